@@ -1,0 +1,98 @@
+/**
+ * JSON in which integers are exact. `JSON.parse` rounds above 2^53 and `JSON.stringify` refuses bigint; a u64
+ * must survive both ways.
+ */
+
+/** A number that is written with a decimal point even when it is whole, as serde_json writes an f64. */
+export class Float64 {
+  readonly value: number;
+  constructor(value: number) {
+    this.value = value;
+  }
+}
+
+/** JSON text that is already encoded and is copied as it stands. */
+export class RawJson {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** What `parseJson` gives. Integers outside ±(2^53-1) are bigint, all other numbers are number. */
+export type JsonValue = string | number | bigint | boolean | null | JsonValue[] | { [name: string]: JsonValue };
+
+/** What `writeJson` takes. Members whose value is undefined are left out. */
+export type WritableJson =
+  | string
+  | number
+  | bigint
+  | boolean
+  | null
+  | undefined
+  | Float64
+  | RawJson
+  | readonly WritableJson[]
+  | { readonly [name: string]: WritableJson };
+
+const INTEGER = /^-?\d+$/;
+const LONG_DIGITS = /\d{16}/;
+
+function exactInteger(_name: string, value: unknown, context?: { source?: string }): unknown {
+  if (typeof value !== 'number' || Number.isSafeInteger(value)) return value;
+  const source = context?.source;
+  return source !== undefined && INTEGER.test(source) ? BigInt(source) : value;
+}
+
+/**
+ * Parses JSON text without rounding integers.
+ * @throws SyntaxError when the text is not JSON.
+ */
+export function parseJson(text: string): JsonValue {
+  return LONG_DIGITS.test(text) ? JSON.parse(text, exactInteger) : JSON.parse(text);
+}
+
+function float64(value: number): string {
+  if (!Number.isFinite(value)) return 'null';
+  return Number.isInteger(value) && Math.abs(value) < 1e16 ? `${value}.0` : String(value);
+}
+
+function writeObject(value: { readonly [name: string]: WritableJson }): string {
+  let text = '{';
+  for (const name in value) {
+    const member = value[name];
+    if (member === undefined) continue;
+    if (text.length > 1) text += ',';
+    text += `${JSON.stringify(name)}:${writeJson(member)}`;
+  }
+  return `${text}}`;
+}
+
+function writeArray(value: readonly WritableJson[]): string {
+  let text = '[';
+  for (let i = 0; i < value.length; i++) {
+    if (i > 0) text += ',';
+    text += writeJson(value[i]);
+  }
+  return `${text}]`;
+}
+
+/** JSON text of a value; bigint is written as the integer it is, undefined as null. */
+export function writeJson(value: WritableJson): string {
+  switch (typeof value) {
+    case 'string':
+      return JSON.stringify(value);
+    case 'number':
+      return Number.isFinite(value) ? String(value) : 'null';
+    case 'bigint':
+    case 'boolean':
+      return String(value);
+    case 'undefined':
+      return 'null';
+  }
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return writeArray(value);
+  if (value instanceof Float64) return float64(value.value);
+  if (value instanceof RawJson) return value.text;
+  return writeObject(value as { readonly [name: string]: WritableJson });
+}

@@ -1,0 +1,165 @@
+import type { Account } from '../ledger/account/account.ts';
+import type { Address } from '../ledger/address.ts';
+import type { Blockhash } from '../ledger/blockhash.ts';
+import type { Signature } from '../ledger/signature.ts';
+import type { TransactionError } from '../ledger/transaction/transaction-error.ts';
+import type { TransactionMeta } from '../ledger/transaction/transaction-meta.ts';
+import type { Transaction } from '../ledger/transaction/transaction.ts';
+import type { Epoch, Lamports, Slot } from '../ledger/units.ts';
+import type { Commitment } from '../protocol/commitment.ts';
+
+/**
+ * What the embedded ledger's RPC methods see of it. One linear fork: `processed` is the last frozen slot,
+ * `confirmed` trails it by 1 and `finalized` by 31; transactions run in the open slot above the tip and become
+ * visible when that slot freezes.
+ */
+export interface LocalNode {
+  readonly genesis: Genesis;
+  readonly history: History;
+  /** The state at a commitment. The same object until the next slot freezes. */
+  bank(commitment: Commitment): Bank;
+  /** What the status cache (the last 150 blockhashes, and 300 slots) knows of a signature, frozen slots only. */
+  recentStatus(signature: Signature): SignatureStatus | null;
+  /** Runs a transaction against a bank's state, without effect. */
+  simulate(transaction: Transaction, bank: Bank, options: SimulateOptions): Simulation;
+  /**
+   * Runs a transaction in the open slot. A transaction that cannot be charged a fee (unknown or too old
+   * blockhash, no fee payer, already processed) leaves no trace, as on a real node.
+   * @returns whether it entered the block.
+   */
+  submit(transaction: Transaction): TransactionError | null;
+  /** Transfers from the faucet; the transaction is signed by the ledger itself. */
+  airdrop(to: Address, lamports: Lamports, recentBlockhash?: Blockhash): Signature | 'insufficient';
+  /** Highest slot whose record is on disk. */
+  readonly durableSlot: Slot;
+}
+
+export type EpochSchedule = Readonly<{
+  slotsPerEpoch: bigint;
+  leaderScheduleSlotOffset: bigint;
+  warmup: boolean;
+  firstNormalEpoch: bigint;
+  firstNormalSlot: bigint;
+}>;
+
+/** What never changes in the life of a ledger. */
+export type Genesis = Readonly<{
+  hash: Blockhash;
+  /** Unix seconds. */
+  creationTime: bigint;
+  identity: Address;
+  voteAccount: Address;
+  stakeAccount: Address;
+  faucet: Address;
+  epochSchedule: EpochSchedule;
+  ticksPerSlot: number;
+  slotMs: number;
+}>;
+
+export type Clock = Readonly<{
+  slot: Slot;
+  epochStartTimestamp: bigint;
+  epoch: Epoch;
+  leaderScheduleEpoch: Epoch;
+  unixTimestamp: bigint;
+}>;
+
+/** The state of the ledger after one frozen slot; readable for as long as the slot is within 32 of the tip. */
+export interface Bank {
+  readonly slot: Slot;
+  readonly parentSlot: Slot;
+  readonly blockHeight: bigint;
+  readonly blockhash: Blockhash;
+  readonly epoch: Epoch;
+  readonly clock: Clock;
+  /** Transactions since genesis. */
+  readonly transactionCount: bigint;
+  /** Sum of the lamports of all accounts. */
+  readonly capitalization: Lamports;
+  /** null when absent or drained. Sysvars are answered in full size. */
+  account(address: Address): Account | null;
+  /** Accounts owned by a program, in no order. */
+  accountsByOwner(program: Address): Iterable<readonly [Address, Account]>;
+  /** Token and Token-2022 accounts (not mints) by the wallet in them. */
+  tokenAccountsByOwner(wallet: Address): Iterable<readonly [Address, Account]>;
+  tokenAccountsByDelegate(delegate: Address): Iterable<readonly [Address, Account]>;
+  tokenAccountsByMint(mint: Address): Iterable<readonly [Address, Account]>;
+  /** Every account; a scan. */
+  accounts(): Iterable<readonly [Address, Account]>;
+  /** Whether a transaction with this blockhash may still run on this bank (age ≤ 150). */
+  isBlockhashValid(blockhash: Blockhash): boolean;
+  /** Last block height at which the blockhash is valid; null when it is not known here. */
+  lastValidBlockHeight(blockhash: Blockhash): bigint | null;
+}
+
+export type SignatureStatus = Readonly<{ slot: Slot; err: TransactionError | null }>;
+
+export type ExecutedTransaction = Readonly<{
+  transaction: Transaction;
+  meta: TransactionMeta;
+}>;
+
+/** A frozen block. */
+export type Block = Readonly<{
+  slot: Slot;
+  parentSlot: Slot;
+  blockhash: Blockhash;
+  previousBlockhash: Blockhash;
+  blockHeight: bigint;
+  /** Unix seconds. */
+  blockTime: bigint;
+  transactions: readonly ExecutedTransaction[];
+}>;
+
+/** One line of an address's history. */
+export type AddressSignature = Readonly<{
+  signature: Signature;
+  slot: Slot;
+  /** Position in its block. */
+  index: number;
+}>;
+
+/** Frozen blocks and the indexes over them. Holds slots up to the processed tip; callers check commitment. */
+export interface History {
+  readonly firstAvailableSlot: Slot;
+  /** null when the slot was cleaned up or has not frozen. */
+  block(slot: Slot): Block | null;
+  /** Block time without reading the block's transactions; null as above. */
+  blockTime(slot: Slot): bigint | null;
+  /** Where a transaction stands. */
+  locate(signature: Signature): Readonly<{ slot: Slot; index: number; err: TransactionError | null }> | null;
+  /**
+   * Newest first, entries at or below `highestSlot`. Starts after `before` and stops before `until`.
+   */
+  signaturesForAddress(
+    address: Address,
+    options: Readonly<{ limit: number; highestSlot: Slot; before?: Signature; until?: Signature }>,
+  ): AddressSignature[];
+}
+
+export type SimulateOptions = Readonly<{
+  sigVerify: boolean;
+  replaceRecentBlockhash: boolean;
+  /** Whether the blockhash must be valid; false when `replaceRecentBlockhash`. */
+  innerInstructions: boolean;
+}>;
+
+/** Source: reference §1.10. */
+export type Simulation = Readonly<{
+  err: TransactionError | null;
+  logs: readonly string[];
+  unitsConsumed: bigint;
+  loadedAccountsDataSize: number;
+  returnData: TransactionMeta['returnData'];
+  innerInstructions: TransactionMeta['innerInstructions'];
+  /** State after the run, for the keys of the transaction that it could write. Empty after a failure. */
+  postAccounts: ReadonlyMap<Address, Account>;
+  replacementBlockhash: Readonly<{ blockhash: Blockhash; lastValidBlockHeight: bigint }> | null;
+  /** null (with the balances) when the transaction could not even be loaded. */
+  fee: Lamports | null;
+  preBalances: readonly Lamports[] | null;
+  postBalances: readonly Lamports[] | null;
+  preTokenBalances: TransactionMeta['preTokenBalances'] | null;
+  postTokenBalances: TransactionMeta['postTokenBalances'] | null;
+  loadedAddresses: TransactionMeta['loadedAddresses'] | null;
+}>;

@@ -1,0 +1,31 @@
+import type { MethodRow } from './methods.ts';
+
+/** The networks of the spec, "Common rules". */
+export const networks = ['mainnet-beta', 'devnet', 'testnet'] as const;
+export type Network = (typeof networks)[number];
+
+/** One JSON-RPC call on its way to whoever answers it. */
+export type Call = Readonly<{
+  network: Network;
+  method: string;
+  /** The method's row in the table, or the row of unknown methods. */
+  row: MethodRow;
+  /** The raw JSON text of `params`, untouched; null when the member is absent. */
+  params: Buffer | null;
+}>;
+
+/** What came back, still as the bytes that were received. */
+export type Answer = Readonly<{
+  /** Raw JSON of the `result` or of the `error` member. A view into what was received. */
+  body: Buffer;
+  /** The JSON-RPC error code, or 0 when `body` is a result. */
+  errorCode: number;
+}>;
+
+/** Anything that can answer calls. */
+export interface Source {
+  /**
+   * @throws Failure when nobody answered; an answer that is a JSON-RPC error is an Answer.
+   */
+  ask(call: Call, signal?: AbortSignal): Promise<Answer>;
+}

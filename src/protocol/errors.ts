@@ -1,0 +1,187 @@
+/**
+ * The table of failures: a row per thing that may go wrong, with who owns it and what it looks like on each
+ * wire. A server never invents a status; it reads its column. Sources: spec/interface.md "Errors" for the codes
+ * a customer sees; Agave's rpc-client-api `custom_error.rs` owns -32001 … -32021, which pass through untouched,
+ * so ours stay in -32040 … -32059.
+ */
+
+/** Whose doing a failure is: what dashboards and alerts are grouped by. */
+export type Owner = 'client' | 'gateway' | 'capacity' | 'upstream';
+
+export type FailureRow = Readonly<{
+  owner: Owner;
+  /** HTTP status of the answer. JSON-RPC's own errors travel with 200, as Agave sends them. */
+  http: number;
+  /** JSON-RPC `error.code`. */
+  rpc: number;
+  /** gRPC status code. */
+  grpc: number;
+  /** WebSocket close code, when the failure ends the connection. */
+  close: number;
+  /** What the client reads. Never made from a caught message. */
+  text: string;
+}>;
+
+export const failures = {
+  PARSE_ERROR: { owner: 'client', http: 200, rpc: -32700, grpc: 3, close: 1007, text: 'Parse error' },
+  INVALID_REQUEST: { owner: 'client', http: 200, rpc: -32600, grpc: 3, close: 1007, text: 'Invalid request' },
+  UNSUPPORTED_VERSION: {
+    owner: 'client',
+    http: 200,
+    rpc: -32600,
+    grpc: 3,
+    close: 1007,
+    text: 'Unsupported JSON-RPC protocol version',
+  },
+  METHOD_NOT_FOUND: { owner: 'client', http: 200, rpc: -32601, grpc: 12, close: 1008, text: 'Method not found' },
+  INVALID_PARAMS: { owner: 'client', http: 200, rpc: -32602, grpc: 3, close: 1007, text: 'Invalid params' },
+  INTERNAL: { owner: 'gateway', http: 500, rpc: -32603, grpc: 13, close: 1011, text: 'Internal error' },
+  MISSING_KEY: {
+    owner: 'client',
+    http: 401,
+    rpc: -32040,
+    grpc: 16,
+    close: 1008,
+    text: 'No API key: send it as "Authorization: Bearer <API_KEY>" or as the query parameter "api-key"',
+  },
+  INVALID_KEY: {
+    owner: 'client',
+    http: 403,
+    rpc: -32041,
+    grpc: 16,
+    close: 1008,
+    text: 'The API key is invalid, inactive or expired',
+  },
+  UNAUTHORIZED_PRODUCT: {
+    owner: 'client',
+    http: 403,
+    rpc: -32042,
+    grpc: 7,
+    close: 1008,
+    text: 'The API key belongs to a different product',
+  },
+  RATE_LIMITED: {
+    owner: 'client',
+    http: 429,
+    rpc: -32043,
+    grpc: 8,
+    close: 1008,
+    text: 'Rate limit exceeded: wait as long as Retry-After says',
+  },
+  BODY_TOO_LARGE: {
+    owner: 'client',
+    http: 413,
+    rpc: -32044,
+    grpc: 8,
+    close: 1009,
+    text: 'The request body is larger than this service accepts',
+  },
+  BATCH_TOO_LARGE: {
+    owner: 'client',
+    http: 200,
+    rpc: -32045,
+    grpc: 3,
+    close: 1008,
+    text: 'The batch has more calls than this service accepts: send fewer at once',
+  },
+  UNSUPPORTED_MEDIA_TYPE: {
+    owner: 'client',
+    http: 415,
+    rpc: -32046,
+    grpc: 3,
+    close: 1003,
+    text: 'Send the header "Content-Type: application/json"',
+  },
+  NOT_FOUND: { owner: 'client', http: 404, rpc: -32047, grpc: 12, close: 1008, text: 'No such path' },
+  METHOD_NOT_ALLOWED: {
+    owner: 'client',
+    http: 405,
+    rpc: -32048,
+    grpc: 12,
+    close: 1008,
+    text: 'This path does not take that HTTP method',
+  },
+  REQUEST_TIMEOUT: {
+    owner: 'client',
+    http: 408,
+    rpc: -32049,
+    grpc: 4,
+    close: 1008,
+    text: 'The request did not arrive whole in time',
+  },
+  UPSTREAM_UNAVAILABLE: {
+    owner: 'upstream',
+    http: 503,
+    rpc: -32050,
+    grpc: 14,
+    close: 1013,
+    text: 'The upstream service is temporarily unavailable',
+  },
+  UPSTREAM_TIMEOUT: {
+    owner: 'upstream',
+    http: 504,
+    rpc: -32051,
+    grpc: 4,
+    close: 1013,
+    text: 'The upstream service did not answer in time',
+  },
+  KEYS_UNAVAILABLE: {
+    owner: 'gateway',
+    http: 503,
+    rpc: -32052,
+    grpc: 14,
+    close: 1013,
+    text: 'This API key cannot be checked right now: try again shortly',
+  },
+  DRAINING: {
+    owner: 'gateway',
+    http: 503,
+    rpc: -32053,
+    grpc: 14,
+    close: 1012,
+    text: 'The service is restarting: reconnect',
+  },
+  OVERLOADED: {
+    owner: 'capacity',
+    http: 503,
+    rpc: -32054,
+    grpc: 8,
+    close: 1013,
+    text: 'The service is at its limit of requests in flight: try again shortly',
+  },
+  ANSWER_TOO_LARGE: {
+    owner: 'capacity',
+    http: 502,
+    rpc: -32055,
+    grpc: 8,
+    close: 1009,
+    text: 'The answer is larger than this service passes on: narrow the request',
+  },
+} as const satisfies Record<string, FailureRow>;
+
+export type FailureCode = keyof typeof failures;
+
+/** Facts that go out with a failure, such as the limit that was met. Never a caught message. */
+export type FailureFacts = Readonly<Record<string, string | number | boolean | null>>;
+
+/**
+ * A row of the table, thrown. `facts` reach the client beside the code; `cause` stays inside.
+ */
+export class Failure extends Error {
+  readonly code: FailureCode;
+  readonly facts: FailureFacts | undefined;
+  /** Seconds after which a retry makes sense; becomes Retry-After. */
+  readonly retryAfter: number | undefined;
+
+  constructor(code: FailureCode, options: { facts?: FailureFacts; retryAfter?: number; cause?: unknown } = {}) {
+    super(failures[code].text, { cause: options.cause });
+    this.name = 'Failure';
+    this.code = code;
+    this.facts = options.facts;
+    this.retryAfter = options.retryAfter;
+  }
+
+  get row(): FailureRow {
+    return failures[this.code];
+  }
+}

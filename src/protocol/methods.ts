@@ -1,0 +1,120 @@
+import type { Commitment } from './commitment.ts';
+
+/**
+ * The table of JSON-RPC methods: a row per method, and all that the rest of the house needs to know about it.
+ * A rule that holds for one method only is a column that is missing here, never an `if` elsewhere.
+ * Source: Agave rpc/src/rpc.rs; reference solana-json-rpc.md §1.
+ */
+
+/**
+ * What kind of question a method asks; it decides retrying, caching, fan-out and comparison.
+ * - `fixed`: the same for the life of a network.
+ * - `epoch`: the same for an epoch.
+ * - `head`: the moving state, at any commitment.
+ * - `pinned`: named by a slot or signature; final once below the finalized root.
+ * - `growing`: history or lists that get longer.
+ * - `scan`: heavy for the node.
+ * - `simulate`: runs a transaction without effect.
+ * - `send`: the same signed bytes may go to many nodes; idempotent by signature.
+ * - `mint`: an airdrop, to exactly one node and never again.
+ * - `unknown`: not in the table; never asked twice once its bytes have left.
+ */
+export type Nature =
+  | 'fixed'
+  | 'epoch'
+  | 'head'
+  | 'pinned'
+  | 'growing'
+  | 'scan'
+  | 'simulate'
+  | 'send'
+  | 'mint'
+  | 'unknown';
+
+export type MethodRow = Readonly<{
+  nature: Nature;
+  /** Credits one call costs. */
+  cost: number;
+  /** Index of the options object among the positional parameters; null when the method has none. */
+  config: number | null;
+  /** The weakest commitment the method takes; null when it takes none. */
+  commitment: Commitment | null;
+  /** Whether the result is `{ context, value }`. */
+  context: boolean;
+}>;
+
+function row(
+  nature: Nature,
+  cost: number,
+  config: number | null,
+  commitment: Commitment | null,
+  context: boolean,
+): MethodRow {
+  return { nature, cost, config, commitment, context };
+}
+
+// biome-ignore format: a table is read by its columns
+export const methods = {
+  getAccountInfo: row('head', 1, 1, 'processed', true),
+  getBalance: row('head', 1, 1, 'processed', true),
+  getBlock: row('pinned', 5, 1, 'confirmed', false),
+  getBlockCommitment: row('growing', 1, null, null, false),
+  getBlockHeight: row('head', 1, 0, 'processed', false),
+  getBlockProduction: row('growing', 2, 0, 'processed', true),
+  getBlocks: row('growing', 2, null, 'confirmed', false),
+  getBlocksWithLimit: row('growing', 2, 2, 'confirmed', false),
+  getBlockTime: row('pinned', 1, null, null, false),
+  getClusterNodes: row('growing', 2, null, null, false),
+  getEpochInfo: row('head', 1, 0, 'processed', false),
+  getEpochSchedule: row('fixed', 1, null, null, false),
+  getFeeForMessage: row('head', 1, 1, 'processed', true),
+  getFirstAvailableBlock: row('growing', 1, null, null, false),
+  getGenesisHash: row('fixed', 1, null, null, false),
+  getHealth: row('head', 1, null, null, false),
+  getHighestSnapshotSlot: row('growing', 1, null, null, false),
+  getIdentity: row('fixed', 1, null, null, false),
+  getInflationGovernor: row('epoch', 1, 0, 'processed', false),
+  getInflationRate: row('epoch', 1, null, null, false),
+  getInflationReward: row('pinned', 5, 1, 'confirmed', false),
+  getLargestAccounts: row('scan', 10, 0, 'processed', true),
+  getLatestBlockhash: row('head', 1, 0, 'processed', true),
+  getLeaderSchedule: row('epoch', 2, 1, 'processed', false),
+  getMaxRetransmitSlot: row('head', 1, null, null, false),
+  getMaxShredInsertSlot: row('head', 1, null, null, false),
+  getMinimumBalanceForRentExemption: row('epoch', 1, 1, 'processed', false),
+  getMultipleAccounts: row('head', 2, 1, 'processed', true),
+  getProgramAccounts: row('scan', 10, 1, 'processed', false),
+  getRecentPerformanceSamples: row('growing', 1, null, null, false),
+  getRecentPrioritizationFees: row('head', 1, null, null, false),
+  getSignatureStatuses: row('head', 1, null, null, true),
+  getSignaturesForAddress: row('growing', 5, 1, 'confirmed', false),
+  getSlot: row('head', 1, 0, 'processed', false),
+  getSlotLeader: row('head', 1, 0, 'processed', false),
+  getSlotLeaders: row('epoch', 1, null, null, false),
+  getStakeMinimumDelegation: row('epoch', 1, 0, 'processed', true),
+  getSupply: row('scan', 10, 0, 'processed', true),
+  getTokenAccountBalance: row('head', 1, 1, 'processed', true),
+  getTokenAccountsByDelegate: row('scan', 10, 2, 'processed', true),
+  getTokenAccountsByOwner: row('scan', 10, 2, 'processed', true),
+  getTokenLargestAccounts: row('scan', 10, 1, 'processed', true),
+  getTokenSupply: row('head', 1, 1, 'processed', true),
+  getTransaction: row('pinned', 5, 1, 'confirmed', false),
+  getTransactionCount: row('head', 1, 0, 'processed', false),
+  getVersion: row('fixed', 1, null, null, false),
+  getVoteAccounts: row('growing', 2, 0, 'processed', false),
+  isBlockhashValid: row('head', 1, 1, 'processed', true),
+  minimumLedgerSlot: row('growing', 1, null, null, false),
+  requestAirdrop: row('mint', 10, 2, 'processed', false),
+  sendTransaction: row('send', 5, 1, 'processed', false),
+  simulateTransaction: row('simulate', 5, 1, 'processed', true),
+} as const satisfies Record<string, MethodRow>;
+
+export type MethodName = keyof typeof methods;
+
+/** The row of every method that is not in the table. */
+export const unknownMethod: MethodRow = row('unknown', 1, null, null, false);
+
+const rows: ReadonlyMap<string, MethodRow> = new Map(Object.entries(methods));
+
+/** The row of a method by its wire name. A Map, so that a method called `constructor` finds nothing. */
+export const methodRow = (name: string): MethodRow => rows.get(name) ?? unknownMethod;

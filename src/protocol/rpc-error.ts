@@ -1,0 +1,21 @@
+import type { WritableJson } from '../base/json.ts';
+
+/**
+ * An error of a JSON-RPC method itself, as Agave would send it: code, exact text and data. It travels inside a
+ * successful HTTP answer. Source: Agave rpc-client-api `custom_error.rs`; reference §2.1 and §2.2.
+ */
+export class RpcError extends Error {
+  readonly code: number;
+  readonly data: WritableJson | undefined;
+
+  constructor(code: number, message: string, data?: WritableJson) {
+    super(message);
+    this.name = 'RpcError';
+    this.code = code;
+    this.data = data;
+  }
+}
+
+/** -32602 with the given text. */
+export const invalidParams = (message: string, data?: WritableJson): RpcError =>
+  new RpcError(-32602, message, data);
