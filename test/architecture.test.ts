@@ -16,7 +16,20 @@ const mayImport: Record<string, readonly string[]> = {
   gateway: ['base', 'ledger', 'protocol', 'streams', 'access', 'upstream'],
   endpoints: ['base', 'ledger', 'protocol', 'insight'],
   control: ['base', 'protocol', 'access'],
-  app: ['base', 'ledger', 'protocol', 'streams', 'access', 'upstream', 'localnet', 'insight', 'servers', 'gateway', 'endpoints', 'control'],
+  app: [
+    'base',
+    'ledger',
+    'protocol',
+    'streams',
+    'access',
+    'upstream',
+    'localnet',
+    'insight',
+    'servers',
+    'gateway',
+    'endpoints',
+    'control',
+  ],
   cli: ['base', 'app'],
 };
 
@@ -26,7 +39,8 @@ const files = readdirSync(root, { recursive: true, encoding: 'utf8' })
   .sort();
 
 /** Matches import and export-from statements as well as dynamic imports of relative files. */
-const IMPORT = /(?:^|\n)\s*(?:import|export)\b(?<clause>[^'"`;]*?)from\s+'(?<from>\.[^']+)'|import\(\s*'(?<lazy>\.[^']+)'\s*\)/g;
+const IMPORT =
+  /(?:^|\n)\s*(?:import|export)\b(?<clause>[^'"`;]*?)from\s+'(?<from>\.[^']+)'|import\(\s*'(?<lazy>\.[^']+)'\s*\)/g;
 
 function importsOf(file: string): { to: string; runtime: boolean }[] {
   const source = readFileSync(join(root, file), 'utf8');

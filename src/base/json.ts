@@ -20,7 +20,14 @@ export class RawJson {
 }
 
 /** What `parseJson` gives. Integers outside ±(2^53-1) are bigint, all other numbers are number. */
-export type JsonValue = string | number | bigint | boolean | null | JsonValue[] | { [name: string]: JsonValue };
+export type JsonValue =
+  | string
+  | number
+  | bigint
+  | boolean
+  | null
+  | JsonValue[]
+  | { [name: string]: JsonValue };
 
 /** What `writeJson` takes. Members whose value is undefined are left out. */
 export type WritableJson =

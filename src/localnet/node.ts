@@ -2,9 +2,9 @@ import type { Account } from '../ledger/account/account.ts';
 import type { Address } from '../ledger/address.ts';
 import type { Blockhash } from '../ledger/blockhash.ts';
 import type { Signature } from '../ledger/signature.ts';
+import type { Transaction } from '../ledger/transaction/transaction.ts';
 import type { TransactionError } from '../ledger/transaction/transaction-error.ts';
 import type { TransactionMeta } from '../ledger/transaction/transaction-meta.ts';
-import type { Transaction } from '../ledger/transaction/transaction.ts';
 import type { Epoch, Lamports, Slot } from '../ledger/units.ts';
 import type { Commitment } from '../protocol/commitment.ts';
 

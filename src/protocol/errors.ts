@@ -33,7 +33,14 @@ export const failures = {
     close: 1007,
     text: 'Unsupported JSON-RPC protocol version',
   },
-  METHOD_NOT_FOUND: { owner: 'client', http: 200, rpc: -32601, grpc: 12, close: 1008, text: 'Method not found' },
+  METHOD_NOT_FOUND: {
+    owner: 'client',
+    http: 200,
+    rpc: -32601,
+    grpc: 12,
+    close: 1008,
+    text: 'Method not found',
+  },
   INVALID_PARAMS: { owner: 'client', http: 200, rpc: -32602, grpc: 3, close: 1007, text: 'Invalid params' },
   INTERNAL: { owner: 'gateway', http: 500, rpc: -32603, grpc: 13, close: 1011, text: 'Internal error' },
   MISSING_KEY: {
@@ -173,7 +180,10 @@ export class Failure extends Error {
   /** Seconds after which a retry makes sense; becomes Retry-After. */
   readonly retryAfter: number | undefined;
 
-  constructor(code: FailureCode, options: { facts?: FailureFacts; retryAfter?: number; cause?: unknown } = {}) {
+  constructor(
+    code: FailureCode,
+    options: { facts?: FailureFacts; retryAfter?: number; cause?: unknown } = {},
+  ) {
     super(failures[code].text, { cause: options.cause });
     this.name = 'Failure';
     this.code = code;

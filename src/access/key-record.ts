@@ -1,0 +1,35 @@
+import type { Brand } from '../base/brand.ts';
+import type { Product } from '../protocol/product.ts';
+
+/** The public part of a key: 8 base58 characters. What logs, metrics and lists show. */
+export type KeyId = Brand<string, 'KeyId'>;
+
+/** Stored states. `expired` is not stored: it is `expiresAt` in the past. */
+export const keyStates = ['active', 'rotating', 'disabled', 'revoked'] as const;
+export type KeyState = (typeof keyStates)[number];
+
+/** What a key's plan allows. */
+export type PlanLimits = Readonly<{
+  /** Sustained JSON-RPC calls per second; 0 means no limit. */
+  rpcPerSecond: number;
+  /** Calls that may come at once on top of nothing used. */
+  rpcBurst: number;
+}>;
+
+/** A key as the gateway holds it in memory. The secret itself is nowhere. */
+export type KeyRecord = Readonly<{
+  id: KeyId;
+  product: Product;
+  /** Keys of one family (a key and its rotations) share limits, quota and usage. */
+  familyId: string;
+  name: string;
+  /** HMAC-SHA-256 of the full key under the pepper of `pepperVersion`; 32 bytes. */
+  digest: Buffer;
+  pepperVersion: number;
+  state: KeyState;
+  /** Unix milliseconds; null = never. A rotating key always has one. */
+  expiresAt: number | null;
+  limits: PlanLimits;
+  /** Grows with every change of any key; lets a late look-up lose against a newer change. */
+  version: number;
+}>;
