@@ -1,0 +1,183 @@
+import type { JsonValue } from '../../base/json.ts';
+import { U64_MAX } from '../../ledger/units.ts';
+import { invalidParams, type RpcError } from '../rpc-error.ts';
+
+/**
+ * Readers of JSON values that fail with the words of Rust's serde_json, which clients of Agave see: a wrong
+ * value is -32602 "Invalid params: <what serde says>.". Every reader takes `undefined` as a missing member,
+ * which the caller must have ruled out or made null.
+ */
+
+/** A JSON object. */
+export type JsonObject = { readonly [name: string]: JsonValue };
+
+/** -32602 "Invalid params: <text>." Source: jsonrpc_core `Params::parse`. */
+export const serdeFault = (text: string): RpcError => invalidParams(`Invalid params: ${text}.`);
+
+/** Text of an f64 as the `ryu` crate prints it: always a point or an exponent, exponents above 16 digits. */
+function ryuText(value: number): string {
+  if (value === 0) return Object.is(value, -0) ? '-0.0' : '0.0';
+  const [, sign = '', digits = '', power = '0'] =
+    /^(-?)([\d.]+)e([+-]\d+)$/.exec(value.toExponential()) ?? [];
+  const exponent = Number(power);
+  if (exponent >= 16 || exponent < -5) return `${sign}${digits}e${exponent}`;
+  const text = Math.abs(value).toFixed(Math.max(1, digits.replace('.', '').length - 1 - exponent));
+  return sign + text;
+}
+
+/** Text of a string as Rust's `{:?}` prints it, for the characters JSON clients send. */
+const rustDebug = (text: string): string =>
+  JSON.stringify(text).replace(/\\u([0-9a-f]{4})/g, (_all, hex: string) => {
+    const short = hex.replace(/^0+/, '');
+    return short === '' ? '\\0' : `\\u{${short}}`;
+  });
+
+const isU64 = (value: number | bigint): boolean => value >= 0 && BigInt(value) <= U64_MAX;
+const isI64 = (value: number | bigint): boolean => value < 0 && BigInt(value) >= -0x8000_0000_0000_0000n;
+
+/** Whether serde_json would hold the number as an integer (else as an f64). */
+const isInteger = (value: number | bigint): boolean =>
+  (typeof value === 'bigint' || Number.isSafeInteger(value)) && (isU64(value) || isI64(value));
+
+/** How serde names a value it did not expect. Source: serde `Unexpected`, serde_json `JsonUnexpected`. */
+export function unexpected(value: JsonValue): string {
+  switch (typeof value) {
+    case 'string':
+      return `string ${rustDebug(value)}`;
+    case 'boolean':
+      return `boolean \`${value}\``;
+    case 'number':
+    case 'bigint':
+      return isInteger(value) ? `integer \`${value}\`` : `floating point \`${ryuText(Number(value))}\``;
+  }
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'sequence' : 'map';
+}
+
+/** The fault of a value whose type is wrong. */
+export const wrongType = (value: JsonValue, expected: string): RpcError =>
+  serdeFault(`invalid type: ${unexpected(value)}, expected ${expected}`);
+
+/** A reader of one value. */
+export type Read<T> = (value: JsonValue) => T;
+
+/** The value, or null when it is absent or null: serde's `Option<T>`. */
+export const optional = <T>(value: JsonValue | undefined, read: Read<T>): T | null =>
+  value === undefined || value === null ? null : read(value);
+
+/** The member of an object by name; its own members only. */
+export const member = (object: JsonObject, name: string): JsonValue | undefined =>
+  Object.hasOwn(object, name) ? object[name] : undefined;
+
+/** A member that must be there; null counts as there, as in serde. */
+export function required<T>(object: JsonObject, name: string, read: Read<T>): T {
+  const value = member(object, name);
+  if (value === undefined) throw serdeFault(`missing field \`${name}\``);
+  return read(value);
+}
+
+/** A string. */
+export function readString(value: JsonValue): string {
+  if (typeof value !== 'string') throw wrongType(value, 'a string');
+  return value;
+}
+
+/** A boolean. */
+export function readBoolean(value: JsonValue): boolean {
+  if (typeof value !== 'boolean') throw wrongType(value, 'a boolean');
+  return value;
+}
+
+function readUnsigned(value: JsonValue, max: bigint, expected: string): bigint {
+  if ((typeof value !== 'number' && typeof value !== 'bigint') || !isInteger(value)) {
+    throw wrongType(value, expected);
+  }
+  const integer = BigInt(value);
+  if (integer < 0n || integer > max) {
+    throw serdeFault(`invalid value: integer \`${integer}\`, expected ${expected}`);
+  }
+  return integer;
+}
+
+/** A u64. */
+export const readU64: Read<bigint> = (value) => readUnsigned(value, U64_MAX, 'u64');
+
+/** A usize of a 64-bit node. */
+export const readUsize: Read<bigint> = (value) => readUnsigned(value, U64_MAX, 'usize');
+
+/** A u8. */
+export const readU8: Read<number> = (value) => Number(readUnsigned(value, 0xffn, 'u8'));
+
+/** An array, each of whose elements `read` takes. */
+export function readArray<T>(value: JsonValue, read: Read<T>): T[] {
+  if (!Array.isArray(value)) throw wrongType(value, 'a sequence');
+  return value.map(read);
+}
+
+/** An array of strings. */
+export const readStrings: Read<string[]> = (value) => readArray(value, readString);
+
+/** An object for the Rust struct of that name; the struct must have a flattened member, so arrays are wrong. */
+export function readObject(value: JsonValue, struct: string): JsonObject {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw wrongType(value, `struct ${struct}`);
+  }
+  return value;
+}
+
+/**
+ * An object for a Rust struct without flattened members. serde takes an array of its fields in order as well;
+ * that array is turned into the object.
+ */
+export function readPlainStruct(value: JsonValue, struct: string, fields: readonly string[]): JsonObject {
+  if (!Array.isArray(value)) return readObject(value, struct);
+  const size = `struct ${struct} with ${fields.length} element${fields.length === 1 ? '' : 's'}`;
+  if (value.length < fields.length) throw serdeFault(`invalid length ${value.length}, expected ${size}`);
+  if (value.length > fields.length) {
+    throw serdeFault(`invalid length ${value.length}, expected fewer elements in array`);
+  }
+  return Object.fromEntries(fields.map((field, i) => [field, value[i] ?? null]));
+}
+
+function oneOf(variants: readonly string[]): string {
+  const quoted = variants.map((variant) => `\`${variant}\``);
+  if (quoted.length === 1) return `${quoted[0]}`;
+  return quoted.length === 2 ? quoted.join(' or ') : `one of ${quoted.join(', ')}`;
+}
+
+/** One of the names of a Rust enum without payloads, in the order of the enum. */
+export function readVariant<const Name extends string>(value: JsonValue, variants: readonly Name[]): Name {
+  if (typeof value !== 'string') {
+    throw wrongType(value, 'string or map');
+  }
+  const found = variants.find((variant) => variant === value);
+  if (found === undefined) throw serdeFault(`unknown variant \`${value}\`, expected ${oneOf(variants)}`);
+  return found;
+}
+
+function debugValue(value: JsonValue): string {
+  switch (typeof value) {
+    case 'string':
+      return `String(${rustDebug(value)})`;
+    case 'boolean':
+      return `Bool(${value})`;
+    case 'number':
+    case 'bigint':
+      return `Number(${isInteger(value) ? value : ryuText(Number(value))})`;
+  }
+  if (value === null) return 'Null';
+  return Array.isArray(value) ? `Array ${debugArray(value)}` : `Object ${debugObject(value)}`;
+}
+
+const debugArray = (value: readonly JsonValue[]): string => `[${value.map(debugValue).join(', ')}]`;
+
+const debugObject = (value: JsonObject): string =>
+  `{${Object.entries(value)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, inner]) => `${rustDebug(name)}: ${debugValue(inner)}`)
+    .join(', ')}}`;
+
+/** `params` as Rust's `{:?}` prints jsonrpc_core's `Params`, which stands in the data of some errors. */
+export function debugParams(params: readonly JsonValue[] | JsonObject): string {
+  return Array.isArray(params) ? `Array(${debugArray(params)})` : `Map(${debugObject(params as JsonObject)})`;
+}
