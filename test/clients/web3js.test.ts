@@ -1,0 +1,320 @@
+import {
+  createAssociatedTokenAccountInstruction,
+  createInitializeMint2Instruction,
+  createMintToCheckedInstruction,
+  createTransferCheckedInstruction,
+  getAssociatedTokenAddressSync,
+  MINT_SIZE,
+  TOKEN_PROGRAM_ID,
+} from '@solana/spl-token';
+import {
+  AddressLookupTableProgram,
+  Connection,
+  Keypair,
+  LAMPORTS_PER_SOL,
+  type PublicKey,
+  SendTransactionError,
+  SystemProgram,
+  Transaction,
+  type TransactionInstruction,
+  TransactionMessage,
+  VersionedTransaction,
+} from '@solana/web3.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../service/eventually.ts';
+import { type RunningService, startService } from '../service/start-service.ts';
+
+/** @solana/web3.js v1 as published, against the whole chain: key → gateway → embedded ledger. */
+let service: RunningService;
+let connection: Connection;
+
+beforeAll(async () => {
+  service = await startService();
+  connection = new Connection(service.ready.rpcUrl, {
+    commitment: 'confirmed',
+    httpHeaders: { authorization: `Bearer ${service.key}` },
+    disableRetryOnRateLimit: true,
+  });
+});
+afterAll(() => service?.stop());
+
+async function confirmed(signature: string): Promise<void> {
+  await eventually(async () => {
+    const { value } = await connection.getSignatureStatuses([signature]);
+    const status = value[0];
+    return status?.confirmationStatus === 'confirmed' || status?.confirmationStatus === 'finalized';
+  }, `${signature} is confirmed`);
+}
+
+async function send(
+  payer: Keypair,
+  instructions: TransactionInstruction[],
+  others: Keypair[] = [],
+): Promise<string> {
+  const { blockhash, lastValidBlockHeight } = await connection.getLatestBlockhash();
+  const transaction = new Transaction({ feePayer: payer.publicKey, blockhash, lastValidBlockHeight });
+  transaction.add(...instructions).sign(payer, ...others);
+  const signature = await connection.sendRawTransaction(transaction.serialize());
+  await confirmed(signature);
+  return signature;
+}
+
+async function funded(sol = 10): Promise<Keypair> {
+  const keypair = Keypair.generate();
+  await confirmed(await connection.requestAirdrop(keypair.publicKey, sol * LAMPORTS_PER_SOL));
+  return keypair;
+}
+
+describe('@solana/web3.js v1 through the gateway', () => {
+  it('funds an account by airdrop', async () => {
+    const payer = await funded(3);
+    expect(await connection.getBalance(payer.publicKey)).toBe(3 * LAMPORTS_PER_SOL);
+  });
+
+  describe('a SOL transfer', () => {
+    const to = Keypair.generate().publicKey;
+    let payer: Keypair;
+    let signature: string;
+
+    beforeAll(async () => {
+      payer = await funded();
+      signature = await send(payer, [
+        SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: to, lamports: LAMPORTS_PER_SOL }),
+      ]);
+    });
+
+    it('moves the lamports and charges the fee', async () => {
+      expect(await connection.getBalance(to)).toBe(LAMPORTS_PER_SOL);
+      expect(await connection.getBalance(payer.publicKey)).toBe(9 * LAMPORTS_PER_SOL - 5000);
+    });
+
+    it('is read back by getTransaction as json', async () => {
+      const found = await connection.getTransaction(signature, {
+        maxSupportedTransactionVersion: 0,
+        commitment: 'confirmed',
+      });
+      expect(found?.transaction.signatures).toEqual([signature]);
+      expect(found?.meta).toMatchObject({
+        err: null,
+        fee: 5000,
+        preBalances: [10 * LAMPORTS_PER_SOL, 0, 1],
+        postBalances: [9 * LAMPORTS_PER_SOL - 5000, LAMPORTS_PER_SOL, 1],
+      });
+      expect(found?.meta?.logMessages).toContain('Program 11111111111111111111111111111111 success');
+      expect(found?.blockTime).toBeGreaterThan(1_700_000_000);
+    });
+
+    it('is read back by getParsedTransaction as jsonParsed', async () => {
+      const found = await connection.getParsedTransaction(signature, {
+        maxSupportedTransactionVersion: 0,
+        commitment: 'confirmed',
+      });
+      expect(found?.transaction.message.instructions).toMatchObject([
+        {
+          program: 'system',
+          parsed: {
+            type: 'transfer',
+            info: {
+              source: payer.publicKey.toBase58(),
+              destination: to.toBase58(),
+              lamports: LAMPORTS_PER_SOL,
+            },
+          },
+        },
+      ]);
+    });
+
+    it('stands in its block', async () => {
+      const found = await connection.getTransaction(signature, {
+        maxSupportedTransactionVersion: 0,
+        commitment: 'confirmed',
+      });
+      const block = await connection.getBlock(found!.slot, {
+        maxSupportedTransactionVersion: 0,
+        commitment: 'confirmed',
+      });
+      expect(block?.transactions.flatMap(({ transaction }) => transaction.signatures)).toContain(signature);
+      expect(block?.parentSlot).toBe(found!.slot - 1);
+      const parent = await connection.getBlock(found!.slot - 1, {
+        maxSupportedTransactionVersion: 0,
+        commitment: 'confirmed',
+      });
+      expect(block?.previousBlockhash).toBe(parent?.blockhash);
+    });
+  });
+
+  it('pages through getSignaturesForAddress with before, until and limit', async () => {
+    const payer = await funded();
+    const to = Keypair.generate().publicKey;
+    const sent: string[] = [];
+    for (let lamports = 1_000_000; lamports < 1_000_005; lamports++) {
+      sent.push(
+        await send(payer, [SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: to, lamports })]),
+      );
+    }
+    const newestFirst = sent.toReversed();
+    const all = await connection.getSignaturesForAddress(to);
+    expect(all.map(({ signature }) => signature)).toEqual(newestFirst);
+    const two = await connection.getSignaturesForAddress(to, { limit: 2 });
+    expect(two.map(({ signature }) => signature)).toEqual(newestFirst.slice(0, 2));
+    const between = await connection.getSignaturesForAddress(to, {
+      before: newestFirst[1]!,
+      until: newestFirst[4]!,
+    });
+    expect(between.map(({ signature }) => signature)).toEqual(newestFirst.slice(2, 4));
+  });
+
+  it('simulates without effect', async () => {
+    const payer = await funded(1);
+    const to = Keypair.generate().publicKey;
+    const { blockhash } = await connection.getLatestBlockhash();
+    const message = new TransactionMessage({
+      payerKey: payer.publicKey,
+      recentBlockhash: blockhash,
+      instructions: [
+        SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: to, lamports: 1_000_000 }),
+      ],
+    }).compileToV0Message();
+    const transaction = new VersionedTransaction(message);
+    transaction.sign([payer]);
+    const { value } = await connection.simulateTransaction(transaction, {
+      commitment: 'confirmed',
+      accounts: { encoding: 'base64', addresses: [to.toBase58()] },
+    });
+    expect(value.err).toBeNull();
+    expect(value.unitsConsumed).toBe(150);
+    expect(value.accounts?.[0]?.lamports).toBe(1_000_000);
+    expect(await connection.getBalance(to)).toBe(0);
+  });
+
+  it('answers a failing transaction with the preflight error and its logs', async () => {
+    const payer = await funded(1);
+    const sending = send(payer, [
+      SystemProgram.transfer({
+        fromPubkey: payer.publicKey,
+        toPubkey: Keypair.generate().publicKey,
+        lamports: 5 * LAMPORTS_PER_SOL,
+      }),
+    ]);
+    const error = await sending.then(
+      () => null,
+      (caught: unknown) => caught,
+    );
+    expect(error).toBeInstanceOf(SendTransactionError);
+    expect((error as SendTransactionError).message).toContain(
+      'Transaction simulation failed: Error processing Instruction 0: custom program error: 0x1',
+    );
+    expect((error as SendTransactionError).logs).toContain(
+      'Program 11111111111111111111111111111111 failed: custom program error: 0x1',
+    );
+  });
+
+  describe('an SPL mint', () => {
+    const mint = Keypair.generate();
+    const friend = Keypair.generate().publicKey;
+    let payer: Keypair;
+    let source: PublicKey;
+    let destination: PublicKey;
+
+    beforeAll(async () => {
+      payer = await funded();
+      source = getAssociatedTokenAddressSync(mint.publicKey, payer.publicKey);
+      destination = getAssociatedTokenAddressSync(mint.publicKey, friend);
+      const lamports = await connection.getMinimumBalanceForRentExemption(MINT_SIZE);
+      await send(
+        payer,
+        [
+          SystemProgram.createAccount({
+            fromPubkey: payer.publicKey,
+            newAccountPubkey: mint.publicKey,
+            space: MINT_SIZE,
+            lamports,
+            programId: TOKEN_PROGRAM_ID,
+          }),
+          createInitializeMint2Instruction(mint.publicKey, 6, payer.publicKey, null),
+          createAssociatedTokenAccountInstruction(payer.publicKey, source, payer.publicKey, mint.publicKey),
+          createAssociatedTokenAccountInstruction(payer.publicKey, destination, friend, mint.publicKey),
+          createMintToCheckedInstruction(mint.publicKey, source, payer.publicKey, 5_000_000n, 6),
+        ],
+        [mint],
+      );
+      await send(payer, [
+        createTransferCheckedInstruction(source, mint.publicKey, destination, payer.publicKey, 1_500_000n, 6),
+      ]);
+    });
+
+    it('has the supply that was minted', async () => {
+      const { value } = await connection.getTokenSupply(mint.publicKey);
+      expect(value).toEqual({ amount: '5000000', decimals: 6, uiAmount: 5, uiAmountString: '5' });
+    });
+
+    it('is found by owner and mint, raw and parsed', async () => {
+      const raw = await connection.getTokenAccountsByOwner(friend, { mint: mint.publicKey });
+      expect(raw.value.map(({ pubkey }) => pubkey.toBase58())).toEqual([destination.toBase58()]);
+      const parsed = await connection.getParsedTokenAccountsByOwner(friend, { programId: TOKEN_PROGRAM_ID });
+      expect(parsed.value[0]?.account.data.parsed.info).toMatchObject({
+        mint: mint.publicKey.toBase58(),
+        owner: friend.toBase58(),
+        tokenAmount: { amount: '1500000', decimals: 6, uiAmount: 1.5, uiAmountString: '1.5' },
+        state: 'initialized',
+      });
+    });
+
+    it('lists its largest accounts in order', async () => {
+      const { value } = await connection.getTokenLargestAccounts(mint.publicKey);
+      expect(value.map(({ address, amount }) => [address.toBase58(), amount])).toEqual([
+        [source.toBase58(), '3500000'],
+        [destination.toBase58(), '1500000'],
+      ]);
+    });
+  });
+
+  it('runs a v0 transaction with a lookup table and finds it by a loaded address', async () => {
+    const payer = await funded();
+    const to = Keypair.generate().publicKey;
+    const recentSlot = await connection.getSlot('finalized');
+    const [create, table] = AddressLookupTableProgram.createLookupTable({
+      authority: payer.publicKey,
+      payer: payer.publicKey,
+      recentSlot,
+    });
+    const extend = AddressLookupTableProgram.extendLookupTable({
+      payer: payer.publicKey,
+      authority: payer.publicKey,
+      lookupTable: table,
+      addresses: [to],
+    });
+    await send(payer, [create, extend]);
+    const { value: lookup } = await connection.getAddressLookupTable(table);
+    expect(lookup?.state.addresses.map((address) => address.toBase58())).toEqual([to.toBase58()]);
+
+    const { blockhash } = await connection.getLatestBlockhash();
+    const message = new TransactionMessage({
+      payerKey: payer.publicKey,
+      recentBlockhash: blockhash,
+      instructions: [
+        SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: to, lamports: 2_000_000 }),
+      ],
+    }).compileToV0Message([lookup!]);
+    expect(message.addressTableLookups).toHaveLength(1);
+    const transaction = new VersionedTransaction(message);
+    transaction.sign([payer]);
+    const signature = await connection.sendTransaction(transaction);
+    await confirmed(signature);
+    expect(await connection.getBalance(to)).toBe(2_000_000);
+    const found = await connection.getTransaction(signature, {
+      maxSupportedTransactionVersion: 0,
+      commitment: 'confirmed',
+    });
+    expect(found?.version).toBe(0);
+    expect(found?.meta?.loadedAddresses?.writable.map((address) => address.toBase58())).toEqual([
+      to.toBase58(),
+    ]);
+    expect((await connection.getSignaturesForAddress(to)).map((entry) => entry.signature)).toEqual([
+      signature,
+    ]);
+    await expect(connection.getTransaction(signature, { commitment: 'confirmed' })).rejects.toThrow(
+      /version \(0\) is not supported/,
+    );
+  });
+});

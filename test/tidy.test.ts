@@ -1,0 +1,149 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+/**
+ * The style that no linter checks, in one pass over the files git knows. Vectors and lock files are exempt;
+ * nothing else is.
+ */
+const root = join(import.meta.dirname, '..');
+const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '-z'], {
+  cwd: root,
+  encoding: 'utf8',
+})
+  .split('\0')
+  .filter((file) => file !== '' && existsSync(join(root, file)));
+
+const texts = tracked
+  .filter((file) => /\.(ts|js|md|json|toml|sh)$|^\.ci\/run$/.test(file))
+  .filter((file) => !/package-lock\.json$|^bench\/results\//.test(file))
+  .map((file) => ({ file, lines: readFileSync(join(root, file), 'utf8').split('\n') }));
+
+const sources = texts.filter(({ file }) => file.endsWith('.ts'));
+const product = sources.filter(({ file }) => file.startsWith('src/') && !/\.(test|bench)\.ts$/.test(file));
+
+const FILE_LINES_MAX = 400;
+const FUNCTION_LINES_MAX = 70;
+const COLUMN_MAX = 130;
+
+/** A table row or a vector may be wider than prose. */
+const WIDE_ALLOWED = /https?:\/\/|^\s*\/\/ biome-ignore|^\s*(\[|\{|'|"|`|\|)|row\(/;
+
+/** Names that say nothing about what is inside. */
+const EMPTY_NAMES = /(^|\/)(utils?|helpers?|managers?|common|misc|index)(\.|\/)/;
+
+/** Leftovers, and words that have no place in the project. The pieces keep this file from naming itself. */
+const LEFTOVERS = new RegExp(`\\b(${['TO' + 'DO', 'FIX' + 'ME', 'XX' + 'X', 'HA' + 'CK'].join('|')})\\b`);
+const FORBIDDEN = new RegExp(
+  ['registry\\.npm' + 'js', '/wo' + 'rk/', '/ro' + 'ot/', 'cla' + 'ude', 'farm' + '-', 'as an' + ' AI'].join(
+    '|',
+  ),
+  'i',
+);
+const MUTED = /\b(it|test|describe)\.(skip|only|todo)\(/;
+
+type Finding = string;
+
+function findLines(files: typeof texts, fault: (line: string) => boolean, words: string): Finding[] {
+  return files.flatMap(({ file, lines }) =>
+    lines.flatMap((line, index) => (fault(line) ? [`${file}:${index + 1} ${words}`] : [])),
+  );
+}
+
+/** Top-level and method bodies by their indentation: Biome's formatter makes that exact. */
+function longFunctions(file: string, lines: string[]): Finding[] {
+  const found: Finding[] = [];
+  lines.forEach((line, start) => {
+    const opening =
+      /^(\s*)(?:export |async |static |override |private |get |set |function\b|const \w+ = (?:async )?\(|[\w#]+\().*\{$/.exec(
+        line,
+      );
+    if (opening === null || /^\s*(if|for|while|switch|return|describe|it|catch)\b/.test(line)) return;
+    if (!/\)\s*(?::[^{]*)?(?:=>\s*)?\{$|=> \{$/.test(line)) return;
+    const end = lines.findIndex((other, at) => at > start && other.startsWith(`${opening[1]}}`));
+    if (end - start > FUNCTION_LINES_MAX) found.push(`${file}:${start + 1} function of ${end - start} lines`);
+  });
+  return found;
+}
+
+/** Source files that nothing imports and nothing starts. */
+function deadFiles(): Finding[] {
+  const started = /^src\/cli\/main\.ts$|^src\/cli\/commands\//;
+  const everything = sources.map(({ lines }) => lines.join('\n')).join('\n');
+  return product
+    .map(({ file }) => file)
+    .filter((file) => !started.test(file))
+    .filter((file) => {
+      const name = file.split('/').at(-1) ?? file;
+      return !new RegExp(`/${name.replaceAll('.', '\\.')}['"]`).test(everything);
+    })
+    .map((file) => `${file} is imported by nothing`);
+}
+
+describe('the project is tidy', () => {
+  it('looks at the files it judges', () => {
+    expect(product.length).toBeGreaterThan(20);
+    expect(tracked).toContain('README.md');
+  });
+
+  it('keeps lines readable', () => {
+    expect(
+      findLines(
+        sources,
+        (line) => line.length > COLUMN_MAX && !WIDE_ALLOWED.test(line),
+        `wider than ${COLUMN_MAX}`,
+      ),
+    ).toEqual([]);
+  });
+
+  it('keeps files to one thing', () => {
+    expect(
+      product
+        .filter(({ lines }) => lines.length > FILE_LINES_MAX)
+        .map(({ file, lines }) => `${file}: ${lines.length} lines`),
+    ).toEqual([]);
+  });
+
+  it('keeps functions short enough to read aloud', () => {
+    expect(product.flatMap(({ file, lines }) => longFunctions(file, lines))).toEqual([]);
+  });
+
+  it('names files by what is inside', () => {
+    expect(tracked.filter((file) => EMPTY_NAMES.test(file))).toEqual([]);
+  });
+
+  it('leaves nothing behind', () => {
+    expect(findLines(texts, (line) => LEFTOVERS.test(line), 'leftover marker')).toEqual([]);
+  });
+
+  it('speaks of no machine, registry host or machinery around it', () => {
+    expect(findLines(texts, (line) => FORBIDDEN.test(line), 'forbidden words')).toEqual([]);
+  });
+
+  it('mutes no test without a condition', () => {
+    expect(findLines(sources, (line) => MUTED.test(line), 'a muted test')).toEqual([]);
+  });
+
+  it('imports or starts every source file', () => {
+    expect(deadFiles()).toEqual([]);
+  });
+
+  it('gives every markdown file exactly one title', () => {
+    const titles = texts
+      .filter(({ file }) => file.endsWith('.md'))
+      .map(({ file, lines }) => ({
+        file,
+        titles: withoutCode(lines).filter((line) => /^# /.test(line)).length,
+      }));
+    expect(titles.filter(({ titles: count }) => count !== 1)).toEqual([]);
+  });
+});
+
+function withoutCode(lines: string[]): string[] {
+  let inside = false;
+  return lines.filter((line) => {
+    if (line.startsWith('```')) inside = !inside;
+    return !inside && !line.startsWith('```');
+  });
+}
