@@ -1,0 +1,13 @@
+import type { JsonValue, WritableJson } from '../../base/json.ts';
+import { lamports } from '../../ledger/units.ts';
+import { type GetBalanceResult, parseGetBalance } from '../../protocol/rpc/getBalance.ts';
+import type { LocalNode } from '../node.ts';
+import { bankFor, withContext } from './context.ts';
+
+/** Lamports of an account; 0 when there is none. */
+export function getBalance(node: LocalNode, params: JsonValue | undefined): WritableJson {
+  const { address, config } = parseGetBalance(params);
+  const bank = bankFor(node, config);
+  const value: GetBalanceResult = bank.account(address)?.lamports ?? lamports(0);
+  return withContext(bank, value);
+}

@@ -1,0 +1,5 @@
+/** The Agave release whose surface the embedded ledger shows; `apiVersion` of every context. */
+export const VERSION = '4.1.0';
+
+/** First four bytes of the feature set's hash, little-endian, as `getVersion` and gossip show it. */
+export const FEATURE_SET = 3_640_012_085;
