@@ -1,0 +1,46 @@
+import { parseArgs } from 'node:util';
+
+/** Benchmarks by name. Each compares with something a user would pick, in the same run, as ratios. */
+const benchmarks = {
+  rpc: {
+    about: 'POST /v1/rpc: the gateway, nginx with an API-key map, and the upstream alone',
+    load: async () => (await import('./rpc/rpc.ts')).runRpcBench,
+  },
+} as const;
+
+const USAGE = `Usage: npm run bench -- <name> [--rounds N] [--seconds N] [--record] [--json]
+
+${Object.entries(benchmarks)
+  .map(([name, { about }]) => `  ${name.padEnd(8)} ${about}`)
+  .join('\n')}
+
+  --rounds N    interleaved rounds (default 5)
+  --seconds N   seconds of load per variant and round (default 4)
+  --record      write the result to bench/results
+  --json        print the result as JSON
+`;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    rounds: { type: 'string', default: '5' },
+    seconds: { type: 'string', default: '4' },
+    record: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+});
+
+const name = positionals[0];
+if (values.help || name === undefined || !Object.hasOwn(benchmarks, name)) {
+  process.stdout.write(USAGE);
+  process.exit(values.help ? 0 : 2);
+}
+
+const run = await benchmarks[name as keyof typeof benchmarks].load();
+await run({
+  rounds: Number(values.rounds),
+  seconds: Number(values.seconds),
+  record: values.record,
+  json: values.json,
+});

@@ -1,0 +1,74 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { createInterface } from 'node:readline';
+
+const TICKS_PER_SECOND = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
+
+/** Whether a program is on the PATH or in the places where Debian puts servers. */
+export function findProgram(name: string): string | null {
+  try {
+    return execFileSync('sh', ['-c', `PATH="$PATH:/usr/sbin:/sbin" command -v ${name}`], { encoding: 'utf8' }).trim();
+  } catch {
+    return null;
+  }
+}
+
+/** A port that was free a moment ago. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
+}
+
+/** Starts a program bound to one processor. */
+export function spawnOn(cpu: number, command: string, args: readonly string[]): ChildProcess {
+  return spawn('taskset', ['-c', String(cpu), command, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+}
+
+/** The first line of output for which `pick` gives a value. */
+export function firstLine<T>(child: ChildProcess, pick: (line: string) => T | null): Promise<T> {
+  return new Promise((resolve, reject) => {
+    child.once('exit', (code) => reject(new Error(`${child.spawnargs.join(' ')} ended with ${code}`)));
+    createInterface({ input: child.stdout! }).on('line', (line) => {
+      const picked = pick(line);
+      if (picked !== null) resolve(picked);
+    });
+  });
+}
+
+function children(pid: number): number[] {
+  try {
+    const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
+    return text === '' ? [] : text.split(' ').map(Number);
+  } catch {
+    return [];
+  }
+}
+
+/** CPU seconds (user and system) that a process and its children have used so far. */
+export function cpuSeconds(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const own = (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+  return children(pid).reduce((sum, child) => sum + cpuSeconds(child), own);
+}
+
+/** Resident memory of a process in MiB. */
+export function residentMib(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024);
+}
+
+/** Ends a child and waits until it is gone. */
+export function end(child: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    if (child.exitCode !== null || child.signalCode !== null) return resolve();
+    child.once('exit', () => resolve());
+    child.kill('SIGTERM');
+  });
+}
