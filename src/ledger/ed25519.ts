@@ -1,0 +1,149 @@
+import {
+  createPrivateKey,
+  createPublicKey,
+  type KeyObject,
+  randomBytes,
+  sign as signMessage,
+  verify as verifySignature,
+} from 'node:crypto';
+import { type Address, addressBytes, addressFromBytes } from './address.ts';
+import { signatureBytes } from './signature.ts';
+import type { Transaction } from './transaction/transaction.ts';
+
+/** Public keys kept in node's own form; making one costs a tenth of a verification. */
+const KEYS_MAX = 4096;
+const keys = new Map<string, KeyObject>();
+
+function publicKeyObject(publicKey: Uint8Array): KeyObject {
+  const x = Buffer.from(publicKey.buffer, publicKey.byteOffset, publicKey.length).toString('base64url');
+  const known = keys.get(x);
+  if (known !== undefined) return known;
+  const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
+  if (keys.size >= KEYS_MAX) keys.delete(keys.keys().next().value ?? '');
+  keys.set(x, key);
+  return key;
+}
+
+/**
+ * Every encoding of a point of small order, sign bit cleared. Under such a key some signatures fit many
+ * messages, so Solana refuses them (ed25519-dalek, `verify_strict`) where OpenSSL does not.
+ */
+const SMALL_ORDER: ReadonlySet<string> = new Set([
+  '0000000000000000000000000000000000000000000000000000000000000000',
+  '0100000000000000000000000000000000000000000000000000000000000000',
+  '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05',
+  'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a',
+  'ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
+  'edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
+  'eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
+]);
+
+function isSmallOrder(point: Uint8Array): boolean {
+  const first = point[0] ?? 0;
+  // Only seven first bytes occur in the table; ordinary points rarely go further than this line.
+  if (first !== 0 && first !== 1 && first !== 0x26 && first !== 0xc7 && first < 0xec) return false;
+  const cleared = Buffer.from(point);
+  cleared[31] = (cleared[31] ?? 0) & 0x7f;
+  return SMALL_ORDER.has(cleared.toString('hex'));
+}
+
+/**
+ * Whether an ed25519 signature is valid under Solana's rules: canonical, no point of small order.
+ * @param signature - 64 bytes; any other length is not valid.
+ * @param publicKey - 32 bytes; any other length is not valid.
+ */
+export function verify(signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array): boolean {
+  if (signature.length !== 64 || publicKey.length !== 32) return false;
+  if (isSmallOrder(publicKey) || isSmallOrder(signature.subarray(0, 32))) return false;
+  return verifySignature(null, message, publicKeyObject(publicKey), signature);
+}
+
+/** Whether a transaction has every signature it requires, and each is valid. */
+export function verifyTransaction(transaction: Transaction): boolean {
+  const { signatures, message, messageBytes } = transaction;
+  if (signatures.length === 0 || signatures.length !== message.header.numRequiredSignatures) return false;
+  return signatures.every((signature, index) => {
+    const key = message.accountKeys[index];
+    return key !== undefined && verify(signatureBytes(signature), messageBytes, addressBytes(key));
+  });
+}
+
+/** What DER puts before the 32 bytes of an ed25519 seed. Source: RFC 8410, §7. */
+const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
+
+/** A secret key with its address. The secret is private to the object, so that no log can print it. */
+export class Keypair {
+  readonly address: Address;
+  readonly #seed: Uint8Array;
+  readonly #key: KeyObject;
+
+  private constructor(seed: Uint8Array) {
+    this.#seed = Uint8Array.from(seed);
+    this.#key = createPrivateKey({
+      key: Buffer.concat([PKCS8_PREFIX, seed]),
+      format: 'der',
+      type: 'pkcs8',
+    });
+    const { x } = createPublicKey(this.#key).export({ format: 'jwk' });
+    this.address = addressFromBytes(Buffer.from(x ?? '', 'base64url'));
+  }
+
+  /** A fresh random key. */
+  static generate(): Keypair {
+    return new Keypair(randomBytes(32));
+  }
+
+  /**
+   * @param seed - 32 bytes.
+   * @throws RangeError for any other length.
+   */
+  static fromSeed(seed: Uint8Array): Keypair {
+    if (seed.length !== 32) throw new RangeError(`a seed has 32 bytes, not ${seed.length}`);
+    return new Keypair(seed);
+  }
+
+  /**
+   * @param secretKey - 64 bytes: the seed, then the public key.
+   * @throws RangeError for any other length, or when the halves do not belong together.
+   */
+  static fromSecretKey(secretKey: Uint8Array): Keypair {
+    if (secretKey.length !== 64) throw new RangeError(`a secret key has 64 bytes, not ${secretKey.length}`);
+    const keypair = new Keypair(secretKey.subarray(0, 32));
+    if (!Buffer.from(addressBytes(keypair.address)).equals(secretKey.subarray(32))) {
+      throw new RangeError('the public half of the secret key does not belong to its secret half');
+    }
+    return keypair;
+  }
+
+  /**
+   * Reads the text of a Solana CLI keypair file: a JSON array of 64 numbers.
+   * @throws RangeError when it is none; the message never repeats the text.
+   */
+  static fromJson(text: string): Keypair {
+    const bytes = parseByteArray(text);
+    if (bytes === null) throw new RangeError('a keypair file is a JSON array of 64 numbers from 0 to 255');
+    return Keypair.fromSecretKey(bytes);
+  }
+
+  /** The 64 bytes of the ed25519 signature of a message. */
+  sign(message: Uint8Array): Uint8Array {
+    return new Uint8Array(signMessage(null, message, this.#key));
+  }
+
+  /** The text of a Solana CLI keypair file: 64 numbers on one line. It holds the secret. */
+  toJson(): string {
+    return JSON.stringify([...this.#seed, ...addressBytes(this.address)]);
+  }
+}
+
+function parseByteArray(text: string): Uint8Array | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return null;
+  }
+  const isByte = (item: unknown): boolean =>
+    typeof item === 'number' && Number.isInteger(item) && item >= 0 && item <= 255;
+  return Array.isArray(value) && value.length === 64 && value.every(isByte) ? Uint8Array.from(value) : null;
+}

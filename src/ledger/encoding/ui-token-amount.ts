@@ -1,0 +1,31 @@
+import { Float64, type WritableJson } from '../../base/json.ts';
+
+/** Above this, 10^decimals does not fit the u64 in which nodes compute it, and `uiAmount` is null. */
+const UI_AMOUNT_DECIMALS_MAX = 19;
+
+/** The amount with its decimal point, exact, without trailing zeros. */
+function decimalText(amount: bigint, decimals: number): string {
+  if (decimals === 0) return String(amount);
+  const digits = String(amount).padStart(decimals + 1, '0');
+  const fraction = digits.slice(-decimals).replace(/0+$/, '');
+  const whole = digits.slice(0, -decimals);
+  return fraction === '' ? whole : `${whole}.${fraction}`;
+}
+
+/**
+ * A token amount as JSON-RPC shows it: exact in base units (`amount`) and in tokens (`uiAmountString`), rounded
+ * to an f64 in `uiAmount`.
+ *
+ * @param amount base units, u64
+ * @param decimals of the mint, u8
+ * @see account-decoder/src/parse_token.rs, `token_amount_to_ui_amount_v3`
+ */
+export function uiTokenAmount(amount: bigint, decimals: number): WritableJson {
+  const fits = decimals <= UI_AMOUNT_DECIMALS_MAX;
+  return {
+    amount: String(amount),
+    decimals,
+    uiAmount: fits ? new Float64(Number(amount) / Number(10n ** BigInt(decimals))) : null,
+    uiAmountString: decimalText(amount, decimals),
+  };
+}

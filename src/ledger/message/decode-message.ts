@@ -1,0 +1,95 @@
+import { ByteReader, OutOfBytes } from '../../base/bytes.ts';
+import { type Address, addressFromBytes } from '../address.ts';
+import { blockhashFromBytes } from '../blockhash.ts';
+import { InvalidShortVec, readShortVec } from '../short-vec.ts';
+import type { AddressTableLookup, CompiledInstruction, Message, MessageVersion } from './message.ts';
+
+/** The first byte of a versioned message has this bit; legacy messages never do. */
+const VERSION_PREFIX = 0x80;
+/** Version 127 marks off-chain messages, which must never run as a transaction. */
+const OFF_CHAIN_VERSION = 127;
+
+/** The bytes are no message; the text is what Agave prints after "failed to deserialize …: ". */
+class InvalidMessage extends Error {
+  override readonly name = 'InvalidMessage';
+}
+
+/**
+ * Decodes a whole legacy or version 0 message, strictly: one encoding per message, nothing after its end. The
+ * views in the result point into `bytes`. Counts and indexes are not judged here: see `sanitizeTransaction`.
+ * Source: solana-message, `VersionedMessage`.
+ * @returns the message, or in `fault` why the bytes are none.
+ */
+export function decodeMessage(bytes: Uint8Array): { message: Message } | { fault: string } {
+  return faultOf(() => {
+    const reader = new ByteReader(bytes);
+    const message = readMessage(reader);
+    if (reader.remaining > 0) return { fault: TRAILING_BYTES };
+    return { message };
+  });
+}
+
+/** bincode's words for input that goes on after the value. */
+export const TRAILING_BYTES = 'Slice had bytes remaining after deserialization';
+
+/** Runs a decoder and gives the faults that bytes from outside can cause as values. */
+export function faultOf<T>(decode: () => T): T | { fault: string } {
+  try {
+    return decode();
+  } catch (error) {
+    if (error instanceof OutOfBytes) return { fault: 'io error: failed to fill whole buffer' };
+    if (error instanceof InvalidShortVec || error instanceof InvalidMessage) return { fault: error.message };
+    throw error;
+  }
+}
+
+/**
+ * Reads one message.
+ * @throws OutOfBytes, InvalidShortVec, InvalidMessage: to be caught by `faultOf`.
+ */
+export function readMessage(reader: ByteReader): Message {
+  const first = reader.u8();
+  const version: MessageVersion = (first & VERSION_PREFIX) === 0 ? 'legacy' : versionOf(first);
+  const header = {
+    numRequiredSignatures: version === 'legacy' ? first : reader.u8(),
+    numReadonlySignedAccounts: reader.u8(),
+    numReadonlyUnsignedAccounts: reader.u8(),
+  };
+  const accountKeys = readList(reader, readAddress);
+  const recentBlockhash = blockhashFromBytes(reader.bytes(32));
+  const instructions = readList(reader, readInstruction);
+  const addressTableLookups = version === 'legacy' ? [] : readList(reader, readLookup);
+  return { version, header, accountKeys, recentBlockhash, instructions, addressTableLookups };
+}
+
+function versionOf(prefix: number): 0 {
+  const version = prefix & ~VERSION_PREFIX;
+  if (version === 0) return 0;
+  if (version === OFF_CHAIN_VERSION) throw new InvalidMessage('off-chain messages are not accepted');
+  throw new InvalidMessage(
+    `invalid value: integer \`${version}\`, expected a valid transaction message version`,
+  );
+}
+
+function readList<T>(reader: ByteReader, readItem: (reader: ByteReader) => T): T[] {
+  const length = readShortVec(reader);
+  const items: T[] = [];
+  for (let i = 0; i < length; i++) items.push(readItem(reader));
+  return items;
+}
+
+const readAddress = (reader: ByteReader): Address => addressFromBytes(reader.bytes(32));
+
+const readBytes = (reader: ByteReader): Uint8Array => reader.bytes(readShortVec(reader));
+
+function readInstruction(reader: ByteReader): CompiledInstruction {
+  return { programIdIndex: reader.u8(), accounts: readBytes(reader), data: readBytes(reader) };
+}
+
+function readLookup(reader: ByteReader): AddressTableLookup {
+  return {
+    accountKey: readAddress(reader),
+    writableIndexes: readBytes(reader),
+    readonlyIndexes: readBytes(reader),
+  };
+}

@@ -1,0 +1,64 @@
+import type { Address } from '../address.ts';
+import { programs, reservedKeys } from '../programs.ts';
+import type { LoadedAddresses, Message } from './message.ts';
+
+/** What a message without lookups has loaded. */
+export const NO_LOADED_ADDRESSES: LoadedAddresses = { writable: [], readonly: [] };
+
+/** Every key of a message in the order in which instructions index them: static, loaded writable, loaded readonly. */
+export function allKeys(message: Message, loaded: LoadedAddresses = NO_LOADED_ADDRESSES): Address[] {
+  return [...message.accountKeys, ...loaded.writable, ...loaded.readonly];
+}
+
+/** Whether the key at an index signed the message. */
+export function isSigner(message: Message, index: number): boolean {
+  return index < message.header.numRequiredSignatures;
+}
+
+/** Whether the message asked for the key at an index to be writable; the runtime may demote it. */
+function isRequestedWritable(message: Message, index: number, loaded: LoadedAddresses): boolean {
+  const { numRequiredSignatures, numReadonlySignedAccounts, numReadonlyUnsignedAccounts } = message.header;
+  const staticCount = message.accountKeys.length;
+  if (index >= staticCount) return index - staticCount < loaded.writable.length;
+  if (index < numRequiredSignatures) return index < numRequiredSignatures - numReadonlySignedAccounts;
+  return index < staticCount - numReadonlyUnsignedAccounts;
+}
+
+function keyAt(message: Message, index: number, loaded: LoadedAddresses): Address | undefined {
+  const staticCount = message.accountKeys.length;
+  if (index < staticCount) return message.accountKeys[index];
+  const dynamic = index - staticCount;
+  return dynamic < loaded.writable.length
+    ? loaded.writable[dynamic]
+    : loaded.readonly[dynamic - loaded.writable.length];
+}
+
+function isUpgradeableLoaderPresent(message: Message, loaded: LoadedAddresses): boolean {
+  const loader = programs.bpfUpgradeableLoader;
+  return (
+    message.accountKeys.includes(loader) ||
+    loaded.writable.includes(loader) ||
+    loaded.readonly.includes(loader)
+  );
+}
+
+/** Whether an instruction of the message calls the key at an index as its program. */
+export function isProgram(message: Message, index: number): boolean {
+  return message.instructions.some(({ programIdIndex }) => programIdIndex === index);
+}
+
+/**
+ * Whether the runtime lets the message write to the key at an index: it asked for it, the key is not reserved by
+ * the protocol, and it is not called as a program (unless the upgradeable loader is among the keys).
+ * Source: solana-message, `is_maybe_writable` and `LoadedMessage::is_writable`.
+ */
+export function isWritable(
+  message: Message,
+  index: number,
+  loaded: LoadedAddresses = NO_LOADED_ADDRESSES,
+): boolean {
+  if (!isRequestedWritable(message, index, loaded)) return false;
+  const key = keyAt(message, index, loaded);
+  if (key === undefined || reservedKeys.has(key)) return false;
+  return !isProgram(message, index) || isUpgradeableLoaderPresent(message, loaded);
+}

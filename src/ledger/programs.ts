@@ -1,0 +1,85 @@
+import { type Address, address } from './address.ts';
+
+/** Addresses of programs. Source: solana-sdk-ids, and the program library's own declarations. */
+export const programs = {
+  system: address('11111111111111111111111111111111'),
+  token: address('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'),
+  token2022: address('TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb'),
+  ata: address('ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL'),
+  memoV1: address('Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo'),
+  memoV3: address('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr'),
+  stake: address('Stake11111111111111111111111111111111111111'),
+  vote: address('Vote111111111111111111111111111111111111111'),
+  addressLookupTable: address('AddressLookupTab1e1111111111111111111111111'),
+  computeBudget: address('ComputeBudget111111111111111111111111111111'),
+  config: address('Config1111111111111111111111111111111111111'),
+  feature: address('Feature111111111111111111111111111111111111'),
+  nativeLoader: address('NativeLoader1111111111111111111111111111111'),
+  bpfLoader1: address('BPFLoader1111111111111111111111111111111111'),
+  bpfLoader2: address('BPFLoader2111111111111111111111111111111111'),
+  bpfUpgradeableLoader: address('BPFLoaderUpgradeab1e11111111111111111111111'),
+  loaderV4: address('LoaderV411111111111111111111111111111111111'),
+  ed25519: address('Ed25519SigVerify111111111111111111111111111'),
+  secp256k1: address('KeccakSecp256k11111111111111111111111111111'),
+  secp256r1: address('Secp256r1SigVerify1111111111111111111111111'),
+  zkTokenProof: address('ZkTokenProof1111111111111111111111111111111'),
+  zkElGamalProof: address('ZkE1Gama1Proof11111111111111111111111111111'),
+} as const satisfies Record<string, Address>;
+
+/** Owner of every sysvar account. */
+export const sysvarOwner: Address = address('Sysvar1111111111111111111111111111111111111');
+
+/** Addresses of the sysvar accounts. Source: solana-sdk-ids, `sysvar`. */
+export const sysvars = {
+  clock: address('SysvarC1ock11111111111111111111111111111111'),
+  epochRewards: address('SysvarEpochRewards1111111111111111111111111'),
+  epochSchedule: address('SysvarEpochSchedu1e111111111111111111111111'),
+  fees: address('SysvarFees111111111111111111111111111111111'),
+  instructions: address('Sysvar1nstructions1111111111111111111111111'),
+  lastRestartSlot: address('SysvarLastRestartS1ot1111111111111111111111'),
+  recentBlockhashes: address('SysvarRecentB1ockHashes11111111111111111111'),
+  rent: address('SysvarRent111111111111111111111111111111111'),
+  rewards: address('SysvarRewards111111111111111111111111111111'),
+  slotHashes: address('SysvarS1otHashes111111111111111111111111111'),
+  slotHistory: address('SysvarS1otHistory11111111111111111111111111'),
+  stakeHistory: address('SysvarStakeHistory1111111111111111111111111'),
+} as const satisfies Record<string, Address>;
+
+/** The account of the retired stake configuration; still reserved. */
+export const stakeConfig: Address = address('StakeConfig11111111111111111111111111111111');
+
+/** Lamports sent here are burnt at the end of the block. */
+export const incinerator: Address = address('1nc1nerator11111111111111111111111111111111');
+
+/** The mint of wrapped SOL under the Token program. */
+export const nativeMint: Address = address('So11111111111111111111111111111111111111112');
+
+/** The mint of wrapped SOL under the Token-2022 program. */
+export const nativeMint2022: Address = address('9pan9bMn5HatX4EJdBwg9VgCa7Uz5HL8N1m5D3NdXej9');
+
+/**
+ * Keys that no transaction may lock for writing, all features active. The ATA and memo programs are ordinary
+ * accounts. Source: agave reserved-account-keys, `RESERVED_ACCOUNTS`.
+ */
+export const reservedKeys: ReadonlySet<Address> = new Set<Address>([
+  programs.addressLookupTable,
+  programs.bpfLoader2,
+  programs.bpfLoader1,
+  programs.bpfUpgradeableLoader,
+  programs.computeBudget,
+  programs.config,
+  programs.ed25519,
+  programs.feature,
+  programs.loaderV4,
+  programs.secp256k1,
+  programs.secp256r1,
+  stakeConfig,
+  programs.stake,
+  programs.system,
+  programs.vote,
+  programs.zkElGamalProof,
+  programs.zkTokenProof,
+  programs.nativeLoader,
+  sysvarOwner,
+  ...Object.values(sysvars),
+]);

@@ -1,0 +1,50 @@
+import type { ByteReader, ByteWriter } from '../base/bytes.ts';
+
+/** A length that is not in the one form in which it may be written; the words are Agave's. */
+export class InvalidShortVec extends Error {
+  override readonly name = 'InvalidShortVec';
+}
+
+/**
+ * Reads a compact-u16 length, 1 to 3 bytes of 7 bits each, lowest first. Strict as Agave: a length has exactly
+ * one encoding. Source: solana-short-vec, `visit_byte`.
+ * @throws InvalidShortVec for overlong encodings and values above 65535.
+ * @throws OutOfBytes when the input ends inside the length.
+ */
+export function readShortVec(reader: ByteReader): number {
+  let value = 0;
+  for (let nth = 0; nth < 3; nth++) {
+    const byte = reader.u8();
+    if (byte === 0 && nth > 0) {
+      throw new InvalidShortVec('invalid value: alias encoding, expected strict form encoding');
+    }
+    if (nth === 2 && byte > 0x7f) break;
+    value |= (byte & 0x7f) << (nth * 7);
+    if (value > 0xffff) {
+      throw new InvalidShortVec(
+        `invalid value: integer \`${value}\`, expected a value in the range [0, 65535]`,
+      );
+    }
+    if (byte <= 0x7f) return value;
+  }
+  throw new InvalidShortVec(
+    'invalid value: continue signal on byte-three, expected a terminal signal on or before byte-three',
+  );
+}
+
+/**
+ * Writes a compact-u16 length.
+ * @param length - 0 to 65535.
+ * @throws RangeError outside that range: a defect in the program, not in its input.
+ */
+export function writeShortVec(writer: ByteWriter, length: number): void {
+  if (!Number.isInteger(length) || length < 0 || length > 0xffff) {
+    throw new RangeError(`a compact length is 0 to 65535, not ${length}`);
+  }
+  let rest = length;
+  while (rest > 0x7f) {
+    writer.u8((rest & 0x7f) | 0x80);
+    rest >>= 7;
+  }
+  writer.u8(rest);
+}

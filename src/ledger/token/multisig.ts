@@ -1,0 +1,28 @@
+import { ByteReader } from '../../base/bytes.ts';
+import { type Address, addressFromBytes } from '../address.ts';
+import { MULTISIG_BYTES } from './token-state.ts';
+
+/** Source: spl-token, `state::Multisig`. */
+export type Multisig = Readonly<{
+  numRequiredSigners: number;
+  numValidSigners: number;
+  /** The valid signers only. */
+  signers: readonly Address[];
+}>;
+
+const SIGNERS_MAX = 11;
+
+/**
+ * Decodes the data of an account that a token program owns.
+ * @returns null when it is no initialized multisig.
+ */
+export function decodeMultisig(data: Uint8Array): Multisig | null {
+  if (data.length !== MULTISIG_BYTES) return null;
+  const reader = new ByteReader(data);
+  const numRequiredSigners = reader.u8();
+  const numValidSigners = reader.u8();
+  const initialized = reader.u8();
+  if (initialized !== 1 || numValidSigners > SIGNERS_MAX) return null;
+  const signers = Array.from({ length: numValidSigners }, () => addressFromBytes(reader.bytes(32)));
+  return { numRequiredSigners, numValidSigners, signers };
+}

@@ -1,0 +1,30 @@
+import { ByteReader } from '../../base/bytes.ts';
+import { faultOf, readMessage, TRAILING_BYTES } from '../message/decode-message.ts';
+import { readShortVec } from '../short-vec.ts';
+import { type Signature, signatureFromBytes } from '../signature.ts';
+import type { Transaction } from './transaction.ts';
+
+/** Largest legacy or version 0 transaction on the wire: one IPv6 packet. Source: solana-packet, `PACKET_DATA_SIZE`. */
+export const TRANSACTION_MAX_BYTES = 1232;
+
+/**
+ * Decodes a whole legacy or version 0 transaction, strictly: one encoding per transaction, nothing after its
+ * end. The result keeps views into `wire`, so the caller must not change it afterwards. Counts and indexes are
+ * not judged here: see `sanitizeTransaction`. Source: solana-transaction, `VersionedTransaction`.
+ * @returns the transaction, or in `fault` what Agave prints after "failed to deserialize …: ".
+ */
+export function decodeTransaction(wire: Uint8Array): { transaction: Transaction } | { fault: string } {
+  if (wire.length > TRANSACTION_MAX_BYTES) {
+    return { fault: `transaction too large: ${wire.length} bytes (max: ${TRANSACTION_MAX_BYTES})` };
+  }
+  return faultOf(() => {
+    const reader = new ByteReader(wire);
+    const count = readShortVec(reader);
+    const signatures: Signature[] = [];
+    for (let i = 0; i < count; i++) signatures.push(signatureFromBytes(reader.bytes(64)));
+    const messageBytes = wire.subarray(reader.offset);
+    const message = readMessage(reader);
+    if (reader.remaining > 0) return { fault: TRAILING_BYTES };
+    return { transaction: { signatures, message, messageBytes, wire } };
+  });
+}

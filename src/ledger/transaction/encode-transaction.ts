@@ -1,0 +1,16 @@
+import { ByteWriter } from '../../base/bytes.ts';
+import { writeShortVec } from '../short-vec.ts';
+
+/**
+ * The wire form of a transaction: its signatures, 64 bytes each, then the message they sign.
+ * @throws RangeError when a signature has another size: a defect in the program.
+ */
+export function encodeTransaction(signatures: readonly Uint8Array[], messageBytes: Uint8Array): Uint8Array {
+  const writer = new ByteWriter(3 + signatures.length * 64 + messageBytes.length);
+  writeShortVec(writer, signatures.length);
+  for (const signature of signatures) {
+    if (signature.length !== 64) throw new RangeError(`a signature has 64 bytes, not ${signature.length}`);
+    writer.bytes(signature);
+  }
+  return writer.bytes(messageBytes).finish();
+}
