@@ -1,0 +1,237 @@
+/**
+ * A validating scanner over the bytes of a JSON text. It finds where values begin and end without building
+ * them, so that what is passed on stays the bytes that came in: u64 values beyond 2^53, key order, escapes.
+ * Accepts exactly what `JSON.parse` accepts (RFC 8259), up to a depth. Invalid UTF-8 is the caller's to refuse
+ * first (`isUtf8` of node:buffer): inside strings, bytes from 0x80 on are taken as they are.
+ *
+ * Every function takes an offset and gives the offset behind what it read, or `MALFORMED`.
+ */
+
+/** Given in place of an offset when the text is not JSON or is nested too deep. */
+export const MALFORMED = -1;
+
+/** What a value begins with says what it is. */
+export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null';
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const MINUS = 0x2d;
+const PLUS = 0x2b;
+const POINT = 0x2e;
+const ZERO = 0x30;
+const NINE = 0x39;
+const ARRAY_OPEN = 0x5b;
+const ARRAY_CLOSE = 0x5d;
+const OBJECT_OPEN = 0x7b;
+const OBJECT_CLOSE = 0x7d;
+
+const TRUE = Buffer.from('true');
+const FALSE = Buffer.from('false');
+const NULL = Buffer.from('null');
+
+/** The first byte at or behind `at` that is not JSON white space; may be the end of the bytes. */
+export function skipSpace(bytes: Uint8Array, at: number): number {
+  for (;;) {
+    const byte = bytes[at];
+    if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return at;
+    at++;
+  }
+}
+
+const isDigit = (byte: number | undefined): boolean => byte !== undefined && byte >= ZERO && byte <= NINE;
+
+const isHexDigit = (byte: number | undefined): boolean =>
+  byte !== undefined &&
+  (isDigit(byte) || (byte >= 0x41 && byte <= 0x46) || (byte >= 0x61 && byte <= 0x66));
+
+function skipDigits(bytes: Uint8Array, at: number): number {
+  if (!isDigit(bytes[at])) return MALFORMED;
+  while (isDigit(bytes[at])) at++;
+  return at;
+}
+
+function skipNumber(bytes: Uint8Array, at: number): number {
+  if (bytes[at] === MINUS) at++;
+  at = bytes[at] === ZERO ? at + 1 : skipDigits(bytes, at);
+  if (at !== MALFORMED && bytes[at] === POINT) at = skipDigits(bytes, at + 1);
+  if (at === MALFORMED) return MALFORMED;
+  const exponent = bytes[at];
+  if (exponent !== 0x65 && exponent !== 0x45) return at;
+  const sign = bytes[at + 1];
+  return skipDigits(bytes, sign === PLUS || sign === MINUS ? at + 2 : at + 1);
+}
+
+/** Behind an escape sequence whose backslash stands at `at`. */
+function skipEscape(bytes: Uint8Array, at: number): number {
+  switch (bytes[at + 1]) {
+    case QUOTE:
+    case BACKSLASH:
+    case 0x2f: // /
+    case 0x62: // b
+    case 0x66: // f
+    case 0x6e: // n
+    case 0x72: // r
+    case 0x74: // t
+      return at + 2;
+    case 0x75: // u and four hexadecimal digits
+      for (let digit = at + 2; digit < at + 6; digit++) if (!isHexDigit(bytes[digit])) return MALFORMED;
+      return at + 6;
+    default:
+      return MALFORMED;
+  }
+}
+
+/** Behind the string whose opening quote stands at `at`. */
+export function skipString(bytes: Uint8Array, at: number): number {
+  if (bytes[at] !== QUOTE) return MALFORMED;
+  const end = bytes.length;
+  at++;
+  while (at < end) {
+    const byte = bytes[at] as number;
+    if (byte === QUOTE) return at + 1;
+    if (byte === BACKSLASH) {
+      at = skipEscape(bytes, at);
+      if (at === MALFORMED) return MALFORMED;
+    } else if (byte < 0x20) {
+      return MALFORMED;
+    } else {
+      at++;
+    }
+  }
+  return MALFORMED;
+}
+
+function skipWord(bytes: Uint8Array, at: number, word: Uint8Array): number {
+  for (let i = 0; i < word.length; i++) if (bytes[at + i] !== word[i]) return MALFORMED;
+  return at + word.length;
+}
+
+const ignoreElement = (): void => {};
+
+/**
+ * Behind the value that begins at `at`.
+ * @param depth - how many containers may still be opened, this value's own included.
+ */
+export function skipValue(bytes: Uint8Array, at: number, depth: number): number {
+  switch (bytes[at]) {
+    case OBJECT_OPEN:
+      return scanObject(bytes, at, depth, undefined, ignoreElement);
+    case ARRAY_OPEN:
+      return scanArray(bytes, at, depth, undefined, ignoreElement);
+    case QUOTE:
+      return skipString(bytes, at);
+    case 0x74:
+      return skipWord(bytes, at, TRUE);
+    case 0x66:
+      return skipWord(bytes, at, FALSE);
+    case 0x6e:
+      return skipWord(bytes, at, NULL);
+    default:
+      return skipNumber(bytes, at);
+  }
+}
+
+/** Hears of a member: where its name stands (without quotes, escapes as written) and where its value stands. */
+export type MemberVisitor<Target> = (
+  target: Target,
+  nameStart: number,
+  nameEnd: number,
+  valueStart: number,
+  valueEnd: number,
+) => void;
+
+/**
+ * Reads the object whose `{` stands at `at` and tells `visit` of each member in order, duplicates included;
+ * with `JSON.parse` the last one of a name counts.
+ * @param target - handed to `visit`, so that it need not be a closure.
+ */
+export function scanObject<Target>(
+  bytes: Uint8Array,
+  at: number,
+  depth: number,
+  target: Target,
+  visit: MemberVisitor<Target>,
+): number {
+  if (bytes[at] !== OBJECT_OPEN || depth <= 0) return MALFORMED;
+  at = skipSpace(bytes, at + 1);
+  if (bytes[at] === OBJECT_CLOSE) return at + 1;
+  for (;;) {
+    const nameStart = at + 1;
+    at = skipString(bytes, at);
+    if (at === MALFORMED) return MALFORMED;
+    const nameEnd = at - 1;
+    at = skipSpace(bytes, at);
+    if (bytes[at] !== COLON) return MALFORMED;
+    const valueStart = skipSpace(bytes, at + 1);
+    at = skipValue(bytes, valueStart, depth - 1);
+    if (at === MALFORMED) return MALFORMED;
+    visit(target, nameStart, nameEnd, valueStart, at);
+    at = skipSpace(bytes, at);
+    if (bytes[at] === OBJECT_CLOSE) return at + 1;
+    if (bytes[at] !== COMMA) return MALFORMED;
+    at = skipSpace(bytes, at + 1);
+  }
+}
+
+/** Hears of an element of an array: where it begins and where it ends. */
+export type ElementVisitor<Target> = (target: Target, start: number, end: number) => void;
+
+/** Reads the array whose `[` stands at `at` and tells `visit` of each element in order. */
+export function scanArray<Target>(
+  bytes: Uint8Array,
+  at: number,
+  depth: number,
+  target: Target,
+  visit: ElementVisitor<Target>,
+): number {
+  if (bytes[at] !== ARRAY_OPEN || depth <= 0) return MALFORMED;
+  at = skipSpace(bytes, at + 1);
+  if (bytes[at] === ARRAY_CLOSE) return at + 1;
+  for (;;) {
+    const start = at;
+    at = skipValue(bytes, start, depth - 1);
+    if (at === MALFORMED) return MALFORMED;
+    visit(target, start, at);
+    at = skipSpace(bytes, at);
+    if (bytes[at] === ARRAY_CLOSE) return at + 1;
+    if (bytes[at] !== COMMA) return MALFORMED;
+    at = skipSpace(bytes, at + 1);
+  }
+}
+
+/** The kind of the well-formed value that begins with this byte. */
+export function kindOf(firstByte: number | undefined): JsonKind {
+  switch (firstByte) {
+    case OBJECT_OPEN:
+      return 'object';
+    case ARRAY_OPEN:
+      return 'array';
+    case QUOTE:
+      return 'string';
+    case 0x74:
+    case 0x66:
+      return 'boolean';
+    case 0x6e:
+      return 'null';
+    default:
+      return 'number';
+  }
+}
+
+/** Whether the whole of the bytes is one JSON value, white space around it allowed. */
+export function isJson(bytes: Uint8Array, depth: number): boolean {
+  const end = skipValue(bytes, skipSpace(bytes, 0), depth);
+  return end !== MALFORMED && skipSpace(bytes, end) === bytes.length;
+}
+
+/**
+ * The text of a string that was scanned.
+ * @param start - behind its opening quote.
+ * @param end - its closing quote.
+ */
+export function decodeString(bytes: Buffer, start: number, end: number): string {
+  const text = bytes.toString('utf8', start, end);
+  return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text;
+}
