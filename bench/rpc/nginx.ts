@@ -2,7 +2,12 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** What a careful operator writes to put keys in front of a node with nginx: a map, keep-alive, no access log. */
-export function writeNginxConfig(dir: string, port: number, upstreamPort: number, keys: readonly string[]): string {
+export function writeNginxConfig(
+  dir: string,
+  port: number,
+  upstreamPort: number,
+  keys: readonly string[],
+): string {
   mkdirSync(join(dir, 'temp'), { recursive: true });
   const file = join(dir, 'nginx.conf');
   writeFileSync(

@@ -8,7 +8,9 @@ const TICKS_PER_SECOND = Number(execFileSync('getconf', ['CLK_TCK'], { encoding:
 /** Whether a program is on the PATH or in the places where Debian puts servers. */
 export function findProgram(name: string): string | null {
   try {
-    return execFileSync('sh', ['-c', `PATH="$PATH:/usr/sbin:/sbin" command -v ${name}`], { encoding: 'utf8' }).trim();
+    return execFileSync('sh', ['-c', `PATH="$PATH:/usr/sbin:/sbin" command -v ${name}`], {
+      encoding: 'utf8',
+    }).trim();
   } catch {
     return null;
   }
