@@ -145,15 +145,47 @@ function oneOf(variants: readonly string[]): string {
   return quoted.length === 2 ? quoted.join(' or ') : `one of ${quoted.join(', ')}`;
 }
 
-/** One of the names of a Rust enum without payloads, in the order of the enum. */
-export function readVariant<const Name extends string>(value: JsonValue, variants: readonly Name[]): Name {
-  if (typeof value !== 'string') {
+/** A Rust enum on the wire: its variant and the payload beside it, undefined when the variant is a bare name. */
+export type Tagged<Name extends string> = Readonly<{ variant: Name; payload: JsonValue | undefined }>;
+
+function tagOf(value: JsonValue): [name: string, payload: JsonValue | undefined] {
+  if (typeof value === 'string') return [value, undefined];
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw wrongType(value, 'string or map');
   }
-  const found = variants.find((variant) => variant === value);
-  if (found === undefined) throw serdeFault(`unknown variant \`${value}\`, expected ${oneOf(variants)}`);
-  return found;
+  const [only, ...others] = Object.entries(value);
+  if (only === undefined || others.length > 0) {
+    throw serdeFault('invalid value: map, expected map with a single key');
+  }
+  return only;
 }
+
+/** A Rust enum: a bare name, or an object whose one key is the name. Variants in the order of the enum. */
+export function readTagged<const Name extends string>(
+  value: JsonValue,
+  variants: readonly Name[],
+): Tagged<Name> {
+  const [name, payload] = tagOf(value);
+  const variant = variants.find((known) => known === name);
+  if (variant === undefined) throw serdeFault(`unknown variant \`${name}\`, expected ${oneOf(variants)}`);
+  return { variant, payload };
+}
+
+/** The payload of a variant that has one. */
+export function payloadOf<T>(tagged: Tagged<string>, read: Read<T>): T {
+  if (tagged.payload === undefined) throw serdeFault('invalid type: unit variant, expected newtype variant');
+  return read(tagged.payload);
+}
+
+/** Refuses a payload to a variant that has none. */
+export function withoutPayload<Name extends string>({ variant, payload }: Tagged<Name>): Name {
+  if (payload !== undefined && payload !== null) throw wrongType(payload, 'unit');
+  return variant;
+}
+
+/** One of the names of a Rust enum without payloads, in the order of the enum. */
+export const readVariant = <const Name extends string>(value: JsonValue, variants: readonly Name[]): Name =>
+  withoutPayload(readTagged(value, variants));
 
 function debugValue(value: JsonValue): string {
   switch (typeof value) {

@@ -1,0 +1,148 @@
+import type { JsonValue } from '../../base/json.ts';
+import { decodeBase58 } from '../../ledger/base58.ts';
+import { invalidParams } from '../rpc-error.ts';
+import { decodeBase64 } from './base64-text.ts';
+import {
+  type JsonObject,
+  member,
+  optional,
+  payloadOf,
+  readArray,
+  readObject,
+  readTagged,
+  readU8,
+  readU64,
+  readUsize,
+  readVariant,
+  required,
+  serdeFault,
+  withoutPayload,
+} from './serde.ts';
+
+/**
+ * The filters of getProgramAccounts and programSubscribe.
+ * Sources: Agave rpc-client-api `filter.rs`; reference §1.8.
+ */
+export type AccountFilter = Readonly<
+  | { kind: 'dataSize'; size: bigint }
+  | { kind: 'memcmp'; offset: bigint; bytes: Uint8Array }
+  | { kind: 'tokenAccountState' }
+>;
+
+/** Source: Agave `MAX_GET_PROGRAM_ACCOUNT_FILTERS`. */
+export const FILTERS_MAX = 4;
+const BYTES_MAX = 128;
+/** 128 bytes never need more characters than these. */
+const BASE58_TEXT_MAX = 175;
+const BASE64_TEXT_MAX = 172;
+
+/** What a memcmp compares with, before it is decoded. */
+type EncodedBytes =
+  | Readonly<{ encoding: 'base58' | 'base64'; text: string }>
+  | Readonly<{ encoding: 'bytes'; bytes: readonly number[] }>;
+
+/** A filter whose shape has been read, but not yet the texts in it. */
+export type UnverifiedFilter = Readonly<
+  | { kind: 'dataSize'; size: bigint }
+  | { kind: 'memcmp'; offset: bigint; encoded: EncodedBytes }
+  | { kind: 'tokenAccountState' }
+>;
+
+const isByte = (value: JsonValue): value is number =>
+  typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 255;
+
+function readMemcmpBytes(value: JsonValue): string | readonly number[] {
+  if (typeof value === 'string') return value;
+  if (Array.isArray(value) && value.every(isByte)) return value.map(readU8);
+  throw serdeFault('data did not match any variant of untagged enum DataType');
+}
+
+function readEncoded(memcmp: JsonObject): EncodedBytes {
+  const given = member(memcmp, 'bytes');
+  const bytes = given === undefined ? null : readMemcmpBytes(given);
+  const encoding = optional(member(memcmp, 'encoding'), (value) =>
+    readVariant(value, ['base58', 'base64', 'bytes']),
+  );
+  if (bytes === null) throw serdeFault('missing field `bytes`');
+  if (typeof bytes !== 'string') return { encoding: 'bytes', bytes };
+  return { encoding: encoding === 'base64' ? 'base64' : 'base58', text: bytes };
+}
+
+function readMemcmp(value: JsonValue): UnverifiedFilter {
+  const memcmp = readObject(value, 'Memcmp');
+  return {
+    kind: 'memcmp',
+    offset: required(memcmp, 'offset', readUsize),
+    encoded: readEncoded(memcmp),
+  };
+}
+
+function readFilter(value: JsonValue): UnverifiedFilter {
+  const tagged = readTagged(value, ['dataSize', 'memcmp', 'tokenAccountState']);
+  switch (tagged.variant) {
+    case 'dataSize':
+      return { kind: 'dataSize', size: payloadOf(tagged, readU64) };
+    case 'memcmp':
+      return payloadOf(tagged, readMemcmp);
+    case 'tokenAccountState':
+      withoutPayload(tagged);
+      return { kind: 'tokenAccountState' };
+  }
+}
+
+/** The filters of a config, as they stand. */
+export const readFilters = (value: JsonValue): UnverifiedFilter[] => readArray(value, readFilter);
+
+const BASE58_CHARACTER = /[1-9A-HJ-NP-Za-km-z]/;
+
+/** The first character outside the alphabet, as Rust's `bs58` names it; indexes count UTF-8 bytes. */
+function base58Fault(text: string): string {
+  let index = 0;
+  for (const character of text) {
+    if (character.charCodeAt(0) > 0x7f) return `NonAsciiCharacter { index: ${index} }`;
+    if (!BASE58_CHARACTER.test(character)) {
+      return `InvalidCharacter { character: '${character}', index: ${index} }`;
+    }
+    index++;
+  }
+  throw new RangeError('the text is base58');
+}
+
+function decodeEncoded(encoded: EncodedBytes): Uint8Array {
+  if (encoded.encoding === 'bytes') {
+    if (encoded.bytes.length > BYTES_MAX) throw invalidParams('Invalid param: DataTooLarge');
+    return Uint8Array.from(encoded.bytes);
+  }
+  const { text } = encoded;
+  const textMax = encoded.encoding === 'base58' ? BASE58_TEXT_MAX : BASE64_TEXT_MAX;
+  if (Buffer.byteLength(text) > textMax) throw invalidParams('Invalid param: DataTooLarge');
+  const bytes = encoded.encoding === 'base58' ? fromBase58(text) : fromBase64(text);
+  if (bytes.length > BYTES_MAX) throw invalidParams('Invalid param: DataTooLarge');
+  return bytes;
+}
+
+function fromBase58(text: string): Uint8Array {
+  const bytes = decodeBase58(text);
+  if (bytes === null) throw invalidParams(`Invalid param: Base58DecodeError(${base58Fault(text)})`);
+  return bytes;
+}
+
+function fromBase64(text: string): Uint8Array {
+  const decoded = decodeBase64(text);
+  if ('fault' in decoded) throw invalidParams(`Invalid param: Base64DecodeError(${decoded.fault})`);
+  return decoded.bytes;
+}
+
+/**
+ * The filters with their bytes decoded.
+ * @throws RpcError -32602 "Too many filters provided; max 4", "Invalid param: DataTooLarge",
+ * "Invalid param: Base58DecodeError(…)" or "Invalid param: Base64DecodeError(…)".
+ */
+export function verifyFilters(filters: readonly UnverifiedFilter[]): AccountFilter[] {
+  if (filters.length > FILTERS_MAX) throw invalidParams(`Too many filters provided; max ${FILTERS_MAX}`);
+  return filters.map((filter) =>
+    filter.kind === 'memcmp'
+      ? { kind: 'memcmp', offset: filter.offset, bytes: decodeEncoded(filter.encoded) }
+      : filter,
+  );
+}

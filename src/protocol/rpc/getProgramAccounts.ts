@@ -1,0 +1,41 @@
+import type { JsonValue } from '../../base/json.ts';
+import type { Address } from '../../ledger/address.ts';
+import { type AccountFilter, readFilters, verifyFilters } from './account-filter.ts';
+import type { KeyedAccountJson } from './account-json.ts';
+import {
+  type AccountConfig,
+  accountConfigOf,
+  at,
+  configObject,
+  positional,
+  readAddress,
+} from './parameters.ts';
+import { member, optional, readBoolean, readString } from './serde.ts';
+
+export type GetProgramAccountsParams = Readonly<{
+  program: Address;
+  filters: readonly AccountFilter[];
+  withContext: boolean;
+  sortResults: boolean;
+  config: AccountConfig;
+}>;
+/** Inside a context only when `withContext`. */
+export type GetProgramAccountsResult = readonly KeyedAccountJson[];
+
+/** `program, {filters, withContext, sortResults, encoding, dataSlice, commitment, minContextSlot}`. */
+export function parseGetProgramAccounts(params: JsonValue | undefined): GetProgramAccountsParams {
+  const list = positional(params, 1, 2);
+  const text = at(list, 0, readString);
+  const object = configObject(list[1], 'RpcProgramAccountsConfig');
+  const filters = optional(member(object, 'filters'), readFilters) ?? [];
+  const withContext = optional(member(object, 'withContext'), readBoolean) ?? false;
+  const sortResults = optional(member(object, 'sortResults'), readBoolean) ?? true;
+  const config = accountConfigOf(object);
+  return {
+    program: readAddress(text),
+    filters: verifyFilters(filters),
+    withContext,
+    sortResults,
+    config,
+  };
+}

@@ -1,0 +1,23 @@
+import type { JsonValue } from '../../base/json.ts';
+import type { Address } from '../../ledger/address.ts';
+import type { KeyedAccountJson } from './account-json.ts';
+import { type AccountConfig, at, positional, readAccountConfig, readAddress } from './parameters.ts';
+import { readString } from './serde.ts';
+import { readTokenFilter, type TokenFilter, verifyTokenFilter } from './token-filter.ts';
+
+export type GetTokenAccountsByOwnerParams = Readonly<{
+  owner: Address;
+  filter: TokenFilter<Address>;
+  config: AccountConfig;
+}>;
+/** Inside a context; sorted by address. */
+export type GetTokenAccountsByOwnerResult = readonly KeyedAccountJson[];
+
+/** `owner, {mint} | {programId}, {encoding, dataSlice, commitment, minContextSlot}`. */
+export function parseGetTokenAccountsByOwner(params: JsonValue | undefined): GetTokenAccountsByOwnerParams {
+  const list = positional(params, 2, 3);
+  const text = at(list, 0, readString);
+  const filter = at(list, 1, readTokenFilter);
+  const config = readAccountConfig(list[2]);
+  return { owner: readAddress(text), filter: verifyTokenFilter(filter), config };
+}

@@ -1,0 +1,19 @@
+import type { JsonValue } from '../../base/json.ts';
+import type { Address } from '../../ledger/address.ts';
+import { readAddress } from './parameters.ts';
+import { payloadOf, readString, readTagged } from './serde.ts';
+
+/** Which token accounts: of one mint, or of one token program. Source: Agave `RpcTokenAccountsFilter`. */
+export type TokenFilter<Key extends string> = Readonly<{ by: 'mint' | 'programId'; key: Key }>;
+
+/** `{mint}` or `{programId}`, the address still a text. */
+export function readTokenFilter(value: JsonValue): TokenFilter<string> {
+  const tagged = readTagged(value, ['mint', 'programId']);
+  return { by: tagged.variant, key: payloadOf(tagged, readString) };
+}
+
+/** The filter with its address. */
+export const verifyTokenFilter = (filter: TokenFilter<string>): TokenFilter<Address> => ({
+  by: filter.by,
+  key: readAddress(filter.key),
+});
