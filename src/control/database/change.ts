@@ -1,0 +1,60 @@
+import { sql, type Transaction } from 'kysely';
+import type { Store } from './open.ts';
+import type { Schema } from './schema.ts';
+
+/** PostgreSQL channel on which a committed change is announced. The message carries nothing. */
+export const CHANGE_CHANNEL = 'solway_change';
+
+/** Who did something and what, for the audit log. `detail` never holds a secret. */
+export type AuditEntry = Readonly<{
+  at: number;
+  actor: string;
+  action: string;
+  keyId: string | null;
+  detail: Readonly<Record<string, string | number | boolean | null>>;
+}>;
+
+/** Does `work` in one transaction and tells listeners of it once it is committed. */
+export async function inChange<Result>(
+  store: Store,
+  work: (trx: Transaction<Schema>) => Promise<Result>,
+): Promise<Result> {
+  return store.db.transaction().execute(async (trx) => {
+    const result = await work(trx);
+    if (store.dialect === 'postgres') await sql`select pg_notify(${CHANGE_CHANNEL}, '')`.execute(trx);
+    return result;
+  });
+}
+
+/**
+ * The next number of the change counter. Call it first in a transaction: it holds the counter's row until the
+ * commit, so changes become visible in the order of their numbers and `version > last` misses none.
+ */
+export async function nextVersion(trx: Transaction<Schema>): Promise<number> {
+  const row = await trx
+    .updateTable('change_counter')
+    .set((update) => ({ version: update('version', '+', 1) }))
+    .where('id', '=', 1)
+    .returning('version')
+    .executeTakeFirstOrThrow();
+  return row.version;
+}
+
+/** Writes the audit line of the change that took `version`, in the change's own transaction. */
+export async function writeAudit(
+  trx: Transaction<Schema>,
+  version: number,
+  entry: AuditEntry,
+): Promise<void> {
+  await trx
+    .insertInto('audit')
+    .values({
+      id: version,
+      at: entry.at,
+      actor: entry.actor,
+      action: entry.action,
+      key_id: entry.keyId,
+      detail: JSON.stringify(entry.detail),
+    })
+    .execute();
+}

@@ -1,0 +1,95 @@
+import { type Kysely, sql } from 'kysely';
+
+/** One step of the schema. Steps are never edited once released: a change is a new step. */
+export type Migration = Readonly<{
+  number: number;
+  name: string;
+  up(db: Kysely<unknown>): Promise<void>;
+}>;
+
+async function createCounterAndPepper(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('change_counter')
+    .addColumn('id', 'integer', (column) => column.primaryKey())
+    .addColumn('version', 'bigint', (column) => column.notNull())
+    .execute();
+  await sql`insert into change_counter (id, version) values (1, 0)`.execute(db);
+  await db.schema
+    .createTable('pepper')
+    .addColumn('version', 'integer', (column) => column.primaryKey())
+    .addColumn('proof', 'text', (column) => column.notNull())
+    .execute();
+}
+
+async function createPlanAndKey(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('plan')
+    .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('name', 'text', (column) => column.notNull())
+    .addColumn('rpc_per_second', 'bigint', (column) => column.notNull())
+    .addColumn('rpc_burst', 'bigint', (column) => column.notNull())
+    .addColumn('version', 'bigint', (column) => column.notNull())
+    .execute();
+  await db.schema
+    .createTable('api_key')
+    .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('family_id', 'text', (column) => column.notNull())
+    .addColumn('product', 'text', (column) => column.notNull())
+    .addColumn('name', 'text', (column) => column.notNull())
+    .addColumn('digest', 'text', (column) => column.notNull().unique())
+    .addColumn('pepper_version', 'integer', (column) => column.notNull())
+    .addColumn('state', 'text', (column) => column.notNull())
+    .addColumn('plan_id', 'text', (column) => column.notNull().references('plan.id'))
+    .addColumn('created_at', 'bigint', (column) => column.notNull())
+    .addColumn('expires_at', 'bigint')
+    .addColumn('replaced_by', 'text')
+    .addColumn('last_used_at', 'bigint')
+    .addColumn('version', 'bigint', (column) => column.notNull().unique())
+    .execute();
+  await db.schema.createIndex('api_key_plan').on('api_key').column('plan_id').execute();
+}
+
+async function createUsageAndAudit(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('usage_minute')
+    .addColumn('epoch', 'text', (column) => column.notNull())
+    .addColumn('key_id', 'text', (column) => column.notNull())
+    .addColumn('product', 'text', (column) => column.notNull())
+    .addColumn('method', 'text', (column) => column.notNull())
+    .addColumn('status', 'text', (column) => column.notNull())
+    .addColumn('minute', 'bigint', (column) => column.notNull())
+    .addColumn('requests', 'bigint', (column) => column.notNull())
+    .addColumn('bytes_in', 'bigint', (column) => column.notNull())
+    .addColumn('bytes_out', 'bigint', (column) => column.notNull())
+    .addColumn('credits', 'bigint', (column) => column.notNull())
+    .addColumn('latency', 'text', (column) => column.notNull())
+    .addPrimaryKeyConstraint('usage_minute_row', ['minute', 'epoch', 'key_id', 'product', 'method', 'status'])
+    .execute();
+  await db.schema
+    .createIndex('usage_minute_by_key')
+    .on('usage_minute')
+    .columns(['key_id', 'minute'])
+    .execute();
+  await db.schema
+    .createTable('audit')
+    .addColumn('id', 'bigint', (column) => column.primaryKey())
+    .addColumn('at', 'bigint', (column) => column.notNull())
+    .addColumn('actor', 'text', (column) => column.notNull())
+    .addColumn('action', 'text', (column) => column.notNull())
+    .addColumn('key_id', 'text')
+    .addColumn('detail', 'text', (column) => column.notNull())
+    .execute();
+}
+
+/** The way from an empty database to the schema of schema.ts. Portable SQL only: both dialects walk it. */
+export const migrations: readonly Migration[] = [
+  {
+    number: 1,
+    name: 'keys, plans, usage and audit',
+    async up(db) {
+      await createCounterAndPepper(db);
+      await createPlanAndKey(db);
+      await createUsageAndAudit(db);
+    },
+  },
+];

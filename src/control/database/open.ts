@@ -1,0 +1,77 @@
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { Kysely } from 'kysely';
+import type { Client } from 'pg';
+import { migrate } from './migrate.ts';
+import { openPostgres, type PostgresOptions, postgresListener } from './postgres.ts';
+import type { Schema } from './schema.ts';
+import { openSqlite } from './sqlite.ts';
+
+/** An open control-plane database. */
+export type Store = Readonly<{
+  dialect: 'sqlite' | 'postgres';
+  db: Kysely<Schema>;
+  /** Where it is, fit for a log: the file, or the server without credentials. */
+  place: string;
+  /** A connection that can LISTEN, not yet connected; null where there is nothing to listen to. */
+  listener: (() => Client) | null;
+  close(): Promise<void>;
+}>;
+
+export type OpenOptions = Partial<PostgresOptions> &
+  Readonly<{
+    /** PostgreSQL connection string; wins over `file`. */
+    url?: string | null | undefined;
+    /** SQLite file; its folder is made when absent. */
+    file?: string | undefined;
+    /** SQLite: how long a transaction waits for one of another process. Default 5000. */
+    lockWaitMs?: number;
+    /** Hears of idle PostgreSQL connections that broke. */
+    onError?: (error: Error) => void;
+  }>;
+
+const defaults: PostgresOptions = { connectionsMax: 8, connectTimeoutMs: 3_000, queryTimeoutMs: 10_000 };
+
+/** Host and database of a connection string, without user, password and parameters. */
+export function describePostgres(url: string): string {
+  const parsed = URL.parse(url);
+  if (parsed === null) return 'PostgreSQL';
+  const host = parsed.host || parsed.searchParams.get('host') || 'localhost';
+  return `PostgreSQL ${host}${parsed.pathname}`;
+}
+
+function openPostgresStore(url: string, options: OpenOptions): Store {
+  const limits: PostgresOptions = { ...defaults, ...options };
+  const dialect = openPostgres(url, limits, options.onError ?? (() => undefined));
+  const db = new Kysely<Schema>({ dialect });
+  return {
+    dialect: 'postgres',
+    db,
+    place: describePostgres(url),
+    listener: () => postgresListener(url, limits),
+    close: () => db.destroy(),
+  };
+}
+
+function openSqliteStore(file: string, lockWaitMs: number): Store {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  const db = new Kysely<Schema>({ dialect: openSqlite(file, lockWaitMs) });
+  return { dialect: 'sqlite', db, place: file, listener: null, close: () => db.destroy() };
+}
+
+/**
+ * Opens the control-plane database and brings its schema up to this program's.
+ * @throws SchemaTooNewError when a newer Solway wrote it; what the driver throws when it cannot be reached.
+ */
+export async function openDatabase(options: OpenOptions): Promise<Store> {
+  const store = options.url
+    ? openPostgresStore(options.url, options)
+    : openSqliteStore(options.file ?? 'solway.db', options.lockWaitMs ?? 5_000);
+  try {
+    await migrate(store);
+    return store;
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}

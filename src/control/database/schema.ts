@@ -1,0 +1,82 @@
+import type { KeyState } from '../../access/key-record.ts';
+import type { UsageStatus } from '../../access/usage.ts';
+import type { Product } from '../../protocol/product.ts';
+
+/**
+ * The tables as Kysely sees them. Both dialects give the same JavaScript: integers are numbers (times in Unix
+ * milliseconds, counters below 2^53), bytes are hex text. Column names stay as they are in the database.
+ */
+export interface Schema {
+  schema_migration: { number: number; name: string; applied_at: number };
+  change_counter: { id: number; version: number };
+  pepper: PepperTable;
+  plan: PlanTable;
+  api_key: KeyTable;
+  usage_minute: UsageMinuteTable;
+  audit: AuditTable;
+}
+
+/** Which peppers the stored digests were made with, so that a wrong one is noticed at start. */
+export interface PepperTable {
+  version: number;
+  /** HMAC of a fixed text under the pepper, hex. Tells nothing about the pepper. */
+  proof: string;
+}
+
+export interface PlanTable {
+  id: string;
+  name: string;
+  rpc_per_second: number;
+  rpc_burst: number;
+  version: number;
+}
+
+export interface KeyTable {
+  /** The public part of the key: 8 base58 characters. */
+  id: string;
+  family_id: string;
+  product: Product;
+  name: string;
+  /** HMAC-SHA-256 of the full key, hex. */
+  digest: string;
+  pepper_version: number;
+  state: KeyState;
+  plan_id: string;
+  created_at: number;
+  expires_at: number | null;
+  /** Id of the key that took over at rotation. */
+  replaced_by: string | null;
+  /** To the minute at most; not a change of the key, so `version` stays. */
+  last_used_at: number | null;
+  version: number;
+}
+
+/** Totals of one process for one minute, which only grow; sum over `epoch` when reading. */
+export interface UsageMinuteTable {
+  /** Unix minutes. */
+  minute: number;
+  /** Names one run of one process. */
+  epoch: string;
+  /** Empty for calls without a valid key. */
+  key_id: string;
+  product: Product;
+  method: string;
+  status: UsageStatus;
+  requests: number;
+  bytes_in: number;
+  bytes_out: number;
+  credits: number;
+  /** Histogram of base/histogram.ts as `bucket:count` pairs, ascending, joined by commas. */
+  latency: string;
+}
+
+/** Append-only. `id` is the change counter's value, so audit lines stand in the order of the changes. */
+export interface AuditTable {
+  id: number;
+  at: number;
+  actor: string;
+  action: string;
+  key_id: string | null;
+  /** JSON object; never a secret. */
+  detail: string;
+}

@@ -1,0 +1,49 @@
+import type { Client } from 'pg';
+import { CHANGE_CHANNEL } from './database/change.ts';
+
+/**
+ * Hears of changes the moment they are committed (PostgreSQL's LISTEN). Only a quicker way: whoever misses a
+ * message finds the change at the next poll, so a broken connection is taken up again without haste.
+ */
+export class KeyChangeListener {
+  readonly #open: () => Client;
+  readonly #onChange: () => void;
+  #client: Client | null = null;
+  #stopped = false;
+
+  constructor(open: () => Client, onChange: () => void) {
+    this.#open = open;
+    this.#onChange = onChange;
+  }
+
+  /** Connects when not connected. Never rejects. */
+  async ensure(): Promise<void> {
+    if (this.#client !== null || this.#stopped) return;
+    const client = this.#open();
+    this.#client = client;
+    client.on('notification', this.#onChange);
+    client.on('error', () => this.#drop(client));
+    client.on('end', () => this.#drop(client));
+    try {
+      await client.connect();
+      await client.query(`listen ${CHANGE_CHANNEL}`);
+      // What was committed before the LISTEN took effect was not announced to us.
+      this.#onChange();
+    } catch {
+      this.#drop(client);
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    const client = this.#client;
+    this.#client = null;
+    await client?.end().catch(() => undefined);
+  }
+
+  #drop(client: Client): void {
+    if (this.#client !== client) return;
+    this.#client = null;
+    client.end().catch(() => undefined);
+  }
+}

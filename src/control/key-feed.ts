@@ -1,0 +1,122 @@
+import type { KeyRecord } from '../access/key-record.ts';
+import type { Store } from './database/open.ts';
+import { KeyChangeListener } from './key-change-listener.ts';
+import { keysChangedAfter, keysOfPlansChangedAfter, newestVersion } from './key-rows.ts';
+
+/** Who is told of the keys: access/key-directory.ts. */
+export interface KeySink {
+  apply(records: readonly KeyRecord[]): unknown;
+  /** While false, an id that is not in the directory may be a new one. */
+  setStoreReachable(reachable: boolean): void;
+}
+
+export type KeyFeedOptions = Readonly<{
+  store: Store;
+  sink: KeySink;
+  /** How often changes are looked for. Default 1000. */
+  pollIntervalMs?: number;
+  /** A look that takes longer counts as the store being away. Default 3000. */
+  awayAfterMs?: number;
+  /** Keys read at once. Default 1000. */
+  pageRows?: number;
+  /** Hears of each change between reachable and not; the error is the driver's own. */
+  onStore?: (state: 'back' | 'away', error?: unknown) => void;
+}>;
+
+/**
+ * Carries every change of a key from the store into memory: all keys at first, then what has a greater version
+ * than the last seen. A failure leaves the keys that are known as they are and is tried again at the next look.
+ */
+export class KeyFeed {
+  readonly #store: Store;
+  readonly #sink: KeySink;
+  readonly #pollIntervalMs: number;
+  readonly #awayAfterMs: number;
+  readonly #pageRows: number;
+  readonly #onStore: NonNullable<KeyFeedOptions['onStore']>;
+  readonly #listener: KeyChangeListener | null;
+  #version = 0;
+  #state: 'unknown' | 'back' | 'away' = 'unknown';
+  #polling: Promise<void> | null = null;
+  #pollStartedAt = 0;
+  #again = false;
+  #timer: NodeJS.Timeout | null = null;
+  #stopped = false;
+
+  constructor(options: KeyFeedOptions) {
+    this.#store = options.store;
+    this.#sink = options.sink;
+    this.#pollIntervalMs = options.pollIntervalMs ?? 1_000;
+    this.#awayAfterMs = options.awayAfterMs ?? 3_000;
+    this.#pageRows = options.pageRows ?? 1_000;
+    this.#onStore = options.onStore ?? (() => undefined);
+    const open = this.#store.listener;
+    this.#listener = open === null ? null : new KeyChangeListener(open, () => this.wake());
+  }
+
+  /** Loads all keys, then watches. Resolves after the first attempt, whether the store answered or not. */
+  async start(): Promise<void> {
+    const first = this.#look();
+    this.#timer = setInterval(() => this.#tick(), this.#pollIntervalMs);
+    await first;
+  }
+
+  /** Looks for changes now, or once more as soon as the look under way is over. */
+  wake(): void {
+    if (this.#polling === null) void this.#look();
+    else this.#again = true;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    if (this.#timer !== null) clearInterval(this.#timer);
+    await this.#listener?.stop();
+    await this.#polling;
+  }
+
+  #tick(): void {
+    if (this.#polling === null) void this.#look();
+    else if (performance.now() - this.#pollStartedAt > this.#awayAfterMs) this.#report('away');
+  }
+
+  #look(): Promise<void> {
+    this.#pollStartedAt = performance.now();
+    this.#polling = this.#lookUntilQuiet().finally(() => {
+      this.#polling = null;
+    });
+    return this.#polling;
+  }
+
+  async #lookUntilQuiet(): Promise<void> {
+    do {
+      this.#again = false;
+      try {
+        await this.#readChanges();
+        this.#report('back');
+      } catch (error) {
+        this.#report('away', error);
+        return;
+      }
+      void this.#listener?.ensure();
+    } while (this.#again && !this.#stopped);
+  }
+
+  async #readChanges(): Promise<void> {
+    const newest = await newestVersion(this.#store);
+    if (newest === this.#version) return;
+    const since = this.#version;
+    for await (const page of keysChangedAfter(this.#store, since, this.#pageRows)) this.#sink.apply(page);
+    if (since > 0) {
+      const pages = keysOfPlansChangedAfter(this.#store, since, this.#pageRows);
+      for await (const page of pages) this.#sink.apply(page);
+    }
+    this.#version = newest;
+  }
+
+  #report(state: 'back' | 'away', error?: unknown): void {
+    if (this.#stopped || state === this.#state) return;
+    this.#state = state;
+    this.#sink.setStoreReachable(state === 'back');
+    this.#onStore(state, error);
+  }
+}

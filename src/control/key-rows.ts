@@ -1,0 +1,74 @@
+import type { Selectable } from 'kysely';
+import type { KeyId, KeyRecord } from '../access/key-record.ts';
+import type { Store } from './database/open.ts';
+import type { KeyTable } from './database/schema.ts';
+
+type Row = Selectable<KeyTable> & { rpc_per_second: number; rpc_burst: number; plan_version: number };
+
+function recordOf(row: Row): KeyRecord {
+  return {
+    id: row.id as KeyId,
+    product: row.product,
+    familyId: row.family_id,
+    name: row.name,
+    digest: Buffer.from(row.digest, 'hex'),
+    pepperVersion: row.pepper_version,
+    state: row.state,
+    expiresAt: row.expires_at,
+    limits: { rpcPerSecond: row.rpc_per_second, rpcBurst: row.rpc_burst },
+    version: Math.max(row.version, row.plan_version),
+  };
+}
+
+function selectRecords(store: Store) {
+  return store.db
+    .selectFrom('api_key')
+    .innerJoin('plan', 'plan.id', 'api_key.plan_id')
+    .selectAll('api_key')
+    .select(['plan.rpc_per_second', 'plan.rpc_burst', 'plan.version as plan_version']);
+}
+
+/** The number of the newest change of any key or plan. */
+export async function newestVersion(store: Store): Promise<number> {
+  const row = await store.db.selectFrom('change_counter').select('version').executeTakeFirstOrThrow();
+  return row.version;
+}
+
+/** Keys that changed after `version`, in pages, oldest change first. */
+export async function* keysChangedAfter(
+  store: Store,
+  version: number,
+  pageRows: number,
+): AsyncGenerator<KeyRecord[]> {
+  let last = version;
+  for (;;) {
+    const rows = await selectRecords(store)
+      .where('api_key.version', '>', last)
+      .orderBy('api_key.version')
+      .limit(pageRows)
+      .execute();
+    if (rows.length > 0) yield rows.map(recordOf);
+    if (rows.length < pageRows) return;
+    last = rows.at(-1)!.version;
+  }
+}
+
+/** Keys whose plan changed after `version`, in pages by id. */
+export async function* keysOfPlansChangedAfter(
+  store: Store,
+  version: number,
+  pageRows: number,
+): AsyncGenerator<KeyRecord[]> {
+  let last = '';
+  for (;;) {
+    const rows = await selectRecords(store)
+      .where('plan.version', '>', version)
+      .where('api_key.id', '>', last)
+      .orderBy('api_key.id')
+      .limit(pageRows)
+      .execute();
+    if (rows.length > 0) yield rows.map(recordOf);
+    if (rows.length < pageRows) return;
+    last = rows.at(-1)!.id;
+  }
+}

@@ -1,0 +1,48 @@
+import type { PlanLimits } from '../access/key-record.ts';
+import { inChange, nextVersion, writeAudit } from './database/change.ts';
+import type { Store } from './database/open.ts';
+
+/** A plan as the configuration names it. */
+export type Plan = Readonly<{ id: string; name: string; limits: PlanLimits }>;
+
+/** The plan of keys for which none was named; the configuration always has it. */
+export const DEFAULT_PLAN_ID = 'default';
+
+/**
+ * Makes the store's plans those given: new ones are added, changed ones reach every key of the plan through the
+ * feed. A plan that is no longer given stays as it is, because keys may refer to it.
+ */
+export async function syncPlans(store: Store, plans: readonly Plan[], actor: string): Promise<void> {
+  for (const plan of plans) {
+    if (!(await isCurrent(store, plan))) await writePlan(store, plan, actor);
+  }
+}
+
+async function isCurrent(store: Store, plan: Plan): Promise<boolean> {
+  const row = await store.db.selectFrom('plan').selectAll().where('id', '=', plan.id).executeTakeFirst();
+  return (
+    row !== undefined &&
+    row.name === plan.name &&
+    row.rpc_per_second === plan.limits.rpcPerSecond &&
+    row.rpc_burst === plan.limits.rpcBurst
+  );
+}
+
+async function writePlan(store: Store, plan: Plan, actor: string): Promise<void> {
+  await inChange(store, async (trx) => {
+    const version = await nextVersion(trx);
+    const values = {
+      name: plan.name,
+      rpc_per_second: plan.limits.rpcPerSecond,
+      rpc_burst: plan.limits.rpcBurst,
+      version,
+    };
+    await trx
+      .insertInto('plan')
+      .values({ id: plan.id, ...values })
+      .onConflict((conflict) => conflict.column('id').doUpdateSet(values))
+      .execute();
+    const detail = { plan: plan.id, ...plan.limits };
+    await writeAudit(trx, version, { at: Date.now(), actor, action: 'plan.set', keyId: null, detail });
+  });
+}
