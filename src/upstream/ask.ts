@@ -1,0 +1,186 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Answer, Call } from '../protocol/call.ts';
+import { Failure, type FailureFacts } from '../protocol/errors.ts';
+import { attempt } from './attempt.ts';
+import { chooseNode } from './choice.ts';
+import type { UpstreamLimits } from './limits.ts';
+import type { UpstreamNode } from './node.ts';
+import type { Outcome } from './outcome.ts';
+import { isAmbiguous, judge, rankOfError, stopsWithCaller, takesAllTheTime } from './retry-rules.ts';
+import { sentSignature } from './sent-signature.ts';
+
+/** One call on its way from node to node. Times are `performance.now()`. */
+type Walk = {
+  readonly call: Call;
+  readonly nodes: readonly UpstreamNode[];
+  readonly limits: UpstreamLimits;
+  readonly deadline: number;
+  readonly signal: AbortSignal | undefined;
+  readonly asked: Set<UpstreamNode>;
+  /** Asked, and gave no answer: worth another try when no fresh node is left. */
+  readonly mute: Set<UpstreamNode>;
+  /** The most telling error so far. */
+  best: Answer | null;
+  /** A node has been doubted once already: the next one is believed. */
+  doubted: boolean;
+  /** A node may have acted on the request without our learning of it. */
+  ambiguous: boolean;
+  timedOut: boolean;
+};
+
+const outOfTime = (walk: Walk): boolean => performance.now() >= walk.deadline;
+
+/** A node that may be asked now: fresh and good ones first, then any fresh one, then those that stayed mute. */
+function nodeFor(walk: Walk): UpstreamNode | null {
+  const now = performance.now();
+  const free = walk.nodes.filter((node) => !node.isFull() && !node.isResting(now));
+  const fresh = free.filter((node) => !walk.asked.has(node));
+  const good = fresh.filter((node) => node.isGood(now));
+  return chooseNode(good) ?? chooseNode(fresh) ?? chooseNode(free.filter((node) => walk.mute.has(node)));
+}
+
+async function pause(walk: Walk, ms: number): Promise<void> {
+  const left = walk.deadline - performance.now();
+  await sleep(Math.max(0, Math.min(ms, left)), undefined, walk.signal && { signal: walk.signal }).catch(
+    () => {},
+  );
+}
+
+/** Milliseconds until the first resting node may be asked; null when none rests. */
+function restLeft(nodes: readonly UpstreamNode[]): number | null {
+  const now = performance.now();
+  const rests = nodes.filter((node) => node.isResting(now)).map((node) => node.restingUntil - now);
+  return rests.length === 0 ? null : Math.min(...rests);
+}
+
+/** The next node, after a pause where one is due; null when nobody is left to ask. */
+async function nextNode(walk: Walk): Promise<UpstreamNode | null> {
+  const node = nodeFor(walk);
+  if (node !== null) {
+    if (walk.asked.has(node)) await pause(walk, walk.limits.backoffMs * (0.5 + Math.random()));
+    return node;
+  }
+  const rest = walk.best === null ? restLeft(walk.nodes) : null;
+  if (rest === null || rest > walk.limits.restWaitMaxMs) return null;
+  await pause(walk, rest + 1 + Math.random() * walk.limits.backoffMs);
+  return nodeFor(walk);
+}
+
+function timeoutOf(walk: Walk): number {
+  const left = walk.deadline - performance.now();
+  const all = takesAllTheTime(walk.call.row.nature);
+  return Math.max(1, all ? left : Math.min(left, walk.limits.attemptTimeoutMs));
+}
+
+function keepBest(walk: Walk, answer: Answer): void {
+  const better = walk.best === null || rankOfError(answer.errorCode) < rankOfError(walk.best.errorCode);
+  if (better) walk.best = answer;
+}
+
+/**
+ * After an attempt whose end we did not see, "already processed" means: it worked.
+ * Source: reference solana-json-rpc.md §1.1, the S rule.
+ */
+function settleSend(walk: Walk, outcome: Extract<Outcome, { kind: 'answer' }>): Answer {
+  const { nature } = walk.call.row;
+  if (nature !== 'send' || !walk.ambiguous || outcome.preflight !== 'already-processed')
+    return outcome.answer;
+  const signature = sentSignature(walk.call.params);
+  return signature === null ? outcome.answer : { body: Buffer.from(JSON.stringify(signature)), errorCode: 0 };
+}
+
+/** Takes in what an attempt came to. Returns the answer for the caller, or null to go on. */
+function take(walk: Walk, node: UpstreamNode, outcome: Outcome): Answer | null {
+  const verdict = judge(walk.call.row.nature, outcome);
+  if (outcome.kind === 'answer' && verdict === 'answer') return settleSend(walk, outcome);
+  walk.ambiguous ||= isAmbiguous(outcome);
+  walk.timedOut = outcome.kind === 'transport' && outcome.timedOut;
+  if (outcome.kind === 'answer') keepBest(walk, outcome.answer);
+  else walk.mute.add(node);
+  if (verdict === 'fail') throw failureOf(walk, outcome);
+  if (verdict === 'hop-once' && walk.doubted) return conclude(walk);
+  walk.doubted ||= verdict === 'hop-once';
+  return null;
+}
+
+/** Natures whose effect may have happened although nobody confirmed it. */
+const hasEffect = (walk: Walk): boolean => ['send', 'mint', 'unknown'].includes(walk.call.row.nature);
+
+function factsOf(walk: Walk): FailureFacts {
+  const { network, row, params } = walk.call;
+  if (!walk.ambiguous || !hasEffect(walk)) return { network };
+  const signature = row.nature === 'send' ? sentSignature(params) : null;
+  return { network, outcome: 'unknown', ...(signature !== null && { signature }) };
+}
+
+function failureOf(walk: Walk, outcome: Outcome | null): Failure {
+  const facts = factsOf(walk);
+  if (outcome?.kind === 'too-large') {
+    return new Failure('ANSWER_TOO_LARGE', {
+      facts: { ...facts, answerMaxBytes: walk.limits.answerMaxBytes },
+    });
+  }
+  if (outcome?.kind === 'aborted' || walk.timedOut || outOfTime(walk)) {
+    return new Failure('UPSTREAM_TIMEOUT', { facts });
+  }
+  if (walk.asked.size === 0 && walk.nodes.some((node) => node.isFull())) {
+    return new Failure('OVERLOADED', { facts, retryAfter: 1 });
+  }
+  const rest = restLeft(walk.nodes);
+  const retryAfter = rest === null ? {} : { retryAfter: Math.max(1, Math.ceil(rest / 1000)) };
+  return new Failure('UPSTREAM_UNAVAILABLE', { facts, ...retryAfter });
+}
+
+/**
+ * Nobody is left to ask: the best of the errors, or a failure of ours. A node's "not now" says nothing about a
+ * transaction that an earlier node may have accepted.
+ */
+function conclude(walk: Walk): Answer {
+  const lost = walk.call.row.nature === 'send' && walk.ambiguous;
+  if (walk.best !== null && !lost) return walk.best;
+  throw failureOf(walk, null);
+}
+
+function begin(
+  nodes: readonly UpstreamNode[],
+  call: Call,
+  limits: UpstreamLimits,
+  signal: AbortSignal | undefined,
+): Walk {
+  return {
+    call,
+    nodes,
+    limits,
+    deadline: performance.now() + limits.timeoutMs,
+    signal: stopsWithCaller(call.row.nature) ? signal : undefined,
+    asked: new Set(),
+    mute: new Set(),
+    best: null,
+    doubted: false,
+    ambiguous: false,
+    timedOut: false,
+  };
+}
+
+/**
+ * Puts a call to one node after another until one answers it, as the rules for its nature allow.
+ * @throws Failure when nobody answered: UPSTREAM_UNAVAILABLE, UPSTREAM_TIMEOUT, OVERLOADED, ANSWER_TOO_LARGE.
+ */
+export async function askNodes(
+  nodes: readonly UpstreamNode[],
+  call: Call,
+  limits: UpstreamLimits,
+  signal?: AbortSignal,
+): Promise<Answer> {
+  const walk = begin(nodes, call, limits, signal);
+  for (let attempts = 0; attempts < limits.attemptsMax; attempts++) {
+    const node = await nextNode(walk);
+    if (node === null || outOfTime(walk)) break;
+    walk.asked.add(node);
+    const { outcome, elapsedMs } = await attempt(node, call, timeoutOf(walk), walk.signal);
+    node.learn(outcome, takesAllTheTime(call.row.nature) ? null : elapsedMs);
+    const answer = take(walk, node, outcome);
+    if (answer !== null) return answer;
+  }
+  return conclude(walk);
+}

@@ -1,0 +1,75 @@
+import type { Answer, Call } from '../protocol/call.ts';
+import { locateAnswer } from './answer.ts';
+import type { Exchange } from './exchange.ts';
+import type { UpstreamNode } from './node.ts';
+import type { Outcome, PreflightFault } from './outcome.ts';
+import { nextRequestId, requestBody } from './request-body.ts';
+import { retryAfterMs } from './retry-after.ts';
+
+/** JSON-RPC codes with which providers say what HTTP says with 429. */
+const THROTTLED: ReadonlySet<number> = new Set([429, -32429]);
+/** Some proxies send the node's own error with one of these instead of 200. */
+const carriesErrors = (status: number): boolean => status === 400 || status >= 500;
+/** Codes that are JSON-RPC's own or Agave's: the only ones believed beside a bad HTTP status. */
+const isStandardCode = (code: number): boolean =>
+  (code <= -32600 && code >= -32603) || code === -32700 || (code <= -32001 && code >= -32021);
+
+const PREFLIGHT_FAILURE = -32002;
+const FAULT_OF_ERR: Readonly<Record<string, PreflightFault>> = {
+  BlockhashNotFound: 'blockhash-not-found',
+  AlreadyProcessed: 'already-processed',
+};
+
+/** What stopped a preflight, from `error.data.err` or else from Agave's text. */
+export function preflightFault(answer: Answer): PreflightFault | null {
+  if (answer.errorCode !== PREFLIGHT_FAILURE) return null;
+  const error = JSON.parse(answer.body.toString('utf8')) as {
+    message?: unknown;
+    data?: { err?: unknown } | null;
+  };
+  const err = error.data?.err;
+  if (typeof err === 'string') return FAULT_OF_ERR[err] ?? null;
+  const message = String(error.message);
+  if (message.endsWith('Blockhash not found')) return 'blockhash-not-found';
+  return message.endsWith('This transaction has already been processed') ? 'already-processed' : null;
+}
+
+function outcomeOfResponse(
+  node: UpstreamNode,
+  response: Extract<Exchange, { kind: 'response' }>,
+  id: number,
+): Outcome {
+  const { status, body } = response;
+  const restMs = retryAfterMs(response.retryAfter, Date.now());
+  const mayCarry = status === 200 || carriesErrors(status);
+  const answer = mayCarry ? locateAnswer(body, id) : null;
+  if (status !== 200 && !(answer !== null && isStandardCode(answer.errorCode))) {
+    return { kind: 'status', status, restMs };
+  }
+  if (answer === null) return { kind: 'garbage' };
+  if (THROTTLED.has(answer.errorCode)) return { kind: 'status', status: 429, restMs };
+  if (answer.errorCode !== 0 && node.revealedBy(answer.body)) return { kind: 'withheld' };
+  return { kind: 'answer', answer, preflight: preflightFault(answer) };
+}
+
+function withoutCause(got: Exclude<Exchange, { kind: 'response' }>): Outcome {
+  if (got.kind !== 'transport') return got;
+  return { kind: 'transport', bytesLeft: got.bytesLeft, timedOut: got.timedOut };
+}
+
+/** An attempt that has ended, and how long it took. */
+export type Attempt = Readonly<{ outcome: Outcome; elapsedMs: number }>;
+
+/** Puts the call to one node, once. Never rejects, and leaves the learning to the caller. */
+export async function attempt(
+  node: UpstreamNode,
+  call: Call,
+  timeoutMs: number,
+  signal?: AbortSignal,
+): Promise<Attempt> {
+  const id = nextRequestId();
+  const startedAt = performance.now();
+  const got = await node.post(requestBody(id, call.method, call.params), timeoutMs, signal);
+  const outcome = got.kind === 'response' ? outcomeOfResponse(node, got, id) : withoutCause(got);
+  return { outcome, elapsedMs: performance.now() - startedAt };
+}

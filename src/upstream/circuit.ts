@@ -1,0 +1,61 @@
+/** Counts failures in a row; after too many the node is left alone, then tried with a single request. */
+export type CircuitLimits = Readonly<{ circuitFailuresMax: number; circuitOpenMs: number }>;
+
+/** A node that stays away is left alone for at most this many times `circuitOpenMs`. */
+const LONGEST = 8;
+
+/**
+ * A circuit breaker. Times are milliseconds on any steady clock, handed in by the caller.
+ * closed → (failures in a row) → open → (time) → half-open: one trial → closed, or open for twice as long.
+ */
+export class Circuit {
+  readonly #limits: CircuitLimits;
+  #failures = 0;
+  #openForMs = 0;
+  #openUntil = 0;
+  #onTrial = false;
+
+  constructor(limits: CircuitLimits) {
+    this.#limits = limits;
+  }
+
+  get failuresInRow(): number {
+    return this.#failures;
+  }
+
+  /** Whether it has tripped and not yet been closed by a success. */
+  get tripped(): boolean {
+    return this.#openForMs > 0;
+  }
+
+  /** Whether requests should keep away: open, or half-open with the trial under way. */
+  isOpen(now: number): boolean {
+    return this.#openForMs > 0 && (now < this.#openUntil || this.#onTrial);
+  }
+
+  /** A request is on its way; in the half-open state it is the trial. */
+  started(now: number): void {
+    if (this.#openForMs > 0 && now >= this.#openUntil) this.#onTrial = true;
+  }
+
+  succeeded(): void {
+    this.#failures = 0;
+    this.#openForMs = 0;
+    this.#onTrial = false;
+  }
+
+  failed(now: number): void {
+    this.#failures++;
+    this.#onTrial = false;
+    if (this.#failures < this.#limits.circuitFailuresMax) return;
+    if (now < this.#openUntil) return;
+    const first = this.#limits.circuitOpenMs;
+    this.#openForMs = Math.min(Math.max(first, this.#openForMs * 2), first * LONGEST);
+    this.#openUntil = now + this.#openForMs;
+  }
+
+  /** The request ended without saying anything about the node. */
+  released(): void {
+    this.#onTrial = false;
+  }
+}

@@ -1,0 +1,198 @@
+import { Pool } from 'undici';
+import type { Slot } from '../ledger/units.ts';
+import type { Network } from '../protocol/call.ts';
+import { Circuit } from './circuit.ts';
+import { type Exchange, exchange } from './exchange.ts';
+import type { UpstreamLimits } from './limits.ts';
+import type { Outcome } from './outcome.ts';
+
+/** A JSON-RPC node as the configuration names it. */
+export type NodeConfig = Readonly<{
+  /** What logs, metrics and status pages call it. Public. */
+  name: string;
+  /** http or https. Its path, query and user part may hold the provider's key: never shown. */
+  url: string;
+  /** Sent with every request; may hold secrets: never shown. */
+  headers?: Readonly<Record<string, string>>;
+}>;
+
+/** Weight of the newest sample in the moving average of a node's latency. */
+const LATENCY_WEIGHT = 0.2;
+/** Shorter pieces of a URL are words like `rpc`, not secrets. */
+const SECRET_LENGTH_MIN = 8;
+const LOOPBACK = /^(?:localhost|127\.[\d.]+|\[::1\])$/;
+
+/** What stands between a node and being asked first; `unknown` until it has answered once. */
+export type NodeState = 'unknown' | 'healthy' | 'behind' | 'resting' | 'failing';
+
+function basicAuthorization(url: URL): Record<string, string> {
+  if (url.username === '' && url.password === '') return {};
+  const text = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+  return { authorization: `Basic ${Buffer.from(text).toString('base64')}` };
+}
+
+/** Whatever must not come back to a client inside an error text: the host and all that may be a key. */
+function secretsOf(url: URL, headers: Readonly<Record<string, string>>): Buffer[] {
+  const pieces = [...url.pathname.split('/'), ...url.searchParams.values(), url.username, url.password];
+  const values = Object.values(headers).flatMap((value) => value.split(' '));
+  const long = [...pieces, ...values].filter((piece) => piece.length >= SECRET_LENGTH_MIN);
+  const host = LOOPBACK.test(url.hostname) ? [] : [url.hostname];
+  return [...host, ...long].map((piece) => Buffer.from(piece));
+}
+
+/**
+ * One JSON-RPC node: its connections, and what is known about it. All times are `performance.now()`.
+ */
+export class UpstreamNode {
+  readonly name: string;
+  readonly network: Network;
+  readonly circuit: Circuit;
+  /** Newest processed slot it reported; null while unknown. */
+  slot: Slot | null = null;
+  /** Set by the health watch: too far behind the others. */
+  behind = false;
+  lagSlots: bigint | null = null;
+  /** When it last answered anything. */
+  lastAnswerAt: number | null = null;
+  /** Moving average; null before the first answer. */
+  latencyMs: number | null = null;
+  inFlight = 0;
+  /** It asked to be left alone until then (429). */
+  restingUntil = 0;
+  /** It called itself unhealthy; passed over until then. */
+  cordonedUntil = 0;
+  #throttledInRow = 0;
+  readonly #limits: UpstreamLimits;
+  readonly #pool: Pool;
+  readonly #path: string;
+  readonly #headers: Readonly<Record<string, string>>;
+  readonly #secrets: readonly Buffer[];
+
+  constructor(config: NodeConfig, network: Network, limits: UpstreamLimits) {
+    const url = new URL(config.url);
+    this.name = config.name;
+    this.network = network;
+    this.circuit = new Circuit(limits);
+    this.#limits = limits;
+    this.#path = url.pathname + url.search;
+    this.#headers = { ...basicAuthorization(url), ...config.headers, 'content-type': 'application/json' };
+    this.#secrets = secretsOf(url, config.headers ?? {});
+    this.#pool = new Pool(url.origin, {
+      connections: limits.connectionsMax,
+      pipelining: 1,
+      allowH2: false,
+      keepAliveTimeout: limits.idleTimeoutMs,
+      connectTimeout: limits.connectTimeoutMs,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+  }
+
+  /** Sends one request and waits for the whole answer. Counts it as in flight meanwhile. */
+  async post(body: Buffer, timeoutMs: number, signal?: AbortSignal): Promise<Exchange> {
+    this.inFlight++;
+    this.circuit.started(performance.now());
+    try {
+      return await exchange(this.#pool, {
+        path: this.#path,
+        headers: this.#headers,
+        body,
+        timeoutMs,
+        answerMaxBytes: this.#limits.answerMaxBytes,
+        signal,
+      });
+    } finally {
+      this.inFlight--;
+    }
+  }
+
+  /** Whether the bytes name this node's host or a key of its: such an error text is not passed on. */
+  revealedBy(bytes: Buffer): boolean {
+    return this.#secrets.some((secret) => bytes.includes(secret));
+  }
+
+  /** Nothing speaks against asking it. What is not known does not speak against it. */
+  isGood(now: number): boolean {
+    return !this.behind && now >= this.cordonedUntil && !this.isResting(now) && !this.circuit.isOpen(now);
+  }
+
+  isResting(now: number): boolean {
+    return now < this.restingUntil;
+  }
+
+  isFull(): boolean {
+    return this.inFlight >= this.#limits.inFlightMax;
+  }
+
+  /** One word for logs and status pages. */
+  state(now: number): NodeState {
+    if (this.isResting(now)) return 'resting';
+    if (this.circuit.tripped) return 'failing';
+    if (this.behind || now < this.cordonedUntil) return 'behind';
+    return this.lastAnswerAt === null ? 'unknown' : 'healthy';
+  }
+
+  /**
+   * Learns from a poll. A cheap question answered does not excuse dear ones that failed: it closes a tripped
+   * circuit, but does not stop the counting of failures in a row.
+   */
+  learnFromPoll(outcome: Outcome, elapsedMs: number): void {
+    if (outcome.kind !== 'answer' || this.circuit.tripped) this.learn(outcome, elapsedMs);
+    else this.#noteAnswer(performance.now(), elapsedMs);
+  }
+
+  /**
+   * Learns from how an attempt ended.
+   * @param elapsedMs - null when the time it took, or that it took too long, does not speak about the node.
+   */
+  learn(outcome: Outcome, elapsedMs: number | null): void {
+    const now = performance.now();
+    switch (outcome.kind) {
+      case 'answer':
+        this.circuit.succeeded();
+        this.#noteAnswer(now, elapsedMs);
+        if (outcome.answer.errorCode === -32005) this.cordonedUntil = now + this.#limits.cordonMs;
+        break;
+      case 'status':
+        this.#refused(outcome.status, outcome.restMs, now);
+        break;
+      case 'garbage':
+        this.circuit.failed(now);
+        break;
+      case 'transport':
+        // A question that took too long says more about the question than about the node.
+        if (outcome.timedOut && elapsedMs === null) this.circuit.released();
+        else this.circuit.failed(now);
+        break;
+      default:
+        this.circuit.released();
+    }
+  }
+
+  #noteAnswer(now: number, elapsedMs: number | null): void {
+    this.#throttledInRow = 0;
+    this.lastAnswerAt = now;
+    if (elapsedMs === null) return;
+    const before = this.latencyMs ?? elapsedMs;
+    this.latencyMs = before + LATENCY_WEIGHT * (elapsedMs - before);
+  }
+
+  #refused(status: number, restMs: number | null, now: number): void {
+    if (restMs !== null || status === 429) this.#rest(restMs, now);
+    // 400, 413 and their like may be the caller's doing: a bad request must not cut off a good node.
+    const ownFault = status >= 500 || status === 401 || status === 403 || status === 404;
+    if (ownFault) this.circuit.failed(now);
+    else this.circuit.released();
+  }
+
+  #rest(restMs: number | null, now: number): void {
+    const doubled = this.#limits.restMs * 2 ** Math.min(this.#throttledInRow++, 6);
+    const ms = Math.min(restMs ?? doubled, this.#limits.restMaxMs);
+    this.restingUntil = Math.max(this.restingUntil, now + ms);
+  }
+
+  /** Closes every connection at once; what is under way fails. */
+  async close(): Promise<void> {
+    await this.#pool.destroy();
+  }
+}

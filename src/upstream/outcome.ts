@@ -1,0 +1,22 @@
+import type { Answer } from '../protocol/call.ts';
+
+/** What a preflight said that decides about a second try; null for everything else. */
+export type PreflightFault = 'blockhash-not-found' | 'already-processed';
+
+/** How one attempt at one node ended. */
+export type Outcome = Readonly<
+  /** A JSON-RPC answer, be it a result or an error. */
+  | { kind: 'answer'; answer: Answer; preflight: PreflightFault | null }
+  /** HTTP said no; the body is nobody's business. `restMs`: how long the node wants to be left alone. */
+  | { kind: 'status'; status: number; restMs: number | null }
+  /** HTTP 200, but no answer to our request. */
+  | { kind: 'garbage' }
+  /** An error whose text names the node's host or a key of ours: the caller may not see it. */
+  | { kind: 'withheld' }
+  /** Longer than we pass on. Another node would send the same. */
+  | { kind: 'too-large' }
+  /** No answer. `bytesLeft`: whether the node may have read the request. */
+  | { kind: 'transport'; bytesLeft: boolean; timedOut: boolean }
+  /** The caller went away. */
+  | { kind: 'aborted'; bytesLeft: boolean }
+>;

@@ -1,0 +1,99 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from '../base/log.ts';
+import type { Slot } from '../ledger/units.ts';
+import { type Network, networks, type Source } from '../protocol/call.ts';
+import { Failure } from '../protocol/errors.ts';
+import { askNodes } from './ask.ts';
+import { HealthWatch } from './health.ts';
+import { defaultUpstreamLimits, type UpstreamLimits } from './limits.ts';
+import { type NodeConfig, type NodeState, UpstreamNode } from './node.ts';
+
+export type UpstreamPoolOptions = Readonly<{
+  nodes: Readonly<Partial<Record<Network, readonly NodeConfig[]>>>;
+  limits?: Partial<UpstreamLimits>;
+  log: Logger;
+}>;
+
+/** What is known about a node right now. Holds no URL and no secret. */
+export type NodeStatus = Readonly<{
+  name: string;
+  network: Network;
+  state: NodeState;
+  /** Newest processed slot it reported. */
+  slot: Slot | null;
+  /** Slots behind the best of its network. */
+  lagSlots: bigint | null;
+  latencyMs: number | null;
+  inFlight: number;
+  failuresInRow: number;
+  /** Milliseconds since it last answered anything. */
+  silentMs: number | null;
+}>;
+
+/** The nodes of all networks as one source, with retries and failover inside. */
+export type UpstreamPool = Source &
+  Readonly<{
+    /** Begins to watch the nodes. Calls are answered before that too. */
+    start(): void;
+    /** Stops watching and closes every connection. What is under way fails: drain first. */
+    stop(): Promise<void>;
+    status(): readonly NodeStatus[];
+    /** Whether every network with nodes has one that answered, waiting for it at most so long. */
+    waitUntilReady(timeoutMs: number): Promise<boolean>;
+  }>;
+
+function statusOf(node: UpstreamNode): NodeStatus {
+  const now = performance.now();
+  return {
+    name: node.name,
+    network: node.network,
+    state: node.state(now),
+    slot: node.slot,
+    lagSlots: node.lagSlots,
+    latencyMs: node.latencyMs,
+    inFlight: node.inFlight,
+    failuresInRow: node.circuit.failuresInRow,
+    silentMs: node.lastAnswerAt === null ? null : now - node.lastAnswerAt,
+  };
+}
+
+/**
+ * The upstream pool: answers calls from whichever node of the call's network can.
+ * `ask` throws Failure UPSTREAM_UNAVAILABLE (fact `network`) for a network without nodes; see askNodes for the rest.
+ */
+export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
+  const limits = { ...defaultUpstreamLimits, ...options.limits };
+  const groups = new Map<Network, UpstreamNode[]>();
+  for (const network of networks) {
+    const nodes = (options.nodes[network] ?? []).map((config) => new UpstreamNode(config, network, limits));
+    if (nodes.length > 0) groups.set(network, nodes);
+  }
+  const all = [...groups.values()].flat();
+  const watches = [...groups.values()].map((nodes) => new HealthWatch(nodes, limits, options.log));
+
+  return {
+    async ask(call, signal) {
+      const nodes = groups.get(call.network);
+      if (nodes === undefined) {
+        throw new Failure('UPSTREAM_UNAVAILABLE', { facts: { network: call.network } });
+      }
+      return askNodes(nodes, call, limits, signal);
+    },
+    start() {
+      for (const watch of watches) watch.start();
+    },
+    async stop() {
+      for (const watch of watches) watch.stop();
+      await Promise.all(all.map((node) => node.close()));
+    },
+    status: () => all.map(statusOf),
+    async waitUntilReady(timeoutMs) {
+      const cancel = new AbortController();
+      const late = sleep(timeoutMs, false, { signal: cancel.signal }).catch(() => false);
+      const ready = Promise.all(watches.map((watch) => watch.firstAnswer)).then(() => true);
+      const result = await Promise.race([ready, late]);
+      cancel.abort();
+      return result;
+    },
+  };
+}

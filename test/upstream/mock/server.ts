@@ -1,0 +1,80 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+
+/** One request as a mock node received it. */
+export type Received = Readonly<{ id: number; method: string; params: string | null; raw: string }>;
+
+/** How a mock node treats a request. */
+export type Behaviour = (request: Received, reply: ServerResponse, socket: Socket) => void;
+
+/** A scripted node on a free loopback port. */
+export type MockNode = Readonly<{
+  url: string;
+  /** Everything it received but the polls of the health watch. */
+  received: readonly Received[];
+  /** Methods of what it received. */
+  count(method: string): number;
+  /** Behaves otherwise from now on. */
+  become(behaviour: Behaviour): void;
+  close(): Promise<void>;
+}>;
+
+/** What the health watch sends; kept out of the counts. */
+const POLL = '"method":"getSlot","params":[{"commitment":"processed"}]}';
+
+function parse(raw: string): Received {
+  const { id, method, params } = JSON.parse(raw) as { id: number; method: string; params?: unknown };
+  return { id, method, params: params === undefined ? null : JSON.stringify(params), raw };
+}
+
+async function readBody(request: IncomingMessage): Promise<string> {
+  let raw = '';
+  for await (const chunk of request) raw += String(chunk);
+  return raw;
+}
+
+/** Sends JSON text with HTTP 200, as a node does. */
+export function send(reply: ServerResponse, text: string, status = 200): void {
+  reply.writeHead(status, { 'content-type': 'application/json' }).end(text);
+}
+
+/** Sends a JSON-RPC error in the order in which Agave writes it. */
+export function sendError(
+  reply: ServerResponse,
+  id: number,
+  code: number,
+  message: string,
+  data?: unknown,
+): void {
+  send(reply, `{"jsonrpc":"2.0","error":${JSON.stringify({ code, message, data })},"id":${id}}\n`);
+}
+
+export async function startMock(behaviour: Behaviour): Promise<MockNode> {
+  let current = behaviour;
+  const received: Received[] = [];
+  const server = createServer((request, reply) => {
+    request.on('error', () => {});
+    void readBody(request).then(
+      (raw) => {
+        const parsed = parse(raw);
+        if (!raw.endsWith(POLL)) received.push(parsed);
+        current(parsed, reply, request.socket);
+      },
+      () => {},
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    received,
+    count: (method) => received.filter((one) => one.method === method).length,
+    become: (next) => {
+      current = next;
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections();
+        server.close(() => resolve());
+      }),
+  };
+}

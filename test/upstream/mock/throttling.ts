@@ -1,0 +1,9 @@
+import type { Behaviour } from './server.ts';
+
+/** Answers 429, with the Retry-After it is given. */
+export const throttling =
+  (retryAfter?: string): Behaviour =>
+  (_request, reply) => {
+    reply.writeHead(429, retryAfter === undefined ? {} : { 'retry-after': retryAfter });
+    reply.end('{"error":"Too many requests, buy more at https://provider.example/key-abcdef"}');
+  };
