@@ -1,0 +1,196 @@
+import { BUCKET_COUNT, bucketOf, createHistogram } from '../base/histogram.ts';
+import { methods } from '../protocol/methods.ts';
+import type { Product } from '../protocol/product.ts';
+import type { KeyId } from './key-record.ts';
+
+/**
+ * How a call ended: with a result, with a JSON-RPC error of the node's, refused by a limit, or with a failure
+ * of the owner named.
+ */
+export const usageStatuses = [
+  'ok',
+  'rpcError',
+  'limited',
+  'client',
+  'gateway',
+  'capacity',
+  'upstream',
+] as const;
+export type UsageStatus = (typeof usageStatuses)[number];
+
+/** The name under which methods that are not in the table are counted. */
+export const OTHER_METHOD = 'other';
+
+/**
+ * What was used in one minute. The numbers are totals since the minute began in this process, not differences:
+ * whoever stores them keeps the greater one per (process, key, product, method, status, minute), and writing
+ * twice does no harm.
+ */
+export type UsageRow = Readonly<{
+  /** null for calls without a valid key. */
+  keyId: KeyId | null;
+  /** null for calls without a valid key. */
+  familyId: string | null;
+  product: Product;
+  method: string;
+  status: UsageStatus;
+  /** Unix minutes. */
+  minute: number;
+  requests: number;
+  bytesIn: number;
+  bytesOut: number;
+  credits: number;
+  /** Counts in the buckets of base/histogram.ts. */
+  latency: Readonly<Uint32Array>;
+}>;
+
+/** One call, as the pipeline saw it end. */
+export type UsedCall = Readonly<{
+  key: Readonly<{ id: KeyId; familyId: string }> | null;
+  product: Product;
+  method: string;
+  status: UsageStatus;
+  bytesIn: number;
+  bytesOut: number;
+  credits: number;
+  /** Microseconds from authentication to answer. */
+  latencyMicros: number;
+}>;
+
+type Count = { -readonly [Name in keyof UsageRow]: UsageRow[Name] } & {
+  latency: Uint32Array;
+  dirty: boolean;
+};
+
+const methodSlots: ReadonlyMap<string, number> = new Map(
+  Object.keys(methods).map((method, index) => [method, (index + 1) * usageStatuses.length]),
+);
+const statusSlots: Readonly<Record<UsageStatus, number>> = {
+  ok: 0,
+  rpcError: 1,
+  limited: 2,
+  client: 3,
+  gateway: 4,
+  capacity: 5,
+  upstream: 6,
+};
+
+/**
+ * Counts what each key uses, by adding integers in memory. A writer takes the rows out with `drain` once a
+ * second or so and stores them.
+ */
+export class UsageMeter {
+  readonly #rowsMax: number;
+  /** Product and key → slot of method and status → count, for the minute that runs. */
+  #current: Record<Product, Map<KeyId | null, Map<number, Count>>> = emptyTables();
+  /** Rows of minutes that are over and were not drained since. */
+  #closed: Count[] = [];
+  #minute = 0;
+  #rows = 0;
+  #uncounted = 0;
+
+  /** @param options.rowsMax - rows held between two drains; calls beyond them are only counted as such. */
+  constructor({ rowsMax = 200_000 }: Readonly<{ rowsMax?: number }> = {}) {
+    this.#rowsMax = rowsMax;
+  }
+
+  /** Calls that found no room, because nobody drained. */
+  get uncounted(): number {
+    return this.#uncounted;
+  }
+
+  /** @param nowMs - Unix milliseconds. A clock set back counts into the minute that was reached. */
+  record(call: UsedCall, nowMs: number): void {
+    const minute = Math.floor(nowMs / 60_000);
+    if (minute > this.#minute) this.#turn(minute);
+    const count = this.#countOf(call);
+    if (count === null) {
+      this.#uncounted += 1;
+      return;
+    }
+    count.requests += 1;
+    count.bytesIn += call.bytesIn;
+    count.bytesOut += call.bytesOut;
+    count.credits += call.credits;
+    const bucket = bucketOf(call.latencyMicros);
+    count.latency[bucket] = (count.latency[bucket] as number) + 1;
+    count.dirty = true;
+  }
+
+  /**
+   * The rows that changed since the last drain. Rows of minutes that are over are given for the last time:
+   * whoever cannot store them must keep them and try again.
+   */
+  drain(): UsageRow[] {
+    const drained = this.#closed.concat(this.#counts().filter(({ dirty }) => dirty));
+    this.#rows -= this.#closed.length;
+    this.#closed = [];
+    return drained.map((count) => {
+      count.dirty = false;
+      return rowOf(count);
+    });
+  }
+
+  /** Every row held, drained or not, without effect on what `drain` gives next. */
+  snapshot(): UsageRow[] {
+    return this.#closed.concat(this.#counts()).map(rowOf);
+  }
+
+  #counts(): Count[] {
+    return Object.values(this.#current).flatMap((keys) =>
+      [...keys.values()].flatMap((counts) => [...counts.values()]),
+    );
+  }
+
+  #turn(minute: number): void {
+    const open = this.#counts();
+    const changed = open.filter(({ dirty }) => dirty);
+    this.#closed.push(...changed);
+    this.#rows -= open.length - changed.length;
+    this.#current = emptyTables();
+    this.#minute = minute;
+  }
+
+  #countOf(call: UsedCall): Count | null {
+    const keys = this.#current[call.product];
+    const keyId = call.key?.id ?? null;
+    let counts = keys.get(keyId);
+    if (counts === undefined) {
+      counts = new Map();
+      keys.set(keyId, counts);
+    }
+    const slot = (methodSlots.get(call.method) ?? 0) + statusSlots[call.status];
+    let count = counts.get(slot);
+    if (count !== undefined) return count;
+    if (this.#rows >= this.#rowsMax) return null;
+    count = createCount(call, this.#minute);
+    counts.set(slot, count);
+    this.#rows += 1;
+    return count;
+  }
+}
+
+const emptyTables = (): Record<Product, Map<KeyId | null, Map<number, Count>>> => ({
+  rpc: new Map(),
+  grpc: new Map(),
+  fs: new Map(),
+});
+
+const createCount = ({ key, product, method, status }: UsedCall, minute: number): Count => ({
+  keyId: key?.id ?? null,
+  familyId: key?.familyId ?? null,
+  product,
+  method: methodSlots.has(method) ? method : OTHER_METHOD,
+  status,
+  minute,
+  requests: 0,
+  bytesIn: 0,
+  bytesOut: 0,
+  credits: 0,
+  latency: createHistogram(),
+  dirty: false,
+});
+
+function rowOf({ dirty: _, ...count }: Count): UsageRow {
+  return { ...count, latency: count.latency.slice(0, BUCKET_COUNT) };
+}

@@ -1,0 +1,84 @@
+import type { KeyDirectory } from '../access/key-directory.ts';
+import type { KeyRecord } from '../access/key-record.ts';
+import type { RateDecision, RateLimiter } from '../access/rate-limit.ts';
+import type { UsageMeter, UsageStatus } from '../access/usage.ts';
+import type { Logger } from '../base/log.ts';
+import type { Answer, Call, Source } from '../protocol/call.ts';
+import { Failure } from '../protocol/errors.ts';
+import { type MethodRow, methodRow } from '../protocol/methods.ts';
+import type { Outcome, Request, Serve } from '../protocol/serve.ts';
+
+/** What a request meets on its way. */
+export type PipelineParts = Readonly<{
+  keys: KeyDirectory;
+  limiter: RateLimiter;
+  source: Source;
+  usage: UsageMeter;
+  log: Logger;
+}>;
+
+/**
+ * The way of a request: authenticate, limit, route, forward, meter. Every dialect calls it, once per call; it
+ * holds the only catch on the path and never rejects.
+ */
+export function createPipeline({ keys, limiter, source, usage, log }: PipelineParts): Serve {
+  return async function serve(request: Request, signal?: AbortSignal): Promise<Outcome> {
+    const startedAt = performance.now();
+    let key: KeyRecord | null = null;
+    let rate: RateDecision | null = null;
+    let answer: Answer | null = null;
+    let failure: Failure | null = null;
+    const call = route(request);
+    try {
+      key = keys.authenticate(request.credential, request.product, Date.now());
+      rate = limiter.take(key.familyId, key.limits, startedAt);
+      if (rate !== null && !rate.allowed) throw limited(rate);
+      answer = await source.ask(call, mayBeAbandoned(call.row) ? signal : undefined);
+    } catch (thrown) {
+      failure = explain(thrown, signal);
+      if (failure.code === 'INTERNAL') log.error({ err: failure.cause, keyId: key?.id }, 'a call went wrong');
+    }
+    usage.record(
+      {
+        key,
+        product: request.product,
+        method: request.method,
+        status: statusOf(answer, failure),
+        bytesIn: request.bytesIn,
+        bytesOut: answer?.body.length ?? 0,
+        credits: answer === null ? 0 : call.row.cost,
+        latencyMicros: (performance.now() - startedAt) * 1000,
+      },
+      Date.now(),
+    );
+    const rateLimit = rate?.state ?? null;
+    return failure === null && answer !== null
+      ? { answer, failure: null, rateLimit }
+      : { answer: null, failure: failure ?? new Failure('INTERNAL'), rateLimit };
+  };
+}
+
+const route = ({ network, method, params }: Request): Call => ({
+  network,
+  method,
+  row: methodRow(method),
+  params,
+});
+
+/** A transaction that is on its way goes on even when whoever sent it hangs up. */
+const mayBeAbandoned = ({ nature }: MethodRow): boolean => nature !== 'send' && nature !== 'mint';
+
+const limited = ({ state, retryAfter }: RateDecision): Failure =>
+  new Failure('RATE_LIMITED', { facts: { ...state }, retryAfter });
+
+/** The failure behind whatever was thrown; what is not a Failure is ours to mend and says nothing outside. */
+function explain(thrown: unknown, signal: AbortSignal | undefined): Failure {
+  if (thrown instanceof Failure) return thrown;
+  if (signal?.aborted === true) return new Failure('CLIENT_GONE', { cause: thrown });
+  return new Failure('INTERNAL', { cause: thrown });
+}
+
+function statusOf(answer: Answer | null, failure: Failure | null): UsageStatus {
+  if (failure !== null) return failure.code === 'RATE_LIMITED' ? 'limited' : failure.row.owner;
+  return answer?.errorCode === 0 ? 'ok' : 'rpcError';
+}

@@ -1,0 +1,59 @@
+/**
+ * The JSON-RPC 2.0 envelope of an answer, as a list of pieces: the bytes that were received stay where they are
+ * and whoever writes them decides whether copying or gathering is cheaper. Members stand in the order in which
+ * Agave writes them: jsonrpc, result or error, id.
+ */
+import { writeJson } from '../base/json.ts';
+import type { Answer } from './call.ts';
+import type { Failure } from './errors.ts';
+
+const RESULT = Buffer.from('{"jsonrpc":"2.0","result":');
+const ERROR = Buffer.from('{"jsonrpc":"2.0","error":');
+const ERROR_OF_NO_VERSION = Buffer.from('{"error":');
+const ID = Buffer.from(',"id":');
+const END = Buffer.from('}');
+
+/** Raw JSON of the id that answers what has no usable id. */
+export const NULL_ID = Buffer.from('null');
+const BATCH_OPEN = Buffer.from('[');
+const BATCH_NEXT = Buffer.from(',');
+const BATCH_CLOSE = Buffer.from(']');
+/** Agave ends every body with one. */
+const NEWLINE = Buffer.from('\n');
+
+/** The codes of JSON-RPC itself; their errors carry no `data`, as Agave sends them. */
+const isStandardCode = (rpc: number): boolean => rpc >= -32_700 && rpc <= -32_600;
+
+/**
+ * The raw JSON of the `error` member for a failure: code and text of its row; for our own rows `data` holds the
+ * row's name as `code`, the facts, and `retryAfter` in seconds when there is one. Nothing of the cause.
+ */
+export function failureBody({ code, row, facts, retryAfter }: Failure): Buffer {
+  const data = isStandardCode(row.rpc) ? undefined : { code, ...facts, retryAfter };
+  return Buffer.from(writeJson({ code: row.rpc, message: row.text, data }));
+}
+
+/** Adds the pieces of an upstream's answer under the caller's id. */
+export function pushAnswer(pieces: Buffer[], answer: Answer, id: Buffer): void {
+  pieces.push(answer.errorCode === 0 ? RESULT : ERROR, answer.body, ID, id, END);
+}
+
+/** Adds the pieces of an error answer. */
+export function pushFailure(pieces: Buffer[], failure: Failure, id: Buffer): void {
+  const head = failure.code === 'UNSUPPORTED_VERSION' ? ERROR_OF_NO_VERSION : ERROR;
+  pieces.push(head, failureBody(failure), ID, id, END);
+}
+
+/** Ends a body that holds one answer. */
+export function endSingle(pieces: Buffer[]): Buffer[] {
+  pieces.push(NEWLINE);
+  return pieces;
+}
+
+/** Joins the answers of a batch, in the order given, into one body. */
+export function joinBatch(answers: readonly Buffer[][]): Buffer[] {
+  const pieces: Buffer[] = [];
+  for (const answer of answers) pieces.push(pieces.length === 0 ? BATCH_OPEN : BATCH_NEXT, ...answer);
+  pieces.push(BATCH_CLOSE, NEWLINE);
+  return pieces;
+}

@@ -1,0 +1,219 @@
+/**
+ * The JSON-RPC 2.0 envelope of a request, decoded in place: ids and params stay the bytes that came in. The
+ * rules are those of the server inside Agave (jsonrpc-core 18), reference solana-json-rpc.md §2.3:
+ * - `id` is null, an unsigned 64-bit integer or a string; any other id spoils the whole body (-32700).
+ * - A call without `id` is a notification: it is not executed and has no answer.
+ * - Without `jsonrpc` the answer is -32600 "Unsupported JSON-RPC protocol version" and lacks the member itself.
+ * - Any other shape, unknown members included, is -32600 "Invalid request".
+ */
+import { isUtf8 } from 'node:buffer';
+import { decodeString, kindOf, MALFORMED, scanArray, scanObject, skipSpace } from '../base/json-scan.ts';
+import { NULL_ID } from './envelope-answer.ts';
+import { Failure, type FailureCode } from './errors.ts';
+import { methodRow, unknownMethod } from './methods.ts';
+
+export type EnvelopeLimits = Readonly<{
+  /** Calls and notifications in one batch. */
+  batchMax: number;
+  /** Bytes of one id as written, quotes included. */
+  idMaxBytes: number;
+  /** Containers inside one another, the body's own included. Agave's reader stops at the same depth. */
+  depthMax: number;
+}>;
+
+export const envelopeLimits: EnvelopeLimits = { batchMax: 100, idMaxBytes: 1024, depthMax: 127 };
+
+/** A member of a request body: a call, something that gets no answer, or something that gets only an error. */
+export type EnvelopeItem =
+  | Readonly<{
+      kind: 'call';
+      /** Raw JSON of the id, a view into the body. */
+      id: Buffer;
+      method: string;
+      /** Raw JSON of the params, a view into the body; null when absent or null. */
+      params: Buffer | null;
+      /** Bytes the call takes in the body. */
+      bytes: number;
+    }>
+  | Readonly<{ kind: 'notification' }>
+  | Readonly<{
+      kind: 'fault';
+      /** Raw JSON of the id to answer with. */
+      id: Buffer;
+      code: FailureCode;
+    }>;
+
+export type Envelope = Readonly<{
+  /** Whether the body was an array, so that the answer must be one. */
+  batch: boolean;
+  items: readonly EnvelopeItem[];
+}>;
+
+const NOTIFICATION: EnvelopeItem = { kind: 'notification' };
+const MEMBERS = ['jsonrpc', 'id', 'method', 'params'].map((name) => ({ name, bytes: Buffer.from(name) }));
+/** The longest name of the protocol with every character written as an escape. */
+const NAME_MAX_BYTES = 'jsonrpc'.length * '\\u0000'.length;
+const VERSION = Buffer.from('"2.0"');
+const U64_MAX = '18446744073709551615';
+const INTEGER = /^(?:0|[1-9]\d*)$/;
+const ARRAY_OPEN = 0x5b;
+
+/** What a body is decoded into; one object per body, reused for each of its calls. */
+class Draft {
+  readonly body: Buffer;
+  readonly limits: EnvelopeLimits;
+  readonly items: EnvelopeItem[] = [];
+  idStart = MALFORMED;
+  idEnd = MALFORMED;
+  versionStart = MALFORMED;
+  versionEnd = MALFORMED;
+  methodStart = MALFORMED;
+  methodEnd = MALFORMED;
+  paramsStart = MALFORMED;
+  paramsEnd = MALFORMED;
+  unknownMember = false;
+
+  constructor(body: Buffer, limits: EnvelopeLimits) {
+    this.body = body;
+    this.limits = limits;
+  }
+
+  clear(): void {
+    this.idStart = MALFORMED;
+    this.versionStart = MALFORMED;
+    this.methodStart = MALFORMED;
+    this.paramsStart = MALFORMED;
+    this.unknownMember = false;
+  }
+}
+
+/** The member's name; the names of the protocol are found without decoding anything. */
+function nameOf(body: Buffer, start: number, end: number): string {
+  for (const { name, bytes } of MEMBERS) {
+    if (bytes.length === end - start && body.compare(bytes, 0, bytes.length, start, end) === 0) return name;
+  }
+  return end - start > NAME_MAX_BYTES ? '' : decodeString(body, start, end);
+}
+
+/** Notes where a member of a call stands. A later member of the same name replaces an earlier one. */
+function noteMember(draft: Draft, nameStart: number, nameEnd: number, start: number, end: number): void {
+  switch (nameOf(draft.body, nameStart, nameEnd)) {
+    case 'id':
+      draft.idStart = start;
+      draft.idEnd = end;
+      break;
+    case 'jsonrpc':
+      draft.versionStart = start;
+      draft.versionEnd = end;
+      break;
+    case 'method':
+      draft.methodStart = start;
+      draft.methodEnd = end;
+      break;
+    case 'params':
+      draft.paramsStart = start;
+      draft.paramsEnd = end;
+      break;
+    default:
+      draft.unknownMember = true;
+  }
+}
+
+/** Whether the id that was noted is one that Agave takes. */
+function isLegalId({ body, idStart, idEnd }: Draft): boolean {
+  switch (kindOf(body[idStart])) {
+    case 'null':
+    case 'string':
+      return true;
+    case 'number': {
+      const text = body.toString('latin1', idStart, idEnd);
+      if (text.length > U64_MAX.length || !INTEGER.test(text)) return false;
+      return text.length < U64_MAX.length || text <= U64_MAX;
+    }
+    default:
+      return false;
+  }
+}
+
+/** The version member: right, absent (null counts as absent), or wrong. */
+function versionOf({ body, versionStart, versionEnd }: Draft): 'right' | 'absent' | 'wrong' {
+  if (versionStart === MALFORMED || kindOf(body[versionStart]) === 'null') return 'absent';
+  if (
+    versionEnd - versionStart === VERSION.length &&
+    body.compare(VERSION, 0, VERSION.length, versionStart, versionEnd) === 0
+  )
+    return 'right';
+  const isText = kindOf(body[versionStart]) === 'string';
+  return isText && decodeString(body, versionStart + 1, versionEnd - 1) === '2.0' ? 'right' : 'wrong';
+}
+
+type ParamsKind = 'none' | 'array' | 'object' | 'illegal';
+
+function paramsOf({ body, paramsStart }: Draft): ParamsKind {
+  if (paramsStart === MALFORMED) return 'none';
+  const kind = kindOf(body[paramsStart]);
+  if (kind === 'null') return 'none';
+  return kind === 'array' || kind === 'object' ? kind : 'illegal';
+}
+
+/** What the noted members amount to. */
+function judge(draft: Draft, bytes: number): EnvelopeItem {
+  const { body, idStart, idEnd, limits } = draft;
+  const hasId = idStart !== MALFORMED;
+  if (hasId && !isLegalId(draft)) throw new Failure('PARSE_ERROR');
+  if (hasId && idEnd - idStart > limits.idMaxBytes) return fault(NULL_ID, 'INVALID_REQUEST');
+  const id = hasId ? body.subarray(idStart, idEnd) : NULL_ID;
+
+  const hasMethod = draft.methodStart !== MALFORMED && kindOf(body[draft.methodStart]) === 'string';
+  const version = versionOf(draft);
+  const params = paramsOf(draft);
+  if (!hasMethod || draft.unknownMember || version === 'wrong' || params === 'illegal') {
+    return fault(id, 'INVALID_REQUEST');
+  }
+  if (!hasId) return NOTIFICATION;
+  if (version === 'absent') return fault(id, 'UNSUPPORTED_VERSION');
+  return callOf(draft, id, params, bytes);
+}
+
+/** Named params are for methods the table does not know; Solana's own take an array. */
+function callOf(draft: Draft, id: Buffer, params: ParamsKind, bytes: number): EnvelopeItem {
+  const method = decodeString(draft.body, draft.methodStart + 1, draft.methodEnd - 1);
+  if (params === 'object' && methodRow(method) !== unknownMethod) return fault(id, 'PARAMS_NOT_ARRAY');
+  const raw = params === 'none' ? null : draft.body.subarray(draft.paramsStart, draft.paramsEnd);
+  return { kind: 'call', id, method, params: raw, bytes };
+}
+
+const fault = (id: Buffer, code: FailureCode): EnvelopeItem => ({ kind: 'fault', id, code });
+
+/** Decodes the batch member that stands at these bytes, already known to be well-formed. */
+function noteItem(draft: Draft, start: number, end: number): void {
+  const { body, items, limits } = draft;
+  if (items.length >= limits.batchMax) {
+    throw new Failure('BATCH_TOO_LARGE', { facts: { batchMax: limits.batchMax } });
+  }
+  if (kindOf(body[start]) !== 'object') {
+    items.push(fault(NULL_ID, 'INVALID_REQUEST'));
+    return;
+  }
+  draft.clear();
+  scanObject(body, start, limits.depthMax, draft, noteMember);
+  items.push(judge(draft, end - start));
+}
+
+/**
+ * Decodes the body of a JSON-RPC request: one call or a batch of them.
+ * @throws Failure PARSE_ERROR when the body is not JSON in UTF-8, is neither object nor array, is nested too
+ * deep or holds an illegal id; BATCH_TOO_LARGE. Either is the answer to the whole body, under the id null.
+ */
+export function decodeEnvelope(body: Buffer, limits: EnvelopeLimits = envelopeLimits): Envelope {
+  if (!isUtf8(body)) throw new Failure('PARSE_ERROR');
+  const draft = new Draft(body, limits);
+  const start = skipSpace(body, 0);
+  const batch = body[start] === ARRAY_OPEN;
+  const end = batch
+    ? scanArray(body, start, limits.depthMax, draft, noteItem)
+    : scanObject(body, start, limits.depthMax, draft, noteMember);
+  if (end === MALFORMED || skipSpace(body, end) !== body.length) throw new Failure('PARSE_ERROR');
+  if (!batch) draft.items.push(judge(draft, body.length));
+  return { batch, items: draft.items };
+}

@@ -1,0 +1,38 @@
+import type { ServerResponse } from 'node:http';
+import { writeJson } from '../base/json.ts';
+import type { HttpHandler, HttpRoutes } from './http-route.ts';
+
+/** What a load balancer and whoever looks after the service want to know. */
+export type ReadinessFacts = Readonly<{
+  /** Whether the store of keys can be reached. Known keys work without it, so it does not decide. */
+  store: 'up' | 'away';
+  upstreams: Readonly<{ total: number; usable: number }>;
+  draining: boolean;
+}>;
+
+/** Whether new requests should be sent here. */
+export const isReady = ({ upstreams, draining }: ReadinessFacts): boolean =>
+  !draining && upstreams.usable > 0;
+
+function send(response: ServerResponse, status: number, type: string, body: string): void {
+  response.writeHead(status, {
+    'content-type': type,
+    'content-length': Buffer.byteLength(body),
+    'cache-control': 'no-store',
+  });
+  response.end(body);
+}
+
+/** GET /health: the process is up. GET /ready: 200 or 503, and the facts behind it as JSON. */
+export function healthRoutes(facts: () => ReadinessFacts): HttpRoutes {
+  const health: HttpHandler = (_request, response) => send(response, 200, 'text/plain; charset=utf-8', 'ok');
+  const ready: HttpHandler = (_request, response) => {
+    const now = facts();
+    const body = `${writeJson({ ready: isReady(now), ...now })}\n`;
+    send(response, isReady(now) ? 200 : 503, 'application/json; charset=utf-8', body);
+  };
+  return new Map([
+    ['/health', new Map([['GET', health]])],
+    ['/ready', new Map([['GET', ready]])],
+  ]);
+}

@@ -1,0 +1,92 @@
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { endSingle, NULL_ID, pushFailure } from '../protocol/envelope-answer.ts';
+import { Failure, type FailureCode } from '../protocol/errors.ts';
+
+/** How long, and for how many bytes, a refused request may go on sending what nobody reads. */
+const LINGER_MS = 2_000;
+const LINGER_MAX_BYTES = 32 * 1024 * 1024;
+
+/** The body of a failure that concerns the HTTP request as a whole: a JSON-RPC error under the id null. */
+export function refusalBody(failure: Failure): Buffer {
+  const pieces: Buffer[] = [];
+  pushFailure(pieces, failure, NULL_ID);
+  return Buffer.concat(endSingle(pieces));
+}
+
+/** The headers a refusal has on every path, so that a browser's script may read why. */
+export function refusalHeaders(failure: Failure, body: Buffer): OutgoingHttpHeaders {
+  const headers: OutgoingHttpHeaders = {
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': String(body.length),
+    'access-control-allow-origin': '*',
+  };
+  if (failure.retryAfter !== undefined) headers['retry-after'] = String(failure.retryAfter);
+  return headers;
+}
+
+/**
+ * Answers a request whose body was not read, or not to its end. When more of it is to come the connection is
+ * given up, but not before the client had a chance to read the answer: a socket that is closed while bytes
+ * arrive is reset, and a reset throws away what the client has not read yet.
+ */
+export function refuse(
+  request: IncomingMessage,
+  response: ServerResponse,
+  failure: Failure,
+  extra: OutgoingHttpHeaders = {},
+): void {
+  const body = refusalBody(failure);
+  const headers = { ...refusalHeaders(failure, body), ...extra };
+  if (request.complete || !hasBody(request)) {
+    response.writeHead(failure.row.http, headers);
+    response.end(body);
+    return;
+  }
+  response.writeHead(failure.row.http, { ...headers, connection: 'close' });
+  response.write(body);
+  linger(request, response);
+}
+
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+
+/** Throws away what still arrives, within bounds, and ends the response then. */
+function linger(request: IncomingMessage, response: ServerResponse): void {
+  let bytes = 0;
+  const timer = setTimeout(() => response.end(), LINGER_MS);
+  const finish = (): void => {
+    clearTimeout(timer);
+    response.end();
+  };
+  request.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > LINGER_MAX_BYTES) finish();
+  });
+  request.once('end', finish);
+  request.once('close', finish);
+  request.resume();
+}
+
+/** Answers what never became a request: bytes that are not HTTP, headers without end, bodies that never come. */
+export function refuseSocket(socket: Socket, code: FailureCode): void {
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const failure = new Failure(code);
+  const body = refusalBody(failure);
+  const head =
+    `HTTP/1.1 ${failure.row.http} ${REASONS[failure.row.http] ?? 'Error'}\r\n` +
+    'content-type: application/json; charset=utf-8\r\n' +
+    `content-length: ${body.length}\r\nconnection: close\r\n\r\n`;
+  socket.write(head);
+  socket.end(body);
+  socket.destroySoon();
+}
+
+const REASONS: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  408: 'Request Timeout',
+  431: 'Request Header Fields Too Large',
+};

@@ -1,0 +1,63 @@
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { RateLimitState } from '../../protocol/serve.ts';
+
+/** Answers up to this size are copied into one buffer; larger ones are written piece by piece. */
+const JOIN_MAX_BYTES = 16 * 1024;
+
+const EXPOSED = 'RateLimit, RateLimit-Policy, Retry-After';
+
+/** The answer to a browser's preflight: any page may call, since the key and not the origin says who may. */
+export const preflightHeaders: OutgoingHttpHeaders = {
+  'access-control-allow-origin': '*',
+  'access-control-allow-methods': 'POST, OPTIONS',
+  'access-control-allow-headers': 'content-type, authorization, solana-client',
+  'access-control-max-age': '86400',
+  'content-length': '0',
+};
+
+/**
+ * The fields RateLimit and RateLimit-Policy (IETF draft ratelimit-headers-09): what is left of the limit and
+ * for how long it counts.
+ */
+function addRateLimit(
+  headers: OutgoingHttpHeaders,
+  { limit, remaining, windowSeconds, resetSeconds }: RateLimitState,
+): void {
+  headers['ratelimit-policy'] = `"rpc";q=${limit};w=${windowSeconds}`;
+  headers.ratelimit = `"rpc";r=${remaining};t=${resetSeconds}`;
+}
+
+/** The headers of a JSON-RPC answer but for its length. */
+export function answerHeaders(
+  rateLimit: RateLimitState | null,
+  retryAfter: number | undefined,
+): OutgoingHttpHeaders {
+  const headers: OutgoingHttpHeaders = {
+    'content-type': 'application/json; charset=utf-8',
+    'access-control-allow-origin': '*',
+    'access-control-expose-headers': EXPOSED,
+  };
+  if (rateLimit !== null) addRateLimit(headers, rateLimit);
+  if (retryAfter !== undefined) headers['retry-after'] = String(retryAfter);
+  return headers;
+}
+
+/** Writes a body that is in pieces; an empty list is an empty body. */
+export function send(
+  response: ServerResponse,
+  status: number,
+  headers: OutgoingHttpHeaders,
+  pieces: Buffer[],
+): void {
+  let bytes = 0;
+  for (const piece of pieces) bytes += piece.length;
+  headers['content-length'] = String(bytes);
+  response.writeHead(status, headers);
+  if (bytes <= JOIN_MAX_BYTES) {
+    response.end(Buffer.concat(pieces, bytes));
+    return;
+  }
+  response.cork();
+  for (const piece of pieces) response.write(piece);
+  response.end();
+}

@@ -1,0 +1,145 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Network } from '../../protocol/call.ts';
+import {
+  decodeEnvelope,
+  type Envelope,
+  type EnvelopeItem,
+  type EnvelopeLimits,
+  envelopeLimits,
+} from '../../protocol/envelope.ts';
+import { endSingle, joinBatch, pushAnswer, pushFailure } from '../../protocol/envelope-answer.ts';
+import { Failure } from '../../protocol/errors.ts';
+import type { RateLimitState, Serve } from '../../protocol/serve.ts';
+import { refuse } from '../http-refuse.ts';
+import type { HttpHandler, HttpRoutes } from '../http-route.ts';
+import { credentialOf, isJsonType, readBody } from './decode.ts';
+import { answerHeaders, preflightHeaders, send } from './encode.ts';
+import { type Ending, sharedFailure, statusOfSingle } from './errors.ts';
+
+export type RpcServerOptions = Readonly<{
+  path: string;
+  /** The network that calls on this path go to. */
+  network: Network;
+  bodyMaxBytes: number;
+  /** Calls of one batch that are on their way at a time. */
+  batchConcurrency: number;
+  envelope: EnvelopeLimits;
+}>;
+
+export const rpcServerOptions: RpcServerOptions = {
+  path: '/v1/rpc',
+  network: 'mainnet-beta',
+  bodyMaxBytes: 1024 * 1024,
+  batchConcurrency: 8,
+  envelope: envelopeLimits,
+};
+
+/** What one call of a body led to. No pieces: it has no answer. */
+type Reply = { pieces: Buffer[]; ending: Ending; rateLimit: RateLimitState | null };
+
+/** JSON-RPC over HTTP: POST for calls, OPTIONS for browsers. */
+export function rpcRoutes(serve: Serve, options: Partial<RpcServerOptions> = {}): HttpRoutes {
+  const dialect = new RpcDialect(serve, { ...rpcServerOptions, ...options });
+  const post: HttpHandler = (request, response, query) => dialect.answer(request, response, query);
+  const preflight: HttpHandler = (_request, response) => {
+    response.writeHead(204, preflightHeaders);
+    response.end();
+  };
+  const verbs = new Map([
+    ['POST', post],
+    ['OPTIONS', preflight],
+  ]);
+  return new Map([[dialect.options.path, verbs]]);
+}
+
+class RpcDialect {
+  readonly options: RpcServerOptions;
+  readonly #serve: Serve;
+
+  constructor(serve: Serve, options: RpcServerOptions) {
+    this.#serve = serve;
+    this.options = options;
+  }
+
+  /** From the bytes of a request to the bytes of its answer. */
+  async answer(request: IncomingMessage, response: ServerResponse, query: string): Promise<void> {
+    const envelope = await this.#receive(request, response);
+    if (envelope === null) return;
+    const leaving = new AbortController();
+    response.once('close', () => {
+      if (!response.writableFinished) leaving.abort();
+    });
+    const credential = credentialOf(request, query);
+    const reply = (item: EnvelopeItem): Promise<Reply> | Reply =>
+      this.#reply(item, credential, leaving.signal);
+    if (envelope.batch) this.#sendBatch(response, await this.#replyAll(envelope.items, reply));
+    else this.#sendSingle(response, await reply(envelope.items[0] as EnvelopeItem));
+  }
+
+  /** The decoded body; null when the request was refused already or its sender is gone. */
+  async #receive(request: IncomingMessage, response: ServerResponse): Promise<Envelope | null> {
+    const { bodyMaxBytes, envelope } = this.options;
+    try {
+      if (!isJsonType(request.headers['content-type'])) throw new Failure('UNSUPPORTED_MEDIA_TYPE');
+      const body = await readBody(request, response, bodyMaxBytes);
+      return body === null ? null : decodeEnvelope(body, envelope);
+    } catch (thrown) {
+      if (!(thrown instanceof Failure)) throw thrown;
+      refuse(request, response, thrown);
+      return null;
+    }
+  }
+
+  /** One call makes the journey; what cannot is answered here. */
+  async #reply(item: EnvelopeItem, credential: string | null, signal: AbortSignal): Promise<Reply> {
+    const pieces: Buffer[] = [];
+    if (item.kind === 'notification') return { pieces, ending: null, rateLimit: null };
+    if (item.kind === 'fault') {
+      const failure = new Failure(item.code);
+      pushFailure(pieces, failure, item.id);
+      return { pieces, ending: failure, rateLimit: null };
+    }
+    const { method, params, id, bytes: bytesIn } = item;
+    const { network } = this.options;
+    const { answer, failure, rateLimit } = await this.#serve(
+      { credential, product: 'rpc', network, method, params, bytesIn },
+      signal,
+    );
+    if (failure === null) pushAnswer(pieces, answer, id);
+    else pushFailure(pieces, failure, id);
+    return { pieces, ending: failure, rateLimit };
+  }
+
+  /** Replies in the order of the calls, with a bounded number of them on their way at a time. */
+  async #replyAll(
+    items: readonly EnvelopeItem[],
+    reply: (item: EnvelopeItem) => Promise<Reply> | Reply,
+  ): Promise<Reply[]> {
+    const replies: Reply[] = new Array(items.length);
+    let next = 0;
+    const work = async (): Promise<void> => {
+      while (next < items.length) {
+        const index = next++;
+        replies[index] = await reply(items[index] as EnvelopeItem);
+      }
+    };
+    const workers = Math.min(this.options.batchConcurrency, items.length);
+    await Promise.all(Array.from({ length: workers }, work));
+    return replies;
+  }
+
+  #sendSingle(response: ServerResponse, { pieces, ending, rateLimit }: Reply): void {
+    if (response.destroyed) return;
+    const body = pieces.length === 0 ? pieces : endSingle(pieces);
+    send(response, statusOfSingle(ending), answerHeaders(rateLimit, ending?.retryAfter), body);
+  }
+
+  #sendBatch(response: ServerResponse, replies: readonly Reply[]): void {
+    if (response.destroyed) return;
+    const answered = replies.filter(({ pieces }) => pieces.length > 0);
+    const failure = sharedFailure(answered.map(({ ending }) => ending));
+    const rateLimit = replies.findLast((reply) => reply.rateLimit !== null)?.rateLimit ?? null;
+    const body = answered.length === 0 ? [] : joinBatch(answered.map(({ pieces }) => pieces));
+    send(response, statusOfSingle(failure), answerHeaders(rateLimit, failure?.retryAfter), body);
+  }
+}
