@@ -164,3 +164,16 @@ export class ByteWriter {
     return this.#bytes.subarray(0, this.#length);
   }
 }
+
+/**
+ * What a reading function makes of the bytes.
+ * @returns null when it says so, or when the bytes end too early.
+ */
+export function readOrNull<T>(bytes: Uint8Array, read: (reader: ByteReader) => T | null): T | null {
+  try {
+    return read(new ByteReader(bytes));
+  } catch (error) {
+    if (error instanceof OutOfBytes) return null;
+    throw error;
+  }
+}

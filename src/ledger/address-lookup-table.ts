@@ -1,0 +1,96 @@
+import { readOrNull } from '../base/bytes.ts';
+import type { Account } from './account/account.ts';
+import { type Address, addressFromBytes } from './address.ts';
+import type { LoadedAddresses, Message } from './message/message.ts';
+import { programs } from './programs.ts';
+import type { TransactionError } from './transaction/transaction-error.ts';
+import { type Slot, U64_MAX } from './units.ts';
+
+const META_BYTES = 56;
+const LOOKUP_TABLE = 1;
+/** Slots for which a deactivated table stays usable: the length of the SlotHashes sysvar. */
+const DEACTIVATION_COOLDOWN_SLOTS = 512n;
+
+/** Source: solana-address-lookup-table-interface, `LookupTableMeta`. */
+export type AddressLookupTable = Readonly<{
+  /** 18446744073709551615 while the table is active. */
+  deactivationSlot: bigint;
+  lastExtendedSlot: bigint;
+  /** The first of the addresses that were added in `lastExtendedSlot`. */
+  lastExtendedSlotStartIndex: number;
+  /** null when the table is frozen. */
+  authority: Address | null;
+  addresses: readonly Address[];
+}>;
+
+type TableFault = { fault: TransactionError };
+
+/**
+ * Decodes the data of an account that the address lookup table program owns.
+ * @returns null when it is no initialized table.
+ */
+export function decodeAddressLookupTable(data: Uint8Array): AddressLookupTable | null {
+  if (data.length < META_BYTES || (data.length - META_BYTES) % 32 !== 0) return null;
+  return readOrNull(data, (reader) => {
+    if (reader.u32() !== LOOKUP_TABLE) return null;
+    const deactivationSlot = reader.u64();
+    const lastExtendedSlot = reader.u64();
+    const lastExtendedSlotStartIndex = reader.u8();
+    const tag = reader.u8();
+    if (tag > 1) return null;
+    const authority = tag === 0 ? null : addressFromBytes(reader.bytes(32));
+    // Without an authority its bytes are left out and the rest of the head is padding.
+    reader.skip(META_BYTES - reader.offset);
+    const addresses = Array.from({ length: reader.remaining / 32 }, () => addressFromBytes(reader.bytes(32)));
+    return { deactivationSlot, lastExtendedSlot, lastExtendedSlotStartIndex, authority, addresses };
+  });
+}
+
+/**
+ * The addresses that a message loads from lookup tables.
+ *
+ * Addresses added in `currentSlot` are not usable yet. A deactivated table stays usable for 512 slots: Agave
+ * asks whether its slot is still in SlotHashes, which is the same as long as every slot has a block.
+ * Source: agave accounts-db `load_lookup_table_addresses`, solana-address-lookup-table-interface.
+ * @param readAccount - the state at the start of `currentSlot`, or null where there is no account.
+ */
+export function resolveLookups(
+  message: Message,
+  readAccount: (address: Address) => Account | null,
+  currentSlot: Slot,
+): { loaded: LoadedAddresses } | TableFault {
+  const writable: Address[] = [];
+  const readonly: Address[] = [];
+  for (const lookup of message.addressTableLookups) {
+    const active = activeAddresses(readAccount(lookup.accountKey), currentSlot);
+    if ('fault' in active) return active;
+    for (const [indexes, into] of [
+      [lookup.writableIndexes, writable],
+      [lookup.readonlyIndexes, readonly],
+    ] as const) {
+      for (const index of indexes) {
+        const address = active.addresses[index];
+        if (address === undefined) return { fault: 'InvalidAddressLookupTableIndex' };
+        into.push(address);
+      }
+    }
+  }
+  return { loaded: { writable, readonly } };
+}
+
+function activeAddresses(
+  account: Account | null,
+  currentSlot: Slot,
+): { addresses: readonly Address[] } | TableFault {
+  if (account === null) return { fault: 'AddressLookupTableNotFound' };
+  if (account.owner !== programs.addressLookupTable) return { fault: 'InvalidAddressLookupTableOwner' };
+  const table = decodeAddressLookupTable(account.data);
+  if (table === null) return { fault: 'InvalidAddressLookupTableData' };
+  const { deactivationSlot, lastExtendedSlot, lastExtendedSlotStartIndex, addresses } = table;
+  if (deactivationSlot !== U64_MAX && currentSlot > deactivationSlot + DEACTIVATION_COOLDOWN_SLOTS) {
+    return { fault: 'AddressLookupTableNotFound' };
+  }
+  if (currentSlot > lastExtendedSlot) return { addresses };
+  if (lastExtendedSlotStartIndex > addresses.length) return { fault: 'InvalidAddressLookupTableData' };
+  return { addresses: addresses.slice(0, lastExtendedSlotStartIndex) };
+}

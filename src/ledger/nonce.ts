@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto';
+import { type ByteReader, ByteWriter, readOrNull } from '../base/bytes.ts';
+import { type Address, addressBytes, addressFromBytes } from './address.ts';
+import { type Blockhash, blockhashBytes, blockhashFromBytes } from './blockhash.ts';
+import type { Message } from './message/message.ts';
+import { isSigner, isWritable } from './message/message-keys.ts';
+import { programs } from './programs.ts';
+
+export const NONCE_BYTES = 80;
+
+/** What an initialized nonce account holds. Source: solana-nonce, `state::Data`. */
+export type NonceData = Readonly<{
+  authority: Address;
+  /** What a transaction puts in place of its recent blockhash. */
+  durableNonce: Blockhash;
+  lamportsPerSignature: bigint;
+}>;
+
+/**
+ * A nonce account. The legacy version no longer makes transactions durable. `data` is null while the account
+ * is uninitialized. Source: solana-nonce, `versions::Versions`.
+ */
+export type Nonce = Readonly<{ version: 'legacy' | 'current'; data: NonceData | null }>;
+
+/**
+ * Decodes the data of an account that the system program owns.
+ * @returns null when it is no nonce account.
+ */
+export function decodeNonce(data: Uint8Array): Nonce | null {
+  if (data.length !== NONCE_BYTES) return null;
+  return readOrNull(data, (reader) => {
+    const version = reader.u32();
+    const state = reader.u32();
+    if (version > 1 || state > 1) return null;
+    return { version: version === 0 ? 'legacy' : 'current', data: state === 0 ? null : readData(reader) };
+  });
+}
+
+function readData(reader: ByteReader): NonceData {
+  return {
+    authority: addressFromBytes(reader.bytes(32)),
+    durableNonce: blockhashFromBytes(reader.bytes(32)),
+    lamportsPerSignature: reader.u64(),
+  };
+}
+
+/** The 80 bytes of a nonce account; the inverse of `decodeNonce`. */
+export function encodeNonce(nonce: Nonce): Uint8Array {
+  const writer = new ByteWriter(NONCE_BYTES).u32(nonce.version === 'legacy' ? 0 : 1);
+  if (nonce.data === null) return writer.u32(0).zeros(72).finish();
+  return writer
+    .u32(1)
+    .bytes(addressBytes(nonce.data.authority))
+    .bytes(blockhashBytes(nonce.data.durableNonce))
+    .u64(nonce.data.lamportsPerSignature)
+    .finish();
+}
+
+/** The nonce value that a blockhash gives. Source: solana-nonce, `DurableNonce::from_blockhash`. */
+export function durableNonceOf(blockhash: Blockhash): Blockhash {
+  const hash = createHash('sha256').update('DURABLE_NONCE').update(blockhashBytes(blockhash)).digest();
+  return blockhashFromBytes(hash);
+}
+
+/** How a transaction uses a durable nonce. */
+export type NonceUse = Readonly<{
+  account: Address;
+  /** The authority that the instruction names; the account's own authority must be among `signers`. */
+  authority: Address | null;
+  /** The instruction's accounts that signed. */
+  signers: readonly Address[];
+}>;
+
+/**
+ * Whether a message is built on a durable nonce: its first instruction is the system program's
+ * AdvanceNonceAccount, on a static key that is writable. Source: agave runtime, `get_durable_nonce`.
+ * @returns null when the message is built on a recent blockhash.
+ */
+export function nonceOfTransaction(message: Message): NonceUse | null {
+  const first = message.instructions[0];
+  if (first === undefined || message.accountKeys[first.programIdIndex] !== programs.system) return null;
+  // AdvanceNonceAccount is system instruction 4, a u32; what follows is ignored.
+  const [a, b, c, d] = first.data;
+  if (a !== 4 || b !== 0 || c !== 0 || d !== 0) return null;
+  const index = first.accounts[0];
+  if (index === undefined || !isWritable(message, index)) return null;
+  const account = message.accountKeys[index];
+  if (account === undefined) return null;
+  const signers = [...first.accounts]
+    .filter((at) => isSigner(message, at))
+    .flatMap((at) => message.accountKeys[at] ?? []);
+  const authority = message.accountKeys[first.accounts[2] ?? -1] ?? null;
+  return { account, authority, signers };
+}

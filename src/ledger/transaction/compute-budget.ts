@@ -1,0 +1,128 @@
+import { ByteReader, OutOfBytes } from '../../base/bytes.ts';
+import type { Address } from '../address.ts';
+import type { Message } from '../message/message.ts';
+import { programs } from '../programs.ts';
+import type { TransactionError } from './transaction-error.ts';
+
+/** Source: agave compute-budget, `compute_budget_limits`. */
+const UNIT_LIMIT_MAX = 1_400_000;
+const UNITS_PER_INSTRUCTION = 200_000;
+const UNITS_PER_BUILTIN_INSTRUCTION = 3_000;
+const HEAP_MIN_BYTES = 32 * 1024;
+const HEAP_MAX_BYTES = 256 * 1024;
+const LOADED_ACCOUNTS_DATA_MAX_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Programs that run natively and need few units. Stake, config and address lookup table have become ordinary
+ * programs. Source: agave builtins-default-costs.
+ */
+const BUILTINS: ReadonlySet<Address> = new Set<Address>([
+  programs.system,
+  programs.vote,
+  programs.computeBudget,
+  programs.bpfUpgradeableLoader,
+  programs.bpfLoader1,
+  programs.bpfLoader2,
+  programs.loaderV4,
+  programs.secp256k1,
+  programs.ed25519,
+]);
+
+/** What a transaction may use. */
+export type ComputeBudget = Readonly<{
+  unitLimit: number;
+  /** Micro-lamports per compute unit, u64. */
+  unitPrice: bigint;
+  loadedAccountsDataSizeLimit: number;
+  heapBytes: number;
+}>;
+
+/** What the compute budget instructions of a message ask for. */
+type Request = {
+  unitLimit?: number;
+  unitPrice?: bigint;
+  loadedAccountsDataSizeLimit?: number;
+  heap?: { bytes: number; instruction: number };
+};
+
+type BudgetFault = { fault: TransactionError };
+
+/**
+ * The budget that a message asks for, or the default: 200,000 units for each instruction, 3,000 for builtin
+ * programs, together at most 1,400,000. Source: agave compute-budget-instruction.
+ * @returns in `fault` why Agave refuses the whole transaction.
+ */
+export function computeBudgetOf(message: Message): ComputeBudget | BudgetFault {
+  const request: Request = {};
+  for (const [index, { programIdIndex, data }] of message.instructions.entries()) {
+    if (message.accountKeys[programIdIndex] !== programs.computeBudget) continue;
+    const fault = addRequest(request, data, index);
+    if (fault !== null) return { fault };
+  }
+  if (request.heap !== undefined && !isHeapAllowed(request.heap.bytes)) {
+    return { fault: invalidData(request.heap.instruction) };
+  }
+  if (request.loadedAccountsDataSizeLimit === 0) return { fault: 'InvalidLoadedAccountsDataSizeLimit' };
+  return {
+    unitLimit: Math.min(request.unitLimit ?? defaultUnitLimit(message), UNIT_LIMIT_MAX),
+    unitPrice: request.unitPrice ?? 0n,
+    loadedAccountsDataSizeLimit: Math.min(
+      request.loadedAccountsDataSizeLimit ?? LOADED_ACCOUNTS_DATA_MAX_BYTES,
+      LOADED_ACCOUNTS_DATA_MAX_BYTES,
+    ),
+    heapBytes: request.heap?.bytes ?? HEAP_MIN_BYTES,
+  };
+}
+
+const invalidData = (index: number): TransactionError => ({
+  InstructionError: [index, 'InvalidInstructionData'],
+});
+
+const isHeapAllowed = (bytes: number): boolean =>
+  bytes >= HEAP_MIN_BYTES && bytes <= HEAP_MAX_BYTES && bytes % 1024 === 0;
+
+/** Reads one compute budget instruction; what follows its fields is ignored, as by Agave. */
+function addRequest(request: Request, data: Uint8Array, index: number): TransactionError | null {
+  const duplicate: TransactionError = { DuplicateInstruction: index };
+  try {
+    const reader = new ByteReader(data);
+    switch (reader.u8()) {
+      case 1: {
+        const bytes = reader.u32();
+        if (request.heap !== undefined) return duplicate;
+        request.heap = { bytes, instruction: index };
+        return null;
+      }
+      case 2: {
+        const unitLimit = reader.u32();
+        if (request.unitLimit !== undefined) return duplicate;
+        request.unitLimit = unitLimit;
+        return null;
+      }
+      case 3: {
+        const unitPrice = reader.u64();
+        if (request.unitPrice !== undefined) return duplicate;
+        request.unitPrice = unitPrice;
+        return null;
+      }
+      case 4: {
+        const limit = reader.u32();
+        if (request.loadedAccountsDataSizeLimit !== undefined) return duplicate;
+        request.loadedAccountsDataSizeLimit = limit;
+        return null;
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof OutOfBytes)) throw error;
+  }
+  return invalidData(index);
+}
+
+function defaultUnitLimit(message: Message): number {
+  return message.instructions
+    .map(({ programIdIndex }) => message.accountKeys[programIdIndex])
+    .map((program) =>
+      program !== undefined && BUILTINS.has(program) ? UNITS_PER_BUILTIN_INSTRUCTION : UNITS_PER_INSTRUCTION,
+    )
+    .reduce((sum, units) => sum + units, 0);
+}

@@ -1,0 +1,27 @@
+import type { Message } from '../message/message.ts';
+import { programs } from '../programs.ts';
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+function displayMemo(data: Uint8Array): string {
+  try {
+    return `[${data.length}] ${utf8.decode(data)}`;
+  } catch {
+    return `[${data.length}] (unparseable)`;
+  }
+}
+
+/**
+ * The memos of a transaction's own instructions as getSignaturesForAddress shows them, for example
+ * "[5] hello; [3] you". Source: agave transaction-status, `extract_memos`.
+ * @returns null when no instruction calls a memo program.
+ */
+export function memoOf(message: Message): string | null {
+  const memos = message.instructions
+    .filter(({ programIdIndex }) => {
+      const program = message.accountKeys[programIdIndex];
+      return program === programs.memoV1 || program === programs.memoV3;
+    })
+    .map(({ data }) => displayMemo(data));
+  return memos.length === 0 ? null : memos.join('; ');
+}
