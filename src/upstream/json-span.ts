@@ -40,11 +40,11 @@ export function stringEnd(bytes: Buffer, at: number): number {
     if (byte === QUOTE) return i + 1;
     if (byte < 0x20) return -1;
     if (byte !== BACKSLASH) continue;
-    const escape = bytes[++i] ?? 0;
-    if (escape === 0x75) {
+    const escaped = bytes[++i] ?? 0;
+    if (escaped === 0x75) {
       if (!isHex4(bytes, i + 1)) return -1;
       i += 4;
-    } else if (!ESCAPED.has(escape)) return -1;
+    } else if (!ESCAPED.has(escaped)) return -1;
   }
   return -1;
 }

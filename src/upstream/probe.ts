@@ -1,0 +1,181 @@
+import { type Slot, slot } from '../ledger/units.ts';
+import type { Network } from '../protocol/call.ts';
+import { type MethodName, methods } from '../protocol/methods.ts';
+import { attempt } from './attempt.ts';
+import { defaultUpstreamLimits } from './limits.ts';
+import { type NodeConfig, UpstreamNode } from './node.ts';
+import type { Outcome } from './outcome.ts';
+
+/** Genesis hashes of the public networks. Source: Agave clusters, `getGenesisHash`. */
+export const genesisHashes: Readonly<Record<Network, string>> = {
+  'mainnet-beta': '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d',
+  devnet: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxkrZBG',
+  testnet: '4uhcVJyU9pJkvQyS88uRDiswHXSckY9JqEQoD8X6vWeX',
+};
+
+/** Something to mend, in words for the person who configures the node. Holds no URL and no secret. */
+export type ProbeFinding = Readonly<{
+  /** An `error` makes the node useless for its network; a `warning` limits it. */
+  severity: 'error' | 'warning';
+  finding: string;
+  remedy: string;
+}>;
+
+/** What a node said of itself. Null where it did not say. */
+export type ProbeReport = Readonly<{
+  node: string;
+  network: Network;
+  /** Whether it answered JSON-RPC at all. */
+  reachable: boolean;
+  /** Time of the quickest of the questions. */
+  latencyMs: number | null;
+  version: string | null;
+  genesisHash: string | null;
+  healthy: boolean | null;
+  slot: Slot | null;
+  /** The oldest block it can give; null when it keeps no history. */
+  firstAvailableBlock: Slot | null;
+  findings: readonly ProbeFinding[];
+}>;
+
+type Question = Readonly<{ outcome: Outcome; elapsedMs: number }>;
+
+type Questions = Readonly<
+  Record<'getVersion' | 'getGenesisHash' | 'getHealth' | 'getSlot' | 'getFirstAvailableBlock', Question>
+>;
+
+const error = (finding: string, remedy: string): ProbeFinding => ({ severity: 'error', finding, remedy });
+const warning = (finding: string, remedy: string): ProbeFinding => ({ severity: 'warning', finding, remedy });
+
+/** The result's text when the question was answered with one. */
+function resultText({ outcome }: Question): string | null {
+  if (outcome.kind !== 'answer' || outcome.answer.errorCode !== 0) return null;
+  return outcome.answer.body.toString('utf8');
+}
+
+function stringOf(question: Question): string | null {
+  const match = /^"([^"\\]{1,100})"$/.exec(resultText(question) ?? '');
+  return match?.[1] ?? null;
+}
+
+function slotOf(question: Question): Slot | null {
+  const text = resultText(question) ?? '';
+  return /^\d{1,20}$/.test(text) ? slot(BigInt(text)) : null;
+}
+
+function versionOf(question: Question): string | null {
+  return /"solana-core":"([^"\\]{1,100})"/.exec(resultText(question) ?? '')?.[1] ?? null;
+}
+
+const STATUS_REMEDY: Readonly<Record<number, string>> = {
+  401: 'Check the key in the URL or in the headers of this node.',
+  403: 'Check the key in the URL or in the headers of this node, and whether the provider limits it to certain addresses.',
+  404: 'Check the path of the URL.',
+  429: 'The provider limits the rate: wait, or ask for a larger plan.',
+};
+
+/** Why a node that gave no JSON-RPC answer did not. */
+function unreachable(outcome: Outcome): ProbeFinding {
+  switch (outcome.kind) {
+    case 'status':
+      return error(
+        `It answers with HTTP status ${outcome.status}.`,
+        STATUS_REMEDY[outcome.status] ?? 'Check the URL, and ask whoever runs the node.',
+      );
+    case 'transport':
+      if (outcome.timedOut) {
+        return error(
+          'It does not answer in time.',
+          'Check that it runs and that no firewall stands between.',
+        );
+      }
+      return outcome.bytesLeft
+        ? error(
+            'It takes the request and drops the connection.',
+            'Check that the port speaks HTTP, and whether it wants https.',
+          )
+        : error('No connection can be made.', 'Check host and port of the URL, and that the node runs.');
+    default:
+      return error('What it answers is not JSON-RPC.', 'Check that the URL is that of the RPC port.');
+  }
+}
+
+function genesisFinding(hash: string | null, network: Network): readonly ProbeFinding[] {
+  if (hash === null || hash === genesisHashes[network]) return [];
+  const actual = (Object.keys(genesisHashes) as Network[]).find((name) => genesisHashes[name] === hash);
+  return actual === undefined
+    ? [
+        warning(
+          `Its genesis hash ${hash} is not that of ${network}.`,
+          'Fine for a ledger of your own; otherwise correct the URL or the network.',
+        ),
+      ]
+    : [error(`It belongs to ${actual}, not to ${network}.`, `List it under ${actual}, or correct its URL.`)];
+}
+
+function findingsOf(asked: Questions, network: Network): readonly ProbeFinding[] {
+  const findings = [...genesisFinding(stringOf(asked.getGenesisHash), network)];
+  if (stringOf(asked.getHealth) !== 'ok') {
+    findings.push(
+      warning('It does not call itself healthy.', 'Wait until it has caught up with the network.'),
+    );
+  }
+  if (slotOf(asked.getSlot) === null) {
+    findings.push(error('It does not tell its slot.', 'Check that it is a Solana node and has started up.'));
+  }
+  if (slotOf(asked.getFirstAvailableBlock) === null) {
+    findings.push(
+      warning(
+        'It keeps no history.',
+        'Start it with --full-rpc-api and --enable-rpc-transaction-history, or add a node that has history.',
+      ),
+    );
+  }
+  return findings;
+}
+
+function reportOf(config: NodeConfig, network: Network, asked: Questions): ProbeReport {
+  const all = Object.values(asked);
+  const answered = all.filter(({ outcome }) => outcome.kind === 'answer');
+  const reachable = answered.length > 0;
+  return {
+    node: config.name,
+    network,
+    reachable,
+    latencyMs: reachable ? Math.min(...answered.map(({ elapsedMs }) => elapsedMs)) : null,
+    version: versionOf(asked.getVersion),
+    genesisHash: stringOf(asked.getGenesisHash),
+    healthy: reachable ? stringOf(asked.getHealth) === 'ok' : null,
+    slot: slotOf(asked.getSlot),
+    firstAvailableBlock: slotOf(asked.getFirstAvailableBlock),
+    findings: reachable ? findingsOf(asked, network) : [unreachable(asked.getVersion.outcome)],
+  };
+}
+
+/**
+ * Asks a node who it is and what it can do, and says what to mend. Never rejects for what the node does.
+ * @param timeoutMs - for each of the five questions, which go out one after another.
+ */
+export async function probeNode(
+  config: NodeConfig,
+  network: Network,
+  timeoutMs = 5_000,
+): Promise<ProbeReport> {
+  const node = new UpstreamNode(config, network, defaultUpstreamLimits);
+  const ask = (method: MethodName): Promise<Question> =>
+    attempt(node, { network, method, row: methods[method], params: null }, timeoutMs);
+  try {
+    const getVersion = await ask('getVersion');
+    // Somebody who does not answer the first question would only make us wait for each of the others.
+    const next = getVersion.outcome.kind === 'answer' ? ask : async () => getVersion;
+    return reportOf(config, network, {
+      getVersion,
+      getGenesisHash: await next('getGenesisHash'),
+      getHealth: await next('getHealth'),
+      getSlot: await next('getSlot'),
+      getFirstAvailableBlock: await next('getFirstAvailableBlock'),
+    });
+  } finally {
+    await node.close();
+  }
+}
