@@ -1,6 +1,6 @@
-import type { ByteReader } from '../../base/bytes.ts';
-import type { Address } from '../address.ts';
-import type { Members } from './wire-order.ts';
+import type { ByteReader } from '../../../base/bytes.ts';
+import type { Address } from '../../address.ts';
+import type { Members } from '../wire-order.ts';
 
 /** What an instruction says: a name for what it does, and what it does it to. */
 export type ParsedParts = Readonly<{ type: string; info?: Members }>;

@@ -1,0 +1,59 @@
+import type { WritableJson } from '../../base/json.ts';
+import type { Address } from '../address.ts';
+import { encodeBase58 } from '../base58.ts';
+import type { CompiledInstruction } from '../message/message.ts';
+import { parseInstruction } from '../parsed/parse-instruction.ts';
+import type { InnerInstructions } from '../transaction/transaction-meta.ts';
+
+/** The stack height of an instruction that stands in the message itself (shown so since Agave 3.0). */
+export const TRANSACTION_LEVEL_STACK_HEIGHT = 1;
+
+/** An instruction as its message has it: indexes and base58 data. */
+export function encodeRawInstruction(instruction: CompiledInstruction, stackHeight: number): WritableJson {
+  return {
+    accounts: [...instruction.accounts],
+    data: encodeBase58(instruction.data),
+    programIdIndex: instruction.programIdIndex,
+    stackHeight,
+  };
+}
+
+/**
+ * An instruction by its meaning, or, when it has none that is known, with its addresses filled in. One whose
+ * indexes point nowhere (no ledger has any) is shown as its message has it.
+ *
+ * @param keys every key of the message: static, loaded writable, loaded readonly
+ * @see transaction-status/src/lib.rs, `parse_ui_instruction`
+ */
+export function encodeParsedInstruction(
+  instruction: CompiledInstruction,
+  keys: readonly Address[],
+  stackHeight: number,
+): WritableJson {
+  const programId = keys[instruction.programIdIndex];
+  if (programId === undefined) return encodeRawInstruction(instruction, stackHeight);
+  const parsed = parseInstruction(programId, instruction, keys, stackHeight);
+  if (parsed !== null) return parsed;
+  const accounts = Array.from(instruction.accounts, (index) => keys[index]);
+  if (accounts.includes(undefined)) return encodeRawInstruction(instruction, stackHeight);
+  return { accounts, data: encodeBase58(instruction.data), programId, stackHeight };
+}
+
+/**
+ * The instructions that programs called, by the top-level instruction that led to them.
+ *
+ * @param keys every key of the message, to show instructions parsed; null to show them raw
+ */
+export function encodeInnerInstructions(
+  innerInstructions: readonly InnerInstructions[],
+  keys: readonly Address[] | null,
+): WritableJson {
+  return innerInstructions.map(({ index, instructions }) => ({
+    index,
+    instructions: instructions.map((instruction) =>
+      keys === null
+        ? encodeRawInstruction(instruction, instruction.stackHeight)
+        : encodeParsedInstruction(instruction, keys, instruction.stackHeight),
+    ),
+  }));
+}

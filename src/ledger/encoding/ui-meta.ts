@@ -1,0 +1,80 @@
+import type { WritableJson } from '../../base/json.ts';
+import type { Address } from '../address.ts';
+import type { TransactionError } from '../transaction/transaction-error.ts';
+import type { ReturnData, TokenBalance, TransactionMeta } from '../transaction/transaction-meta.ts';
+import { encodeInnerInstructions } from './ui-instruction.ts';
+import { uiTokenAmount } from './ui-token-amount.ts';
+
+/** A transaction's error; it is kept in the shape in which JSON-RPC shows it. */
+export function encodeTransactionError(err: TransactionError): WritableJson {
+  return err;
+}
+
+/** The old way to say whether a transaction succeeded, still in every answer: `{Ok:null}` or `{Err:…}`. */
+export function encodeStatus(err: TransactionError | null): WritableJson {
+  return err === null ? { Ok: null } : { Err: encodeTransactionError(err) };
+}
+
+/** The tokens that a transaction's accounts held, before or after it. */
+export function encodeTokenBalances(balances: readonly TokenBalance[]): WritableJson {
+  return balances.map(({ accountIndex, mint, owner, programId, amount, decimals }) => ({
+    accountIndex,
+    mint,
+    owner,
+    programId,
+    uiTokenAmount: uiTokenAmount(amount, decimals),
+  }));
+}
+
+/** What the last program that returned data returned. */
+export function encodeReturnData({ programId, data }: ReturnData): WritableJson {
+  return { data: [Buffer.from(data).toString('base64'), 'base64'], programId };
+}
+
+export type MetaOptions = Readonly<{
+  /** Every key of the message, to show inner instructions parsed and leave out the loaded addresses; else null. */
+  parsedWith: readonly Address[] | null;
+  /** The callers of getBlock may refuse rewards; a transaction has none, and then says null instead of []. */
+  showRewards: boolean;
+}>;
+
+/**
+ * What executing a transaction left behind, for `transactionDetails: full`.
+ * @see transaction-status/src/lib.rs, `parse_ui_transaction_status_meta`
+ */
+export function encodeMeta(meta: TransactionMeta, { parsedWith, showRewards }: MetaOptions): WritableJson {
+  const { writable, readonly } = meta.loadedAddresses;
+  return {
+    computeUnitsConsumed: meta.computeUnitsConsumed,
+    costUnits: meta.costUnits,
+    err: meta.err === null ? null : encodeTransactionError(meta.err),
+    fee: meta.fee,
+    innerInstructions: encodeInnerInstructions(meta.innerInstructions, parsedWith),
+    loadedAddresses: parsedWith === null ? { readonly, writable } : undefined,
+    logMessages: meta.logMessages,
+    postBalances: meta.postBalances,
+    postTokenBalances: encodeTokenBalances(meta.postTokenBalances),
+    preBalances: meta.preBalances,
+    preTokenBalances: encodeTokenBalances(meta.preTokenBalances),
+    returnData: meta.returnData === null ? undefined : encodeReturnData(meta.returnData),
+    rewards: showRewards ? [] : null,
+    status: encodeStatus(meta.err),
+  };
+}
+
+/**
+ * The short form for `transactionDetails: accounts`.
+ * @see transaction-status/src/lib.rs, `build_simple_ui_transaction_status_meta`
+ */
+export function encodeSimpleMeta(meta: TransactionMeta, showRewards: boolean): WritableJson {
+  return {
+    err: meta.err === null ? null : encodeTransactionError(meta.err),
+    fee: meta.fee,
+    postBalances: meta.postBalances,
+    postTokenBalances: encodeTokenBalances(meta.postTokenBalances),
+    preBalances: meta.preBalances,
+    preTokenBalances: encodeTokenBalances(meta.preTokenBalances),
+    rewards: showRewards ? [] : undefined,
+    status: encodeStatus(meta.err),
+  };
+}

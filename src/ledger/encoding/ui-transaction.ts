@@ -1,0 +1,144 @@
+import type { WritableJson } from '../../base/json.ts';
+import { encodeBase58 } from '../base58.ts';
+import type { LoadedAddresses, Message } from '../message/message.ts';
+import { allKeys, isSigner, isWritable } from '../message/message-keys.ts';
+import type { Transaction } from '../transaction/transaction.ts';
+import type { TransactionMeta } from '../transaction/transaction-meta.ts';
+import {
+  encodeParsedInstruction,
+  encodeRawInstruction,
+  TRANSACTION_LEVEL_STACK_HEIGHT,
+} from './ui-instruction.ts';
+import { encodeMeta, encodeSimpleMeta } from './ui-meta.ts';
+
+/** `binary` is base58 as a bare string. Source: `UiTransactionEncoding`. */
+export type TransactionEncoding = 'binary' | 'base58' | 'base64' | 'json' | 'jsonParsed';
+
+/** How much of each transaction getBlock shows. */
+export type TransactionDetails = 'full' | 'accounts' | 'signatures' | 'none';
+
+/** A transaction and what executing it left behind. */
+export type TransactionWithMeta = Readonly<{ transaction: Transaction; meta: TransactionMeta }>;
+
+function encodeLookups(message: Message): WritableJson {
+  if (message.version === 'legacy') return undefined;
+  return message.addressTableLookups.map(({ accountKey, writableIndexes, readonlyIndexes }) => ({
+    accountKey,
+    readonlyIndexes: [...readonlyIndexes],
+    writableIndexes: [...writableIndexes],
+  }));
+}
+
+function encodeRawMessage(message: Message): WritableJson {
+  const { numReadonlySignedAccounts, numReadonlyUnsignedAccounts, numRequiredSignatures } = message.header;
+  return {
+    accountKeys: message.accountKeys,
+    addressTableLookups: encodeLookups(message),
+    header: { numReadonlySignedAccounts, numReadonlyUnsignedAccounts, numRequiredSignatures },
+    instructions: message.instructions.map((instruction) =>
+      encodeRawInstruction(instruction, TRANSACTION_LEVEL_STACK_HEIGHT),
+    ),
+    recentBlockhash: message.recentBlockhash,
+  };
+}
+
+/** Every key of a message with what the message may do with it. */
+function encodeAccountKeys(message: Message, loaded: LoadedAddresses): WritableJson {
+  return allKeys(message, loaded).map((pubkey, index) => ({
+    pubkey,
+    signer: isSigner(message, index),
+    source: index < message.accountKeys.length ? 'transaction' : 'lookupTable',
+    writable: isWritable(message, index, loaded),
+  }));
+}
+
+function encodeParsedMessage(message: Message, loaded: LoadedAddresses): WritableJson {
+  const keys = allKeys(message, loaded);
+  return {
+    accountKeys: encodeAccountKeys(message, loaded),
+    addressTableLookups: encodeLookups(message),
+    instructions: message.instructions.map((instruction) =>
+      encodeParsedInstruction(instruction, keys, TRANSACTION_LEVEL_STACK_HEIGHT),
+    ),
+    recentBlockhash: message.recentBlockhash,
+  };
+}
+
+/**
+ * A transaction in one of the encodings.
+ *
+ * @param loaded what its message loaded from lookup tables; shown by `jsonParsed` only
+ */
+export function encodeTransaction(
+  transaction: Transaction,
+  encoding: TransactionEncoding,
+  loaded: LoadedAddresses,
+): WritableJson {
+  const { signatures, message, wire } = transaction;
+  switch (encoding) {
+    case 'binary':
+      return encodeBase58(wire);
+    case 'base58':
+      return [encodeBase58(wire), 'base58'];
+    case 'base64':
+      return [Buffer.from(wire).toString('base64'), 'base64'];
+    case 'json':
+      return { message: encodeRawMessage(message), signatures };
+    case 'jsonParsed':
+      return { message: encodeParsedMessage(message, loaded), signatures };
+  }
+}
+
+function encodeFull(
+  { transaction, meta }: TransactionWithMeta,
+  encoding: TransactionEncoding,
+  showRewards: boolean,
+) {
+  const loaded = meta.loadedAddresses;
+  const parsedWith = encoding === 'jsonParsed' ? allKeys(transaction.message, loaded) : null;
+  return {
+    meta: encodeMeta(meta, { parsedWith, showRewards }),
+    transaction: encodeTransaction(transaction, encoding, loaded),
+  };
+}
+
+function encodeAccounts({ transaction, meta }: TransactionWithMeta, showRewards: boolean) {
+  return {
+    meta: encodeSimpleMeta(meta, showRewards),
+    transaction: {
+      accountKeys: encodeAccountKeys(transaction.message, meta.loadedAddresses),
+      signatures: transaction.signatures,
+    },
+  };
+}
+
+/**
+ * A transaction of a block as getTransaction and getBlock show it: `{meta, transaction, version?}`. `version` is
+ * there only for callers who said which versions they understand. With details `signatures` the answer is the
+ * first signature, with `none` it is null, and no version is refused.
+ *
+ * @param maxSupportedTransactionVersion undefined when the caller gave none: legacy transactions only
+ * @param showRewards false when the caller of getBlock refused rewards
+ * @returns `unsupportedVersion` when the caller does not understand the transaction's version (error -32015)
+ * @see transaction-status/src/lib.rs, `VersionedTransactionWithStatusMeta`
+ */
+export function encodeTransactionWithMeta(
+  executed: TransactionWithMeta,
+  encoding: TransactionEncoding,
+  maxSupportedTransactionVersion: number | undefined,
+  details: TransactionDetails,
+  showRewards = true,
+): { json: WritableJson } | { unsupportedVersion: number } {
+  if (details === 'none') return { json: null };
+  if (details === 'signatures') return { json: executed.transaction.signatures[0] ?? null };
+  const { version } = executed.transaction.message;
+  if (version !== 'legacy' && version > (maxSupportedTransactionVersion ?? -1)) {
+    return { unsupportedVersion: version };
+  }
+  const shown =
+    details === 'accounts'
+      ? encodeAccounts(executed, showRewards)
+      : encodeFull(executed, encoding, showRewards);
+  const shownVersion = maxSupportedTransactionVersion === undefined ? undefined : version;
+  return { json: { ...shown, version: shownVersion } };
+}

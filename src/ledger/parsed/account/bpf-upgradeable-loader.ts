@@ -1,0 +1,35 @@
+import { ByteReader } from '../../../base/bytes.ts';
+import { decodedOrNull, readAddress, readOption } from '../bincode.ts';
+import type { AccountParts } from './parsed-account.ts';
+
+/** Everything behind the account's head: a program, or the part of it that was written. */
+const rest = (data: ByteReader) => [Buffer.from(data.bytes(data.remaining)).toString('base64'), 'base64'];
+
+function read(data: ByteReader): AccountParts | null {
+  switch (data.u32()) {
+    case 0:
+      return { type: 'uninitialized' };
+    case 1: {
+      const authority = readOption(data, () => readAddress(data));
+      return { type: 'buffer', info: { authority, data: rest(data) } };
+    }
+    case 2:
+      return { type: 'program', info: { programData: readAddress(data) } };
+    case 3: {
+      const slot = data.u64();
+      const authority = readOption(data, () => readAddress(data));
+      return { type: 'programData', info: { slot, authority, data: rest(data) } };
+    }
+    default:
+      return null;
+  }
+}
+
+/**
+ * A program, its data, or a buffer of the upgradeable loader. Without an authority the code is read 32 bytes
+ * early, straight behind the option's tag, as nodes do.
+ * Source: account-decoder/src/parse_bpf_loader.rs; layout from solana-loader-v3-interface.
+ */
+export function parseBpfUpgradeableLoader(data: Uint8Array): AccountParts | null {
+  return decodedOrNull(() => read(new ByteReader(data)));
+}

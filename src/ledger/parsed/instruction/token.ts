@@ -1,0 +1,158 @@
+import { ByteReader } from '../../../base/bytes.ts';
+import type { WritableJson } from '../../../base/json.ts';
+import type { Address } from '../../address.ts';
+import { uiTokenAmount } from '../../encoding/ui-token-amount.ts';
+import { readAddress, readOption, Undecodable, utf8 } from '../bincode.ts';
+import type { Members } from '../wire-order.ts';
+import { readAuthorityType, readExtensionTypes } from './token-names.ts';
+import { nameAddresses, type ParsedParts, type Variant, variant } from './variant.ts';
+
+/**
+ * The one who decides: a single key under its own name, or, when signers follow it, the multisig account under
+ * `multisig…` and the signers' keys.
+ */
+function authorityMembers(name: string, given: readonly Address[], position: number): Members {
+  const signers = given.slice(position + 1);
+  if (signers.length === 0) return { [name]: given[position] };
+  return { [`multisig${name[0]?.toUpperCase()}${name.slice(1)}`]: given[position], signers };
+}
+
+/** A variant that an authority allows; its account stands behind the named ones and must be there. */
+export function authorized(
+  type: string,
+  names: readonly string[],
+  authority: string,
+  read?: (data: ByteReader) => Members,
+): Variant {
+  return (data, given) => {
+    if (given.length <= names.length) return null;
+    const addresses = { ...nameAddresses(names, given), ...authorityMembers(authority, given, names.length) };
+    return { type, info: { ...addresses, ...read?.(data) } };
+  };
+}
+
+const amount = (data: ByteReader): Members => ({ amount: String(data.u64()) });
+
+const tokenAmount = (data: ByteReader): { tokenAmount: WritableJson } => ({
+  tokenAmount: uiTokenAmount(data.u64(), data.u8()),
+});
+
+const mintMembers = (data: ByteReader): Members => ({
+  decimals: data.u8(),
+  mintAuthority: readAddress(data),
+  freezeAuthority: readOption(data, () => readAddress(data)) ?? undefined,
+});
+
+const multisigMembers = (signersAt: number) => (data: ByteReader, given: readonly Address[]) => ({
+  m: data.u8(),
+  signers: given.slice(signersAt),
+});
+
+const setAuthority: Variant = (data, given) => {
+  const { name, owned } = readAuthorityType(data);
+  const newAuthority = readOption(data, () => readAddress(data));
+  return authorized('setAuthority', [owned], 'authority', () => ({ authorityType: name, newAuthority }))(
+    data,
+    given,
+  );
+};
+
+const unwrapLamports = authorized('unwrapLamports', ['source', 'destination'], 'authority', (data) => ({
+  amount: readOption(data, () => String(data.u64())) ?? undefined,
+}));
+
+/** Instructions that only say something about a Token-2022 extension. */
+const unparsed: Variant = () => null;
+
+const restOf = (data: ByteReader): Uint8Array => data.bytes(data.remaining);
+
+/**
+ * The instructions of both token programs by their u8 discriminant. Amounts are strings. What configures a
+ * Token-2022 extension is not parsed, nor are the metadata and group interfaces.
+ * Source: transaction-status/src/parse_token.rs; layouts from spl-token-2022-interface.
+ */
+const tokenVariants: readonly Variant[] = [
+  variant('initializeMint', ['mint', 'rentSysvar'], mintMembers),
+  variant('initializeAccount', ['account', 'mint', 'owner', 'rentSysvar']),
+  (data, given) =>
+    given.length < 3
+      ? null
+      : variant('initializeMultisig', ['multisig', 'rentSysvar'], multisigMembers(2))(data, given),
+  authorized('transfer', ['source', 'destination'], 'authority', amount),
+  authorized('approve', ['source', 'delegate'], 'owner', amount),
+  authorized('revoke', ['source'], 'owner'),
+  setAuthority,
+  authorized('mintTo', ['mint', 'account'], 'mintAuthority', amount),
+  authorized('burn', ['account', 'mint'], 'authority', amount),
+  authorized('closeAccount', ['account', 'destination'], 'owner'),
+  authorized('freezeAccount', ['account', 'mint'], 'freezeAuthority'),
+  authorized('thawAccount', ['account', 'mint'], 'freezeAuthority'),
+  authorized('transferChecked', ['source', 'mint', 'destination'], 'authority', tokenAmount),
+  authorized('approveChecked', ['source', 'mint', 'delegate'], 'owner', tokenAmount),
+  authorized('mintToChecked', ['mint', 'account'], 'mintAuthority', tokenAmount),
+  authorized('burnChecked', ['account', 'mint'], 'authority', tokenAmount),
+  variant('initializeAccount2', ['account', 'mint', 'rentSysvar'], (data) => ({ owner: readAddress(data) })),
+  variant('syncNative', ['account']),
+  variant('initializeAccount3', ['account', 'mint'], (data) => ({ owner: readAddress(data) })),
+  (data, given) =>
+    given.length < 2 ? null : variant('initializeMultisig2', ['multisig'], multisigMembers(1))(data, given),
+  variant('initializeMint2', ['mint'], mintMembers),
+  variant('getAccountDataSize', ['mint'], (data) => {
+    const extensionTypes = readExtensionTypes(data);
+    return extensionTypes.length === 0 ? {} : { extensionTypes };
+  }),
+  variant('initializeImmutableOwner', ['account']),
+  variant('amountToUiAmount', ['mint'], amount),
+  variant('uiAmountToAmount', ['mint'], (data) => ({ uiAmount: utf8(restOf(data)) })),
+  variant('initializeMintCloseAuthority', ['mint'], (data) => ({
+    newAuthority: readOption(data, () => readAddress(data)),
+  })),
+  unparsed, // transfer fee
+  unparsed, // confidential transfer
+  unparsed, // default account state
+  authorized('reallocate', ['account', 'payer', 'systemProgram'], 'owner', (data) => ({
+    extensionTypes: readExtensionTypes(data),
+  })),
+  unparsed, // memo transfer
+  variant('createNativeMint', ['payer', 'nativeMint', 'systemProgram']),
+  variant('initializeNonTransferableMint', ['mint']),
+  unparsed, // interest-bearing mint
+  unparsed, // CPI guard
+  variant('initializePermanentDelegate', ['mint'], (data) => ({ delegate: readAddress(data) })),
+  unparsed, // transfer hook
+  unparsed, // confidential transfer fee
+  authorized('withdrawExcessLamports', ['source', 'destination'], 'authority'),
+  unparsed, // metadata pointer
+  unparsed, // group pointer
+  unparsed, // group member pointer
+  unparsed, // confidential mint and burn
+  unparsed, // scaled UI amount
+  unparsed, // pausable
+  unwrapLamports,
+];
+
+const BATCH = 255;
+
+/** One instruction of a batch: how many accounts it takes, how long its data is, its data. */
+function readBatch(data: ByteReader, given: readonly Address[]): Members[] {
+  const instructions: Members[] = [];
+  let position = 0;
+  while (data.remaining > 0) {
+    const count = data.u8();
+    const inner = data.bytes(data.u8());
+    const accounts = given.slice(position, position + count);
+    position += count;
+    const parsed = accounts.length < count || inner[0] === BATCH ? null : parseTokenData(inner, accounts);
+    if (parsed === null) throw new Undecodable('an instruction of the batch');
+    instructions.push(parsed);
+  }
+  return instructions;
+}
+
+/** What an instruction of a token program says; null when it is not parsed. */
+export function parseTokenData(bytes: Uint8Array, given: readonly Address[]): ParsedParts | null {
+  const data = new ByteReader(bytes);
+  const discriminant = data.u8();
+  if (discriminant === BATCH) return { type: 'batch', info: { instructions: readBatch(data, given) } };
+  return tokenVariants[discriminant]?.(data, given) ?? null;
+}

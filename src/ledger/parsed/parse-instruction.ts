@@ -1,0 +1,105 @@
+import { ByteReader } from '../../base/bytes.ts';
+import type { WritableJson } from '../../base/json.ts';
+import type { Address } from '../address.ts';
+import type { CompiledInstruction } from '../message/message.ts';
+import { programs } from '../programs.ts';
+import { decodedOrNull, utf8 } from './bincode.ts';
+import { addressLookupTableVariants } from './instruction/address-lookup-table.ts';
+import { associatedTokenAccountVariants } from './instruction/associated-token-account.ts';
+import { bpfLoaderVariants } from './instruction/bpf-loader.ts';
+import { bpfUpgradeableLoaderVariants } from './instruction/bpf-upgradeable-loader.ts';
+import { stakeVariants } from './instruction/stake.ts';
+import { systemVariants } from './instruction/system.ts';
+import { parseTokenData } from './instruction/token.ts';
+import type { ParsedParts, Variant } from './instruction/variant.ts';
+import { voteVariants } from './instruction/vote.ts';
+import { inWireOrder } from './wire-order.ts';
+
+/** An instruction that a node shows by its meaning, members in wire order. */
+export type ParsedInstruction = {
+  readonly parsed: WritableJson;
+  readonly program: string;
+  readonly programId: Address;
+  readonly stackHeight: number | null;
+};
+
+/** The instruction's own keys in order; null when it has none or when one is not there. */
+function keysOf(instruction: CompiledInstruction, keys: readonly Address[]): Address[] | null {
+  const given: Address[] = [];
+  for (const index of instruction.accounts) {
+    const key = keys[index];
+    if (key === undefined) return null;
+    given.push(key);
+  }
+  return given.length === 0 ? null : given;
+}
+
+type Parse = (instruction: CompiledInstruction, keys: readonly Address[]) => ParsedParts | string | null;
+
+/** Variants told apart by a u32, as bincode writes an enum. Bytes behind the variant are ignored, as there. */
+const byU32 =
+  (variants: readonly Variant[]): Parse =>
+  (instruction, keys) => {
+    const given = keysOf(instruction, keys);
+    if (given === null) return null;
+    const data = new ByteReader(instruction.data);
+    return variants[data.u32()]?.(data, given) ?? null;
+  };
+
+const parseToken: Parse = (instruction, keys) => {
+  const given = keysOf(instruction, keys);
+  return given === null ? null : parseTokenData(instruction.data, given);
+};
+
+/** Borsh leaves no byte over, and the oldest form of the first variant has no data at all. */
+const parseAssociatedTokenAccount: Parse = (instruction, keys) => {
+  const given = keysOf(instruction, keys);
+  if (given === null || instruction.data.length > 1) return null;
+  const data = new ByteReader(instruction.data);
+  return associatedTokenAccountVariants[data.remaining === 0 ? 0 : data.u8()]?.(data, given) ?? null;
+};
+
+const parseMemo: Parse = (instruction) => utf8(instruction.data);
+
+type Program = Readonly<{ label: string; parse: Parse }>;
+const splToken: Program = { label: 'spl-token', parse: parseToken };
+const splMemo: Program = { label: 'spl-memo', parse: parseMemo };
+
+/** Source: transaction-status/src/parse_instruction.rs, `PARSABLE_PROGRAM_IDS`. */
+const parsable: ReadonlyMap<Address, Program> = new Map<Address, Program>([
+  [programs.addressLookupTable, { label: 'address-lookup-table', parse: byU32(addressLookupTableVariants) }],
+  [programs.ata, { label: 'spl-associated-token-account', parse: parseAssociatedTokenAccount }],
+  [programs.memoV1, splMemo],
+  [programs.memoV3, splMemo],
+  [programs.bpfLoader2, { label: 'bpf-loader', parse: byU32(bpfLoaderVariants) }],
+  [
+    programs.bpfUpgradeableLoader,
+    { label: 'bpf-upgradeable-loader', parse: byU32(bpfUpgradeableLoaderVariants) },
+  ],
+  [programs.stake, { label: 'stake', parse: byU32(stakeVariants) }],
+  [programs.system, { label: 'system', parse: byU32(systemVariants) }],
+  [programs.vote, { label: 'vote', parse: byU32(voteVariants) }],
+  [programs.token, splToken],
+  [programs.token2022, splToken],
+]);
+
+/**
+ * What an instruction means. Never throws on bytes from outside.
+ *
+ * @param keys every key of the message: static, loaded writable, loaded readonly
+ * @param stackHeight 1 for an instruction of the message itself; null where it was not recorded
+ * @returns null when its program is not parsed, its data is not understood, or accounts are missing
+ * @see transaction-status/src/parse_instruction.rs, `parse`
+ */
+export function parseInstruction(
+  programId: Address,
+  instruction: CompiledInstruction,
+  keys: readonly Address[],
+  stackHeight: number | null = 1,
+): ParsedInstruction | null {
+  const program = parsable.get(programId);
+  if (program === undefined) return null;
+  const parts = decodedOrNull(() => program.parse(instruction, keys));
+  if (parts === null) return null;
+  return { parsed: inWireOrder(parts), program: program.label, programId, stackHeight };
+}
