@@ -1,0 +1,170 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { Failure } from '../protocol/errors.ts';
+import type { Product } from '../protocol/product.ts';
+import { digestApiKey, generateApiKey } from './api-key.ts';
+import { KeyDirectory } from './key-directory.ts';
+import type { KeyRecord } from './key-record.ts';
+
+const NOW = Date.UTC(2026, 10, 1);
+const peppers = new Map([
+  [1, Buffer.alloc(32, 1)],
+  [2, Buffer.alloc(32, 2)],
+]);
+
+function createKey(product: Product, change: Partial<KeyRecord> = {}): { text: string; record: KeyRecord } {
+  const { text, id } = generateApiKey(product);
+  const pepperVersion = change.pepperVersion ?? 1;
+  const record: KeyRecord = {
+    id,
+    product,
+    familyId: `family of ${id}`,
+    name: 'test',
+    digest: digestApiKey(text, peppers.get(pepperVersion) ?? Buffer.alloc(32)),
+    pepperVersion,
+    state: 'active',
+    expiresAt: null,
+    limits: { rpcPerSecond: 0, rpcBurst: 0 },
+    version: 1,
+    ...change,
+  };
+  return { text, record };
+}
+
+describe('the key directory', () => {
+  let directory: KeyDirectory;
+  const tell = (text: string | null, product: Product = 'rpc', nowMs = NOW): string => {
+    try {
+      return directory.authenticate(text, product, nowMs).id;
+    } catch (thrown) {
+      if (thrown instanceof Failure) return thrown.code;
+      throw thrown;
+    }
+  };
+  const admit = (product: Product, change: Partial<KeyRecord> = {}) => {
+    const key = createKey(product, change);
+    directory.apply([key.record]);
+    return key;
+  };
+
+  beforeEach(() => {
+    directory = new KeyDirectory({ peppers });
+    directory.setStoreReachable(true);
+  });
+
+  it('knows a key by its text, the first time and again', () => {
+    const { text, record } = admit('rpc');
+    expect([tell(text), tell(text)]).toEqual([record.id, record.id]);
+    expect(directory.size).toBe(1);
+  });
+
+  it('asks for a key when there is none', () => {
+    expect([tell(null), tell('')]).toEqual(['MISSING_KEY', 'MISSING_KEY']);
+  });
+
+  it('tells a key of another product from a key that is none', () => {
+    const { text } = admit('grpc');
+    expect([tell(text), tell(text), tell(text, 'grpc')]).toEqual([
+      'UNAUTHORIZED_PRODUCT',
+      'UNAUTHORIZED_PRODUCT',
+      expect.any(String),
+    ]);
+    expect(tell(generateApiKey('grpc').text)).toBe('INVALID_KEY');
+  });
+
+  it.each([
+    ['revoked', { state: 'revoked' }],
+    ['disabled', { state: 'disabled' }],
+    ['expired', { expiresAt: NOW }],
+    ['rotated out', { state: 'rotating', expiresAt: NOW - 1 }],
+    ['revoked of another product', { state: 'revoked', product: 'grpc' }],
+  ] as const)('answers for a %s key as for one that never was', (_what, change) => {
+    const { text } = admit('rpc', change);
+    expect([tell(text), tell(text)]).toEqual(['INVALID_KEY', 'INVALID_KEY']);
+  });
+
+  it('goes on taking a rotating key until its time is over', () => {
+    const { text, record } = admit('rpc', { state: 'rotating', expiresAt: NOW + 10 });
+    expect([tell(text, 'rpc', NOW + 9), tell(text, 'rpc', NOW + 10)]).toEqual([record.id, 'INVALID_KEY']);
+  });
+
+  it('takes no other secret under a known id', () => {
+    const { record } = admit('rpc');
+    const other = createKey('rpc');
+    directory.apply([{ ...record, digest: other.record.digest, version: 2 }]);
+    expect(tell(other.text)).toBe('INVALID_KEY');
+  });
+
+  it('refuses what is no key without looking anything up', () => {
+    const { text } = admit('rpc');
+    for (const wrong of ['x', `${text}x`, text.slice(0, -1), `${text.slice(0, -1)}!`, 'k'.repeat(1e6)]) {
+      expect(tell(wrong)).toBe('INVALID_KEY');
+    }
+  });
+
+  it('revokes at once, even for a key that was just used', () => {
+    const { text, record } = admit('rpc');
+    expect(tell(text)).toBe(record.id);
+    directory.apply([{ ...record, state: 'revoked', version: 2 }]);
+    expect(tell(text)).toBe('INVALID_KEY');
+  });
+
+  it('does not let a late look-up undo a change', () => {
+    const { text, record } = admit('rpc', { version: 5 });
+    const revoked: KeyRecord = { ...record, state: 'revoked', version: 6 };
+    expect(directory.apply([revoked])).toEqual([revoked]);
+    expect(directory.apply([record, { ...record, version: 6 }])).toEqual([]);
+    expect(tell(text)).toBe('INVALID_KEY');
+    expect(directory.version).toBe(6);
+  });
+
+  it('keeps known keys going while the store is away, and judges no others', () => {
+    const { text, record } = admit('rpc');
+    directory.setStoreReachable(false);
+    expect(tell(text)).toBe(record.id);
+    expect(tell(generateApiKey('rpc').text)).toBe('KEYS_UNAVAILABLE');
+    expect(tell('no key at all')).toBe('INVALID_KEY');
+    directory.setStoreReachable(true);
+    expect(tell(generateApiKey('rpc').text)).toBe('INVALID_KEY');
+  });
+
+  it('does not know the keys before it was told of them', () => {
+    directory = new KeyDirectory({ peppers });
+    expect(tell(generateApiKey('rpc').text)).toBe('KEYS_UNAVAILABLE');
+  });
+
+  it('takes keys under each of its peppers, and cannot check one under another', () => {
+    const [first, second, third] = [1, 2, 3].map((pepperVersion) => admit('rpc', { pepperVersion }));
+    expect(tell(first?.text ?? null)).toBe(first?.record.id);
+    expect(tell(second?.text ?? null)).toBe(second?.record.id);
+    expect(tell(third?.text ?? null)).toBe('KEYS_UNAVAILABLE');
+  });
+
+  it('holds no more checked keys than it may and still knows them all', () => {
+    directory = new KeyDirectory({ peppers, verifiedMax: 2 });
+    directory.setStoreReachable(true);
+    const keys = Array.from({ length: 10 }, () => admit('rpc'));
+    for (const { text, record } of [...keys, ...keys]) expect(tell(text)).toBe(record.id);
+  });
+
+  it('refuses to work without a pepper worth the name', () => {
+    expect(() => new KeyDirectory({ peppers: new Map() })).toThrow(RangeError);
+    expect(() => new KeyDirectory({ peppers: new Map([[1, Buffer.alloc(8)]]) })).toThrow(
+      'pepper 1 is too short',
+    );
+  });
+
+  it('says nothing of the key in what it throws', () => {
+    const { text } = createKey('rpc');
+    directory.setStoreReachable(false);
+    for (const credential of [text, `${text}x`]) {
+      try {
+        directory.authenticate(credential, 'rpc', NOW);
+        expect.unreachable();
+      } catch (thrown) {
+        const failure = thrown as Failure;
+        const said = JSON.stringify([failure.message, failure.facts, failure.cause, failure.stack]);
+        expect(said).not.toContain(text.slice(21, 53));
+      }
+    }
+  });
+});

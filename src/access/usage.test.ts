@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest';
+import { quantile } from '../base/histogram.ts';
+import type { KeyId } from './key-record.ts';
+import { UsageMeter, type UsedCall } from './usage.ts';
+
+const MINUTE = 60_000;
+const key = { id: 'aaaaaaaa' as KeyId, familyId: 'f1' };
+const call: UsedCall = {
+  key,
+  product: 'rpc',
+  method: 'getSlot',
+  status: 'ok',
+  bytesIn: 10,
+  bytesOut: 20,
+  credits: 1,
+  latencyMicros: 1_000,
+};
+
+describe('the usage meter', () => {
+  it('adds up the calls of one key, method, status and minute', () => {
+    const meter = new UsageMeter();
+    for (let i = 0; i < 3; i++) meter.record(call, 5 * MINUTE + i);
+    const [row, ...others] = meter.drain();
+    expect(others).toEqual([]);
+    expect(row).toMatchObject({
+      keyId: 'aaaaaaaa',
+      familyId: 'f1',
+      product: 'rpc',
+      method: 'getSlot',
+      status: 'ok',
+      minute: 5,
+      requests: 3,
+      bytesIn: 30,
+      bytesOut: 60,
+      credits: 3,
+    });
+    expect(quantile(row?.latency ?? [], 0.5)).toBeGreaterThanOrEqual(1_000);
+  });
+
+  it('keeps apart what differs in any of them', () => {
+    const meter = new UsageMeter();
+    meter.record(call, 0);
+    meter.record({ ...call, method: 'getBalance' }, 0);
+    meter.record({ ...call, status: 'upstream' }, 0);
+    meter.record({ ...call, product: 'grpc' }, 0);
+    meter.record({ ...call, key: { id: 'bbbbbbbb' as KeyId, familyId: 'f2' } }, 0);
+    meter.record({ ...call, key: null, status: 'client' }, 0);
+    meter.record(call, MINUTE);
+    expect(meter.drain().map(({ requests }) => requests)).toEqual([1, 1, 1, 1, 1, 1, 1]);
+  });
+
+  it('counts every method that is not in the table under one name', () => {
+    const meter = new UsageMeter();
+    for (const method of ['getAsset', 'constructor', '__proto__', '']) meter.record({ ...call, method }, 0);
+    expect(meter.drain()).toMatchObject([{ method: 'other', requests: 4 }]);
+  });
+
+  it('gives totals, so that a row written twice counts once', () => {
+    const meter = new UsageMeter();
+    meter.record(call, 0);
+    expect(meter.drain()).toMatchObject([{ requests: 1 }]);
+    expect(meter.drain()).toEqual([]);
+    meter.record(call, 1);
+    expect(meter.drain()).toMatchObject([{ requests: 2 }]);
+    expect(meter.snapshot()).toMatchObject([{ requests: 2 }]);
+  });
+
+  it('gives the last of a minute after the minute is over', () => {
+    const meter = new UsageMeter();
+    meter.record(call, 0);
+    meter.drain();
+    meter.record(call, 1);
+    meter.record(call, MINUTE);
+    expect(meter.drain()).toMatchObject([
+      { minute: 0, requests: 2 },
+      { minute: 1, requests: 1 },
+    ]);
+    expect(meter.snapshot()).toMatchObject([{ minute: 1 }]);
+  });
+
+  it('never counts into a minute that is over, even when the clock is set back', () => {
+    const meter = new UsageMeter();
+    meter.record(call, 10 * MINUTE);
+    meter.record(call, 3 * MINUTE);
+    expect(meter.drain()).toMatchObject([{ minute: 10, requests: 2 }]);
+  });
+
+  it('holds no more rows than it may and says how much it could not count', () => {
+    const meter = new UsageMeter({ rowsMax: 2 });
+    for (const method of ['getSlot', 'getBalance', 'getHealth', 'getBlock'])
+      meter.record({ ...call, method }, 0);
+    expect([meter.drain().length, meter.uncounted]).toEqual([2, 2]);
+    for (const method of ['getSlot', 'getBalance']) meter.record({ ...call, method }, MINUTE);
+    expect([meter.drain().length, meter.uncounted]).toEqual([2, 2]);
+  });
+
+  it('gives rows that later calls do not change', () => {
+    const meter = new UsageMeter();
+    meter.record(call, 0);
+    const [row] = meter.drain();
+    const counted = row?.latency.reduce((sum, count) => sum + count, 0);
+    meter.record(call, 0);
+    expect(row?.latency.reduce((sum, count) => sum + count, 0)).toBe(counted);
+    expect(row?.requests).toBe(1);
+  });
+});

@@ -1,0 +1,51 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { BUCKET_COUNT, bucketEnd, bucketOf, createHistogram, mergeHistogram, quantile } from './histogram.ts';
+
+describe('a histogram', () => {
+  it('puts a duration into the bucket whose ends are around it', () => {
+    fc.assert(
+      fc.property(fc.double({ min: 0, max: 2 ** 26, noNaN: true }), (micros) => {
+        const bucket = bucketOf(micros);
+        expect(micros).toBeLessThan(bucketEnd(bucket));
+        if (bucket > 0) expect(micros).toBeGreaterThanOrEqual(bucketEnd(bucket - 1));
+      }),
+    );
+  });
+
+  it('has ends that grow by a quarter at most', () => {
+    for (let bucket = 1; bucket < BUCKET_COUNT - 1; bucket++) {
+      expect(bucketEnd(bucket) / bucketEnd(bucket - 1)).toBeGreaterThan(1);
+      expect(bucketEnd(bucket) / bucketEnd(bucket - 1)).toBeLessThanOrEqual(1.25);
+    }
+  });
+
+  it('takes what is not a duration as the shortest one', () => {
+    expect([bucketOf(Number.NaN), bucketOf(-5), bucketOf(0)]).toEqual([0, 0, 0]);
+    expect(bucketOf(Number.POSITIVE_INFINITY)).toBe(BUCKET_COUNT - 1);
+  });
+
+  it('gives quantiles at most a quarter above the true ones', () => {
+    const counts = createHistogram();
+    for (let micros = 1_000; micros <= 100_000; micros += 100) {
+      counts[bucketOf(micros)] = (counts[bucketOf(micros)] as number) + 1;
+    }
+    for (const [share, truth] of [
+      [0.5, 50_500],
+      [0.99, 99_010],
+    ] as const) {
+      expect(quantile(counts, share)).toBeGreaterThanOrEqual(truth);
+      expect(quantile(counts, share)).toBeLessThanOrEqual(truth * 1.25);
+    }
+    expect(quantile(createHistogram(), 0.5)).toBeNull();
+  });
+
+  it('adds up with another one', () => {
+    const [one, other] = [createHistogram(), createHistogram()];
+    one[3] = 2;
+    other[3] = 5;
+    other[7] = 1;
+    mergeHistogram(one, other);
+    expect([one[3], one[7]]).toEqual([7, 1]);
+  });
+});

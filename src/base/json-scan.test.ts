@@ -1,0 +1,215 @@
+import { isUtf8 } from 'node:buffer';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { decodeString, isJson, kindOf, MALFORMED, scanArray, scanObject, skipValue } from './json-scan.ts';
+
+const DEPTH = 64;
+
+function parses(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Members as JSON.parse would keep them, from the spans. */
+function membersOf(text: string): Record<string, string> {
+  const bytes = Buffer.from(text);
+  const members: Record<string, string> = {};
+  const end = scanObject(bytes, 0, DEPTH, members, (into, nameStart, nameEnd, start, valueEnd) => {
+    Object.defineProperty(into, decodeString(bytes, nameStart, nameEnd), {
+      value: bytes.toString('utf8', start, valueEnd),
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    });
+  });
+  expect(end).toBe(bytes.length);
+  return members;
+}
+
+describe('the scanner', () => {
+  it.each([
+    '0',
+    '-0',
+    '1',
+    '-1.5e+10',
+    '1E5',
+    '1e-5',
+    '0.0',
+    '""',
+    '"\\u00e9"',
+    '"\\ud800"',
+    '"é😀"',
+    '"\\"\\\\\\/\\b\\f\\n\\r\\t"',
+    'true',
+    'false',
+    'null',
+    '[]',
+    '{}',
+    ' [ ] ',
+    '\t{\r\n} ',
+    '[1,2,[3,{"a":[]}]]',
+    '{"a":1,"a":2}',
+    '"\u007f\u2028"',
+    '18446744073709551616',
+    '1e999',
+  ])('takes %s as JSON.parse does', (text) => {
+    expect(parses(text)).toBe(true);
+    expect(isJson(Buffer.from(text), DEPTH)).toBe(true);
+  });
+
+  it.each([
+    '',
+    ' ',
+    '01',
+    '-',
+    '+1',
+    '.5',
+    '1.',
+    '1e',
+    '1e+',
+    '0x1',
+    '--1',
+    '1 2',
+    "'a'",
+    '"',
+    '"\\',
+    '"\\"',
+    '"\\x"',
+    '"\\u12"',
+    '"\\u12g4"',
+    '"\n"',
+    '"\u0000"',
+    '"\t"',
+    'tru',
+    'truee',
+    'True',
+    'nul',
+    'NaN',
+    'Infinity',
+    'undefined',
+    '[',
+    ']',
+    '[1',
+    '[1,',
+    '[1,]',
+    '[,1]',
+    '[1 2]',
+    '{',
+    '}',
+    '{"a"}',
+    '{"a":}',
+    '{"a":1',
+    '{"a":1,',
+    '{"a":1,}',
+    '{a:1}',
+    '{1:1}',
+    '{"a" 1}',
+    '{,}',
+    '[}',
+    '{]',
+    '\ufeff1',
+    '\u00a01',
+    '//c\n1',
+    '1/**/',
+    '[1]]',
+    '{}{}',
+    '\v1',
+    '\f1',
+  ])('refuses %j as JSON.parse does', (text) => {
+    expect(parses(text)).toBe(false);
+    expect(isJson(Buffer.from(text), DEPTH)).toBe(false);
+  });
+
+  it('agrees with JSON.parse on every document', () => {
+    fc.assert(
+      fc.property(fc.json({ maxDepth: 8 }), (text) => {
+        expect(isJson(Buffer.from(text), DEPTH)).toBe(true);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('agrees with JSON.parse on documents with one byte changed, removed or doubled', () => {
+    const damage = fc.tuple(
+      fc.json({ maxDepth: 4 }),
+      fc.nat(),
+      fc.constantFrom('change', 'remove', 'double'),
+      fc.constantFrom(...'{}[]":,\\/bfnrtu0123456789.eE+- \t\n\r\u0000\u001fatruefalsn'),
+    );
+    fc.assert(
+      fc.property(damage, ([text, seed, how, character]) => {
+        const at = seed % text.length;
+        const middle =
+          how === 'change' ? character : how === 'double' ? text.slice(at, at + 1).repeat(2) : '';
+        const damaged = text.slice(0, at) + middle + text.slice(at + 1);
+        const bytes = Buffer.from(damaged);
+        // A pair of surrogates that was torn apart cannot be written in UTF-8 and is another text by now.
+        fc.pre(bytes.toString() === damaged && isUtf8(bytes));
+        expect(isJson(bytes, DEPTH)).toBe(parses(damaged));
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  it('agrees with JSON.parse on strings of JSON punctuation', () => {
+    const soup = fc.string({
+      unit: fc.constantFrom(...'{}[]":,\\u01e-. tnf', 'true', 'null', '"a"', '"a":'),
+      maxLength: 12,
+    });
+    fc.assert(
+      fc.property(soup, (text) => {
+        expect(isJson(Buffer.from(text), DEPTH)).toBe(parses(text));
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
+  it('stops at the depth it is given, without a deep stack', () => {
+    const nested = (depth: number) => Buffer.from('['.repeat(depth) + ']'.repeat(depth));
+    expect(isJson(nested(DEPTH), DEPTH)).toBe(true);
+    expect(isJson(nested(DEPTH + 1), DEPTH)).toBe(false);
+    expect(isJson(nested(1_000_000), DEPTH)).toBe(false);
+    expect(isJson(Buffer.from('{"a":'.repeat(500_000)), DEPTH)).toBe(false);
+  });
+
+  it('gives the raw bytes of every member, the last of a name counting', () => {
+    expect(membersOf('{"a":18446744073709551615,"a": 9007199254740993 ,"b":"\\u0041"}')).toEqual({
+      a: '9007199254740993',
+      b: '"\\u0041"',
+    });
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 })), (value) => {
+        const members = membersOf(JSON.stringify(value));
+        const expected = JSON.parse(JSON.stringify(value)) as Record<string, unknown>;
+        expect(Object.keys(members).sort()).toEqual(Object.keys(expected).sort());
+        for (const name of Object.keys(expected)) {
+          expect(JSON.parse(members[name] as string)).toEqual(expected[name]);
+        }
+      }),
+    );
+  });
+
+  it('gives the raw bytes of every element in order', () => {
+    const bytes = Buffer.from(' [ 1 , {"a":[2]} ,"x"]').subarray(1);
+    const elements: string[] = [];
+    const end = scanArray(bytes, 0, DEPTH, elements, (into, start, stop) => {
+      into.push(bytes.toString('utf8', start, stop));
+    });
+    expect(end).toBe(bytes.length);
+    expect(elements).toEqual(['1', '{"a":[2]}', '"x"']);
+  });
+
+  it('says where a value ends and leaves what follows', () => {
+    expect(skipValue(Buffer.from('{"a":1}x'), 0, DEPTH)).toBe(7);
+    expect(skipValue(Buffer.from('{"a":1'), 0, DEPTH)).toBe(MALFORMED);
+  });
+
+  it('names the kind of a value by its first byte', () => {
+    const kinds = ['{', '[', '"', 't', 'f', 'n', '-', '7'].map((text) => kindOf(Buffer.from(text)[0]));
+    expect(kinds).toEqual(['object', 'array', 'string', 'boolean', 'boolean', 'null', 'number', 'number']);
+  });
+});

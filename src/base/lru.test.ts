@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import { Lru } from './lru.ts';
+
+describe('an Lru', () => {
+  it('forgets what was not asked for longest', () => {
+    const lru = new Lru<string, number>(2);
+    lru.set('a', 1);
+    lru.set('b', 2);
+    expect(lru.get('a')).toBe(1);
+    lru.set('c', 3);
+    expect([lru.get('a'), lru.get('b'), lru.get('c')]).toEqual([1, undefined, 3]);
+  });
+
+  it('never holds more than it may', () => {
+    const lru = new Lru<number, number>(10);
+    for (let i = 0; i < 1_000; i++) lru.set(i % 37, i);
+    expect(lru.size).toBe(10);
+  });
+
+  it('replaces a value without forgetting another', () => {
+    const lru = new Lru<string, number>(2);
+    lru.set('a', 1);
+    lru.set('b', 2);
+    lru.set('b', 3);
+    expect([lru.get('a'), lru.get('b')]).toEqual([1, 3]);
+  });
+
+  it('lets go of what is deleted', () => {
+    const lru = new Lru<string, number>(2);
+    lru.set('a', 1);
+    expect(lru.delete('a')).toBe(true);
+    expect(lru.get('a')).toBeUndefined();
+  });
+
+  it('refuses to hold nothing', () => {
+    expect(() => new Lru(0)).toThrow(RangeError);
+  });
+});
