@@ -32,7 +32,12 @@ export interface LocalNode {
   airdrop(to: Address, lamports: Lamports, recentBlockhash?: Blockhash): Signature | 'insufficient';
   /** Highest slot whose record is on disk. */
   readonly durableSlot: Slot;
+  /** Where the node is reached; absent until its sockets are open. */
+  readonly contact?: Contact | undefined;
 }
+
+/** Addresses as "ip:port"; null where the service is not offered. */
+export type Contact = Readonly<{ gossip: string | null; rpc: string | null; pubsub: string | null }>;
 
 export type EpochSchedule = Readonly<{
   slotsPerEpoch: bigint;

@@ -1,0 +1,50 @@
+import type { Account } from '../../ledger/account/account.ts';
+import type { Address } from '../../ledger/address.ts';
+import { Base58TooLong, encodeAccount } from '../../ledger/encoding/ui-account.ts';
+import type { AccountLookup } from '../../ledger/parsed/account/parsed-account.ts';
+import type { AccountJson } from '../../protocol/rpc/account-json.ts';
+import type { AccountConfig, AccountEncoding, DataSlice } from '../../protocol/rpc/parameters.ts';
+import { RpcError } from '../../protocol/rpc-error.ts';
+import type { Bank } from '../node.ts';
+import { findMint, type MintFacts } from './token-mint.ts';
+
+/** How a caller wants to see the accounts of one answer. */
+export type AccountView = Readonly<{
+  encoding: AccountEncoding;
+  dataSlice: DataSlice | null;
+  /** Where parsing a token account finds its mint. */
+  lookup: AccountLookup;
+}>;
+
+/** Mints of a bank, each looked up once. */
+function mintsOf(bank: Bank): AccountLookup {
+  const found = new Map<Address, MintFacts | null>();
+  const mint = (address: Address): MintFacts | null => {
+    const known = found.get(address);
+    if (known !== undefined) return known;
+    const facts = findMint(bank, address);
+    found.set(address, facts);
+    return facts;
+  };
+  return { mint };
+}
+
+/** The view a config asks for; `encoding` is the method's default. */
+export const viewOf = (bank: Bank, config: AccountConfig, encoding: AccountEncoding): AccountView => ({
+  encoding: config.encoding ?? encoding,
+  dataSlice: config.dataSlice,
+  lookup: mintsOf(bank),
+});
+
+/**
+ * An account as the caller wants it.
+ * @throws RpcError -32600 when base58 is asked for more than 128 bytes.
+ */
+export function accountJson(address: Address, account: Account, view: AccountView): AccountJson {
+  try {
+    return encodeAccount(address, account, view.encoding, view.dataSlice, view.lookup) as AccountJson;
+  } catch (error) {
+    if (error instanceof Base58TooLong) throw new RpcError(-32600, error.message);
+    throw error;
+  }
+}

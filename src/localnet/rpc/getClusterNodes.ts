@@ -1,0 +1,30 @@
+import type { JsonValue } from '../../base/json.ts';
+import { type GetClusterNodesResult, parseGetClusterNodes } from '../../protocol/rpc/getClusterNodes.ts';
+import type { LocalNode } from '../node.ts';
+import { shredVersion } from '../shred-version.ts';
+import { FEATURE_SET, VERSION } from '../version.ts';
+
+/** The one node there is. It speaks neither gossip nor TPU. */
+export function getClusterNodes(node: LocalNode, params: JsonValue | undefined): GetClusterNodesResult {
+  parseGetClusterNodes(params);
+  const { genesis, contact } = node;
+  return [
+    {
+      clientId: 'Agave',
+      featureSet: FEATURE_SET,
+      gossip: contact?.gossip ?? null,
+      pubkey: genesis.identity,
+      pubsub: contact?.pubsub ?? null,
+      rpc: contact?.rpc ?? null,
+      serveRepair: null,
+      shredVersion: shredVersion(genesis.hash),
+      tpu: null,
+      tpuForwards: null,
+      tpuForwardsQuic: null,
+      tpuQuic: null,
+      tpuVote: null,
+      tvu: null,
+      version: VERSION,
+    },
+  ];
+}

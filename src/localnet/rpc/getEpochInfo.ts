@@ -1,0 +1,20 @@
+import type { JsonValue } from '../../base/json.ts';
+import { type GetEpochInfoResult, parseGetEpochInfo } from '../../protocol/rpc/getEpochInfo.ts';
+import type { LocalNode } from '../node.ts';
+import { bankFor } from './context.ts';
+import { epochPosition } from './epoch-position.ts';
+
+/** Where the bank stands in its epoch. */
+export function getEpochInfo(node: LocalNode, params: JsonValue | undefined): GetEpochInfoResult {
+  const bank = bankFor(node, parseGetEpochInfo(params).config);
+  const { epochSchedule } = node.genesis;
+  const { epoch, slotIndex } = epochPosition(epochSchedule, bank.slot);
+  return {
+    absoluteSlot: bank.slot,
+    blockHeight: bank.blockHeight,
+    epoch,
+    slotIndex,
+    slotsInEpoch: epochSchedule.slotsPerEpoch,
+    transactionCount: bank.transactionCount,
+  };
+}

@@ -1,0 +1,16 @@
+import type { JsonValue } from '../../base/json.ts';
+import { type GetEpochScheduleResult, parseGetEpochSchedule } from '../../protocol/rpc/getEpochSchedule.ts';
+import type { LocalNode } from '../node.ts';
+
+/** How slots fall into epochs. */
+export function getEpochSchedule(node: LocalNode, params: JsonValue | undefined): GetEpochScheduleResult {
+  parseGetEpochSchedule(params);
+  const schedule = node.genesis.epochSchedule;
+  return {
+    firstNormalEpoch: schedule.firstNormalEpoch,
+    firstNormalSlot: schedule.firstNormalSlot,
+    leaderScheduleSlotOffset: schedule.leaderScheduleSlotOffset,
+    slotsPerEpoch: schedule.slotsPerEpoch,
+    warmup: schedule.warmup,
+  };
+}

@@ -1,0 +1,12 @@
+import { Float64, type JsonValue } from '../../base/json.ts';
+import { type GetInflationRateResult, parseGetInflationRate } from '../../protocol/rpc/getInflationRate.ts';
+import { inflationRate } from '../inflation.ts';
+import type { LocalNode } from '../node.ts';
+
+/** Inflation of the finalized bank's epoch. */
+export function getInflationRate(node: LocalNode, params: JsonValue | undefined): GetInflationRateResult {
+  parseGetInflationRate(params);
+  const { epoch } = node.bank('finalized');
+  const total = new Float64(inflationRate(node.genesis, epoch));
+  return { epoch, foundation: new Float64(0), total, validator: total };
+}

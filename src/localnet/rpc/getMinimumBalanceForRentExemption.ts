@@ -1,0 +1,14 @@
+import type { JsonValue } from '../../base/json.ts';
+import {
+  type GetMinimumBalanceForRentExemptionResult,
+  parseGetMinimumBalanceForRentExemption,
+} from '../../protocol/rpc/getMinimumBalanceForRentExemption.ts';
+import type { LocalNode } from '../node.ts';
+import { rentExemptMinimum } from '../sysvar-accounts.ts';
+
+/** Lamports an account of that many bytes must hold. */
+export const getMinimumBalanceForRentExemption = (
+  _node: LocalNode,
+  params: JsonValue | undefined,
+): GetMinimumBalanceForRentExemptionResult =>
+  rentExemptMinimum(parseGetMinimumBalanceForRentExemption(params).dataLength);

@@ -1,0 +1,17 @@
+import type { JsonValue, WritableJson } from '../../base/json.ts';
+import { parseGetMultipleAccounts } from '../../protocol/rpc/getMultipleAccounts.ts';
+import type { LocalNode } from '../node.ts';
+import { accountJson, viewOf } from './account-view.ts';
+import { bankFor, withContext } from './context.ts';
+
+/** Accounts in the order of the addresses, null where there is none. */
+export function getMultipleAccounts(node: LocalNode, params: JsonValue | undefined): WritableJson {
+  const { addresses, config } = parseGetMultipleAccounts(params);
+  const bank = bankFor(node, config);
+  const view = viewOf(bank, config, 'base64');
+  const accounts = addresses.map((address) => {
+    const account = bank.account(address);
+    return account && accountJson(address, account, view);
+  });
+  return withContext(bank, accounts);
+}

@@ -1,0 +1,21 @@
+import type { JsonValue, WritableJson } from '../../base/json.ts';
+import { decodeTokenAccount } from '../../ledger/token/token-account.ts';
+import { parseGetTokenAccountBalance } from '../../protocol/rpc/getTokenAccountBalance.ts';
+import { invalidParams } from '../../protocol/rpc-error.ts';
+import type { LocalNode } from '../node.ts';
+import { withContext } from './context.ts';
+import { isTokenProgram, mintFacts, tokenAmount } from './token-mint.ts';
+
+/**
+ * The balance of a token account.
+ * @throws RpcError -32602 when there is no such account, or it is no token account.
+ */
+export function getTokenAccountBalance(node: LocalNode, params: JsonValue | undefined): WritableJson {
+  const { address, commitment } = parseGetTokenAccountBalance(params);
+  const bank = node.bank(commitment);
+  const account = bank.account(address);
+  if (account === null) throw invalidParams('Invalid param: could not find account');
+  const token = isTokenProgram(account.owner) ? decodeTokenAccount(account.data) : null;
+  if (token === null) throw invalidParams('Invalid param: not a Token account');
+  return withContext(bank, tokenAmount(token.amount, mintFacts(bank, token.mint).decimals));
+}

@@ -1,0 +1,40 @@
+import type { JsonValue, WritableJson } from '../../base/json.ts';
+import type { Address } from '../../ledger/address.ts';
+import { compareAddresses } from '../../ledger/address-order.ts';
+import { decodeTokenAccount } from '../../ledger/token/token-account.ts';
+import {
+  type GetTokenLargestAccountsResult,
+  parseGetTokenLargestAccounts,
+} from '../../protocol/rpc/getTokenLargestAccounts.ts';
+import type { LocalNode } from '../node.ts';
+import { withContext } from './context.ts';
+import { tokenAmount, tokenMintFacts } from './token-mint.ts';
+
+/** Source: Agave `NUM_LARGEST_ACCOUNTS`. */
+const ACCOUNTS_MAX = 20;
+
+type Holding = Readonly<{ address: Address; amount: bigint }>;
+
+function largestFirst(a: Holding, b: Holding): number {
+  if (a.amount !== b.amount) return a.amount > b.amount ? -1 : 1;
+  return compareAddresses(b.address, a.address);
+}
+
+/**
+ * The token accounts that hold most of a mint.
+ * @throws RpcError -32602 when there is no such mint.
+ */
+export function getTokenLargestAccounts(node: LocalNode, params: JsonValue | undefined): WritableJson {
+  const { address: mint, commitment } = parseGetTokenLargestAccounts(params);
+  const bank = node.bank(commitment);
+  const { program, decimals } = tokenMintFacts(bank, mint);
+  const holdings: Holding[] = [];
+  for (const [address, { owner, data }] of bank.tokenAccountsByMint(mint)) {
+    if (owner === program) holdings.push({ address, amount: decodeTokenAccount(data)?.amount ?? 0n });
+  }
+  const value: GetTokenLargestAccountsResult = holdings
+    .sort(largestFirst)
+    .slice(0, ACCOUNTS_MAX)
+    .map(({ address, amount }) => ({ address, ...tokenAmount(amount, decimals) }));
+  return withContext(bank, value);
+}

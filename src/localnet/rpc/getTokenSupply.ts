@@ -1,0 +1,22 @@
+import type { JsonValue, WritableJson } from '../../base/json.ts';
+import { decodeMint } from '../../ledger/token/mint.ts';
+import { parseGetTokenSupply } from '../../protocol/rpc/getTokenSupply.ts';
+import { invalidParams } from '../../protocol/rpc-error.ts';
+import type { LocalNode } from '../node.ts';
+import { withContext } from './context.ts';
+import { isTokenProgram, tokenAmount } from './token-mint.ts';
+
+/**
+ * The supply of a mint.
+ * @throws RpcError -32602 when there is no such account, or it is no mint.
+ */
+export function getTokenSupply(node: LocalNode, params: JsonValue | undefined): WritableJson {
+  const { address, commitment } = parseGetTokenSupply(params);
+  const bank = node.bank(commitment);
+  const account = bank.account(address);
+  if (account === null) throw invalidParams('Invalid param: could not find account');
+  if (!isTokenProgram(account.owner)) throw invalidParams('Invalid param: not a Token mint');
+  const mint = decodeMint(account.data);
+  if (mint === null) throw invalidParams('Invalid param: mint could not be unpacked');
+  return withContext(bank, tokenAmount(mint.supply, mint.decimals));
+}

@@ -1,0 +1,13 @@
+import type { JsonValue } from '../../base/json.ts';
+import {
+  type GetTransactionCountResult,
+  parseGetTransactionCount,
+} from '../../protocol/rpc/getTransactionCount.ts';
+import type { LocalNode } from '../node.ts';
+import { bankFor } from './context.ts';
+
+/** Transactions since genesis. */
+export const getTransactionCount = (
+  node: LocalNode,
+  params: JsonValue | undefined,
+): GetTransactionCountResult => bankFor(node, parseGetTransactionCount(params).config).transactionCount;

@@ -1,0 +1,65 @@
+import type { JsonValue } from '../../base/json.ts';
+import type { Address } from '../../ledger/address.ts';
+import { programs } from '../../ledger/programs.ts';
+import { type Lamports, lamports, slot } from '../../ledger/units.ts';
+import { decodeVoteState, type VoteState } from '../../ledger/vote-state.ts';
+import {
+  type GetVoteAccountsParams,
+  type GetVoteAccountsResult,
+  parseGetVoteAccounts,
+  type VoteAccountJson,
+} from '../../protocol/rpc/getVoteAccounts.ts';
+import type { Bank, LocalNode } from '../node.ts';
+import { activeStakes } from '../vote-stake.ts';
+
+/** Source: Agave `MAX_RPC_VOTE_ACCOUNT_INFO_EPOCH_CREDITS_HISTORY`. */
+const EPOCH_CREDITS_MAX = 5;
+
+/** Commission in hundredths of a per cent; whole per cents are rounded down. */
+const commissionBps = (state: VoteState): number =>
+  state.version === 'V4' ? state.inflationRewardsCommissionBps : state.commission * 100;
+
+function describe(votePubkey: Address, state: VoteState, stake: Lamports | undefined): VoteAccountJson {
+  const bps = commissionBps(state);
+  return {
+    activatedStake: stake ?? lamports(0),
+    commission: Math.min(255, Math.floor(bps / 100)),
+    epochCredits: state.epochCredits
+      .slice(-EPOCH_CREDITS_MAX)
+      .map(({ epoch, credits, previousCredits }) => [epoch, credits, previousCredits]),
+    epochVoteAccount: stake !== undefined,
+    inflationRewardsCommissionBps: bps,
+    lastVote: slot(state.votes.at(-1)?.slot ?? 0n),
+    nodePubkey: state.node,
+    rootSlot: slot(state.rootSlot ?? 0n),
+    votePubkey,
+  };
+}
+
+function* voteAccounts(bank: Bank, only: Address | null): Generator<VoteAccountJson> {
+  const stakes = activeStakes(bank);
+  for (const [address, account] of bank.accountsByOwner(programs.vote)) {
+    if (only !== null && address !== only) continue;
+    const state = decodeVoteState(account.data);
+    if (state !== null) yield describe(address, state, stakes.get(address));
+  }
+}
+
+const isCurrent = (vote: VoteAccountJson, bank: Bank, distance: bigint): boolean =>
+  bank.slot >= distance ? vote.lastVote > bank.slot - distance : vote.lastVote > 0n;
+
+function divide(bank: Bank, wanted: GetVoteAccountsParams): GetVoteAccountsResult {
+  const current: VoteAccountJson[] = [];
+  const delinquent: VoteAccountJson[] = [];
+  for (const vote of voteAccounts(bank, wanted.votePubkey)) {
+    if (isCurrent(vote, bank, wanted.delinquentSlotDistance)) current.push(vote);
+    else if (wanted.keepUnstakedDelinquents || vote.activatedStake > 0n) delinquent.push(vote);
+  }
+  return { current, delinquent };
+}
+
+/** The vote accounts of the ledger with the stake behind them. */
+export function getVoteAccounts(node: LocalNode, params: JsonValue | undefined): GetVoteAccountsResult {
+  const wanted = parseGetVoteAccounts(params);
+  return divide(node.bank(wanted.commitment), wanted);
+}

@@ -1,0 +1,69 @@
+import type { Account } from '../../ledger/account/account.ts';
+import { type Address, addressBytes } from '../../ledger/address.ts';
+import { uiTokenAmount } from '../../ledger/encoding/ui-token-amount.ts';
+import { nativeMint, programs } from '../../ledger/programs.ts';
+import { decodeMint } from '../../ledger/token/mint.ts';
+import type { TokenAmount } from '../../protocol/rpc/token-amount.ts';
+import type { TokenFilter } from '../../protocol/rpc/token-filter.ts';
+import { invalidParams } from '../../protocol/rpc-error.ts';
+import type { Bank } from '../node.ts';
+
+const NATIVE_DECIMALS = 9;
+
+/** What the token methods need of a mint. */
+export type MintFacts = Readonly<{ program: Address; decimals: number }>;
+
+/** Whether accounts of this owner are token accounts and mints. */
+export const isTokenProgram = (owner: Address): boolean =>
+  owner === programs.token || owner === programs.token2022;
+
+/** An amount of base units. */
+export const tokenAmount = (amount: bigint, decimals: number): TokenAmount =>
+  uiTokenAmount(amount, decimals) as TokenAmount;
+
+/** The facts of a mint, wrapped SOL known without an account; or what stands in the way. */
+function factsOrFault(bank: Bank, mint: Address): MintFacts | string {
+  if (mint === nativeMint) return { program: programs.token, decimals: NATIVE_DECIMALS };
+  const account = bank.account(mint);
+  if (account === null) return 'Invalid param: could not find mint';
+  const decoded = decodeMint(account.data);
+  if (decoded === null) return 'Invalid param: Token mint could not be unpacked';
+  return { program: account.owner, decimals: decoded.decimals };
+}
+
+/** The facts of a mint, null when it is none. */
+export function findMint(bank: Bank, mint: Address): MintFacts | null {
+  const facts = factsOrFault(bank, mint);
+  return typeof facts === 'string' ? null : facts;
+}
+
+/**
+ * The owner of a mint's account, and the mint's decimals. Source: Agave `get_mint_owner_and_additional_data`.
+ * @throws RpcError -32602 when there is no such account, or it is no mint.
+ */
+export function mintFacts(bank: Bank, mint: Address): MintFacts {
+  const facts = factsOrFault(bank, mint);
+  if (typeof facts === 'string') throw invalidParams(facts);
+  return facts;
+}
+
+/** The same for an account that must belong to a token program. */
+export function tokenMintFacts(bank: Bank, mint: Address): MintFacts {
+  const facts = mintFacts(bank, mint);
+  if (!isTokenProgram(facts.program)) throw invalidParams('Invalid param: not a Token mint');
+  return facts;
+}
+
+/**
+ * The token accounts a filter names, as a test.
+ * @throws RpcError -32602 for an unknown mint or token program.
+ */
+export function accountsOf(bank: Bank, filter: TokenFilter<Address>): (account: Account) => boolean {
+  if (filter.by === 'programId') {
+    if (!isTokenProgram(filter.key)) throw invalidParams('Invalid param: unrecognized Token program id');
+    return (account) => account.owner === filter.key;
+  }
+  const { program } = tokenMintFacts(bank, filter.key);
+  const mint = addressBytes(filter.key);
+  return ({ owner, data }) => owner === program && mint.every((byte, i) => data[i] === byte);
+}
