@@ -1,0 +1,50 @@
+import type { JsonValue, WritableJson } from '../../base/json.ts';
+import { resolveLookups } from '../../ledger/address-lookup-table.ts';
+import type { Message } from '../../ledger/message/message.ts';
+import { decodeNonce, nonceOfTransaction } from '../../ledger/nonce.ts';
+import { programs } from '../../ledger/programs.ts';
+import { feeOf } from '../../ledger/transaction/fee.ts';
+import { isMessageSane } from '../../ledger/transaction/sanitize-transaction.ts';
+import type { TransactionError } from '../../ledger/transaction/transaction-error.ts';
+import { type GetFeeForMessageResult, parseGetFeeForMessage } from '../../protocol/rpc/getFeeForMessage.ts';
+import { invalidParams } from '../../protocol/rpc-error.ts';
+import type { Bank, LocalNode } from '../node.ts';
+import { bankFor, withContext } from './context.ts';
+import { decodeMessageText } from './decode-wire.ts';
+
+/** Source: solana-message, `AddressLoaderError`. */
+const LOOKUP_FAULTS: Readonly<Record<string, string>> = {
+  AddressLookupTableNotFound: 'Attempted to lookup addresses from a table that does not exist',
+  InvalidAddressLookupTableOwner: 'Attempted to lookup addresses from an account owned by the wrong program',
+  InvalidAddressLookupTableData: 'Attempted to lookup addresses from an invalid account',
+  InvalidAddressLookupTableIndex: 'Address lookup contains an invalid index',
+};
+
+const describe = (fault: TransactionError): string =>
+  typeof fault === 'string' ? (LOOKUP_FAULTS[fault] ?? fault) : 'invalid value';
+
+function requireSane(message: Message, bank: Bank): void {
+  if (!isMessageSane(message)) throw invalidParams('invalid transaction message: index out of bounds');
+  const resolved = resolveLookups(message, (address) => bank.account(address), bank.slot);
+  if ('fault' in resolved) throw invalidParams(`invalid transaction message: ${describe(resolved.fault)}`);
+}
+
+/** Whether the message stands on a durable nonce whose value is still the one it names. */
+function hasValidNonce(message: Message, bank: Bank): boolean {
+  const use = nonceOfTransaction(message);
+  const account = use === null ? null : bank.account(use.account);
+  if (account === null || account.owner !== programs.system) return false;
+  const nonce = decodeNonce(account.data);
+  return nonce?.version === 'current' && nonce.data?.durableNonce === message.recentBlockhash;
+}
+
+/** What a message would pay; null when its blockhash is unknown. */
+export function getFeeForMessage(node: LocalNode, params: JsonValue | undefined): WritableJson {
+  const { data, config } = parseGetFeeForMessage(params);
+  const message = decodeMessageText(data);
+  const bank = bankFor(node, config);
+  requireSane(message, bank);
+  const known = bank.lastValidBlockHeight(message.recentBlockhash) !== null || hasValidNonce(message, bank);
+  const fee: GetFeeForMessageResult = known ? feeOf(message) : null;
+  return withContext(bank, fee);
+}

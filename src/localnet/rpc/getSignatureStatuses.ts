@@ -1,0 +1,35 @@
+import type { JsonValue, WritableJson } from '../../base/json.ts';
+import { encodeStatus } from '../../ledger/encoding/ui-meta.ts';
+import type { Signature } from '../../ledger/signature.ts';
+import { parseGetSignatureStatuses } from '../../protocol/rpc/getSignatureStatuses.ts';
+import type { LocalNode, SignatureStatus } from '../node.ts';
+import { withContext } from './context.ts';
+
+function encode(node: LocalNode, { slot, err }: SignatureStatus): WritableJson {
+  const finalized = slot <= node.bank('finalized').slot;
+  const unsettled = slot <= node.bank('confirmed').slot ? 'confirmed' : 'processed';
+  return {
+    confirmationStatus: finalized ? 'finalized' : unsettled,
+    // Every later block is a vote for the earlier ones.
+    confirmations: finalized ? null : node.bank('processed').slot - slot,
+    err,
+    slot,
+    status: encodeStatus(err),
+  };
+}
+
+/** History knows finalized transactions only: the younger ones are in the status cache. */
+function fromHistory(node: LocalNode, signature: Signature): SignatureStatus | null {
+  const place = node.history.locate(signature);
+  return place !== null && place.slot <= node.bank('finalized').slot ? place : null;
+}
+
+/** Where transactions stand; null for those that are not known. */
+export function getSignatureStatuses(node: LocalNode, params: JsonValue | undefined): WritableJson {
+  const { signatures, searchHistory } = parseGetSignatureStatuses(params);
+  const statuses = signatures.map((signature) => {
+    const status = node.recentStatus(signature) ?? (searchHistory ? fromHistory(node, signature) : null);
+    return status === null ? null : encode(node, status);
+  });
+  return withContext(node.bank('processed'), statuses);
+}

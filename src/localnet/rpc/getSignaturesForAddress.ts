@@ -1,0 +1,54 @@
+import type { JsonValue, WritableJson } from '../../base/json.ts';
+import type { Signature } from '../../ledger/signature.ts';
+import { memoOf } from '../../ledger/transaction/memo.ts';
+import type { Slot } from '../../ledger/units.ts';
+import {
+  type GetSignaturesForAddressParams,
+  parseGetSignaturesForAddress,
+} from '../../protocol/rpc/getSignaturesForAddress.ts';
+import { filterTransactionNotFound } from '../../protocol/rpc/history-errors.ts';
+import { requireConfirmed } from '../../protocol/rpc/parameters.ts';
+import type { AddressSignature, Block, LocalNode } from '../node.ts';
+import { bankFor } from './context.ts';
+
+/** @throws RpcError -32020 when the transaction that bounds the page is unknown or not settled enough. */
+function requireKnown(node: LocalNode, signature: Signature | null, highestSlot: Slot): void {
+  if (signature === null) return;
+  const place = node.history.locate(signature);
+  if (place === null || place.slot > highestSlot) throw filterTransactionNotFound(signature);
+}
+
+function listSignatures(node: LocalNode, params: GetSignaturesForAddressParams): AddressSignature[] {
+  const { address, limit, before, until, config } = params;
+  const highestSlot = bankFor(node, config).slot;
+  requireKnown(node, before, highestSlot);
+  requireKnown(node, until, highestSlot);
+  return node.history.signaturesForAddress(address, {
+    limit,
+    highestSlot,
+    ...(before === null ? {} : { before }),
+    ...(until === null ? {} : { until }),
+  });
+}
+
+/** Newest first: what an address had part in. */
+export function getSignaturesForAddress(node: LocalNode, params: JsonValue | undefined): WritableJson {
+  const parsed = parseGetSignaturesForAddress(params);
+  requireConfirmed(parsed.config.commitment);
+  const finalized = node.bank('finalized').slot;
+  // Neighbours in the list often share a block, and reading one may go to the disk.
+  let block: Block | null = null;
+  return listSignatures(node, parsed).map(({ signature, slot, index }) => {
+    if (block?.slot !== slot) block = node.history.block(slot);
+    const executed = block?.transactions[index];
+    return {
+      blockTime: block?.blockTime ?? null,
+      confirmationStatus: slot <= finalized ? 'finalized' : 'confirmed',
+      err: executed?.meta.err ?? null,
+      memo: executed === undefined ? null : memoOf(executed.transaction.message),
+      signature,
+      slot,
+      transactionIndex: index,
+    };
+  });
+}

@@ -1,0 +1,12 @@
+import type { JsonValue, WritableJson } from '../../base/json.ts';
+import { type IsBlockhashValidResult, parseIsBlockhashValid } from '../../protocol/rpc/isBlockhashValid.ts';
+import type { LocalNode } from '../node.ts';
+import { bankFor, withContext } from './context.ts';
+
+/** Whether a transaction with this blockhash may still run. */
+export function isBlockhashValid(node: LocalNode, params: JsonValue | undefined): WritableJson {
+  const { blockhash, config } = parseIsBlockhashValid(params);
+  const bank = bankFor(node, config);
+  const value: IsBlockhashValidResult = bank.isBlockhashValid(blockhash);
+  return withContext(bank, value);
+}

@@ -1,0 +1,15 @@
+import type { JsonValue } from '../../base/json.ts';
+import { parseRequestAirdrop, type RequestAirdropResult } from '../../protocol/rpc/requestAirdrop.ts';
+import { RpcError } from '../../protocol/rpc-error.ts';
+import type { LocalNode } from '../node.ts';
+
+/**
+ * Sends lamports from the faucet.
+ * @throws RpcError -32603 when the faucet has not that much; Agave says no more either.
+ */
+export function requestAirdrop(node: LocalNode, params: JsonValue | undefined): RequestAirdropResult {
+  const { address, lamports, recentBlockhash } = parseRequestAirdrop(params);
+  const signature = node.airdrop(address, lamports, recentBlockhash ?? undefined);
+  if (signature === 'insufficient') throw new RpcError(-32603, 'Internal error');
+  return signature;
+}

@@ -1,0 +1,61 @@
+import type { JsonValue, WritableJson } from '../../base/json.ts';
+import { verifyTransaction } from '../../ledger/ed25519.ts';
+import { encodeReturnData } from '../../ledger/encoding/ui-meta.ts';
+import { displayTransactionError } from '../../ledger/transaction/display-error.ts';
+import type { Transaction } from '../../ledger/transaction/transaction.ts';
+import type { TransactionError } from '../../ledger/transaction/transaction-error.ts';
+import { parseSendTransaction, type SendTransactionResult } from '../../protocol/rpc/sendTransaction.ts';
+import { RpcError } from '../../protocol/rpc-error.ts';
+import type { Bank, LocalNode, Simulation } from '../node.ts';
+import { bankFor } from './context.ts';
+import { decodeTransactionText } from './decode-wire.ts';
+import { requireSanitized } from './sanitized.ts';
+
+/** `data` of -32002: what a simulation says, without what would take long to tell. */
+const preflightData = (simulation: Simulation): WritableJson => ({
+  accounts: null,
+  err: simulation.err,
+  fee: simulation.fee,
+  innerInstructions: null,
+  loadedAccountsDataSize: simulation.loadedAccountsDataSize,
+  loadedAddresses: null,
+  logs: simulation.logs,
+  postBalances: null,
+  postTokenBalances: null,
+  preBalances: null,
+  preTokenBalances: null,
+  replacementBlockhash: null,
+  returnData: simulation.returnData === null ? null : encodeReturnData(simulation.returnData),
+  unitsConsumed: simulation.unitsConsumed,
+});
+
+const preflightFailure = (err: TransactionError, simulation: Simulation): RpcError =>
+  new RpcError(
+    -32002,
+    `Transaction simulation failed: ${displayTransactionError(err)}`,
+    preflightData(simulation),
+  );
+
+/** @throws RpcError -32002 when the transaction would fail. */
+function preflight(node: LocalNode, transaction: Transaction, bank: Bank): void {
+  const options = { sigVerify: true, replaceRecentBlockhash: false, innerInstructions: false };
+  const simulation = node.simulate(transaction, bank, options);
+  if (simulation.err !== null) throw preflightFailure(simulation.err, simulation);
+}
+
+/**
+ * Runs a transaction. The answer is its first signature, whatever then becomes of it: a real node has only
+ * passed it on by then. Order of the checks as in Agave; reference §1.10.
+ */
+export function sendTransaction(node: LocalNode, params: JsonValue | undefined): SendTransactionResult {
+  const { data, encoding, skipPreflight, preflightCommitment, minContextSlot } = parseSendTransaction(params);
+  const transaction = decodeTransactionText(data, encoding);
+  const bank = bankFor(node, { commitment: preflightCommitment, minContextSlot });
+  requireSanitized(transaction, bank);
+  if (!skipPreflight) preflight(node, transaction, bank);
+  // Without preflight nobody has looked at the signatures; a leader drops what is not signed.
+  if (!skipPreflight || verifyTransaction(transaction)) node.submit(transaction);
+  const [signature] = transaction.signatures;
+  if (signature === undefined) throw new Error('a sanitized transaction has a signature');
+  return signature;
+}

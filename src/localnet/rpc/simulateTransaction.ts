@@ -1,0 +1,89 @@
+import type { JsonValue, WritableJson } from '../../base/json.ts';
+import type { Account } from '../../ledger/account/account.ts';
+import type { Address } from '../../ledger/address.ts';
+import { encodeAccount } from '../../ledger/encoding/ui-account.ts';
+import { encodeInnerInstructions } from '../../ledger/encoding/ui-instruction.ts';
+import { encodeReturnData, encodeTokenBalances } from '../../ledger/encoding/ui-meta.ts';
+import type { LoadedAddresses } from '../../ledger/message/message.ts';
+import { allKeys } from '../../ledger/message/message-keys.ts';
+import { decodeMint } from '../../ledger/token/mint.ts';
+import { readAddress } from '../../protocol/rpc/parameters.ts';
+import {
+  parseSimulateTransaction,
+  type SimulatedAccounts,
+  type SimulateTransactionParams,
+} from '../../protocol/rpc/simulateTransaction.ts';
+import { invalidParams } from '../../protocol/rpc-error.ts';
+import type { Bank, LocalNode, Simulation } from '../node.ts';
+import { bankFor, withContext } from './context.ts';
+import { decodeTransactionText } from './decode-wire.ts';
+import { requireSanitized } from './sanitized.ts';
+
+/** The accounts asked for as the run left them; nulls after a failure. */
+function encodeAccounts(
+  { encoding, addresses }: SimulatedAccounts,
+  simulation: Simulation,
+  bank: Bank,
+  keyCount: number,
+): WritableJson {
+  if (encoding === 'binary' || encoding === 'base58') throw invalidParams('base58 encoding not supported');
+  if (addresses.length > keyCount) throw invalidParams(`Too many accounts provided; max ${keyCount}`);
+  if (simulation.err !== null) return addresses.map(() => null);
+  const read = (address: Address): Account | null =>
+    simulation.postAccounts.get(address) ?? bank.account(address);
+  const mint = (address: Address) => {
+    const account = read(address);
+    return account === null ? null : decodeMint(account.data);
+  };
+  return addresses.map((text) => {
+    const address = readAddress(text);
+    const account = read(address);
+    return account === null ? null : encodeAccount(address, account, encoding, null, { mint });
+  });
+}
+
+function encodeValue(
+  simulation: Simulation,
+  accounts: WritableJson,
+  innerInstructions: WritableJson,
+  loaded: LoadedAddresses,
+): WritableJson {
+  const { preTokenBalances, postTokenBalances, returnData } = simulation;
+  return {
+    accounts,
+    err: simulation.err,
+    fee: simulation.fee,
+    innerInstructions,
+    loadedAccountsDataSize: simulation.loadedAccountsDataSize,
+    loadedAddresses: { readonly: loaded.readonly, writable: loaded.writable },
+    logs: simulation.logs,
+    postBalances: simulation.postBalances,
+    postTokenBalances: postTokenBalances === null ? null : encodeTokenBalances(postTokenBalances),
+    preBalances: simulation.preBalances,
+    preTokenBalances: preTokenBalances === null ? null : encodeTokenBalances(preTokenBalances),
+    replacementBlockhash: simulation.replacementBlockhash,
+    returnData: returnData === null ? null : encodeReturnData(returnData),
+    unitsConsumed: simulation.unitsConsumed,
+  };
+}
+
+function rejectContradiction({ sigVerify, replaceRecentBlockhash }: SimulateTransactionParams): void {
+  if (sigVerify && replaceRecentBlockhash) {
+    throw invalidParams('sigVerify may not be used with replaceRecentBlockhash');
+  }
+}
+
+/** Runs a transaction without effect. Order of the checks as in Agave; reference §1.10. */
+export function simulateTransaction(node: LocalNode, params: JsonValue | undefined): WritableJson {
+  const parsed = parseSimulateTransaction(params);
+  const transaction = decodeTransactionText(parsed.data, parsed.encoding);
+  const bank = bankFor(node, parsed.config);
+  rejectContradiction(parsed);
+  const loaded = requireSanitized(transaction, bank);
+  const simulation = node.simulate(transaction, bank, parsed);
+  const keys = allKeys(transaction.message, loaded);
+  const accounts =
+    parsed.accounts === null ? null : encodeAccounts(parsed.accounts, simulation, bank, keys.length);
+  const inner = parsed.innerInstructions ? encodeInnerInstructions(simulation.innerInstructions, keys) : null;
+  return withContext(bank, encodeValue(simulation, accounts, inner, loaded));
+}

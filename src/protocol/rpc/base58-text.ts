@@ -1,0 +1,39 @@
+import { decodeBase58 } from '../../ledger/base58.ts';
+
+/** Bytes of a base58 text, or the fault as Rust's `bs58` crate names it (`decode::Error`, `{:?}`). */
+export type Base58Result = Readonly<{ bytes: Uint8Array } | { fault: string }>;
+
+const CHARACTER = /[1-9A-HJ-NP-Za-km-z]/;
+const ESCAPES: Readonly<Record<string, string>> = {
+  '\0': '\\0',
+  '\t': '\\t',
+  '\n': '\\n',
+  '\r': '\\r',
+  "'": "\\'",
+  '\\': '\\\\',
+};
+
+/** An ASCII character as Rust's `{:?}` prints it. */
+function rustChar(character: string): string {
+  const printable = character >= ' ' && character !== '\u007f';
+  return `'${ESCAPES[character] ?? (printable ? character : `\\u{${character.charCodeAt(0).toString(16)}}`)}'`;
+}
+
+/** What is wrong with a text that is not base58; the first fault is named. */
+function faultOf(text: string): string {
+  let index = 0;
+  for (const character of text) {
+    if (character > '\u007f') return `NonAsciiCharacter { index: ${index} }`;
+    if (!CHARACTER.test(character)) {
+      return `InvalidCharacter { character: ${rustChar(character)}, index: ${index} }`;
+    }
+    index++;
+  }
+  throw new RangeError('the text is base58');
+}
+
+/** Decodes base58. Source: Rust `bs58` 0.5. */
+export function decodeBase58Text(text: string): Base58Result {
+  const bytes = decodeBase58(text);
+  return bytes === null ? { fault: faultOf(text) } : { bytes };
+}

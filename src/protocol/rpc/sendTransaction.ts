@@ -1,0 +1,59 @@
+import type { JsonValue } from '../../base/json.ts';
+import type { Signature } from '../../ledger/signature.ts';
+import { type Slot, slot } from '../../ledger/units.ts';
+import { type Commitment, commitments } from '../commitment.ts';
+import { at, positional } from './parameters.ts';
+import {
+  type JsonObject,
+  member,
+  optional,
+  readBoolean,
+  readPlainStruct,
+  readString,
+  readU64,
+  readUsize,
+  readVariant,
+} from './serde.ts';
+import { readEncoding, type WireEncoding, wireEncoding } from './transaction-encoding.ts';
+
+export type SendTransactionParams = Readonly<{
+  data: string;
+  encoding: WireEncoding;
+  skipPreflight: boolean;
+  preflightCommitment: Commitment;
+  minContextSlot: Slot | null;
+}>;
+export type SendTransactionResult = Signature;
+
+const FIELDS = ['skipPreflight', 'preflightCommitment', 'encoding', 'maxRetries', 'minContextSlot'];
+
+/** serde's `default`: only an absent member takes the default, null is a wrong type. */
+function readFlag(config: JsonObject, name: string): boolean {
+  const value = member(config, name);
+  return value === undefined ? false : readBoolean(value);
+}
+
+/**
+ * `transaction, {skipPreflight, preflightCommitment, encoding, maxRetries, minContextSlot}`. `maxRetries` is
+ * read and ignored: nothing is sent on. Unlike elsewhere an unknown commitment is an error.
+ */
+export function parseSendTransaction(params: JsonValue | undefined): SendTransactionParams {
+  const list = positional(params, 1, 2);
+  const data = at(list, 0, readString);
+  const config =
+    optional(list[1], (value) => readPlainStruct(value, 'RpcSendTransactionConfig', FIELDS)) ?? {};
+  const skipPreflight = readFlag(config, 'skipPreflight');
+  const commitment = optional(member(config, 'preflightCommitment'), (name) =>
+    readVariant(name, commitments),
+  );
+  const encoding = readEncoding(member(config, 'encoding'));
+  optional(member(config, 'maxRetries'), readUsize);
+  const minContextSlot = optional(member(config, 'minContextSlot'), readU64);
+  return {
+    data,
+    encoding: wireEncoding(encoding),
+    skipPreflight,
+    preflightCommitment: skipPreflight ? 'processed' : (commitment ?? 'finalized'),
+    minContextSlot: minContextSlot === null ? null : slot(minContextSlot),
+  };
+}

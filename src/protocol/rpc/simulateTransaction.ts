@@ -1,0 +1,66 @@
+import type { JsonValue } from '../../base/json.ts';
+import {
+  type AccountEncoding,
+  accountEncodings,
+  at,
+  type ContextConfig,
+  configObject,
+  contextOf,
+  positional,
+} from './parameters.ts';
+import {
+  type JsonObject,
+  member,
+  optional,
+  readBoolean,
+  readPlainStruct,
+  readString,
+  readStrings,
+  readVariant,
+  required,
+} from './serde.ts';
+import { readEncoding, type WireEncoding, wireEncoding } from './transaction-encoding.ts';
+
+/** The accounts whose state after the run is asked for. */
+export type SimulatedAccounts = Readonly<{ encoding: AccountEncoding; addresses: readonly string[] }>;
+
+export type SimulateTransactionParams = Readonly<{
+  data: string;
+  encoding: WireEncoding;
+  sigVerify: boolean;
+  replaceRecentBlockhash: boolean;
+  innerInstructions: boolean;
+  accounts: SimulatedAccounts | null;
+  config: ContextConfig;
+}>;
+
+const readAccounts = (value: JsonValue): SimulatedAccounts => {
+  const accounts = readPlainStruct(value, 'RpcSimulateTransactionAccountsConfig', ['encoding', 'addresses']);
+  return {
+    encoding:
+      optional(member(accounts, 'encoding'), (name) => readVariant(name, accountEncodings)) ?? 'base64',
+    addresses: required(accounts, 'addresses', readStrings),
+  };
+};
+
+/** serde's `default`: only an absent member takes the default, null is a wrong type. */
+function readFlag(config: JsonObject, name: string): boolean {
+  const value = member(config, name);
+  return value === undefined ? false : readBoolean(value);
+}
+
+/** `transaction, {sigVerify, replaceRecentBlockhash, commitment, encoding, accounts, minContextSlot, innerInstructions}`. */
+export function parseSimulateTransaction(params: JsonValue | undefined): SimulateTransactionParams {
+  const list = positional(params, 1, 2);
+  const data = at(list, 0, readString);
+  const config = configObject(list[1], 'RpcSimulateTransactionConfig');
+  const flags = {
+    sigVerify: readFlag(config, 'sigVerify'),
+    replaceRecentBlockhash: readFlag(config, 'replaceRecentBlockhash'),
+    innerInstructions: readFlag(config, 'innerInstructions'),
+  };
+  const encoding = readEncoding(member(config, 'encoding'));
+  const accounts = optional(member(config, 'accounts'), readAccounts);
+  const context = contextOf(config);
+  return { data, encoding: wireEncoding(encoding), ...flags, accounts, config: context };
+}
