@@ -10,7 +10,10 @@ const locate = (text: string, id = 7): { body: string; errorCode: number } | nul
 
 describe('the answer in what a node sent', () => {
   it('is found in the order in which Agave writes, newline or not', () => {
-    expect(locate('{"jsonrpc":"2.0","result":{"a":[1]},"id":7}\n')).toEqual({ body: '{"a":[1]}', errorCode: 0 });
+    expect(locate('{"jsonrpc":"2.0","result":{"a":[1]},"id":7}\n')).toEqual({
+      body: '{"a":[1]}',
+      errorCode: 0,
+    });
     expect(locate('{"jsonrpc":"2.0","result":null,"id":7}')).toEqual({ body: 'null', errorCode: 0 });
     expect(locate('{"jsonrpc":"2.0","error":{"code":-32602,"message":"x"},"id":7}')).toEqual({
       body: '{"code":-32602,"message":"x"}',
@@ -19,7 +22,10 @@ describe('the answer in what a node sent', () => {
   });
 
   it('is found in any order and spacing', () => {
-    expect(locate('{"jsonrpc":"2.0","id":7,"result":{"a":"}"}}')).toEqual({ body: '{"a":"}"}', errorCode: 0 });
+    expect(locate('{"jsonrpc":"2.0","id":7,"result":{"a":"}"}}')).toEqual({
+      body: '{"a":"}"}',
+      errorCode: 0,
+    });
     expect(locate(' { "id" : 7 , "result" : [ 1 , 2 ] , "jsonrpc" : "2.0" } \r\n')).toEqual({
       body: '[ 1 , 2 ]',
       errorCode: 0,

@@ -53,12 +53,11 @@ function restLeft(nodes: readonly UpstreamNode[]): number | null {
   return rests.length === 0 ? null : Math.min(...rests);
 }
 
-/** The next node, after a pause where one is due; null when nobody is left to ask. */
-async function nextNode(walk: Walk): Promise<UpstreamNode | null> {
-  const node = nodeFor(walk);
-  if (node !== null) {
-    if (walk.asked.has(node)) await pause(walk, walk.limits.backoffMs * (0.5 + Math.random()));
-    return node;
+/** The next node after a pause, because it has just failed or because all others rest; null when there is none. */
+async function laterNode(walk: Walk): Promise<UpstreamNode | null> {
+  if (nodeFor(walk) !== null) {
+    await pause(walk, walk.limits.backoffMs * (0.5 + Math.random()));
+    return nodeFor(walk);
   }
   const rest = walk.best === null ? restLeft(walk.nodes) : null;
   if (rest === null || rest > walk.limits.restWaitMaxMs) return null;
@@ -174,7 +173,9 @@ export async function askNodes(
 ): Promise<Answer> {
   const walk = begin(nodes, call, limits, signal);
   for (let attempts = 0; attempts < limits.attemptsMax; attempts++) {
-    const node = await nextNode(walk);
+    // Chosen and counted as in flight within one tick, so that a burst of calls sees its own weight.
+    const next = nodeFor(walk);
+    const node = next !== null && !walk.asked.has(next) ? next : await laterNode(walk);
     if (node === null || outOfTime(walk)) break;
     walk.asked.add(node);
     const { outcome, elapsedMs } = await attempt(node, call, timeoutOf(walk), walk.signal);

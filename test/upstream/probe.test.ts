@@ -1,0 +1,99 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { genesisHashes, probeNode } from '../../src/upstream/probe.ts';
+import { deadUrl } from './mock/dead.ts';
+import { htmlBadGateway } from './mock/garbage.ts';
+import { type Behaviour, type MockNode, send, sendError, startMock } from './mock/server.ts';
+import { silent } from './mock/silent.ts';
+import { throttling } from './mock/throttling.ts';
+
+let mock: MockNode | null = null;
+afterEach(async () => {
+  await mock?.close();
+  mock = null;
+});
+
+const results: Record<string, string> = {
+  getVersion: '{"feature-set":1,"solana-core":"4.1.2"}',
+  getGenesisHash: `"${genesisHashes.devnet}"`,
+  getHealth: '"ok"',
+  getSlot: '18446744073709551615',
+  getFirstAvailableBlock: '12',
+};
+
+/** A node that answers by method; an error where the table has none. */
+const node =
+  (table: Record<string, string>): Behaviour =>
+  ({ id, method }, reply) => {
+    const result = table[method];
+    if (result === undefined) sendError(reply, id, -32601, 'Method not found');
+    else send(reply, `{"jsonrpc":"2.0","result":${result},"id":${id}}`);
+  };
+
+async function probe(behaviour: Behaviour, timeoutMs = 2_000): ReturnType<typeof probeNode> {
+  mock = await startMock(behaviour);
+  return probeNode({ name: 'n', url: `${mock.url}secret-key-123` }, 'devnet', timeoutMs);
+}
+
+describe('the probe of a node', () => {
+  it('finds nothing to mend in a good one', async () => {
+    const report = await probe(node(results));
+    expect(report).toMatchObject({
+      node: 'n',
+      network: 'devnet',
+      reachable: true,
+      version: '4.1.2',
+      genesisHash: genesisHashes.devnet,
+      healthy: true,
+      slot: 18446744073709551615n,
+      firstAvailableBlock: 12n,
+      findings: [],
+    });
+    expect(report.latencyMs).toBeGreaterThan(0);
+  });
+
+  it('names the network to which it really belongs', async () => {
+    const report = await probe(node({ ...results, getGenesisHash: `"${genesisHashes['mainnet-beta']}"` }));
+    expect(report.findings).toEqual([
+      {
+        severity: 'error',
+        finding: 'It belongs to mainnet-beta, not to devnet.',
+        remedy: 'List it under mainnet-beta, or correct its URL.',
+      },
+    ]);
+  });
+
+  it('only warns about a ledger that is nobody’s', async () => {
+    const report = await probe(node({ ...results, getGenesisHash: '"11111111111111111111111111111111"' }));
+    expect(report.findings.map(({ severity }) => severity)).toEqual(['warning']);
+  });
+
+  it('tells a node that is unhealthy and keeps no history', async () => {
+    const { getVersion, getGenesisHash, getSlot } = results;
+    const report = await probe(
+      node({ getVersion: getVersion!, getGenesisHash: getGenesisHash!, getSlot: getSlot! }),
+    );
+    expect(report).toMatchObject({ reachable: true, healthy: false, firstAvailableBlock: null });
+    expect(report.findings.map(({ severity }) => severity)).toEqual(['warning', 'warning']);
+  });
+
+  it.each<[string, Behaviour, RegExp]>([
+    ['does not speak JSON-RPC', (_request, reply) => send(reply, 'hello'), /RPC port/],
+    ['answers with an error page', htmlBadGateway, /Check the URL/],
+    ['refuses the key', (_request, reply) => send(reply, 'no', 401), /Check the key/],
+    ['throttles', throttling('1'), /rate/],
+    ['drops the connection', (_request, _reply, socket) => socket.destroy(), /https/],
+    ['stays silent', silent, /firewall/],
+  ])('says what to do about a node that %s', async (_name, behaviour, remedy) => {
+    const report = await probe(behaviour, 200);
+    expect(report).toMatchObject({ reachable: false, latencyMs: null, healthy: null, slot: null });
+    expect(report.findings).toHaveLength(1);
+    expect(report.findings[0]!.remedy).toMatch(remedy);
+    expect(JSON.stringify(report)).not.toMatch(/secret|127\.0\.0\.1/);
+    expect(mock!.received).toHaveLength(1);
+  });
+
+  it('says what to do about a node that is not there', async () => {
+    const report = await probeNode({ name: 'n', url: await deadUrl() }, 'devnet');
+    expect(report.findings[0]!.finding).toBe('No connection can be made.');
+  });
+});

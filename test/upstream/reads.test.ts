@@ -1,0 +1,247 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { Failure } from '../../src/protocol/errors.ts';
+import type { UpstreamLimits } from '../../src/upstream/limits.ts';
+import type { NodeConfig } from '../../src/upstream/node.ts';
+import { behind } from './mock/behind.ts';
+import { deadUrl } from './mock/dead.ts';
+import { dyingAfterRequest, dyingMidBody } from './mock/dying.ts';
+import { failing } from './mock/failing.ts';
+import { empty, htmlBadGateway, noId, truncated, wrongId } from './mock/garbage.ts';
+import { healthy } from './mock/healthy.ts';
+import { call, type Scene, stage } from './mock/pool.ts';
+import { type Behaviour, send, sendError } from './mock/server.ts';
+import { silent } from './mock/silent.ts';
+import { throttling } from './mock/throttling.ts';
+
+const BIG = '{"context":{"slot":7},"value":18446744073709551615}';
+let scene: Scene;
+afterEach(() => scene.close());
+
+const open = async (
+  nodes: readonly (Behaviour | NodeConfig)[],
+  limits?: Partial<UpstreamLimits>,
+): Promise<Scene> => {
+  scene = await stage(nodes, limits);
+  return scene;
+};
+
+async function failureOf(promise: Promise<unknown>): Promise<Failure> {
+  const error = await promise.then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(Failure);
+  return error as Failure;
+}
+
+describe('a read', () => {
+  it.each([
+    ['drops the connection after the request', dyingAfterRequest],
+    ['drops the connection in the middle of the answer', dyingMidBody],
+    ['is behind (-32005)', behind],
+    ['has no history (-32011)', failing(-32011)],
+    ['does not know the method (-32601)', failing(-32601)],
+    ['is throttling without Retry-After', throttling()],
+    ['is throttling with Retry-After', throttling('30')],
+    ['never answers', silent],
+    ['sends truncated JSON', truncated],
+    ['answers somebody else', wrongId],
+    ['answers nobody', noId],
+    ['sends an HTML 502', htmlBadGateway],
+    ['sends nothing', empty],
+  ])('succeeds every time when one of two nodes %s', async (_name, behaviour) => {
+    const { pool } = await open([behaviour, healthy(BIG)]);
+    for (let i = 0; i < 12; i++) {
+      const answer = await pool.ask(call('getBalance', ['11111111111111111111111111111111']));
+      expect(answer.body.toString()).toBe(BIG);
+      expect(answer.errorCode).toBe(0);
+    }
+  });
+
+  it('succeeds every time when one of two nodes is dead', async () => {
+    const { pool } = await open([{ name: 'dead', url: await deadUrl() }, healthy(BIG)]);
+    for (let i = 0; i < 12; i++) {
+      expect((await pool.ask(call('getBalance'))).body.toString()).toBe(BIG);
+    }
+  });
+
+  it('succeeds when all but one of several nodes fail, each in its own way', async () => {
+    const { pool } = await open([dyingAfterRequest, behind, throttling('30'), truncated, healthy(BIG)]);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => pool.ask(call('getBalance'))));
+    expect(answers.map((answer) => answer.body.toString())).toEqual(Array(20).fill(BIG));
+  });
+
+  it('is asked again at the only node when that dropped the connection', async () => {
+    let first = true;
+    const { pool, mocks } = await open([
+      (request, reply, socket) => {
+        if (first) dyingAfterRequest(request, reply, socket);
+        else healthy(BIG)(request, reply, socket);
+        first = false;
+      },
+    ]);
+    expect((await pool.ask(call('getBalance'))).body.toString()).toBe(BIG);
+    expect(mocks[0]!.count('getBalance')).toBe(2);
+  });
+
+  it('waits for the only node when that asks for a short rest', async () => {
+    const { pool, mocks } = await open([throttling()]);
+    const asked = pool.ask(call('getBalance'));
+    mocks[0]!.become((request, reply, socket) => {
+      if (mocks[0]!.count('getBalance') < 2) throttling()(request, reply, socket);
+      else healthy(BIG)(request, reply, socket);
+    });
+    expect((await asked).body.toString()).toBe(BIG);
+  });
+
+  it('leaves a node alone until its Retry-After is over, and tells the caller when to come back', async () => {
+    const { pool, mocks } = await open([throttling('20')]);
+    await failureOf(pool.ask(call('getBalance')));
+    const failure = await failureOf(pool.ask(call('getBalance')));
+    expect(failure.code).toBe('UPSTREAM_UNAVAILABLE');
+    expect(failure.retryAfter).toBe(20);
+    expect(mocks[0]!.received).toHaveLength(1);
+  });
+
+  it('reaches the node with the params as they were written', async () => {
+    const { pool, mocks } = await open([healthy()]);
+    const params = '[ "é\\u0041", 18446744073709551615 ,1.0e2]';
+    await pool.ask({ ...call('getBalance'), params: Buffer.from(params) });
+    await pool.ask({ ...call('getHealth'), params: null });
+    const [first, second] = mocks[0]!.received;
+    expect(first!.raw).toBe(`{"jsonrpc":"2.0","id":${first!.id},"method":"getBalance","params":${params}}`);
+    expect(second!.raw).toBe(`{"jsonrpc":"2.0","id":${second!.id},"method":"getHealth"}`);
+  });
+});
+
+describe('an error of a node', () => {
+  it('is the caller’s answer at once when it is the caller’s fault', async () => {
+    const { pool, mocks } = await open([failing(-32602, 'Invalid param: WrongSize'), failing(-32602, 'x')]);
+    const answer = await pool.ask(call('getBalance'));
+    expect(answer.errorCode).toBe(-32602);
+    expect(mocks.map((mock) => mock.received.length).sort()).toEqual([0, 1]);
+  });
+
+  it('passes untouched when every node gives it', async () => {
+    const { pool } = await open([behind, behind]);
+    const answer = await pool.ask(call('getBalance'));
+    expect(answer.errorCode).toBe(-32005);
+    expect(answer.body.toString()).toBe(
+      '{"code":-32005,"message":"Node is behind by 150 slots","data":{"numSlotsBehind":150}}',
+    );
+  });
+
+  it('that tells most about the question wins over those about the nodes', async () => {
+    const { pool } = await open([behind, failing(-32016, 'm', { contextSlot: 9 }), failing(-32601)]);
+    expect((await pool.ask(call('getBalance'))).errorCode).toBe(-32016);
+  });
+
+  it('about a missing slot is doubted once, then believed', async () => {
+    const { pool, mocks } = await open([failing(-32007), failing(-32007), failing(-32007)]);
+    expect((await pool.ask(call('getBlock', [5]))).errorCode).toBe(-32007);
+    expect(mocks.reduce((sum, mock) => sum + mock.received.length, 0)).toBe(2);
+  });
+
+  it('about a missing slot gives way to a node that has the slot', async () => {
+    const { pool } = await open([failing(-32001), healthy('{"blockhash":"x"}')]);
+    for (let i = 0; i < 6; i++) expect((await pool.ask(call('getBlock', [5]))).errorCode).toBe(0);
+  });
+
+  it('beside a bad HTTP status is believed when it is a standard one', async () => {
+    const { pool } = await open([
+      ({ id }, reply) =>
+        send(reply, `{"jsonrpc":"2.0","error":{"code":-32602,"message":"no"},"id":${id}}`, 400),
+    ]);
+    expect((await pool.ask(call('getBalance'))).errorCode).toBe(-32602);
+  });
+
+  it('without an id, because the request is unreadable, does not count against the node', async () => {
+    const { pool } = await open([
+      (_request, reply) =>
+        send(reply, '{"jsonrpc":"2.0","error":{"code":-32700,"message":"Parse error"},"id":null}'),
+    ]);
+    for (let i = 0; i < 8; i++) {
+      expect((await pool.ask(call('getBalance', ['\\ud800']))).errorCode).toBe(-32700);
+    }
+    expect(pool.status()[0]!.failuresInRow).toBe(0);
+  });
+});
+
+describe('a failure of ours', () => {
+  it('names the network that has no nodes', async () => {
+    const { pool } = await open([healthy()]);
+    const failure = await failureOf(pool.ask({ ...call('getSlot'), network: 'testnet' }));
+    expect(failure.code).toBe('UPSTREAM_UNAVAILABLE');
+    expect(failure.facts).toEqual({ network: 'testnet' });
+  });
+
+  it('holds no word of what the nodes sent and nothing of their URLs', async () => {
+    const { pool, mocks, logged } = await open([htmlBadGateway, throttling('1')]);
+    const secret = 'c0ffee00-secret-key';
+    const keyed = await stage([
+      {
+        name: 'keyed',
+        url: `${mocks[0]!.url}v2/${secret}?api_key=${secret}`,
+        headers: { 'x-token': secret },
+      },
+    ]);
+    for (const one of [pool, keyed.pool]) {
+      const failure = await failureOf(one.ask(call('getBalance')));
+      const { message, code, facts } = failure;
+      expect(JSON.stringify({ message, code, facts })).not.toMatch(
+        /127\.0\.0\.1|provider|Bad Gateway|c0ffee/,
+      );
+      expect(String((failure as Error).cause)).not.toMatch(/127\.0\.0\.1|c0ffee/);
+    }
+    expect(logged.join() + keyed.logged.join()).not.toContain(secret);
+    await keyed.close();
+  });
+
+  it('takes the place of an error text that shows the key of the node', async () => {
+    const secret = 'c0ffee00-secret-key';
+    const { mocks } = await open([
+      ({ id }, reply) => sendError(reply, id, -32602, `upgrade at https://provider.example/${secret}`),
+    ]);
+    const keyed = await stage([{ name: 'keyed', url: `${mocks[0]!.url}${secret}/` }]);
+    expect((await failureOf(keyed.pool.ask(call('getBalance')))).code).toBe('UPSTREAM_UNAVAILABLE');
+    expect(keyed.pool.status()[0]!.failuresInRow).toBe(0);
+    await keyed.close();
+  });
+
+  it('says that time ran out when the nodes stay silent', async () => {
+    const { pool, mocks } = await open([silent, silent], { timeoutMs: 400 });
+    const failure = await failureOf(pool.ask(call('getBalance')));
+    expect(failure.code).toBe('UPSTREAM_TIMEOUT');
+    expect(mocks.every((mock) => mock.received.length >= 1)).toBe(true);
+  });
+
+  it('says that the answer is too large, without asking another node', async () => {
+    const large = healthy(JSON.stringify('x'.repeat(5_000)));
+    const { pool, mocks } = await open([large, large], { answerMaxBytes: 1_000 });
+    const failure = await failureOf(pool.ask(call('getProgramAccounts')));
+    expect(failure.code).toBe('ANSWER_TOO_LARGE');
+    expect(mocks.map((mock) => mock.received.length).sort()).toEqual([0, 1]);
+  });
+
+  it('says that too many calls are under way', async () => {
+    const { pool } = await open([silent], { inFlightMax: 3 });
+    const waiting = Array.from({ length: 3 }, () => failureOf(pool.ask(call('getBalance'))));
+    expect((await failureOf(pool.ask(call('getBalance')))).code).toBe('OVERLOADED');
+    await Promise.all(waiting);
+  });
+
+  it('ends the work when the caller leaves', async () => {
+    const { pool, mocks } = await open([silent], { attemptTimeoutMs: 10_000, timeoutMs: 10_000 });
+    const leave = new AbortController();
+    const asked = failureOf(pool.ask(call('getBalance'), leave.signal));
+    mocks[0]!.become(() => leave.abort());
+    await asked;
+    expect(pool.status()[0]!.inFlight).toBe(0);
+  });
+
+  it('bounds the attempts', async () => {
+    const { pool, mocks } = await open([dyingAfterRequest], { attemptsMax: 3 });
+    await failureOf(pool.ask(call('getBalance')));
+    expect(mocks[0]!.count('getBalance')).toBe(3);
+  });
+});

@@ -1,0 +1,91 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { deadUrl } from './mock/dead.ts';
+import { dyingAfterRequest } from './mock/dying.ts';
+import { healthy } from './mock/healthy.ts';
+import { call, type Scene, stage, until } from './mock/pool.ts';
+import { throttling } from './mock/throttling.ts';
+
+let scene: Scene;
+afterEach(() => scene.close());
+
+const stateOf = (name: string): string | undefined =>
+  scene.pool.status().find((node) => node.name === name)?.state;
+
+describe('the watch over the nodes', () => {
+  it('passes over a node whose slot is stale, and takes it back when it has caught up', async () => {
+    scene = await stage([healthy('1', 5_000n), healthy('2', 5_200n)], { lagMaxSlots: 100 });
+    const { pool, mocks } = scene;
+    pool.start();
+    await until(() => stateOf('node-1') === 'behind' && stateOf('node-2') === 'healthy');
+    for (let i = 0; i < 10; i++) expect((await pool.ask(call('getBalance'))).body.toString()).toBe('2');
+    expect(pool.status().map((node) => node.lagSlots)).toEqual([200n, 0n]);
+    mocks[0]!.become(healthy('1', 5_190n));
+    await until(() => stateOf('node-1') === 'healthy');
+  });
+
+  it('does not let one node that is far ahead exclude two that agree', async () => {
+    scene = await stage([healthy('1', 5_000n), healthy('2', 5_001n), healthy('3', 9_000_000n)]);
+    scene.pool.start();
+    await until(() => scene.pool.status().every((node) => node.slot !== null));
+    expect(stateOf('node-1')).toBe('healthy');
+    expect(stateOf('node-2')).toBe('healthy');
+  });
+
+  it('uses what there is when every node looks bad', async () => {
+    scene = await stage([dyingAfterRequest], { circuitFailuresMax: 1, circuitOpenMs: 60_000 });
+    scene.pool.start();
+    await until(() => stateOf('node-1') === 'failing');
+    scene.mocks[0]!.become(healthy('1'));
+    expect((await scene.pool.ask(call('getBalance'))).body.toString()).toBe('1');
+    await until(() => stateOf('node-1') === 'healthy');
+  });
+
+  it('tries a failing node again by itself, and says each change once', async () => {
+    scene = await stage([dyingAfterRequest, healthy('2')], { circuitFailuresMax: 2, circuitOpenMs: 50 });
+    const { pool, mocks, logged } = scene;
+    pool.start();
+    await until(() => stateOf('node-1') === 'failing');
+    const before = mocks[0]!.received.length;
+    for (let i = 0; i < 5; i++) expect((await pool.ask(call('getBalance'))).body.toString()).toBe('2');
+    expect(mocks[0]!.received.length - before).toBeLessThanOrEqual(1);
+    mocks[0]!.become(healthy('1'));
+    await until(() => stateOf('node-1') === 'healthy' && logged.some((line) => line.includes('is healthy')));
+    await until(() => logged.filter((line) => line.includes('"node":"node-1"')).length >= 2);
+    const told = logged
+      .filter((line) => line.includes('"node":"node-1"'))
+      .map((line) => JSON.parse(line).state);
+    expect(told).toEqual(['failing', 'healthy']);
+    expect(logged.join()).not.toContain('127.0.0.1');
+  });
+
+  it('leaves a resting node alone with its polls too', async () => {
+    scene = await stage([throttling('30'), healthy('2')]);
+    scene.pool.start();
+    await until(() => stateOf('node-1') === 'resting');
+    for (let i = 0; i < 5; i++) await scene.pool.ask(call('getBalance'));
+    expect(scene.mocks[0]!.received).toHaveLength(0);
+  });
+
+  it('is ready when a node of every network has answered, and not before', async () => {
+    scene = await stage([{ name: 'dead', url: await deadUrl() }, healthy('2')]);
+    expect(await scene.pool.waitUntilReady(10)).toBe(false);
+    scene.pool.start();
+    expect(await scene.pool.waitUntilReady(5_000)).toBe(true);
+  });
+
+  it('asks nothing more once stopped', async () => {
+    let polls = 0;
+    scene = await stage([
+      (request, reply, socket) => {
+        polls++;
+        healthy('1')(request, reply, socket);
+      },
+    ]);
+    scene.pool.start();
+    await until(() => polls > 2);
+    await scene.pool.stop();
+    const before = polls;
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    expect(polls).toBe(before);
+  });
+});

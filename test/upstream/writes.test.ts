@@ -1,0 +1,190 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { encodeBase58 } from '../../src/ledger/base58.ts';
+import { Failure } from '../../src/protocol/errors.ts';
+import type { UpstreamLimits } from '../../src/upstream/limits.ts';
+import type { NodeConfig } from '../../src/upstream/node.ts';
+import { behind } from './mock/behind.ts';
+import { deadUrl } from './mock/dead.ts';
+import { dyingAfterRequest, dyingMidBody } from './mock/dying.ts';
+import { failing } from './mock/failing.ts';
+import { htmlBadGateway, truncated, wrongId } from './mock/garbage.ts';
+import { healthy } from './mock/healthy.ts';
+import { call, type Scene, stage, until } from './mock/pool.ts';
+import type { Behaviour } from './mock/server.ts';
+import { silent } from './mock/silent.ts';
+import { throttling } from './mock/throttling.ts';
+
+/** One signature, then what stands for a message: enough for a node that is not real. */
+const wire = Buffer.concat([Buffer.from([1]), Buffer.alloc(64, 7), Buffer.alloc(120, 3)]);
+const signature = encodeBase58(wire.subarray(1, 65));
+const accepted = healthy(JSON.stringify(signature));
+const base64 = call('sendTransaction', [wire.toString('base64'), { encoding: 'base64' }]);
+const base58 = call('sendTransaction', [encodeBase58(wire)]);
+
+const alreadyProcessed = failing(
+  -32002,
+  'Transaction simulation failed: This transaction has already been processed',
+  { err: 'AlreadyProcessed', logs: [] },
+);
+const blockhashNotFound = failing(-32002, 'Transaction simulation failed: Blockhash not found', {
+  err: 'BlockhashNotFound',
+  logs: [],
+});
+
+let scene: Scene;
+afterEach(() => scene.close());
+
+const open = async (
+  nodes: readonly (Behaviour | NodeConfig)[],
+  limits?: Partial<UpstreamLimits>,
+): Promise<Scene> => {
+  scene = await stage(nodes, limits);
+  return scene;
+};
+
+/** The first of the nodes to be asked acts one way, the other one the other way, whichever is chosen first. */
+async function inOrder(first: Behaviour, second: Behaviour): Promise<Scene> {
+  let asked = 0;
+  const either: Behaviour = (request, reply, socket) =>
+    (asked++ === 0 ? first : second)(request, reply, socket);
+  return open([either, either]);
+}
+
+async function failureOf(promise: Promise<unknown>): Promise<Failure> {
+  const error = await promise.then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(Failure);
+  return error as Failure;
+}
+
+const total = (method: string): number => scene.mocks.reduce((sum, mock) => sum + mock.count(method), 0);
+
+describe('sendTransaction', () => {
+  it.each([
+    ['drops the connection after the request', dyingAfterRequest],
+    ['drops the connection in the middle of the answer', dyingMidBody],
+    ['never answers', silent],
+    ['is behind', behind],
+    ['throttles', throttling('30')],
+    ['sends an HTML 502', htmlBadGateway],
+    ['sends truncated JSON', truncated],
+    ['answers somebody else', wrongId],
+    ['does not know the blockhash yet', blockhashNotFound],
+  ])('is never lost when the first node %s', async (_name, first) => {
+    const { pool } = await inOrder(first, accepted);
+    expect((await pool.ask(base64)).body.toString()).toBe(JSON.stringify(signature));
+    expect(total('sendTransaction')).toBe(2);
+  });
+
+  it.each([
+    ['base64', base64],
+    ['base58', base58],
+  ])('answers with the signature when a lost first try had worked after all (%s)', async (_name, send) => {
+    const { pool } = await inOrder(dyingAfterRequest, alreadyProcessed);
+    const answer = await pool.ask(send);
+    expect(answer).toMatchObject({ errorCode: 0 });
+    expect(answer.body.toString()).toBe(JSON.stringify(signature));
+  });
+
+  it('passes "already processed" on when nobody but the caller had sent it before', async () => {
+    const { pool } = await inOrder(behind, alreadyProcessed);
+    expect((await pool.ask(base64)).errorCode).toBe(-32002);
+  });
+
+  it('asks one other node about an unknown blockhash, then believes it', async () => {
+    const { pool } = await open([blockhashNotFound, blockhashNotFound, blockhashNotFound]);
+    expect((await pool.ask(base64)).errorCode).toBe(-32002);
+    expect(total('sendTransaction')).toBe(2);
+  });
+
+  it('does not call a transaction dead that an earlier node may have taken', async () => {
+    const { pool } = await inOrder(dyingAfterRequest, blockhashNotFound);
+    const failure = await failureOf(pool.ask(base64));
+    expect(failure.facts).toEqual({ network: 'devnet', outcome: 'unknown', signature });
+  });
+
+  it('is not tried elsewhere when it is malformed', async () => {
+    const { pool } = await open([failing(-32602), failing(-32602)]);
+    expect((await pool.ask(base64)).errorCode).toBe(-32602);
+    expect(total('sendTransaction')).toBe(1);
+  });
+
+  it('goes on when the caller leaves', async () => {
+    const leave = new AbortController();
+    const { pool } = await inOrder((request, reply, socket) => {
+      leave.abort();
+      dyingAfterRequest(request, reply, socket);
+    }, accepted);
+    expect((await pool.ask(base64, leave.signal)).errorCode).toBe(0);
+    expect(total('sendTransaction')).toBe(2);
+  });
+});
+
+describe('an airdrop', () => {
+  const airdrop = call('requestAirdrop', ['11111111111111111111111111111111', 1]);
+
+  it.each([
+    ['drops the connection after the request', dyingAfterRequest],
+    ['drops the connection in the middle of the answer', dyingMidBody],
+    ['never answers', silent],
+    ['throttles', throttling()],
+    ['sends an HTML 502', htmlBadGateway],
+    ['sends truncated JSON', truncated],
+    ['answers somebody else', wrongId],
+  ])('reaches exactly one node, once, when that node %s', async (_name, behaviour) => {
+    const { pool } = await open([behaviour, behaviour], { timeoutMs: 300 });
+    await failureOf(pool.ask(airdrop));
+    expect(total('requestAirdrop')).toBe(1);
+  });
+
+  it('says that its outcome is unknown when its bytes had left', async () => {
+    const { pool } = await open([dyingAfterRequest]);
+    expect((await failureOf(pool.ask(airdrop))).facts).toEqual({ network: 'devnet', outcome: 'unknown' });
+  });
+
+  it('is never repeated over a kept connection that the node closes', async () => {
+    const { pool, mocks } = await open([healthy()]);
+    await pool.ask(call('getHealth'));
+    mocks[0]!.become(dyingAfterRequest);
+    await failureOf(pool.ask(airdrop));
+    expect(total('requestAirdrop')).toBe(1);
+  });
+
+  it('moves on from nodes that refuse the connection', async () => {
+    const dead = { name: 'dead', url: await deadUrl() };
+    const { pool } = await open([dead, healthy('"sig"')]);
+    for (let i = 0; i < 8; i++) expect((await pool.ask(airdrop)).errorCode).toBe(0);
+    expect(total('requestAirdrop')).toBe(8);
+  });
+
+  it('gets the error of its node, and no second opinion', async () => {
+    const { pool } = await open([behind, behind]);
+    expect((await pool.ask(airdrop)).errorCode).toBe(-32005);
+    expect(total('requestAirdrop')).toBe(1);
+  });
+});
+
+describe('a method that is not in the table', () => {
+  it('is not asked twice once its bytes have left', async () => {
+    const { pool } = await open([dyingAfterRequest, dyingAfterRequest]);
+    await failureOf(pool.ask(call('getAsset')));
+    expect(total('getAsset')).toBe(1);
+  });
+
+  it('is answered by another node when the first refuses the connection', async () => {
+    const { pool } = await open([{ name: 'dead', url: await deadUrl() }, healthy('{"id":"x"}')]);
+    for (let i = 0; i < 8; i++) expect((await pool.ask(call('getAsset'))).errorCode).toBe(0);
+  });
+});
+
+describe('calls that leave while a node is being stopped', () => {
+  it('end with a failure instead of hanging', async () => {
+    const { pool, mocks } = await open([silent]);
+    const asked = failureOf(pool.ask(call('getBalance')));
+    await until(() => mocks[0]!.received.length > 0);
+    await pool.stop();
+    expect(['UPSTREAM_UNAVAILABLE', 'UPSTREAM_TIMEOUT']).toContain((await asked).code);
+  });
+});
