@@ -1,7 +1,10 @@
 import type { UpstreamNode } from './node.ts';
 
+/** Unknown nodes count as quick, so that they get known; not as free, or a burst would all go to one of them. */
+const UNKNOWN_LATENCY_MS = 1;
+
 /** What asking this node now would roughly cost: its latency, times those who wait already. */
-const burden = (node: UpstreamNode): number => (node.inFlight + 1) * (node.latencyMs ?? 0);
+const burden = (node: UpstreamNode): number => (node.inFlight + 1) * (node.latencyMs ?? UNKNOWN_LATENCY_MS);
 
 /**
  * One of the nodes: the better of two drawn at random, so that load spreads and a slow node gets less.

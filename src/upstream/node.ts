@@ -163,6 +163,7 @@ export class UpstreamNode {
         // A question that took too long says more about the question than about the node.
         if (outcome.timedOut && elapsedMs === null) this.circuit.released();
         else this.circuit.failed(now);
+        if (outcome.timedOut) this.#noteLatency(elapsedMs);
         break;
       default:
         this.circuit.released();
@@ -172,6 +173,10 @@ export class UpstreamNode {
   #noteAnswer(now: number, elapsedMs: number | null): void {
     this.#throttledInRow = 0;
     this.lastAnswerAt = now;
+    this.#noteLatency(elapsedMs);
+  }
+
+  #noteLatency(elapsedMs: number | null): void {
     if (elapsedMs === null) return;
     const before = this.latencyMs ?? elapsedMs;
     this.latencyMs = before + LATENCY_WEIGHT * (elapsedMs - before);

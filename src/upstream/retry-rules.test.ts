@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import type { Nature } from '../protocol/methods.ts';
+import type { Outcome, PreflightFault } from './outcome.ts';
+import {
+  isAmbiguous,
+  judge,
+  rankOfError,
+  stopsWithCaller,
+  takesAllTheTime,
+  type Verdict,
+} from './retry-rules.ts';
+
+const answer = (errorCode: number, preflight: PreflightFault | null = null): Outcome => ({
+  kind: 'answer',
+  answer: { body: Buffer.from('x'), errorCode },
+  preflight,
+});
+const refused: Outcome = { kind: 'transport', bytesLeft: false, timedOut: false };
+const broken: Outcome = { kind: 'transport', bytesLeft: true, timedOut: false };
+const late: Outcome = { kind: 'transport', bytesLeft: true, timedOut: true };
+const status = (code: number): Outcome => ({ kind: 'status', status: code, restMs: null });
+const garbage: Outcome = { kind: 'garbage' };
+
+const repeatable: readonly Nature[] = [
+  'fixed',
+  'epoch',
+  'head',
+  'pinned',
+  'growing',
+  'scan',
+  'simulate',
+  'send',
+];
+const single: readonly Nature[] = ['mint', 'unknown'];
+
+const verdictsOf = (natures: readonly Nature[], outcome: Outcome): Verdict[] => [
+  ...new Set(natures.map((nature) => judge(nature, outcome))),
+];
+
+describe('the rules of repeating', () => {
+  it('give every result to the caller', () => {
+    expect(verdictsOf([...repeatable, ...single], answer(0))).toEqual(['answer']);
+  });
+
+  it.each([-32004, -32005, -32014, -32016, -32019, -32603, -32011, -32010, -32012, -32008, -32601, -32065])(
+    'ask another node after %i',
+    (code) => {
+      expect(verdictsOf(repeatable, answer(code))).toEqual(['hop']);
+    },
+  );
+
+  it.each([-32001, -32007, -32009, -32018, -32020])('ask one other node after %i', (code) => {
+    expect(verdictsOf(repeatable, answer(code))).toEqual(['hop-once']);
+  });
+
+  it.each([-32600, -32602, -32002, -32003, -32006, -32013, -32015, -32017, -32021, -32700, -1])(
+    'believe %i at once',
+    (code) => {
+      expect(verdictsOf(repeatable, answer(code))).toEqual(['answer']);
+    },
+  );
+
+  it('doubt an unknown blockhash once, and nothing else that a preflight says', () => {
+    expect(judge('send', answer(-32002, 'blockhash-not-found'))).toBe('hop-once');
+    expect(judge('send', answer(-32002, 'already-processed'))).toBe('answer');
+  });
+
+  it('ask another node after every failure that gave no answer', () => {
+    for (const outcome of [refused, broken, late, garbage, status(429), status(502), status(403)]) {
+      expect(verdictsOf(repeatable, outcome)).toEqual(['hop']);
+    }
+  });
+
+  it('leave airdrops and unknown methods with their node once bytes have left', () => {
+    expect(verdictsOf(single, refused)).toEqual(['hop']);
+    for (const outcome of [broken, late, garbage, status(429), status(502)]) {
+      expect(verdictsOf(single, outcome)).toEqual(['fail']);
+    }
+    expect(verdictsOf(single, answer(-32005))).toEqual(['answer']);
+  });
+
+  it('end with an answer that is too large and with the caller’s leaving', () => {
+    expect(verdictsOf(repeatable, { kind: 'too-large' })).toEqual(['fail']);
+    expect(verdictsOf(repeatable, { kind: 'aborted', bytesLeft: true })).toEqual(['fail']);
+  });
+
+  it('give all the time to what cannot be repeated, or should not', () => {
+    expect([...repeatable, ...single].filter(takesAllTheTime)).toEqual(['scan', 'mint', 'unknown']);
+  });
+
+  it('let only a transaction go on without its caller', () => {
+    expect([...repeatable, ...single].filter((nature) => !stopsWithCaller(nature))).toEqual(['send']);
+  });
+});
+
+describe('an outcome', () => {
+  it('leaves open whether the node acted when it was not a clear refusal', () => {
+    const open = [broken, late, garbage, status(502), status(504), answer(-32603)];
+    const clear = [refused, status(429), status(403), answer(-32005), answer(0)];
+    expect(open.map(isAmbiguous)).toEqual(open.map(() => true));
+    expect(clear.map(isAmbiguous)).toEqual(clear.map(() => false));
+  });
+});
+
+describe('the rank of an error', () => {
+  it('puts what concerns the question before what concerns the node', () => {
+    const codes = [-32601, -32005, -32603, -32011, -32016, -32007];
+    expect(codes.toSorted((a, b) => rankOfError(a) - rankOfError(b))).toEqual(codes.toReversed());
+  });
+});
