@@ -41,7 +41,7 @@ function transactionsOf(block: Block, params: GetBlockParams): { readonly [name:
   }
 }
 
-/** A block at or above `confirmed`. Nobody earns anything on the embedded ledger, so `rewards` is empty. */
+/** A block at or above `confirmed`. Blocks do not record what the leader earned, so `rewards` is empty. */
 export function getBlock(node: LocalNode, params: JsonValue | undefined): WritableJson {
   const parsed = parseGetBlock(params);
   requireConfirmed(parsed.commitment);

@@ -1,5 +1,4 @@
 import type { JsonValue, WritableJson } from '../../base/json.ts';
-import { verifyTransaction } from '../../ledger/ed25519.ts';
 import { encodeReturnData } from '../../ledger/encoding/ui-meta.ts';
 import { displayTransactionError } from '../../ledger/transaction/display-error.ts';
 import type { Transaction } from '../../ledger/transaction/transaction.ts';
@@ -53,8 +52,7 @@ export function sendTransaction(node: LocalNode, params: JsonValue | undefined):
   const bank = bankFor(node, { commitment: preflightCommitment, minContextSlot });
   requireSanitized(transaction, bank);
   if (!skipPreflight) preflight(node, transaction, bank);
-  // Without preflight nobody has looked at the signatures; a leader drops what is not signed.
-  if (!skipPreflight || verifyTransaction(transaction)) node.submit(transaction);
+  node.submit(transaction);
   const [signature] = transaction.signatures;
   if (signature === undefined) throw new Error('a sanitized transaction has a signature');
   return signature;

@@ -1,12 +1,10 @@
 import type { JsonValue, WritableJson } from '../../base/json.ts';
 import type { Account } from '../../ledger/account/account.ts';
 import type { Address } from '../../ledger/address.ts';
-import { encodeAccount } from '../../ledger/encoding/ui-account.ts';
 import { encodeInnerInstructions } from '../../ledger/encoding/ui-instruction.ts';
 import { encodeReturnData, encodeTokenBalances } from '../../ledger/encoding/ui-meta.ts';
 import type { LoadedAddresses } from '../../ledger/message/message.ts';
 import { allKeys } from '../../ledger/message/message-keys.ts';
-import { decodeMint } from '../../ledger/token/mint.ts';
 import { readAddress } from '../../protocol/rpc/parameters.ts';
 import {
   parseSimulateTransaction,
@@ -15,9 +13,11 @@ import {
 } from '../../protocol/rpc/simulateTransaction.ts';
 import { invalidParams } from '../../protocol/rpc-error.ts';
 import type { Bank, LocalNode, Simulation } from '../node.ts';
+import { accountJson } from './account-view.ts';
 import { bankFor, withContext } from './context.ts';
 import { decodeTransactionText } from './decode-wire.ts';
 import { requireSanitized } from './sanitized.ts';
+import { findMint } from './token-mint.ts';
 
 /** The accounts asked for as the run left them; nulls after a failure. */
 function encodeAccounts(
@@ -31,14 +31,12 @@ function encodeAccounts(
   if (simulation.err !== null) return addresses.map(() => null);
   const read = (address: Address): Account | null =>
     simulation.postAccounts.get(address) ?? bank.account(address);
-  const mint = (address: Address) => {
-    const account = read(address);
-    return account === null ? null : decodeMint(account.data);
-  };
+  const mint = (address: Address) => findMint({ account: read }, address);
+  const view = { encoding, dataSlice: null, lookup: { mint } };
   return addresses.map((text) => {
     const address = readAddress(text);
     const account = read(address);
-    return account === null ? null : encodeAccount(address, account, encoding, null, { mint });
+    return account === null ? null : accountJson(address, account, view);
   });
 }
 

@@ -22,7 +22,7 @@ export const tokenAmount = (amount: bigint, decimals: number): TokenAmount =>
   uiTokenAmount(amount, decimals) as TokenAmount;
 
 /** The facts of a mint, wrapped SOL known without an account; or what stands in the way. */
-function factsOrFault(bank: Bank, mint: Address): MintFacts | string {
+function factsOrFault(bank: Pick<Bank, 'account'>, mint: Address): MintFacts | string {
   if (mint === nativeMint) return { program: programs.token, decimals: NATIVE_DECIMALS };
   const account = bank.account(mint);
   if (account === null) return 'Invalid param: could not find mint';
@@ -32,7 +32,7 @@ function factsOrFault(bank: Bank, mint: Address): MintFacts | string {
 }
 
 /** The facts of a mint, null when it is none. */
-export function findMint(bank: Bank, mint: Address): MintFacts | null {
+export function findMint(bank: Pick<Bank, 'account'>, mint: Address): MintFacts | null {
   const facts = factsOrFault(bank, mint);
   return typeof facts === 'string' ? null : facts;
 }
