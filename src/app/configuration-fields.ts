@@ -1,0 +1,74 @@
+import { z } from 'zod';
+import { nearestName } from './configuration-names.ts';
+import { showUrl, showValue } from './configuration-secrets.ts';
+
+/**
+ * The kinds of values a configuration has. Each says in its own words what is wrong and what to write instead.
+ */
+
+/** A whole number with its range. */
+export const whole = (min: number, max: number) =>
+  z.custom<number>(
+    (value) => typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max,
+    { error: ({ input }) => `${showValue(input)} is not a whole number from ${min} to ${max}` },
+  );
+
+/** One of a few words. */
+export const word = <const Words extends readonly string[]>(words: Words) =>
+  z.custom<Words[number]>((value) => typeof value === 'string' && words.includes(value), {
+    error: ({ input }) => `${showValue(input)} is not one of ${words.map((one) => `"${one}"`).join(', ')}`,
+  });
+
+/** Text of a pattern; `rule` completes "must be". */
+export const text = (pattern: RegExp, rule: string) =>
+  z.custom<string>((value) => typeof value === 'string' && pattern.test(value), {
+    error: ({ input }) => `${showValue(input)} must be ${rule}`,
+  });
+
+function isUrl(value: unknown, schemes: readonly string[]): boolean {
+  if (typeof value !== 'string') return false;
+  const parsed = URL.parse(value);
+  return parsed !== null && schemes.includes(parsed.protocol) && parsed.hostname !== '';
+}
+
+/**
+ * A URL of one of the schemes. The value may hold a key, so of a wrong one only scheme and host are shown.
+ * @param kind - how errors call it: `an http(s) URL`.
+ */
+export const url = (schemes: readonly string[], kind: string, example: string) =>
+  z.custom<string>((value) => isUrl(value, schemes), {
+    error: ({ input }) => {
+      const shown =
+        typeof input === 'string'
+          ? input.includes('://')
+            ? `"${showUrl(input)}"`
+            : 'the value'
+          : showValue(input);
+      return `${shown} is not ${kind}: write it as "${example}"`;
+    },
+  });
+
+/** True, false or "auto". */
+export const switchOrAuto = z.custom<boolean | 'auto'>(
+  (value) => typeof value === 'boolean' || value === 'auto',
+  { error: ({ input }) => `${showValue(input)} is not true, false or "auto"` },
+);
+
+function unknownField(name: string, known: readonly string[]): string {
+  const nearest = nearestName(name, known);
+  return nearest === null
+    ? `there is no such field: the fields here are ${known.join(', ')}`
+    : `there is no such field: did you mean "${nearest}"?`;
+}
+
+/** The text of an `unrecognized_keys` issue, one per name; the reader splits it. */
+export const UNKNOWN_FIELDS_SEPARATOR = '\n';
+
+/** A table with these fields and no others. */
+export const section = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
+  z.strictObject(shape, {
+    error: (issue) =>
+      issue.code === 'unrecognized_keys'
+        ? issue.keys.map((name) => unknownField(name, Object.keys(shape))).join(UNKNOWN_FIELDS_SEPARATOR)
+        : `${showValue(issue.input)} stands where a table belongs`,
+  });

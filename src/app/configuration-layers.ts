@@ -1,0 +1,173 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { basename, dirname, resolve } from 'node:path';
+import { parse, TomlError } from 'smol-toml';
+import type { ConfigurationArguments } from './configuration-arguments.ts';
+import { ConfigurationError, type Problem, type SourceOf } from './configuration-errors.ts';
+import { type Environment, resolveReference, SecretReferenceError } from './configuration-secrets.ts';
+
+const FILE_BYTES_MAX = 1024 * 1024;
+const DEFAULT_FILE = 'solway.toml';
+
+type Table = { [name: string]: unknown };
+
+/** The values as they were written, from all sources, and which source gave each. */
+export type Layers = Readonly<{ raw: Table; file: string | null; sourceOf: SourceOf }>;
+
+/** Environment variable → the field it sets. */
+export const environmentFields = {
+  SOLWAY_DATA_DIR: 'data_dir',
+  SOLWAY_HOST: 'server.host',
+  SOLWAY_PORT: 'server.port',
+  SOLWAY_NETWORK: 'networks.default',
+  SOLWAY_LOG_LEVEL: 'log.level',
+  SOLWAY_LOG_FILE: 'log.file',
+  DATABASE_URL: 'store.database_url',
+} as const;
+
+const isTable = (value: unknown): value is Table =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function fail(source: string, message: string): never {
+  throw new ConfigurationError([{ source, field: '', message }]);
+}
+
+function readToml(file: string, shown: string): Table {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    const missing = (error as NodeJS.ErrnoException).code === 'ENOENT';
+    fail(shown, missing ? 'the file does not exist' : 'the file cannot be read: let this user read it');
+  }
+  if (text.length > FILE_BYTES_MAX) fail(shown, 'the file is larger than 1 MiB');
+  try {
+    return parse(text);
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error;
+    // The rest of the message quotes the file, which may hold secrets.
+    const reason = error.message.split('\n')[0]?.replace('Invalid TOML document: ', '');
+    fail(shown, `line ${error.line}, column ${error.column} is not TOML: ${reason}`);
+  }
+}
+
+/** --config, else SOLWAY_CONFIG, else solway.toml where the program was started, else nothing. */
+function chooseFile(given: ConfigurationArguments, environment: Environment): string | null {
+  const named = given.config ?? (environment['SOLWAY_CONFIG'] || undefined);
+  if (named !== undefined) return resolve(named);
+  const usual = resolve(DEFAULT_FILE);
+  return existsSync(usual) ? usual : null;
+}
+
+/** Numbers are text outside of files; what is no number stays text, for the schema to refuse. */
+function scalar(field: string, text: string): string | number {
+  return field === 'server.port' && /^\d{1,9}$/.test(text) ? Number(text) : text;
+}
+
+type Sources = Map<string, string>;
+
+function put(raw: Table, field: string, value: unknown, sources: Sources, source: string): void {
+  const path = field.split('.');
+  const last = path.pop()!;
+  let table = raw;
+  for (const name of path) {
+    // What is no table here is a mistake of the file; the schema will say so.
+    if (!isTable(table[name] ?? {})) return;
+    table[name] = { ...(table[name] as Table | undefined) };
+    table = table[name] as Table;
+  }
+  table[last] = value;
+  sources.set(field, source);
+}
+
+function putEnvironment(raw: Table, environment: Environment, sources: Sources): void {
+  for (const [variable, field] of Object.entries(environmentFields)) {
+    const value = environment[variable];
+    if (value) put(raw, field, scalar(field, value), sources, variable);
+  }
+}
+
+function putArguments(raw: Table, given: ConfigurationArguments, sources: Sources): void {
+  const fields = {
+    'server.host': ['--host', given.host],
+    'server.port': ['--port', given.port],
+    data_dir: ['--data-dir', given.dataDir],
+    'log.level': ['--log-level', given.logLevel],
+  } as const;
+  for (const [field, [option, value]] of Object.entries(fields)) {
+    if (value !== undefined) put(raw, field, scalar(field, value), sources, option);
+  }
+  if (given.upstreams.length === 0) return;
+  put(raw, 'upstream', given.upstreams, sources, '--upstream');
+  given.upstreams.forEach((node, index) => {
+    const nth = given.upstreams.length > 1 ? ` (${index + 1})` : '';
+    for (const name of Object.keys(node)) {
+      sources.set(`upstream[${index}].${name}`, `--${name === 'url' ? 'upstream' : name}${nth}`);
+    }
+  });
+}
+
+type Resolve = (value: unknown, field: string) => unknown;
+
+function resolveNode(node: unknown, field: string, resolveOne: Resolve): unknown {
+  if (!isTable(node)) return node;
+  const resolved: Table = { ...node };
+  for (const name of ['url', 'ws', 'grpc']) {
+    if (name in node) resolved[name] = resolveOne(node[name], `${field}.${name}`);
+  }
+  if (isTable(node['headers'])) {
+    const entries = Object.entries(node['headers']);
+    resolved['headers'] = Object.fromEntries(
+      entries.map(([name, value]) => [name, resolveOne(value, `${field}.headers.${name}`)]),
+    );
+  }
+  return resolved;
+}
+
+/** Puts the values in place of `env:` and `file:` references, where a reference may stand. */
+function resolveReferences(raw: Table, resolveOne: Resolve): Table {
+  const resolved: Table = { ...raw };
+  const nodes = raw['upstream'];
+  if (Array.isArray(nodes)) {
+    resolved['upstream'] = nodes.map((node, index) => resolveNode(node, `upstream[${index}]`, resolveOne));
+  }
+  const store = raw['store'];
+  if (isTable(store) && 'database_url' in store) {
+    resolved['store'] = { ...store, database_url: resolveOne(store['database_url'], 'store.database_url') };
+  }
+  return resolved;
+}
+
+function sourceFinder(sources: Sources, fallback: string): SourceOf {
+  return (field) => {
+    const source = sources.get(field);
+    // Who wrote an option or a variable knows it by that name only.
+    return source === undefined ? { source: fallback, field } : { source, field: '' };
+  };
+}
+
+/**
+ * Reads the file, lays the environment over it and the command line over both, and resolves references.
+ * @throws ConfigurationError
+ */
+export function readLayers(given: ConfigurationArguments, environment: Environment): Layers {
+  const file = chooseFile(given, environment);
+  const raw: Table = file === null ? {} : readToml(file, basename(file));
+  const sources: Sources = new Map();
+  putEnvironment(raw, environment, sources);
+  putArguments(raw, given, sources);
+  const sourceOf = sourceFinder(sources, file === null ? 'configuration' : basename(file));
+  const problems: Problem[] = [];
+  const folder = file === null ? process.cwd() : dirname(file);
+  const resolved = resolveReferences(raw, (value, field) => {
+    if (typeof value !== 'string') return value;
+    try {
+      return resolveReference(value, environment, folder);
+    } catch (error) {
+      if (!(error instanceof SecretReferenceError)) throw error;
+      problems.push({ ...sourceOf(field), message: error.message });
+      return undefined;
+    }
+  });
+  if (problems.length > 0) throw new ConfigurationError(problems);
+  return { raw: resolved, file, sourceOf };
+}

@@ -1,0 +1,143 @@
+import { z } from 'zod';
+import { DEFAULT_PLAN_ID } from '../control/plans.ts';
+import { networks } from '../protocol/call.ts';
+import { httpOptions as http } from '../servers/http.ts';
+import { rpcServerOptions as rpc } from '../servers/rpc/server.ts';
+import { defaultUpstreamLimits as upstream } from '../upstream/limits.ts';
+import { section, switchOrAuto, text, url, whole, word } from './configuration-fields.ts';
+
+/**
+ * The fields of the configuration file with their ranges and defaults. What each is for stands in
+ * config/solway.example.toml; a test keeps the two equal.
+ */
+
+const HOUR_MS = 3_600_000;
+const MIB = 1024 * 1024;
+const anything = text(/^[^\0]{1,4096}$/, 'text of 1 to 4096 characters');
+
+const server = section({
+  host: text(/^[A-Za-z0-9.:_-]{1,255}$/, 'a host name or address such as "127.0.0.1" or "0.0.0.0"').default(
+    '127.0.0.1',
+  ),
+  port: whole(0, 65_535).default(8080),
+  body_max_bytes: whole(1_024, 256 * MIB).default(rpc.bodyMaxBytes),
+  batch_calls_max: whole(1, 10_000).default(100),
+  batch_concurrency: whole(1, 1_000).default(rpc.batchConcurrency),
+  connections_max: whole(1, 1_000_000).default(http.connectionsMax),
+  requests_in_flight_max: whole(1, 1_000_000).default(http.requestsInFlightMax),
+  headers_max_bytes: whole(1_024, MIB).default(http.headersMaxBytes),
+  headers_timeout_ms: whole(100, HOUR_MS).default(http.headersTimeoutMs),
+  request_timeout_ms: whole(100, HOUR_MS).default(http.requestTimeoutMs),
+  keep_alive_timeout_ms: whole(100, HOUR_MS).default(http.keepAliveTimeoutMs),
+  drain_grace_ms: whole(0, HOUR_MS).default(10_000),
+});
+
+const upstreamPool = section({
+  attempts_max: whole(1, 20).default(upstream.attemptsMax),
+  timeout_ms: whole(100, HOUR_MS).default(upstream.timeoutMs),
+  attempt_timeout_ms: whole(50, HOUR_MS).default(upstream.attemptTimeoutMs),
+  connect_timeout_ms: whole(50, 60_000).default(upstream.connectTimeoutMs),
+  idle_timeout_ms: whole(100, HOUR_MS).default(upstream.idleTimeoutMs),
+  connections_max: whole(1, 100_000).default(upstream.connectionsMax),
+  in_flight_max: whole(1, 1_000_000).default(upstream.inFlightMax),
+  answer_max_bytes: whole(1_024, 2_047 * MIB).default(upstream.answerMaxBytes),
+  circuit_failures_max: whole(1, 1_000).default(upstream.circuitFailuresMax),
+  circuit_open_ms: whole(10, HOUR_MS).default(upstream.circuitOpenMs),
+  rest_ms: whole(1, HOUR_MS).default(upstream.restMs),
+  rest_max_ms: whole(1, HOUR_MS).default(upstream.restMaxMs),
+  rest_wait_max_ms: whole(0, HOUR_MS).default(upstream.restWaitMaxMs),
+  cordon_ms: whole(1, HOUR_MS).default(upstream.cordonMs),
+  backoff_ms: whole(0, 60_000).default(upstream.backoffMs),
+  poll_interval_ms: whole(50, HOUR_MS).default(upstream.pollIntervalMs),
+  poll_timeout_ms: whole(50, HOUR_MS).default(upstream.pollTimeoutMs),
+  lag_max_slots: whole(1, 1_000_000).default(upstream.lagMaxSlots),
+});
+
+const localnet = section({
+  enabled: switchOrAuto.default('auto'),
+  rpc_port: whole(0, 65_535).default(0),
+  slot_ms: whole(10, 60_000).default(400),
+  slots_per_epoch: whole(32, 2 ** 48).default(432_000),
+  faucet_sol: whole(1, 500_000_000).default(1_000_000),
+  history_slots_max: whole(200, 2 ** 48).default(1_000_000),
+});
+
+const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/;
+
+/** Header values are credentials more often than not, so they are never shown. */
+const headers = z
+  .record(
+    z.string(),
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: exactly what a header must not hold
+    z.custom<string>(
+      (value) => typeof value === 'string' && /^[^\x00-\x08\x0a-\x1f\x7f]{0,8192}$/.test(value),
+      {
+        error: 'the value is not text of one line',
+      },
+    ),
+    { error: 'is not a table: write it as headers = { "x-token" = "env:TOKEN" }' },
+  )
+  .refine((table) => Object.keys(table).every((name) => HEADER_NAME.test(name)), {
+    error: 'one of the names is not the name of an HTTP header',
+  });
+
+const httpUrl = url(['http:', 'https:'], 'an http(s) URL', 'https://host/path');
+
+const upstreamNode = section({
+  network: word(networks).optional(),
+  name: text(
+    /^[A-Za-z0-9._-]{1,64}$/,
+    'a name of 1 to 64 letters, digits, dots, dashes or underscores',
+  ).optional(),
+  url: httpUrl,
+  ws: url(['ws:', 'wss:'], 'a ws(s) URL', 'wss://host/path').nullable().default(null),
+  grpc: httpUrl.nullable().default(null),
+  headers: headers.default({}),
+});
+
+const databaseUrl = url(['postgres:', 'postgresql:'], 'a PostgreSQL URL', 'postgres://user@host/database');
+
+const plan = section({
+  name: text(/^\P{C}{1,64}$/u, '1 to 64 printable characters').optional(),
+  rpc_per_second: whole(0, 10_000_000).default(1_000),
+  rpc_burst: whole(1, 10_000_000).default(2_000),
+});
+
+const plans = z
+  .record(z.string(), plan, { error: 'is not a table: write plans as [plans.default]' })
+  .refine((table) => Object.keys(table).every((id) => /^[a-z0-9][a-z0-9-]{0,31}$/.test(id)), {
+    error: 'a plan is named with 1 to 32 small letters, digits and dashes: [plans.my-plan]',
+  });
+
+const keys = section({
+  keys_max: whole(1, 10_000_000).default(100_000),
+  verified_max: whole(100, 10_000_000).default(100_000),
+  poll_interval_ms: whole(50, 60_000).default(1_000),
+  usage_flush_interval_ms: whole(50, 60_000).default(1_000),
+  usage_rows_max: whole(1_000, 10_000_000).default(200_000),
+  overlap_hours: whole(0, 24 * 90).default(24),
+});
+
+export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+
+/** A table that may be left out: its fields then have their defaults. */
+const optional = <Schema extends z.ZodType>(schema: Schema) => z.preprocess((value) => value ?? {}, schema);
+
+export const configurationSchema = section({
+  data_dir: anything.default('solway-data'),
+  server: optional(server),
+  networks: optional(section({ default: word(networks).default('mainnet-beta') })),
+  upstream: z
+    .array(upstreamNode, { error: 'is not a list of tables: write each node under its own [[upstream]]' })
+    .max(256, { error: 'has more than 256 nodes' })
+    .default([]),
+  upstream_pool: optional(upstreamPool),
+  localnet: optional(localnet),
+  store: optional(section({ database_url: databaseUrl.nullable().default(null) })),
+  keys: optional(keys),
+  plans: optional(plans.transform((table) => ({ [DEFAULT_PLAN_ID]: plan.parse({}), ...table }))),
+  log: optional(section({ level: word(logLevels).default('info'), file: anything.nullable().default(null) })),
+});
+
+/** The file's own names and nesting, complete with defaults. */
+export type RawConfiguration = z.output<typeof configurationSchema>;

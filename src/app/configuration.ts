@@ -1,0 +1,97 @@
+import { resolve } from 'node:path';
+import type { Plan } from '../control/plans.ts';
+import type { Network } from '../protocol/call.ts';
+import type { ConfigurationArguments } from './configuration-arguments.ts';
+import { ConfigurationError, type Problem, problemsFrom, type SourceOf } from './configuration-errors.ts';
+import { readLayers } from './configuration-layers.ts';
+import { type CamelNames, camelNames } from './configuration-names.ts';
+import { configurationSchema, type RawConfiguration } from './configuration-schema.ts';
+import type { Environment } from './configuration-secrets.ts';
+
+/** A node as the configuration names it, complete. `url`, `ws`, `grpc` and `headers` may hold secrets. */
+export type UpstreamConfiguration = Readonly<{
+  network: Network;
+  /** Public name; given or made of network and position. */
+  name: string;
+  url: string;
+  ws: string | null;
+  grpc: string | null;
+  headers: Readonly<Record<string, string>>;
+}>;
+
+type Sections = CamelNames<Omit<RawConfiguration, 'upstream' | 'plans'>>;
+
+/**
+ * Everything that can be set, complete with defaults. Field by field described in config/solway.example.toml;
+ * names here are those of the file in camelCase.
+ */
+export type Configuration = Readonly<
+  Omit<Sections, 'dataDir'> & {
+    /** Absolute path. */
+    dataDir: string;
+    upstreams: readonly UpstreamConfiguration[];
+    /** Among them always the plan `default`. */
+    plans: readonly Plan[];
+    /** The file that was read; null when there was none. */
+    file: string | null;
+  }
+>;
+
+function completeUpstreams(raw: RawConfiguration): UpstreamConfiguration[] {
+  const counts = new Map<Network, number>();
+  return raw.upstream.map((node) => {
+    const network = node.network ?? raw.networks.default;
+    const nth = (counts.get(network) ?? 0) + 1;
+    counts.set(network, nth);
+    return { ...node, network, name: node.name ?? `${network}-${nth}` };
+  });
+}
+
+function completePlans(raw: RawConfiguration): Plan[] {
+  return Object.entries(raw.plans).map(([id, plan]) => ({
+    id,
+    name: plan.name ?? id,
+    limits: { rpcPerSecond: plan.rpc_per_second, rpcBurst: plan.rpc_burst },
+  }));
+}
+
+/** Mistakes that no single field shows. */
+function crossCheck(configuration: Configuration, sourceOf: SourceOf): Problem[] {
+  const problems: Problem[] = [];
+  const { upstreams, localnet, upstreamPool } = configuration;
+  const add = (field: string, message: string) => problems.push({ ...sourceOf(field), message });
+  upstreams.forEach(({ name }, index) => {
+    const first = upstreams.findIndex((other) => other.name === name);
+    if (first < index) {
+      add(`upstream[${index}].name`, `"${name}" is also the name of upstream[${first}]: give each its own`);
+    }
+  });
+  if (upstreams.length === 0 && localnet.enabled === false) {
+    add('localnet.enabled', 'is false and there is no [[upstream]]: name a node, or write "auto"');
+  }
+  if (upstreamPool.attemptTimeoutMs > upstreamPool.timeoutMs) {
+    add('upstream_pool.attempt_timeout_ms', 'is longer than timeout_ms: make it shorter');
+  }
+  return problems;
+}
+
+/**
+ * Reads the configuration from file, environment and command line, each over the one before.
+ * @throws ConfigurationError naming every field that is wrong and what to write there.
+ */
+export function loadConfiguration(given: ConfigurationArguments, environment: Environment): Configuration {
+  const { raw, file, sourceOf } = readLayers(given, environment);
+  const parsed = configurationSchema.safeParse(raw);
+  if (!parsed.success) throw new ConfigurationError(problemsFrom(parsed.error, sourceOf));
+  const { upstream: _, plans: __, ...sections } = parsed.data;
+  const configuration: Configuration = {
+    ...camelNames(sections),
+    dataDir: resolve(parsed.data.data_dir),
+    upstreams: completeUpstreams(parsed.data),
+    plans: completePlans(parsed.data),
+    file,
+  };
+  const problems = crossCheck(configuration, sourceOf);
+  if (problems.length > 0) throw new ConfigurationError(problems);
+  return configuration;
+}

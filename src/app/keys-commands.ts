@@ -1,0 +1,119 @@
+import { parseApiKey } from '../access/api-key.ts';
+import { openDatabase } from '../control/database/open.ts';
+import type { KeyRegister } from '../control/key-register.ts';
+import { KeyRefusedError } from '../control/key-register.ts';
+import { cutOverlap, disableKey, enableKey, revokeKey } from '../control/key-state.ts';
+import type { KeyView } from '../control/key-view.ts';
+import { createKey, listKeys, type NewKey, rotateKey } from '../control/keys.ts';
+import { openPeppers } from '../control/pepper-proof.ts';
+import { syncPlans } from '../control/plans.ts';
+import { type Product, products } from '../protocol/product.ts';
+import type { Configuration } from './configuration.ts';
+import type { Environment } from './configuration-secrets.ts';
+import { databaseFile } from './data-dir.ts';
+
+/** The operations on keys, as a person at the command line has them. Times are Unix milliseconds. */
+export type KeyOffice = Readonly<{
+  create(options: {
+    product: string;
+    name: string;
+    plan?: string | undefined;
+    expiresAt?: number | null;
+  }): Promise<NewKey>;
+  list(options: { product?: string | undefined; withRevoked: boolean }): Promise<KeyView[]>;
+  rotate(key: string, overlapMs: number): Promise<NewKey & { old: KeyView }>;
+  cutOverlap(key: string): Promise<KeyView>;
+  revoke(key: string): Promise<KeyView>;
+  disable(key: string): Promise<KeyView>;
+  enable(key: string): Promise<KeyView>;
+}>;
+
+const ID = /^[1-9A-HJ-NP-Za-km-z]{8}$/;
+const START = new RegExp(
+  `^(?:${Object.values(products)
+    .map(({ prefix }) => prefix)
+    .join('|')})([1-9A-HJ-NP-Za-km-z]{8})$`,
+);
+
+/**
+ * The id of a key that somebody names by its id, by its start as lists show it, or by the whole key.
+ * @throws KeyRefusedError not-found
+ */
+export function keyIdOf(named: string): string {
+  if (ID.test(named)) return named;
+  const start = START.exec(named)?.[1];
+  if (start !== undefined) return start;
+  const parsed = parseApiKey(named);
+  if (typeof parsed !== 'string') return parsed.id;
+  throw new KeyRefusedError(
+    'not-found',
+    'that names no key: give its id of 8 characters, as "solway keys list" shows it',
+  );
+}
+
+function productOf(named: string): Product {
+  if (Object.hasOwn(products, named)) return named as Product;
+  const known = Object.keys(products).join(', ');
+  throw new KeyRefusedError('invalid', `there is no product "${named.slice(0, 32)}": it is one of ${known}`);
+}
+
+async function listAll(
+  register: KeyRegister,
+  options: { product?: Product | undefined; withRevoked: boolean },
+): Promise<KeyView[]> {
+  const all: KeyView[] = [];
+  for (;;) {
+    const after = all.at(-1)?.id;
+    const page = await listKeys(register, after === undefined ? options : { ...options, after });
+    all.push(...page);
+    if (page.length === 0 || all.length >= register.keysMax * 2) return all;
+  }
+}
+
+function officeOf(register: KeyRegister): KeyOffice {
+  return {
+    create: async ({ product, plan, ...rest }) =>
+      createKey(register, { ...rest, product: productOf(product), planId: plan }),
+    list: async ({ product, withRevoked }) =>
+      listAll(register, { product: product === undefined ? undefined : productOf(product), withRevoked }),
+    rotate: async (key, overlapMs) => rotateKey(register, keyIdOf(key), overlapMs),
+    cutOverlap: async (key) => cutOverlap(register, keyIdOf(key)),
+    revoke: async (key) => revokeKey(register, keyIdOf(key)),
+    disable: async (key) => disableKey(register, keyIdOf(key)),
+    enable: async (key) => enableKey(register, keyIdOf(key)),
+  };
+}
+
+/** Where peppers come from, by the environment and the data folder. */
+export function pepperSources(configuration: Configuration, environment: Environment) {
+  return {
+    text: environment['SOLWAY_PEPPER'] || undefined,
+    file: environment['SOLWAY_PEPPER_FILE'] || undefined,
+    dataDir: configuration.dataDir,
+  };
+}
+
+/**
+ * Opens the store, does `work` and closes it again. A running service learns of every change within a second.
+ * @param actor - who acts, for the audit log.
+ * @throws what control throws: KeyRefusedError, PepperError, SchemaTooNewError, or the driver's own error.
+ */
+export async function withKeyOffice<Result>(
+  configuration: Configuration,
+  environment: Environment,
+  actor: string,
+  work: (office: KeyOffice) => Promise<Result>,
+): Promise<Result> {
+  const store = await openDatabase({
+    url: configuration.store.databaseUrl,
+    file: databaseFile(configuration.dataDir),
+  });
+  try {
+    const peppers = await openPeppers(store, pepperSources(configuration, environment));
+    await syncPlans(store, configuration.plans, actor);
+    const { keysMax } = configuration.keys;
+    return await work(officeOf({ store, peppers, actor, keysMax, now: Date.now }));
+  } finally {
+    await store.close();
+  }
+}
