@@ -53,7 +53,7 @@ function writeDigits(used: number, zeros: number): string {
     }
   }
   while (start < digits.length && digits[start] === ZERO_CODE) start++;
-  const text = digits.latin1Slice(start, digits.length);
+  const text = digits.toString('latin1', start);
   return zeros === 0 ? text : '1'.repeat(zeros) + text;
 }
 

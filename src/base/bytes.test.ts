@@ -1,0 +1,75 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ByteReader, ByteWriter, OutOfBytes, readOrNull } from './bytes.ts';
+
+describe('a byte reader', () => {
+  it('reads little-endian fields where it stands', () => {
+    const reader = new ByteReader(Uint8Array.of(1, 2, 1, 3, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0x80, 9, 9));
+    expect([reader.u8(), reader.u16(), reader.u32(), reader.u64()]).toEqual([
+      1,
+      0x0102,
+      0x01000003,
+      0x8000000000000001n,
+    ]);
+    expect([reader.offset, reader.remaining]).toEqual([15, 2]);
+  });
+
+  it('reads a view that does not start at its buffer', () => {
+    const inner = Uint8Array.of(9, 9, 5, 0, 0, 0).subarray(2);
+    expect(new ByteReader(inner).u32()).toBe(5);
+  });
+
+  it('gives views, not copies', () => {
+    const bytes = Uint8Array.of(1, 2, 3);
+    const view = new ByteReader(bytes).bytes(2);
+    bytes[0] = 7;
+    expect([...view]).toEqual([7, 2]);
+  });
+
+  it('refuses to read past the end, and stays where it was', () => {
+    const reader = new ByteReader(Uint8Array.of(1, 2, 3));
+    expect(() => reader.u32()).toThrow(OutOfBytes);
+    expect(() => reader.bytes(4)).toThrow(OutOfBytes);
+    expect(() => reader.bytes(-1)).toThrow(OutOfBytes);
+    expect(reader.offset).toBe(0);
+  });
+});
+
+describe('a byte writer', () => {
+  it('is read back by the reader, whatever it wrote', () => {
+    const field = fc.oneof(
+      fc.record({ kind: fc.constant('u8' as const), value: fc.nat(0xff) }),
+      fc.record({ kind: fc.constant('u16' as const), value: fc.nat(0xffff) }),
+      fc.record({ kind: fc.constant('u32' as const), value: fc.nat(0xffffffff) }),
+      fc.record({ kind: fc.constant('u64' as const), value: fc.bigInt(0n, 2n ** 64n - 1n) }),
+      fc.record({ kind: fc.constant('i64' as const), value: fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n) }),
+      fc.record({ kind: fc.constant('f64' as const), value: fc.double() }),
+    );
+    fc.assert(
+      fc.property(fc.array(field, { maxLength: 60 }), (fields) => {
+        const writer = new ByteWriter(1);
+        for (const { kind, value } of fields) (writer[kind] as (value: number | bigint) => unknown)(value);
+        const reader = new ByteReader(writer.finish());
+        expect(fields.map(({ kind }) => reader[kind]())).toEqual(fields.map(({ value }) => value));
+        expect(reader.remaining).toBe(0);
+      }),
+    );
+  });
+
+  it('fills with zeros and copies bytes', () => {
+    const writer = new ByteWriter(2).u8(1).zeros(3).bytes(Uint8Array.of(4, 5)).bool(true);
+    expect([...writer.finish()]).toEqual([1, 0, 0, 0, 4, 5, 1]);
+  });
+});
+
+describe('reading or null', () => {
+  it('gives null for bytes that end too early and passes other errors on', () => {
+    expect(readOrNull(Uint8Array.of(1), (reader) => reader.u16())).toBeNull();
+    expect(readOrNull(Uint8Array.of(1, 2), (reader) => reader.u16())).toBe(0x0201);
+    expect(() =>
+      readOrNull(Uint8Array.of(1), () => {
+        throw new TypeError('a defect');
+      }),
+    ).toThrow('a defect');
+  });
+});

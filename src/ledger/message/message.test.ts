@@ -1,0 +1,135 @@
+import {
+  AddressLookupTableAccount,
+  type MessageV0,
+  Keypair as OracleKeypair,
+  PublicKey,
+  SystemProgram,
+  TransactionMessage,
+  VersionedMessage,
+} from '@solana/web3.js';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { addressFromBytes } from '../address.ts';
+import { blockhashFromBytes } from '../blockhash.ts';
+import { decodeMessage } from './decode-message.ts';
+import { encodeMessage } from './encode-message.ts';
+import type { Message } from './message.ts';
+
+const key = fc.uint8Array({ minLength: 32, maxLength: 32 });
+const short = fc.uint8Array({ maxLength: 40 });
+
+/** Any message that can be written at all, sane or not. */
+const anyMessage: fc.Arbitrary<Message> = fc
+  .record({
+    version: fc.constantFrom('legacy' as const, 0 as const),
+    signatures: fc.nat(127),
+    readonlySigned: fc.nat(255),
+    readonlyUnsigned: fc.nat(255),
+    keys: fc.array(key, { maxLength: 8 }),
+    blockhash: key,
+    instructions: fc.array(fc.record({ programIdIndex: fc.nat(255), accounts: short, data: short }), {
+      maxLength: 5,
+    }),
+    lookups: fc.array(fc.record({ table: key, writable: short, readonly: short }), { maxLength: 3 }),
+  })
+  .map((raw) => ({
+    version: raw.version,
+    header: {
+      numRequiredSignatures: raw.signatures,
+      numReadonlySignedAccounts: raw.readonlySigned,
+      numReadonlyUnsignedAccounts: raw.readonlyUnsigned,
+    },
+    accountKeys: raw.keys.map(addressFromBytes),
+    recentBlockhash: blockhashFromBytes(raw.blockhash),
+    instructions: raw.instructions,
+    addressTableLookups:
+      raw.version === 'legacy'
+        ? []
+        : raw.lookups.map(({ table, writable, readonly }) => ({
+            accountKey: addressFromBytes(table),
+            writableIndexes: writable,
+            readonlyIndexes: readonly,
+          })),
+  }));
+
+function decoded(bytes: Uint8Array): Message {
+  const result = decodeMessage(bytes);
+  if ('fault' in result) throw new Error(result.fault);
+  return result.message;
+}
+
+const faultIn = (bytes: Uint8Array): string | undefined => {
+  const result = decodeMessage(bytes);
+  return 'fault' in result ? result.fault : undefined;
+};
+
+/** A transfer between two wallets, one of them from a lookup table, compiled by web3.js. */
+function oracleMessages(): { legacy: Uint8Array; v0: MessageV0 } {
+  const [payer, to] = [OracleKeypair.generate().publicKey, OracleKeypair.generate().publicKey];
+  const message = new TransactionMessage({
+    payerKey: payer,
+    recentBlockhash: PublicKey.unique().toBase58(),
+    instructions: [SystemProgram.transfer({ fromPubkey: payer, toPubkey: to, lamports: 5 })],
+  });
+  const table = new AddressLookupTableAccount({
+    key: PublicKey.unique(),
+    state: {
+      deactivationSlot: 2n ** 64n - 1n,
+      lastExtendedSlot: 0,
+      lastExtendedSlotStartIndex: 0,
+      addresses: [PublicKey.unique(), to],
+    },
+  });
+  return {
+    legacy: message.compileToLegacyMessage().serialize(),
+    v0: message.compileToV0Message([table]),
+  };
+}
+
+describe('a message', () => {
+  it('is read back as it was written', () => {
+    fc.assert(
+      fc.property(anyMessage, (message) => {
+        expect(decoded(encodeMessage(message))).toEqual(message);
+      }),
+    );
+  });
+
+  it('is what web3.js compiled, legacy and version 0', () => {
+    const { legacy, v0 } = oracleMessages();
+    expect([...encodeMessage(decoded(legacy))]).toEqual([...legacy]);
+    const message = decoded(v0.serialize());
+    expect(message.version).toBe(0);
+    expect(message.accountKeys).toEqual(v0.staticAccountKeys.map(String));
+    expect(message.recentBlockhash).toBe(v0.recentBlockhash);
+    expect(message.addressTableLookups.map(({ accountKey }) => accountKey)).toEqual(
+      v0.addressTableLookups.map(({ accountKey }) => accountKey.toBase58()),
+    );
+    expect([...(message.addressTableLookups[0]?.writableIndexes ?? [])]).toEqual([1]);
+    expect(VersionedMessage.deserialize(encodeMessage(message)).version).toBe(0);
+  });
+
+  it('is refused with trailing bytes', () => {
+    const { legacy, v0 } = oracleMessages();
+    for (const bytes of [legacy, v0.serialize()]) {
+      expect(faultIn(Uint8Array.from([...bytes, 0]))).toBe('Slice had bytes remaining after deserialization');
+    }
+  });
+
+  it('is refused wherever it is cut off', () => {
+    const bytes = oracleMessages().v0.serialize();
+    for (let length = 0; length < bytes.length; length++) {
+      expect(faultIn(bytes.subarray(0, length))).toBe('io error: failed to fill whole buffer');
+    }
+  });
+
+  it('is refused in versions that are not its own', () => {
+    const bytes = oracleMessages().v0.serialize();
+    expect(faultIn(Uint8Array.from([0x81, ...bytes.subarray(1)]))).toBe(
+      'invalid value: integer `1`, expected a valid transaction message version',
+    );
+    expect(faultIn(Uint8Array.from([0xff, ...bytes.subarray(1)]))).toBe(
+      'off-chain messages are not accepted',
+    );
+  });
+});

@@ -1,0 +1,54 @@
+import { getShortU16Encoder } from '@solana/kit';
+import { describe, expect, it } from 'vitest';
+import { ByteReader, ByteWriter, OutOfBytes } from '../base/bytes.ts';
+import { InvalidShortVec, readShortVec, writeShortVec } from './short-vec.ts';
+
+const read = (...bytes: number[]): number => readShortVec(new ByteReader(Uint8Array.from(bytes)));
+
+function write(length: number): Uint8Array {
+  const writer = new ByteWriter();
+  writeShortVec(writer, length);
+  return writer.finish();
+}
+
+describe('a compact length', () => {
+  it('has one encoding for each of its values, the one that kit gives it', () => {
+    const oracle = getShortU16Encoder();
+    for (let length = 0; length <= 0xffff; length++) {
+      const bytes = write(length);
+      if (length % 97 === 0) expect([...bytes]).toEqual([...oracle.encode(length)]);
+      if (readShortVec(new ByteReader(bytes)) !== length) expect.fail(`${length} is not read back`);
+    }
+  });
+
+  it('refuses the overlong encodings of solana-short-vec, in its words', () => {
+    for (const bytes of [
+      [0x80, 0x00],
+      [0x80, 0x80, 0x00],
+      [0xff, 0x00],
+      [0xff, 0x80, 0x00],
+      [0x80, 0x81, 0x00],
+      [0xff, 0x81, 0x00],
+    ]) {
+      expect(() => read(...bytes)).toThrow('invalid value: alias encoding, expected strict form encoding');
+    }
+  });
+
+  it('refuses values above 65535 and a fourth byte', () => {
+    expect(() => read(0x80, 0x80, 0x04)).toThrow(
+      'invalid value: integer `65536`, expected a value in the range [0, 65535]',
+    );
+    expect(() => read(0x80, 0x80, 0x80, 0x06)).toThrow('continue signal on byte-three');
+    expect(() => read(0xff, 0xff, 0x04)).toThrow(InvalidShortVec);
+  });
+
+  it('refuses to end in the middle', () => {
+    expect(() => read()).toThrow(OutOfBytes);
+    expect(() => read(0x80)).toThrow(OutOfBytes);
+    expect(() => read(0x80, 0x80)).toThrow(OutOfBytes);
+  });
+
+  it('is not written for what does not fit', () => {
+    for (const length of [-1, 0x10000, 1.5, Number.NaN]) expect(() => write(length)).toThrow(RangeError);
+  });
+});
