@@ -1,0 +1,162 @@
+import { connect, type Socket } from 'node:net';
+import { digestApiKey, generateApiKey } from '../../src/access/api-key.ts';
+import { KeyDirectory } from '../../src/access/key-directory.ts';
+import type { KeyRecord, PlanLimits } from '../../src/access/key-record.ts';
+import { RateLimiter } from '../../src/access/rate-limit.ts';
+import { UsageMeter } from '../../src/access/usage.ts';
+import { createLogger } from '../../src/base/log.ts';
+import { createPipeline } from '../../src/gateway/pipeline.ts';
+import type { Answer, Call, Source } from '../../src/protocol/call.ts';
+import type { Product } from '../../src/protocol/product.ts';
+import { healthRoutes } from '../../src/servers/health.ts';
+import { type HttpOptions, HttpServer } from '../../src/servers/http.ts';
+import { joinRoutes } from '../../src/servers/http-route.ts';
+import { type RpcServerOptions, rpcRoutes } from '../../src/servers/rpc/server.ts';
+
+const pepper = Buffer.alloc(32, 1);
+
+/** The gateway's door with a source that answers as the test says. What answers is not what is tested here. */
+export class Door {
+  readonly keys = new KeyDirectory({ peppers: new Map([[1, pepper]]) });
+  readonly usage = new UsageMeter();
+  /** Every line that was logged. */
+  readonly lines: string[] = [];
+  /** Every key that was made. */
+  readonly secrets: string[] = [];
+  readonly asked: { call: Call; signal: AbortSignal | undefined }[] = [];
+  answer: (call: Call) => Promise<Answer> = async ({ params }) => result(`{"params":${params ?? 'null'}}`);
+  readonly http: HttpServer;
+  port = 0;
+
+  constructor(http: Partial<HttpOptions>, rpc: Partial<RpcServerOptions>) {
+    const source: Source = {
+      ask: (call, signal) => {
+        this.asked.push({ call, signal });
+        return this.answer(call);
+      },
+    };
+    const log = createLogger('trace', (line) => this.lines.push(line));
+    const serve = createPipeline({
+      keys: this.keys,
+      limiter: new RateLimiter(),
+      source,
+      usage: this.usage,
+      log,
+    });
+    const facts = () => ({
+      store: 'up' as const,
+      upstreams: { total: 1, usable: 1 },
+      draining: this.http.draining,
+    });
+    this.http = new HttpServer(joinRoutes(rpcRoutes(serve, rpc), healthRoutes(facts)), log, http);
+    this.keys.setStoreReachable(true);
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}/v1/rpc`;
+  }
+
+  createKey(
+    product: Product = 'rpc',
+    limits: PlanLimits = { rpcPerSecond: 0, rpcBurst: 0 },
+    change: Partial<KeyRecord> = {},
+  ): string {
+    const { text, id } = generateApiKey(product);
+    this.secrets.push(text);
+    this.keys.apply([
+      {
+        id,
+        product,
+        familyId: id,
+        name: 'test',
+        digest: digestApiKey(text, pepper),
+        pepperVersion: 1,
+        state: 'active',
+        expiresAt: null,
+        limits,
+        version: 1,
+        ...change,
+      },
+    ]);
+    return text;
+  }
+
+  /** POSTs a body with a key in the header. */
+  post(body: string | Buffer, key: string | null, headers: Record<string, string> = {}): Promise<Response> {
+    const authorization: Record<string, string> = key === null ? {} : { authorization: `Bearer ${key}` };
+    const type = { 'content-type': 'application/json' };
+    return fetch(this.url, {
+      method: 'POST',
+      body: new Uint8Array(Buffer.from(body)),
+      headers: { ...type, ...authorization, ...headers },
+    });
+  }
+
+  /** An open connection, for bytes that no HTTP client would send. */
+  connect(): Wire {
+    return new Wire(connect(this.port, '127.0.0.1'));
+  }
+
+  async stop(): Promise<void> {
+    await this.http.drain(0);
+  }
+}
+
+/** A socket and all that came back on it. */
+export class Wire {
+  readonly socket: Socket;
+  received = '';
+  closed = false;
+
+  constructor(socket: Socket) {
+    this.socket = socket;
+    socket.setEncoding('latin1');
+    socket.on('data', (text) => {
+      this.received += text;
+    });
+    socket.on('error', () => {});
+    socket.once('close', () => {
+      this.closed = true;
+    });
+  }
+
+  /** Waits until what came back matches; fails when the connection ends without. */
+  until(pattern: RegExp): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const look = (): void => {
+        if (!pattern.test(this.received)) return;
+        this.socket.off('data', look);
+        resolve(this.received);
+      };
+      this.socket.on('data', look);
+      this.socket.once('close', () => reject(new Error(`closed after: ${this.received}`)));
+      look();
+    });
+  }
+
+  /** Waits for the other side to close. */
+  ended(): Promise<string> {
+    if (this.closed) return Promise.resolve(this.received);
+    return new Promise((resolve) => this.socket.once('close', () => resolve(this.received)));
+  }
+}
+
+export const result = (body: string): Answer => ({ body: Buffer.from(body), errorCode: 0 });
+
+/** A request with everything an ordinary client sends. */
+export function rawPost(key: string | null, body: string, extra = ''): string {
+  const authorization = key === null ? '' : `authorization: Bearer ${key}\r\n`;
+  return (
+    `POST /v1/rpc HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n${authorization}${extra}` +
+    `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+  );
+}
+
+export async function startDoor(
+  http: Partial<HttpOptions> = {},
+  rpc: Partial<RpcServerOptions> = {},
+): Promise<Door> {
+  const door = new Door(http, rpc);
+  door.port = (await door.http.listen()).port;
+  return door;
+}
