@@ -52,7 +52,7 @@ function readToml(file: string, shown: string): Table {
 
 /** --config, else SOLWAY_CONFIG, else solway.toml where the program was started, else nothing. */
 function chooseFile(given: ConfigurationArguments, environment: Environment): string | null {
-  const named = given.config ?? (environment['SOLWAY_CONFIG'] || undefined);
+  const named = given.config ?? (environment.SOLWAY_CONFIG || undefined);
   if (named !== undefined) return resolve(named);
   const usual = resolve(DEFAULT_FILE);
   return existsSync(usual) ? usual : null;
@@ -114,9 +114,9 @@ function resolveNode(node: unknown, field: string, resolveOne: Resolve): unknown
   for (const name of ['url', 'ws', 'grpc']) {
     if (name in node) resolved[name] = resolveOne(node[name], `${field}.${name}`);
   }
-  if (isTable(node['headers'])) {
-    const entries = Object.entries(node['headers']);
-    resolved['headers'] = Object.fromEntries(
+  if (isTable(node.headers)) {
+    const entries = Object.entries(node.headers);
+    resolved.headers = Object.fromEntries(
       entries.map(([name, value]) => [name, resolveOne(value, `${field}.headers.${name}`)]),
     );
   }
@@ -126,13 +126,13 @@ function resolveNode(node: unknown, field: string, resolveOne: Resolve): unknown
 /** Puts the values in place of `env:` and `file:` references, where a reference may stand. */
 function resolveReferences(raw: Table, resolveOne: Resolve): Table {
   const resolved: Table = { ...raw };
-  const nodes = raw['upstream'];
+  const nodes = raw.upstream;
   if (Array.isArray(nodes)) {
-    resolved['upstream'] = nodes.map((node, index) => resolveNode(node, `upstream[${index}]`, resolveOne));
+    resolved.upstream = nodes.map((node, index) => resolveNode(node, `upstream[${index}]`, resolveOne));
   }
-  const store = raw['store'];
+  const store = raw.store;
   if (isTable(store) && 'database_url' in store) {
-    resolved['store'] = { ...store, database_url: resolveOne(store['database_url'], 'store.database_url') };
+    resolved.store = { ...store, database_url: resolveOne(store.database_url, 'store.database_url') };
   }
   return resolved;
 }

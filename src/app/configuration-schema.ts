@@ -13,7 +13,7 @@ import { section, switchOrAuto, text, url, whole, word } from './configuration-f
 
 const HOUR_MS = 3_600_000;
 const MIB = 1024 * 1024;
-const anything = text(/^[^\0]{1,4096}$/, 'text of 1 to 4096 characters');
+const anything = text(/^\P{Cc}{1,4096}$/u, 'text of 1 to 4096 characters');
 
 const server = section({
   host: text(/^[A-Za-z0-9.:_-]{1,255}$/, 'a host name or address such as "127.0.0.1" or "0.0.0.0"').default(
@@ -68,13 +68,9 @@ const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/;
 const headers = z
   .record(
     z.string(),
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: exactly what a header must not hold
-    z.custom<string>(
-      (value) => typeof value === 'string' && /^[^\x00-\x08\x0a-\x1f\x7f]{0,8192}$/.test(value),
-      {
-        error: 'the value is not text of one line',
-      },
-    ),
+    z.custom<string>((value) => typeof value === 'string' && /^\P{Cc}{0,8192}$/u.test(value), {
+      error: 'the value is not text of one line',
+    }),
     { error: 'is not a table: write it as headers = { "x-token" = "env:TOKEN" }' },
   )
   .refine((table) => Object.keys(table).every((name) => HEADER_NAME.test(name)), {

@@ -87,8 +87,8 @@ function officeOf(register: KeyRegister): KeyOffice {
 /** Where peppers come from, by the environment and the data folder. */
 export function pepperSources(configuration: Configuration, environment: Environment) {
   return {
-    text: environment['SOLWAY_PEPPER'] || undefined,
-    file: environment['SOLWAY_PEPPER_FILE'] || undefined,
+    text: environment.SOLWAY_PEPPER || undefined,
+    file: environment.SOLWAY_PEPPER_FILE || undefined,
     dataDir: configuration.dataDir,
   };
 }

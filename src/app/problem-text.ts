@@ -45,5 +45,5 @@ export function problemText(error: unknown): string {
   const remedy = remedies[code] ?? remedies[code.split('_').slice(0, 2).join('_')];
   if (remedy !== undefined) return `${remedy} (${code})`;
   const timedOut = error instanceof Error && /timeout/i.test(error.message);
-  return timedOut ? remedies['ETIMEDOUT']! : `unexpected failure${code === '' ? '' : ` (${code})`}`;
+  return timedOut ? remedies.ETIMEDOUT! : `unexpected failure${code === '' ? '' : ` (${code})`}`;
 }

@@ -1,0 +1,24 @@
+/** Exit codes of every command; stable. */
+export const exitCodes = { ok: 0, problem: 1, usage: 2 } as const;
+
+/** Where a command writes and what surrounds it. */
+export type Terminal = Readonly<{
+  out: (text: string) => void;
+  err: (text: string) => void;
+  environment: Readonly<Record<string, string | undefined>>;
+}>;
+
+/** One command of the program: `solway <name> …`. */
+export type Command = Readonly<{
+  help: string;
+  /** @returns the exit code. */
+  run(args: readonly string[], terminal: Terminal): Promise<number>;
+}>;
+
+/** The command line is not understood; the message says what to write. Exit code 2. */
+export class UsageError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'UsageError';
+  }
+}

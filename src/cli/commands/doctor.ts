@@ -1,0 +1,66 @@
+import { loadConfiguration } from '../../app/configuration.ts';
+import {
+  configurationArguments,
+  configurationOptions,
+  parseArguments,
+} from '../../app/configuration-arguments.ts';
+import { ConfigurationError, describeProblem } from '../../app/configuration-errors.ts';
+import { examine, type Finding } from '../../app/doctor.ts';
+import { type Command, exitCodes, type Terminal, UsageError } from '../command.ts';
+
+const help = `Usage: solway doctor [options]
+
+Checks the configuration, the data folder, the database, the pepper and every upstream node, and says what to
+mend. Makes the data folder, the database and the pepper when they are not there, as a start would.
+
+Options:
+  --config FILE     the configuration file
+  --json            write JSON
+  All options of "solway up" are understood and checked as well.
+
+Exit codes: 0 when nothing is bad (warnings are not), 1 otherwise.
+
+Examples:
+  solway doctor
+  solway doctor --upstream https://host/path
+  solway doctor --json
+`;
+
+const options = { ...configurationOptions, json: { type: 'boolean' } } as const;
+const marks = { good: 'ok  ', warning: 'warn', bad: 'BAD ' } as const;
+
+function configurationFindings(error: ConfigurationError): Finding[] {
+  return error.problems.map((problem) => {
+    return { subject: 'configuration', verdict: 'bad', text: describeProblem(problem) };
+  });
+}
+
+type Parsed = ReturnType<typeof parseArguments>;
+
+async function findAll(parsed: Parsed, terminal: Terminal): Promise<Finding[]> {
+  try {
+    const configuration = loadConfiguration(configurationArguments(parsed), terminal.environment);
+    const text = configuration.file ?? 'no file: all defaults';
+    const good: Finding = { subject: 'configuration', verdict: 'good', text };
+    return [good, ...(await examine(configuration, terminal.environment))];
+  } catch (error) {
+    if (error instanceof ConfigurationError) return configurationFindings(error);
+    throw error;
+  }
+}
+
+async function run(args: readonly string[], terminal: Terminal): Promise<number> {
+  const parsed = parseArguments(args, options);
+  if (parsed.positionals.length > 0) throw new UsageError('solway doctor takes options only: see --help');
+  const findings = await findAll(parsed, terminal);
+  const ok = findings.every(({ verdict }) => verdict !== 'bad');
+  if (parsed.values.json === true) terminal.out(`${JSON.stringify({ ok, findings }, null, 2)}\n`);
+  else {
+    terminal.out(
+      findings.map(({ subject, verdict, text }) => `${marks[verdict]}  ${subject}: ${text}\n`).join(''),
+    );
+  }
+  return ok ? exitCodes.ok : exitCodes.problem;
+}
+
+export const command: Command = { help, run };

@@ -1,0 +1,50 @@
+/** What the texts need of a key; the shape of app's key view. */
+type Key = Readonly<{
+  id: string;
+  start: string;
+  product: string;
+  name: string;
+  state: string;
+  planId: string;
+  createdAt: number;
+  expiresAt: number | null;
+  lastUsedAt: number | null;
+}>;
+
+const day = (time: number): string => new Date(time).toISOString().slice(0, 16).replace('T', ' ');
+const dayOr = (time: number | null, otherwise: string): string => (time === null ? otherwise : day(time));
+
+/** A key's secret and what to know about it. The one place where a secret is written. */
+export function newKeyText({ secret, key }: Readonly<{ secret: string; key: Key }>): string {
+  return [
+    secret,
+    '',
+    `The key "${key.name}" (${key.id}, product ${key.product}, plan ${key.planId}) ` +
+      (key.expiresAt === null ? 'does not expire.' : `expires ${day(key.expiresAt)} UTC.`),
+    'Keep it now: it is shown this once and nowhere stored.',
+    '',
+  ].join('\n');
+}
+
+/** Keys as a table for a terminal; times in UTC. */
+export function keyTable(keys: readonly Key[]): string {
+  if (keys.length === 0) return 'There are no keys: make one with "solway keys create --name NAME".\n';
+  const rows = keys.map((key) => [
+    key.id,
+    key.product,
+    key.state,
+    key.planId,
+    day(key.createdAt),
+    dayOr(key.expiresAt, 'never'),
+    dayOr(key.lastUsedAt, 'never'),
+    key.name,
+  ]);
+  const table = [['ID', 'PRODUCT', 'STATE', 'PLAN', 'CREATED', 'EXPIRES', 'LAST USED', 'NAME'], ...rows];
+  const widths = table[0]!.map((_, column) => Math.max(...table.map((row) => row[column]!.length)));
+  const line = (row: string[]) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column]!))
+      .join('  ')
+      .trimEnd();
+  return `${table.map(line).join('\n')}\n`;
+}
