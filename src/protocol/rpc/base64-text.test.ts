@@ -1,0 +1,44 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { decodeBase64 } from './base64-text.ts';
+
+describe('base64', () => {
+  it('gives back the bytes of every text that was made from bytes', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 50 }), (bytes) => {
+        expect(decodeBase64(Buffer.from(bytes).toString('base64'))).toEqual({ bytes });
+      }),
+    );
+  });
+
+  it('takes a text only in the one spelling its bytes have', () => {
+    const text = fc.string({ unit: fc.constantFrom(...'AQg+/=-_ \n'), maxLength: 12 });
+    fc.assert(
+      fc.property(text, (candidate) => {
+        const decoded = decodeBase64(candidate);
+        const isCanonical = Buffer.from(candidate, 'base64').toString('base64') === candidate;
+        expect('bytes' in decoded).toBe(isCanonical);
+      }),
+    );
+  });
+
+  it.each<[string, string]>([
+    ['A', 'InvalidLength(1)'],
+    ['AAAAA', 'InvalidLength(5)'],
+    ['AA', 'InvalidPadding'],
+    ['AAA', 'InvalidPadding'],
+    ['AA=', 'InvalidPadding'],
+    ['AB==', 'InvalidLastSymbol(1, 66)'],
+    ['AAB=', 'InvalidLastSymbol(2, 66)'],
+    ['AA=A', 'InvalidByte(2, 61)'],
+    ['A===', 'InvalidByte(1, 61)'],
+    ['====', 'InvalidByte(0, 61)'],
+    ['AAAA====', 'InvalidByte(4, 61)'],
+    ['AAAA\n', 'InvalidByte(4, 10)'],
+    ['AA-A', 'InvalidByte(2, 45)'],
+    ['A A=', 'InvalidByte(1, 32)'],
+    ['é', 'InvalidByte(0, 195)'],
+  ])('%j is refused as Rust refuses it', (text, fault) => {
+    expect(decodeBase64(text)).toEqual({ fault });
+  });
+});

@@ -1,0 +1,227 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonValue } from '../../base/json.ts';
+import { RpcError } from '../rpc-error.ts';
+import {
+  at,
+  exactly,
+  limitInputs,
+  noParameters,
+  positional,
+  readAccountConfig,
+  readAddress,
+  readBlockhash,
+  readContextConfig,
+  readSignature,
+  readStrictCommitment,
+  requireConfirmed,
+} from './parameters.ts';
+import { readString } from './serde.ts';
+
+/** What a reader throws, as it goes out. */
+function errorOf(run: () => unknown): [code: number, message: string, data: unknown] {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof RpcError) return [error.code, error.message, error.data];
+    throw error;
+  }
+  throw new Error('nothing was thrown');
+}
+
+const SYSTEM = '11111111111111111111111111111111';
+
+describe('the number of parameters', () => {
+  it.each<[string, () => unknown, number, string, string | undefined]>([
+    ['an object', () => positional({ a: 1 }, 1, 2), -32602, '`params` should be an array', undefined],
+    ['a text', () => positional('x', 1, 2), -32600, 'Invalid request', undefined],
+    ['too few', () => positional([], 1, 2), -32602, '`params` should have at least 1 argument(s)', undefined],
+    [
+      'none',
+      () => positional(undefined, 2, 3),
+      -32602,
+      '`params` should have at least 2 argument(s)',
+      undefined,
+    ],
+    [
+      'too many',
+      () => positional([1, 2, 3], 1, 2),
+      -32602,
+      'Invalid parameters: Expected from 1 to 2 parameters.',
+      '"Got: 3"',
+    ],
+    [
+      'some where there are none',
+      () => noParameters([5]),
+      -32602,
+      'Invalid parameters: No parameters were expected',
+      'Array([Number(5)])',
+    ],
+    [
+      'an object where there are none',
+      () => noParameters({}),
+      -32602,
+      'Invalid parameters: No parameters were expected',
+      'Map({})',
+    ],
+    [
+      'too short a tuple',
+      () => exactly([1], 2),
+      -32602,
+      'Invalid params: invalid length 1, expected a tuple of size 2.',
+      undefined,
+    ],
+    [
+      'too long a tuple',
+      () => exactly([1, 2, 3], 2),
+      -32602,
+      'Invalid params: invalid length 3, expected fewer elements in array.',
+      undefined,
+    ],
+    [
+      'no tuple',
+      () => exactly(undefined, 2),
+      -32602,
+      'Invalid params: invalid type: null, expected a tuple of size 2.',
+      undefined,
+    ],
+    [
+      'an object for a tuple',
+      () => exactly({}, 2),
+      -32602,
+      'Invalid params: invalid type: map, expected a tuple of size 2.',
+      undefined,
+    ],
+  ])('%s is refused in the words of jsonrpc_core', (_what, run, code, message, data) => {
+    expect(errorOf(run)).toEqual([code, message, data]);
+  });
+
+  it('counts absent, null and [] as none', () => {
+    for (const params of [undefined, null, []]) {
+      expect(positional(params, 0, 1)).toEqual([]);
+      expect(noParameters(params)).toBeUndefined();
+    }
+    expect(at(['x'], 0, readString)).toBe('x');
+  });
+});
+
+describe('keys', () => {
+  it.each<[string, () => unknown, string]>([
+    ['an address of strange letters', () => readAddress('0OIl'), 'Invalid'],
+    ['a short address', () => readAddress('1111'), 'WrongSize'],
+    ['an empty address', () => readAddress(''), 'WrongSize'],
+    ['a long address', () => readAddress('1'.repeat(45)), 'WrongSize'],
+    ['a short signature', () => readSignature(SYSTEM), 'WrongSize'],
+    ['a strange signature', () => readSignature('0'.repeat(64)), 'Invalid'],
+    ['a short hash', () => readBlockhash('1'), 'WrongSize'],
+    ['a strange hash', () => readBlockhash('!'), 'Invalid'],
+  ])('%s is refused', (_what, run, fault) => {
+    expect(errorOf(run)).toEqual([-32602, `Invalid param: ${fault}`, undefined]);
+  });
+
+  it('of the right length are taken', () => {
+    expect(readAddress(SYSTEM)).toBe(SYSTEM);
+    expect(readBlockhash(SYSTEM)).toBe(SYSTEM);
+    expect(readSignature('1'.repeat(64))).toBe('1'.repeat(64));
+  });
+});
+
+describe('the lenient config', () => {
+  it.each<[JsonValue | undefined, string, bigint | null]>([
+    [undefined, 'finalized', null],
+    [null, 'finalized', null],
+    [{}, 'finalized', null],
+    [{ commitment: 'processed' }, 'processed', null],
+    [{ commitment: 'confirmed', minContextSlot: 5 }, 'confirmed', 5n],
+    [{ commitment: 'recent' }, 'finalized', null],
+    [{ commitment: 5 }, 'finalized', null],
+    [{ commitment: null, minContextSlot: null, unknown: [] }, 'finalized', null],
+  ])('%j reads at %s', (config, commitment, minContextSlot) => {
+    expect(readContextConfig(config)).toEqual({ commitment, minContextSlot });
+  });
+
+  it.each<[JsonValue, string]>([
+    [5, 'invalid type: integer `5`, expected struct RpcContextConfig'],
+    ['confirmed', 'invalid type: string "confirmed", expected struct RpcContextConfig'],
+    [[], 'invalid type: sequence, expected struct RpcContextConfig'],
+    [{ minContextSlot: '5' }, 'invalid type: string "5", expected u64'],
+    [{ minContextSlot: -5 }, 'invalid value: integer `-5`, expected u64'],
+  ])('%j is refused', (config, text) => {
+    expect(errorOf(() => readContextConfig(config))).toEqual([-32602, `Invalid params: ${text}.`, undefined]);
+  });
+});
+
+describe('the strict config', () => {
+  it.each<[JsonValue | undefined, string]>([
+    [undefined, 'finalized'],
+    [null, 'finalized'],
+    [{ commitment: 'processed' }, 'processed'],
+    [['confirmed'], 'confirmed'],
+    [{ commitment: 'confirmed', minContextSlot: 'ignored' }, 'confirmed'],
+  ])('%j reads at %s', (config, commitment) => {
+    expect(readStrictCommitment(config)).toBe(commitment);
+  });
+
+  it.each<[JsonValue, string]>([
+    [{}, 'missing field `commitment`'],
+    [{ commitment: 'max' }, 'unknown variant `max`, expected one of `processed`, `confirmed`, `finalized`'],
+    [{ commitment: null }, 'invalid type: null, expected string or map'],
+    [5, 'invalid type: integer `5`, expected struct CommitmentConfig'],
+    [[], 'invalid length 0, expected struct CommitmentConfig with 1 element'],
+  ])('%j is refused', (config, text) => {
+    expect(errorOf(() => readStrictCommitment(config))).toEqual([
+      -32602,
+      `Invalid params: ${text}.`,
+      undefined,
+    ]);
+  });
+});
+
+describe('the account config', () => {
+  it('reads encoding and data slice beside the context', () => {
+    const config = { encoding: 'base64+zstd', dataSlice: { offset: 1, length: 2 }, minContextSlot: 3 };
+    expect(readAccountConfig(config)).toEqual({
+      encoding: 'base64+zstd',
+      dataSlice: { offset: 1, length: 2 },
+      commitment: 'finalized',
+      minContextSlot: 3n,
+    });
+    expect(readAccountConfig(null)).toMatchObject({ encoding: null, dataSlice: null });
+    expect(readAccountConfig({ dataSlice: [4, 5] }).dataSlice).toEqual({ offset: 4, length: 5 });
+  });
+
+  it('takes a slice past every account for one past the end', () => {
+    const { dataSlice } = readAccountConfig({ dataSlice: { offset: 2n ** 64n - 1n, length: 1 } });
+    expect(dataSlice?.offset).toBe(Number.MAX_SAFE_INTEGER);
+  });
+
+  it.each<[JsonValue, string]>([
+    [
+      { encoding: 'hex' },
+      'unknown variant `hex`, expected one of `binary`, `base58`, `base64`, `jsonParsed`, `base64+zstd`',
+    ],
+    [{ encoding: 5 }, 'invalid type: integer `5`, expected string or map'],
+    [{ dataSlice: {} }, 'missing field `offset`'],
+    [{ dataSlice: { offset: 0 } }, 'missing field `length`'],
+    [{ dataSlice: { offset: -1, length: 0 } }, 'invalid value: integer `-1`, expected usize'],
+    [{ dataSlice: 5 }, 'invalid type: integer `5`, expected struct UiDataSliceConfig'],
+    [[], 'invalid type: sequence, expected struct RpcAccountInfoConfig'],
+  ])('%j is refused', (config, text) => {
+    expect(errorOf(() => readAccountConfig(config))[1]).toBe(`Invalid params: ${text}.`);
+  });
+});
+
+describe('limits', () => {
+  it('name the most that is taken', () => {
+    expect(errorOf(() => limitInputs([1, 2, 3], 2))[1]).toBe('Too many inputs provided; max 2');
+    expect(limitInputs([1, 2], 2)).toBeUndefined();
+  });
+
+  it('keep history from being read at processed', () => {
+    expect(errorOf(() => requireConfirmed('processed'))).toEqual([
+      -32602,
+      'Method does not support commitment below `confirmed`',
+      undefined,
+    ]);
+    expect(requireConfirmed('confirmed')).toBeUndefined();
+  });
+});

@@ -1,0 +1,60 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { type JsonValue, parseJson } from '../../src/base/json.ts';
+import { RpcError } from '../../src/protocol/rpc-error.ts';
+
+type Parse = (params: JsonValue | undefined) => unknown;
+
+const folder = join(import.meta.dirname, '..', '..', 'src', 'protocol', 'rpc');
+
+/** The parser of every method that has a file of its name. */
+const parsers: readonly Parse[] = await Promise.all(
+  readdirSync(folder)
+    .filter((file) => /^[a-z]+[A-Z]\w*\.ts$/.test(file))
+    .map(async (file) => {
+      const module: Record<string, Parse> = await import(join(folder, file));
+      const parse = module[`parse${file.charAt(0).toUpperCase()}${file.slice(1, -3)}`];
+      if (parse === undefined) throw new Error(`${file} has no parser`);
+      return parse;
+    }),
+);
+
+const KEY = '"TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA"';
+const CONFIG =
+  '{"commitment":"confirmed","minContextSlot":5,"encoding":"base64","dataSlice":{"offset":1,"length":2}}';
+const FILTERS =
+  '[{"dataSize":165},{"memcmp":{"offset":32,"bytes":"3Mc6vR","encoding":"base58"}},"tokenAccountState"]';
+
+/** Parameters of several methods. */
+export const seeds: readonly Uint8Array[] = [
+  '[]',
+  `[${KEY}]`,
+  `[${KEY},${CONFIG}]`,
+  `[[${KEY},${KEY}],${CONFIG}]`,
+  `[${KEY},{"filters":${FILTERS},"withContext":true,"sortResults":false,"encoding":"jsonParsed"}]`,
+  `[${KEY},{"mint":${KEY}},${CONFIG}]`,
+  '[18446744073709551615,5000]',
+  '[1.5e300,{"identity":null}]',
+  '[{"votePubkey":null,"keepUnstakedDelinquents":true,"delinquentSlotDistance":1}]',
+].map((text) => Buffer.from(text));
+
+function isAccepted(parse: Parse, params: JsonValue): boolean {
+  try {
+    parse(params);
+    return true;
+  } catch (error) {
+    if (error instanceof RpcError) return false;
+    throw error;
+  }
+}
+
+/** Whatever the parameters are, a parser takes them or refuses them with an error for the client. */
+export function fuzz(input: Uint8Array): boolean {
+  let params: JsonValue;
+  try {
+    params = parseJson(Buffer.from(input).toString('utf8'));
+  } catch {
+    return false;
+  }
+  return parsers.filter((parse) => isAccepted(parse, params)).length > 0;
+}
