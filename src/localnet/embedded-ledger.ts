@@ -1,0 +1,278 @@
+import type { Account } from '../ledger/account/account.ts';
+import type { Address } from '../ledger/address.ts';
+import type { Blockhash } from '../ledger/blockhash.ts';
+import { type Keypair, verifyTransaction } from '../ledger/ed25519.ts';
+import type { Signature } from '../ledger/signature.ts';
+import { feeOf, priorityFeeOf } from '../ledger/transaction/fee.ts';
+import type { Transaction } from '../ledger/transaction/transaction.ts';
+import type { TransactionError } from '../ledger/transaction/transaction-error.ts';
+import { type Lamports, lamports, type Slot, slot } from '../ledger/units.ts';
+import type { Commitment } from '../protocol/commitment.ts';
+import type { AccountsStore } from './accounts-store.ts';
+import { type BankSources, FrozenBank, OpenSlot } from './bank.ts';
+import { type Execution, executeTransaction, type Refusal } from './execute-transaction.ts';
+import { faucetTransfer } from './faucet.ts';
+import type {
+  Bank,
+  Block,
+  ExecutedTransaction,
+  Genesis,
+  History,
+  LocalNode,
+  SignatureStatus,
+  SimulateOptions,
+  Simulation,
+} from './node.ts';
+import type { RecentBlocks } from './recent-blocks.ts';
+import { simulateTransaction } from './simulate-transaction.ts';
+import { slotBlockhash } from './slot-blockhash.ts';
+import type { SlotHeader } from './slot-header.ts';
+import { blockOf, type SlotRecord } from './slot-record.ts';
+import type { StatusCache } from './status-cache.ts';
+import { ageOfTransaction } from './transaction-age.ts';
+import { BLOCK_COST_MAX } from './transaction-cost.ts';
+import { Vm } from './vm.ts';
+
+/** How far the commitments trail the tip, in slots. */
+const CONFIRMED_LAG = 1;
+const FINALIZED_LAG = 31;
+
+/** Where frozen slots go. */
+export interface BlockStore extends History {
+  /** Highest slot that a crash of the machine cannot take back. */
+  readonly durableSlot: number;
+  /** Records a frozen slot and starts to make it durable. */
+  append(record: SlotRecord): void;
+}
+
+/** The state that a ledger starts from: everything up to and including a frozen slot. */
+export type LedgerState = Readonly<{
+  genesis: Genesis;
+  /** Lamports delegated at genesis. */
+  genesisStake: bigint;
+  faucet: Keypair;
+  store: AccountsStore;
+  recentBlocks: RecentBlocks;
+  statuses: StatusCache;
+  /** Frozen slots that readers may still ask for, oldest first, with the lamports of all stored accounts. */
+  frozen: readonly Readonly<{ header: SlotHeader; accountLamports: bigint }>[];
+  blocks: BlockStore;
+}>;
+
+export type LedgerOptions = Readonly<{
+  /** Unix time in milliseconds. */
+  now: () => number;
+  /** Cost units that one slot may hold. */
+  blockCostMax: bigint;
+}>;
+
+export const defaultLedgerOptions: LedgerOptions = { now: Date.now, blockCostMax: BLOCK_COST_MAX };
+
+/** What listeners hear when a slot freezes. */
+export type Frozen = Readonly<{ block: Block; bank: Bank; accounts: SlotRecord['accounts'] }>;
+
+/** Transactions that the open slot holds so far. */
+type OpenWork = {
+  readonly view: OpenSlot;
+  readonly header: Pick<SlotHeader, 'slot' | 'blockTime' | 'epochStartTime'>;
+  readonly transactions: ExecutedTransaction[];
+  readonly accounts: Map<Address, Account | null>;
+  cost: bigint;
+  /** Fees that the leader earns when the slot freezes. */
+  leaderFees: bigint;
+};
+
+/** The embedded ledger: one fork, one open slot, advanced by `freeze`. */
+export class EmbeddedLedger implements LocalNode {
+  readonly genesis: Genesis;
+  readonly history: History;
+  readonly #state: LedgerState;
+  readonly #options: LedgerOptions;
+  readonly #sources: BankSources;
+  readonly #vm = new Vm();
+  /** Simulations run on older states; a VM of their own saves reloading accounts back and forth. */
+  readonly #simulationVm = new Vm();
+  readonly #banks = new Map<number, FrozenBank>();
+  readonly #listeners = new Set<(frozen: Frozen) => void>();
+  #tip: SlotHeader;
+  #finalized = 0;
+  #open: OpenWork;
+
+  constructor(state: LedgerState, options: LedgerOptions = defaultLedgerOptions) {
+    this.genesis = state.genesis;
+    this.history = state.blocks;
+    this.#state = state;
+    this.#options = options;
+    this.#sources = { ...state, epochSchedule: state.genesis.epochSchedule };
+    for (const { header, accountLamports } of state.frozen) {
+      this.#banks.set(header.slot, new FrozenBank(header, accountLamports, this.#sources));
+    }
+    this.#tip = (state.frozen.at(-1) as LedgerState['frozen'][number]).header;
+    this.#root();
+    this.#open = this.#openNext();
+  }
+
+  get durableSlot(): Slot {
+    return slot(this.#state.blocks.durableSlot);
+  }
+
+  bank(commitment: Commitment): FrozenBank {
+    if (commitment === 'processed') return this.#bankAt(this.#tip.slot);
+    if (commitment === 'confirmed')
+      return this.#bankAt(Math.max(this.#tip.slot - CONFIRMED_LAG, this.#finalized));
+    this.#root();
+    return this.#bankAt(this.#finalized);
+  }
+
+  recentStatus(signature: Signature): SignatureStatus | null {
+    const entry = this.#state.statuses.get(signature);
+    if (entry === undefined || entry.slot > this.#tip.slot) return null;
+    return { slot: slot(entry.slot), err: entry.err };
+  }
+
+  simulate(transaction: Transaction, bank: Bank, options: SimulateOptions): Simulation {
+    const { recentBlocks, statuses } = this.#state;
+    const frozen = this.#bankAt(Number(bank.slot));
+    return simulateTransaction(transaction, frozen, options, {
+      vm: this.#simulationVm,
+      recentBlocks,
+      statuses,
+    });
+  }
+
+  submit(transaction: Transaction): TransactionError | null {
+    const execution = this.#execute(transaction);
+    if ('refused' in execution) return execution.refused;
+    this.#commit(transaction, execution);
+    return execution.meta.err;
+  }
+
+  airdrop(to: Address, amount: Lamports, recentBlockhash?: Blockhash): Signature | 'insufficient' {
+    const transaction = this.#airdropTransaction(to, amount, recentBlockhash);
+    const available = this.#state.store.newest(this.genesis.faucet)?.lamports ?? 0n;
+    if (available < amount + feeOf(transaction.message)) return 'insufficient';
+    // Whatever becomes of it shows in the transaction's own status, as with a faucet that only sends.
+    this.submit(transaction);
+    return transaction.signatures[0] as Signature;
+  }
+
+  /** Calls back after each slot that freezes. @returns what ends that. */
+  onFrozen(listener: (frozen: Frozen) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /**
+   * Freezes the open slot, which becomes `processed`, and opens the next.
+   * @throws whatever the block store throws; nothing is frozen then.
+   */
+  freeze(): Bank {
+    const { blocks, recentBlocks, statuses, store } = this.#state;
+    const record = this.#seal();
+    blocks.append(record);
+    const { header } = record;
+    recentBlocks.push({ slot: header.slot, blockhash: header.blockhash, time: header.blockTime });
+    const bank = new FrozenBank(header, store.capitalization, this.#sources);
+    this.#banks.set(header.slot, bank);
+    this.#tip = header;
+    this.#root();
+    statuses.expire(header.slot);
+    this.#open = this.#openNext();
+    const frozen: Frozen = { block: blockOf(record), bank, accounts: record.accounts };
+    for (const listener of this.#listeners) listener(frozen);
+    return bank;
+  }
+
+  #bankAt(at: number): FrozenBank {
+    const bank = this.#banks.get(at);
+    if (bank === undefined) throw new RangeError(`the state of slot ${at} is no longer kept`);
+    return bank;
+  }
+
+  /** Moves the finalized slot as far as depth and disk allow, and lets go of what lies below. */
+  #root(): void {
+    const reached = Math.min(this.#tip.slot - FINALIZED_LAG, this.#state.blocks.durableSlot);
+    const oldest = this.#banks.keys().next().value ?? 0;
+    const finalized = Math.max(this.#finalized, reached, oldest);
+    if (finalized === this.#finalized) return;
+    this.#finalized = finalized;
+    for (const at of this.#banks.keys()) {
+      if (at >= finalized) break;
+      this.#banks.delete(at);
+    }
+    this.#state.store.prune(finalized);
+  }
+
+  #openNext(): OpenWork {
+    const number = this.#tip.slot + 1;
+    const blockTime = Math.max(this.#tip.blockTime, Math.floor(this.#options.now() / 1000));
+    const isFirstOfEpoch = BigInt(number) % this.genesis.epochSchedule.slotsPerEpoch === 0n;
+    const epochStartTime = isFirstOfEpoch ? blockTime : this.#tip.epochStartTime;
+    const header = { slot: number, blockTime, epochStartTime };
+    const view = new OpenSlot(header, this.#sources);
+    return { view, header, transactions: [], accounts: new Map(), cost: 0n, leaderFees: 0n };
+  }
+
+  #execute(transaction: Transaction): Execution | Refusal {
+    const { recentBlocks, statuses } = this.#state;
+    if (!verifyTransaction(transaction)) return { refused: 'SignatureFailure' };
+    const age = ageOfTransaction(transaction, this.#tip.slot, recentBlocks, this.#open.view);
+    if (age === null) return { refused: 'BlockhashNotFound' };
+    if (statuses.slotOf(transaction) !== undefined) return { refused: 'AlreadyProcessed' };
+    const execution = executeTransaction(transaction, age.nonce, this.#open.view, this.#vm);
+    if ('refused' in execution) return execution;
+    const isFull = this.#open.cost + execution.meta.costUnits > this.#options.blockCostMax;
+    return isFull ? { refused: 'WouldExceedMaxBlockCostLimit' } : execution;
+  }
+
+  #commit(transaction: Transaction, { meta, writes }: Execution): void {
+    const open = this.#open;
+    for (const [address, account] of writes) this.#write(address, account);
+    open.transactions.push({ transaction, meta });
+    open.cost += meta.costUnits;
+    const priority = priorityFeeOf(transaction.message);
+    // Half of what the signatures cost is burnt, the rest goes to the leader. Source: SIMD-0096.
+    open.leaderFees += priority + (meta.fee - priority) / 2n;
+    this.#state.statuses.add(transaction, open.header.slot, meta.err);
+  }
+
+  #write(address: Address, account: Account | null): void {
+    this.#state.store.write(address, this.#open.header.slot, account);
+    this.#open.accounts.set(address, account);
+  }
+
+  /** Pays the leader and names the slot. */
+  #seal(): SlotRecord {
+    this.#payLeader();
+    const { header, transactions, accounts } = this.#open;
+    const previousBlockhash = this.#tip.blockhash;
+    const blockhash = slotBlockhash(
+      previousBlockhash,
+      header.slot,
+      transactions.map(({ transaction }) => transaction),
+    );
+    const transactionCount = this.#tip.transactionCount + BigInt(transactions.length);
+    return { header: { ...header, blockhash, previousBlockhash, transactionCount }, transactions, accounts };
+  }
+
+  #payLeader(): void {
+    const { identity } = this.genesis;
+    const leader = this.#state.store.newest(identity);
+    const fees = this.#open.leaderFees;
+    if (fees === 0n || leader === null) return;
+    this.#write(identity, { ...leader, lamports: lamports(leader.lamports + fees) });
+    this.#open.leaderFees = 0n;
+  }
+
+  /** With no blockhash given, an older one makes equal airdrops different transactions. */
+  #airdropTransaction(to: Address, amount: Lamports, recentBlockhash?: Blockhash): Transaction {
+    const { faucet, recentBlocks, statuses } = this.#state;
+    const newest = recentBlocks.newest;
+    if (recentBlockhash !== undefined) return faucetTransfer(faucet, to, amount, recentBlockhash);
+    for (const { blockhash } of recentBlocks.downFrom(newest.slot, 100)) {
+      const transaction = faucetTransfer(faucet, to, amount, blockhash);
+      if (statuses.slotOf(transaction) === undefined) return transaction;
+    }
+    return faucetTransfer(faucet, to, amount, newest.blockhash);
+  }
+}

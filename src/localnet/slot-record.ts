@@ -1,0 +1,26 @@
+import type { Account } from '../ledger/account/account.ts';
+import type { Address } from '../ledger/address.ts';
+import { slot } from '../ledger/units.ts';
+import type { Block, ExecutedTransaction } from './node.ts';
+import type { SlotHeader } from './slot-header.ts';
+
+/** All that a frozen slot did: what history keeps and what a restart replays. */
+export type SlotRecord = Readonly<{
+  header: SlotHeader;
+  transactions: readonly ExecutedTransaction[];
+  /** Accounts as the slot left them; null where drained. */
+  accounts: ReadonlyMap<Address, Account | null>;
+}>;
+
+/** The block of a record. */
+export function blockOf({ header, transactions }: Pick<SlotRecord, 'header' | 'transactions'>): Block {
+  return {
+    slot: slot(header.slot),
+    parentSlot: slot(Math.max(0, header.slot - 1)),
+    blockhash: header.blockhash,
+    previousBlockhash: header.previousBlockhash,
+    blockHeight: BigInt(header.slot),
+    blockTime: BigInt(header.blockTime),
+    transactions,
+  };
+}

@@ -1,0 +1,26 @@
+/** A ticker that fell behind by more than this many slots starts afresh instead of catching up. */
+const CATCH_UP_SLOTS_MAX = 8;
+
+/**
+ * Calls `tick` every `slotMs` milliseconds on average: a late tick does not delay the ones after it.
+ * @returns what stops it.
+ */
+export function startSlotTicker(slotMs: number, tick: () => void): () => void {
+  let due = performance.now() + slotMs;
+  let timer = setTimeout(run, slotMs);
+  let isStopped = false;
+
+  function run(): void {
+    tick();
+    if (isStopped) return;
+    const now = performance.now();
+    due += slotMs;
+    if (now - due > CATCH_UP_SLOTS_MAX * slotMs) due = now + slotMs;
+    timer = setTimeout(run, Math.max(0, due - now));
+  }
+
+  return () => {
+    isStopped = true;
+    clearTimeout(timer);
+  };
+}

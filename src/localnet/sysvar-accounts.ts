@@ -1,0 +1,117 @@
+import type { Account } from '../ledger/account/account.ts';
+import type { Address } from '../ledger/address.ts';
+import { sysvarOwner, sysvars } from '../ledger/programs.ts';
+import { CLOCK_BYTES, encodeClock } from '../ledger/sysvar/clock.ts';
+import { EPOCH_SCHEDULE_BYTES, encodeEpochSchedule } from '../ledger/sysvar/epoch-schedule.ts';
+import {
+  encodeRecentBlockhashes,
+  RECENT_BLOCKHASHES_BYTES,
+  RECENT_BLOCKHASHES_MAX,
+} from '../ledger/sysvar/recent-blockhashes.ts';
+import { encodeSlotHashes, SLOT_HASHES_BYTES, SLOT_HASHES_MAX } from '../ledger/sysvar/slot-hashes.ts';
+import { encodeSlotHistory, fullSlotHistory, SLOT_HISTORY_BYTES } from '../ledger/sysvar/slot-history.ts';
+import {
+  encodeStakeHistory,
+  STAKE_HISTORY_BYTES,
+  STAKE_HISTORY_MAX,
+} from '../ledger/sysvar/stake-history.ts';
+import { epoch, type Lamports, lamports, slot, U64_MAX } from '../ledger/units.ts';
+import type { Clock, EpochSchedule } from './node.ts';
+import type { RecentBlocks } from './recent-blocks.ts';
+
+/** Where a state stands: all that its sysvars follow from. */
+export type SysvarPosition = Readonly<{
+  clock: Clock;
+  epochSchedule: EpochSchedule;
+  /** Newest block that the state has hashed: its own once it is frozen, else its parent. */
+  lastBlockSlot: number;
+  recentBlocks: RecentBlocks;
+  /** Lamports delegated at genesis: the stake of every past epoch. */
+  genesisStake: bigint;
+}>;
+
+/** Lamports that an account of this size needs to be exempt from rent. Source: solana-rent, `Rent::default`. */
+export const rentExemptMinimum = (bytes: number): Lamports => lamports((128n + BigInt(bytes)) * 6960n);
+
+/** Part of the deprecated fee calculator in every entry of RecentBlockhashes. */
+const LAMPORTS_PER_SIGNATURE = 5000n;
+
+type Synthesis = Readonly<{ bytes: number; encode: (position: SysvarPosition) => Uint8Array }>;
+
+const syntheses: Readonly<Partial<Record<Address, Synthesis>>> = {
+  [sysvars.clock]: { bytes: CLOCK_BYTES, encode: ({ clock }) => encodeClock(clock) },
+  [sysvars.epochSchedule]: {
+    bytes: EPOCH_SCHEDULE_BYTES,
+    encode: ({ epochSchedule }) => encodeEpochSchedule(epochSchedule),
+  },
+  [sysvars.recentBlockhashes]: { bytes: RECENT_BLOCKHASHES_BYTES, encode: recentBlockhashes },
+  [sysvars.slotHashes]: { bytes: SLOT_HASHES_BYTES, encode: slotHashes },
+  [sysvars.slotHistory]: {
+    bytes: SLOT_HISTORY_BYTES,
+    // Every slot has a block.
+    encode: ({ lastBlockSlot }) => encodeSlotHistory(fullSlotHistory(BigInt(lastBlockSlot))),
+  },
+  [sysvars.stakeHistory]: { bytes: STAKE_HISTORY_BYTES, encode: stakeHistory },
+};
+
+/** The sysvars that follow from the position of a state and are therefore stored nowhere. */
+export const synthesizedSysvars: ReadonlySet<Address> = new Set(Object.keys(syntheses) as Address[]);
+
+/** Lamports in those accounts. */
+export const synthesizedLamports: bigint = Object.values(syntheses).reduce(
+  (sum, synthesis) => sum + rentExemptMinimum(synthesis?.bytes ?? 0),
+  0n,
+);
+
+/** The synthesized sysvars of one state, in full size, each made when first asked for. */
+export class SysvarAccounts {
+  readonly #position: SysvarPosition;
+  readonly #made = new Map<Address, Account>();
+
+  constructor(position: SysvarPosition) {
+    this.#position = position;
+  }
+
+  /** null when the address is not that of a synthesized sysvar. */
+  account(address: Address): Account | null {
+    const synthesis = syntheses[address];
+    if (synthesis === undefined) return null;
+    const made = this.#made.get(address);
+    if (made !== undefined) return made;
+    const account = {
+      lamports: rentExemptMinimum(synthesis.bytes),
+      data: synthesis.encode(this.#position),
+      owner: sysvarOwner,
+      executable: false,
+      rentEpoch: U64_MAX,
+    };
+    this.#made.set(address, account);
+    return account;
+  }
+}
+
+function recentBlockhashes({ recentBlocks, lastBlockSlot }: SysvarPosition): Uint8Array {
+  const blocks = recentBlocks.downFrom(lastBlockSlot, RECENT_BLOCKHASHES_MAX);
+  return encodeRecentBlockhashes(
+    blocks.map(({ blockhash }) => ({ blockhash, lamportsPerSignature: LAMPORTS_PER_SIGNATURE })),
+  );
+}
+
+/** The ancestors of the state, never its own slot; their blockhashes stand for the hashes of their banks. */
+function slotHashes({ recentBlocks, clock }: SysvarPosition): Uint8Array {
+  const blocks = recentBlocks.downFrom(Number(clock.slot) - 1, SLOT_HASHES_MAX);
+  return encodeSlotHashes(blocks.map((block) => ({ slot: slot(block.slot), hash: block.blockhash })));
+}
+
+function stakeHistory({ clock, genesisStake }: SysvarPosition): Uint8Array {
+  const max = BigInt(STAKE_HISTORY_MAX);
+  const count = Number(clock.epoch < max ? clock.epoch : max);
+  return encodeStakeHistory(
+    Array.from({ length: count }, (_, index) => ({
+      epoch: epoch(clock.epoch - 1n - BigInt(index)),
+      effective: genesisStake,
+      activating: 0n,
+      deactivating: 0n,
+    })),
+  );
+}

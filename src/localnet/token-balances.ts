@@ -1,0 +1,41 @@
+import type { Account } from '../ledger/account/account.ts';
+import type { Address } from '../ledger/address.ts';
+import type { Message } from '../ledger/message/message.ts';
+import { isProgram } from '../ledger/message/message-keys.ts';
+import { programs } from '../ledger/programs.ts';
+import { decodeMint } from '../ledger/token/mint.ts';
+import { decodeTokenAccount } from '../ledger/token/token-account.ts';
+import type { TokenBalance } from '../ledger/transaction/transaction-meta.ts';
+
+type ReadAccount = (address: Address) => Account | null;
+
+const isTokenProgram = (owner: Address): boolean => owner === programs.token || owner === programs.token2022;
+
+/**
+ * The token balances of a transaction's accounts in one state. An account whose mint cannot be read is left
+ * out. Source: agave transaction-status, `collect_token_balances`.
+ * @param keys - static keys, loaded writable keys, loaded readonly keys.
+ */
+export function tokenBalancesOf(
+  message: Message,
+  keys: readonly Address[],
+  read: ReadAccount,
+): TokenBalance[] {
+  if (!keys.some(isTokenProgram)) return [];
+  return keys.flatMap((key, accountIndex) => {
+    const account = isProgram(message, accountIndex) ? null : read(key);
+    if (account === null || !isTokenProgram(account.owner)) return [];
+    const token = decodeTokenAccount(account.data);
+    if (token === null) return [];
+    const decimals = decimalsOf(token.mint, account.owner, read);
+    if (decimals === null) return [];
+    const { mint, owner, amount } = token;
+    return [{ accountIndex, mint, owner, programId: account.owner, amount, decimals }];
+  });
+}
+
+function decimalsOf(mint: Address, program: Address, read: ReadAccount): number | null {
+  const account = read(mint);
+  if (account === null || account.owner !== program) return null;
+  return decodeMint(account.data)?.decimals ?? null;
+}

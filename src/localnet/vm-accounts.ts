@@ -1,0 +1,81 @@
+import { type LiteSvm, Account as NativeAccount } from 'litesvm/dist/internal.js';
+import type { Account } from '../ledger/account/account.ts';
+import { type Address, addressBytes, addressFromBytes } from '../ledger/address.ts';
+import { programs, sysvarOwner, sysvars } from '../ledger/programs.ts';
+import { lamports } from '../ledger/units.ts';
+import { ownerAddress } from './owner-address.ts';
+
+/** An account of the VM as the ledger holds it. */
+export function accountOf(native: NativeAccount): Account {
+  return {
+    lamports: lamports(native.lamports()),
+    data: native.data(),
+    owner: ownerAddress(native.owner()),
+    executable: native.executable(),
+    rentEpoch: native.rentEpoch(),
+  };
+}
+
+/** An account of the ledger as the VM takes it; null is the empty account, which removes. */
+export function nativeOf(account: Account | null): NativeAccount {
+  if (account === null) return new NativeAccount(0n, new Uint8Array(), new Uint8Array(32), false, 0n);
+  const { data, executable, rentEpoch } = account;
+  return new NativeAccount(account.lamports, data, addressBytes(account.owner), executable, rentEpoch);
+}
+
+/** Whether two accounts are the same to the last byte. */
+export function isSameAccount(a: Account, b: Account): boolean {
+  return (
+    a.lamports === b.lamports &&
+    a.owner === b.owner &&
+    a.executable === b.executable &&
+    a.rentEpoch === b.rentEpoch &&
+    a.data.length === b.data.length &&
+    Buffer.compare(a.data, b.data) === 0
+  );
+}
+
+const PROGRAM_STATE = 2;
+const PROGRAM_DATA_STATE = 3;
+
+/** Where the code of a program of the upgradeable loader lies; null for any other account. */
+export function programDataAddressOf({ owner, data }: Account): Address | null {
+  if (owner !== programs.bpfUpgradeableLoader || data.length < 36 || data[0] !== PROGRAM_STATE) return null;
+  return addressFromBytes(data.subarray(4, 36));
+}
+
+/** The account with the slot of its deployment set to 0, when it holds a program's code. */
+function deployedAtGenesis(account: Account): Account {
+  if (account.owner !== programs.bpfUpgradeableLoader || account.data[0] !== PROGRAM_DATA_STATE)
+    return account;
+  const data = account.data.slice();
+  data.fill(0, 4, 12);
+  return { ...account, data };
+}
+
+/** Owners of the accounts that a new VM brings along, but for its private faucet. */
+const baseOwners: readonly Address[] = [
+  programs.nativeLoader,
+  programs.bpfLoader1,
+  programs.bpfLoader2,
+  programs.bpfUpgradeableLoader,
+  programs.feature,
+  programs.config,
+  programs.token,
+  programs.token2022,
+  sysvarOwner,
+];
+
+/** The programs, feature gates, native mints and sysvars of a new VM; sysvars are short and hold 1 lamport. */
+export function baseAccounts(vm: LiteSvm): [Address, Account][] {
+  return baseOwners.flatMap((owner) =>
+    vm
+      .getProgramAccounts(addressBytes(owner))
+      .map((entry): [Address, Account] => [
+        addressFromBytes(entry.address),
+        deployedAtGenesis(accountOf(entry.account())),
+      ])
+      // Retired from every cluster.
+      .filter(([address]) => address !== sysvars.fees),
+  );
+}
