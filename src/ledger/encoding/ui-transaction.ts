@@ -69,7 +69,7 @@ function encodeParsedMessage(message: Message, loaded: LoadedAddresses): Writabl
  *
  * @param loaded what its message loaded from lookup tables; shown by `jsonParsed` only
  */
-export function encodeTransaction(
+export function encodeUiTransaction(
   transaction: Transaction,
   encoding: TransactionEncoding,
   loaded: LoadedAddresses,
@@ -98,7 +98,7 @@ function encodeFull(
   const parsedWith = encoding === 'jsonParsed' ? allKeys(transaction.message, loaded) : null;
   return {
     meta: encodeMeta(meta, { parsedWith, showRewards }),
-    transaction: encodeTransaction(transaction, encoding, loaded),
+    transaction: encodeUiTransaction(transaction, encoding, loaded),
   };
 }
 
