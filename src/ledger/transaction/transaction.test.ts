@@ -1,0 +1,169 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { getTransactionDecoder } from '@solana/kit';
+import { Transaction as Oracle, Keypair as OracleKeypair, PublicKey, SystemProgram } from '@solana/web3.js';
+import { describe, expect, it } from 'vitest';
+import { verifyTransaction } from '../ed25519.ts';
+import { encodeMessage } from '../message/encode-message.ts';
+import type { LoadedAddresses, Message } from '../message/message.ts';
+import { signatureBytes } from '../signature.ts';
+import { accountLocksFault } from './account-locks.ts';
+import { decodeTransaction } from './decode-transaction.ts';
+import { encodeTransaction } from './encode-transaction.ts';
+import { sanitizeTransaction } from './sanitize-transaction.ts';
+import type { Transaction } from './transaction.ts';
+
+const data = join(import.meta.dirname, '../../../../shared/data/transactions');
+const INSANE = 'Transaction failed to sanitize accounts offsets correctly';
+
+function oracleTransfer(): Oracle {
+  const payer = OracleKeypair.generate();
+  const transaction = new Oracle({
+    recentBlockhash: PublicKey.unique().toBase58(),
+    feePayer: payer.publicKey,
+  });
+  transaction.add(
+    SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: PublicKey.unique(), lamports: 1 }),
+  );
+  transaction.sign(payer);
+  return transaction;
+}
+
+function decoded(wire: Uint8Array): Transaction {
+  const result = decodeTransaction(wire);
+  if ('fault' in result) throw new Error(result.fault);
+  return result.transaction;
+}
+
+const faultIn = (wire: Uint8Array): string | undefined => {
+  const result = decodeTransaction(wire);
+  return 'fault' in result ? result.fault : undefined;
+};
+
+const encoded = (transaction: Transaction): Uint8Array =>
+  encodeTransaction(transaction.signatures.map(signatureBytes), encodeMessage(transaction.message));
+
+/** A sane transaction with something changed in its message. */
+function changed(change: (message: Message) => Partial<Message>): Transaction {
+  const transaction = decoded(oracleTransfer().serialize());
+  return { ...transaction, message: { ...transaction.message, ...change(transaction.message) } };
+}
+
+describe('a transaction', () => {
+  it('is what web3.js signed', () => {
+    const oracle = oracleTransfer();
+    const transaction = decoded(oracle.serialize());
+    expect(signatureBytes(transaction.signatures[0]!)).toEqual(Uint8Array.from(oracle.signature!));
+    expect([...transaction.messageBytes]).toEqual([...oracle.serializeMessage()]);
+    expect([...encoded(transaction)]).toEqual([...oracle.serialize()]);
+    expect(verifyTransaction(transaction)).toBe(true);
+    expect(sanitizeTransaction(transaction)).toBeNull();
+  });
+
+  it('is read by kit as it was written', () => {
+    const transaction = decoded(oracleTransfer().serialize());
+    const { messageBytes, signatures } = getTransactionDecoder().decode(encoded(transaction));
+    expect([...messageBytes]).toEqual([...transaction.messageBytes]);
+    expect(Object.keys(signatures)).toEqual([transaction.message.accountKeys[0]]);
+  });
+
+  it('is refused wherever it is cut off, and with anything behind it', () => {
+    const wire = Uint8Array.from(oracleTransfer().serialize());
+    for (let length = 0; length < wire.length; length++) {
+      expect(faultIn(wire.subarray(0, length))).toBe('io error: failed to fill whole buffer');
+    }
+    expect(faultIn(Uint8Array.from([...wire, 0]))).toBe('Slice had bytes remaining after deserialization');
+  });
+
+  it('is refused above 1232 bytes', () => {
+    expect(faultIn(new Uint8Array(1233))).toBe('transaction too large: 1233 bytes (max: 1232)');
+  });
+
+  it('is refused with a signature of another size', () => {
+    expect(() => encodeTransaction([new Uint8Array(63)], new Uint8Array())).toThrow(RangeError);
+  });
+});
+
+describe('a sane transaction', () => {
+  it('has as many signatures as its header says', () => {
+    const transaction = decoded(oracleTransfer().serialize());
+    const signature = transaction.signatures[0]!;
+    expect(sanitizeTransaction({ ...transaction, signatures: [] })).toBe(INSANE);
+    expect(sanitizeTransaction({ ...transaction, signatures: [signature, signature] })).toBe(INSANE);
+  });
+
+  it.each<[string, (message: Message) => Partial<Message>]>([
+    ['has keys for its header', ({ header }) => ({ header: { ...header, numReadonlyUnsignedAccounts: 3 } })],
+    ['has a writable fee payer', ({ header }) => ({ header: { ...header, numReadonlySignedAccounts: 1 } })],
+    ['has keys', () => ({ accountKeys: [] })],
+    ['does not call its fee payer', () => withInstruction({ programIdIndex: 0 })],
+    ['calls a program it names', () => withInstruction({ programIdIndex: 3 })],
+    ['names accounts it has', () => withInstruction({ accounts: Uint8Array.of(0, 3) })],
+    [
+      'calls no program from a table',
+      () => ({ ...withInstruction({ programIdIndex: 3 }), ...withLookup(2) }),
+    ],
+    ['uses every table it names', () => withLookup(0)],
+    ['has at most 256 keys', () => withLookup(254)],
+    ['has at most 64 instructions', (message) => ({ instructions: Array(65).fill(message.instructions[0]) })],
+  ])('%s', (_promise, change) => {
+    expect(sanitizeTransaction(changed(change))).toBe(INSANE);
+  });
+
+  it('may name accounts from tables and have 256 keys', () => {
+    expect(
+      sanitizeTransaction(
+        changed(() => ({ ...withInstruction({ accounts: Uint8Array.of(255) }), ...withLookup(253) })),
+      ),
+    ).toBeNull();
+  });
+});
+
+function withInstruction(change: Partial<Message['instructions'][number]>): Partial<Message> {
+  return {
+    instructions: [{ programIdIndex: 2, accounts: Uint8Array.of(0, 1), data: new Uint8Array(), ...change }],
+  };
+}
+
+function withLookup(indexes: number): Partial<Message> {
+  const accountKey = decoded(oracleTransfer().serialize()).message.accountKeys[0]!;
+  const lookup = { accountKey, writableIndexes: new Uint8Array(indexes), readonlyIndexes: new Uint8Array() };
+  return { version: 0, addressTableLookups: [lookup] };
+}
+
+describe('the locks of a transaction', () => {
+  const keysOf = (count: number) =>
+    Array.from({ length: count }, () => decoded(oracleTransfer().serialize()).message.accountKeys[0]!);
+  const { message } = changed(() => ({}));
+  const none: LoadedAddresses = { writable: [], readonly: [] };
+
+  it('are on different accounts, static and loaded', () => {
+    const [first] = message.accountKeys;
+    expect(accountLocksFault(message, none)).toBeNull();
+    expect(accountLocksFault(message, { writable: [], readonly: [first!] })).toBe('AccountLoadedTwice');
+  });
+
+  it('are at most 64', () => {
+    expect(accountLocksFault(message, { writable: keysOf(61), readonly: [] })).toBeNull();
+    expect(accountLocksFault(message, { writable: keysOf(62), readonly: [] })).toBe('TooManyAccountLocks');
+  });
+});
+
+describe.skipIf(!existsSync(data))('the transactions of shared/data/transactions', () => {
+  const files = readdirSync(existsSync(data) ? data : import.meta.dirname).filter((file) =>
+    file.endsWith('.bin'),
+  );
+
+  it('are thirteen', () => {
+    expect(files).toHaveLength(13);
+  });
+
+  it.each(files)('%s is read, judged and written again', (file) => {
+    const wire = Uint8Array.from(readFileSync(join(data, file)));
+    const transaction = decoded(wire);
+    expect([...encoded(transaction)]).toEqual([...wire]);
+    expect(sanitizeTransaction(transaction)).toBe(file === 'ballet-transaction5.bin' ? INSANE : null);
+    const unsigned = ['ballet-transaction3.bin', 'ballet-transaction5.bin'].includes(file);
+    expect(verifyTransaction(transaction)).toBe(!unsigned);
+  });
+});
