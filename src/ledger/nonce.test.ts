@@ -1,0 +1,108 @@
+import { Keypair, NonceAccount, PublicKey, SystemProgram, TransactionMessage } from '@solana/web3.js';
+import { describe, expect, it } from 'vitest';
+import { addressFromBytes } from './address.ts';
+import { blockhashFromBytes } from './blockhash.ts';
+import { decodeMessage } from './message/decode-message.ts';
+import type { Message } from './message/message.ts';
+import { decodeNonce, durableNonceOf, encodeNonce, type Nonce, nonceOfTransaction } from './nonce.ts';
+
+const authority = addressFromBytes(new Uint8Array(32).fill(4));
+const nonce: Nonce = {
+  version: 'current',
+  data: {
+    authority,
+    durableNonce: blockhashFromBytes(new Uint8Array(32).fill(5)),
+    lamportsPerSignature: 5000n,
+  },
+};
+
+describe('a nonce account', () => {
+  it('is read by web3.js as it was written', () => {
+    const oracle = NonceAccount.fromAccountData(encodeNonce(nonce));
+    expect(oracle.authorizedPubkey.toBase58()).toBe(authority);
+    expect(oracle.nonce).toBe(nonce.data?.durableNonce);
+    expect(oracle.feeCalculator.lamportsPerSignature).toBe(5000);
+  });
+
+  it('is read back as it was written, initialized or not, current or legacy', () => {
+    for (const version of ['legacy', 'current'] as const) {
+      for (const data of [null, nonce.data]) {
+        const bytes = encodeNonce({ version, data });
+        expect(bytes).toHaveLength(80);
+        expect(decodeNonce(bytes)).toEqual({ version, data });
+      }
+    }
+  });
+
+  it('has 80 bytes and known versions', () => {
+    const bytes = encodeNonce(nonce);
+    expect(decodeNonce(bytes.subarray(1))).toBeNull();
+    expect(decodeNonce(Uint8Array.from(bytes).fill(2, 0, 1))).toBeNull();
+    expect(decodeNonce(Uint8Array.from(bytes).fill(2, 4, 5))).toBeNull();
+  });
+});
+
+describe('a durable nonce', () => {
+  it('is the hash of its domain and a blockhash', () => {
+    // sha256("DURABLE_NONCE" followed by 32 zero bytes), from coreutils' sha256sum.
+    expect(durableNonceOf(blockhashFromBytes(new Uint8Array(32)))).toBe(
+      blockhashFromBytes(
+        Buffer.from('7a3bd5cdf290098e5b4c8f9957f9899210b8bbe9064f72b326cc212eab476f8a', 'hex'),
+      ),
+    );
+  });
+});
+
+describe('a transaction on a durable nonce', () => {
+  const [payer, account] = [Keypair.generate().publicKey, Keypair.generate().publicKey];
+  const advance = SystemProgram.nonceAdvance({ noncePubkey: account, authorizedPubkey: payer });
+  const transfer = SystemProgram.transfer({ fromPubkey: payer, toPubkey: account, lamports: 1 });
+
+  function messageOf(...instructions: (typeof advance)[]): Message {
+    const bytes = new TransactionMessage({
+      payerKey: payer,
+      recentBlockhash: PublicKey.unique().toBase58(),
+      instructions,
+    })
+      .compileToLegacyMessage()
+      .serialize();
+    const decoded = decodeMessage(bytes);
+    if ('fault' in decoded) throw new Error(decoded.fault);
+    return decoded.message;
+  }
+
+  const withFirst = (message: Message, change: Partial<Message['instructions'][number]>): Message => ({
+    ...message,
+    instructions: message.instructions.map((instruction, at) =>
+      at === 0 ? { ...instruction, ...change } : instruction,
+    ),
+  });
+
+  it('starts by advancing it', () => {
+    expect(nonceOfTransaction(messageOf(advance, transfer))).toEqual({
+      account: account.toBase58(),
+      authority: payer.toBase58(),
+      signers: [payer.toBase58()],
+    });
+  });
+
+  it('may have data behind the instruction', () => {
+    const message = withFirst(messageOf(advance), { data: Uint8Array.of(4, 0, 0, 0, 9) });
+    expect(nonceOfTransaction(message)).not.toBeNull();
+  });
+
+  it('does not advance it later, partly, elsewhere or read-only', () => {
+    const message = messageOf(advance);
+    const { header } = message;
+    expect(nonceOfTransaction(messageOf(transfer, advance))).toBeNull();
+    expect(nonceOfTransaction(messageOf())).toBeNull();
+    expect(nonceOfTransaction(withFirst(message, { data: Uint8Array.of(4, 0, 0) }))).toBeNull();
+    expect(nonceOfTransaction(withFirst(message, { data: Uint8Array.of(4, 1, 0, 0) }))).toBeNull();
+    expect(nonceOfTransaction(withFirst(message, { accounts: new Uint8Array() }))).toBeNull();
+    expect(nonceOfTransaction(withFirst(message, { accounts: Uint8Array.of(200) }))).toBeNull();
+    expect(nonceOfTransaction(withFirst(message, { programIdIndex: 1 }))).toBeNull();
+    expect(
+      nonceOfTransaction({ ...message, header: { ...header, numReadonlyUnsignedAccounts: 3 } }),
+    ).toBeNull();
+  });
+});

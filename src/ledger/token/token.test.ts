@@ -1,0 +1,198 @@
+import {
+  AccountLayout,
+  AccountState,
+  AccountType,
+  ExtensionType,
+  getAccountLen,
+  MintLayout,
+  MultisigLayout,
+  TOKEN_2022_PROGRAM_ID,
+  unpackAccount,
+} from '@solana/spl-token';
+import { PublicKey } from '@solana/web3.js';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { readExtensions } from './extensions.ts';
+import { decodeMint } from './mint.ts';
+import { decodeMultisig } from './multisig.ts';
+import { decodeTokenAccount, isTokenAccount } from './token-account.ts';
+
+const u64 = fc.bigInt(0n, 2n ** 64n - 1n);
+const key = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => new PublicKey(bytes));
+const option = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null });
+
+const nobody = PublicKey.default;
+
+const anyAccount = fc.record({
+  mint: key,
+  owner: key,
+  amount: u64,
+  delegate: option(key),
+  frozen: fc.boolean(),
+  isNative: option(u64),
+  delegatedAmount: u64,
+  closeAuthority: option(key),
+});
+type RawAccount = typeof anyAccount extends fc.Arbitrary<infer T> ? T : never;
+
+function layOut(raw: RawAccount): Uint8Array {
+  const data = new Uint8Array(AccountLayout.span);
+  AccountLayout.encode(
+    {
+      mint: raw.mint,
+      owner: raw.owner,
+      amount: raw.amount,
+      delegateOption: raw.delegate === null ? 0 : 1,
+      delegate: raw.delegate ?? nobody,
+      state: raw.frozen ? AccountState.Frozen : AccountState.Initialized,
+      isNativeOption: raw.isNative === null ? 0 : 1,
+      isNative: raw.isNative ?? 0n,
+      delegatedAmount: raw.delegatedAmount,
+      closeAuthorityOption: raw.closeAuthority === null ? 0 : 1,
+      closeAuthority: raw.closeAuthority ?? nobody,
+    },
+    data,
+  );
+  return data;
+}
+
+const plain = (): Uint8Array => layOut(fc.sample(anyAccount, 1)[0]!);
+
+const extended = (base: Uint8Array, type: AccountType, tail: readonly number[]): Uint8Array =>
+  Uint8Array.from([...base, ...new Uint8Array(165 - base.length), type, ...tail]);
+
+describe('a token account', () => {
+  it('is what spl-token lays out', () => {
+    fc.assert(
+      fc.property(anyAccount, (raw) => {
+        expect(decodeTokenAccount(layOut(raw))).toEqual({
+          mint: raw.mint.toBase58(),
+          owner: raw.owner.toBase58(),
+          amount: raw.amount,
+          delegate: raw.delegate?.toBase58() ?? null,
+          state: raw.frozen ? 'frozen' : 'initialized',
+          isNative: raw.isNative,
+          delegatedAmount: raw.delegatedAmount,
+          closeAuthority: raw.closeAuthority?.toBase58() ?? null,
+        });
+      }),
+    );
+  });
+
+  it('may carry extensions behind its type byte', () => {
+    const data = extended(plain(), AccountType.Account, [7, 0, 0, 0, 8, 0, 1, 0, 1]);
+    expect(decodeTokenAccount(data)).not.toBeNull();
+    expect(readExtensions(data)).toEqual([
+      [ExtensionType.ImmutableOwner, new Uint8Array()],
+      [ExtensionType.MemoTransfer, Uint8Array.of(1)],
+    ]);
+    expect(data.length).toBe(getAccountLen([ExtensionType.ImmutableOwner, ExtensionType.MemoTransfer]));
+    const info = { data: Buffer.from(data), owner: TOKEN_2022_PROGRAM_ID, lamports: 1, executable: false };
+    expect(unpackAccount(nobody, info, TOKEN_2022_PROGRAM_ID).tlvData).toHaveLength(9);
+  });
+
+  it('is not a mint, a multisig, an uninitialized account or one of another size', () => {
+    expect(decodeTokenAccount(extended(plain(), AccountType.Mint, []))).toBeNull();
+    expect(decodeTokenAccount(plain().subarray(1))).toBeNull();
+    expect(decodeTokenAccount(new Uint8Array(165))).toBeNull();
+    expect(isTokenAccount(new Uint8Array(0))).toBe(false);
+    const multisigSized = extended(plain(), AccountType.Account, Array(355 - 166).fill(0));
+    expect(multisigSized).toHaveLength(355);
+    expect(decodeTokenAccount(multisigSized)).toBeNull();
+  });
+
+  it('is refused when an option is neither there nor absent', () => {
+    for (const at of [72, 109, 129]) {
+      const data = plain();
+      data[at] = 2;
+      expect(decodeTokenAccount(data)).toBeNull();
+    }
+  });
+});
+
+describe('a mint', () => {
+  const anyMint = fc.record({
+    mintAuthority: option(key),
+    supply: u64,
+    decimals: fc.nat(255),
+    freezeAuthority: option(key),
+  });
+
+  function layOutMint(raw: typeof anyMint extends fc.Arbitrary<infer T> ? T : never): Uint8Array {
+    const data = new Uint8Array(MintLayout.span);
+    MintLayout.encode(
+      {
+        mintAuthorityOption: raw.mintAuthority === null ? 0 : 1,
+        mintAuthority: raw.mintAuthority ?? nobody,
+        supply: raw.supply,
+        decimals: raw.decimals,
+        isInitialized: true,
+        freezeAuthorityOption: raw.freezeAuthority === null ? 0 : 1,
+        freezeAuthority: raw.freezeAuthority ?? nobody,
+      },
+      data,
+    );
+    return data;
+  }
+
+  it('is what spl-token lays out, with and without extensions', () => {
+    fc.assert(
+      fc.property(anyMint, (raw) => {
+        const expected = {
+          mintAuthority: raw.mintAuthority?.toBase58() ?? null,
+          supply: raw.supply,
+          decimals: raw.decimals,
+          freezeAuthority: raw.freezeAuthority?.toBase58() ?? null,
+        };
+        const data = layOutMint(raw);
+        expect(decodeMint(data)).toEqual(expected);
+        expect(decodeMint(extended(data, AccountType.Mint, [9, 0, 0, 0]))).toEqual(expected);
+        expect(decodeMint(extended(data, AccountType.Account, []))).toBeNull();
+      }),
+    );
+  });
+
+  it('has zeros between itself and its type', () => {
+    const data = extended(layOutMint(fc.sample(anyMint, 1)[0]!), AccountType.Mint, []);
+    data[100] = 1;
+    expect(decodeMint(data)).toBeNull();
+  });
+
+  it('is initialized', () => {
+    expect(decodeMint(new Uint8Array(82))).toBeNull();
+  });
+});
+
+describe('a multisig', () => {
+  it('is what spl-token lays out', () => {
+    const signers = fc.sample(key, 3);
+    const data = new Uint8Array(MultisigLayout.span);
+    const fields = Object.fromEntries(
+      Array.from({ length: 11 }, (_, at) => [`signer${at + 1}`, signers[at] ?? nobody]),
+    );
+    MultisigLayout.encode({ m: 2, n: 3, isInitialized: true, ...fields } as never, data);
+    expect(decodeMultisig(data)).toEqual({
+      numRequiredSigners: 2,
+      numValidSigners: 3,
+      signers: signers.map((signer) => signer.toBase58()),
+    });
+  });
+
+  it('has at most eleven signers, is initialized and has its size', () => {
+    expect(decodeMultisig(Uint8Array.from({ length: 355 }, (_, at) => [1, 12, 1][at] ?? 0))).toBeNull();
+    expect(decodeMultisig(new Uint8Array(355))).toBeNull();
+    expect(decodeMultisig(new Uint8Array(165))).toBeNull();
+  });
+});
+
+describe('extensions', () => {
+  it('end at the unused rest and before one that runs over the end', () => {
+    expect(
+      readExtensions(extended(plain(), AccountType.Account, [7, 0, 0, 0, 0, 0, 0, 0, 8, 0])),
+    ).toHaveLength(1);
+    expect(readExtensions(extended(plain(), AccountType.Account, [7, 0, 0, 0, 8, 0, 2, 0, 1]))).toHaveLength(
+      1,
+    );
+    expect(readExtensions(plain())).toEqual([]);
+  });
+});
