@@ -48,7 +48,7 @@ export class HttpServer {
   readonly #options: HttpOptions;
   readonly #log: Logger;
   #inFlight = 0;
-  #draining = false;
+  #drained: Promise<boolean> | null = null;
   #onIdle: (() => void) | null = null;
 
   constructor(routes: HttpRoutes, log: Logger, options: Partial<HttpOptions> = {}) {
@@ -73,7 +73,7 @@ export class HttpServer {
 
   /** Whether `drain` has begun. */
   get draining(): boolean {
-    return this.#draining;
+    return this.#drained !== null;
   }
 
   /** Requests that are being answered. */
@@ -97,15 +97,19 @@ export class HttpServer {
    * Stops without dropping anything: readiness says no from now on and every answer closes its connection; after
    * `noticeMs`, in which load balancers can take notice, nothing new is accepted; requests in flight have
    * `graceMs` to finish, then what is left is cut.
-   * @returns whether all of them finished.
+   * @returns whether all of them finished. Asked again, the same drain.
    */
-  async drain(graceMs: number, noticeMs = 0): Promise<boolean> {
-    this.#draining = true;
+  drain(graceMs: number, noticeMs = 0): Promise<boolean> {
+    this.#drained ??= this.#drain(graceMs, noticeMs);
+    return this.#drained;
+  }
+
+  async #drain(graceMs: number, noticeMs: number): Promise<boolean> {
     if (noticeMs > 0) await new Promise((resolve) => setTimeout(resolve, noticeMs));
     const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
     const finished = await this.#idle(graceMs);
-    if (finished) this.server.closeIdleConnections();
-    else this.server.closeAllConnections();
+    // Also those that never sent a request: node:http does not count them as idle and would wait for them.
+    this.server.closeAllConnections();
     await closed;
     return finished;
   }
@@ -127,7 +131,7 @@ export class HttpServer {
       this.#inFlight -= 1;
       if (this.#inFlight === 0) this.#onIdle?.();
     });
-    if (this.#draining) response.setHeader('connection', 'close');
+    if (this.draining) response.setHeader('connection', 'close');
     if (this.#inFlight > this.#options.requestsInFlightMax) {
       refuse(request, response, new Failure('OVERLOADED', { retryAfter: OVERLOAD_RETRY_SECONDS }));
       return;

@@ -1,0 +1,339 @@
+import { once } from 'node:events';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Door, rawPost, result, startDoor } from './start-door.ts';
+
+const call = (method: string, id: string | number = 1, params = '[]') =>
+  `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${params}}`;
+const MEBIBYTE = 1024 * 1024;
+
+const statusOf = (received: string): number => Number(received.slice(9, 12));
+const dataOf = (received: string): unknown => JSON.parse(received.slice(received.indexOf('\r\n\r\n') + 4));
+
+let door: Door;
+
+beforeEach(async () => {
+  door = await startDoor();
+});
+
+afterEach(async () => {
+  await door.stop();
+  const logged = door.lines.join('\n');
+  for (const secret of door.secrets) expect(logged).not.toContain(secret.slice(-38));
+});
+
+/** Restarts the door with other limits. */
+async function restart(...options: Parameters<typeof startDoor>): Promise<void> {
+  await door.stop();
+  door = await startDoor(...options);
+}
+
+describe('the way to a handler', () => {
+  it('ends in 404 where there is no path', async () => {
+    const url = door.url.replace('/v1/rpc', '/nowhere?api-key=x');
+    for (const init of [{}, { method: 'POST', body: call('getSlot') }]) {
+      const response = await fetch(url, init);
+      expect([response.status, await response.json()]).toEqual([
+        404,
+        {
+          jsonrpc: '2.0',
+          error: { code: -32047, message: 'No such path', data: { code: 'NOT_FOUND' } },
+          id: null,
+        },
+      ]);
+    }
+  });
+
+  it('ends in 405 for another verb, and says which there are', async () => {
+    for (const method of ['GET', 'PUT', 'DELETE', 'PATCH']) {
+      const response = await fetch(door.url, { method });
+      expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST, OPTIONS']);
+      expect(await response.json()).toMatchObject({ error: { data: { code: 'METHOD_NOT_ALLOWED' } } });
+    }
+  });
+
+  it('compares names of paths and verbs as names, not as members of an object', async () => {
+    for (const path of ['/__proto__', '/constructor', '//v1/rpc', '/v1/rpc/']) {
+      expect((await fetch(`http://127.0.0.1:${door.port}${path}`)).status).toBe(404);
+    }
+  });
+
+  it('takes a request target with its authority, as proxies send it', async () => {
+    const wire = door.connect();
+    wire.socket.write(
+      rawPost(door.createKey(), call('getSlot')).replace('/v1/rpc', 'http://x.example/v1/rpc?a=b'),
+    );
+    expect(statusOf(await wire.until(/\n$/))).toBe(200);
+    wire.socket.destroy();
+  });
+
+  it.each([
+    ['application/json', 200],
+    ['application/json; charset=utf-8', 200],
+    ['Application/JSON;charset=UTF-8', 200],
+    ['text/plain', 415],
+    ['application/jsonp', 415],
+    ['application/json-patch+json', 415],
+  ])('of the content type %s gives %i', async (type, status) => {
+    const response = await door.post(call('getSlot'), door.createKey(), { 'content-type': type });
+    expect(response.status).toBe(status);
+    if (status === 415)
+      expect(await response.json()).toMatchObject({ error: { data: { code: 'UNSUPPORTED_MEDIA_TYPE' } } });
+  });
+});
+
+describe('health', () => {
+  it('says that the process is up', async () => {
+    const response = await fetch(`http://127.0.0.1:${door.port}/health`);
+    expect([response.status, await response.text()]).toEqual([200, 'ok']);
+    expect((await fetch(`http://127.0.0.1:${door.port}/health`, { method: 'HEAD' })).status).toBe(200);
+  });
+
+  it('says whether requests should come here', async () => {
+    const response = await fetch(`http://127.0.0.1:${door.port}/ready`);
+    expect([response.status, await response.json()]).toEqual([
+      200,
+      { ready: true, store: 'up', upstreams: { total: 1, usable: 1 }, draining: false },
+    ]);
+  });
+});
+
+describe('a body that is too large', () => {
+  const tooLarge = {
+    error: { code: -32044, data: { code: 'BODY_TOO_LARGE', bodyMaxBytes: MEBIBYTE } },
+    id: null,
+  };
+
+  it('is refused by its announced length, before it was sent', async () => {
+    const wire = door.connect();
+    wire.socket.write(
+      rawPost(door.createKey(), '').replace('content-length: 0', `content-length: ${10 * MEBIBYTE}`),
+    );
+    const received = await wire.until(/\n$/);
+    expect(statusOf(received)).toBe(413);
+    expect(received).toMatch(/\r\nconnection: close\r\n/i);
+    expect(dataOf(received)).toMatchObject(tooLarge);
+    wire.socket.end();
+    await wire.ended();
+  });
+
+  it('is refused with an answer that an ordinary client can read, though it sends all 10 MB first', async () => {
+    const response = await door.post(Buffer.alloc(10 * MEBIBYTE, 0x20), door.createKey());
+    expect([response.status, await response.json()]).toMatchObject([413, tooLarge]);
+    expect(door.asked).toEqual([]);
+  });
+
+  it('is refused when it arrives in chunks without end', async () => {
+    const wire = door.connect();
+    wire.socket.write(
+      rawPost(door.createKey(), '').replace('content-length: 0', 'transfer-encoding: chunked'),
+    );
+    const chunk = `10000\r\n${' '.repeat(0x10000)}\r\n`;
+    for (let sent = 0; sent <= 17; sent++) wire.socket.write(chunk);
+    const received = await wire.until(/\n$/);
+    expect(statusOf(received)).toBe(413);
+    wire.socket.end('0\r\n\r\n');
+    await wire.ended();
+    await expect.poll(() => door.http.inFlight).toBe(0);
+  });
+
+  it('is not asked for with 100 Continue', async () => {
+    const wire = door.connect();
+    const head = rawPost(door.createKey(), '', 'expect: 100-continue\r\n');
+    wire.socket.write(head.replace('content-length: 0', `content-length: ${2 * MEBIBYTE}`));
+    expect(statusOf(await wire.until(/\n$/))).toBe(413);
+    wire.socket.end();
+    await wire.ended();
+  });
+
+  it('is one byte above what is taken', async () => {
+    const body = call('getSlot');
+    const padded = (bytes: number) => body + ' '.repeat(bytes - body.length);
+    expect((await door.post(padded(MEBIBYTE), door.createKey())).status).toBe(200);
+    expect((await door.post(padded(MEBIBYTE + 1), door.createKey())).status).toBe(413);
+  });
+});
+
+describe('a connection', () => {
+  it('carries one request after another', async () => {
+    const wire = door.connect();
+    const key = door.createKey();
+    for (let id = 1; id <= 5; id++) {
+      wire.socket.write(rawPost(key, call('getSlot', id)));
+      await wire.until(new RegExp(`"id":${id}}\n$`));
+    }
+    expect(wire.received.match(/HTTP\/1.1 200/g)).toHaveLength(5);
+    wire.socket.destroy();
+  });
+
+  it('answers requests that were sent at once in their order', async () => {
+    door.answer = async ({ params }) => {
+      const turns = 10 - Number(String(params).slice(1, -1));
+      for (let turn = 0; turn < turns; turn++) await new Promise(setImmediate);
+      return result(String(params));
+    };
+    const wire = door.connect();
+    const key = door.createKey();
+    wire.socket.write([1, 2, 3, 4].map((id) => rawPost(key, call('getSlot', id, `[${id}]`))).join(''));
+    const received = await wire.until(/"id":4}\n$/);
+    expect(received.match(/"result":\[\d\],"id":\d/g)).toEqual(
+      [1, 2, 3, 4].map((id) => `"result":[${id}],"id":${id}`),
+    );
+    wire.socket.destroy();
+  });
+
+  it('goes on after a call that went wrong, and after a refusal whose body was read', async () => {
+    const wire = door.connect();
+    const key = door.createKey();
+    wire.socket.write(rawPost(key, '{'));
+    await wire.until(/-32700/);
+    wire.socket.write(rawPost('nonsense', call('getSlot', 2)));
+    await wire.until(/INVALID_KEY.*\n$/);
+    wire.socket.write(rawPost(key, call('getSlot', 3)));
+    await wire.until(/"id":3}\n$/);
+    wire.socket.destroy();
+  });
+
+  it('gets its body asked for when it waits for 100 Continue', async () => {
+    const wire = door.connect();
+    const [head = '', body = ''] = rawPost(
+      door.createKey(),
+      call('getSlot'),
+      'expect: 100-continue\r\n',
+    ).split('\r\n\r\n');
+    wire.socket.write(`${head}\r\n\r\n`);
+    await wire.until(/^HTTP\/1.1 100 Continue\r\n\r\n/);
+    wire.socket.write(body);
+    expect(await wire.until(/"id":1}\n$/)).toMatch(/HTTP\/1.1 200 OK/);
+    wire.socket.destroy();
+  });
+
+  it('that breaks off in the middle of a body is forgotten', async () => {
+    const wire = door.connect();
+    wire.socket.write(rawPost(door.createKey(), call('getSlot')).slice(0, -5));
+    await expect.poll(() => door.http.inFlight).toBe(1);
+    wire.socket.destroy();
+    await expect.poll(() => door.http.inFlight).toBe(0);
+    expect([door.asked, door.lines]).toEqual([[], []]);
+  });
+
+  it('that never finishes its request is answered with 408 and closed', async () => {
+    await restart({ requestTimeoutMs: 200, headersTimeoutMs: 200 });
+    const half = door.connect();
+    half.socket.write(rawPost(door.createKey(), call('getSlot')).slice(0, -5));
+    const headless = door.connect();
+    headless.socket.write('POST /v1/rpc HTTP/1.1\r\nhost: x\r\n');
+    for (const received of await Promise.all([half.ended(), headless.ended()])) {
+      expect(statusOf(received)).toBe(408);
+      expect(dataOf(received)).toMatchObject({ error: { data: { code: 'REQUEST_TIMEOUT' } } });
+    }
+    expect([door.asked, door.lines]).toEqual([[], []]);
+  });
+
+  it.each([
+    ['no HTTP', 'nonsense\r\n\r\n', 400],
+    [
+      'two lengths',
+      'POST /v1/rpc HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab',
+      400,
+    ],
+    [
+      'a length and chunks',
+      'POST /v1/rpc HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
+      400,
+    ],
+    ['headers without end', `GET / HTTP/1.1\r\nhost: x\r\na: ${'b'.repeat(20_000)}\r\n\r\n`, 431],
+  ])('that sends %s is told so and closed', async (_what, bytes, status) => {
+    const wire = door.connect();
+    wire.socket.write(bytes);
+    const received = await wire.ended();
+    expect(statusOf(received)).toBe(status);
+    expect(dataOf(received)).toMatchObject({ jsonrpc: '2.0', id: null });
+  });
+
+  it('that is one too many is not taken', async () => {
+    await restart({ connectionsMax: 1 });
+    const first = door.connect();
+    first.socket.write(rawPost(door.createKey(), call('getSlot')));
+    await first.until(/\n$/);
+    const second = door.connect();
+    await second.ended();
+    expect(second.received).toBe('');
+    first.socket.destroy();
+  });
+});
+
+describe('too many requests at a time', () => {
+  it('are refused with the time to wait, and taken again when there is room', async () => {
+    await restart({ requestsInFlightMax: 1 });
+    const key = door.createKey();
+    let finish = (): void => {};
+    door.answer = () => new Promise((resolve) => (finish = () => resolve(result('1'))));
+    const first = door.post(call('getSlot'), key);
+    await expect.poll(() => door.asked.length).toBe(1);
+    const refused = await door.post(call('getSlot'), key);
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+    expect(await refused.json()).toMatchObject({ error: { data: { code: 'OVERLOADED' } } });
+    finish();
+    expect((await first).status).toBe(200);
+    await expect.poll(() => door.http.inFlight).toBe(0);
+    door.answer = async () => result('1');
+    expect((await door.post(call('getSlot'), key)).status).toBe(200);
+  });
+});
+
+describe('draining', () => {
+  it('finishes what is in flight, closes its connection, and takes nothing new', async () => {
+    const key = door.createKey();
+    let finish = (): void => {};
+    door.answer = () => new Promise((resolve) => (finish = () => resolve(result('"last"'))));
+    const wire = door.connect();
+    wire.socket.write(rawPost(key, call('getSlot')));
+    await expect.poll(() => door.asked.length).toBe(1);
+    const drained = door.http.drain(10_000);
+    const late = door.connect();
+    await late.ended();
+    expect(late.received).toBe('');
+    finish();
+    expect(await wire.ended()).toMatch(/^HTTP\/1.1 200 OK\r\n.*"result":"last"/s);
+    expect(await drained).toBe(true);
+  });
+
+  it('says so on /ready while it still takes requests, and asks clients to reconnect elsewhere', async () => {
+    const key = door.createKey();
+    const idle = door.connect();
+    idle.socket.write('GET /health HTTP/1.1\r\nhost: x\r\n\r\n');
+    await idle.until(/ok$/);
+    const drained = door.http.drain(10_000, 300);
+    const ready = await fetch(`http://127.0.0.1:${door.port}/ready`);
+    expect([ready.status, await ready.json()]).toMatchObject([503, { ready: false, draining: true }]);
+    const response = await door.post(call('getSlot'), key);
+    expect([response.status, response.headers.get('connection')]).toEqual([200, 'close']);
+    expect(await drained).toBe(true);
+    await idle.ended();
+  });
+
+  it('cuts what does not finish in time', async () => {
+    door.answer = () => new Promise(() => {});
+    const wire = door.connect();
+    wire.socket.write(rawPost(door.createKey(), call('getSlot')));
+    await expect.poll(() => door.asked.length).toBe(1);
+    expect(await door.http.drain(50)).toBe(false);
+    expect(await wire.ended()).toBe('');
+    await expect.poll(() => door.asked[0]?.signal?.aborted).toBe(true);
+  });
+
+  it('may be asked for twice', async () => {
+    expect(await Promise.all([door.http.drain(10), door.http.drain(10)])).toEqual([true, true]);
+  });
+});
+
+describe('listening', () => {
+  it('fails in words when the port is taken', async () => {
+    await expect(startDoor({ port: door.port })).rejects.toThrow('EADDRINUSE');
+  });
+
+  it('takes a free port when asked for none', async () => {
+    expect(door.port).toBeGreaterThan(0);
+    await once(door.connect().socket, 'connect');
+  });
+});
