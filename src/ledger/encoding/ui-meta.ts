@@ -3,7 +3,7 @@ import type { Address } from '../address.ts';
 import type { TransactionError } from '../transaction/transaction-error.ts';
 import type { ReturnData, TokenBalance, TransactionMeta } from '../transaction/transaction-meta.ts';
 import { encodeInnerInstructions } from './ui-instruction.ts';
-import { uiTokenAmount } from './ui-token-amount.ts';
+import { storedTokenAmount, uiTokenAmount } from './ui-token-amount.ts';
 
 /** A transaction's error; it is kept in the shape in which JSON-RPC shows it. */
 export function encodeTransactionError(err: TransactionError): WritableJson {
@@ -15,15 +15,28 @@ export function encodeStatus(err: TransactionError | null): WritableJson {
   return err === null ? { Ok: null } : { Err: encodeTransactionError(err) };
 }
 
-/** The tokens that a transaction's accounts held, before or after it. */
-export function encodeTokenBalances(balances: readonly TokenBalance[]): WritableJson {
-  return balances.map(({ accountIndex, mint, owner, programId, amount, decimals }) => ({
+const tokenBalance =
+  (amountOf: typeof uiTokenAmount) =>
+  ({ accountIndex, mint, owner, programId, amount, decimals }: TokenBalance): WritableJson => ({
     accountIndex,
     mint,
     owner,
     programId,
-    uiTokenAmount: uiTokenAmount(amount, decimals),
-  }));
+    uiTokenAmount: amountOf(amount, decimals),
+  });
+
+/** The tokens that a simulated transaction's accounts held, before or after it. */
+export function encodeTokenBalances(balances: readonly TokenBalance[]): WritableJson {
+  return balances.map(tokenBalance(uiTokenAmount));
+}
+
+/**
+ * The same of a transaction in a block. Nodes keep it in protobuf, which does not tell 0 from nothing, and
+ * answer null for a `uiAmount` that is no more than an f64's epsilon.
+ * Source: storage-proto/src/convert.rs, `From<generated::TokenBalance>`.
+ */
+export function encodeStoredTokenBalances(balances: readonly TokenBalance[]): WritableJson {
+  return balances.map(tokenBalance(storedTokenAmount));
 }
 
 /** What the last program that returned data returned. */
@@ -53,9 +66,9 @@ export function encodeMeta(meta: TransactionMeta, { parsedWith, showRewards }: M
     loadedAddresses: parsedWith === null ? { readonly, writable } : undefined,
     logMessages: meta.logMessages,
     postBalances: meta.postBalances,
-    postTokenBalances: encodeTokenBalances(meta.postTokenBalances),
+    postTokenBalances: encodeStoredTokenBalances(meta.postTokenBalances),
     preBalances: meta.preBalances,
-    preTokenBalances: encodeTokenBalances(meta.preTokenBalances),
+    preTokenBalances: encodeStoredTokenBalances(meta.preTokenBalances),
     returnData: meta.returnData === null ? undefined : encodeReturnData(meta.returnData),
     rewards: showRewards ? [] : null,
     status: encodeStatus(meta.err),
@@ -71,9 +84,9 @@ export function encodeSimpleMeta(meta: TransactionMeta, showRewards: boolean): W
     err: meta.err === null ? null : encodeTransactionError(meta.err),
     fee: meta.fee,
     postBalances: meta.postBalances,
-    postTokenBalances: encodeTokenBalances(meta.postTokenBalances),
+    postTokenBalances: encodeStoredTokenBalances(meta.postTokenBalances),
     preBalances: meta.preBalances,
-    preTokenBalances: encodeTokenBalances(meta.preTokenBalances),
+    preTokenBalances: encodeStoredTokenBalances(meta.preTokenBalances),
     rewards: showRewards ? [] : undefined,
     status: encodeStatus(meta.err),
   };

@@ -21,11 +21,24 @@ function decimalText(amount: bigint, decimals: number): string {
  * @see account-decoder/src/parse_token.rs, `token_amount_to_ui_amount_v3`
  */
 export function uiTokenAmount(amount: bigint, decimals: number): WritableJson {
-  const fits = decimals <= UI_AMOUNT_DECIMALS_MAX;
+  return shown(amount, decimals, uiAmount(amount, decimals));
+}
+
+/** The same as it comes back from a node's storage of blocks, which keeps no `uiAmount` that is next to 0. */
+export function storedTokenAmount(amount: bigint, decimals: number): WritableJson {
+  const kept = uiAmount(amount, decimals);
+  return shown(amount, decimals, kept !== null && kept > Number.EPSILON ? kept : null);
+}
+
+function uiAmount(amount: bigint, decimals: number): number | null {
+  return decimals > UI_AMOUNT_DECIMALS_MAX ? null : Number(amount) / Number(10n ** BigInt(decimals));
+}
+
+function shown(amount: bigint, decimals: number, uiAmount: number | null): WritableJson {
   return {
     amount: String(amount),
     decimals,
-    uiAmount: fits ? new Float64(Number(amount) / Number(10n ** BigInt(decimals))) : null,
+    uiAmount: uiAmount === null ? null : new Float64(uiAmount),
     uiAmountString: decimalText(amount, decimals),
   };
 }

@@ -1,0 +1,113 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type JsonValue, parseJson, writeJson } from '../../src/base/json.ts';
+import type { Address } from '../../src/ledger/address.ts';
+import { decodeBase58 } from '../../src/ledger/base58.ts';
+import {
+  encodeTransactionWithMeta,
+  type TransactionWithMeta,
+} from '../../src/ledger/encoding/ui-transaction.ts';
+import type { CompiledInstruction, Message } from '../../src/ledger/message/message.ts';
+import type { Transaction } from '../../src/ledger/transaction/transaction.ts';
+import type { TokenBalance, TransactionMeta } from '../../src/ledger/transaction/transaction-meta.ts';
+import { lamports } from '../../src/ledger/units.ts';
+
+/** Needs ../shared/data/rest/getTransaction/tx-parser: mainnet getTransaction results, encoding json. */
+const folder = join(import.meta.dirname, '../../../shared/data/rest/getTransaction/tx-parser');
+const present = existsSync(folder);
+
+// biome-ignore lint/suspicious/noExplicitAny: recorded answers have no type of their own
+type Recorded = any;
+
+const bytes = (text: string): Uint8Array => decodeBase58(text) ?? new Uint8Array();
+
+const instruction = (i: Recorded): CompiledInstruction => ({
+  programIdIndex: i.programIdIndex,
+  accounts: Uint8Array.from(i.accounts),
+  data: bytes(i.data),
+});
+
+const balance = (b: Recorded): TokenBalance => ({
+  ...b,
+  amount: BigInt(b.uiTokenAmount.amount),
+  decimals: b.uiTokenAmount.decimals,
+});
+
+/** The ledger's values behind a recorded answer. */
+function valuesOf({ transaction, meta, version }: Recorded): TransactionWithMeta {
+  const message: Message = {
+    ...transaction.message,
+    version,
+    instructions: transaction.message.instructions.map(instruction),
+    addressTableLookups: (transaction.message.addressTableLookups ?? []).map((lookup: Recorded) => ({
+      accountKey: lookup.accountKey as Address,
+      writableIndexes: Uint8Array.from(lookup.writableIndexes),
+      readonlyIndexes: Uint8Array.from(lookup.readonlyIndexes),
+    })),
+  };
+  const nothing = new Uint8Array();
+  const rebuilt: Transaction = {
+    signatures: transaction.signatures,
+    message,
+    messageBytes: nothing,
+    wire: nothing,
+  };
+  const kept: TransactionMeta = {
+    err: meta.err,
+    fee: lamports(meta.fee),
+    preBalances: meta.preBalances.map(lamports),
+    postBalances: meta.postBalances.map(lamports),
+    innerInstructions: meta.innerInstructions.map(({ index, instructions }: Recorded) => ({
+      index,
+      instructions: instructions.map((i: Recorded) => ({ ...instruction(i), stackHeight: i.stackHeight })),
+    })),
+    logMessages: meta.logMessages,
+    preTokenBalances: meta.preTokenBalances.map(balance),
+    postTokenBalances: meta.postTokenBalances.map(balance),
+    loadedAddresses: meta.loadedAddresses,
+    returnData: null,
+    computeUnitsConsumed: BigInt(meta.computeUnitsConsumed),
+    costUnits: 0n,
+  };
+  return { transaction: rebuilt, meta: kept };
+}
+
+function encoded(values: TransactionWithMeta, encoding: 'json' | 'jsonParsed'): Recorded {
+  const shown = encodeTransactionWithMeta(values, encoding, 0, 'full');
+  if ('unsupportedVersion' in shown) throw new Error('refused');
+  return parseJson(writeJson(shown.json));
+}
+
+/** What nodes of the time said, in the form of nodes since 3.0: top-level height 1, costUnits. */
+function modern({ transaction, meta, version }: Recorded): JsonValue {
+  const { returnData: _, ...rest } = meta;
+  for (const i of transaction.message.instructions) i.stackHeight = 1;
+  return { meta: { ...rest, costUnits: 0 }, transaction, version };
+}
+
+const recorded: [string, Recorded][] = present
+  ? readdirSync(folder).map((file) => [file, parseJson(readFileSync(join(folder, file), 'utf8'))])
+  : [];
+
+describe.skipIf(!present)('transactions that a node answered (../shared/data, tx-parser)', () => {
+  it.each(recorded)('%s is encoded as it was recorded', (_file, [answer]) => {
+    const values = valuesOf(answer);
+    expect(encoded(values, 'json')).toEqual(modern(answer));
+  });
+
+  it.each(recorded)('%s names every program it knows when parsed', (_file, [answer]) => {
+    const values = valuesOf(answer);
+    const { transaction, meta } = encoded(values, 'jsonParsed');
+    const all = [
+      ...transaction.message.instructions,
+      ...meta.innerInstructions.flatMap((i: Recorded) => i.instructions),
+    ];
+    const known = all.filter(({ programId }) => /^(1{32}|Token|AToken)/.test(programId));
+    expect(known.filter(({ parsed }) => parsed === undefined)).toEqual([]);
+    expect(known.length).toBeGreaterThan(0);
+    expect(meta.loadedAddresses).toBeUndefined();
+    expect(transaction.message.accountKeys.length).toBe(meta.preBalances.length);
+    expect(transaction.message.accountKeys[0]).toMatchObject({ signer: true, writable: true });
+  });
+});
