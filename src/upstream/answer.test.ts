@@ -61,6 +61,7 @@ describe('the answer in what a node sent', () => {
     ['a cut after a brace', '{"jsonrpc":"2.0","id":7,"result":{"a":{"b":1}'],
     ['an empty result', '{"jsonrpc":"2.0","result":,"id":7}'],
     ['something after the end', '{"id":7,"result":1}{"id":7,"result":1}'],
+    ['something after the end of Agave’s order', '{"jsonrpc":"2.0","result":1,"id":7} {}'],
     ['HTML', '<html>502</html>'],
     ['a batch', '[{"jsonrpc":"2.0","result":1,"id":7}]'],
     ['nothing', ''],

@@ -5,7 +5,7 @@ import { attempt } from './attempt.ts';
 import { chooseNode } from './choice.ts';
 import type { UpstreamLimits } from './limits.ts';
 import type { UpstreamNode } from './node.ts';
-import type { Outcome } from './outcome.ts';
+import { type Outcome, outcomeText } from './outcome.ts';
 import { isAmbiguous, judge, rankOfError, stopsWithCaller, takesAllTheTime } from './retry-rules.ts';
 import { sentSignature } from './sent-signature.ts';
 
@@ -26,6 +26,10 @@ type Walk = {
   /** A node may have acted on the request without our learning of it. */
   ambiguous: boolean;
   timedOut: boolean;
+  /** Pauses made before asking a node again; each is longer than the one before. */
+  pauses: number;
+  /** What became of each attempt, for whoever reads the cause of a failure. */
+  readonly story: string[];
 };
 
 const outOfTime = (walk: Walk): boolean => performance.now() >= walk.deadline;
@@ -56,7 +60,7 @@ function restLeft(nodes: readonly UpstreamNode[]): number | null {
 /** The next node after a pause, because it has just failed or because all others rest; null when there is none. */
 async function laterNode(walk: Walk): Promise<UpstreamNode | null> {
   if (nodeFor(walk) !== null) {
-    await pause(walk, walk.limits.backoffMs * (0.5 + Math.random()));
+    await pause(walk, walk.limits.backoffMs * 2 ** walk.pauses++ * (0.5 + Math.random()));
     return nodeFor(walk);
   }
   const rest = walk.best === null ? restLeft(walk.nodes) : null;
@@ -90,6 +94,7 @@ function settleSend(walk: Walk, outcome: Extract<Outcome, { kind: 'answer' }>): 
 
 /** Takes in what an attempt came to. Returns the answer for the caller, or null to go on. */
 function take(walk: Walk, node: UpstreamNode, outcome: Outcome): Answer | null {
+  walk.story.push(`${node.name}: ${outcomeText(outcome)}`);
   const verdict = judge(walk.call.row.nature, outcome);
   if (outcome.kind === 'answer' && verdict === 'answer') return settleSend(walk, outcome);
   walk.ambiguous ||= isAmbiguous(outcome);
@@ -114,20 +119,20 @@ function factsOf(walk: Walk): FailureFacts {
 
 function failureOf(walk: Walk, outcome: Outcome | null): Failure {
   const facts = factsOf(walk);
+  const cause = new Error(walk.story.join('; ') || 'no node could be asked');
   if (outcome?.kind === 'too-large') {
-    return new Failure('ANSWER_TOO_LARGE', {
-      facts: { ...facts, answerMaxBytes: walk.limits.answerMaxBytes },
-    });
+    const { answerMaxBytes } = walk.limits;
+    return new Failure('ANSWER_TOO_LARGE', { facts: { ...facts, answerMaxBytes }, cause });
   }
   if (outcome?.kind === 'aborted' || walk.timedOut || outOfTime(walk)) {
-    return new Failure('UPSTREAM_TIMEOUT', { facts });
+    return new Failure('UPSTREAM_TIMEOUT', { facts, cause });
   }
   if (walk.asked.size === 0 && walk.nodes.some((node) => node.isFull())) {
-    return new Failure('OVERLOADED', { facts, retryAfter: 1 });
+    return new Failure('OVERLOADED', { facts, retryAfter: 1, cause });
   }
   const rest = restLeft(walk.nodes);
   const retryAfter = rest === null ? {} : { retryAfter: Math.max(1, Math.ceil(rest / 1000)) };
-  return new Failure('UPSTREAM_UNAVAILABLE', { facts, ...retryAfter });
+  return new Failure('UPSTREAM_UNAVAILABLE', { facts, cause, ...retryAfter });
 }
 
 /**
@@ -158,6 +163,8 @@ function begin(
     doubted: false,
     ambiguous: false,
     timedOut: false,
+    pauses: 0,
+    story: [],
   };
 }
 

@@ -27,7 +27,7 @@ export type UpstreamLimits = Readonly<{
   restWaitMaxMs: number;
   /** How long a node that called itself unhealthy (-32005) is passed over. */
   cordonMs: number;
-  /** Pause before a node is asked again that has just failed. */
+  /** Pause before a node is asked again that has just failed; doubles with each. */
   backoffMs: number;
   pollIntervalMs: number;
   pollTimeoutMs: number;

@@ -20,3 +20,24 @@ export type Outcome = Readonly<
   /** The caller went away. */
   | { kind: 'aborted'; bytesLeft: boolean }
 >;
+
+/** A few words about an outcome for logs. Holds nothing that a node sent. */
+export function outcomeText(outcome: Outcome): string {
+  switch (outcome.kind) {
+    case 'answer':
+      return outcome.answer.errorCode === 0 ? 'answered' : `JSON-RPC error ${outcome.answer.errorCode}`;
+    case 'status':
+      return `HTTP status ${outcome.status}`;
+    case 'garbage':
+      return 'no JSON-RPC answer to our request';
+    case 'withheld':
+      return 'an error that shows a key or the host of the node';
+    case 'too-large':
+      return 'answer too large';
+    case 'aborted':
+      return 'given up by the caller';
+    case 'transport':
+      if (!outcome.bytesLeft) return outcome.timedOut ? 'no connection in time' : 'no connection';
+      return outcome.timedOut ? 'no answer in time' : 'connection lost';
+  }
+}

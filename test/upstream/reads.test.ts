@@ -8,7 +8,7 @@ import { dyingAfterRequest, dyingMidBody } from './mock/dying.ts';
 import { failing } from './mock/failing.ts';
 import { empty, htmlBadGateway, noId, truncated, wrongId } from './mock/garbage.ts';
 import { healthy } from './mock/healthy.ts';
-import { call, type Scene, stage } from './mock/pool.ts';
+import { call, type Scene, stage, until } from './mock/pool.ts';
 import { type Behaviour, send, sendError } from './mock/server.ts';
 import { silent } from './mock/silent.ts';
 import { throttling } from './mock/throttling.ts';
@@ -114,6 +114,67 @@ describe('a read', () => {
   });
 });
 
+describe('a request to a node', () => {
+  it('keeps the path and the query of the node’s URL and carries its headers', async () => {
+    const { mocks } = await open([healthy()]);
+    const url = mocks[0]!.url.replace('http://', 'http://user:p%40ss@');
+    const keyed = await stage([
+      { name: 'keyed', url: `${url}v2/key?token=t%20t`, headers: { 'x-token': 'secret' } },
+    ]);
+    await keyed.pool.ask(call('getBalance'));
+    expect(mocks[0]!.received[0]).toMatchObject({
+      path: '/v2/key?token=t%20t',
+      headers: {
+        'x-token': 'secret',
+        authorization: `Basic ${Buffer.from('user:p@ss').toString('base64')}`,
+        'content-type': 'application/json',
+      },
+    });
+    await keyed.close();
+  });
+
+  it('that ran out of time gives its connection up', async () => {
+    let closed = false;
+    const { pool } = await open(
+      [
+        (_request, _reply, socket) => {
+          socket.on('close', () => {
+            closed = true;
+          });
+        },
+      ],
+      { timeoutMs: 60, attemptsMax: 1 },
+    );
+    await failureOf(pool.ask(call('getBalance')));
+    await until(() => closed);
+  });
+
+  it('that the caller gave up while it queued never leaves', async () => {
+    const { pool, mocks } = await open([silent], { connectionsMax: 1 });
+    const first = new AbortController();
+    const second = new AbortController();
+    const one = failureOf(pool.ask(call('getBalance'), first.signal));
+    const two = failureOf(pool.ask(call('requestAirdrop'), second.signal));
+    await until(() => mocks[0]!.received.length === 1);
+    second.abort();
+    expect((await two).facts).toEqual({ network: 'devnet' });
+    mocks[0]!.become(healthy());
+    first.abort();
+    await one;
+    await pool.ask(call('getHealth'));
+    expect(mocks[0]!.received.map(({ method }) => method)).toEqual(['getBalance', 'getHealth']);
+  });
+
+  it('that a node finds too large is tried elsewhere, and not held against the node', async () => {
+    const { pool, mocks } = await open([
+      (_request, reply) => send(reply, 'request body size exceeds allowed maximum', 413),
+    ]);
+    for (let i = 0; i < 3; i++) await failureOf(pool.ask(call('simulateTransaction')));
+    expect(mocks[0]!.received.length).toBeGreaterThan(5);
+    expect(pool.status()[0]!.failuresInRow).toBe(0);
+  });
+});
+
 describe('an error of a node', () => {
   it('is the caller’s answer at once when it is the caller’s fault', async () => {
     const { pool, mocks } = await open([failing(-32602, 'Invalid param: WrongSize'), failing(-32602, 'x')]);
@@ -191,7 +252,8 @@ describe('a failure of ours', () => {
       expect(JSON.stringify({ message, code, facts })).not.toMatch(
         /127\.0\.0\.1|provider|Bad Gateway|c0ffee/,
       );
-      expect(String((failure as Error).cause)).not.toMatch(/127\.0\.0\.1|c0ffee/);
+      expect(String(failure.cause)).toMatch(/(node-\d|keyed): HTTP status (429|502)/);
+      expect(String(failure.cause)).not.toMatch(/127\.0\.0\.1|provider|c0ffee/);
     }
     expect(logged.join() + keyed.logged.join()).not.toContain(secret);
     await keyed.close();

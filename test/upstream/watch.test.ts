@@ -3,6 +3,7 @@ import { deadUrl } from './mock/dead.ts';
 import { dyingAfterRequest } from './mock/dying.ts';
 import { healthy } from './mock/healthy.ts';
 import { call, type Scene, stage, until } from './mock/pool.ts';
+import { silent } from './mock/silent.ts';
 import { throttling } from './mock/throttling.ts';
 
 let scene: Scene;
@@ -63,7 +64,9 @@ describe('the watch over the nodes', () => {
     scene.pool.start();
     await until(() => stateOf('node-1') === 'resting');
     for (let i = 0; i < 5; i++) await scene.pool.ask(call('getBalance'));
+    await until(() => scene.mocks[1]!.polls.length > 3);
     expect(scene.mocks[0]!.received).toHaveLength(0);
+    expect(scene.mocks[0]!.polls).toHaveLength(1);
   });
 
   it('is ready when a node of every network has answered, and not before', async () => {
@@ -73,19 +76,14 @@ describe('the watch over the nodes', () => {
     expect(await scene.pool.waitUntilReady(5_000)).toBe(true);
   });
 
-  it('asks nothing more once stopped', async () => {
-    let polls = 0;
-    scene = await stage([
-      (request, reply, socket) => {
-        polls++;
-        healthy('1')(request, reply, socket);
-      },
-    ]);
-    scene.pool.start();
-    await until(() => polls > 2);
-    await scene.pool.stop();
-    const before = polls;
+  it('asks nothing and says nothing once stopped, even when a poll was under way', async () => {
+    scene = await stage([healthy('1'), silent], { circuitFailuresMax: 1, pollTimeoutMs: 5_000 });
+    const { pool, mocks, logged } = scene;
+    pool.start();
+    await until(() => mocks[0]!.polls.length > 2 && mocks[1]!.polls.length === 1);
+    await pool.stop();
+    const before = [mocks[0]!.polls.length, mocks[1]!.polls.length, logged.length];
     await new Promise((resolve) => setTimeout(resolve, 150));
-    expect(polls).toBe(before);
+    expect([mocks[0]!.polls.length, mocks[1]!.polls.length, logged.length]).toEqual(before);
   });
 });

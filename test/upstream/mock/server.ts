@@ -1,8 +1,15 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 
 /** One request as a mock node received it. */
-export type Received = Readonly<{ id: number; method: string; params: string | null; raw: string }>;
+export type Received = Readonly<{
+  id: number;
+  method: string;
+  raw: string;
+  /** Path and query. */
+  path: string;
+  headers: IncomingHttpHeaders;
+}>;
 
 /** How a mock node treats a request. */
 export type Behaviour = (request: Received, reply: ServerResponse, socket: Socket) => void;
@@ -12,7 +19,9 @@ export type MockNode = Readonly<{
   url: string;
   /** Everything it received but the polls of the health watch. */
   received: readonly Received[];
-  /** Methods of what it received. */
+  /** The polls of the health watch. */
+  polls: readonly Received[];
+  /** How often it received the method, polls left out. */
   count(method: string): number;
   /** Behaves otherwise from now on. */
   become(behaviour: Behaviour): void;
@@ -22,9 +31,9 @@ export type MockNode = Readonly<{
 /** What the health watch sends; kept out of the counts. */
 const POLL = '"method":"getSlot","params":[{"commitment":"processed"}]}';
 
-function parse(raw: string): Received {
-  const { id, method, params } = JSON.parse(raw) as { id: number; method: string; params?: unknown };
-  return { id, method, params: params === undefined ? null : JSON.stringify(params), raw };
+function parse(raw: string, request: IncomingMessage): Received {
+  const { id, method } = JSON.parse(raw) as { id: number; method: string };
+  return { id, method, raw, path: request.url ?? '', headers: request.headers };
 }
 
 async function readBody(request: IncomingMessage): Promise<string> {
@@ -52,12 +61,13 @@ export function sendError(
 export async function startMock(behaviour: Behaviour): Promise<MockNode> {
   let current = behaviour;
   const received: Received[] = [];
+  const polls: Received[] = [];
   const server = createServer((request, reply) => {
     request.on('error', () => {});
     void readBody(request).then(
       (raw) => {
-        const parsed = parse(raw);
-        if (!raw.endsWith(POLL)) received.push(parsed);
+        const parsed = parse(raw, request);
+        (raw.endsWith(POLL) ? polls : received).push(parsed);
         current(parsed, reply, request.socket);
       },
       () => {},
@@ -67,6 +77,7 @@ export async function startMock(behaviour: Behaviour): Promise<MockNode> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
     received,
+    polls,
     count: (method) => received.filter((one) => one.method === method).length,
     become: (next) => {
       current = next;
