@@ -1,0 +1,97 @@
+import { sql } from 'kysely';
+import { expect, it } from 'vitest';
+import { migrate, SchemaTooNewError } from '../../src/control/database/migrate.ts';
+import { type Migration, migrations } from '../../src/control/database/migrations.ts';
+import { describePostgres, openDatabase } from '../../src/control/database/open.ts';
+import { describeOnBothStores } from './stores.ts';
+
+const extraTable = (name: string): Migration => ({
+  number: migrations.length + 1,
+  name,
+  up: async (db) => void (await db.schema.createTable(name).addColumn('id', 'integer').execute()),
+});
+
+describeOnBothStores('the database', ({ kind, fresh, open }) => {
+  it('is opened again and again without change', async () => {
+    const place = await fresh();
+    await (await openDatabase(place)).close();
+    const store = await open(place);
+    const steps = await store.db.selectFrom('schema_migration').selectAll().execute();
+    expect(steps.map(({ number }) => number)).toEqual(migrations.map(({ number }) => number));
+  });
+
+  it('is brought up by one of several programs that start at once', async () => {
+    const place = await fresh();
+    const stores = await Promise.all(Array.from({ length: 6 }, () => open(place)));
+    for (const store of stores) {
+      expect(await store.db.selectFrom('change_counter').selectAll().execute()).toEqual([{ id: 1, version: 0 }]);
+    }
+  });
+
+  it('takes a later step when there is one', async () => {
+    const store = await open();
+    await migrate(store, [...migrations, extraTable('later')]);
+    expect((await sql`select * from later`.execute(store.db)).rows).toEqual([]);
+  });
+
+  it('is refused when a newer program has written it', async () => {
+    const place = await fresh();
+    const store = await open(place);
+    await migrate(store, [...migrations, extraTable('later')]);
+    await expect(openDatabase(place)).rejects.toThrow(SchemaTooNewError);
+    await expect(openDatabase(place)).rejects.toThrow(
+      `the database has schema ${migrations.length + 1}, this program knows schemas up to ${migrations.length}`,
+    );
+  });
+
+  it('is as it was when a step fails', async () => {
+    const store = await open();
+    const good = extraTable('half');
+    const bad: Migration = { number: good.number + 1, name: 'bad', up: async () => Promise.reject(new Error('no')) };
+    await expect(migrate(store, [...migrations, good, bad])).rejects.toThrow('no');
+    await expect(sql`select * from half`.execute(store.db)).rejects.toThrow(/half/);
+    await migrate(store);
+  });
+
+  it('gives integers as numbers, whatever the dialect', async () => {
+    const { db } = await open();
+    const at = 1_795_253_575_822;
+    const row = { id: 1, at, actor: 'a', action: 'b', key_id: null, detail: '{}' };
+    await db.insertInto('audit').values(row).execute();
+    expect(await db.selectFrom('audit').selectAll().execute()).toEqual([row]);
+    const sums = await db
+      .selectFrom('audit')
+      .select((select) => [
+        select.fn.countAll<number>().as('count'),
+        select.cast<number>(select.fn.sum('at'), 'bigint').as('sum'),
+        select.fn.max('at').as('max'),
+      ])
+      .executeTakeFirstOrThrow();
+    expect(sums).toEqual({ count: 1, sum: at, max: at });
+  });
+
+  it('does not let two transactions write at once', async () => {
+    const place = await fresh();
+    const [first, second] = [await open(place), await open(place)];
+    const order: string[] = [];
+    const bump = (store: typeof first, name: string) =>
+      store.db.transaction().execute(async (trx) => {
+        await trx.updateTable('change_counter').set({ version: 1 }).execute();
+        order.push(`${name} in`);
+        for (let turn = 0; turn < 20; turn++) await sql`select 1`.execute(trx);
+        order.push(`${name} out`);
+      });
+    await Promise.all([bump(first, 'a'), bump(second, 'b')]);
+    expect([order[0]!.at(0), order[2]!.at(0)].sort()).toEqual(['a', 'b']);
+    expect([order[0]!.at(0), order[2]!.at(0)]).toEqual([order[1]!.at(0), order[3]!.at(0)]);
+  });
+
+  it('says where it is without saying how to get in', async () => {
+    const { place } = await open();
+    if (kind === 'postgres') expect(place).toMatch(/^PostgreSQL localhost\/t\d+$/);
+    else expect(place).toMatch(/\.db$/);
+    expect(describePostgres('postgres://user:secret@db.example:5433/solway?password=x')).toBe(
+      'PostgreSQL db.example:5433/solway',
+    );
+  });
+});

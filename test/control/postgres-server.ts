@@ -1,0 +1,120 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+
+const VERSIONS = '/usr/lib/postgresql';
+
+/** Folder of the newest installed server's programs; null when PostgreSQL is not installed. */
+export const postgresPrograms: string | null = existsSync(VERSIONS)
+  ? (readdirSync(VERSIONS)
+      .sort((a, b) => Number(b) - Number(a))
+      .map((version) => join(VERSIONS, version, 'bin'))
+      .find((folder) => existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'postgres'))) ?? null)
+  : null;
+
+/** A PostgreSQL server of our own, reached through a socket in its own folder only. */
+export type PostgresServer = Readonly<{
+  /** Connection string of a new, empty database. */
+  createDatabase(): Promise<string>;
+  /** Ends the server at once, cutting every connection. */
+  kill(): Promise<void>;
+  /** Starts it again on the same data. */
+  start(): Promise<void>;
+  /** Ends it and removes its folder. */
+  destroy(): Promise<void>;
+}>;
+
+type Identity = { uid?: number; gid?: number };
+
+/** PostgreSQL refuses to run as root. */
+function unprivileged(): Identity {
+  if (process.getuid?.() !== 0) return {};
+  for (const name of ['postgres', 'nobody']) {
+    try {
+      const [uid, gid] = ['-u', '-g'].map((flag) => Number(execFileSync('id', [flag, name], { stdio: 'pipe' })));
+      return { uid: uid!, gid: gid! };
+    } catch {
+      // The next name may exist.
+    }
+  }
+  throw new Error('root needs a user "postgres" or "nobody" to run PostgreSQL as');
+}
+
+function urlOf(folder: string, database: string): string {
+  return `postgres://solway@localhost/${database}?host=${encodeURIComponent(folder)}`;
+}
+
+async function query(folder: string, text: string): Promise<void> {
+  const client = new pg.Client({ connectionString: urlOf(folder, 'postgres') });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    await client.query(text);
+  } finally {
+    await client.end();
+  }
+}
+
+async function untilReady(folder: string): Promise<void> {
+  for (let attempt = 0; attempt < 400; attempt++) {
+    const ready = await query(folder, 'select 1').then(
+      () => true,
+      () => false,
+    );
+    if (ready) return;
+    await delay(25);
+  }
+  throw new Error('PostgreSQL did not come up');
+}
+
+function launch(programs: string, folder: string, identity: Identity): ChildProcess {
+  const settings = ['listen_addresses=', 'fsync=off', 'max_connections=60', 'log_min_messages=fatal'];
+  return spawn(
+    join(programs, 'postgres'),
+    ['-D', join(folder, 'data'), '-k', folder, ...settings.flatMap((setting) => ['-c', setting])],
+    { ...identity, stdio: 'ignore', cwd: folder },
+  );
+}
+
+function ended(child: ChildProcess | null): Promise<void> {
+  if (child === null || child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
+  return new Promise((resolve) => child.once('exit', () => resolve()));
+}
+
+/** Makes and starts a server in a temporary folder. */
+export async function startPostgres(programs: string): Promise<PostgresServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'solway-pg-'));
+  const identity = unprivileged();
+  if (identity.uid !== undefined) chownSync(folder, identity.uid, identity.gid!);
+  const initdb = ['-D', join(folder, 'data'), '-U', 'solway', '-A', 'trust', '-N', '-E', 'UTF8', '--locale=C'];
+  execFileSync(join(programs, 'initdb'), initdb, { ...identity, stdio: 'ignore', cwd: folder });
+  let child: ChildProcess | null = null;
+  let databases = 0;
+  const start = async () => {
+    child = launch(programs, folder, identity);
+    await untilReady(folder);
+  };
+  /** SIGQUIT is PostgreSQL's immediate shutdown: no goodbye to clients, recovery at the next start. */
+  const kill = async () => {
+    const gone = ended(child);
+    child?.kill('SIGQUIT');
+    await gone;
+  };
+  await start();
+  return {
+    start,
+    kill,
+    async createDatabase() {
+      const name = `t${++databases}`;
+      await query(folder, `create database ${name}`);
+      return urlOf(folder, name);
+    },
+    async destroy() {
+      await kill();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

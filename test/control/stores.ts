@@ -1,0 +1,66 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe } from 'vitest';
+import { type OpenOptions, openDatabase, type Store } from '../../src/control/database/open.ts';
+import type { KeyRegister } from '../../src/control/key-register.ts';
+import type { Peppers } from '../../src/control/pepper.ts';
+import { syncPlans } from '../../src/control/plans.ts';
+import { type PostgresServer, postgresPrograms, startPostgres } from './postgres-server.ts';
+
+/** What a suite that runs on both databases works with. */
+export type Stores = Readonly<{
+  kind: Store['dialect'];
+  /** Where an empty database can be opened, any number of times; a new one at each call. */
+  fresh(): Promise<OpenOptions>;
+  /** An open database that is closed after the test; a new one when no place is given. */
+  open(place?: OpenOptions): Promise<Store>;
+  /** The server behind it; null for SQLite. */
+  server(): PostgresServer | null;
+}>;
+
+function suite(kind: Store['dialect'], tests: (stores: Stores) => void): void {
+  const folder = mkdtempSync(join(tmpdir(), 'solway-store-'));
+  const opened: Store[] = [];
+  let server: PostgresServer | null = null;
+  let files = 0;
+  beforeAll(async () => {
+    if (kind === 'postgres') server = await startPostgres(postgresPrograms!);
+  });
+  afterEach(async () => {
+    for (const store of opened.splice(0)) await store.close().catch(() => undefined);
+  });
+  afterAll(async () => {
+    await server?.destroy();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const fresh = async (): Promise<OpenOptions> =>
+    server === null ? { file: join(folder, `${++files}.db`) } : { url: await server.createDatabase() };
+  const open = async (place?: OpenOptions) => {
+    const store = await openDatabase(place ?? (await fresh()));
+    opened.push(store);
+    return store;
+  };
+  tests({ kind, fresh, open, server: () => server });
+}
+
+/** Runs the tests on SQLite and, where its programs are installed, on a PostgreSQL server of their own. */
+export function describeOnBothStores(name: string, tests: (stores: Stores) => void): void {
+  describe(`${name}, on SQLite`, () => suite('sqlite', tests));
+  describe.skipIf(postgresPrograms === null)(`${name}, on PostgreSQL (skipped where it is not installed)`, () =>
+    suite('postgres', tests),
+  );
+}
+
+export const testPeppers: Peppers = { current: 1, secrets: new Map([[1, Buffer.alloc(32, 7)]]) };
+
+/** A register with the default plan and a clock that only moves when told. */
+export async function registerOn(
+  store: Store,
+  options: Partial<KeyRegister> & { clock?: { now: number } } = {},
+): Promise<KeyRegister> {
+  const { clock = { now: 1_700_000_000_000 }, ...rest } = options;
+  const limits = { rpcPerSecond: 10, rpcBurst: 20 };
+  await syncPlans(store, [{ id: 'default', name: 'default', limits }], 'test');
+  return { store, peppers: testPeppers, actor: 'test', keysMax: 1_000, now: () => clock.now, ...rest };
+}
