@@ -1,0 +1,516 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Address } from '../../src/ledger/address.ts';
+import { encodeBase58 } from '../../src/ledger/base58.ts';
+import { Keypair } from '../../src/ledger/ed25519.ts';
+import { openRig, type Rig } from './rig.ts';
+import { memo, type Signed, sign, transfer, unitPrice } from './signed-transactions.ts';
+
+const SOL = 1_000_000_000n;
+const UNKNOWN_SIGNATURE = encodeBase58(new Uint8Array(64).fill(5));
+const UNKNOWN_HASH = encodeBase58(new Uint8Array(32).fill(5));
+const TRANSACTION = 'solana_transaction::versioned::VersionedTransaction';
+
+let rig: Rig;
+let payer: Keypair;
+let recipient: Address;
+
+beforeAll(async () => {
+  rig = await openRig();
+  payer = Keypair.generate();
+  recipient = Keypair.generate().address;
+  await rig.result('requestAirdrop', [payer.address, 100n * SOL]);
+  await rig.finalize();
+});
+afterAll(() => rig?.close());
+
+const blockhash = async (commitment = 'processed'): Promise<string> => {
+  const { value } = await rig.result('getLatestBlockhash', [{ commitment }]);
+  return value.blockhash;
+};
+/** A transfer that no other test makes. */
+let amount = SOL;
+const someTransfer = async (commitment = 'processed'): Promise<Signed> =>
+  sign(payer, [transfer(payer.address, recipient, amount++)], await blockhash(commitment));
+const BASE64 = { encoding: 'base64', preflightCommitment: 'processed' };
+
+describe('sendTransaction', () => {
+  it('runs a transaction in the open slot and answers with its first signature', async () => {
+    const sent = await someTransfer();
+    expect(await rig.result('sendTransaction', [sent.base64, BASE64])).toBe(sent.signature);
+    expect((await rig.result('getSignatureStatuses', [[sent.signature]])).value).toEqual([null]);
+    await rig.freeze();
+    expect((await rig.result('getSignatureStatuses', [[sent.signature]])).value).toMatchObject([
+      { confirmationStatus: 'processed', confirmations: 0, err: null, status: { Ok: null } },
+    ]);
+  });
+
+  it('takes base58 by default', async () => {
+    const sent = await someTransfer('finalized');
+    expect(await rig.result('sendTransaction', [sent.base58])).toBe(sent.signature);
+  });
+
+  it.each([
+    ['an invalid base64 text', ['AAA', BASE64], 'invalid base64 encoding: InvalidPadding'],
+    ['a character outside base64', ['AA?A', BASE64], 'invalid base64 encoding: InvalidByte(2, 63)'],
+    [
+      'a character outside base58',
+      ['3yZe0'],
+      "invalid base58 encoding: InvalidCharacter { character: '0', index: 4 }",
+    ],
+    ['a character outside ASCII', ['3é'], 'invalid base58 encoding: NonAsciiCharacter { index: 1 }'],
+    [
+      'too much base58',
+      ['1'.repeat(1684)],
+      `base58 encoded ${TRANSACTION} too large: 1684 bytes (max: encoded/raw 1683/1232)`,
+    ],
+    [
+      'too much base64',
+      ['A'.repeat(1648), BASE64],
+      `base64 encoded ${TRANSACTION} too large: 1648 bytes (max: encoded/raw 1644/1232)`,
+    ],
+    [
+      'more than 1,232 bytes',
+      ['A'.repeat(1644), BASE64],
+      `decoded ${TRANSACTION} too large: 1233 bytes (max: 1232 bytes)`,
+    ],
+    [
+      'bytes that are no transaction',
+      ['AQID', BASE64],
+      `failed to deserialize ${TRANSACTION}: io error: failed to fill whole buffer`,
+    ],
+    [
+      'an encoding for answers only',
+      ['', { encoding: 'jsonParsed' }],
+      'unsupported encoding: jsonParsed. Supported encodings: base58, base64',
+    ],
+    [
+      'an unknown encoding',
+      ['', { encoding: 'hex' }],
+      'Invalid params: unknown variant `hex`, expected one of `binary`, `base64`, `base58`, `json`, `jsonParsed`.',
+    ],
+    [
+      'an unknown commitment',
+      ['', { preflightCommitment: 'max' }],
+      'Invalid params: unknown variant `max`, expected one of `processed`, `confirmed`, `finalized`.',
+    ],
+    [
+      'a flag that is no boolean',
+      ['', { skipPreflight: 1 }],
+      'Invalid params: invalid type: integer `1`, expected a boolean.',
+    ],
+    ['nothing', [], '`params` should have at least 1 argument(s)'],
+    ['no text', [5], 'Invalid params: invalid type: integer `5`, expected a string.'],
+  ])('refuses %s with -32602', async (_name, params, message) => {
+    expect(await rig.error('sendTransaction', params)).toEqual({ code: -32602, message });
+  });
+
+  it('refuses a transaction whose counts do not agree', async () => {
+    const { wire } = await someTransfer();
+    const broken = Uint8Array.from(wire);
+    // The first byte of the message: two signatures required where one is given.
+    broken[65] = 2;
+    expect(await rig.error('sendTransaction', [Buffer.from(broken).toString('base64'), BASE64])).toEqual({
+      code: -32602,
+      message: 'invalid transaction: Transaction failed to sanitize accounts offsets correctly',
+    });
+  });
+
+  it('asks for the slot the caller has seen before it looks at the transaction', async () => {
+    const { base64 } = await someTransfer();
+    const tip = rig.slot('processed');
+    expect(await rig.error('sendTransaction', [base64, { ...BASE64, minContextSlot: tip + 1 }])).toEqual({
+      code: -32016,
+      message: 'Minimum context slot has not been reached',
+      data: { contextSlot: tip },
+    });
+  });
+
+  const refusal = (message: string, data: object) => ({
+    code: -32002,
+    message: `Transaction simulation failed: ${message}`,
+    data: {
+      accounts: null,
+      err: null,
+      fee: null,
+      innerInstructions: null,
+      loadedAccountsDataSize: 0,
+      loadedAddresses: null,
+      logs: [],
+      postBalances: null,
+      postTokenBalances: null,
+      preBalances: null,
+      preTokenBalances: null,
+      replacementBlockhash: null,
+      returnData: null,
+      unitsConsumed: 0,
+      ...data,
+    },
+  });
+
+  it('tells with the whole simulation why preflight failed', async () => {
+    const poor = sign(payer, [transfer(payer.address, recipient, 1_000_000n * SOL)], await blockhash());
+    const seen = await rig.error('sendTransaction', [poor.base64, BASE64]);
+    expect(seen).toMatchObject(
+      refusal('Error processing Instruction 0: custom program error: 0x1', {
+        err: { InstructionError: [0, { Custom: 1 }] },
+        fee: 5000,
+        logs: expect.arrayContaining(['Program 11111111111111111111111111111111 invoke [1]']),
+        loadedAccountsDataSize: expect.any(Number),
+        unitsConsumed: 150,
+      }),
+    );
+  });
+
+  it.each([
+    [
+      'an unknown blockhash',
+      async () => sign(payer, [memo('x')], UNKNOWN_HASH),
+      'Blockhash not found',
+      'BlockhashNotFound',
+    ],
+    [
+      'a payer without an account',
+      async () => sign(Keypair.generate(), [memo('x')], await blockhash()),
+      'Attempt to debit an account but found no record of a prior credit.',
+      'AccountNotFound',
+    ],
+    [
+      'a signature that does not fit',
+      async () => sign(payer, [memo('x')], await blockhash(), Keypair.generate()),
+      'Transaction did not pass signature verification',
+      'SignatureFailure',
+    ],
+  ])('refuses %s in preflight', async (_name, make, message, err) => {
+    const { base64 } = await make();
+    expect(await rig.error('sendTransaction', [base64, BASE64])).toEqual(refusal(message, { err }));
+  });
+
+  it('refuses a transaction that was processed already, in preflight only', async () => {
+    const sent = await someTransfer();
+    await rig.result('sendTransaction', [sent.base64, BASE64]);
+    await rig.freeze();
+    expect(await rig.error('sendTransaction', [sent.base64, BASE64])).toEqual(
+      refusal('This transaction has already been processed', { err: 'AlreadyProcessed' }),
+    );
+    const before = rig.node.bank('processed').account(recipient)?.lamports;
+    expect(await rig.result('sendTransaction', [sent.base64, { ...BASE64, skipPreflight: true }])).toBe(
+      sent.signature,
+    );
+    await rig.freeze();
+    expect(rig.node.bank('processed').account(recipient)?.lamports).toBe(before);
+  });
+
+  it('without preflight answers with the signature whatever becomes of the transaction', async () => {
+    const skip = { ...BASE64, skipPreflight: true };
+    const unsigned = sign(payer, [memo('unsigned')], await blockhash(), null);
+    const failing = sign(payer, [transfer(payer.address, recipient, 1_000_000n * SOL)], await blockhash());
+    expect(await rig.result('sendTransaction', [unsigned.base64, skip])).toBe(unsigned.signature);
+    expect(await rig.result('sendTransaction', [failing.base64, skip])).toBe(failing.signature);
+    await rig.freeze();
+    const { value } = await rig.result('getSignatureStatuses', [[unsigned.signature, failing.signature]]);
+    const err = { InstructionError: [0, { Custom: 1 }] };
+    expect(value).toMatchObject([null, { err, status: { Err: err } }]);
+  });
+});
+
+describe('simulateTransaction', () => {
+  const simulate = async (data: string, config: object = {}) =>
+    (
+      await rig.result('simulateTransaction', [
+        data,
+        { encoding: 'base64', commitment: 'processed', ...config },
+      ])
+    ).value;
+
+  it('shows what would happen, and nothing happens', async () => {
+    const { base64 } = await someTransfer();
+    const balance = rig.node.bank('processed').account(payer.address)?.lamports;
+    const value = await simulate(base64);
+    expect(Object.keys(value)).toEqual([
+      'accounts',
+      'err',
+      'fee',
+      'innerInstructions',
+      'loadedAccountsDataSize',
+      'loadedAddresses',
+      'logs',
+      'postBalances',
+      'postTokenBalances',
+      'preBalances',
+      'preTokenBalances',
+      'replacementBlockhash',
+      'returnData',
+      'unitsConsumed',
+    ]);
+    expect(value).toMatchObject({
+      accounts: null,
+      err: null,
+      fee: 5000,
+      innerInstructions: null,
+      loadedAddresses: { readonly: [], writable: [] },
+      postTokenBalances: [],
+      replacementBlockhash: null,
+      returnData: null,
+      unitsConsumed: 150,
+    });
+    expect(value.preBalances[0] - value.postBalances[0]).toBe(Number(amount - 1n) + 5000);
+    await rig.freeze();
+    expect(rig.node.bank('processed').account(payer.address)?.lamports).toBe(balance);
+  });
+
+  it('needs no signature unless it is told to verify', async () => {
+    const { base64 } = sign(payer, [memo('x')], await blockhash(), null);
+    expect((await simulate(base64)).err).toBeNull();
+    expect(await simulate(base64, { sigVerify: true })).toMatchObject({
+      err: 'SignatureFailure',
+      logs: [],
+      unitsConsumed: 0,
+      fee: null,
+    });
+  });
+
+  it('replaces the blockhash when asked, and says with which', async () => {
+    const { base64 } = sign(payer, [memo('x')], UNKNOWN_HASH);
+    expect((await simulate(base64)).err).toBe('BlockhashNotFound');
+    const value = await simulate(base64, { replaceRecentBlockhash: true });
+    const latest = (await rig.result('getLatestBlockhash', [{ commitment: 'processed' }])).value;
+    expect(value).toMatchObject({ err: null, replacementBlockhash: latest });
+  });
+
+  it('shows accounts as the run left them', async () => {
+    const fresh = Keypair.generate().address;
+    const { base64 } = sign(payer, [transfer(payer.address, fresh, SOL)], await blockhash());
+    const value = await simulate(base64, { accounts: { encoding: 'base64', addresses: [fresh] } });
+    expect(value.accounts).toEqual([
+      {
+        data: ['', 'base64'],
+        executable: false,
+        lamports: Number(SOL),
+        owner: '11111111111111111111111111111111',
+        rentEpoch: 18446744073709552000,
+        space: 0,
+      },
+    ]);
+    const failing = sign(payer, [transfer(payer.address, fresh, 1_000_000n * SOL)], await blockhash());
+    expect(
+      (await simulate(failing.base64, { accounts: { addresses: [fresh, payer.address] } })).accounts,
+    ).toEqual([null, null]);
+  });
+
+  it('lists inner instructions when asked', async () => {
+    const { base64 } = await someTransfer();
+    expect((await simulate(base64, { innerInstructions: true })).innerInstructions).toEqual([]);
+  });
+
+  it.each([
+    [
+      'both verifying and replacing',
+      { sigVerify: true, replaceRecentBlockhash: true },
+      'sigVerify may not be used with replaceRecentBlockhash',
+    ],
+    [
+      'accounts in base58',
+      { accounts: { encoding: 'base58', addresses: [] } },
+      'base58 encoding not supported',
+    ],
+    [
+      'more accounts than the transaction has',
+      { accounts: { addresses: ['a', 'b', 'c', 'd'] } },
+      'Too many accounts provided; max 3',
+    ],
+    ['an account that is no address', { accounts: { addresses: ['0'] } }, 'Invalid param: Invalid'],
+    ['accounts without addresses', { accounts: {} }, 'Invalid params: missing field `addresses`.'],
+    [
+      'an encoding for answers',
+      { encoding: 'json' },
+      'unsupported encoding: json. Supported encodings: base58, base64',
+    ],
+  ])('refuses %s with -32602', async (_name, config, message) => {
+    const { base64 } = await someTransfer();
+    const params = [base64, { encoding: 'base64', commitment: 'processed', ...config }];
+    expect(await rig.error('simulateTransaction', params)).toEqual({ code: -32602, message });
+  });
+
+  it('asks for the slot the caller has seen', async () => {
+    const { base64 } = await someTransfer();
+    const seen = await rig.error('simulateTransaction', [
+      base64,
+      { encoding: 'base64', minContextSlot: 2 ** 40 },
+    ]);
+    expect(seen).toMatchObject({ code: -32016, data: { contextSlot: rig.slot('finalized') } });
+  });
+});
+
+describe('requestAirdrop', () => {
+  it('gives lamports', async () => {
+    const to = Keypair.generate().address;
+    const signature = await rig.result('requestAirdrop', [to, 5n * SOL]);
+    await rig.freeze();
+    expect((await rig.result('getSignatureStatuses', [[signature]])).value[0].err).toBeNull();
+    expect((await rig.result('getBalance', [to, { commitment: 'processed' }])).value).toBe(Number(5n * SOL));
+  });
+
+  it('takes the blockhash it is given', async () => {
+    const to = Keypair.generate().address;
+    const params = [to, SOL, { recentBlockhash: await blockhash() }];
+    expect(await rig.result('requestAirdrop', params)).toMatch(/^[1-9A-HJ-NP-Za-km-z]{64,88}$/);
+  });
+
+  it.each([
+    ['no lamports', ['11111111111111111111111111111111'], '`params` should have at least 2 argument(s)'],
+    ['a bad address', ['l', 1], 'Invalid param: Invalid'],
+    ['a short address', ['1111', 1], 'Invalid param: WrongSize'],
+    ['negative lamports', ['1', -1], 'Invalid params: invalid value: integer `-1`, expected u64.'],
+    [
+      'a bad blockhash',
+      ['11111111111111111111111111111111', 1, { recentBlockhash: '1' }],
+      'Invalid param: WrongSize',
+    ],
+  ])('refuses %s with -32602', async (_name, params, message) => {
+    expect(await rig.error('requestAirdrop', params)).toEqual({ code: -32602, message });
+  });
+
+  it('answers -32603 when the faucet has not that much', async () => {
+    const to = Keypair.generate().address;
+    expect(await rig.error('requestAirdrop', [to, 18446744073709551615n])).toEqual({
+      code: -32603,
+      message: 'Internal error',
+    });
+  });
+});
+
+describe('a blockhash', () => {
+  it('is valid for 150 blocks', async () => {
+    const { context, value } = await rig.result('getLatestBlockhash', [{ commitment: 'processed' }]);
+    expect(context).toEqual({
+      apiVersion: expect.stringMatching(/^\d+\.\d+\.\d+$/),
+      slot: rig.slot('processed'),
+    });
+    const height = Number(rig.node.bank('processed').blockHeight);
+    expect(value.lastValidBlockHeight).toBe(height + 150);
+    const valid = async () =>
+      (await rig.result('isBlockhashValid', [value.blockhash, { commitment: 'processed' }])).value;
+    expect(await valid()).toBe(true);
+    await rig.freeze(150);
+    expect(await valid()).toBe(true);
+    await rig.freeze();
+    expect(await valid()).toBe(false);
+  });
+
+  it('is not valid at a commitment that has not reached it', async () => {
+    const params = [await blockhash(), { commitment: 'finalized' }];
+    expect((await rig.result('isBlockhashValid', params)).value).toBe(false);
+  });
+
+  it.each([
+    ['l', 'Invalid'],
+    ['1111', 'WrongSize'],
+  ])('"%s" is refused with %s', async (text, message) => {
+    expect(await rig.error('isBlockhashValid', [text])).toEqual({ code: -32602, message });
+  });
+});
+
+describe('getFeeForMessage', () => {
+  const fee = async (message: string) =>
+    (await rig.result('getFeeForMessage', [message, { commitment: 'processed' }])).value;
+
+  it('is 5,000 lamports a signature and the price of the compute units', async () => {
+    expect(await fee((await someTransfer()).message)).toBe(5_000);
+    const priced = sign(payer, [unitPrice(1_000_000n), memo('x')], await blockhash());
+    // 200,000 units for the memo and 3,000 for the budget instruction, at one lamport each.
+    expect(await fee(priced.message)).toBe(5_000 + 203_000);
+  });
+
+  it('is null for an unknown blockhash', async () => {
+    expect(await fee(sign(payer, [memo('x')], UNKNOWN_HASH).message)).toBeNull();
+  });
+
+  it.each([
+    ['A', 'invalid base64 encoding: InvalidLength(1)'],
+    ['AQ', 'invalid base64 encoding: InvalidPadding'],
+    [
+      'AQI=',
+      'failed to deserialize solana_message::versions::VersionedMessage: io error: failed to fill whole buffer',
+    ],
+    [
+      'A'.repeat(1648),
+      'base64 encoded solana_message::versions::VersionedMessage too large: 1648 bytes (max: encoded/raw 1644/1232)',
+    ],
+  ])('refuses %s', async (text, message) => {
+    expect(await rig.error('getFeeForMessage', [text])).toEqual({ code: -32602, message });
+  });
+});
+
+describe('getSignatureStatuses', () => {
+  it('follows a transaction to finality', async () => {
+    const sent = await someTransfer();
+    await rig.result('sendTransaction', [sent.base64, BASE64]);
+    const status = async () => (await rig.result('getSignatureStatuses', [[sent.signature]])).value[0];
+    await rig.freeze();
+    expect(await status()).toMatchObject({ confirmationStatus: 'processed', confirmations: 0 });
+    await rig.freeze();
+    expect(await status()).toMatchObject({ confirmationStatus: 'confirmed', confirmations: 1 });
+    await rig.freeze(29);
+    expect(await status()).toMatchObject({ confirmationStatus: 'confirmed', confirmations: 30 });
+    await rig.finalize(1);
+    expect(await status()).toEqual({
+      confirmationStatus: 'finalized',
+      confirmations: null,
+      err: null,
+      slot: rig.slot('finalized'),
+      status: { Ok: null },
+    });
+  });
+
+  it('looks beyond the status cache only when asked', async () => {
+    const sent = await someTransfer();
+    await rig.result('sendTransaction', [sent.base64, BASE64]);
+    await rig.finalize(320);
+    const ask = async (config: object | null) =>
+      (await rig.result('getSignatureStatuses', [[sent.signature, UNKNOWN_SIGNATURE], config])).value;
+    expect(await ask(null)).toEqual([null, null]);
+    expect(await ask({ searchTransactionHistory: true })).toMatchObject([
+      { confirmationStatus: 'finalized', confirmations: null, err: null },
+      null,
+    ]);
+  });
+
+  it.each([
+    ['257 signatures', [Array(257).fill('1')], 'Too many inputs provided; max 256'],
+    ['a bad signature', [['l']], 'Invalid param: Invalid'],
+    ['a short signature', [['1']], 'Invalid param: WrongSize'],
+    ['an empty config', [[], {}], 'Invalid params: missing field `searchTransactionHistory`.'],
+    ['a text', ['1'], 'Invalid params: invalid type: string "1", expected a sequence.'],
+  ])('refuses %s', async (_name, params, message) => {
+    expect(await rig.error('getSignatureStatuses', params)).toEqual({ code: -32602, message });
+  });
+});
+
+describe('getRecentPrioritizationFees', () => {
+  it('is the lowest price that got in, or that got a lock on the accounts', async () => {
+    const hash = await blockhash();
+    const other = Keypair.generate().address;
+    for (const [price, to] of [
+      [7n, recipient],
+      [9n, other],
+    ] as const) {
+      const { base64 } = sign(payer, [unitPrice(price), transfer(payer.address, to, SOL)], hash);
+      await rig.result('sendTransaction', [base64, BASE64]);
+    }
+    await rig.freeze(2);
+    const slot = rig.slot('confirmed');
+    const last = async (accounts?: string[]) =>
+      (await rig.result('getRecentPrioritizationFees', accounts === undefined ? [] : [accounts])).at(-1);
+    expect(await last()).toEqual({ prioritizationFee: 7, slot });
+    expect(await last([other])).toEqual({ prioritizationFee: 9, slot });
+    expect(await last([recipient])).toEqual({ prioritizationFee: 7, slot });
+    expect(await rig.result('getRecentPrioritizationFees', [])).toHaveLength(150);
+  });
+
+  it('refuses more than 128 accounts', async () => {
+    expect(await rig.error('getRecentPrioritizationFees', [Array(129).fill('1')])).toEqual({
+      code: -32602,
+      message: 'Too many inputs provided; max 128',
+    });
+  });
+});
