@@ -8,6 +8,11 @@ type Row = Readonly<{ summary: string; load: () => Promise<{ command: Command }>
 
 /** The commands. Each is loaded when it is asked for, so that none pays for the others. */
 const commands: Readonly<Record<string, Row>> = {
+  up: { summary: 'run the service', load: () => import('./commands/up.ts') },
+  localnet: {
+    summary: 'run the embedded ledger alone, in place of solana-test-validator',
+    load: () => import('./commands/localnet.ts'),
+  },
   keys: { summary: 'make, list, rotate and revoke API keys', load: () => import('./commands/keys.ts') },
   config: { summary: 'check the configuration', load: () => import('./commands/config.ts') },
   doctor: {

@@ -1,0 +1,88 @@
+import { KeyDirectory } from '../access/key-directory.ts';
+import { UsageMeter } from '../access/usage.ts';
+import type { Logger } from '../base/log.ts';
+import { openDatabase, type Store } from '../control/database/open.ts';
+import { createFirstKeys } from '../control/first-start.ts';
+import { KeyFeed } from '../control/key-feed.ts';
+import type { NewKey } from '../control/keys.ts';
+import { openPeppers } from '../control/pepper-proof.ts';
+import { syncPlans } from '../control/plans.ts';
+import { UsageWriter } from '../control/usage-writer.ts';
+import type { Configuration } from './configuration.ts';
+import type { Environment } from './configuration-secrets.ts';
+import { databaseFile } from './data-dir.ts';
+import { pepperSources } from './keys-commands.ts';
+import { problemText } from './problem-text.ts';
+
+/** Who may ask, kept in memory and fed from the store; what they use, counted in memory and written there. */
+export type Access = Readonly<{
+  keys: KeyDirectory;
+  usage: UsageMeter;
+  /** Made by this very start; empty at every later one. */
+  newKeys: readonly NewKey[];
+  /** Writes what is counted and closes the store. */
+  stop(): Promise<void>;
+}>;
+
+const ACTOR = 'first start';
+
+/**
+ * Opens the store, loads the keys and begins to watch them.
+ * @throws what control throws: PepperError, SchemaTooNewError, or the driver's own error.
+ */
+export async function openAccess(
+  configuration: Configuration,
+  environment: Environment,
+  log: Logger,
+): Promise<Access> {
+  const store = await openDatabase({
+    url: configuration.store.databaseUrl,
+    file: databaseFile(configuration.dataDir),
+    onError: (error) => log.warn({ problem: problemText(error) }, 'a connection to the database broke'),
+  });
+  try {
+    return await watchStore(store, configuration, environment, log);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+async function watchStore(
+  store: Store,
+  configuration: Configuration,
+  environment: Environment,
+  log: Logger,
+): Promise<Access> {
+  const { keys: limits, plans } = configuration;
+  const peppers = await openPeppers(store, pepperSources(configuration, environment));
+  await syncPlans(store, plans, ACTOR);
+  const register = { store, peppers, actor: ACTOR, keysMax: limits.keysMax, now: Date.now };
+  const newKeys = await createFirstKeys(register);
+  const keys = new KeyDirectory({ peppers: peppers.secrets, verifiedMax: limits.verifiedMax });
+  const feed = new KeyFeed({
+    store,
+    sink: keys,
+    pollIntervalMs: limits.pollIntervalMs,
+    onStore: (state, error) => log.warn({ state, problem: problemOf(error) }, 'the store of keys'),
+  });
+  const usage = new UsageMeter({ rowsMax: limits.usageRowsMax });
+  const writer = new UsageWriter({
+    store,
+    source: usage,
+    flushIntervalMs: limits.usageFlushIntervalMs,
+    pendingRowsMax: limits.usageRowsMax,
+    onState: (error) => log.warn({ problem: problemOf(error) }, 'writing of usage'),
+  });
+  await feed.start();
+  writer.start();
+  const stop = async () => {
+    await feed.stop();
+    await writer.stop();
+    await store.close();
+  };
+  return { keys, usage, newKeys, stop };
+}
+
+const problemOf = (error: unknown): string =>
+  error === undefined || error === null ? 'none' : problemText(error);

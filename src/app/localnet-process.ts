@@ -1,0 +1,154 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { Logger } from '../base/log.ts';
+
+export type LocalnetProcessOptions = Readonly<{
+  /** Program and first arguments that start this very program again, ending before the sub-command. */
+  program: readonly [string, ...string[]];
+  ledgerDir: string;
+  /** 0 takes a free port at the first start and keeps it for restarts. */
+  rpcPort: number;
+  slotMs: number;
+  slotsPerEpoch: number;
+  faucetSol: number;
+  historySlotsMax: number;
+  /** How long the ledger may take to open. */
+  readyTimeoutMs: number;
+  restartDelayMinMs: number;
+  restartDelayMaxMs: number;
+  /** How long it may take to flush and close. */
+  stopTimeoutMs: number;
+  log: Logger;
+}>;
+
+/** What the child says over its channel once it answers. */
+export type LocalnetReady = Readonly<{ event: 'ready'; rpcPort: number }>;
+
+const isReady = (message: unknown): message is LocalnetReady =>
+  typeof message === 'object' && message !== null && (message as { event?: unknown }).event === 'ready';
+
+/** Lines of the child's standard error that are kept to explain why it did not start. */
+const LAST_LINES_MAX = 20;
+
+/**
+ * The embedded ledger as a process of its own: the VM aborts its process on some faults, and a scan must not
+ * stall the gateway. When it dies it is started again on the same port, where it resumes from its log.
+ */
+export class LocalnetProcess {
+  readonly #options: LocalnetProcessOptions;
+  #child: ChildProcess | null = null;
+  #rpcPort: number;
+  #stopping = false;
+  #restarts = 0;
+  #timer: NodeJS.Timeout | null = null;
+  #lastWords: string[] = [];
+
+  constructor(options: LocalnetProcessOptions) {
+    this.#options = options;
+    this.#rpcPort = options.rpcPort;
+  }
+
+  /** How often it died and was started again. */
+  get restarts(): number {
+    return this.#restarts;
+  }
+
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  /**
+   * Starts the ledger.
+   * @returns the port on which it answers.
+   * @throws Error with the child's last words when it does not become ready.
+   */
+  async start(): Promise<number> {
+    this.#rpcPort = await this.#spawn();
+    return this.#rpcPort;
+  }
+
+  /** Asks the ledger to flush and close; kills it when it takes longer than `stopTimeoutMs`. */
+  stop(): Promise<void> {
+    this.#stopping = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    const child = this.#child;
+    if (child === null || child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => child.kill('SIGKILL'), this.#options.stopTimeoutMs);
+      child.once('exit', () => {
+        clearTimeout(timer);
+        resolve();
+      });
+      child.kill('SIGTERM');
+    });
+  }
+
+  #arguments(): string[] {
+    const options = this.#options;
+    return [
+      'localnet',
+      ...['--ledger', options.ledgerDir],
+      ...['--rpc-port', String(this.#rpcPort)],
+      ...['--slot-ms', String(options.slotMs)],
+      ...['--slots-per-epoch', String(options.slotsPerEpoch)],
+      ...['--faucet-sol', String(options.faucetSol)],
+      ...['--limit-ledger-slots', String(options.historySlotsMax)],
+      '--quiet',
+    ];
+  }
+
+  #spawn(): Promise<number> {
+    const [command, ...first] = this.#options.program;
+    const child = spawn(command, [...first, ...this.#arguments()], {
+      // The channel both reports readiness and, by closing, tells the child that its gateway is gone.
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    });
+    this.#child = child;
+    this.#listenToWords(child);
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => child.kill('SIGKILL'), this.#options.readyTimeoutMs);
+      let ready = false;
+      child.on('message', (message) => {
+        if (!isReady(message)) return;
+        ready = true;
+        clearTimeout(timer);
+        resolve(message.rpcPort);
+      });
+      child.once('error', reject);
+      child.once('exit', (code, signal) => {
+        clearTimeout(timer);
+        if (!ready) reject(new Error(`the embedded ledger did not start: ${this.#lastWords.join('\n')}`));
+        else if (!this.#stopping) this.#restartAfter(code, signal);
+      });
+    });
+  }
+
+  #listenToWords(child: ChildProcess): void {
+    this.#lastWords = [];
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.#lastWords = [...this.#lastWords, ...text.split('\n').filter((line) => line !== '')].slice(
+        -LAST_LINES_MAX,
+      );
+    });
+  }
+
+  #restartAfter(code: number | null, signal: NodeJS.Signals | null): void {
+    const { restartDelayMinMs, restartDelayMaxMs, log } = this.#options;
+    const delay = Math.min(restartDelayMinMs * 2 ** Math.min(this.#restarts, 16), restartDelayMaxMs);
+    this.#restarts++;
+    log.warn(
+      { code, signal, lastWords: this.#lastWords, delay },
+      'the embedded ledger died; starting it again',
+    );
+    this.#schedule(delay);
+  }
+
+  #schedule(delay: number): void {
+    this.#timer = setTimeout(() => {
+      this.#spawn().catch((error: unknown) => {
+        if (this.#stopping) return;
+        this.#options.log.error({ err: error }, 'the embedded ledger did not come back; trying again');
+        this.#schedule(this.#options.restartDelayMaxMs);
+      });
+    }, delay);
+  }
+}

@@ -1,0 +1,117 @@
+import type { AddressInfo } from 'node:net';
+import { RateLimiter } from '../access/rate-limit.ts';
+import type { Logger } from '../base/log.ts';
+import type { NewKey } from '../control/keys.ts';
+import { createPipeline } from '../gateway/pipeline.ts';
+import { envelopeLimits } from '../protocol/envelope.ts';
+import { healthRoutes, type ReadinessFacts } from '../servers/health.ts';
+import { HttpServer } from '../servers/http.ts';
+import { rpcRoutes } from '../servers/rpc/server.ts';
+import { type Access, openAccess } from './access.ts';
+import type { Configuration } from './configuration.ts';
+import type { Environment } from './configuration-secrets.ts';
+import { openDataDir } from './data-dir.ts';
+import { openUpstreams, type Program, type Upstreams } from './upstreams.ts';
+
+/** The running service. */
+export type Service = Readonly<{
+  /** Where it answers, without a path. */
+  url: string;
+  /** Keys that this start made; their secrets are shown now or never. */
+  newKeys: readonly NewKey[];
+  /** Finishes what is under way, writes what is counted, stops the embedded ledger. */
+  stop(): Promise<void>;
+}>;
+
+export type ServiceOptions = Readonly<{
+  configuration: Configuration;
+  environment: Environment;
+  program: Program;
+  log: Logger;
+}>;
+
+/** How long the first answer of a node is waited for before the service opens its door all the same. */
+const FIRST_ANSWER_TIMEOUT_MS = 2_000;
+
+const RPC_PATH = '/v1/rpc';
+
+/** Address of the JSON-RPC door. */
+export const rpcUrl = ({ url }: Pick<Service, 'url'>): string => `${url}${RPC_PATH}`;
+
+function httpServer(
+  configuration: Configuration,
+  access: Access,
+  upstreams: Upstreams,
+  log: Logger,
+): HttpServer {
+  const { server, networks, keys } = configuration;
+  const limiter = new RateLimiter({ familiesMax: keys.keysMax });
+  const serve = createPipeline({
+    keys: access.keys,
+    limiter,
+    source: upstreams.pool,
+    usage: access.usage,
+    log,
+  });
+  const rpc = rpcRoutes(serve, {
+    path: RPC_PATH,
+    network: networks.default,
+    bodyMaxBytes: server.bodyMaxBytes,
+    batchConcurrency: server.batchConcurrency,
+    envelope: { ...envelopeLimits, batchMax: server.batchCallsMax },
+  });
+  const http: HttpServer = new HttpServer(
+    new Map([...rpc, ...healthRoutes(() => readiness(http, access, upstreams))]),
+    log,
+    server,
+  );
+  return http;
+}
+
+function readiness(http: HttpServer, access: Access, { pool }: Upstreams): ReadinessFacts {
+  const nodes = pool.status();
+  const usable = nodes.filter(({ state }) => state === 'healthy').length;
+  return {
+    store: access.keys.storeReachable ? 'up' : 'away',
+    upstreams: { total: nodes.length, usable },
+    draining: http.draining,
+  };
+}
+
+function urlOf({ address, port, family }: AddressInfo): string {
+  const anywhere = address === '0.0.0.0' || address === '::';
+  const host = anywhere ? '127.0.0.1' : family === 'IPv6' ? `[${address}]` : address;
+  return `http://${host}:${port}`;
+}
+
+/**
+ * Builds the house and opens its door.
+ * @throws what its parts throw when they cannot start; whatever had started is stopped again.
+ */
+export async function startService({
+  configuration,
+  environment,
+  program,
+  log,
+}: ServiceOptions): Promise<Service> {
+  const stops: (() => Promise<unknown>)[] = [];
+  const stopAll = async () => {
+    for (const stop of stops.reverse()) await stop();
+    stops.length = 0;
+  };
+  try {
+    await openDataDir(configuration.dataDir);
+    const access = await openAccess(configuration, environment, log);
+    stops.push(access.stop);
+    const upstreams = await openUpstreams(configuration, program, log);
+    stops.push(upstreams.stop);
+    await upstreams.pool.waitUntilReady(FIRST_ANSWER_TIMEOUT_MS);
+    const http = httpServer(configuration, access, upstreams, log);
+    const address = await http.listen();
+    stops.push(() => http.drain(configuration.server.drainGraceMs));
+    return { url: urlOf(address), newKeys: access.newKeys, stop: stopAll };
+  } catch (error) {
+    await stopAll();
+    throw error;
+  }
+}

@@ -1,0 +1,76 @@
+import type { Logger } from '../base/log.ts';
+import type { Network } from '../protocol/call.ts';
+import type { NodeConfig } from '../upstream/node.ts';
+import { createUpstreamPool, type UpstreamPool } from '../upstream/pool.ts';
+import type { Configuration } from './configuration.ts';
+import { ledgerFolder } from './data-dir.ts';
+import { LocalnetProcess } from './localnet-process.ts';
+
+/** Name of the embedded ledger among the nodes. */
+export const LOCALNET_NODE = 'embedded-ledger';
+
+/** Everybody who answers calls: the configured nodes, and the embedded ledger when it is wanted. */
+export type Upstreams = Readonly<{
+  pool: UpstreamPool;
+  /** null when only configured nodes answer. */
+  localnet: LocalnetProcess | null;
+  stop(): Promise<void>;
+}>;
+
+/** How this very program is started again, ending before the sub-command. */
+export type Program = readonly [string, ...string[]];
+
+const READY_TIMEOUT_MS = 60_000;
+
+/** Whether the embedded ledger is wanted: by itself when there is no other node. */
+export const wantsLocalnet = ({ localnet, upstreams }: Configuration): boolean =>
+  localnet.enabled === 'auto' ? upstreams.length === 0 : localnet.enabled;
+
+function localnetProcess(
+  { localnet, dataDir }: Configuration,
+  program: Program,
+  log: Logger,
+): LocalnetProcess {
+  return new LocalnetProcess({
+    program,
+    ledgerDir: ledgerFolder(dataDir),
+    rpcPort: localnet.rpcPort,
+    slotMs: localnet.slotMs,
+    slotsPerEpoch: localnet.slotsPerEpoch,
+    faucetSol: localnet.faucetSol,
+    historySlotsMax: localnet.historySlotsMax,
+    readyTimeoutMs: READY_TIMEOUT_MS,
+    restartDelayMinMs: 100,
+    restartDelayMaxMs: 5_000,
+    stopTimeoutMs: 10_000,
+    log,
+  });
+}
+
+/**
+ * Starts the embedded ledger when it is wanted, and watches all nodes.
+ * @throws Error when the embedded ledger does not start.
+ */
+export async function openUpstreams(
+  configuration: Configuration,
+  program: Program,
+  log: Logger,
+): Promise<Upstreams> {
+  const nodes: Partial<Record<Network, NodeConfig[]>> = {};
+  for (const { network, ...node } of configuration.upstreams) (nodes[network] ??= []).push(node);
+  const localnet = wantsLocalnet(configuration) ? localnetProcess(configuration, program, log) : null;
+  if (localnet !== null) {
+    const port = await localnet.start();
+    (nodes[configuration.networks.default] ??= []).push({
+      name: LOCALNET_NODE,
+      url: `http://127.0.0.1:${port}`,
+    });
+  }
+  const pool = createUpstreamPool({ nodes, limits: configuration.upstreamPool, log });
+  pool.start();
+  const stop = async () => {
+    await pool.stop();
+    await localnet?.stop();
+  };
+  return { pool, localnet, stop };
+}

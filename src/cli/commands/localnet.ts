@@ -1,0 +1,157 @@
+import { parseArgs } from 'node:util';
+import {
+  addressArgument,
+  GenesisFileError,
+  readAccountDir,
+  readAccountFile,
+  readProgramFile,
+} from '../../app/genesis-files.ts';
+import { type Localnet, type LocalnetOptions, startLocalnet } from '../../app/localnet.ts';
+import { createLogger } from '../../base/log.ts';
+import { type Command, exitCodes, type Terminal, UsageError } from '../command.ts';
+import { untilTold } from '../until-told.ts';
+
+const help = `Usage: solway localnet [options]
+
+Runs the embedded ledger alone: a Solana node on the real VM, in place of solana-test-validator.
+
+Options:
+  --ledger DIR                 where it is kept (default test-ledger); it goes on from there at the next start
+  --reset                      begin again from genesis
+  --rpc-port PORT              JSON-RPC over HTTP (default 8899; 0 takes a free one)
+  --bind-address HOST          address to listen on (default 127.0.0.1)
+  --account ADDRESS FILE       put an account in, as "solana account --output json" writes it; repeat it for more
+  --account-dir DIR            put in every account file of a folder
+  --bpf-program ADDRESS FILE   put a compiled program in; repeat it for more
+  --slots-per-epoch SLOTS      length of an epoch (default 432000)
+  --ticks-per-slot TICKS       ticks of a slot (default 64)
+  --slot-ms MS                 length of a slot (default 400)
+  --faucet-sol SOL             what the faucet has to give (default 1000000)
+  --limit-ledger-slots SLOTS   slots of history that are kept (default 1000000)
+  --quiet                      write nothing
+  --json                       print one line of JSON when ready, instead of words
+
+Accounts, programs, epoch length, ticks and faucet take effect at genesis: with a ledger that exists they
+are passed over, unless --reset is given.
+
+Examples:
+  solway localnet --reset
+  solway localnet --ledger /tmp/ledger --rpc-port 8899 --bpf-program MyProgram1111111111111111111111111111111111 target/deploy/my.so
+`;
+
+const options = {
+  ledger: { type: 'string', short: 'l' },
+  reset: { type: 'boolean', short: 'r' },
+  'rpc-port': { type: 'string' },
+  'bind-address': { type: 'string' },
+  account: { type: 'string', multiple: true },
+  'account-dir': { type: 'string', multiple: true },
+  'bpf-program': { type: 'string', multiple: true },
+  'slots-per-epoch': { type: 'string' },
+  'ticks-per-slot': { type: 'string' },
+  'slot-ms': { type: 'string' },
+  'faucet-sol': { type: 'string' },
+  'limit-ledger-slots': { type: 'string' },
+  quiet: { type: 'boolean', short: 'q' },
+  json: { type: 'boolean' },
+} as const;
+
+type Pair = readonly [address: string, file: string];
+
+/** Options that take two values, which node:util does not know: `--account ADDRESS FILE`. */
+const PAIRED = new Set(['--account', '--bpf-program']);
+
+function splitPairs(args: readonly string[]): { rest: string[]; pairs: Map<string, Pair[]> } {
+  const rest: string[] = [];
+  const pairs = new Map<string, Pair[]>();
+  for (let i = 0; i < args.length; i++) {
+    const name = args[i] ?? '';
+    if (!PAIRED.has(name)) {
+      rest.push(name);
+      continue;
+    }
+    const [address, file] = [args[i + 1], args[i + 2]];
+    if (address === undefined || file === undefined)
+      throw new UsageError(`${name} takes two values: ${name} ADDRESS FILE`);
+    pairs.set(name, [...(pairs.get(name) ?? []), [address, file]]);
+    i += 2;
+  }
+  return { rest, pairs };
+}
+
+function whole(name: string, text: string | undefined, least: number, most: number, usual: number): number {
+  if (text === undefined) return usual;
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value >= least && value <= most) return value;
+  throw new UsageError(`--${name}: "${text.slice(0, 32)}" is not a whole number from ${least} to ${most}`);
+}
+
+function parse(rest: string[]) {
+  try {
+    return parseArgs({ args: rest, options, strict: true, allowPositionals: false }).values;
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : 'not understood');
+  }
+}
+
+/** What the command line asks for. @throws UsageError, GenesisFileError */
+function readOptions(args: readonly string[], log: LocalnetOptions['log']): LocalnetOptions {
+  const { rest, pairs } = splitPairs(args);
+  const values = parse(rest);
+  const accounts = (pairs.get('--account') ?? []).map(
+    ([address, file]) => [addressArgument('--account', address), readAccountFile(file)[1]] as const,
+  );
+  const programs = (pairs.get('--bpf-program') ?? []).map(
+    ([address, file]) => [addressArgument('--bpf-program', address), readProgramFile(file)] as const,
+  );
+  return {
+    ledgerDir: values.ledger ?? 'test-ledger',
+    reset: values.reset === true,
+    host: values['bind-address'] ?? '127.0.0.1',
+    rpcPort: whole('rpc-port', values['rpc-port'], 0, 65_535, 8899),
+    accounts: [...(values['account-dir'] ?? []).flatMap(readAccountDir), ...accounts],
+    programs,
+    slotsPerEpoch: whole('slots-per-epoch', values['slots-per-epoch'], 32, 2 ** 48, 432_000),
+    ticksPerSlot: whole('ticks-per-slot', values['ticks-per-slot'], 1, 65_535, 64),
+    slotMs: whole('slot-ms', values['slot-ms'], 10, 60_000, 400),
+    faucetSol: BigInt(whole('faucet-sol', values['faucet-sol'], 0, 500_000_000, 1_000_000)),
+    historySlotsMax: whole('limit-ledger-slots', values['limit-ledger-slots'], 200, 2 ** 48, 1_000_000),
+    log,
+  };
+}
+
+function describe({ rpcPort, genesis, tip }: Localnet, { ledgerDir, host }: LocalnetOptions): string {
+  return `
+The ledger answers on http://${host}:${rpcPort}
+
+  Ledger: ${ledgerDir}
+  Identity: ${genesis.identity}
+  Genesis hash: ${genesis.hash}
+  Slot: ${tip()}, a new one every ${genesis.slotMs} ms
+
+  Stop with Ctrl+C; the next start goes on from here.
+`;
+}
+
+async function run(args: readonly string[], terminal: Terminal): Promise<number> {
+  const quiet = args.includes('--quiet') || args.includes('-q');
+  const log = createLogger(quiet ? 'warn' : 'info', terminal.err);
+  const told = untilTold();
+  try {
+    const settings = readOptions(args, log);
+    const localnet = await startLocalnet(settings);
+    const { rpcPort } = localnet;
+    if (args.includes('--json')) terminal.out(`${JSON.stringify({ event: 'ready', rpcPort })}\n`);
+    else if (!quiet) terminal.out(describe(localnet, settings));
+    process.send?.({ event: 'ready', rpcPort });
+    await told;
+    await localnet.stop();
+    return exitCodes.ok;
+  } catch (error) {
+    if (!(error instanceof GenesisFileError)) throw error;
+    terminal.err(`solway: ${error.message}\n`);
+    return exitCodes.problem;
+  }
+}
+
+export const command: Command = { help, run };

@@ -1,0 +1,107 @@
+import { createWriteStream } from 'node:fs';
+import { type Configuration, loadConfiguration } from '../../app/configuration.ts';
+import {
+  configurationArguments,
+  configurationOptions,
+  parseArguments,
+} from '../../app/configuration-arguments.ts';
+import { rpcUrl, type Service, startService } from '../../app/service.ts';
+import { wantsLocalnet } from '../../app/upstreams.ts';
+import { createLogger, type Logger } from '../../base/log.ts';
+import { type Command, exitCodes, type Terminal, UsageError } from '../command.ts';
+import { untilTold } from '../until-told.ts';
+
+const help = `Usage: solway up [options]
+
+Runs the service: the JSON-RPC door behind API keys, in front of the configured nodes, or of the embedded
+ledger when there is none. The first start makes one key of each product and shows each this once.
+
+Options:
+  --config FILE        configuration (default: SOLWAY_CONFIG, else solway.toml if there is one)
+  --upstream URL       a JSON-RPC node; repeat it for more. Replaces the nodes of the file
+    --ws URL           its WebSocket address
+    --grpc URL         its Yellowstone gRPC address
+    --network NAME     its network (default: the default network)
+  --host HOST          address to listen on (default 127.0.0.1)
+  --port PORT          port to listen on (default 8080; 0 takes a free one)
+  --data-dir DIR       where keys, usage and the embedded ledger are kept (default solway-data)
+  --log-level LEVEL    trace, debug, info, warn, error, fatal or silent (default info)
+  --json               print one line of JSON when ready, instead of words
+
+Examples:
+  solway up
+  solway up --upstream https://host/path --upstream https://other-host/path
+  solway up --config /etc/solway.toml
+`;
+
+const options = { ...configurationOptions, json: { type: 'boolean' } } as const;
+
+/** Log lines go to the configured file, else to standard error: standard output is for the person. */
+function openLog({ log }: Configuration): Logger {
+  if (log.file === null) return createLogger(log.level, (line) => void process.stderr.write(line));
+  const file = createWriteStream(log.file, { flags: 'a', mode: 0o600 });
+  return createLogger(log.level, (line) => void file.write(line));
+}
+
+const curl = (url: string, key: string): string =>
+  `curl ${url} -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '{"jsonrpc":"2.0","id":1,"method":"getHealth"}'`;
+
+const uses = {
+  rpc: 'JSON-RPC',
+  grpc: 'gRPC on port 50051: the key is yours to keep, the door is not open in this version',
+  fs: 'shred-stage stream on port 50051: the key is yours to keep, the door is not open in this version',
+} as const;
+
+function describeKeys(service: Service): string {
+  if (service.newKeys.length === 0) {
+    return '  Keys: as before. "solway keys list" shows them, "solway keys create" makes another.\n';
+  }
+  const lines = service.newKeys.map(({ secret, key }) => {
+    const call = key.product === 'rpc' ? `\n      ${curl(rpcUrl(service), secret)}` : '';
+    return `\n    ${secret}\n      ${uses[key.product]}${call}\n`;
+  });
+  return `  Keys, shown this once; keep them:\n${lines.join('')}`;
+}
+
+function describe(service: Service, configuration: Configuration): string {
+  const nodes = configuration.upstreams.map(({ name }) => name);
+  if (wantsLocalnet(configuration)) nodes.push('the embedded ledger');
+  return `
+Solway answers on ${rpcUrl(service)}
+
+  Upstream: ${nodes.join(', ')}
+  Data: ${configuration.dataDir}
+
+${describeKeys(service)}
+  Stop with Ctrl+C.
+`;
+}
+
+function readyLine(service: Service): string {
+  const keys = service.newKeys.map(({ secret, key }) => ({ product: key.product, id: key.id, key: secret }));
+  return `${JSON.stringify({ event: 'ready', url: service.url, rpcUrl: rpcUrl(service), keys })}\n`;
+}
+
+async function run(args: readonly string[], terminal: Terminal): Promise<number> {
+  const parsed = parseArguments(args, options);
+  if (parsed.positionals.length > 0)
+    throw new UsageError(`"${parsed.positionals[0]}" is not understood: see solway up --help`);
+  const configuration = loadConfiguration(configurationArguments(parsed), terminal.environment);
+  const log = openLog(configuration);
+  const told = untilTold();
+  const service = await startService({
+    configuration,
+    environment: terminal.environment,
+    program: [process.execPath, process.argv[1] ?? ''],
+    log,
+  });
+  terminal.out(parsed.values.json === true ? readyLine(service) : describe(service, configuration));
+  log.info({ url: service.url }, 'ready');
+  const why = await told;
+  log.info({ why }, 'stopping');
+  await service.stop();
+  log.info('stopped');
+  return exitCodes.ok;
+}
+
+export const command: Command = { help, run };
