@@ -24,7 +24,9 @@ describeOnBothStores('the database', ({ kind, fresh, open }) => {
     const place = await fresh();
     const stores = await Promise.all(Array.from({ length: 6 }, () => open(place)));
     for (const store of stores) {
-      expect(await store.db.selectFrom('change_counter').selectAll().execute()).toEqual([{ id: 1, version: 0 }]);
+      expect(await store.db.selectFrom('change_counter').selectAll().execute()).toEqual([
+        { id: 1, version: 0 },
+      ]);
     }
   });
 
@@ -47,7 +49,11 @@ describeOnBothStores('the database', ({ kind, fresh, open }) => {
   it('is as it was when a step fails', async () => {
     const store = await open();
     const good = extraTable('half');
-    const bad: Migration = { number: good.number + 1, name: 'bad', up: async () => Promise.reject(new Error('no')) };
+    const bad: Migration = {
+      number: good.number + 1,
+      name: 'bad',
+      up: async () => Promise.reject(new Error('no')),
+    };
     await expect(migrate(store, [...migrations, good, bad])).rejects.toThrow('no');
     await expect(sql`select * from half`.execute(store.db)).rejects.toThrow(/half/);
     await migrate(store);

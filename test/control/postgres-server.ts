@@ -34,7 +34,9 @@ function unprivileged(): Identity {
   if (process.getuid?.() !== 0) return {};
   for (const name of ['postgres', 'nobody']) {
     try {
-      const [uid, gid] = ['-u', '-g'].map((flag) => Number(execFileSync('id', [flag, name], { stdio: 'pipe' })));
+      const [uid, gid] = ['-u', '-g'].map((flag) =>
+        Number(execFileSync('id', [flag, name], { stdio: 'pipe' })),
+      );
       return { uid: uid!, gid: gid! };
     } catch {
       // The next name may exist.
@@ -89,7 +91,18 @@ export async function startPostgres(programs: string): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'solway-pg-'));
   const identity = unprivileged();
   if (identity.uid !== undefined) chownSync(folder, identity.uid, identity.gid!);
-  const initdb = ['-D', join(folder, 'data'), '-U', 'solway', '-A', 'trust', '-N', '-E', 'UTF8', '--locale=C'];
+  const initdb = [
+    '-D',
+    join(folder, 'data'),
+    '-U',
+    'solway',
+    '-A',
+    'trust',
+    '-N',
+    '-E',
+    'UTF8',
+    '--locale=C',
+  ];
   execFileSync(join(programs, 'initdb'), initdb, { ...identity, stdio: 'ignore', cwd: folder });
   let child: ChildProcess | null = null;
   let databases = 0;

@@ -47,8 +47,9 @@ function suite(kind: Store['dialect'], tests: (stores: Stores) => void): void {
 /** Runs the tests on SQLite and, where its programs are installed, on a PostgreSQL server of their own. */
 export function describeOnBothStores(name: string, tests: (stores: Stores) => void): void {
   describe(`${name}, on SQLite`, () => suite('sqlite', tests));
-  describe.skipIf(postgresPrograms === null)(`${name}, on PostgreSQL (skipped where it is not installed)`, () =>
-    suite('postgres', tests),
+  describe.skipIf(postgresPrograms === null)(
+    `${name}, on PostgreSQL (skipped where it is not installed)`,
+    () => suite('postgres', tests),
   );
 }
 

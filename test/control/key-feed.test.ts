@@ -1,0 +1,178 @@
+import { EventEmitter, once } from 'node:events';
+import { sql } from 'kysely';
+import { expect, it, onTestFinished } from 'vitest';
+import { KeyDirectory } from '../../src/access/key-directory.ts';
+import type { KeyId, KeyRecord } from '../../src/access/key-record.ts';
+import type { Store } from '../../src/control/database/open.ts';
+import { KeyFeed, type KeyFeedOptions } from '../../src/control/key-feed.ts';
+import { revokeKey } from '../../src/control/key-state.ts';
+import { createKey } from '../../src/control/keys.ts';
+import { syncPlans } from '../../src/control/plans.ts';
+import { describeOnBothStores, registerOn, testPeppers } from './stores.ts';
+
+/** A directory that says what happens to it. */
+class WatchedDirectory extends KeyDirectory {
+  readonly events = new EventEmitter();
+
+  override apply(records: Iterable<KeyRecord>): KeyRecord[] {
+    const taken = super.apply(records);
+    if (taken.length > 0) this.events.emit('taken', taken);
+    return taken;
+  }
+
+  override setStoreReachable(reachable: boolean): void {
+    super.setStoreReachable(reachable);
+    this.events.emit(reachable ? 'back' : 'away');
+  }
+}
+
+async function follow(store: Store, options: Partial<KeyFeedOptions> = {}) {
+  const directory = new WatchedDirectory({ peppers: testPeppers.secrets });
+  const feed = new KeyFeed({ store, sink: directory, pollIntervalMs: 50, ...options });
+  await feed.start();
+  onTestFinished(() => feed.stop());
+  return { directory, feed, next: (event: string) => once(directory.events, event) };
+}
+
+/** The same store, with a switch that makes it fail as when the database is away. */
+function breakable(store: Store): { store: Store; away: boolean } {
+  const state = {
+    away: false,
+    store: {
+      ...store,
+      get db() {
+        if (state.away) throw new Error('the database is away');
+        return store.db;
+      },
+    },
+  };
+  return state;
+}
+
+describeOnBothStores('the feed of keys', ({ kind, fresh, open, server }) => {
+  it('loads every key at the start, page by page', async () => {
+    const store = await open();
+    const register = await registerOn(store);
+    for (let count = 0; count < 7; count++) await createKey(register, { product: 'rpc', name: 'x' });
+    const { directory } = await follow(store, { pageRows: 3 });
+    expect(directory.size).toBe(7);
+    expect(directory.storeReachable).toBe(true);
+  });
+
+  it('carries a change that another connection makes within a second', async () => {
+    const place = await fresh();
+    const register = await registerOn(await open(place));
+    const { directory, next } = await follow(await open(place));
+    let taken = next('taken');
+    const started = performance.now();
+    const { key, secret } = await createKey(register, { product: 'rpc', name: 'x' });
+    await taken;
+    expect(directory.authenticate(secret, 'rpc', register.now()).id).toBe(key.id);
+    taken = next('taken');
+    await revokeKey(register, key.id);
+    await taken;
+    expect(directory.find(key.id as KeyId)?.state).toBe('revoked');
+    expect(performance.now() - started).toBeLessThan(1_000);
+  });
+
+  it('carries a change of a plan to each of its keys', async () => {
+    const store = await open();
+    const register = await registerOn(store);
+    for (let count = 0; count < 3; count++) await createKey(register, { product: 'rpc', name: 'x' });
+    const { next } = await follow(store, { pageRows: 10 });
+    const taken = next('taken');
+    const limits = { rpcPerSecond: 77, rpcBurst: 99 };
+    await syncPlans(store, [{ id: 'default', name: 'default', limits }], 'test');
+    const [records] = (await taken) as [KeyRecord[]];
+    expect(records.map((record) => record.limits)).toEqual([limits, limits, limits]);
+  });
+
+  it('keeps the keys it has while the store is away, and catches up when it is back', async () => {
+    const real = await open();
+    const register = await registerOn(real);
+    const known = await createKey(register, { product: 'rpc', name: 'x' });
+    const broken = breakable(real);
+    const states: string[] = [];
+    const { directory, next } = await follow(broken.store, { onStore: (state) => states.push(state) });
+    let event = next('away');
+    broken.away = true;
+    await event;
+    expect(directory.authenticate(known.secret, 'rpc', register.now()).id).toBe(known.key.id);
+    const made = await createKey(register, { product: 'rpc', name: 'y' });
+    expect(() => directory.authenticate(made.secret, 'rpc', register.now())).toThrow('cannot be checked');
+    event = next('back');
+    broken.away = false;
+    await event;
+    expect(directory.authenticate(made.secret, 'rpc', register.now()).id).toBe(made.key.id);
+    expect(states).toEqual(['back', 'away', 'back']);
+  });
+
+  it('starts without the store and loads the keys when it comes', async () => {
+    const real = await open();
+    await createKey(await registerOn(real), { product: 'rpc', name: 'x' });
+    const broken = breakable(real);
+    broken.away = true;
+    const { directory, next } = await follow(broken.store);
+    expect([directory.size, directory.storeReachable]).toEqual([0, false]);
+    const back = next('back');
+    broken.away = false;
+    await back;
+    expect(directory.size).toBe(1);
+  });
+
+  it('counts a store that does not answer in time as away', async () => {
+    const real = await open();
+    let release: (() => void) | undefined;
+    const stuck = { ...real, db: real.db };
+    const { next, directory } = await follow(stuck, { awayAfterMs: 100 });
+    const away = next('away');
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const transaction =
+      kind === 'sqlite' ? real.db.transaction().execute(() => held) : lockCounter(real, held);
+    await away;
+    expect(directory.storeReachable).toBe(false);
+    const back = next('back');
+    release?.();
+    await Promise.all([transaction, back]);
+  });
+
+  it.runIf(kind === 'postgres')('hears of changes at once, long before the next look', async () => {
+    const place = await fresh();
+    const register = await registerOn(await open(place));
+    const { next } = await follow(await open(place), { pollIntervalMs: 50 });
+    const slow = await follow(await open(place), { pollIntervalMs: 60_000 });
+    // The LISTEN is under way since the start; a change that comes before it is in force is found all the same.
+    const [taken, slowTaken] = [next('taken'), slow.next('taken')];
+    await createKey(register, { product: 'rpc', name: 'x' });
+    await Promise.all([taken, slowTaken]);
+    expect(slow.directory.size).toBe(1);
+  });
+
+  it.runIf(kind === 'postgres')('outlives the server: a kill, and its return', async () => {
+    const store = await open();
+    const register = await registerOn(store);
+    const known = await createKey(register, { product: 'rpc', name: 'x' });
+    const { directory, next } = await follow(store);
+    let event = next('away');
+    await server()!.kill();
+    await event;
+    expect(directory.authenticate(known.secret, 'rpc', register.now()).id).toBe(known.key.id);
+    event = next('back');
+    await server()!.start();
+    await event;
+    const taken = next('taken');
+    const made = await createKey(register, { product: 'rpc', name: 'y' });
+    await taken;
+    expect(directory.authenticate(made.secret, 'rpc', register.now()).id).toBe(made.key.id);
+  });
+});
+
+/** Holds a lock that even readers wait for. */
+async function lockCounter(store: Store, held: Promise<void>): Promise<void> {
+  await store.db.transaction().execute(async (trx) => {
+    await sql`lock table change_counter in access exclusive mode`.execute(trx);
+    await held;
+  });
+}
