@@ -36,6 +36,23 @@ describe('base58', () => {
     );
   });
 
+  it('writes data longer than a transaction, as programs may pass to each other', () => {
+    const slowly = (bytes: Uint8Array): string => {
+      let text = '';
+      for (let rest = BigInt(`0x${Buffer.from(bytes).toString('hex')}`); rest > 0n; rest /= 58n) {
+        text = base58.encode(Uint8Array.of(Number(rest % 58n))).at(-1) + text;
+      }
+      return text;
+    };
+    for (const length of [2049, 3000, 10_240]) {
+      const bytes = Uint8Array.from({ length }, (_, at) => (at * 7 + 1) & 0xff);
+      expect(encodeBase58(bytes)).toBe(slowly(bytes));
+      bytes.fill(0, 0, 5);
+      expect(encodeBase58(bytes)).toBe(`11111${slowly(bytes)}`);
+    }
+    expect(encodeBase58(new Uint8Array(2100))).toBe('1'.repeat(2100));
+  });
+
   it('refuses characters outside the alphabet', () => {
     for (const text of ['0', 'O', 'I', 'l', ' ', 'abc!', 'ä', '1\n']) expect(decodeBase58(text)).toBeNull();
   });
