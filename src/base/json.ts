@@ -1,3 +1,5 @@
+import { floatText } from './float-text.ts';
+
 /**
  * JSON in which integers are exact. `JSON.parse` rounds above 2^53 and `JSON.stringify` refuses bigint; a u64
  * must survive both ways.
@@ -59,11 +61,6 @@ export function parseJson(text: string): JsonValue {
   return LONG_DIGITS.test(text) ? JSON.parse(text, exactInteger) : JSON.parse(text);
 }
 
-function float64(value: number): string {
-  if (!Number.isFinite(value)) return 'null';
-  return Number.isInteger(value) && Math.abs(value) < 1e16 ? `${value}.0` : String(value);
-}
-
 function writeObject(value: { readonly [name: string]: WritableJson }): string {
   let text = '{';
   for (const name in value) {
@@ -99,7 +96,7 @@ export function writeJson(value: WritableJson): string {
   }
   if (value === null) return 'null';
   if (Array.isArray(value)) return writeArray(value);
-  if (value instanceof Float64) return float64(value.value);
+  if (value instanceof Float64) return Number.isFinite(value.value) ? floatText(value.value) : 'null';
   if (value instanceof RawJson) return value.text;
   return writeObject(value as { readonly [name: string]: WritableJson });
 }

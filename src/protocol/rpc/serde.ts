@@ -1,3 +1,4 @@
+import { floatText } from '../../base/float-text.ts';
 import type { JsonValue } from '../../base/json.ts';
 import { U64_MAX } from '../../ledger/units.ts';
 import { invalidParams, type RpcError } from '../rpc-error.ts';
@@ -13,17 +14,6 @@ export type JsonObject = { readonly [name: string]: JsonValue };
 
 /** -32602 "Invalid params: <text>." Source: jsonrpc_core `Params::parse`. */
 export const serdeFault = (text: string): RpcError => invalidParams(`Invalid params: ${text}.`);
-
-/** Text of an f64 as the `ryu` crate prints it: always a point or an exponent, exponents above 16 digits. */
-function ryuText(value: number): string {
-  if (value === 0) return Object.is(value, -0) ? '-0.0' : '0.0';
-  const [, sign = '', digits = '', power = '0'] =
-    /^(-?)([\d.]+)e([+-]\d+)$/.exec(value.toExponential()) ?? [];
-  const exponent = Number(power);
-  if (exponent >= 16 || exponent < -5) return `${sign}${digits}e${exponent}`;
-  const text = Math.abs(value).toFixed(Math.max(1, digits.replace('.', '').length - 1 - exponent));
-  return sign + text;
-}
 
 /** Text of a string as Rust's `{:?}` prints it, for the characters JSON clients send. */
 const rustDebug = (text: string): string =>
@@ -48,7 +38,7 @@ export function unexpected(value: JsonValue): string {
       return `boolean \`${value}\``;
     case 'number':
     case 'bigint':
-      return isInteger(value) ? `integer \`${value}\`` : `floating point \`${ryuText(Number(value))}\``;
+      return isInteger(value) ? `integer \`${value}\`` : `floating point \`${floatText(Number(value))}\``;
   }
   if (value === null) return 'null';
   return Array.isArray(value) ? 'sequence' : 'map';
@@ -195,7 +185,7 @@ function debugValue(value: JsonValue): string {
       return `Bool(${value})`;
     case 'number':
     case 'bigint':
-      return `Number(${isInteger(value) ? value : ryuText(Number(value))})`;
+      return `Number(${isInteger(value) ? value : floatText(Number(value))})`;
   }
   if (value === null) return 'Null';
   return Array.isArray(value) ? `Array ${debugArray(value)}` : `Object ${debugObject(value)}`;
