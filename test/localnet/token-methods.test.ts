@@ -1,0 +1,218 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { JsonValue } from '../../src/base/json.ts';
+import { programs } from '../../src/ledger/programs.ts';
+import { account, key, mint, tokenAccount } from './support/accounts.ts';
+import { openTestLedger, rpcError, serdeError, type TestLedger } from './support/embedded-ledger.ts';
+
+const MINT = key(10);
+const MINT_2022 = key(11);
+const EMPTY_MINT = key(12);
+const OWNER = key(20);
+const DELEGATE = key(21);
+const STRANGER = key(22);
+const LARGE = key(30);
+const SMALL = key(31);
+const DELEGATED = key(32);
+const OF_2022 = key(33);
+const NO_TOKEN = key(40);
+const NO_MINT = key(41);
+const WRAPPED_SOL = 'So11111111111111111111111111111111111111112';
+
+let ledger: TestLedger;
+beforeAll(async () => {
+  ledger = await openTestLedger({
+    accounts: [
+      [MINT, mint(18_446_744_073_709_551_615n, 2)],
+      [MINT_2022, mint(5n, 0, programs.token2022)],
+      [EMPTY_MINT, mint(0n, 9)],
+      [LARGE, tokenAccount(MINT, OWNER, 9_007_199_254_740_993n)],
+      [SMALL, tokenAccount(MINT, OWNER, 150n)],
+      [DELEGATED, tokenAccount(MINT, STRANGER, 150n, DELEGATE)],
+      [OF_2022, tokenAccount(MINT_2022, OWNER, 5n, DELEGATE, programs.token2022)],
+      [NO_TOKEN, account(key(1), new Uint8Array(3))],
+      [NO_MINT, account(programs.token, new Uint8Array(5))],
+    ],
+  });
+  ledger.advance(3);
+});
+afterAll(() => ledger.close());
+
+const context = { apiVersion: '4.1.0', slot: 0 };
+const amount = (text: string, decimals: number, ui: number, uiText: string): JsonValue => ({
+  amount: text,
+  decimals,
+  uiAmount: ui,
+  uiAmountString: uiText,
+});
+const HUGE = amount('9007199254740993', 2, 9_007_199_254_740_992 / 100, '90071992547409.93');
+const SOME = amount('150', 2, 1.5, '1.5');
+
+/** The addresses in an answer that lists accounts. */
+async function addresses(...call: Parameters<TestLedger['ask']>): Promise<JsonValue> {
+  const answer = (await ledger.ask(...call)) as { value: { pubkey: string }[] };
+  return answer.value?.map(({ pubkey }) => pubkey) ?? answer;
+}
+
+describe('getTokenAccountBalance', () => {
+  it('tells the balance exactly, in base units and in tokens', async () => {
+    expect(await ledger.ask('getTokenAccountBalance', LARGE)).toEqual({ context, value: HUGE });
+    expect(await ledger.ask('getTokenAccountBalance', OF_2022, { commitment: 'processed' })).toEqual({
+      context: { ...context, slot: 3 },
+      value: amount('5', 0, 5, '5'),
+    });
+  });
+
+  it.each<[JsonValue[], JsonValue]>([
+    [[key(99)], rpcError(-32602, 'Invalid param: could not find account')],
+    [[NO_TOKEN], rpcError(-32602, 'Invalid param: not a Token account')],
+    [[MINT], rpcError(-32602, 'Invalid param: not a Token account')],
+    [[], rpcError(-32602, '`params` should have at least 1 argument(s)')],
+    [[5], serdeError('invalid type: integer `5`, expected a string')],
+    [['not a key', {}], serdeError('missing field `commitment`')],
+    [['not a key'], rpcError(-32602, 'Invalid param: Invalid')],
+  ])('answers %j with its error', async (params, error) => {
+    expect(await ledger.ask('getTokenAccountBalance', ...params)).toEqual(error);
+  });
+});
+
+describe('getTokenSupply', () => {
+  it('tells the supply exactly', async () => {
+    const value = amount('18446744073709551615', 2, 2 ** 64 / 100, '184467440737095516.15');
+    expect(await ledger.ask('getTokenSupply', MINT)).toEqual({ context, value });
+  });
+
+  it.each<[JsonValue[], JsonValue]>([
+    [[key(99)], rpcError(-32602, 'Invalid param: could not find account')],
+    [[NO_TOKEN], rpcError(-32602, 'Invalid param: not a Token mint')],
+    [[LARGE], rpcError(-32602, 'Invalid param: mint could not be unpacked')],
+    [[MINT, {}], serdeError('missing field `commitment`')],
+    [['1'], rpcError(-32602, 'Invalid param: WrongSize')],
+  ])('answers %j with its error', async (params, error) => {
+    expect(await ledger.ask('getTokenSupply', ...params)).toEqual(error);
+  });
+});
+
+describe('getTokenLargestAccounts', () => {
+  it('lists the holders of a mint, the largest first, of equals the higher address', async () => {
+    expect(await ledger.ask('getTokenLargestAccounts', MINT)).toEqual({
+      context,
+      value: [
+        { address: LARGE, ...(HUGE as object) },
+        { address: DELEGATED, ...(SOME as object) },
+        { address: SMALL, ...(SOME as object) },
+      ],
+    });
+    expect(await ledger.ask('getTokenLargestAccounts', EMPTY_MINT)).toEqual({ context, value: [] });
+    expect(await ledger.ask('getTokenLargestAccounts', WRAPPED_SOL)).toEqual({ context, value: [] });
+  });
+
+  it.each<[JsonValue[], JsonValue]>([
+    [[key(99)], rpcError(-32602, 'Invalid param: could not find mint')],
+    [[NO_MINT], rpcError(-32602, 'Invalid param: Token mint could not be unpacked')],
+    [
+      [MINT, { commitment: 'max' }],
+      serdeError('unknown variant `max`, expected one of `processed`, `confirmed`, `finalized`'),
+    ],
+  ])('answers %j with its error', async (params, error) => {
+    expect(await ledger.ask('getTokenLargestAccounts', ...params)).toEqual(error);
+  });
+});
+
+describe('getTokenAccountsByOwner', () => {
+  const base64 = { encoding: 'base64' };
+
+  it('finds the accounts of a wallet by mint or by program, sorted', async () => {
+    expect(await addresses('getTokenAccountsByOwner', OWNER, { mint: MINT }, base64)).toEqual([LARGE, SMALL]);
+    const program = (id: string): JsonValue => ({ programId: id });
+    expect(await addresses('getTokenAccountsByOwner', OWNER, program(programs.token), base64)).toEqual([
+      LARGE,
+      SMALL,
+    ]);
+    expect(await addresses('getTokenAccountsByOwner', OWNER, program(programs.token2022), base64)).toEqual([
+      OF_2022,
+    ]);
+    expect(await addresses('getTokenAccountsByOwner', OWNER, { mint: WRAPPED_SOL })).toEqual([]);
+  });
+
+  it('shows what a token account means', async () => {
+    const answer = await ledger.ask(
+      'getTokenAccountsByOwner',
+      OWNER,
+      { mint: MINT },
+      { encoding: 'jsonParsed' },
+    );
+    expect(answer).toMatchObject({
+      value: [
+        {
+          pubkey: LARGE,
+          account: {
+            lamports: 10_000_000,
+            owner: programs.token,
+            rentEpoch: 18446744073709551615n,
+            space: 165,
+            data: {
+              program: 'spl-token',
+              space: 165,
+              parsed: { type: 'account', info: { mint: MINT, owner: OWNER, tokenAmount: HUGE } },
+            },
+          },
+        },
+        { pubkey: SMALL },
+      ],
+    });
+  });
+
+  it('cuts the data as asked', async () => {
+    const config = { encoding: 'base58', dataSlice: { offset: 64, length: 1 } };
+    const answer = await ledger.ask('getTokenAccountsByOwner', OWNER, { mint: MINT_2022 }, config);
+    expect(answer).toMatchObject({ value: [{ account: { data: ['6', 'base58'], space: 165 } }] });
+  });
+
+  it.each<[JsonValue[], JsonValue]>([
+    [
+      [OWNER, { mint: MINT }],
+      rpcError(
+        -32600,
+        'Encoded binary (base 58) data should be less than 128 bytes, please use Base64 encoding.',
+      ),
+    ],
+    [[OWNER, { mint: key(99) }], rpcError(-32602, 'Invalid param: could not find mint')],
+    [[OWNER, { mint: NO_MINT }], rpcError(-32602, 'Invalid param: Token mint could not be unpacked')],
+    [[OWNER, { programId: OWNER }], rpcError(-32602, 'Invalid param: unrecognized Token program id')],
+    [[OWNER], rpcError(-32602, '`params` should have at least 2 argument(s)')],
+    [[OWNER, {}], serdeError('invalid value: map, expected map with a single key')],
+    [[OWNER, { owner: OWNER }], serdeError('unknown variant `owner`, expected `mint` or `programId`')],
+    [[OWNER, { mint: 5 }], serdeError('invalid type: integer `5`, expected a string')],
+    [[OWNER, { mint: '1' }], rpcError(-32602, 'Invalid param: WrongSize')],
+    [['l', { mint: '1' }], rpcError(-32602, 'Invalid param: Invalid')],
+    [
+      [OWNER, { mint: MINT }, { minContextSlot: 9 }],
+      rpcError(-32016, 'Minimum context slot has not been reached', { contextSlot: 0 }),
+    ],
+    [
+      [OWNER, { mint: MINT }, {}, {}],
+      rpcError(-32602, 'Invalid parameters: Expected from 2 to 3 parameters.', '"Got: 4"'),
+    ],
+  ])('answers %j with its error', async (params, error) => {
+    expect(await ledger.ask('getTokenAccountsByOwner', ...params)).toEqual(error);
+  });
+});
+
+describe('getTokenAccountsByDelegate', () => {
+  it('finds the accounts a delegate may spend from', async () => {
+    const found = (filter: JsonValue): Promise<JsonValue> =>
+      addresses('getTokenAccountsByDelegate', DELEGATE, filter, { encoding: 'jsonParsed' });
+    expect(await found({ mint: MINT })).toEqual([DELEGATED]);
+    expect(await found({ programId: programs.token })).toEqual([DELEGATED]);
+    expect(await found({ programId: programs.token2022 })).toEqual([OF_2022]);
+    expect(await addresses('getTokenAccountsByDelegate', OWNER, { mint: MINT })).toEqual([]);
+  });
+
+  it.each<[JsonValue[], JsonValue]>([
+    [[DELEGATE, { mint: key(99) }], rpcError(-32602, 'Invalid param: could not find mint')],
+    [[DELEGATE, { programId: OWNER }], rpcError(-32602, 'Invalid param: unrecognized Token program id')],
+    [[DELEGATE, 'mint'], serdeError('invalid type: unit variant, expected newtype variant')],
+  ])('answers %j with its error', async (params, error) => {
+    expect(await ledger.ask('getTokenAccountsByDelegate', ...params)).toEqual(error);
+  });
+});
