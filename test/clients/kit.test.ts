@@ -324,6 +324,12 @@ describe('@solana/kit through the gateway', () => {
       { programAddress: LOOKUP_TABLE_PROGRAM, accounts, data: create },
       { programAddress: LOOKUP_TABLE_PROGRAM, accounts, data: extend },
     ]);
+    // Addresses of a lookup table can be used from the slot after the one that added them.
+    const extended = await rpc.getSlot(CONFIRMED).send();
+    await eventually(
+      async () => (await rpc.getSlot(CONFIRMED).send()) > extended,
+      'the next slot is confirmed',
+    );
     const tables = await fetchAddressesForLookupTables([table], rpc, CONFIRMED);
     expect(tables[table]).toEqual([to]);
 

@@ -65,6 +65,16 @@ async function funded(sol = 10): Promise<Keypair> {
   return keypair;
 }
 
+/** Addresses of a lookup table can be used from the slot after the one that added them. */
+async function pastSlotOf(table: PublicKey): Promise<void> {
+  const { value } = await connection.getAddressLookupTable(table);
+  const extended = value?.state.lastExtendedSlot ?? 0;
+  await eventually(
+    async () => (await connection.getSlot()) > extended,
+    `a slot after ${extended} is confirmed`,
+  );
+}
+
 describe('@solana/web3.js v1 through the gateway', () => {
   it('funds an account by airdrop', async () => {
     const payer = await funded(3);
@@ -285,6 +295,7 @@ describe('@solana/web3.js v1 through the gateway', () => {
       addresses: [to],
     });
     await send(payer, [create, extend]);
+    await pastSlotOf(table);
     const { value: lookup } = await connection.getAddressLookupTable(table);
     expect(lookup?.state.addresses.map((address) => address.toBase58())).toEqual([to.toBase58()]);
 
