@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseJson, type WritableJson, writeJson } from '../../src/base/json.ts';
+import type { LocalNode } from '../../src/localnet/node.ts';
 import { type OpenLocalNode, openLocalNode } from '../../src/localnet/open.ts';
 import type { RpcHandler } from '../../src/localnet/rpc-handler.ts';
 import { rpcHandlers } from '../../src/localnet/rpc-handlers.ts';
@@ -17,6 +18,8 @@ export type Rig = Readonly<{
   result(method: keyof typeof rpcHandlers, params: readonly unknown[]): Promise<any>;
   /** The error a method answers with. Fails when it is a result. */
   error(method: keyof typeof rpcHandlers, params: readonly unknown[]): Promise<object>;
+  /** The same for a ledger some of whose parts answer differently. */
+  errorWith(parts: object, method: keyof typeof rpcHandlers, params: readonly unknown[]): Promise<object>;
   slot(commitment: Commitment): number;
   freeze(slots?: number): Promise<void>;
   /** Freezes slots (32 unless told) and waits until the slot 31 below the tip is finalized. */
@@ -31,11 +34,22 @@ export async function openRig(): Promise<Rig> {
   const ledgerDir = mkdtempSync(join(tmpdir(), 'solway-ledger-'));
   const node = await openLocalNode({ ledgerDir, manual: true });
   const call = async (
+    from: LocalNode,
     method: keyof typeof rpcHandlers,
     params: readonly unknown[],
   ): Promise<WritableJson> => {
     const handler: RpcHandler = rpcHandlers[method];
-    return handler(node, parseJson(writeJson(params as WritableJson)));
+    return handler(from, parseJson(writeJson(params as WritableJson)));
+  };
+  const errorOf = async (answer: Promise<WritableJson>): Promise<object> => {
+    try {
+      await answer;
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error;
+      const { code, message, data } = error;
+      return throughJson({ code, message, data }) as object;
+    }
+    throw new Error('the method did not fail');
   };
   const slot = (commitment: Commitment): number => Number(node.bank(commitment).slot);
   const freeze = async (slots = 1): Promise<void> => {
@@ -45,17 +59,12 @@ export async function openRig(): Promise<Rig> {
     node,
     slot,
     freeze,
-    result: async (method, params) => throughJson(await call(method, params)),
-    error: async (method, params) => {
-      try {
-        await call(method, params);
-      } catch (error) {
-        if (!(error instanceof RpcError)) throw error;
-        const { code, message, data } = error;
-        return throughJson({ code, message, data }) as object;
-      }
-      throw new Error(`${method} did not fail`);
-    },
+    result: async (method, params) => throughJson(await call(node, method, params)),
+    error: (method, params) => errorOf(call(node, method, params)),
+    errorWith: (parts, method, params) =>
+      errorOf(
+        call({ genesis: node.genesis, bank: node.bank.bind(node), ...parts } as LocalNode, method, params),
+      ),
     finalize: async (slots = 32) => {
       await freeze(slots);
       await eventually(async () => slot('finalized') === slot('processed') - 31, 'the tip is finalized');
