@@ -9,6 +9,7 @@ export class KeyChangeListener {
   readonly #open: () => Client;
   readonly #onChange: () => void;
   #client: Client | null = null;
+  #connecting: Promise<void> | null = null;
   #stopped = false;
 
   constructor(open: () => Client, onChange: () => void) {
@@ -17,8 +18,13 @@ export class KeyChangeListener {
   }
 
   /** Connects when not connected. Never rejects. */
-  async ensure(): Promise<void> {
-    if (this.#client !== null || this.#stopped) return;
+  ensure(): Promise<void> {
+    if (this.#client !== null || this.#stopped) return Promise.resolve();
+    this.#connecting = this.#connect();
+    return this.#connecting;
+  }
+
+  async #connect(): Promise<void> {
     const client = this.#open();
     this.#client = client;
     client.on('notification', this.#onChange);
@@ -36,6 +42,8 @@ export class KeyChangeListener {
 
   async stop(): Promise<void> {
     this.#stopped = true;
+    // pg cannot end a connection that is being made; it waits for its own timeout then.
+    await this.#connecting;
     const client = this.#client;
     this.#client = null;
     await client?.end().catch(() => undefined);

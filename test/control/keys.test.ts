@@ -11,8 +11,9 @@ import { describeOnBothStores, registerOn, testPeppers } from './stores.ts';
 const HOUR = 3_600_000;
 
 async function recordsOf(store: Store): Promise<KeyRecord[]> {
-  const pages = await Array.fromAsync(keysChangedAfter(store, 0, 2));
-  return pages.flat();
+  const records: KeyRecord[] = [];
+  for await (const page of keysChangedAfter(store, 0, 2)) records.push(...page);
+  return records;
 }
 
 /** What a gateway that has read the store says of a key at a time. */
