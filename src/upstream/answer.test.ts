@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { target } from '../../test/fuzz/answer.ts';
+import { seeds, target } from '../../test/fuzz/answer.ts';
 import { locateAnswer } from './answer.ts';
 
 const locate = (text: string, id = 7): { body: string; errorCode: number } | null => {
@@ -97,16 +97,11 @@ describe('the answer in what a node sent', () => {
   });
 
   it('withstands answers with bytes changed, cut out and put in', () => {
-    const seeds = [
-      '{"jsonrpc":"2.0","result":{"context":{"slot":1},"value":[1.5e3,"\\u00e9",true,null]},"id":7}\n',
-      '{"jsonrpc":"2.0","id":7,"result":{"a":[{}, [], "x"]}}',
-      '{"jsonrpc":"2.0","error":{"code":-32005,"message":"m","data":{"numSlotsBehind":null}},"id":7}',
-    ].map((text) => Buffer.from(text));
     const edit = fc.record({ at: fc.nat(120), drop: fc.nat(3), put: fc.uint8Array({ maxLength: 3 }) });
     fc.assert(
       fc.property(fc.constantFrom(...seeds), fc.array(edit, { maxLength: 4 }), (seed, edits) => {
         target(
-          edits.reduce<Buffer>(
+          edits.reduce<Uint8Array>(
             (bytes, { at, drop, put }) =>
               Buffer.concat([bytes.subarray(0, at), put, bytes.subarray(at + drop)]),
             seed,

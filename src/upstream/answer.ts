@@ -1,5 +1,5 @@
+import { scanObject, skipSpace } from '../base/json-scan.ts';
 import type { Answer } from '../protocol/call.ts';
-import { type Member, objectMembers } from './json-span.ts';
 
 /**
  * Finds the `result` or the `error` in what a node sent, as a view into its bytes: a result is never parsed, so
@@ -10,7 +10,10 @@ import { type Member, objectMembers } from './json-span.ts';
 
 const RESULT_FIRST = Buffer.from('{"jsonrpc":"2.0","result":');
 const ERROR_FIRST = Buffer.from('{"jsonrpc":"2.0","error":');
+const NULL = Buffer.from('null');
 const NEWLINE = 0x0a;
+/** Deeper than any answer of a node nests. */
+const DEPTH_MAX = 256;
 
 /** JSON-RPC errors that a node can only give with `id: null`, because it could not read ours. */
 const UNREADABLE = new Set([-32700, -32600]);
@@ -51,31 +54,43 @@ function locateByEnds(bytes: Buffer, id: number, end: number): Answer | null {
   return null;
 }
 
-/** The only member of that name, null when there is none, undefined when there are several. */
-function only(members: readonly Member[], name: string): Member | null | undefined {
-  const found = members.filter((member) => member.name === name);
-  return found.length > 1 ? undefined : (found[0] ?? null);
+/** Where a member's value stands. */
+type Span = Readonly<{ from: number; to: number }>;
+
+/** The envelope as it was scanned: spans by name, and whether a name came twice or cannot be compared. */
+type Envelope = { readonly bytes: Buffer; readonly spans: Map<string, Span>; odd: boolean };
+
+function noteMember(envelope: Envelope, nameStart: number, nameEnd: number, from: number, to: number): void {
+  const name = envelope.bytes.toString('utf8', nameStart, nameEnd);
+  envelope.odd ||= envelope.spans.has(name) || name.includes('\\');
+  envelope.spans.set(name, { from, to });
+}
+
+/** The members of the object that the bytes consist of; null when they are anything else. */
+function scanEnvelope(bytes: Buffer): ReadonlyMap<string, Span> | null {
+  const envelope: Envelope = { bytes, spans: new Map(), odd: false };
+  const end = scanObject(bytes, skipSpace(bytes, 0), DEPTH_MAX, envelope, noteMember);
+  return end < 0 || skipSpace(bytes, end) !== bytes.length || envelope.odd ? null : envelope.spans;
 }
 
 /** Any order and spacing: the whole text is checked. A null beside its filled sister counts as absent. */
 function locateByScan(bytes: Buffer, id: number): Answer | null {
-  const members = objectMembers(bytes);
-  if (members === null || members.some(({ name }) => name.includes('\\'))) return null;
-  const idMember = only(members, 'id');
-  const result = only(members, 'result');
-  const error = only(members, 'error');
-  if (idMember == null || result === undefined || error === undefined) return null;
-  const text = (member: Member): string => bytes.toString('latin1', member.from, member.to);
-  const hasError = error !== null && text(error) !== 'null';
-  const theirId = text(idMember);
-  if (hasError) {
-    if (result !== null && text(result) !== 'null') return null;
-    const answer = errorAnswer(bytes.subarray(error.from, error.to));
-    const ours = theirId === String(id) || (theirId === 'null' && UNREADABLE.has(answer?.errorCode ?? 0));
-    return ours ? answer : null;
+  const spans = scanEnvelope(bytes);
+  if (spans === null) return null;
+  const member = (name: string): Buffer | null => {
+    const span = spans.get(name);
+    return span === undefined ? null : bytes.subarray(span.from, span.to);
+  };
+  const isNull = (value: Buffer | null): boolean => value === null || value.equals(NULL);
+  const theirId = member('id')?.toString('latin1');
+  const result = member('result');
+  const error = member('error');
+  if (error === null || isNull(error)) {
+    return result !== null && theirId === String(id) ? { body: result, errorCode: 0 } : null;
   }
-  if (result === null || theirId !== String(id)) return null;
-  return { body: bytes.subarray(result.from, result.to), errorCode: 0 };
+  const answer = isNull(result) ? errorAnswer(error) : null;
+  const ours = theirId === String(id) || (theirId === 'null' && UNREADABLE.has(answer?.errorCode ?? 0));
+  return ours ? answer : null;
 }
 
 /**

@@ -69,6 +69,10 @@ class Post implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, cause: Error): void {
+    this.fail(cause);
+  }
+
+  fail(cause: unknown): void {
     this.#settle({ kind: 'transport', bytesLeft: this.#controller !== null, timedOut: false, cause });
   }
 
@@ -99,9 +103,7 @@ export function exchange(pool: Pool, options: ExchangeOptions): Promise<Exchange
     try {
       pool.dispatch({ method: 'POST', path, headers, body }, post);
     } catch (cause) {
-      post.onResponseError(NO_CONTROLLER, cause as Error);
+      post.fail(cause);
     }
   });
 }
-
-const NO_CONTROLLER = null as unknown as Dispatcher.DispatchController;

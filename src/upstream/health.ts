@@ -29,9 +29,10 @@ export function referenceSlot(slots: readonly Slot[], lagMaxSlots: number): Slot
   return top - second > BigInt(lagMaxSlots) ? second : top;
 }
 
-/** Measures every node whose slot is known against the others. */
+/** Measures every node whose slot is known against those that still answer. */
 export function markLag(nodes: readonly UpstreamNode[], lagMaxSlots: number): void {
-  const known = nodes.map((node) => node.slot).filter((value) => value !== null);
+  const answering = nodes.filter((node) => !node.circuit.tripped);
+  const known = answering.map((node) => node.slot).filter((value) => value !== null);
   const reference = referenceSlot(known, lagMaxSlots);
   for (const node of nodes) {
     if (node.slot === null || reference === null) continue;

@@ -1,10 +1,10 @@
+import { ByteReader } from '../base/bytes.ts';
 import { decodeBase58 } from '../ledger/base58.ts';
+import { readShortVec } from '../ledger/short-vec.ts';
 import { SIGNATURE_BYTES, type Signature, signatureFromBytes } from '../ledger/signature.ts';
 
-/** Where a legacy or v0 transaction's first signature begins: after the count, which fits one byte. */
-const FIRST_SIGNATURE = 1;
-/** A count with this bit set would be two bytes long, or marks another format. */
-const CONTINUED = 0x80;
+/** More signatures do not fit into a packet; a v1 transaction, which begins otherwise, reads as more. */
+const SIGNATURES_MAX = 19;
 
 function wireBytes(params: Buffer): Uint8Array | null {
   const [text, options] = JSON.parse(params.toString('utf8')) as [unknown, { encoding?: unknown }?];
@@ -15,16 +15,17 @@ function wireBytes(params: Buffer): Uint8Array | null {
 /**
  * The signature that names the transaction in the params of sendTransaction.
  * Source: solana-transaction wire format: a short-vec of 64-byte signatures comes first.
- * @returns null when the params hold no signed transaction.
+ * @returns null when the params hold no signed legacy or v0 transaction.
  */
 export function sentSignature(params: Buffer | null): Signature | null {
   if (params === null) return null;
   try {
     const wire = wireBytes(params);
-    const count = wire?.[0] ?? 0;
-    const end = FIRST_SIGNATURE + SIGNATURE_BYTES;
-    if (wire === null || count === 0 || count >= CONTINUED || wire.length < end) return null;
-    return signatureFromBytes(wire.subarray(FIRST_SIGNATURE, end));
+    if (wire === null) return null;
+    const reader = new ByteReader(wire);
+    const count = readShortVec(reader);
+    if (count === 0 || count > SIGNATURES_MAX) return null;
+    return signatureFromBytes(reader.bytes(SIGNATURE_BYTES));
   } catch {
     return null;
   }

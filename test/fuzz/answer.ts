@@ -22,23 +22,34 @@ function check(body: Buffer, errorCode: number, envelope: Envelope): void {
   if (envelope.id !== ID && envelope.id !== null) throw new Error('took an answer to another request');
 }
 
+/** Answers to mutate, in the orders that nodes write. */
+export const seeds: readonly Uint8Array[] = [
+  '{"jsonrpc":"2.0","result":{"context":{"slot":1},"value":[1.5e3,"\\u00e9",true,null]},"id":7}\n',
+  '{"jsonrpc":"2.0","id":7,"result":{"a":[{}, [], "x"]}}',
+  '{"jsonrpc":"2.0","error":{"code":-32005,"message":"m","data":{"numSlotsBehind":null}},"id":7}',
+  ' { "id" : 7 , "error" : null , "result" : 18446744073709551615 } ',
+  '{"jsonrpc":"2.0","error":{"code":-32700,"message":"Parse error"},"id":null}',
+].map((text) => Buffer.from(text));
+
 /**
  * Whatever a node sends: no exception, never an answer out of text that is not JSON (but for the order that is
  * known by its ends alone), and what is located is what JSON.parse finds.
+ * @returns whether an answer was found.
  */
-export function target(bytes: Uint8Array): void {
+export function target(bytes: Uint8Array): boolean {
   const buffer = Buffer.from(bytes);
   const answer = locateAnswer(buffer, ID);
-  if (answer === null) return;
+  if (answer === null) return false;
   const envelope = parse(bytes) as Envelope | undefined;
   const byEnds = AGAVE_ORDER.test(buffer.toString('latin1'));
   if (envelope === undefined) {
     if (!byEnds && isUtf8(bytes)) throw new Error('found an answer in what is not JSON');
-    return;
+    return true;
   }
   // Two members of one name: by the ends alone both are seen as one; no node writes that.
-  if (byEnds && parse(answer.body) === undefined) return;
+  if (byEnds && parse(answer.body) === undefined) return true;
   check(answer.body, answer.errorCode, envelope);
+  return true;
 }
 
 function isUtf8(bytes: Uint8Array): boolean {

@@ -32,6 +32,14 @@ describe('the watch over the nodes', () => {
     expect(stateOf('node-2')).toBe('healthy');
   });
 
+  it('forgets the slot of a node that has died', async () => {
+    scene = await stage([healthy('1', 5_000n), healthy('2', 9_000_000n)], { circuitFailuresMax: 1 });
+    scene.pool.start();
+    await until(() => stateOf('node-1') === 'behind');
+    scene.mocks[1]!.become(dyingAfterRequest);
+    await until(() => stateOf('node-1') === 'healthy' && stateOf('node-2') === 'failing');
+  });
+
   it('uses what there is when every node looks bad', async () => {
     scene = await stage([dyingAfterRequest], { circuitFailuresMax: 1, circuitOpenMs: 60_000 });
     scene.pool.start();
