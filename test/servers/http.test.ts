@@ -216,6 +216,18 @@ describe('a connection', () => {
     expect([door.asked, door.lines]).toEqual([[], []]);
   });
 
+  it('that goes away with several requests on their way leaves none of them behind', async () => {
+    door.answer = () => new Promise(() => {});
+    const wire = door.connect();
+    const key = door.createKey();
+    wire.socket.write([1, 2, 3].map((id) => rawPost(key, call('getSlot', id))).join(''));
+    await expect.poll(() => door.asked.length).toBe(3);
+    expect(door.http.inFlight).toBe(3);
+    wire.socket.destroy();
+    await expect.poll(() => door.http.inFlight).toBe(0);
+    await expect.poll(() => door.asked.map(({ signal }) => signal?.aborted)).toEqual([true, true, true]);
+  });
+
   it('that never finishes its request is answered with 408 and closed', async () => {
     await restart({ requestTimeoutMs: 200, headersTimeoutMs: 200 });
     const half = door.connect();
