@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { Keypair as OracleKeypair } from '@solana/web3.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -6,6 +7,30 @@ import { Keypair, verify } from './ed25519.ts';
 
 const hex = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text, 'hex'));
 const message = new TextEncoder().encode('a message');
+
+const IDENTITY = Uint8Array.from({ length: 32 }, (_, at) => (at === 0 ? 1 : 0));
+const ORDER = 2n ** 252n + 27742317777372353535851937790883648493n;
+
+const sha512 = (...parts: Uint8Array[]): Uint8Array =>
+  createHash('sha512').update(Buffer.concat(parts)).digest();
+
+const littleEndian = (bytes: Uint8Array): bigint =>
+  bytes.reduceRight((value, byte) => value * 256n + BigInt(byte), 0n);
+
+const bytesOf = (value: bigint): Uint8Array =>
+  Uint8Array.from({ length: 32 }, (_, at) => Number((value >> BigInt(8 * at)) & 255n));
+
+const scalarBytes = (value: bigint): Uint8Array => bytesOf(value % ORDER);
+
+/** RFC 8032, §5.1.5. */
+function secretScalar(seed: Uint8Array): bigint {
+  const half = sha512(seed).slice(0, 32);
+  half[0] = (half[0] ?? 0) & 248;
+  half[31] = ((half[31] ?? 0) & 127) | 64;
+  return littleEndian(half);
+}
+
+const challenge = (point: Uint8Array, key: Uint8Array): bigint => littleEndian(sha512(point, key, message));
 
 function withBit(bytes: Uint8Array, bit: number): Uint8Array {
   const changed = Uint8Array.from(bytes);
@@ -45,13 +70,28 @@ describe('a signature', () => {
     expect(verify(any, message, key)).toBe(false);
   });
 
-  it('is refused under a key of small order, where OpenSSL would accept it', () => {
-    // The identity as key and as R with S = 0 satisfies the equation for every message.
-    const identity = Uint8Array.from({ length: 32 }, (_, at) => (at === 0 ? 1 : 0));
-    const signature = Uint8Array.from([...identity, ...new Uint8Array(32)]);
-    expect(verify(signature, message, identity)).toBe(false);
-    const signed = withBit(identity, 255);
-    expect(verify(Uint8Array.from([...signed, ...new Uint8Array(32)]), message, identity)).toBe(false);
+  it('is refused when its key or its point has small order, though the equation holds', () => {
+    const seed = new Uint8Array(32).fill(3);
+    const key = addressBytes(Keypair.fromSeed(seed).address);
+    const scalar = secretScalar(seed);
+    // Under the identity as key, S = a and R = aB fit every message.
+    expect(verify(Uint8Array.from([...key, ...scalarBytes(scalar)]), message, IDENTITY)).toBe(false);
+    // With the identity as R, S = ha fits.
+    const ha = challenge(IDENTITY, key) * scalar;
+    expect(verify(Uint8Array.from([...IDENTITY, ...scalarBytes(ha)]), message, key)).toBe(false);
+    // The same arithmetic with an ordinary R gives a valid signature.
+    const otherSeed = new Uint8Array(32).fill(5);
+    const point = addressBytes(Keypair.fromSeed(otherSeed).address);
+    const sum = secretScalar(otherSeed) + challenge(point, key) * scalar;
+    expect(verify(Uint8Array.from([...point, ...scalarBytes(sum)]), message, key)).toBe(true);
+  });
+
+  it('is refused when S is not below the order of the group', () => {
+    const keypair = Keypair.generate();
+    const signature = keypair.sign(message);
+    const s = littleEndian(signature.subarray(32)) + ORDER;
+    const malleated = Uint8Array.from([...signature.subarray(0, 32), ...bytesOf(s)]);
+    expect(verify(malleated, message, addressBytes(keypair.address))).toBe(false);
   });
 });
 

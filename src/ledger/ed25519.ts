@@ -26,7 +26,7 @@ function publicKeyObject(publicKey: Uint8Array): KeyObject {
 
 /**
  * Every encoding of a point of small order, sign bit cleared. Under such a key some signatures fit many
- * messages, so Solana refuses them (ed25519-dalek, `verify_strict`) where OpenSSL does not.
+ * messages, so Solana refuses them (ed25519-dalek, `verify_strict`), whatever the OpenSSL underneath does.
  */
 const SMALL_ORDER: ReadonlySet<string> = new Set([
   '0000000000000000000000000000000000000000000000000000000000000000',
@@ -40,7 +40,7 @@ const SMALL_ORDER: ReadonlySet<string> = new Set([
 
 function isSmallOrder(point: Uint8Array): boolean {
   const first = point[0] ?? 0;
-  // Only seven first bytes occur in the table; ordinary points rarely go further than this line.
+  // The first bytes of the table: few ordinary points go further than this line.
   if (first !== 0 && first !== 1 && first !== 0x26 && first !== 0xc7 && first < 0xec) return false;
   const cleared = Buffer.from(point);
   cleared[31] = (cleared[31] ?? 0) & 0x7f;

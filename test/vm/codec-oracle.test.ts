@@ -1,0 +1,225 @@
+import {
+  AddressLookupTableProgram,
+  Authorized,
+  ComputeBudgetProgram,
+  Keypair,
+  Lockup,
+  PublicKey,
+  StakeProgram,
+  SystemProgram,
+  Transaction,
+  type TransactionInstruction,
+  VoteInit,
+  VoteProgram,
+} from '@solana/web3.js';
+import { type FailedTransactionMetadata, LiteSvm, type TransactionMetadata } from 'litesvm/dist/internal.js';
+import { describe, expect, it } from 'vitest';
+import { type Address, addressBytes } from '../../src/ledger/address.ts';
+import { decodeAddressLookupTable } from '../../src/ledger/address-lookup-table.ts';
+import { decodeNonce, encodeNonce } from '../../src/ledger/nonce.ts';
+import { sysvars } from '../../src/ledger/programs.ts';
+import { decodeStakeState, encodeStakeState } from '../../src/ledger/stake-state.ts';
+import { decodeClock, encodeClock } from '../../src/ledger/sysvar/clock.ts';
+import { decodeEpochRewards, encodeEpochRewards } from '../../src/ledger/sysvar/epoch-rewards.ts';
+import { decodeEpochSchedule, encodeEpochSchedule } from '../../src/ledger/sysvar/epoch-schedule.ts';
+import { decodeFees, encodeFees } from '../../src/ledger/sysvar/fees.ts';
+import { decodeLastRestartSlot, encodeLastRestartSlot } from '../../src/ledger/sysvar/last-restart-slot.ts';
+import {
+  decodeRecentBlockhashes,
+  encodeRecentBlockhashes,
+} from '../../src/ledger/sysvar/recent-blockhashes.ts';
+import { DEFAULT_RENT, decodeRent, encodeRent, minimumBalance } from '../../src/ledger/sysvar/rent.ts';
+import { decodeSlotHashes, encodeSlotHashes } from '../../src/ledger/sysvar/slot-hashes.ts';
+import { decodeSlotHistory, encodeSlotHistory } from '../../src/ledger/sysvar/slot-history.ts';
+import { decodeStakeHistory, encodeStakeHistory } from '../../src/ledger/sysvar/stake-history.ts';
+import { decodeTransaction } from '../../src/ledger/transaction/decode-transaction.ts';
+import { feeOf } from '../../src/ledger/transaction/fee.ts';
+import { decodeVoteState, encodeVoteState } from '../../src/ledger/vote-state.ts';
+
+const SOL = 1_000_000_000;
+const vm = new LiteSvm();
+vm.setSigverify(false);
+const payer = Keypair.generate();
+vm.airdrop(payer.publicKey.toBytes(), BigInt(100 * SOL));
+
+/** Signs and runs instructions; gives the wire form. */
+function run(instructions: readonly TransactionInstruction[], ...signers: Keypair[]): Uint8Array {
+  const transaction = new Transaction({ feePayer: payer.publicKey, recentBlockhash: vm.latestBlockhash() });
+  transaction.add(...instructions).sign(payer, ...signers);
+  const wire = Uint8Array.from(transaction.serialize());
+  const outcome: TransactionMetadata | FailedTransactionMetadata = vm.sendLegacyTransaction(wire);
+  if ('err' in outcome) throw new Error(outcome.meta().toString());
+  vm.expireBlockhash();
+  return wire;
+}
+
+function dataOf(key: PublicKey | Address): Uint8Array {
+  const account = vm.getAccount(typeof key === 'string' ? addressBytes(key) : key.toBytes());
+  if (account === null) throw new Error(`no account ${key}`);
+  return account.data();
+}
+
+/** What the real programs wrote must be read, and be written again to the byte. */
+function roundTrip<T>(
+  key: PublicKey | Address,
+  decode: (data: Uint8Array) => T | null,
+  encode: (value: T) => Uint8Array,
+): T {
+  const data = dataOf(key);
+  const value = decode(data);
+  if (value === null) throw new Error(`${key} is not read`);
+  const written = encode(value);
+  expect(Buffer.from(written.subarray(0, data.length)).toString('hex')).toBe(
+    Buffer.from(data).toString('hex'),
+  );
+  expect(written.subarray(data.length).every((byte) => byte === 0)).toBe(true);
+  return value;
+}
+
+const vote = Keypair.generate();
+
+function createVote(): void {
+  const [fromPubkey, newAccountPubkey] = [payer.publicKey, vote.publicKey];
+  run(
+    [
+      SystemProgram.createAccount({
+        fromPubkey,
+        newAccountPubkey,
+        lamports: SOL,
+        space: 3762,
+        programId: VoteProgram.programId,
+      }),
+      VoteProgram.initializeAccount({
+        votePubkey: newAccountPubkey,
+        nodePubkey: fromPubkey,
+        voteInit: new VoteInit(fromPubkey, fromPubkey, fromPubkey, 5),
+      }),
+    ],
+    vote,
+  );
+}
+
+describe('what the real programs write', () => {
+  it('is read as a vote account and written again to the byte', () => {
+    createVote();
+    const state = roundTrip(vote.publicKey, decodeVoteState, encodeVoteState);
+    expect(state).toMatchObject({
+      version: 'V4',
+      node: payer.publicKey.toBase58(),
+      votes: [],
+      rootSlot: null,
+    });
+  });
+
+  it('is read as a stake account, initialized and delegated, and written again to the byte', () => {
+    const stake = Keypair.generate();
+    run(
+      [
+        StakeProgram.createAccount({
+          fromPubkey: payer.publicKey,
+          stakePubkey: stake.publicKey,
+          authorized: new Authorized(payer.publicKey, payer.publicKey),
+          lockup: new Lockup(7, 8, payer.publicKey),
+          lamports: 5 * SOL,
+        }).instructions,
+      ].flat(),
+      stake,
+    );
+    const initialized = roundTrip(stake.publicKey, decodeStakeState, encodeStakeState);
+    expect(initialized).toMatchObject({
+      type: 'initialized',
+      meta: { lockup: { unixTimestamp: 7n, epoch: 8n, custodian: payer.publicKey.toBase58() } },
+    });
+    run(
+      StakeProgram.delegate({
+        stakePubkey: stake.publicKey,
+        authorizedPubkey: payer.publicKey,
+        votePubkey: vote.publicKey,
+      }).instructions,
+    );
+    const delegated = roundTrip(stake.publicKey, decodeStakeState, encodeStakeState);
+    expect(delegated).toMatchObject({
+      type: 'delegated',
+      stake: { delegation: { voter: vote.publicKey.toBase58(), deactivationEpoch: 2n ** 64n - 1n } },
+      flags: 0,
+    });
+  });
+
+  it('is read as a nonce account and written again to the byte', () => {
+    const nonce = Keypair.generate();
+    run(
+      SystemProgram.createNonceAccount({
+        fromPubkey: payer.publicKey,
+        noncePubkey: nonce.publicKey,
+        authorizedPubkey: payer.publicKey,
+        lamports: SOL,
+      }).instructions,
+      nonce,
+    );
+    const state = roundTrip(nonce.publicKey, decodeNonce, encodeNonce);
+    expect(state).toMatchObject({ version: 'current', data: { authority: payer.publicKey.toBase58() } });
+  });
+
+  it('is read as an address lookup table', () => {
+    const recentSlot = decodeSlotHashes(dataOf(sysvars.slotHashes))?.[0]?.slot ?? 0n;
+    const { slot } = vm.getClock();
+    const [create, table] = AddressLookupTableProgram.createLookupTable({
+      authority: payer.publicKey,
+      payer: payer.publicKey,
+      recentSlot,
+    });
+    const addresses = [PublicKey.unique(), PublicKey.unique()];
+    const extend = AddressLookupTableProgram.extendLookupTable({
+      lookupTable: table,
+      authority: payer.publicKey,
+      payer: payer.publicKey,
+      addresses,
+    });
+    run([create, extend]);
+    expect(decodeAddressLookupTable(dataOf(table))).toEqual({
+      deactivationSlot: 2n ** 64n - 1n,
+      lastExtendedSlot: slot,
+      lastExtendedSlotStartIndex: 0,
+      authority: payer.publicKey.toBase58(),
+      addresses: addresses.map(String),
+    });
+  });
+});
+
+describe('what the runtime charges', () => {
+  it('is the fee that we compute', () => {
+    const before = vm.getBalance(payer.publicKey.toBytes()) ?? 0n;
+    const wire = run([
+      ComputeBudgetProgram.setComputeUnitLimit({ units: 100_001 }),
+      ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 12_345n }),
+    ]);
+    const after = vm.getBalance(payer.publicKey.toBytes()) ?? 0n;
+    const decoded = decodeTransaction(wire);
+    if ('fault' in decoded) throw new Error(decoded.fault);
+    expect(feeOf(decoded.transaction.message)).toBe(before - after);
+    expect(before - after).toBe(6_235n);
+  });
+
+  it('is the minimum balance that we compute', () => {
+    for (const size of [0, 80, 82, 165, 200, 3762, 10 * 1024 * 1024]) {
+      expect(minimumBalance(DEFAULT_RENT, size)).toBe(vm.minimumBalanceForRentExemption(BigInt(size)));
+    }
+  });
+});
+
+describe('the sysvars of the runtime', () => {
+  it('are read and written again to the byte', () => {
+    roundTrip(sysvars.clock, decodeClock, encodeClock);
+    roundTrip(sysvars.epochSchedule, decodeEpochSchedule, encodeEpochSchedule);
+    roundTrip(sysvars.rent, decodeRent, encodeRent);
+    roundTrip(sysvars.epochRewards, decodeEpochRewards, encodeEpochRewards);
+    roundTrip(sysvars.lastRestartSlot, decodeLastRestartSlot, encodeLastRestartSlot);
+    roundTrip(sysvars.fees, decodeFees, encodeFees);
+    expect(
+      roundTrip(sysvars.recentBlockhashes, decodeRecentBlockhashes, encodeRecentBlockhashes),
+    ).not.toEqual([]);
+    expect(roundTrip(sysvars.slotHashes, decodeSlotHashes, encodeSlotHashes)).not.toEqual([]);
+    roundTrip(sysvars.slotHistory, decodeSlotHistory, encodeSlotHistory);
+    roundTrip(sysvars.stakeHistory, decodeStakeHistory, encodeStakeHistory);
+  });
+});
