@@ -11,6 +11,9 @@ export function untilTold(): Promise<string> {
     };
     process.once('SIGTERM', () => told('SIGTERM'));
     process.once('SIGINT', () => told('SIGINT'));
-    if (process.channel !== undefined) process.once('disconnect', () => told('the parent process is gone'));
+    if (process.channel === undefined) return;
+    process.once('disconnect', () => told('the parent process is gone'));
+    // Listening to the channel must not keep a process that is done from ending.
+    process.channel.unref();
   });
 }
