@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events';
 import { sql } from 'kysely';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { KeyDirectory } from '../../src/access/key-directory.ts';
 import type { KeyId, KeyRecord } from '../../src/access/key-record.ts';
 import type { Store } from '../../src/control/database/open.ts';
@@ -26,11 +26,10 @@ class WatchedDirectory extends KeyDirectory {
   }
 }
 
-async function follow(store: Store, options: Partial<KeyFeedOptions> = {}) {
+async function startFeed(store: Store, options: Partial<KeyFeedOptions>) {
   const directory = new WatchedDirectory({ peppers: testPeppers.secrets });
   const feed = new KeyFeed({ store, sink: directory, pollIntervalMs: 50, ...options });
   await feed.start();
-  onTestFinished(() => feed.stop());
   return { directory, feed, next: (event: string) => once(directory.events, event) };
 }
 
@@ -49,7 +48,13 @@ function breakable(store: Store): { store: Store; away: boolean } {
   return state;
 }
 
-describeOnBothStores('the feed of keys', ({ kind, fresh, open, server }) => {
+describeOnBothStores('the feed of keys', ({ kind, fresh, open, defer, server }) => {
+  async function follow(store: Store, options: Partial<KeyFeedOptions> = {}) {
+    const followed = await startFeed(store, options);
+    defer(() => followed.feed.stop());
+    return followed;
+  }
+
   it('loads every key at the start, page by page', async () => {
     const store = await open();
     const register = await registerOn(store);

@@ -15,6 +15,8 @@ export type Stores = Readonly<{
   fresh(): Promise<OpenOptions>;
   /** An open database that is closed after the test; a new one when no place is given. */
   open(place?: OpenOptions): Promise<Store>;
+  /** Does this after the test, before the stores are closed. */
+  defer(work: () => Promise<void>): void;
   /** The server behind it; null for SQLite. */
   server(): PostgresServer | null;
 }>;
@@ -22,12 +24,14 @@ export type Stores = Readonly<{
 function suite(kind: Store['dialect'], tests: (stores: Stores) => void): void {
   const folder = mkdtempSync(join(tmpdir(), 'solway-store-'));
   const opened: Store[] = [];
+  const deferred: (() => Promise<void>)[] = [];
   let server: PostgresServer | null = null;
   let files = 0;
   beforeAll(async () => {
     if (kind === 'postgres') server = await startPostgres(postgresPrograms!);
   });
   afterEach(async () => {
+    for (const work of deferred.splice(0)) await work();
     for (const store of opened.splice(0)) await store.close().catch(() => undefined);
   });
   afterAll(async () => {
@@ -41,7 +45,7 @@ function suite(kind: Store['dialect'], tests: (stores: Stores) => void): void {
     opened.push(store);
     return store;
   };
-  tests({ kind, fresh, open, server: () => server });
+  tests({ kind, fresh, open, defer: (work) => void deferred.push(work), server: () => server });
 }
 
 /** Runs the tests on SQLite and, where its programs are installed, on a PostgreSQL server of their own. */
