@@ -4,6 +4,7 @@ import type { JsonValue } from '../../src/base/json.ts';
 import { encodeBase58 } from '../../src/ledger/base58.ts';
 import { programs, sysvars } from '../../src/ledger/programs.ts';
 import { lamports } from '../../src/ledger/units.ts';
+import { eventually } from '../service/eventually.ts';
 import { account, key, lockedStake, mint, tokenAccount } from './support/accounts.ts';
 import { openTestLedger, rpcError, serdeError, type TestLedger } from './support/embedded-ledger.ts';
 
@@ -127,6 +128,7 @@ describe('getBalance', () => {
     own.advance(1);
     expect([await at('confirmed'), await at('finalized')]).toEqual([value(1, 1_000_000), value(0, 0)]);
     own.advance(30);
+    await eventually(async () => own.node.bank('finalized').slot === 1n, 'slot 1 is finalized');
     expect(await at('finalized')).toEqual(value(1, 1_000_000));
     await own.close();
   });

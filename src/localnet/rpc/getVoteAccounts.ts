@@ -1,10 +1,9 @@
 import type { JsonValue } from '../../base/json.ts';
 import type { Address } from '../../ledger/address.ts';
 import { programs } from '../../ledger/programs.ts';
-import { type Lamports, lamports, slot } from '../../ledger/units.ts';
+import { type Lamports, lamports, type Slot, slot } from '../../ledger/units.ts';
 import { decodeVoteState, type VoteState } from '../../ledger/vote-state.ts';
 import {
-  type GetVoteAccountsParams,
   type GetVoteAccountsResult,
   parseGetVoteAccounts,
   type VoteAccountJson,
@@ -36,30 +35,38 @@ function describe(votePubkey: Address, state: VoteState, stake: Lamports | undef
   };
 }
 
-function* voteAccounts(bank: Bank, only: Address | null): Generator<VoteAccountJson> {
+/**
+ * The node votes for each slot in the next one and roots it 31 slots later, as the commitments of the ledger
+ * trail; it does so without vote transactions, so that its account does not show it.
+ */
+function withOwnVotes(vote: VoteAccountJson, bank: Bank): VoteAccountJson {
+  const trailing = (slots: bigint): Slot => slot(bank.slot > slots ? bank.slot - slots : 0n);
+  return { ...vote, lastVote: trailing(1n), rootSlot: trailing(32n) };
+}
+
+function* voteAccounts(bank: Bank, own: Address, only: Address | null): Generator<VoteAccountJson> {
   const stakes = activeStakes(bank);
   for (const [address, account] of bank.accountsByOwner(programs.vote)) {
     if (only !== null && address !== only) continue;
     const state = decodeVoteState(account.data);
-    if (state !== null) yield describe(address, state, stakes.get(address));
+    if (state === null) continue;
+    const vote = describe(address, state, stakes.get(address));
+    yield address === own ? withOwnVotes(vote, bank) : vote;
   }
 }
 
 const isCurrent = (vote: VoteAccountJson, bank: Bank, distance: bigint): boolean =>
   bank.slot >= distance ? vote.lastVote > bank.slot - distance : vote.lastVote > 0n;
 
-function divide(bank: Bank, wanted: GetVoteAccountsParams): GetVoteAccountsResult {
+/** The vote accounts of the ledger with the stake behind them, by whether they voted lately. */
+export function getVoteAccounts(node: LocalNode, params: JsonValue | undefined): GetVoteAccountsResult {
+  const wanted = parseGetVoteAccounts(params);
+  const bank = node.bank(wanted.commitment);
   const current: VoteAccountJson[] = [];
   const delinquent: VoteAccountJson[] = [];
-  for (const vote of voteAccounts(bank, wanted.votePubkey)) {
+  for (const vote of voteAccounts(bank, node.genesis.voteAccount, wanted.votePubkey)) {
     if (isCurrent(vote, bank, wanted.delinquentSlotDistance)) current.push(vote);
     else if (wanted.keepUnstakedDelinquents || vote.activatedStake > 0n) delinquent.push(vote);
   }
   return { current, delinquent };
-}
-
-/** The vote accounts of the ledger with the stake behind them. */
-export function getVoteAccounts(node: LocalNode, params: JsonValue | undefined): GetVoteAccountsResult {
-  const wanted = parseGetVoteAccounts(params);
-  return divide(node.bank(wanted.commitment), wanted);
 }

@@ -1,0 +1,267 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { JsonValue } from '../../src/base/json.ts';
+import { programs } from '../../src/ledger/programs.ts';
+import { lamports } from '../../src/ledger/units.ts';
+import { shredVersion } from '../../src/localnet/shred-version.ts';
+import { eventually } from '../service/eventually.ts';
+import { account, key, lockedStake } from './support/accounts.ts';
+import { openTestLedger, rpcError, serdeError, type TestLedger } from './support/embedded-ledger.ts';
+
+/** Tip 40, in epoch 1; finalized 9, in epoch 0; the schedules of epochs 0 and 1 are known. */
+const TIP = 40;
+const FINALIZED = 9;
+const SLOTS_PER_EPOCH = 32;
+
+let ledger: TestLedger;
+let identity: string;
+beforeAll(async () => {
+  ledger = await openTestLedger({ slotsPerEpoch: SLOTS_PER_EPOCH });
+  identity = ledger.node.genesis.identity;
+  ledger.node.airdrop(key(60), lamports(1_000_000));
+  ledger.advance(TIP);
+  const isFinalized = async (): Promise<boolean> => (await ledger.ask('getSlot')) === FINALIZED;
+  await eventually(isFinalized, 'the ledger finalizes slot 9');
+});
+afterAll(() => ledger.close());
+
+type Method = Parameters<TestLedger['ask']>[0];
+
+describe('the position of the chain', () => {
+  it.each<[Method, JsonValue[], JsonValue]>([
+    ['getSlot', [], FINALIZED],
+    ['getSlot', [{ commitment: 'finalized' }], FINALIZED],
+    ['getSlot', [{ commitment: 'confirmed' }], TIP - 1],
+    ['getSlot', [{ commitment: 'processed', minContextSlot: TIP }], TIP],
+    ['getBlockHeight', [], FINALIZED],
+    ['getBlockHeight', [{ commitment: 'processed' }], TIP],
+    ['getTransactionCount', [], 1],
+    [
+      'getEpochInfo',
+      [],
+      {
+        absoluteSlot: FINALIZED,
+        blockHeight: FINALIZED,
+        epoch: 0,
+        slotIndex: FINALIZED,
+        slotsInEpoch: SLOTS_PER_EPOCH,
+        transactionCount: 1,
+      },
+    ],
+    [
+      'getEpochInfo',
+      [{ commitment: 'processed' }],
+      {
+        absoluteSlot: TIP,
+        blockHeight: TIP,
+        epoch: 1,
+        slotIndex: 8,
+        slotsInEpoch: SLOTS_PER_EPOCH,
+        transactionCount: 1,
+      },
+    ],
+    ['getStakeMinimumDelegation', [], { context: { apiVersion: '4.1.0', slot: FINALIZED }, value: 1 }],
+  ])('%s %j', async (method, params, result) => {
+    expect(await ledger.ask(method, ...params)).toEqual(result);
+  });
+
+  const contextual = [
+    'getSlot',
+    'getBlockHeight',
+    'getTransactionCount',
+    'getEpochInfo',
+    'getSlotLeader',
+    'getStakeMinimumDelegation',
+  ] as const;
+  it.each(contextual)('%s refuses a slot not reached and wrong parameters', async (method) => {
+    expect(await ledger.ask(method, { minContextSlot: FINALIZED + 1 })).toEqual(
+      rpcError(-32016, 'Minimum context slot has not been reached', { contextSlot: FINALIZED }),
+    );
+    expect(await ledger.ask(method, 'confirmed')).toEqual(
+      serdeError('invalid type: string "confirmed", expected struct RpcContextConfig'),
+    );
+    expect(await ledger.ask(method, {}, {})).toEqual(
+      rpcError(-32602, 'Invalid parameters: Expected from 0 to 1 parameters.', '"Got: 2"'),
+    );
+    expect(JSON.parse(await ledger.askRaw(method, { commitment: 'confirmed' }))).toEqual(
+      rpcError(-32602, '`params` should be an array'),
+    );
+  });
+});
+
+describe('what never changes', () => {
+  it('is answered without parameters', async () => {
+    const { genesis } = ledger.node;
+    expect(await ledger.askRaw('getHealth', undefined)).toBe('"ok"');
+    expect(await ledger.ask('getGenesisHash')).toBe(genesis.hash);
+    expect(await ledger.ask('getIdentity')).toEqual({ identity });
+    expect(await ledger.ask('getVersion')).toEqual({ 'feature-set': 3640012085, 'solana-core': '4.1.0' });
+    expect(await ledger.ask('getEpochSchedule')).toEqual({
+      firstNormalEpoch: 0,
+      firstNormalSlot: 0,
+      leaderScheduleSlotOffset: SLOTS_PER_EPOCH,
+      slotsPerEpoch: SLOTS_PER_EPOCH,
+      warmup: false,
+    });
+  });
+
+  it('tells the inflation with a point even when it is whole', async () => {
+    expect(await ledger.askRaw('getInflationRate', [])).toBe(
+      '{"epoch":0,"foundation":0.0,"total":0.08,"validator":0.08}',
+    );
+  });
+
+  const withoutParameters = [
+    'getClusterNodes',
+    'getEpochSchedule',
+    'getGenesisHash',
+    'getHealth',
+    'getIdentity',
+    'getInflationRate',
+    'getVersion',
+  ] as const;
+  it.each(withoutParameters)('%s refuses parameters', async (method) => {
+    expect(await ledger.ask(method, 5)).toEqual(
+      rpcError(-32602, 'Invalid parameters: No parameters were expected', 'Array([Number(5)])'),
+    );
+    expect(JSON.parse(await ledger.askRaw(method, {}))).toEqual(
+      rpcError(-32602, 'Invalid parameters: No parameters were expected', 'Map({})'),
+    );
+  });
+});
+
+describe('getClusterNodes', () => {
+  it('names the one node there is', async () => {
+    expect(await ledger.ask('getClusterNodes')).toMatchObject([
+      {
+        pubkey: identity,
+        version: '4.1.0',
+        featureSet: 3640012085,
+        shredVersion: shredVersion(ledger.node.genesis.hash),
+        tpu: null,
+      },
+    ]);
+  });
+});
+
+describe('leaders', () => {
+  const unavailable = (epoch: bigint | number): JsonValue =>
+    rpcError(-32602, `Invalid slot range: leader schedule for epoch ${epoch} is unavailable`);
+
+  it('are the node itself, in every slot', async () => {
+    expect(await ledger.ask('getSlotLeader')).toBe(identity);
+    expect(await ledger.ask('getSlotLeaders', 60, 4)).toEqual(Array<string>(4).fill(identity));
+    expect(await ledger.ask('getSlotLeaders', 2n ** 64n - 1n, 0)).toEqual([]);
+    const schedule = { [identity]: Array.from({ length: SLOTS_PER_EPOCH }, (_, i) => i) };
+    expect(await ledger.ask('getLeaderSchedule')).toEqual(schedule);
+    expect(await ledger.ask('getLeaderSchedule', null, { commitment: 'processed' })).toEqual(schedule);
+    expect(await ledger.ask('getLeaderSchedule', 63, { identity })).toEqual(schedule);
+    expect(await ledger.ask('getLeaderSchedule', { identity })).toEqual(schedule);
+    expect(await ledger.ask('getLeaderSchedule', { identity: key(1) }, { identity })).toEqual({});
+  });
+
+  it('are unknown beyond the next epoch', async () => {
+    expect(await ledger.ask('getLeaderSchedule', 64)).toBeNull();
+    const absurd = 2n ** 63n - 1n;
+    expect(await ledger.ask('getLeaderSchedule', absurd)).toBeNull();
+    expect(await ledger.ask('getSlotLeaders', absurd, 1)).toEqual(unavailable(absurd / 32n));
+  });
+
+  const noVariant = serdeError(
+    'data did not match any variant of untagged enum RpcLeaderScheduleConfigWrapper',
+  );
+  it.each<[Method, JsonValue[], JsonValue]>([
+    ['getSlotLeaders', [60, 5], unavailable(2)],
+    ['getSlotLeaders', [100, 1], unavailable(3)],
+    ['getSlotLeaders', [0, 5001], rpcError(-32602, 'Invalid limit; max 5000')],
+    ['getSlotLeaders', [0], serdeError('invalid length 1, expected a tuple of size 2')],
+    ['getSlotLeaders', [0, 1, 2], serdeError('invalid length 3, expected fewer elements in array')],
+    ['getSlotLeaders', ['0', 1], serdeError('invalid type: string "0", expected u64')],
+    ['getLeaderSchedule', ['0'], noVariant],
+    ['getLeaderSchedule', [{ identity: 5 }], noVariant],
+    ['getLeaderSchedule', [null, { identity: '1' }], rpcError(-32602, 'Invalid param: WrongSize')],
+    [
+      'getLeaderSchedule',
+      [0, 5],
+      serdeError('invalid type: integer `5`, expected struct RpcLeaderScheduleConfig'),
+    ],
+  ])('%s answers %j with its error', async (method, params, error) => {
+    expect(await ledger.ask(method, ...params)).toEqual(error);
+  });
+});
+
+describe('getVoteAccounts', () => {
+  const own = (lastVote: number, rootSlot: number, activatedStake: JsonValue): JsonValue => ({
+    activatedStake,
+    commission: 100,
+    epochCredits: [],
+    epochVoteAccount: true,
+    inflationRewardsCommissionBps: 10_000,
+    lastVote,
+    nodePubkey: identity,
+    rootSlot,
+    votePubkey: ledger.node.genesis.voteAccount,
+  });
+  const STAKE = 999_999_997_717_120;
+
+  it('tells the stake behind the node, which votes in every slot', async () => {
+    expect(await ledger.ask('getVoteAccounts')).toEqual({ current: [own(8, 0, STAKE)], delinquent: [] });
+    expect(await ledger.ask('getVoteAccounts', { commitment: 'processed' })).toEqual({
+      current: [own(39, 8, STAKE)],
+      delinquent: [],
+    });
+  });
+
+  it('knows only the vote account asked for', async () => {
+    const { voteAccount } = ledger.node.genesis;
+    expect(await ledger.ask('getVoteAccounts', { votePubkey: voteAccount })).toMatchObject({
+      current: [{ votePubkey: voteAccount }],
+    });
+    expect(await ledger.ask('getVoteAccounts', { votePubkey: key(1) })).toEqual({
+      current: [],
+      delinquent: [],
+    });
+  });
+
+  it('calls one delinquent that voted too long ago', async () => {
+    const answer = await ledger.ask('getVoteAccounts', { delinquentSlotDistance: 1 });
+    expect(answer).toMatchObject({ current: [], delinquent: [{ lastVote: 8 }] });
+  });
+
+  it.each<[JsonValue, JsonValue]>([
+    [{ votePubkey: '1' }, rpcError(-32602, 'Invalid param: WrongSize')],
+    [{ votePubkey: 5 }, serdeError('invalid type: integer `5`, expected a string')],
+    [{ keepUnstakedDelinquents: 1 }, serdeError('invalid type: integer `1`, expected a boolean')],
+    [{ delinquentSlotDistance: -1 }, serdeError('invalid value: integer `-1`, expected u64')],
+    [5, serdeError('invalid type: integer `5`, expected struct RpcGetVoteAccountsConfig')],
+  ])('answers %j with its error', async (config, error) => {
+    expect(await ledger.ask('getVoteAccounts', config)).toEqual(error);
+  });
+
+  it('counts a delegation from the epoch after its activation, and keeps the unstaked when asked', async () => {
+    const voter = key(70);
+    const { genesis } = ledger.node;
+    const data = ledger.node.bank('processed').account(genesis.voteAccount)?.data ?? new Uint8Array();
+    const two = await openTestLedger({
+      slotsPerEpoch: SLOTS_PER_EPOCH,
+      accounts: [
+        [voter, account(programs.vote, data)],
+        [key(71), lockedStake(voter, 7n, { locked: 0n, active: 0n })],
+      ],
+    });
+    const at = async (config: { [name: string]: JsonValue }): Promise<JsonValue> => {
+      const answer = await two.ask('getVoteAccounts', {
+        commitment: 'processed',
+        votePubkey: voter,
+        ...config,
+      });
+      return (answer as { delinquent: JsonValue }).delinquent;
+    };
+    expect(await at({})).toEqual([]);
+    expect(await at({ keepUnstakedDelinquents: true })).toMatchObject([
+      { activatedStake: 0, epochVoteAccount: false },
+    ]);
+    two.advance(SLOTS_PER_EPOCH);
+    expect(await at({})).toMatchObject([{ activatedStake: 7, epochVoteAccount: true, lastVote: 0 }]);
+    await two.close();
+  });
+});
