@@ -1,0 +1,79 @@
+import { getStakeStateAccountDecoder } from '@solana-program/stake';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { addressFromBytes } from './address.ts';
+import { decodeStakeState, encodeStakeState, type StakeState } from './stake-state.ts';
+
+const u64 = fc.bigInt(0n, 2n ** 64n - 1n);
+const key = fc.uint8Array({ minLength: 32, maxLength: 32 }).map(addressFromBytes);
+
+const anyMeta = fc.record({
+  rentExemptReserve: u64,
+  authorized: fc.record({ staker: key, withdrawer: key }),
+  lockup: fc.record({
+    unixTimestamp: fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n),
+    epoch: u64,
+    custodian: key,
+  }),
+});
+
+const anyDelegated = fc.record({
+  type: fc.constant('delegated' as const),
+  meta: anyMeta,
+  stake: fc.record({
+    delegation: fc.record({
+      voter: key,
+      stake: u64,
+      activationEpoch: u64,
+      deactivationEpoch: u64,
+      warmupCooldownRate: fc.double({ noNaN: true }),
+    }),
+    creditsObserved: u64,
+  }),
+  flags: fc.nat(255),
+});
+
+const anyState: fc.Arbitrary<StakeState> = fc.oneof(
+  fc.constantFrom<StakeState>({ type: 'uninitialized' }, { type: 'rewardsPool' }),
+  fc.record({ type: fc.constant('initialized' as const), meta: anyMeta }),
+  anyDelegated,
+);
+
+describe('a stake account', () => {
+  it('is read back as it was written, in 200 bytes', () => {
+    fc.assert(
+      fc.property(anyState, (state) => {
+        const bytes = encodeStakeState(state);
+        expect(bytes).toHaveLength(200);
+        expect(decodeStakeState(bytes)).toEqual(state);
+      }),
+    );
+  });
+
+  it('is what the stake program’s own client reads', () => {
+    fc.assert(
+      fc.property(anyDelegated, (state) => {
+        const { state: oracle } = getStakeStateAccountDecoder().decode(encodeStakeState(state));
+        if (oracle.__kind !== 'Stake') throw new Error(oracle.__kind);
+        const [meta, stake] = oracle.fields;
+        expect(meta).toMatchObject(state.meta);
+        expect(stake).toMatchObject({
+          creditsObserved: state.stake.creditsObserved,
+          delegation: {
+            voterPubkey: state.stake.delegation.voter,
+            stake: state.stake.delegation.stake,
+            activationEpoch: state.stake.delegation.activationEpoch,
+            deactivationEpoch: state.stake.delegation.deactivationEpoch,
+          },
+        });
+      }),
+    );
+  });
+
+  it('is refused when it is cut off or of an unknown kind', () => {
+    const [delegated] = fc.sample(anyDelegated, 1);
+    expect(decodeStakeState(encodeStakeState(delegated!).subarray(0, 196))).toBeNull();
+    expect(decodeStakeState(Uint8Array.of(4, 0, 0, 0))).toBeNull();
+    expect(decodeStakeState(new Uint8Array(3))).toBeNull();
+  });
+});
