@@ -1,0 +1,87 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type JsonValue, parseJson, writeJson } from '../../src/base/json.ts';
+import { addressFromBytes } from '../../src/ledger/address.ts';
+import { encodeParsedInstruction } from '../../src/ledger/encoding/ui-instruction.ts';
+import { parseAccountData } from '../../src/ledger/parsed/parse-account.ts';
+import { parseInstruction } from '../../src/ledger/parsed/parse-instruction.ts';
+import { programs, sysvarOwner, sysvars } from '../../src/ledger/programs.ts';
+import { lamports } from '../../src/ledger/units.ts';
+
+const keys = [...Object.values(programs), ...Object.values(sysvars)];
+const program = fc.constantFrom(...keys.entries());
+/** Bytes that begin like a variant of some program. */
+const data = fc
+  .tuple(fc.nat(20), fc.constantFrom(1, 4), fc.uint8Array({ maxLength: 200 }))
+  .map(([discriminant, width, rest]) => {
+    const head = new Uint8Array(width);
+    head[0] = discriminant;
+    return Uint8Array.of(...head, ...rest);
+  });
+const accounts = fc.uint8Array({ maxLength: 10, max: keys.length + 2 });
+
+function namesInOrder(value: JsonValue): boolean {
+  if (Array.isArray(value)) return value.every(namesInOrder);
+  if (typeof value !== 'object' || value === null) return true;
+  const names = Object.keys(value);
+  return names.join() === names.toSorted().join() && Object.values(value).every(namesInOrder);
+}
+
+describe('any bytes', () => {
+  it('as an instruction are shown as JSON, members in wire order', () => {
+    let parsed = 0;
+    fc.assert(
+      fc.property(program, accounts, data, ([programIdIndex], indexes, bytes) => {
+        const instruction = { programIdIndex, accounts: indexes, data: bytes };
+        const text = writeJson(encodeParsedInstruction(instruction, keys, 1));
+        if (text.includes('"parsed"')) parsed++;
+        return namesInOrder(parseJson(text));
+      }),
+      { numRuns: 5_000 },
+    );
+    expect(parsed).toBeGreaterThan(50);
+  });
+
+  it('as an instruction with an index beyond the keys are never parsed', () => {
+    fc.assert(
+      fc.property(program, data, ([programIdIndex, programId], bytes) => {
+        const instruction = { programIdIndex, accounts: Uint8Array.of(0, keys.length, 1, 2, 3), data: bytes };
+        const parsed = parseInstruction(programId, instruction, keys);
+        return parsed === null || parsed.program === 'spl-memo';
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('as an account are shown as JSON, members in wire order', () => {
+    const lookup = { mint: () => ({ decimals: 9 }) };
+    const size = fc.constantFrom(4, 33, 40, 56, 80, 82, 120, 165, 166, 170, 200, 355, 3762);
+    const account = size.chain((length) =>
+      fc.tuple(fc.nat(4), fc.uint8Array({ minLength: 0, maxLength: 200 })).map(([tag, head]) => {
+        const bytes = new Uint8Array(length);
+        bytes.set(head.subarray(0, length));
+        bytes[0] = tag;
+        return bytes;
+      }),
+    );
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...keys, sysvarOwner),
+        fc.constantFrom(...keys),
+        account,
+        (owner, at, bytes) => {
+          const held = { lamports: lamports(1), data: bytes, owner, executable: false, rentEpoch: 0n };
+          const shown = parseAccountData(at, held, lookup);
+          return shown === null || namesInOrder(parseJson(writeJson(shown)));
+        },
+      ),
+      { numRuns: 5_000 },
+    );
+  });
+
+  it('of an owner that is not parsed stay unparsed', () => {
+    const owner = addressFromBytes(new Uint8Array(32).fill(9));
+    const held = { lamports: lamports(1), data: new Uint8Array(82), owner, executable: false, rentEpoch: 0n };
+    expect(parseAccountData(owner, held)).toBeNull();
+  });
+});
