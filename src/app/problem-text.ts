@@ -1,7 +1,9 @@
+import { redact } from '../base/log.ts';
 import { SchemaTooNewError } from '../control/database/migrate.ts';
 import { KeyRefusedError } from '../control/key-register.ts';
 import { PepperError } from '../control/pepper.ts';
 import { ConfigurationError } from './configuration-errors.ts';
+import { showUrl } from './configuration-secrets.ts';
 
 const remedies: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there: check that PostgreSQL runs and the host and port of database_url',
@@ -33,17 +35,35 @@ function codeOf(error: unknown): string {
   return '';
 }
 
+const listenRemedies: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another program listens on that port: stop it, or choose another port with --port',
+  EACCES: 'this user may not listen on that port: choose one from 1024 up with --port',
+  EADDRNOTAVAIL: 'this machine does not have the address of server.host: correct it, or take "0.0.0.0"',
+  ENOTFOUND: 'the name in server.host is unknown: write an address such as "127.0.0.1"',
+};
+
 const ownErrors = [ConfigurationError, KeyRefusedError, PepperError, SchemaTooNewError];
 
+function remedyOf(error: unknown): string | null {
+  const code = codeOf(error);
+  const own = (error as { syscall?: unknown }).syscall === 'listen' ? listenRemedies[code] : undefined;
+  // SQLite's extended codes say more than is needed: SQLITE_BUSY_SNAPSHOT.
+  const remedy = own ?? remedies[code] ?? remedies[code.split('_').slice(0, 2).join('_')];
+  if (remedy !== undefined) return `${remedy} (${code})`;
+  return error instanceof Error && /timeout/i.test(error.message) ? remedies.ETIMEDOUT! : null;
+}
+
+/** A message without keys and without what may be one in a URL. */
+function cleanMessage(error: unknown): string {
+  const message = error instanceof Error ? error.message : 'no message';
+  return redact(message.replace(/[a-z][a-z0-9+.-]*:\/\/[^\s"']+/gi, showUrl));
+}
+
 /**
- * What went wrong in words for a person, with what to do about it: our own errors say it themselves; of all
- * others only the code is told, because their messages may quote what is secret.
+ * What went wrong in words for the operator, with what to do about it. Our own errors say it themselves;
+ * others are known by their code.
  */
 export function problemText(error: unknown): string {
   if (ownErrors.some((type) => error instanceof type)) return (error as Error).message;
-  const code = codeOf(error);
-  const remedy = remedies[code] ?? remedies[code.split('_').slice(0, 2).join('_')];
-  if (remedy !== undefined) return `${remedy} (${code})`;
-  const timedOut = error instanceof Error && /timeout/i.test(error.message);
-  return timedOut ? remedies.ETIMEDOUT! : `unexpected failure${code === '' ? '' : ` (${code})`}`;
+  return remedyOf(error) ?? `unexpected failure: ${cleanMessage(error)}`;
 }

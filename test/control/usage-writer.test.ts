@@ -1,0 +1,170 @@
+import { expect, it } from 'vitest';
+import type { KeyId } from '../../src/access/key-record.ts';
+import { UsageMeter, type UsageRow, type UsedCall } from '../../src/access/usage.ts';
+import { BUCKET_COUNT } from '../../src/base/histogram.ts';
+import type { Store } from '../../src/control/database/open.ts';
+import { createKey, listKeys } from '../../src/control/keys.ts';
+import { upsertUsage } from '../../src/control/usage-rows.ts';
+import { UsageWriter, type UsageWriterOptions } from '../../src/control/usage-writer.ts';
+import { describeOnBothStores, registerOn } from './stores.ts';
+
+const call = (fields: Partial<UsedCall> = {}): UsedCall => ({
+  key: { id: 'AAAAAAAA' as KeyId, familyId: 'AAAAAAAA' },
+  product: 'rpc',
+  method: 'getSlot',
+  status: 'ok',
+  bytesIn: 10,
+  bytesOut: 20,
+  credits: 1,
+  latencyMicros: 500,
+  ...fields,
+});
+
+const row = (fields: Partial<UsageRow> = {}): UsageRow => ({
+  keyId: 'AAAAAAAA' as KeyId,
+  familyId: 'AAAAAAAA',
+  product: 'rpc',
+  method: 'getSlot',
+  status: 'ok',
+  minute: 100,
+  requests: 1,
+  bytesIn: 1,
+  bytesOut: 1,
+  credits: 1,
+  latency: new Uint32Array(BUCKET_COUNT),
+  ...fields,
+});
+
+async function totals(store: Store) {
+  const rows = await store.db.selectFrom('usage_minute').selectAll().execute();
+  const sum = (name: 'requests' | 'bytes_in' | 'bytes_out' | 'credits') =>
+    rows.reduce((total, one) => total + one[name], 0);
+  return {
+    rows: rows.length,
+    requests: sum('requests'),
+    bytesIn: sum('bytes_in'),
+    bytesOut: sum('bytes_out'),
+    credits: sum('credits'),
+  };
+}
+
+/** A writer over a meter, and a switch that takes the store away. */
+function writerOn(store: Store, options: Partial<UsageWriterOptions> = {}) {
+  const meter = new UsageMeter();
+  const away = { now: false };
+  const watched = {
+    ...store,
+    get db() {
+      if (away.now) throw new Error('the database is away');
+      return store.db;
+    },
+  };
+  return { meter, away, writer: new UsageWriter({ store: watched, source: meter, ...options }) };
+}
+
+describeOnBothStores('usage', ({ open, defer }) => {
+  it('is stored as it was counted, over minutes, methods and statuses', async () => {
+    const store = await open();
+    const { meter, writer } = writerOn(store, { batchRows: 2 });
+    const start = 1_700_000_000_000;
+    for (let count = 0; count < 90; count++) {
+      const method = ['getSlot', 'getBalance', 'unheardOf'][count % 3]!;
+      meter.record(call({ method, status: count % 2 ? 'ok' : 'upstream' }), start + count * 2_000);
+      if (count % 7 === 0) await writer.flush();
+    }
+    meter.record(call({ key: null, status: 'client' }), start + 200_000);
+    await writer.stop();
+    expect(await totals(store)).toMatchObject({ requests: 91, bytesIn: 910, bytesOut: 1_820, credits: 91 });
+    const methods = await store.db.selectFrom('usage_minute').select('method').distinct().execute();
+    expect(methods.map(({ method }) => method).toSorted()).toEqual(['getBalance', 'getSlot', 'other']);
+    expect(writer.pendingRows).toBe(0);
+  });
+
+  it('cannot be inflated or shrunk by writing twice, late or in the wrong order', async () => {
+    const store = await open();
+    const first = row({ requests: 3, bytesIn: 30, latency: new Uint32Array([3]) });
+    const second = row({ requests: 5, bytesIn: 50, latency: new Uint32Array([3, 2]) });
+    for (const one of [first, second, first, second, first]) {
+      await store.db.transaction().execute((trx) => upsertUsage(trx, 'epoch', [one]));
+    }
+    expect(await totals(store)).toMatchObject({ rows: 1, requests: 5, bytesIn: 50 });
+    const { latency } = await store.db.selectFrom('usage_minute').select('latency').executeTakeFirstOrThrow();
+    expect(latency).toBe('0:3,1:2');
+  });
+
+  it('adds up over processes', async () => {
+    const store = await open();
+    const [one, other] = [writerOn(store), writerOn(store)];
+    for (const { meter, writer } of [one, other]) {
+      meter.record(call(), 1_700_000_000_000);
+      await writer.flush();
+    }
+    expect(await totals(store)).toMatchObject({ rows: 2, requests: 2 });
+  });
+
+  it('waits while the store is away and is complete when it is back', async () => {
+    const store = await open();
+    const states: boolean[] = [];
+    const { meter, writer, away } = writerOn(store, { onState: (error) => states.push(error === null) });
+    away.now = true;
+    for (let count = 0; count < 5; count++) {
+      meter.record(call(), 1_700_000_000_000 + count * 60_000);
+      await writer.flush();
+    }
+    expect([writer.pendingRows, await totals(store)]).toMatchObject([5, { requests: 0 }]);
+    away.now = false;
+    await writer.flush();
+    expect([writer.pendingRows, await totals(store)]).toMatchObject([0, { requests: 5 }]);
+    expect(states).toEqual([false, true]);
+  });
+
+  it('gives up the oldest rows, and says how many, when the store stays away too long', async () => {
+    const store = await open();
+    const { meter, writer, away } = writerOn(store, { pendingRowsMax: 3 });
+    away.now = true;
+    for (let count = 0; count < 5; count++) {
+      meter.record(call(), 1_700_000_000_000 + count * 60_000);
+      await writer.flush();
+    }
+    away.now = false;
+    await writer.flush();
+    expect([writer.lostRows, await totals(store)]).toMatchObject([2, { rows: 3 }]);
+  });
+
+  it('tells of each key when it was last used, without making it a change of the key', async () => {
+    const store = await open();
+    const register = await registerOn(store);
+    const { key } = await createKey(register, { product: 'rpc', name: 'x' });
+    const { key: unused } = await createKey(register, { product: 'rpc', name: 'y' });
+    const version = () => store.db.selectFrom('change_counter').select('version').executeTakeFirstOrThrow();
+    const before = await version();
+    const { meter, writer } = writerOn(store);
+    const used = { id: key.id as KeyId, familyId: key.familyId };
+    meter.record(call({ key: used }), Date.now());
+    await writer.flush();
+    const listed = new Map((await listKeys(register)).map(({ id, lastUsedAt }) => [id, lastUsedAt]));
+    expect(Math.abs(Date.now() - (listed.get(key.id) ?? 0))).toBeLessThan(60_000);
+    expect(listed.get(unused.id)).toBeNull();
+    expect(await version()).toEqual(before);
+  });
+
+  it('is flushed by itself', async () => {
+    const store = await open();
+    const flushed = Promise.withResolvers<void>();
+    const meter = new UsageMeter();
+    meter.record(call(), Date.now());
+    const drained = meter.drain();
+    const source = {
+      drain: () => {
+        // The second look comes after the first has been written.
+        if (drained.length === 0) flushed.resolve();
+        return drained.splice(0);
+      },
+    };
+    const writer = new UsageWriter({ store, source, flushIntervalMs: 20 });
+    defer(() => writer.stop());
+    writer.start();
+    await flushed.promise;
+    expect(await totals(store)).toMatchObject({ requests: 1 });
+  });
+});
