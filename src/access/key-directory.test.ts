@@ -88,10 +88,11 @@ describe('the key directory', () => {
   });
 
   it('takes no other secret under a known id', () => {
-    const { record } = admit('rpc');
+    const { text, record } = admit('rpc');
+    expect(tell(text)).toBe(record.id);
     const other = createKey('rpc');
     directory.apply([{ ...record, digest: other.record.digest, version: 2 }]);
-    expect(tell(other.text)).toBe('INVALID_KEY');
+    expect([tell(text), tell(text)]).toEqual(['INVALID_KEY', 'INVALID_KEY']);
   });
 
   it('refuses what is no key without looking anything up', () => {

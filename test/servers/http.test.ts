@@ -122,6 +122,17 @@ describe('a body that is too large', () => {
     expect(door.asked).toEqual([]);
   });
 
+  it('is refused without a reset, so that a client that reads only after it has sent all reads the answer', async () => {
+    const wire = door.connect();
+    const body = ' '.repeat(10 * MEBIBYTE);
+    await new Promise<void>((resolve, reject) => {
+      wire.socket.write(rawPost(door.createKey(), body), (fault) => (fault ? reject(fault) : resolve()));
+    });
+    expect(statusOf(await wire.until(/\n$/))).toBe(413);
+    await wire.ended();
+    await expect.poll(() => door.http.inFlight).toBe(0);
+  });
+
   it('is refused when it arrives in chunks without end', async () => {
     const wire = door.connect();
     wire.socket.write(

@@ -323,6 +323,18 @@ describe('a batch', () => {
     expect(door.asked).toEqual([]);
   });
 
+  it('has HTTP 200 when only some of it failed, whichever came first', async () => {
+    door.answer = async ({ method }) => {
+      if (method === 'getBlock') throw new Failure('UPSTREAM_TIMEOUT');
+      return result('1');
+    };
+    const statusOf = async (...methods: string[]) =>
+      (await door.post(`[${methods.map((method) => call(method)).join()}]`, door.createKey())).status;
+    expect(await statusOf('getBlock', 'getSlot')).toBe(200);
+    expect(await statusOf('getSlot', 'getBlock')).toBe(200);
+    expect(await statusOf('getBlock', 'getBlock')).toBe(504);
+  });
+
   it('that is refused as a whole has the status of the refusal', async () => {
     const response = await door.post(`[${call('a', 1)},${call('b', 2)}]`, null);
     expect(response.status).toBe(401);
