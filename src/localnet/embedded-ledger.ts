@@ -35,7 +35,7 @@ import { Vm } from './vm.ts';
 
 /** How far the commitments trail the tip, in slots. */
 const CONFIRMED_LAG = 1;
-const FINALIZED_LAG = 31;
+export const FINALIZED_LAG = 31;
 
 /** Where frozen slots go. */
 export interface BlockStore extends History {
@@ -60,13 +60,11 @@ export type LedgerState = Readonly<{
 }>;
 
 export type LedgerOptions = Readonly<{
-  /** Unix time in milliseconds. */
-  now: () => number;
-  /** Cost units that one slot may hold. */
-  blockCostMax: bigint;
+  /** Unix time in milliseconds. Default the machine's. */
+  now?: () => number;
+  /** Cost units that one slot may hold. Default Agave's 60 million. */
+  blockCostMax?: bigint;
 }>;
-
-export const defaultLedgerOptions: LedgerOptions = { now: Date.now, blockCostMax: BLOCK_COST_MAX };
 
 /** What listeners hear when a slot freezes. */
 export type Frozen = Readonly<{ block: Block; bank: Bank; accounts: SlotRecord['accounts'] }>;
@@ -87,7 +85,7 @@ export class EmbeddedLedger implements LocalNode {
   readonly genesis: Genesis;
   readonly history: History;
   readonly #state: LedgerState;
-  readonly #options: LedgerOptions;
+  readonly #options: Required<LedgerOptions>;
   readonly #sources: BankSources;
   readonly #vm = new Vm();
   /** Simulations run on older states; a VM of their own saves reloading accounts back and forth. */
@@ -98,11 +96,11 @@ export class EmbeddedLedger implements LocalNode {
   #finalized = 0;
   #open: OpenWork;
 
-  constructor(state: LedgerState, options: LedgerOptions = defaultLedgerOptions) {
+  constructor(state: LedgerState, options: LedgerOptions = {}) {
     this.genesis = state.genesis;
     this.history = state.blocks;
     this.#state = state;
-    this.#options = options;
+    this.#options = { now: Date.now, blockCostMax: BLOCK_COST_MAX, ...options };
     this.#sources = { ...state, epochSchedule: state.genesis.epochSchedule };
     for (const { header, accountLamports } of state.frozen) {
       this.#banks.set(header.slot, new FrozenBank(header, accountLamports, this.#sources));
@@ -116,12 +114,22 @@ export class EmbeddedLedger implements LocalNode {
     return slot(this.#state.blocks.durableSlot);
   }
 
+  /** All accounts, for those who write snapshots. */
+  get store(): AccountsStore {
+    return this.#state.store;
+  }
+
+  /** The slot that `finalized` reads see. */
+  get finalizedSlot(): number {
+    this.#root();
+    return this.#finalized;
+  }
+
   bank(commitment: Commitment): FrozenBank {
     if (commitment === 'processed') return this.#bankAt(this.#tip.slot);
     if (commitment === 'confirmed')
       return this.#bankAt(Math.max(this.#tip.slot - CONFIRMED_LAG, this.#finalized));
-    this.#root();
-    return this.#bankAt(this.#finalized);
+    return this.#bankAt(this.finalizedSlot);
   }
 
   recentStatus(signature: Signature): SignatureStatus | null {

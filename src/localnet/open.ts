@@ -1,14 +1,19 @@
+import { mkdirSync } from 'node:fs';
 import type { Logger } from '../base/log.ts';
 import type { Account } from '../ledger/account/account.ts';
 import type { Address } from '../ledger/address.ts';
-import { AccountsStore } from './accounts-store.ts';
+import { createLedger } from './create-ledger.ts';
+import { DiskBlocks } from './disk-blocks.ts';
 import { EmbeddedLedger, type Frozen } from './embedded-ledger.ts';
-import { makeGenesis, newGenesisKeys } from './genesis.ts';
-import { MemoryBlocks } from './memory-blocks.ts';
+import { type GenesisOptions, genesisStake } from './genesis.ts';
+import { HistoryIndex } from './history-index.ts';
+import { hasLedger, indexPath, logDir, readFaucet, readGenesis } from './ledger-dir.ts';
+import { type LedgerLock, lockLedger } from './ledger-lock.ts';
+import { defaultUpkeepLimits, LedgerUpkeep, type UpkeepLimits } from './ledger-upkeep.ts';
 import type { Bank, LocalNode } from './node.ts';
-import { RecentBlocks } from './recent-blocks.ts';
+import { restoreLedger } from './restore-ledger.ts';
+import { SegmentLog } from './segment-log.ts';
 import { startSlotTicker } from './slot-ticker.ts';
-import { StatusCache } from './status-cache.ts';
 
 /** How to open an embedded ledger. Those marked *genesis* have no effect on a ledger that exists. */
 export type LocalNodeOptions = Readonly<{
@@ -32,6 +37,13 @@ export type LocalNodeOptions = Readonly<{
   manual?: boolean;
   /** Unix time in milliseconds. Default the machine's. */
   now?: () => number;
+  /** Size of log segments and length of history. */
+  limits?: Partial<UpkeepLimits>;
+  /**
+   * The ledger can go on no longer (the disk refused a write); no more slots freeze. Default: nothing beyond
+   * the log line.
+   */
+  onFailure?: (error: Error) => void;
   log?: Logger;
 }>;
 
@@ -39,52 +51,133 @@ export type LocalNodeOptions = Readonly<{
 export interface OpenLocalNode extends LocalNode {
   /** Calls back after each slot that freezes. @returns what ends that. */
   onFrozen(listener: (frozen: Frozen) => void): () => void;
-  /** Freezes the open slot by hand. */
+  /**
+   * Freezes the open slot by hand.
+   * @throws Error when the disk refuses it; nothing is frozen then.
+   */
   freeze(): Bank;
   /** Freezes nothing more, makes everything durable, lets go of the directory. */
   stop(): Promise<void>;
 }
 
+/** Slots that may wait for the disk; beyond that no slot freezes until it caught up. */
+const UNDURABLE_SLOTS_MAX = 256;
+
 /**
  * Opens the ledger in a directory, making one where there is none.
- * @throws Error when the directory cannot be used; the message says why.
+ * @throws Error when the directory is in use or damaged; the message says what to do.
  */
 export async function openLocalNode(options: LocalNodeOptions): Promise<OpenLocalNode> {
-  const now = options.now ?? Date.now;
-  const keys = newGenesisKeys();
-  const content = makeGenesis(keys, genesisOptions(options), Math.floor(now() / 1000));
-  const { header, genesis, genesisStake } = content;
-  const store = new AccountsStore();
-  for (const [address, account] of content.accounts) store.write(address, 0, account);
-  const recentBlocks = new RecentBlocks();
-  recentBlocks.push({ slot: 0, blockhash: header.blockhash, time: header.blockTime });
-  const blocks = new MemoryBlocks();
-  blocks.append({ header, transactions: [], accounts: new Map() });
-  const ledger = new EmbeddedLedger({
-    genesis,
-    genesisStake,
-    faucet: keys.faucet,
-    store,
-    recentBlocks,
-    statuses: new StatusCache(),
-    frozen: [{ header, accountLamports: store.capitalization }],
-    blocks,
-  });
-  const stopTicking = options.manual
-    ? () => {}
-    : startSlotTicker(options.slotMs ?? 400, () => ledger.freeze());
-  return Object.assign(ledger, {
-    stop: async (): Promise<void> => stopTicking(),
-  });
+  mkdirSync(options.ledgerDir, { recursive: true });
+  const lock = lockLedger(options.ledgerDir);
+  try {
+    return await openLocked(options, lock);
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
 }
 
-function genesisOptions(options: LocalNodeOptions): Parameters<typeof makeGenesis>[1] {
-  return {
-    slotsPerEpoch: options.slotsPerEpoch ?? 432_000,
-    ticksPerSlot: options.ticksPerSlot ?? 64,
-    slotMs: options.slotMs ?? 400,
-    faucetSol: options.faucetSol ?? 1_000_000n,
-    accounts: options.accounts ?? [],
-    programs: options.programs ?? [],
+async function openLocked(options: LocalNodeOptions, lock: LedgerLock): Promise<OpenLocalNode> {
+  const { ledgerDir: dir } = options;
+  const logger = options.log ?? null;
+  if (options.reset || !hasLedger(dir)) {
+    await createLedger(dir, genesisOptions(options), Math.floor((options.now ?? Date.now)() / 1000));
+  } else if (hasGenesisOptions(options)) {
+    logger?.warn({ dir }, 'the ledger exists: options for its genesis are ignored (--reset makes a new one)');
+  }
+  const fail = (error: Error): void => {
+    logger?.error({ err: error }, 'the ledger stops: its directory cannot be written');
+    options.onFailure?.(error);
   };
+  const log = new SegmentLog(logDir(dir), fail);
+  const index = new HistoryIndex(indexPath(dir));
+  try {
+    const ledger = restored(options, lock, log, index);
+    return running(options, { lock, log, index, ledger, logger });
+  } catch (error) {
+    index.close();
+    await log.close();
+    throw error;
+  }
 }
+
+function restored(
+  options: LocalNodeOptions,
+  lock: LedgerLock,
+  log: SegmentLog,
+  index: HistoryIndex,
+): EmbeddedLedger {
+  const { ledgerDir: dir } = options;
+  const state = restoreLedger({ dir, log, index, logger: options.log ?? null }, lock.isIntact);
+  const genesis = readGenesis(dir, options.slotMs ?? DEFAULT_SLOT_MS);
+  const blocks = new DiskBlocks(log, index);
+  const faucet = readFaucet(dir);
+  return new EmbeddedLedger(
+    { ...state, genesis, genesisStake, faucet, blocks },
+    { now: options.now ?? Date.now },
+  );
+}
+
+type Parts = Readonly<{
+  lock: LedgerLock;
+  log: SegmentLog;
+  index: HistoryIndex;
+  ledger: EmbeddedLedger;
+  logger: Logger | null;
+}>;
+
+function running(options: LocalNodeOptions, { lock, log, index, ledger, logger }: Parts): OpenLocalNode {
+  const limits = { ...defaultUpkeepLimits, ...options.limits };
+  const upkeep = new LedgerUpkeep({
+    dir: options.ledgerDir,
+    store: ledger.store,
+    log,
+    index,
+    limits,
+    logger,
+  });
+  ledger.onFrozen(({ bank }) => upkeep.afterFreeze(Number(bank.slot), ledger.finalizedSlot));
+  const stopTicking = options.manual ? () => {} : startTicking(options, ledger, logger);
+  let stopping: Promise<void> | null = null;
+  const stop = async (): Promise<void> => {
+    stopTicking();
+    await upkeep.stop();
+    await log.close();
+    index.close();
+    lock.release();
+  };
+  return Object.assign(ledger, { stop: () => (stopping ??= stop()) });
+}
+
+function startTicking(options: LocalNodeOptions, ledger: EmbeddedLedger, logger: Logger | null): () => void {
+  const stop = startSlotTicker(options.slotMs ?? DEFAULT_SLOT_MS, () => {
+    if (ledger.bank('processed').slot - ledger.durableSlot > BigInt(UNDURABLE_SLOTS_MAX)) return;
+    try {
+      ledger.freeze();
+    } catch (error) {
+      stop();
+      logger?.error({ err: error }, 'no more slots freeze');
+      options.onFailure?.(error as Error);
+    }
+  });
+  return stop;
+}
+
+const DEFAULT_SLOT_MS = 400;
+
+const hasGenesisOptions = (options: LocalNodeOptions): boolean =>
+  (options.accounts ?? []).length > 0 ||
+  (options.programs ?? []).length > 0 ||
+  options.slotsPerEpoch !== undefined ||
+  options.ticksPerSlot !== undefined ||
+  options.faucetSol !== undefined;
+
+const genesisOptions = (options: LocalNodeOptions): GenesisOptions => ({
+  slotsPerEpoch: options.slotsPerEpoch ?? 432_000,
+  ticksPerSlot: options.ticksPerSlot ?? 64,
+  slotMs: options.slotMs ?? DEFAULT_SLOT_MS,
+  faucetSol: options.faucetSol ?? 1_000_000n,
+  accounts: options.accounts ?? [],
+  programs: options.programs ?? [],
+});

@@ -15,7 +15,7 @@ export type RecentBlock = Readonly<{
  */
 export const BLOCKHASH_AGE_MAX = 150;
 /** The slot hashes as the oldest readable bank shows them, with room for banks that trail the tip. */
-const KEPT_MAX = SLOT_HASHES_MAX + 512;
+export const RECENT_BLOCKS_MAX = SLOT_HASHES_MAX + 512;
 
 /** The last blocks of the one fork, by slot and by blockhash. Slots have no gaps. */
 export class RecentBlocks {
@@ -33,7 +33,7 @@ export class RecentBlocks {
     this.#bySlot.set(block.slot, block);
     this.#byHash.set(block.blockhash, block.slot);
     this.#tip = block.slot;
-    const gone = this.#bySlot.get(block.slot - KEPT_MAX);
+    const gone = this.#bySlot.get(block.slot - RECENT_BLOCKS_MAX);
     if (gone === undefined) return;
     this.#bySlot.delete(gone.slot);
     this.#byHash.delete(gone.blockhash);
