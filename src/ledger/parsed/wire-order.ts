@@ -10,8 +10,8 @@ function isMembers(value: WritableJson): value is Members {
 }
 
 /**
- * The same value with the members of every object sorted by name, those without value left out. Nodes keep results in sorted maps (serde_json
- * without `preserve_order`), so this is the order that clients see on the wire.
+ * The same value with the members of every object sorted by name, those without value left out. Nodes keep
+ * results in sorted maps (serde_json without `preserve_order`), so this is the order that clients see.
  */
 export function inWireOrder(value: WritableJson): WritableJson {
   if (Array.isArray(value)) return value.map(inWireOrder);
