@@ -32,7 +32,10 @@ type Walk = {
   readonly story: string[];
 };
 
-const outOfTime = (walk: Walk): boolean => performance.now() >= walk.deadline;
+/** With less time than this left, an attempt is not worth beginning. */
+const ATTEMPT_LEAST_MS = 5;
+
+const outOfTime = (walk: Walk): boolean => performance.now() > walk.deadline - ATTEMPT_LEAST_MS;
 
 /** A node that may be asked now: fresh and good ones first, then any fresh one, then those that stayed mute. */
 function nodeFor(walk: Walk): UpstreamNode | null {

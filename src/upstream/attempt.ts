@@ -15,10 +15,10 @@ const isStandardCode = (code: number): boolean =>
   (code <= -32600 && code >= -32603) || code === -32700 || (code <= -32001 && code >= -32021);
 
 const PREFLIGHT_FAILURE = -32002;
-const FAULT_OF_ERR: Readonly<Record<string, PreflightFault>> = {
-  BlockhashNotFound: 'blockhash-not-found',
-  AlreadyProcessed: 'already-processed',
-};
+const FAULT_OF_ERR: ReadonlyMap<string, PreflightFault> = new Map([
+  ['BlockhashNotFound', 'blockhash-not-found'],
+  ['AlreadyProcessed', 'already-processed'],
+]);
 
 /** What stopped a preflight, from `error.data.err` or else from Agave's text. */
 export function preflightFault(answer: Answer): PreflightFault | null {
@@ -28,7 +28,7 @@ export function preflightFault(answer: Answer): PreflightFault | null {
     data?: { err?: unknown } | null;
   };
   const err = error.data?.err;
-  if (typeof err === 'string') return FAULT_OF_ERR[err] ?? null;
+  if (typeof err === 'string') return FAULT_OF_ERR.get(err) ?? null;
   const message = String(error.message);
   if (message.endsWith('Blockhash not found')) return 'blockhash-not-found';
   return message.endsWith('This transaction has already been processed') ? 'already-processed' : null;

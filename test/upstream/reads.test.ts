@@ -43,6 +43,7 @@ describe('a read', () => {
     ['does not know the method (-32601)', failing(-32601)],
     ['is throttling without Retry-After', throttling()],
     ['is throttling with Retry-After', throttling('30')],
+    ['is throttling in JSON-RPC (-32429)', failing(-32429, 'rate limited')],
     ['never answers', silent],
     ['sends truncated JSON', truncated],
     ['answers somebody else', wrongId],
@@ -299,6 +300,24 @@ describe('a failure of ours', () => {
     mocks[0]!.become(() => leave.abort());
     await asked;
     expect(pool.status()[0]!.inFlight).toBe(0);
+  });
+
+  it('comes when the time is over, however many attempts are left', async () => {
+    const { pool, mocks } = await open([silent, silent, silent, silent], { timeoutMs: 200 });
+    const startedAt = performance.now();
+    expect((await failureOf(pool.ask(call('getBalance')))).code).toBe('UPSTREAM_TIMEOUT');
+    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    expect(mocks.reduce((sum, mock) => sum + mock.received.length, 0)).toBe(2);
+  });
+
+  it('does not cut off a scan that takes longer than one attempt of other methods may', async () => {
+    const { pool, mocks } = await open([
+      (request, reply, socket) => {
+        setTimeout(() => healthy('[]')(request, reply, socket), 250);
+      },
+    ]);
+    expect((await pool.ask(call('getProgramAccounts'))).body.toString()).toBe('[]');
+    expect(mocks[0]!.received).toHaveLength(1);
   });
 
   it('bounds the attempts', async () => {

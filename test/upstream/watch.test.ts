@@ -1,4 +1,5 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { deadUrl } from './mock/dead.ts';
 import { dyingAfterRequest } from './mock/dying.ts';
 import { healthy } from './mock/healthy.ts';
@@ -91,7 +92,10 @@ describe('the watch over the nodes', () => {
     await until(() => mocks[0]!.polls.length > 2 && mocks[1]!.polls.length === 1);
     await pool.stop();
     const before = [mocks[0]!.polls.length, mocks[1]!.polls.length, logged.length];
-    await new Promise((resolve) => setTimeout(resolve, 150));
+    const timers = vi.spyOn(globalThis, 'setTimeout');
+    await sleep(150);
+    expect(timers).not.toHaveBeenCalled();
+    timers.mockRestore();
     expect([mocks[0]!.polls.length, mocks[1]!.polls.length, logged.length]).toEqual(before);
   });
 });
