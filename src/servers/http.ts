@@ -17,6 +17,8 @@ export type HttpOptions = Readonly<{
   requestTimeoutMs: number;
   /** Time a connection may be idle between requests. */
   keepAliveTimeoutMs: number;
+  /** Time a connection with a request may see no byte in either direction: a client that does not read. */
+  idleTimeoutMs: number;
   /** Connections beyond this many are closed at once. */
   connectionsMax: number;
   /** Requests beyond this many at a time get OVERLOADED. */
@@ -30,6 +32,7 @@ export const httpOptions: HttpOptions = {
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 30_000,
   keepAliveTimeoutMs: 65_000,
+  idleTimeoutMs: 120_000,
   connectionsMax: 10_000,
   requestsInFlightMax: 5_000,
 };
@@ -63,6 +66,7 @@ export class HttpServer {
       keepAliveTimeout: keepAliveTimeoutMs,
       connectionsCheckingInterval: Math.ceil(Math.min(headersTimeoutMs, requestTimeoutMs) / TIMEOUT_CHECKS),
     });
+    this.server.timeout = this.#options.idleTimeoutMs;
     this.server.maxConnections = this.#options.connectionsMax;
     this.server.on('request', (request, response) => this.#take(request, response));
     this.server.on('checkContinue', (request, response) => this.#take(request, response));

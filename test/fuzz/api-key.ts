@@ -3,8 +3,10 @@ import { products } from '../../src/protocol/product.ts';
 
 const GOOD = generateApiKey('rpc').text;
 
+export const seeds = [Buffer.from(GOOD), Buffer.from(generateApiKey('grpc').text)];
+
 /** No text is taken for a key but one with the right checksum; a damaged key never passes. */
-export function target(bytes: Uint8Array): void {
+export function fuzz(bytes: Uint8Array): boolean {
   const text = Buffer.from(bytes).toString('latin1');
   const parsed = parseApiKey(text);
   if (typeof parsed !== 'string' && !text.startsWith(`${products[parsed.product].prefix}${parsed.id}`)) {
@@ -17,4 +19,5 @@ export function target(bytes: Uint8Array): void {
       throw new Error(`a damaged key passed, character ${at}`);
     }
   }
+  return typeof parsed !== 'string';
 }

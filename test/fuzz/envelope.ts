@@ -3,6 +3,12 @@ import { Failure } from '../../src/protocol/errors.ts';
 
 const ALLOWED = new Set(['PARSE_ERROR', 'BATCH_TOO_LARGE']);
 
+export const seeds = [
+  '{"jsonrpc":"2.0","id":18446744073709551615,"method":"getBlock","params":[5,{"a":null}]}',
+  '[{"jsonrpc":"2.0","id":"a\\u0041","method":"getSlot"},{"method":"x"},{"id":null,"method":"x"}]',
+  '{"jsonrpc":"2.0","id":1,"method":"getAsset","params":{"id":"x"}}',
+].map((text) => Buffer.from(text));
+
 function check(item: EnvelopeItem): void {
   if (item.kind === 'notification') return;
   const id: unknown = JSON.parse(item.id.toString());
@@ -15,13 +21,15 @@ function check(item: EnvelopeItem): void {
 }
 
 /** Whatever the bytes: a failure of the two rows, or items that are what they say. */
-export function target(bytes: Uint8Array): void {
+export function fuzz(bytes: Uint8Array): boolean {
   try {
     const { batch, items } = decodeEnvelope(Buffer.from(bytes));
     JSON.parse(Buffer.from(bytes).toString());
     if (!batch && items.length !== 1) throw new Error(`${items.length} items outside a batch`);
     items.forEach(check);
+    return true;
   } catch (thrown) {
     if (!(thrown instanceof Failure) || !ALLOWED.has(thrown.code)) throw thrown;
+    return false;
   }
 }

@@ -252,6 +252,24 @@ describe('a connection', () => {
     expect([door.asked, door.lines]).toEqual([[], []]);
   });
 
+  it('that never says a word is closed', async () => {
+    await restart({ requestTimeoutMs: 200, headersTimeoutMs: 200 });
+    const silent = door.connect();
+    await silent.ended();
+    expect(statusOf(silent.received)).toBe(408);
+  });
+
+  it('that does not read its answer is closed', async () => {
+    await restart({ idleTimeoutMs: 200 });
+    door.answer = async () => result(`"${'x'.repeat(50 * MEBIBYTE)}"`);
+    const wire = door.connect();
+    wire.socket.pause();
+    wire.socket.write(rawPost(door.createKey(), call('getProgramAccounts')));
+    await expect.poll(() => door.asked.length).toBe(1);
+    await expect.poll(() => door.http.inFlight, { timeout: 5_000 }).toBe(0);
+    wire.socket.destroy();
+  });
+
   it.each([
     ['no HTTP', 'nonsense\r\n\r\n', 400],
     [
