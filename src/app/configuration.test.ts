@@ -1,0 +1,297 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { loadConfiguration } from './configuration.ts';
+import { configurationArguments, configurationOptions, parseArguments } from './configuration-arguments.ts';
+import { showConfiguration } from './configuration-view.ts';
+
+const example = join(import.meta.dirname, '../../config/solway.example.toml');
+const folder = mkdtempSync(join(tmpdir(), 'solway-configuration-'));
+const file = join(folder, 'solway.toml');
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+type Environment = Record<string, string>;
+
+/** Loads a file of this text with this command line and environment. */
+function load(toml: string | null, args: string[] = [], environment: Environment = {}) {
+  if (toml !== null) writeFileSync(file, toml);
+  const all = toml === null ? args : ['--config', file, ...args];
+  return loadConfiguration(configurationArguments(parseArguments(all, configurationOptions)), environment);
+}
+
+/** What the loading says is wrong. */
+function complaint(toml: string | null, args: string[] = [], environment: Environment = {}): string {
+  try {
+    load(toml, args, environment);
+    return 'nothing';
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+describe('the example file', () => {
+  it('says exactly what holds without a file', () => {
+    const written = loadConfiguration({ config: example, upstreams: [] }, {});
+    const defaults = load('');
+    expect({ ...written, file: null }).toEqual({ ...defaults, file: null });
+  });
+
+  it('names every field there is', () => {
+    const names = readFileSync(example, 'utf8').matchAll(/^(?:# )?([a-z_]+) = /gm);
+    const named = new Set([...names].map(([, name]) => name));
+    const { file: _, plans, upstreams: __, ...sections } = load('');
+    const fields = Object.values(sections).flatMap((one) =>
+      typeof one === 'object' ? Object.keys(one) : [],
+    );
+    const snake = fields.map((name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
+    expect(snake.filter((name) => !named.has(name))).toEqual([]);
+    expect(plans).toHaveLength(1);
+  });
+
+  it('shows an [[upstream]] that is right once its comment signs are gone', () => {
+    const text = readFileSync(example, 'utf8');
+    const block = /^# \[\[upstream\]\]\n(?:# .*\n)+/m.exec(text)![0].replace(/^# /gm, '');
+    expect(load(block, [], { NODE_TOKEN: 'x' }).upstreams).toEqual([
+      {
+        url: 'https://host/path',
+        network: 'mainnet-beta',
+        name: 'mainnet-beta-1',
+        ws: 'wss://host/path',
+        grpc: 'https://host:10000',
+        headers: { 'x-token': 'x' },
+      },
+    ]);
+  });
+});
+
+const NODE = '[[upstream]]\nurl = "https://a.example"\n';
+
+describe('a mistake in the configuration', () => {
+  it.each([
+    [
+      'port = 80',
+      'solway.toml: port: there is no such field: the fields here are data_dir, server, networks, upstream, upstream_pool, localnet, store, keys, plans, log',
+    ],
+    ['datadir = "x"', 'solway.toml: datadir: there is no such field: did you mean "data_dir"?'],
+    ['[sever]\nport = 1', 'solway.toml: sever: there is no such field: did you mean "server"?'],
+    [
+      '[server]\nbody-max-bytes = 1',
+      'solway.toml: server.body-max-bytes: there is no such field: did you mean "body_max_bytes"?',
+    ],
+    ['[server]\nport = "8080"', 'solway.toml: server.port: "8080" is not a whole number from 0 to 65535'],
+    ['[server]\nport = 65536', 'solway.toml: server.port: 65536 is not a whole number from 0 to 65535'],
+    ['[server]\nport = 80.5', 'solway.toml: server.port: 80.5 is not a whole number from 0 to 65535'],
+    ['[server]\nport = nan', 'solway.toml: server.port: NaN is not a whole number from 0 to 65535'],
+    [
+      '[server]\nport = 9223372036854775807',
+      'solway.toml: line 2, column 8 is not TOML: integer value cannot be represented losslessly',
+    ],
+    [
+      '[server]\nhost = "http://x"',
+      'solway.toml: server.host: "http://x" must be a host name or address such as "127.0.0.1" or "0.0.0.0"',
+    ],
+    ['server = 3', 'solway.toml: server: 3 stands where a table belongs'],
+    [
+      '[networks]\ndefault = "mainnet"',
+      'solway.toml: networks.default: "mainnet" is not one of "mainnet-beta", "devnet", "testnet"',
+    ],
+    [
+      '[upstream]\nurl = "https://a"',
+      'solway.toml: upstream: is not a list of tables: write each node under its own [[upstream]]',
+    ],
+    [
+      '[[upstream]]',
+      'solway.toml: upstream[0].url: nothing is not an http(s) URL: write it as "https://host/path"',
+    ],
+    [
+      `${NODE}[[upstream]]\nurl = "htps://x"`,
+      'solway.toml: upstream[1].url: "htps://x" is not an http(s) URL: write it as "https://host/path"',
+    ],
+    [
+      `${NODE}ws = "https://x"`,
+      'solway.toml: upstream[0].ws: "https://x" is not a ws(s) URL: write it as "wss://host/path"',
+    ],
+    [
+      `${NODE}name = "a b"`,
+      'solway.toml: upstream[0].name: "a b" must be a name of 1 to 64 letters, digits, dots, dashes or underscores',
+    ],
+    [
+      `${NODE}name = "x"\n${NODE}name = "x"`,
+      'solway.toml: upstream[1].name: "x" is also the name of upstream[0]: give each its own',
+    ],
+    [
+      `${NODE}headers = { "x-token" = 3 }`,
+      'solway.toml: upstream[0].headers.x-token: the value is not text of one line',
+    ],
+    [
+      `${NODE}headers = { "x token" = "y" }`,
+      'solway.toml: upstream[0].headers: one of the names is not the name of an HTTP header',
+    ],
+    [
+      `${NODE}headers = "x"`,
+      'solway.toml: upstream[0].headers: is not a table: write it as headers = { "x-token" = "env:TOKEN" }',
+    ],
+    [
+      `${NODE}ws = "env:NO_SUCH"`,
+      'solway.toml: upstream[0].ws: "env:NO_SUCH" names an environment variable that is not set: set NO_SUCH, or write the value here',
+    ],
+    ['[localnet]\nenabled = "yes"', 'solway.toml: localnet.enabled: "yes" is not true, false or "auto"'],
+    [
+      '[localnet]\nenabled = false',
+      'solway.toml: localnet.enabled: is false and there is no [[upstream]]: name a node, or write "auto"',
+    ],
+    [
+      '[store]\ndatabase_url = "mysql://u:secret@h/d"',
+      'solway.toml: store.database_url: "mysql://h/[redacted]" is not a PostgreSQL URL: write it as "postgres://user@host/database"',
+    ],
+    [
+      '[plans.Gold]',
+      'solway.toml: plans: a plan is named with 1 to 32 small letters, digits and dashes: [plans.my-plan]',
+    ],
+    [
+      '[plans.gold]\nrpc_burst = 0',
+      'solway.toml: plans.gold.rpc_burst: 0 is not a whole number from 1 to 10000000',
+    ],
+    [
+      '[upstream_pool]\nattempt_timeout_ms = 40000',
+      'solway.toml: upstream_pool.attempt_timeout_ms: is longer than timeout_ms: make it shorter',
+    ],
+    [
+      '[log]\nlevel = "loud"',
+      'solway.toml: log.level: "loud" is not one of "trace", "debug", "info", "warn", "error", "fatal", "silent"',
+    ],
+    ['a = = 3', 'solway.toml: line 1, column 5 is not TOML: invalid value'],
+  ])('in %j is named with its field and its remedy', (toml, words) => {
+    expect(complaint(toml)).toBe(words);
+  });
+
+  it('is told together with all others', () => {
+    expect(complaint('[server]\nport = -1\nhots = "x"\n[log]\nlevel = 3').split('\n')).toEqual([
+      'solway.toml: server.port: -1 is not a whole number from 0 to 65535',
+      'solway.toml: server.hots: there is no such field: did you mean "host"?',
+      'solway.toml: log.level: 3 is not one of "trace", "debug", "info", "warn", "error", "fatal", "silent"',
+    ]);
+  });
+
+  it('is told by the name under which it was given', () => {
+    expect(complaint('', ['--port', '8x'])).toBe('--port: "8x" is not a whole number from 0 to 65535');
+    expect(complaint('', [], { SOLWAY_PORT: '70000' })).toBe(
+      'SOLWAY_PORT: 70000 is not a whole number from 0 to 65535',
+    );
+    expect(complaint('', ['--upstream', 'https://a', '--upstream', 'b', '--ws', 'c'])).toBe(
+      '--upstream (2): the value is not an http(s) URL: write it as "https://host/path"\n' +
+        '--ws (2): the value is not a ws(s) URL: write it as "wss://host/path"',
+    );
+    expect(complaint(null, ['--config', join(folder, 'none.toml')])).toBe(
+      'none.toml: the file does not exist',
+    );
+  });
+
+  it.each([
+    [['--ws', 'wss://a'], '--ws belongs to the --upstream before it: write --upstream URL first'],
+    [
+      ['--upstream', 'https://a', '--ws', 'wss://a', '--ws', 'wss://b'],
+      '--ws is given twice for one --upstream: repeat --upstream for each node',
+    ],
+    [['--prot', '1'], 'there is no option --prot: did you mean --port?'],
+    [['--zzzzzz'], 'there is no option --zzzzzz: see --help'],
+    [['--port'], '--port needs a value'],
+    [['--port', '--host', 'x'], '--port needs a value, and --host looks like an option'],
+  ])('of the command line %j is told', (args, words) => {
+    expect(complaint('', args)).toBe(words);
+  });
+});
+
+describe('the sources of the configuration', () => {
+  it('win in the order command line, environment, file', () => {
+    const toml = 'data_dir = "f"\n[server]\nport = 1\nhost = "f"\n[log]\nlevel = "warn"';
+    const environment = { SOLWAY_PORT: '2', SOLWAY_HOST: 'e', SOLWAY_NETWORK: 'devnet' };
+    const { server, log, networks, dataDir } = load(toml, ['--port', '3'], environment);
+    expect([server.port, server.host, log.level, networks.default]).toEqual([3, 'e', 'warn', 'devnet']);
+    expect(dataDir).toBe(join(process.cwd(), 'f'));
+  });
+
+  it('treat an empty variable as one that is not set', () => {
+    expect(load('', [], { SOLWAY_PORT: '', DATABASE_URL: '' }).server.port).toBe(8080);
+  });
+
+  it('find the file by SOLWAY_CONFIG', () => {
+    writeFileSync(file, '[server]\nport = 7');
+    expect(load(null, [], { SOLWAY_CONFIG: file })).toMatchObject({ file, server: { port: 7 } });
+  });
+
+  it('gather --ws, --grpc and --network with the --upstream before them, in place of the nodes of the file', () => {
+    const args = [
+      '--upstream',
+      'https://a',
+      '--grpc=https://g',
+      '--upstream=https://b',
+      '--ws',
+      'wss://b',
+      '--network',
+      'devnet',
+    ];
+    expect(load(NODE, args).upstreams).toMatchObject([
+      { name: 'mainnet-beta-1', url: 'https://a', ws: null, grpc: 'https://g' },
+      { name: 'devnet-1', url: 'https://b', ws: 'wss://b', grpc: null },
+    ]);
+  });
+
+  it('always give the default plan, and the others beside it', () => {
+    expect(load('[plans.gold]\nrpc_per_second = 5').plans).toEqual([
+      { id: 'default', name: 'default', limits: { rpcPerSecond: 1_000, rpcBurst: 2_000 } },
+      { id: 'gold', name: 'gold', limits: { rpcPerSecond: 5, rpcBurst: 2_000 } },
+    ]);
+  });
+});
+
+describe('secrets in the configuration', () => {
+  const SECRET = 'hunter2hunter2';
+
+  it('may stand in the environment or in a file', () => {
+    writeFileSync(join(folder, 'token'), `${SECRET}\n`);
+    const toml =
+      '[[upstream]]\nurl = "env:NODE"\nheaders = { Authorization = "file:token" }\n[store]\ndatabase_url = "env:DB"';
+    const environment = { NODE: `https://a/${SECRET}`, DB: `postgres://u:${SECRET}@h/d` };
+    const { upstreams, store } = load(toml, [], environment);
+    expect(upstreams[0]).toMatchObject({ url: `https://a/${SECRET}`, headers: { Authorization: SECRET } });
+    expect(store.databaseUrl).toBe(environment.DB);
+  });
+
+  it('are told as missing when their file is empty or not there', () => {
+    writeFileSync(join(folder, 'empty'), '\n');
+    const line = (reference: string) => complaint(`[[upstream]]\nurl = "${reference}"`);
+    expect(line('file:empty')).toBe('solway.toml: upstream[0].url: "file:empty" is empty');
+    expect(line('file:none')).toContain('"file:none" cannot be read: put the value into');
+  });
+
+  it.each([
+    `https://${SECRET}@h.example/`,
+    `https://u:${SECRET}@h.example`,
+    `https://h.example/${SECRET}/`,
+    `https://h.example/?api-key=${SECRET}`,
+    `https://h.example#${SECRET}`,
+  ])('are not shown of a node at %s', (url) => {
+    const toml = `[[upstream]]\nurl = "${url}"\nheaders = { x = "${SECRET}" }\n[store]\ndatabase_url = "postgres://u:${SECRET}@h/d?password=${SECRET}"`;
+    const shown = JSON.stringify(showConfiguration(load(toml)));
+    expect(shown).toContain('h.example');
+    expect(shown).not.toContain(SECRET);
+  });
+
+  it.each([
+    `[[upstream]]\nurl = "htps://u:${SECRET}@h/${SECRET}?x=${SECRET}"`,
+    `[[upstream]]\nurl = "${SECRET}"`,
+    `[[upstream]]\nurl = "//${SECRET}"`,
+    `[[upstream]]\nurl = ["${SECRET}"]`,
+    `[[upstream]]\nurl = "https://a"\nname = "https://a/${SECRET}"`,
+    `[[upstream]]\nurl = "https://a"\nheaders = { x = "${SECRET}\\n" }`,
+    `[[upstream]]\nurl = "https://a/${SECRET}" nonsense`,
+    `[store]\ndatabase_url = "postgre://u:${SECRET}@h/d"`,
+    `[log]\nlevel = "svc_rpc_live_${SECRET}"`,
+  ])('are not shown in the error of %j', (toml) => {
+    expect(complaint(toml)).toMatch(/^solway\.toml: /);
+    expect(complaint(toml)).not.toContain(SECRET);
+  });
+});
