@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonValue } from '../../src/base/json.ts';
 import { programs } from '../../src/ledger/programs.ts';
 import { lamports } from '../../src/ledger/units.ts';
+import { decodeVoteState, encodeVoteState } from '../../src/ledger/vote-state.ts';
 import { shredVersion } from '../../src/localnet/shred-version.ts';
 import { eventually } from '../service/eventually.ts';
 import { account, key, lockedStake } from './support/accounts.ts';
@@ -23,6 +24,8 @@ beforeAll(async () => {
   await eventually(isFinalized, 'the ledger finalizes slot 9');
 });
 afterAll(() => ledger.close());
+
+const NO_BYTES = new Uint8Array();
 
 type Method = Parameters<TestLedger['ask']>[0];
 
@@ -237,10 +240,43 @@ describe('getVoteAccounts', () => {
     expect(await ledger.ask('getVoteAccounts', config)).toEqual(error);
   });
 
+  it('shows the last five epochs of another validator, and its commission in whole per cents', async () => {
+    const { genesis } = ledger.node;
+    const state = decodeVoteState(
+      ledger.node.bank('processed').account(genesis.voteAccount)?.data ?? NO_BYTES,
+    );
+    if (state?.version !== 'V4') throw new Error('the vote account is not in its newest form');
+    const epochCredits = [0n, 1n, 2n, 3n, 4n, 5n].map((epoch) => ({
+      epoch,
+      credits: epoch + 1n,
+      previousCredits: epoch,
+    }));
+    const votes = [{ latency: 1, slot: 5n, confirmationCount: 1 }];
+    const changed = { ...state, epochCredits, votes, rootSlot: 3n, inflationRewardsCommissionBps: 799 };
+    const other = await openTestLedger({
+      accounts: [[key(70), account(programs.vote, encodeVoteState(changed))]],
+    });
+    other.advance(10);
+    const config = { votePubkey: key(70), commitment: 'processed' };
+    expect(await other.ask('getVoteAccounts', config)).toMatchObject({
+      current: [
+        {
+          activatedStake: 0,
+          commission: 7,
+          inflationRewardsCommissionBps: 799,
+          epochCredits: [1, 2, 3, 4, 5].map((epoch) => [epoch, epoch + 1, epoch]),
+          lastVote: 5,
+          rootSlot: 3,
+        },
+      ],
+    });
+    await other.close();
+  });
+
   it('counts a delegation from the epoch after its activation, and keeps the unstaked when asked', async () => {
     const voter = key(70);
     const { genesis } = ledger.node;
-    const data = ledger.node.bank('processed').account(genesis.voteAccount)?.data ?? new Uint8Array();
+    const data = ledger.node.bank('processed').account(genesis.voteAccount)?.data ?? NO_BYTES;
     const two = await openTestLedger({
       slotsPerEpoch: SLOTS_PER_EPOCH,
       accounts: [

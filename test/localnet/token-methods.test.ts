@@ -14,6 +14,10 @@ const LARGE = key(30);
 const SMALL = key(31);
 const DELEGATED = key(32);
 const OF_2022 = key(33);
+/** Of the other token program than its mint: belongs to no answer about the mint. */
+const FOREIGN = key(34);
+const WIDE_MINT = key(13);
+const HOLDERS = 21;
 const NO_TOKEN = key(40);
 const NO_MINT = key(41);
 const WRAPPED_SOL = 'So11111111111111111111111111111111111111112';
@@ -29,6 +33,11 @@ beforeAll(async () => {
       [SMALL, tokenAccount(MINT, OWNER, 150n)],
       [DELEGATED, tokenAccount(MINT, STRANGER, 150n, DELEGATE)],
       [OF_2022, tokenAccount(MINT_2022, OWNER, 5n, DELEGATE, programs.token2022)],
+      [FOREIGN, tokenAccount(MINT, OWNER, 900n, DELEGATE, programs.token2022)],
+      [WIDE_MINT, mint(210n, 0)],
+      ...Array.from({ length: HOLDERS }, (_, i) => {
+        return [key(100 + i), tokenAccount(WIDE_MINT, STRANGER, BigInt(i))] as const;
+      }),
       [NO_TOKEN, account(key(1), new Uint8Array(3))],
       [NO_MINT, account(programs.token, new Uint8Array(5))],
     ],
@@ -106,6 +115,12 @@ describe('getTokenLargestAccounts', () => {
     expect(await ledger.ask('getTokenLargestAccounts', WRAPPED_SOL)).toEqual({ context, value: [] });
   });
 
+  it('lists twenty at most', async () => {
+    const answer = await ledger.ask('getTokenLargestAccounts', WIDE_MINT);
+    const { value } = answer as { value: { amount: string }[] };
+    expect(value.map((entry) => Number(entry.amount))).toEqual(Array.from({ length: 20 }, (_, i) => 20 - i));
+  });
+
   it.each<[JsonValue[], JsonValue]>([
     [[key(99)], rpcError(-32602, 'Invalid param: could not find mint')],
     [[NO_MINT], rpcError(-32602, 'Invalid param: Token mint could not be unpacked')],
@@ -130,6 +145,7 @@ describe('getTokenAccountsByOwner', () => {
     ]);
     expect(await addresses('getTokenAccountsByOwner', OWNER, program(programs.token2022), base64)).toEqual([
       OF_2022,
+      FOREIGN,
     ]);
     expect(await addresses('getTokenAccountsByOwner', OWNER, { mint: WRAPPED_SOL })).toEqual([]);
   });
@@ -204,7 +220,7 @@ describe('getTokenAccountsByDelegate', () => {
       addresses('getTokenAccountsByDelegate', DELEGATE, filter, { encoding: 'jsonParsed' });
     expect(await found({ mint: MINT })).toEqual([DELEGATED]);
     expect(await found({ programId: programs.token })).toEqual([DELEGATED]);
-    expect(await found({ programId: programs.token2022 })).toEqual([OF_2022]);
+    expect(await found({ programId: programs.token2022 })).toEqual([OF_2022, FOREIGN]);
     expect(await addresses('getTokenAccountsByDelegate', OWNER, { mint: MINT })).toEqual([]);
   });
 
