@@ -84,6 +84,6 @@ describe('@solana/web3.js reads', () => {
     expect((await connection.getVoteAccounts()).current).toMatchObject([{ votePubkey: voteAccount }]);
     expect(await connection.getClusterNodes()).toMatchObject([{ pubkey: identity }]);
     expect(await connection.getInflationRate()).toMatchObject({ total: 0.08 });
-    expect((await connection.getStakeMinimumDelegation()).value).toBe(1);
+    expect((await connection.getStakeMinimumDelegation()).value).toBe(1_000_000_000);
   });
 });

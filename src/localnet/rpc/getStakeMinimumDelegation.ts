@@ -7,8 +7,8 @@ import {
 import type { LocalNode } from '../node.ts';
 import { bankFor, withContext } from './context.ts';
 
-/** What the embedded stake program asks for. Source: solana-program/stake `get_minimum_delegation`. */
-const MINIMUM_DELEGATION: GetStakeMinimumDelegationResult = lamports(1);
+/** 1 SOL: what the embedded stake program itself answers to GetMinimumDelegation. */
+const MINIMUM_DELEGATION: GetStakeMinimumDelegationResult = lamports(1_000_000_000);
 
 /** The least that may be delegated. */
 export const getStakeMinimumDelegation = (node: LocalNode, params: JsonValue | undefined): WritableJson =>
