@@ -107,7 +107,9 @@ describe('@solana/web3.js v1', () => {
     await settled(await connection.sendTransaction(new Transaction().add(create, extend), [payer]));
     const lookup = await eventually(async () => {
       const { value } = await connection.getAddressLookupTable(table);
-      return value?.state.addresses.length === 1 ? value : null;
+      // Addresses are of use from the slot after the one that added them.
+      const usable = value !== null && (await connection.getSlot()) > value.state.lastExtendedSlot;
+      return usable ? value : null;
     }, 'the table is extended');
     const { blockhash } = await connection.getLatestBlockhash();
     const message = new TransactionMessage({

@@ -286,6 +286,14 @@ describe('a block that is gone', () => {
   });
 });
 
+describe('the time of slot 0', () => {
+  it('is known when its block is gone', async () => {
+    const history = { firstAvailableSlot: 5n, block: () => null, blockTime: () => null };
+    const time = await rig.resultWith({ history }, 'getBlockTime', [0]);
+    expect(time).toBe(Number(rig.node.genesis.creationTime));
+  });
+});
+
 describe('getBlocks', () => {
   it('lists the slots of a range, both ends included', async () => {
     expect(await rig.result('getBlocks', [2, 5])).toEqual([2, 3, 4, 5]);

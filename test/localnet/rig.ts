@@ -18,7 +18,13 @@ export type Rig = Readonly<{
   result(method: keyof typeof rpcHandlers, params: readonly unknown[]): Promise<any>;
   /** The error a method answers with. Fails when it is a result. */
   error(method: keyof typeof rpcHandlers, params: readonly unknown[]): Promise<object>;
-  /** The same for a ledger some of whose parts answer differently. */
+  /** The two for a ledger some of whose parts answer differently. */
+  resultWith(
+    parts: object,
+    method: keyof typeof rpcHandlers,
+    params: readonly unknown[],
+    // biome-ignore lint/suspicious/noExplicitAny: as above
+  ): Promise<any>;
   errorWith(parts: object, method: keyof typeof rpcHandlers, params: readonly unknown[]): Promise<object>;
   slot(commitment: Commitment): number;
   freeze(slots?: number): Promise<void>;
@@ -51,6 +57,8 @@ export async function openRig(): Promise<Rig> {
     }
     throw new Error('the method did not fail');
   };
+  const nodeWith = (parts: object): LocalNode =>
+    ({ genesis: node.genesis, history: node.history, bank: node.bank.bind(node), ...parts }) as LocalNode;
   const slot = (commitment: Commitment): number => Number(node.bank(commitment).slot);
   const freeze = async (slots = 1): Promise<void> => {
     for (let i = 0; i < slots; i++) node.freeze();
@@ -61,10 +69,8 @@ export async function openRig(): Promise<Rig> {
     freeze,
     result: async (method, params) => throughJson(await call(node, method, params)),
     error: (method, params) => errorOf(call(node, method, params)),
-    errorWith: (parts, method, params) =>
-      errorOf(
-        call({ genesis: node.genesis, bank: node.bank.bind(node), ...parts } as LocalNode, method, params),
-      ),
+    resultWith: async (parts, method, params) => throughJson(await call(nodeWith(parts), method, params)),
+    errorWith: (parts, method, params) => errorOf(call(nodeWith(parts), method, params)),
     finalize: async (slots = 32) => {
       await freeze(slots);
       await eventually(async () => slot('finalized') === slot('processed') - 31, 'the tip is finalized');

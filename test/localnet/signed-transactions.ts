@@ -1,10 +1,15 @@
-import type { Address } from '../../src/ledger/address.ts';
+import { PublicKey } from '@solana/web3.js';
+import { type Address, addressBytes } from '../../src/ledger/address.ts';
 import { encodeBase58 } from '../../src/ledger/base58.ts';
 import type { Blockhash } from '../../src/ledger/blockhash.ts';
 import type { Keypair } from '../../src/ledger/ed25519.ts';
 import { encodeMessage } from '../../src/ledger/message/encode-message.ts';
-import { programs } from '../../src/ledger/programs.ts';
-import { compileMessage, type Instruction } from '../../src/ledger/transaction/compile-message.ts';
+import { programs, sysvars } from '../../src/ledger/programs.ts';
+import {
+  type AccountMeta,
+  compileMessage,
+  type Instruction,
+} from '../../src/ledger/transaction/compile-message.ts';
 import { encodeTransaction } from '../../src/ledger/transaction/encode-transaction.ts';
 
 /** A transaction as a client sends it. */
@@ -46,24 +51,95 @@ export const unitPrice = (price: bigint): Instruction => ({
   data: Buffer.concat([Buffer.from([3]), u64(price)]),
 });
 
+/** A compute unit limit. */
+export const unitLimit = (units: number): Instruction => {
+  const data = Buffer.from([2, 0, 0, 0, 0]);
+  data.writeUInt32LE(units, 1);
+  return { programId: programs.computeBudget, accounts: [], data };
+};
+
+const key = (address: Address, signer: boolean, writable: boolean): AccountMeta => ({
+  address,
+  signer,
+  writable,
+});
+
+/** Makes a nonce account whose authority is the payer. */
+export const nonceAccount = (payer: Address, nonce: Address, lamports: bigint): Instruction[] => [
+  {
+    programId: programs.system,
+    accounts: [key(payer, true, true), key(nonce, true, true)],
+    data: Buffer.concat([Buffer.alloc(4), u64(lamports), u64(80n), addressBytes(programs.system)]),
+  },
+  {
+    programId: programs.system,
+    accounts: [
+      key(nonce, false, true),
+      key(sysvars.recentBlockhashes, false, false),
+      key(sysvars.rent, false, false),
+    ],
+    data: Buffer.concat([Buffer.from([6, 0, 0, 0]), addressBytes(payer)]),
+  },
+];
+
+/** The instruction that makes a transaction stand on a nonce. */
+export const advanceNonce = (nonce: Address, authority: Address): Instruction => ({
+  programId: programs.system,
+  accounts: [
+    key(nonce, false, true),
+    key(sysvars.recentBlockhashes, false, false),
+    key(authority, true, false),
+  ],
+  data: Buffer.from([4, 0, 0, 0]),
+});
+
+/** The associated token account of a wallet, and the instruction that makes it. */
+export function associatedTokenAccount(
+  wallet: Address,
+  mint: Address,
+): { address: Address; create: Instruction } {
+  const [derived] = PublicKey.findProgramAddressSync(
+    [wallet, programs.token, mint].map(addressBytes),
+    new PublicKey(programs.ata),
+  );
+  const address = derived.toBase58() as Address;
+  const accounts = [
+    key(wallet, true, true),
+    key(address, false, true),
+    ...[wallet, mint, programs.system, programs.token].map((at) => key(at, false, false)),
+  ];
+  return { address, create: { programId: programs.ata, accounts, data: new Uint8Array() } };
+}
+
 /** A transaction with one signer; `signer` null leaves the signature all zeros. */
-export function sign(
+export const sign = (
   payer: Keypair,
   instructions: readonly Instruction[],
   recentBlockhash: string,
   signer: Keypair | null = payer,
+): Signed => signWith([payer], [signer], instructions, recentBlockhash);
+
+/** A transaction with several signers, the first of whom pays. */
+export const signAll = (
+  signers: readonly Keypair[],
+  instructions: readonly Instruction[],
+  recentBlockhash: string,
+): Signed => signWith(signers, signers, instructions, recentBlockhash);
+
+function signWith(
+  [payer]: readonly Keypair[],
+  signers: readonly (Keypair | null)[],
+  instructions: readonly Instruction[],
+  recentBlockhash: string,
 ): Signed {
+  if (payer === undefined) throw new RangeError('a transaction needs a payer');
   const message = encodeMessage(
-    compileMessage({
-      feePayer: payer.address,
-      instructions,
-      recentBlockhash: recentBlockhash as Blockhash,
-    }),
+    compileMessage({ feePayer: payer.address, instructions, recentBlockhash: recentBlockhash as Blockhash }),
   );
-  const signature = signer === null ? new Uint8Array(64) : signer.sign(message);
-  const wire = encodeTransaction([signature], message);
+  const signatures = signers.map((signer) => signer?.sign(message) ?? new Uint8Array(64));
+  const wire = encodeTransaction(signatures, message);
   return {
-    signature: encodeBase58(signature),
+    signature: encodeBase58(signatures[0] ?? new Uint8Array()),
     wire,
     base64: Buffer.from(wire).toString('base64'),
     base58: encodeBase58(wire),

@@ -2,8 +2,21 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Address } from '../../src/ledger/address.ts';
 import { encodeBase58 } from '../../src/ledger/base58.ts';
 import { Keypair } from '../../src/ledger/ed25519.ts';
+import { decodeNonce } from '../../src/ledger/nonce.ts';
+import { nativeMint } from '../../src/ledger/programs.ts';
 import { openRig, type Rig } from './rig.ts';
-import { memo, type Signed, sign, transfer, unitPrice } from './signed-transactions.ts';
+import {
+  advanceNonce,
+  associatedTokenAccount,
+  memo,
+  nonceAccount,
+  type Signed,
+  sign,
+  signAll,
+  transfer,
+  unitLimit,
+  unitPrice,
+} from './signed-transactions.ts';
 
 const SOL = 1_000_000_000n;
 const UNKNOWN_SIGNATURE = encodeBase58(new Uint8Array(64).fill(5));
@@ -297,9 +310,27 @@ describe('simulateTransaction', () => {
     ).toEqual([null, null]);
   });
 
-  it('lists inner instructions when asked', async () => {
-    const { base64 } = await someTransfer();
-    expect((await simulate(base64, { innerInstructions: true })).innerInstructions).toEqual([]);
+  it('lists inner instructions, parsed, when asked, and parses the accounts they make', async () => {
+    const ata = associatedTokenAccount(payer.address, nativeMint);
+    const { base64 } = sign(payer, [ata.create], await blockhash());
+    expect((await simulate(base64)).innerInstructions).toBeNull();
+    const accounts = { encoding: 'jsonParsed', addresses: [ata.address] };
+    const value = await simulate(base64, { innerInstructions: true, accounts });
+    expect(value).toMatchObject({
+      err: null,
+      accounts: [
+        { data: { program: 'spl-token', parsed: { info: { mint: nativeMint, owner: payer.address } } } },
+      ],
+      postTokenBalances: [{ mint: nativeMint, owner: payer.address }],
+    });
+    const [{ index, instructions }] = value.innerInstructions;
+    expect(index).toBe(0);
+    expect(instructions).toContainEqual(
+      expect.objectContaining({
+        program: 'system',
+        parsed: expect.objectContaining({ type: 'createAccount' }),
+      }),
+    );
   });
 
   it.each([
@@ -411,6 +442,23 @@ describe('a blockhash', () => {
 });
 
 describe('getFeeForMessage', () => {
+  it('knows messages that stand on a durable nonce', async () => {
+    const nonce = Keypair.generate();
+    const create = nonceAccount(payer.address, nonce.address, 1_447_680n);
+    const made = signAll([payer, nonce], create, await blockhash());
+    await rig.result('sendTransaction', [made.base64, BASE64]);
+    await rig.freeze();
+    const account = rig.node.bank('processed').account(nonce.address);
+    const value = decodeNonce(account?.data ?? new Uint8Array())?.data?.durableNonce ?? '';
+    const advance = advanceNonce(nonce.address, payer.address);
+    expect(await fee(sign(payer, [advance, memo('x')], value).message)).toBe(5_000);
+    expect(await fee(sign(payer, [memo('x'), advance], value).message)).toBeNull();
+    const spent = sign(payer, [advance, memo('x')], value);
+    expect(await rig.result('sendTransaction', [spent.base64, BASE64])).toBe(spent.signature);
+    await rig.freeze();
+    expect(await fee(spent.message)).toBeNull();
+  });
+
   const fee = async (message: string) =>
     (await rig.result('getFeeForMessage', [message, { commitment: 'processed' }])).value;
 
@@ -462,6 +510,23 @@ describe('getSignatureStatuses', () => {
     });
   });
 
+  it('calls a transaction from history finalized only when it is', async () => {
+    const sent = await someTransfer();
+    await rig.result('sendTransaction', [sent.base64, BASE64]);
+    await rig.freeze();
+    const forgotten = { recentStatus: () => null };
+    const ask = async () =>
+      (
+        await rig.resultWith(forgotten, 'getSignatureStatuses', [
+          [sent.signature],
+          { searchTransactionHistory: true },
+        ])
+      ).value;
+    expect(await ask()).toEqual([null]);
+    await rig.finalize();
+    expect(await ask()).toMatchObject([{ confirmationStatus: 'finalized' }]);
+  });
+
   it('looks beyond the status cache only when asked', async () => {
     const sent = await someTransfer();
     await rig.result('sendTransaction', [sent.base64, BASE64]);
@@ -505,6 +570,18 @@ describe('getRecentPrioritizationFees', () => {
     expect(await last([other])).toEqual({ prioritizationFee: 9, slot });
     expect(await last([recipient])).toEqual({ prioritizationFee: 7, slot });
     expect(await rig.result('getRecentPrioritizationFees', [])).toHaveLength(150);
+  });
+
+  it('passes over what asks for no compute units', async () => {
+    const none = sign(payer, [unitPrice(3n), unitLimit(0)], await blockhash());
+    const some = sign(payer, [unitPrice(8n), memo('x')], await blockhash());
+    for (const { base64 } of [none, some]) {
+      await rig.result('sendTransaction', [base64, { ...BASE64, skipPreflight: true }]);
+    }
+    await rig.freeze(2);
+    expect((await rig.result('getRecentPrioritizationFees', [])).at(-1)).toMatchObject({
+      prioritizationFee: 8,
+    });
   });
 
   it('refuses more than 128 accounts', async () => {

@@ -7,7 +7,7 @@ import {
   type GetRecentPrioritizationFeesResult,
   parseGetRecentPrioritizationFees,
 } from '../../protocol/rpc/getRecentPrioritizationFees.ts';
-import type { Block, LocalNode } from '../node.ts';
+import type { Block, History, LocalNode } from '../node.ts';
 
 /** Source: Agave runtime/src/prioritization_fee_cache.rs, `MAX_NUM_RECENT_BLOCKS`. */
 const RECENT_BLOCKS = 150n;
@@ -15,7 +15,8 @@ const RECENT_BLOCKS = 150n;
 /** The lowest compute unit prices, in micro-lamports, that got into a block. */
 type BlockPrices = Readonly<{ lowest: bigint; byWritable: ReadonlyMap<Address, bigint> }>;
 
-const summarized = new WeakMap<Block, BlockPrices>();
+/** What was found in recent blocks, by slot. Blocks never change, and reading one may go to the disk. */
+const summaries = new WeakMap<History, Map<Slot, BlockPrices>>();
 
 const lower = (known: bigint | undefined, price: bigint): bigint =>
   known === undefined || price < known ? price : known;
@@ -36,17 +37,25 @@ function summarize(block: Block): BlockPrices {
   return { lowest: lowest ?? 0n, byWritable };
 }
 
-function pricesOf(block: Block): BlockPrices {
-  const known = summarized.get(block);
-  if (known !== undefined) return known;
-  const prices = summarize(block);
-  summarized.set(block, prices);
+/** The prices of the blocks in `[first, last]`, oldest first. */
+function recentPrices(history: History, first: bigint, last: bigint): ReadonlyMap<Slot, BlockPrices> {
+  const known = summaries.get(history);
+  const prices = new Map<Slot, BlockPrices>();
+  for (let at = slot(first); at <= last; at = slot(at + 1n)) {
+    const found = known?.get(at) ?? summarizeSlot(history, at);
+    if (found !== null) prices.set(at, found);
+  }
+  summaries.set(history, prices);
   return prices;
 }
 
+function summarizeSlot(history: History, at: Slot): BlockPrices | null {
+  const block = history.block(at);
+  return block === null ? null : summarize(block);
+}
+
 /** The highest of the block's own lowest price and those of the accounts. */
-function priceFor(block: Block, accounts: readonly Address[]): bigint {
-  const { lowest, byWritable } = pricesOf(block);
+function priceFor({ lowest, byWritable }: BlockPrices, accounts: readonly Address[]): bigint {
   return accounts.reduce((highest, account) => {
     const price = byWritable.get(account) ?? 0n;
     return price > highest ? price : highest;
@@ -64,10 +73,8 @@ export function getRecentPrioritizationFees(
   const { accounts } = parseGetRecentPrioritizationFees(params);
   const last = node.bank('confirmed').slot;
   const first = last < RECENT_BLOCKS ? 0n : last - RECENT_BLOCKS + 1n;
-  const fees: { prioritizationFee: bigint; slot: Slot }[] = [];
-  for (let at = first; at <= last; at++) {
-    const block = node.history.block(slot(at));
-    if (block !== null) fees.push({ prioritizationFee: priceFor(block, accounts), slot: block.slot });
-  }
-  return fees;
+  return Array.from(recentPrices(node.history, first, last), ([at, prices]) => ({
+    prioritizationFee: priceFor(prices, accounts),
+    slot: at,
+  }));
 }
