@@ -327,4 +327,61 @@ describe('the limits', () => {
     await small.close();
     await expect(to('{}')).rejects.toThrow();
   });
+
+  it('closes sockets above the number it takes', async () => {
+    const narrow = await startLocalnetServer(node, {
+      port: 0,
+      log: createLogger('silent', () => {}),
+      handlers,
+      connectionsMax: 1,
+    });
+    const first = connect(narrow.port, '127.0.0.1');
+    await once(first, 'connect');
+    const second = connect(narrow.port, '127.0.0.1');
+    second.on('error', () => {});
+    await once(second, 'close');
+    expect(first.destroyed).toBe(false);
+    first.destroy();
+    await narrow.close();
+  });
+});
+
+describe('closing', () => {
+  const slowServer = async (drainTimeoutMs: number) => {
+    const started = Promise.withResolvers<void>();
+    const finish = Promise.withResolvers<string>();
+    const closing = await startLocalnetServer(node, {
+      port: 0,
+      log: createLogger('silent', () => {}),
+      drainTimeoutMs,
+      handlers: {
+        waits: () => {
+          started.resolve();
+          return finish.promise;
+        },
+      },
+    });
+    const answer = send('{"jsonrpc":"2.0","method":"waits","id":1}', {
+      headers: { ...JSON_TYPE, connection: 'keep-alive' },
+      port: closing.port,
+    });
+    await started.promise;
+    return { closing, finish, answer };
+  };
+
+  it('lets a request under way finish and takes no new ones', async () => {
+    const { closing, finish, answer } = await slowServer(10_000);
+    const closed = closing.close();
+    await expect(send('{}', { headers: JSON_TYPE, port: closing.port })).rejects.toThrow();
+    finish.resolve('done');
+    expect((await answer).text).toBe('{"jsonrpc":"2.0","result":"done","id":1}\n');
+    await closed;
+  });
+
+  it('does not wait for ever', async () => {
+    const { closing, answer } = await slowServer(50);
+    const lost = expect(answer).rejects.toThrow();
+    await closing.close();
+    await lost;
+  });
 });
