@@ -6,7 +6,7 @@ import { cutOverlap, disableKey, enableKey, revokeKey } from '../control/key-sta
 import type { KeyView } from '../control/key-view.ts';
 import { createKey, listKeys, type NewKey, rotateKey } from '../control/keys.ts';
 import { openPeppers } from '../control/pepper-proof.ts';
-import { syncPlans } from '../control/plans.ts';
+import { addMissingPlans } from '../control/plans.ts';
 import { type Product, products } from '../protocol/product.ts';
 import type { Configuration } from './configuration.ts';
 import type { Environment } from './configuration-secrets.ts';
@@ -110,7 +110,7 @@ export async function withKeyOffice<Result>(
   });
   try {
     const peppers = await openPeppers(store, pepperSources(configuration, environment));
-    await syncPlans(store, configuration.plans, actor);
+    await addMissingPlans(store, configuration.plans, actor);
     const { keysMax } = configuration.keys;
     return await work(officeOf({ store, peppers, actor, keysMax, now: Date.now }));
   } finally {

@@ -184,15 +184,17 @@ export function rotateKey(
   return inChange(register.store, async (trx) => {
     const version = await nextVersion(trx);
     const now = register.now();
+    // One time for the whole rotation, so that old and new key meet exactly.
+    const atNow = { ...register, now: () => now };
     checkOverlap(overlapMs);
     const row = await requireKey(trx, id);
     checkRotatable(row, now);
     await checkRoom(trx, register.keysMax);
-    const created = await insertKey(register, trx, version, row);
-    await writeAudit(trx, version, auditEntry(register, 'key.create', created.key.id, { rotationOf: id }));
+    const created = await insertKey(atNow, trx, version, row);
+    await writeAudit(trx, version, auditEntry(atNow, 'key.create', created.key.id, { rotationOf: id }));
     const old = await retire(trx, row, created.key.id, Math.min(row.expires_at ?? Infinity, now + overlapMs));
     const detail = { replacedBy: created.key.id, expiresAt: old.expires_at };
-    await writeAudit(trx, old.version, auditEntry(register, 'key.rotate', id, detail));
+    await writeAudit(trx, old.version, auditEntry(atNow, 'key.rotate', id, detail));
     return { ...created, old: viewKey(old, now) };
   });
 }

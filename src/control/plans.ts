@@ -18,6 +18,20 @@ export async function syncPlans(store: Store, plans: readonly Plan[], actor: str
   }
 }
 
+/**
+ * Adds the plans that the store does not have and leaves the others as they are: for programs beside the
+ * service, whose configuration may not be the service's.
+ */
+export async function addMissingPlans(store: Store, plans: readonly Plan[], actor: string): Promise<void> {
+  const rows = await store.db.selectFrom('plan').select('id').execute();
+  const known = new Set(rows.map(({ id }) => id));
+  await syncPlans(
+    store,
+    plans.filter(({ id }) => !known.has(id)),
+    actor,
+  );
+}
+
 async function isCurrent(store: Store, plan: Plan): Promise<boolean> {
   const row = await store.db.selectFrom('plan').selectAll().where('id', '=', plan.id).executeTakeFirst();
   return (

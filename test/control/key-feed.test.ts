@@ -8,7 +8,8 @@ import { KeyFeed, type KeyFeedOptions } from '../../src/control/key-feed.ts';
 import { revokeKey } from '../../src/control/key-state.ts';
 import { createKey } from '../../src/control/keys.ts';
 import { syncPlans } from '../../src/control/plans.ts';
-import { describeOnBothStores, registerOn, testPeppers } from './stores.ts';
+import { registerOn, testPeppers } from './register.ts';
+import { describeOnBothStores } from './stores.ts';
 
 /** A directory that says what happens to it. */
 class WatchedDirectory extends KeyDirectory {

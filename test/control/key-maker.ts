@@ -1,6 +1,6 @@
 import { openDatabase } from '../../src/control/database/open.ts';
 import { createKey } from '../../src/control/keys.ts';
-import { registerOn } from './stores.ts';
+import { registerOn } from './register.ts';
 
 /** A program of its own that makes keys in a SQLite file until it is killed, and writes each id once it is safe. */
 const store = await openDatabase({ file: process.argv[2]! });

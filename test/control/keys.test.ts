@@ -6,7 +6,8 @@ import { createFirstKeys } from '../../src/control/first-start.ts';
 import { keysChangedAfter } from '../../src/control/key-rows.ts';
 import { cutOverlap, disableKey, enableKey, revokeKey } from '../../src/control/key-state.ts';
 import { createKey, listKeys, OVERLAP_MAX_MS, rotateKey } from '../../src/control/keys.ts';
-import { describeOnBothStores, registerOn, testPeppers } from './stores.ts';
+import { registerOn, testPeppers } from './register.ts';
+import { describeOnBothStores } from './stores.ts';
 
 const HOUR = 3_600_000;
 

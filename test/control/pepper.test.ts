@@ -9,7 +9,8 @@ import { revokeKey } from '../../src/control/key-state.ts';
 import { createKey } from '../../src/control/keys.ts';
 import { createPepper, findPeppers, parsePeppers, pepperFile } from '../../src/control/pepper.ts';
 import { openPeppers } from '../../src/control/pepper-proof.ts';
-import { describeOnBothStores, registerOn } from './stores.ts';
+import { registerOn } from './register.ts';
+import { describeOnBothStores } from './stores.ts';
 
 const OLD = 'o'.repeat(40);
 const NEW = 'n'.repeat(40);

@@ -3,9 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe } from 'vitest';
 import { type OpenOptions, openDatabase, type Store } from '../../src/control/database/open.ts';
-import type { KeyRegister } from '../../src/control/key-register.ts';
-import type { Peppers } from '../../src/control/pepper.ts';
-import { syncPlans } from '../../src/control/plans.ts';
 import { type PostgresServer, postgresPrograms, startPostgres } from './postgres-server.ts';
 
 /** What a suite that runs on both databases works with. */
@@ -55,17 +52,4 @@ export function describeOnBothStores(name: string, tests: (stores: Stores) => vo
     `${name}, on PostgreSQL (skipped where it is not installed)`,
     () => suite('postgres', tests),
   );
-}
-
-export const testPeppers: Peppers = { current: 1, secrets: new Map([[1, Buffer.alloc(32, 7)]]) };
-
-/** A register with the default plan and a clock that only moves when told. */
-export async function registerOn(
-  store: Store,
-  options: Partial<KeyRegister> & { clock?: { now: number } } = {},
-): Promise<KeyRegister> {
-  const { clock = { now: 1_700_000_000_000 }, ...rest } = options;
-  const limits = { rpcPerSecond: 10, rpcBurst: 20 };
-  await syncPlans(store, [{ id: 'default', name: 'default', limits }], 'test');
-  return { store, peppers: testPeppers, actor: 'test', keysMax: 1_000, now: () => clock.now, ...rest };
 }

@@ -6,7 +6,8 @@ import type { Store } from '../../src/control/database/open.ts';
 import { createKey, listKeys } from '../../src/control/keys.ts';
 import { upsertUsage } from '../../src/control/usage-rows.ts';
 import { UsageWriter, type UsageWriterOptions } from '../../src/control/usage-writer.ts';
-import { describeOnBothStores, registerOn } from './stores.ts';
+import { registerOn } from './register.ts';
+import { describeOnBothStores } from './stores.ts';
 
 const call = (fields: Partial<UsedCall> = {}): UsedCall => ({
   key: { id: 'AAAAAAAA' as KeyId, familyId: 'AAAAAAAA' },

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Kysely } from 'kysely';
 import type { Client } from 'pg';
@@ -55,6 +55,8 @@ function openPostgresStore(url: string, options: OpenOptions): Store {
 
 function openSqliteStore(file: string, lockWaitMs: number): Store {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  // SQLite would make it readable by everybody; its WAL takes over the rights of the file.
+  closeSync(openSync(file, 'a', 0o600));
   const db = new Kysely<Schema>({ dialect: openSqlite(file, lockWaitMs) });
   return { dialect: 'sqlite', db, place: file, listener: null, close: () => db.destroy() };
 }

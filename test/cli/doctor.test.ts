@@ -1,0 +1,154 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { runSolway } from './run-solway.ts';
+
+const MAINNET = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d';
+const SECRET = 'hunter2hunter2';
+
+let folder = '';
+const servers: Server[] = [];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'solway-doctor-'));
+});
+
+afterEach(() => {
+  for (const server of servers.splice(0)) server.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** A node of a network that answers what the doctor asks. */
+async function startNode(genesis: string): Promise<string> {
+  const results: Record<string, unknown> = {
+    getVersion: { 'solana-core': '4.1.0', 'feature-set': 1 },
+    getGenesisHash: genesis,
+    getHealth: 'ok',
+    getSlot: 5,
+    getFirstAvailableBlock: 0,
+  };
+  const server = createServer(async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    const { id, method } = JSON.parse(body);
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify({ jsonrpc: '2.0', id, result: results[method] }));
+  });
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/${SECRET}`;
+}
+
+const doctor = (...args: string[]) => runSolway(folder, ['doctor', ...args]);
+
+describe('solway doctor', () => {
+  it('finds nothing bad in an empty folder: the embedded ledger will answer', async () => {
+    const { code, out } = await doctor();
+    expect(code).toBe(0);
+    expect(out.split('\n').map((line) => line.slice(0, 4).trim())).toEqual(['ok', 'ok', 'ok', 'ok', '']);
+    expect(out).toContain('the embedded ledger answers');
+  });
+
+  it('asks every node, and names neither URL nor key of any', async () => {
+    const good = await startNode(MAINNET);
+    const { code, out, err } = await doctor('--upstream', good, '--json');
+    const { ok, findings } = JSON.parse(out);
+    expect([code, ok]).toEqual([0, true]);
+    expect(findings.at(-1)).toMatchObject({
+      subject: 'upstream mainnet-beta-1 (mainnet-beta)',
+      verdict: 'good',
+    });
+    expect(findings.at(-1).text).toMatch(/^version 4\.1\.0, slot 5, \d+ ms$/);
+    expect(out + err).not.toContain(SECRET);
+  });
+
+  it('says what to mend when a node is of another network or does not answer', async () => {
+    const wrong = await startNode(MAINNET);
+    const args = ['--upstream', wrong, '--network', 'devnet', '--upstream', `http://127.0.0.1:1/${SECRET}`];
+    const { code, out } = await doctor(...args);
+    expect(code).toBe(1);
+    expect(out).toContain('BAD   upstream devnet-1 (devnet): It belongs to mainnet-beta, not to devnet.');
+    expect(out).toContain('BAD   upstream mainnet-beta-1 (mainnet-beta): No connection can be made.');
+    expect(out).not.toContain(SECRET);
+  });
+
+  it('says what to mend in the configuration before it looks further', async () => {
+    writeFileSync(join(folder, 'solway.toml'), '[server]\nprot = 1\n');
+    const { code, out } = await doctor();
+    expect([code, out]).toEqual([
+      1,
+      'BAD   configuration: solway.toml: server.prot: there is no such field: did you mean "port"?\n',
+    ]);
+  });
+
+  it('says what to mend when the data folder cannot be used', async () => {
+    writeFileSync(join(folder, 'taken'), '');
+    const { code, out } = await doctor('--data-dir', 'taken');
+    expect(code).toBe(1);
+    expect(out).toContain('BAD   data folder: data_dir is a file: choose another data_dir (EEXIST)');
+  });
+
+  it('says what to mend when the database is none', async () => {
+    mkdirSync(join(folder, 'solway-data'));
+    writeFileSync(join(folder, 'solway-data', 'solway.db'), 'x'.repeat(5_000));
+    const { code, out } = await doctor();
+    expect(code).toBe(1);
+    expect(out).toContain('BAD   database: the file is no database: take it away or put back a copy');
+  });
+});
+
+describe('solway', () => {
+  it('shows its commands, and each command its help with examples', async () => {
+    const { code, out } = await runSolway(folder, ['--help']);
+    expect(code).toBe(0);
+    const names = [...out.matchAll(/^ {2}([a-z]+) {2}/gm)].map(([, name]) => name!);
+    expect(names).toEqual(expect.arrayContaining(['keys', 'config', 'doctor', 'up', 'localnet']));
+    for (const name of names) {
+      const help = await runSolway(folder, [name, '--help']);
+      expect([name, help.code]).toEqual([name, 0]);
+      expect(help.out).toMatch(new RegExp(`^Usage: solway ${name}[^]*\\nExamples:\\n {2}solway ${name}`));
+    }
+  });
+
+  it('without a command shows them too, as a mistake', async () => {
+    expect(await runSolway(folder, [])).toMatchObject({
+      code: 2,
+      out: '',
+      err: expect.stringContaining('Usage'),
+    });
+  });
+
+  it('knows its version', async () => {
+    expect((await runSolway(folder, ['--version'])).out).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+});
+
+describe('solway config check', () => {
+  it('shows what is in force, without secrets', async () => {
+    const args = ['config', 'check', '--upstream', `https://u:${SECRET}@h.example/${SECRET}`, '--json'];
+    const { code, out } = await runSolway(folder, args);
+    expect([code, JSON.parse(out).ok]).toEqual([0, true]);
+    expect(JSON.parse(out).configuration.upstreams[0].url).toBe('https://h.example/[redacted]');
+    expect(out).not.toContain(SECRET);
+  });
+
+  it('lists what is wrong, each with its field and its remedy', async () => {
+    writeFileSync(join(folder, 'solway.toml'), '[server]\nport = -1\nhots = "x"\n');
+    expect(await runSolway(folder, ['config', 'check'])).toEqual({
+      code: 1,
+      out: '',
+      err:
+        'solway.toml: server.port: -1 is not a whole number from 0 to 65535\n' +
+        'solway.toml: server.hots: there is no such field: did you mean "host"?\n',
+    });
+    const { code, out } = await runSolway(folder, ['config', 'check', '--json']);
+    expect(code).toBe(1);
+    expect(JSON.parse(out)).toMatchObject({
+      ok: false,
+      problems: [{ field: 'server.port' }, { field: 'server.hots' }],
+    });
+  });
+});

@@ -1,0 +1,181 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { KeyDirectory } from '../../src/access/key-directory.ts';
+import { openDatabase } from '../../src/control/database/open.ts';
+import { KeyFeed } from '../../src/control/key-feed.ts';
+import { openPeppers } from '../../src/control/pepper-proof.ts';
+import { postgresPrograms, startPostgres } from '../control/postgres-server.ts';
+import { runSolway } from './run-solway.ts';
+
+let folder = '';
+const solway = (...args: string[]) => runSolway(folder, args);
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'solway-cli-'));
+});
+
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const SECRET = /svc_(?:rpc|grpc|fs)_live_[1-9A-HJ-NP-Za-km-z]{46}/g;
+
+describe('solway keys', () => {
+  it('shows a new key once, and never again', async () => {
+    const made = await solway('keys', 'create', '--name', 'web shop');
+    expect(made.code).toBe(0);
+    expect(made.out.match(SECRET)).toHaveLength(1);
+    const secret = made.out.match(SECRET)![0];
+    const id = secret.slice('svc_rpc_live_'.length, 'svc_rpc_live_'.length + 8);
+    const list = await solway('keys', 'list');
+    expect(list.out).toContain(id);
+    expect(list.out).toContain('web shop');
+    const rest = [list, await solway('keys', 'list', '--json'), await solway('keys', 'disable', secret)];
+    for (const { out, err } of rest) expect(out + err).not.toMatch(SECRET);
+    expect(rest[2]!.out).toBe(`svc_rpc_live_${id}… is disabled.\n`);
+  });
+
+  it('rotates, cuts the overlap short, disables, enables and revokes', async () => {
+    const made = JSON.parse(
+      (await solway('keys', 'create', '--product', 'grpc', '--name', 'x', '--json')).out,
+    );
+    expect(made).toMatchObject({ key: { product: 'grpc', state: 'active', expiresAt: null } });
+    const { id } = made.key;
+    const rotated = JSON.parse((await solway('keys', 'rotate', id, '--overlap', '0.5', '--json')).out);
+    expect(rotated).toMatchObject({
+      key: { familyId: id },
+      old: { state: 'rotating', replacedBy: rotated.key.id },
+    });
+    expect(rotated.old.expiresAt - rotated.key.createdAt).toBe(1_800_000);
+    expect((await solway('keys', 'rotate', id, '--cut')).out).toBe(`svc_grpc_live_${id}… has ended.\n`);
+    expect((await solway('keys', 'disable', rotated.key.id)).code).toBe(0);
+    expect((await solway('keys', 'enable', `svc_grpc_live_${rotated.key.id}`)).code).toBe(0);
+    expect((await solway('keys', 'revoke', rotated.secret)).code).toBe(0);
+    const { keys } = JSON.parse((await solway('keys', 'list', '--all', '--json')).out);
+    const states = keys.map((key: { id: string; state: string }) => [key.id, key.state]);
+    expect(Object.fromEntries(states)).toEqual({ [id]: 'expired', [rotated.key.id]: 'revoked' });
+  });
+
+  it('takes a date of expiry and a plan of the configuration', async () => {
+    const expires = ['--expires', '2126-01-31', '--plan', 'default'];
+    const { out } = await solway('keys', 'create', '--name', 'x', '--json', ...expires);
+    expect(JSON.parse(out).key).toMatchObject({ expiresAt: Date.UTC(2126, 0, 31), planId: 'default' });
+  });
+
+  it.each([
+    [['keys'], 2, 'write: solway keys create|list|rotate|revoke|disable|enable (see solway keys --help)'],
+    [['keys', 'create'], 2, 'a key needs a name: solway keys create --name "web shop"'],
+    [
+      ['keys', 'create', '--name', 'x', '--product', 'ws'],
+      1,
+      'there is no product "ws": it is one of rpc, grpc, fs',
+    ],
+    [
+      ['keys', 'create', '--name', 'x', '--expires', 'soon'],
+      2,
+      '--expires is a date such as 2027-01-31 or a time from now such as 30d, 12h or 90m',
+    ],
+    [
+      ['keys', 'create', '--name', 'x', '--expires', '2020-01-01'],
+      1,
+      'the time of expiry has passed: give one that lies ahead',
+    ],
+    [['keys', 'rotate'], 2, 'name the key: solway keys rotate KEY'],
+    [['keys', 'rotate', '11111111'], 1, 'there is no such key: see the list of keys for the ids'],
+    [
+      ['keys', 'revoke', 'nonsense!'],
+      1,
+      'that names no key: give its id of 8 characters, as "solway keys list" shows it',
+    ],
+    [['keys', 'list', 'x'], 2, 'solway keys list takes options only: see --help'],
+    [['keys', 'list', '--name', 'x'], 2, 'solway keys list takes no --name: see solway keys --help'],
+    [
+      ['keys', 'rotate', '11111111', '--overlap', 'a'],
+      2,
+      '--overlap is a number of hours such as 24, 0.5 or 0',
+    ],
+    [['keys', 'list', '--jsn'], 2, 'there is no option --jsn: did you mean --json?'],
+    [['kyes'], 2, 'there is no command "kyes": did you mean "solway keys"?'],
+  ])('answers %j with exit code %i and what to write', async (args, code, words) => {
+    expect(await solway(...args)).toEqual({ code, out: '', err: `solway: ${words}\n` });
+  });
+
+  it('tells a problem as JSON when JSON is asked for', async () => {
+    const { code, out, err } = await solway('keys', 'revoke', '11111111', '--json');
+    expect([code, err]).toEqual([1, '']);
+    expect(JSON.parse(out)).toEqual({ error: 'there is no such key: see the list of keys for the ids' });
+  });
+
+  it('refuses to go on without the pepper of its keys', async () => {
+    await solway('keys', 'create', '--name', 'x');
+    rmSync(join(folder, 'solway-data', 'pepper'));
+    const { code, err } = await solway('keys', 'create', '--name', 'y');
+    expect([code, err]).toEqual([
+      1,
+      expect.stringContaining('made with a pepper that is not here: give every machine'),
+    ]);
+  });
+
+  it('leaves the limits of plans to the service: a command with another configuration does not change them', async () => {
+    writeFileSync(join(folder, 'service.toml'), '[plans.default]\nrpc_per_second = 5\n');
+    await solway('keys', 'create', '--name', 'x', '--config', 'service.toml');
+    await solway('keys', 'create', '--name', 'y');
+    const store = await openDatabase({ file: join(folder, 'solway-data', 'solway.db') });
+    const plans = await store.db.selectFrom('plan').select('rpc_per_second').execute();
+    await store.close();
+    expect(plans).toEqual([{ rpc_per_second: 5 }]);
+  });
+
+  it('changes reach a running gateway within a second of the command', async () => {
+    await solway('keys', 'list');
+    const dataDir = join(folder, 'solway-data');
+    const store = await openDatabase({ file: join(dataDir, 'solway.db') });
+    const { secrets } = await openPeppers(store, { dataDir });
+    const seen = Promise.withResolvers<number>();
+    const directory = new KeyDirectory({ peppers: secrets });
+    const sink = {
+      apply: (records: Parameters<KeyDirectory['apply']>[0]) => {
+        directory.apply(records);
+        seen.resolve(performance.now());
+      },
+      setStoreReachable: (reachable: boolean) => directory.setStoreReachable(reachable),
+    };
+    const feed = new KeyFeed({ store, sink });
+    await feed.start();
+    try {
+      const { secret, key } = JSON.parse((await solway('keys', 'create', '--name', 'x', '--json')).out);
+      expect((await seen.promise) - performance.now()).toBeLessThan(1_100);
+      expect(directory.authenticate(secret, 'rpc', Date.now()).id).toBe(key.id);
+    } finally {
+      await feed.stop();
+      await store.close();
+    }
+  });
+});
+
+describe.skipIf(postgresPrograms === null)(
+  'solway keys on PostgreSQL (skipped where it is not installed)',
+  () => {
+    it('keeps its keys there, and says what to mend when it is away, without the password', async () => {
+      const server = await startPostgres(postgresPrograms!);
+      try {
+        const url = (await server.createDatabase()).replace('solway@', 'solway:hunter2@');
+        const run = (...args: string[]) => runSolway(folder, args, { DATABASE_URL: url });
+        expect(await run('keys', 'create', '--name', 'kept in PostgreSQL')).toMatchObject({
+          code: 0,
+          err: '',
+        });
+        expect((await run('keys', 'list')).out).toContain('kept in PostgreSQL');
+        const doctor = await run('doctor');
+        expect(doctor.out).toContain('ok    database: PostgreSQL localhost/t1 answers and holds 1 keys');
+        await server.kill();
+        const away = await run('doctor');
+        expect(away.code).toBe(1);
+        expect(away.out).toContain('BAD   database: ');
+        expect(away.out + away.err + doctor.out).not.toContain('hunter2');
+      } finally {
+        await server.destroy();
+      }
+    });
+  },
+);

@@ -1,0 +1,31 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+
+const main = join(import.meta.dirname, '../../src/cli/main.ts');
+
+/** How a run of the real program ended. */
+export type Run = Readonly<{ code: number | null; out: string; err: string }>;
+
+/** Variables of the machine that would change what the program does. */
+const own = Object.fromEntries(
+  Object.entries(process.env).filter(
+    ([name]) => !/^(SOLWAY_.*|DATABASE_URL|NODE_OPTIONS|VITEST.*)$/.test(name),
+  ),
+);
+
+/** Runs `solway …` as a process of its own in an empty folder and waits for its end. */
+export async function runSolway(
+  folder: string,
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Run> {
+  const child = spawn(process.execPath, [main, ...args], {
+    cwd: folder,
+    env: { ...own, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const [out, err] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+  return { code: child.exitCode, out, err };
+}

@@ -1,0 +1,17 @@
+import type { Store } from '../../src/control/database/open.ts';
+import type { KeyRegister } from '../../src/control/key-register.ts';
+import type { Peppers } from '../../src/control/pepper.ts';
+import { syncPlans } from '../../src/control/plans.ts';
+
+export const testPeppers: Peppers = { current: 1, secrets: new Map([[1, Buffer.alloc(32, 7)]]) };
+
+/** A register with the default plan and a clock that only moves when told. */
+export async function registerOn(
+  store: Store,
+  options: Partial<KeyRegister> & { clock?: { now: number } } = {},
+): Promise<KeyRegister> {
+  const { clock = { now: 1_700_000_000_000 }, ...rest } = options;
+  const limits = { rpcPerSecond: 10, rpcBurst: 20 };
+  await syncPlans(store, [{ id: 'default', name: 'default', limits }], 'test');
+  return { store, peppers: testPeppers, actor: 'test', keysMax: 1_000, now: () => clock.now, ...rest };
+}
