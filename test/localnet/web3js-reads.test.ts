@@ -81,7 +81,9 @@ describe('@solana/web3.js reads', () => {
     expect(await connection.getSlotLeader()).toBe(identity);
     expect((await connection.getSlotLeaders(0, 2)).map(String)).toEqual([identity, identity]);
     expect((await connection.getLeaderSchedule())[identity]).toHaveLength(432_000);
-    expect((await connection.getVoteAccounts('processed')).current).toMatchObject([{ votePubkey: voteAccount }]);
+    expect((await connection.getVoteAccounts('processed')).current).toMatchObject([
+      { votePubkey: voteAccount },
+    ]);
     expect(await connection.getClusterNodes()).toMatchObject([{ pubkey: identity }]);
     expect(await connection.getInflationRate()).toMatchObject({ total: 0.08 });
     expect((await connection.getStakeMinimumDelegation()).value).toBe(1_000_000_000);

@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest';
+import { address } from '../ledger/address.ts';
+import { blockhashFromBytes } from '../ledger/blockhash.ts';
+import { epoch } from '../ledger/units.ts';
+import { inflationRate } from './inflation.ts';
+import type { Genesis } from './node.ts';
+import { epochScheduleOf } from './slot-header.ts';
+
+const nobody = address('11111111111111111111111111111111');
+const genesis: Genesis = {
+  hash: blockhashFromBytes(new Uint8Array(32)),
+  creationTime: 0n,
+  identity: nobody,
+  voteAccount: nobody,
+  stakeAccount: nobody,
+  faucet: nobody,
+  epochSchedule: epochScheduleOf(432_000),
+  ticksPerSlot: 64,
+  slotMs: 400,
+};
+
+describe('inflation', () => {
+  it('starts at 8 %, falls by 15 % a year, and stays at 1.5 %', () => {
+    expect(inflationRate(genesis, epoch(0))).toBe(0.08);
+    // A year of slots of 400 ms is 182.6 epochs.
+    expect(inflationRate(genesis, epoch(183))).toBeCloseTo(0.08 * 0.85 ** (183 / 182.62), 5);
+    expect(inflationRate(genesis, epoch(100_000))).toBe(0.015);
+  });
+});
