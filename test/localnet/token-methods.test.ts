@@ -20,6 +20,8 @@ const WIDE_MINT = key(13);
 const HOLDERS = 21;
 const NO_TOKEN = key(40);
 const NO_MINT = key(41);
+/** A mint's bytes in an account of a stranger. */
+const FAKE_MINT = key(42);
 const WRAPPED_SOL = 'So11111111111111111111111111111111111111112';
 
 let ledger: TestLedger;
@@ -39,6 +41,7 @@ beforeAll(async () => {
         return [key(100 + i), tokenAccount(WIDE_MINT, STRANGER, BigInt(i))] as const;
       }),
       [NO_TOKEN, account(key(1), new Uint8Array(3))],
+      [FAKE_MINT, mint(1n, 0, key(1))],
       [NO_MINT, account(programs.token, new Uint8Array(5))],
     ],
   });
@@ -123,6 +126,7 @@ describe('getTokenLargestAccounts', () => {
 
   it.each<[JsonValue[], JsonValue]>([
     [[key(99)], rpcError(-32602, 'Invalid param: could not find mint')],
+    [[FAKE_MINT], rpcError(-32602, 'Invalid param: not a Token mint')],
     [[NO_MINT], rpcError(-32602, 'Invalid param: Token mint could not be unpacked')],
     [
       [MINT, { commitment: 'max' }],
@@ -193,6 +197,7 @@ describe('getTokenAccountsByOwner', () => {
       ),
     ],
     [[OWNER, { mint: key(99) }], rpcError(-32602, 'Invalid param: could not find mint')],
+    [[OWNER, { mint: FAKE_MINT }], rpcError(-32602, 'Invalid param: not a Token mint')],
     [[OWNER, { mint: NO_MINT }], rpcError(-32602, 'Invalid param: Token mint could not be unpacked')],
     [[OWNER, { programId: OWNER }], rpcError(-32602, 'Invalid param: unrecognized Token program id')],
     [[OWNER], rpcError(-32602, '`params` should have at least 2 argument(s)')],
