@@ -16,7 +16,7 @@ export type Verdict = 'answer' | 'hop' | 'hop-once' | 'fail';
 
 /** The node cannot answer this now, or at all: behind, without history or index, a minimal API, throttled. */
 const HOP: ReadonlySet<number> = new Set([
-  -32004, -32005, -32008, -32010, -32011, -32012, -32014, -32016, -32019, -32065, -32429, -32601, -32603, 429,
+  -32004, -32005, -32008, -32010, -32011, -32012, -32014, -32016, -32019, -32065, -32601, -32603,
 ]);
 
 /** May be the truth, or a gap in this node's own ledger, which looks the same. */

@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { Failure } from '../../src/protocol/errors.ts';
 import { deadUrl } from './mock/dead.ts';
 import { dyingAfterRequest } from './mock/dying.ts';
+import { failing } from './mock/failing.ts';
 import { healthy } from './mock/healthy.ts';
 import { call, type Scene, stage, until } from './mock/pool.ts';
 import { silent } from './mock/silent.ts';
@@ -76,6 +78,14 @@ describe('the watch over the nodes', () => {
     await until(() => scene.mocks[1]!.polls.length > 3);
     expect(scene.mocks[0]!.received).toHaveLength(0);
     expect(scene.mocks[0]!.polls).toHaveLength(1);
+  });
+
+  it('lets a node rest that throttles in JSON-RPC', async () => {
+    scene = await stage([failing(-32429, 'rate limited')], { restMs: 10_000 });
+    const { pool, mocks } = scene;
+    for (let i = 0; i < 3; i++) await expect(pool.ask(call('getBalance'))).rejects.toThrow(Failure);
+    expect(stateOf('node-1')).toBe('resting');
+    expect(mocks[0]!.received).toHaveLength(1);
   });
 
   it('is ready when a node of every network has answered, and not before', async () => {

@@ -6,14 +6,14 @@ import type { NodeConfig } from '../../../src/upstream/node.ts';
 import { createUpstreamPool, type UpstreamPool } from '../../../src/upstream/pool.ts';
 import { type Behaviour, type MockNode, startMock } from './server.ts';
 
-/** Limits short enough for tests; polls only when a test starts the watch. */
+/** Short enough for tests, long enough for a busy machine; polls only when a test starts the watch. */
 const testLimits: Partial<UpstreamLimits> = {
-  attemptTimeoutMs: 150,
-  timeoutMs: 2_000,
+  attemptTimeoutMs: 500,
+  timeoutMs: 5_000,
   backoffMs: 5,
   restMs: 60,
   pollIntervalMs: 30,
-  pollTimeoutMs: 150,
+  pollTimeoutMs: 500,
 };
 
 export type Scene = Readonly<{
