@@ -87,7 +87,7 @@ function writeDigits(used: number, zeros: number): string {
 }
 
 /**
- * Bytes of a base58 text.
+ * Bytes of a base58 text. The time grows with the square of its length, so callers bound texts from outside.
  * @returns null when a character is outside the alphabet; base58 has no other fault.
  */
 export function decodeBase58(text: string): Uint8Array | null {

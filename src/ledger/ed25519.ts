@@ -26,7 +26,8 @@ function publicKeyObject(publicKey: Uint8Array): KeyObject {
 
 /**
  * Every encoding of a point of small order, sign bit cleared. Under such a key some signatures fit many
- * messages, so Solana refuses them (ed25519-dalek, `verify_strict`), whatever the OpenSSL underneath does.
+ * messages, so Solana refuses them (ed25519-dalek, `verify_strict`). OpenSSL 3.5 does too, but Node may stand on
+ * another.
  */
 const SMALL_ORDER: ReadonlySet<string> = new Set([
   '0000000000000000000000000000000000000000000000000000000000000000',

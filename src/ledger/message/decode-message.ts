@@ -32,6 +32,10 @@ export function decodeMessage(bytes: Uint8Array): { message: Message } | { fault
 /** bincode's words for input that goes on after the value. */
 export const TRAILING_BYTES = 'Slice had bytes remaining after deserialization';
 
+/** serde's words for a message version that is not supported. */
+export const unknownVersion = (version: number): string =>
+  `invalid value: integer \`${version}\`, expected a valid transaction message version`;
+
 /** Runs a decoder and gives the faults that bytes from outside can cause as values. */
 export function faultOf<T>(decode: () => T): T | { fault: string } {
   try {
@@ -66,9 +70,7 @@ function versionOf(prefix: number): 0 {
   const version = prefix & ~VERSION_PREFIX;
   if (version === 0) return 0;
   if (version === OFF_CHAIN_VERSION) throw new InvalidMessage('off-chain messages are not accepted');
-  throw new InvalidMessage(
-    `invalid value: integer \`${version}\`, expected a valid transaction message version`,
-  );
+  throw new InvalidMessage(unknownVersion(version));
 }
 
 function readList<T>(reader: ByteReader, readItem: (reader: ByteReader) => T): T[] {

@@ -1,11 +1,13 @@
 import { ByteReader } from '../../base/bytes.ts';
-import { faultOf, readMessage, TRAILING_BYTES } from '../message/decode-message.ts';
+import { faultOf, readMessage, TRAILING_BYTES, unknownVersion } from '../message/decode-message.ts';
 import { readShortVec } from '../short-vec.ts';
 import { type Signature, signatureFromBytes } from '../signature.ts';
 import type { Transaction } from './transaction.ts';
 
 /** Largest legacy or version 0 transaction on the wire: one IPv6 packet. Source: solana-packet, `PACKET_DATA_SIZE`. */
 export const TRANSACTION_MAX_BYTES = 1232;
+
+const VERSION_1_PREFIX = 0x81;
 
 /**
  * Decodes a whole legacy or version 0 transaction, strictly: one encoding per transaction, nothing after its
@@ -17,6 +19,8 @@ export function decodeTransaction(wire: Uint8Array): { transaction: Transaction 
   if (wire.length > TRANSACTION_MAX_BYTES) {
     return { fault: `transaction too large: ${wire.length} bytes (max: ${TRANSACTION_MAX_BYTES})` };
   }
+  // Version 1 puts its message, and so this byte, first; as a signature count it could never fit.
+  if (wire[0] === VERSION_1_PREFIX) return { fault: unknownVersion(1) };
   return faultOf(() => {
     const reader = new ByteReader(wire);
     const count = readShortVec(reader);

@@ -75,6 +75,12 @@ describe('a transaction', () => {
     expect(faultIn(Uint8Array.from([...wire, 0]))).toBe('Slice had bytes remaining after deserialization');
   });
 
+  it('is refused in version 1, which puts its message first', () => {
+    expect(faultIn(Uint8Array.of(0x81, 1, 0, 1))).toBe(
+      'invalid value: integer `1`, expected a valid transaction message version',
+    );
+  });
+
   it('is refused above 1232 bytes', () => {
     expect(faultIn(new Uint8Array(1233))).toBe('transaction too large: 1233 bytes (max: 1232)');
   });
