@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { Logger } from '../base/log.ts';
 import { Failure, type FailureCode } from '../protocol/errors.ts';
 import { refuse, refuseSocket } from './http-refuse.ts';
@@ -50,6 +51,8 @@ export class HttpServer {
   readonly #routes: HttpRoutes;
   readonly #options: HttpOptions;
   readonly #log: Logger;
+  /** The last response begun on each connection. */
+  readonly #last = new WeakMap<Duplex, ServerResponse>();
   #inFlight = 0;
   #drained: Promise<boolean> | null = null;
   #onIdle: (() => void) | null = null;
@@ -71,7 +74,8 @@ export class HttpServer {
     this.server.on('request', (request, response) => this.#take(request, response));
     this.server.on('checkContinue', (request, response) => this.#take(request, response));
     this.server.on('clientError', (fault: NodeJS.ErrnoException, socket) => {
-      refuseSocket(socket as Socket, codeOf(fault));
+      if (this.#mayAnswer(socket)) refuseSocket(socket as Socket, codeOf(fault));
+      else socket.destroy();
     });
   }
 
@@ -92,6 +96,7 @@ export class HttpServer {
       this.server.once('error', reject);
       this.server.listen({ host, port }, () => {
         this.server.off('error', reject);
+        this.server.on('error', (fault) => this.#log.error({ err: fault }, 'the listener went wrong'));
         resolve(this.server.address() as AddressInfo);
       });
     });
@@ -129,8 +134,19 @@ export class HttpServer {
     });
   }
 
+  /**
+   * Whether bytes may be written on a connection outside of any response: not behind half an answer, and not in
+   * front of answers that are still to come.
+   */
+  #mayAnswer(socket: Duplex): boolean {
+    const last = this.#last.get(socket);
+    if (last === undefined || last.writableFinished) return true;
+    return last.socket !== null && !last.headersSent;
+  }
+
   #take(request: IncomingMessage, response: ServerResponse): void {
     this.#inFlight += 1;
+    this.#last.set(request.socket, response);
     response.once('close', () => {
       this.#inFlight -= 1;
       if (this.#inFlight === 0) this.#onIdle?.();

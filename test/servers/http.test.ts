@@ -291,6 +291,21 @@ describe('a connection', () => {
     expect(dataOf(received)).toMatchObject({ jsonrpc: '2.0', id: null });
   });
 
+  it('that sends nonsense behind a request gets no second answer in the middle of the first', async () => {
+    door.answer = async () => result(`"${'x'.repeat(50 * MEBIBYTE)}"`);
+    const wire = door.connect();
+    wire.socket.pause();
+    wire.socket.write(rawPost(door.createKey(), call('getProgramAccounts')));
+    await expect.poll(() => door.asked.length).toBe(1);
+    await expect.poll(() => wire.socket.readableLength).toBeGreaterThan(0);
+    wire.socket.write('nonsense\r\n\r\n');
+    await expect.poll(() => door.http.inFlight).toBe(0);
+    wire.socket.resume();
+    const received = await wire.ended();
+    expect(statusOf(received)).toBe(200);
+    expect(received).not.toContain('HTTP/1.1 400');
+  });
+
   it('that is one too many is not taken', async () => {
     await restart({ connectionsMax: 1 });
     const first = door.connect();
@@ -319,6 +334,31 @@ describe('too many requests at a time', () => {
     await expect.poll(() => door.http.inFlight).toBe(0);
     door.answer = async () => result('1');
     expect((await door.post(call('getSlot'), key)).status).toBe(200);
+  });
+});
+
+describe('bodies that take too much memory together', () => {
+  it('are refused, and taken again when there is room', async () => {
+    await restart({}, { bodiesMaxBytes: 1000 });
+    const key = door.createKey();
+    let finish = (): void => {};
+    door.answer = () =>
+      new Promise((resolve) => {
+        finish = () => resolve(result('1'));
+      });
+    const first = door.post(call('getSlot', 1, `["${'x'.repeat(800)}"]`), key);
+    await expect.poll(() => door.asked.length).toBe(1);
+    const refused = await door.post(call('getSlot', 1, `["${'x'.repeat(300)}"]`), key);
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+    expect(await refused.json()).toMatchObject({ error: { data: { code: 'OVERLOADED' } } });
+    finish();
+    expect((await first).status).toBe(200);
+    await expect.poll(() => door.http.inFlight).toBe(0);
+    door.answer = async () => result('1');
+    for (let i = 0; i < 10; i++) {
+      expect((await door.post(call('getSlot', 1, `["${'x'.repeat(800)}"]`), key)).status).toBe(200);
+      await expect.poll(() => door.http.inFlight).toBe(0);
+    }
   });
 });
 

@@ -298,8 +298,15 @@ describe('a batch', () => {
       if (method === 'getBlock') throw new Failure('UPSTREAM_TIMEOUT');
       return result(`"${method}"`);
     };
-    const body = `[${call('getSlot', 1)},{"jsonrpc":"2.0","method":"n"},${call('getBlock', '"b"')},7,{"id":4,"method":"x"},${call('getHealth', 'null')}]`;
-    const response = await door.post(body, door.createKey());
+    const items = [
+      call('getSlot', 1),
+      '{"jsonrpc":"2.0","method":"n"}',
+      call('getBlock', '"b"'),
+      '7',
+      '{"id":4,"method":"x"}',
+      call('getHealth', 'null'),
+    ];
+    const response = await door.post(`[${items.join()}]`, door.createKey());
     expect([response.status, await response.json()]).toEqual([
       200,
       [

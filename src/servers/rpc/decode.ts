@@ -4,6 +4,7 @@ import { Failure } from '../../protocol/errors.ts';
 const BEARER = /^bearer +([^\s]+) *$/i;
 const JSON_TYPE = /^application\/json *(?:;|$)/i;
 const KEY_PARAMETER = 'api-key';
+const RETRY_SECONDS = 1;
 
 /**
  * The API key of a request: that of `Authorization: Bearer` (the scheme in any case), else that of the query
@@ -20,15 +21,42 @@ export function credentialOf(request: IncomingMessage, query: string): string | 
 export const isJsonType = (contentType: string | undefined): boolean =>
   contentType === 'application/json' || (contentType !== undefined && JSON_TYPE.test(contentType));
 
+/** Bytes of bodies that are held at a time, by all requests together. */
+export class BodyBudget {
+  readonly #heldMaxBytes: number;
+  #heldBytes = 0;
+
+  constructor(heldMaxBytes: number) {
+    this.#heldMaxBytes = heldMaxBytes;
+  }
+
+  get heldBytes(): number {
+    return this.#heldBytes;
+  }
+
+  /** Takes room for so many bytes if there is any. */
+  take(bytes: number): boolean {
+    if (this.#heldBytes + bytes > this.#heldMaxBytes) return false;
+    this.#heldBytes += bytes;
+    return true;
+  }
+
+  giveBack(bytes: number): void {
+    this.#heldBytes -= bytes;
+  }
+}
+
 /**
- * The whole body of a request.
+ * The whole body of a request. Its bytes count against the budget until the response is closed.
  * @returns null when the client went away before it was whole.
- * @throws Failure BODY_TOO_LARGE as soon as that is known: from the header alone, or at the first chunk beyond.
+ * @throws Failure BODY_TOO_LARGE as soon as that is known: from the header alone, or at the first chunk beyond;
+ * OVERLOADED when the budget is spent.
  */
 export function readBody(
   request: IncomingMessage,
   response: ServerResponse,
   bodyMaxBytes: number,
+  budget: BodyBudget,
 ): Promise<Buffer | null> {
   if (Number(request.headers['content-length'] ?? 0) > bodyMaxBytes) throw tooLarge(bodyMaxBytes);
   if (request.headers.expect !== undefined) response.writeContinue();
@@ -36,15 +64,17 @@ export function readBody(
     const chunks: Buffer[] = [];
     let bytes = 0;
     const take = (chunk: Buffer): void => {
-      bytes += chunk.length;
-      if (bytes <= bodyMaxBytes) {
+      const fits = bytes + chunk.length <= bodyMaxBytes;
+      if (fits && budget.take(chunk.length)) {
+        bytes += chunk.length;
         chunks.push(chunk);
         return;
       }
       request.off('data', take);
       request.pause();
-      reject(tooLarge(bodyMaxBytes));
+      reject(fits ? new Failure('OVERLOADED', { retryAfter: RETRY_SECONDS }) : tooLarge(bodyMaxBytes));
     };
+    response.once('close', () => budget.giveBack(bytes));
     request.on('data', take);
     request.once('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
     request.once('close', () => resolve(null));

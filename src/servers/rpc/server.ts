@@ -12,7 +12,7 @@ import { Failure } from '../../protocol/errors.ts';
 import type { RateLimitState, Serve } from '../../protocol/serve.ts';
 import { refuse } from '../http-refuse.ts';
 import type { HttpHandler, HttpRoutes } from '../http-route.ts';
-import { credentialOf, isJsonType, readBody } from './decode.ts';
+import { BodyBudget, credentialOf, isJsonType, readBody } from './decode.ts';
 import { answerHeaders, preflightHeaders, send } from './encode.ts';
 import { type Ending, sharedFailure, statusOfSingle } from './errors.ts';
 
@@ -21,6 +21,8 @@ export type RpcServerOptions = Readonly<{
   /** The network that calls on this path go to. */
   network: Network;
   bodyMaxBytes: number;
+  /** Bytes of bodies that all requests together may hold; beyond them, requests get OVERLOADED. */
+  bodiesMaxBytes: number;
   /** Calls of one batch that are on their way at a time. */
   batchConcurrency: number;
   envelope: EnvelopeLimits;
@@ -30,6 +32,7 @@ export const rpcServerOptions: RpcServerOptions = {
   path: '/v1/rpc',
   network: 'mainnet-beta',
   bodyMaxBytes: 1024 * 1024,
+  bodiesMaxBytes: 256 * 1024 * 1024,
   batchConcurrency: 8,
   envelope: envelopeLimits,
 };
@@ -55,9 +58,11 @@ export function rpcRoutes(serve: Serve, options: Partial<RpcServerOptions> = {})
 class RpcDialect {
   readonly options: RpcServerOptions;
   readonly #serve: Serve;
+  readonly #budget: BodyBudget;
 
   constructor(serve: Serve, options: RpcServerOptions) {
     this.#serve = serve;
+    this.#budget = new BodyBudget(options.bodiesMaxBytes);
     this.options = options;
   }
 
@@ -81,7 +86,7 @@ class RpcDialect {
     const { bodyMaxBytes, envelope } = this.options;
     try {
       if (!isJsonType(request.headers['content-type'])) throw new Failure('UNSUPPORTED_MEDIA_TYPE');
-      const body = await readBody(request, response, bodyMaxBytes);
+      const body = await readBody(request, response, bodyMaxBytes, this.#budget);
       return body === null ? null : decodeEnvelope(body, envelope);
     } catch (thrown) {
       if (!(thrown instanceof Failure)) throw thrown;
