@@ -63,6 +63,7 @@ export class KeyFeed {
 
   /** Looks for changes now, or once more as soon as the look under way is over. */
   wake(): void {
+    if (this.#stopped) return;
     if (this.#polling === null) void this.#look();
     else this.#again = true;
   }

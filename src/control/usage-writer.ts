@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { UsageRow } from '../access/usage.ts';
 import type { Store } from './database/open.ts';
+import { pruneUsage } from './usage-retention.ts';
 import { touchKeys, upsertUsage } from './usage-rows.ts';
+
+const DAY_MINUTES = 24 * 60;
+const PRUNE_INTERVAL_MS = 3_600_000;
 
 /** Where the rows come from: access/usage.ts. */
 export interface UsageSource {
@@ -18,6 +22,8 @@ export type UsageWriterOptions = Readonly<{
   pendingRowsMax?: number;
   /** Rows per transaction, small enough that an embedded store blocks for a few milliseconds. Default 200. */
   batchRows?: number;
+  /** Minutes older than this are deleted, once an hour. Default 400. */
+  retentionDays?: number;
   /** Hears when writing begins to fail, and with null when it works again. */
   onState?: (error: unknown | null) => void;
 }>;
@@ -38,11 +44,13 @@ export class UsageWriter {
   readonly #flushIntervalMs: number;
   readonly #pendingRowsMax: number;
   readonly #batchRows: number;
+  readonly #retentionDays: number;
   readonly #onState: NonNullable<UsageWriterOptions['onState']>;
   /** Newest total of each row that is not stored yet, in the order in which they came. */
   readonly #pending = new Map<string, UsageRow>();
   #lostRows = 0;
   #failing = false;
+  #prunedAt = Number.NEGATIVE_INFINITY;
   #flushing: Promise<void> | null = null;
   #timer: NodeJS.Timeout | null = null;
 
@@ -52,6 +60,7 @@ export class UsageWriter {
     this.#flushIntervalMs = options.flushIntervalMs ?? 1_000;
     this.#pendingRowsMax = options.pendingRowsMax ?? 200_000;
     this.#batchRows = options.batchRows ?? 200;
+    this.#retentionDays = options.retentionDays ?? 400;
     this.#onState = options.onState ?? (() => undefined);
   }
 
@@ -89,6 +98,7 @@ export class UsageWriter {
     try {
       this.#take(this.#source.drain());
       await this.#writeAll();
+      await this.#prune();
       if (this.#failing) this.#onState(null);
       this.#failing = false;
     } catch (error) {
@@ -113,6 +123,13 @@ export class UsageWriter {
       await this.#writeBatch(batch.map(([, row]) => row));
       for (const [name] of batch) this.#pending.delete(name);
     }
+  }
+
+  async #prune(): Promise<void> {
+    if (performance.now() - this.#prunedAt < PRUNE_INTERVAL_MS) return;
+    const today = Math.floor(Date.now() / 60_000);
+    await pruneUsage(this.#store, today - this.#retentionDays * DAY_MINUTES);
+    this.#prunedAt = performance.now();
   }
 
   #writeBatch(rows: readonly UsageRow[]): Promise<void> {

@@ -9,6 +9,9 @@ import { UsageWriter, type UsageWriterOptions } from '../../src/control/usage-wr
 import { registerOn } from './register.ts';
 import { describeOnBothStores } from './stores.ts';
 
+/** A minute's start, well inside what is kept. */
+const RECENT = Math.floor(Date.now() / 60_000) * 60_000 - 600_000;
+
 const call = (fields: Partial<UsedCall> = {}): UsedCall => ({
   key: { id: 'AAAAAAAA' as KeyId, familyId: 'AAAAAAAA' },
   product: 'rpc',
@@ -67,7 +70,7 @@ describeOnBothStores('usage', ({ open, defer }) => {
   it('is stored as it was counted, over minutes, methods and statuses', async () => {
     const store = await open();
     const { meter, writer } = writerOn(store, { batchRows: 2 });
-    const start = 1_700_000_000_000;
+    const start = RECENT;
     for (let count = 0; count < 90; count++) {
       const method = ['getSlot', 'getBalance', 'unheardOf'][count % 3]!;
       meter.record(call({ method, status: count % 2 ? 'ok' : 'upstream' }), start + count * 2_000);
@@ -97,7 +100,7 @@ describeOnBothStores('usage', ({ open, defer }) => {
     const store = await open();
     const [one, other] = [writerOn(store), writerOn(store)];
     for (const { meter, writer } of [one, other]) {
-      meter.record(call(), 1_700_000_000_000);
+      meter.record(call(), RECENT);
       await writer.flush();
     }
     expect(await totals(store)).toMatchObject({ rows: 2, requests: 2 });
@@ -109,7 +112,7 @@ describeOnBothStores('usage', ({ open, defer }) => {
     const { meter, writer, away } = writerOn(store, { onState: (error) => states.push(error === null) });
     away.now = true;
     for (let count = 0; count < 5; count++) {
-      meter.record(call(), 1_700_000_000_000 + count * 60_000);
+      meter.record(call(), RECENT + count * 60_000);
       await writer.flush();
     }
     expect([writer.pendingRows, await totals(store)]).toMatchObject([5, { requests: 0 }]);
@@ -124,7 +127,7 @@ describeOnBothStores('usage', ({ open, defer }) => {
     const { meter, writer, away } = writerOn(store, { pendingRowsMax: 3 });
     away.now = true;
     for (let count = 0; count < 5; count++) {
-      meter.record(call(), 1_700_000_000_000 + count * 60_000);
+      meter.record(call(), RECENT + count * 60_000);
       await writer.flush();
     }
     away.now = false;
@@ -147,6 +150,17 @@ describeOnBothStores('usage', ({ open, defer }) => {
     expect(Math.abs(Date.now() - (listed.get(key.id) ?? 0))).toBeLessThan(60_000);
     expect(listed.get(unused.id)).toBeNull();
     expect(await version()).toEqual(before);
+  });
+
+  it('is deleted when it is older than is kept, and not before', async () => {
+    const store = await open();
+    const today = Math.floor(Date.now() / 60_000);
+    const ages = [401, 400.01, 399.9, 0].map((days) => today - Math.round(days * 1_440));
+    const rows = ages.map((minute) => row({ minute }));
+    await store.db.transaction().execute((trx) => upsertUsage(trx, 'epoch', rows));
+    await writerOn(store).writer.flush();
+    const kept = await store.db.selectFrom('usage_minute').select('minute').orderBy('minute').execute();
+    expect(kept.map(({ minute }) => minute)).toEqual(ages.slice(2));
   });
 
   it('is flushed by itself', async () => {

@@ -11,6 +11,8 @@ import {
 } from 'kysely';
 
 const LOCK_RETRY_MS = 5;
+/** How long SQLite itself may wait for a lock, which stalls the whole process. */
+const BLOCKING_WAIT_MS = 20;
 
 function isBusy(error: unknown): boolean {
   return error instanceof SqliteDatabase.SqliteError && error.code.startsWith('SQLITE_BUSY');
@@ -49,10 +51,12 @@ class ImmediateDriver extends SqliteDriver {
  * @param lockWaitMs - how long a transaction waits for another process to finish its own.
  */
 export function openSqlite(file: string, lockWaitMs: number): Dialect {
-  const database = new SqliteDatabase(file, { timeout: 50 });
+  const database = new SqliteDatabase(file, { timeout: lockWaitMs });
+  // May have to wait for another program that opens it too, or mends it after a crash.
   database.pragma('journal_mode = WAL');
   database.pragma('synchronous = FULL');
   database.pragma('foreign_keys = ON');
+  database.pragma(`busy_timeout = ${BLOCKING_WAIT_MS}`);
   return {
     createDriver: () => new ImmediateDriver(database, lockWaitMs),
     createQueryCompiler: () => new SqliteQueryCompiler(),
