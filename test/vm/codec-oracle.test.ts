@@ -8,7 +8,7 @@ import {
   StakeProgram,
   SystemProgram,
   Transaction,
-  type TransactionInstruction,
+  TransactionInstruction,
   VoteInit,
   VoteProgram,
 } from '@solana/web3.js';
@@ -16,8 +16,9 @@ import { type FailedTransactionMetadata, LiteSvm, type TransactionMetadata } fro
 import { describe, expect, it } from 'vitest';
 import { type Address, addressBytes } from '../../src/ledger/address.ts';
 import { decodeAddressLookupTable } from '../../src/ledger/address-lookup-table.ts';
-import { decodeNonce, encodeNonce } from '../../src/ledger/nonce.ts';
-import { sysvars } from '../../src/ledger/programs.ts';
+import { parseBlockhash } from '../../src/ledger/blockhash.ts';
+import { decodeNonce, durableNonceOf, encodeNonce } from '../../src/ledger/nonce.ts';
+import { programs, sysvars } from '../../src/ledger/programs.ts';
 import { decodeStakeState, encodeStakeState } from '../../src/ledger/stake-state.ts';
 import { decodeClock, encodeClock } from '../../src/ledger/sysvar/clock.ts';
 import { decodeEpochRewards, encodeEpochRewards } from '../../src/ledger/sysvar/epoch-rewards.ts';
@@ -32,6 +33,7 @@ import { DEFAULT_RENT, decodeRent, encodeRent, minimumBalance } from '../../src/
 import { decodeSlotHashes, encodeSlotHashes } from '../../src/ledger/sysvar/slot-hashes.ts';
 import { decodeSlotHistory, encodeSlotHistory } from '../../src/ledger/sysvar/slot-history.ts';
 import { decodeStakeHistory, encodeStakeHistory } from '../../src/ledger/sysvar/stake-history.ts';
+import { computeBudgetOf } from '../../src/ledger/transaction/compute-budget.ts';
 import { decodeTransaction } from '../../src/ledger/transaction/decode-transaction.ts';
 import { feeOf } from '../../src/ledger/transaction/fee.ts';
 import { decodeVoteState, encodeVoteState } from '../../src/ledger/vote-state.ts';
@@ -42,6 +44,9 @@ vm.setSigverify(false);
 const payer = Keypair.generate();
 vm.airdrop(payer.publicKey.toBytes(), BigInt(100 * SOL));
 
+/** What the last transaction logged. */
+let logs: readonly string[] = [];
+
 /** Signs and runs instructions; gives the wire form. */
 function run(instructions: readonly TransactionInstruction[], ...signers: Keypair[]): Uint8Array {
   const transaction = new Transaction({ feePayer: payer.publicKey, recentBlockhash: vm.latestBlockhash() });
@@ -49,6 +54,7 @@ function run(instructions: readonly TransactionInstruction[], ...signers: Keypai
   const wire = Uint8Array.from(transaction.serialize());
   const outcome: TransactionMetadata | FailedTransactionMetadata = vm.sendLegacyTransaction(wire);
   if ('err' in outcome) throw new Error(outcome.meta().toString());
+  logs = outcome.logs();
   vm.expireBlockhash();
   return wire;
 }
@@ -147,6 +153,8 @@ describe('what the real programs write', () => {
 
   it('is read as a nonce account and written again to the byte', () => {
     const nonce = Keypair.generate();
+    const blockhash = parseBlockhash(vm.latestBlockhash());
+    if ('fault' in blockhash) throw new Error(blockhash.fault);
     run(
       SystemProgram.createNonceAccount({
         fromPubkey: payer.publicKey,
@@ -157,7 +165,13 @@ describe('what the real programs write', () => {
       nonce,
     );
     const state = roundTrip(nonce.publicKey, decodeNonce, encodeNonce);
-    expect(state).toMatchObject({ version: 'current', data: { authority: payer.publicKey.toBase58() } });
+    expect(state).toMatchObject({
+      version: 'current',
+      data: {
+        authority: payer.publicKey.toBase58(),
+        durableNonce: durableNonceOf(blockhash.blockhash),
+      },
+    });
   });
 
   it('is read as an address lookup table', () => {
@@ -198,6 +212,21 @@ describe('what the runtime charges', () => {
     if ('fault' in decoded) throw new Error(decoded.fault);
     expect(feeOf(decoded.transaction.message)).toBe(before - after);
     expect(before - after).toBe(6_235n);
+  });
+
+  it('is counted against the unit limit that we compute', () => {
+    const transfer = SystemProgram.transfer({
+      fromPubkey: payer.publicKey,
+      toPubkey: payer.publicKey,
+      lamports: 1,
+    });
+    const memo = new TransactionInstruction({ programId: new PublicKey(programs.memoV3), keys: [] });
+    const wire = run([transfer, memo]);
+    const decoded = decodeTransaction(wire);
+    if ('fault' in decoded) throw new Error(decoded.fault);
+    const [, left] = /consumed \d+ of (\d+) compute units/.exec(logs.join('\n')) ?? [];
+    // The transfer has used 150 units when the memo starts.
+    expect(computeBudgetOf(decoded.transaction.message)).toMatchObject({ unitLimit: Number(left) + 150 });
   });
 
   it('is the minimum balance that we compute', () => {
