@@ -400,7 +400,12 @@ describe('a page in a browser', () => {
     expect(answer.headers.get('access-control-expose-headers')).toBe(
       'RateLimit, RateLimit-Policy, Retry-After',
     );
-    const refused = await door.post(call('getSlot'), null);
-    expect(refused.headers.get('access-control-allow-origin')).toBe('*');
+    for (const refused of [
+      await door.post(call('getSlot'), null),
+      await door.post('{', door.createKey()),
+      await door.post(call('getSlot'), door.createKey(), { 'content-type': 'text/plain' }),
+    ]) {
+      expect(refused.headers.get('access-control-allow-origin')).toBe('*');
+    }
   });
 });
