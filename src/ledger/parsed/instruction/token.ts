@@ -4,32 +4,24 @@ import type { Address } from '../../address.ts';
 import { uiTokenAmount } from '../../encoding/ui-token-amount.ts';
 import { readAddress, readOption, Undecodable, utf8 } from '../bincode.ts';
 import type { Members } from '../wire-order.ts';
+import { authorized } from './authorized.ts';
+import {
+  cpiGuard,
+  defaultAccountState,
+  groupMemberPointer,
+  groupPointer,
+  interestBearingMint,
+  memoTransfer,
+  metadataPointer,
+  pausable,
+  scaledUiAmount,
+  transferFee,
+  transferHook,
+} from './token-2022.ts';
+import { parseInterfaceData } from './token-interfaces.ts';
 import { readAuthorityType, readExtensionTypes } from './token-names.ts';
-import { nameAddresses, type ParsedParts, type Variant, variant } from './variant.ts';
-
-/**
- * The one who decides: a single key under its own name, or, when signers follow it, the multisig account under
- * `multisig…` and the signers' keys.
- */
-function authorityMembers(name: string, given: readonly Address[], position: number): Members {
-  const signers = given.slice(position + 1);
-  if (signers.length === 0) return { [name]: given[position] };
-  return { [`multisig${name[0]?.toUpperCase()}${name.slice(1)}`]: given[position], signers };
-}
-
-/** A variant that an authority allows; its account stands behind the named ones and must be there. */
-export function authorized(
-  type: string,
-  names: readonly string[],
-  authority: string,
-  read?: (data: ByteReader) => Members,
-): Variant {
-  return (data, given) => {
-    if (given.length <= names.length) return null;
-    const addresses = { ...nameAddresses(names, given), ...authorityMembers(authority, given, names.length) };
-    return { type, info: { ...addresses, ...read?.(data) } };
-  };
-}
+import type { ParsedParts, Variant } from './variant.ts';
+import { variant } from './variant.ts';
 
 const amount = (data: ByteReader): Members => ({ amount: String(data.u64()) });
 
@@ -61,14 +53,14 @@ const unwrapLamports = authorized('unwrapLamports', ['source', 'destination'], '
   amount: readOption(data, () => String(data.u64())) ?? undefined,
 }));
 
-/** Instructions that only say something about a Token-2022 extension. */
+/** Confidential transfers are shown with their data only. */
 const unparsed: Variant = () => null;
 
 const restOf = (data: ByteReader): Uint8Array => data.bytes(data.remaining);
 
 /**
- * The instructions of both token programs by their u8 discriminant. Amounts are strings. What configures a
- * Token-2022 extension is not parsed, nor are the metadata and group interfaces.
+ * The instructions of both token programs by their u8 discriminant. Amounts are strings. Confidential
+ * transfers and permissioned burns are not parsed.
  * Source: transaction-status/src/parse_token.rs; layouts from spl-token-2022-interface.
  */
 const tokenVariants: readonly Variant[] = [
@@ -107,27 +99,27 @@ const tokenVariants: readonly Variant[] = [
   variant('initializeMintCloseAuthority', ['mint'], (data) => ({
     newAuthority: readOption(data, () => readAddress(data)),
   })),
-  unparsed, // transfer fee
+  transferFee,
   unparsed, // confidential transfer
-  unparsed, // default account state
+  defaultAccountState,
   authorized('reallocate', ['account', 'payer', 'systemProgram'], 'owner', (data) => ({
     extensionTypes: readExtensionTypes(data),
   })),
-  unparsed, // memo transfer
+  memoTransfer,
   variant('createNativeMint', ['payer', 'nativeMint', 'systemProgram']),
   variant('initializeNonTransferableMint', ['mint']),
-  unparsed, // interest-bearing mint
-  unparsed, // CPI guard
+  interestBearingMint,
+  cpiGuard,
   variant('initializePermanentDelegate', ['mint'], (data) => ({ delegate: readAddress(data) })),
-  unparsed, // transfer hook
+  transferHook,
   unparsed, // confidential transfer fee
   authorized('withdrawExcessLamports', ['source', 'destination'], 'authority'),
-  unparsed, // metadata pointer
-  unparsed, // group pointer
-  unparsed, // group member pointer
+  metadataPointer,
+  groupPointer,
+  groupMemberPointer,
   unparsed, // confidential mint and burn
-  unparsed, // scaled UI amount
-  unparsed, // pausable
+  scaledUiAmount,
+  pausable,
   unwrapLamports,
 ];
 
@@ -154,5 +146,7 @@ export function parseTokenData(bytes: Uint8Array, given: readonly Address[]): Pa
   const data = new ByteReader(bytes);
   const discriminant = data.u8();
   if (discriminant === BATCH) return { type: 'batch', info: { instructions: readBatch(data, given) } };
-  return tokenVariants[discriminant]?.(data, given) ?? null;
+  const row = tokenVariants[discriminant];
+  // No discriminator of the interfaces begins with a byte that the program uses itself.
+  return row === undefined ? parseInterfaceData(bytes, given) : row(data, given);
 }
