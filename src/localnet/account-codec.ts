@@ -41,6 +41,6 @@ export function readAccount(reader: ByteReader): [Address, Account | null] {
   const owner = ownerAddress(reader.bytes(32));
   const balance = lamports(reader.u64());
   const rentEpoch = reader.u64();
-  const data = reader.bytes(reader.u32()).slice();
+  const data = new Uint8Array(reader.bytes(reader.u32()));
   return [address, { lamports: balance, data, owner, executable: (flags & EXECUTABLE) !== 0, rentEpoch }];
 }

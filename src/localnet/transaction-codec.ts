@@ -25,7 +25,7 @@ function writeBytes(writer: ByteWriter, bytes: Uint8Array): void {
 }
 
 /** A copy, because what is read lives longer than the record's bytes. */
-const readBytes = (reader: ByteReader): Uint8Array => reader.bytes(reader.u32()).slice();
+const readBytes = (reader: ByteReader): Uint8Array => new Uint8Array(reader.bytes(reader.u32()));
 
 function writeText(writer: ByteWriter, value: string): void {
   writeBytes(writer, Buffer.from(value));

@@ -48,7 +48,7 @@ export function programDataAddressOf({ owner, data }: Account): Address | null {
 function deployedAtGenesis(account: Account): Account {
   if (account.owner !== programs.bpfUpgradeableLoader || account.data[0] !== PROGRAM_DATA_STATE)
     return account;
-  const data = account.data.slice();
+  const data = new Uint8Array(account.data);
   data.fill(0, 4, 12);
   return { ...account, data };
 }

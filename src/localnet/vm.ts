@@ -224,7 +224,8 @@ function loaderFault(
  * the message, and with a first signature that is not zero, because a zero one means "did not execute".
  */
 function wireFor({ wire, message, messageBytes }: Transaction, lastBlockhash: Blockhash): Uint8Array {
-  const copy = wire.slice();
+  // Not `slice`: on a Buffer that is a view.
+  const copy = new Uint8Array(wire);
   const keyCount = message.accountKeys.length;
   const beforeKeys = (message.version === 'legacy' ? 0 : 1) + 3 + (keyCount > 0x7f ? 2 : 1);
   copy.set(blockhashBytes(lastBlockhash), wire.length - messageBytes.length + beforeKeys + 32 * keyCount);

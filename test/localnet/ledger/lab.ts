@@ -1,0 +1,127 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  type AddressLookupTableAccount,
+  Keypair,
+  Transaction as LegacyTransaction,
+  type PublicKey,
+  SystemProgram,
+  type TransactionInstruction,
+  TransactionMessage,
+  VersionedTransaction,
+} from '@solana/web3.js';
+import { type Address, address } from '../../../src/ledger/address.ts';
+import { decodeTransaction } from '../../../src/ledger/transaction/decode-transaction.ts';
+import type { Transaction } from '../../../src/ledger/transaction/transaction.ts';
+import type { TransactionError } from '../../../src/ledger/transaction/transaction-error.ts';
+import { lamports } from '../../../src/ledger/units.ts';
+import { type LocalNodeOptions, type OpenLocalNode, openLocalNode } from '../../../src/localnet/open.ts';
+import { eventually } from '../../service/eventually.ts';
+
+export const SOL = 1_000_000_000;
+
+export const at = (key: PublicKey): Address => address(key.toBase58());
+
+/** The signed bytes of a client, as the ledger takes them. */
+export function decoded(wire: Uint8Array): Transaction {
+  const result = decodeTransaction(wire);
+  if ('fault' in result) throw new Error(result.fault);
+  return result.transaction;
+}
+
+/** A ledger in a directory of its own whose slots freeze by hand. */
+export class Lab {
+  readonly dir: string;
+  node: OpenLocalNode;
+
+  private constructor(dir: string, node: OpenLocalNode) {
+    this.dir = dir;
+    this.node = node;
+  }
+
+  static async open(options: Partial<LocalNodeOptions> = {}): Promise<Lab> {
+    const dir = mkdtempSync(join(tmpdir(), 'solway-ledger-'));
+    return new Lab(dir, await openLocalNode({ ledgerDir: dir, manual: true, ...options }));
+  }
+
+  /** Stops the ledger and opens it again. */
+  async reopen(options: Partial<LocalNodeOptions> = {}): Promise<void> {
+    await this.node.stop();
+    this.node = await openLocalNode({ ledgerDir: this.dir, manual: true, ...options });
+  }
+
+  async close(): Promise<void> {
+    await this.node.stop();
+    rmSync(this.dir, { recursive: true, force: true });
+  }
+
+  freeze(slots = 1): void {
+    for (let i = 0; i < slots; i++) this.node.freeze();
+  }
+
+  /** Waits until the disk has caught up with the tip. */
+  async durable(): Promise<void> {
+    const tip = this.node.bank('processed').slot;
+    await eventually(async () => this.node.durableSlot >= tip, 'the tip is durable');
+  }
+
+  get blockhash(): string {
+    return this.node.bank('processed').blockhash;
+  }
+
+  /** A new wallet with lamports that are visible at once. */
+  wallet(sol = 10): Keypair {
+    const wallet = Keypair.generate();
+    this.node.airdrop(at(wallet.publicKey), lamports(BigInt(sol * SOL)));
+    this.freeze();
+    return wallet;
+  }
+
+  /** A legacy transaction; the first signer pays. */
+  legacy(
+    signers: Keypair[],
+    instructions: TransactionInstruction[],
+    blockhash = this.blockhash,
+  ): Transaction {
+    const transaction = new LegacyTransaction({
+      recentBlockhash: blockhash,
+      feePayer: signers[0]!.publicKey,
+    });
+    transaction.add(...instructions).sign(...signers);
+    return decoded(transaction.serialize());
+  }
+
+  /** A version 0 transaction; the first signer pays. */
+  versioned(
+    signers: Keypair[],
+    instructions: TransactionInstruction[],
+    tables: AddressLookupTableAccount[],
+  ): Transaction {
+    const payerKey = signers[0]!.publicKey;
+    const message = new TransactionMessage({ payerKey, recentBlockhash: this.blockhash, instructions });
+    const transaction = new VersionedTransaction(message.compileToV0Message(tables));
+    transaction.sign(signers);
+    return decoded(transaction.serialize());
+  }
+
+  transfer(from: Keypair, to: PublicKey, amount: number, blockhash = this.blockhash): Transaction {
+    const instruction = SystemProgram.transfer({
+      fromPubkey: from.publicKey,
+      toPubkey: to,
+      lamports: amount,
+    });
+    return this.legacy([from], [instruction], blockhash);
+  }
+
+  /** Submits instructions and freezes the slot. */
+  run(signers: Keypair[], instructions: TransactionInstruction[]): TransactionError | null {
+    const err = this.node.submit(this.legacy(signers, instructions));
+    this.freeze();
+    return err;
+  }
+
+  balance(key: PublicKey, commitment: 'processed' | 'confirmed' | 'finalized' = 'processed'): bigint | null {
+    return this.node.bank(commitment).account(at(key))?.lamports ?? null;
+  }
+}

@@ -1,0 +1,142 @@
+import { ComputeBudgetProgram, Keypair, SystemProgram, TransactionInstruction } from '@solana/web3.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { at, Lab, SOL } from './lab.ts';
+
+let lab: Lab;
+beforeAll(async () => {
+  lab = await Lab.open();
+});
+afterAll(() => lab.close());
+
+const lastBlock = () => lab.node.history.block(lab.node.bank('processed').slot)!;
+
+describe('a transaction', () => {
+  it('moves lamports and pays its fee', () => {
+    const [from, to] = [lab.wallet(), Keypair.generate()];
+    expect(lab.node.submit(lab.transfer(from, to.publicKey, SOL))).toBeNull();
+    expect(lab.balance(to.publicKey)).toBeNull();
+    lab.freeze();
+    expect(lab.balance(to.publicKey)).toBe(BigInt(SOL));
+    expect(lab.balance(from.publicKey)).toBe(BigInt(9 * SOL - 5000));
+  });
+
+  it('leaves its balances, fee, logs and units in the block', () => {
+    const [from, to] = [lab.wallet(), Keypair.generate()];
+    const transaction = lab.transfer(from, to.publicKey, SOL);
+    lab.node.submit(transaction);
+    lab.freeze();
+    const { transactions } = lastBlock();
+    expect(transactions).toHaveLength(1);
+    expect(transactions[0]!.transaction.wire).toEqual(transaction.wire);
+    expect(transactions[0]!.meta).toMatchObject({
+      err: null,
+      fee: 5000n,
+      preBalances: [10_000_000_000n, 0n, 1n],
+      postBalances: [8_999_995_000n, 1_000_000_000n, 1n],
+      logMessages: [
+        'Program 11111111111111111111111111111111 invoke [1]',
+        'Program 11111111111111111111111111111111 success',
+      ],
+      computeUnitsConsumed: 150n,
+      loadedAddresses: { writable: [], readonly: [] },
+      returnData: null,
+    });
+  });
+
+  it('that fails pays all the same, and is in the block with its error', () => {
+    const [from, to] = [lab.wallet(), Keypair.generate()];
+    const err = { InstructionError: [0, { Custom: 1 }] };
+    const transaction = lab.transfer(from, to.publicKey, 100 * SOL);
+    expect(lab.node.submit(transaction)).toEqual(err);
+    lab.freeze();
+    expect(lab.balance(from.publicKey)).toBe(BigInt(10 * SOL - 5000));
+    expect(lastBlock().transactions[0]!.meta.err).toEqual(err);
+    expect(lab.node.recentStatus(transaction.signatures[0]!)).toEqual({ slot: lastBlock().slot, err });
+  });
+
+  it('pays for its priority and for its leader', () => {
+    const from = lab.wallet();
+    const leader = lab.node.bank('processed').account(lab.node.genesis.identity)!.lamports;
+    lab.run(
+      [from],
+      [
+        ComputeBudgetProgram.setComputeUnitLimit({ units: 100_000 }),
+        ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 1_000_000 }),
+      ],
+    );
+    expect(lab.balance(from.publicKey)).toBe(BigInt(10 * SOL - 105_000));
+    const after = lab.node.bank('processed').account(lab.node.genesis.identity)!.lamports;
+    expect(after - leader).toBe(102_500n);
+  });
+
+  it('without its program pays the fee and does nothing', () => {
+    const [from, nowhere] = [lab.wallet(), Keypair.generate().publicKey];
+    const call = new TransactionInstruction({ programId: nowhere, keys: [], data: Buffer.alloc(0) });
+    expect(lab.run([from], [call])).toBe('ProgramAccountNotFound');
+    expect(lab.balance(from.publicKey)).toBe(BigInt(10 * SOL - 5000));
+    const walletAsProgram = new TransactionInstruction({
+      programId: lab.wallet().publicKey,
+      keys: [],
+      data: Buffer.alloc(0),
+    });
+    expect(lab.run([from], [walletAsProgram])).toBe('InvalidProgramForExecution');
+  });
+
+  it('leaves no trace when it cannot pay', () => {
+    const nobody = Keypair.generate();
+    const transaction = lab.transfer(nobody, Keypair.generate().publicKey, 1);
+    expect(lab.node.submit(transaction)).toBe('AccountNotFound');
+    lab.freeze();
+    expect(lastBlock().transactions).toEqual([]);
+    expect(lab.node.recentStatus(transaction.signatures[0]!)).toBeNull();
+    expect(lab.node.history.locate(transaction.signatures[0]!)).toBeNull();
+  });
+
+  it('is refused with an unknown blockhash, and with one older than 150 blocks', () => {
+    const [from, to] = [lab.wallet(), Keypair.generate()];
+    const foreign = Keypair.generate().publicKey.toBase58();
+    expect(lab.node.submit(lab.transfer(from, to.publicKey, 1, foreign))).toBe('BlockhashNotFound');
+    const old = lab.blockhash;
+    lab.freeze(150);
+    expect(lab.node.bank('processed').isBlockhashValid(old as never)).toBe(true);
+    expect(lab.node.submit(lab.transfer(from, to.publicKey, SOL, old))).toBeNull();
+    lab.freeze();
+    expect(lab.node.bank('processed').isBlockhashValid(old as never)).toBe(false);
+    expect(lab.node.submit(lab.transfer(from, to.publicKey, 2, old))).toBe('BlockhashNotFound');
+  });
+
+  it('runs once', () => {
+    const [from, to] = [lab.wallet(), Keypair.generate()];
+    const transaction = lab.transfer(from, to.publicKey, SOL);
+    expect(lab.node.submit(transaction)).toBeNull();
+    expect(lab.node.submit(transaction)).toBe('AlreadyProcessed');
+    lab.freeze(100);
+    expect(lab.node.submit(transaction)).toBe('AlreadyProcessed');
+    expect(lab.balance(to.publicKey)).toBe(BigInt(SOL));
+  });
+
+  it('is refused with a signature that is not its signer’s', () => {
+    const from = lab.wallet();
+    const transaction = lab.transfer(from, Keypair.generate().publicKey, SOL);
+    const wire = transaction.wire.slice();
+    wire[wire.length - 1]! ^= 1;
+    const forged = { ...transaction, wire, messageBytes: wire.subarray(65) };
+    expect(lab.node.submit(forged)).toBe('SignatureFailure');
+  });
+
+  it('may drain its payer and an account may come back', () => {
+    const [from, to] = [lab.wallet(), lab.wallet()];
+    expect(lab.run([from], [drain(from, to)])).toBeNull();
+    expect(lab.node.bank('processed').account(at(from.publicKey))).toBeNull();
+    expect(lab.run([to], [SystemProgram.transfer(pay(to, from, SOL))])).toBeNull();
+    expect(lab.balance(from.publicKey)).toBe(BigInt(SOL));
+  });
+});
+
+const pay = (from: Keypair, to: Keypair, lamports: number) => ({
+  fromPubkey: from.publicKey,
+  toPubkey: to.publicKey,
+  lamports,
+});
+
+const drain = (from: Keypair, to: Keypair) => SystemProgram.transfer(pay(from, to, 10 * SOL - 5000));
