@@ -1,0 +1,180 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { digestApiKey, generateApiKey } from '../access/api-key.ts';
+import { KeyDirectory } from '../access/key-directory.ts';
+import type { KeyRecord } from '../access/key-record.ts';
+import { RateLimiter } from '../access/rate-limit.ts';
+import { UsageMeter } from '../access/usage.ts';
+import { createLogger } from '../base/log.ts';
+import type { Answer, Call, Source } from '../protocol/call.ts';
+import { Failure } from '../protocol/errors.ts';
+import type { Request, Serve } from '../protocol/serve.ts';
+import { createPipeline } from './pipeline.ts';
+
+const pepper = Buffer.alloc(32, 1);
+const ok: Answer = { body: Buffer.from('"ok"'), errorCode: 0 };
+
+describe('the way of a request', () => {
+  const lines: string[] = [];
+  let keys: KeyDirectory;
+  let usage: UsageMeter;
+  let asked: { call: Call; signal: AbortSignal | undefined }[];
+  let answer: (call: Call) => Promise<Answer>;
+  let serve: Serve;
+  let text: string;
+  let record: KeyRecord;
+
+  beforeEach(() => {
+    lines.length = 0;
+    asked = [];
+    answer = async () => ok;
+    const source: Source = {
+      ask: (call, signal) => {
+        asked.push({ call, signal });
+        return answer(call);
+      },
+    };
+    keys = new KeyDirectory({ peppers: new Map([[1, pepper]]) });
+    keys.setStoreReachable(true);
+    const key = generateApiKey('rpc');
+    text = key.text;
+    record = {
+      id: key.id,
+      product: 'rpc',
+      familyId: 'f1',
+      name: 'test',
+      digest: digestApiKey(text, pepper),
+      pepperVersion: 1,
+      state: 'active',
+      expiresAt: null,
+      limits: { rpcPerSecond: 0.001, rpcBurst: 2 },
+      version: 1,
+    };
+    keys.apply([record]);
+    usage = new UsageMeter();
+    const log = createLogger('trace', (line) => lines.push(line));
+    serve = createPipeline({ keys, limiter: new RateLimiter(), source, usage, log });
+  });
+
+  const request = (change: Partial<Request> = {}): Request => ({
+    credential: text,
+    product: 'rpc',
+    network: 'devnet',
+    method: 'getBlock',
+    params: Buffer.from('[18446744073709551615]'),
+    bytesIn: 77,
+    ...change,
+  });
+
+  it('leads to the source with the row of the method and the params untouched', async () => {
+    const sent = request();
+    const outcome = await serve(sent);
+    expect(outcome).toEqual({
+      answer: ok,
+      failure: null,
+      rateLimit: { limit: 2, remaining: 1, windowSeconds: 2_000, resetSeconds: expect.any(Number) },
+    });
+    expect(asked[0]?.call).toMatchObject({
+      network: 'devnet',
+      method: 'getBlock',
+      row: { nature: 'pinned' },
+    });
+    expect(asked[0]?.call.params).toBe(sent.params);
+    expect(lines).toEqual([]);
+  });
+
+  it('never tells the source who asks', async () => {
+    await serve(request());
+    expect(Object.keys(asked[0]?.call ?? {}).sort()).toEqual(['method', 'network', 'params', 'row']);
+  });
+
+  it('meters what was answered, with its credits', async () => {
+    await serve(request());
+    expect(usage.drain()).toMatchObject([
+      {
+        keyId: record.id,
+        familyId: 'f1',
+        product: 'rpc',
+        method: 'getBlock',
+        status: 'ok',
+        requests: 1,
+        bytesIn: 77,
+        bytesOut: 4,
+        credits: 5,
+      },
+    ]);
+  });
+
+  it('meters an error of the node as an answer', async () => {
+    answer = async () => ({ body: Buffer.from('{}'), errorCode: -32_009 });
+    expect((await serve(request())).failure).toBeNull();
+    expect(usage.drain()).toMatchObject([{ status: 'rpcError', credits: 5 }]);
+  });
+
+  it('stops at the door without a good key, and meters it under nobody', async () => {
+    const { failure } = await serve(request({ credential: generateApiKey('rpc').text }));
+    expect(failure?.code).toBe('INVALID_KEY');
+    expect(asked).toEqual([]);
+    expect(usage.drain()).toMatchObject([{ keyId: null, status: 'client', requests: 1, credits: 0 }]);
+  });
+
+  it('stops at the limit, says when to come again and charges nothing', async () => {
+    await serve(request());
+    await serve(request());
+    const { failure, rateLimit } = await serve(request());
+    expect(failure).toMatchObject({ code: 'RATE_LIMITED', facts: { limit: 2, remaining: 0 } });
+    expect(failure?.retryAfter).toBeGreaterThan(900);
+    expect(rateLimit?.remaining).toBe(0);
+    expect(asked).toHaveLength(2);
+    expect(usage.drain().find(({ status }) => status === 'limited')).toMatchObject({
+      requests: 1,
+      credits: 0,
+    });
+  });
+
+  it('passes on the failure of a source', async () => {
+    answer = () => Promise.reject(new Failure('UPSTREAM_TIMEOUT'));
+    expect((await serve(request())).failure?.code).toBe('UPSTREAM_TIMEOUT');
+    expect(usage.drain()).toMatchObject([{ keyId: record.id, status: 'upstream', credits: 0 }]);
+    expect(lines).toEqual([]);
+  });
+
+  it('makes an internal error of whatever else is thrown, says nothing of it outside and all of it in the log', async () => {
+    answer = () => Promise.reject(new Error(`broke with ${text}`));
+    const { failure } = await serve(request());
+    expect(failure).toMatchObject({ code: 'INTERNAL', message: 'Internal error', facts: undefined });
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toContain('broke with svc_rpc_live_[redacted]');
+    expect(lines[0]).not.toContain(text);
+    expect(usage.drain()).toMatchObject([{ status: 'gateway' }]);
+  });
+
+  it('does not reject even when a source throws at once', async () => {
+    answer = () => {
+      throw new TypeError('at once');
+    };
+    expect((await serve(request())).failure?.code).toBe('INTERNAL');
+  });
+
+  it('lets the caller give up a read but not a transaction', async () => {
+    const { signal } = new AbortController();
+    await serve(request(), signal);
+    await serve(request({ method: 'sendTransaction' }), signal);
+    expect(asked.map((one) => one.signal)).toEqual([signal, undefined]);
+  });
+
+  it('counts a caller who gave up as such', async () => {
+    const leaving = new AbortController();
+    answer = async () => {
+      leaving.abort();
+      throw new Error('aborted');
+    };
+    expect((await serve(request(), leaving.signal)).failure?.code).toBe('CLIENT_GONE');
+    expect(lines).toEqual([]);
+  });
+
+  it('answers a method that is not in the table, at the common price', async () => {
+    await serve(request({ method: 'getAsset' }));
+    expect(asked[0]?.call).toMatchObject({ method: 'getAsset', row: { nature: 'unknown' } });
+    expect(usage.drain()).toMatchObject([{ method: 'other', credits: 1 }]);
+  });
+});
