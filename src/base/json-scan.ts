@@ -43,8 +43,7 @@ export function skipSpace(bytes: Uint8Array, at: number): number {
 const isDigit = (byte: number | undefined): boolean => byte !== undefined && byte >= ZERO && byte <= NINE;
 
 const isHexDigit = (byte: number | undefined): boolean =>
-  byte !== undefined &&
-  (isDigit(byte) || (byte >= 0x41 && byte <= 0x46) || (byte >= 0x61 && byte <= 0x66));
+  byte !== undefined && (isDigit(byte) || (byte >= 0x41 && byte <= 0x46) || (byte >= 0x61 && byte <= 0x66));
 
 function skipDigits(bytes: Uint8Array, at: number): number {
   if (!isDigit(bytes[at])) return MALFORMED;
