@@ -1,7 +1,11 @@
+import { stat } from 'node:fs/promises';
 import { openDatabase } from '../control/database/open.ts';
+import { pepperFile } from '../control/pepper.ts';
 import { openPeppers } from '../control/pepper-proof.ts';
 import { type ProbeReport, probeNode } from '../upstream/probe.ts';
 import type { Configuration, UpstreamConfiguration } from './configuration.ts';
+import { environmentFields } from './configuration-layers.ts';
+import { nearestName } from './configuration-names.ts';
 import type { Environment } from './configuration-secrets.ts';
 import { databaseFile, openDataDir } from './data-dir.ts';
 import { pepperSources } from './keys-commands.ts';
@@ -48,6 +52,34 @@ function checkDatabase(configuration: Configuration, environment: Environment): 
   });
 }
 
+/** The pepper is what makes a stolen database worthless; others on the machine need not read it. */
+async function checkPepperRights(configuration: Configuration, environment: Environment): Promise<Finding[]> {
+  const { text, file, dataDir } = pepperSources(configuration, environment);
+  if (text !== undefined) return [];
+  const path = file ?? pepperFile(dataDir);
+  const rights = await stat(path).catch(() => null);
+  if (rights === null || (rights.mode & 0o077) === 0) return [];
+  return [{ subject: 'pepper', verdict: 'warning', text: `others may read ${path}: chmod 600 ${path}` }];
+}
+
+/** A mistyped variable is silently nothing; one that is near to a known one is worth a word. */
+function checkVariables(environment: Environment): Finding[] {
+  const known = [...Object.keys(environmentFields), 'SOLWAY_CONFIG', 'SOLWAY_PEPPER', 'SOLWAY_PEPPER_FILE'];
+  return Object.keys(environment)
+    .filter((name) => name.startsWith('SOLWAY_') && !known.includes(name))
+    .flatMap((name): Finding[] => {
+      const nearest = nearestName(name, known);
+      if (nearest === null) return [];
+      return [
+        {
+          subject: 'environment',
+          verdict: 'warning',
+          text: `${name} does nothing: did you mean ${nearest}?`,
+        },
+      ];
+    });
+}
+
 function describeReport(report: ProbeReport): string {
   const facts = [
     report.version === null ? 'version unknown' : `version ${report.version}`,
@@ -86,6 +118,14 @@ function checkLocalnet({ upstreams, localnet }: Configuration): Finding[] {
 export async function examine(configuration: Configuration, environment: Environment): Promise<Finding[]> {
   const dataDir = await checkDataDir(configuration);
   const database = await checkDatabase(configuration, environment);
+  const rights = await checkPepperRights(configuration, environment);
   const nodes = await Promise.all(configuration.upstreams.map(checkUpstream));
-  return [dataDir, database, ...checkLocalnet(configuration), ...nodes.flat()];
+  return [
+    ...checkVariables(environment),
+    dataDir,
+    database,
+    ...rights,
+    ...checkLocalnet(configuration),
+    ...nodes.flat(),
+  ];
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -89,6 +89,21 @@ describe('solway doctor', () => {
     const { code, out } = await doctor('--data-dir', 'taken');
     expect(code).toBe(1);
     expect(out).toContain('BAD   data folder: data_dir is a file: choose another data_dir (EEXIST)');
+  });
+
+  it('warns of a pepper that others may read and of a variable that is most likely mistyped', async () => {
+    await doctor();
+    const pepper = join(folder, 'solway-data', 'pepper');
+    chmodSync(pepper, 0o644);
+    const { code, out } = await runSolway(folder, ['doctor'], {
+      SOLWAY_PROT: '1',
+      SOLWAY_ENTIRELY_OTHER: '1',
+    });
+    expect(code).toBe(0);
+    expect(out.split('\n').filter((line) => line.startsWith('warn'))).toEqual([
+      'warn  environment: SOLWAY_PROT does nothing: did you mean SOLWAY_PORT?',
+      `warn  pepper: others may read ${pepper}: chmod 600 ${pepper}`,
+    ]);
   });
 
   it('says what to mend when the database is none', async () => {
