@@ -27,9 +27,21 @@ export function freePort(): Promise<number> {
   });
 }
 
-/** Starts a program bound to one processor. */
+const started = new Set<ChildProcess>();
+
+/** Starts a program bound to one processor; `endAll` ends it. */
 export function spawnOn(cpu: number, command: string, args: readonly string[]): ChildProcess {
-  return spawn('taskset', ['-c', String(cpu), command, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn('taskset', ['-c', String(cpu), command, ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  started.add(child);
+  return child;
+}
+
+/** Ends everything that `spawnOn` started. */
+export async function endAll(): Promise<void> {
+  await Promise.all([...started].map(end));
+  started.clear();
 }
 
 /** The first line of output for which `pick` gives a value. */
@@ -67,7 +79,7 @@ export function residentMib(pid: number): number {
 }
 
 /** Ends a child and waits until it is gone. */
-export function end(child: ChildProcess): Promise<void> {
+function end(child: ChildProcess): Promise<void> {
   return new Promise((resolve) => {
     if (child.exitCode !== null || child.signalCode !== null) return resolve();
     child.once('exit', () => resolve());

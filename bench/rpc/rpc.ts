@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { writeNginxConfig } from './nginx.ts';
-import { cpuSeconds, end, findProgram, firstLine, freePort, residentMib, spawnOn } from './processes.ts';
+import { cpuSeconds, endAll, findProgram, firstLine, freePort, residentMib, spawnOn } from './processes.ts';
 import { type Measured, record, render, summarize } from './report.ts';
 import { load, writeLoadScript } from './wrk.ts';
 
@@ -41,9 +41,9 @@ async function startGateway(dir: string, upstreamPort: number): Promise<Variant 
 }
 
 function createKey(config: string): string {
-  const args = [main, 'keys', 'create', '--product', 'rpc', '--json', '--config', config];
-  const made = JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' })) as { key: string };
-  return made.key;
+  const args = [main, 'keys', 'create', '--name', 'bench', '--product', 'rpc', '--json', '--config', config];
+  const made = JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' })) as { secret: string };
+  return made.secret;
 }
 
 async function startNginx(
@@ -101,16 +101,13 @@ async function measure(variant: Variant, script: string, seconds: number): Promi
 export async function runRpcBench(options: BenchOptions): Promise<void> {
   if (findProgram('wrk') === null) throw new Error('wrk is not installed: apt-get install -y wrk');
   const dir = mkdtempSync(join(tmpdir(), 'solway-bench-'));
-  const running: ChildProcess[] = [];
   try {
     const direct = await startResponder();
-    running.push(direct.process);
     const gateway = await startGateway(dir, direct.port);
-    running.push(gateway.process);
     const nginx = await startNginx(dir, direct.port, gateway.keys);
-    if (nginx === null)
+    if (nginx === null) {
       process.stderr.write('nginx is not installed: comparing with the direct upstream only\n');
-    else running.push(nginx.process);
+    }
 
     const script = writeLoadScript(dir, '/v1/rpc', gateway.keys);
     const variants = [gateway, ...(nginx === null ? [] : [nginx]), direct];
@@ -128,7 +125,7 @@ export async function runRpcBench(options: BenchOptions): Promise<void> {
     process.stdout.write(options.json ? `${JSON.stringify(summary, null, 2)}\n` : render(summary));
     if (options.record) process.stderr.write(`recorded in ${record('rpc', summary)}\n`);
   } finally {
-    await Promise.all(running.map(end));
+    await endAll();
     rmSync(dir, { recursive: true, force: true });
   }
 }
