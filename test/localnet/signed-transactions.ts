@@ -111,6 +111,20 @@ export function associatedTokenAccount(
   return { address, create: { programId: programs.ata, accounts, data: new Uint8Array() } };
 }
 
+/** Makes a mint whose authority is the payer. */
+export const newMint = (payer: Address, mint: Address, decimals: number): Instruction[] => [
+  {
+    programId: programs.system,
+    accounts: [key(payer, true, true), key(mint, true, true)],
+    data: Buffer.concat([Buffer.alloc(4), u64(1_461_600n), u64(82n), addressBytes(programs.token)]),
+  },
+  {
+    programId: programs.token,
+    accounts: [key(mint, false, true)],
+    data: Buffer.concat([Buffer.from([20, decimals]), addressBytes(payer), Buffer.from([0])]),
+  },
+];
+
 /** A transaction with one signer; `signer` null leaves the signature all zeros. */
 export const sign = (
   payer: Keypair,

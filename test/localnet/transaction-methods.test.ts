@@ -9,6 +9,7 @@ import {
   advanceNonce,
   associatedTokenAccount,
   memo,
+  newMint,
   nonceAccount,
   type Signed,
   sign,
@@ -60,6 +61,8 @@ describe('sendTransaction', () => {
   it('takes base58 by default', async () => {
     const sent = await someTransfer('finalized');
     expect(await rig.result('sendTransaction', [sent.base58])).toBe(sent.signature);
+    const other = await someTransfer('finalized');
+    expect(await rig.result('sendTransaction', [other.base58, { encoding: 'binary' }])).toBe(other.signature);
   });
 
   it.each([
@@ -333,6 +336,24 @@ describe('simulateTransaction', () => {
     );
   });
 
+  it('parses token accounts with mints that only the run has made', async () => {
+    const mint = Keypair.generate();
+    const ata = associatedTokenAccount(payer.address, mint.address);
+    const made = signAll(
+      [payer, mint],
+      [...newMint(payer.address, mint.address, 6), ata.create],
+      await blockhash(),
+    );
+    const accounts = { encoding: 'jsonParsed', addresses: [ata.address, mint.address] };
+    expect(await simulate(made.base64, { sigVerify: true, accounts })).toMatchObject({
+      err: null,
+      accounts: [
+        { data: { parsed: { type: 'account', info: { tokenAmount: { amount: '0', decimals: 6 } } } } },
+        { data: { parsed: { type: 'mint', info: { decimals: 6, mintAuthority: payer.address } } } },
+      ],
+    });
+  });
+
   it.each([
     [
       'both verifying and replacing',
@@ -383,8 +404,11 @@ describe('requestAirdrop', () => {
 
   it('takes the blockhash it is given', async () => {
     const to = Keypair.generate().address;
-    const params = [to, SOL, { recentBlockhash: await blockhash() }];
-    expect(await rig.result('requestAirdrop', params)).toMatch(/^[1-9A-HJ-NP-Za-km-z]{64,88}$/);
+    const recentBlockhash = await blockhash('finalized');
+    const signature = await rig.result('requestAirdrop', [to, SOL, { recentBlockhash }]);
+    await rig.freeze(2);
+    const { transaction } = await rig.result('getTransaction', [signature, { commitment: 'confirmed' }]);
+    expect(transaction.message.recentBlockhash).toBe(recentBlockhash);
   });
 
   it.each([

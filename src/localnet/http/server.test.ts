@@ -218,6 +218,7 @@ describe('the transport', () => {
     [[0x22, 0xff], 1],
     [[0xc3, 0xa9, 0xe2, 0x82], 2],
     [[0x80], 0],
+    [[0xc3, 0xa9, 0xc3, 0xa9, 0xc3, 0xa9, 0xff, 0x20], 6],
   ])('answers 400 to bytes %j, which stop being UTF-8 at %i', async (bytes, at) => {
     const seen = await send(Buffer.from(bytes), { headers: JSON_TYPE });
     expect([seen.status, seen.text]).toEqual([400, `utf-8 encoding error at byte ${at} in request body`]);
@@ -370,13 +371,13 @@ describe('closing', () => {
   };
 
   it('lets a request under way finish and takes no new ones', async () => {
-    const { closing, finish, answer } = await slowServer(10_000);
+    const { closing, finish, answer } = await slowServer(600_000);
     const closed = closing.close();
     await expect(send('{}', { headers: JSON_TYPE, port: closing.port })).rejects.toThrow();
     finish.resolve('done');
     expect((await answer).text).toBe('{"jsonrpc":"2.0","result":"done","id":1}\n');
     await closed;
-  });
+  }, 4_000);
 
   it('does not wait for ever', async () => {
     const { closing, answer } = await slowServer(50);
