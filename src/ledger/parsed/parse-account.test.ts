@@ -274,7 +274,11 @@ describe('a lookup table', () => {
       lastExtendedSlot: '9',
       lastExtendedSlotStartIndex: 0,
     };
-    expect(shown(programs.addressLookupTable, data)).toMatchObject({ parsed: { type: 'lookupTable', info } });
+    expect(shown(programs.addressLookupTable, data)).toEqual({
+      program: 'address-lookup-table',
+      parsed: { type: 'lookupTable', info },
+      space: 120,
+    });
     data[21] = 1;
     data.fill(6, 22, 54);
     expect(shown(programs.addressLookupTable, data)).toMatchObject({

@@ -10,15 +10,13 @@ function isMembers(value: WritableJson): value is Members {
 }
 
 /**
- * The same value with the members of every object sorted by name, those without value left out. Nodes keep
- * results in sorted maps (serde_json without `preserve_order`), so this is the order that clients see.
+ * The same value with the members of every object sorted by name. Nodes keep results in sorted maps
+ * (serde_json without `preserve_order`), so this is the order that clients see.
  */
 export function inWireOrder(value: WritableJson): WritableJson {
   if (Array.isArray(value)) return value.map(inWireOrder);
   if (!isMembers(value)) return value;
   const ordered: Record<string, WritableJson> = {};
-  for (const name of Object.keys(value).sort()) {
-    if (value[name] !== undefined) ordered[name] = inWireOrder(value[name]);
-  }
+  for (const name of Object.keys(value).sort()) ordered[name] = inWireOrder(value[name]);
   return ordered;
 }
