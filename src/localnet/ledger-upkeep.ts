@@ -5,7 +5,7 @@ import type { HistoryIndex } from './history-index.ts';
 import { RECENT_BLOCKS_MAX } from './recent-blocks.ts';
 import { decodeBlock } from './record-codec.ts';
 import type { SegmentLog } from './segment-log.ts';
-import { removeOldSnapshots, writeSnapshot } from './snapshot-file.ts';
+import { removeOldSnapshots, snapshotSlots, writeSnapshot } from './snapshot-file.ts';
 
 /** When the log is cut into segments and how much of it stays. */
 export type UpkeepLimits = Readonly<{
@@ -46,14 +46,17 @@ export class LedgerUpkeep {
     this.#sources = sources;
   }
 
-  /** To be called after each freeze. */
-  afterFreeze(tip: number, finalized: number): void {
+  /**
+   * To be called after each freeze.
+   * @param finalizedSlot - asked once the ended segment is durable, which may have moved it.
+   */
+  afterFreeze(tip: number, finalizedSlot: () => number): void {
     const { log, limits, logger } = this.#sources;
     const slots = tip + 1 - (log.segments.at(-1) ?? 0);
     if (log.segmentBytes < limits.segmentMaxBytes && slots < limits.segmentSlotsMax) return;
     log.rotate(tip + 1);
     if (this.#work !== null) return;
-    this.#work = this.#snapshotAndTrim(tip, finalized)
+    this.#work = this.#snapshotAndTrim(tip, finalizedSlot())
       .catch((error: unknown) => logger?.error({ err: error }, 'upkeep of the ledger failed'))
       .finally(() => {
         this.#work = null;
@@ -68,6 +71,7 @@ export class LedgerUpkeep {
 
   async #snapshotAndTrim(tip: number, finalized: number): Promise<void> {
     const { dir, store, limits } = this.#sources;
+    if (snapshotSlots(dir).includes(finalized)) return;
     const unpin = store.pin(finalized);
     try {
       await writeSnapshot(dir, finalized, store.entries(finalized));

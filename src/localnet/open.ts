@@ -137,7 +137,7 @@ function running(options: LocalNodeOptions, { lock, log, index, ledger, logger }
     limits,
     logger,
   });
-  ledger.onFrozen(({ bank }) => upkeep.afterFreeze(Number(bank.slot), ledger.finalizedSlot));
+  ledger.onFrozen(({ bank }) => upkeep.afterFreeze(Number(bank.slot), () => ledger.finalizedSlot));
   const stopTicking = options.manual ? () => {} : startTicking(options, ledger, logger);
   let stopping: Promise<void> | null = null;
   const stop = async (): Promise<void> => {
