@@ -134,13 +134,25 @@ export function render(summary: Summary): string {
       `${one.residentMib} MiB`.padStart(9),
     ].join(' ');
   });
-  const head = `${'variant'.padEnd(8)} ${'requests per CPU second of the server'.padEnd(BAR)} ${''.padStart(8)} ${`ratio to ${summary.comparedWith}`.padStart(18)} ${'added ms p50/p99'.padStart(18)} ${'memory'.padStart(9)}`;
+  const head = [
+    'variant'.padEnd(8),
+    'requests per CPU second of the server'.padEnd(BAR + 9),
+    `ratio to ${summary.comparedWith}`.padStart(18),
+    'added ms p50/p99'.padStart(18),
+    'memory'.padStart(9),
+  ].join(' ');
+  const setup = [
+    `${summary.rounds} rounds of ${summary.seconds} s, ${summary.connections} connections`,
+    summary.machine,
+    summary.node,
+    summary.commit,
+  ].join('; ');
   const ratio = summary.addedLatencyRatio;
   const latency =
     ratio === null
       ? ''
       : `\nadded latency, solway : nginx = ${ratio.p50.toFixed(2)} at p50, ${ratio.p99.toFixed(2)} at p99\n`;
-  return `\n${summary.rounds} rounds of ${summary.seconds} s, ${summary.connections} connections; ${summary.machine}; ${summary.node}; ${summary.commit}\n\n${head}\n${rows.join('\n')}\n${latency}`;
+  return `\n${setup}\n\n${head}\n${rows.join('\n')}\n${latency}`;
 }
 
 /** Keeps a result with machine, commit and command. @returns the file's path below the project. */

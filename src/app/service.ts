@@ -6,6 +6,7 @@ import { createPipeline } from '../gateway/pipeline.ts';
 import { envelopeLimits } from '../protocol/envelope.ts';
 import { healthRoutes, type ReadinessFacts } from '../servers/health.ts';
 import { HttpServer } from '../servers/http.ts';
+import { joinRoutes } from '../servers/http-route.ts';
 import { rpcRoutes } from '../servers/rpc/server.ts';
 import { type Access, openAccess } from './access.ts';
 import type { Configuration } from './configuration.ts';
@@ -61,7 +62,10 @@ function httpServer(
     envelope: { ...envelopeLimits, batchMax: server.batchCallsMax },
   });
   const http: HttpServer = new HttpServer(
-    new Map([...rpc, ...healthRoutes(() => readiness(http, access, upstreams))]),
+    joinRoutes(
+      rpc,
+      healthRoutes(() => readiness(http, access, upstreams)),
+    ),
     log,
     server,
   );

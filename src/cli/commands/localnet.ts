@@ -1,11 +1,5 @@
 import { parseArgs } from 'node:util';
-import {
-  addressArgument,
-  GenesisFileError,
-  readAccountDir,
-  readAccountFile,
-  readProgramFile,
-} from '../../app/genesis-files.ts';
+import { readGenesisFiles } from '../../app/genesis-files.ts';
 import { type Localnet, type LocalnetOptions, startLocalnet } from '../../app/localnet.ts';
 import { createLogger } from '../../base/log.ts';
 import { type Command, exitCodes, type Terminal, UsageError } from '../command.ts';
@@ -36,7 +30,8 @@ are passed over, unless --reset is given.
 
 Examples:
   solway localnet --reset
-  solway localnet --ledger /tmp/ledger --rpc-port 8899 --bpf-program MyProgram1111111111111111111111111111111111 target/deploy/my.so
+  solway localnet --ledger /tmp/ledger --rpc-port 8899
+  solway localnet --reset --bpf-program MyProgram1111111111111111111111111111111111 target/deploy/my.so
 `;
 
 const options = {
@@ -94,28 +89,28 @@ function parse(rest: string[]) {
   }
 }
 
-/** What the command line asks for. @throws UsageError, GenesisFileError */
+/** What the command line asks for. @throws UsageError; Error when a file cannot be used. */
 function readOptions(args: readonly string[], log: LocalnetOptions['log']): LocalnetOptions {
   const { rest, pairs } = splitPairs(args);
   const values = parse(rest);
-  const accounts = (pairs.get('--account') ?? []).map(
-    ([address, file]) => [addressArgument('--account', address), readAccountFile(file)[1]] as const,
-  );
-  const programs = (pairs.get('--bpf-program') ?? []).map(
-    ([address, file]) => [addressArgument('--bpf-program', address), readProgramFile(file)] as const,
-  );
+  const genesis = readGenesisFiles({
+    accounts: pairs.get('--account') ?? [],
+    accountDirs: values['account-dir'] ?? [],
+    programs: pairs.get('--bpf-program') ?? [],
+  });
   return {
     ledgerDir: values.ledger ?? 'test-ledger',
     reset: values.reset === true,
     host: values['bind-address'] ?? '127.0.0.1',
     rpcPort: whole('rpc-port', values['rpc-port'], 0, 65_535, 8899),
-    accounts: [...(values['account-dir'] ?? []).flatMap(readAccountDir), ...accounts],
-    programs,
+    ...genesis,
     slotsPerEpoch: whole('slots-per-epoch', values['slots-per-epoch'], 32, 2 ** 48, 432_000),
     ticksPerSlot: whole('ticks-per-slot', values['ticks-per-slot'], 1, 65_535, 64),
     slotMs: whole('slot-ms', values['slot-ms'], 10, 60_000, 400),
     faucetSol: BigInt(whole('faucet-sol', values['faucet-sol'], 0, 500_000_000, 1_000_000)),
-    historySlotsMax: whole('limit-ledger-slots', values['limit-ledger-slots'], 200, 2 ** 48, 1_000_000),
+    limits: {
+      historySlotsMax: whole('limit-ledger-slots', values['limit-ledger-slots'], 200, 2 ** 48, 1_000_000),
+    },
     log,
   };
 }
@@ -133,23 +128,32 @@ The ledger answers on http://${host}:${rpcPort}
 `;
 }
 
-async function run(args: readonly string[], terminal: Terminal): Promise<number> {
-  const quiet = args.includes('--quiet') || args.includes('-q');
-  const log = createLogger(quiet ? 'warn' : 'info', terminal.err);
+async function runUntilTold(
+  settings: LocalnetOptions,
+  args: readonly string[],
+  terminal: Terminal,
+): Promise<void> {
   const told = untilTold();
+  const localnet = await startLocalnet({ ...settings, onFailure: () => process.exit(exitCodes.problem) });
+  const { rpcPort } = localnet;
+  if (args.includes('--json')) terminal.out(`${JSON.stringify({ event: 'ready', rpcPort })}\n`);
+  else if (!isQuiet(args)) terminal.out(describe(localnet, settings));
+  process.send?.({ event: 'ready', rpcPort });
+  await told;
+  await localnet.stop();
+}
+
+const isQuiet = (args: readonly string[]): boolean => args.includes('--quiet') || args.includes('-q');
+
+async function run(args: readonly string[], terminal: Terminal): Promise<number> {
+  const log = createLogger(isQuiet(args) ? 'warn' : 'info', terminal.err);
   try {
-    const settings = readOptions(args, log);
-    const localnet = await startLocalnet(settings);
-    const { rpcPort } = localnet;
-    if (args.includes('--json')) terminal.out(`${JSON.stringify({ event: 'ready', rpcPort })}\n`);
-    else if (!quiet) terminal.out(describe(localnet, settings));
-    process.send?.({ event: 'ready', rpcPort });
-    await told;
-    await localnet.stop();
+    await runUntilTold(readOptions(args, log), args, terminal);
     return exitCodes.ok;
   } catch (error) {
-    if (!(error instanceof GenesisFileError)) throw error;
-    terminal.err(`solway: ${error.message}\n`);
+    if (error instanceof UsageError) throw error;
+    // The ledger's own words: they name the file, the folder or the port, and what to do.
+    terminal.err(`solway: ${error instanceof Error ? error.message : 'the ledger did not start'}\n`);
     return exitCodes.problem;
   }
 }
