@@ -24,6 +24,8 @@ const remedies: Readonly<Record<string, string>> = {
   '28000': 'PostgreSQL refuses the user: correct database_url or pg_hba.conf',
   '3D000': 'there is no such database: make it with createdb, or correct database_url',
   '42501': 'the user may not make tables: grant it create on the schema',
+  '57P01': 'PostgreSQL is being stopped: start it again',
+  '57P03': 'PostgreSQL is starting or stopping: wait a moment',
   '53300': 'PostgreSQL has no connection left: raise max_connections',
 };
 
@@ -34,6 +36,8 @@ function codeOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return codeOf(error.errors[0]);
   return '';
 }
+
+const CONNECTION_LOST = 'the connection to PostgreSQL broke: check that it runs';
 
 const listenRemedies: Readonly<Record<string, string>> = {
   EADDRINUSE: 'another program listens on that port: stop it, or choose another port with --port',
@@ -46,11 +50,15 @@ const ownErrors = [ConfigurationError, KeyRefusedError, PepperError, SchemaTooNe
 
 function remedyOf(error: unknown): string | null {
   const code = codeOf(error);
-  const own = (error as { syscall?: unknown }).syscall === 'listen' ? listenRemedies[code] : undefined;
+  const { syscall } = error as { syscall?: unknown };
+  if (syscall === 'connect' && code === 'ENOENT') return `${remedies.ECONNREFUSED} (${code})`;
+  const own = syscall === 'listen' ? listenRemedies[code] : undefined;
   // SQLite's extended codes say more than is needed: SQLITE_BUSY_SNAPSHOT.
   const remedy = own ?? remedies[code] ?? remedies[code.split('_').slice(0, 2).join('_')];
   if (remedy !== undefined) return `${remedy} (${code})`;
-  return error instanceof Error && /timeout/i.test(error.message) ? remedies.ETIMEDOUT! : null;
+  const message = error instanceof Error ? error.message : '';
+  if (message.startsWith('Connection terminated')) return CONNECTION_LOST;
+  return /timeout/i.test(message) ? remedies.ETIMEDOUT! : null;
 }
 
 /** A message without keys and without what may be one in a URL. */

@@ -1,13 +1,19 @@
 import type { Client } from 'pg';
 import { CHANGE_CHANNEL } from './database/change.ts';
 
+/** A server that takes connections and drops them must not keep us connecting without pause. */
+const CONNECT_INTERVAL_MS = 500;
+
 /**
- * Hears of changes the moment they are committed (PostgreSQL's LISTEN). Only a quicker way: whoever misses a
- * message finds the change at the next poll, so a broken connection is taken up again without haste.
+ * Hears of changes the moment they are committed (PostgreSQL's LISTEN), and of the server's end. Only a quicker
+ * way: whoever misses a message finds the change at the next poll, so a broken connection is taken up again
+ * without haste.
  */
 export class KeyChangeListener {
   readonly #open: () => Client;
   readonly #onChange: () => void;
+  #listening = false;
+  #connectedAt = Number.NEGATIVE_INFINITY;
   #client: Client | null = null;
   #connecting: Promise<void> | null = null;
   #stopped = false;
@@ -19,7 +25,10 @@ export class KeyChangeListener {
 
   /** Connects when not connected. Never rejects. */
   ensure(): Promise<void> {
-    if (this.#client !== null || this.#stopped) return Promise.resolve();
+    const now = performance.now();
+    const soon = now - this.#connectedAt < CONNECT_INTERVAL_MS;
+    if (this.#client !== null || this.#stopped || soon) return Promise.resolve();
+    this.#connectedAt = now;
     this.#connecting = this.#connect();
     return this.#connecting;
   }
@@ -33,6 +42,7 @@ export class KeyChangeListener {
     try {
       await client.connect();
       await client.query(`listen ${CHANGE_CHANNEL}`);
+      this.#listening = true;
       // What was committed before the LISTEN took effect was not announced to us.
       this.#onChange();
     } catch {
@@ -53,5 +63,9 @@ export class KeyChangeListener {
     if (this.#client !== client) return;
     this.#client = null;
     client.end().catch(() => undefined);
+    const wasListening = this.#listening;
+    this.#listening = false;
+    // The server is most likely gone: whoever looks now learns it at once instead of at the next look.
+    if (wasListening) this.#onChange();
   }
 }

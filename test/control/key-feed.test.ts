@@ -156,6 +156,24 @@ describeOnBothStores('the feed of keys', ({ kind, fresh, open, defer, server }) 
     expect(slow.directory.size).toBe(1);
   });
 
+  it.runIf(kind === 'postgres')(
+    'learns at once that the server is gone, long before the next look',
+    async () => {
+      const store = await open();
+      const register = await registerOn(store);
+      const { directory, next } = await follow(store, { pollIntervalMs: 60_000 });
+      // What is heard shows that somebody listens.
+      const taken = next('taken');
+      await createKey(register, { product: 'rpc', name: 'x' });
+      await taken;
+      const away = next('away');
+      await server()!.kill();
+      await away;
+      expect(directory.storeReachable).toBe(false);
+      await server()!.start();
+    },
+  );
+
   it.runIf(kind === 'postgres')('outlives the server: a kill, and its return', async () => {
     const store = await open();
     const register = await registerOn(store);

@@ -131,6 +131,7 @@ describeOnBothStores('rotation', ({ open }) => {
     await rotateKey(register, second.key.id, HOUR);
     await cutOverlap(register, second.key.id, register.now() + 2 * HOUR);
     expect(await judge(store, second.secret, register.now() + HOUR - 1)).toBe(second.key.id);
+    expect(await judge(store, second.secret, register.now() + HOUR)).toBe('INVALID_KEY');
     await cutOverlap(register, second.key.id);
     expect(await judge(store, second.secret, register.now())).toBe('INVALID_KEY');
   });
