@@ -64,7 +64,10 @@ async function watchStore(
     store,
     sink: keys,
     pollIntervalMs: limits.pollIntervalMs,
-    onStore: (state, error) => log.warn({ state, problem: problemOf(error) }, 'the store of keys'),
+    onStore: (state, error) => {
+      if (state === 'back') log.info('the store of keys can be reached');
+      else log.warn({ problem: problemOf(error) }, 'the store of keys is away; known keys go on working');
+    },
   });
   const usage = new UsageMeter({ rowsMax: limits.usageRowsMax });
   const writer = new UsageWriter({
@@ -72,7 +75,10 @@ async function watchStore(
     source: usage,
     flushIntervalMs: limits.usageFlushIntervalMs,
     pendingRowsMax: limits.usageRowsMax,
-    onState: (error) => log.warn({ problem: problemOf(error) }, 'writing of usage'),
+    onState: (error) => {
+      if (error === null) log.info('usage is written again');
+      else log.warn({ problem: problemText(error) }, 'usage cannot be written; it is kept until it can');
+    },
   });
   await feed.start();
   writer.start();
@@ -85,4 +91,4 @@ async function watchStore(
 }
 
 const problemOf = (error: unknown): string =>
-  error === undefined || error === null ? 'none' : problemText(error);
+  error === undefined ? 'it does not answer' : problemText(error);

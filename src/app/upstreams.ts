@@ -47,6 +47,20 @@ function localnetProcess(
   });
 }
 
+const localnetNode = ({ networks }: Configuration, port: number): NodeConfig & { network: Network } => ({
+  network: networks.default,
+  name: LOCALNET_NODE,
+  url: `http://127.0.0.1:${port}`,
+});
+
+function byNetwork(
+  nodes: readonly (NodeConfig & { network: Network })[],
+): Partial<Record<Network, NodeConfig[]>> {
+  const groups: Partial<Record<Network, NodeConfig[]>> = {};
+  for (const node of nodes) groups[node.network] = [...(groups[node.network] ?? []), node];
+  return groups;
+}
+
 /**
  * Starts the embedded ledger when it is wanted, and watches all nodes.
  * @throws Error when the embedded ledger does not start.
@@ -56,16 +70,9 @@ export async function openUpstreams(
   program: Program,
   log: Logger,
 ): Promise<Upstreams> {
-  const nodes: Partial<Record<Network, NodeConfig[]>> = {};
-  for (const { network, ...node } of configuration.upstreams) (nodes[network] ??= []).push(node);
   const localnet = wantsLocalnet(configuration) ? localnetProcess(configuration, program, log) : null;
-  if (localnet !== null) {
-    const port = await localnet.start();
-    (nodes[configuration.networks.default] ??= []).push({
-      name: LOCALNET_NODE,
-      url: `http://127.0.0.1:${port}`,
-    });
-  }
+  const own = localnet === null ? [] : [localnetNode(configuration, await localnet.start())];
+  const nodes = byNetwork([...configuration.upstreams, ...own]);
   const pool = createUpstreamPool({ nodes, limits: configuration.upstreamPool, log });
   pool.start();
   const stop = async () => {
