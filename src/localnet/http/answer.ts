@@ -15,6 +15,8 @@ export type AnswerOptions = Readonly<{
   methods: Methods;
   /** Most members of a batch that are answered. */
   batchMaxCalls: number;
+  /** Characters of a batch's answer after which its remaining calls are refused. */
+  batchAnswerMaxChars: number;
   log: Logger;
 }>;
 
@@ -24,6 +26,7 @@ const invalidRequest = new RpcError(-32600, 'Invalid request');
 const unsupportedVersion = new RpcError(-32600, 'Unsupported JSON-RPC protocol version');
 const methodNotFound = new RpcError(-32601, 'Method not found');
 const internalError = new RpcError(-32603, 'Internal error');
+const batchAnswerFull = new RpcError(-32603, 'Batch answer too large: ask for less at once');
 
 async function run(call: DecodedCall & { kind: 'call' }, { methods, log }: AnswerOptions): Promise<string> {
   const method = methods.get(call.method);
@@ -49,13 +52,23 @@ async function answerCall(call: DecodedCall, options: AnswerOptions): Promise<st
   }
 }
 
+/** What is left of a batch whose answer is full. */
+const refuse = async (call: DecodedCall): Promise<string | null> =>
+  call.kind === 'notification' ? null : encodeError({ id: call.id, versioned: true }, batchAnswerFull);
+
 async function answerBatch(calls: readonly DecodedCall[], options: AnswerOptions): Promise<string | null> {
   if (calls.length > options.batchMaxCalls) {
     return encodeError(NOBODY, new RpcError(-32600, `Batch too large; max ${options.batchMaxCalls}`));
   }
   const running: Promise<string | null>[] = [];
+  let chars = 0;
+  const measured = async (call: DecodedCall): Promise<string | null> => {
+    const answered = await answerCall(call, options);
+    chars += answered?.length ?? 0;
+    return answered;
+  };
   for (const call of calls) {
-    running.push(answerCall(call, options));
+    running.push(chars > options.batchAnswerMaxChars ? refuse(call) : measured(call));
     // Most handlers wait for nothing: without a pause a batch would stop the ledger's clock and other callers.
     await setImmediate();
   }

@@ -29,6 +29,8 @@ export type LocalnetServerOptions = Readonly<{
   bodyMaxBytes?: number;
   /** Most members of a batch; the default exceeds what fits the default body. */
   batchMaxCalls?: number;
+  /** Characters of a batch's answer after which its remaining calls are refused. */
+  batchAnswerMaxChars?: number;
   /** Most sockets open at once; further ones are closed unread. */
   connectionsMax?: number;
   /** How long a request's head may take to arrive. */
@@ -139,6 +141,7 @@ export async function startLocalnetServer(
     log: options.log,
     bodyMaxBytes: options.bodyMaxBytes ?? 51_200,
     batchMaxCalls: options.batchMaxCalls ?? 2_000,
+    batchAnswerMaxChars: options.batchAnswerMaxChars ?? 128 * 1024 * 1024,
     methods: new Map(
       Object.entries(handlers).map(([name, handler]) => [name, (params) => handler(node, params)]),
     ),
