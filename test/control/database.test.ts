@@ -1,8 +1,9 @@
-import { sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { migrate, SchemaTooNewError } from '../../src/control/database/migrate.ts';
 import { type Migration, migrations } from '../../src/control/database/migrations.ts';
 import { describePostgres, openDatabase } from '../../src/control/database/open.ts';
+import type { Schema } from '../../src/control/database/schema.ts';
 import { describeOnBothStores } from './stores.ts';
 
 const extraTable = (name: string): Migration => ({
@@ -11,7 +12,7 @@ const extraTable = (name: string): Migration => ({
   up: async (db) => void (await db.schema.createTable(name).addColumn('id', 'integer').execute()),
 });
 
-describeOnBothStores('the database', ({ kind, fresh, open }) => {
+describeOnBothStores('the database', ({ kind, fresh, open, server }) => {
   it('is opened again and again without change', async () => {
     const place = await fresh();
     await (await openDatabase(place)).close();
@@ -100,4 +101,28 @@ describeOnBothStores('the database', ({ kind, fresh, open }) => {
       'PostgreSQL db.example:5433/solway',
     );
   });
+
+  it.runIf(kind === 'postgres')(
+    'rejects what is under way when the server is killed, and goes on afterwards',
+    async () => {
+      const { db } = await open();
+      for (let round = 0; round < 3; round++) {
+        const rejections = Array.from({ length: 4 }, () =>
+          expect(sql`select pg_sleep(5)`.execute(db)).rejects.toThrow(),
+        );
+        await expect.poll(() => busyConnections(db)).toBe(4);
+        await server()!.kill();
+        await Promise.all(rejections);
+        await server()!.start();
+        expect((await sql`select 1 as one`.execute(db)).rows).toEqual([{ one: 1 }]);
+      }
+    },
+  );
 });
+
+/** Connections of the server that are busy sleeping. */
+async function busyConnections(db: Kysely<Schema>): Promise<number> {
+  const found = sql<{ count: number }>`select count(*) as count from pg_stat_activity
+    where query like 'select pg_sleep%' and state = 'active'`;
+  return (await found.execute(db)).rows[0]?.count ?? 0;
+}

@@ -48,6 +48,9 @@ export function openPostgres(
     query_timeout: options.queryTimeoutMs + 1_000,
   });
   pool.on('error', onError);
+  // A connection in use reports its end twice: to the query, which rejects, and as an event, which without a
+  // listener would end the process.
+  pool.on('connect', (client) => client.on('error', () => undefined));
   return new PostgresDialect({ pool });
 }
 
