@@ -1,0 +1,113 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { addressFromBytes } from '../ledger/address.ts';
+import { blockhashFromBytes } from '../ledger/blockhash.ts';
+import { Keypair } from '../ledger/ed25519.ts';
+import type { TransactionMeta } from '../ledger/transaction/transaction-meta.ts';
+import { lamports, U64_MAX } from '../ledger/units.ts';
+import { faucetTransfer } from './faucet.ts';
+import { decodeBlock, decodeChanges, decodeHeader, decodeRecord, encodeRecord } from './record-codec.ts';
+import type { SlotRecord } from './slot-record.ts';
+import { CorruptRecord } from './transaction-codec.ts';
+
+const bytes = (max: number) => fc.uint8Array({ maxLength: max });
+const address = fc.uint8Array({ minLength: 32, maxLength: 32 }).map(addressFromBytes);
+const blockhash = fc.uint8Array({ minLength: 32, maxLength: 32 }).map(blockhashFromBytes);
+const u64 = fc.bigInt(0n, U64_MAX);
+const balances = fc.array(u64.map(lamports), { maxLength: 4 });
+const instruction = { programIdIndex: fc.nat(255), accounts: bytes(5), data: bytes(9) };
+const tokenBalance = fc.record({
+  accountIndex: fc.nat(255),
+  mint: address,
+  owner: address,
+  programId: address,
+  amount: u64,
+  decimals: fc.nat(255),
+});
+const meta: fc.Arbitrary<TransactionMeta> = fc.record({
+  err: fc.constantFrom(
+    null,
+    'AccountNotFound',
+    { InstructionError: [3, { Custom: 4_294_967_295 }] as const },
+    { InsufficientFundsForRent: { account_index: 2 } },
+  ),
+  fee: u64.map(lamports),
+  preBalances: balances,
+  postBalances: balances,
+  innerInstructions: fc.array(
+    fc.record({
+      index: fc.nat(255),
+      instructions: fc.array(fc.record({ ...instruction, stackHeight: fc.nat(9) }), { maxLength: 3 }),
+    }),
+    { maxLength: 2 },
+  ),
+  logMessages: fc.array(fc.string({ unit: 'grapheme' }), { maxLength: 4 }),
+  preTokenBalances: fc.array(tokenBalance, { maxLength: 2 }),
+  postTokenBalances: fc.array(tokenBalance, { maxLength: 2 }),
+  loadedAddresses: fc.record({
+    writable: fc.array(address, { maxLength: 2 }),
+    readonly: fc.array(address, { maxLength: 2 }),
+  }),
+  returnData: fc.option(fc.record({ programId: address, data: bytes(9) })),
+  computeUnitsConsumed: u64,
+  costUnits: u64,
+});
+const account = fc.record({
+  lamports: u64.map(lamports),
+  data: bytes(50),
+  owner: address,
+  executable: fc.boolean(),
+  rentEpoch: u64,
+});
+
+const payer = Keypair.fromSeed(new Uint8Array(32).fill(7));
+const transaction = fc
+  .tuple(address, u64, blockhash)
+  .map(([to, amount, hash]) => faucetTransfer(payer, to, lamports(amount), hash));
+
+const record: fc.Arbitrary<SlotRecord> = fc.record({
+  header: fc.record({
+    slot: fc.maxSafeNat(),
+    blockhash,
+    previousBlockhash: blockhash,
+    blockTime: fc.maxSafeInteger(),
+    epochStartTime: fc.maxSafeInteger(),
+    transactionCount: u64,
+  }),
+  transactions: fc.array(fc.record({ transaction, meta }), { maxLength: 3 }),
+  accounts: fc
+    .array(fc.tuple(address, fc.option(account)), { maxLength: 4 })
+    .map((entries) => new Map(entries)),
+});
+
+describe('a slot record', () => {
+  it('comes back from its bytes as it was, whole or in part', () => {
+    fc.assert(
+      fc.property(record, (original) => {
+        const encoded = encodeRecord(original);
+        const { header, transactions, accounts } = original;
+        expect(decodeRecord(encoded)).toEqual(original);
+        expect(decodeBlock(encoded)).toEqual({ header, transactions });
+        expect(decodeChanges(encoded)).toEqual({ header, accounts });
+        expect(decodeHeader(encoded)).toEqual(header);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('keeps nothing of the bytes it was read from', () => {
+    const [original] = fc.sample(record, { numRuns: 1, seed: 5 }) as [SlotRecord];
+    const encoded = Buffer.from(encodeRecord(original));
+    const decoded = decodeRecord(encoded);
+    encoded.fill(0);
+    expect(decoded).toEqual(original);
+  });
+
+  it('cut short is a corrupt record, whatever is missing', () => {
+    const [original] = fc.sample(record, { numRuns: 1, seed: 3 }) as [SlotRecord];
+    const encoded = encodeRecord(original);
+    for (let length = 0; length < encoded.length; length++) {
+      expect(() => decodeRecord(encoded.subarray(0, length))).toThrow(CorruptRecord);
+    }
+  });
+});

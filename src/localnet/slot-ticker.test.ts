@@ -1,0 +1,45 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { startSlotTicker } from './slot-ticker.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+it('keeps its pace when ticks come late', () => {
+  let ticks = 0;
+  const stop = startSlotTicker(400, () => {
+    ticks++;
+    // Each tick itself takes 300 ms of the next slot.
+    vi.advanceTimersByTime(300);
+  });
+  vi.advanceTimersByTime(40_000);
+  stop();
+  expect(ticks).toBe(100);
+});
+
+it('does not make up for a long sleep', () => {
+  const times: number[] = [];
+  let sleepMs = 3_600_000;
+  const stop = startSlotTicker(400, () => {
+    times.push(performance.now());
+    const wokenAt = performance.now() + sleepMs;
+    sleepMs = 0;
+    while (performance.now() < wokenAt) vi.advanceTimersByTime(wokenAt - performance.now());
+  });
+  vi.advanceTimersByTime(4_000);
+  stop();
+  expect(times.length).toBeLessThan(25);
+});
+
+it('stops from within a tick', () => {
+  let ticks = 0;
+  const stop = startSlotTicker(10, () => {
+    if (++ticks === 3) stop();
+  });
+  vi.advanceTimersByTime(1000);
+  expect(ticks).toBe(3);
+  expect(vi.getTimerCount()).toBe(0);
+});

@@ -1,0 +1,58 @@
+import { blockhashFromBytes } from '../../src/ledger/blockhash.ts';
+import { Keypair } from '../../src/ledger/ed25519.ts';
+import { lamports } from '../../src/ledger/units.ts';
+import { faucetTransfer } from '../../src/localnet/faucet.ts';
+import { decodeRecord, encodeRecord } from '../../src/localnet/record-codec.ts';
+import { CorruptRecord } from '../../src/localnet/transaction-codec.ts';
+
+const payer = Keypair.fromSeed(new Uint8Array(32).fill(1));
+const blockhash = blockhashFromBytes(new Uint8Array(32).fill(2));
+const header = {
+  slot: 5,
+  blockhash,
+  previousBlockhash: blockhash,
+  blockTime: 1_700_000_000,
+  epochStartTime: 1_700_000_000,
+  transactionCount: 9n,
+};
+const account = {
+  lamports: lamports(5),
+  data: Uint8Array.of(1, 2, 3),
+  owner: payer.address,
+  executable: false,
+  rentEpoch: 0n,
+};
+const meta = {
+  err: { InstructionError: [0, { Custom: 1 }] as const },
+  fee: lamports(5000),
+  preBalances: [lamports(1)],
+  postBalances: [lamports(2)],
+  innerInstructions: [],
+  logMessages: ['a log'],
+  preTokenBalances: [],
+  postTokenBalances: [],
+  loadedAddresses: { writable: [], readonly: [] },
+  returnData: null,
+  computeUnitsConsumed: 150n,
+  costUnits: 1400n,
+};
+
+export const seeds: readonly Uint8Array[] = [
+  encodeRecord({ header, transactions: [], accounts: new Map() }),
+  encodeRecord({
+    header,
+    transactions: [{ transaction: faucetTransfer(payer, payer.address, lamports(1), blockhash), meta }],
+    accounts: new Map([[payer.address, account]]),
+  }),
+];
+
+/** Reads a record or says that it is corrupt, and nothing else. */
+export function fuzz(bytes: Uint8Array): boolean {
+  try {
+    decodeRecord(bytes);
+    return true;
+  } catch (error) {
+    if (error instanceof CorruptRecord) return false;
+    throw error;
+  }
+}
