@@ -216,6 +216,16 @@ describe('sendTransaction', () => {
     expect(rig.node.bank('processed').account(recipient)?.lamports).toBe(before);
   });
 
+  it('takes a transaction again while its slot is open, and runs it once', async () => {
+    const before = rig.node.bank('processed').account(recipient)?.lamports ?? 0n;
+    const sent = await someTransfer();
+    for (let i = 0; i < 2; i++) {
+      expect(await rig.result('sendTransaction', [sent.base64, BASE64])).toBe(sent.signature);
+    }
+    await rig.freeze();
+    expect(rig.node.bank('processed').account(recipient)?.lamports).toBe(before + amount - 1n);
+  });
+
   it('without preflight answers with the signature whatever becomes of the transaction', async () => {
     const skip = { ...BASE64, skipPreflight: true };
     const unsigned = sign(payer, [memo('unsigned')], await blockhash(), null);
