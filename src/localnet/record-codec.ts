@@ -61,8 +61,11 @@ export function decodeChanges(bytes: Uint8Array): Pick<SlotRecord, 'header' | 'a
 /** The header of a record; nothing else is read. */
 export const decodeHeader = (bytes: Uint8Array): SlotHeader => reading(bytes, readHeader);
 
-const readTransactions = (reader: ByteReader): ExecutedTransaction[] =>
-  Array.from({ length: reader.u32() }, () => readExecuted(reader));
+function readTransactions(reader: ByteReader): ExecutedTransaction[] {
+  const transactions: ExecutedTransaction[] = [];
+  for (let left = reader.u32(); left > 0; left--) transactions.push(readExecuted(reader));
+  return transactions;
+}
 
 function readAccounts(reader: ByteReader): Map<Address, Account | null> {
   const accounts = new Map<Address, Account | null>();
