@@ -131,6 +131,16 @@ describe('sendTransaction', () => {
     });
   });
 
+  it('refuses a transaction that asks twice for the same budget', async () => {
+    const { base64 } = sign(payer, [unitPrice(1n), unitPrice(1n), memo('x')], await blockhash());
+    const error = {
+      code: -32602,
+      message: 'invalid transaction: Transaction contains a duplicate instruction (1) that is not allowed',
+    };
+    expect(await rig.error('sendTransaction', [base64, BASE64])).toEqual(error);
+    expect(await rig.error('simulateTransaction', [base64, { encoding: 'base64' }])).toEqual(error);
+  });
+
   it('asks for the slot the caller has seen before it looks at the transaction', async () => {
     const { base64 } = await someTransfer();
     const tip = rig.slot('processed');
