@@ -1,0 +1,43 @@
+import { expect, it } from 'vitest';
+import type { Store } from '../../src/control/database/open.ts';
+import { addMissingPlans, type Plan, syncPlans } from '../../src/control/plans.ts';
+import { describeOnBothStores } from './stores.ts';
+
+const plan = (fields: Partial<Plan> = {}): Plan => ({
+  id: 'gold',
+  name: 'Gold',
+  limits: { rpcPerSecond: 10, rpcBurst: 20 },
+  ...fields,
+});
+
+const stored = (store: Store) => store.db.selectFrom('plan').selectAll().orderBy('id').execute();
+
+describeOnBothStores('plans', ({ open }) => {
+  it.each([
+    ['name', plan({ name: 'Golden' })],
+    ['rate', plan({ limits: { rpcPerSecond: 11, rpcBurst: 20 } })],
+    ['burst', plan({ limits: { rpcPerSecond: 10, rpcBurst: 21 } })],
+  ])('are brought up to date when the %s changes, and left alone when nothing does', async (_, changed) => {
+    const store = await open();
+    await syncPlans(store, [plan()], 'test');
+    const before = await stored(store);
+    await syncPlans(store, [plan()], 'test');
+    expect(await stored(store)).toEqual(before);
+    await syncPlans(store, [changed], 'test');
+    const { rpcPerSecond, rpcBurst } = changed.limits;
+    expect(await stored(store)).toEqual([
+      { id: 'gold', name: changed.name, rpc_per_second: rpcPerSecond, rpc_burst: rpcBurst, version: 2 },
+    ]);
+    const audit = await store.db.selectFrom('audit').select(['action', 'actor']).execute();
+    expect(audit).toEqual(Array(2).fill({ action: 'plan.set', actor: 'test' }));
+  });
+
+  it('stay when they are no longer named, and only new ones are added by who may not change them', async () => {
+    const store = await open();
+    await syncPlans(store, [plan()], 'test');
+    const silver = plan({ id: 'silver', name: 'Silver' });
+    await addMissingPlans(store, [plan({ name: 'other' }), silver], 'test');
+    await syncPlans(store, [silver], 'test');
+    expect((await stored(store)).map(({ name }) => name)).toEqual(['Gold', 'Silver']);
+  });
+});
