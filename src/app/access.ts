@@ -75,6 +75,7 @@ async function watchStore(
     source: usage,
     flushIntervalMs: limits.usageFlushIntervalMs,
     pendingRowsMax: limits.usageRowsMax,
+    retentionDays: limits.usageRetentionDays,
     onState: (error) => {
       if (error === null) log.info('usage is written again');
       else log.warn({ problem: problemText(error) }, 'usage cannot be written; it is kept until it can');

@@ -21,6 +21,7 @@ const server = section({
   ),
   port: whole(0, 65_535).default(8080),
   body_max_bytes: whole(1_024, 256 * MIB).default(rpc.bodyMaxBytes),
+  bodies_max_bytes: whole(MIB, 64 * 1_024 * MIB).default(rpc.bodiesMaxBytes),
   batch_calls_max: whole(1, 10_000).default(100),
   batch_concurrency: whole(1, 1_000).default(rpc.batchConcurrency),
   connections_max: whole(1, 1_000_000).default(http.connectionsMax),
@@ -29,6 +30,7 @@ const server = section({
   headers_timeout_ms: whole(100, HOUR_MS).default(http.headersTimeoutMs),
   request_timeout_ms: whole(100, HOUR_MS).default(http.requestTimeoutMs),
   keep_alive_timeout_ms: whole(100, HOUR_MS).default(http.keepAliveTimeoutMs),
+  idle_timeout_ms: whole(100, HOUR_MS).default(http.idleTimeoutMs),
   drain_grace_ms: whole(0, HOUR_MS).default(10_000),
 });
 
@@ -111,6 +113,7 @@ const keys = section({
   poll_interval_ms: whole(50, 60_000).default(1_000),
   usage_flush_interval_ms: whole(50, 60_000).default(1_000),
   usage_rows_max: whole(1_000, 10_000_000).default(200_000),
+  usage_retention_days: whole(1, 36_500).default(400),
   overlap_hours: whole(0, 24 * 90).default(24),
 });
 

@@ -58,6 +58,7 @@ function httpServer(
     path: RPC_PATH,
     network: networks.default,
     bodyMaxBytes: server.bodyMaxBytes,
+    bodiesMaxBytes: server.bodiesMaxBytes,
     batchConcurrency: server.batchConcurrency,
     envelope: { ...envelopeLimits, batchMax: server.batchCallsMax },
   });
