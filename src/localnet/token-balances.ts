@@ -1,7 +1,5 @@
 import type { Account } from '../ledger/account/account.ts';
 import type { Address } from '../ledger/address.ts';
-import type { Message } from '../ledger/message/message.ts';
-import { isProgram } from '../ledger/message/message-keys.ts';
 import { programs } from '../ledger/programs.ts';
 import { decodeMint } from '../ledger/token/mint.ts';
 import { decodeTokenAccount } from '../ledger/token/token-account.ts';
@@ -16,14 +14,10 @@ const isTokenProgram = (owner: Address): boolean => owner === programs.token || 
  * out. Source: agave transaction-status, `collect_token_balances`.
  * @param keys - static keys, loaded writable keys, loaded readonly keys.
  */
-export function tokenBalancesOf(
-  message: Message,
-  keys: readonly Address[],
-  read: ReadAccount,
-): TokenBalance[] {
+export function tokenBalancesOf(keys: readonly Address[], read: ReadAccount): TokenBalance[] {
   if (!keys.some(isTokenProgram)) return [];
   return keys.flatMap((key, accountIndex) => {
-    const account = isProgram(message, accountIndex) ? null : read(key);
+    const account = read(key);
     if (account === null || !isTokenProgram(account.owner)) return [];
     const token = decodeTokenAccount(account.data);
     if (token === null) return [];

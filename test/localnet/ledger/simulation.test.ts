@@ -1,6 +1,9 @@
-import { Keypair, SystemProgram } from '@solana/web3.js';
+import { Keypair, SystemProgram, TransactionInstruction } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { at, Lab, SOL } from './lab.ts';
+import { encodeMessage } from '../../../src/ledger/message/encode-message.ts';
+import { encodeTransaction } from '../../../src/ledger/transaction/encode-transaction.ts';
+import { deploy, memoElf } from './deploy.ts';
+import { at, decoded, Lab, SOL } from './lab.ts';
 
 let lab: Lab;
 beforeAll(async () => {
@@ -106,6 +109,29 @@ describe('a simulation', () => {
     lab.freeze();
     expect(lab.node.simulate(transaction, lab.node.bank('processed'), plain).err).toBe('AlreadyProcessed');
     expect(lab.node.simulate(transaction, before, plain).err).toBeNull();
+  });
+
+  it('survives a program that its state does not know yet among the keys', () => {
+    const payer = lab.wallet();
+    const before = lab.node.bank('processed');
+    const program = deploy(lab, payer, memoElf(lab));
+    const bank = lab.node.bank('processed');
+    const call = lab.legacy(
+      [payer],
+      [new TransactionInstruction({ programId: program, keys: [], data: Buffer.of(65) })],
+    );
+    const replaced = { ...plain, replaceRecentBlockhash: true };
+    expect(lab.node.simulate(call, bank, replaced).err).toBeNull();
+    // Named by no instruction: the VM looks such a program up in its cache first, and its account then.
+    const { message } = lab.transfer(payer, payer.publicKey, 1);
+    const unused = encodeMessage({
+      ...message,
+      header: { ...message.header, numReadonlyUnsignedAccounts: 2 },
+      accountKeys: [...message.accountKeys, at(program)],
+    });
+    const transaction = decoded(encodeTransaction([new Uint8Array(64)], unused));
+    expect(lab.node.simulate(transaction, bank, replaced).err).toBeNull();
+    expect(lab.node.simulate(transaction, before, replaced).err).toBeNull();
   });
 
   it('of a transaction that fails keeps its logs and units', () => {

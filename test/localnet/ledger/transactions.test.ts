@@ -92,6 +92,17 @@ describe('a transaction', () => {
     expect(lab.node.history.locate(transaction.signatures[0]!)).toBeNull();
   });
 
+  it('leaves no trace when it has less than its fee, or would leave less than rent behind', () => {
+    const [from, poor] = [lab.wallet(), Keypair.generate()];
+    expect(lab.run([from], [SystemProgram.transfer(pay(from, poor, 890_880))])).toBeNull();
+    const memo = lab.transfer(poor, poor.publicKey, 0);
+    expect(lab.node.submit(memo)).toEqual({ InsufficientFundsForRent: { account_index: 0 } });
+    const price = ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 10_000_000_000 });
+    expect(lab.run([poor], [price])).toBe('InsufficientFundsForFee');
+    expect(lastBlock().transactions).toEqual([]);
+    expect(lab.balance(poor.publicKey)).toBe(890_880n);
+  });
+
   it('is refused with an unknown blockhash, and with one older than 150 blocks', () => {
     const [from, to] = [lab.wallet(), Keypair.generate()];
     const foreign = Keypair.generate().publicKey.toBase58();
