@@ -19,6 +19,10 @@ type Walk = {
   readonly asked: Set<UpstreamNode>;
   /** Asked, and gave no answer: worth another try when no fresh node is left. */
   readonly mute: Set<UpstreamNode>;
+  /** Asked, and said only that they are behind: worth another try too, as soon as another stayed mute. */
+  readonly behind: Set<UpstreamNode>;
+  /** Asked last: when there is a choice, another is asked again first. */
+  last: UpstreamNode | null;
   /** The most telling error so far. */
   best: Answer | null;
   /** A node has been doubted once already: the next one is believed. */
@@ -35,15 +39,28 @@ type Walk = {
 /** With less time than this left, an attempt is not worth beginning. */
 const ATTEMPT_LEAST_MS = 5;
 
+/** NODE_UNHEALTHY of Agave's rpc-client-api. */
+const NODE_BEHIND = -32005;
+
 const outOfTime = (walk: Walk): boolean => performance.now() > walk.deadline - ATTEMPT_LEAST_MS;
 
-/** A node that may be asked now: fresh and good ones first, then any fresh one, then those that stayed mute. */
+/** A node that may be asked now: fresh and good ones first, then any fresh one, then those asked before. */
 function nodeFor(walk: Walk): UpstreamNode | null {
   const now = performance.now();
   const free = walk.nodes.filter((node) => !node.isFull() && !node.isResting(now));
   const fresh = free.filter((node) => !walk.asked.has(node));
   const good = fresh.filter((node) => node.isGood(now));
-  return chooseNode(good) ?? chooseNode(fresh) ?? chooseNode(free.filter((node) => walk.mute.has(node)));
+  return chooseNode(good) ?? chooseNode(fresh) ?? nodeAgain(walk, free);
+}
+
+/**
+ * One that was asked before and did not answer the question. A node behind is not waited for when all have spoken:
+ * what it says of itself is then the answer.
+ */
+function nodeAgain({ mute, behind, last }: Walk, free: readonly UpstreamNode[]): UpstreamNode | null {
+  if (mute.size === 0) return null;
+  const open = free.filter((node) => mute.has(node) || behind.has(node));
+  return chooseNode(open.filter((node) => node !== last)) ?? chooseNode(open);
 }
 
 async function pause(walk: Walk, ms: number): Promise<void> {
@@ -104,6 +121,7 @@ function take(walk: Walk, node: UpstreamNode, outcome: Outcome): Answer | null {
   walk.timedOut = outcome.kind === 'transport' && outcome.timedOut;
   if (outcome.kind === 'answer') keepBest(walk, outcome.answer);
   else walk.mute.add(node);
+  if (outcome.kind === 'answer' && outcome.answer.errorCode === NODE_BEHIND) walk.behind.add(node);
   if (verdict === 'fail') throw failureOf(walk, outcome);
   if (verdict === 'hop-once' && walk.doubted) return conclude(walk);
   walk.doubted ||= verdict === 'hop-once';
@@ -162,6 +180,8 @@ function begin(
     signal: stopsWithCaller(call.row.nature) ? signal : undefined,
     asked: new Set(),
     mute: new Set(),
+    behind: new Set(),
+    last: null,
     best: null,
     doubted: false,
     ambiguous: false,
@@ -188,6 +208,7 @@ export async function askNodes(
     const node = next !== null && !walk.asked.has(next) ? next : await laterNode(walk);
     if (node === null || outOfTime(walk)) break;
     walk.asked.add(node);
+    walk.last = node;
     const { outcome, elapsedMs } = await attempt(node, call, timeoutOf(walk), walk.signal);
     node.learn(outcome, takesAllTheTime(call.row.nature) ? null : elapsedMs);
     const answer = take(walk, node, outcome);
