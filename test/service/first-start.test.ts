@@ -1,0 +1,117 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { Keypair } from '@solana/web3.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from './eventually.ts';
+import { type Program, startProgram, temporaryFolder } from './program.ts';
+import { rpcDoor } from './rpc-door.ts';
+import { writeConfiguration } from './start-service.ts';
+
+/** The two commands of the README, as a person has them: words, not JSON. */
+const dataDir = temporaryFolder('first-start');
+const config = writeConfiguration();
+const account = Keypair.generate().publicKey.toBase58();
+const SECRET = /svc_(?:rpc|grpc|fs)_live_[1-9A-HJ-NP-Za-km-z]{46}/g;
+const CURL = /^ *(curl .*)$/m;
+const START_MAX_MS = 15_000;
+const SOL = 1_000_000_000;
+
+type Slots = Readonly<{ finalized: number; balance: number }>;
+
+async function start(): Promise<{ program: Program; url: string; tookMs: number }> {
+  const startedAt = performance.now();
+  const args = ['up', '--port', '0', '--data-dir', dataDir, '--config', config];
+  const program = startProgram(args);
+  const [, url] = await program.said(/^Solway answers on (\S+)$[\s\S]*Stop with Ctrl\+C/m);
+  const tookMs = Math.round(performance.now() - startedAt);
+  process.stdout.write(`start-up took ${tookMs} ms\n`);
+  return { program, url: url!, tookMs };
+}
+
+let first: { program: Program; url: string; tookMs: number };
+let secrets: string[];
+let key: string;
+
+beforeAll(async () => {
+  first = await start();
+  secrets = first.program.stdout().match(SECRET) ?? [];
+  key = secrets.find((secret) => secret.startsWith('svc_rpc_live_')) ?? '';
+});
+afterAll(() => first?.program.stop());
+
+/** Runs a command line as it was printed. */
+async function runInShell(line: string): Promise<string> {
+  const { stdout } = await promisify(execFile)('sh', ['-c', `${line} --silent --show-error`]);
+  return stdout;
+}
+
+describe('the first start', () => {
+  it('makes one key of each product and shows each once, the RPC one again in its curl line', () => {
+    const shown = first.program.stdout().replace(CURL, '').match(SECRET) ?? [];
+    expect(shown.map((secret) => secret.split('_live_')[0])).toEqual(['svc_rpc', 'svc_grpc', 'svc_fs']);
+    expect(new Set(secrets).size).toBe(3);
+    expect(first.program.stderr().match(SECRET)).toBeNull();
+  });
+
+  it('is ready in good time', () => expect(first.tookMs).toBeLessThan(START_MAX_MS));
+
+  it('prints a curl line that answers getHealth', async () => {
+    const line = CURL.exec(first.program.stdout())![1]!;
+    expect(line).toContain(`curl ${first.url} `);
+    expect(line).toContain('"method":"getHealth"');
+    expect(await runInShell(line)).toBe('{"jsonrpc":"2.0","result":"ok","id":1}\n');
+  });
+
+  it('prints a curl line that answers getBalance and getLatestBlockhash as well', async () => {
+    const line = CURL.exec(first.program.stdout())![1]!;
+    const ask = async (call: string) =>
+      JSON.parse(await runInShell(line.replace('"method":"getHealth"', call)));
+    expect(await ask(`"method":"getBalance","params":["${account}"]`)).toMatchObject({
+      result: { value: 0 },
+    });
+    const { result } = await ask('"method":"getLatestBlockhash"');
+    expect(result.value.blockhash).toMatch(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/);
+    expect(result.value.lastValidBlockHeight).toBeGreaterThanOrEqual(150);
+  });
+});
+
+/** Waits until the airdrop is finalized. */
+async function fund(): Promise<Slots> {
+  const { result } = rpcDoor(first.url, key);
+  await result('requestAirdrop', [account, 3 * SOL]);
+  return eventually(async () => {
+    const { context, value } = await result<{ context: { slot: number }; value: number }>('getBalance', [
+      account,
+    ]);
+    return value > 0 && { finalized: context.slot, balance: value };
+  }, 'the airdrop is finalized');
+}
+
+describe('the second start', () => {
+  let before: Slots;
+
+  beforeAll(async () => {
+    before = await fund();
+    expect(await first.program.stop()).toBe(0);
+    first = await start();
+  });
+
+  it('prints no secret anywhere, and says where keys are found', () => {
+    expect(first.program.output().match(/svc_\w+_live_/g)).toBeNull();
+    expect(first.program.stdout()).toContain('Keys: as before. "solway keys list" shows them');
+  });
+
+  it('is ready in good time', () => expect(first.tookMs).toBeLessThan(START_MAX_MS));
+
+  it('lets the first start’s key in', async () => {
+    expect(await rpcDoor(first.url, key).result('getHealth')).toBe('ok');
+  });
+
+  it('goes on with the ledger from where it was', async () => {
+    const { result } = rpcDoor(first.url, key);
+    expect(await result<number>('getSlot', [{ commitment: 'finalized' }])).toBeGreaterThanOrEqual(
+      before.finalized,
+    );
+    expect(await result('getBalance', [account])).toMatchObject({ value: before.balance });
+  });
+});

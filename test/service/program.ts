@@ -1,0 +1,115 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const main = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts');
+
+const created = new Set<string>();
+process.on('exit', () => {
+  for (const dir of created) rmSync(dir, { recursive: true, force: true });
+});
+
+/** A new empty folder that is removed when the test process ends. */
+export function temporaryFolder(prefix: string): string {
+  const dir = mkdtempSync(join(tmpdir(), `solway-${prefix}-`));
+  created.add(dir);
+  return dir;
+}
+
+/** Variables of the machine that would change what the program does. */
+const ownEnvironment = Object.fromEntries(
+  Object.entries(process.env).filter(
+    ([name]) => !/^(SOLWAY_.*|DATABASE_URL|NODE_OPTIONS|VITEST.*)$/.test(name),
+  ),
+);
+
+/** The real program, running as a process of its own. */
+export type Program = Readonly<{
+  process: ChildProcess;
+  stdout: () => string;
+  stderr: () => string;
+  /** Both streams in the order in which they were read. */
+  output: () => string;
+  /** Waits until standard output matches. @throws Error when it ended before, or was not in time. */
+  said: (pattern: RegExp, timeoutMs?: number) => Promise<RegExpExecArray>;
+  /** The exit code once it has ended; null when a signal ended it. */
+  ended: Promise<number | null>;
+  /** SIGTERM, or the given signal, then the exit code. */
+  stop: (signal?: NodeJS.Signals) => Promise<number | null>;
+}>;
+
+/** Starts `solway …` in an empty folder. */
+export function startProgram(args: readonly string[], folder = temporaryFolder('program')): Program {
+  const child = spawn(process.execPath, [main, ...args], {
+    cwd: folder,
+    env: ownEnvironment,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const written = { out: '', err: '', both: '' };
+  const keep = (name: 'out' | 'err') => (chunk: Buffer) => {
+    written[name] += chunk;
+    written.both += chunk;
+  };
+  child.stdout.on('data', keep('out'));
+  child.stderr.on('data', keep('err'));
+  const ended = once(child, 'close').then(([code]) => code as number | null);
+
+  const said = (pattern: RegExp, timeoutMs = 30_000): Promise<RegExpExecArray> =>
+    new Promise((resolve, reject) => {
+      const fail = (what: string): void => {
+        child.kill('SIGKILL');
+        finish();
+        reject(new Error(`the program ${what}; it wrote:\n${written.both}`));
+      };
+      const timer = setTimeout(() => fail('was not ready in time'), timeoutMs);
+      const look = (): void => {
+        const found = pattern.exec(written.out);
+        if (found === null) return;
+        finish();
+        resolve(found);
+      };
+      const onEnd = (code: number | null): void => fail(`ended with ${code}`);
+      const finish = (): void => {
+        clearTimeout(timer);
+        child.stdout.off('data', look);
+        child.off('close', onEnd);
+      };
+      child.stdout.on('data', look);
+      child.once('close', onEnd);
+      look();
+    });
+
+  return {
+    process: child,
+    stdout: () => written.out,
+    stderr: () => written.err,
+    output: () => written.both,
+    said,
+    ended,
+    stop: (signal = 'SIGTERM') => {
+      child.kill(signal);
+      return ended;
+    },
+  };
+}
+
+/** The process that has a ledger folder open, by its lock; null when there is none. */
+export function ledgerPid(dataDir: string): number | null {
+  try {
+    return (JSON.parse(readFileSync(join(dataDir, 'ledger', 'ledger.lock'), 'utf8')) as { pid: number }).pid;
+  } catch {
+    return null;
+  }
+}
+
+/** Whether the process is there and not merely waiting to be reaped. */
+export function isRunning(pid: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return stat.slice(stat.lastIndexOf(')') + 2, stat.lastIndexOf(')') + 3) !== 'Z';
+  } catch {
+    return false;
+  }
+}
