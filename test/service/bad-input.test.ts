@@ -1,0 +1,439 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { generateApiKey } from '../../src/access/api-key.ts';
+import { runSolway } from '../cli/run-solway.ts';
+import { type Behaviour, type MockNode, send, sendError, startMock } from '../upstream/mock/server.ts';
+import { eventually } from './eventually.ts';
+import { temporaryFolder } from './program.ts';
+import { rawSocket } from './raw-socket.ts';
+import { rpcDoor } from './rpc-door.ts';
+import { type RunningService, startService } from './start-service.ts';
+
+/** A node that knows two methods. */
+const node: Behaviour = ({ id, method }, reply) => {
+  if (method === 'getHealth') send(reply, `{"jsonrpc":"2.0","result":"ok","id":${id}}\n`);
+  else if (method === 'getSlot') send(reply, `{"jsonrpc":"2.0","result":1000,"id":${id}}\n`);
+  else sendError(reply, id, -32601, 'Method not found');
+};
+
+const KEY = /^svc_\w+_live_[1-9A-HJ-NP-Za-km-z]{46}$/;
+const UPSTREAM_SECRET = 'node-secret-5f0c';
+const folder = temporaryFolder('bad-input');
+const logFile = join(folder, 'solway.log');
+let mock: MockNode;
+let service: RunningService;
+/** Every key that was used, good or not, and every secret there is. */
+const secrets = new Set<string>([UPSTREAM_SECRET]);
+/** Every byte that clients were answered. */
+const answers: string[] = [];
+const keys = { good: '', grpc: '', revoked: '', disabled: '', unknown: '', broken: '' };
+
+async function solwayKeys(...args: string[]): Promise<{ secret: string; key: { id: string } }> {
+  const where = ['--json', '--data-dir', service.dataDir, '--config', service.config];
+  const { code, out, err } = await runSolway(folder, ['keys', ...args, ...where]);
+  if (code !== 0) throw new Error(`keys ${args.join(' ')} ended with ${code}: ${err}`);
+  return JSON.parse(out);
+}
+
+async function makeKey(after: 'revoke' | 'disable'): Promise<string> {
+  const { secret, key } = await solwayKeys('create', '--name', `to ${after}`);
+  await solwayKeys(after, key.id);
+  return secret;
+}
+
+beforeAll(async () => {
+  mock = await startMock(node);
+  service = await startService({
+    configuration: `
+      [server]
+      batch_calls_max = 10
+      headers_timeout_ms = 400
+      request_timeout_ms = 800
+      [[upstream]]
+      url = "${mock.url}?api-key=${UPSTREAM_SECRET}"
+      headers = { x-token = "${UPSTREAM_SECRET}" }
+      [keys]
+      poll_interval_ms = 50
+      [log]
+      level = "trace"
+      file = "${logFile}"
+    `,
+  });
+  const { text: unknown } = generateApiKey('rpc');
+  const good = service.key;
+  const broken = `${good.slice(0, -1)}${good.endsWith('a') ? 'b' : 'a'}`;
+  const grpc = service.ready.keys.find(({ product }) => product === 'grpc')!.key;
+  const [revoked, disabled] = await Promise.all([makeKey('revoke'), makeKey('disable')]);
+  Object.assign(keys, { good, grpc, revoked, disabled, unknown, broken });
+  for (const key of Object.values(keys)) secrets.add(key);
+  for (const key of [revoked, disabled]) {
+    const { call } = rpcDoor(service.ready.rpcUrl, key);
+    await eventually(async () => (await call('getHealth')).status === 403, 'the key is refused');
+  }
+});
+afterAll(async () => {
+  await service?.stop();
+  await mock?.close();
+});
+
+type Sent = Readonly<{
+  body?: string | Uint8Array<ArrayBuffer>;
+  verb?: string;
+  path?: string;
+  headers?: Record<string, string>;
+}>;
+
+const HEALTH = '{"jsonrpc":"2.0","id":7,"method":"getHealth"}';
+
+async function ask({ body = HEALTH, verb = 'POST', path = '/v1/rpc', headers }: Sent) {
+  const response = await fetch(`${service.ready.url}${path}`, {
+    method: verb,
+    headers: headers ?? { 'content-type': 'application/json', authorization: `Bearer ${keys.good}` },
+    ...(verb === 'GET' ? {} : { body }),
+  });
+  const text = await response.text();
+  answers.push(JSON.stringify([...response.headers]), text);
+  return { status: response.status, text, headers: response.headers };
+}
+
+const error = (id: string, code: number, message: string, data?: string): string =>
+  `{"jsonrpc":"2.0","error":{"code":${code},"message":${JSON.stringify(message)}${data ? `,"data":${data}` : ''}},"id":${id}}\n`;
+
+const PARSE_ERROR = error('null', -32700, 'Parse error');
+const INVALID_REQUEST = error('7', -32600, 'Invalid request');
+const call = (members: string): string => `{"jsonrpc":"2.0","method":"getHealth",${members}}`;
+const withId = (id: string): string => call(`"id":${id}`);
+const ok = (id: string): string => `{"jsonrpc":"2.0","result":"ok","id":${id}}\n`;
+
+describe('a body that is no JSON-RPC request', () => {
+  it.each([
+    ['nothing', '', PARSE_ERROR],
+    ['a half object', '{"jsonrpc":"2.0","id":7,"method":"getHealth"', PARSE_ERROR],
+    ['a word', 'getHealth', PARSE_ERROR],
+    ['a text', '"getHealth"', PARSE_ERROR],
+    ['a number', '7', PARSE_ERROR],
+    ['null', 'null', PARSE_ERROR],
+    ['two objects', `${HEALTH}${HEALTH}`, PARSE_ERROR],
+    ['a trailing comma', '{"jsonrpc":"2.0","id":7,"method":"getHealth",}', PARSE_ERROR],
+    ['a comment', `${HEALTH}// ok`, PARSE_ERROR],
+    ['single quotes', "{'jsonrpc':'2.0','id':7,'method':'getHealth'}", PARSE_ERROR],
+    ['a NaN', call('"id":7,"params":[NaN]'), PARSE_ERROR],
+    ['a bare control character', call('"id":7,"params":["\u0001"]'), PARSE_ERROR],
+    ['a byte order mark', `\ufeff${HEALTH}`, PARSE_ERROR],
+    ['invalid UTF-8', Uint8Array.from(Buffer.from(call('"id":"\xff\xfe"'), 'latin1')), PARSE_ERROR],
+    ['an overlong UTF-8 form', Uint8Array.from(Buffer.from(call('"id":"\xc0\xaf"'), 'latin1')), PARSE_ERROR],
+    ['200 arrays in one another', call(`"id":7,"params":${'['.repeat(200)}${']'.repeat(200)}`), PARSE_ERROR],
+    ['100000 open arrays', '['.repeat(100_000), PARSE_ERROR],
+    ['100000 open objects', '{"a":'.repeat(100_000), PARSE_ERROR],
+    ['no method', '{"jsonrpc":"2.0","id":7}', INVALID_REQUEST],
+    ['a number as method', '{"jsonrpc":"2.0","id":7,"method":5}', INVALID_REQUEST],
+    ['null as method', '{"jsonrpc":"2.0","id":7,"method":null}', INVALID_REQUEST],
+    ['another version', '{"jsonrpc":"1.0","id":7,"method":"getHealth"}', INVALID_REQUEST],
+    ['a number as version', '{"jsonrpc":2.0,"id":7,"method":"getHealth"}', INVALID_REQUEST],
+    [
+      'no version',
+      '{"id":7,"method":"getHealth"}',
+      '{"error":{"code":-32600,"message":"Unsupported JSON-RPC protocol version"},"id":7}\n',
+    ],
+    ['a text as params', call('"id":7,"params":"x"'), INVALID_REQUEST],
+    ['a number as params', call('"id":7,"params":1'), INVALID_REQUEST],
+    ['an object as params', call('"id":7,"params":{}'), error('7', -32602, '`params` should be an array')],
+    ['an unknown member', call('"id":7,"extra":1'), INVALID_REQUEST],
+    ['__proto__ as a member', call('"id":7,"__proto__":{"method":"x"}'), INVALID_REQUEST],
+    ['constructor as a member', call('"id":7,"constructor":{"prototype":1}'), INVALID_REQUEST],
+    [
+      '__proto__ in params',
+      call('"id":7,"params":{"__proto__":1}'),
+      error('7', -32602, '`params` should be an array'),
+    ],
+  ])('because it is or has %s is told so', async (_name, body, expected) => {
+    const { status, text } = await ask({ body });
+    expect([status, text]).toEqual([200, expected]);
+  });
+});
+
+describe('an id', () => {
+  it.each([
+    ['zero', '0'],
+    ['the greatest u64', '18446744073709551615'],
+    ['null', 'null'],
+    ['a text', '"a \\u00e9 \\" b"'],
+    ['an empty text', '""'],
+    ['a text of 1000 characters', `"${'x'.repeat(1000)}"`],
+  ])('that is %s comes back as it was written', async (_name, id) => {
+    const { status, text } = await ask({ body: withId(id) });
+    expect([status, text]).toEqual([200, ok(id)]);
+  });
+
+  it.each([
+    ['2^64', '18446744073709551616'],
+    ['400 digits long', '9'.repeat(400)],
+    ['100000 digits long', '9'.repeat(100_000)],
+    ['negative', '-1'],
+    ['a fraction', '1.5'],
+    ['written with an exponent', '1e3'],
+    ['true', 'true'],
+    ['a list', '[1]'],
+    ['an object', '{"a":1}'],
+  ])('that is %s spoils the request', async (_name, id) => {
+    const { status, text } = await ask({ body: withId(id) });
+    expect([status, text]).toEqual([200, PARSE_ERROR]);
+  });
+
+  it.each([
+    ['2000', 2_000],
+    ['500000', 500_000],
+  ])('of %s characters is refused and not sent back', async (_name, length) => {
+    const { status, text } = await ask({ body: withId(`"${'x'.repeat(length)}"`) });
+    expect([status, text]).toEqual([200, error('null', -32600, 'Invalid request')]);
+  });
+
+  it('that is not there makes a notification, which has no answer', async () => {
+    const { status, text } = await ask({ body: '{"jsonrpc":"2.0","method":"getHealth"}' });
+    expect([status, text]).toEqual([200, '']);
+  });
+});
+
+describe('a method', () => {
+  it.each([
+    ['unknown', 'getNothing'],
+    ['empty', ''],
+    ['__proto__', '__proto__'],
+    ['constructor', 'constructor'],
+    ['toString', 'toString'],
+    ['hasOwnProperty', 'hasOwnProperty'],
+    ['a path', '../getHealth'],
+    ['a known one and a zero', 'getHealth\\u0000'],
+    ['10000 characters long', 'm'.repeat(10_000)],
+  ])('that is %s is not found', async (_name, method) => {
+    const { status, text } = await ask({ body: `{"jsonrpc":"2.0","id":7,"method":"${method}"}` });
+    expect([status, text]).toEqual([200, error('7', -32601, 'Method not found')]);
+  });
+});
+
+const keyError = (code: number, message: string, name: string): string =>
+  error('7', code, message, `{"code":"${name}"}`);
+const MISSING = keyError(
+  -32040,
+  'No API key: send it as "Authorization: Bearer <API_KEY>" or as the query parameter "api-key"',
+  'MISSING_KEY',
+);
+const INVALID = keyError(-32041, 'The API key is invalid, inactive or expired', 'INVALID_KEY');
+const PRODUCT = keyError(-32042, 'The API key belongs to a different product', 'UNAUTHORIZED_PRODUCT');
+const json = { 'content-type': 'application/json' };
+const bearer = (key: string): Sent => {
+  secrets.add(key);
+  return { headers: { ...json, authorization: `Bearer ${key}` } };
+};
+const inQuery = (key: string): Sent => {
+  secrets.add(key);
+  return { headers: json, path: `/v1/rpc?api-key=${key}` };
+};
+
+describe('a key', () => {
+  it.each<[string, () => Sent, number, string]>([
+    ['not there', () => ({ headers: json }), 401, MISSING],
+    ['empty in the header', () => ({ headers: { ...json, authorization: 'Bearer ' } }), 401, MISSING],
+    ['empty in the query', () => ({ headers: json, path: '/v1/rpc?api-key=' }), 401, MISSING],
+    ['of another scheme', () => ({ headers: { ...json, authorization: 'Basic dTpw' } }), 401, MISSING],
+    ['unknown but well formed', () => bearer(keys.unknown), 403, INVALID],
+    ['unknown, in the query', () => inQuery(keys.unknown), 403, INVALID],
+    ['with a broken checksum', () => bearer(keys.broken), 403, INVALID],
+    ['with a broken checksum, in the query', () => inQuery(keys.broken), 403, INVALID],
+    ['cut off', () => bearer(keys.good.slice(0, 40)), 403, INVALID],
+    ['too long', () => bearer(`${keys.good}1`), 403, INVALID],
+    ['8000 characters long', () => bearer('k'.repeat(8_000)), 403, INVALID],
+    ['revoked', () => bearer(keys.revoked), 403, INVALID],
+    ['disabled', () => bearer(keys.disabled), 403, INVALID],
+    ['of another product', () => bearer(keys.grpc), 403, PRODUCT],
+    ['of another product, in the query', () => inQuery(keys.grpc), 403, PRODUCT],
+    ['good', () => bearer(keys.good), 200, ok('7')],
+    ['good, in the query', () => inQuery(keys.good), 200, ok('7')],
+  ])('that is %s has its own answer', async (_name, sent, status, expected) => {
+    const answer = await ask(sent());
+    expect([answer.status, answer.text]).toEqual([status, expected]);
+  });
+});
+
+const refusal = (code: number, message: string, data: string): string => error('null', code, message, data);
+const MEDIA = refusal(
+  -32046,
+  'Send the header "Content-Type: application/json"',
+  '{"code":"UNSUPPORTED_MEDIA_TYPE"}',
+);
+const VERB = refusal(-32048, 'This path does not take that HTTP method', '{"code":"METHOD_NOT_ALLOWED"}');
+const PATH = refusal(-32047, 'No such path', '{"code":"NOT_FOUND"}');
+const LARGE = refusal(
+  -32044,
+  'The request body is larger than this service accepts',
+  '{"code":"BODY_TOO_LARGE","bodyMaxBytes":1048576}',
+);
+
+describe('an HTTP request', () => {
+  const withType = (type: string): Sent => ({
+    headers: { 'content-type': type, authorization: `Bearer ${keys.good}` },
+  });
+
+  it.each<[string, () => Sent, number, string]>([
+    ['text/plain', () => withType('text/plain'), 415, MEDIA],
+    ['a form', () => withType('application/x-www-form-urlencoded'), 415, MEDIA],
+    ['JSON of another kind', () => withType('application/jsonp'), 415, MEDIA],
+    ['GET', () => ({ verb: 'GET' }), 405, VERB],
+    ['PUT', () => ({ verb: 'PUT' }), 405, VERB],
+    ['DELETE', () => ({ verb: 'DELETE' }), 405, VERB],
+    ['an unknown path', () => ({ path: '/v1/nothing' }), 404, PATH],
+    ['the root', () => ({ path: '/' }), 404, PATH],
+    ['a path that climbs', () => ({ path: '/v1/rpc/..%2f..%2fetc/passwd' }), 404, PATH],
+    ['a path behind the door', () => ({ path: '/v1/rpc/' }), 404, PATH],
+    ['10 MB with Content-Length', () => ({ body: `"${'x'.repeat(10_000_000)}"` }), 413, LARGE],
+  ])('with %s has its own answer', async (_name, sent, status, expected) => {
+    const answer = await ask(sent());
+    expect([answer.status, answer.text]).toEqual([status, expected]);
+    if (status === 405) expect(answer.headers.get('allow')).toBe('POST, OPTIONS');
+  });
+
+  it('with more calls in its batch than are taken is refused as a whole', async () => {
+    const { status, text } = await ask({ body: `[${Array(11).fill(HEALTH).join(',')}]` });
+    const data = '{"code":"BATCH_TOO_LARGE","batchMax":10}';
+    const message = 'The batch has more calls than this service accepts: send fewer at once';
+    expect([status, text]).toEqual([200, refusal(-32045, message, data)]);
+  });
+
+  it('with a mixed batch has an answer for each of its calls', async () => {
+    const body = `[${HEALTH},7,[],{"jsonrpc":"2.0","id":8},{"jsonrpc":"2.0","id":9,"method":"getNothing"}]`;
+    const { status, text } = await ask({ body });
+    expect(status).toBe(200);
+    const invalid = { code: -32600, message: 'Invalid request' };
+    expect(JSON.parse(text)).toEqual([
+      { jsonrpc: '2.0', result: 'ok', id: 7 },
+      { jsonrpc: '2.0', error: invalid, id: null },
+      { jsonrpc: '2.0', error: invalid, id: null },
+      { jsonrpc: '2.0', error: invalid, id: 8 },
+      { jsonrpc: '2.0', error: { code: -32601, message: 'Method not found' }, id: 9 },
+    ]);
+  });
+});
+
+const head = (...lines: string[]): string =>
+  [
+    'POST /v1/rpc HTTP/1.1',
+    'host: localhost',
+    'content-type: application/json',
+    `authorization: Bearer ${keys.good}`,
+    ...lines,
+    '',
+    '',
+  ].join('\r\n');
+
+/** Sends bytes, waits for the end, and gives status and body. */
+async function converse(...pieces: readonly (string | Uint8Array)[]): Promise<[number, string]> {
+  const { write, closed } = await rawSocket(service.ready.url);
+  for (const piece of pieces) write(piece);
+  const text = await closed;
+  answers.push(text);
+  const status = Number(/^HTTP\/1\.1 (\d+)/.exec(text)?.[1]);
+  return [status, /^\{.*\n/m.exec(text)?.[0] ?? ''];
+}
+
+const LATE = refusal(-32049, 'The request did not arrive whole in time', '{"code":"REQUEST_TIMEOUT"}');
+const MALFORMED = refusal(-32057, 'The HTTP request is malformed', '{"code":"MALFORMED_HTTP"}');
+
+describe('bytes on a socket', () => {
+  const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
+  const twice = ['content-length: 5', 'transfer-encoding: chunked'];
+
+  it.each<[string, () => string[], number, string]>([
+    [
+      '10 MB in chunks',
+      () => [head('transfer-encoding: chunked'), ...Array(160).fill(chunk), '0\r\n\r\n'],
+      413,
+      LARGE,
+    ],
+    [
+      '10 MB that are only announced',
+      () => [head('content-length: 10000000', 'expect: 100-continue')],
+      413,
+      LARGE,
+    ],
+    ['half a body', () => [head('content-length: 45'), HEALTH.slice(0, 20)], 408, LATE],
+    ['half a chunk', () => [head('transfer-encoding: chunked'), '2d\r\n{"json'], 408, LATE],
+    ['half the headers', () => ['POST /v1/rpc HTTP/1.1\r\nhost: localhost\r\ncont'], 408, LATE],
+    ['no HTTP', () => ['\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n'], 400, MALFORMED],
+    ['JSON alone', () => [`${HEALTH}\r\n\r\n`], 400, MALFORMED],
+    ['two lengths at once', () => [head(...twice), '0\r\n\r\n'], 400, MALFORMED],
+    ['a negative length', () => [head('content-length: -1')], 400, MALFORMED],
+    ['a chunk without a length', () => [head('transfer-encoding: chunked'), 'zz\r\n'], 400, MALFORMED],
+    [
+      'headers of 20 KB',
+      () => [head(`x-long: ${'x'.repeat(20_000)}`)],
+      431,
+      refusal(
+        -32058,
+        'The HTTP headers are larger than this service accepts',
+        '{"code":"HEADERS_TOO_LARGE"}',
+      ),
+    ],
+  ])('that are %s have their own answer, and an end', async (_name, pieces, status, expected) => {
+    expect(await converse(...pieces())).toEqual([status, expected]);
+  });
+
+  it('of a client that goes away in the middle harm nobody', async () => {
+    for (const rest of ['', '{"jsonrpc":"2.0",', HEALTH]) {
+      const { socket, write, closed } = await rawSocket(service.ready.url);
+      write(head('content-length: 45') + rest);
+      socket.resetAndDestroy();
+      await closed;
+    }
+    expect((await ask({})).text).toBe(ok('7'));
+  });
+
+  it('of a client that waits for its answer in vain harm nobody', async () => {
+    const sockets = await Promise.all(Array.from({ length: 20 }, () => rawSocket(service.ready.url)));
+    mock.become((request, reply, socket) => setTimeout(() => node(request, reply, socket), 100));
+    for (const { write } of sockets) write(head('content-length: 45') + HEALTH);
+    await mockReceived(20);
+    for (const { socket } of sockets) socket.resetAndDestroy();
+    mock.become(node);
+    expect((await ask({})).text).toBe(ok('7'));
+  });
+});
+
+/** Waits until the node was asked so often for its health more than now. */
+async function mockReceived(more: number): Promise<void> {
+  const wanted = mock.count('getHealth') + more;
+  const end = Date.now() + 5_000;
+  while (mock.count('getHealth') < wanted) {
+    if (Date.now() > end) throw new Error(`the node was asked only ${mock.count('getHealth')} times`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+describe('after all that', () => {
+  it('the service still answers, and never said that something of its own went wrong', async () => {
+    expect(await rpcDoor(service.ready.rpcUrl, keys.good).result('getHealth')).toBe('ok');
+    expect(service.process.exitCode).toBeNull();
+    const log = readFileSync(logFile, 'utf8');
+    expect(log).toContain('"msg":"ready"');
+    expect(log.match(/"level":(?:50|60).*/g)).toBeNull();
+  });
+
+  it('no key and no secret stands in what the program wrote, logged, answered or sent to a node', async () => {
+    await service.stop();
+    const written = service.output().replace(/^\{"event":"ready".*\n/, '');
+    const log = readFileSync(logFile, 'utf8');
+    const sent = JSON.stringify([mock.received, mock.polls]).replaceAll(UPSTREAM_SECRET, '');
+    // A key's own secret is no less secret without what stands around it.
+    const pieces = [...secrets].flatMap((secret) =>
+      KEY.test(secret) ? [secret, secret.slice(-38)] : [secret],
+    );
+    const places = { written, log, sent, answered: answers.join('\n') };
+    expect(log).toContain('"msg":"stopped"');
+    expect(mock.received.length).toBeGreaterThan(20);
+    expect(secrets.size).toBeGreaterThan(8);
+    for (const [place, text] of Object.entries(places)) {
+      const found = pieces.filter((piece) => text.includes(piece));
+      expect(found, place).toEqual([]);
+    }
+  });
+});

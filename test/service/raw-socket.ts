@@ -1,0 +1,53 @@
+import { connect, type Socket } from 'node:net';
+
+/** Bytes to and from a TCP port, as they are. */
+export type RawSocket = Readonly<{
+  socket: Socket;
+  write: (bytes: string | Uint8Array) => void;
+  /** All that was received so far. */
+  received: () => string;
+  /** Waits until what was received matches. @throws Error when the connection ended before, or after the time. */
+  until: (pattern: RegExp, timeoutMs?: number) => Promise<RegExpExecArray>;
+  /** Waits until the other side has closed, and gives all it sent. */
+  closed: Promise<string>;
+}>;
+
+/** Connects. @throws Error ECONNREFUSED when nobody listens. */
+export function rawSocket(url: string): Promise<RawSocket> {
+  const { hostname, port } = new URL(url);
+  const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: false });
+  let text = '';
+  socket.on('data', (chunk) => (text += chunk.toString('latin1')));
+  const closed = new Promise<string>((resolve) => socket.once('close', () => resolve(text)));
+  const until = (pattern: RegExp, timeoutMs = 15_000): Promise<RegExpExecArray> =>
+    new Promise((resolve, reject) => {
+      const finish = (outcome: () => void): void => {
+        clearTimeout(timer);
+        socket.off('data', look);
+        socket.off('close', onClose);
+        outcome();
+      };
+      const look = (): void => {
+        const found = pattern.exec(text);
+        if (found !== null) finish(() => resolve(found));
+      };
+      const onClose = (): void =>
+        finish(() => reject(new Error(`closed before ${pattern} came, after:\n${text}`)));
+      const timer = setTimeout(
+        () => finish(() => reject(new Error(`${pattern} did not come, only:\n${text}`))),
+        timeoutMs,
+      );
+      socket.on('data', look);
+      socket.once('close', onClose);
+      look();
+    });
+  return new Promise((resolve, reject) => {
+    socket.once('error', reject);
+    socket.once('connect', () => {
+      socket.off('error', reject);
+      // A reset is an end like any other; whoever waits learns of it by the close.
+      socket.on('error', () => {});
+      resolve({ socket, write: (bytes) => void socket.write(bytes), received: () => text, until, closed });
+    });
+  });
+}
