@@ -14,6 +14,7 @@ import type { Bank, LocalNode } from './node.ts';
 import { restoreLedger } from './restore-ledger.ts';
 import { SegmentLog } from './segment-log.ts';
 import { startSlotTicker } from './slot-ticker.ts';
+import { BLOCK_COST_MAX } from './transaction-cost.ts';
 
 /** How to open an embedded ledger. Those marked *genesis* have no effect on a ledger that exists. */
 export type LocalNodeOptions = Readonly<{
@@ -37,6 +38,8 @@ export type LocalNodeOptions = Readonly<{
   manual?: boolean;
   /** Unix time in milliseconds. Default the machine's. */
   now?: () => number;
+  /** Cost units that one slot may hold. Default Agave's 60 million. */
+  blockCostMax?: bigint;
   /** Size of log segments and length of history. */
   limits?: Partial<UpkeepLimits>;
   /**
@@ -113,10 +116,8 @@ function restored(
   const genesis = readGenesis(dir, options.slotMs ?? DEFAULT_SLOT_MS);
   const blocks = new DiskBlocks(log, index);
   const faucet = readFaucet(dir);
-  return new EmbeddedLedger(
-    { ...state, genesis, genesisStake, faucet, blocks },
-    { now: options.now ?? Date.now },
-  );
+  const { now = Date.now, blockCostMax = BLOCK_COST_MAX } = options;
+  return new EmbeddedLedger({ ...state, genesis, genesisStake, faucet, blocks }, { now, blockCostMax });
 }
 
 type Parts = Readonly<{

@@ -135,6 +135,21 @@ describe('a transaction', () => {
     expect(lab.node.submit(forged)).toBe('SignatureFailure');
   });
 
+  it('is refused by a slot that is full, and runs in the next', async () => {
+    const small = await Lab.open({ blockCostMax: 4000n });
+    try {
+      const [from, to] = [small.wallet(), Keypair.generate()];
+      const [first, second, third] = [1, 2, 3].map((n) => small.transfer(from, to.publicKey, SOL + n));
+      expect(small.node.submit(first!)).toBeNull();
+      expect(small.node.submit(second!)).toBeNull();
+      expect(small.node.submit(third!)).toBe('WouldExceedMaxBlockCostLimit');
+      small.freeze();
+      expect(small.node.submit(third!)).toBeNull();
+    } finally {
+      await small.close();
+    }
+  });
+
   it('may drain its payer and an account may come back', () => {
     const [from, to] = [lab.wallet(), lab.wallet()];
     expect(lab.run([from], [drain(from, to)])).toBeNull();
