@@ -1,0 +1,303 @@
+import { execFile } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { parse } from 'smol-toml';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadConfiguration } from '../src/app/configuration.ts';
+import { environmentFields } from '../src/app/configuration-layers.ts';
+import { command as config } from '../src/cli/commands/config.ts';
+import { command as doctor } from '../src/cli/commands/doctor.ts';
+import { command as keys } from '../src/cli/commands/keys.ts';
+import { command as localnet } from '../src/cli/commands/localnet.ts';
+import { command as up } from '../src/cli/commands/up.ts';
+import { rpcHandlers } from '../src/localnet/rpc-handlers.ts';
+import { envelopeLimits } from '../src/protocol/envelope.ts';
+import { failures } from '../src/protocol/errors.ts';
+import { methods } from '../src/protocol/methods.ts';
+import { httpOptions } from '../src/servers/http.ts';
+import { rpcServerOptions } from '../src/servers/rpc/server.ts';
+import { defaultUpstreamLimits } from '../src/upstream/limits.ts';
+import { temporaryFolder } from './service/program.ts';
+import { type RunningService, startService } from './service/start-service.ts';
+
+/** The pages say what the program does; what can be compared is compared here. */
+const root = join(import.meta.dirname, '..');
+const read = (file: string): string => readFileSync(join(root, file), 'utf8');
+const pages = [
+  'README.md',
+  'ARCHITECTURE.md',
+  'CHANGELOG.md',
+  ...readdirSync(join(root, 'docs')).map((name) => `docs/${name}`),
+];
+
+const withoutCode = (text: string): string => text.replace(/^```[\s\S]*?^```/gm, '');
+
+/** Code blocks of a language. */
+const blocks = (file: string, language: string): string[] =>
+  [...read(file).matchAll(/^```(\w*)\n([\s\S]*?)^```/gm)].flatMap(([, name, code]) =>
+    name === language && code !== undefined ? [code] : [],
+  );
+
+/** Rows of the first table below a heading, as cells; the head and the line under it are left out. */
+function table(file: string, heading: string): string[][] {
+  const after = read(file).split(new RegExp(`^#+ ${heading}$`, 'm'))[1] ?? '';
+  const rows = /(?:^\|.*\n)+/m.exec(after)?.[0].trimEnd().split('\n') ?? [];
+  return rows.slice(2).map((row) =>
+    row
+      .slice(1, -1)
+      .split('|')
+      .map((cell) => cell.trim()),
+  );
+}
+
+/** A heading's anchor, as GitHub makes it. */
+const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-');
+
+const anchorsOf = (file: string): string[] =>
+  [...withoutCode(read(file)).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => anchorOf(heading));
+
+const formatted = (value: number): string => String(value).replace(/\B(?=(\d{3})+$)/g, ',');
+
+describe('links', () => {
+  const links = pages.flatMap((page) =>
+    [...withoutCode(read(page)).matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)/g)].map(
+      ([, path = '', anchor]) => ({ page, file: path === '' ? page : join(dirname(page), path), anchor }),
+    ),
+  );
+
+  it('lead to files', () => {
+    expect(links.length).toBeGreaterThan(10);
+    expect(links.filter(({ file }) => !existsSync(join(root, file)))).toEqual([]);
+  });
+
+  it('lead to headings', () => {
+    const dead = links.filter(
+      ({ file, anchor }) => anchor !== undefined && !anchorsOf(file).includes(anchor),
+    );
+    expect(dead).toEqual([]);
+  });
+});
+
+const optionsIn = (text: string): string[] => [...text.matchAll(/--[a-z][a-z-]*/g)].map(([name]) => name);
+
+/** What `--help` tells of each command, the options it takes over from `up` included. */
+const helps: Readonly<Record<string, string>> = {
+  up: up.help,
+  localnet: localnet.help,
+  keys: keys.help,
+  config: config.help + up.help,
+  doctor: doctor.help + up.help,
+};
+
+/** `solway NAME …` and its two spellings from the sources, each to the end of the line or of the code. */
+const CALL =
+  /(?:npm run solway -- |\bsolway )(up|localnet|keys|config|doctor)\b([^\n`]*)|npm start -- ([^\n`]*)/g;
+
+describe('commands', () => {
+  const calls = pages.flatMap((page) =>
+    [...read(page).matchAll(CALL)].map(([text, name = 'up', rest = '', start = '']) => ({
+      page,
+      name,
+      text,
+      options: optionsIn(rest + start).filter((option) => option !== '--help'),
+    })),
+  );
+
+  it('have the options that pages name', () => {
+    expect(calls.length).toBeGreaterThan(20);
+    const wrong = calls.filter(({ name, options }) =>
+      options.some((option) => !optionsIn(helps[name] ?? '').includes(option)),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('of the ledger have every option in the table, and no other', () => {
+    const told = table('docs/localnet.md', 'Options').map(([option = '']) => optionsIn(option)[0]);
+    const listed = localnet.help.split('Options:')[1]?.split('\n\n')[0] ?? '';
+    const offered = [...listed.matchAll(/^ {2}(--[a-z-]+)/gm)].map(([, option]) => option);
+    expect(told.sort()).toEqual(offered.sort());
+  });
+});
+
+describe('the page for callers', () => {
+  it('has the table of errors', () => {
+    const told = table('docs/json-rpc.md', 'Errors').map(([name, rpc, http, text]) => [
+      name,
+      rpc,
+      http,
+      text,
+    ]);
+    const known = Object.entries(failures).map(([name, row]) => [
+      name,
+      `${row.rpc}`,
+      `${row.http}`,
+      row.text,
+    ]);
+    expect(told).toEqual(known);
+  });
+
+  it('tells what to do about each error', () => {
+    expect(
+      table('docs/json-rpc.md', 'Errors').filter((row) => row[4] === undefined || row[4] === ''),
+    ).toEqual([]);
+  });
+
+  it('has the table of methods', () => {
+    const known = Object.entries(methods).map(([name, row]) => [
+      ...[name, row.nature, `${row.cost}`, row.commitment ?? '–', row.context ? 'yes' : '–'],
+      name in rpcHandlers ? 'yes' : '–',
+    ]);
+    expect(table('docs/json-rpc.md', 'Methods')).toEqual(known);
+  });
+
+  it('has the defaults of the limits', () => {
+    const told = Object.fromEntries(
+      table('docs/json-rpc.md', 'Limits').map(([name, value]) => [name, value]),
+    );
+    const seconds = (ms: number): string => `${ms / 1000} s`;
+    expect(told).toEqual({
+      body: `${formatted(rpcServerOptions.bodyMaxBytes)} bytes`,
+      'calls and notifications in a batch': `${envelopeLimits.batchMax}`,
+      'calls of a batch under way at once': `${rpcServerOptions.batchConcurrency}`,
+      id: `${envelopeLimits.idMaxBytes} bytes as written`,
+      'nesting of the body': `${envelopeLimits.depthMax}`,
+      headers: `${formatted(httpOptions.headersMaxBytes)} bytes`,
+      'time for the headers, for the whole request': [
+        httpOptions.headersTimeoutMs,
+        httpOptions.requestTimeoutMs,
+      ]
+        .map(seconds)
+        .join(', '),
+      'one call, all attempts together': seconds(defaultUpstreamLimits.timeoutMs),
+      answer: `${formatted(defaultUpstreamLimits.answerMaxBytes)} bytes`,
+      'connection idle between requests': seconds(httpOptions.keepAliveTimeoutMs),
+    });
+  });
+});
+
+describe('the snippets for callers', () => {
+  let service: RunningService;
+  beforeAll(async () => {
+    service = await startService();
+  });
+  afterAll(() => service?.stop());
+
+  const run = async (program: string, args: string[]): Promise<string> => {
+    const env = { ...process.env, SOLWAY_URL: service.ready.rpcUrl, SOLWAY_KEY: service.key };
+    return (await promisify(execFile)(program, args, { cwd: root, env, timeout: 30_000 })).stdout;
+  };
+  const snippets = blocks('docs/json-rpc.md', 'js');
+
+  it.each(snippets.map((code, index) => ({ index, code })))('run: $index', async ({ code }) => {
+    expect(await run(process.execPath, ['--input-type=module', '--eval', code])).toMatch(/\d/);
+  });
+
+  it('run in a shell', async () => {
+    const code = blocks('docs/json-rpc.md', 'sh').join('\n');
+    const here = code.replace('http://127.0.0.1:8080', service.ready.url);
+    expect(JSON.parse(await run('bash', ['-c', here]))).toMatchObject({ id: 1, result: { value: 1 } });
+  });
+});
+
+describe('the page for operators', () => {
+  it('has the default of every limit', () => {
+    const { plans, ...sections } = parse(read('config/solway.example.toml')) as Record<string, object>;
+    const all = { ...sections, 'plans.default': (plans as { default: object }).default };
+    const known = Object.entries(all).flatMap(([section, fields]) =>
+      typeof fields !== 'object' || Array.isArray(fields)
+        ? []
+        : Object.entries(fields)
+            .filter(([name, value]) => typeof value === 'number' && !/port$/.test(name))
+            .map(([name, value]) => [`\`${section}.${name}\``, formatted(value as number)]),
+    );
+    expect(table('docs/operating.md', 'Limits and times').sort()).toEqual(known.sort());
+  });
+
+  it('names every variable of the environment', () => {
+    const told = [
+      ...new Set([...read('docs/operating.md').matchAll(/\bSOLWAY_[A-Z_]+|DATABASE_URL/g)].map(String)),
+    ];
+    const known = [...Object.keys(environmentFields), 'SOLWAY_CONFIG', 'SOLWAY_PEPPER', 'SOLWAY_PEPPER_FILE'];
+    expect(told.sort()).toEqual(known.sort());
+  });
+
+  it('shows a configuration that is accepted', () => {
+    const folder = temporaryFolder('docs');
+    const file = join(folder, 'solway.toml');
+    writeFileSync(file, blocks('docs/operating.md', 'toml')[0] ?? '');
+    writeFileSync(join(folder, 'provider-a.token'), 'token');
+    const environment = { PROVIDER_A_URL: 'https://provider.example/key' };
+    const { upstreams } = loadConfiguration({ config: file, upstreams: [] }, environment);
+    expect(upstreams.map(({ name, network }) => [name, network])).toEqual([
+      ['own-1', 'devnet'],
+      ['provider-a', 'devnet'],
+    ]);
+  });
+});
+
+describe('the page of the ledger', () => {
+  it('names the methods that are not answered, and counts the others', () => {
+    const page = read('docs/localnet.md');
+    const told = /^Not answered .*?: (.*)\.$/m.exec(page)?.[1]?.split(', ') ?? [];
+    expect(told).toEqual(Object.keys(methods).filter((name) => !(name in rpcHandlers)));
+    expect(page).toContain(`${Object.keys(rpcHandlers).length} methods;`);
+  });
+});
+
+describe('the page of the architecture', () => {
+  it('gives a reason for every dependency, and names no other', () => {
+    const { dependencies, devDependencies } = JSON.parse(read('package.json'));
+    const section =
+      read('ARCHITECTURE.md')
+        .split(/^## Dependencies$/m)[1]
+        ?.split(/^## /m)[0] ?? '';
+    const [atRun = '', forWork = ''] = section.split('For development:');
+    const names = (text: string): string[] =>
+      [...text.matchAll(/^\| (\S+) \| \S.* \|$/gm)]
+        .map(([, name = '']) => name)
+        .filter((name) => name !== 'package');
+    expect(names(atRun).sort()).toEqual(Object.keys(dependencies).sort());
+    expect(names(forWork).sort()).toEqual(Object.keys(devDependencies).sort());
+  });
+
+  it('draws the floors that are enforced', () => {
+    const source = read('test/architecture.test.ts');
+    const literal = /mayImport: [^=]*= (\{[\s\S]*?\n\});/.exec(source)?.[1] ?? '{}';
+    const enforced = Object.fromEntries(
+      [...literal.matchAll(/^ {2}(\w+): \[([\s\S]*?)\]/gm)].map(([, floor = '', list = '']) => [
+        floor,
+        [...list.matchAll(/'(\w+)'/g)]
+          .map(([, name = '']) => name)
+          .filter((name) => existsSync(join(root, 'src', name))),
+      ]),
+    );
+    const there = readdirSync(join(root, 'src'));
+    const below = (cell: string): string[] => (cell === '–' ? [] : cell.split(', '));
+    const rows = table('ARCHITECTURE.md', 'The floors');
+    expect(rows.map(([, folder]) => folder).sort()).toEqual(there.sort());
+    for (const [, folder = '', , may = ''] of rows) {
+      if (may !== 'all below') expect([folder, below(may)]).toEqual([folder, enforced[folder]]);
+    }
+  });
+
+  it('names files that exist', () => {
+    const text = read('ARCHITECTURE.md');
+    const names = [...text.matchAll(/(?<![\w*-])((?:[\w.-]+\/)*[\w-]+(?:\.\w+)*\.ts)\b/g)].map(
+      ([, name = '']) => name,
+    );
+    const all = ['src', 'test', 'bench'].flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map(
+        (file) => `${folder}/${file}`,
+      ),
+    );
+    expect(names.length).toBeGreaterThan(50);
+    expect(names.filter((name) => !all.some((file) => file === name || file.endsWith(`/${name}`)))).toEqual(
+      [],
+    );
+  });
+});
