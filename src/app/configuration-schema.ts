@@ -31,6 +31,7 @@ const server = section({
   request_timeout_ms: whole(100, HOUR_MS).default(http.requestTimeoutMs),
   keep_alive_timeout_ms: whole(100, HOUR_MS).default(http.keepAliveTimeoutMs),
   idle_timeout_ms: whole(100, HOUR_MS).default(http.idleTimeoutMs),
+  drain_notice_ms: whole(0, HOUR_MS).default(0),
   drain_grace_ms: whole(0, HOUR_MS).default(10_000),
 });
 

@@ -113,7 +113,8 @@ export async function startService({
     await upstreams.pool.waitUntilReady(FIRST_ANSWER_TIMEOUT_MS);
     const http = httpServer(configuration, access, upstreams, log);
     const address = await http.listen();
-    stops.push(() => http.drain(configuration.server.drainGraceMs));
+    const { drainGraceMs, drainNoticeMs } = configuration.server;
+    stops.push(() => http.drain(drainGraceMs, drainNoticeMs));
     return { url: urlOf(address), newKeys: access.newKeys, stop: stopAll };
   } catch (error) {
     await stopAll();
