@@ -1,0 +1,129 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { healthy } from '../upstream/mock/healthy.ts';
+import { type MockNode, send, startMock } from '../upstream/mock/server.ts';
+import { eventually } from './eventually.ts';
+import { isRunning, ledgerPid } from './program.ts';
+import { rawSocket } from './raw-socket.ts';
+import { rpcDoor } from './rpc-door.ts';
+import { type RunningService, startService } from './start-service.ts';
+
+/** How the service ends: by SIGTERM in order, by SIGKILL at once. */
+const ANSWER_LENGTH = 8_000_000;
+const ANSWER = `"${'x'.repeat(ANSWER_LENGTH)}"`;
+const NOTICE_MS = 1_500;
+let mock: MockNode;
+let service: RunningService | null = null;
+/** Lets the calls that wait at the node have their answer. */
+let release = (): void => {};
+
+beforeAll(async () => {
+  mock = await startMock(healthy());
+});
+afterAll(() => mock?.close());
+afterEach(() => service?.stop('SIGKILL'));
+
+function makeSlow(): void {
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  mock.become(async (request, reply, socket) => {
+    if (request.method !== 'getBlock') return healthy()(request, reply, socket);
+    await released;
+    send(reply, `{"jsonrpc":"2.0","result":${ANSWER},"id":${request.id}}\n`);
+  });
+}
+
+async function startBeforeSlowNode(noticeMs: number): Promise<RunningService> {
+  makeSlow();
+  service = await startService({
+    configuration: `[server]\ndrain_notice_ms = ${noticeMs}\n[[upstream]]\nurl = "${mock.url}"\n`,
+  });
+  return service;
+}
+
+type Begun = Readonly<{ length: Promise<number> }>;
+
+/** Begins a call and waits until the node has it. */
+async function begin({ ready, key }: RunningService): Promise<Begun> {
+  const before = mock.count('getBlock');
+  const length = rpcDoor(ready.rpcUrl, key)
+    .call<string>('getBlock', [1])
+    .then(({ body }) => body.result?.length ?? 0);
+  await eventually(async () => mock.count('getBlock') > before, 'the node has the call');
+  return { length };
+}
+
+/** Asks over a connection of its own. @returns the status and the body; the code of the error when refused. */
+const ready = (url: string): Promise<[number, unknown] | string> =>
+  fetch(`${url}/ready`, { headers: { connection: 'close' } }).then(
+    async (response) => [response.status, await response.json()],
+    (error: Error) => (error.cause as NodeJS.ErrnoException).code ?? 'other',
+  );
+
+const GET_READY = 'GET /ready HTTP/1.1\r\nhost: localhost\r\n\r\n';
+
+describe('SIGTERM', () => {
+  it('lets the answer under way arrive whole, takes nothing new, and ends with 0', async () => {
+    const running = await startBeforeSlowNode(0);
+    const { url } = running.ready;
+    const { length } = await begin(running);
+    const ended = running.stop();
+    await eventually(async () => (await ready(url)) === 'ECONNREFUSED', 'new connections are refused');
+    expect(running.process.exitCode).toBeNull();
+    release();
+    expect(await length).toBe(ANSWER_LENGTH);
+    expect(await ended).toBe(0);
+  });
+
+  it('with a notice says 503 at /ready while it still answers, then takes nothing new', async () => {
+    const running = await startBeforeSlowNode(NOTICE_MS);
+    const { url, rpcUrl } = running.ready;
+    const kept = await rawSocket(url);
+    kept.write(GET_READY);
+    await kept.until(/^HTTP\/1\.1 200 [\s\S]*"draining":false/);
+    const { length } = await begin(running);
+    const ended = running.stop();
+    await eventually(async () => {
+      const answer = await ready(url);
+      return Array.isArray(answer) && answer[0] === 503;
+    }, '/ready says 503');
+    kept.write(GET_READY);
+    const [, headers] = await kept.until(/HTTP\/1\.1 503 ([\s\S]*)"ready":false[\s\S]*"draining":true/);
+    expect(headers!.toLowerCase()).toContain('connection: close');
+    expect(await rpcDoor(rpcUrl, running.key).result('getHealth')).toBe('ok');
+    await eventually(async () => (await ready(url)) === 'ECONNREFUSED', 'new connections are refused');
+    release();
+    expect(await length).toBe(ANSWER_LENGTH);
+    expect(await ended).toBe(0);
+  });
+
+  it('ends the embedded ledger too', async () => {
+    const running = await startService();
+    const pid = ledgerPid(running.dataDir)!;
+    expect(await running.stop()).toBe(0);
+    expect(isRunning(pid)).toBe(false);
+  });
+
+  it('does not wait for a client that only holds its connection', async () => {
+    const running = await startBeforeSlowNode(0);
+    const { write, closed } = await rawSocket(running.ready.url);
+    write('POST /v1/rpc HTTP/1.1\r\nhost: localh');
+    expect(await running.stop()).toBe(0);
+    expect(await closed).toBe('');
+  });
+});
+
+describe('SIGKILL', () => {
+  it('of the gateway ends the ledger by itself, and the next start goes on at once', async () => {
+    const first = await startService();
+    const { key, dataDir } = first;
+    const pid = ledgerPid(dataDir)!;
+    await first.stop('SIGKILL');
+    const second = await startService({ dataDir });
+    service = second;
+    await eventually(async () => !isRunning(pid), 'the ledger of the dead gateway has ended');
+    expect(await rpcDoor(second.ready.rpcUrl, key).result('getHealth')).toBe('ok');
+    expect(ledgerPid(dataDir)).not.toBe(pid);
+    expect(await second.stop()).toBe(0);
+  });
+});

@@ -1,0 +1,172 @@
+import { randomBytes } from 'node:crypto';
+import { Keypair, SystemProgram, Transaction } from '@solana/web3.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { encodeBase58 } from '../../src/ledger/base58.ts';
+import { eventually } from './eventually.ts';
+import { isRunning, ledgerPid } from './program.ts';
+import { type DoorAnswer, type RpcDoor, rpcDoor } from './rpc-door.ts';
+import { type RunningService, startService } from './start-service.ts';
+
+/** The embedded ledger is a process of its own, which may die and must not be made to. */
+let service: RunningService;
+let door: RpcDoor;
+const payer = Keypair.generate();
+const account = payer.publicKey.toBase58();
+const SOL = 1_000_000_000;
+
+beforeAll(async () => {
+  service = await startService();
+  door = rpcDoor(service.ready.rpcUrl, service.key);
+});
+afterAll(() => service?.stop());
+
+type Balance = { context: { slot: number }; value: number };
+
+const balance = (commitment: string): Promise<Balance> =>
+  door.result('getBalance', [account, { commitment }]);
+
+describe('the death of the ledger under load', () => {
+  const BACK_MAX_MS = 10_000;
+  const AFTERWARDS = 200;
+
+  /** What became of a call: answered, or the failure. */
+  const outcomeOf = ({ status, body }: DoorAnswer): string =>
+    body.error === undefined ? 'answered' : `${status} ${body.error.code} ${body.error.data?.code ?? ''}`;
+
+  async function load(outcomes: string[], isOver: () => boolean): Promise<void> {
+    while (!isOver()) outcomes.push(outcomeOf(await door.call('getBalance', [account])));
+  }
+
+  it('is survived by the gateway, and the ledger comes back with all that was finalized', async () => {
+    await door.result('requestAirdrop', [account, 2 * SOL]);
+    const before = await eventually(async () => {
+      const seen = await balance('finalized');
+      return seen.value > 0 && seen;
+    }, 'the airdrop is finalized');
+    const pid = ledgerPid(service.dataDir)!;
+
+    const outcomes: string[] = [];
+    let over = false;
+    const readers = Array.from({ length: 8 }, () => load(outcomes, () => over));
+    const dead = performance.now();
+    process.kill(pid, 'SIGKILL');
+    await eventually(async () => !isRunning(pid), 'the ledger is dead');
+    const answeredAtDeath = outcomes.length;
+    await eventually(
+      async () =>
+        outcomes.slice(answeredAtDeath).filter((outcome) => outcome === 'answered').length > AFTERWARDS,
+      'reads succeed again',
+      { timeoutMs: BACK_MAX_MS },
+    );
+    over = true;
+    await Promise.all(readers);
+    process.stdout.write(`reads were back after ${Math.round(performance.now() - dead)} ms\n`);
+
+    const failures = new Set(outcomes.filter((outcome) => outcome !== 'answered'));
+    const allowed = [
+      '503 -32050 UPSTREAM_UNAVAILABLE',
+      '504 -32051 UPSTREAM_TIMEOUT',
+      '503 -32054 OVERLOADED',
+    ];
+    expect(allowed).toEqual(expect.arrayContaining([...failures]));
+    expect(service.process.exitCode).toBeNull();
+    expect(ledgerPid(service.dataDir)).not.toBe(pid);
+    const after = await balance('finalized');
+    expect(after.value).toBe(before.value);
+    expect(after.context.slot).toBeGreaterThanOrEqual(before.context.slot);
+    expect(service.output()).toContain('the embedded ledger died; starting it again');
+  });
+
+  it('lets the ledger take transactions again afterwards', async () => {
+    const to = Keypair.generate().publicKey.toBase58();
+    const signature = await door.result('requestAirdrop', [to, SOL]);
+    await eventually(async () => {
+      type Statuses = { value: ({ err: unknown } | null)[] };
+      const { value } = await door.result<Statuses>('getSignatureStatuses', [[signature]]);
+      return value[0] && value[0].err === null;
+    }, 'the airdrop is processed');
+  });
+});
+
+describe('bytes that are no transaction', () => {
+  const BATCH = 50;
+
+  function mutated(wire: Buffer): Buffer {
+    const bytes = Buffer.from(wire);
+    for (const byte of randomBytes(1 + (bytes[10]! % 6))) {
+      bytes[(byte * 7 + randomBytes(1)[0]!) % bytes.length] = randomBytes(1)[0]!;
+    }
+    return Math.random() < 0.3 ? bytes.subarray(0, Math.floor(Math.random() * bytes.length)) : bytes;
+  }
+
+  async function realTransaction(): Promise<Buffer> {
+    const { value } = await door.result<{ value: { blockhash: string } }>('getLatestBlockhash');
+    const transfer = SystemProgram.transfer({
+      fromPubkey: payer.publicKey,
+      toPubkey: payer.publicKey,
+      lamports: 1,
+    });
+    const transaction = new Transaction({ feePayer: payer.publicKey, recentBlockhash: value.blockhash });
+    transaction.add(transfer).sign(payer);
+    return transaction.serialize();
+  }
+
+  /** Sends and simulates each in one way of many; gives the codes that came back. */
+  async function sendAll(wires: readonly Buffer[]): Promise<Set<number | 'answered'>> {
+    const calls = wires.flatMap((wire, index) => {
+      const [data, encoding] =
+        index % 2 === 0 ? [wire.toString('base64'), 'base64'] : [encodeBase58(wire), 'base58'];
+      const skip = { encoding, skipPreflight: index % 3 === 0 };
+      return [
+        { jsonrpc: '2.0', id: 1, method: 'sendTransaction', params: [data, skip] },
+        {
+          jsonrpc: '2.0',
+          id: 2,
+          method: 'simulateTransaction',
+          params: [data, { encoding, replaceRecentBlockhash: index % 2 === 0 }],
+        },
+      ];
+    });
+    const codes = new Set<number | 'answered'>();
+    for (let at = 0; at < calls.length; at += BATCH) {
+      const { body } = await door.post(JSON.stringify(calls.slice(at, at + BATCH)));
+      for (const { error } of body as DoorAnswer['body'][]) codes.add(error?.code ?? 'answered');
+    }
+    return codes;
+  }
+
+  it('never kill the ledger, sent or simulated', async () => {
+    const pid = ledgerPid(service.dataDir)!;
+    const real = await realTransaction();
+    const random = Array.from({ length: 150 }, (_, index) => randomBytes(1 + index * 8));
+    const broken = Array.from({ length: 250 }, () => mutated(real));
+    const codes = new Set([...(await sendAll(random)), ...(await sendAll(broken))]);
+    expect(codes).toContain(-32602);
+    // Decoded but not signed right, refused by the preflight, or taken after all: the answers of a real node.
+    expect([-32602, -32003, -32002, -32013, 'answered']).toEqual(expect.arrayContaining([...codes]));
+    expect(ledgerPid(service.dataDir)).toBe(pid);
+    expect(isRunning(pid)).toBe(true);
+    expect(await door.result('getHealth')).toBe('ok');
+  });
+});
+
+describe('params that cannot be meant', () => {
+  it.each<[string, string, unknown, string]>([
+    ['absent', 'getBalance', undefined, '`params` should have at least 1 argument(s)'],
+    ['empty', 'getBalance', [], '`params` should have at least 1 argument(s)'],
+    ['of another type', 'getBalance', [5], 'Invalid params: invalid type: integer `5`, expected a string.'],
+    ['no address', 'getBalance', ['0OIl'], 'Invalid param: Invalid'],
+    ['an address too short', 'getBalance', ['1111'], 'Invalid param: WrongSize'],
+    ['a negative slot', 'getBlock', [-1], 'Invalid params: invalid value: integer `-1`, expected u64.'],
+    [
+      'no transaction',
+      'sendTransaction',
+      ['!'],
+      "invalid base58 encoding: InvalidCharacter { character: '!', index: 0 }",
+    ],
+  ])('because they are %s are told so by the ledger', async (_name, method, params, message) => {
+    const { status, body } = await door.call(method, params);
+    expect(status).toBe(200);
+    expect(body.error).toMatchObject({ code: -32602, message });
+  });
+});

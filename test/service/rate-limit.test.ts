@@ -1,0 +1,74 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { healthy } from '../upstream/mock/healthy.ts';
+import { type MockNode, startMock } from '../upstream/mock/server.ts';
+import { type RpcDoor, rpcDoor } from './rpc-door.ts';
+import { type RunningService, startService } from './start-service.ts';
+
+/** A plan of 5 calls at once and then 1 per second: slow enough for the busiest machine. */
+let mock: MockNode;
+let service: RunningService;
+let door: RpcDoor;
+
+beforeAll(async () => {
+  mock = await startMock(healthy());
+  service = await startService({
+    configuration: `
+      [plans.default]
+      rpc_per_second = 1
+      rpc_burst = 5
+      [[upstream]]
+      url = "${mock.url}"
+    `,
+  });
+  door = rpcDoor(service.ready.rpcUrl, service.key);
+});
+afterAll(async () => {
+  await service?.stop();
+  await mock?.close();
+});
+
+const batch = (size: number): string =>
+  JSON.stringify(Array.from({ length: size }, (_, id) => ({ jsonrpc: '2.0', id, method: 'getHealth' })));
+
+const limited = (id: number) => ({
+  jsonrpc: '2.0',
+  error: {
+    code: -32043,
+    message: 'Rate limit exceeded: wait as long as Retry-After says',
+    data: { code: 'RATE_LIMITED', limit: 5, remaining: 0, windowSeconds: 5, resetSeconds: 1, retryAfter: 1 },
+  },
+  id,
+});
+
+describe('a plan of 5 calls at once and 1 per second', () => {
+  it('counts each call of a batch, and puts no more than allowed to the node', async () => {
+    const { status, body } = await door.post(batch(8));
+    const answered = [0, 1, 2, 3, 4].map((id) => ({ jsonrpc: '2.0', result: 'ok', id }));
+    expect(status).toBe(200);
+    expect(body).toEqual([...answered, ...[5, 6, 7].map(limited)]);
+    expect(mock.count('getHealth')).toBe(5);
+  });
+
+  it('refuses one call too many, says why and when to come again, and lets it in then', async () => {
+    const refused = await door.call('getHealth');
+    expect(refused.status).toBe(429);
+    expect(refused.body).toEqual(limited(1));
+    expect(refused.headers.get('ratelimit-policy')).toBe('"rpc";q=5;w=5');
+    expect(refused.headers.get('ratelimit')).toBe('"rpc";r=0;t=1');
+    expect(refused.headers.get('retry-after')).toBe('1');
+    expect(mock.count('getHealth')).toBe(5);
+
+    await delay(Number(refused.headers.get('retry-after')) * 1_000);
+    const { status, headers } = await door.call('getHealth');
+    expect([status, headers.get('retry-after')]).toEqual([200, null]);
+    expect(headers.get('ratelimit')).toBe('"rpc";r=0;t=1');
+  });
+
+  it('refuses a batch as a whole when nothing is left, in words that any page may read', async () => {
+    const { status, headers } = await door.post(batch(3), { origin: 'https://shop.example' });
+    expect([status, headers.get('retry-after')]).toEqual([429, '1']);
+    expect(headers.get('access-control-allow-origin')).toBe('*');
+    expect(headers.get('access-control-expose-headers')).toBe('RateLimit, RateLimit-Policy, Retry-After');
+  });
+});
