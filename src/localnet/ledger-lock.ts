@@ -29,8 +29,8 @@ export function lockLedger(dir: string): LedgerLock {
   let isIntact = true;
   for (let tries = 0; !tryCreate(path, me); tries++) {
     const holder = readHolder(path);
-    if (held.has(path) || (holder !== null && isAlive(holder))) {
-      throw new Error(`the ledger directory ${dir} is in use by process ${holder?.pid ?? process.pid}`);
+    if (holder !== null && isHeld(path, holder)) {
+      throw new Error(`the ledger directory ${dir} is in use by process ${holder.pid}`);
     }
     if (tries > 3) throw new Error(`the lock file ${path} cannot be replaced`);
     isIntact = holder !== null && holder.boot === me.boot && me.boot !== '';
@@ -62,6 +62,9 @@ function readHolder(path: string): Holder | null {
     return null;
   }
 }
+
+const isHeld = (path: string, holder: Holder): boolean =>
+  holder.pid === process.pid ? held.has(path) : isAlive(holder);
 
 /** A process counts as the holder only if it also started when the holder did: pids are used again. */
 function isAlive({ pid, started, boot }: Holder): boolean {
