@@ -80,7 +80,7 @@ export type ParsedArguments = Readonly<{
 
 function checkNames(tokens: readonly Token[], options: Options): void {
   for (const { kind, name } of tokens) {
-    if (kind !== 'option' || name === undefined || name in options) continue;
+    if (kind !== 'option' || name === undefined || Object.hasOwn(options, name)) continue;
     const nearest = nearestName(name, Object.keys(options));
     const hint = nearest === null ? 'see --help' : `did you mean --${nearest}?`;
     throw new ArgumentsError(`there is no option --${name}: ${hint}`);

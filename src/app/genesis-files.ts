@@ -2,6 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import type { Account } from '../ledger/account/account.ts';
 import { type Address, parseAddress } from '../ledger/address.ts';
 import { readAccountDir, readAccountFile } from '../localnet/account-file.ts';
+import { ArgumentsError } from './configuration-arguments.ts';
 
 /** What the command line wants to stand in a new ledger: each pair is an address and a file. */
 export type GenesisFiles = Readonly<{
@@ -21,7 +22,7 @@ const ELF_MAGIC = Buffer.from([0x7f, 0x45, 0x4c, 0x46]);
 function addressArgument(option: string, text: string): Address {
   const parsed = parseAddress(text);
   if ('address' in parsed) return parsed.address;
-  throw new Error(`${option}: "${text.slice(0, 64)}" is not a base58 address of 32 bytes`);
+  throw new ArgumentsError(`${option}: "${text.slice(0, 64)}" is not a base58 address of 32 bytes`);
 }
 
 function readProgramFile(file: string): Uint8Array {
@@ -38,7 +39,7 @@ function readProgramFile(file: string): Uint8Array {
 
 /**
  * Reads the accounts and programs that a new ledger begins with.
- * @throws Error that names the file or option and says what to mend.
+ * @throws Error that names the file and says what to mend; ArgumentsError when an address is none.
  */
 export function readGenesisFiles({ accounts, accountDirs, programs }: GenesisFiles): GenesisContent {
   return {

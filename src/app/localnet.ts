@@ -21,6 +21,23 @@ export type Localnet = Readonly<{
   stop(): Promise<void>;
 }>;
 
+/** What keeps the door from opening, in words that say what to do. */
+function doorProblem(error: unknown, host: string, port: number): unknown {
+  switch ((error as NodeJS.ErrnoException).code) {
+    case 'EADDRINUSE':
+      return new Error(
+        `port ${port} of ${host} is taken: stop what listens there or choose another with --rpc-port`,
+      );
+    case 'EACCES':
+      return new Error(`this user may not listen on port ${port}: choose one from 1024 up with --rpc-port`);
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return new Error(`this machine does not have the address ${host}: correct --bind-address`);
+    default:
+      return error;
+  }
+}
+
 /** Opens the ledger and its RPC door. @throws Error when the ledger or the port cannot be had. */
 export async function startLocalnet({ host, rpcPort, ...options }: LocalnetOptions): Promise<Localnet> {
   const node = await openLocalNode(options);
@@ -33,6 +50,6 @@ export async function startLocalnet({ host, rpcPort, ...options }: LocalnetOptio
     return { rpcPort: server.port, genesis: node.genesis, tip: () => node.bank('processed').slot, stop };
   } catch (error) {
     await node.stop();
-    throw error;
+    throw doorProblem(error, host, rpcPort);
   }
 }

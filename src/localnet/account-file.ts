@@ -77,8 +77,16 @@ export function readAccountFile(path: string, at?: Address): [Address, Account] 
 
 /** Reads every `.json` file of a directory as an account. @throws Error as `readAccountFile`. */
 export function readAccountDir(dir: string): [Address, Account][] {
-  return readdirSync(dir)
+  return namesIn(dir)
     .filter((name) => name.endsWith('.json'))
     .sort()
     .map((name) => readAccountFile(join(dir, name)));
+}
+
+function namesIn(dir: string): string[] {
+  try {
+    return readdirSync(dir);
+  } catch (cause) {
+    throw new Error(`the folder of account files ${dir} cannot be read`, { cause });
+  }
 }

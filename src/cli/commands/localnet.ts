@@ -1,6 +1,6 @@
-import { parseArgs } from 'node:util';
+import { ArgumentsError, parseArguments } from '../../app/configuration-arguments.ts';
 import { readGenesisFiles } from '../../app/genesis-files.ts';
-import { type Localnet, type LocalnetOptions, startLocalnet } from '../../app/localnet.ts';
+import type { Localnet, LocalnetOptions } from '../../app/localnet.ts';
 import { createLogger } from '../../base/log.ts';
 import { type Command, exitCodes, type Terminal, UsageError } from '../command.ts';
 import { untilTold } from '../until-told.ts';
@@ -81,38 +81,41 @@ function whole(name: string, text: string | undefined, least: number, most: numb
   throw new UsageError(`--${name}: "${text.slice(0, 32)}" is not a whole number from ${least} to ${most}`);
 }
 
-function parse(rest: string[]) {
-  try {
-    return parseArgs({ args: rest, options, strict: true, allowPositionals: false }).values;
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : 'not understood');
+/** The named options, each its last value, and those that may be repeated. @throws UsageError, ArgumentsError */
+function parse(rest: readonly string[]) {
+  const { values, positionals } = parseArguments(rest, options);
+  if (positionals.length > 0) {
+    throw new UsageError(`"${positionals[0]?.slice(0, 40)}" is not understood: see solway localnet --help`);
   }
+  const text = (name: keyof typeof options): string | undefined => {
+    const value = values[name];
+    return typeof value === 'string' ? value : undefined;
+  };
+  const accountDirs = (values['account-dir'] ?? []) as string[];
+  return { text, accountDirs, reset: values.reset === true };
 }
 
-/** What the command line asks for. @throws UsageError; Error when a file cannot be used. */
+/** What the command line asks for. @throws UsageError, ArgumentsError; Error when a file cannot be used. */
 function readOptions(args: readonly string[], log: LocalnetOptions['log']): LocalnetOptions {
   const { rest, pairs } = splitPairs(args);
-  const values = parse(rest);
+  const { text, accountDirs, reset } = parse(rest);
+  const number = (name: keyof typeof options, least: number, most: number, usual: number): number =>
+    whole(name, text(name), least, most, usual);
+  const numbers = {
+    rpcPort: number('rpc-port', 0, 65_535, 8899),
+    slotsPerEpoch: number('slots-per-epoch', 32, 2 ** 48, 432_000),
+    ticksPerSlot: number('ticks-per-slot', 1, 65_535, 64),
+    slotMs: number('slot-ms', 10, 60_000, 400),
+    faucetSol: BigInt(number('faucet-sol', 0, 500_000_000, 1_000_000)),
+    limits: { historySlotsMax: number('limit-ledger-slots', 200, 2 ** 48, 1_000_000) },
+  };
   const genesis = readGenesisFiles({
     accounts: pairs.get('--account') ?? [],
-    accountDirs: values['account-dir'] ?? [],
+    accountDirs,
     programs: pairs.get('--bpf-program') ?? [],
   });
-  return {
-    ledgerDir: values.ledger ?? 'test-ledger',
-    reset: values.reset === true,
-    host: values['bind-address'] ?? '127.0.0.1',
-    rpcPort: whole('rpc-port', values['rpc-port'], 0, 65_535, 8899),
-    ...genesis,
-    slotsPerEpoch: whole('slots-per-epoch', values['slots-per-epoch'], 32, 2 ** 48, 432_000),
-    ticksPerSlot: whole('ticks-per-slot', values['ticks-per-slot'], 1, 65_535, 64),
-    slotMs: whole('slot-ms', values['slot-ms'], 10, 60_000, 400),
-    faucetSol: BigInt(whole('faucet-sol', values['faucet-sol'], 0, 500_000_000, 1_000_000)),
-    limits: {
-      historySlotsMax: whole('limit-ledger-slots', values['limit-ledger-slots'], 200, 2 ** 48, 1_000_000),
-    },
-    log,
-  };
+  const ledgerDir = text('ledger') ?? 'test-ledger';
+  return { ledgerDir, reset, host: text('bind-address') ?? '127.0.0.1', ...numbers, ...genesis, log };
 }
 
 function describe({ rpcPort, genesis, tip }: Localnet, { ledgerDir, host }: LocalnetOptions): string {
@@ -134,6 +137,8 @@ async function runUntilTold(
   terminal: Terminal,
 ): Promise<void> {
   const told = untilTold();
+  // Loading the VM takes its time: not before it is known to be wanted.
+  const { startLocalnet } = await import('../../app/localnet.ts');
   const localnet = await startLocalnet({ ...settings, onFailure: () => process.exit(exitCodes.problem) });
   const { rpcPort } = localnet;
   if (args.includes('--json')) terminal.out(`${JSON.stringify({ event: 'ready', rpcPort })}\n`);
@@ -151,7 +156,7 @@ async function run(args: readonly string[], terminal: Terminal): Promise<number>
     await runUntilTold(readOptions(args, log), args, terminal);
     return exitCodes.ok;
   } catch (error) {
-    if (error instanceof UsageError) throw error;
+    if (error instanceof UsageError || error instanceof ArgumentsError) throw error;
     // The ledger's own words: they name the file, the folder or the port, and what to do.
     terminal.err(`solway: ${error instanceof Error ? error.message : 'the ledger did not start'}\n`);
     return exitCodes.problem;
