@@ -1,0 +1,281 @@
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { Keypair, PublicKey } from '@solana/web3.js';
+import { afterAll, describe, expect, it } from 'vitest';
+import { runSolway } from '../cli/run-solway.ts';
+import { eventually } from './eventually.ts';
+import { type Program, startProgram, temporaryFolder } from './program.ts';
+import { type RpcDoor, rpcDoor } from './rpc-door.ts';
+
+/** `solway localnet` alone, in place of solana-test-validator. */
+const folder = temporaryFolder('localnet');
+const SYSTEM = '11111111111111111111111111111111';
+const MEMO = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr';
+const LOADERS = [
+  'BPFLoader2111111111111111111111111111111111',
+  'BPFLoaderUpgradeab1e11111111111111111111111',
+];
+const SOL = 1_000_000_000;
+const running = new Set<Program>();
+afterAll(() => Promise.all([...running].map((program) => program.stop('SIGKILL'))));
+
+type Localnet = Readonly<{ program: Program; door: RpcDoor; port: number }>;
+
+/** Starts it with `--json` on a free port and waits until it answers. */
+async function start(ledger: string, ...args: string[]): Promise<Localnet> {
+  const fixed = ['localnet', '--ledger', ledger, '--rpc-port', '0', '--slot-ms', '50', '--json'];
+  const program = startProgram([...fixed, ...args], folder);
+  running.add(program);
+  const [line] = await program.said(/^\{"event":"ready".*\}$/m);
+  const { rpcPort } = JSON.parse(line) as { rpcPort: number };
+  return { program, port: rpcPort, door: rpcDoor(`http://127.0.0.1:${rpcPort}/`, '') };
+}
+
+const ledgerOf = (name: string): string => join(folder, name);
+const keyFile = (ledger: string, name: string): number[] =>
+  JSON.parse(readFileSync(join(ledger, `${name}-keypair.json`), 'utf8'));
+const addressOf = (ledger: string, name: string): string =>
+  Keypair.fromSecretKey(Uint8Array.from(keyFile(ledger, name))).publicKey.toBase58();
+
+type Account = { lamports: number; owner: string; data: [string, string]; executable: boolean };
+type AccountInfo = { value: (Account & { space: number; rentEpoch: number }) | null };
+
+/** An account file as `solana account --output json` writes it. */
+function accountFile(name: string, pubkey: string, account: Partial<Account>): string {
+  const file = join(folder, name);
+  const whole = { lamports: 5 * SOL, data: ['aGVsbG8=', 'base64'], owner: SYSTEM, executable: false };
+  // JSON numbers of JavaScript cannot say u64::MAX, which is what the command writes.
+  const text = JSON.stringify({ pubkey, account: { ...whole, ...account, rentEpoch: 0 } });
+  writeFileSync(file, text.replace('"rentEpoch":0', '"rentEpoch":18446744073709551615'));
+  return file;
+}
+
+describe('a new ledger', () => {
+  const ledger = ledgerOf('new');
+  const byFile = Keypair.generate().publicKey.toBase58();
+  const byOtherName = Keypair.generate().publicKey.toBase58();
+  const byDir = Keypair.generate().publicKey.toBase58();
+  const program = Keypair.generate().publicKey.toBase58();
+  const recipient = Keypair.generate().publicKey.toBase58();
+  let first: Localnet;
+
+  it('begins with the accounts, programs, epochs and faucet that were asked for', async () => {
+    const source = await start(ledgerOf('source'));
+    const elf = await dumpProgram(source.door, MEMO);
+    await source.program.stop();
+    writeFileSync(join(folder, 'memo.so'), elf);
+    mkdirSync(join(folder, 'accounts'));
+    accountFile('accounts/one.json', byDir, { lamports: 7 });
+    const file = accountFile('account.json', byFile, {});
+    first = await start(
+      ledger,
+      ...['--account', byFile, file, '--account', byOtherName, file],
+      ...['--account-dir', join(folder, 'accounts')],
+      ...['--bpf-program', program, join(folder, 'memo.so')],
+      ...['--slots-per-epoch', '64', '--faucet-sol', '1234'],
+    );
+    const { result } = first.door;
+    const account = (address: string) =>
+      result<AccountInfo>('getAccountInfo', [address, { encoding: 'base64' }]).then(({ value }) => value);
+    const hello = { lamports: 5 * SOL, data: ['aGVsbG8=', 'base64'], owner: SYSTEM };
+    expect(await account(byFile)).toMatchObject(hello);
+    expect(await account(byOtherName)).toMatchObject(hello);
+    expect(await account(byDir)).toMatchObject({ lamports: 7 });
+    const put = await account(program);
+    expect(put?.executable).toBe(true);
+    expect(LOADERS).toContain(put?.owner);
+    expect(await result('getEpochSchedule')).toMatchObject({ slotsPerEpoch: 64 });
+    const faucet = await result<{ value: number }>('getBalance', [addressOf(ledger, 'faucet')]);
+    expect(faucet.value).toBe(1234 * SOL);
+  });
+
+  it('lets the program that was put in run', async () => {
+    const { result } = first.door;
+    const payer = Keypair.generate();
+    const funding = await result('requestAirdrop', [payer.publicKey.toBase58(), SOL]);
+    await processed(first.door, funding);
+    const { wire } = await memoTo(first.door, program, payer);
+    type Simulated = { value: { err: unknown; logs: string[] } };
+    const { value } = await result<Simulated>('simulateTransaction', [
+      wire,
+      { encoding: 'base64', commitment: 'processed' },
+    ]);
+    expect(value.err).toBeNull();
+    expect(value.logs.join('\n')).toContain('Program log: hello');
+  });
+
+  it('says nothing on standard error, and on standard output no more than that it is ready', () => {
+    expect(first.program.stdout()).toBe(`{"event":"ready","rpcPort":${first.port}}\n`);
+    expect(first.program.stderr().match(/"level":(?:40|50|60)/g)).toBeNull();
+  });
+
+  it('writes its keys as lists of 64 numbers that only their owner may read', async () => {
+    const files = readdirSync(ledger).filter((name) => name.endsWith('-keypair.json'));
+    expect(files.sort()).toEqual([
+      'faucet-keypair.json',
+      'stake-account-keypair.json',
+      'validator-keypair.json',
+      'vote-account-keypair.json',
+    ]);
+    for (const file of files) {
+      expect(keyFile(ledger, file.replace('-keypair.json', ''))).toHaveLength(64);
+      expect(statSync(join(ledger, file)).mode & 0o777).toBe(0o600);
+    }
+    const { identity } = await first.door.result<{ identity: string }>('getIdentity');
+    expect(identity).toBe(addressOf(ledger, 'validator'));
+  });
+
+  it('is refused to a second process, in a clear sentence', async () => {
+    const args = ['localnet', '--ledger', ledger, '--rpc-port', '0'];
+    const { code, out, err } = await runSolway(folder, args);
+    expect([code, out]).toEqual([1, '']);
+    expect(err.trim().split('\n').at(-1)).toBe(
+      `solway: the ledger directory ${ledger} is in use by process ${first.program.process.pid}`,
+    );
+  });
+
+  it('goes on at the next start, and begins again with --reset', async () => {
+    const funding = await first.door.result('requestAirdrop', [recipient, 3 * SOL]);
+    await processed(first.door, funding, 'finalized');
+    const slot = await first.door.result<number>('getSlot', [{ commitment: 'finalized' }]);
+    const genesis = await first.door.result('getGenesisHash');
+    expect(await first.program.stop()).toBe(0);
+
+    const second = await start(ledger);
+    expect(await second.door.result('getGenesisHash')).toBe(genesis);
+    expect(await second.door.result<number>('getSlot')).toBeGreaterThanOrEqual(slot);
+    const kept = await second.door.result<{ value: number }>('getBalance', [recipient]);
+    expect(kept.value).toBe(3 * SOL);
+    expect(await second.program.stop()).toBe(0);
+
+    const third = await start(ledger, '--reset');
+    expect(await third.door.result('getGenesisHash')).not.toBe(genesis);
+    const gone = await third.door.result<{ value: number }>('getBalance', [recipient]);
+    expect(gone.value).toBe(0);
+    expect(await third.program.stop('SIGINT')).toBe(0);
+  });
+});
+
+/** The ELF file inside an account of the old loader, or of the upgradeable one behind its header of 45 bytes. */
+async function dumpProgram(door: RpcDoor, address: string): Promise<Buffer> {
+  const read = async (at: string): Promise<Buffer> => {
+    const { value } = await door.result<AccountInfo>('getAccountInfo', [at, { encoding: 'base64' }]);
+    return Buffer.from(value!.data[0], 'base64');
+  };
+  const data = await read(address);
+  if (data.subarray(1, 4).toString('latin1') === 'ELF') return data;
+  return (await read(new PublicKey(data.subarray(4, 36)).toBase58())).subarray(45);
+}
+
+async function processed(door: RpcDoor, signature: unknown, level = 'processed'): Promise<void> {
+  type Statuses = { value: ({ err: unknown; confirmationStatus: string } | null)[] };
+  await eventually(async () => {
+    const { value } = await door.result<Statuses>('getSignatureStatuses', [[signature]]);
+    return value[0] && (level === 'processed' || value[0].confirmationStatus === level);
+  }, `the transaction is ${level}`);
+}
+
+/** A transaction that says hello to a memo program at whatever address. */
+async function memoTo(door: RpcDoor, program: string, payer: Keypair): Promise<{ wire: string }> {
+  const { Transaction, TransactionInstruction } = await import('@solana/web3.js');
+  const { value } = await door.result<{ value: { blockhash: string } }>('getLatestBlockhash', [
+    { commitment: 'processed' },
+  ]);
+  const hello = new TransactionInstruction({
+    keys: [],
+    programId: new PublicKey(program),
+    data: Buffer.from('hello'),
+  });
+  const transaction = new Transaction({ feePayer: payer.publicKey, recentBlockhash: value.blockhash }).add(
+    hello,
+  );
+  transaction.sign(payer);
+  return { wire: transaction.serialize().toString('base64') };
+}
+
+describe('the words of solway localnet', () => {
+  it('tell a person where the ledger answers, and with --quiet there are none', async () => {
+    const common = ['localnet', '--rpc-port', '0', '--slot-ms', '50'];
+    const spoken = startProgram([...common, '--ledger', ledgerOf('spoken')], folder);
+    running.add(spoken);
+    const [, url] = await spoken.said(/^The ledger answers on (http:\S+)$[\s\S]*Stop with Ctrl\+C/m);
+    expect(await rpcDoor(`${url}/`, '').result('getHealth')).toBe('ok');
+    expect(spoken.stdout()).toMatch(
+      / {2}Ledger: .*spoken\n {2}Identity: \w{32,44}\n {2}Genesis hash: \w{32,44}\n/,
+    );
+    await spoken.stop();
+
+    const quiet = startProgram([...common, '--ledger', ledgerOf('quiet'), '--quiet'], folder);
+    running.add(quiet);
+    await eventually(async () => readdirSync(folder).includes('quiet') && hasLock('quiet'), 'it runs');
+    expect(await quiet.stop()).toBe(0);
+    expect(quiet.output()).toBe('');
+  });
+
+  const hasLock = (name: string): boolean => readdirSync(ledgerOf(name)).includes('history.db');
+
+  it.each<[string[], string]>([
+    [['--rpc-port', '99999'], '--rpc-port: "99999" is not a whole number from 0 to 65535'],
+    [['--faucet-sol', 'much'], '--faucet-sol: "much" is not a whole number from 0 to 500000000'],
+    [['--account', SYSTEM], '--account takes two values: --account ADDRESS FILE'],
+    [['--ledgr', 'x'], 'there is no option --ledgr: did you mean --ledger?'],
+    [['--ledger'], '--ledger needs a value'],
+    [['somewhere'], '"somewhere" is not understood: see solway localnet --help'],
+    [['--account', 'x', 'y'], '--account: "x" is not a base58 address of 32 bytes'],
+  ])('for %j are what to write instead, with exit code 2', async (args, words) => {
+    expect(await runSolway(folder, ['localnet', ...args])).toEqual({
+      code: 2,
+      out: '',
+      err: `solway: ${words}\n`,
+    });
+  });
+
+  it.each<[string, () => string[], RegExp]>([
+    [
+      'an account file that is not there',
+      () => ['--account', SYSTEM, 'none.json'],
+      /none\.json cannot be read/,
+    ],
+    [
+      'an account file that is wrong',
+      () => ['--account', SYSTEM, accountFile('wrong.json', SYSTEM, { owner: 'x' })],
+      /wrong\.json is wrong at account\.owner: not a base58 address/,
+    ],
+    [
+      'a folder that is not there',
+      () => ['--account-dir', 'nowhere'],
+      /the folder of account files nowhere cannot be read/,
+    ],
+    [
+      'a program that is not there',
+      () => ['--bpf-program', SYSTEM, 'none.so'],
+      /there is no file none\.so: build/,
+    ],
+    [
+      'a program that is none',
+      () => ['--bpf-program', SYSTEM, accountFile('text.so', SYSTEM, {})],
+      /text\.so is not a compiled program: give the \.so file/,
+    ],
+  ])('for %s name it in one sentence', async (_name, args, words) => {
+    const common = ['localnet', '--ledger', ledgerOf('never'), '--rpc-port', '0'];
+    const { code, out, err } = await runSolway(folder, [...common, ...args()]);
+    expect([code, out]).toEqual([1, '']);
+    expect(err).toMatch(/^solway: [^\n]*\n$/);
+    expect(err).toMatch(words);
+    expect(err).not.toContain('ENOENT');
+  });
+
+  it('for a port that is taken name it', async () => {
+    const holder = createServer();
+    await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve));
+    const { port } = holder.address() as { port: number };
+    const args = ['localnet', '--ledger', ledgerOf('taken'), '--rpc-port', String(port)];
+    const { code, err } = await runSolway(folder, args);
+    holder.close();
+    expect(code).toBe(1);
+    expect(err.trim().split('\n').at(-1)).toBe(
+      `solway: port ${port} of 127.0.0.1 is taken: stop what listens there or choose another with --rpc-port`,
+    );
+  });
+});
