@@ -95,9 +95,10 @@ export class KeyDirectory {
     if (credential === null || credential === '') throw new Failure('MISSING_KEY');
     if (credential.length > API_KEY_LENGTH_MAX) throw new Failure('INVALID_KEY');
     const fingerprint = hash('sha256', credential, 'base64');
-    const record = this.#recall(fingerprint) ?? this.#verify(credential);
+    const recalled = this.#recall(fingerprint);
+    const record = recalled ?? this.#verify(credential);
     if (!isUsable(record, nowMs)) throw new Failure('INVALID_KEY');
-    this.#verified.set(fingerprint, record);
+    if (recalled === undefined) this.#verified.set(fingerprint, record);
     if (record.product !== product) throw new Failure('UNAUTHORIZED_PRODUCT');
     return record;
   }

@@ -1,7 +1,20 @@
-/** A map of bounded size that forgets what was not asked for longest. */
+/** A value in the chain from the one used last to the one used least recently. */
+type Entry<Key, Value> = {
+  readonly key: Key;
+  value: Value;
+  newer: Entry<Key, Value> | null;
+  older: Entry<Key, Value> | null;
+};
+
+/**
+ * A map of bounded size that forgets what was not asked for longest. The order is a chain beside the map: to
+ * ask for a value relinks it and leaves the map alone, which is cheaper than taking it out and putting it back.
+ */
 export class Lru<Key, Value> {
-  readonly #entries = new Map<Key, Value>();
+  readonly #entries = new Map<Key, Entry<Key, Value>>();
   readonly #entriesMax: number;
+  #newest: Entry<Key, Value> | null = null;
+  #oldest: Entry<Key, Value> | null = null;
 
   constructor(entriesMax: number) {
     if (!(entriesMax >= 1)) throw new RangeError('an Lru holds at least one entry');
@@ -14,26 +27,51 @@ export class Lru<Key, Value> {
 
   /** The value, which counts as used just now. */
   get(key: Key): Value | undefined {
-    const value = this.#entries.get(key);
-    if (value === undefined) return undefined;
-    this.#entries.delete(key);
-    this.#entries.set(key, value);
-    return value;
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return undefined;
+    this.#touch(entry);
+    return entry.value;
   }
 
   /** Puts the value in as the most recent one; makes room when there is none. */
   set(key: Key, value: Value): void {
-    this.#entries.delete(key);
-    if (this.#entries.size >= this.#entriesMax) {
-      for (const oldest of this.#entries.keys()) {
-        this.#entries.delete(oldest);
-        break;
-      }
+    const held = this.#entries.get(key);
+    if (held !== undefined) {
+      held.value = value;
+      this.#touch(held);
+      return;
     }
-    this.#entries.set(key, value);
+    if (this.#oldest !== null && this.#entries.size >= this.#entriesMax) this.delete(this.#oldest.key);
+    const entry = { key, value, newer: null, older: null };
+    this.#entries.set(key, entry);
+    this.#link(entry);
   }
 
   delete(key: Key): boolean {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return false;
+    this.#unlink(entry);
     return this.#entries.delete(key);
+  }
+
+  #touch(entry: Entry<Key, Value>): void {
+    if (entry === this.#newest) return;
+    this.#unlink(entry);
+    this.#link(entry);
+  }
+
+  #link(entry: Entry<Key, Value>): void {
+    entry.older = this.#newest;
+    entry.newer = null;
+    if (this.#newest === null) this.#oldest = entry;
+    else this.#newest.newer = entry;
+    this.#newest = entry;
+  }
+
+  #unlink({ newer, older }: Entry<Key, Value>): void {
+    if (newer === null) this.#newest = older;
+    else newer.older = older;
+    if (older === null) this.#oldest = newer;
+    else older.newer = newer;
   }
 }
