@@ -16,11 +16,12 @@ type Walk = {
   readonly limits: UpstreamLimits;
   readonly deadline: number;
   readonly signal: AbortSignal | undefined;
-  readonly asked: Set<UpstreamNode>;
+  /** Lists, not sets: they are as short as `attemptsMax`, and made for every call. */
+  readonly asked: UpstreamNode[];
   /** Asked, and gave no answer: worth another try when no fresh node is left. */
-  readonly mute: Set<UpstreamNode>;
+  readonly mute: UpstreamNode[];
   /** Asked, and said only that they are behind: worth another try too, as soon as another stayed mute. */
-  readonly behind: Set<UpstreamNode>;
+  readonly behind: UpstreamNode[];
   /** Asked last: when there is a choice, another is asked again first. */
   last: UpstreamNode | null;
   /** The most telling error so far. */
@@ -33,8 +34,10 @@ type Walk = {
   /** Pauses made before asking a node again; each is longer than the one before. */
   pauses: number;
   /** What became of each attempt, for whoever reads the cause of a failure. */
-  readonly story: string[];
+  readonly story: Step[];
 };
+
+type Step = Readonly<{ node: UpstreamNode; outcome: Outcome }>;
 
 /** With less time than this left, an attempt is not worth beginning. */
 const ATTEMPT_LEAST_MS = 5;
@@ -48,7 +51,7 @@ const outOfTime = (walk: Walk): boolean => performance.now() > walk.deadline - A
 function nodeFor(walk: Walk): UpstreamNode | null {
   const now = performance.now();
   const free = walk.nodes.filter((node) => !node.isFull() && !node.isResting(now));
-  const fresh = free.filter((node) => !walk.asked.has(node));
+  const fresh = walk.asked.length === 0 ? free : free.filter((node) => !walk.asked.includes(node));
   const good = fresh.filter((node) => node.isGood(now));
   return chooseNode(good) ?? chooseNode(fresh) ?? nodeAgain(walk, free);
 }
@@ -58,8 +61,8 @@ function nodeFor(walk: Walk): UpstreamNode | null {
  * what it says of itself is then the answer.
  */
 function nodeAgain({ mute, behind, last }: Walk, free: readonly UpstreamNode[]): UpstreamNode | null {
-  if (mute.size === 0) return null;
-  const open = free.filter((node) => mute.has(node) || behind.has(node));
+  if (mute.length === 0) return null;
+  const open = free.filter((node) => mute.includes(node) || behind.includes(node));
   return chooseNode(open.filter((node) => node !== last)) ?? chooseNode(open);
 }
 
@@ -114,14 +117,14 @@ function settleSend(walk: Walk, outcome: Extract<Outcome, { kind: 'answer' }>): 
 
 /** Takes in what an attempt came to. Returns the answer for the caller, or null to go on. */
 function take(walk: Walk, node: UpstreamNode, outcome: Outcome): Answer | null {
-  walk.story.push(`${node.name}: ${outcomeText(outcome)}`);
+  walk.story.push({ node, outcome });
   const verdict = judge(walk.call.row.nature, outcome);
   if (outcome.kind === 'answer' && verdict === 'answer') return settleSend(walk, outcome);
   walk.ambiguous ||= isAmbiguous(outcome);
   walk.timedOut = outcome.kind === 'transport' && outcome.timedOut;
   if (outcome.kind === 'answer') keepBest(walk, outcome.answer);
-  else walk.mute.add(node);
-  if (outcome.kind === 'answer' && outcome.answer.errorCode === NODE_BEHIND) walk.behind.add(node);
+  else walk.mute.push(node);
+  if (outcome.kind === 'answer' && outcome.answer.errorCode === NODE_BEHIND) walk.behind.push(node);
   if (verdict === 'fail') throw failureOf(walk, outcome);
   if (verdict === 'hop-once' && walk.doubted) return conclude(walk);
   walk.doubted ||= verdict === 'hop-once';
@@ -140,7 +143,8 @@ function factsOf(walk: Walk): FailureFacts {
 
 function failureOf(walk: Walk, outcome: Outcome | null): Failure {
   const facts = factsOf(walk);
-  const cause = new Error(walk.story.join('; ') || 'no node could be asked');
+  const story = walk.story.map((step) => `${step.node.name}: ${outcomeText(step.outcome)}`);
+  const cause = new Error(story.join('; ') || 'no node could be asked');
   if (outcome?.kind === 'too-large') {
     const { answerMaxBytes } = walk.limits;
     return new Failure('ANSWER_TOO_LARGE', { facts: { ...facts, answerMaxBytes }, cause });
@@ -148,7 +152,7 @@ function failureOf(walk: Walk, outcome: Outcome | null): Failure {
   if (outcome?.kind === 'aborted' || walk.timedOut || outOfTime(walk)) {
     return new Failure('UPSTREAM_TIMEOUT', { facts, cause });
   }
-  if (walk.asked.size === 0 && walk.nodes.some((node) => node.isFull())) {
+  if (walk.asked.length === 0 && walk.nodes.some((node) => node.isFull())) {
     return new Failure('OVERLOADED', { facts, retryAfter: 1, cause });
   }
   const rest = restLeft(walk.nodes);
@@ -178,9 +182,9 @@ function begin(
     limits,
     deadline: performance.now() + limits.timeoutMs,
     signal: stopsWithCaller(call.row.nature) ? signal : undefined,
-    asked: new Set(),
-    mute: new Set(),
-    behind: new Set(),
+    asked: [],
+    mute: [],
+    behind: [],
     last: null,
     best: null,
     doubted: false,
@@ -205,9 +209,9 @@ export async function askNodes(
   for (let attempts = 0; attempts < limits.attemptsMax; attempts++) {
     // Chosen and counted as in flight within one tick, so that a burst of calls sees its own weight.
     const next = nodeFor(walk);
-    const node = next !== null && !walk.asked.has(next) ? next : await laterNode(walk);
+    const node = next !== null && !walk.asked.includes(next) ? next : await laterNode(walk);
     if (node === null || outOfTime(walk)) break;
-    walk.asked.add(node);
+    walk.asked.push(node);
     walk.last = node;
     const { outcome, elapsedMs } = await attempt(node, call, timeoutOf(walk), walk.signal);
     node.learn(outcome, takesAllTheTime(call.row.nature) ? null : elapsedMs);

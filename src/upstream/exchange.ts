@@ -10,7 +10,8 @@ export type Exchange = Readonly<
 
 export type ExchangeOptions = Readonly<{
   path: string;
-  headers: Readonly<Record<string, string>>;
+  /** Names and values in turn, as they go out. */
+  headers: readonly string[];
   body: Buffer;
   /** From now until the last byte of the answer. */
   timeoutMs: number;
@@ -94,16 +95,17 @@ class Post implements Dispatcher.DispatchHandler {
   }
 }
 
-/** One POST over the pool, within its time and size. */
-export function exchange(pool: Pool, options: ExchangeOptions): Promise<Exchange> {
-  if (options.signal?.aborted) return Promise.resolve({ kind: 'aborted', bytesLeft: false });
-  return new Promise((resolve) => {
-    const { path, headers, body } = options;
-    const post = new Post(options, resolve);
-    try {
-      pool.dispatch({ method: 'POST', path, headers, body }, post);
-    } catch (cause) {
-      post.fail(cause);
-    }
-  });
+/** One POST over the pool, within its time and size. `done` is called once, maybe before this returns. */
+export function exchange(pool: Pool, options: ExchangeOptions, done: (exchange: Exchange) => void): void {
+  if (options.signal?.aborted) {
+    done({ kind: 'aborted', bytesLeft: false });
+    return;
+  }
+  const { path, headers, body } = options;
+  const post = new Post(options, done);
+  try {
+    pool.dispatch({ method: 'POST', path, headers: headers as string[], body }, post);
+  } catch (cause) {
+    post.fail(cause);
+  }
 }

@@ -65,7 +65,7 @@ export class UpstreamNode {
   readonly #limits: UpstreamLimits;
   readonly #pool: Pool;
   readonly #path: string;
-  readonly #headers: Readonly<Record<string, string>>;
+  readonly #headers: readonly string[];
   readonly #secrets: readonly Buffer[];
 
   constructor(config: NodeConfig, network: Network, limits: UpstreamLimits) {
@@ -75,7 +75,8 @@ export class UpstreamNode {
     this.circuit = new Circuit(limits);
     this.#limits = limits;
     this.#path = url.pathname + url.search;
-    this.#headers = { ...basicAuthorization(url), ...config.headers, 'content-type': 'application/json' };
+    const headers = { ...basicAuthorization(url), ...config.headers, 'content-type': 'application/json' };
+    this.#headers = Object.entries(headers).flat();
     this.#secrets = secretsOf(url, config.headers ?? {});
     this.#pool = new Pool(url.origin, {
       connections: limits.connectionsMax,
@@ -89,21 +90,23 @@ export class UpstreamNode {
   }
 
   /** Sends one request and waits for the whole answer. Counts it as in flight meanwhile. */
-  async post(body: Buffer, timeoutMs: number, signal?: AbortSignal): Promise<Exchange> {
+  post(body: Buffer, timeoutMs: number, signal?: AbortSignal): Promise<Exchange> {
     this.inFlight++;
     this.circuit.started(performance.now());
-    try {
-      return await exchange(this.#pool, {
+    return new Promise((resolve) => {
+      const options = {
         path: this.#path,
         headers: this.#headers,
         body,
         timeoutMs,
         answerMaxBytes: this.#limits.answerMaxBytes,
         signal,
+      };
+      exchange(this.#pool, options, (got) => {
+        this.inFlight--;
+        resolve(got);
       });
-    } finally {
-      this.inFlight--;
-    }
+    });
   }
 
   /** Whether the bytes name this node's host or a key of its: such an error text is not passed on. */

@@ -72,10 +72,10 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
   const watches = [...groups.values()].map((nodes) => new HealthWatch(nodes, limits, options.log));
 
   return {
-    async ask(call, signal) {
+    ask(call, signal) {
       const nodes = groups.get(call.network);
       if (nodes === undefined) {
-        throw new Failure('UPSTREAM_UNAVAILABLE', { facts: { network: call.network } });
+        return Promise.reject(new Failure('UPSTREAM_UNAVAILABLE', { facts: { network: call.network } }));
       }
       return askNodes(nodes, call, limits, signal);
     },
