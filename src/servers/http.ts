@@ -42,6 +42,10 @@ export const httpOptions: HttpOptions = {
 const TIMEOUT_CHECKS = 4;
 const OVERLOAD_RETRY_SECONDS = 1;
 
+/** The last response begun on a connection. */
+const lastResponse = Symbol('last response');
+type Connection = Duplex & { [lastResponse]?: ServerResponse };
+
 /**
  * The HTTP door: one listener, its limits, and the way from a path to whoever answers it. It knows no dialect.
  */
@@ -51,11 +55,14 @@ export class HttpServer {
   readonly #routes: HttpRoutes;
   readonly #options: HttpOptions;
   readonly #log: Logger;
-  /** The last response begun on each connection. */
-  readonly #last = new WeakMap<Duplex, ServerResponse>();
   #inFlight = 0;
   #drained: Promise<boolean> | null = null;
   #onIdle: (() => void) | null = null;
+  /** One function for all responses. */
+  readonly #onClose = (): void => {
+    this.#inFlight -= 1;
+    if (this.#inFlight === 0) this.#onIdle?.();
+  };
 
   constructor(routes: HttpRoutes, log: Logger, options: Partial<HttpOptions> = {}) {
     this.#options = { ...httpOptions, ...options };
@@ -138,19 +145,16 @@ export class HttpServer {
    * Whether bytes may be written on a connection outside of any response: not behind half an answer, and not in
    * front of answers that are still to come.
    */
-  #mayAnswer(socket: Duplex): boolean {
-    const last = this.#last.get(socket);
+  #mayAnswer(socket: Connection): boolean {
+    const last = socket[lastResponse];
     if (last === undefined || last.writableFinished) return true;
     return last.socket !== null && !last.headersSent;
   }
 
   #take(request: IncomingMessage, response: ServerResponse): void {
     this.#inFlight += 1;
-    this.#last.set(request.socket, response);
-    response.once('close', () => {
-      this.#inFlight -= 1;
-      if (this.#inFlight === 0) this.#onIdle?.();
-    });
+    (request.socket as Connection)[lastResponse] = response;
+    response.on('close', this.#onClose);
     if (this.draining) response.setHeader('connection', 'close');
     if (this.#inFlight > this.#options.requestsInFlightMax) {
       refuse(request, response, new Failure('OVERLOADED', { retryAfter: OVERLOAD_RETRY_SECONDS }));

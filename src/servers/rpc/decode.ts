@@ -74,11 +74,13 @@ export function readBody(
       request.pause();
       reject(fits ? new Failure('OVERLOADED', { retryAfter: RETRY_SECONDS }) : tooLarge(bodyMaxBytes));
     };
-    response.once('close', () => budget.giveBack(bytes));
     request.on('data', take);
-    request.once('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
-    request.once('close', () => resolve(null));
-    request.once('error', () => resolve(null));
+    request.on('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
+    // After an answer this says nothing new; before one, that the client went away.
+    response.on('close', () => {
+      budget.giveBack(bytes);
+      resolve(null);
+    });
   });
 }
 

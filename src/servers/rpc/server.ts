@@ -12,6 +12,7 @@ import { Failure } from '../../protocol/errors.ts';
 import type { RateLimitState, Serve } from '../../protocol/serve.ts';
 import { refuse } from '../http-refuse.ts';
 import type { HttpHandler, HttpRoutes } from '../http-route.ts';
+import { leavingSignal } from '../leaving.ts';
 import { BodyBudget, credentialOf, isJsonType, readBody } from './decode.ts';
 import { answerHeaders, preflightHeaders, send } from './encode.ts';
 import { type Ending, sharedFailure, statusOfSingle } from './errors.ts';
@@ -70,13 +71,9 @@ class RpcDialect {
   async answer(request: IncomingMessage, response: ServerResponse, query: string): Promise<void> {
     const envelope = await this.#receive(request, response);
     if (envelope === null) return;
-    const leaving = new AbortController();
-    response.once('close', () => {
-      if (!response.writableFinished) leaving.abort();
-    });
+    const leaving = leavingSignal(request.socket);
     const credential = credentialOf(request, query);
-    const reply = (item: EnvelopeItem): Promise<Reply> | Reply =>
-      this.#reply(item, credential, leaving.signal);
+    const reply = (item: EnvelopeItem): Promise<Reply> => this.#reply(item, credential, leaving);
     if (envelope.batch) this.#sendBatch(response, await this.#replyAll(envelope.items, reply));
     else this.#sendSingle(response, await reply(envelope.items[0] as EnvelopeItem));
   }
@@ -118,7 +115,7 @@ class RpcDialect {
   /** Replies in the order of the calls, with a bounded number of them on their way at a time. */
   async #replyAll(
     items: readonly EnvelopeItem[],
-    reply: (item: EnvelopeItem) => Promise<Reply> | Reply,
+    reply: (item: EnvelopeItem) => Promise<Reply>,
   ): Promise<Reply[]> {
     const replies: Reply[] = new Array(items.length);
     let next = 0;
