@@ -13,6 +13,8 @@ export type BenchOptions = Readonly<{ rounds: number; seconds: number; record: b
 const SERVER_CPU = 0;
 const LOAD_CPU = 1;
 const CONNECTIONS = 64;
+/** So long is everyone loaded before anything is measured: compilers and caches settle. */
+const WARM_UP_SECONDS = 8;
 const KEYS = 8;
 
 const here = import.meta.dirname;
@@ -78,7 +80,7 @@ async function measure(variant: Variant, script: string, seconds: number): Promi
   const single = await load(script, {
     port: variant.port,
     connections: 1,
-    seconds: Math.max(1, seconds / 2),
+    seconds: Math.max(1, Math.round(seconds / 2)),
     cpu: LOAD_CPU,
   });
   if (full.failures + single.failures > 0) {
@@ -112,7 +114,12 @@ export async function runRpcBench(options: BenchOptions): Promise<void> {
     const script = writeLoadScript(dir, '/v1/rpc', gateway.keys);
     const variants = [gateway, ...(nginx === null ? [] : [nginx]), direct];
     for (const variant of variants)
-      await load(script, { port: variant.port, connections: CONNECTIONS, seconds: 2, cpu: LOAD_CPU });
+      await load(script, {
+        port: variant.port,
+        connections: CONNECTIONS,
+        seconds: WARM_UP_SECONDS,
+        cpu: LOAD_CPU,
+      });
 
     const measured: Measured[][] = [];
     for (let round = 1; round <= options.rounds; round++) {
