@@ -173,21 +173,19 @@ export class HttpServer {
       refuse(request, response, new Failure('METHOD_NOT_ALLOWED'), { allow });
       return;
     }
-    void this.#run(handler, request, response, query);
+    this.#run(handler, request, response, query);
   }
 
-  async #run(
-    handler: HttpHandler,
-    request: IncomingMessage,
-    response: ServerResponse,
-    query: string,
-  ): Promise<void> {
-    try {
-      await handler(request, response, query);
-    } catch (thrown) {
+  #run(handler: HttpHandler, request: IncomingMessage, response: ServerResponse, query: string): void {
+    const fail = (thrown: unknown): void => {
       this.#log.error({ err: thrown }, 'a handler went wrong');
       if (response.headersSent) response.destroy();
       else refuse(request, response, new Failure('INTERNAL'));
+    };
+    try {
+      handler(request, response, query)?.catch(fail);
+    } catch (thrown) {
+      fail(thrown);
     }
   }
 }

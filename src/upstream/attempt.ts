@@ -61,7 +61,7 @@ function withoutCause(got: Exclude<Exchange, { kind: 'response' }>): Outcome {
 export type Attempt = Readonly<{ outcome: Outcome; elapsedMs: number }>;
 
 /** Puts the call to one node, once. Never rejects, and leaves the learning to the caller. */
-export async function attempt(
+export function attempt(
   node: UpstreamNode,
   call: Call,
   timeoutMs: number,
@@ -69,7 +69,8 @@ export async function attempt(
 ): Promise<Attempt> {
   const id = nextRequestId();
   const startedAt = performance.now();
-  const got = await node.post(requestBody(id, call.method, call.params), timeoutMs, signal);
-  const outcome = got.kind === 'response' ? outcomeOfResponse(node, got, id) : withoutCause(got);
-  return { outcome, elapsedMs: performance.now() - startedAt };
+  return node.post(requestBody(id, call.method, call.params), timeoutMs, signal).then((got) => {
+    const outcome = got.kind === 'response' ? outcomeOfResponse(node, got, id) : withoutCause(got);
+    return { outcome, elapsedMs: performance.now() - startedAt };
+  });
 }
