@@ -1,5 +1,7 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../base/log.ts';
 import { startLocalnetServer } from '../localnet/http/server.ts';
+import { LedgerInUseError } from '../localnet/ledger-lock.ts';
 import type { Genesis } from '../localnet/node.ts';
 import { type LocalNodeOptions, openLocalNode } from '../localnet/open.ts';
 
@@ -8,6 +10,8 @@ export type LocalnetOptions = LocalNodeOptions &
     host: string;
     /** 0 takes a free port. */
     rpcPort: number;
+    /** How long to wait for a process that has the ledger open, and may be about to end. */
+    inUseWaitMs: number;
     log: Logger;
   }>;
 
@@ -38,9 +42,24 @@ function doorProblem(error: unknown, host: string, port: number): unknown {
   }
 }
 
+const IN_USE_PAUSE_MS = 100;
+
+async function openWhenFree(options: LocalNodeOptions, waitMs: number): ReturnType<typeof openLocalNode> {
+  const end = performance.now() + waitMs;
+  for (;;) {
+    try {
+      return await openLocalNode(options);
+    } catch (error) {
+      if (!(error instanceof LedgerInUseError) || performance.now() >= end) throw error;
+      await delay(IN_USE_PAUSE_MS);
+    }
+  }
+}
+
 /** Opens the ledger and its RPC door. @throws Error when the ledger or the port cannot be had. */
-export async function startLocalnet({ host, rpcPort, ...options }: LocalnetOptions): Promise<Localnet> {
-  const node = await openLocalNode(options);
+export async function startLocalnet(settings: LocalnetOptions): Promise<Localnet> {
+  const { host, rpcPort, inUseWaitMs, ...options } = settings;
+  const node = await openWhenFree(options, inUseWaitMs);
   try {
     const server = await startLocalnetServer(node, { host, port: rpcPort, log: options.log });
     const stop = async () => {

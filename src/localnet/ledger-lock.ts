@@ -19,9 +19,17 @@ export type LedgerLock = Readonly<{
   release: () => void;
 }>;
 
+/** Another process has the ledger open; it may be about to end. */
+export class LedgerInUseError extends Error {
+  constructor(dir: string, pid: number) {
+    super(`the ledger directory ${dir} is in use by process ${pid}`);
+    this.name = 'LedgerInUseError';
+  }
+}
+
 /**
  * Takes a ledger directory for this process. A lock whose process is gone is taken over.
- * @throws Error when another process has it.
+ * @throws LedgerInUseError when another process has it.
  */
 export function lockLedger(dir: string): LedgerLock {
   const path = join(dir, FILE);
@@ -30,7 +38,7 @@ export function lockLedger(dir: string): LedgerLock {
   for (let tries = 0; !tryCreate(path, me); tries++) {
     const holder = readHolder(path);
     if (holder !== null && isHeld(path, holder)) {
-      throw new Error(`the ledger directory ${dir} is in use by process ${holder.pid}`);
+      throw new LedgerInUseError(dir, holder.pid);
     }
     if (tries > 3) throw new Error(`the lock file ${path} cannot be replaced`);
     isIntact = holder !== null && holder.boot === me.boot && me.boot !== '';
@@ -74,17 +82,27 @@ function isAlive({ pid, started, boot }: Holder): boolean {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
-  const startedNow = startOf(pid);
+  const stat = statOf(pid);
+  // Ended, and nobody has asked how: it has no files open any more.
+  if (stat[STATE] === 'Z') return false;
+  const startedNow = stat[STARTED] ?? '';
   return started === '' || startedNow === '' || startedNow === started;
 }
 
 /** When a process started, in clock ticks since boot; '' where the system does not tell. */
-function startOf(pid: number): string {
+const startOf = (pid: number): string => statOf(pid)[STARTED] ?? '';
+
+/** Positions in what follows the name in /proc/PID/stat. Source: proc(5). */
+const STATE = 0;
+const STARTED = 19;
+
+/** Facts about a process; none where the system does not tell. */
+function statOf(pid: number): readonly string[] {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   } catch {
-    return '';
+    return [];
   }
 }
 

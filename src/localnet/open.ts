@@ -68,7 +68,7 @@ const UNDURABLE_SLOTS_MAX = 256;
 
 /**
  * Opens the ledger in a directory, making one where there is none.
- * @throws Error when the directory is in use or damaged; the message says what to do.
+ * @throws LedgerInUseError when another process has it; Error when it is damaged. The message says what to do.
  */
 export async function openLocalNode(options: LocalNodeOptions): Promise<OpenLocalNode> {
   mkdirSync(options.ledgerDir, { recursive: true });

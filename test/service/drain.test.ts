@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { healthy } from '../upstream/mock/healthy.ts';
 import { type MockNode, send, startMock } from '../upstream/mock/server.ts';
@@ -11,6 +12,7 @@ import { type RunningService, startService } from './start-service.ts';
 const ANSWER_LENGTH = 8_000_000;
 const ANSWER = `"${'x'.repeat(ANSWER_LENGTH)}"`;
 const NOTICE_MS = 1_500;
+const HELD_UP_MS = 2_000;
 let mock: MockNode;
 let service: RunningService | null = null;
 /** Lets the calls that wait at the node have their answer. */
@@ -114,16 +116,27 @@ describe('SIGTERM', () => {
 });
 
 describe('SIGKILL', () => {
-  it('of the gateway ends the ledger by itself, and the next start goes on at once', async () => {
-    const first = await startService();
-    const { key, dataDir } = first;
+  it('of the gateway ends the ledger by itself, and the next start waits for that', async () => {
+    const { key, dataDir, stop } = await startService();
     const pid = ledgerPid(dataDir)!;
-    await first.stop('SIGKILL');
-    const second = await startService({ dataDir });
-    service = second;
-    await eventually(async () => !isRunning(pid), 'the ledger of the dead gateway has ended');
-    expect(await rpcDoor(second.ready.rpcUrl, key).result('getHealth')).toBe('ok');
-    expect(ledgerPid(dataDir)).not.toBe(pid);
-    expect(await second.stop()).toBe(0);
+    // Held up so long that the next start comes before its end.
+    process.kill(pid, 'SIGSTOP');
+    await stop('SIGKILL');
+    const starting = startService({ dataDir });
+    await delay(HELD_UP_MS);
+    expect(isRunning(pid)).toBe(true);
+    process.kill(pid, 'SIGCONT');
+    service = await starting;
+    expect(isRunning(pid)).toBe(false);
+    expect(await rpcDoor(service.ready.rpcUrl, key).result('getHealth')).toBe('ok');
+  });
+
+  it('of gateway and ledger at once does not keep the next start waiting', async () => {
+    const { key, dataDir, stop } = await startService();
+    const killed = stop('SIGKILL');
+    process.kill(ledgerPid(dataDir)!, 'SIGKILL');
+    await killed;
+    service = await startService({ dataDir });
+    expect(await rpcDoor(service.ready.rpcUrl, key).result('getHealth')).toBe('ok');
   });
 });

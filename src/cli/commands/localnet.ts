@@ -95,6 +95,9 @@ function parse(rest: readonly string[]) {
   return { text, accountDirs, reset: values.reset === true };
 }
 
+/** Under a gateway: the ledger of one that was killed ends by itself, and may still be writing. */
+const PREDECESSOR_WAIT_MS = 15_000;
+
 /** What the command line asks for. @throws UsageError, ArgumentsError; Error when a file cannot be used. */
 function readOptions(args: readonly string[], log: LocalnetOptions['log']): LocalnetOptions {
   const { rest, pairs } = splitPairs(args);
@@ -115,7 +118,9 @@ function readOptions(args: readonly string[], log: LocalnetOptions['log']): Loca
     programs: pairs.get('--bpf-program') ?? [],
   });
   const ledgerDir = text('ledger') ?? 'test-ledger';
-  return { ledgerDir, reset, host: text('bind-address') ?? '127.0.0.1', ...numbers, ...genesis, log };
+  const host = text('bind-address') ?? '127.0.0.1';
+  const inUseWaitMs = process.channel === undefined ? 0 : PREDECESSOR_WAIT_MS;
+  return { ledgerDir, reset, host, inUseWaitMs, ...numbers, ...genesis, log };
 }
 
 function describe({ rpcPort, genesis, tip }: Localnet, { ledgerDir, host }: LocalnetOptions): string {
