@@ -1,6 +1,8 @@
+import type { Kysely, Transaction } from 'kysely';
 import type { PlanLimits } from '../access/key-record.ts';
 import { inChange, nextVersion, writeAudit } from './database/change.ts';
 import type { Store } from './database/open.ts';
+import type { Schema } from './database/schema.ts';
 
 /** A plan as the configuration names it. */
 export type Plan = Readonly<{ id: string; name: string; limits: PlanLimits }>;
@@ -14,7 +16,7 @@ export const DEFAULT_PLAN_ID = 'default';
  */
 export async function syncPlans(store: Store, plans: readonly Plan[], actor: string): Promise<void> {
   for (const plan of plans) {
-    if (!(await isCurrent(store, plan))) await writePlan(store, plan, actor);
+    if (!(await isCurrent(store.db, plan))) await writePlan(store, plan, actor);
   }
 }
 
@@ -32,8 +34,8 @@ export async function addMissingPlans(store: Store, plans: readonly Plan[], acto
   );
 }
 
-async function isCurrent(store: Store, plan: Plan): Promise<boolean> {
-  const row = await store.db.selectFrom('plan').selectAll().where('id', '=', plan.id).executeTakeFirst();
+async function isCurrent(db: Kysely<Schema>, plan: Plan): Promise<boolean> {
+  const row = await db.selectFrom('plan').selectAll().where('id', '=', plan.id).executeTakeFirst();
   return (
     row !== undefined &&
     row.name === plan.name &&
@@ -42,21 +44,31 @@ async function isCurrent(store: Store, plan: Plan): Promise<boolean> {
   );
 }
 
+/** Another process wrote the same plan between the look and the lock: the change is rolled back, number and all. */
+class WrittenByAnother extends Error {}
+
 async function writePlan(store: Store, plan: Plan, actor: string): Promise<void> {
-  await inChange(store, async (trx) => {
-    const version = await nextVersion(trx);
-    const values = {
-      name: plan.name,
-      rpc_per_second: plan.limits.rpcPerSecond,
-      rpc_burst: plan.limits.rpcBurst,
-      version,
-    };
-    await trx
-      .insertInto('plan')
-      .values({ id: plan.id, ...values })
-      .onConflict((conflict) => conflict.column('id').doUpdateSet(values))
-      .execute();
-    const detail = { plan: plan.id, ...plan.limits };
-    await writeAudit(trx, version, { at: Date.now(), actor, action: 'plan.set', keyId: null, detail });
-  });
+  try {
+    await inChange(store, (trx) => writePlanIn(trx, plan, actor));
+  } catch (error) {
+    if (!(error instanceof WrittenByAnother)) throw error;
+  }
+}
+
+async function writePlanIn(trx: Transaction<Schema>, plan: Plan, actor: string): Promise<void> {
+  const version = await nextVersion(trx);
+  if (await isCurrent(trx, plan)) throw new WrittenByAnother();
+  const values = {
+    name: plan.name,
+    rpc_per_second: plan.limits.rpcPerSecond,
+    rpc_burst: plan.limits.rpcBurst,
+    version,
+  };
+  await trx
+    .insertInto('plan')
+    .values({ id: plan.id, ...values })
+    .onConflict((conflict) => conflict.column('id').doUpdateSet(values))
+    .execute();
+  const detail = { plan: plan.id, ...plan.limits };
+  await writeAudit(trx, version, { at: Date.now(), actor, action: 'plan.set', keyId: null, detail });
 }

@@ -55,7 +55,7 @@ export const incinerator: Address = address('1nc1nerator111111111111111111111111
 export const nativeMint: Address = address('So11111111111111111111111111111111111111112');
 
 /** The mint of wrapped SOL under the Token-2022 program. */
-export const nativeMint2022: Address = address('9pan9bMn5HatX4EJdBwg9VgCa7Uz5HL8N1m5D3NdXej9');
+export const nativeMint2022: Address = address('9pan9bMn5HatX4EJdBwg9VgCa7Uz5HL8N1m5D3NdXejP');
 
 /**
  * Keys that no transaction may lock for writing, all features active. The ATA and memo programs are ordinary
