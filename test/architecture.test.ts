@@ -45,8 +45,8 @@ const IMPORT =
 function importsOf(file: string): { to: string; runtime: boolean }[] {
   const source = readFileSync(join(root, file), 'utf8');
   return [...source.matchAll(IMPORT)].map(({ groups }) => ({
-    to: relative(root, join(root, dirname(file), groups?.['from'] ?? groups?.['lazy'] ?? '')),
-    runtime: !/^\s*type\b/.test(groups?.['clause'] ?? ''),
+    to: relative(root, join(root, dirname(file), groups?.from ?? groups?.lazy ?? '')),
+    runtime: !/^\s*type\b/.test(groups?.clause ?? ''),
   }));
 }
 
