@@ -101,6 +101,8 @@ export class LocalnetProcess {
     const child = spawn(command, [...first, ...this.#arguments()], {
       // The channel both reports readiness and, by closing, tells the child that its gateway is gone.
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+      // Ctrl+C in a terminal goes to the whole group: the ledger must answer until the gateway has drained.
+      detached: true,
     });
     this.#child = child;
     this.#listenToWords(child);

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { healthy } from '../upstream/mock/healthy.ts';
@@ -11,7 +12,7 @@ import { type RunningService, startService } from './start-service.ts';
 /** How the service ends: by SIGTERM in order, by SIGKILL at once. */
 const ANSWER_LENGTH = 8_000_000;
 const ANSWER = `"${'x'.repeat(ANSWER_LENGTH)}"`;
-const NOTICE_MS = 1_500;
+const NOTICE_MS = 2_500;
 const HELD_UP_MS = 2_000;
 let mock: MockNode;
 let service: RunningService | null = null;
@@ -112,6 +113,20 @@ describe('SIGTERM', () => {
     write('POST /v1/rpc HTTP/1.1\r\nhost: localh');
     expect(await running.stop()).toBe(0);
     expect(await closed).toBe('');
+  });
+});
+
+describe('Ctrl+C in a terminal, which reaches every process of the group', () => {
+  it('leaves the ledger answering until the gateway has drained', async () => {
+    const configuration = `[server]\ndrain_notice_ms = ${NOTICE_MS}\n[localnet]\nslot_ms = 50\n`;
+    service = await startService({ configuration, ownGroup: true });
+    const { ready: facts, key, output } = service;
+    const ended = once(service.process, 'exit');
+    process.kill(-service.process.pid!, 'SIGINT');
+    await eventually(async () => output().includes('"msg":"stopping"'), 'the service was told');
+    for (let i = 0; i < 5; i++) expect(await rpcDoor(facts.rpcUrl, key).result('getHealth')).toBe('ok');
+    expect(await ended).toEqual([0, null]);
+    expect(output()).not.toContain('the embedded ledger died');
   });
 });
 

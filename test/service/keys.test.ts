@@ -68,6 +68,7 @@ describe('while the service runs', () => {
   });
 
   it('a key that is revoked is refused, and its neighbour is not', async () => {
+    expect(await statusWith(rotated.secret)).toBe(200);
     expect((await solwayKeys('revoke', rotated.key.id)).key.state).toBe('revoked');
     await takesEffect(rotated.secret, 403, 'a revoked key was refused');
     expect(await statusWith(service.key)).toBe(200);

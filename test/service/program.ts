@@ -40,12 +40,20 @@ export type Program = Readonly<{
   stop: (signal?: NodeJS.Signals) => Promise<number | null>;
 }>;
 
-/** Starts `solway …` in an empty folder. */
-export function startProgram(args: readonly string[], folder = temporaryFolder('program')): Program {
+/**
+ * Starts `solway …` in an empty folder.
+ * @param ownGroup - makes it the leader of a process group, as a shell does.
+ */
+export function startProgram(
+  args: readonly string[],
+  folder = temporaryFolder('program'),
+  ownGroup = false,
+): Program {
   const child = spawn(process.execPath, [main, ...args], {
     cwd: folder,
     env: ownEnvironment,
     stdio: ['ignore', 'pipe', 'pipe'],
+    detached: ownGroup,
   });
   const written = { out: '', err: '', both: '' };
   const keep = (name: 'out' | 'err') => (chunk: Buffer) => {

@@ -33,6 +33,8 @@ export type ServiceOptions = Readonly<{
   configuration?: string;
   dataDir?: string;
   arguments?: readonly string[];
+  /** Whether it leads a process group of its own, as a program that a shell starts. */
+  ownGroup?: boolean;
   /** How long it may take to become ready. */
   timeoutMs?: number;
 }>;
@@ -50,7 +52,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Runnin
   const config = writeConfiguration(options.configuration);
   const startedAt = performance.now();
   const fixed = ['up', '--json', '--port', '0', '--data-dir', dataDir, '--config', config];
-  const program = startProgram([...fixed, ...(options.arguments ?? [])]);
+  const all = [...fixed, ...(options.arguments ?? [])];
+  const program = startProgram(all, undefined, options.ownGroup);
   const [line] = await program.said(/^\{"event":"ready".*\}$/m, options.timeoutMs);
   const readyAfterMs = performance.now() - startedAt;
   const ready = JSON.parse(line) as Ready;
