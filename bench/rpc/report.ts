@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, totalmem } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 export type Latency = Readonly<{ p50Ms: number; p99Ms: number }>;
 
@@ -162,6 +162,8 @@ export function record(name: string, summary: Summary): string {
     'results',
     `${name}-${new Date().toISOString().slice(0, 10)}-${summary.commit}.json`,
   );
-  writeFileSync(join(import.meta.dirname, '..', '..', file), `${JSON.stringify(summary, null, 2)}\n`);
+  const target = join(import.meta.dirname, '..', '..', file);
+  mkdirSync(dirname(target), { recursive: true });
+  writeFileSync(target, `${JSON.stringify(summary, null, 2)}\n`);
   return file;
 }
