@@ -18,8 +18,11 @@ import { problemText } from './problem-text.ts';
 export type Access = Readonly<{
   keys: KeyDirectory;
   usage: UsageMeter;
-  /** Made by this very start; empty at every later one. */
-  newKeys: readonly NewKey[];
+  /**
+   * At the very first start, makes a key of each product; at every later one, none. Called once the door is
+   * open: a start that fails must not make keys that nobody is shown.
+   */
+  createFirstKeys(): Promise<readonly NewKey[]>;
   /** Writes what is counted and closes the store. */
   stop(): Promise<void>;
 }>;
@@ -57,8 +60,6 @@ async function watchStore(
   const { keys: limits, plans } = configuration;
   const peppers = await openPeppers(store, pepperSources(configuration, environment));
   await syncPlans(store, plans, ACTOR);
-  const register = { store, peppers, actor: ACTOR, keysMax: limits.keysMax, now: Date.now };
-  const newKeys = await createFirstKeys(register);
   const keys = new KeyDirectory({ peppers: peppers.secrets, verifiedMax: limits.verifiedMax });
   const feed = new KeyFeed({
     store,
@@ -83,12 +84,18 @@ async function watchStore(
   });
   await feed.start();
   writer.start();
+  const register = { store, peppers, actor: ACTOR, keysMax: limits.keysMax, now: Date.now };
+  const makeFirstKeys = async () => {
+    const made = await createFirstKeys(register);
+    if (made.length > 0) await feed.refresh();
+    return made;
+  };
   const stop = async () => {
     await feed.stop();
     await writer.stop();
     await store.close();
   };
-  return { keys, usage, newKeys, stop };
+  return { keys, usage, createFirstKeys: makeFirstKeys, stop };
 }
 
 const problemOf = (error: unknown): string =>

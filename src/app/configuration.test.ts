@@ -143,6 +143,14 @@ describe('a mistake in the configuration', () => {
       'solway.toml: localnet.enabled: is false and there is no [[upstream]]: name a node, or write "auto"',
     ],
     [
+      `[localnet]\nenabled = true\n${NODE}`,
+      'solway.toml: localnet.enabled: is true beside nodes of mainnet-beta: two different chains would answer as one; write "auto", or make another network the default',
+    ],
+    [
+      `${NODE}network = "devnet"`,
+      'solway.toml: networks.default: is "mainnet-beta", for which there is no [[upstream]]: name the network of a node, as in networks.default = "devnet"',
+    ],
+    [
       '[store]\ndatabase_url = "mysql://u:secret@h/d"',
       'solway.toml: store.database_url: "mysql://h/[redacted]" is not a PostgreSQL URL: write it as "postgres://user@host/database"',
     ],

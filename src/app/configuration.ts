@@ -58,7 +58,7 @@ function completePlans(raw: RawConfiguration): Plan[] {
 /** Mistakes that no single field shows. */
 function crossCheck(configuration: Configuration, sourceOf: SourceOf): Problem[] {
   const problems: Problem[] = [];
-  const { upstreams, localnet, upstreamPool } = configuration;
+  const { upstreams, localnet, networks, upstreamPool } = configuration;
   const add = (field: string, message: string) => problems.push({ ...sourceOf(field), message });
   upstreams.forEach(({ name }, index) => {
     const first = upstreams.findIndex((other) => other.name === name);
@@ -68,6 +68,18 @@ function crossCheck(configuration: Configuration, sourceOf: SourceOf): Problem[]
   });
   if (upstreams.length === 0 && localnet.enabled === false) {
     add('localnet.enabled', 'is false and there is no [[upstream]]: name a node, or write "auto"');
+  }
+  const onDefault = upstreams.filter(({ network }) => network === networks.default).length;
+  if (localnet.enabled === true && onDefault > 0) {
+    const why = `is true beside nodes of ${networks.default}: two different chains would answer as one`;
+    add('localnet.enabled', `${why}; write "auto", or make another network the default`);
+  }
+  if (localnet.enabled !== true && upstreams.length > 0 && onDefault === 0) {
+    const why = `is "${networks.default}", for which there is no [[upstream]]`;
+    add(
+      'networks.default',
+      `${why}: name the network of a node, as in networks.default = "${upstreams[0]?.network}"`,
+    );
   }
   if (upstreamPool.attemptTimeoutMs > upstreamPool.timeoutMs) {
     add('upstream_pool.attempt_timeout_ms', 'is longer than timeout_ms: make it shorter');

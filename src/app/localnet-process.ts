@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
 import type { Logger } from '../base/log.ts';
 
 export type LocalnetProcessOptions = Readonly<{
@@ -28,6 +29,7 @@ const isReady = (message: unknown): message is LocalnetReady =>
 
 /** Lines of the child's standard error that are kept to explain why it did not start. */
 const LAST_LINES_MAX = 20;
+const LINE_MAX_CHARS = 2_000;
 
 /**
  * The embedded ledger as a process of its own: the VM aborts its process on some faults, and a scan must not
@@ -124,12 +126,13 @@ export class LocalnetProcess {
     });
   }
 
+  /** What the ledger has to say stands in the service's log, and its last words explain its end. */
   #listenToWords(child: ChildProcess): void {
     this.#lastWords = [];
-    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      this.#lastWords = [...this.#lastWords, ...text.split('\n').filter((line) => line !== '')].slice(
-        -LAST_LINES_MAX,
-      );
+    if (child.stderr === null) return;
+    createInterface({ input: child.stderr }).on('line', (line) => {
+      this.#lastWords = [...this.#lastWords, line].slice(-LAST_LINES_MAX);
+      this.#options.log.warn({ words: line.slice(0, LINE_MAX_CHARS) }, 'the embedded ledger says');
     });
   }
 

@@ -62,6 +62,7 @@ export async function startLocalnet(settings: LocalnetOptions): Promise<Localnet
   const node = await openWhenFree(options, inUseWaitMs);
   try {
     const server = await startLocalnetServer(node, { host, port: rpcPort, log: options.log });
+    node.contact = { gossip: null, rpc: `${host}:${server.port}`, pubsub: null };
     const stop = async () => {
       await server.close();
       await node.stop();

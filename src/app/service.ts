@@ -3,6 +3,7 @@ import { RateLimiter } from '../access/rate-limit.ts';
 import type { Logger } from '../base/log.ts';
 import type { NewKey } from '../control/keys.ts';
 import { createPipeline } from '../gateway/pipeline.ts';
+import type { Network } from '../protocol/call.ts';
 import { envelopeLimits } from '../protocol/envelope.ts';
 import { healthRoutes, type ReadinessFacts } from '../servers/health.ts';
 import { HttpServer } from '../servers/http.ts';
@@ -65,7 +66,7 @@ function httpServer(
   const http: HttpServer = new HttpServer(
     joinRoutes(
       rpc,
-      healthRoutes(() => readiness(http, access, upstreams)),
+      healthRoutes(() => readiness(http, access, upstreams, networks.default)),
     ),
     log,
     server,
@@ -73,8 +74,9 @@ function httpServer(
   return http;
 }
 
-function readiness(http: HttpServer, access: Access, { pool }: Upstreams): ReadinessFacts {
-  const nodes = pool.status();
+/** Ready is who can answer on the door that is open: nodes of other networks do not count. */
+function readiness(http: HttpServer, access: Access, { pool }: Upstreams, network: Network): ReadinessFacts {
+  const nodes = pool.status().filter((node) => node.network === network);
   const usable = nodes.filter(({ state }) => state === 'healthy').length;
   return {
     store: access.keys.storeReachable ? 'up' : 'away',
@@ -115,7 +117,7 @@ export async function startService({
     const address = await http.listen();
     const { drainGraceMs, drainNoticeMs } = configuration.server;
     stops.push(() => http.drain(drainGraceMs, drainNoticeMs));
-    return { url: urlOf(address), newKeys: access.newKeys, stop: stopAll };
+    return { url: urlOf(address), newKeys: await access.createFirstKeys(), stop: stopAll };
   } catch (error) {
     await stopAll();
     throw error;

@@ -61,6 +61,12 @@ export class KeyFeed {
     await first;
   }
 
+  /** Looks for changes; resolves when what was in the store at the call has been handed on, or could not be. */
+  async refresh(): Promise<void> {
+    await this.#polling;
+    await this.#look();
+  }
+
   /** Looks for changes now, or once more as soon as the look under way is over. */
   wake(): void {
     if (this.#stopped) return;

@@ -33,7 +33,7 @@ export interface LocalNode {
   /** Highest slot whose record is on disk. */
   readonly durableSlot: Slot;
   /** Where the node is reached; absent until its sockets are open. */
-  readonly contact?: Contact | undefined;
+  contact?: Contact | undefined;
 }
 
 /** Addresses as "ip:port"; null where the service is not offered. */

@@ -10,7 +10,7 @@ import { HistoryIndex } from './history-index.ts';
 import { hasLedger, indexPath, logDir, readFaucet, readGenesis } from './ledger-dir.ts';
 import { type LedgerLock, lockLedger } from './ledger-lock.ts';
 import { defaultUpkeepLimits, LedgerUpkeep, type UpkeepLimits } from './ledger-upkeep.ts';
-import type { Bank, LocalNode } from './node.ts';
+import type { Bank, Genesis, LocalNode } from './node.ts';
 import { restoreLedger } from './restore-ledger.ts';
 import { SegmentLog } from './segment-log.ts';
 import { startSlotTicker } from './slot-ticker.ts';
@@ -86,8 +86,14 @@ async function openLocked(options: LocalNodeOptions, lock: LedgerLock): Promise<
   const logger = options.log ?? null;
   if (options.reset || !hasLedger(dir)) {
     await createLedger(dir, genesisOptions(options), Math.floor((options.now ?? Date.now)() / 1000));
-  } else if (hasGenesisOptions(options)) {
-    logger?.warn({ dir }, 'the ledger exists: options for its genesis are ignored (--reset makes a new one)');
+  } else {
+    const overruled = overruledOptions(options, readGenesis(dir, options.slotMs ?? DEFAULT_SLOT_MS));
+    if (overruled.length > 0) {
+      logger?.warn(
+        { dir, overruled },
+        'the ledger exists: what its genesis says holds (--reset makes a new one)',
+      );
+    }
   }
   const fail = (error: Error): void => {
     logger?.error({ err: error }, 'the ledger stops: its directory cannot be written');
@@ -167,12 +173,19 @@ function startTicking(options: LocalNodeOptions, ledger: EmbeddedLedger, logger:
 
 const DEFAULT_SLOT_MS = 400;
 
-const hasGenesisOptions = (options: LocalNodeOptions): boolean =>
-  (options.accounts ?? []).length > 0 ||
-  (options.programs ?? []).length > 0 ||
-  options.slotsPerEpoch !== undefined ||
-  options.ticksPerSlot !== undefined ||
-  options.faucetSol !== undefined;
+/** Options that ask for another genesis than the ledger has. What the faucet began with is not known any more. */
+function overruledOptions(options: LocalNodeOptions, genesis: Genesis): string[] {
+  const { slotsPerEpoch, ticksPerSlot, accounts = [], programs = [] } = options;
+  const { epochSchedule } = genesis;
+  return [
+    ...(slotsPerEpoch !== undefined && BigInt(slotsPerEpoch) !== epochSchedule.slotsPerEpoch
+      ? ['slotsPerEpoch']
+      : []),
+    ...(ticksPerSlot !== undefined && ticksPerSlot !== genesis.ticksPerSlot ? ['ticksPerSlot'] : []),
+    ...(accounts.length > 0 ? ['accounts'] : []),
+    ...(programs.length > 0 ? ['programs'] : []),
+  ];
+}
 
 const genesisOptions = (options: LocalNodeOptions): GenesisOptions => ({
   slotsPerEpoch: options.slotsPerEpoch ?? 432_000,

@@ -115,3 +115,17 @@ describe('the second start', () => {
     expect(await result('getBalance', [account])).toMatchObject({ value: before.balance });
   });
 });
+
+describe('a start that fails because its port is taken', () => {
+  it('makes no keys that nobody was shown: the next start shows them', async () => {
+    const dir = temporaryFolder('taken-port');
+    const taken = new URL(first.url).port;
+    const failing = startProgram(['up', '--port', taken, '--data-dir', dir, '--config', config]);
+    expect(await failing.ended).toBe(1);
+    expect(failing.output().match(SECRET)).toBeNull();
+    const next = startProgram(['up', '--port', '0', '--data-dir', dir, '--config', config]);
+    await next.said(/Stop with Ctrl\+C/);
+    expect(new Set(next.stdout().match(SECRET)).size).toBe(3);
+    await next.stop();
+  });
+});
