@@ -2,6 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { readImportGraph, unreachable } from './house/import-graph.ts';
+import { longFunctions } from './house/long-functions.ts';
 
 /**
  * The style that no linter checks, in one pass over the files git knows. Vectors and lock files are exempt;
@@ -51,36 +53,6 @@ function findLines(files: typeof texts, fault: (line: string) => boolean, words:
   );
 }
 
-/** Top-level and method bodies by their indentation: Biome's formatter makes that exact. */
-function longFunctions(file: string, lines: string[]): Finding[] {
-  const found: Finding[] = [];
-  lines.forEach((line, start) => {
-    const opening =
-      /^(\s*)(?:export |async |static |override |private |get |set |function\b|const \w+ = (?:async )?\(|[\w#]+\().*\{$/.exec(
-        line,
-      );
-    if (opening === null || /^\s*(if|for|while|switch|return|describe|it|catch)\b/.test(line)) return;
-    if (!/\)\s*(?::[^{]*)?(?:=>\s*)?\{$|=> \{$/.test(line)) return;
-    const end = lines.findIndex((other, at) => at > start && other.startsWith(`${opening[1]}}`));
-    if (end - start > FUNCTION_LINES_MAX) found.push(`${file}:${start + 1} function of ${end - start} lines`);
-  });
-  return found;
-}
-
-/** Source files that nothing imports and nothing starts. */
-function deadFiles(): Finding[] {
-  const started = /^src\/cli\/main\.ts$|^src\/cli\/commands\//;
-  const everything = sources.map(({ lines }) => lines.join('\n')).join('\n');
-  return product
-    .map(({ file }) => file)
-    .filter((file) => !started.test(file))
-    .filter((file) => {
-      const name = file.split('/').at(-1) ?? file;
-      return !new RegExp(`/${name.replaceAll('.', '\\.')}['"]`).test(everything);
-    })
-    .map((file) => `${file} is imported by nothing`);
-}
-
 describe('the project is tidy', () => {
   it('looks at the files it judges', () => {
     expect(product.length).toBeGreaterThan(20);
@@ -106,7 +78,10 @@ describe('the project is tidy', () => {
   });
 
   it('keeps functions short enough to read aloud', () => {
-    expect(product.flatMap(({ file, lines }) => longFunctions(file, lines))).toEqual([]);
+    const long = product.flatMap(({ file, lines }) =>
+      longFunctions(lines, FUNCTION_LINES_MAX).map(({ line, length }) => `${file}:${line} ${length} lines`),
+    );
+    expect(long).toEqual([]);
   });
 
   it('names files by what is inside', () => {
@@ -125,8 +100,8 @@ describe('the project is tidy', () => {
     expect(findLines(sources, (line) => MUTED.test(line), 'a muted test')).toEqual([]);
   });
 
-  it('imports or starts every source file', () => {
-    expect(deadFiles()).toEqual([]);
+  it('needs every source file to run', () => {
+    expect(unreachable(readImportGraph(join(root, 'src')), ['cli/main.ts'])).toEqual([]);
   });
 
   it('gives every markdown file exactly one title', () => {
@@ -147,3 +122,30 @@ function withoutCode(lines: string[]): string[] {
     return !inside && !line.startsWith('```');
   });
 }
+
+describe('the judge of tidiness', () => {
+  const body = Array.from({ length: 80 }, () => '  work();');
+
+  it.each([
+    ['a plain function', ['function long() {']],
+    ['a wrapped signature', ['export async function long(', '  a: string,', '): Promise<void> {']],
+    ['an object as result', ['function long(): { a: string } {']],
+    ['a method', ['async #long(a: string): Promise<{ b: number }> {']],
+    ['an arrow', ['const long = async (a: string): Promise<void> => {']],
+  ])('sees that %s is long', (_, opening) => {
+    expect(longFunctions([...opening, ...body, '}'], FUNCTION_LINES_MAX)).toHaveLength(1);
+  });
+
+  it('lets a short function stand', () => {
+    expect(longFunctions(['function short() {', ...body.slice(0, 60), '}'], FUNCTION_LINES_MAX)).toEqual([]);
+  });
+
+  it('sees a file that nothing leads to, whatever its namesakes are', () => {
+    const graph = new Map([
+      ['main.ts', ['a/decode.ts']],
+      ['a/decode.ts', []],
+      ['b/decode.ts', []],
+    ]);
+    expect(unreachable(graph, ['main.ts'])).toEqual(['b/decode.ts']);
+  });
+});

@@ -1,0 +1,59 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+
+/** Who imports whom among the product's files, by paths below src/. Read from the text: nothing is run. */
+export type ImportGraph = ReadonlyMap<string, readonly string[]>;
+
+/** Import and export-from statements, side-effect imports, and dynamic imports of relative files. */
+const IMPORT =
+  /(?:^|\n)\s*(?:import|export)\b[^'"`;]*?from\s+'(?<from>\.[^']+)'|import\s*\(?\s*'(?<lazy>\.[^']+)'/g;
+
+/** Relative imports in a file's text, as paths below src/. */
+export function importsIn(file: string, text: string): string[] {
+  return [...text.matchAll(IMPORT)].map(({ groups }) =>
+    relative('.', join(dirname(file), groups?.from ?? groups?.lazy ?? '')),
+  );
+}
+
+/** The graph of the product: tests and benchmarks beside the sources are left out. */
+export function readImportGraph(root: string): ImportGraph {
+  const files = readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts') && !/\.(test|bench)\.ts$/.test(file))
+    .sort();
+  return new Map(files.map((file) => [file, importsIn(file, readFileSync(join(root, file), 'utf8'))]));
+}
+
+/** Files that no path of imports leads to from the given ones. */
+export function unreachable(graph: ImportGraph, from: readonly string[]): string[] {
+  const reached = new Set<string>();
+  const visit = (file: string): void => {
+    if (reached.has(file)) return;
+    reached.add(file);
+    for (const to of graph.get(file) ?? []) visit(to);
+  };
+  from.forEach(visit);
+  return [...graph.keys()].filter((file) => !reached.has(file));
+}
+
+/** The first loop of imports, types included; null when there is none. */
+export function findLoop(graph: ImportGraph): string[] | null {
+  const done = new Set<string>();
+  const path: string[] = [];
+  const visit = (file: string): string[] | null => {
+    if (path.includes(file)) return [...path.slice(path.indexOf(file)), file];
+    if (done.has(file)) return null;
+    path.push(file);
+    for (const to of graph.get(file) ?? []) {
+      const loop = visit(to);
+      if (loop !== null) return loop;
+    }
+    path.pop();
+    done.add(file);
+    return null;
+  };
+  for (const file of graph.keys()) {
+    const loop = visit(file);
+    if (loop !== null) return loop;
+  }
+  return null;
+}
