@@ -51,6 +51,7 @@ const upstreamPool = section({
   rest_wait_max_ms: whole(0, HOUR_MS).default(upstream.restWaitMaxMs),
   cordon_ms: whole(1, HOUR_MS).default(upstream.cordonMs),
   backoff_ms: whole(0, 60_000).default(upstream.backoffMs),
+  reconnect_max_ms: whole(0, HOUR_MS).default(upstream.reconnectMaxMs),
   poll_interval_ms: whole(50, HOUR_MS).default(upstream.pollIntervalMs),
   poll_timeout_ms: whole(50, HOUR_MS).default(upstream.pollTimeoutMs),
   lag_max_slots: whole(1, 1_000_000).default(upstream.lagMaxSlots),

@@ -20,6 +20,8 @@ export type FailureRow = Readonly<{
   close: number;
   /** What the client reads. Never made from a caught message. */
   text: string;
+  /** Seconds after which a retry makes sense, where the failure passes by itself. */
+  retryAfter?: number;
 }>;
 
 export const failures = {
@@ -33,15 +35,6 @@ export const failures = {
     close: 1007,
     text: 'Unsupported JSON-RPC protocol version',
   },
-  METHOD_NOT_FOUND: {
-    owner: 'client',
-    http: 200,
-    rpc: -32601,
-    grpc: 12,
-    close: 1008,
-    text: 'Method not found',
-  },
-  INVALID_PARAMS: { owner: 'client', http: 200, rpc: -32602, grpc: 3, close: 1007, text: 'Invalid params' },
   PARAMS_NOT_ARRAY: {
     owner: 'client',
     http: 200,
@@ -155,6 +148,7 @@ export const failures = {
     grpc: 14,
     close: 1013,
     text: 'The upstream service is temporarily unavailable',
+    retryAfter: 1,
   },
   UPSTREAM_TIMEOUT: {
     owner: 'upstream',
@@ -163,6 +157,7 @@ export const failures = {
     grpc: 4,
     close: 1013,
     text: 'The upstream service did not answer in time',
+    retryAfter: 1,
   },
   KEYS_UNAVAILABLE: {
     owner: 'gateway',
@@ -171,14 +166,7 @@ export const failures = {
     grpc: 14,
     close: 1013,
     text: 'This API key cannot be checked right now: try again shortly',
-  },
-  DRAINING: {
-    owner: 'gateway',
-    http: 503,
-    rpc: -32053,
-    grpc: 14,
-    close: 1012,
-    text: 'The service is restarting: reconnect',
+    retryAfter: 1,
   },
   OVERLOADED: {
     owner: 'capacity',
@@ -187,6 +175,7 @@ export const failures = {
     grpc: 8,
     close: 1013,
     text: 'The service is at its limit of requests in flight: try again shortly',
+    retryAfter: 1,
   },
   ANSWER_TOO_LARGE: {
     owner: 'capacity',
@@ -212,15 +201,16 @@ export class Failure extends Error {
   /** Seconds after which a retry makes sense; becomes Retry-After. */
   readonly retryAfter: number | undefined;
 
+  /** @param options.retryAfter - in place of the row's; null for none, where a retry could do harm. */
   constructor(
     code: FailureCode,
-    options: { facts?: FailureFacts; retryAfter?: number; cause?: unknown } = {},
+    options: { facts?: FailureFacts; retryAfter?: number | null; cause?: unknown } = {},
   ) {
     super(failures[code].text, { cause: options.cause });
     this.name = 'Failure';
     this.code = code;
     this.facts = options.facts;
-    this.retryAfter = options.retryAfter;
+    this.retryAfter = options.retryAfter === null ? undefined : (options.retryAfter ?? this.row.retryAfter);
   }
 
   get row(): FailureRow {

@@ -6,7 +6,15 @@ import { chooseNode } from './choice.ts';
 import type { UpstreamLimits } from './limits.ts';
 import type { UpstreamNode } from './node.ts';
 import { type Outcome, outcomeText } from './outcome.ts';
-import { isAmbiguous, judge, rankOfError, stopsWithCaller, takesAllTheTime } from './retry-rules.ts';
+import {
+  isAmbiguous,
+  isRefusedConnection,
+  judge,
+  rankOfError,
+  refusalOf,
+  stopsWithCaller,
+  takesAllTheTime,
+} from './retry-rules.ts';
 import { sentSignature } from './sent-signature.ts';
 
 /** One call on its way from node to node. Times are `performance.now()`. */
@@ -15,8 +23,14 @@ type Walk = {
   readonly nodes: readonly UpstreamNode[];
   readonly limits: UpstreamLimits;
   readonly deadline: number;
+  /** Until then attempts that found no connection are not counted. */
+  readonly reconnectUntil: number;
+  /** Attempts at which something may have been sent. */
+  sent: number;
+  /** The last attempt found no connection. */
+  refused: boolean;
   readonly signal: AbortSignal | undefined;
-  /** Lists, not sets: they are as short as `attemptsMax`, and made for every call. */
+  /** Lists, not sets: they are short, and made for every call. */
   readonly asked: UpstreamNode[];
   /** Asked, and gave no answer: worth another try when no fresh node is left. */
   readonly mute: UpstreamNode[];
@@ -41,6 +55,9 @@ type Step = Readonly<{ node: UpstreamNode; outcome: Outcome }>;
 
 /** With less time than this left, an attempt is not worth beginning. */
 const ATTEMPT_LEAST_MS = 5;
+
+/** A pause grows to this and no further: a node that comes back is found soon. */
+const PAUSE_MAX_MS = 400;
 
 /** NODE_UNHEALTHY of Agave's rpc-client-api. */
 const NODE_BEHIND = -32005;
@@ -83,7 +100,8 @@ function restLeft(nodes: readonly UpstreamNode[]): number | null {
 /** The next node after a pause, because it has just failed or because all others rest; null when there is none. */
 async function laterNode(walk: Walk): Promise<UpstreamNode | null> {
   if (nodeFor(walk) !== null) {
-    await pause(walk, walk.limits.backoffMs * 2 ** walk.pauses++ * (0.5 + Math.random()));
+    const ms = Math.max(1, walk.limits.backoffMs) * 2 ** walk.pauses++;
+    await pause(walk, Math.min(ms, PAUSE_MAX_MS) * (0.5 + Math.random()));
     return nodeFor(walk);
   }
   const rest = walk.best === null ? restLeft(walk.nodes) : null;
@@ -118,12 +136,14 @@ function settleSend(walk: Walk, outcome: Extract<Outcome, { kind: 'answer' }>): 
 /** Takes in what an attempt came to. Returns the answer for the caller, or null to go on. */
 function take(walk: Walk, node: UpstreamNode, outcome: Outcome): Answer | null {
   walk.story.push({ node, outcome });
+  walk.refused = isRefusedConnection(outcome);
+  if (!walk.refused) walk.sent++;
   const verdict = judge(walk.call.row.nature, outcome);
   if (outcome.kind === 'answer' && verdict === 'answer') return settleSend(walk, outcome);
   walk.ambiguous ||= isAmbiguous(outcome);
   walk.timedOut = outcome.kind === 'transport' && outcome.timedOut;
   if (outcome.kind === 'answer') keepBest(walk, outcome.answer);
-  else walk.mute.push(node);
+  else if (verdict !== 'hop-away') walk.mute.push(node);
   if (outcome.kind === 'answer' && outcome.answer.errorCode === NODE_BEHIND) walk.behind.push(node);
   if (verdict === 'fail') throw failureOf(walk, outcome);
   if (verdict === 'hop-once' && walk.doubted) return conclude(walk);
@@ -143,21 +163,28 @@ function factsOf(walk: Walk): FailureFacts {
 
 function failureOf(walk: Walk, outcome: Outcome | null): Failure {
   const facts = factsOf(walk);
+  const retryAfter = retryAfterOf(walk, facts);
   const story = walk.story.map((step) => `${step.node.name}: ${outcomeText(step.outcome)}`);
   const cause = new Error(story.join('; ') || 'no node could be asked');
   if (outcome?.kind === 'too-large') {
     const { answerMaxBytes } = walk.limits;
     return new Failure('ANSWER_TOO_LARGE', { facts: { ...facts, answerMaxBytes }, cause });
   }
+  const refusal = refusalOf(walk.story.map((step) => step.outcome));
+  if (refusal !== null) return new Failure(refusal, { facts, cause });
   if (outcome?.kind === 'aborted' || walk.timedOut || outOfTime(walk)) {
-    return new Failure('UPSTREAM_TIMEOUT', { facts, cause });
+    return new Failure('UPSTREAM_TIMEOUT', { facts, cause, retryAfter });
   }
   if (walk.asked.length === 0 && walk.nodes.some((node) => node.isFull())) {
-    return new Failure('OVERLOADED', { facts, retryAfter: 1, cause });
+    return new Failure('OVERLOADED', { facts, cause });
   }
-  const rest = restLeft(walk.nodes);
-  const retryAfter = rest === null ? {} : { retryAfter: Math.max(1, Math.ceil(rest / 1000)) };
-  return new Failure('UPSTREAM_UNAVAILABLE', { facts, cause, ...retryAfter });
+  return new Failure('UPSTREAM_UNAVAILABLE', { facts, cause, retryAfter });
+}
+
+/** Seconds, or null to invite nobody to do again what may have been done already. */
+function retryAfterOf(walk: Walk, facts: FailureFacts): number | null {
+  if (facts.outcome === 'unknown' && walk.call.row.nature !== 'send') return null;
+  return Math.max(1, Math.ceil((restLeft(walk.nodes) ?? 0) / 1000));
 }
 
 /**
@@ -170,18 +197,28 @@ function conclude(walk: Walk): Answer {
   throw failureOf(walk, null);
 }
 
+/** Where nothing was sent the time decides, elsewhere the number of attempts. */
+function mayAskMore({ refused, sent, story, limits, reconnectUntil }: Walk): boolean {
+  if (refused && performance.now() < reconnectUntil) return true;
+  return (refused ? story.length : sent) < limits.attemptsMax;
+}
+
 function begin(
   nodes: readonly UpstreamNode[],
   call: Call,
   limits: UpstreamLimits,
   signal: AbortSignal | undefined,
 ): Walk {
+  const now = performance.now();
   return {
     call,
-    nodes,
+    nodes: nodes.some((node) => node.wrongChain) ? nodes.filter((node) => !node.wrongChain) : nodes,
     limits,
-    deadline: performance.now() + limits.timeoutMs,
+    deadline: now + limits.timeoutMs,
+    reconnectUntil: now + limits.reconnectMaxMs,
     signal: stopsWithCaller(call.row.nature) ? signal : undefined,
+    sent: 0,
+    refused: false,
     asked: [],
     mute: [],
     behind: [],
@@ -197,7 +234,8 @@ function begin(
 
 /**
  * Puts a call to one node after another until one answers it, as the rules for its nature allow.
- * @throws Failure when nobody answered: UPSTREAM_UNAVAILABLE, UPSTREAM_TIMEOUT, OVERLOADED, ANSWER_TOO_LARGE.
+ * @throws Failure when nobody answered: UPSTREAM_UNAVAILABLE, UPSTREAM_TIMEOUT, OVERLOADED, ANSWER_TOO_LARGE; or
+ * the caller's, when every node that was asked refused the request as such: BODY_TOO_LARGE, INVALID_REQUEST.
  */
 export async function askNodes(
   nodes: readonly UpstreamNode[],
@@ -206,7 +244,7 @@ export async function askNodes(
   signal?: AbortSignal,
 ): Promise<Answer> {
   const walk = begin(nodes, call, limits, signal);
-  for (let attempts = 0; attempts < limits.attemptsMax; attempts++) {
+  while (mayAskMore(walk)) {
     // Chosen and counted as in flight within one tick, so that a burst of calls sees its own weight.
     const next = nodeFor(walk);
     const node = next !== null && !walk.asked.includes(next) ? next : await laterNode(walk);

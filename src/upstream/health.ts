@@ -3,6 +3,7 @@ import { type Slot, slot } from '../ledger/units.ts';
 import type { Call, Network } from '../protocol/call.ts';
 import { methods } from '../protocol/methods.ts';
 import { attempt } from './attempt.ts';
+import { learnChain, markChains } from './chain.ts';
 import type { UpstreamLimits } from './limits.ts';
 import type { NodeState, UpstreamNode } from './node.ts';
 
@@ -31,7 +32,7 @@ export function referenceSlot(slots: readonly Slot[], lagMaxSlots: number): Slot
 
 /** Measures every node whose slot is known against those that still answer. */
 export function markLag(nodes: readonly UpstreamNode[], lagMaxSlots: number): void {
-  const answering = nodes.filter((node) => !node.circuit.tripped);
+  const answering = nodes.filter((node) => !node.circuit.tripped && !node.wrongChain);
   const known = answering.map((node) => node.slot).filter((value) => value !== null);
   const reference = referenceSlot(known, lagMaxSlots);
   for (const node of nodes) {
@@ -41,7 +42,7 @@ export function markLag(nodes: readonly UpstreamNode[], lagMaxSlots: number): vo
   }
 }
 
-/** Watches the nodes of one network: polls their slots, marks laggards, logs what changes. */
+/** Watches the nodes of one network: polls their slots, marks laggards and strangers, logs what changes. */
 export class HealthWatch {
   readonly #nodes: readonly UpstreamNode[];
   readonly #limits: UpstreamLimits;
@@ -77,6 +78,7 @@ export class HealthWatch {
     const now = performance.now();
     if (!node.isResting(now) && !node.circuit.isOpen(now)) await this.#poll(node);
     if (this.#stop.signal.aborted) return;
+    markChains(this.#nodes, node.network);
     markLag(this.#nodes, this.#limits.lagMaxSlots);
     this.#tell();
     const ms = this.#limits.pollIntervalMs * (1 + JITTER * (2 * Math.random() - 1));
@@ -99,6 +101,7 @@ export class HealthWatch {
     const text = outcome.answer.body.toString('latin1');
     if (!DIGITS.test(text)) return;
     node.slot = slot(BigInt(text));
+    await learnChain(node, pollTimeoutMs, this.#stop.signal);
     this.#firstAnswer.resolve();
   }
 
@@ -117,7 +120,13 @@ export class HealthWatch {
         before,
         lagSlots: Number(node.lagSlots ?? 0),
       };
-      if (state === 'healthy') this.#log.info(facts, 'upstream node is healthy');
+      if (state === 'wrong-chain') {
+        const { genesisHash } = node;
+        this.#log.error(
+          { ...facts, genesisHash },
+          'upstream node belongs to another chain than its network: it is not asked',
+        );
+      } else if (state === 'healthy') this.#log.info(facts, 'upstream node is healthy');
       else this.#log.warn(facts, `upstream node is ${state}`);
     }
   }

@@ -29,6 +29,8 @@ export type UpstreamLimits = Readonly<{
   cordonMs: number;
   /** Pause before a node is asked again that has just failed; doubles with each. */
   backoffMs: number;
+  /** How long a call goes on when no connection can be made: nothing was sent, so no attempt is counted. */
+  reconnectMaxMs: number;
   pollIntervalMs: number;
   pollTimeoutMs: number;
   /** Slots a node may be behind the best before it is passed over. */
@@ -43,7 +45,7 @@ export const defaultUpstreamLimits: UpstreamLimits = {
   connectTimeoutMs: 3_000,
   idleTimeoutMs: 15_000,
   connectionsMax: 128,
-  inFlightMax: 1_024,
+  inFlightMax: 4_096,
   answerMaxBytes: 128 * 1024 * 1024,
   circuitFailuresMax: 5,
   circuitOpenMs: 2_000,
@@ -52,6 +54,7 @@ export const defaultUpstreamLimits: UpstreamLimits = {
   restWaitMaxMs: 2_000,
   cordonMs: 2_000,
   backoffMs: 50,
+  reconnectMaxMs: 5_000,
   pollIntervalMs: 1_000,
   pollTimeoutMs: 3_000,
   lagMaxSlots: 100,

@@ -18,12 +18,14 @@ export type NodeConfig = Readonly<{
 
 /** Weight of the newest sample in the moving average of a node's latency. */
 const LATENCY_WEIGHT = 0.2;
+/** So many polls in a row without an answer, and it is said to be failing. */
+const FAILED_POLLS_MAX = 2;
 /** Shorter pieces of a URL are words like `rpc`, not secrets. */
 const SECRET_LENGTH_MIN = 8;
 const LOOPBACK = /^(?:localhost|127\.[\d.]+|\[::1\])$/;
 
 /** What stands between a node and being asked first; `unknown` until it has answered once. */
-export type NodeState = 'unknown' | 'healthy' | 'behind' | 'resting' | 'failing';
+export type NodeState = 'unknown' | 'healthy' | 'behind' | 'resting' | 'failing' | 'wrong-chain';
 
 function basicAuthorization(url: URL): Record<string, string> {
   if (url.username === '' && url.password === '') return {};
@@ -52,6 +54,12 @@ export class UpstreamNode {
   /** Set by the health watch: too far behind the others. */
   behind = false;
   lagSlots: bigint | null = null;
+  /** Set by the health watch: it belongs to another chain than its network, so it is never asked for anybody. */
+  wrongChain = false;
+  /** What it said of its genesis; null when it did not. */
+  genesisHash: string | null = null;
+  /** It has answered the question for its genesis. */
+  genesisAsked = false;
   /** When it last answered anything. */
   lastAnswerAt: number | null = null;
   /** Moving average; null before the first answer. */
@@ -62,6 +70,7 @@ export class UpstreamNode {
   /** It called itself unhealthy; passed over until then. */
   cordonedUntil = 0;
   #throttledInRow = 0;
+  #failedPolls = 0;
   readonly #limits: UpstreamLimits;
   readonly #pool: Pool;
   readonly #path: string;
@@ -116,7 +125,8 @@ export class UpstreamNode {
 
   /** Nothing speaks against asking it. What is not known does not speak against it. */
   isGood(now: number): boolean {
-    return !this.behind && now >= this.cordonedUntil && !this.isResting(now) && !this.circuit.isOpen(now);
+    if (this.behind || now < this.cordonedUntil || this.#failedPolls >= FAILED_POLLS_MAX) return false;
+    return !this.isResting(now) && !this.circuit.isOpen(now);
   }
 
   isResting(now: number): boolean {
@@ -129,8 +139,9 @@ export class UpstreamNode {
 
   /** One word for logs and status pages. */
   state(now: number): NodeState {
+    if (this.wrongChain) return 'wrong-chain';
     if (this.isResting(now)) return 'resting';
-    if (this.circuit.tripped) return 'failing';
+    if (this.circuit.tripped || this.#failedPolls >= FAILED_POLLS_MAX) return 'failing';
     if (this.behind || now < this.cordonedUntil) return 'behind';
     return this.lastAnswerAt === null ? 'unknown' : 'healthy';
   }
@@ -140,6 +151,7 @@ export class UpstreamNode {
    * circuit, but does not stop the counting of failures in a row.
    */
   learnFromPoll(outcome: Outcome, elapsedMs: number): void {
+    if (outcome.kind !== 'answer' && outcome.kind !== 'aborted') this.#failedPolls++;
     if (outcome.kind !== 'answer' || this.circuit.tripped) this.learn(outcome, elapsedMs);
     else this.#noteAnswer(performance.now(), elapsedMs);
   }
@@ -175,6 +187,7 @@ export class UpstreamNode {
 
   #noteAnswer(now: number, elapsedMs: number | null): void {
     this.#throttledInRow = 0;
+    this.#failedPolls = 0;
     this.lastAnswerAt = now;
     this.#noteLatency(elapsedMs);
   }

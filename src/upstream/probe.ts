@@ -2,16 +2,10 @@ import { type Slot, slot } from '../ledger/units.ts';
 import type { Network } from '../protocol/call.ts';
 import { type MethodName, methods } from '../protocol/methods.ts';
 import { attempt } from './attempt.ts';
+import { genesisHashes } from './chain.ts';
 import { defaultUpstreamLimits } from './limits.ts';
 import { type NodeConfig, UpstreamNode } from './node.ts';
 import type { Outcome } from './outcome.ts';
-
-/** Genesis hashes of the public networks. Source: Agave clusters, `getGenesisHash`. */
-export const genesisHashes: Readonly<Record<Network, string>> = {
-  'mainnet-beta': '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d',
-  devnet: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxkrZBG',
-  testnet: '4uhcVJyU9pJkvQyS88uRDiswHXSckY9JqEQoD8X6vWeX',
-};
 
 /** Something to mend, in words for the person who configures the node. Holds no URL and no secret. */
 export type ProbeFinding = Readonly<{

@@ -10,9 +10,10 @@ import type { Outcome } from './outcome.ts';
  * - `answer`: give it to the caller.
  * - `hop`: ask another node.
  * - `hop-once`: ask one other node, then believe what two have said.
+ * - `hop-away`: ask other nodes, and this one not again.
  * - `fail`: no answer, and no other node may be asked.
  */
-export type Verdict = 'answer' | 'hop' | 'hop-once' | 'fail';
+export type Verdict = 'answer' | 'hop' | 'hop-once' | 'hop-away' | 'fail';
 
 /** The node cannot answer this now, or at all: behind, without history or index, a minimal API, throttled. */
 const HOP: ReadonlySet<number> = new Set([
@@ -24,6 +25,22 @@ const HOP_ONCE: ReadonlySet<number> = new Set([-32001, -32007, -32009, -32018, -
 
 /** Natures whose request may reach one node only, whatever came of it. */
 const ONE_NODE: ReadonlySet<Nature> = new Set<Nature>(['mint', 'unknown']);
+
+/** A node that says no to the request as such will say so again; another one may have larger limits. */
+const refusesRequest = ({ status }: Extract<Outcome, { kind: 'status' }>): boolean =>
+  status === 400 || status === 413;
+
+/** How the caller is told, when no node had anything better to say; null when it is not the request's fault. */
+export function refusalOf(outcomes: readonly Outcome[]): 'BODY_TOO_LARGE' | 'INVALID_REQUEST' | null {
+  const refused = (outcome: Outcome): boolean => outcome.kind === 'status' && refusesRequest(outcome);
+  if (outcomes.length === 0 || !outcomes.every(refused)) return null;
+  const tooLarge = outcomes.some((outcome) => outcome.kind === 'status' && outcome.status === 413);
+  return tooLarge ? 'BODY_TOO_LARGE' : 'INVALID_REQUEST';
+}
+
+/** Whether no connection came about, so that nothing was sent. */
+export const isRefusedConnection = (outcome: Outcome): boolean =>
+  outcome.kind === 'transport' && !outcome.bytesLeft && !outcome.timedOut;
 
 function judgeAnswer(nature: Nature, outcome: Extract<Outcome, { kind: 'answer' }>): Verdict {
   if (outcome.answer.errorCode === 0 || ONE_NODE.has(nature)) return 'answer';
@@ -43,6 +60,8 @@ export function judge(nature: Nature, outcome: Outcome): Verdict {
     case 'transport':
       return outcome.bytesLeft && ONE_NODE.has(nature) ? 'fail' : 'hop';
     case 'status':
+      if (ONE_NODE.has(nature)) return 'fail';
+      return refusesRequest(outcome) ? 'hop-away' : 'hop';
     case 'garbage':
     case 'withheld':
       return ONE_NODE.has(nature) ? 'fail' : 'hop';

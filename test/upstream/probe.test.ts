@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { genesisHashes, probeNode } from '../../src/upstream/probe.ts';
+import { genesisHashes } from '../../src/upstream/chain.ts';
+import { probeNode } from '../../src/upstream/probe.ts';
 import { deadUrl } from './mock/dead.ts';
 import { htmlBadGateway } from './mock/garbage.ts';
 import { type Behaviour, type MockNode, send, sendError, startMock } from './mock/server.ts';

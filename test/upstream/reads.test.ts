@@ -165,15 +165,6 @@ describe('a request to a node', () => {
     await pool.ask(call('getHealth'));
     expect(mocks[0]!.received.map(({ method }) => method)).toEqual(['getBalance', 'getHealth']);
   });
-
-  it('that a node finds too large is tried elsewhere, and not held against the node', async () => {
-    const { pool, mocks } = await open([
-      (_request, reply) => send(reply, 'request body size exceeds allowed maximum', 413),
-    ]);
-    for (let i = 0; i < 3; i++) await failureOf(pool.ask(call('simulateTransaction')));
-    expect(mocks[0]!.received.length).toBeGreaterThan(5);
-    expect(pool.status()[0]!.failuresInRow).toBe(0);
-  });
 });
 
 describe('an error of a node', () => {

@@ -70,6 +70,19 @@ describe('the watch over the nodes', () => {
     expect(logged.join()).not.toContain('127.0.0.1');
   });
 
+  it('calls a node failing after two polls in a row without an answer, and uses it all the same', async () => {
+    scene = await stage([dyingAfterRequest], { circuitFailuresMax: 1_000 });
+    const { pool, mocks } = scene;
+    pool.start();
+    await until(() => mocks[0]!.polls.length >= 1);
+    expect(stateOf('node-1')).toBe('unknown');
+    await until(() => stateOf('node-1') === 'failing');
+    expect(mocks[0]!.polls.length).toBeLessThanOrEqual(3);
+    mocks[0]!.become(healthy('1'));
+    expect((await pool.ask(call('getBalance'))).body.toString()).toBe('1');
+    expect(stateOf('node-1')).toBe('healthy');
+  });
+
   it('leaves a resting node alone with its polls too', async () => {
     scene = await stage([throttling('30'), healthy('2')]);
     scene.pool.start();

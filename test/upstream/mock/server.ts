@@ -17,9 +17,9 @@ export type Behaviour = (request: Received, reply: ServerResponse, socket: Socke
 /** A scripted node on a free loopback port. */
 export type MockNode = Readonly<{
   url: string;
-  /** Everything it received but the polls of the health watch. */
+  /** Everything it received but the questions of the health watch. */
   received: readonly Received[];
-  /** The polls of the health watch. */
+  /** The questions of the health watch. */
   polls: readonly Received[];
   /** How often it received the method, polls left out. */
   count(method: string): number;
@@ -29,7 +29,8 @@ export type MockNode = Readonly<{
 }>;
 
 /** What the health watch sends; kept out of the counts. */
-const POLL = '"method":"getSlot","params":[{"commitment":"processed"}]}';
+const WATCH = ['"method":"getSlot","params":[{"commitment":"processed"}]}', '"method":"getGenesisHash"}'];
+const isWatch = ({ raw }: Received): boolean => WATCH.some((end) => raw.endsWith(end));
 
 function parse(raw: string, request: IncomingMessage): Received {
   const { id, method } = JSON.parse(raw) as { id: number; method: string };
@@ -58,7 +59,8 @@ export function sendError(
   send(reply, `{"jsonrpc":"2.0","error":${JSON.stringify({ code, message, data })},"id":${id}}\n`);
 }
 
-export async function startMock(behaviour: Behaviour): Promise<MockNode> {
+/** @param port - 0 takes a free one. */
+export async function startMock(behaviour: Behaviour, port = 0): Promise<MockNode> {
   let current = behaviour;
   const received: Received[] = [];
   const polls: Received[] = [];
@@ -67,13 +69,13 @@ export async function startMock(behaviour: Behaviour): Promise<MockNode> {
     void readBody(request).then(
       (raw) => {
         const parsed = parse(raw, request);
-        (raw.endsWith(POLL) ? polls : received).push(parsed);
+        (isWatch(parsed) ? polls : received).push(parsed);
         current(parsed, reply, request.socket);
       },
       () => {},
     );
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
     received,

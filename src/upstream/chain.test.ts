@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import { genesisHashes, rightChain } from './chain.ts';
+
+const { devnet, testnet } = genesisHashes;
+const right = (...hashes: string[]): string | null => rightChain(hashes, devnet);
+
+describe('the chain of a network', () => {
+  it('is open while nobody has spoken', () => {
+    expect(right()).toBeNull();
+  });
+
+  it('is the one that all agree on, known or not', () => {
+    expect(right('own', 'own')).toBe('own');
+    expect(right(testnet)).toBe(testnet);
+  });
+
+  it('is that of the majority', () => {
+    expect(right('own', testnet, 'own')).toBe('own');
+    expect(right('own', devnet, 'own')).toBe('own');
+  });
+
+  it('is the known one when there is no majority', () => {
+    expect(right('own', devnet)).toBe(devnet);
+    expect(right('a', devnet, 'b')).toBe(devnet);
+  });
+
+  it('is open when two unknown ones are equally strong', () => {
+    expect(right('a', 'b')).toBeNull();
+    expect(right('a', 'b', 'c')).toBeNull();
+  });
+});

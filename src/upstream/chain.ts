@@ -1,0 +1,49 @@
+import type { Network } from '../protocol/call.ts';
+import { methods } from '../protocol/methods.ts';
+import { attempt } from './attempt.ts';
+import type { UpstreamNode } from './node.ts';
+
+/** Genesis hashes of the public networks. Source: Agave clusters, `getGenesisHash`. */
+export const genesisHashes: Readonly<Record<Network, string>> = {
+  'mainnet-beta': '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d',
+  devnet: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxkrZBG',
+  testnet: '4uhcVJyU9pJkvQyS88uRDiswHXSckY9JqEQoD8X6vWeX',
+};
+
+const QUOTED_HASH = /^"([1-9A-HJ-NP-Za-km-z]{32,44})"$/;
+
+/**
+ * The genesis of the chain that a network's nodes belong to: that of more than half of them, else the one the
+ * network is known for when a node has it. Whatever all agree on is right: a private chain under a known name.
+ * @param hashes - one for each node that told its own.
+ * @returns null when that cannot be told.
+ */
+export function rightChain(hashes: readonly string[], known: string): string | null {
+  const supporters = (hash: string): number => hashes.filter((other) => other === hash).length;
+  const winner = hashes.find((hash) => supporters(hash) * 2 > hashes.length);
+  return winner ?? (hashes.includes(known) ? known : null);
+}
+
+/** Marks the nodes that belong to another chain than their network. Nodes that told nothing are believed. */
+export function markChains(nodes: readonly UpstreamNode[], network: Network): void {
+  const hashes = nodes.map(({ genesisHash }) => genesisHash).filter((hash) => hash !== null);
+  const right = rightChain(hashes, genesisHashes[network]);
+  for (const node of nodes) {
+    node.wrongChain = right !== null && node.genesisHash !== null && node.genesisHash !== right;
+  }
+}
+
+/**
+ * Asks a node for its genesis, unless it has answered that before, be it with an error: a chain's genesis does
+ * not change.
+ */
+export async function learnChain(node: UpstreamNode, timeoutMs: number, signal: AbortSignal): Promise<void> {
+  if (node.genesisAsked) return;
+  const { network } = node;
+  const call = { network, method: 'getGenesisHash', row: methods.getGenesisHash, params: null };
+  const { outcome, elapsedMs } = await attempt(node, call, timeoutMs, signal);
+  node.learnFromPoll(outcome, elapsedMs);
+  if (outcome.kind !== 'answer') return;
+  node.genesisAsked = true;
+  node.genesisHash = QUOTED_HASH.exec(outcome.answer.body.toString('latin1'))?.[1] ?? null;
+}

@@ -1,0 +1,83 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { Failure } from '../../src/protocol/errors.ts';
+import { dyingAfterRequest } from './mock/dying.ts';
+import { failing } from './mock/failing.ts';
+import { healthy } from './mock/healthy.ts';
+import { call, type Scene, stage } from './mock/pool.ts';
+import { type Behaviour, send } from './mock/server.ts';
+
+const tooLarge: Behaviour = (_request, reply) =>
+  send(reply, 'request body size exceeds allowed maximum', 413);
+const badRequest: Behaviour = (_request, reply) => send(reply, '<h1>Bad Request</h1>', 400);
+
+let scene: Scene;
+afterEach(() => scene.close());
+
+/** How asking for it ended: the text of the result, or the failure's code. */
+async function ended(method: string): Promise<string> {
+  return scene.pool.ask(call(method)).then(
+    ({ body }) => body.toString(),
+    (reason: unknown) => (reason instanceof Failure ? reason.code : String(reason)),
+  );
+}
+
+const asked = (): number[] => scene.mocks.map(({ received }) => received.length);
+
+describe('a request that a node refuses as such', () => {
+  it.each([
+    ['too large', tooLarge],
+    ['malformed', badRequest],
+  ])('because it is %s is taken to a node that takes it', async (_name, refusing) => {
+    scene = await stage([refusing, refusing, healthy('7')]);
+    for (let i = 0; i < 10; i++) expect(await ended('simulateTransaction')).toBe('7');
+    expect(Math.max(...asked())).toBe(10);
+  });
+
+  it.each([
+    ['too large', tooLarge, 'BODY_TOO_LARGE', 413],
+    ['malformed', badRequest, 'INVALID_REQUEST', 200],
+  ])(
+    'because it is %s fails as the caller’s when all refuse, each asked once',
+    async (_n, refusing, code) => {
+      scene = await stage([refusing, refusing, refusing]);
+      expect(await ended('sendTransaction')).toBe(code);
+      expect(asked()).toEqual([1, 1, 1]);
+    },
+  );
+
+  it('fails at once at the only node', async () => {
+    scene = await stage([tooLarge], { backoffMs: 2_000 });
+    const startedAt = performance.now();
+    expect(await ended('getBalance')).toBe('BODY_TOO_LARGE');
+    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    expect(asked()).toEqual([1]);
+  });
+
+  it('is called too large when one node says so and another says only that it is bad', async () => {
+    scene = await stage([tooLarge, badRequest]);
+    for (let i = 0; i < 6; i++) expect(await ended('getBalance')).toBe('BODY_TOO_LARGE');
+  });
+
+  it('is not the caller’s fault while another node is away that might have taken it', async () => {
+    scene = await stage([tooLarge, dyingAfterRequest]);
+    expect(await ended('getBalance')).toBe('UPSTREAM_UNAVAILABLE');
+    expect(asked()[0]).toBe(1);
+  });
+
+  it('is answered with what another node said of it', async () => {
+    scene = await stage([badRequest, failing(-32011)]);
+    expect(JSON.parse(await ended('getBlock'))).toMatchObject({ code: -32011 });
+  });
+
+  it('goes to one node only when it must not be repeated', async () => {
+    scene = await stage([tooLarge, tooLarge]);
+    expect(await ended('requestAirdrop')).toBe('BODY_TOO_LARGE');
+    expect(asked().sort()).toEqual([0, 1]);
+  });
+
+  it('is not held against the node', async () => {
+    scene = await stage([tooLarge], { circuitFailuresMax: 1 });
+    for (let i = 0; i < 3; i++) await ended('getBalance');
+    expect(scene.pool.status()[0]).toMatchObject({ failuresInRow: 0, state: 'unknown' });
+  });
+});

@@ -1,0 +1,65 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { genesisHashes } from '../../src/upstream/chain.ts';
+import { call, type Scene, stage, until } from './mock/pool.ts';
+import { type Behaviour, send, sendError } from './mock/server.ts';
+
+const PRIVATE = 'HNSLXWEvvuKfLEZBvAtDy1cWqeSPvZ8Yh1mVrQzWaB3x';
+
+/** A node of the chain with that genesis, whose every other answer is `result`. */
+const nodeOf =
+  (genesis: string, result: string, slot = 1_000): Behaviour =>
+  ({ id, method }, reply) => {
+    const own = method === 'getGenesisHash' ? `"${genesis}"` : method === 'getSlot' ? `${slot}` : result;
+    send(reply, `{"jsonrpc":"2.0","result":${own},"id":${id}}\n`);
+  };
+
+let scene: Scene;
+afterEach(() => scene.close());
+
+const states = (): string[] => scene.pool.status().map(({ state }) => state);
+
+describe('a node of another chain', () => {
+  it('is never asked, and does not make the others look behind', async () => {
+    scene = await stage([
+      nodeOf(genesisHashes.devnet, '1'),
+      nodeOf(genesisHashes['mainnet-beta'], '2', 9_000_000),
+    ]);
+    scene.pool.start();
+    await until(() => states().join() === 'healthy,wrong-chain');
+    for (let i = 0; i < 20; i++) expect((await scene.pool.ask(call('getBalance'))).body.toString()).toBe('1');
+    expect(scene.mocks[1]!.received).toHaveLength(0);
+  });
+
+  it('is named in the log, once', async () => {
+    scene = await stage([nodeOf(genesisHashes.devnet, '1'), nodeOf(PRIVATE, '2')]);
+    scene.pool.start();
+    await until(() => states()[1] === 'wrong-chain' && scene.mocks[1]!.polls.length > 6);
+    const told = scene.logged.map((line) => JSON.parse(line)).filter(({ node }) => node === 'node-2');
+    expect(told.filter(({ state }) => state === 'wrong-chain')).toHaveLength(1);
+    expect(told.at(-1)).toMatchObject({ genesisHash: PRIVATE });
+  });
+
+  it('is asked for its genesis once', async () => {
+    scene = await stage([nodeOf(PRIVATE, '1'), nodeOf(PRIVATE, '2')]);
+    scene.pool.start();
+    await until(() => scene.mocks.every(({ polls }) => polls.length > 6));
+    for (const { polls } of scene.mocks) {
+      expect(polls.filter(({ method }) => method === 'getGenesisHash')).toHaveLength(1);
+    }
+    expect(states()).toEqual(['healthy', 'healthy']);
+  });
+});
+
+describe('a node that does not tell its genesis', () => {
+  it('is believed to belong where it was put, and not asked again when it refused', async () => {
+    const mute: Behaviour = (request, reply, socket) => {
+      if (request.method === 'getGenesisHash') sendError(reply, request.id, -32601, 'Method not found');
+      else nodeOf('', '2')(request, reply, socket);
+    };
+    scene = await stage([nodeOf(genesisHashes.devnet, '1'), mute]);
+    scene.pool.start();
+    await until(() => scene.mocks[1]!.polls.length > 6);
+    expect(scene.mocks[1]!.polls.filter(({ method }) => method === 'getGenesisHash')).toHaveLength(1);
+    expect(states()).toEqual(['healthy', 'healthy']);
+  });
+});
