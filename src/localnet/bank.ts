@@ -6,6 +6,7 @@ import { type Epoch, type Lamports, lamports, type Slot, slot } from '../ledger/
 import type { AccountKeyKind } from './accounts-index.ts';
 import type { AccountsStore } from './accounts-store.ts';
 import type { Bank, Clock, EpochSchedule } from './node.ts';
+import { OwnVotes } from './own-votes.ts';
 import { BLOCKHASH_AGE_MAX, type RecentBlocks } from './recent-blocks.ts';
 import { clockOf, type SlotHeader } from './slot-header.ts';
 import { SysvarAccounts, synthesizedLamports, synthesizedSysvars } from './sysvar-accounts.ts';
@@ -17,7 +18,12 @@ export type BankSources = Readonly<{
   recentBlocks: RecentBlocks;
   epochSchedule: EpochSchedule;
   genesisStake: bigint;
+  /** That of the node itself. */
+  voteAccount: Address;
 }>;
+
+const ownVotesAt = (slot: number, { epochSchedule, ...sources }: BankSources): OwnVotes =>
+  new OwnVotes(slot, { ...sources, slotsPerEpoch: Number(epochSchedule.slotsPerEpoch) });
 
 type Found = readonly [Address, Account];
 
@@ -35,6 +41,7 @@ export class FrozenBank implements Bank, StateView {
   readonly at: number;
   readonly #sources: BankSources;
   readonly #sysvars: SysvarAccounts;
+  readonly #ownVotes: OwnVotes;
 
   /** @param accountLamports - sum of the lamports of all stored accounts after the slot. */
   constructor(header: SlotHeader, accountLamports: bigint, sources: BankSources) {
@@ -49,6 +56,7 @@ export class FrozenBank implements Bank, StateView {
     this.capitalization = lamports(accountLamports + synthesizedLamports);
     this.#sources = sources;
     this.#sysvars = new SysvarAccounts({ ...sources, clock: this.clock, lastBlockSlot: header.slot });
+    this.#ownVotes = ownVotesAt(header.slot, sources);
   }
 
   get lastBlockhash(): Blockhash {
@@ -56,7 +64,8 @@ export class FrozenBank implements Bank, StateView {
   }
 
   account(address: Address): Account | null {
-    return this.#sysvars.account(address) ?? this.#sources.store.at(address, this.at);
+    const stored = this.#sources.store.at(address, this.at);
+    return this.#sysvars.account(address) ?? this.#ownVotes.show(address, stored);
   }
 
   *accountsByOwner(program: Address): IterableIterator<Found> {
@@ -77,7 +86,7 @@ export class FrozenBank implements Bank, StateView {
   }
 
   *accounts(): IterableIterator<Found> {
-    yield* this.#sources.store.entries(this.at);
+    yield* this.#shown(this.#sources.store.entries(this.at));
     yield* this.#synthesized();
   }
 
@@ -92,7 +101,11 @@ export class FrozenBank implements Bank, StateView {
   }
 
   #find(kind: AccountKeyKind, key: Address): Iterable<Found> {
-    return this.#sources.store.find(kind, key, this.at);
+    return this.#shown(this.#sources.store.find(kind, key, this.at));
+  }
+
+  *#shown(stored: Iterable<Found>): IterableIterator<Found> {
+    for (const [address, account] of stored) yield [address, this.#ownVotes.show(address, account)];
   }
 
   *#synthesized(): IterableIterator<Found> {
@@ -107,6 +120,7 @@ export class OpenSlot implements StateView {
   readonly clock: Clock;
   readonly #store: AccountsStore;
   readonly #sysvars: SysvarAccounts;
+  readonly #ownVotes: OwnVotes;
 
   constructor(header: Pick<SlotHeader, 'slot' | 'blockTime' | 'epochStartTime'>, sources: BankSources) {
     this.slot = header.slot;
@@ -114,9 +128,10 @@ export class OpenSlot implements StateView {
     this.clock = clockOf(header, sources.epochSchedule);
     this.#store = sources.store;
     this.#sysvars = new SysvarAccounts({ ...sources, clock: this.clock, lastBlockSlot: header.slot - 1 });
+    this.#ownVotes = ownVotesAt(header.slot, sources);
   }
 
   account(address: Address): Account | null {
-    return this.#sysvars.account(address) ?? this.#store.newest(address);
+    return this.#sysvars.account(address) ?? this.#ownVotes.show(address, this.#store.newest(address));
   }
 }

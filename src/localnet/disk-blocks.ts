@@ -27,6 +27,10 @@ export class DiskBlocks implements BlockStore {
     return this.#log.durableSlot;
   }
 
+  get failure(): Error | null {
+    return this.#log.failure;
+  }
+
   get firstAvailableSlot(): Slot {
     return slot(this.#index.oldestSlot);
   }

@@ -12,9 +12,11 @@ import type { AccountsStore } from './accounts-store.ts';
 import { type BankSources, FrozenBank, OpenSlot } from './bank.ts';
 import { type Execution, executeTransaction, type Refusal } from './execute-transaction.ts';
 import { faucetTransfer } from './faucet.ts';
+import { LedgerHaltedError } from './ledger-halted.ts';
 import type {
   Bank,
   Block,
+  BlockReward,
   ExecutedTransaction,
   Genesis,
   History,
@@ -23,7 +25,7 @@ import type {
   SimulateOptions,
   Simulation,
 } from './node.ts';
-import type { RecentBlocks } from './recent-blocks.ts';
+import { BLOCKHASH_AGE_MAX, type RecentBlocks } from './recent-blocks.ts';
 import { simulateTransaction } from './simulate-transaction.ts';
 import { slotBlockhash } from './slot-blockhash.ts';
 import type { SlotHeader } from './slot-header.ts';
@@ -32,6 +34,7 @@ import type { StatusCache } from './status-cache.ts';
 import { ageOfTransaction } from './transaction-age.ts';
 import { BLOCK_COST_MAX } from './transaction-cost.ts';
 import { Vm } from './vm.ts';
+import { WaitingTransactions } from './waiting-transactions.ts';
 
 /** How far the commitments trail the tip, in slots. */
 const CONFIRMED_LAG = 1;
@@ -41,6 +44,8 @@ export const FINALIZED_LAG = 31;
 export interface BlockStore extends History {
   /** Highest slot that a crash of the machine cannot take back. */
   readonly durableSlot: number;
+  /** Why it takes no more slots; null while it does. */
+  readonly failure: Error | null;
   /** Records a frozen slot and starts to make it durable. */
   append(record: SlotRecord): void;
 }
@@ -64,7 +69,14 @@ export type LedgerOptions = Readonly<{
   now?: () => number;
   /** Cost units that one slot may hold. Default Agave's 60 million. */
   blockCostMax?: bigint;
+  /** Transactions that may wait for room in a block. Default 10,000, as Agave's retry pool. */
+  waitingMaxTransactions?: number;
 }>;
+
+export const WAITING_MAX_TRANSACTIONS = 10_000;
+
+/** What became of a transaction: the error it was refused or failed with, or the room that it lacked. */
+type Taken = Readonly<{ err: TransactionError | null } | { lacksRoomFor: bigint }>;
 
 /** What listeners hear when a slot freezes. */
 export type Frozen = Readonly<{ block: Block; bank: Bank; accounts: SlotRecord['accounts'] }>;
@@ -92,16 +104,22 @@ export class EmbeddedLedger implements LocalNode {
   readonly #simulationVm = new Vm();
   readonly #banks = new Map<number, FrozenBank>();
   readonly #listeners = new Set<(frozen: Frozen) => void>();
+  readonly #waiting: WaitingTransactions;
   #tip: SlotHeader;
   #finalized = 0;
   #open: OpenWork;
+  #failure: Error | null = null;
 
   constructor(state: LedgerState, options: LedgerOptions = {}) {
     this.genesis = state.genesis;
     this.history = state.blocks;
     this.#state = state;
-    this.#options = { now: Date.now, blockCostMax: BLOCK_COST_MAX, ...options };
-    this.#sources = { ...state, epochSchedule: state.genesis.epochSchedule };
+    const { now = Date.now, blockCostMax = BLOCK_COST_MAX } = options;
+    const { waitingMaxTransactions = WAITING_MAX_TRANSACTIONS } = options;
+    this.#options = { now, blockCostMax, waitingMaxTransactions };
+    this.#waiting = new WaitingTransactions(waitingMaxTransactions);
+    const { epochSchedule, voteAccount } = state.genesis;
+    this.#sources = { ...state, epochSchedule, voteAccount };
     for (const { header, accountLamports } of state.frozen) {
       this.#banks.set(header.slot, new FrozenBank(header, accountLamports, this.#sources));
     }
@@ -112,6 +130,10 @@ export class EmbeddedLedger implements LocalNode {
 
   get durableSlot(): Slot {
     return slot(this.#state.blocks.durableSlot);
+  }
+
+  get failure(): Error | null {
+    return this.#failure ?? this.#state.blocks.failure;
   }
 
   /** All accounts, for those who write snapshots. */
@@ -149,19 +171,32 @@ export class EmbeddedLedger implements LocalNode {
   }
 
   submit(transaction: Transaction): TransactionError | null {
-    const execution = this.#execute(transaction);
-    if ('refused' in execution) return execution.refused;
-    this.#commit(transaction, execution);
-    return execution.meta.err;
+    const taken = this.#take(transaction);
+    return 'err' in taken ? taken.err : 'WouldExceedMaxBlockCostLimit';
   }
 
-  airdrop(to: Address, amount: Lamports, recentBlockhash?: Blockhash): Signature | 'insufficient' {
+  send(transaction: Transaction, maxRetries?: bigint): 'taken' | 'queue full' {
+    const [signature] = transaction.signatures;
+    if (signature === undefined || this.#waiting.has(signature)) return 'taken';
+    const taken = this.#take(transaction);
+    if ('err' in taken || maxRetries === 0n) return 'taken';
+    const retriesLeft = maxRetries ?? null;
+    const lastTip = this.#lastTipFor(transaction);
+    const entry = { transaction, cost: taken.lacksRoomFor, lastTip, retriesLeft };
+    return this.#waiting.add(signature, entry) ? 'taken' : 'queue full';
+  }
+
+  airdrop(
+    to: Address,
+    amount: Lamports,
+    recentBlockhash?: Blockhash,
+  ): Signature | 'insufficient' | 'queue full' {
     const transaction = this.#airdropTransaction(to, amount, recentBlockhash);
     const available = this.#state.store.newest(this.genesis.faucet)?.lamports ?? 0n;
     if (available < amount + feeOf(transaction.message)) return 'insufficient';
     // Whatever becomes of it shows in the transaction's own status, as with a faucet that only sends.
-    this.submit(transaction);
-    return transaction.signatures[0] as Signature;
+    const sent = this.send(transaction);
+    return sent === 'queue full' ? sent : (transaction.signatures[0] as Signature);
   }
 
   /** Calls back after each slot that freezes. @returns what ends that. */
@@ -171,10 +206,24 @@ export class EmbeddedLedger implements LocalNode {
   }
 
   /**
-   * Freezes the open slot, which becomes `processed`, and opens the next.
-   * @throws whatever the block store throws; nothing is frozen then.
+   * Freezes the open slot, which becomes `processed`, and opens the next, in which what waited for room is
+   * tried again.
+   * @throws whatever the block store throws; nothing is frozen then, and the ledger takes nothing more.
    */
   freeze(): Bank {
+    this.#requireRunning();
+    try {
+      const frozen = this.#freeze();
+      for (const listener of this.#listeners) listener(frozen);
+      this.#retryWaiting();
+      return frozen.bank;
+    } catch (error) {
+      this.#failure ??= error instanceof Error ? error : new Error(String(error));
+      throw error;
+    }
+  }
+
+  #freeze(): Frozen {
     const { blocks, recentBlocks, statuses, store } = this.#state;
     const record = this.#seal();
     blocks.append(record);
@@ -186,9 +235,13 @@ export class EmbeddedLedger implements LocalNode {
     this.#root();
     statuses.expire(header.slot);
     this.#open = this.#openNext();
-    const frozen: Frozen = { block: blockOf(record), bank, accounts: record.accounts };
-    for (const listener of this.#listeners) listener(frozen);
-    return bank;
+    return { block: blockOf(record), bank, accounts: record.accounts };
+  }
+
+  /** @throws LedgerHaltedError */
+  #requireRunning(): void {
+    const { failure } = this;
+    if (failure !== null) throw new LedgerHaltedError(failure);
   }
 
   #bankAt(at: number): FrozenBank {
@@ -221,16 +274,47 @@ export class EmbeddedLedger implements LocalNode {
     return { view, header, transactions: [], accounts: new Map(), cost: 0n, leaderFees: 0n };
   }
 
+  /** Runs a transaction in the open slot, where it has room. @throws LedgerHaltedError */
+  #take(transaction: Transaction): Taken {
+    this.#requireRunning();
+    const execution = this.#execute(transaction);
+    if ('refused' in execution) return { err: execution.refused };
+    const { err, costUnits } = execution.meta;
+    if (!this.#hasRoomFor(costUnits)) return { lacksRoomFor: costUnits };
+    this.#commit(transaction, execution);
+    return { err };
+  }
+
+  #hasRoomFor(cost: bigint): boolean {
+    return this.#open.cost + cost <= this.#options.blockCostMax;
+  }
+
+  /** What still does not fit by what it cost the last time is not run only to find that out again. */
+  #retryWaiting(): void {
+    this.#waiting.offer(this.#tip.slot, (transaction, cost) => {
+      if (!this.#hasRoomFor(cost)) return cost;
+      const taken = this.#take(transaction);
+      return 'err' in taken ? null : taken.lacksRoomFor;
+    });
+  }
+
+  /**
+   * The last tip on which a transaction may run: the end of its blockhash, or for one on a durable nonce as long
+   * again. Source: agave rpc/src/rpc.rs, `send_transaction`.
+   */
+  #lastTipFor({ message }: Transaction): number {
+    const age = this.#state.recentBlocks.ageOf(message.recentBlockhash, this.#tip.slot);
+    const used = age === null || age > BLOCKHASH_AGE_MAX ? 0 : age;
+    return this.#tip.slot + BLOCKHASH_AGE_MAX - used;
+  }
+
   #execute(transaction: Transaction): Execution | Refusal {
     const { recentBlocks, statuses } = this.#state;
     if (!verifyTransaction(transaction)) return { refused: 'SignatureFailure' };
     const age = ageOfTransaction(transaction, this.#tip.slot, recentBlocks, this.#open.view);
     if (age === null) return { refused: 'BlockhashNotFound' };
     if (statuses.slotOf(transaction) !== undefined) return { refused: 'AlreadyProcessed' };
-    const execution = executeTransaction(transaction, age.nonce, this.#open.view, this.#vm);
-    if ('refused' in execution) return execution;
-    const isFull = this.#open.cost + execution.meta.costUnits > this.#options.blockCostMax;
-    return isFull ? { refused: 'WouldExceedMaxBlockCostLimit' } : execution;
+    return executeTransaction(transaction, age.nonce, this.#open.view, this.#vm);
   }
 
   #commit(transaction: Transaction, { meta, writes }: Execution): void {
@@ -251,7 +335,7 @@ export class EmbeddedLedger implements LocalNode {
 
   /** Pays the leader and names the slot. */
   #seal(): SlotRecord {
-    this.#payLeader();
+    const rewards = this.#payLeader();
     const { header, transactions, accounts } = this.#open;
     const previousBlockhash = this.#tip.blockhash;
     const blockhash = slotBlockhash(
@@ -260,16 +344,20 @@ export class EmbeddedLedger implements LocalNode {
       transactions.map(({ transaction }) => transaction),
     );
     const transactionCount = this.#tip.transactionCount + BigInt(transactions.length);
-    return { header: { ...header, blockhash, previousBlockhash, transactionCount }, transactions, accounts };
+    const sealed = { ...header, blockhash, previousBlockhash, transactionCount };
+    return { header: sealed, transactions, rewards, accounts };
   }
 
-  #payLeader(): void {
+  /** Source: agave runtime/src/bank/fee_distribution.rs; nothing earned is no reward. */
+  #payLeader(): BlockReward[] {
     const { identity } = this.genesis;
     const leader = this.#state.store.newest(identity);
     const fees = this.#open.leaderFees;
-    if (fees === 0n || leader === null) return;
-    this.#write(identity, { ...leader, lamports: lamports(leader.lamports + fees) });
+    if (fees === 0n || leader === null) return [];
+    const postBalance = lamports(leader.lamports + fees);
+    this.#write(identity, { ...leader, lamports: postBalance });
     this.#open.leaderFees = 0n;
+    return [{ pubkey: identity, lamports: fees, postBalance, rewardType: 'Fee', commission: null }];
   }
 
   /** With no blockhash given, an older one makes equal airdrops different transactions. */
@@ -279,7 +367,8 @@ export class EmbeddedLedger implements LocalNode {
     if (recentBlockhash !== undefined) return faucetTransfer(faucet, to, amount, recentBlockhash);
     for (const { blockhash } of recentBlocks.downFrom(newest.slot, 100)) {
       const transaction = faucetTransfer(faucet, to, amount, blockhash);
-      if (statuses.slotOf(transaction) === undefined) return transaction;
+      const isSent = this.#waiting.has(transaction.signatures[0] as Signature);
+      if (!isSent && statuses.slotOf(transaction) === undefined) return transaction;
     }
     return faucetTransfer(faucet, to, amount, newest.blockhash);
   }

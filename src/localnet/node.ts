@@ -28,8 +28,24 @@ export interface LocalNode {
    * @returns whether it entered the block.
    */
   submit(transaction: Transaction): TransactionError | null;
-  /** Transfers from the faucet; the transaction is signed by the ledger itself. */
-  airdrop(to: Address, lamports: Lamports, recentBlockhash?: Blockhash): Signature | 'insufficient';
+  /**
+   * Runs a transaction as `submit` does, but lets one for which the open slot has no room wait: it is tried again
+   * in each of the next slots until it runs, its blockhash has expired, or its tries are used up.
+   * @param maxRetries - slots in which it is tried again at most; no bound when absent.
+   * @returns whether it was taken, whatever then becomes of it, or could not even wait.
+   */
+  send(transaction: Transaction, maxRetries?: bigint): 'taken' | 'queue full';
+  /** Transfers from the faucet; the transaction is signed by the ledger itself and sent as with `send`. */
+  airdrop(
+    to: Address,
+    lamports: Lamports,
+    recentBlockhash?: Blockhash,
+  ): Signature | 'insufficient' | 'queue full';
+  /**
+   * What ended the making of slots, such as a disk that refused a write; null while all is well. After it
+   * `submit`, `send` and `airdrop` throw, and reads go on.
+   */
+  readonly failure: Error | null;
   /** Highest slot whose record is on disk. */
   readonly durableSlot: Slot;
   /** Where the node is reached; absent until its sockets are open. */
@@ -104,6 +120,16 @@ export type ExecutedTransaction = Readonly<{
   meta: TransactionMeta;
 }>;
 
+/** What a block paid beside its transactions: here only the leader's share of the fees. */
+export type BlockReward = Readonly<{
+  pubkey: Address;
+  lamports: bigint;
+  /** Of the account, after the block. */
+  postBalance: Lamports;
+  rewardType: 'Fee';
+  commission: null;
+}>;
+
 /** A frozen block. */
 export type Block = Readonly<{
   slot: Slot;
@@ -114,6 +140,7 @@ export type Block = Readonly<{
   /** Unix seconds. */
   blockTime: bigint;
   transactions: readonly ExecutedTransaction[];
+  rewards: readonly BlockReward[];
 }>;
 
 /** One line of an address's history. */

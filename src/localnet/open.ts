@@ -14,7 +14,6 @@ import type { Bank, Genesis, LocalNode } from './node.ts';
 import { restoreLedger } from './restore-ledger.ts';
 import { SegmentLog } from './segment-log.ts';
 import { startSlotTicker } from './slot-ticker.ts';
-import { BLOCK_COST_MAX } from './transaction-cost.ts';
 
 /** How to open an embedded ledger. Those marked *genesis* have no effect on a ledger that exists. */
 export type LocalNodeOptions = Readonly<{
@@ -40,6 +39,8 @@ export type LocalNodeOptions = Readonly<{
   now?: () => number;
   /** Cost units that one slot may hold. Default Agave's 60 million. */
   blockCostMax?: bigint;
+  /** Transactions that may wait for room in a block. Default 10,000, as Agave's retry pool. */
+  waitingMaxTransactions?: number;
   /** Size of log segments and length of history. */
   limits?: Partial<UpkeepLimits>;
   /**
@@ -122,8 +123,7 @@ function restored(
   const genesis = readGenesis(dir, options.slotMs ?? DEFAULT_SLOT_MS);
   const blocks = new DiskBlocks(log, index);
   const faucet = readFaucet(dir);
-  const { now = Date.now, blockCostMax = BLOCK_COST_MAX } = options;
-  return new EmbeddedLedger({ ...state, genesis, genesisStake, faucet, blocks }, { now, blockCostMax });
+  return new EmbeddedLedger({ ...state, genesis, genesisStake, faucet, blocks }, options);
 }
 
 type Parts = Readonly<{

@@ -75,6 +75,16 @@ const record: fc.Arbitrary<SlotRecord> = fc.record({
     transactionCount: u64,
   }),
   transactions: fc.array(fc.record({ transaction, meta }), { maxLength: 3 }),
+  rewards: fc.array(
+    fc
+      .record({
+        pubkey: address,
+        lamports: fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n),
+        postBalance: u64.map(lamports),
+      })
+      .map((paid) => ({ ...paid, rewardType: 'Fee' as const, commission: null })),
+    { maxLength: 2 },
+  ),
   accounts: fc
     .array(fc.tuple(address, fc.option(account)), { maxLength: 4 })
     .map((entries) => new Map(entries)),
@@ -85,9 +95,9 @@ describe('a slot record', () => {
     fc.assert(
       fc.property(record, (original) => {
         const encoded = encodeRecord(original);
-        const { header, transactions, accounts } = original;
+        const { header, transactions, rewards, accounts } = original;
         expect(decodeRecord(encoded)).toEqual(original);
-        expect(decodeBlock(encoded)).toEqual({ header, transactions });
+        expect(decodeBlock(encoded)).toEqual({ header, transactions, rewards });
         expect(decodeChanges(encoded)).toEqual({ header, accounts });
         expect(decodeHeader(encoded)).toEqual(header);
       }),

@@ -1,24 +1,28 @@
 import { ByteReader, ByteWriter, OutOfBytes } from '../base/bytes.ts';
 import type { Account } from '../ledger/account/account.ts';
-import type { Address } from '../ledger/address.ts';
+import { type Address, addressBytes, addressFromBytes } from '../ledger/address.ts';
 import { blockhashBytes, blockhashFromBytes } from '../ledger/blockhash.ts';
+import { lamports } from '../ledger/units.ts';
 import { readAccount, writeAccount } from './account-codec.ts';
-import type { ExecutedTransaction } from './node.ts';
+import type { BlockReward, ExecutedTransaction } from './node.ts';
 import type { SlotHeader } from './slot-header.ts';
-import type { SlotRecord } from './slot-record.ts';
+import type { RecordedBlock, SlotRecord } from './slot-record.ts';
 import { CorruptRecord, readExecuted, writeExecuted } from './transaction-codec.ts';
 
 /**
  * The bytes of a frozen slot in the log.
  *
- *     header | bytes of transactions u32 | count u32 | transactions | count u32 | accounts
+ *     header | bytes of block u32 | count u32 | transactions | count u32 | rewards | count u32 | accounts
+ *              \_____________________ block ______________________________/
  *
  * Header: slot u64, blockhash 32, previous blockhash 32, block time i64, epoch start time i64, transactions
- * since genesis u64.
+ * since genesis u64. Reward: address 32, lamports i64, balance u64. A block that ends with its transactions has no
+ * rewards.
  */
-export function encodeRecord({ header, transactions, accounts }: SlotRecord): Uint8Array {
+export function encodeRecord({ header, transactions, rewards, accounts }: SlotRecord): Uint8Array {
   const inner = new ByteWriter(256 + transactions.length * 1024).u32(transactions.length);
   for (const executed of transactions) writeExecuted(inner, executed);
+  writeRewards(inner, rewards);
   const writer = new ByteWriter(512 + inner.length);
   writeHeader(writer, header);
   writer.u32(inner.length).bytes(inner.finish());
@@ -34,18 +38,16 @@ export function encodeRecord({ header, transactions, accounts }: SlotRecord): Ui
 export function decodeRecord(bytes: Uint8Array): SlotRecord {
   return reading(bytes, (reader) => {
     const header = readHeader(reader);
-    reader.skip(4);
-    const transactions = readTransactions(reader);
-    return { header, transactions, accounts: readAccounts(reader) };
+    const block = readBlock(reader.bytes(reader.u32()));
+    return { header, ...block, accounts: readAccounts(reader) };
   });
 }
 
-/** The header and transactions of a record; its accounts are not read. */
-export function decodeBlock(bytes: Uint8Array): Pick<SlotRecord, 'header' | 'transactions'> {
+/** The header, transactions and rewards of a record; its accounts are not read. */
+export function decodeBlock(bytes: Uint8Array): RecordedBlock {
   return reading(bytes, (reader) => {
     const header = readHeader(reader);
-    reader.skip(4);
-    return { header, transactions: readTransactions(reader) };
+    return { header, ...readBlock(reader.bytes(reader.u32())) };
   });
 }
 
@@ -65,6 +67,31 @@ function readTransactions(reader: ByteReader): ExecutedTransaction[] {
   const transactions: ExecutedTransaction[] = [];
   for (let left = reader.u32(); left > 0; left--) transactions.push(readExecuted(reader));
   return transactions;
+}
+
+function readBlock(bytes: Uint8Array): Pick<RecordedBlock, 'transactions' | 'rewards'> {
+  const reader = new ByteReader(bytes);
+  const transactions = readTransactions(reader);
+  return { transactions, rewards: reader.remaining === 0 ? [] : readRewards(reader) };
+}
+
+function writeRewards(writer: ByteWriter, rewards: readonly BlockReward[]): void {
+  if (rewards.length === 0) return;
+  writer.u32(rewards.length);
+  for (const { pubkey, lamports: paid, postBalance } of rewards) {
+    writer.bytes(addressBytes(pubkey)).i64(paid).u64(postBalance);
+  }
+}
+
+function readRewards(reader: ByteReader): BlockReward[] {
+  const rewards: BlockReward[] = [];
+  for (let left = reader.u32(); left > 0; left--) {
+    const pubkey = addressFromBytes(reader.bytes(32));
+    const paid = reader.i64();
+    const postBalance = lamports(reader.u64());
+    rewards.push({ pubkey, lamports: paid, postBalance, rewardType: 'Fee', commission: null });
+  }
+  return rewards;
 }
 
 function readAccounts(reader: ByteReader): Map<Address, Account | null> {

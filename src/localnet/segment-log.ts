@@ -76,6 +76,11 @@ export class SegmentLog {
     return this.#durable;
   }
 
+  /** The first write that the disk refused; the log takes no more after it. */
+  get failure(): Error | null {
+    return this.#failure;
+  }
+
   /**
    * Walks the records of a segment, in order. In the last segment, an unfinished record at the end is cut off:
    * it was being written when the process or the machine died.

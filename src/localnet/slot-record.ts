@@ -1,19 +1,23 @@
 import type { Account } from '../ledger/account/account.ts';
 import type { Address } from '../ledger/address.ts';
 import { slot } from '../ledger/units.ts';
-import type { Block, ExecutedTransaction } from './node.ts';
+import type { Block, BlockReward, ExecutedTransaction } from './node.ts';
 import type { SlotHeader } from './slot-header.ts';
 
 /** All that a frozen slot did: what history keeps and what a restart replays. */
 export type SlotRecord = Readonly<{
   header: SlotHeader;
   transactions: readonly ExecutedTransaction[];
+  rewards: readonly BlockReward[];
   /** Accounts as the slot left them; null where drained. */
   accounts: ReadonlyMap<Address, Account | null>;
 }>;
 
+/** The part of a record that makes a block. */
+export type RecordedBlock = Pick<SlotRecord, 'header' | 'transactions' | 'rewards'>;
+
 /** The block of a record. */
-export function blockOf({ header, transactions }: Pick<SlotRecord, 'header' | 'transactions'>): Block {
+export function blockOf({ header, transactions, rewards }: RecordedBlock): Block {
   return {
     slot: slot(header.slot),
     parentSlot: slot(Math.max(0, header.slot - 1)),
@@ -22,5 +26,6 @@ export function blockOf({ header, transactions }: Pick<SlotRecord, 'header' | 't
     blockHeight: BigInt(header.slot),
     blockTime: BigInt(header.blockTime),
     transactions,
+    rewards,
   };
 }

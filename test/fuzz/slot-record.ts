@@ -38,10 +38,19 @@ const meta = {
 };
 
 export const seeds: readonly Uint8Array[] = [
-  encodeRecord({ header, transactions: [], accounts: new Map() }),
+  encodeRecord({ header, transactions: [], rewards: [], accounts: new Map() }),
   encodeRecord({
     header,
     transactions: [{ transaction: faucetTransfer(payer, payer.address, lamports(1), blockhash), meta }],
+    rewards: [
+      {
+        pubkey: payer.address,
+        lamports: 2500n,
+        postBalance: lamports(7500),
+        rewardType: 'Fee',
+        commission: null,
+      },
+    ],
     accounts: new Map([[payer.address, account]]),
   }),
 ];

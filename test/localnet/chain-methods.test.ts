@@ -215,10 +215,10 @@ describe('leaders', () => {
 });
 
 describe('getVoteAccounts', () => {
-  const own = (lastVote: number, rootSlot: number, activatedStake: JsonValue): JsonValue => ({
-    activatedStake,
+  const own = (lastVote: number, rootSlot: number, epochCredits: JsonValue): JsonValue => ({
+    activatedStake: STAKE,
     commission: 100,
-    epochCredits: [],
+    epochCredits,
     epochVoteAccount: true,
     inflationRewardsCommissionBps: 10_000,
     lastVote,
@@ -229,11 +229,35 @@ describe('getVoteAccounts', () => {
   const STAKE = 999_999_997_717_120;
 
   it('tells the stake behind the node, which votes in every slot', async () => {
-    expect(await ledger.ask('getVoteAccounts')).toEqual({ current: [own(8, 0, STAKE)], delinquent: [] });
+    expect(await ledger.ask('getVoteAccounts')).toEqual({ current: [own(8, 0, [])], delinquent: [] });
     expect(await ledger.ask('getVoteAccounts', { commitment: 'processed' })).toEqual({
-      current: [own(39, 8, STAKE)],
+      // Eight slots rooted, each with a vote in time.
+      current: [own(39, 8, [[1, 128, 0]])],
       delinquent: [],
     });
+  });
+
+  it('tells what the vote account holds', async () => {
+    const { voteAccount } = ledger.node.genesis;
+    const config = { encoding: 'jsonParsed', commitment: 'processed' };
+    const answer = await ledger.ask('getAccountInfo', voteAccount, config);
+    const { info } = (answer as { value: { data: { parsed: { info: { [name: string]: JsonValue } } } } })
+      .value.data.parsed;
+    expect(info).toMatchObject({
+      nodePubkey: identity,
+      rootSlot: 8,
+      epochCredits: [{ epoch: 1, credits: '128', previousCredits: '0' }],
+      lastTimestamp: { slot: 39, timestamp: await ledger.ask('getBlockTime', 39) },
+    });
+    expect(info.votes).toEqual(
+      Array.from({ length: 31 }, (_, index) => ({
+        latency: 1,
+        slot: 9 + index,
+        confirmationCount: 31 - index,
+      })),
+    );
+    const found = await ledger.ask('getProgramAccounts', programs.vote, config);
+    expect(found).toMatchObject([{ pubkey: voteAccount, account: { data: { parsed: { info } } } }]);
   });
 
   it('knows only the vote account asked for', async () => {
@@ -298,7 +322,11 @@ describe('getVoteAccounts', () => {
   it('counts a delegation from the epoch after its activation, and keeps the unstaked when asked', async () => {
     const voter = key(70);
     const { genesis } = ledger.node;
-    const data = ledger.node.bank('processed').account(genesis.voteAccount)?.data ?? NO_BYTES;
+    const held = decodeVoteState(
+      ledger.node.bank('processed').account(genesis.voteAccount)?.data ?? NO_BYTES,
+    );
+    if (held === null) throw new Error('the vote account cannot be read');
+    const data = encodeVoteState({ ...held, votes: [], rootSlot: null, epochCredits: [] });
     const two = await openTestLedger({
       slotsPerEpoch: SLOTS_PER_EPOCH,
       accounts: [

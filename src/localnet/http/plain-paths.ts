@@ -18,7 +18,7 @@ function sol(lamports: bigint): string {
 export function plainPath(url: string, node: LocalNode): string | null {
   switch (url.split('?', 1)[0]) {
     case '/health':
-      return 'ok';
+      return node.failure ? 'unknown' : 'ok';
     case '/v0/circulating-supply':
     case '/v0/total-supply':
       return sol(node.bank('finalized').capitalization);

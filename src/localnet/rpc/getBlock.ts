@@ -41,7 +41,7 @@ function transactionsOf(block: Block, params: GetBlockParams): { readonly [name:
   }
 }
 
-/** A block at or above `confirmed`. Blocks do not record what the leader earned, so `rewards` is empty. */
+/** A block at or above `confirmed`. */
 export function getBlock(node: LocalNode, params: JsonValue | undefined): WritableJson {
   const parsed = parseGetBlock(params);
   requireConfirmed(parsed.commitment);
@@ -54,7 +54,7 @@ export function getBlock(node: LocalNode, params: JsonValue | undefined): Writab
     blockhash: block.blockhash,
     parentSlot: block.parentSlot,
     previousBlockhash: block.previousBlockhash,
-    rewards: parsed.rewards ? [] : undefined,
+    rewards: parsed.rewards ? block.rewards : undefined,
     signatures,
     transactions,
   };

@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../base/json.ts';
 import type { Address } from '../../ledger/address.ts';
 import { programs } from '../../ledger/programs.ts';
-import { type Lamports, lamports, type Slot, slot } from '../../ledger/units.ts';
+import { type Lamports, lamports, slot } from '../../ledger/units.ts';
 import { decodeVoteState, type VoteState } from '../../ledger/vote-state.ts';
 import {
   type GetVoteAccountsResult,
@@ -35,23 +35,12 @@ function describe(votePubkey: Address, state: VoteState, stake: Lamports | undef
   };
 }
 
-/**
- * The node votes for each slot in the next one and roots it 31 slots later, as the commitments of the ledger
- * trail; it does so without vote transactions, so that its account does not show it.
- */
-function withOwnVotes(vote: VoteAccountJson, bank: Bank): VoteAccountJson {
-  const trailing = (slots: bigint): Slot => slot(bank.slot > slots ? bank.slot - slots : 0n);
-  return { ...vote, lastVote: trailing(1n), rootSlot: trailing(32n) };
-}
-
-function* voteAccounts(bank: Bank, own: Address, only: Address | null): Generator<VoteAccountJson> {
+function* voteAccounts(bank: Bank, only: Address | null): Generator<VoteAccountJson> {
   const stakes = activeStakes(bank);
   for (const [address, account] of bank.accountsByOwner(programs.vote)) {
     if (only !== null && address !== only) continue;
     const state = decodeVoteState(account.data);
-    if (state === null) continue;
-    const vote = describe(address, state, stakes.get(address));
-    yield address === own ? withOwnVotes(vote, bank) : vote;
+    if (state !== null) yield describe(address, state, stakes.get(address));
   }
 }
 
@@ -64,7 +53,7 @@ export function getVoteAccounts(node: LocalNode, params: JsonValue | undefined):
   const bank = node.bank(wanted.commitment);
   const current: VoteAccountJson[] = [];
   const delinquent: VoteAccountJson[] = [];
-  for (const vote of voteAccounts(bank, node.genesis.voteAccount, wanted.votePubkey)) {
+  for (const vote of voteAccounts(bank, wanted.votePubkey)) {
     if (isCurrent(vote, bank, wanted.delinquentSlotDistance)) current.push(vote);
     else if (wanted.keepUnstakedDelinquents || vote.activatedStake > 0n) delinquent.push(vote);
   }

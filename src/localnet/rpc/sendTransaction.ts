@@ -8,6 +8,7 @@ import { RpcError } from '../../protocol/rpc-error.ts';
 import type { Bank, LocalNode, Simulation } from '../node.ts';
 import { bankFor } from './context.ts';
 import { decodeTransactionText } from './decode-wire.ts';
+import { queueFull, requireHealthy } from './health.ts';
 import { requireSanitized } from './sanitized.ts';
 
 /** `data` of -32002: what a simulation says, without what would take long to tell. */
@@ -43,16 +44,20 @@ function preflight(node: LocalNode, transaction: Transaction, bank: Bank): void 
 }
 
 /**
- * Runs a transaction. The answer is its first signature, whatever then becomes of it: a real node has only
- * passed it on by then. Order of the checks as in Agave; reference §1.10.
+ * Runs a transaction, or lets it wait for a block that has room. The answer is its first signature, whatever then
+ * becomes of it: a real node has only passed it on by then. Order of the checks as in Agave; reference §1.10.
+ * @throws RpcError -32603 when too many transactions wait already. Agave says nothing then and sends the
+ * transaction just once; here nobody else would have it.
  */
 export function sendTransaction(node: LocalNode, params: JsonValue | undefined): SendTransactionResult {
-  const { data, encoding, skipPreflight, preflightCommitment, minContextSlot } = parseSendTransaction(params);
+  const { data, encoding, skipPreflight, preflightCommitment, minContextSlot, maxRetries } =
+    parseSendTransaction(params);
   const transaction = decodeTransactionText(data, encoding);
   const bank = bankFor(node, { commitment: preflightCommitment, minContextSlot });
   requireSanitized(transaction, bank);
+  requireHealthy(node);
   if (!skipPreflight) preflight(node, transaction, bank);
-  node.submit(transaction);
+  if (node.send(transaction, maxRetries ?? undefined) === 'queue full') throw queueFull();
   const [signature] = transaction.signatures;
   if (signature === undefined) throw new Error('a sanitized transaction has a signature');
   return signature;

@@ -22,6 +22,8 @@ export type SendTransactionParams = Readonly<{
   skipPreflight: boolean;
   preflightCommitment: Commitment;
   minContextSlot: Slot | null;
+  /** How often the node tries again by itself; null for as long as the blockhash lives. */
+  maxRetries: bigint | null;
 }>;
 export type SendTransactionResult = Signature;
 
@@ -34,8 +36,8 @@ function readFlag(config: JsonObject, name: string): boolean {
 }
 
 /**
- * `transaction, {skipPreflight, preflightCommitment, encoding, maxRetries, minContextSlot}`. `maxRetries` is
- * read and ignored: nothing is sent on. Unlike elsewhere an unknown commitment is an error.
+ * `transaction, {skipPreflight, preflightCommitment, encoding, maxRetries, minContextSlot}`. Unlike
+ * elsewhere an unknown commitment is an error.
  */
 export function parseSendTransaction(params: JsonValue | undefined): SendTransactionParams {
   const list = positional(params, 1, 2);
@@ -47,7 +49,7 @@ export function parseSendTransaction(params: JsonValue | undefined): SendTransac
     readVariant(name, commitments),
   );
   const encoding = readEncoding(member(config, 'encoding'));
-  optional(member(config, 'maxRetries'), readUsize);
+  const maxRetries = optional(member(config, 'maxRetries'), readUsize);
   const minContextSlot = optional(member(config, 'minContextSlot'), readU64);
   return {
     data,
@@ -55,5 +57,6 @@ export function parseSendTransaction(params: JsonValue | undefined): SendTransac
     skipPreflight,
     preflightCommitment: skipPreflight ? 'processed' : (commitment ?? 'finalized'),
     minContextSlot: minContextSlot === null ? null : slot(minContextSlot),
+    maxRetries,
   };
 }
