@@ -2,6 +2,7 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:
 import type { Socket } from 'node:net';
 import { endSingle, NULL_ID, pushFailure } from '../protocol/envelope-answer.ts';
 import { Failure, type FailureCode } from '../protocol/errors.ts';
+import { corsHeaders } from './cors.ts';
 
 /** How long, and for how many bytes, a refused request may go on sending what nobody reads. */
 const LINGER_MS = 2_000;
@@ -19,7 +20,7 @@ export function refusalHeaders(failure: Failure, body: Buffer): OutgoingHttpHead
   const headers: OutgoingHttpHeaders = {
     'content-type': 'application/json; charset=utf-8',
     'content-length': String(body.length),
-    'access-control-allow-origin': '*',
+    ...corsHeaders,
   };
   if (failure.retryAfter !== undefined) headers['retry-after'] = String(failure.retryAfter);
   return headers;
@@ -76,11 +77,10 @@ export function refuseSocket(socket: Socket, code: FailureCode): void {
   }
   const failure = new Failure(code);
   const body = refusalBody(failure);
-  const head =
-    `HTTP/1.1 ${failure.row.http} ${REASONS[failure.row.http] ?? 'Error'}\r\n` +
-    'content-type: application/json; charset=utf-8\r\n' +
-    `content-length: ${body.length}\r\nconnection: close\r\n\r\n`;
-  socket.write(head);
+  const headers = { ...refusalHeaders(failure, body), connection: 'close' };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  const status = `HTTP/1.1 ${failure.row.http} ${REASONS[failure.row.http] ?? 'Error'}`;
+  socket.write([status, ...lines, '', ''].join('\r\n'));
   socket.end(body);
   socket.destroySoon();
 }

@@ -40,7 +40,6 @@ export const httpOptions: HttpOptions = {
 
 /** How often node:http looks for requests that are overdue, as a share of the shortest timeout. */
 const TIMEOUT_CHECKS = 4;
-const OVERLOAD_RETRY_SECONDS = 1;
 
 /** The last response begun on a connection. */
 const lastResponse = Symbol('last response');
@@ -157,7 +156,7 @@ export class HttpServer {
     response.on('close', this.#onClose);
     if (this.draining) response.setHeader('connection', 'close');
     if (this.#inFlight > this.#options.requestsInFlightMax) {
-      refuse(request, response, new Failure('OVERLOADED', { retryAfter: OVERLOAD_RETRY_SECONDS }));
+      refuse(request, response, new Failure('OVERLOADED'));
       return;
     }
     const { path, query } = splitUrl(request.url ?? '/');

@@ -362,6 +362,19 @@ describe('bodies that take too much memory together', () => {
   });
 });
 
+describe('a refusal of what never became a request', () => {
+  it('can be read by a script in a browser', async () => {
+    const wire = door.connect();
+    wire.socket.write('POST /v1/rpc HTTP/1.1\r\nhost: x\r\ncontent-length: -1\r\n\r\n');
+    const answer = await wire.ended();
+    expect(answer).toMatch(/^HTTP\/1.1 400 /);
+    expect(answer).toContain('\r\naccess-control-allow-origin: *\r\n');
+    expect(answer).toContain(
+      '\r\naccess-control-expose-headers: RateLimit, RateLimit-Policy, Retry-After\r\n',
+    );
+  });
+});
+
 describe('draining', () => {
   it('finishes what is in flight, closes its connection, and takes nothing new', async () => {
     const key = door.createKey();

@@ -90,7 +90,7 @@ describe('a call over HTTP', () => {
         error: {
           code: -32050,
           message: 'The upstream service is temporarily unavailable',
-          data: { code: 'UPSTREAM_UNAVAILABLE' },
+          data: { code: 'UPSTREAM_UNAVAILABLE', retryAfter: 1 },
         },
         id: 1,
       },
@@ -406,6 +406,7 @@ describe('a page in a browser', () => {
       await door.post(call('getSlot'), door.createKey(), { 'content-type': 'text/plain' }),
     ]) {
       expect(refused.headers.get('access-control-allow-origin')).toBe('*');
+      expect(refused.headers.get('access-control-expose-headers')).toContain('Retry-After');
     }
   });
 });

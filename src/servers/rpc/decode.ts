@@ -4,7 +4,6 @@ import { Failure } from '../../protocol/errors.ts';
 const BEARER = /^bearer +([^\s]+) *$/i;
 const JSON_TYPE = /^application\/json *(?:;|$)/i;
 const KEY_PARAMETER = 'api-key';
-const RETRY_SECONDS = 1;
 
 /**
  * The API key of a request: that of `Authorization: Bearer` (the scheme in any case), else that of the query
@@ -72,7 +71,7 @@ export function readBody(
       }
       request.off('data', take);
       request.pause();
-      reject(fits ? new Failure('OVERLOADED', { retryAfter: RETRY_SECONDS }) : tooLarge(bodyMaxBytes));
+      reject(fits ? new Failure('OVERLOADED') : tooLarge(bodyMaxBytes));
     };
     request.on('data', take);
     request.on('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));

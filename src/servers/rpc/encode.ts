@@ -1,10 +1,9 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { RateLimitState } from '../../protocol/serve.ts';
+import { corsHeaders } from '../cors.ts';
 
 /** Answers up to this size are copied into one buffer; larger ones are written piece by piece. */
 const JOIN_MAX_BYTES = 16 * 1024;
-
-const EXPOSED = 'RateLimit, RateLimit-Policy, Retry-After';
 
 /** The answer to a browser's preflight: any page may call, since the key and not the origin says who may. */
 export const preflightHeaders: OutgoingHttpHeaders = {
@@ -20,8 +19,7 @@ export type HeaderList = string[];
 
 const COMMON: readonly string[] = [
   ...['content-type', 'application/json; charset=utf-8'],
-  ...['access-control-allow-origin', '*'],
-  ...['access-control-expose-headers', EXPOSED],
+  ...Object.entries(corsHeaders).flat(),
 ];
 
 /**

@@ -1,0 +1,24 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type RpcDoor, rpcDoor } from './rpc-door.ts';
+import { type RunningService, startService } from './start-service.ts';
+
+/** What the default plan allows at once. */
+const BURST = 2_000;
+
+let service: RunningService;
+let door: RpcDoor;
+beforeAll(async () => {
+  service = await startService();
+  door = rpcDoor(service.ready.rpcUrl, service.key);
+});
+afterAll(() => service?.stop());
+
+describe('a burst as large as the default plan allows', () => {
+  it('is answered whole', async () => {
+    const startedAt = performance.now();
+    const answers = await Promise.all(Array.from({ length: BURST }, () => door.call('getLatestBlockhash')));
+    process.stdout.write(`${BURST} calls at once took ${Math.round(performance.now() - startedAt)} ms\n`);
+    const refused = answers.filter(({ body }) => body.result === undefined).map(({ text }) => text);
+    expect(refused).toEqual([]);
+  });
+});
