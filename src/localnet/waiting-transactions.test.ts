@@ -38,8 +38,12 @@ it('offers the oldest first, with what it cost when it was last tried', () => {
   const waiting = waitingFor([second, {}], [first, {}]);
   expect(offered(waiting, 1)).toEqual([second, first]);
   const costs: bigint[] = [];
-  waiting.offer(2, (_, cost) => costs.push(cost) && 9n);
-  waiting.offer(3, (_, cost) => costs.push(cost) && 9n);
+  const costsNine = (_: Transaction, cost: bigint): bigint => {
+    costs.push(cost);
+    return 9n;
+  };
+  waiting.offer(2, costsNine);
+  waiting.offer(3, costsNine);
   expect(costs).toEqual([5n, 5n, 9n, 9n]);
 });
 

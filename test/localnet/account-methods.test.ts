@@ -5,8 +5,8 @@ import { encodeBase58 } from '../../src/ledger/base58.ts';
 import { programs, sysvars } from '../../src/ledger/programs.ts';
 import { lamports } from '../../src/ledger/units.ts';
 import { eventually } from '../service/eventually.ts';
+import { openRig, type Rig, rpcError, serdeError } from './rig.ts';
 import { account, key, lockedStake, mint, tokenAccount } from './support/accounts.ts';
-import { openTestLedger, rpcError, serdeError, type TestLedger } from './support/embedded-ledger.ts';
 
 const PROGRAM = key(9);
 const SHORT = key(10);
@@ -18,9 +18,9 @@ const TOKENS = key(14);
 const ORPHAN = key(15);
 const STAKE = key(16);
 
-let ledger: TestLedger;
+let ledger: Rig;
 beforeAll(async () => {
-  ledger = await openTestLedger({
+  ledger = await openRig({
     accounts: [
       [SHORT, account(PROGRAM, Uint8Array.of(1, 2, 3, 4, 5))],
       [LONG, account(PROGRAM, new Uint8Array(129).fill(7))],
@@ -31,7 +31,7 @@ beforeAll(async () => {
       [STAKE, lockedStake(key(1), 5n, { locked: 100n, active: 0n })],
     ],
   });
-  ledger.advance(3);
+  ledger.freeze(3);
 });
 afterAll(() => ledger.close());
 
@@ -114,7 +114,7 @@ describe('getBalance', () => {
   });
 
   it('differs by commitment', async () => {
-    const own = await openTestLedger();
+    const own = await openRig();
     own.node.airdrop(ABSENT, lamports(1_000_000));
     const at = async (commitment: string): Promise<JsonValue> =>
       own.ask('getBalance', ABSENT, { commitment });
@@ -123,11 +123,11 @@ describe('getBalance', () => {
       value: balance,
     });
     expect(await at('processed')).toEqual(value(0, 0));
-    own.advance(1);
+    own.freeze(1);
     expect([await at('processed'), await at('confirmed')]).toEqual([value(1, 1_000_000), value(0, 0)]);
-    own.advance(1);
+    own.freeze(1);
     expect([await at('confirmed'), await at('finalized')]).toEqual([value(1, 1_000_000), value(0, 0)]);
-    own.advance(30);
+    own.freeze(30);
     await eventually(async () => own.node.bank('finalized').slot === 1n, 'slot 1 is finalized');
     expect(await at('finalized')).toEqual(value(1, 1_000_000));
     await own.close();

@@ -6,22 +6,22 @@ import { lamports } from '../../src/ledger/units.ts';
 import { decodeVoteState, encodeVoteState } from '../../src/ledger/vote-state.ts';
 import { shredVersion } from '../../src/localnet/shred-version.ts';
 import { eventually } from '../service/eventually.ts';
+import { openRig, type Rig, rpcError, serdeError } from './rig.ts';
 import { sign } from './signed-transactions.ts';
 import { account, key, lockedStake } from './support/accounts.ts';
-import { openTestLedger, rpcError, serdeError, type TestLedger } from './support/embedded-ledger.ts';
 
 /** Tip 40, in epoch 1; finalized 9, in epoch 0; the schedules of epochs 0 and 1 are known. */
 const TIP = 40;
 const FINALIZED = 9;
 const SLOTS_PER_EPOCH = 32;
 
-let ledger: TestLedger;
+let ledger: Rig;
 let identity: string;
 beforeAll(async () => {
-  ledger = await openTestLedger({ slotsPerEpoch: SLOTS_PER_EPOCH });
+  ledger = await openRig({ slotsPerEpoch: SLOTS_PER_EPOCH });
   identity = ledger.node.genesis.identity;
   ledger.node.airdrop(key(60), lamports(1_000_000));
-  ledger.advance(TIP);
+  ledger.freeze(TIP);
   const isFinalized = async (): Promise<boolean> => (await ledger.ask('getSlot')) === FINALIZED;
   await eventually(isFinalized, 'the ledger finalizes slot 9');
 });
@@ -29,7 +29,7 @@ afterAll(() => ledger.close());
 
 const NO_BYTES = new Uint8Array();
 
-type Method = Parameters<TestLedger['ask']>[0];
+type Method = Parameters<Rig['ask']>[0];
 
 describe('the position of the chain', () => {
   it.each<[Method, JsonValue[], JsonValue]>([
@@ -95,9 +95,9 @@ describe('the position of the chain', () => {
 describe('getStakeMinimumDelegation', () => {
   it('says what the stake program says', async () => {
     const payer = Keypair.generate();
-    const own = await openTestLedger();
+    const own = await openRig();
     own.node.airdrop(payer.address, lamports(1_000_000_000));
-    own.advance(1);
+    own.freeze(1);
     const bank = own.node.bank('processed');
     const question = { programId: programs.stake, accounts: [], data: Uint8Array.of(13, 0, 0, 0) };
     const { base64 } = sign(payer, [question], bank.blockhash);
@@ -299,10 +299,10 @@ describe('getVoteAccounts', () => {
     }));
     const votes = [{ latency: 1, slot: 5n, confirmationCount: 1 }];
     const changed = { ...state, epochCredits, votes, rootSlot: 3n, inflationRewardsCommissionBps: 799 };
-    const other = await openTestLedger({
+    const other = await openRig({
       accounts: [[key(70), account(programs.vote, encodeVoteState(changed))]],
     });
-    other.advance(10);
+    other.freeze(10);
     const config = { votePubkey: key(70), commitment: 'processed' };
     expect(await other.ask('getVoteAccounts', config)).toMatchObject({
       current: [
@@ -327,7 +327,7 @@ describe('getVoteAccounts', () => {
     );
     if (held === null) throw new Error('the vote account cannot be read');
     const data = encodeVoteState({ ...held, votes: [], rootSlot: null, epochCredits: [] });
-    const two = await openTestLedger({
+    const two = await openRig({
       slotsPerEpoch: SLOTS_PER_EPOCH,
       accounts: [
         [voter, account(programs.vote, data)],
@@ -346,7 +346,7 @@ describe('getVoteAccounts', () => {
     expect(await at({ keepUnstakedDelinquents: true })).toMatchObject([
       { activatedStake: 0, epochVoteAccount: false },
     ]);
-    two.advance(SLOTS_PER_EPOCH);
+    two.freeze(SLOTS_PER_EPOCH);
     expect(await at({})).toMatchObject([{ activatedStake: 7, epochVoteAccount: true, lastVote: 0 }]);
     await two.close();
   });

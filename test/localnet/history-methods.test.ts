@@ -8,7 +8,7 @@ import { programs } from '../../src/ledger/programs.ts';
 import { compileMessage } from '../../src/ledger/transaction/compile-message.ts';
 import { encodeTransaction } from '../../src/ledger/transaction/encode-transaction.ts';
 import { openRig, type Rig } from './rig.ts';
-import { memo, type Signed, sign, transfer } from './signed-transactions.ts';
+import { memo, type Signed, sign, transfer, unitLimit, unitPrice } from './signed-transactions.ts';
 
 const SOL = 1_000_000_000n;
 const UNKNOWN_SIGNATURE = encodeBase58(new Uint8Array(64).fill(5));
@@ -58,19 +58,19 @@ beforeAll(async () => {
   payer = Keypair.generate();
   recipient = Keypair.generate().address;
   await rig.result('requestAirdrop', [payer.address, 100n * SOL]);
-  await rig.freeze();
+  rig.freeze();
   const first = await send(sign(payer, [transfer(payer.address, recipient, SOL)], await hash()));
   const second = await send(
     sign(payer, [memo('hi'), transfer(payer.address, recipient, 2n * SOL), memo('thère')], await hash()),
   );
-  await rig.freeze();
+  rig.freeze();
   slotOfPair = rig.slot('processed');
   const third = await send(sign(payer, [transfer(payer.address, recipient, 3n * SOL)], await hash()));
-  await rig.freeze();
+  rig.freeze();
   const failing = await send(sign(payer, [transfer(payer.address, recipient, 1_000n * SOL)], await hash()));
-  await rig.freeze();
+  rig.freeze();
   const last = await send(sign(payer, [transfer(payer.address, recipient, 4n * SOL)], await hash()));
-  await rig.freeze();
+  rig.freeze();
   sent = [first, second, third, failing, last];
   versioned = await send(signVersioned(await hash()));
   await rig.finalize();
@@ -142,9 +142,9 @@ describe('getTransaction', () => {
     expect(await rig.result('getTransaction', [UNKNOWN_SIGNATURE])).toBeNull();
     const { signature } = await send(sign(payer, [memo('young')], await hash()));
     const at = (commitment: string) => rig.result('getTransaction', [signature, { commitment }]);
-    await rig.freeze();
+    rig.freeze();
     expect(await at('confirmed')).toBeNull();
-    await rig.freeze();
+    rig.freeze();
     expect(await at('confirmed')).toMatchObject({ meta: { err: null } });
     expect(await at('finalized')).toBeNull();
     await rig.finalize(30);
@@ -194,6 +194,34 @@ describe('getBlock', () => {
     expect(
       seen.transactions.map((t: { transaction: { signatures: string[] } }) => t.transaction.signatures[0]),
     ).toEqual([sent[0]?.signature, sent[1]?.signature]);
+  });
+
+  it('shows what the leader earned: half of the signature fees and all of the priority fees', async () => {
+    const identity = await rig.result('getIdentity', []);
+    const seen = await rig.result('getBlock', [slotOfPair, { transactionDetails: 'none' }]);
+    expect(seen.rewards).toEqual([
+      {
+        pubkey: identity.identity,
+        lamports: 5000,
+        // 500 SOL at first, and its half of the fee of the airdrop in slot 1.
+        postBalance: 500_000_007_500,
+        rewardType: 'Fee',
+        commission: null,
+      },
+    ]);
+    const tip = rig.slot('processed');
+    const price = unitPrice(1_000_000n);
+    const priced = sign(
+      payer,
+      [price, unitLimit(1000), transfer(payer.address, recipient, 1n)],
+      await hash(),
+    );
+    await send(priced);
+    rig.freeze(2);
+    const confirmed = { transactionDetails: 'none', commitment: 'confirmed' };
+    expect((await rig.result('getBlock', [tip + 1, confirmed])).rewards).toMatchObject([{ lamports: 3500 }]);
+    expect((await rig.result('getBlock', [slotOfPair - 1, confirmed])).rewards).toHaveLength(1);
+    expect((await rig.result('getBlock', [0, confirmed])).rewards).toEqual([]);
   });
 
   it('shows as much of the transactions as is asked', async () => {
@@ -398,9 +426,9 @@ describe('getSignaturesForAddress', () => {
     const to = Keypair.generate().address;
     await send(sign(payer, [transfer(payer.address, to, SOL)], await hash()));
     const at = (commitment: string) => rig.result('getSignaturesForAddress', [to, { commitment }]);
-    await rig.freeze();
+    rig.freeze();
     expect(await at('confirmed')).toEqual([]);
-    await rig.freeze();
+    rig.freeze();
     expect(await at('confirmed')).toMatchObject([{ confirmationStatus: 'confirmed' }]);
     expect(await at('finalized')).toEqual([]);
   });

@@ -1,78 +1,99 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseJson, type WritableJson, writeJson } from '../../src/base/json.ts';
+import { type JsonValue, parseJson, type WritableJson, writeJson } from '../../src/base/json.ts';
 import type { LocalNode } from '../../src/localnet/node.ts';
-import { type OpenLocalNode, openLocalNode } from '../../src/localnet/open.ts';
+import { type LocalNodeOptions, type OpenLocalNode, openLocalNode } from '../../src/localnet/open.ts';
 import type { RpcHandler } from '../../src/localnet/rpc-handler.ts';
 import { rpcHandlers } from '../../src/localnet/rpc-handlers.ts';
 import type { Commitment } from '../../src/protocol/commitment.ts';
 import { RpcError } from '../../src/protocol/rpc-error.ts';
 import { eventually } from '../service/eventually.ts';
 
+type Method = keyof typeof rpcHandlers;
+
 /** A real embedded ledger whose slots freeze by hand, and its methods as a client sees them. */
 export type Rig = Readonly<{
   node: OpenLocalNode;
   /** What a method answers, as JSON.parse reads it. Fails when it is an error. */
   // biome-ignore lint/suspicious/noExplicitAny: the tests look into results of every shape
-  result(method: keyof typeof rpcHandlers, params: readonly unknown[]): Promise<any>;
+  result(method: Method, params: readonly unknown[]): Promise<any>;
   /** The error a method answers with. Fails when it is a result. */
-  error(method: keyof typeof rpcHandlers, params: readonly unknown[]): Promise<object>;
+  error(method: Method, params: readonly unknown[]): Promise<object>;
   /** The two for a ledger some of whose parts answer differently. */
-  resultWith(
-    parts: object,
-    method: keyof typeof rpcHandlers,
-    params: readonly unknown[],
-    // biome-ignore lint/suspicious/noExplicitAny: as above
-  ): Promise<any>;
-  errorWith(parts: object, method: keyof typeof rpcHandlers, params: readonly unknown[]): Promise<object>;
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  resultWith(parts: object, method: Method, params: readonly unknown[]): Promise<any>;
+  errorWith(parts: object, method: Method, params: readonly unknown[]): Promise<object>;
+  /** Result or `{error}`, integers above 2^53 as bigint. */
+  ask(method: Method, ...params: JsonValue[]): Promise<JsonValue>;
+  /** The same with `params` as they stand, and as text. */
+  askRaw(method: Method, params: JsonValue | undefined): Promise<string>;
   slot(commitment: Commitment): number;
-  freeze(slots?: number): Promise<void>;
+  freeze(slots?: number): void;
   /** Freezes slots (32 unless told) and waits until the slot 31 below the tip is finalized. */
   finalize(slots?: number): Promise<void>;
   close(): Promise<void>;
 }>;
 
-const throughJson = (value: WritableJson): unknown => JSON.parse(writeJson(value));
+/** The text that a method answers. */
+async function answer(from: LocalNode, method: Method, params: JsonValue | undefined): Promise<string> {
+  const handler: RpcHandler = rpcHandlers[method];
+  return writeJson(await handler(from, params));
+}
+
+/** The text of the error that a method answers with. */
+async function errorOf(answered: Promise<string>): Promise<string> {
+  try {
+    await answered;
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+    const { code, message, data } = error;
+    return writeJson({ code, message, data });
+  }
+  throw new Error('the method did not fail');
+}
+
+const wire = (params: readonly unknown[]): JsonValue => parseJson(writeJson(params as WritableJson));
+
+type Asking = Pick<Rig, 'result' | 'error' | 'resultWith' | 'errorWith' | 'ask' | 'askRaw'>;
+
+function asking(node: OpenLocalNode): Asking {
+  const { genesis, history } = node;
+  const nodeWith = (parts: object): LocalNode =>
+    ({ genesis, history, bank: node.bank.bind(node), ...parts }) as LocalNode;
+  const resultOf = async (from: LocalNode, method: Method, params: readonly unknown[]) =>
+    JSON.parse(await answer(from, method, wire(params)));
+  const failureOf = async (from: LocalNode, method: Method, params: readonly unknown[]) =>
+    JSON.parse(await errorOf(answer(from, method, wire(params))));
+  const askRaw: Rig['askRaw'] = async (method, params) => {
+    const answered = answer(node, method, params);
+    return answered.catch(async () => `{"error":${await errorOf(answered)}}`);
+  };
+  return {
+    result: (method, params) => resultOf(node, method, params),
+    error: (method, params) => failureOf(node, method, params),
+    resultWith: (parts, method, params) => resultOf(nodeWith(parts), method, params),
+    errorWith: (parts, method, params) => failureOf(nodeWith(parts), method, params),
+    ask: async (method, ...params) => parseJson(await askRaw(method, params)),
+    askRaw,
+  };
+}
 
 /** Opens a fresh ledger in a directory of its own. */
-export async function openRig(): Promise<Rig> {
+export async function openRig(options: Partial<LocalNodeOptions> = {}): Promise<Rig> {
   const ledgerDir = mkdtempSync(join(tmpdir(), 'solway-ledger-'));
-  const node = await openLocalNode({ ledgerDir, manual: true });
-  const call = async (
-    from: LocalNode,
-    method: keyof typeof rpcHandlers,
-    params: readonly unknown[],
-  ): Promise<WritableJson> => {
-    const handler: RpcHandler = rpcHandlers[method];
-    return handler(from, parseJson(writeJson(params as WritableJson)));
-  };
-  const errorOf = async (answer: Promise<WritableJson>): Promise<object> => {
-    try {
-      await answer;
-    } catch (error) {
-      if (!(error instanceof RpcError)) throw error;
-      const { code, message, data } = error;
-      return throughJson({ code, message, data }) as object;
-    }
-    throw new Error('the method did not fail');
-  };
-  const nodeWith = (parts: object): LocalNode =>
-    ({ genesis: node.genesis, history: node.history, bank: node.bank.bind(node), ...parts }) as LocalNode;
+  const node = await openLocalNode({ manual: true, ...options, ledgerDir });
   const slot = (commitment: Commitment): number => Number(node.bank(commitment).slot);
-  const freeze = async (slots = 1): Promise<void> => {
+  const freeze = (slots = 1): void => {
     for (let i = 0; i < slots; i++) node.freeze();
   };
   return {
     node,
+    ...asking(node),
     slot,
     freeze,
-    result: async (method, params) => throughJson(await call(node, method, params)),
-    error: (method, params) => errorOf(call(node, method, params)),
-    resultWith: async (parts, method, params) => throughJson(await call(nodeWith(parts), method, params)),
-    errorWith: (parts, method, params) => errorOf(call(nodeWith(parts), method, params)),
     finalize: async (slots = 32) => {
-      await freeze(slots);
+      freeze(slots);
       await eventually(async () => slot('finalized') === slot('processed') - 31, 'the tip is finalized');
     },
     close: async () => {
@@ -81,3 +102,11 @@ export async function openRig(): Promise<Rig> {
     },
   };
 }
+
+/** What `ask` gives for -32602 and the like. */
+export const rpcError = (code: number, message: string, data?: JsonValue): JsonValue => ({
+  error: data === undefined ? { code, message } : { code, message, data },
+});
+
+/** -32602 in the words of serde. */
+export const serdeError = (text: string): JsonValue => rpcError(-32602, `Invalid params: ${text}.`);

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonValue } from '../../src/base/json.ts';
 import { programs } from '../../src/ledger/programs.ts';
+import { openRig, type Rig, rpcError, serdeError } from './rig.ts';
 import { account, key, mint, tokenAccount } from './support/accounts.ts';
-import { openTestLedger, rpcError, serdeError, type TestLedger } from './support/embedded-ledger.ts';
 
 const MINT = key(10);
 const MINT_2022 = key(11);
@@ -24,9 +24,9 @@ const NO_MINT = key(41);
 const FAKE_MINT = key(42);
 const WRAPPED_SOL = 'So11111111111111111111111111111111111111112';
 
-let ledger: TestLedger;
+let ledger: Rig;
 beforeAll(async () => {
-  ledger = await openTestLedger({
+  ledger = await openRig({
     accounts: [
       [MINT, mint(18_446_744_073_709_551_615n, 2)],
       [MINT_2022, mint(5n, 0, programs.token2022)],
@@ -45,7 +45,7 @@ beforeAll(async () => {
       [NO_MINT, account(programs.token, new Uint8Array(5))],
     ],
   });
-  ledger.advance(3);
+  ledger.freeze(3);
 });
 afterAll(() => ledger.close());
 
@@ -60,7 +60,7 @@ const HUGE = amount('9007199254740993', 2, 9_007_199_254_740_992 / 100, '9007199
 const SOME = amount('150', 2, 1.5, '1.5');
 
 /** The addresses in an answer that lists accounts. */
-async function addresses(...call: Parameters<TestLedger['ask']>): Promise<JsonValue> {
+async function addresses(...call: Parameters<Rig['ask']>): Promise<JsonValue> {
   const answer = (await ledger.ask(...call)) as { value: { pubkey: string }[] };
   return answer.value?.map(({ pubkey }) => pubkey) ?? answer;
 }

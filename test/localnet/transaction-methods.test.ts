@@ -52,7 +52,7 @@ describe('sendTransaction', () => {
     const sent = await someTransfer();
     expect(await rig.result('sendTransaction', [sent.base64, BASE64])).toBe(sent.signature);
     expect((await rig.result('getSignatureStatuses', [[sent.signature]])).value).toEqual([null]);
-    await rig.freeze();
+    rig.freeze();
     expect((await rig.result('getSignatureStatuses', [[sent.signature]])).value).toMatchObject([
       { confirmationStatus: 'processed', confirmations: 0, err: null, status: { Ok: null } },
     ]);
@@ -214,7 +214,7 @@ describe('sendTransaction', () => {
   it('refuses a transaction that was processed already, in preflight only', async () => {
     const sent = await someTransfer();
     await rig.result('sendTransaction', [sent.base64, BASE64]);
-    await rig.freeze();
+    rig.freeze();
     expect(await rig.error('sendTransaction', [sent.base64, BASE64])).toEqual(
       refusal('This transaction has already been processed', { err: 'AlreadyProcessed' }),
     );
@@ -222,7 +222,7 @@ describe('sendTransaction', () => {
     expect(await rig.result('sendTransaction', [sent.base64, { ...BASE64, skipPreflight: true }])).toBe(
       sent.signature,
     );
-    await rig.freeze();
+    rig.freeze();
     expect(rig.node.bank('processed').account(recipient)?.lamports).toBe(before);
   });
 
@@ -232,7 +232,7 @@ describe('sendTransaction', () => {
     for (let i = 0; i < 2; i++) {
       expect(await rig.result('sendTransaction', [sent.base64, BASE64])).toBe(sent.signature);
     }
-    await rig.freeze();
+    rig.freeze();
     expect(rig.node.bank('processed').account(recipient)?.lamports).toBe(before + amount - 1n);
   });
 
@@ -242,7 +242,7 @@ describe('sendTransaction', () => {
     const failing = sign(payer, [transfer(payer.address, recipient, 1_000_000n * SOL)], await blockhash());
     expect(await rig.result('sendTransaction', [unsigned.base64, skip])).toBe(unsigned.signature);
     expect(await rig.result('sendTransaction', [failing.base64, skip])).toBe(failing.signature);
-    await rig.freeze();
+    rig.freeze();
     const { value } = await rig.result('getSignatureStatuses', [[unsigned.signature, failing.signature]]);
     const err = { InstructionError: [0, { Custom: 1 }] };
     expect(value).toMatchObject([null, { err, status: { Err: err } }]);
@@ -290,7 +290,7 @@ describe('simulateTransaction', () => {
       unitsConsumed: 150,
     });
     expect(value.preBalances[0] - value.postBalances[0]).toBe(Number(amount - 1n) + 5000);
-    await rig.freeze();
+    rig.freeze();
     expect(rig.node.bank('processed').account(payer.address)?.lamports).toBe(balance);
   });
 
@@ -413,11 +413,50 @@ describe('simulateTransaction', () => {
   });
 });
 
+describe('a ledger whose blocks are small', () => {
+  it('lets what does not fit wait as long as maxRetries allows, then refuses more', async () => {
+    const small = await openRig({ blockCostMax: 4000n, waitingMaxTransactions: 1 });
+    try {
+      await small.result('requestAirdrop', [payer.address, 100n * SOL]);
+      small.freeze();
+      const { value } = await small.result('getLatestBlockhash', [{ commitment: 'processed' }]);
+      const config = { encoding: 'base64', preflightCommitment: 'processed' };
+      const made = [1n, 2n, 3n, 4n, 5n].map((lamports) =>
+        sign(payer, [transfer(payer.address, recipient, SOL + lamports)], value.blockhash),
+      );
+      const [first, second, gone, waits, refused] = made as [Signed, Signed, Signed, Signed, Signed];
+      await small.result('sendTransaction', [first.base64, config]);
+      await small.result('sendTransaction', [second.base64, config]);
+      expect(await small.result('sendTransaction', [gone.base64, { ...config, maxRetries: 0 }])).toBe(
+        gone.signature,
+      );
+      expect(await small.result('sendTransaction', [waits.base64, config])).toBe(waits.signature);
+      const queueFull = {
+        code: -32603,
+        message: 'Too many transactions wait for a block with room; send it again later',
+      };
+      expect(await small.error('sendTransaction', [refused.base64, config])).toEqual(queueFull);
+      expect(await small.error('requestAirdrop', [recipient, 1])).toEqual(queueFull);
+      small.freeze(2);
+      const statuses = await small.result('getSignatureStatuses', [made.map(({ signature }) => signature)]);
+      expect(statuses.value.map((status: { slot: number } | null) => status?.slot ?? null)).toEqual([
+        2,
+        2,
+        null,
+        3,
+        null,
+      ]);
+    } finally {
+      await small.close();
+    }
+  });
+});
+
 describe('requestAirdrop', () => {
   it('gives lamports', async () => {
     const to = Keypair.generate().address;
     const signature = await rig.result('requestAirdrop', [to, 5n * SOL]);
-    await rig.freeze();
+    rig.freeze();
     expect((await rig.result('getSignatureStatuses', [[signature]])).value[0].err).toBeNull();
     expect((await rig.result('getBalance', [to, { commitment: 'processed' }])).value).toBe(Number(5n * SOL));
   });
@@ -426,9 +465,27 @@ describe('requestAirdrop', () => {
     const to = Keypair.generate().address;
     const recentBlockhash = await blockhash('finalized');
     const signature = await rig.result('requestAirdrop', [to, SOL, { recentBlockhash }]);
-    await rig.freeze(2);
+    rig.freeze(2);
     const { transaction } = await rig.result('getTransaction', [signature, { commitment: 'confirmed' }]);
     expect(transaction.message.recentBlockhash).toBe(recentBlockhash);
+  });
+
+  it.each([
+    ['unknown', async () => UNKNOWN_HASH],
+    [
+      'too old',
+      async () => {
+        const old = await blockhash();
+        rig.freeze(151);
+        return old;
+      },
+    ],
+  ])('with a blockhash that is %s answers a signature that never lands', async (_name, hash) => {
+    const recentBlockhash = await hash();
+    const signature = await rig.result('requestAirdrop', [recipient, 77, { recentBlockhash }]);
+    expect(signature).toMatch(/^[1-9A-HJ-NP-Za-km-z]{86,88}$/);
+    rig.freeze(2);
+    expect((await rig.result('getSignatureStatuses', [[signature]])).value).toEqual([null]);
   });
 
   it.each([
@@ -466,9 +523,9 @@ describe('a blockhash', () => {
     const valid = async () =>
       (await rig.result('isBlockhashValid', [value.blockhash, { commitment: 'processed' }])).value;
     expect(await valid()).toBe(true);
-    await rig.freeze(150);
+    rig.freeze(150);
     expect(await valid()).toBe(true);
-    await rig.freeze();
+    rig.freeze();
     expect(await valid()).toBe(false);
   });
 
@@ -491,7 +548,7 @@ describe('getFeeForMessage', () => {
     const create = nonceAccount(payer.address, nonce.address, 1_447_680n);
     const made = signAll([payer, nonce], create, await blockhash());
     await rig.result('sendTransaction', [made.base64, BASE64]);
-    await rig.freeze();
+    rig.freeze();
     const account = rig.node.bank('processed').account(nonce.address);
     const value = decodeNonce(account?.data ?? new Uint8Array())?.data?.durableNonce ?? '';
     const advance = advanceNonce(nonce.address, payer.address);
@@ -499,7 +556,7 @@ describe('getFeeForMessage', () => {
     expect(await fee(sign(payer, [memo('x'), advance], value).message)).toBeNull();
     const spent = sign(payer, [advance, memo('x')], value);
     expect(await rig.result('sendTransaction', [spent.base64, BASE64])).toBe(spent.signature);
-    await rig.freeze();
+    rig.freeze();
     expect(await fee(spent.message)).toBeNull();
   });
 
@@ -538,11 +595,11 @@ describe('getSignatureStatuses', () => {
     const sent = await someTransfer();
     await rig.result('sendTransaction', [sent.base64, BASE64]);
     const status = async () => (await rig.result('getSignatureStatuses', [[sent.signature]])).value[0];
-    await rig.freeze();
+    rig.freeze();
     expect(await status()).toMatchObject({ confirmationStatus: 'processed', confirmations: 0 });
-    await rig.freeze();
+    rig.freeze();
     expect(await status()).toMatchObject({ confirmationStatus: 'confirmed', confirmations: 1 });
-    await rig.freeze(29);
+    rig.freeze(29);
     expect(await status()).toMatchObject({ confirmationStatus: 'confirmed', confirmations: 30 });
     await rig.finalize(1);
     expect(await status()).toEqual({
@@ -557,7 +614,7 @@ describe('getSignatureStatuses', () => {
   it('calls a transaction from history finalized only when it is', async () => {
     const sent = await someTransfer();
     await rig.result('sendTransaction', [sent.base64, BASE64]);
-    await rig.freeze();
+    rig.freeze();
     const forgotten = { recentStatus: () => null };
     const ask = async () =>
       (
@@ -606,7 +663,7 @@ describe('getRecentPrioritizationFees', () => {
       const { base64 } = sign(payer, [unitPrice(price), transfer(payer.address, to, SOL)], hash);
       await rig.result('sendTransaction', [base64, BASE64]);
     }
-    await rig.freeze(2);
+    rig.freeze(2);
     const slot = rig.slot('confirmed');
     const last = async (accounts?: string[]) =>
       (await rig.result('getRecentPrioritizationFees', accounts === undefined ? [] : [accounts])).at(-1);
@@ -622,7 +679,7 @@ describe('getRecentPrioritizationFees', () => {
     for (const { base64 } of [none, some]) {
       await rig.result('sendTransaction', [base64, { ...BASE64, skipPreflight: true }]);
     }
-    await rig.freeze(2);
+    rig.freeze(2);
     expect((await rig.result('getRecentPrioritizationFees', [])).at(-1)).toMatchObject({
       prioritizationFee: 8,
     });

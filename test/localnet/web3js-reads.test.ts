@@ -3,23 +3,23 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type JsonValue, parseJson } from '../../src/base/json.ts';
 import { programs } from '../../src/ledger/programs.ts';
 import type { rpcHandlers } from '../../src/localnet/rpc-handlers.ts';
+import { openRig, type Rig } from './rig.ts';
 import { key, mint, tokenAccount } from './support/accounts.ts';
-import { openTestLedger, type TestLedger } from './support/embedded-ledger.ts';
 
 const MINT = key(10);
 const OWNER = key(20);
 const HOLDING = key(30);
 
-let ledger: TestLedger;
+let ledger: Rig;
 let connection: Connection;
 beforeAll(async () => {
-  ledger = await openTestLedger({
+  ledger = await openRig({
     accounts: [
       [MINT, mint(150n, 2)],
       [HOLDING, tokenAccount(MINT, OWNER, 150n, key(21))],
     ],
   });
-  ledger.advance(40);
+  ledger.freeze(40);
   connection = new Connection('http://ledger.invalid', { fetch: fetchFromLedger as typeof fetch });
 });
 afterAll(() => ledger.close());

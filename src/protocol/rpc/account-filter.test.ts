@@ -65,6 +65,10 @@ describe('filters', () => {
       memcmp({ bytes: 'ab0' }),
       "Invalid param: Base58DecodeError(InvalidCharacter { character: '0', index: 2 })",
     ],
+    [
+      memcmp({ bytes: '\n' }),
+      "Invalid param: Base58DecodeError(InvalidCharacter { character: '\\n', index: 0 })",
+    ],
     [memcmp({ bytes: 'abé' }), 'Invalid param: Base58DecodeError(NonAsciiCharacter { index: 2 })'],
     [memcmp({ bytes: 'AQI', encoding: 'base64' }), 'Invalid param: Base64DecodeError(InvalidPadding)'],
     [memcmp({ bytes: '!QID', encoding: 'base64' }), 'Invalid param: Base64DecodeError(InvalidByte(0, 33))'],

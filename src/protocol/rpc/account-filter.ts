@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../base/json.ts';
-import { decodeBase58 } from '../../ledger/base58.ts';
 import { invalidParams } from '../rpc-error.ts';
+import { decodeBase58Text } from './base58-text.ts';
 import { decodeBase64 } from './base64-text.ts';
 import {
   type JsonObject,
@@ -93,21 +93,6 @@ function readFilter(value: JsonValue): UnverifiedFilter {
 /** The filters of a config, as they stand. */
 export const readFilters = (value: JsonValue): UnverifiedFilter[] => readArray(value, readFilter);
 
-const BASE58_CHARACTER = /[1-9A-HJ-NP-Za-km-z]/;
-
-/** The first character outside the alphabet, as Rust's `bs58` names it; indexes count UTF-8 bytes. */
-function base58Fault(text: string): string {
-  let index = 0;
-  for (const character of text) {
-    if (character.charCodeAt(0) > 0x7f) return `NonAsciiCharacter { index: ${index} }`;
-    if (!BASE58_CHARACTER.test(character)) {
-      return `InvalidCharacter { character: '${character}', index: ${index} }`;
-    }
-    index++;
-  }
-  throw new RangeError('the text is base58');
-}
-
 function decodeEncoded(encoded: EncodedBytes): Uint8Array {
   if (encoded.encoding === 'bytes') {
     if (encoded.bytes.length > BYTES_MAX) throw invalidParams('Invalid param: DataTooLarge');
@@ -122,9 +107,9 @@ function decodeEncoded(encoded: EncodedBytes): Uint8Array {
 }
 
 function fromBase58(text: string): Uint8Array {
-  const bytes = decodeBase58(text);
-  if (bytes === null) throw invalidParams(`Invalid param: Base58DecodeError(${base58Fault(text)})`);
-  return bytes;
+  const decoded = decodeBase58Text(text);
+  if ('fault' in decoded) throw invalidParams(`Invalid param: Base58DecodeError(${decoded.fault})`);
+  return decoded.bytes;
 }
 
 function fromBase64(text: string): Uint8Array {

@@ -114,6 +114,11 @@ export class Lab {
     return this.legacy([from], [instruction], blockhash);
   }
 
+  /** 1 SOL, as an instruction. */
+  payment(from: Keypair, to: Keypair): TransactionInstruction {
+    return SystemProgram.transfer({ fromPubkey: from.publicKey, toPubkey: to.publicKey, lamports: SOL });
+  }
+
   /** Submits instructions and freezes the slot. */
   run(signers: Keypair[], instructions: TransactionInstruction[]): TransactionError | null {
     const err = this.node.submit(this.legacy(signers, instructions));
