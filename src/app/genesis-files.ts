@@ -1,10 +1,14 @@
 import { readFileSync, statSync } from 'node:fs';
 import type { Account } from '../ledger/account/account.ts';
 import { type Address, parseAddress } from '../ledger/address.ts';
+import { Keypair } from '../ledger/ed25519.ts';
 import { readAccountDir, readAccountFile } from '../localnet/account-file.ts';
 import { ArgumentsError } from './configuration-arguments.ts';
 
-/** What the command line wants to stand in a new ledger: each pair is an address and a file. */
+/**
+ * What the command line wants to stand in a new ledger. Each pair is an address, or the file of a keypair that has
+ * it, and a file; an account's address may be `-` for the one that its file names.
+ */
 export type GenesisFiles = Readonly<{
   accounts: readonly (readonly [address: string, file: string])[];
   accountDirs: readonly string[];
@@ -19,10 +23,34 @@ export type GenesisContent = Readonly<{
 const PROGRAM_FILE_MAX_BYTES = 10 * 1024 * 1024;
 const ELF_MAGIC = Buffer.from([0x7f, 0x45, 0x4c, 0x46]);
 
+const KEYPAIR_FILE_MAX_BYTES = 4096;
+
+/** An address as it stands, or that of a keypair file, as solana-test-validator takes them. */
 function addressArgument(option: string, text: string): Address {
   const parsed = parseAddress(text);
   if ('address' in parsed) return parsed.address;
-  throw new ArgumentsError(`${option}: "${text.slice(0, 64)}" is not a base58 address of 32 bytes`);
+  const stat = statSync(text, { throwIfNoEntry: false });
+  const keypair = stat?.isFile() && stat.size <= KEYPAIR_FILE_MAX_BYTES ? readKeypair(text) : null;
+  if (keypair !== null) return keypair.address;
+  throw new ArgumentsError(
+    `${option}: "${text.slice(0, 64)}" is neither a base58 address of 32 bytes nor a keypair file`,
+  );
+}
+
+/** null when the file is none; what is in it is told to nobody. */
+function readKeypair(file: string): Keypair | null {
+  try {
+    return Keypair.fromJson(readFileSync(file, 'utf8'));
+  } catch {
+    return null;
+  }
+}
+
+/** Takes the place of an address where the file's own is meant. */
+const FILES_OWN = '-';
+
+function readAccount(address: string, file: string): [Address, Account] {
+  return readAccountFile(file, address === FILES_OWN ? undefined : addressArgument('--account', address));
 }
 
 function readProgramFile(file: string): Uint8Array {
@@ -45,7 +73,7 @@ export function readGenesisFiles({ accounts, accountDirs, programs }: GenesisFil
   return {
     accounts: [
       ...accountDirs.flatMap(readAccountDir),
-      ...accounts.map(([address, file]) => readAccountFile(file, addressArgument('--account', address))),
+      ...accounts.map(([address, file]) => readAccount(address, file)),
     ],
     programs: programs.map(([address, file]) => [
       addressArgument('--bpf-program', address),

@@ -56,7 +56,10 @@ describe('a new ledger', () => {
   const byFile = Keypair.generate().publicKey.toBase58();
   const byOtherName = Keypair.generate().publicKey.toBase58();
   const byDir = Keypair.generate().publicKey.toBase58();
-  const program = Keypair.generate().publicKey.toBase58();
+  const byKeypair = Keypair.generate();
+  const byOwnName = Keypair.generate().publicKey.toBase58();
+  const programKeypair = Keypair.generate();
+  const program = programKeypair.publicKey.toBase58();
   const recipient = Keypair.generate().publicKey.toBase58();
   let first: Localnet;
 
@@ -68,11 +71,17 @@ describe('a new ledger', () => {
     mkdirSync(join(folder, 'accounts'));
     accountFile('accounts/one.json', byDir, { lamports: 7 });
     const file = accountFile('account.json', byFile, {});
+    const named = accountFile('named.json', byOwnName, { lamports: 8 });
+    const keypairFile = (name: string, { secretKey }: Keypair): string => {
+      writeFileSync(join(folder, name), JSON.stringify([...secretKey]));
+      return join(folder, name);
+    };
     first = await start(
       ledger,
       ...['--account', byFile, file, '--account', byOtherName, file],
       ...['--account-dir', join(folder, 'accounts')],
-      ...['--bpf-program', program, join(folder, 'memo.so')],
+      ...['--account', keypairFile('account-keypair.json', byKeypair), file, '--account', '-', named],
+      ...['--bpf-program', keypairFile('program-keypair.json', programKeypair), join(folder, 'memo.so')],
       ...['--slots-per-epoch', '64', '--faucet-sol', '1234'],
     );
     const { result } = first.door;
@@ -81,6 +90,8 @@ describe('a new ledger', () => {
     const hello = { lamports: 5 * SOL, data: ['aGVsbG8=', 'base64'], owner: SYSTEM };
     expect(await account(byFile)).toMatchObject(hello);
     expect(await account(byOtherName)).toMatchObject(hello);
+    expect(await account(byKeypair.publicKey.toBase58())).toMatchObject(hello);
+    expect(await account(byOwnName)).toMatchObject({ lamports: 8 });
     expect(await account(byDir)).toMatchObject({ lamports: 7 });
     const put = await account(program);
     expect(put?.executable).toBe(true);
@@ -103,6 +114,13 @@ describe('a new ledger', () => {
     ]);
     expect(value.err).toBeNull();
     expect(value.logs.join('\n')).toContain('Program log: hello');
+  });
+
+  it('tells the cluster where it is reached', async () => {
+    const nodes = await first.door.result('getClusterNodes');
+    expect(nodes).toMatchObject([
+      { pubkey: addressOf(ledger, 'validator'), rpc: `127.0.0.1:${first.port}`, gossip: null, pubsub: null },
+    ]);
   });
 
   it('says nothing on standard error, and on standard output no more than that it is ready', () => {
@@ -222,7 +240,7 @@ describe('the words of solway localnet', () => {
     [['--ledgr', 'x'], 'there is no option --ledgr: did you mean --ledger?'],
     [['--ledger'], '--ledger needs a value'],
     [['somewhere'], '"somewhere" is not understood: see solway localnet --help'],
-    [['--account', 'x', 'y'], '--account: "x" is not a base58 address of 32 bytes'],
+    [['--account', 'x', 'y'], '--account: "x" is neither a base58 address of 32 bytes nor a keypair file'],
   ])('for %j are what to write instead, with exit code 2', async (args, words) => {
     expect(await runSolway(folder, ['localnet', ...args])).toEqual({
       code: 2,
