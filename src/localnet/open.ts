@@ -96,15 +96,12 @@ async function openLocked(options: LocalNodeOptions, lock: LedgerLock): Promise<
       );
     }
   }
-  const fail = (error: Error): void => {
-    logger?.error({ err: error }, 'the ledger stops: its directory cannot be written');
-    options.onFailure?.(error);
-  };
+  const fail = failing(options);
   const log = new SegmentLog(logDir(dir), fail);
   const index = new HistoryIndex(indexPath(dir));
   try {
     const ledger = restored(options, lock, log, index);
-    return running(options, { lock, log, index, ledger, logger });
+    return running(options, { lock, log, index, ledger, logger, fail });
   } catch (error) {
     index.close();
     await log.close();
@@ -132,9 +129,27 @@ type Parts = Readonly<{
   index: HistoryIndex;
   ledger: EmbeddedLedger;
   logger: Logger | null;
+  fail: (error: Error) => void;
 }>;
 
-function running(options: LocalNodeOptions, { lock, log, index, ledger, logger }: Parts): OpenLocalNode {
+/** What is done, once, when the ledger can go on no longer. */
+function failing({ ledgerDir, log, onFailure }: LocalNodeOptions): (error: Error) => void {
+  let hasFailed = false;
+  return (error) => {
+    if (hasFailed) return;
+    hasFailed = true;
+    log?.error(
+      { err: error, dir: ledgerDir },
+      `the ledger stops: ${ledgerDir} cannot be written (${error.message}). What was finalized is there; make room and start again`,
+    );
+    onFailure?.(error);
+  };
+}
+
+function running(
+  options: LocalNodeOptions,
+  { lock, log, index, ledger, logger, fail }: Parts,
+): OpenLocalNode {
   const limits = { ...defaultUpkeepLimits, ...options.limits };
   const upkeep = new LedgerUpkeep({
     dir: options.ledgerDir,
@@ -145,7 +160,7 @@ function running(options: LocalNodeOptions, { lock, log, index, ledger, logger }
     logger,
   });
   ledger.onFrozen(({ bank }) => upkeep.afterFreeze(Number(bank.slot), () => ledger.finalizedSlot));
-  const stopTicking = options.manual ? () => {} : startTicking(options, ledger, logger);
+  const stopTicking = options.manual ? () => {} : startTicking(options, ledger, fail);
   let stopping: Promise<void> | null = null;
   const stop = async (): Promise<void> => {
     stopTicking();
@@ -157,15 +172,14 @@ function running(options: LocalNodeOptions, { lock, log, index, ledger, logger }
   return Object.assign(ledger, { stop: () => (stopping ??= stop()) });
 }
 
-function startTicking(options: LocalNodeOptions, ledger: EmbeddedLedger, logger: Logger | null): () => void {
+function startTicking(options: LocalNodeOptions, ledger: EmbeddedLedger, fail: Parts['fail']): () => void {
   const stop = startSlotTicker(options.slotMs ?? DEFAULT_SLOT_MS, () => {
     if (ledger.bank('processed').slot - ledger.durableSlot > BigInt(UNDURABLE_SLOTS_MAX)) return;
     try {
       ledger.freeze();
     } catch (error) {
       stop();
-      logger?.error({ err: error }, 'no more slots freeze');
-      options.onFailure?.(error as Error);
+      fail(error as Error);
     }
   });
   return stop;

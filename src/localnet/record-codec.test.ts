@@ -105,6 +105,16 @@ describe('a slot record', () => {
     );
   });
 
+  it('written before rewards were kept has none', () => {
+    const [original] = fc.sample(record, { numRuns: 1, seed: 5 }) as [SlotRecord];
+    // Without rewards nothing is written of them, which is how such records ended.
+    const encoded = encodeRecord({ ...original, rewards: [] });
+    expect(decodeRecord(encoded)).toEqual({ ...original, rewards: [] });
+    const reward = { pubkey: payer.address, lamports: 1n, postBalance: lamports(2) };
+    const paid = { ...original, rewards: [{ ...reward, rewardType: 'Fee' as const, commission: null }] };
+    expect(encodeRecord(paid).length - encoded.length).toBe(4 + 32 + 8 + 8);
+  });
+
   it('keeps nothing of the bytes it was read from', () => {
     const [original] = fc.sample(record, { numRuns: 1, seed: 5 }) as [SlotRecord];
     const encoded = Buffer.from(encodeRecord(original));

@@ -452,6 +452,17 @@ describe('a ledger whose blocks are small', () => {
   });
 });
 
+describe('a ledger that could not write', () => {
+  it('is unhealthy, and takes no transactions', async () => {
+    const { base64 } = await someTransfer();
+    const failed = { failure: new Error('the disk is full') };
+    const unhealthy = { code: -32005, message: 'Node is unhealthy', data: { numSlotsBehind: null } };
+    expect(await rig.errorWith(failed, 'getHealth', [])).toEqual(unhealthy);
+    expect(await rig.errorWith(failed, 'sendTransaction', [base64, BASE64])).toEqual(unhealthy);
+    expect(await rig.errorWith(failed, 'requestAirdrop', [recipient, 1])).toEqual(unhealthy);
+  });
+});
+
 describe('requestAirdrop', () => {
   it('gives lamports', async () => {
     const to = Keypair.generate().address;
