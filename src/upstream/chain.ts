@@ -34,16 +34,19 @@ export function markChains(nodes: readonly UpstreamNode[], network: Network): vo
 }
 
 /**
- * Asks a node for its genesis, unless it has answered that before, be it with an error: a chain's genesis does
- * not change.
+ * Asks a node for its genesis, unless it has answered that before, be it with a refusal: a chain's genesis
+ * does not change.
  */
 export async function learnChain(node: UpstreamNode, timeoutMs: number, signal: AbortSignal): Promise<void> {
   if (node.genesisAsked) return;
   const { network } = node;
   const call = { network, method: 'getGenesisHash', row: methods.getGenesisHash, params: null };
-  const { outcome, elapsedMs } = await attempt(node, call, timeoutMs, signal);
-  node.learnFromPoll(outcome, elapsedMs);
+  const { outcome } = await attempt(node, call, timeoutMs, signal);
+  const throttled = outcome.kind === 'status' && outcome.status === 429;
+  // Who does not offer this method, or not to us, may be a good node for all others.
+  if (throttled) node.learn(outcome, null);
+  else node.circuit.released();
+  node.genesisAsked = !throttled && outcome.kind !== 'transport' && outcome.kind !== 'aborted';
   if (outcome.kind !== 'answer') return;
-  node.genesisAsked = true;
   node.genesisHash = QUOTED_HASH.exec(outcome.answer.body.toString('latin1'))?.[1] ?? null;
 }

@@ -3,8 +3,10 @@ import type { Nature } from '../protocol/methods.ts';
 import type { Outcome, PreflightFault } from './outcome.ts';
 import {
   isAmbiguous,
+  isRefusedConnection,
   judge,
   rankOfError,
+  refusalOf,
   stopsWithCaller,
   takesAllTheTime,
   type Verdict,
@@ -77,6 +79,27 @@ describe('the rules of repeating', () => {
       expect(verdictsOf(single, outcome)).toEqual(['fail']);
     }
     expect(verdictsOf(single, answer(-32005))).toEqual(['answer']);
+  });
+
+  it('leave a node alone that refused the request as such', () => {
+    for (const outcome of [status(400), status(413)]) {
+      expect(verdictsOf(repeatable, outcome)).toEqual(['hop-away']);
+      expect(verdictsOf(single, outcome)).toEqual(['fail']);
+    }
+  });
+
+  it('blame the caller only when every node refused the request', () => {
+    expect(refusalOf([])).toBeNull();
+    expect(refusalOf([status(400), status(400)])).toBe('INVALID_REQUEST');
+    expect(refusalOf([status(400), status(413)])).toBe('BODY_TOO_LARGE');
+    expect(refusalOf([status(413), refused])).toBeNull();
+    expect(refusalOf([status(413), answer(-32005)])).toBeNull();
+  });
+
+  it('know when surely nothing was sent', () => {
+    expect([refused, broken, late, status(503), garbage].map(isRefusedConnection)).toEqual([
+      ...[true, false, false, false, false],
+    ]);
   });
 
   it('end with an answer that is too large and with the caller’s leaving', () => {

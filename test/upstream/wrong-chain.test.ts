@@ -1,7 +1,8 @@
+import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { genesisHashes } from '../../src/upstream/chain.ts';
 import { call, type Scene, stage, until } from './mock/pool.ts';
-import { type Behaviour, send, sendError } from './mock/server.ts';
+import { type Behaviour, type Received, send, sendError } from './mock/server.ts';
 
 const PRIVATE = 'HNSLXWEvvuKfLEZBvAtDy1cWqeSPvZ8Yh1mVrQzWaB3x';
 
@@ -51,12 +52,15 @@ describe('a node of another chain', () => {
 });
 
 describe('a node that does not tell its genesis', () => {
-  it('is believed to belong where it was put, and not asked again when it refused', async () => {
+  it.each<[string, (request: Received, reply: ServerResponse) => void]>([
+    ['in JSON-RPC', ({ id }, reply) => sendError(reply, id, -32601, 'Method not found')],
+    ['in HTTP', (_request, reply) => send(reply, 'forbidden', 403)],
+  ])('and refuses %s is believed, not blamed, and not asked again', async (_name, refuse) => {
     const mute: Behaviour = (request, reply, socket) => {
-      if (request.method === 'getGenesisHash') sendError(reply, request.id, -32601, 'Method not found');
+      if (request.method === 'getGenesisHash') refuse(request, reply);
       else nodeOf('', '2')(request, reply, socket);
     };
-    scene = await stage([nodeOf(genesisHashes.devnet, '1'), mute]);
+    scene = await stage([nodeOf(genesisHashes.devnet, '1'), mute], { circuitFailuresMax: 1 });
     scene.pool.start();
     await until(() => scene.mocks[1]!.polls.length > 6);
     expect(scene.mocks[1]!.polls.filter(({ method }) => method === 'getGenesisHash')).toHaveLength(1);
