@@ -209,6 +209,13 @@ describe('getBlock', () => {
         commission: null,
       },
     ]);
+    expect(Object.keys(seen.rewards[0])).toEqual([
+      'commission',
+      'lamports',
+      'postBalance',
+      'pubkey',
+      'rewardType',
+    ]);
     const tip = rig.slot('processed');
     const price = unitPrice(1_000_000n);
     const priced = sign(

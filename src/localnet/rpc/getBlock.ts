@@ -4,7 +4,7 @@ import { slot as slotOf } from '../../ledger/units.ts';
 import { type GetBlockParams, parseGetBlock } from '../../protocol/rpc/getBlock.ts';
 import { blockNotAvailable, unsupportedTransactionVersion } from '../../protocol/rpc/history-errors.ts';
 import { requireConfirmed } from '../../protocol/rpc/parameters.ts';
-import type { Block, ExecutedTransaction, LocalNode } from '../node.ts';
+import type { Block, BlockReward, ExecutedTransaction, LocalNode } from '../node.ts';
 import { missingBlock } from './missing-block.ts';
 
 /** Finalized blocks for everyone, younger ones up to the confirmed tip for callers content with `confirmed`. */
@@ -41,6 +41,20 @@ function transactionsOf(block: Block, params: GetBlockParams): { readonly [name:
   }
 }
 
+const rewardJson = ({
+  commission,
+  lamports,
+  postBalance,
+  pubkey,
+  rewardType,
+}: BlockReward): WritableJson => ({
+  commission,
+  lamports,
+  postBalance,
+  pubkey,
+  rewardType,
+});
+
 /** A block at or above `confirmed`. */
 export function getBlock(node: LocalNode, params: JsonValue | undefined): WritableJson {
   const parsed = parseGetBlock(params);
@@ -54,7 +68,7 @@ export function getBlock(node: LocalNode, params: JsonValue | undefined): Writab
     blockhash: block.blockhash,
     parentSlot: block.parentSlot,
     previousBlockhash: block.previousBlockhash,
-    rewards: parsed.rewards ? block.rewards : undefined,
+    rewards: parsed.rewards ? block.rewards.map(rewardJson) : undefined,
     signatures,
     transactions,
   };
