@@ -23,7 +23,13 @@ const TAIL_LENGTH = ID_LENGTH + SECRET_LENGTH + CRC_LENGTH;
 export const API_KEY_LENGTH_MAX =
   Math.max(...Object.values(products).map(({ prefix }) => prefix.length)) + TAIL_LENGTH;
 
-const PATTERN = /^svc_(rpc|grpc|fs)_live_([1-9A-HJ-NP-Za-km-z]{8})[1-9A-HJ-NP-Za-km-z]{38}$/;
+const ID = `[${ALPHABET}]{${ID_LENGTH}}`;
+const PREFIX = Object.values(products)
+  .map(({ prefix }) => prefix)
+  .join('|');
+const KEY_PATTERN = new RegExp(`^(${PREFIX})(${ID})[${ALPHABET}]{${SECRET_LENGTH + CRC_LENGTH}}$`);
+const NAME_PATTERN = new RegExp(`^(?:${PREFIX})?(${ID})$`);
+const productNames = Object.keys(products) as Product[];
 
 /** What a well-formed key says about itself, before anybody has looked it up. */
 export type ParsedApiKey = Readonly<{ product: Product; id: KeyId }>;
@@ -64,10 +70,22 @@ export function generateApiKey(product: Product): Readonly<{ text: string; id: K
 /** Reads a key by pattern and checksum only. */
 export function parseApiKey(text: string): ParsedApiKey | ApiKeyFault {
   if (text.length > API_KEY_LENGTH_MAX) return 'pattern';
-  const match = PATTERN.exec(text);
+  const match = KEY_PATTERN.exec(text);
   if (match === null) return 'pattern';
   if (checksum(text.slice(0, -CRC_LENGTH)) !== text.slice(-CRC_LENGTH)) return 'checksum';
-  return { product: match[1] as Product, id: match[2] as KeyId };
+  const product = productNames.find((name) => products[name].prefix === match[1]);
+  return { product: product as Product, id: match[2] as KeyId };
+}
+
+/**
+ * The id of a key that a person names by its id, by its start as lists show it, or by the whole key; null when it
+ * is none of these.
+ */
+export function keyIdIn(named: string): KeyId | null {
+  const id = NAME_PATTERN.exec(named)?.[1];
+  if (id !== undefined) return id as KeyId;
+  const parsed = parseApiKey(named);
+  return typeof parsed === 'string' ? null : parsed.id;
 }
 
 /** What is stored of a key: HMAC-SHA-256 of its whole text under the server's pepper; 32 bytes. */

@@ -115,7 +115,44 @@ describe('the key directory', () => {
     expect(directory.apply([revoked])).toEqual([revoked]);
     expect(directory.apply([record, { ...record, version: 6 }])).toEqual([]);
     expect(tell(text)).toBe('INVALID_KEY');
-    expect(directory.version).toBe(6);
+  });
+
+  it('lets go of a revoked key and still refuses it, whether the store can be asked or not', () => {
+    const { text, record } = admit('rpc', { version: 5 });
+    directory.apply([{ ...record, state: 'revoked', version: 6 }]);
+    expect([directory.size, directory.find(record.id)]).toEqual([0, undefined]);
+    expect(tell(text)).toBe('INVALID_KEY');
+    directory.setStoreReachable(false);
+    expect(tell(text)).toBe('INVALID_KEY');
+  });
+
+  it('lets in no revoked key when so many were revoked that it has forgotten some', () => {
+    directory = new KeyDirectory({ peppers, revokedMax: 1 });
+    const keys = [admit('rpc'), admit('rpc')];
+    directory.apply(keys.map(({ record }) => ({ ...record, state: 'revoked', version: 2 })));
+    expect(keys.map(({ text }) => tell(text))).toEqual(['KEYS_UNAVAILABLE', 'INVALID_KEY']);
+    directory.setStoreReachable(true);
+    expect(keys.map(({ text }) => tell(text))).toEqual(['INVALID_KEY', 'INVALID_KEY']);
+  });
+
+  it('makes room by letting go of expired keys', () => {
+    directory = new KeyDirectory({ peppers, keysMax: 2, now: () => NOW });
+    directory.setStoreReachable(true);
+    const old = admit('rpc', { expiresAt: NOW });
+    const [first, second] = [admit('rpc'), admit('rpc', { expiresAt: NOW + 1 })];
+    expect([directory.size, directory.leftOut]).toEqual([2, 0]);
+    expect([tell(first.text), tell(second.text)]).toEqual([first.record.id, second.record.id]);
+    expect(tell(old.text)).toBe('INVALID_KEY');
+  });
+
+  it('holds no more keys than it may, counts those left out, and calls them not wrong but unknown', () => {
+    directory = new KeyDirectory({ peppers, keysMax: 1 });
+    directory.setStoreReachable(true);
+    const [held, left] = [admit('rpc'), admit('rpc')];
+    expect([directory.size, directory.leftOut]).toEqual([1, 1]);
+    expect([tell(held.text), tell(left.text)]).toEqual([held.record.id, 'KEYS_UNAVAILABLE']);
+    directory.apply([{ ...held.record, state: 'disabled', version: 2 }]);
+    expect(tell(held.text)).toBe('INVALID_KEY');
   });
 
   it('keeps known keys going while the store is away, and judges no others', () => {

@@ -10,7 +10,16 @@ export type KeyDirectoryOptions = Readonly<{
   peppers: ReadonlyMap<number, Buffer>;
   /** Keys whose secret was checked and need not be checked again. */
   verifiedMax?: number;
+  /** Keys held. Beyond it, expired ones make room; when there are none, new ones are left out. */
+  keysMax?: number;
+  /** Revoked keys that are remembered as such, the last ones. */
+  revokedMax?: number;
+  /** Unix milliseconds, to tell which keys have expired. Default the machine's. */
+  now?: () => number;
 }>;
+
+/** What holds when nothing else is said. */
+export const keyDirectoryOptions = { verifiedMax: 100_000, keysMax: 200_000, revokedMax: 10_000 } as const;
 
 const PEPPER_MIN_BYTES = 16;
 
@@ -19,38 +28,47 @@ const NOBODY = Buffer.alloc(32);
 const NO_PEPPER = Buffer.alloc(32);
 
 /**
- * Who asks: every key in memory, by its public id. The store's changes are put in with `apply`; a request is
- * answered from memory alone. A key that is revoked, disabled, expired or was never there gets the same answer
- * after the same work.
+ * Who asks: every living key in memory, by its public id. The store's changes are put in with `apply`; a request
+ * is answered from memory alone. A key that is revoked, disabled, expired or was never there gets the same answer
+ * after the same work. Of revoked keys only id and version stay, of the last ones: while the store is away, one
+ * that is forgotten gets KEYS_UNAVAILABLE as any unknown one does.
  */
 export class KeyDirectory {
   readonly #peppers: ReadonlyMap<number, Buffer>;
   readonly #records = new Map<KeyId, KeyRecord>();
+  /** Revoked keys and the version at which they were: an older record must not bring them back. */
+  readonly #revoked: Lru<KeyId, number>;
+  readonly #keysMax: number;
+  readonly #now: () => number;
   /**
    * SHA-256 of a credential → the record it was checked against. An entry counts only while the directory
    * still holds that very record, so every change of a key drops it.
    */
   readonly #verified: Lru<string, KeyRecord>;
   #storeReachable = false;
-  #version = 0;
+  #leftOut = 0;
 
-  constructor({ peppers, verifiedMax = 100_000 }: KeyDirectoryOptions) {
+  constructor({ peppers, now = Date.now, ...options }: KeyDirectoryOptions) {
+    const { verifiedMax, keysMax, revokedMax } = { ...keyDirectoryOptions, ...options };
     if (peppers.size === 0) throw new RangeError('at least one pepper is needed');
     for (const [version, pepper] of peppers) {
       if (pepper.length < PEPPER_MIN_BYTES) throw new RangeError(`pepper ${version} is too short`);
     }
     this.#peppers = peppers;
     this.#verified = new Lru(verifiedMax);
+    this.#revoked = new Lru(revokedMax);
+    this.#keysMax = keysMax;
+    this.#now = now;
   }
 
-  /** How many keys there are, in whatever state. */
+  /** How many keys are held. */
   get size(): number {
     return this.#records.size;
   }
 
-  /** The highest version that was applied: where a poll for changes goes on. */
-  get version(): number {
-    return this.#version;
+  /** Keys for which there was no room. While it is not 0, an id that is not here may be one of theirs. */
+  get leftOut(): number {
+    return this.#leftOut;
   }
 
   /** Whether an id that is not here is known not to exist. */
@@ -76,13 +94,38 @@ export class KeyDirectory {
   apply(records: Iterable<KeyRecord>): KeyRecord[] {
     const taken: KeyRecord[] = [];
     for (const record of records) {
-      const held = this.#records.get(record.id);
-      if (held !== undefined && held.version >= record.version) continue;
-      this.#records.set(record.id, record);
-      this.#version = Math.max(this.#version, record.version);
-      taken.push(record);
+      const known = this.#records.get(record.id)?.version ?? this.#revoked.get(record.id);
+      if (known !== undefined && known >= record.version) continue;
+      if (this.#take(record)) taken.push(record);
     }
     return taken;
+  }
+
+  #take(record: KeyRecord): boolean {
+    if (record.state === 'revoked') {
+      this.#records.delete(record.id);
+      this.#revoked.set(record.id, record.version);
+      return true;
+    }
+    if (!this.#records.has(record.id) && !this.#hasRoom()) {
+      this.#leftOut += 1;
+      return false;
+    }
+    this.#records.set(record.id, record);
+    return true;
+  }
+
+  #hasRoom(): boolean {
+    // When some were left out already, looking through all keys again for each one more would take for ever.
+    if (this.#records.size >= this.#keysMax && this.#leftOut === 0) this.#dropExpired();
+    return this.#records.size < this.#keysMax;
+  }
+
+  #dropExpired(): void {
+    const now = this.#now();
+    for (const { id, expiresAt } of this.#records.values()) {
+      if (expiresAt !== null && expiresAt <= now) this.#records.delete(id);
+    }
   }
 
   /**
@@ -122,6 +165,9 @@ export class KeyDirectory {
   }
 
   #unknown({ id }: ParsedApiKey): Failure {
+    if (this.#revoked.get(id) !== undefined) return new Failure('INVALID_KEY');
+    if (this.#leftOut > 0)
+      return new Failure('KEYS_UNAVAILABLE', { cause: `no room was left for key ${id}` });
     return this.#storeReachable
       ? new Failure('INVALID_KEY')
       : new Failure('KEYS_UNAVAILABLE', { cause: `key ${id} is unknown and the store is away` });

@@ -4,7 +4,7 @@ import type { KeyId } from './key-record.ts';
 import { UsageMeter, type UsedCall } from './usage.ts';
 
 const MINUTE = 60_000;
-const key = { id: 'aaaaaaaa' as KeyId, familyId: 'f1' };
+const key = { id: 'aaaaaaaa' as KeyId };
 const call: UsedCall = {
   key,
   product: 'rpc',
@@ -24,7 +24,6 @@ describe('the usage meter', () => {
     expect(others).toEqual([]);
     expect(row).toMatchObject({
       keyId: 'aaaaaaaa',
-      familyId: 'f1',
       product: 'rpc',
       method: 'getSlot',
       status: 'ok',
@@ -43,7 +42,7 @@ describe('the usage meter', () => {
     meter.record({ ...call, method: 'getBalance' }, 0);
     meter.record({ ...call, status: 'upstream' }, 0);
     meter.record({ ...call, product: 'grpc' }, 0);
-    meter.record({ ...call, key: { id: 'bbbbbbbb' as KeyId, familyId: 'f2' } }, 0);
+    meter.record({ ...call, key: { id: 'bbbbbbbb' as KeyId } }, 0);
     meter.record({ ...call, key: null, status: 'client' }, 0);
     meter.record(call, MINUTE);
     expect(meter.drain().map(({ requests }) => requests)).toEqual([1, 1, 1, 1, 1, 1, 1]);

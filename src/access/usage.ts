@@ -29,8 +29,6 @@ export const OTHER_METHOD = 'other';
 export type UsageRow = Readonly<{
   /** null for calls without a valid key. */
   keyId: KeyId | null;
-  /** null for calls without a valid key. */
-  familyId: string | null;
   product: Product;
   method: string;
   status: UsageStatus;
@@ -46,7 +44,7 @@ export type UsageRow = Readonly<{
 
 /** One call, as the pipeline saw it end. */
 export type UsedCall = Readonly<{
-  key: Readonly<{ id: KeyId; familyId: string }> | null;
+  key: Readonly<{ id: KeyId }> | null;
   product: Product;
   method: string;
   status: UsageStatus;
@@ -75,6 +73,9 @@ const statusSlots: Readonly<Record<UsageStatus, number>> = {
   upstream: 6,
 };
 
+/** What holds when nothing else is said. */
+export const usageMeterOptions = { rowsMax: 200_000 } as const;
+
 /**
  * Counts what each key uses, by adding integers in memory. A writer takes the rows out with `drain` once a
  * second or so and stores them.
@@ -90,7 +91,7 @@ export class UsageMeter {
   #uncounted = 0;
 
   /** @param options.rowsMax - rows held between two drains; calls beyond them are only counted as such. */
-  constructor({ rowsMax = 200_000 }: Readonly<{ rowsMax?: number }> = {}) {
+  constructor({ rowsMax = usageMeterOptions.rowsMax }: Readonly<{ rowsMax?: number }> = {}) {
     this.#rowsMax = rowsMax;
   }
 
@@ -178,7 +179,6 @@ const emptyTables = (): Record<Product, Map<KeyId | null, Map<number, Count>>> =
 
 const createCount = ({ key, product, method, status }: UsedCall, minute: number): Count => ({
   keyId: key?.id ?? null,
-  familyId: key?.familyId ?? null,
   product,
   method: methodSlots.has(method) ? method : OTHER_METHOD,
   status,

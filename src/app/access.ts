@@ -1,7 +1,7 @@
-import { KeyDirectory } from '../access/key-directory.ts';
+import { KeyDirectory, keyDirectoryOptions } from '../access/key-directory.ts';
 import { UsageMeter } from '../access/usage.ts';
 import type { Logger } from '../base/log.ts';
-import { openDatabase, type Store } from '../control/database/open.ts';
+import type { Store } from '../control/database/open.ts';
 import { createFirstKeys } from '../control/first-start.ts';
 import { KeyFeed } from '../control/key-feed.ts';
 import type { NewKey } from '../control/keys.ts';
@@ -10,9 +10,10 @@ import { syncPlans } from '../control/plans.ts';
 import { UsageWriter } from '../control/usage-writer.ts';
 import type { Configuration } from './configuration.ts';
 import type { Environment } from './configuration-secrets.ts';
-import { databaseFile } from './data-dir.ts';
-import { pepperSources } from './keys-commands.ts';
+import { watchLosses } from './loss-watch.ts';
 import { problemText } from './problem-text.ts';
+import { stopEach } from './stop-each.ts';
+import { openStore, pepperSources } from './store.ts';
 
 /** Who may ask, kept in memory and fed from the store; what they use, counted in memory and written there. */
 export type Access = Readonly<{
@@ -38,11 +39,9 @@ export async function openAccess(
   environment: Environment,
   log: Logger,
 ): Promise<Access> {
-  const store = await openDatabase({
-    url: configuration.store.databaseUrl,
-    file: databaseFile(configuration.dataDir),
-    onError: (error) => log.warn({ problem: problemText(error) }, 'a connection to the database broke'),
-  });
+  const store = await openStore(configuration, (error) =>
+    log.warn({ problem: problemText(error) }, 'a connection to the database broke'),
+  );
   try {
     return await watchStore(store, configuration, environment, log);
   } catch (error) {
@@ -60,11 +59,17 @@ async function watchStore(
   const { keys: limits, plans } = configuration;
   const peppers = await openPeppers(store, pepperSources(configuration, environment));
   await syncPlans(store, plans, ACTOR);
-  const keys = new KeyDirectory({ peppers: peppers.secrets, verifiedMax: limits.verifiedMax });
+  const keys = new KeyDirectory({
+    peppers: peppers.secrets,
+    verifiedMax: limits.verifiedMax,
+    // Keys that expired since the start take room here and none in the store; keys_max may have been lowered.
+    keysMax: Math.max(keyDirectoryOptions.keysMax, limits.keysMax * 2),
+  });
   const feed = new KeyFeed({
     store,
     sink: keys,
     pollIntervalMs: limits.pollIntervalMs,
+    awayAfterMs: configuration.store.awayAfterMs,
     onStore: (state, error) => {
       if (state === 'back') log.info('the store of keys can be reached');
       else log.warn({ problem: problemOf(error) }, 'the store of keys is away; known keys go on working');
@@ -90,11 +95,16 @@ async function watchStore(
     if (made.length > 0) await feed.refresh();
     return made;
   };
-  const stop = async () => {
-    await feed.stop();
-    await writer.stop();
-    await store.close();
-  };
+  const endLosses = watchLosses(
+    [
+      { message: 'calls were not counted: raise keys.usage_rows_max', read: () => usage.uncounted },
+      { message: 'usage was given up: the database was away too long', read: () => writer.lostRows },
+      { message: 'keys were left out: raise keys.keys_max', read: () => keys.leftOut },
+    ],
+    log,
+  );
+  const stop = () =>
+    stopEach([() => feed.stop(), () => writer.stop(), async () => endLosses(), () => store.close()]);
   return { keys, usage, createFirstKeys: makeFirstKeys, stop };
 }
 

@@ -1,10 +1,19 @@
 import { z } from 'zod';
+import { keyDirectoryOptions } from '../access/key-directory.ts';
+import { usageMeterOptions } from '../access/usage.ts';
+import { databaseOptions as database } from '../control/database/open.ts';
+import { keyFeedOptions } from '../control/key-feed.ts';
+import { OVERLAP_DEFAULT_MS, OVERLAP_MAX_MS } from '../control/keys.ts';
 import { DEFAULT_PLAN_ID } from '../control/plans.ts';
+import { usageWriterOptions } from '../control/usage-writer.ts';
 import { networks } from '../protocol/call.ts';
+import { envelopeLimits } from '../protocol/envelope.ts';
+import { products } from '../protocol/product.ts';
 import { httpOptions as http } from '../servers/http.ts';
 import { rpcServerOptions as rpc } from '../servers/rpc/server.ts';
 import { defaultUpstreamLimits as upstream } from '../upstream/limits.ts';
 import { section, switchOrAuto, text, url, whole, word } from './configuration-fields.ts';
+import { localnetDefaults } from './localnet-defaults.ts';
 
 /**
  * The fields of the configuration file with their ranges and defaults. What each is for stands in
@@ -22,7 +31,7 @@ const server = section({
   port: whole(0, 65_535).default(8080),
   body_max_bytes: whole(1_024, 256 * MIB).default(rpc.bodyMaxBytes),
   bodies_max_bytes: whole(MIB, 64 * 1_024 * MIB).default(rpc.bodiesMaxBytes),
-  batch_calls_max: whole(1, 10_000).default(100),
+  batch_calls_max: whole(1, 10_000).default(envelopeLimits.batchMax),
   batch_concurrency: whole(1, 1_000).default(rpc.batchConcurrency),
   connections_max: whole(1, 1_000_000).default(http.connectionsMax),
   requests_in_flight_max: whole(1, 1_000_000).default(http.requestsInFlightMax),
@@ -60,10 +69,10 @@ const upstreamPool = section({
 const localnet = section({
   enabled: switchOrAuto.default('auto'),
   rpc_port: whole(0, 65_535).default(0),
-  slot_ms: whole(10, 60_000).default(400),
-  slots_per_epoch: whole(32, 2 ** 48).default(432_000),
-  faucet_sol: whole(1, 500_000_000).default(1_000_000),
-  history_slots_max: whole(200, 2 ** 48).default(1_000_000),
+  slot_ms: whole(10, 60_000).default(localnetDefaults.slotMs),
+  slots_per_epoch: whole(32, 2 ** 48).default(localnetDefaults.slotsPerEpoch),
+  faucet_sol: whole(1, 500_000_000).default(localnetDefaults.faucetSol),
+  history_slots_max: whole(200, 2 ** 48).default(localnetDefaults.historySlotsMax),
 });
 
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/;
@@ -109,17 +118,27 @@ const plans = z
     error: 'a plan is named with 1 to 32 small letters, digits and dashes: [plans.my-plan]',
   });
 
-const keys = section({
-  keys_max: whole(1, 10_000_000).default(100_000),
-  verified_max: whole(100, 10_000_000).default(100_000),
-  poll_interval_ms: whole(50, 60_000).default(1_000),
-  usage_flush_interval_ms: whole(50, 60_000).default(1_000),
-  usage_rows_max: whole(1_000, 10_000_000).default(200_000),
-  usage_retention_days: whole(1, 36_500).default(400),
-  overlap_hours: whole(0, 24 * 90).default(24),
+const store = section({
+  database_url: databaseUrl.nullable().default(null),
+  connections_max: whole(2, 1_000).default(database.connectionsMax),
+  connect_timeout_ms: whole(50, 60_000).default(database.connectTimeoutMs),
+  query_timeout_ms: whole(100, HOUR_MS).default(database.queryTimeoutMs),
+  lock_wait_ms: whole(50, 60_000).default(database.lockWaitMs),
+  away_after_ms: whole(100, 60_000).default(keyFeedOptions.awayAfterMs),
 });
 
-export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+const keys = section({
+  // The first start makes a key of each product.
+  keys_max: whole(Object.keys(products).length, 10_000_000).default(100_000),
+  verified_max: whole(100, 10_000_000).default(keyDirectoryOptions.verifiedMax),
+  poll_interval_ms: whole(50, 1_000).default(keyFeedOptions.pollIntervalMs),
+  usage_flush_interval_ms: whole(50, 60_000).default(usageWriterOptions.flushIntervalMs),
+  usage_rows_max: whole(1_000, 10_000_000).default(usageMeterOptions.rowsMax),
+  usage_retention_days: whole(1, 36_500).default(usageWriterOptions.retentionDays),
+  overlap_hours: whole(0, OVERLAP_MAX_MS / HOUR_MS).default(OVERLAP_DEFAULT_MS / HOUR_MS),
+});
+
+const logLevels = ['auto', 'trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
 /** A table that may be left out: its fields then have their defaults. */
 const optional = <Schema extends z.ZodType>(schema: Schema) => z.preprocess((value) => value ?? {}, schema);
@@ -134,10 +153,10 @@ export const configurationSchema = section({
     .default([]),
   upstream_pool: optional(upstreamPool),
   localnet: optional(localnet),
-  store: optional(section({ database_url: databaseUrl.nullable().default(null) })),
+  store: optional(store),
   keys: optional(keys),
   plans: optional(plans.transform((table) => ({ [DEFAULT_PLAN_ID]: plan.parse({}), ...table }))),
-  log: optional(section({ level: word(logLevels).default('info'), file: anything.nullable().default(null) })),
+  log: optional(section({ level: word(logLevels).default('auto'), file: anything.nullable().default(null) })),
 });
 
 /** The file's own names and nesting, complete with defaults. */

@@ -18,6 +18,9 @@ export function showConfiguration(configuration: Configuration) {
   return {
     ...configuration,
     upstreams: configuration.upstreams.map(showUpstream),
-    store: { databaseUrl: databaseUrl === null ? null : describePostgres(databaseUrl) },
+    store: {
+      ...configuration.store,
+      databaseUrl: databaseUrl === null ? null : describePostgres(databaseUrl),
+    },
   };
 }

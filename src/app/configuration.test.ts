@@ -166,9 +166,18 @@ describe('a mistake in the configuration', () => {
       '[upstream_pool]\nattempt_timeout_ms = 40000',
       'solway.toml: upstream_pool.attempt_timeout_ms: is longer than timeout_ms: make it shorter',
     ],
+    ['[keys]\nkeys_max = 2', 'solway.toml: keys.keys_max: 2 is not a whole number from 3 to 10000000'],
+    [
+      '[keys]\npoll_interval_ms = 1001',
+      'solway.toml: keys.poll_interval_ms: 1001 is not a whole number from 50 to 1000',
+    ],
+    [
+      '[store]\nconnections_max = 1',
+      'solway.toml: store.connections_max: 1 is not a whole number from 2 to 1000',
+    ],
     [
       '[log]\nlevel = "loud"',
-      'solway.toml: log.level: "loud" is not one of "trace", "debug", "info", "warn", "error", "fatal", "silent"',
+      'solway.toml: log.level: "loud" is not one of "auto", "trace", "debug", "info", "warn", "error", "fatal", "silent"',
     ],
     ['a = = 3', 'solway.toml: line 1, column 5 is not TOML: invalid value'],
   ])('in %j is named with its field and its remedy', (toml, words) => {
@@ -179,7 +188,7 @@ describe('a mistake in the configuration', () => {
     expect(complaint('[server]\nport = -1\nhots = "x"\n[log]\nlevel = 3').split('\n')).toEqual([
       'solway.toml: server.port: -1 is not a whole number from 0 to 65535',
       'solway.toml: server.hots: there is no such field: did you mean "host"?',
-      'solway.toml: log.level: 3 is not one of "trace", "debug", "info", "warn", "error", "fatal", "silent"',
+      'solway.toml: log.level: 3 is not one of "auto", "trace", "debug", "info", "warn", "error", "fatal", "silent"',
     ]);
   });
 

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { openDatabase } from '../control/database/open.ts';
+import { countKeys } from '../control/keys.ts';
 import { pepperFile } from '../control/pepper.ts';
 import { openPeppers } from '../control/pepper-proof.ts';
 import { type ProbeReport, probeNode } from '../upstream/probe.ts';
@@ -7,25 +7,10 @@ import type { Configuration, UpstreamConfiguration } from './configuration.ts';
 import { environmentFields } from './configuration-layers.ts';
 import { nearestName } from './configuration-names.ts';
 import type { Environment } from './configuration-secrets.ts';
-import { databaseFile, openDataDir } from './data-dir.ts';
-import { pepperSources } from './keys-commands.ts';
-import { problemText } from './problem-text.ts';
-
-/** One thing the doctor looked at. */
-export type Finding = Readonly<{
-  subject: string;
-  verdict: 'good' | 'warning' | 'bad';
-  /** What was found; of what is not good, also what to do. */
-  text: string;
-}>;
-
-async function look(subject: string, work: () => Promise<string>): Promise<Finding> {
-  try {
-    return { subject, verdict: 'good', text: await work() };
-  } catch (error) {
-    return { subject, verdict: 'bad', text: problemText(error) };
-  }
-}
+import { openDataDir } from './data-dir.ts';
+import { checkLedger, checkLogFile, checkPort } from './doctor-places.ts';
+import { type Finding, look } from './finding.ts';
+import { openStore, pepperSources } from './store.ts';
 
 function checkDataDir({ dataDir }: Configuration): Promise<Finding> {
   return look('data folder', async () => {
@@ -36,15 +21,10 @@ function checkDataDir({ dataDir }: Configuration): Promise<Finding> {
 
 function checkDatabase(configuration: Configuration, environment: Environment): Promise<Finding> {
   return look('database', async () => {
-    const { databaseUrl } = configuration.store;
-    const store = await openDatabase({ url: databaseUrl, file: databaseFile(configuration.dataDir) });
+    const store = await openStore(configuration);
     try {
       await openPeppers(store, pepperSources(configuration, environment));
-      const { count } = await store.db
-        .selectFrom('api_key')
-        .select((select) => select.fn.countAll<number>().as('count'))
-        .where('state', '!=', 'revoked')
-        .executeTakeFirstOrThrow();
+      const count = await countKeys(store.db, Date.now());
       return `${store.place} answers and holds ${count} keys; the pepper fits`;
     } finally {
       await store.close();
@@ -97,35 +77,35 @@ function findingsOf(report: ProbeReport): Finding[] {
   return found.length > 0 ? found : [{ subject, verdict: 'good', text: describeReport(report) }];
 }
 
-async function checkUpstream({ network, ...node }: UpstreamConfiguration): Promise<Finding[]> {
+async function checkUpstream(
+  { network, ...node }: UpstreamConfiguration,
+  timeoutMs: number,
+): Promise<Finding[]> {
   try {
-    return findingsOf(await probeNode(node, network));
+    return findingsOf(await probeNode(node, network, timeoutMs));
   } catch {
     return [{ subject: `upstream ${node.name} (${network})`, verdict: 'bad', text: 'cannot be asked' }];
   }
 }
 
-function checkLocalnet({ upstreams, localnet }: Configuration): Finding[] {
-  if (upstreams.length > 0) return [];
-  const text = `no [[upstream]] is configured: the embedded ledger answers, a slot every ${localnet.slotMs} ms`;
-  return [{ subject: 'upstreams', verdict: 'good', text }];
-}
-
 /**
- * Looks at everything the service stands on: data folder, database and pepper, every node. Makes what a start
- * would make (folder, database, pepper) and nothing else. Never rejects.
+ * Looks at everything the service stands on: data folder, log file, database and pepper, port, ledger, every
+ * node. Makes what a start would make (folder, log file, database, pepper) and nothing else. Never rejects.
  */
 export async function examine(configuration: Configuration, environment: Environment): Promise<Finding[]> {
   const dataDir = await checkDataDir(configuration);
   const database = await checkDatabase(configuration, environment);
   const rights = await checkPepperRights(configuration, environment);
-  const nodes = await Promise.all(configuration.upstreams.map(checkUpstream));
+  const { attemptTimeoutMs } = configuration.upstreamPool;
+  const nodes = configuration.upstreams.map((node) => checkUpstream(node, attemptTimeoutMs));
   return [
     ...checkVariables(environment),
     dataDir,
+    ...(await checkLogFile(configuration)),
     database,
     ...rights,
-    ...checkLocalnet(configuration),
-    ...nodes.flat(),
+    await checkPort(configuration),
+    ...(await checkLedger(configuration)),
+    ...(await Promise.all(nodes)).flat(),
   ];
 }

@@ -1,5 +1,4 @@
-import { parseApiKey } from '../access/api-key.ts';
-import { openDatabase } from '../control/database/open.ts';
+import { keyIdIn } from '../access/api-key.ts';
 import type { KeyRegister } from '../control/key-register.ts';
 import { KeyRefusedError } from '../control/key-register.ts';
 import { cutOverlap, disableKey, enableKey, revokeKey } from '../control/key-state.ts';
@@ -10,7 +9,7 @@ import { addMissingPlans } from '../control/plans.ts';
 import { type Product, products } from '../protocol/product.ts';
 import type { Configuration } from './configuration.ts';
 import type { Environment } from './configuration-secrets.ts';
-import { databaseFile } from './data-dir.ts';
+import { openStore, pepperSources } from './store.ts';
 
 /** The operations on keys, as a person at the command line has them. Times are Unix milliseconds. */
 export type KeyOffice = Readonly<{
@@ -28,23 +27,10 @@ export type KeyOffice = Readonly<{
   enable(key: string): Promise<KeyView>;
 }>;
 
-const ID = /^[1-9A-HJ-NP-Za-km-z]{8}$/;
-const START = new RegExp(
-  `^(?:${Object.values(products)
-    .map(({ prefix }) => prefix)
-    .join('|')})([1-9A-HJ-NP-Za-km-z]{8})$`,
-);
-
-/**
- * The id of a key that somebody names by its id, by its start as lists show it, or by the whole key.
- * @throws KeyRefusedError not-found
- */
-export function keyIdOf(named: string): string {
-  if (ID.test(named)) return named;
-  const start = START.exec(named)?.[1];
-  if (start !== undefined) return start;
-  const parsed = parseApiKey(named);
-  if (typeof parsed !== 'string') return parsed.id;
+/** @throws KeyRefusedError not-found */
+function keyIdOf(named: string): string {
+  const id = keyIdIn(named);
+  if (id !== null) return id;
   throw new KeyRefusedError(
     'not-found',
     'that names no key: give its id of 8 characters, as "solway keys list" shows it',
@@ -66,7 +52,7 @@ async function listAll(
     const after = all.at(-1)?.id;
     const page = await listKeys(register, after === undefined ? options : { ...options, after });
     all.push(...page);
-    if (page.length === 0 || all.length >= register.keysMax * 2) return all;
+    if (page.length === 0) return all;
   }
 }
 
@@ -84,15 +70,6 @@ function officeOf(register: KeyRegister): KeyOffice {
   };
 }
 
-/** Where peppers come from, by the environment and the data folder. */
-export function pepperSources(configuration: Configuration, environment: Environment) {
-  return {
-    text: environment.SOLWAY_PEPPER || undefined,
-    file: environment.SOLWAY_PEPPER_FILE || undefined,
-    dataDir: configuration.dataDir,
-  };
-}
-
 /**
  * Opens the store, does `work` and closes it again. A running service learns of every change within a second.
  * @param actor - who acts, for the audit log.
@@ -104,10 +81,7 @@ export async function withKeyOffice<Result>(
   actor: string,
   work: (office: KeyOffice) => Promise<Result>,
 ): Promise<Result> {
-  const store = await openDatabase({
-    url: configuration.store.databaseUrl,
-    file: databaseFile(configuration.dataDir),
-  });
+  const store = await openStore(configuration);
   try {
     const peppers = await openPeppers(store, pepperSources(configuration, environment));
     await addMissingPlans(store, configuration.plans, actor);

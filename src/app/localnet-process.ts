@@ -16,6 +16,8 @@ export type LocalnetProcessOptions = Readonly<{
   readyTimeoutMs: number;
   restartDelayMinMs: number;
   restartDelayMaxMs: number;
+  /** Who ran that long before it died is started again as at its first death. */
+  healthyAfterMs: number;
   /** How long it may take to flush and close. */
   stopTimeoutMs: number;
   log: Logger;
@@ -26,6 +28,14 @@ export type LocalnetReady = Readonly<{ event: 'ready'; rpcPort: number }>;
 
 const isReady = (message: unknown): message is LocalnetReady =>
   typeof message === 'object' && message !== null && (message as { event?: unknown }).event === 'ready';
+
+/** The embedded ledger did not become ready; the message says why in one sentence. */
+export class EmbeddedLedgerError extends Error {
+  constructor(why: string) {
+    super(`the embedded ledger did not start: ${why}`);
+    this.name = 'EmbeddedLedgerError';
+  }
+}
 
 /** Lines of the child's standard error that are kept to explain why it did not start. */
 const LAST_LINES_MAX = 20;
@@ -40,7 +50,9 @@ export class LocalnetProcess {
   #child: ChildProcess | null = null;
   #rpcPort: number;
   #stopping = false;
-  #restarts = 0;
+  /** Deaths since it last ran for `healthyAfterMs`. */
+  #deaths = 0;
+  #readyAt = 0;
   #timer: NodeJS.Timeout | null = null;
   #lastWords: string[] = [];
 
@@ -49,19 +61,10 @@ export class LocalnetProcess {
     this.#rpcPort = options.rpcPort;
   }
 
-  /** How often it died and was started again. */
-  get restarts(): number {
-    return this.#restarts;
-  }
-
-  get pid(): number | undefined {
-    return this.#child?.pid;
-  }
-
   /**
    * Starts the ledger.
    * @returns the port on which it answers.
-   * @throws Error with the child's last words when it does not become ready.
+   * @throws EmbeddedLedgerError with the child's last words when it does not become ready.
    */
   async start(): Promise<number> {
     this.#rpcPort = await this.#spawn();
@@ -73,7 +76,9 @@ export class LocalnetProcess {
     this.#stopping = true;
     if (this.#timer !== null) clearTimeout(this.#timer);
     const child = this.#child;
-    if (child === null || child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
+    // Without a pid it never began, and will not say that it ended.
+    if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null)
+      return Promise.resolve();
     return new Promise((resolve) => {
       const timer = setTimeout(() => child.kill('SIGKILL'), this.#options.stopTimeoutMs);
       child.once('exit', () => {
@@ -109,18 +114,29 @@ export class LocalnetProcess {
     this.#child = child;
     this.#listenToWords(child);
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => child.kill('SIGKILL'), this.#options.readyTimeoutMs);
+      const { readyTimeoutMs } = this.#options;
+      let late = false;
       let ready = false;
+      const timer = setTimeout(() => {
+        late = true;
+        child.kill('SIGKILL');
+      }, readyTimeoutMs);
       child.on('message', (message) => {
         if (!isReady(message)) return;
         ready = true;
+        this.#readyAt = performance.now();
         clearTimeout(timer);
         resolve(message.rpcPort);
       });
-      child.once('error', reject);
-      child.once('exit', (code, signal) => {
+      child.once('error', ({ message }) => {
         clearTimeout(timer);
-        if (!ready) reject(new Error(`the embedded ledger did not start: ${this.#lastWords.join('\n')}`));
+        reject(new EmbeddedLedgerError(message));
+      });
+      // Not at its exit: what it wrote last may still be under way.
+      child.once('close', (code, signal) => {
+        clearTimeout(timer);
+        if (late) reject(new EmbeddedLedgerError(`it was not ready after ${readyTimeoutMs} ms`));
+        else if (!ready) reject(new EmbeddedLedgerError(this.#why(code, signal)));
         else if (!this.#stopping) this.#restartAfter(code, signal);
       });
     });
@@ -136,10 +152,19 @@ export class LocalnetProcess {
     });
   }
 
+  /** The sentence the child ended with; the names of its options are those of our fields. */
+  #why(code: number | null, signal: NodeJS.Signals | null): string {
+    const sentence = this.#lastWords.findLast((line) => line.startsWith('solway: '));
+    if (sentence === undefined)
+      return `it ended with ${signal ?? `exit code ${code}`}; the log has its words`;
+    return sentence.slice('solway: '.length).replaceAll('--rpc-port', 'localnet.rpc_port');
+  }
+
   #restartAfter(code: number | null, signal: NodeJS.Signals | null): void {
-    const { restartDelayMinMs, restartDelayMaxMs, log } = this.#options;
-    const delay = Math.min(restartDelayMinMs * 2 ** Math.min(this.#restarts, 16), restartDelayMaxMs);
-    this.#restarts++;
+    const { restartDelayMinMs, restartDelayMaxMs, healthyAfterMs, log } = this.#options;
+    if (performance.now() - this.#readyAt >= healthyAfterMs) this.#deaths = 0;
+    const delay = Math.min(restartDelayMinMs * 2 ** Math.min(this.#deaths, 16), restartDelayMaxMs);
+    this.#deaths++;
     log.warn(
       { code, signal, lastWords: this.#lastWords, delay },
       'the embedded ledger died; starting it again',

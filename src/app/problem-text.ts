@@ -4,6 +4,8 @@ import { KeyRefusedError } from '../control/key-register.ts';
 import { PepperError } from '../control/pepper.ts';
 import { ConfigurationError } from './configuration-errors.ts';
 import { showUrl } from './configuration-secrets.ts';
+import { EmbeddedLedgerError } from './localnet-process.ts';
+import { LogFileError } from './log-output.ts';
 
 const remedies: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there: check that PostgreSQL runs and the host and port of database_url',
@@ -46,7 +48,14 @@ const listenRemedies: Readonly<Record<string, string>> = {
   ENOTFOUND: 'the name in server.host is unknown: write an address such as "127.0.0.1"',
 };
 
-const ownErrors = [ConfigurationError, KeyRefusedError, PepperError, SchemaTooNewError];
+const ownErrors = [
+  ConfigurationError,
+  EmbeddedLedgerError,
+  KeyRefusedError,
+  LogFileError,
+  PepperError,
+  SchemaTooNewError,
+];
 
 function remedyOf(error: unknown): string | null {
   const code = codeOf(error);
@@ -66,6 +75,12 @@ function cleanMessage(error: unknown): string {
   const message = error instanceof Error ? error.message : 'no message';
   return redact(message.replace(/[a-z][a-z0-9+.-]*:\/\/[^\s"']+/gi, showUrl));
 }
+
+/**
+ * What kept the embedded ledger from running alone, in its own words: they name the file, the folder or the port
+ * that `solway localnet` was given, where `problemText` speaks of fields of the configuration.
+ */
+export const ledgerProblemText = (error: unknown): string => cleanMessage(error);
 
 /**
  * What went wrong in words for the operator, with what to do about it. Our own errors say it themselves;

@@ -8,11 +8,13 @@ import { envelopeLimits } from '../protocol/envelope.ts';
 import { healthRoutes, type ReadinessFacts } from '../servers/health.ts';
 import { HttpServer } from '../servers/http.ts';
 import { joinRoutes } from '../servers/http-route.ts';
-import { rpcRoutes } from '../servers/rpc/server.ts';
+import { rpcRoutes, rpcServerOptions } from '../servers/rpc/server.ts';
 import { type Access, openAccess } from './access.ts';
 import type { Configuration } from './configuration.ts';
 import type { Environment } from './configuration-secrets.ts';
 import { openDataDir } from './data-dir.ts';
+import { problemText } from './problem-text.ts';
+import { stopEach } from './stop-each.ts';
 import { openUpstreams, type Program, type Upstreams } from './upstreams.ts';
 
 /** The running service. */
@@ -35,10 +37,8 @@ export type ServiceOptions = Readonly<{
 /** How long the first answer of a node is waited for before the service opens its door all the same. */
 const FIRST_ANSWER_TIMEOUT_MS = 2_000;
 
-const RPC_PATH = '/v1/rpc';
-
 /** Address of the JSON-RPC door. */
-export const rpcUrl = ({ url }: Pick<Service, 'url'>): string => `${url}${RPC_PATH}`;
+export const rpcUrl = ({ url }: Pick<Service, 'url'>): string => `${url}${rpcServerOptions.path}`;
 
 function httpServer(
   configuration: Configuration,
@@ -56,7 +56,6 @@ function httpServer(
     log,
   });
   const rpc = rpcRoutes(serve, {
-    path: RPC_PATH,
     network: networks.default,
     bodyMaxBytes: server.bodyMaxBytes,
     bodiesMaxBytes: server.bodiesMaxBytes,
@@ -102,10 +101,7 @@ export async function startService({
   log,
 }: ServiceOptions): Promise<Service> {
   const stops: (() => Promise<unknown>)[] = [];
-  const stopAll = async () => {
-    for (const stop of stops.reverse()) await stop();
-    stops.length = 0;
-  };
+  const stopAll = () => stopEach(stops.splice(0).reverse());
   try {
     await openDataDir(configuration.dataDir);
     const access = await openAccess(configuration, environment, log);
@@ -119,7 +115,9 @@ export async function startService({
     stops.push(() => http.drain(drainGraceMs, drainNoticeMs));
     return { url: urlOf(address), newKeys: await access.createFirstKeys(), stop: stopAll };
   } catch (error) {
-    await stopAll();
+    await stopAll().catch((failure: unknown) => {
+      log.warn({ problem: problemText(failure) }, 'not everything could be stopped');
+    });
     throw error;
   }
 }

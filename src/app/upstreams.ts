@@ -5,6 +5,7 @@ import { createUpstreamPool, type UpstreamPool } from '../upstream/pool.ts';
 import type { Configuration } from './configuration.ts';
 import { ledgerFolder } from './data-dir.ts';
 import { LocalnetProcess } from './localnet-process.ts';
+import { stopEach } from './stop-each.ts';
 
 /** Name of the embedded ledger among the nodes. */
 export const LOCALNET_NODE = 'embedded-ledger';
@@ -12,8 +13,6 @@ export const LOCALNET_NODE = 'embedded-ledger';
 /** Everybody who answers calls: the configured nodes, and the embedded ledger when it is wanted. */
 export type Upstreams = Readonly<{
   pool: UpstreamPool;
-  /** null when only configured nodes answer. */
-  localnet: LocalnetProcess | null;
   stop(): Promise<void>;
 }>;
 
@@ -42,6 +41,7 @@ function localnetProcess(
     readyTimeoutMs: READY_TIMEOUT_MS,
     restartDelayMinMs: 100,
     restartDelayMaxMs: 5_000,
+    healthyAfterMs: 60_000,
     stopTimeoutMs: 10_000,
     log,
   });
@@ -63,7 +63,7 @@ function byNetwork(
 
 /**
  * Starts the embedded ledger when it is wanted, and watches all nodes.
- * @throws Error when the embedded ledger does not start.
+ * @throws EmbeddedLedgerError
  */
 export async function openUpstreams(
   configuration: Configuration,
@@ -75,9 +75,6 @@ export async function openUpstreams(
   const nodes = byNetwork([...configuration.upstreams, ...own]);
   const pool = createUpstreamPool({ nodes, limits: configuration.upstreamPool, log });
   pool.start();
-  const stop = async () => {
-    await pool.stop();
-    await localnet?.stop();
-  };
-  return { pool, localnet, stop };
+  const stop = () => stopEach([async () => pool.stop(), async () => localnet?.stop()]);
+  return { pool, stop };
 }

@@ -13,19 +13,22 @@ export interface KeySink {
 export type KeyFeedOptions = Readonly<{
   store: Store;
   sink: KeySink;
-  /** How often changes are looked for. Default 1000. */
+  /** How often changes are looked for: one row of one table is read. */
   pollIntervalMs?: number;
-  /** A look that takes longer counts as the store being away. Default 3000. */
+  /** A look that takes longer counts as the store being away. */
   awayAfterMs?: number;
-  /** Keys read at once. Default 1000. */
+  /** Keys read at once. */
   pageRows?: number;
   /** Hears of each change between reachable and not; the error is the driver's own. */
   onStore?: (state: 'back' | 'away', error?: unknown) => void;
 }>;
 
+/** What holds when nothing else is said. A change must be in force within a second, so looks are well below. */
+export const keyFeedOptions = { pollIntervalMs: 250, awayAfterMs: 3_000, pageRows: 1_000 } as const;
+
 /**
- * Carries every change of a key from the store into memory: all keys at first, then what has a greater version
- * than the last seen. A failure leaves the keys that are known as they are and is tried again at the next look.
+ * Carries every change of a key from the store into memory: all keys that are not spent at first, then
+ * what has a greater version than the last seen. A failure leaves the keys that are known as they are and is tried again at the next look.
  */
 export class KeyFeed {
   readonly #store: Store;
@@ -36,6 +39,8 @@ export class KeyFeed {
   readonly #onStore: NonNullable<KeyFeedOptions['onStore']>;
   readonly #listener: KeyChangeListener | null;
   #version = 0;
+  /** Whether keys were handed on: the end of one of those must not be passed over. */
+  #begun = false;
   #state: 'unknown' | 'back' | 'away' = 'unknown';
   #polling: Promise<void> | null = null;
   #pollStartedAt = 0;
@@ -46,9 +51,9 @@ export class KeyFeed {
   constructor(options: KeyFeedOptions) {
     this.#store = options.store;
     this.#sink = options.sink;
-    this.#pollIntervalMs = options.pollIntervalMs ?? 1_000;
-    this.#awayAfterMs = options.awayAfterMs ?? 3_000;
-    this.#pageRows = options.pageRows ?? 1_000;
+    this.#pollIntervalMs = options.pollIntervalMs ?? keyFeedOptions.pollIntervalMs;
+    this.#awayAfterMs = options.awayAfterMs ?? keyFeedOptions.awayAfterMs;
+    this.#pageRows = options.pageRows ?? keyFeedOptions.pageRows;
     this.#onStore = options.onStore ?? (() => undefined);
     const open = this.#store.listener;
     this.#listener = open === null ? null : new KeyChangeListener(open, () => this.wake());
@@ -112,7 +117,11 @@ export class KeyFeed {
     const newest = await newestVersion(this.#store);
     if (newest === this.#version) return;
     const since = this.#version;
-    for await (const page of keysChangedAfter(this.#store, since, this.#pageRows)) this.#sink.apply(page);
+    const unspentAt = this.#begun ? null : Date.now();
+    for await (const page of keysChangedAfter(this.#store, since, this.#pageRows, unspentAt)) {
+      this.#begun = true;
+      this.#sink.apply(page);
+    }
     if (since > 0) {
       const pages = keysOfPlansChangedAfter(this.#store, since, this.#pageRows);
       for await (const page of pages) this.#sink.apply(page);

@@ -10,7 +10,7 @@ export type KeyRegister = Readonly<{
   peppers: Peppers;
   /** Who acts, for the audit log: `cli:alice`, `first start`. */
   actor: string;
-  /** How many keys may exist that are not revoked. */
+  /** How many keys may exist that are not spent (spent-keys.ts). */
   keysMax: number;
   /** Unix milliseconds. */
   now: () => number;

@@ -2,6 +2,7 @@ import type { Selectable } from 'kysely';
 import type { KeyId, KeyRecord } from '../access/key-record.ts';
 import type { Store } from './database/open.ts';
 import type { KeyTable } from './database/schema.ts';
+import { notSpent } from './spent-keys.ts';
 
 type Row = Selectable<KeyTable> & { rpc_per_second: number; rpc_burst: number; plan_version: number };
 
@@ -34,16 +35,21 @@ export async function newestVersion(store: Store): Promise<number> {
   return row.version;
 }
 
-/** Keys that changed after `version`, in pages, oldest change first. */
+/**
+ * Keys that changed after `version`, in pages, oldest change first.
+ * @param unspentAt - leaves out keys that are spent at this time (spent-keys.ts): for who holds none of them yet.
+ */
 export async function* keysChangedAfter(
   store: Store,
   version: number,
   pageRows: number,
+  unspentAt: number | null = null,
 ): AsyncGenerator<KeyRecord[]> {
   let last = version;
   for (;;) {
     const rows = await selectRecords(store)
       .where('api_key.version', '>', last)
+      .$if(unspentAt !== null, (query) => query.where(notSpent(unspentAt ?? 0)))
       .orderBy('api_key.version')
       .limit(pageRows)
       .execute();
@@ -53,7 +59,7 @@ export async function* keysChangedAfter(
   }
 }
 
-/** Keys whose plan changed after `version`, in pages by id. */
+/** Keys whose plan changed after `version`, in pages by id. Spent ones are left out: a plan is nothing to them. */
 export async function* keysOfPlansChangedAfter(
   store: Store,
   version: number,
@@ -63,6 +69,7 @@ export async function* keysOfPlansChangedAfter(
   for (;;) {
     const rows = await selectRecords(store)
       .where('plan.version', '>', version)
+      .where(notSpent(Date.now()))
       .where('api_key.id', '>', last)
       .orderBy('api_key.id')
       .limit(pageRows)

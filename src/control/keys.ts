@@ -1,4 +1,4 @@
-import type { Transaction } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
 import { digestApiKey, generateApiKey } from '../access/api-key.ts';
 import type { Product } from '../protocol/product.ts';
 import { inChange, nextVersion, writeAudit } from './database/change.ts';
@@ -6,6 +6,7 @@ import type { KeyTable, Schema } from './database/schema.ts';
 import { auditEntry, KeyRefusedError, type KeyRegister, requireKey } from './key-register.ts';
 import { type KeyView, viewKey } from './key-view.ts';
 import { DEFAULT_PLAN_ID } from './plans.ts';
+import { notSpent } from './spent-keys.ts';
 
 /** Longest overlap of a rotation, and the one that is taken when none is given. */
 export const OVERLAP_MAX_MS = 90 * 24 * 3_600_000;
@@ -49,13 +50,22 @@ async function checkPlan(trx: Transaction<Schema>, planId: string): Promise<void
   throw new KeyRefusedError('invalid', `there is no plan "${planId}": use one of ${known}, or configure it`);
 }
 
-/** @throws KeyRefusedError limit */
-async function checkRoom(trx: Transaction<Schema>, keysMax: number): Promise<void> {
-  const { count } = await trx
+/** How many keys there are that are not spent (spent-keys.ts). @param now - Unix milliseconds. */
+export async function countKeys(db: Kysely<Schema>, now: number): Promise<number> {
+  const { count } = await db
     .selectFrom('api_key')
     .select((select) => select.fn.countAll<number>().as('count'))
-    .where('state', '!=', 'revoked')
+    .where(notSpent(now))
     .executeTakeFirstOrThrow();
+  return count;
+}
+
+/** @throws KeyRefusedError limit */
+async function checkRoom(
+  trx: Transaction<Schema>,
+  { keysMax, now }: Pick<KeyRegister, 'keysMax' | 'now'>,
+): Promise<void> {
+  const count = await countKeys(trx, now());
   if (count < keysMax) return;
   throw new KeyRefusedError(
     'limit',
@@ -119,7 +129,7 @@ export async function createKeyIn(
   const expiresAt = checkExpiry(options.expiresAt ?? null, register.now());
   const name = checkName(options.name);
   await checkPlan(trx, planId);
-  await checkRoom(trx, register.keysMax);
+  await checkRoom(trx, register);
   const given = { product: options.product, name, plan_id: planId, expires_at: expiresAt, family_id: null };
   const created = await insertKey(register, trx, version, given);
   const detail = { product: options.product, name, plan: planId, expiresAt };
@@ -189,7 +199,7 @@ export function rotateKey(
     checkOverlap(overlapMs);
     const row = await requireKey(trx, id);
     checkRotatable(row, now);
-    await checkRoom(trx, register.keysMax);
+    await checkRoom(trx, register);
     const created = await insertKey(atNow, trx, version, row);
     await writeAudit(trx, version, auditEntry(atNow, 'key.create', created.key.id, { rotationOf: id }));
     const old = await retire(trx, row, created.key.id, Math.min(row.expires_at ?? Infinity, now + overlapMs));

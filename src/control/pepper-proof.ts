@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { Store } from './database/open.ts';
 import { createPepper, findPeppers, PepperError, type PepperSources, type Peppers } from './pepper.ts';
+import { notSpent } from './spent-keys.ts';
 
 const PROVEN_TEXT = 'solway pepper proof';
 
@@ -36,7 +37,7 @@ async function checkKeysNeed(store: Store, peppers: Peppers): Promise<void> {
   const missing = await store.db
     .selectFrom('api_key')
     .select('pepper_version')
-    .where('state', '!=', 'revoked')
+    .where(notSpent(Date.now()))
     .where('pepper_version', 'not in', [...peppers.secrets.keys()])
     .limit(1)
     .executeTakeFirst();

@@ -9,7 +9,7 @@ import {
   rmSync,
   writeSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 /** Server-side secrets that key digests are made under. Several are accepted while one replaces another. */
 export type Peppers = Readonly<{
@@ -79,6 +79,16 @@ function writeWhole(file: string, text: string): void {
   }
 }
 
+/** Makes the names in a folder survive the machine's death, not only what is in the files. */
+function syncFolder(folder: string): void {
+  const descriptor = openSync(folder, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
 /** Puts a whole file at `file`, or leaves what another process put there first. */
 function createOnce(file: string, text: string): void {
   const draft = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`;
@@ -90,6 +100,7 @@ function createOnce(file: string, text: string): void {
   } finally {
     rmSync(draft);
   }
+  syncFolder(dirname(file));
 }
 
 export type PepperSources = Readonly<{

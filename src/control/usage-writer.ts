@@ -16,17 +16,25 @@ export interface UsageSource {
 export type UsageWriterOptions = Readonly<{
   store: Store;
   source: UsageSource;
-  /** A kill loses at most what was counted in this time. Default 1000. */
+  /** A kill loses at most what was counted in this time. */
   flushIntervalMs?: number;
-  /** Rows held while the store is away; beyond it the oldest are given up and counted. Default 200000. */
+  /** Rows held while the store is away; beyond it the oldest are given up and counted. */
   pendingRowsMax?: number;
-  /** Rows per transaction, small enough that an embedded store blocks for a few milliseconds. Default 200. */
+  /** Rows per transaction, small enough that an embedded store blocks for a few milliseconds. */
   batchRows?: number;
-  /** Minutes older than this are deleted, once an hour. Default 400. */
+  /** Minutes older than this are deleted, once an hour. */
   retentionDays?: number;
   /** Hears when writing begins to fail, and with null when it works again. */
   onState?: (error: unknown | null) => void;
 }>;
+
+/** What holds when nothing else is said. */
+export const usageWriterOptions = {
+  flushIntervalMs: 1_000,
+  pendingRowsMax: 200_000,
+  batchRows: 200,
+  retentionDays: 400,
+} as const;
 
 function nameOf(row: UsageRow): string {
   return `${row.minute} ${row.keyId ?? ''} ${row.product} ${row.method} ${row.status}`;
@@ -57,10 +65,10 @@ export class UsageWriter {
   constructor(options: UsageWriterOptions) {
     this.#store = options.store;
     this.#source = options.source;
-    this.#flushIntervalMs = options.flushIntervalMs ?? 1_000;
-    this.#pendingRowsMax = options.pendingRowsMax ?? 200_000;
-    this.#batchRows = options.batchRows ?? 200;
-    this.#retentionDays = options.retentionDays ?? 400;
+    this.#flushIntervalMs = options.flushIntervalMs ?? usageWriterOptions.flushIntervalMs;
+    this.#pendingRowsMax = options.pendingRowsMax ?? usageWriterOptions.pendingRowsMax;
+    this.#batchRows = options.batchRows ?? usageWriterOptions.batchRows;
+    this.#retentionDays = options.retentionDays ?? usageWriterOptions.retentionDays;
     this.#onState = options.onState ?? (() => undefined);
   }
 

@@ -42,14 +42,21 @@ async function startNode(genesis: string): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/${SECRET}`;
 }
 
-const doctor = (...args: string[]) => runSolway(folder, ['doctor', ...args]);
+const doctor = (...args: string[]) => runSolway(folder, ['doctor', '--port', '0', ...args]);
 
 describe('solway doctor', () => {
   it('finds nothing bad in an empty folder: the embedded ledger will answer', async () => {
     const { code, out } = await doctor();
     expect(code).toBe(0);
-    expect(out.split('\n').map((line) => line.slice(0, 4).trim())).toEqual(['ok', 'ok', 'ok', 'ok', '']);
-    expect(out).toContain('the embedded ledger answers');
+    expect(out.split('\n').map((line) => line.slice(0, 4).trim())).toEqual([
+      'ok',
+      'ok',
+      'ok',
+      'ok',
+      'ok',
+      '',
+    ]);
+    expect(out).toContain('ok    embedded ledger: no other node is wanted: a new one will answer');
   });
 
   it('asks every node, and names neither URL nor key of any', async () => {
@@ -95,7 +102,7 @@ describe('solway doctor', () => {
     await doctor();
     const pepper = join(folder, 'solway-data', 'pepper');
     chmodSync(pepper, 0o644);
-    const { code, out } = await runSolway(folder, ['doctor'], {
+    const { code, out } = await runSolway(folder, ['doctor', '--port', '0'], {
       SOLWAY_PROT: '1',
       SOLWAY_ENTIRELY_OTHER: '1',
     });
@@ -104,6 +111,60 @@ describe('solway doctor', () => {
       'warn  environment: SOLWAY_PROT does nothing: did you mean SOLWAY_PORT?',
       `warn  pepper: others may read ${pepper}: chmod 600 ${pepper}`,
     ]);
+  });
+
+  it('says what to mend when the log file cannot be written, and makes one that can', async () => {
+    const at = (file: string) => runSolway(folder, ['doctor', '--port', '0'], { SOLWAY_LOG_FILE: file });
+    const bad = await at('none/solway.log');
+    expect(bad.code).toBe(1);
+    expect(bad.out).toContain(
+      'BAD   log file: log.file names none/solway.log, which cannot be opened: its folder does not exist: make it',
+    );
+    expect((await at('solway.log')).out).toContain('ok    log file: solway.log can be written');
+  });
+
+  it('warns of a port that is taken, and calls an address that is not ours bad', async () => {
+    const { port } = new URL(await startNode(MAINNET));
+    const { code, out } = await doctor('--port', port);
+    expect(code).toBe(0);
+    expect(out).toContain(`warn  port: ${port} of 127.0.0.1 is taken: if Solway is not running, stop what`);
+    const away = await doctor('--host', '192.0.2.1');
+    expect(away.code).toBe(1);
+    expect(away.out).toContain('BAD   port: this machine does not have the address of server.host');
+  });
+
+  it('looks at the ledger when it is wanted beside nodes: who has it open, and whether it can be read', async () => {
+    const ledger = join(folder, 'solway-data', 'ledger');
+    mkdirSync(ledger, { recursive: true });
+    writeFileSync(join(ledger, 'ledger.lock'), JSON.stringify({ pid: process.pid }));
+    const node = await startNode(MAINNET);
+    writeFileSync(
+      join(folder, 'solway.toml'),
+      `[networks]\ndefault = "devnet"\n[localnet]\nenabled = true\n[[upstream]]\nnetwork = "mainnet-beta"\nurl = "${node}"\n`,
+    );
+    const held = await doctor();
+    expect(held.code).toBe(0);
+    expect(held.out).toContain(
+      `warn  embedded ledger: process ${process.pid} has ${ledger} open: if Solway is not running, end`,
+    );
+    writeFileSync(join(ledger, 'genesis.json'), '{');
+    const damaged = await doctor();
+    expect(damaged.code).toBe(1);
+    expect(damaged.out).toMatch(/BAD {3}embedded ledger: .*genesis\.json cannot be read: restore it/);
+  });
+
+  it('waits for a node no longer than the configuration says', async () => {
+    const silent = createServer(() => undefined);
+    servers.push(silent);
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    const toml = `[upstream_pool]\nattempt_timeout_ms = 100\n[[upstream]]\nurl = "${url}"\n`;
+    writeFileSync(join(folder, 'solway.toml'), toml);
+    const from = performance.now();
+    const { code, out } = await doctor();
+    expect([code, out]).toEqual([1, expect.stringContaining('BAD   upstream mainnet-beta-1')]);
+    expect(performance.now() - from).toBeLessThan(4_500);
+    silent.closeAllConnections();
   });
 
   it('says what to mend when the database is none', async () => {

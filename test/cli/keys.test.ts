@@ -56,6 +56,24 @@ describe('solway keys', () => {
     expect(Object.fromEntries(states)).toEqual({ [id]: 'expired', [rotated.key.id]: 'revoked' });
   });
 
+  it('lists every key there is, however many pages and whatever keys_max says', async () => {
+    expect((await solway('keys', 'create', '--name', 'x')).code).toBe(0);
+    const store = await openDatabase({ file: join(folder, 'solway-data/solway.db') });
+    const [row] = await store.db.selectFrom('api_key').selectAll().execute();
+    const ids = Array.from({ length: 2_050 }, (_, index) => `AAAA${String(index).padStart(4, '0')}`);
+    for (let from = 0; from < ids.length; from += 50) {
+      const rows = ids.slice(from, from + 50).map((id, index) => {
+        const number = 1_000 + from + index;
+        return { ...row!, id, digest: id, version: number, state: 'revoked' as const };
+      });
+      await store.db.insertInto('api_key').values(rows).execute();
+    }
+    await store.close();
+    writeFileSync(join(folder, 'solway.toml'), '[keys]\nkeys_max = 3\n');
+    const { out } = await solway('keys', 'list', '--all', '--json');
+    expect(JSON.parse(out).keys).toHaveLength(2_051);
+  });
+
   it('takes a date of expiry and a plan of the configuration', async () => {
     const expires = ['--expires', '2126-01-31', '--plan', 'default'];
     const { out } = await solway('keys', 'create', '--name', 'x', '--json', ...expires);

@@ -8,15 +8,24 @@ import { KeyFeed, type KeyFeedOptions } from '../../src/control/key-feed.ts';
 import { revokeKey } from '../../src/control/key-state.ts';
 import { createKey } from '../../src/control/keys.ts';
 import { syncPlans } from '../../src/control/plans.ts';
+import { Failure } from '../../src/protocol/errors.ts';
 import { registerOn, testPeppers } from './register.ts';
 import { describeOnBothStores } from './stores.ts';
+
+const DAY_MS = 24 * 3_600_000;
+
+/** Sets when a key ends, as time would. */
+const expire = (store: Store, id: string, at: number) =>
+  store.db.updateTable('api_key').set({ expires_at: at }).where('id', '=', id).execute();
 
 /** A directory that says what happens to it. */
 class WatchedDirectory extends KeyDirectory {
   readonly events = new EventEmitter();
+  handedOn = 0;
 
   override apply(records: Iterable<KeyRecord>): KeyRecord[] {
     const taken = super.apply(records);
+    this.handedOn += taken.length;
     if (taken.length > 0) this.events.emit('taken', taken);
     return taken;
   }
@@ -65,6 +74,48 @@ describeOnBothStores('the feed of keys', ({ kind, fresh, open, defer, server }) 
     expect(directory.storeReachable).toBe(true);
   });
 
+  it('reads neither revoked keys at the start nor those that expired more than 30 days ago', async () => {
+    const store = await open();
+    const register = await registerOn(store, { now: Date.now });
+    const [revoked, long, lately, living] = await Promise.all(
+      ['revoked', 'long', 'lately', 'living'].map((name) => createKey(register, { product: 'rpc', name })),
+    );
+    await revokeKey(register, revoked!.key.id);
+    await expire(store, long!.key.id, Date.now() - 31 * DAY_MS);
+    await expire(store, lately!.key.id, Date.now() - 29 * DAY_MS);
+    const { directory } = await follow(store);
+    expect([directory.handedOn, directory.size]).toEqual([2, 2]);
+    expect(directory.find(lately!.key.id as KeyId)).toBeDefined();
+    expect(() => directory.authenticate(revoked!.secret, 'rpc', Date.now())).toThrow(Failure);
+    expect(directory.authenticate(living!.secret, 'rpc', Date.now()).id).toBe(living!.key.id);
+  });
+
+  it('misses no revocation when the first load broke off in the middle', async () => {
+    const real = await open();
+    const register = await registerOn(real);
+    const early = await createKey(register, { product: 'rpc', name: 'on the first page' });
+    for (let count = 0; count < 3; count++) await createKey(register, { product: 'rpc', name: 'x' });
+    const broken = breakable(real);
+    const directory = new WatchedDirectory({ peppers: testPeppers.secrets });
+    const sink = {
+      apply(records: readonly KeyRecord[]) {
+        directory.apply(records);
+        broken.away ||= directory.size === 1;
+      },
+      setStoreReachable: (reachable: boolean) => directory.setStoreReachable(reachable),
+    };
+    const feed = new KeyFeed({ store: broken.store, sink, pollIntervalMs: 50, pageRows: 1 });
+    defer(() => feed.stop());
+    await feed.start();
+    expect([directory.size, directory.storeReachable]).toEqual([1, false]);
+    await revokeKey(register, early.key.id);
+    const back = once(directory.events, 'back');
+    broken.away = false;
+    await back;
+    expect(directory.size).toBe(3);
+    expect(() => directory.authenticate(early.secret, 'rpc', register.now())).toThrow(Failure);
+  });
+
   it('carries a change that another connection makes within a second', async () => {
     const place = await fresh();
     const register = await registerOn(await open(place));
@@ -77,7 +128,8 @@ describeOnBothStores('the feed of keys', ({ kind, fresh, open, defer, server }) 
     taken = next('taken');
     await revokeKey(register, key.id);
     await taken;
-    expect(directory.find(key.id as KeyId)?.state).toBe('revoked');
+    expect(directory.find(key.id as KeyId)).toBeUndefined();
+    expect(() => directory.authenticate(secret, 'rpc', register.now())).toThrow(Failure);
     expect(performance.now() - started).toBeLessThan(1_000);
   });
 

@@ -92,6 +92,22 @@ describeOnBothStores('keys', ({ open }) => {
     expect(await listKeys(register)).toHaveLength(1);
   });
 
+  it('that are revoked, or expired more than 30 days ago, leave their room to others', async () => {
+    const clock = { now: 1_700_000_000_000 };
+    const register = await registerOn(await open(), { clock, keysMax: 2 });
+    const make = (expiresAt: number | null = null) =>
+      createKey(register, { product: 'rpc', name: 'x', expiresAt });
+    const { key } = await make();
+    await make(clock.now + HOUR);
+    await revokeKey(register, key.id);
+    await make();
+    clock.now += 30 * 24 * HOUR;
+    await expect(make()).rejects.toThrow('no more are allowed');
+    clock.now += 2 * HOUR;
+    await make();
+    await expect(make()).rejects.toThrow('there are 2 keys');
+  });
+
   it('are listed in pages, by product, and without revoked ones unless asked for', async () => {
     const register = await registerOn(await open());
     for (const product of ['rpc', 'grpc', 'fs', 'rpc'] as const) {

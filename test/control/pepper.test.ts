@@ -71,6 +71,8 @@ describe('a pepper', () => {
   });
 });
 
+const DAY_MS = 24 * 3_600_000;
+
 async function accepts(store: Store, secrets: ReadonlyMap<number, Buffer>, secret: string): Promise<boolean> {
   const directory = new KeyDirectory({ peppers: secrets });
   for await (const page of keysChangedAfter(store, 0, 100)) directory.apply(page);
@@ -120,6 +122,18 @@ describeOnBothStores('the pepper of a store', ({ open }) => {
     await expect(openPeppers(store, alone)).rejects.toThrow('need pepper version 1');
     await revokeKey(after, old.key.id);
     expect((await openPeppers(store, alone)).current).toBe(2);
+  });
+
+  it('may go although keys were made under it, when those expired more than 30 days ago', async () => {
+    const store = await open();
+    const clock = { now: Date.now() - 40 * DAY_MS };
+    const peppers = await openPeppers(store, { dataDir, text: `1:${OLD}` });
+    const register = await registerOn(store, { peppers, clock });
+    await createKey(register, { product: 'rpc', name: 'old', expiresAt: Date.now() - 31 * DAY_MS });
+    const alone = { dataDir, text: `2:${NEW}` };
+    expect((await openPeppers(store, alone)).current).toBe(2);
+    await createKey(register, { product: 'rpc', name: 'young', expiresAt: Date.now() - 29 * DAY_MS });
+    await expect(openPeppers(store, alone)).rejects.toThrow('need pepper version 1');
   });
 
   it('is one for all when several machines start together', async () => {

@@ -13,7 +13,7 @@ import { describeOnBothStores } from './stores.ts';
 const RECENT = Math.floor(Date.now() / 60_000) * 60_000 - 600_000;
 
 const call = (fields: Partial<UsedCall> = {}): UsedCall => ({
-  key: { id: 'AAAAAAAA' as KeyId, familyId: 'AAAAAAAA' },
+  key: { id: 'AAAAAAAA' as KeyId },
   product: 'rpc',
   method: 'getSlot',
   status: 'ok',
@@ -26,7 +26,6 @@ const call = (fields: Partial<UsedCall> = {}): UsedCall => ({
 
 const row = (fields: Partial<UsageRow> = {}): UsageRow => ({
   keyId: 'AAAAAAAA' as KeyId,
-  familyId: 'AAAAAAAA',
   product: 'rpc',
   method: 'getSlot',
   status: 'ok',
@@ -143,7 +142,7 @@ describeOnBothStores('usage', ({ open, defer }) => {
     const version = () => store.db.selectFrom('change_counter').select('version').executeTakeFirstOrThrow();
     const before = await version();
     const { meter, writer } = writerOn(store);
-    const used = { id: key.id as KeyId, familyId: key.familyId };
+    const used = { id: key.id as KeyId };
     meter.record(call({ key: used }), Date.now());
     await writer.flush();
     const listed = new Map((await listKeys(register)).map(({ id, lastUsedAt }) => [id, lastUsedAt]));

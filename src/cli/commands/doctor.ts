@@ -5,13 +5,15 @@ import {
   parseArguments,
 } from '../../app/configuration-arguments.ts';
 import { ConfigurationError, describeProblem } from '../../app/configuration-errors.ts';
-import { examine, type Finding } from '../../app/doctor.ts';
+import { examine } from '../../app/doctor.ts';
+import type { Finding } from '../../app/finding.ts';
 import { type Command, exitCodes, type Terminal, UsageError } from '../command.ts';
 
 const help = `Usage: solway doctor [options]
 
-Checks the configuration, the data folder, the database, the pepper and every upstream node, and says what to
-mend. Makes the data folder, the database and the pepper when they are not there, as a start would.
+Checks the configuration, the data folder, the log file, the database, the pepper, the port, the embedded
+ledger and every upstream node, and says what to mend. Makes the data folder, the log file, the database and the
+pepper when they are not there, as a start would.
 
 Options:
   --config FILE     the configuration file

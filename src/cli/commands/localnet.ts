@@ -1,6 +1,8 @@
 import { ArgumentsError, parseArguments } from '../../app/configuration-arguments.ts';
 import { readGenesisFiles } from '../../app/genesis-files.ts';
 import type { Localnet, LocalnetOptions } from '../../app/localnet.ts';
+import { localnetDefaults as usual } from '../../app/localnet-defaults.ts';
+import { ledgerProblemText } from '../../app/problem-text.ts';
 import { createLogger } from '../../base/log.ts';
 import { type Command, exitCodes, type Terminal, UsageError } from '../command.ts';
 import { untilTold } from '../until-told.ts';
@@ -10,19 +12,19 @@ const help = `Usage: solway localnet [options]
 Runs the embedded ledger alone: a Solana node on the real VM, in place of solana-test-validator.
 
 Options:
-  --ledger DIR                 where it is kept (default test-ledger); it goes on from there at the next start
+  --ledger DIR                 where it is kept (default ${usual.ledgerDir}); it goes on from there at the next start
   --reset                      begin again from genesis
-  --rpc-port PORT              JSON-RPC over HTTP (default 8899; 0 takes a free one)
-  --bind-address HOST          address to listen on (default 127.0.0.1)
+  --rpc-port PORT              JSON-RPC over HTTP (default ${usual.rpcPort}; 0 takes a free one)
+  --bind-address HOST          address to listen on (default ${usual.host})
   --account ADDRESS FILE       put an account in, as "solana account --output json" writes it; repeat it for more
   --account-dir DIR            put in every account file of a folder
   --bpf-program ADDRESS FILE   put a compiled program in; repeat it for more
-  --slots-per-epoch SLOTS      length of an epoch (default 432000)
-  --ticks-per-slot TICKS       ticks of a slot (default 64)
-  --slot-ms MS                 length of a slot (default 400)
-  --faucet-sol SOL             what the faucet has to give (default 1000000)
-  --limit-ledger-slots SLOTS   slots of history that are kept (default 1000000)
-  --quiet                      write nothing
+  --slots-per-epoch SLOTS      length of an epoch (default ${usual.slotsPerEpoch})
+  --ticks-per-slot TICKS       ticks of a slot (default ${usual.ticksPerSlot})
+  --slot-ms MS                 length of a slot (default ${usual.slotMs})
+  --faucet-sol SOL             what the faucet has to give (default ${usual.faucetSol})
+  --limit-ledger-slots SLOTS   slots of history that are kept (default ${usual.historySlotsMax})
+  --quiet                      write only warnings and errors
   --json                       print one line of JSON when ready, instead of words
 
 Accounts, programs, epoch length, ticks and faucet take effect at genesis: with a ledger that exists they
@@ -82,7 +84,8 @@ function whole(name: string, text: string | undefined, least: number, most: numb
 }
 
 /** The named options, each its last value, and those that may be repeated. @throws UsageError, ArgumentsError */
-function parse(rest: readonly string[]) {
+function parse(args: readonly string[]) {
+  const { rest, pairs } = splitPairs(args);
   const { values, positionals } = parseArguments(rest, options);
   if (positionals.length > 0) {
     throw new UsageError(`"${positionals[0]?.slice(0, 40)}" is not understood: see solway localnet --help`);
@@ -92,35 +95,39 @@ function parse(rest: readonly string[]) {
     return typeof value === 'string' ? value : undefined;
   };
   const accountDirs = (values['account-dir'] ?? []) as string[];
-  return { text, accountDirs, reset: values.reset === true };
+  const flag = (name: 'reset' | 'quiet' | 'json'): boolean => values[name] === true;
+  return { text, flag, accountDirs, pairs };
 }
+
+type Parsed = ReturnType<typeof parse>;
 
 /** Under a gateway: the ledger of one that was killed ends by itself, and may still be writing. */
 const PREDECESSOR_WAIT_MS = 15_000;
 
 /** What the command line asks for. @throws UsageError, ArgumentsError; Error when a file cannot be used. */
-function readOptions(args: readonly string[], log: LocalnetOptions['log']): LocalnetOptions {
-  const { rest, pairs } = splitPairs(args);
-  const { text, accountDirs, reset } = parse(rest);
+function readOptions(
+  { text, flag, accountDirs, pairs }: Parsed,
+  log: LocalnetOptions['log'],
+): LocalnetOptions {
   const number = (name: keyof typeof options, least: number, most: number, usual: number): number =>
     whole(name, text(name), least, most, usual);
   const numbers = {
-    rpcPort: number('rpc-port', 0, 65_535, 8899),
-    slotsPerEpoch: number('slots-per-epoch', 32, 2 ** 48, 432_000),
-    ticksPerSlot: number('ticks-per-slot', 1, 65_535, 64),
-    slotMs: number('slot-ms', 10, 60_000, 400),
-    faucetSol: BigInt(number('faucet-sol', 0, 500_000_000, 1_000_000)),
-    limits: { historySlotsMax: number('limit-ledger-slots', 200, 2 ** 48, 1_000_000) },
+    rpcPort: number('rpc-port', 0, 65_535, usual.rpcPort),
+    slotsPerEpoch: number('slots-per-epoch', 32, 2 ** 48, usual.slotsPerEpoch),
+    ticksPerSlot: number('ticks-per-slot', 1, 65_535, usual.ticksPerSlot),
+    slotMs: number('slot-ms', 10, 60_000, usual.slotMs),
+    faucetSol: BigInt(number('faucet-sol', 0, 500_000_000, usual.faucetSol)),
+    limits: { historySlotsMax: number('limit-ledger-slots', 200, 2 ** 48, usual.historySlotsMax) },
   };
   const genesis = readGenesisFiles({
     accounts: pairs.get('--account') ?? [],
     accountDirs,
     programs: pairs.get('--bpf-program') ?? [],
   });
-  const ledgerDir = text('ledger') ?? 'test-ledger';
-  const host = text('bind-address') ?? '127.0.0.1';
+  const ledgerDir = text('ledger') ?? usual.ledgerDir;
+  const host = text('bind-address') ?? usual.host;
   const inUseWaitMs = process.channel === undefined ? 0 : PREDECESSOR_WAIT_MS;
-  return { ledgerDir, reset, host, inUseWaitMs, ...numbers, ...genesis, log };
+  return { ledgerDir, reset: flag('reset'), host, inUseWaitMs, ...numbers, ...genesis, log };
 }
 
 function describe({ rpcPort, genesis, tip }: Localnet, { ledgerDir, host }: LocalnetOptions): string {
@@ -138,7 +145,7 @@ The ledger answers on http://${host}:${rpcPort}
 
 async function runUntilTold(
   settings: LocalnetOptions,
-  args: readonly string[],
+  flag: Parsed['flag'],
   terminal: Terminal,
 ): Promise<void> {
   const told = untilTold();
@@ -146,24 +153,22 @@ async function runUntilTold(
   const { startLocalnet } = await import('../../app/localnet.ts');
   const localnet = await startLocalnet({ ...settings, onFailure: () => process.exit(exitCodes.problem) });
   const { rpcPort } = localnet;
-  if (args.includes('--json')) terminal.out(`${JSON.stringify({ event: 'ready', rpcPort })}\n`);
-  else if (!isQuiet(args)) terminal.out(describe(localnet, settings));
+  if (flag('json')) terminal.out(`${JSON.stringify({ event: 'ready', rpcPort })}\n`);
+  else if (!flag('quiet')) terminal.out(describe(localnet, settings));
   process.send?.({ event: 'ready', rpcPort });
   await told;
   await localnet.stop();
 }
 
-const isQuiet = (args: readonly string[]): boolean => args.includes('--quiet') || args.includes('-q');
-
 async function run(args: readonly string[], terminal: Terminal): Promise<number> {
-  const log = createLogger(isQuiet(args) ? 'warn' : 'info', terminal.err);
+  const parsed = parse(args);
+  const log = createLogger(parsed.flag('quiet') ? 'warn' : 'info', terminal.err);
   try {
-    await runUntilTold(readOptions(args, log), args, terminal);
+    await runUntilTold(readOptions(parsed, log), parsed.flag, terminal);
     return exitCodes.ok;
   } catch (error) {
     if (error instanceof UsageError || error instanceof ArgumentsError) throw error;
-    // The ledger's own words: they name the file, the folder or the port, and what to do.
-    terminal.err(`solway: ${error instanceof Error ? error.message : 'the ledger did not start'}\n`);
+    terminal.err(`solway: ${ledgerProblemText(error)}\n`);
     return exitCodes.problem;
   }
 }

@@ -1,13 +1,12 @@
-import { createWriteStream } from 'node:fs';
 import { type Configuration, loadConfiguration } from '../../app/configuration.ts';
 import {
   configurationArguments,
   configurationOptions,
   parseArguments,
 } from '../../app/configuration-arguments.ts';
+import { openLog } from '../../app/log-output.ts';
 import { rpcUrl, type Service, startService } from '../../app/service.ts';
 import { wantsLocalnet } from '../../app/upstreams.ts';
-import { createLogger, type Logger } from '../../base/log.ts';
 import { type Command, exitCodes, type Terminal, UsageError } from '../command.ts';
 import { untilTold } from '../until-told.ts';
 
@@ -25,7 +24,7 @@ Options:
   --host HOST          address to listen on (default 127.0.0.1)
   --port PORT          port to listen on (default 8080; 0 takes a free one)
   --data-dir DIR       where keys, usage and the embedded ledger are kept (default solway-data)
-  --log-level LEVEL    trace, debug, info, warn, error, fatal or silent (default info)
+  --log-level LEVEL    trace, debug, info, warn, error, fatal or silent (default info; warn on a terminal)
   --json               print one line of JSON when ready, instead of words
 
 Examples:
@@ -35,13 +34,6 @@ Examples:
 `;
 
 const options = { ...configurationOptions, json: { type: 'boolean' } } as const;
-
-/** Log lines go to the configured file, else to standard error: standard output is for the person. */
-function openLog({ log }: Configuration): Logger {
-  if (log.file === null) return createLogger(log.level, (line) => void process.stderr.write(line));
-  const file = createWriteStream(log.file, { flags: 'a', mode: 0o600 });
-  return createLogger(log.level, (line) => void file.write(line));
-}
 
 const curl = (url: string, key: string): string =>
   `curl ${url} -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '{"jsonrpc":"2.0","id":1,"method":"getHealth"}'`;
@@ -87,7 +79,8 @@ async function run(args: readonly string[], terminal: Terminal): Promise<number>
   if (parsed.positionals.length > 0)
     throw new UsageError(`"${parsed.positionals[0]}" is not understood: see solway up --help`);
   const configuration = loadConfiguration(configurationArguments(parsed), terminal.environment);
-  const log = openLog(configuration);
+  const json = parsed.values.json === true;
+  const log = openLog(configuration.log, process.stderr, !json);
   const told = untilTold();
   const service = await startService({
     configuration,
@@ -95,7 +88,7 @@ async function run(args: readonly string[], terminal: Terminal): Promise<number>
     program: [process.execPath, process.argv[1] ?? ''],
     log,
   });
-  terminal.out(parsed.values.json === true ? readyLine(service) : describe(service, configuration));
+  terminal.out(json ? readyLine(service) : describe(service, configuration));
   log.info({ url: service.url }, 'ready');
   const why = await told;
   log.info({ why }, 'stopping');

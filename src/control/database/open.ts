@@ -24,13 +24,19 @@ export type OpenOptions = Partial<PostgresOptions> &
     url?: string | null | undefined;
     /** SQLite file; its folder is made when absent. */
     file?: string | undefined;
-    /** SQLite: how long a transaction waits for one of another process. Default 5000. */
+    /** SQLite: how long a transaction waits for one of another process. */
     lockWaitMs?: number;
     /** Hears of idle PostgreSQL connections that broke. */
     onError?: (error: Error) => void;
   }>;
 
-const defaults: PostgresOptions = { connectionsMax: 8, connectTimeoutMs: 3_000, queryTimeoutMs: 10_000 };
+/** What holds when nothing else is said. */
+export const databaseOptions = {
+  connectionsMax: 8,
+  connectTimeoutMs: 3_000,
+  queryTimeoutMs: 10_000,
+  lockWaitMs: 5_000,
+} as const;
 
 /** Host and database of a connection string, without user, password and parameters. */
 export function describePostgres(url: string): string {
@@ -41,7 +47,7 @@ export function describePostgres(url: string): string {
 }
 
 function openPostgresStore(url: string, options: OpenOptions): Store {
-  const limits: PostgresOptions = { ...defaults, ...options };
+  const limits: PostgresOptions = { ...databaseOptions, ...options };
   const dialect = openPostgres(url, limits, options.onError ?? (() => undefined));
   const db = new Kysely<Schema>({ dialect });
   return {
@@ -68,7 +74,7 @@ function openSqliteStore(file: string, lockWaitMs: number): Store {
 export async function openDatabase(options: OpenOptions): Promise<Store> {
   const store = options.url
     ? openPostgresStore(options.url, options)
-    : openSqliteStore(options.file ?? 'solway.db', options.lockWaitMs ?? 5_000);
+    : openSqliteStore(options.file ?? 'solway.db', options.lockWaitMs ?? databaseOptions.lockWaitMs);
   try {
     await migrate(store);
     return store;

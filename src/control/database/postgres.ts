@@ -4,7 +4,7 @@ import pg from 'pg';
 const INT8 = 20;
 const APPLICATION_NAME = 'solway';
 
-/** What a PostgreSQL store may take; all have a default. */
+/** What a PostgreSQL store may take. The defaults stand in open.ts. */
 export type PostgresOptions = Readonly<{
   connectionsMax: number;
   connectTimeoutMs: number;

@@ -46,7 +46,7 @@ export interface KeyTable {
   expires_at: number | null;
   /** Id of the key that took over at rotation. */
   replaced_by: string | null;
-  /** To the minute at most; not a change of the key, so `version` stays. */
+  /** Within half a minute of the truth; not a change of the key, so `version` stays. */
   last_used_at: number | null;
   version: number;
 }

@@ -1,0 +1,73 @@
+import { closeSync, constants, readFileSync } from 'node:fs';
+import { access } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { hasLedger, readGenesis } from '../localnet/ledger-dir.ts';
+import type { Configuration } from './configuration.ts';
+import { ledgerFolder } from './data-dir.ts';
+import { type Finding, look } from './finding.ts';
+import { openLogFile } from './log-output.ts';
+import { problemText } from './problem-text.ts';
+import { wantsLocalnet } from './upstreams.ts';
+
+/** Opens the log file as a start would. */
+export async function checkLogFile({ log: { file } }: Configuration): Promise<Finding[]> {
+  if (file === null) return [];
+  return [
+    await look('log file', () => {
+      closeSync(openLogFile(file));
+      return `${file} can be written`;
+    }),
+  ];
+}
+
+function listenOnce(host: string, port: number): Promise<void> {
+  const server = createServer();
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => server.close(() => resolve()));
+  });
+}
+
+/** Takes the port and gives it back. That somebody has it is what one finds while the service runs. */
+export async function checkPort({ server: { host, port } }: Configuration): Promise<Finding> {
+  const subject = 'port';
+  try {
+    await listenOnce(host, port);
+    return { subject, verdict: 'good', text: `${port} of ${host} is free` };
+  } catch (error) {
+    const taken = (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
+    if (!taken) return { subject, verdict: 'bad', text: problemText(error) };
+    const text = `${port} of ${host} is taken: if Solway is not running, stop what listens there or choose another`;
+    return { subject, verdict: 'warning', text };
+  }
+}
+
+/** The living process that says it has the ledger open; null when there is none. Takes nothing over. */
+function ledgerHolder(folder: string): number | null {
+  try {
+    const { pid } = JSON.parse(readFileSync(join(folder, 'ledger.lock'), 'utf8')) as { pid: number };
+    process.kill(pid, 0);
+    return pid;
+  } catch {
+    return null;
+  }
+}
+
+async function describeLedger(folder: string, slotMs: number): Promise<string> {
+  if (!hasLedger(folder)) return `no other node is wanted: a new one will answer, a slot every ${slotMs} ms`;
+  await access(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+  return `${folder} goes on as genesis ${readGenesis(folder, slotMs).hash}, a slot every ${slotMs} ms`;
+}
+
+/** Whether the embedded ledger, where it is wanted, can be opened. Does not open it. */
+export async function checkLedger(configuration: Configuration): Promise<Finding[]> {
+  if (!wantsLocalnet(configuration)) return [];
+  const subject = 'embedded ledger';
+  const folder = ledgerFolder(configuration.dataDir);
+  const found = await look(subject, () => describeLedger(folder, configuration.localnet.slotMs));
+  const holder = ledgerHolder(folder);
+  if (found.verdict === 'bad' || holder === null) return [found];
+  const text = `process ${holder} has ${folder} open: if Solway is not running, end that process`;
+  return [{ subject, verdict: 'warning', text }];
+}

@@ -1,0 +1,13 @@
+import { defaultUpkeepLimits } from '../localnet/ledger-upkeep.ts';
+
+/** What the embedded ledger is when nothing else is said, alone and inside the service alike. */
+export const localnetDefaults = {
+  ledgerDir: 'test-ledger',
+  host: '127.0.0.1',
+  rpcPort: 8899,
+  slotMs: 400,
+  slotsPerEpoch: 432_000,
+  ticksPerSlot: 64,
+  faucetSol: 1_000_000,
+  historySlotsMax: defaultUpkeepLimits.historySlotsMax,
+} as const;

@@ -1,0 +1,86 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { createLogger } from '../base/log.ts';
+import { EmbeddedLedgerError, LocalnetProcess, type LocalnetProcessOptions } from './localnet-process.ts';
+import { problemText } from './problem-text.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'solway-process-'));
+const started: LocalnetProcess[] = [];
+afterEach(async () => {
+  vi.useRealTimers();
+  await Promise.all(started.splice(0).map((ledger) => ledger.stop()));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** A ledger whose program is this code instead. */
+function ledgerOf(code: string, options: Partial<LocalnetProcessOptions> = {}) {
+  const file = join(folder, `${started.length}-${Date.now()}.mjs`);
+  writeFileSync(file, code);
+  const lines: { delay?: number }[] = [];
+  const ledger = new LocalnetProcess({
+    program: [process.execPath, file],
+    ledgerDir: folder,
+    rpcPort: 0,
+    slotMs: 400,
+    slotsPerEpoch: 64,
+    faucetSol: 1,
+    historySlotsMax: 200,
+    readyTimeoutMs: 20_000,
+    restartDelayMinMs: 1,
+    restartDelayMaxMs: 4,
+    healthyAfterMs: 60_000,
+    stopTimeoutMs: 1_000,
+    log: createLogger('warn', (line) => void lines.push(JSON.parse(line))),
+    ...options,
+  });
+  started.push(ledger);
+  const delays = () => lines.flatMap(({ delay }) => (delay === undefined ? [] : [delay]));
+  return { ledger, delays };
+}
+
+const DIES_WHEN_READY = "process.send({ event: 'ready', rpcPort: 1 }, () => process.exit(1))";
+
+describe('a ledger that dies', () => {
+  it('again and again is started again after ever longer pauses', async () => {
+    const { ledger, delays } = ledgerOf(DIES_WHEN_READY);
+    await ledger.start();
+    await vi.waitFor(() => expect(delays().slice(0, 4)).toEqual([1, 2, 4, 4]), 15_000);
+  });
+
+  it('after it ran well for a while is started again as at its first death', async () => {
+    const { ledger, delays } = ledgerOf(DIES_WHEN_READY, { healthyAfterMs: 0 });
+    await ledger.start();
+    await vi.waitFor(() => expect(delays().slice(0, 3)).toEqual([1, 1, 1]), 15_000);
+  });
+});
+
+describe('a ledger that does not start', () => {
+  it('says why in one sentence, with the names of our own fields', async () => {
+    const line = 'solway: port 1 is taken: choose another with --rpc-port';
+    const code = `console.error('{"level":40}'); console.error(${JSON.stringify(line)}); process.exitCode = 1;`;
+    const error = await ledgerOf(code).ledger.start().catch(String);
+    expect(error).toBe(
+      'EmbeddedLedgerError: the embedded ledger did not start: port 1 is taken: choose another with localnet.rpc_port',
+    );
+    const own = new EmbeddedLedgerError('port 1 is taken');
+    expect(problemText(own)).toBe('the embedded ledger did not start: port 1 is taken');
+  });
+
+  it('without a word says how it ended, or that it took too long', async () => {
+    await expect(ledgerOf('process.exitCode = 3').ledger.start()).rejects.toThrow(
+      'it ended with exit code 3',
+    );
+    const endless = ledgerOf('setInterval(() => undefined, 1000)', { readyTimeoutMs: 200 });
+    await expect(endless.ledger.start()).rejects.toThrow('it was not ready after 200 ms');
+  });
+
+  it('because its program is not there leaves no timer behind, and can be stopped', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const { ledger } = ledgerOf('', { program: [join(folder, 'none')] });
+    await expect(ledger.start()).rejects.toThrow('ENOENT');
+    expect(vi.getTimerCount()).toBe(0);
+    await ledger.stop();
+  });
+});

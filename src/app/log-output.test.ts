@@ -1,0 +1,59 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it, vi } from 'vitest';
+import { LogFileError, openLog } from './log-output.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'solway-log-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function errorOutput(isTTY = false) {
+  const written: string[] = [];
+  return { written, isTTY, write: (text: string) => written.push(text) };
+}
+
+describe('the level "auto"', () => {
+  it.each([
+    ['auto', true, true, 'warn'],
+    ['auto', true, false, 'info'],
+    ['auto', false, true, 'info'],
+    ['info', true, true, 'info'],
+    ['debug', true, true, 'debug'],
+  ] as const)('%s on a terminal (%s) for a person (%s) is %s', (level, isTTY, forPerson, chosen) => {
+    expect(openLog({ level, file: null }, errorOutput(isTTY), forPerson).level).toBe(chosen);
+  });
+
+  it('is info in a file, wherever the program was started', async () => {
+    const file = join(folder, 'solway.log');
+    const errors = errorOutput(true);
+    const log = openLog({ level: 'auto', file }, errors, true);
+    log.info('ready');
+    await vi.waitFor(() => expect(readFileSync(file, 'utf8')).toMatch(/"msg":"ready"\}\n$/));
+    expect(errors.written).toEqual([]);
+  });
+});
+
+describe('a log file', () => {
+  it('that cannot be opened is refused at once, by its name and with what to do', () => {
+    const open = (file: string) => () => openLog({ level: 'auto', file }, errorOutput(), false);
+    expect(open(join(folder, 'none', 'x.log'))).toThrow(LogFileError);
+    expect(open(join(folder, 'none', 'x.log'))).toThrow('its folder does not exist: make it (ENOENT)');
+    expect(open(folder)).toThrow(`log.file names ${folder}, which cannot be opened: that is a folder`);
+  });
+
+  it.skipIf(!existsSync('/dev/full'))(
+    'that takes no more gives way to standard error, told once',
+    async () => {
+      const errors = errorOutput();
+      const log = openLog({ level: 'auto', file: '/dev/full' }, errors, false);
+      log.info('one');
+      log.info('two');
+      await vi.waitFor(() => expect(errors.written).not.toEqual([]));
+      log.info('three');
+      expect(errors.written[0]).toBe(
+        'solway: log.file /dev/full takes no more lines: the disk is full: make room (ENOSPC); they go here\n',
+      );
+      expect(errors.written.slice(1)).toEqual([expect.stringContaining('"msg":"three"')]);
+    },
+  );
+});

@@ -1,0 +1,30 @@
+import { openDatabase, type Store } from '../control/database/open.ts';
+import type { PepperSources } from '../control/pepper.ts';
+import type { Configuration } from './configuration.ts';
+import type { Environment } from './configuration-secrets.ts';
+import { databaseFile } from './data-dir.ts';
+
+/**
+ * Opens the database that the configuration names.
+ * @param onError - hears of idle connections that broke.
+ * @throws SchemaTooNewError, or the driver's own error.
+ */
+export function openStore(
+  { store, dataDir }: Configuration,
+  onError?: (error: Error) => void,
+): Promise<Store> {
+  const { databaseUrl, awayAfterMs: _, ...limits } = store;
+  return openDatabase({
+    url: databaseUrl,
+    file: databaseFile(dataDir),
+    ...limits,
+    ...(onError && { onError }),
+  });
+}
+
+/** Where peppers come from, by the environment and the data folder. */
+export const pepperSources = ({ dataDir }: Configuration, environment: Environment): PepperSources => ({
+  text: environment.SOLWAY_PEPPER || undefined,
+  file: environment.SOLWAY_PEPPER_FILE || undefined,
+  dataDir,
+});
