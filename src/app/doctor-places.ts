@@ -34,7 +34,8 @@ export async function checkPort({ server: { host, port } }: Configuration): Prom
   const subject = 'port';
   try {
     await listenOnce(host, port);
-    return { subject, verdict: 'good', text: `${port} of ${host} is free` };
+    const text = port === 0 ? `any free port of ${host} will do` : `${port} of ${host} is free`;
+    return { subject, verdict: 'good', text };
   } catch (error) {
     const taken = (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
     if (!taken) return { subject, verdict: 'bad', text: problemText(error) };

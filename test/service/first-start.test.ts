@@ -123,9 +123,33 @@ describe('a start that fails because its port is taken', () => {
     const failing = startProgram(['up', '--port', taken, '--data-dir', dir, '--config', config]);
     expect(await failing.ended).toBe(1);
     expect(failing.output().match(SECRET)).toBeNull();
+    expect(failing.stderr()).toContain('solway: another program listens on that port');
     const next = startProgram(['up', '--port', '0', '--data-dir', dir, '--config', config]);
     await next.said(/Stop with Ctrl\+C/);
     expect(new Set(next.stdout().match(SECRET)).size).toBe(3);
     await next.stop();
+  });
+});
+
+describe('a start that fails because of its embedded ledger', () => {
+  it('says so in one sentence, with the field to change', async () => {
+    const port = new URL(first.url).port;
+    const configuration = writeConfiguration(`[localnet]\nrpc_port = ${port}\n`);
+    const failing = startProgram(['up', '--port', '0', '--config', configuration, '--json']);
+    expect(await failing.ended).toBe(1);
+    expect(JSON.parse(failing.stdout())).toEqual({
+      error: `the embedded ledger did not start: port ${port} of 127.0.0.1 is taken: stop what listens there or choose another with localnet.rpc_port`,
+    });
+  });
+});
+
+describe('a start that fails because of its log file', () => {
+  it('says so in one sentence and leaves with exit code 1', async () => {
+    const configuration = writeConfiguration('[log]\nfile = "none/solway.log"\n');
+    const failing = startProgram(['up', '--port', '0', '--config', configuration]);
+    expect(await failing.ended).toBe(1);
+    expect(failing.output()).toBe(
+      'solway: log.file names none/solway.log, which cannot be opened: its folder does not exist: make it (ENOENT)\n',
+    );
   });
 });

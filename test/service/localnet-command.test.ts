@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { Keypair, PublicKey } from '@solana/web3.js';
@@ -224,14 +224,21 @@ describe('the words of solway localnet', () => {
     );
     await spoken.stop();
 
-    const quiet = startProgram([...common, '--ledger', ledgerOf('quiet'), '--quiet'], folder);
-    running.add(quiet);
-    await eventually(async () => readdirSync(folder).includes('quiet') && hasLock('quiet'), 'it runs');
-    expect(await quiet.stop()).toBe(0);
-    expect(quiet.output()).toBe('');
+    // The first makes a ledger, the second goes on with it, the third begins again, with short names run together.
+    for (const quietly of [['--quiet'], ['--quiet'], ['-rq']]) {
+      const quiet = startProgram([...common, '--ledger', ledgerOf('quiet'), ...quietly], folder);
+      running.add(quiet);
+      await eventually(async () => isOpenBy('quiet', quiet), 'it runs');
+      expect(await quiet.stop()).toBe(0);
+      expect(quiet.output()).toBe('');
+    }
   });
 
-  const hasLock = (name: string): boolean => readdirSync(ledgerOf(name)).includes('history.db');
+  const isOpenBy = (name: string, { process }: Program): boolean => {
+    const files = existsSync(ledgerOf(name)) ? readdirSync(ledgerOf(name)) : [];
+    if (!files.includes('history.db') || !files.includes('ledger.lock')) return false;
+    return readFileSync(join(ledgerOf(name), 'ledger.lock'), 'utf8').includes(`"pid":${process.pid}`);
+  };
 
   it.each<[string[], string]>([
     [['--rpc-port', '99999'], '--rpc-port: "99999" is not a whole number from 0 to 65535'],
