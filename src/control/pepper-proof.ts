@@ -61,8 +61,9 @@ async function addProofs(store: Store, peppers: Peppers): Promise<void> {
  * @throws PepperError when the store's keys need a pepper that is not here.
  */
 export async function openPeppers(store: Store, sources: PepperSources): Promise<Peppers> {
-  const found = findPeppers(sources);
+  // In this order: a proof is written after its pepper, so a pepper whose proof is there can be found by then.
   const before = await readProofs(store);
+  const found = findPeppers(sources);
   if (found === null && before.size > 0) {
     throw new PepperError(`the keys of this database were made with a pepper that is not here: ${REMEDY}`);
   }
