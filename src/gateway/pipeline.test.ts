@@ -7,7 +7,7 @@ import { UsageMeter } from '../access/usage.ts';
 import { createLogger } from '../base/log.ts';
 import type { Answer, Call, Source } from '../protocol/call.ts';
 import { Failure } from '../protocol/errors.ts';
-import type { Request, Serve } from '../protocol/serve.ts';
+import type { Door, Request, Serve } from '../protocol/serve.ts';
 import { createPipeline } from './pipeline.ts';
 
 const pepper = Buffer.alloc(32, 1);
@@ -20,6 +20,7 @@ describe('the way of a request', () => {
   let asked: { call: Call; signal: AbortSignal | undefined }[];
   let answer: (call: Call) => Promise<Answer>;
   let serve: Serve;
+  let admit: Door['admit'];
   let text: string;
   let record: KeyRecord;
 
@@ -52,7 +53,7 @@ describe('the way of a request', () => {
     keys.apply([record]);
     usage = new UsageMeter();
     const log = createLogger('trace', (line) => lines.push(line));
-    serve = createPipeline({ keys, limiter: new RateLimiter(), source, usage, log });
+    ({ serve, admit } = createPipeline({ keys, limiter: new RateLimiter(), source, usage, log }));
   });
 
   const request = (change: Partial<Request> = {}): Request => ({
@@ -92,7 +93,6 @@ describe('the way of a request', () => {
     expect(usage.drain()).toMatchObject([
       {
         keyId: record.id,
-        familyId: 'f1',
         product: 'rpc',
         method: 'getBlock',
         status: 'ok',
@@ -115,6 +115,16 @@ describe('the way of a request', () => {
     expect(failure?.code).toBe('INVALID_KEY');
     expect(asked).toEqual([]);
     expect(usage.drain()).toMatchObject([{ keyId: null, status: 'client', requests: 1, credits: 0 }]);
+  });
+
+  it('looks at a key alone, before anything else is known, and meters only whom it refuses', async () => {
+    expect(admit(text, 'rpc')).toBeNull();
+    expect(usage.drain()).toEqual([]);
+    expect(admit(null, 'rpc')?.code).toBe('MISSING_KEY');
+    expect(admit(text, 'grpc')?.code).toBe('UNAUTHORIZED_PRODUCT');
+    const met = { keyId: null, method: 'other', status: 'client', requests: 1, bytesIn: 0, credits: 0 };
+    expect(usage.drain()).toMatchObject([met, met]);
+    expect(asked).toEqual([]);
   });
 
   it('stops at the limit, says when to come again and charges nothing', async () => {

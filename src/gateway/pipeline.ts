@@ -6,7 +6,8 @@ import type { Logger } from '../base/log.ts';
 import type { Answer, Call, Source } from '../protocol/call.ts';
 import { Failure } from '../protocol/errors.ts';
 import { type MethodRow, methodRow } from '../protocol/methods.ts';
-import type { Outcome, Request, Serve } from '../protocol/serve.ts';
+import type { Product } from '../protocol/product.ts';
+import type { Door, Outcome, Request } from '../protocol/serve.ts';
 
 /** What a request meets on its way. */
 export type PipelineParts = Readonly<{
@@ -19,10 +20,25 @@ export type PipelineParts = Readonly<{
 
 /**
  * The way of a request: authenticate, limit, route, forward, meter. Every dialect calls it, once per call; it
- * holds the only catch on the path and never rejects.
+ * holds the only catch on the path and never rejects. Before it stands the look at the key alone, for what has
+ * not arrived yet.
  */
-export function createPipeline({ keys, limiter, source, usage, log }: PipelineParts): Serve {
-  return async function serve(request: Request, signal?: AbortSignal): Promise<Outcome> {
+export function createPipeline({ keys, limiter, source, usage, log }: PipelineParts): Door {
+  function admit(credential: string | null, product: Product): Failure | null {
+    const startedAt = performance.now();
+    try {
+      keys.authenticate(credential, product, Date.now());
+      return null;
+    } catch (thrown) {
+      const failure = explain(thrown, undefined);
+      if (failure.code === 'INTERNAL') log.error({ err: failure.cause }, 'a look at a key went wrong');
+      const latencyMicros = (performance.now() - startedAt) * 1000;
+      usage.record({ ...stranger, product, status: statusOf(null, failure), latencyMicros }, Date.now());
+      return failure;
+    }
+  }
+
+  async function serve(request: Request, signal?: AbortSignal): Promise<Outcome> {
     const startedAt = performance.now();
     let key: KeyRecord | null = null;
     let rate: RateDecision | null = null;
@@ -55,8 +71,13 @@ export function createPipeline({ keys, limiter, source, usage, log }: PipelinePa
     return failure === null && answer !== null
       ? { answer, failure: null, rateLimit }
       : { answer: null, failure: failure ?? new Failure('INTERNAL'), rateLimit };
-  };
+  }
+
+  return { admit, serve };
 }
+
+/** A request of which nothing but the key was looked at: nobody's, for no method, of no bytes. */
+const stranger = { key: null, method: '', bytesIn: 0, bytesOut: 0, credits: 0 } as const;
 
 const route = ({ network, method, params }: Request): Call => ({
   network,

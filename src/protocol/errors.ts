@@ -174,7 +174,7 @@ export const failures = {
     rpc: -32054,
     grpc: 8,
     close: 1013,
-    text: 'The service is at its limit of requests in flight: try again shortly',
+    text: 'The service has no room for this request right now: try again shortly',
     retryAfter: 1,
   },
   ANSWER_TOO_LARGE: {

@@ -30,3 +30,14 @@ export type Outcome = Readonly<
 
 /** The way of a request, as servers see it. Never rejects: what went wrong is in the outcome. */
 export type Serve = (request: Request, signal?: AbortSignal) => Promise<Outcome>;
+
+/** What stands behind a server: who may come in at all, and the way of each of their calls. */
+export type Door = Readonly<{
+  /**
+   * Looks at a key before anything of the body is read, so that strangers take up no room. Meters who is refused.
+   * Each call is authenticated all the same: a key may be revoked while its body arrives.
+   * @returns why nobody with this credential may come in; null when they may.
+   */
+  admit: (credential: string | null, product: Product) => Failure | null;
+  serve: Serve;
+}>;

@@ -8,6 +8,9 @@ import { corsHeaders } from './cors.ts';
 const LINGER_MS = 2_000;
 const LINGER_MAX_BYTES = 32 * 1024 * 1024;
 
+/** A body up to this size is thrown away by node:http behind the answer, and the connection is kept. */
+const SMALL_BODY_MAX_BYTES = 64 * 1024;
+
 /** The body of a failure that concerns the HTTP request as a whole: a JSON-RPC error under the id null. */
 export function refusalBody(failure: Failure): Buffer {
   const pieces: Buffer[] = [];
@@ -39,7 +42,7 @@ export function refuse(
 ): void {
   const body = refusalBody(failure);
   const headers = { ...refusalHeaders(failure, body), ...extra };
-  if (request.complete || !hasBody(request)) {
+  if (request.complete || hasSmallBody(request)) {
     response.writeHead(failure.row.http, headers);
     response.end(body);
     return;
@@ -49,8 +52,12 @@ export function refuse(
   linger(request, response);
 }
 
-const hasBody = ({ headers }: IncomingMessage): boolean =>
-  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+/** Whether what is still to come is little, and comes without being asked for. */
+function hasSmallBody({ headers }: IncomingMessage): boolean {
+  const bytes = Number(headers['content-length'] ?? 0);
+  if (headers['transfer-encoding'] !== undefined || bytes > SMALL_BODY_MAX_BYTES) return false;
+  return bytes === 0 || headers.expect === undefined;
+}
 
 /** Throws away what still arrives, within bounds, and ends the response then. */
 function linger(request: IncomingMessage, response: ServerResponse): void {

@@ -338,6 +338,47 @@ describe('too many requests at a time', () => {
 });
 
 describe('bodies that take too much memory together', () => {
+  const chunked = (key: string | null) =>
+    rawPost(key, '').replace('content-length: 0', 'transfer-encoding: chunked');
+
+  it('are counted by the memory they hold, in however small chunks they come', async () => {
+    await restart({}, { bodiesMaxBytes: 3 * MEBIBYTE });
+    const key = door.createKey();
+    const before = process.memoryUsage().heapUsed;
+    const wires = [1, 2, 3].map(() => door.connect());
+    for (const wire of wires) wire.socket.write(chunked(key) + '1\r\n \r\n'.repeat(600_000));
+    const status = async () => (await door.post(' '.repeat(MEBIBYTE), key)).status;
+    await expect.poll(status, { timeout: 20_000 }).toBe(503);
+    // A Buffer for each chunk would be 1.8 million of them.
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(200 * MEBIBYTE);
+    for (const wire of wires) wire.socket.destroy();
+    await expect.poll(() => door.http.inFlight).toBe(0);
+    expect((await door.post(call('getSlot') + ' '.repeat(MEBIBYTE / 2), key)).status).toBe(200);
+  }, 30_000);
+
+  it('are not those of strangers, who are refused before a byte of theirs is kept', async () => {
+    await restart({}, { bodiesMaxBytes: MEBIBYTE });
+    const wires = [null, null, 'nonsense'].map((key) => {
+      const wire = door.connect();
+      wire.socket.write(`${chunked(key)}80000\r\n${' '.repeat(0x80000)}\r\n`);
+      return wire;
+    });
+    const statuses = await Promise.all(wires.map((wire) => wire.until(/\n$/).then(statusOf)));
+    expect(statuses).toEqual([401, 401, 403]);
+    expect((await door.post(' '.repeat(MEBIBYTE), door.createKey())).status).toBe(200);
+    for (const wire of wires) wire.socket.destroy();
+  });
+
+  it('take no room that is only announced', async () => {
+    await restart({}, { bodiesMaxBytes: MEBIBYTE });
+    const wire = door.connect();
+    const head = rawPost(door.createKey(), '').replace('content-length: 0', `content-length: ${MEBIBYTE}`);
+    wire.socket.write(`${head} `);
+    await expect.poll(() => door.http.inFlight).toBe(1);
+    expect((await door.post(call('getSlot') + ' '.repeat(MEBIBYTE / 2), door.createKey())).status).toBe(200);
+    wire.socket.destroy();
+  });
+
   it('are refused, and taken again when there is room', async () => {
     await restart({}, { bodiesMaxBytes: 1000 });
     const key = door.createKey();

@@ -175,7 +175,7 @@ describe('bad JSON-RPC', () => {
 describe('the key', () => {
   const refused = async (response: Response) => {
     const { error, id } = (await response.json()) as { error: { data: { code: string } }; id: unknown };
-    expect(id).toBe(1);
+    expect(id).toBeNull();
     expect(door.asked).toEqual([]);
     return [response.status, error.data.code];
   };
@@ -203,7 +203,7 @@ describe('the key', () => {
       bodies.add(await response.text());
     }
     expect([...bodies]).toEqual([
-      '{"jsonrpc":"2.0","error":{"code":-32041,"message":"The API key is invalid, inactive or expired","data":{"code":"INVALID_KEY"}},"id":1}\n',
+      '{"jsonrpc":"2.0","error":{"code":-32041,"message":"The API key is invalid, inactive or expired","data":{"code":"INVALID_KEY"}},"id":null}\n',
     ]);
   });
 
@@ -342,13 +342,10 @@ describe('a batch', () => {
     expect(await statusOf('getBlock', 'getBlock')).toBe(504);
   });
 
-  it('that is refused as a whole has the status of the refusal', async () => {
+  it('without a key gets one error, since nobody reads it', async () => {
     const response = await door.post(`[${call('a', 1)},${call('b', 2)}]`, null);
     expect(response.status).toBe(401);
-    expect(await response.json()).toMatchObject([
-      { id: 1, error: { code: -32040 } },
-      { id: 2, error: { code: -32040 } },
-    ]);
+    expect(await response.json()).toMatchObject({ id: null, error: { code: -32040 } });
   });
 
   it('has a limit', async () => {

@@ -36,7 +36,7 @@ export class Door {
       },
     };
     const log = createLogger('trace', (line) => this.lines.push(line));
-    const serve = createPipeline({
+    const door = createPipeline({
       keys: this.keys,
       limiter: new RateLimiter(),
       source,
@@ -48,7 +48,7 @@ export class Door {
       upstreams: { total: 1, usable: 1 },
       draining: this.http.draining,
     });
-    this.http = new HttpServer(joinRoutes(rpcRoutes(serve, rpc), healthRoutes(facts)), log, http);
+    this.http = new HttpServer(joinRoutes(rpcRoutes(door, rpc), healthRoutes(facts)), log, http);
     this.keys.setStoreReachable(true);
   }
 

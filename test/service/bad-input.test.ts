@@ -213,7 +213,7 @@ describe('a method', () => {
 });
 
 const keyError = (code: number, message: string, name: string): string =>
-  error('7', code, message, `{"code":"${name}"}`);
+  error('null', code, message, `{"code":"${name}"}`);
 const MISSING = keyError(
   -32040,
   'No API key: send it as "Authorization: Bearer <API_KEY>" or as the query parameter "api-key"',

@@ -45,8 +45,54 @@ export class BodyBudget {
   }
 }
 
+/** The first room a body gets, unless it says that it is shorter. */
+const ROOM_LEAST_BYTES = 16 * 1024;
+
 /**
- * The whole body of a request. Its bytes count against the budget until the response is closed.
+ * A body as it grows: one buffer, whose whole capacity is taken from the budget, so that what is held is what is
+ * counted, in however small pieces it comes. Room doubles as it fills, so that a length that is only announced
+ * takes nothing from others.
+ */
+class GrowingBody {
+  readonly #maxBytes: number;
+  readonly #budget: BodyBudget;
+  #buffer = Buffer.alloc(0);
+  #bytes = 0;
+
+  constructor(maxBytes: number, budget: BodyBudget) {
+    this.#maxBytes = maxBytes;
+    this.#budget = budget;
+  }
+
+  /** @throws Failure BODY_TOO_LARGE, OVERLOADED. */
+  add(chunk: Buffer, bodyMaxBytes: number): void {
+    const needed = this.#bytes + chunk.length;
+    if (needed > this.#maxBytes) throw tooLarge(bodyMaxBytes);
+    if (needed > this.#buffer.length) this.#grow(needed);
+    this.#bytes += chunk.copy(this.#buffer, this.#bytes);
+  }
+
+  #grow(needed: number): void {
+    const wanted = Math.max(needed, 2 * this.#buffer.length, ROOM_LEAST_BYTES);
+    const capacity = Math.min(wanted, this.#maxBytes);
+    if (!this.#budget.take(capacity - this.#buffer.length)) throw new Failure('OVERLOADED');
+    const before = this.#buffer;
+    // Not out of the pool of small buffers: a piece of it would keep the whole of it.
+    this.#buffer = Buffer.allocUnsafeSlow(capacity);
+    before.copy(this.#buffer, 0, 0, this.#bytes);
+  }
+
+  whole(): Buffer {
+    return this.#buffer.subarray(0, this.#bytes);
+  }
+
+  giveBack(): void {
+    this.#budget.giveBack(this.#buffer.length);
+  }
+}
+
+/**
+ * The whole body of a request. The room it takes counts against the budget until the response is closed.
  * @returns null when the client went away before it was whole.
  * @throws Failure BODY_TOO_LARGE as soon as that is known: from the header alone, or at the first chunk beyond;
  * OVERLOADED when the budget is spent.
@@ -57,27 +103,25 @@ export function readBody(
   bodyMaxBytes: number,
   budget: BodyBudget,
 ): Promise<Buffer | null> {
-  if (Number(request.headers['content-length'] ?? 0) > bodyMaxBytes) throw tooLarge(bodyMaxBytes);
+  const announced = Number(request.headers['content-length'] ?? bodyMaxBytes);
+  if (announced > bodyMaxBytes) throw tooLarge(bodyMaxBytes);
   if (request.headers.expect !== undefined) response.writeContinue();
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
+    const body = new GrowingBody(announced, budget);
     const take = (chunk: Buffer): void => {
-      const fits = bytes + chunk.length <= bodyMaxBytes;
-      if (fits && budget.take(chunk.length)) {
-        bytes += chunk.length;
-        chunks.push(chunk);
-        return;
+      try {
+        body.add(chunk, bodyMaxBytes);
+      } catch (failure) {
+        request.off('data', take);
+        request.pause();
+        reject(failure);
       }
-      request.off('data', take);
-      request.pause();
-      reject(fits ? new Failure('OVERLOADED') : tooLarge(bodyMaxBytes));
     };
     request.on('data', take);
-    request.on('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
+    request.on('end', () => resolve(body.whole()));
     // After an answer this says nothing new; before one, that the client went away.
     response.on('close', () => {
-      budget.giveBack(bytes);
+      body.giveBack();
       resolve(null);
     });
   });

@@ -9,7 +9,7 @@ import {
 } from '../../protocol/envelope.ts';
 import { endSingle, joinBatch, pushAnswer, pushFailure } from '../../protocol/envelope-answer.ts';
 import { Failure } from '../../protocol/errors.ts';
-import type { RateLimitState, Serve } from '../../protocol/serve.ts';
+import type { Door, RateLimitState } from '../../protocol/serve.ts';
 import { refuse } from '../http-refuse.ts';
 import type { HttpHandler, HttpRoutes } from '../http-route.ts';
 import { leavingSignal } from '../leaving.ts';
@@ -42,8 +42,8 @@ export const rpcServerOptions: RpcServerOptions = {
 type Reply = { pieces: Buffer[]; ending: Ending; rateLimit: RateLimitState | null };
 
 /** JSON-RPC over HTTP: POST for calls, OPTIONS for browsers. */
-export function rpcRoutes(serve: Serve, options: Partial<RpcServerOptions> = {}): HttpRoutes {
-  const dialect = new RpcDialect(serve, { ...rpcServerOptions, ...options });
+export function rpcRoutes(door: Door, options: Partial<RpcServerOptions> = {}): HttpRoutes {
+  const dialect = new RpcDialect(door, { ...rpcServerOptions, ...options });
   const post: HttpHandler = (request, response, query) => dialect.answer(request, response, query);
   const preflight: HttpHandler = (_request, response) => {
     response.writeHead(204, preflightHeaders);
@@ -58,31 +58,37 @@ export function rpcRoutes(serve: Serve, options: Partial<RpcServerOptions> = {})
 
 class RpcDialect {
   readonly options: RpcServerOptions;
-  readonly #serve: Serve;
+  readonly #door: Door;
   readonly #budget: BodyBudget;
 
-  constructor(serve: Serve, options: RpcServerOptions) {
-    this.#serve = serve;
+  constructor(door: Door, options: RpcServerOptions) {
+    this.#door = door;
     this.#budget = new BodyBudget(options.bodiesMaxBytes);
     this.options = options;
   }
 
   /** From the bytes of a request to the bytes of its answer. */
   async answer(request: IncomingMessage, response: ServerResponse, query: string): Promise<void> {
-    const envelope = await this.#receive(request, response);
+    const credential = credentialOf(request, query);
+    const envelope = await this.#receive(request, response, credential);
     if (envelope === null) return;
     const leaving = leavingSignal(request.socket);
-    const credential = credentialOf(request, query);
     const reply = (item: EnvelopeItem): Promise<Reply> => this.#reply(item, credential, leaving);
     if (envelope.batch) this.#sendBatch(response, await this.#replyAll(envelope.items, reply));
     else this.#sendSingle(response, await reply(envelope.items[0] as EnvelopeItem));
   }
 
   /** The decoded body; null when the request was refused already or its sender is gone. */
-  async #receive(request: IncomingMessage, response: ServerResponse): Promise<Envelope | null> {
+  async #receive(
+    request: IncomingMessage,
+    response: ServerResponse,
+    credential: string | null,
+  ): Promise<Envelope | null> {
     const { bodyMaxBytes, envelope } = this.options;
     try {
       if (!isJsonType(request.headers['content-type'])) throw new Failure('UNSUPPORTED_MEDIA_TYPE');
+      const stopped = this.#door.admit(credential, 'rpc');
+      if (stopped !== null) throw stopped;
       const body = await readBody(request, response, bodyMaxBytes, this.#budget);
       return body === null ? null : decodeEnvelope(body, envelope);
     } catch (thrown) {
@@ -103,7 +109,7 @@ class RpcDialect {
     }
     const { method, params, id, bytes: bytesIn } = item;
     const { network } = this.options;
-    const { answer, failure, rateLimit } = await this.#serve(
+    const { answer, failure, rateLimit } = await this.#door.serve(
       { credential, product: 'rpc', network, method, params, bytesIn },
       signal,
     );
