@@ -9,7 +9,7 @@ import { type RunningService, startService } from './start-service.ts';
 
 /** `solway keys` in one process while `solway up` runs in another. */
 const folder = temporaryFolder('keys');
-const EFFECT_MAX_MS = 3_000;
+const EFFECT_MAX_MS = 1_000;
 const startedAt = Date.now();
 let mock: MockNode;
 let service: RunningService;
