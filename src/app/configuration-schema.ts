@@ -45,7 +45,7 @@ const server = section({
 });
 
 const upstreamPool = section({
-  attempts_max: whole(1, 20).default(upstream.attemptsMax),
+  attempts_max: whole(1, 200).default(upstream.attemptsMax),
   timeout_ms: whole(100, HOUR_MS).default(upstream.timeoutMs),
   attempt_timeout_ms: whole(50, HOUR_MS).default(upstream.attemptTimeoutMs),
   connect_timeout_ms: whole(50, 60_000).default(upstream.connectTimeoutMs),

@@ -57,7 +57,7 @@ type Step = Readonly<{ node: UpstreamNode; outcome: Outcome }>;
 const ATTEMPT_LEAST_MS = 5;
 
 /** A pause grows to this and no further: a node that comes back is found soon. */
-const PAUSE_MAX_MS = 400;
+const PAUSE_MAX_MS = 250;
 
 /** NODE_UNHEALTHY of Agave's rpc-client-api. */
 const NODE_BEHIND = -32005;
@@ -74,13 +74,25 @@ function nodeFor(walk: Walk): UpstreamNode | null {
 }
 
 /**
- * One that was asked before and did not answer the question. A node behind is not waited for when all have spoken:
- * what it says of itself is then the answer.
+ * One that was asked before and did not answer the question: of those, one that was asked least often, so that
+ * in each round everybody has a turn. A node behind is not waited for when all have spoken: what it says of itself
+ * is then the answer.
  */
-function nodeAgain({ mute, behind, last }: Walk, free: readonly UpstreamNode[]): UpstreamNode | null {
-  if (mute.length === 0) return null;
-  const open = free.filter((node) => mute.includes(node) || behind.includes(node));
-  return chooseNode(open.filter((node) => node !== last)) ?? chooseNode(open);
+function nodeAgain(walk: Walk, free: readonly UpstreamNode[]): UpstreamNode | null {
+  if (walk.mute.length === 0) return null;
+  const open = free.filter((node) => walk.mute.includes(node) || walk.behind.includes(node));
+  const least = Math.min(...open.map((node) => timesAsked(walk, node)));
+  const due = open.filter((node) => timesAsked(walk, node) === least);
+  return chooseNode(due.filter((node) => node !== walk.last)) ?? chooseNode(due);
+}
+
+const timesAsked = ({ asked }: Walk, node: UpstreamNode): number =>
+  asked.reduce((times, one) => (one === node ? times + 1 : times), 0);
+
+/** Whether everybody who is still asked has had as many turns as this node: with it a new round begins. */
+function beginsRound(walk: Walk, node: UpstreamNode): boolean {
+  const open = [...walk.mute, ...walk.behind];
+  return open.every((other) => timesAsked(walk, other) <= timesAsked(walk, node));
 }
 
 async function pause(walk: Walk, ms: number): Promise<void> {
@@ -99,7 +111,9 @@ function restLeft(nodes: readonly UpstreamNode[]): number | null {
 
 /** The next node after a pause, because it has just failed or because all others rest; null when there is none. */
 async function laterNode(walk: Walk): Promise<UpstreamNode | null> {
-  if (nodeFor(walk) !== null) {
+  const next = nodeFor(walk);
+  if (next !== null) {
+    if (!beginsRound(walk, next)) return next;
     const ms = Math.max(1, walk.limits.backoffMs) * 2 ** walk.pauses++;
     await pause(walk, Math.min(ms, PAUSE_MAX_MS) * (0.5 + Math.random()));
     return nodeFor(walk);
@@ -197,10 +211,12 @@ function conclude(walk: Walk): Answer {
   throw failureOf(walk, null);
 }
 
-/** Where nothing was sent the time decides, elsewhere the number of attempts. */
-function mayAskMore({ refused, sent, story, limits, reconnectUntil }: Walk): boolean {
-  if (refused && performance.now() < reconnectUntil) return true;
-  return (refused ? story.length : sent) < limits.attemptsMax;
+/**
+ * Where nothing was sent the time decides, once every node had its two turns; elsewhere the number of attempts.
+ */
+function mayAskMore({ refused, sent, story, nodes, limits, reconnectUntil }: Walk): boolean {
+  if (!refused) return sent < limits.attemptsMax;
+  return performance.now() < reconnectUntil || story.length < Math.min(limits.attemptsMax, 2 * nodes.length);
 }
 
 function begin(

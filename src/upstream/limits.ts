@@ -39,7 +39,7 @@ export type UpstreamLimits = Readonly<{
 
 /** Limits that suit a handful of remote nodes and interactive callers. */
 export const defaultUpstreamLimits: UpstreamLimits = {
-  attemptsMax: 5,
+  attemptsMax: 24,
   timeoutMs: 30_000,
   attemptTimeoutMs: 10_000,
   connectTimeoutMs: 3_000,

@@ -188,13 +188,47 @@ describe.each(pairs)('when of two nodes %s', (...pair) => {
   });
 });
 
+/** Half of the requests, by the toss of a coin, are treated one way, the others another. */
+const byChance =
+  (bad: Behaviour): Behaviour =>
+  (request, reply, socket) =>
+    (Math.random() < 0.5 ? bad : good)(request, reply, socket);
+
+describe.each([
+  ['one dies half of the time and the other is always behind', byChance(dyingAfterRequest), behind],
+  ['one always dies and the other is behind half of the time', dyingAfterRequest, byChance(behind)],
+  [
+    'one dies in the middle of half its answers and the other is always behind',
+    byChance(dyingMidBody),
+    behind,
+  ],
+])('when of two nodes %s, and forty callers come at once', (_, first, second) => {
+  it('every read is answered', async () => {
+    one.become(first);
+    other.become(second);
+    const answers = await Promise.all(Array.from({ length: 40 }, () => door.call('getBalance', [account])));
+    expect(answers.filter(({ body }) => body.error !== undefined)).toEqual([]);
+  });
+
+  it('no transaction is lost', async () => {
+    one.become(first);
+    other.become(second);
+    const sent = Array.from({ length: 40 }, () => signedTransfer());
+    const answers = await Promise.all(sent.map(({ wire }) => door.call('sendTransaction', sendParams(wire))));
+    expect(answers.map(({ body }) => body.result)).toEqual(sent.map(({ signature }) => signature));
+  });
+});
+
 describe('a transaction whose first node dies after it took it', () => {
   it('has its signature for an answer when the second node knows it already', async () => {
     one.become(dyingAfterRequest);
     other.become(dyingAfterRequest);
     let taken = 0;
-    const firstDies: Behaviour = (request, reply, socket) =>
-      (taken++ === 0 ? dyingAfterRequest : alreadyProcessed)(request, reply, socket);
+    // The service's own polls come in between: only the transaction counts.
+    const firstDies: Behaviour = (request, reply, socket) => {
+      if (request.method !== 'sendTransaction') return good(request, reply, socket);
+      return (taken++ === 0 ? dyingAfterRequest : alreadyProcessed)(request, reply, socket);
+    };
     one.become(firstDies);
     other.become(firstDies);
     const { wire, signature } = signedTransfer();
