@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { makeFolder } from '../base/make-folder.ts';
 import { parseAddress } from '../ledger/address.ts';
 import { parseBlockhash } from '../ledger/blockhash.ts';
 import { Keypair } from '../ledger/ed25519.ts';
@@ -49,7 +50,7 @@ export function removeLedger(dir: string): void {
 
 /** Writes the keys of a new ledger, readable by their owner only. */
 export function writeKeys(dir: string, keys: GenesisKeys): void {
-  mkdirSync(dir, { recursive: true });
+  makeFolder(dir);
   for (const [name, file] of Object.entries(keyFiles)) {
     const keypair = keys[name as keyof GenesisKeys];
     writeFileSync(join(dir, file), `${keypair.toJson()}\n`, { mode: 0o600 });

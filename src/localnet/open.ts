@@ -1,5 +1,5 @@
-import { mkdirSync } from 'node:fs';
 import type { Logger } from '../base/log.ts';
+import { makeFolder } from '../base/make-folder.ts';
 import type { Account } from '../ledger/account/account.ts';
 import type { Address } from '../ledger/address.ts';
 import { createLedger } from './create-ledger.ts';
@@ -72,7 +72,7 @@ const UNDURABLE_SLOTS_MAX = 256;
  * @throws LedgerInUseError when another process has it; Error when it is damaged. The message says what to do.
  */
 export async function openLocalNode(options: LocalNodeOptions): Promise<OpenLocalNode> {
-  mkdirSync(options.ledgerDir, { recursive: true });
+  makeFolder(options.ledgerDir);
   const lock = lockLedger(options.ledgerDir);
   try {
     return await openLocked(options, lock);

@@ -5,7 +5,6 @@ import {
   fstatSync,
   fsyncSync,
   ftruncateSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -14,6 +13,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { makeFolder } from '../base/make-folder.ts';
 import { FRAME_HEAD_BYTES, framed, hasFrameAfter, payloadAt } from './frame.ts';
 
 /** Where a record lies: in which segment, named by its first slot, and where in it. */
@@ -50,7 +50,7 @@ export class SegmentLog {
 
   /** @param onFailure - hears of a write that the disk refused; the log takes no more after it. */
   constructor(dir: string, onFailure: (error: Error) => void) {
-    mkdirSync(dir, { recursive: true });
+    makeFolder(dir);
     this.#dir = dir;
     this.#onFailure = onFailure;
     this.#segments = readdirSync(dir)

@@ -1,0 +1,45 @@
+import { existsSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { makeFolder } from './make-folder.ts';
+
+let root: string;
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'make-folder-'));
+});
+afterEach(() => rmSync(root, { recursive: true }));
+
+describe('makeFolder', () => {
+  it('makes a folder and every folder above it, with the permissions asked for', () => {
+    makeFolder(join(root, 'a/b/c'), 0o700);
+    for (const made of ['a', 'a/b', 'a/b/c']) {
+      expect(statSync(join(root, made)).mode & 0o777).toBe(0o700);
+    }
+  });
+
+  it('leaves a folder that is there as it is', () => {
+    makeFolder(join(root, 'a'), 0o750);
+    makeFolder(join(root, 'a'), 0o700);
+    expect(statSync(join(root, 'a')).mode & 0o777).toBe(0o750);
+  });
+
+  it.each([
+    ['a file', ''],
+    ['a file above it', 'below'],
+  ])('says so when %s stands in the way', (_name, below) => {
+    writeFileSync(join(root, 'file'), '');
+    expect(() => makeFolder(join(root, 'file', below))).toThrow(expect.objectContaining({ code: 'EEXIST' }));
+  });
+
+  it('says so when a link to nowhere stands in the way', () => {
+    symlinkSync(join(root, 'nowhere'), join(root, 'link'));
+    expect(() => makeFolder(join(root, 'link'))).toThrow(expect.objectContaining({ code: 'EEXIST' }));
+  });
+
+  it.skipIf(!existsSync('/proc/self'))('comes back with an error where no folder can be made', () => {
+    expect(() => makeFolder('/proc/no-such-folder/deeper')).toThrow(
+      expect.objectContaining({ code: 'ENOENT' }),
+    );
+  });
+});
