@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../base/log.ts';
 import { Failure, type FailureCode } from '../protocol/errors.ts';
 import { refuse, refuseSocket } from './http-refuse.ts';
@@ -41,9 +42,12 @@ export const httpOptions: HttpOptions = {
 /** How often node:http looks for requests that are overdue, as a share of the shortest timeout. */
 const TIMEOUT_CHECKS = 4;
 
-/** The last response begun on a connection. */
-const lastResponse = Symbol('last response');
-type Connection = Duplex & { [lastResponse]?: ServerResponse };
+/** While the service stops, how long a connection without a request is left for one that is on its way. */
+const LEAVING_MS = 300;
+
+/** The responses under way on a connection, in the order of their requests. */
+const underWay = Symbol('responses under way');
+type Connection = Duplex & { [underWay]?: Set<ServerResponse> };
 
 /**
  * The HTTP door: one listener, its limits, and the way from a path to whoever answers it. It knows no dialect.
@@ -54,14 +58,10 @@ export class HttpServer {
   readonly #routes: HttpRoutes;
   readonly #options: HttpOptions;
   readonly #log: Logger;
-  #inFlight = 0;
+  /** Every response under way. */
+  readonly #open = new Set<ServerResponse>();
   #drained: Promise<boolean> | null = null;
   #onIdle: (() => void) | null = null;
-  /** One function for all responses. */
-  readonly #onClose = (): void => {
-    this.#inFlight -= 1;
-    if (this.#inFlight === 0) this.#onIdle?.();
-  };
 
   constructor(routes: HttpRoutes, log: Logger, options: Partial<HttpOptions> = {}) {
     this.#options = { ...httpOptions, ...options };
@@ -73,16 +73,16 @@ export class HttpServer {
       headersTimeout: Math.min(headersTimeoutMs, requestTimeoutMs),
       requestTimeout: requestTimeoutMs,
       keepAliveTimeout: keepAliveTimeoutMs,
+      // Ours to refuse, with a body.
+      requireHostHeader: false,
       connectionsCheckingInterval: Math.ceil(Math.min(headersTimeoutMs, requestTimeoutMs) / TIMEOUT_CHECKS),
     });
     this.server.timeout = this.#options.idleTimeoutMs;
     this.server.maxConnections = this.#options.connectionsMax;
     this.server.on('request', (request, response) => this.#take(request, response));
     this.server.on('checkContinue', (request, response) => this.#take(request, response));
-    this.server.on('clientError', (fault: NodeJS.ErrnoException, socket) => {
-      if (this.#mayAnswer(socket)) refuseSocket(socket as Socket, codeOf(fault));
-      else socket.destroy();
-    });
+    this.server.on('checkExpectation', (request, response) => this.#take(request, response, false));
+    this.server.on('clientError', (fault: NodeJS.ErrnoException, socket) => onClientError(fault, socket));
   }
 
   /** Whether `drain` has begun. */
@@ -92,7 +92,7 @@ export class HttpServer {
 
   /** Requests that are being answered. */
   get inFlight(): number {
-    return this.#inFlight;
+    return this.#open.size;
   }
 
   /** Begins to listen. @returns the address, with the port that was taken. */
@@ -110,27 +110,42 @@ export class HttpServer {
 
   /**
    * Stops without dropping anything: readiness says no from now on and every answer closes its connection; after
-   * `noticeMs`, in which load balancers can take notice, nothing new is accepted; requests in flight have
-   * `graceMs` to finish, then what is left is cut.
+   * `noticeMs`, in which load balancers can take notice, no new connections are accepted; requests in flight, and
+   * those that are just arriving on open connections, have `graceMs` to finish, then what is left is cut.
    * @returns whether all of them finished. Asked again, the same drain.
    */
   drain(graceMs: number, noticeMs = 0): Promise<boolean> {
-    this.#drained ??= this.#drain(graceMs, noticeMs);
+    if (this.#drained !== null) return this.#drained;
+    this.#drained = this.#drain(graceMs, noticeMs);
+    for (const response of this.#open) if (!response.headersSent) response.setHeader('connection', 'close');
     return this.#drained;
   }
 
   async #drain(graceMs: number, noticeMs: number): Promise<boolean> {
-    if (noticeMs > 0) await new Promise((resolve) => setTimeout(resolve, noticeMs));
-    const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
-    const finished = await this.#idle(graceMs);
+    if (noticeMs > 0) await sleep(noticeMs);
+    const deadline = performance.now() + graceMs;
+    // That of node:http would close kept connections at once, under the hands of clients that are writing.
+    const closed = new Promise<void>((resolve) =>
+      NetServer.prototype.close.call(this.server, () => resolve()),
+    );
+    const leaving = (): Promise<unknown> => {
+      const ms = Math.max(0, Math.min(LEAVING_MS, deadline - performance.now()));
+      return Promise.race([closed, sleep(ms, undefined, { ref: false })]);
+    };
+    // A kept connection that is in use gets its next answer meanwhile, and is closed by it.
+    await leaving();
+    this.server.closeIdleConnections();
+    if (await this.#idle(graceMs)) await leaving();
+    const finished = await this.#idle(Math.max(0, deadline - performance.now()));
     // Also those that never sent a request: node:http does not count them as idle and would wait for them.
     this.server.closeAllConnections();
     await closed;
+    this.server.close();
     return finished;
   }
 
   #idle(graceMs: number): Promise<boolean> {
-    if (this.#inFlight === 0) return Promise.resolve(true);
+    if (this.#open.size === 0) return Promise.resolve(true);
     return new Promise((resolve) => {
       const timer = setTimeout(() => resolve(false), graceMs);
       this.#onIdle = () => {
@@ -140,23 +155,29 @@ export class HttpServer {
     });
   }
 
-  /**
-   * Whether bytes may be written on a connection outside of any response: not behind half an answer, and not in
-   * front of answers that are still to come.
-   */
-  #mayAnswer(socket: Connection): boolean {
-    const last = socket[lastResponse];
-    if (last === undefined || last.writableFinished) return true;
-    return last.socket !== null && !last.headersSent;
+  #note(request: IncomingMessage, response: ServerResponse): void {
+    const connection = request.socket as Connection;
+    connection[underWay] ??= new Set();
+    const ofConnection = connection[underWay];
+    ofConnection.add(response);
+    this.#open.add(response);
+    response.on('close', () => {
+      ofConnection.delete(response);
+      this.#open.delete(response);
+      if (this.#open.size === 0) this.#onIdle?.();
+    });
   }
 
-  #take(request: IncomingMessage, response: ServerResponse): void {
-    this.#inFlight += 1;
-    (request.socket as Connection)[lastResponse] = response;
-    response.on('close', this.#onClose);
+  /** @param understood - false when the request expects what nobody here knows. */
+  #take(request: IncomingMessage, response: ServerResponse, understood = true): void {
+    this.#note(request, response);
     if (this.draining) response.setHeader('connection', 'close');
-    if (this.#inFlight > this.#options.requestsInFlightMax) {
+    if (this.#open.size > this.#options.requestsInFlightMax) {
       refuse(request, response, new Failure('OVERLOADED'));
+      return;
+    }
+    if (!understood || !hasFitHost(request)) {
+      refuse(request, response, new Failure('MALFORMED_HTTP'), { connection: 'close' });
       return;
     }
     const { path, query } = splitUrl(request.url ?? '/');
@@ -187,6 +208,33 @@ export class HttpServer {
       fail(thrown);
     }
   }
+}
+
+/**
+ * What comes of bytes that are no request, or of half a request that was waited for long enough. Answers that are
+ * still to come for whole requests come first, whatever follows them: a call that was executed must not look as
+ * if it had been refused. Then, or behind half an answer, the connection is closed without a word.
+ */
+function onClientError(fault: NodeJS.ErrnoException, socket: Connection): void {
+  const responses = [...(socket[underWay] ?? [])];
+  const last = responses.findLast(({ req }) => req.complete);
+  if (last !== undefined && !socket.destroyed) {
+    if (!last.headersSent) last.setHeader('connection', 'close');
+    last.once('finish', () => (socket as Socket).destroySoon());
+    return;
+  }
+  if (responses.some(({ headersSent }) => headersSent)) socket.destroy();
+  else refuseSocket(socket as Socket, codeOf(fault));
+}
+
+/** One Host, which HTTP/1.0 may leave out (RFC 9112 §3.2). Names only one of two would believe are refused. */
+function hasFitHost({ rawHeaders, httpVersionMinor }: IncomingMessage): boolean {
+  let hosts = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] as string;
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts++;
+  }
+  return hosts === 1 || (hosts === 0 && httpVersionMinor === 0);
 }
 
 /** Path and query of a request target; of an absolute one (RFC 9112 §3.2.2) without scheme and authority. */

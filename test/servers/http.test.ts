@@ -282,6 +282,9 @@ describe('a connection', () => {
       'POST /v1/rpc HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
       400,
     ],
+    ['two hosts', 'GET /health HTTP/1.1\r\nHost: x\r\nhost: y\r\n\r\n', 400],
+    ['no host', 'GET /health HTTP/1.1\r\n\r\n', 400],
+    ['an expectation that nobody knows', 'GET /health HTTP/1.1\r\nhost: x\r\nexpect: foo\r\n\r\n', 400],
     ['headers without end', `GET / HTTP/1.1\r\nhost: x\r\na: ${'b'.repeat(20_000)}\r\n\r\n`, 431],
   ])('that sends %s is told so and closed', async (_what, bytes, status) => {
     const wire = door.connect();
@@ -299,11 +302,31 @@ describe('a connection', () => {
     await expect.poll(() => door.asked.length).toBe(1);
     await expect.poll(() => wire.socket.readableLength).toBeGreaterThan(0);
     wire.socket.write('nonsense\r\n\r\n');
-    await expect.poll(() => door.http.inFlight).toBe(0);
     wire.socket.resume();
     const received = await wire.ended();
+    expect(received.length).toBeGreaterThan(50 * MEBIBYTE);
     expect(statusOf(received)).toBe(200);
     expect(received).not.toContain('HTTP/1.1 400');
+  });
+
+  it.each([
+    ['nonsense', '\x00\x01'],
+    ['half a head that never goes on', 'POST /v1/rpc HTTP/1.1\r\nHos'],
+    ['half a body that never goes on', rawPost(null, '{').replace('content-length: 1', 'content-length: 9')],
+  ])('that sends %s behind a call gets the answer of the call, then is closed', async (_what, rest) => {
+    await restart({ requestTimeoutMs: 100, headersTimeoutMs: 100 });
+    let finish = (): void => {};
+    door.answer = () => new Promise((resolve) => (finish = () => resolve(result('"done"'))));
+    const wire = door.connect();
+    wire.socket.write(rawPost(door.createKey(), call('requestAirdrop')) + rest);
+    await expect.poll(() => door.asked.length).toBe(1);
+    await new Promise((resolve) => setTimeout(resolve, 300)); // The timeouts above must have come.
+    expect([wire.received, wire.closed]).toEqual(['', false]);
+    finish();
+    const received = await wire.ended();
+    expect(received).toMatch(/^HTTP\/1.1 200 OK\r\n.*"result":"done","id":1}\n/s);
+    expect(received).not.toMatch(/ 400 | 408 /);
+    await expect.poll(() => door.http.inFlight).toBe(0);
   });
 
   it('that is one too many is not taken', async () => {
@@ -430,6 +453,33 @@ describe('draining', () => {
     expect(late.received).toBe('');
     finish();
     expect(await wire.ended()).toMatch(/^HTTP\/1.1 200 OK\r\n.*"result":"last"/s);
+    expect(await drained).toBe(true);
+  });
+
+  it('answers what is just arriving on open connections, and closes them with the answer', async () => {
+    const key = door.createKey();
+    const [kept, fresh] = [door.connect(), door.connect()];
+    kept.socket.write(rawPost(key, call('getSlot', 1)));
+    fresh.socket.write(rawPost(key, call('getSlot', 2)).slice(0, 40));
+    await kept.until(/"id":1}\n$/);
+    const drained = door.http.drain(10_000);
+    await new Promise(setImmediate);
+    kept.socket.write(rawPost(key, call('getSlot', 3)));
+    fresh.socket.write(rawPost(key, call('getSlot', 2)).slice(40));
+    expect(await kept.ended()).toMatch(/\r\nconnection: close\r\n.*"id":3}\n$/is);
+    expect(await fresh.ended()).toMatch(/\r\nconnection: close\r\n.*"id":2}\n$/is);
+    expect(await drained).toBe(true);
+  });
+
+  it('closes with its answer also the connection of a call that was begun before', async () => {
+    let finish = (): void => {};
+    door.answer = () => new Promise((resolve) => (finish = () => resolve(result('"last"'))));
+    const wire = door.connect();
+    wire.socket.write(rawPost(door.createKey(), call('getSlot')));
+    await expect.poll(() => door.asked.length).toBe(1);
+    const drained = door.http.drain(10_000, 100);
+    finish();
+    expect(await wire.ended()).toMatch(/\r\nconnection: close\r\n/i);
     expect(await drained).toBe(true);
   });
 
