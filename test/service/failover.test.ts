@@ -26,6 +26,7 @@ const context = (value: string): string => `{"context":{"apiVersion":"3.1.8","sl
 const results: Readonly<Record<string, (raw: string) => string>> = {
   getSlot: () => '1000',
   getHealth: () => '"ok"',
+  getGenesisHash: () => `"${encodeBase58(Buffer.alloc(32, 3))}"`,
   getBalance: () => context(String(VALUE)),
   getAccountInfo: () => context('null'),
   getLatestBlockhash: () => context(`{"blockhash":"${BLOCKHASH}","lastValidBlockHeight":1150}`),
