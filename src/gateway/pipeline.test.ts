@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { stage } from '../../test/upstream/mock/pool.ts';
 import { digestApiKey, generateApiKey } from '../access/api-key.ts';
 import { KeyDirectory } from '../access/key-directory.ts';
 import type { KeyRecord } from '../access/key-record.ts';
@@ -174,12 +175,12 @@ describe('the way of a request', () => {
 
   it('counts a caller who gave up as such', async () => {
     const leaving = new AbortController();
-    answer = async () => {
-      leaving.abort();
-      throw new Error('aborted');
-    };
+    const { pool, close } = await stage([() => leaving.abort()]);
+    answer = (call) => pool.ask(call, asked.at(-1)?.signal);
     expect((await serve(request(), leaving.signal)).failure?.code).toBe('CLIENT_GONE');
+    expect(usage.drain()).toMatchObject([{ keyId: record.id, status: 'client', credits: 0 }]);
     expect(lines).toEqual([]);
+    await close();
   });
 
   it('answers a method that is not in the table, at the common price', async () => {

@@ -63,6 +63,8 @@ describe('the answer in what a node sent', () => {
     ['something after the end', '{"id":7,"result":1}{"id":7,"result":1}'],
     ['something after the end of Agave’s order', '{"jsonrpc":"2.0","result":1,"id":7} {}'],
     ['HTML', '<html>502</html>'],
+    ['HTML where the result should be', '{"jsonrpc":"2.0","result":<html>oops,"id":7}'],
+    ['a result beside an error, in Agave’s order', '{"jsonrpc":"2.0","result":{},"error":{"code":1},"id":7}'],
     ['a batch', '[{"jsonrpc":"2.0","result":1,"id":7}]'],
     ['nothing', ''],
     ['a number with a leading zero', '{"id":7,"result":01}'],
@@ -71,6 +73,37 @@ describe('the answer in what a node sent', () => {
     ['nesting without end', `{"id":7,"result":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
   ])('is not found in %s', (_name, text) => {
     expect(locate(text)).toBeNull();
+  });
+
+  it('is not found in bytes that are not UTF-8', () => {
+    const bytes = Buffer.from('{"jsonrpc":"2.0","result":"\xff\xfe","id":7}', 'latin1');
+    expect(locateAnswer(bytes, 7)).toBeNull();
+  });
+
+  it('is the error when the result beside it is null, in whatever order and size', () => {
+    for (const message of ['Node is behind', 'x'.repeat(10_000)]) {
+      const error = `{"code":-32005,"message":"${message}"}`;
+      const found = { body: error, errorCode: -32005 };
+      expect(locate(`{"jsonrpc":"2.0","result":null,"error":${error},"id":7}`)).toEqual(found);
+      expect(locate(`{"jsonrpc":"2.0","error":${error},"result":null,"id":7}`)).toEqual(found);
+    }
+  });
+
+  const long = `"${'x'.repeat(10_000)}"`;
+  it.each([
+    ['whose value does not end as it began', `{"a":${long}`],
+    ['that is HTML', `<html>${long}</html>`],
+    ['that is a bare word', `x${long}`],
+    ['beside an error', `{"a":${long}},"error":{"code":-32005,"message":"x"}`],
+    ['with a broken value and an error inside', `{"error":${long}]}`],
+  ])('is not found in a large one %s', (_name, value) => {
+    expect(locate(`{"jsonrpc":"2.0","result":${value},"id":7}`)).toBeNull();
+  });
+
+  it('is found in a large one, also when it tells of an error inside', () => {
+    for (const value of [long, `[${long}]`, `{"a":${long}}`, `{"value":{"error":"x","logs":[${long}]}}`]) {
+      expect(locate(`{"jsonrpc":"2.0","result":${value},"id":7}\n`)).toEqual({ body: value, errorCode: 0 });
+    }
   });
 
   it('is the error without an id by which a node says that it cannot read the request', () => {

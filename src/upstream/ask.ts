@@ -186,7 +186,8 @@ function failureOf(walk: Walk, outcome: Outcome | null): Failure {
   }
   const refusal = refusalOf(walk.story.map((step) => step.outcome));
   if (refusal !== null) return new Failure(refusal, { facts, cause });
-  if (outcome?.kind === 'aborted' || walk.timedOut || outOfTime(walk)) {
+  if (outcome?.kind === 'aborted') return new Failure('CLIENT_GONE', { facts, cause });
+  if (walk.timedOut || outOfTime(walk)) {
     return new Failure('UPSTREAM_TIMEOUT', { facts, cause, retryAfter });
   }
   if (walk.asked.length === 0 && walk.nodes.some((node) => node.isFull())) {
@@ -251,7 +252,8 @@ function begin(
 /**
  * Puts a call to one node after another until one answers it, as the rules for its nature allow.
  * @throws Failure when nobody answered: UPSTREAM_UNAVAILABLE, UPSTREAM_TIMEOUT, OVERLOADED, ANSWER_TOO_LARGE; or
- * the caller's, when every node that was asked refused the request as such: BODY_TOO_LARGE, INVALID_REQUEST.
+ * the caller's, when every node that was asked refused the request as such: BODY_TOO_LARGE, INVALID_REQUEST; or
+ * CLIENT_GONE, when the signal said so.
  */
 export async function askNodes(
   nodes: readonly UpstreamNode[],

@@ -158,7 +158,8 @@ describe('a request to a node', () => {
     const two = failureOf(pool.ask(call('requestAirdrop'), second.signal));
     await until(() => mocks[0]!.received.length === 1);
     second.abort();
-    expect((await two).facts).toEqual({ network: 'devnet' });
+    expect(await two).toMatchObject({ code: 'CLIENT_GONE', facts: { network: 'devnet' } });
+    expect((await two).facts).not.toHaveProperty('outcome');
     mocks[0]!.become(healthy());
     first.abort();
     await one;
