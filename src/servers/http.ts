@@ -134,8 +134,9 @@ export class HttpServer {
     };
     // A kept connection that is in use gets its next answer meanwhile, and is closed by it.
     await leaving();
-    this.server.closeIdleConnections();
-    if (await this.#idle(graceMs)) await leaving();
+    // Not before the last answer has left: node:http takes a connection for idle that is still being written to.
+    if (await this.#idle(graceMs)) this.server.closeIdleConnections();
+    await leaving();
     const finished = await this.#idle(Math.max(0, deadline - performance.now()));
     // Also those that never sent a request: node:http does not count them as idle and would wait for them.
     this.server.closeAllConnections();
