@@ -1,9 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
-import type { JsonValue, WritableJson } from '../../base/json.ts';
+import { type JsonValue, parseJson, type WritableJson, writeJson } from '../../base/json.ts';
 import type { Logger } from '../../base/log.ts';
+import { decodeEnvelope, type Envelope, type EnvelopeItem, envelopeLimits } from '../../protocol/envelope.ts';
+import { Failure, type FailureCode, failures } from '../../protocol/errors.ts';
 import { RpcError } from '../../protocol/rpc-error.ts';
-import { type DecodedBody, type DecodedCall, decodeBody } from './decode.ts';
-import { type Addressee, encodeError, encodeResult } from './encode.ts';
+import { encodeError, encodeResult, encodeVersionlessError } from './encode.ts';
 
 /** How a method is answered, by its name. A Map, so that a method called `constructor` finds nothing. */
 export type Methods = ReadonlyMap<
@@ -20,55 +21,59 @@ export type AnswerOptions = Readonly<{
   log: Logger;
 }>;
 
-const NOBODY: Addressee = { id: null, versioned: true };
-const parseError = new RpcError(-32700, 'Parse error');
-const invalidRequest = new RpcError(-32600, 'Invalid request');
-const unsupportedVersion = new RpcError(-32600, 'Unsupported JSON-RPC protocol version');
+const NOBODY = 'null';
 const methodNotFound = new RpcError(-32601, 'Method not found');
 const internalError = new RpcError(-32603, 'Internal error');
 const batchAnswerFull = new RpcError(-32603, 'Batch answer too large: ask for less at once');
 
-async function run(call: DecodedCall & { kind: 'call' }, { methods, log }: AnswerOptions): Promise<string> {
-  const method = methods.get(call.method);
-  if (method === undefined) return encodeError(call, methodNotFound);
+const errorOf = (code: FailureCode): RpcError => new RpcError(failures[code].rpc, failures[code].text);
+
+/** An id as jsonrpc-core echoes it: without the escapes that it does not need. */
+const idText = (id: Buffer): string => writeJson(parseJson(id.toString('utf8')));
+
+type Call = EnvelopeItem & { kind: 'call' };
+
+async function run({ id, method: name, params }: Call, { methods, log }: AnswerOptions): Promise<string> {
+  const method = methods.get(name);
+  if (method === undefined) return encodeError(idText(id), methodNotFound);
   try {
-    return encodeResult(call, await method(call.params));
+    const given = params === null ? undefined : parseJson(params.toString('utf8'));
+    return encodeResult(idText(id), await method(given));
   } catch (cause) {
-    if (cause instanceof RpcError) return encodeError(call, cause);
-    log.error({ err: cause, method: call.method }, 'a method failed');
-    return encodeError(call, internalError);
+    if (cause instanceof RpcError) return encodeError(idText(id), cause);
+    log.error({ err: cause, method: name }, 'a method failed');
+    return encodeError(idText(id), internalError);
   }
 }
 
 /** @returns null for a notification, which is not executed. */
-async function answerCall(call: DecodedCall, options: AnswerOptions): Promise<string | null> {
-  switch (call.kind) {
+async function answerItem(item: EnvelopeItem, options: AnswerOptions): Promise<string | null> {
+  switch (item.kind) {
     case 'notification':
       return null;
-    case 'invalid':
-      return encodeError({ id: call.id, versioned: true }, invalidRequest);
+    case 'fault': {
+      const encode = item.code === 'UNSUPPORTED_VERSION' ? encodeVersionlessError : encodeError;
+      return encode(idText(item.id), errorOf(item.code));
+    }
     case 'call':
-      return call.versioned ? run(call, options) : encodeError(call, unsupportedVersion);
+      return run(item, options);
   }
 }
 
 /** What is left of a batch whose answer is full. */
-const refuse = async (call: DecodedCall): Promise<string | null> =>
-  call.kind === 'notification' ? null : encodeError({ id: call.id, versioned: true }, batchAnswerFull);
+const refuse = async (item: EnvelopeItem): Promise<string | null> =>
+  item.kind === 'notification' ? null : encodeError(idText(item.id), batchAnswerFull);
 
-async function answerBatch(calls: readonly DecodedCall[], options: AnswerOptions): Promise<string | null> {
-  if (calls.length > options.batchMaxCalls) {
-    return encodeError(NOBODY, new RpcError(-32600, `Batch too large; max ${options.batchMaxCalls}`));
-  }
+async function answerBatch(items: readonly EnvelopeItem[], options: AnswerOptions): Promise<string | null> {
   const running: Promise<string | null>[] = [];
   let chars = 0;
-  const measured = async (call: DecodedCall): Promise<string | null> => {
-    const answered = await answerCall(call, options);
+  const measured = async (item: EnvelopeItem): Promise<string | null> => {
+    const answered = await answerItem(item, options);
     chars += answered?.length ?? 0;
     return answered;
   };
-  for (const call of calls) {
-    running.push(chars > options.batchAnswerMaxChars ? refuse(call) : measured(call));
+  for (const item of items) {
+    running.push(chars > options.batchAnswerMaxChars ? refuse(item) : measured(item));
     // Most handlers wait for nothing: without a pause a batch would stop the ledger's clock and other callers.
     await setImmediate();
   }
@@ -76,22 +81,35 @@ async function answerBatch(calls: readonly DecodedCall[], options: AnswerOptions
   return answers.length === 0 ? null : `[${answers.join(',')}]`;
 }
 
-async function answerBody(body: DecodedBody, options: AnswerOptions): Promise<string | null> {
-  switch (body.kind) {
-    case 'unparsable':
-      return encodeError(NOBODY, parseError);
-    case 'single':
-      return answerCall(body.call, options);
-    case 'batch':
-      return answerBatch(body.calls, options);
+/** What answers a body that holds no envelope. @throws what was thrown when it is no failure of the body. */
+function answerSpoilt(thrown: unknown, { batchMaxCalls }: AnswerOptions): string {
+  if (!(thrown instanceof Failure)) throw thrown;
+  const error =
+    thrown.code === 'BATCH_TOO_LARGE'
+      ? new RpcError(-32600, `Batch too large; max ${batchMaxCalls}`)
+      : errorOf(thrown.code);
+  return encodeError(NOBODY, error);
+}
+
+async function answerBody(body: Buffer, options: AnswerOptions): Promise<string | null> {
+  let envelope: Envelope;
+  try {
+    // A node echoes an id of any length; the body's own limit bounds it.
+    const limits = { ...envelopeLimits, batchMax: options.batchMaxCalls, idMaxBytes: body.length };
+    envelope = decodeEnvelope(body, limits);
+  } catch (thrown) {
+    return answerSpoilt(thrown, options);
   }
+  const [first] = envelope.items;
+  if (envelope.batch || first === undefined) return answerBatch(envelope.items, options);
+  return answerItem(first, options);
 }
 
 /**
  * The text of the answer to a request body; empty when nothing in it asks for an answer, else ended by a line
  * break. Source: jsonrpc-core 18 `io.rs`; reference §2.3.
  */
-export async function answer(text: string, options: AnswerOptions): Promise<string> {
-  const answered = await answerBody(decodeBody(text), options);
+export async function answer(body: Buffer, options: AnswerOptions): Promise<string> {
+  const answered = await answerBody(body, options);
   return answered === null ? '' : `${answered}\n`;
 }

@@ -142,7 +142,10 @@ describe('a request body, sent to any path,', () => {
       `[${ok('1')},${invalidRequest('null')},${invalidRequest('2')}]\n`,
     ],
     ['a batch with an illegal id', `[${call('"id":1')},${call('"id":-1')}]`, PARSE_ERROR],
-    ['a batch of numbers', '[1,2]', PARSE_ERROR],
+    ['a batch of numbers', '[1,2]', `[${invalidRequest('null')},${invalidRequest('null')}]\n`],
+    ['a batch with a number', `[1,${call('"id":1')}]`, `[${invalidRequest('null')},${ok('1')}]\n`],
+    ['an id of 3000 characters', call(`"id":"${'x'.repeat(3000)}"`), `${ok(`"${'x'.repeat(3000)}"`)}\n`],
+    ['params nested 200 deep', call(`"id":1,"params":${'['.repeat(200)}${']'.repeat(200)}`), PARSE_ERROR],
   ])('holding %s is answered as Agave answers it', async (_name, body, expected) => {
     const seen = await post(body);
     expect(seen.text).toBe(expected);

@@ -95,7 +95,7 @@ async function answerPost(
   if (body === 'aborted') return;
   if (body === 'too-large') return sendPlain(response, BODY_TOO_LARGE, headers);
   if (!isUtf8(body)) return sendPlain(response, bodyNotUtf8(body), headers);
-  sendJson(response, await answer(body.toString('utf8'), settings), headers);
+  sendJson(response, await answer(body, settings), headers);
 }
 
 /** Order of the decisions as in jsonrpc-http-server 18 `handler.rs`, Agave's own paths before them. */
