@@ -166,11 +166,10 @@ describe('the way of a request', () => {
     expect((await serve(request())).failure?.code).toBe('INTERNAL');
   });
 
-  it('lets the caller give up a read but not a transaction', async () => {
+  it('tells the source when the caller leaves', async () => {
     const { signal } = new AbortController();
     await serve(request(), signal);
-    await serve(request({ method: 'sendTransaction' }), signal);
-    expect(asked.map((one) => one.signal)).toEqual([signal, undefined]);
+    expect(asked.map((one) => one.signal)).toEqual([signal]);
   });
 
   it('counts a caller who gave up as such', async () => {

@@ -5,7 +5,7 @@ import type { UsageMeter, UsageStatus } from '../access/usage.ts';
 import type { Logger } from '../base/log.ts';
 import type { Answer, Call, Source } from '../protocol/call.ts';
 import { Failure } from '../protocol/errors.ts';
-import { type MethodRow, methodRow } from '../protocol/methods.ts';
+import { methodRow } from '../protocol/methods.ts';
 import type { Product } from '../protocol/product.ts';
 import type { Door, Outcome, Request } from '../protocol/serve.ts';
 
@@ -30,7 +30,7 @@ export function createPipeline({ keys, limiter, source, usage, log }: PipelinePa
       keys.authenticate(credential, product, Date.now());
       return null;
     } catch (thrown) {
-      const failure = explain(thrown, undefined);
+      const failure = explain(thrown);
       if (failure.code === 'INTERNAL') log.error({ err: failure.cause }, 'a look at a key went wrong');
       const latencyMicros = (performance.now() - startedAt) * 1000;
       usage.record({ ...stranger, product, status: statusOf(null, failure), latencyMicros }, Date.now());
@@ -49,9 +49,9 @@ export function createPipeline({ keys, limiter, source, usage, log }: PipelinePa
       key = keys.authenticate(request.credential, request.product, Date.now());
       rate = limiter.take(key.familyId, key.limits, startedAt);
       if (rate !== null && !rate.allowed) throw limited(rate);
-      answer = await source.ask(call, mayBeAbandoned(call.row) ? signal : undefined);
+      answer = await source.ask(call, signal);
     } catch (thrown) {
-      failure = explain(thrown, signal);
+      failure = explain(thrown);
       if (failure.code === 'INTERNAL') log.error({ err: failure.cause, keyId: key?.id }, 'a call went wrong');
     }
     usage.record(
@@ -86,20 +86,14 @@ const route = ({ network, method, params }: Request): Call => ({
   params,
 });
 
-/** A transaction that is on its way goes on even when whoever sent it hangs up. */
-const mayBeAbandoned = ({ nature }: MethodRow): boolean => nature !== 'send' && nature !== 'mint';
-
 const limited = ({ state, retryAfter }: RateDecision): Failure =>
   new Failure('RATE_LIMITED', { facts: { ...state }, retryAfter });
 
 /** The failure behind whatever was thrown; what is not a Failure is ours to mend and says nothing outside. */
-function explain(thrown: unknown, signal: AbortSignal | undefined): Failure {
-  if (thrown instanceof Failure) return thrown;
-  if (signal?.aborted === true) return new Failure('CLIENT_GONE', { cause: thrown });
-  return new Failure('INTERNAL', { cause: thrown });
-}
+const explain = (thrown: unknown): Failure =>
+  thrown instanceof Failure ? thrown : new Failure('INTERNAL', { cause: thrown });
 
 function statusOf(answer: Answer | null, failure: Failure | null): UsageStatus {
-  if (failure !== null) return failure.code === 'RATE_LIMITED' ? 'limited' : failure.row.owner;
+  if (failure !== null) return failure.row.limits ? 'limited' : failure.row.owner;
   return answer?.errorCode === 0 ? 'ok' : 'rpcError';
 }

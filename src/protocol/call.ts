@@ -25,7 +25,9 @@ export type Answer = Readonly<{
 /** Anything that can answer calls. */
 export interface Source {
   /**
-   * @throws Failure when nobody answered; an answer that is a JSON-RPC error is an Answer.
+   * @param signal - says that whoever asked has left. What outlives its caller (protocol/methods.ts) goes on.
+   * @throws Failure when nobody answered, CLIENT_GONE when the signal ended it; an answer that is a JSON-RPC error
+   * is an Answer.
    */
   ask(call: Call, signal?: AbortSignal): Promise<Answer>;
 }

@@ -40,7 +40,7 @@ export function pushAnswer(pieces: Buffer[], answer: Answer, id: Buffer): void {
 
 /** Adds the pieces of an error answer. */
 export function pushFailure(pieces: Buffer[], failure: Failure, id: Buffer): void {
-  const head = failure.code === 'UNSUPPORTED_VERSION' ? ERROR_OF_NO_VERSION : ERROR;
+  const head = failure.row.versionless ? ERROR_OF_NO_VERSION : ERROR;
   pieces.push(head, failureBody(failure), ID, id, END);
 }
 

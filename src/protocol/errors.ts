@@ -22,6 +22,10 @@ export type FailureRow = Readonly<{
   text: string;
   /** Seconds after which a retry makes sense, where the failure passes by itself. */
   retryAfter?: number;
+  /** Counted as refused by a limit, and not by its owner. */
+  limits?: true;
+  /** The JSON-RPC answer lacks `jsonrpc`, as Agave's does. */
+  versionless?: true;
 }>;
 
 export const failures = {
@@ -34,6 +38,7 @@ export const failures = {
     grpc: 3,
     close: 1007,
     text: 'Unsupported JSON-RPC protocol version',
+    versionless: true,
   },
   PARAMS_NOT_ARRAY: {
     owner: 'client',
@@ -75,6 +80,7 @@ export const failures = {
     grpc: 8,
     close: 1008,
     text: 'Rate limit exceeded: wait as long as Retry-After says',
+    limits: true,
   },
   BODY_TOO_LARGE: {
     owner: 'client',

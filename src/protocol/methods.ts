@@ -31,6 +31,47 @@ export type Nature =
   | 'mint'
   | 'unknown';
 
+/** How calls of a nature may be treated on their way. */
+export type NatureRow = Readonly<{
+  /** The request may reach one node only, whatever came of it. */
+  oneNode: boolean;
+  /** It changes something, which may have happened although nobody confirmed it. */
+  hasEffect: boolean;
+  /** It carries a signed transaction: the same bytes again do no harm, and its signature tells what became of it. */
+  signed: boolean;
+  /**
+   * One attempt may take all the time there is: none may follow it, or the node needs long for honest work that a
+   * second one would only repeat.
+   */
+  takesAllTheTime: boolean;
+  /** It goes on when whoever asked hangs up: once handed over it is done. */
+  outlivesCaller: boolean;
+}>;
+
+function nature(...marks: readonly (keyof NatureRow)[]): NatureRow {
+  return {
+    oneNode: marks.includes('oneNode'),
+    hasEffect: marks.includes('hasEffect'),
+    signed: marks.includes('signed'),
+    takesAllTheTime: marks.includes('takesAllTheTime'),
+    outlivesCaller: marks.includes('outlivesCaller'),
+  };
+}
+
+/** A row per nature. */
+export const natures: Readonly<Record<Nature, NatureRow>> = {
+  fixed: nature(),
+  epoch: nature(),
+  head: nature(),
+  pinned: nature(),
+  growing: nature(),
+  scan: nature('takesAllTheTime'),
+  simulate: nature(),
+  send: nature('hasEffect', 'signed', 'outlivesCaller'),
+  mint: nature('oneNode', 'hasEffect', 'takesAllTheTime', 'outlivesCaller'),
+  unknown: nature('oneNode', 'hasEffect', 'takesAllTheTime'),
+};
+
 export type MethodRow = Readonly<{
   nature: Nature;
   /** Credits one call costs. */
@@ -44,13 +85,13 @@ export type MethodRow = Readonly<{
 }>;
 
 function row(
-  nature: Nature,
+  kind: Nature,
   cost: number,
   config: number | null,
   commitment: Commitment | null,
   context: boolean,
 ): MethodRow {
-  return { nature, cost, config, commitment, context };
+  return { nature: kind, cost, config, commitment, context };
 }
 
 // biome-ignore format: a table is read by its columns

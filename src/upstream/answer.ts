@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { scanObject, skipSpace } from '../base/json-scan.ts';
 import type { Answer } from '../protocol/call.ts';
+import { nodeErrorRow } from '../protocol/node-errors.ts';
 
 /**
  * Finds the `result` or the `error` in what a node sent, as a view into its bytes: a result is never parsed, so
@@ -19,9 +20,6 @@ const ERROR_NAME = Buffer.from('"error"');
 const NEWLINE = 0x0a;
 /** Deeper than any answer of a node nests. */
 const DEPTH_MAX = 256;
-
-/** JSON-RPC errors that a node can only give with `id: null`, because it could not read ours. */
-const UNREADABLE = new Set([-32700, -32600]);
 
 function startsWith(bytes: Buffer, prefix: Buffer): boolean {
   return bytes.length >= prefix.length && bytes.compare(prefix, 0, prefix.length, 0, prefix.length) === 0;
@@ -96,7 +94,8 @@ function locateByScan(bytes: Buffer, id: number): Answer | null {
     return result !== null && theirId === String(id) ? { body: result, errorCode: 0 } : null;
   }
   const answer = isNull(result) ? errorAnswer(error) : null;
-  const ours = theirId === String(id) || (theirId === 'null' && UNREADABLE.has(answer?.errorCode ?? 0));
+  const ours =
+    theirId === String(id) || (theirId === 'null' && nodeErrorRow(answer?.errorCode ?? 0).unreadable);
   return ours ? answer : null;
 }
 

@@ -1,20 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Answer, Call } from '../protocol/call.ts';
 import { Failure, type FailureFacts } from '../protocol/errors.ts';
+import { type NatureRow, natures } from '../protocol/methods.ts';
+import { nodeErrorRow } from '../protocol/node-errors.ts';
 import { attempt } from './attempt.ts';
 import { chooseNode } from './choice.ts';
 import type { UpstreamLimits } from './limits.ts';
 import type { UpstreamNode } from './node.ts';
 import { type Outcome, outcomeText } from './outcome.ts';
-import {
-  isAmbiguous,
-  isRefusedConnection,
-  judge,
-  rankOfError,
-  refusalOf,
-  stopsWithCaller,
-  takesAllTheTime,
-} from './retry-rules.ts';
+import { isAmbiguous, isRefusedConnection, judge, refusalOf } from './retry-rules.ts';
 import { sentSignature } from './sent-signature.ts';
 
 /** One call on its way from node to node. Times are `performance.now()`. */
@@ -59,8 +53,7 @@ const ATTEMPT_LEAST_MS = 5;
 /** A pause grows to this and no further: a node that comes back is found soon. */
 const PAUSE_MAX_MS = 250;
 
-/** NODE_UNHEALTHY of Agave's rpc-client-api. */
-const NODE_BEHIND = -32005;
+const natureOf = ({ call }: Walk): NatureRow => natures[call.row.nature];
 
 const outOfTime = (walk: Walk): boolean => performance.now() > walk.deadline - ATTEMPT_LEAST_MS;
 
@@ -126,13 +119,12 @@ async function laterNode(walk: Walk): Promise<UpstreamNode | null> {
 
 function timeoutOf(walk: Walk): number {
   const left = walk.deadline - performance.now();
-  const all = takesAllTheTime(walk.call.row.nature);
-  return Math.max(1, all ? left : Math.min(left, walk.limits.attemptTimeoutMs));
+  return Math.max(1, natureOf(walk).takesAllTheTime ? left : Math.min(left, walk.limits.attemptTimeoutMs));
 }
 
 function keepBest(walk: Walk, answer: Answer): void {
-  const better = walk.best === null || rankOfError(answer.errorCode) < rankOfError(walk.best.errorCode);
-  if (better) walk.best = answer;
+  const rank = (error: Answer): number => nodeErrorRow(error.errorCode).rank;
+  if (walk.best === null || rank(answer) < rank(walk.best)) walk.best = answer;
 }
 
 /**
@@ -140,9 +132,8 @@ function keepBest(walk: Walk, answer: Answer): void {
  * Source: reference solana-json-rpc.md §1.1, the S rule.
  */
 function settleSend(walk: Walk, outcome: Extract<Outcome, { kind: 'answer' }>): Answer {
-  const { nature } = walk.call.row;
-  if (nature !== 'send' || !walk.ambiguous || outcome.preflight !== 'already-processed')
-    return outcome.answer;
+  const worked = walk.ambiguous && outcome.preflight === 'already-processed';
+  if (!worked || !natureOf(walk).signed) return outcome.answer;
   const signature = sentSignature(walk.call.params);
   return signature === null ? outcome.answer : { body: Buffer.from(JSON.stringify(signature)), errorCode: 0 };
 }
@@ -158,20 +149,18 @@ function take(walk: Walk, node: UpstreamNode, outcome: Outcome): Answer | null {
   walk.timedOut = outcome.kind === 'transport' && outcome.timedOut;
   if (outcome.kind === 'answer') keepBest(walk, outcome.answer);
   else if (verdict !== 'hop-away') walk.mute.push(node);
-  if (outcome.kind === 'answer' && outcome.answer.errorCode === NODE_BEHIND) walk.behind.push(node);
+  if (outcome.kind === 'answer' && nodeErrorRow(outcome.answer.errorCode).behind) walk.behind.push(node);
   if (verdict === 'fail') throw failureOf(walk, outcome);
   if (verdict === 'hop-once' && walk.doubted) return conclude(walk);
   walk.doubted ||= verdict === 'hop-once';
   return null;
 }
 
-/** Natures whose effect may have happened although nobody confirmed it. */
-const hasEffect = (walk: Walk): boolean => ['send', 'mint', 'unknown'].includes(walk.call.row.nature);
-
 function factsOf(walk: Walk): FailureFacts {
-  const { network, row, params } = walk.call;
-  if (!walk.ambiguous || !hasEffect(walk)) return { network };
-  const signature = row.nature === 'send' ? sentSignature(params) : null;
+  const { network, params } = walk.call;
+  const { hasEffect, signed } = natureOf(walk);
+  if (!walk.ambiguous || !hasEffect) return { network };
+  const signature = signed ? sentSignature(params) : null;
   return { network, outcome: 'unknown', ...(signature !== null && { signature }) };
 }
 
@@ -198,7 +187,7 @@ function failureOf(walk: Walk, outcome: Outcome | null): Failure {
 
 /** Seconds, or null to invite nobody to do again what may have been done already. */
 function retryAfterOf(walk: Walk, facts: FailureFacts): number | null {
-  if (facts.outcome === 'unknown' && walk.call.row.nature !== 'send') return null;
+  if (facts.outcome === 'unknown' && !natureOf(walk).signed) return null;
   return Math.max(1, Math.ceil((restLeft(walk.nodes) ?? 0) / 1000));
 }
 
@@ -207,7 +196,7 @@ function retryAfterOf(walk: Walk, facts: FailureFacts): number | null {
  * transaction that an earlier node may have accepted.
  */
 function conclude(walk: Walk): Answer {
-  const lost = walk.call.row.nature === 'send' && walk.ambiguous;
+  const lost = natureOf(walk).signed && walk.ambiguous;
   if (walk.best !== null && !lost) return walk.best;
   throw failureOf(walk, null);
 }
@@ -233,7 +222,7 @@ function begin(
     limits,
     deadline: now + limits.timeoutMs,
     reconnectUntil: now + limits.reconnectMaxMs,
-    signal: stopsWithCaller(call.row.nature) ? signal : undefined,
+    signal: natures[call.row.nature].outlivesCaller ? undefined : signal,
     sent: 0,
     refused: false,
     asked: [],
@@ -270,7 +259,7 @@ export async function askNodes(
     walk.asked.push(node);
     walk.last = node;
     const { outcome, elapsedMs } = await attempt(node, call, timeoutOf(walk), walk.signal);
-    node.learn(outcome, takesAllTheTime(call.row.nature) ? null : elapsedMs);
+    node.learn(outcome, natureOf(walk).takesAllTheTime ? null : elapsedMs);
     const answer = take(walk, node, outcome);
     if (answer !== null) return answer;
   }

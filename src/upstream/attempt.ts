@@ -1,4 +1,5 @@
 import type { Answer, Call } from '../protocol/call.ts';
+import { nodeErrorRow } from '../protocol/node-errors.ts';
 import { locateAnswer } from './answer.ts';
 import type { Exchange } from './exchange.ts';
 import type { UpstreamNode } from './node.ts';
@@ -6,15 +7,8 @@ import type { Outcome, PreflightFault } from './outcome.ts';
 import { nextRequestId, requestBody } from './request-body.ts';
 import { retryAfterMs } from './retry-after.ts';
 
-/** JSON-RPC codes with which providers say what HTTP says with 429. */
-const THROTTLED: ReadonlySet<number> = new Set([429, -32429]);
 /** Some proxies send the node's own error with one of these instead of 200. */
 const carriesErrors = (status: number): boolean => status === 400 || status >= 500;
-/** Codes that are JSON-RPC's own or Agave's: the only ones believed beside a bad HTTP status. */
-const isStandardCode = (code: number): boolean =>
-  (code <= -32600 && code >= -32603) || code === -32700 || (code <= -32001 && code >= -32021);
-
-const PREFLIGHT_FAILURE = -32002;
 const FAULT_OF_ERR: ReadonlyMap<string, PreflightFault> = new Map([
   ['BlockhashNotFound', 'blockhash-not-found'],
   ['AlreadyProcessed', 'already-processed'],
@@ -22,7 +16,7 @@ const FAULT_OF_ERR: ReadonlyMap<string, PreflightFault> = new Map([
 
 /** What stopped a preflight, from `error.data.err` or else from Agave's text. */
 export function preflightFault(answer: Answer): PreflightFault | null {
-  if (answer.errorCode !== PREFLIGHT_FAILURE) return null;
+  if (!nodeErrorRow(answer.errorCode).preflight) return null;
   const error = JSON.parse(answer.body.toString('utf8')) as {
     message?: unknown;
     data?: { err?: unknown } | null;
@@ -43,11 +37,12 @@ function outcomeOfResponse(
   const restMs = retryAfterMs(response.retryAfter, Date.now());
   const mayCarry = status === 200 || carriesErrors(status);
   const answer = mayCarry ? locateAnswer(body, id) : null;
-  if (status !== 200 && !(answer !== null && isStandardCode(answer.errorCode))) {
+  const error = answer === null ? null : nodeErrorRow(answer.errorCode);
+  if (status !== 200 && error?.standard !== true) {
     return { kind: 'status', status, restMs };
   }
   if (answer === null) return { kind: 'garbage' };
-  if (THROTTLED.has(answer.errorCode)) return { kind: 'status', status: 429, restMs };
+  if (error?.rule === 'throttled') return { kind: 'status', status: 429, restMs };
   if (answer.errorCode !== 0 && node.revealedBy(answer.body)) return { kind: 'withheld' };
   return { kind: 'answer', answer, preflight: preflightFault(answer) };
 }

@@ -1,6 +1,7 @@
 import { Pool } from 'undici';
 import type { Slot } from '../ledger/units.ts';
 import type { Network } from '../protocol/call.ts';
+import { nodeErrorRow } from '../protocol/node-errors.ts';
 import { Circuit } from './circuit.ts';
 import { type Exchange, exchange } from './exchange.ts';
 import type { UpstreamLimits } from './limits.ts';
@@ -166,7 +167,7 @@ export class UpstreamNode {
       case 'answer':
         this.circuit.succeeded();
         this.#noteAnswer(now, elapsedMs);
-        if (outcome.answer.errorCode === -32005) this.cordonedUntil = now + this.#limits.cordonMs;
+        if (nodeErrorRow(outcome.answer.errorCode).behind) this.cordonedUntil = now + this.#limits.cordonMs;
         break;
       case 'status':
         this.#refused(outcome.status, outcome.restMs, now);

@@ -1,16 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Nature } from '../protocol/methods.ts';
 import type { Outcome, PreflightFault } from './outcome.ts';
-import {
-  isAmbiguous,
-  isRefusedConnection,
-  judge,
-  rankOfError,
-  refusalOf,
-  stopsWithCaller,
-  takesAllTheTime,
-  type Verdict,
-} from './retry-rules.ts';
+import { isAmbiguous, isRefusedConnection, judge, refusalOf, type Verdict } from './retry-rules.ts';
 
 const answer = (errorCode: number, preflight: PreflightFault | null = null): Outcome => ({
   kind: 'answer',
@@ -106,14 +97,6 @@ describe('the rules of repeating', () => {
     expect(verdictsOf(repeatable, { kind: 'too-large' })).toEqual(['fail']);
     expect(verdictsOf(repeatable, { kind: 'aborted', bytesLeft: true })).toEqual(['fail']);
   });
-
-  it('give all the time to what cannot be repeated, or should not', () => {
-    expect([...repeatable, ...single].filter(takesAllTheTime)).toEqual(['scan', 'mint', 'unknown']);
-  });
-
-  it('let only a transaction go on without its caller', () => {
-    expect([...repeatable, ...single].filter((nature) => !stopsWithCaller(nature))).toEqual(['send']);
-  });
 });
 
 describe('an outcome', () => {
@@ -122,12 +105,5 @@ describe('an outcome', () => {
     const clear = [refused, status(429), status(403), answer(-32005), answer(0)];
     expect(open.map(isAmbiguous)).toEqual(open.map(() => true));
     expect(clear.map(isAmbiguous)).toEqual(clear.map(() => false));
-  });
-});
-
-describe('the rank of an error', () => {
-  it('puts what concerns the question before what concerns the node', () => {
-    const codes = [-32601, -32005, -32603, -32011, -32016, -32007];
-    expect(codes.toSorted((a, b) => rankOfError(a) - rankOfError(b))).toEqual(codes.toReversed());
   });
 });

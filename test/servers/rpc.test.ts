@@ -103,7 +103,7 @@ describe('a call over HTTP', () => {
         new Promise((_resolve, reject) => {
           door.asked[0]?.signal?.addEventListener('abort', () => {
             resolve();
-            reject(new Error('aborted'));
+            reject(new Failure('CLIENT_GONE'));
           });
           wire.socket.destroy();
         });

@@ -155,7 +155,7 @@ describe('a request to a node', () => {
     const first = new AbortController();
     const second = new AbortController();
     const one = failureOf(pool.ask(call('getBalance'), first.signal));
-    const two = failureOf(pool.ask(call('requestAirdrop'), second.signal));
+    const two = failureOf(pool.ask(call('getAsset'), second.signal));
     await until(() => mocks[0]!.received.length === 1);
     second.abort();
     expect(await two).toMatchObject({ code: 'CLIENT_GONE', facts: { network: 'devnet' } });

@@ -125,6 +125,17 @@ describe('sendTransaction', () => {
 describe('an airdrop', () => {
   const airdrop = call('requestAirdrop', ['11111111111111111111111111111111', 1]);
 
+  it('goes on when the caller leaves', async () => {
+    const leave = new AbortController();
+    const { pool } = await open([
+      (request, reply, socket) => {
+        leave.abort();
+        healthy()(request, reply, socket);
+      },
+    ]);
+    expect((await pool.ask(airdrop, leave.signal)).errorCode).toBe(0);
+  });
+
   it.each([
     ['drops the connection after the request', dyingAfterRequest],
     ['drops the connection in the middle of the answer', dyingMidBody],

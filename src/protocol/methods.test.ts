@@ -1,0 +1,20 @@
+import { describe, expect, it } from 'vitest';
+import { type Nature, type NatureRow, natures } from './methods.ts';
+
+const having = (mark: keyof NatureRow): string[] =>
+  (Object.keys(natures) as Nature[]).filter((nature) => natures[nature][mark]);
+
+describe('the natures of methods', () => {
+  it('give all the time to what cannot be repeated, or should not', () => {
+    expect(having('takesAllTheTime')).toEqual(['scan', 'mint', 'unknown']);
+  });
+
+  it('let only a transaction, signed or to be made, go on without its caller', () => {
+    expect(having('outlivesCaller')).toEqual(['send', 'mint']);
+  });
+
+  it('allow one node only to what would happen twice', () => {
+    expect(having('oneNode')).toEqual(['mint', 'unknown']);
+    expect(having('hasEffect')).toEqual([...having('signed'), ...having('oneNode')]);
+  });
+});

@@ -1,0 +1,87 @@
+/**
+ * The table of JSON-RPC errors that nodes give: a row per code, and all that the way to the nodes needs to know
+ * about it. A code that is not here is the caller's answer at once and tells least.
+ * Sources: Agave rpc-client-api `custom_error.rs`; reference solana-json-rpc.md §1.6 and §2.2; for the codes of
+ * throttling the practice of providers.
+ */
+
+/**
+ * What an error is worth: to be believed at once; to be asked of another node, because this one cannot answer now
+ * or at all; to be asked of one other node, because it may be the truth or a gap in this node's own ledger; or to
+ * be taken for HTTP's 429.
+ */
+export type NodeErrorRule = 'believe' | 'hop' | 'hop-once' | 'throttled';
+
+export type NodeErrorRow = Readonly<{
+  name: string;
+  rule: NodeErrorRule;
+  /** How much it tells the caller, for choosing among those of several nodes: 0 says most about the question. */
+  rank: number;
+  /** Part of JSON-RPC or of Agave: such an error is believed beside a bad HTTP status too. */
+  standard: boolean;
+  /** The node may have acted on the request before it failed. */
+  mayHaveActed: boolean;
+  /** The node says of itself that it is behind. */
+  behind: boolean;
+  /** May come with `id: null`, because the node could not read ours. */
+  unreadable: boolean;
+  /** A preflight failed; what stopped it is inside. */
+  preflight: boolean;
+}>;
+
+type Mark = 'foreign' | 'mayHaveActed' | 'behind' | 'unreadable' | 'preflight';
+
+/** The rank of whatever says least: the node lacks the method, or throttles us. */
+const RANK_LEAST = 5;
+
+function row(name: string, rule: NodeErrorRule, rank = RANK_LEAST, ...marks: readonly Mark[]): NodeErrorRow {
+  return {
+    name,
+    rule,
+    rank,
+    standard: !marks.includes('foreign'),
+    mayHaveActed: marks.includes('mayHaveActed'),
+    behind: marks.includes('behind'),
+    unreadable: marks.includes('unreadable'),
+    preflight: marks.includes('preflight'),
+  };
+}
+
+// biome-ignore format: a table is read by its columns
+const rows: ReadonlyMap<number, NodeErrorRow> = new Map([
+  [-32001, row('BLOCK_CLEANED_UP', 'hop-once', 0)],
+  [-32002, row('SEND_TRANSACTION_PREFLIGHT_FAILURE', 'believe', 0, 'preflight')],
+  [-32003, row('TRANSACTION_SIGNATURE_VERIFICATION_FAILURE', 'believe')],
+  [-32004, row('BLOCK_NOT_AVAILABLE', 'hop', 1)],
+  [-32005, row('NODE_UNHEALTHY', 'hop', 4, 'behind')],
+  [-32006, row('TRANSACTION_PRECOMPILE_VERIFICATION_FAILURE', 'believe')],
+  [-32007, row('SLOT_SKIPPED', 'hop-once', 0)],
+  [-32008, row('NO_SNAPSHOT', 'hop', 2)],
+  [-32009, row('LONG_TERM_STORAGE_SLOT_SKIPPED', 'hop-once', 0)],
+  [-32010, row('KEY_EXCLUDED_FROM_SECONDARY_INDEX', 'hop', 2)],
+  [-32011, row('TRANSACTION_HISTORY_NOT_AVAILABLE', 'hop', 2)],
+  [-32012, row('SCAN_ERROR', 'hop', 2)],
+  [-32013, row('TRANSACTION_SIGNATURE_LEN_MISMATCH', 'believe')],
+  [-32014, row('BLOCK_STATUS_NOT_AVAILABLE_YET', 'hop', 1)],
+  [-32015, row('UNSUPPORTED_TRANSACTION_VERSION', 'believe')],
+  [-32016, row('MIN_CONTEXT_SLOT_NOT_REACHED', 'hop', 1)],
+  [-32017, row('EPOCH_REWARDS_PERIOD_ACTIVE', 'believe')],
+  [-32018, row('SLOT_NOT_EPOCH_BOUNDARY', 'hop-once', 0)],
+  [-32019, row('LONG_TERM_STORAGE_UNREACHABLE', 'hop', 2)],
+  [-32020, row('FILTER_TRANSACTION_NOT_FOUND', 'hop-once', 0)],
+  [-32021, row('NO_SLOT_HISTORY', 'believe')],
+  [-32065, row('NODE_WITHOUT_METHOD', 'hop', RANK_LEAST, 'foreign')],
+  [-32429, row('THROTTLED', 'throttled', RANK_LEAST, 'foreign')],
+  [429, row('THROTTLED', 'throttled', RANK_LEAST, 'foreign')],
+  [-32600, row('INVALID_REQUEST', 'believe', RANK_LEAST, 'unreadable')],
+  [-32601, row('METHOD_NOT_FOUND', 'hop')],
+  [-32602, row('INVALID_PARAMS', 'believe')],
+  [-32603, row('INTERNAL_ERROR', 'hop', 3, 'mayHaveActed')],
+  [-32700, row('PARSE_ERROR', 'believe', RANK_LEAST, 'unreadable')],
+]);
+
+/** The row of every code that is not in the table. */
+const unknownError: NodeErrorRow = row('UNKNOWN', 'believe', RANK_LEAST, 'foreign');
+
+/** The row of a code that a node sent. */
+export const nodeErrorRow = (code: number): NodeErrorRow => rows.get(code) ?? unknownError;
