@@ -25,7 +25,7 @@ export type LocalNodeOptions = Readonly<{
   slotMs?: number;
   /** Genesis. Default 64. */
   ticksPerSlot?: number;
-  /** Genesis. Default 432,000. */
+  /** Genesis. Default 432,000; from 1 to `SLOTS_PER_EPOCH_MAX`. */
   slotsPerEpoch?: number;
   /** Genesis: what the faucet holds. Default 1,000,000. */
   faucetSol?: bigint;
@@ -64,14 +64,19 @@ export interface OpenLocalNode extends LocalNode {
   stop(): Promise<void>;
 }
 
+/** Slots of the longest epoch that a new ledger may have: getLeaderSchedule writes one number for each. */
+export const SLOTS_PER_EPOCH_MAX = 8_192_000;
+
 /** Slots that may wait for the disk; beyond that no slot freezes until it caught up. */
 const UNDURABLE_SLOTS_MAX = 256;
 
 /**
  * Opens the ledger in a directory, making one where there is none.
- * @throws LedgerInUseError when another process has it; Error when it is damaged. The message says what to do.
+ * @throws LedgerInUseError when another process has it; RangeError when the options ask for an epoch that is too
+ *   long; Error when the ledger is damaged. The message says what to do.
  */
 export async function openLocalNode(options: LocalNodeOptions): Promise<OpenLocalNode> {
+  checkEpochLength(options.slotsPerEpoch);
   makeFolder(options.ledgerDir);
   const lock = lockLedger(options.ledgerDir);
   try {
@@ -80,6 +85,11 @@ export async function openLocalNode(options: LocalNodeOptions): Promise<OpenLoca
     lock.release();
     throw error;
   }
+}
+
+function checkEpochLength(slots = 1): void {
+  if (Number.isInteger(slots) && slots >= 1 && slots <= SLOTS_PER_EPOCH_MAX) return;
+  throw new RangeError(`slots per epoch: ${slots} is not from 1 to ${SLOTS_PER_EPOCH_MAX}`);
 }
 
 async function openLocked(options: LocalNodeOptions, lock: LedgerLock): Promise<OpenLocalNode> {

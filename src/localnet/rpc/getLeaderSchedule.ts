@@ -6,15 +6,16 @@ import {
 import type { LocalNode } from '../node.ts';
 import { epochPosition } from './epoch-position.ts';
 
-/** The text of the last schedule written: 432,000 positions are 3 MB, and they hardly ever change. */
-let written: { slots: bigint; json: RawJson } | null = null;
+/** The text of each ledger's schedule: 432,000 positions are 3 MB, and they never change. */
+const written = new WeakMap<LocalNode, RawJson>();
 
-function allPositions(slots: bigint): RawJson {
-  if (written?.slots !== slots) {
-    const text = Array.from({ length: Number(slots) }, (_, i) => i).join(',');
-    written = { slots, json: new RawJson(`[${text}]`) };
-  }
-  return written.json;
+function allPositions(node: LocalNode): RawJson {
+  const before = written.get(node);
+  if (before !== undefined) return before;
+  const slots = Number(node.genesis.epochSchedule.slotsPerEpoch);
+  const json = new RawJson(`[${Array.from({ length: slots }, (_, i) => i).join(',')}]`);
+  written.set(node, json);
+  return json;
 }
 
 /** The node itself, in every slot of the epoch; null for an epoch whose schedule is not known yet. */
@@ -25,5 +26,5 @@ export function getLeaderSchedule(node: LocalNode, params: JsonValue | undefined
   const { epoch } = epochPosition(epochSchedule, wanted.slot ?? bank.slot);
   if (epoch > node.bank('finalized').clock.leaderScheduleEpoch) return null;
   if (wanted.identity !== null && wanted.identity !== identity) return {};
-  return { [identity]: allPositions(epochSchedule.slotsPerEpoch) };
+  return { [identity]: allPositions(node) };
 }

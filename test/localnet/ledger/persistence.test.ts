@@ -18,7 +18,7 @@ import { Keypair } from '@solana/web3.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { writeJson } from '../../../src/base/json.ts';
 import type { Account } from '../../../src/ledger/account/account.ts';
-import { openLocalNode } from '../../../src/localnet/open.ts';
+import { openLocalNode, SLOTS_PER_EPOCH_MAX } from '../../../src/localnet/open.ts';
 import { at, Lab, SOL } from './lab.ts';
 
 let lab: Lab;
@@ -247,6 +247,15 @@ describe('a snapshot', () => {
 });
 
 describe('a ledger directory', () => {
+  it('is not made for epochs longer than getLeaderSchedule can list', async () => {
+    const ledgerDir = join(lab.dir, 'long');
+    const slotsPerEpoch = SLOTS_PER_EPOCH_MAX + 1;
+    await expect(openLocalNode({ ledgerDir, slotsPerEpoch, manual: true })).rejects.toThrow(
+      'slots per epoch: 8192001 is not from 1 to 8192000',
+    );
+    expect(existsSync(ledgerDir)).toBe(false);
+  });
+
   it('is held by one process at a time', async () => {
     await expect(openLocalNode({ ledgerDir: lab.dir, manual: true })).rejects.toThrow(/is in use by process/);
   });
