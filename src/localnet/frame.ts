@@ -1,3 +1,4 @@
+import { readSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 
 /** "SLOT": where a reader that lost its way finds the next frame. */
@@ -23,6 +24,30 @@ export function payloadAt(bytes: Buffer, offset: number): Buffer | null {
   if (end > bytes.length) return null;
   const payload = bytes.subarray(start, end);
   return crc32(payload) === bytes.readUInt32LE(offset + 8) ? payload : null;
+}
+
+/**
+ * The payload of the frame at an offset of an open file; null when there is no whole and undamaged frame.
+ * @param fileBytes - length of the file: no frame is longer, whatever its head says.
+ */
+export function readFrame(fd: number, offset: number, fileBytes: number): Buffer | null {
+  const head = readWhole(fd, offset, Math.min(FRAME_HEAD_BYTES, fileBytes - offset));
+  if (head.length < FRAME_HEAD_BYTES) return null;
+  const length = FRAME_HEAD_BYTES + head.readUInt32LE(4);
+  if (length > fileBytes - offset) return null;
+  return payloadAt(readWhole(fd, offset, length), 0);
+}
+
+/** The bytes at an offset; fewer where the file ends. `read` may give less than it was asked for. */
+function readWhole(fd: number, offset: number, length: number): Buffer {
+  const bytes = Buffer.allocUnsafe(length);
+  let done = 0;
+  while (done < length) {
+    const count = readSync(fd, bytes, done, length - done, offset + done);
+    if (count === 0) break;
+    done += count;
+  }
+  return bytes.subarray(0, done);
 }
 
 /** Whether an undamaged frame lies anywhere at or after an offset. */

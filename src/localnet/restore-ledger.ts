@@ -7,7 +7,7 @@ import { decodeBlock, decodeChanges, decodeHeader, decodeRecord } from './record
 import { CorruptLog, type RecordPosition, type SegmentLog } from './segment-log.ts';
 import type { SlotHeader } from './slot-header.ts';
 import type { SlotRecord } from './slot-record.ts';
-import { CorruptSnapshot, readSnapshot, snapshotSlots } from './snapshot-file.ts';
+import { readSnapshot, snapshotSlots } from './snapshot-file.ts';
 import { STATUS_SLOTS_MAX, StatusCache } from './status-cache.ts';
 
 /** Records indexed in one go. */
@@ -59,8 +59,7 @@ function loadSnapshot({ dir, logger }: LedgerFiles): { store: AccountsStore; slo
       readSnapshot(dir, slot, (address, account) => store.write(address, slot, account));
       return { store, slot };
     } catch (error) {
-      if (!(error instanceof CorruptSnapshot)) throw error;
-      logger?.warn({ slot }, 'a snapshot is damaged; trying an older one');
+      logger?.warn({ err: error, slot }, 'a snapshot cannot be read; trying an older one');
     }
   }
   throw new CorruptLog(`no whole snapshot in ${dir}: restore the directory or start with --reset`);

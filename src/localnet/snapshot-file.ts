@@ -1,11 +1,11 @@
-import { readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ByteReader, ByteWriter } from '../base/bytes.ts';
 import type { Account } from '../ledger/account/account.ts';
 import type { Address } from '../ledger/address.ts';
 import { readAccount, writeAccount } from './account-codec.ts';
-import { FRAME_HEAD_BYTES, framed, payloadAt } from './frame.ts';
+import { FRAME_HEAD_BYTES, framed, readFrame } from './frame.ts';
 import { syncDirectory } from './segment-log.ts';
 
 /** Bytes of accounts that go into one frame, but for a last large account. */
@@ -95,14 +95,20 @@ export function readSnapshot(
   if (!isWhole) throw new CorruptSnapshot(`${fileName(slot)} is not whole`);
 }
 
+/** One frame at a time: a file above 2 GiB does not fit a buffer. */
 function* framesOf(path: string): IterableIterator<Uint8Array> {
-  const bytes = readFileSync(path);
-  let offset = 0;
-  while (offset < bytes.length) {
-    const payload = payloadAt(bytes, offset);
-    if (payload === null) throw new CorruptSnapshot(`${path} is damaged at byte ${offset}`);
-    yield payload;
-    offset += FRAME_HEAD_BYTES + payload.length;
+  const fd = openSync(path, 'r');
+  try {
+    const { size } = fstatSync(fd);
+    let offset = 0;
+    while (offset < size) {
+      const payload = readFrame(fd, offset, size);
+      if (payload === null) throw new CorruptSnapshot(`${path} is damaged at byte ${offset}`);
+      yield payload;
+      offset += FRAME_HEAD_BYTES + payload.length;
+    }
+  } finally {
+    closeSync(fd);
   }
 }
 
