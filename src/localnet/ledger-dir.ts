@@ -48,21 +48,29 @@ export function removeLedger(dir: string): void {
   for (const name of readdirSync(dir).filter(isOurs)) rmSync(join(dir, name), { recursive: true });
 }
 
-/** Writes the keys of a new ledger, readable by their owner only. */
+/** Writes the keys of a new ledger, readable by their owner only, and durably. */
 export function writeKeys(dir: string, keys: GenesisKeys): void {
   makeFolder(dir);
   for (const [name, file] of Object.entries(keyFiles)) {
     const keypair = keys[name as keyof GenesisKeys];
-    writeFileSync(join(dir, file), `${keypair.toJson()}\n`, { mode: 0o600 });
+    writeFileSync(join(dir, file), `${keypair.toJson()}\n`, { mode: 0o600, flush: true });
   }
+  syncDirectory(dir);
 }
 
 /**
  * The faucet's key.
- * @throws Error when its file is missing or none.
+ * @throws Error when its file is missing or none. The message says what to do.
  */
 export function readFaucet(dir: string): Keypair {
-  return Keypair.fromJson(readFileSync(join(dir, keyFiles.faucet), 'utf8'));
+  const path = join(dir, keyFiles.faucet);
+  try {
+    return Keypair.fromJson(readFileSync(path, 'utf8'));
+  } catch (cause) {
+    throw new Error(`${path} is missing or no keypair: restore it from a copy or start with --reset`, {
+      cause,
+    });
+  }
 }
 
 const addressText = z.string().transform((text, context) => {
