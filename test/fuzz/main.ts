@@ -13,13 +13,48 @@ import type { WorkerReport, WorkerTask } from './engine/worker.ts';
 const STUCK_MS = 5_000;
 const INPUT_MAX_BYTES = 64 * 1024;
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    seconds: { type: 'string', default: '2' },
-    seed: { type: 'string', default: String(Date.now() % 0xffff_ffff) },
-  },
-});
+const known = readdirSync(import.meta.dirname)
+  .filter((file) => file.endsWith('.ts') && file !== 'main.ts' && !file.endsWith('.test.ts'))
+  .map((file) => file.slice(0, -3));
+
+const USAGE = `Usage: npm run fuzz [-- NAME… --seconds N --seed N]
+
+  --seconds N   how long each target is fed, default 2
+  --seed N      repeats an earlier run, default from the clock
+
+Targets: ${known.join(', ')}`;
+
+/** Ends the program with exit code 2. */
+function refuse(problem: string): never {
+  console.error(`${problem}\n\n${USAGE}`);
+  process.exit(2);
+}
+
+function readArguments() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: {
+        help: { type: 'boolean', short: 'h', default: false },
+        seconds: { type: 'string', default: '2' },
+        seed: { type: 'string', default: String(Date.now() % 0xffff_ffff) },
+      },
+    });
+  } catch (error) {
+    return refuse((error as Error).message);
+  }
+}
+
+const { values, positionals } = readArguments();
+if (values.help) {
+  console.log(USAGE);
+  process.exit(0);
+}
+for (const name of ['seconds', 'seed'] as const) {
+  if (!/^\d+(\.\d+)?$/.test(values[name])) refuse(`--${name} takes a number`);
+}
+const unknown = positionals.filter((name) => !known.includes(name));
+if (unknown.length > 0) refuse(`no such target: ${unknown.join(', ')}`);
 
 type Outcome = WorkerReport & { input: Uint8Array };
 
@@ -54,15 +89,7 @@ function runTarget(name: string): Promise<Outcome> {
   });
 }
 
-const targets = readdirSync(import.meta.dirname)
-  .filter((file) => file.endsWith('.ts') && file !== 'main.ts' && !file.endsWith('.test.ts'))
-  .map((file) => file.slice(0, -3))
-  .filter((name) => positionals.length === 0 || positionals.includes(name));
-
-if (targets.length === 0) {
-  console.error(`no such target: ${positionals.join(', ')}`);
-  process.exitCode = 1;
-}
+const targets = known.filter((name) => positionals.length === 0 || positionals.includes(name));
 console.log(`seed ${values.seed}, ${values.seconds} s each`);
 for (const name of targets) {
   const { runs, accepted, failure, input } = await runTarget(name);
