@@ -25,7 +25,8 @@ export interface LocalNode {
   /**
    * Runs a transaction in the open slot. A transaction that cannot be charged a fee (unknown or too old
    * blockhash, no fee payer, already processed) leaves no trace, as on a real node.
-   * @returns whether it entered the block.
+   * @returns null when it succeeded, else its error. One that failed is in the block all the same, unless it could
+   * not be charged or the slot has no room for it.
    */
   submit(transaction: Transaction): TransactionError | null;
   /**
@@ -171,8 +172,9 @@ export interface History {
 
 export type SimulateOptions = Readonly<{
   sigVerify: boolean;
+  /** Run it with the newest blockhash in place of its own, which need not be valid then. */
   replaceRecentBlockhash: boolean;
-  /** Whether the blockhash must be valid; false when `replaceRecentBlockhash`. */
+  /** Whether the answer lists the instructions that programs called. */
   innerInstructions: boolean;
 }>;
 
