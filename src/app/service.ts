@@ -48,14 +48,14 @@ function httpServer(
 ): HttpServer {
   const { server, networks, keys } = configuration;
   const limiter = new RateLimiter({ familiesMax: keys.keysMax });
-  const serve = createPipeline({
+  const door = createPipeline({
     keys: access.keys,
     limiter,
     source: upstreams.pool,
     usage: access.usage,
     log,
   });
-  const rpc = rpcRoutes(serve, {
+  const rpc = rpcRoutes(door, {
     network: networks.default,
     bodyMaxBytes: server.bodyMaxBytes,
     bodiesMaxBytes: server.bodiesMaxBytes,
