@@ -42,6 +42,15 @@ describe('what a node is known for', () => {
     expect(node.isResting(performance.now() + limits.restMaxMs)).toBe(false);
   });
 
+  it('that asks for a shorter rest while it rests is left alone as long as it asked for before', () => {
+    node.learn(throttled(5_000), 1);
+    const { restingUntil } = node;
+    for (const ms of [0, 100]) node.learn(throttled(ms), 1);
+    expect(node.restingUntil).toBe(restingUntil);
+    node.learn(throttled(8_000), 1);
+    expect(node.restingUntil).toBeGreaterThan(restingUntil);
+  });
+
   it('rests longer each time it throttles without saying for how long', () => {
     const rests = [1_000, 2_000, 4_000, 8_000, 10_000, 10_000];
     for (const ms of rests) {

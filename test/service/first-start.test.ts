@@ -2,8 +2,9 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { Keypair } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { cpuMsOf } from './cpu-time.ts';
 import { eventually } from './eventually.ts';
-import { type Program, startProgram, temporaryFolder } from './program.ts';
+import { ledgerPid, type Program, startProgram, temporaryFolder } from './program.ts';
 import { rpcDoor } from './rpc-door.ts';
 import { writeConfiguration } from './start-service.ts';
 
@@ -13,22 +14,28 @@ const config = writeConfiguration();
 const account = Keypair.generate().publicKey.toBase58();
 const SECRET = /svc_(?:rpc|grpc|fs)_live_[1-9A-HJ-NP-Za-km-z]{46}/g;
 const CURL = /^ *(curl .*)$/m;
+/** On a machine that has nothing else to do, what its processes work is what it takes. */
+const WORK_MAX_MS = 5_000;
+/** On one that has much else to do. */
 const START_MAX_MS = 15_000;
 const SOL = 1_000_000_000;
 
 type Slots = Readonly<{ finalized: number; balance: number }>;
 
-async function start(): Promise<{ program: Program; url: string; tookMs: number }> {
+type Started = Readonly<{ program: Program; url: string; tookMs: number; workMs: number }>;
+
+async function start(): Promise<Started> {
   const startedAt = performance.now();
   const args = ['up', '--port', '0', '--data-dir', dataDir, '--config', config];
   const program = startProgram(args);
   const [, url] = await program.said(/^Solway answers on (\S+)$[\s\S]*Stop with Ctrl\+C/m);
   const tookMs = Math.round(performance.now() - startedAt);
-  process.stdout.write(`start-up took ${tookMs} ms\n`);
-  return { program, url: url!, tookMs };
+  const workMs = cpuMsOf(program.process.pid!) + cpuMsOf(ledgerPid(dataDir)!);
+  process.stdout.write(`start-up took ${tookMs} ms, ${workMs} ms of them at work\n`);
+  return { program, url: url!, tookMs, workMs };
 }
 
-let first: { program: Program; url: string; tookMs: number };
+let first: Started;
 let secrets: string[];
 let key: string;
 
@@ -53,7 +60,11 @@ describe('the first start', () => {
     expect(first.program.stderr().match(SECRET)).toBeNull();
   });
 
-  it('is ready in good time', () => expect(first.tookMs).toBeLessThan(START_MAX_MS));
+  it('is ready in good time', () => {
+    expect(first.workMs).toBeGreaterThan(100);
+    expect(first.workMs).toBeLessThan(WORK_MAX_MS);
+    expect(first.tookMs).toBeLessThan(START_MAX_MS);
+  });
 
   it('prints a curl line that answers getHealth', async () => {
     const line = CURL.exec(first.program.stdout())![1]!;
@@ -101,7 +112,11 @@ describe('the second start', () => {
     expect(first.program.stdout()).toContain('Keys: as before. "solway keys list" shows them');
   });
 
-  it('is ready in good time', () => expect(first.tookMs).toBeLessThan(START_MAX_MS));
+  it('is ready in good time', () => {
+    expect(first.workMs).toBeGreaterThan(100);
+    expect(first.workMs).toBeLessThan(WORK_MAX_MS);
+    expect(first.tookMs).toBeLessThan(START_MAX_MS);
+  });
 
   it('lets the first start’s key in', async () => {
     expect(await rpcDoor(first.url, key).result('getHealth')).toBe('ok');

@@ -71,11 +71,11 @@ describe('accounts that a transaction locks', () => {
     expect(AddressLookupTableAccount.deserialize(data).addresses).toHaveLength(64);
   });
 
-  /** A transfer of one lamport from the payer to the first loaded key. */
-  function loading(indexes: number[]): Transaction {
+  /** A transfer of nothing from the payer to the first loaded key. */
+  function loading(indexes: number[], from = payer): Transaction {
     const message = new MessageV0({
       header: { numRequiredSignatures: 1, numReadonlySignedAccounts: 0, numReadonlyUnsignedAccounts: 1 },
-      staticAccountKeys: [payer.publicKey, system],
+      staticAccountKeys: [from.publicKey, system],
       recentBlockhash: lab.blockhash,
       compiledInstructions: [
         {
@@ -87,7 +87,7 @@ describe('accounts that a transaction locks', () => {
       addressTableLookups: [{ accountKey: table, writableIndexes: indexes, readonlyIndexes: [] }],
     });
     const transaction = new VersionedTransaction(message);
-    transaction.sign([payer]);
+    transaction.sign([from]);
     return decoded(transaction.serialize());
   }
   const upTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
@@ -110,6 +110,13 @@ describe('accounts that a transaction locks', () => {
   it('are all different, those that a lookup table gives included', () => {
     expectRefused(loading([0]), 'AccountLoadedTwice');
     expectRefused(loading([1, 1]), 'AccountLoadedTwice');
+  });
+
+  it('are judged before anything is asked of the payer', () => {
+    const nobody = Keypair.generate();
+    expectRefused(loading([1, 1], nobody), 'AccountLoadedTwice');
+    expectRefused(loading(upTo(63), nobody), 'TooManyAccountLocks');
+    expectRefused(loading([1], nobody), 'AccountNotFound');
   });
 });
 
