@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type ByteReader, ByteWriter, readOrNull } from '../base/bytes.ts';
+import type { Account } from './account/account.ts';
 import { type Address, addressBytes, addressFromBytes } from './address.ts';
 import { type Blockhash, blockhashBytes, blockhashFromBytes } from './blockhash.ts';
 import type { Message } from './message/message.ts';
@@ -60,6 +61,15 @@ export function encodeNonce(nonce: Nonce): Uint8Array {
 export function durableNonceOf(blockhash: Blockhash): Blockhash {
   const hash = createHash('sha256').update('DURABLE_NONCE').update(blockhashBytes(blockhash)).digest();
   return blockhashFromBytes(hash);
+}
+
+/**
+ * What a nonce account holds, when that makes messages durable which name this value in place of a recent blockhash.
+ * @returns null for a legacy, an uninitialized or an advanced nonce, and for any other account.
+ */
+export function matchingNonce(account: Account | null, durableNonce: Blockhash): NonceData | null {
+  const nonce = account?.owner === programs.system ? decodeNonce(account.data) : null;
+  return nonce?.version === 'current' && nonce.data?.durableNonce === durableNonce ? nonce.data : null;
 }
 
 /** How a transaction uses a durable nonce. */

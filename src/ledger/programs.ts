@@ -26,6 +26,10 @@ export const programs = {
   zkElGamalProof: address('ZkE1Gama1Proof11111111111111111111111111111'),
 } as const satisfies Record<string, Address>;
 
+/** Whether this is one of the two token programs, whose accounts have the same form. */
+export const isTokenProgram = (owner: Address): boolean =>
+  owner === programs.token || owner === programs.token2022;
+
 /** Owner of every sysvar account. */
 export const sysvarOwner: Address = address('Sysvar1111111111111111111111111111111111111');
 
@@ -47,9 +51,6 @@ export const sysvars = {
 
 /** The account of the retired stake configuration; still reserved. */
 export const stakeConfig: Address = address('StakeConfig11111111111111111111111111111111');
-
-/** Lamports sent here are burnt at the end of the block. */
-export const incinerator: Address = address('1nc1nerator11111111111111111111111111111111');
 
 /** The mint of wrapped SOL under the Token program. */
 export const nativeMint: Address = address('So11111111111111111111111111111111111111112');

@@ -6,6 +6,8 @@ export type Slot = Brand<bigint, 'Slot'>;
 /** An amount of lamports, u64. 1 SOL = 1,000,000,000 lamports. */
 export type Lamports = Brand<bigint, 'Lamports'>;
 
+export const LAMPORTS_PER_SOL = 1_000_000_000n;
+
 /** An epoch number, u64. */
 export type Epoch = Brand<bigint, 'Epoch'>;
 

@@ -4,9 +4,10 @@ import { zstdDecompressSync } from 'node:zlib';
 import { z } from 'zod';
 import { parseJson } from '../base/json.ts';
 import type { Account } from '../ledger/account/account.ts';
-import { type Address, parseAddress } from '../ledger/address.ts';
+import type { Address } from '../ledger/address.ts';
 import { decodeBase58 } from '../ledger/base58.ts';
 import { lamports, U64_MAX } from '../ledger/units.ts';
+import { addressText } from './address-text.ts';
 
 /** Largest data of an account. Source: solana-system-interface, MAX_PERMITTED_DATA_LENGTH. */
 const DATA_MAX_BYTES = 10 * 1024 * 1024;
@@ -14,13 +15,6 @@ const DATA_MAX_BYTES = 10 * 1024 * 1024;
 const u64 = z
   .union([z.number().int().nonnegative(), z.bigint().nonnegative().max(U64_MAX)])
   .transform((value) => BigInt(value));
-
-const addressText = z.string().transform((text, context): Address => {
-  const parsed = parseAddress(text);
-  if ('address' in parsed) return parsed.address;
-  context.addIssue({ code: 'custom', message: 'not a base58 address' });
-  return z.NEVER;
-});
 
 const data = z
   .tuple([z.string(), z.enum(['base64', 'base58', 'base64+zstd'])])

@@ -1,26 +1,22 @@
 import type { Account } from '../ledger/account/account.ts';
 import { type Address, addressBytes } from '../ledger/address.ts';
-import { programs } from '../ledger/programs.ts';
-import { isTokenAccount } from '../ledger/token/token-account.ts';
+import { isTokenProgram } from '../ledger/programs.ts';
+import { hasDelegate, isTokenAccount, tokenKeyOffsets } from '../ledger/token/token-account.ts';
 
 /** What accounts are looked up by. The last three hold for Token and Token-2022 accounts (not mints). */
 export type AccountKeyKind = 'owner' | 'wallet' | 'mint' | 'delegate';
-
-const DELEGATE_TAG_OFFSET = 72;
 
 /** Keys are the 32 raw bytes as latin1 text: a third of the cost of base58, and only equality is asked of them. */
 const rawKey = (data: Uint8Array, offset: number): string =>
   Buffer.from(data.buffer, data.byteOffset + offset, 32).toString('latin1', 0, 32);
 
-const isTokenProgram = (owner: Address): boolean => owner === programs.token || owner === programs.token2022;
-
 /** The key an account is found by, or null when that kind does not apply to it. */
 function keyOf(kind: AccountKeyKind, account: Account): string | null {
   if (kind === 'owner') return account.owner;
   if (!isTokenProgram(account.owner) || !isTokenAccount(account.data)) return null;
-  if (kind === 'mint') return rawKey(account.data, 0);
-  if (kind === 'wallet') return rawKey(account.data, 32);
-  return account.data[DELEGATE_TAG_OFFSET] === 1 ? rawKey(account.data, DELEGATE_TAG_OFFSET + 4) : null;
+  if (kind === 'mint') return rawKey(account.data, tokenKeyOffsets.mint);
+  if (kind === 'wallet') return rawKey(account.data, tokenKeyOffsets.owner);
+  return hasDelegate(account.data) ? rawKey(account.data, tokenKeyOffsets.delegate) : null;
 }
 
 /** Whether an account is found under a key; the check a reader makes for the version at its slot. */

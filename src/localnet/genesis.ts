@@ -6,7 +6,7 @@ import { type Blockhash, blockhashFromBytes } from '../ledger/blockhash.ts';
 import { Keypair } from '../ledger/ed25519.ts';
 import { programs, sysvarOwner } from '../ledger/programs.ts';
 import { encodeStakeState, STAKE_STATE_BYTES } from '../ledger/stake-state.ts';
-import { epoch, lamports, U64_MAX } from '../ledger/units.ts';
+import { epoch, LAMPORTS_PER_SOL, lamports, U64_MAX } from '../ledger/units.ts';
 import { encodeVoteState, VOTE_STATE_BYTES } from '../ledger/vote-state.ts';
 import { writeAccount } from './account-codec.ts';
 import type { Genesis } from './node.ts';
@@ -14,7 +14,6 @@ import { epochScheduleOf, type SlotHeader } from './slot-header.ts';
 import { rentExemptMinimum, synthesizedSysvars } from './sysvar-accounts.ts';
 import { newBaseAccounts, programAccounts } from './vm.ts';
 
-const LAMPORTS_PER_SOL = 1_000_000_000n;
 /** As solana-test-validator gives. */
 const IDENTITY_SOL = 500n;
 const STAKE_SOL = 1_000_000n;

@@ -2,9 +2,9 @@ import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSyn
 import { join } from 'node:path';
 import { z } from 'zod';
 import { makeFolder } from '../base/make-folder.ts';
-import { parseAddress } from '../ledger/address.ts';
 import { parseBlockhash } from '../ledger/blockhash.ts';
 import { Keypair } from '../ledger/ed25519.ts';
+import { addressText } from './address-text.ts';
 import type { GenesisKeys } from './genesis.ts';
 import type { Genesis } from './node.ts';
 import { syncDirectory } from './segment-log.ts';
@@ -72,13 +72,6 @@ export function readFaucet(dir: string): Keypair {
     });
   }
 }
-
-const addressText = z.string().transform((text, context) => {
-  const parsed = parseAddress(text);
-  if ('address' in parsed) return parsed.address;
-  context.addIssue({ code: 'custom', message: 'not an address' });
-  return z.NEVER;
-});
 
 const hashText = z.string().transform((text, context) => {
   const parsed = parseBlockhash(text);

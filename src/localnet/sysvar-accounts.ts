@@ -8,6 +8,7 @@ import {
   RECENT_BLOCKHASHES_BYTES,
   RECENT_BLOCKHASHES_MAX,
 } from '../ledger/sysvar/recent-blockhashes.ts';
+import { DEFAULT_RENT, minimumBalance } from '../ledger/sysvar/rent.ts';
 import { encodeSlotHashes, SLOT_HASHES_BYTES, SLOT_HASHES_MAX } from '../ledger/sysvar/slot-hashes.ts';
 import { encodeSlotHistory, fullSlotHistory, SLOT_HISTORY_BYTES } from '../ledger/sysvar/slot-history.ts';
 import {
@@ -15,7 +16,8 @@ import {
   STAKE_HISTORY_BYTES,
   STAKE_HISTORY_MAX,
 } from '../ledger/sysvar/stake-history.ts';
-import { epoch, type Lamports, lamports, slot, U64_MAX } from '../ledger/units.ts';
+import { LAMPORTS_PER_SIGNATURE } from '../ledger/transaction/fee.ts';
+import { epoch, type Lamports, slot, U64_MAX } from '../ledger/units.ts';
 import type { Clock, EpochSchedule } from './node.ts';
 import type { RecentBlocks } from './recent-blocks.ts';
 
@@ -31,10 +33,7 @@ export type SysvarPosition = Readonly<{
 }>;
 
 /** Lamports that an account of this size needs to be exempt from rent. Source: solana-rent, `Rent::default`. */
-export const rentExemptMinimum = (bytes: number): Lamports => lamports((128n + BigInt(bytes)) * 6960n);
-
-/** Part of the deprecated fee calculator in every entry of RecentBlockhashes. */
-const LAMPORTS_PER_SIGNATURE = 5000n;
+export const rentExemptMinimum = (bytes: number): Lamports => minimumBalance(DEFAULT_RENT, bytes);
 
 type Synthesis = Readonly<{ bytes: number; encode: (position: SysvarPosition) => Uint8Array }>;
 

@@ -1,13 +1,11 @@
 import type { Account } from '../ledger/account/account.ts';
 import type { Address } from '../ledger/address.ts';
-import { programs } from '../ledger/programs.ts';
+import { isTokenProgram } from '../ledger/programs.ts';
 import { decodeMint } from '../ledger/token/mint.ts';
 import { decodeTokenAccount } from '../ledger/token/token-account.ts';
 import type { TokenBalance } from '../ledger/transaction/transaction-meta.ts';
 
 type ReadAccount = (address: Address) => Account | null;
-
-const isTokenProgram = (owner: Address): boolean => owner === programs.token || owner === programs.token2022;
 
 /**
  * The token balances of a transaction's accounts in one state. An account whose mint cannot be read is left

@@ -1,5 +1,4 @@
-import { decodeNonce, durableNonceOf, type NonceUse, nonceOfTransaction } from '../ledger/nonce.ts';
-import { programs } from '../ledger/programs.ts';
+import { durableNonceOf, matchingNonce, type NonceUse, nonceOfTransaction } from '../ledger/nonce.ts';
 import type { Transaction } from '../ledger/transaction/transaction.ts';
 import { BLOCKHASH_AGE_MAX, type RecentBlocks } from './recent-blocks.ts';
 import type { StateView } from './vm.ts';
@@ -23,9 +22,6 @@ export function ageOfTransaction(
   if (age !== null && age <= BLOCKHASH_AGE_MAX) return { nonce: null };
   const nonce = nonceOfTransaction(message);
   if (nonce === null || message.recentBlockhash === durableNonceOf(view.lastBlockhash)) return null;
-  const account = view.account(nonce.account);
-  const state = account?.owner === programs.system ? decodeNonce(account.data) : null;
-  if (state?.version !== 'current' || state.data === null) return null;
-  const { durableNonce, authority } = state.data;
-  return durableNonce === message.recentBlockhash && nonce.signers.includes(authority) ? { nonce } : null;
+  const data = matchingNonce(view.account(nonce.account), message.recentBlockhash);
+  return data !== null && nonce.signers.includes(data.authority) ? { nonce } : null;
 }

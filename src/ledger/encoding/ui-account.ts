@@ -6,8 +6,9 @@ import { encodeBase58 } from '../base58.ts';
 import type { AccountLookup } from '../parsed/account/parsed-account.ts';
 import { parseAccountData } from '../parsed/parse-account.ts';
 
-/** `binary` is base58 as a bare string. Source: `UiAccountEncoding`. */
-export type AccountEncoding = 'binary' | 'base58' | 'base64' | 'base64+zstd' | 'jsonParsed';
+/** How account data is written; `binary` is base58 as a bare string. Order of Agave's `UiAccountEncoding`. */
+export const accountEncodings = ['binary', 'base58', 'base64', 'jsonParsed', 'base64+zstd'] as const;
+export type AccountEncoding = (typeof accountEncodings)[number];
 
 /** The part of an account's data that the caller wants, in bytes. */
 export type DataSlice = Readonly<{ offset: number; length: number }>;

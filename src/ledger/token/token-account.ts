@@ -18,6 +18,13 @@ export type TokenAccount = Readonly<{
   closeAuthority: Address | null;
 }>;
 
+/** Where the keys of a token account lie in its data; before the delegate's stand four bytes, 1 when there is one. */
+export const tokenKeyOffsets = { mint: 0, owner: 32, delegate: 76 } as const;
+const DELEGATE_TAG_OFFSET = 72;
+
+/** Whether a token account has a delegate. */
+export const hasDelegate = (data: Uint8Array): boolean => data[DELEGATE_TAG_OFFSET] === 1;
+
 /** Whether the data of an account that a token program owns is that of an initialized token account. */
 export function isTokenAccount(data: Uint8Array): boolean {
   return isTokenState(data, 'account') && (data[108] === 1 || data[108] === 2);

@@ -4,7 +4,7 @@ import { programs } from '../programs.ts';
 import { type Lamports, lamports, U64_MAX } from '../units.ts';
 import { computeBudgetOf } from './compute-budget.ts';
 
-const LAMPORTS_PER_SIGNATURE = 5_000n;
+export const LAMPORTS_PER_SIGNATURE = 5_000n;
 const MICRO_LAMPORTS_PER_LAMPORT = 1_000_000n;
 
 const PRECOMPILES: ReadonlySet<Address> = new Set<Address>([

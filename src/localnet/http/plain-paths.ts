@@ -1,6 +1,5 @@
+import { LAMPORTS_PER_SOL } from '../../ledger/units.ts';
 import type { LocalNode } from '../node.ts';
-
-const LAMPORTS_PER_SOL = 1_000_000_000n;
 
 /** Lamports as SOL without trailing zeros. Source: Agave cli-output `build_balance_message`. */
 function sol(lamports: bigint): string {

@@ -1,9 +1,14 @@
 import type { Account } from '../../ledger/account/account.ts';
 import type { Address } from '../../ledger/address.ts';
-import { Base58TooLong, encodeAccount } from '../../ledger/encoding/ui-account.ts';
+import {
+  type AccountEncoding,
+  Base58TooLong,
+  type DataSlice,
+  encodeAccount,
+} from '../../ledger/encoding/ui-account.ts';
 import type { AccountLookup } from '../../ledger/parsed/account/parsed-account.ts';
 import type { AccountJson } from '../../protocol/rpc/account-json.ts';
-import type { AccountConfig, AccountEncoding, DataSlice } from '../../protocol/rpc/parameters.ts';
+import type { AccountConfig } from '../../protocol/rpc/parameters.ts';
 import { RpcError } from '../../protocol/rpc-error.ts';
 import type { Bank } from '../node.ts';
 import { findMint, type MintFacts } from './token-mint.ts';

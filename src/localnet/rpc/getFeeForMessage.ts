@@ -1,8 +1,7 @@
 import type { JsonValue, WritableJson } from '../../base/json.ts';
 import { resolveLookups } from '../../ledger/address-lookup-table.ts';
 import type { Message } from '../../ledger/message/message.ts';
-import { decodeNonce, nonceOfTransaction } from '../../ledger/nonce.ts';
-import { programs } from '../../ledger/programs.ts';
+import { matchingNonce, nonceOfTransaction } from '../../ledger/nonce.ts';
 import { feeOf } from '../../ledger/transaction/fee.ts';
 import { isMessageSane } from '../../ledger/transaction/sanitize-transaction.ts';
 import type { TransactionError } from '../../ledger/transaction/transaction-error.ts';
@@ -32,10 +31,7 @@ function requireSane(message: Message, bank: Bank): void {
 /** Whether the message stands on a durable nonce whose value is still the one it names. */
 function hasValidNonce(message: Message, bank: Bank): boolean {
   const use = nonceOfTransaction(message);
-  const account = use === null ? null : bank.account(use.account);
-  if (account === null || account.owner !== programs.system) return false;
-  const nonce = decodeNonce(account.data);
-  return nonce?.version === 'current' && nonce.data?.durableNonce === message.recentBlockhash;
+  return use !== null && matchingNonce(bank.account(use.account), message.recentBlockhash) !== null;
 }
 
 /** What a message would pay; null when its blockhash is unknown. */

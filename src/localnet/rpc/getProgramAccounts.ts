@@ -1,4 +1,5 @@
 import type { JsonValue, WritableJson } from '../../base/json.ts';
+import { isTokenProgram } from '../../ledger/programs.ts';
 import {
   type GetProgramAccountsParams,
   parseGetProgramAccounts,
@@ -8,7 +9,6 @@ import { passes, verifyTokenFilters } from './account-filter.ts';
 import { viewOf } from './account-view.ts';
 import { bankFor, withContext } from './context.ts';
 import { type KeyedAccount, keyedAccounts, keyedTokenAccounts, sortedByAddress } from './keyed-accounts.ts';
-import { isTokenProgram } from './token-mint.ts';
 
 function find(bank: Bank, { program, filters, sortResults }: GetProgramAccountsParams): KeyedAccount[] {
   const found: KeyedAccount[] = [];

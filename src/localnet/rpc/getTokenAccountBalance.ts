@@ -1,10 +1,11 @@
 import type { JsonValue, WritableJson } from '../../base/json.ts';
+import { isTokenProgram } from '../../ledger/programs.ts';
 import { decodeTokenAccount } from '../../ledger/token/token-account.ts';
 import { parseGetTokenAccountBalance } from '../../protocol/rpc/getTokenAccountBalance.ts';
 import { invalidParams } from '../../protocol/rpc-error.ts';
 import type { LocalNode } from '../node.ts';
 import { withContext } from './context.ts';
-import { isTokenProgram, mintFacts, tokenAmount } from './token-mint.ts';
+import { mintFacts, tokenAmount } from './token-mint.ts';
 
 /**
  * The balance of a token account.

@@ -1,10 +1,11 @@
 import type { JsonValue, WritableJson } from '../../base/json.ts';
+import { isTokenProgram } from '../../ledger/programs.ts';
 import { decodeMint } from '../../ledger/token/mint.ts';
 import { parseGetTokenSupply } from '../../protocol/rpc/getTokenSupply.ts';
 import { invalidParams } from '../../protocol/rpc-error.ts';
 import type { LocalNode } from '../node.ts';
 import { withContext } from './context.ts';
-import { isTokenProgram, tokenAmount } from './token-mint.ts';
+import { tokenAmount } from './token-mint.ts';
 
 /**
  * The supply of a mint.

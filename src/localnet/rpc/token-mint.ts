@@ -1,7 +1,7 @@
 import type { Account } from '../../ledger/account/account.ts';
 import { type Address, addressBytes } from '../../ledger/address.ts';
 import { uiTokenAmount } from '../../ledger/encoding/ui-token-amount.ts';
-import { nativeMint, programs } from '../../ledger/programs.ts';
+import { isTokenProgram, nativeMint, programs } from '../../ledger/programs.ts';
 import { decodeMint } from '../../ledger/token/mint.ts';
 import type { TokenAmount } from '../../protocol/rpc/token-amount.ts';
 import type { TokenFilter } from '../../protocol/rpc/token-filter.ts';
@@ -12,10 +12,6 @@ const NATIVE_DECIMALS = 9;
 
 /** What the token methods need of a mint. */
 export type MintFacts = Readonly<{ program: Address; decimals: number }>;
-
-/** Whether accounts of this owner are token accounts and mints. */
-export const isTokenProgram = (owner: Address): boolean =>
-  owner === programs.token || owner === programs.token2022;
 
 /** An amount of base units. */
 export const tokenAmount = (amount: bigint, decimals: number): TokenAmount =>

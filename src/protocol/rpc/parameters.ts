@@ -1,6 +1,7 @@
 import type { JsonValue } from '../../base/json.ts';
 import { type Address, parseAddress } from '../../ledger/address.ts';
 import { type Blockhash, parseBlockhash } from '../../ledger/blockhash.ts';
+import { type AccountEncoding, accountEncodings, type DataSlice } from '../../ledger/encoding/ui-account.ts';
 import { parseSignature, type Signature } from '../../ledger/signature.ts';
 import { type Slot, slot } from '../../ledger/units.ts';
 import { type Commitment, commitments } from '../commitment.ts';
@@ -164,13 +165,6 @@ export function requireConfirmed(commitment: Commitment): void {
     throw invalidParams('Method does not support commitment below `confirmed`');
   }
 }
-
-/** How account data is written. Order of Agave's `UiAccountEncoding`. */
-export const accountEncodings = ['binary', 'base58', 'base64', 'jsonParsed', 'base64+zstd'] as const;
-export type AccountEncoding = (typeof accountEncodings)[number];
-
-/** A window of account data, in bytes. */
-export type DataSlice = Readonly<{ offset: number; length: number }>;
 
 /** usize of the wire as a number; what is past 2^53 is past the end of any account just the same. */
 const readCount = (value: JsonValue): number => {

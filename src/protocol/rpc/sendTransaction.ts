@@ -4,10 +4,9 @@ import { type Slot, slot } from '../../ledger/units.ts';
 import { type Commitment, commitments } from '../commitment.ts';
 import { at, positional } from './parameters.ts';
 import {
-  type JsonObject,
   member,
   optional,
-  readBoolean,
+  readFlag,
   readPlainStruct,
   readString,
   readU64,
@@ -28,12 +27,6 @@ export type SendTransactionParams = Readonly<{
 export type SendTransactionResult = Signature;
 
 const FIELDS = ['skipPreflight', 'preflightCommitment', 'encoding', 'maxRetries', 'minContextSlot'];
-
-/** serde's `default`: only an absent member takes the default, null is a wrong type. */
-function readFlag(config: JsonObject, name: string): boolean {
-  const value = member(config, name);
-  return value === undefined ? false : readBoolean(value);
-}
 
 /**
  * `transaction, {skipPreflight, preflightCommitment, encoding, maxRetries, minContextSlot}`. Unlike

@@ -78,6 +78,12 @@ export function readBoolean(value: JsonValue): boolean {
   return value;
 }
 
+/** A boolean member with serde's `default`: only an absent one is false, null is a wrong type. */
+export function readFlag(object: JsonObject, name: string): boolean {
+  const value = member(object, name);
+  return value === undefined ? false : readBoolean(value);
+}
+
 function readUnsigned(value: JsonValue, max: bigint, expected: string): bigint {
   if ((typeof value !== 'number' && typeof value !== 'bigint') || !isInteger(value)) {
     throw wrongType(value, expected);

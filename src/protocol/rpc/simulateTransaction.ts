@@ -1,18 +1,10 @@
 import type { JsonValue } from '../../base/json.ts';
+import { type AccountEncoding, accountEncodings } from '../../ledger/encoding/ui-account.ts';
+import { at, type ContextConfig, configObject, contextOf, positional } from './parameters.ts';
 import {
-  type AccountEncoding,
-  accountEncodings,
-  at,
-  type ContextConfig,
-  configObject,
-  contextOf,
-  positional,
-} from './parameters.ts';
-import {
-  type JsonObject,
   member,
   optional,
-  readBoolean,
+  readFlag,
   readPlainStruct,
   readString,
   readStrings,
@@ -42,12 +34,6 @@ const readAccounts = (value: JsonValue): SimulatedAccounts => {
     addresses: required(accounts, 'addresses', readStrings),
   };
 };
-
-/** serde's `default`: only an absent member takes the default, null is a wrong type. */
-function readFlag(config: JsonObject, name: string): boolean {
-  const value = member(config, name);
-  return value === undefined ? false : readBoolean(value);
-}
 
 /** `transaction, {sigVerify, replaceRecentBlockhash, commitment, encoding, accounts, minContextSlot, innerInstructions}`. */
 export function parseSimulateTransaction(params: JsonValue | undefined): SimulateTransactionParams {
