@@ -1,12 +1,9 @@
 import type { JsonValue } from '../../base/json.ts';
 import type { Address } from '../../ledger/address.ts';
-import type { AccountJson } from './account-json.ts';
 import { type AccountConfig, at, positional, readAccountConfig, readAddress } from './parameters.ts';
 import { readString } from './serde.ts';
 
 export type GetAccountInfoParams = Readonly<{ address: Address; config: AccountConfig }>;
-/** Inside a context; null when there is no such account. */
-export type GetAccountInfoResult = AccountJson | null;
 
 /** `pubkey, {encoding, dataSlice, commitment, minContextSlot}`. */
 export function parseGetAccountInfo(params: JsonValue | undefined): GetAccountInfoParams {

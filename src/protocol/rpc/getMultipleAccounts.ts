@@ -1,6 +1,5 @@
 import type { JsonValue } from '../../base/json.ts';
 import type { Address } from '../../ledger/address.ts';
-import type { AccountJson } from './account-json.ts';
 import {
   type AccountConfig,
   at,
@@ -15,8 +14,6 @@ import { readStrings } from './serde.ts';
 export const ADDRESSES_MAX = 100;
 
 export type GetMultipleAccountsParams = Readonly<{ addresses: readonly Address[]; config: AccountConfig }>;
-/** Inside a context; one entry per address, null where there is no account. */
-export type GetMultipleAccountsResult = readonly (AccountJson | null)[];
 
 /** `[pubkeys], {encoding, dataSlice, commitment, minContextSlot}`. */
 export function parseGetMultipleAccounts(params: JsonValue | undefined): GetMultipleAccountsParams {

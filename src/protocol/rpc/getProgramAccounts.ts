@@ -1,7 +1,6 @@
 import type { JsonValue } from '../../base/json.ts';
 import type { Address } from '../../ledger/address.ts';
 import { type AccountFilter, readFilters, verifyFilters } from './account-filter.ts';
-import type { KeyedAccountJson } from './account-json.ts';
 import {
   type AccountConfig,
   accountConfigOf,
@@ -19,8 +18,6 @@ export type GetProgramAccountsParams = Readonly<{
   sortResults: boolean;
   config: AccountConfig;
 }>;
-/** Inside a context only when `withContext`. */
-export type GetProgramAccountsResult = readonly KeyedAccountJson[];
 
 /** `program, {filters, withContext, sortResults, encoding, dataSlice, commitment, minContextSlot}`. */
 export function parseGetProgramAccounts(params: JsonValue | undefined): GetProgramAccountsParams {

@@ -3,11 +3,8 @@ import type { Address } from '../../ledger/address.ts';
 import type { Commitment } from '../commitment.ts';
 import { at, positional, readAddress, readStrictCommitment } from './parameters.ts';
 import { readString } from './serde.ts';
-import type { TokenAmount } from './token-amount.ts';
 
 export type GetTokenAccountBalanceParams = Readonly<{ address: Address; commitment: Commitment }>;
-/** The balance of a token account, inside a context. */
-export type GetTokenAccountBalanceResult = TokenAmount;
 
 /** `tokenAccount, {commitment}`; the config is strict. */
 export function parseGetTokenAccountBalance(params: JsonValue | undefined): GetTokenAccountBalanceParams {

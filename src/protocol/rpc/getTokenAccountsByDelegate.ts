@@ -1,6 +1,5 @@
 import type { JsonValue } from '../../base/json.ts';
 import type { Address } from '../../ledger/address.ts';
-import type { KeyedAccountJson } from './account-json.ts';
 import { type AccountConfig, at, positional, readAccountConfig, readAddress } from './parameters.ts';
 import { readString } from './serde.ts';
 import { readTokenFilter, type TokenFilter, verifyTokenFilter } from './token-filter.ts';
@@ -10,8 +9,6 @@ export type GetTokenAccountsByDelegateParams = Readonly<{
   filter: TokenFilter<Address>;
   config: AccountConfig;
 }>;
-/** Inside a context; sorted by address. */
-export type GetTokenAccountsByDelegateResult = readonly KeyedAccountJson[];
 
 /** `delegate, {mint} | {programId}, {encoding, dataSlice, commitment, minContextSlot}`. */
 export function parseGetTokenAccountsByDelegate(

@@ -3,11 +3,8 @@ import type { Address } from '../../ledger/address.ts';
 import type { Commitment } from '../commitment.ts';
 import { at, positional, readAddress, readStrictCommitment } from './parameters.ts';
 import { readString } from './serde.ts';
-import type { TokenAmount } from './token-amount.ts';
 
 export type GetTokenSupplyParams = Readonly<{ address: Address; commitment: Commitment }>;
-/** The supply of a mint, inside a context. */
-export type GetTokenSupplyResult = TokenAmount;
 
 /** `mint, {commitment}`; the config is strict. */
 export function parseGetTokenSupply(params: JsonValue | undefined): GetTokenSupplyParams {
