@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
@@ -47,6 +47,18 @@ describe('a ledger that dies', () => {
     const { ledger, delays } = ledgerOf(DIES_WHEN_READY);
     await ledger.start();
     await vi.waitFor(() => expect(delays().slice(0, 4)).toEqual([1, 2, 4, 4]), 15_000);
+  });
+
+  it('is left dead for the whole of each pause', async () => {
+    const starts = join(folder, 'starts');
+    const notes = `import { appendFileSync } from 'node:fs'; appendFileSync(${JSON.stringify(starts)}, Date.now() + ' ');`;
+    const { ledger } = ledgerOf(notes + DIES_WHEN_READY, { restartDelayMinMs: 300, restartDelayMaxMs: 600 });
+    await ledger.start();
+    const times = () => readFileSync(starts, 'utf8').trim().split(' ').map(Number);
+    await vi.waitFor(() => expect(times().length).toBeGreaterThan(2), 15_000);
+    const [first = 0, second = 0, third = 0] = times();
+    expect(second - first).toBeGreaterThanOrEqual(300);
+    expect(third - second).toBeGreaterThanOrEqual(600);
   });
 
   it('after it ran well for a while is started again as at its first death', async () => {
