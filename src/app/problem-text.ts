@@ -14,6 +14,7 @@ const remedies: Readonly<Record<string, string>> = {
   EACCES: 'this user may not write there: change the owner of data_dir or choose another',
   EROFS: 'the disk of data_dir is read-only: choose another data_dir',
   ENOSPC: 'the disk of data_dir is full: make room',
+  ENOENT: 'the folder of data_dir cannot be made there: choose another data_dir',
   ENOTDIR: 'a part of the path of data_dir is a file: choose another data_dir',
   EEXIST: 'data_dir is a file: choose another data_dir',
   SQLITE_CANTOPEN: 'the database file cannot be opened: check the rights of data_dir',

@@ -1,15 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import {
-  closeSync,
-  fsyncSync,
-  linkSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { makeFolder } from '../base/make-folder.ts';
 
 /** Server-side secrets that key digests are made under. Several are accepted while one replaces another. */
 export type Peppers = Readonly<{
@@ -128,7 +120,7 @@ export function findPeppers(sources: PepperSources): Peppers | null {
 /** Makes a pepper in the data folder, readable by its owner only. Of two processes at once, one wins. */
 export function createPepper(dataDir: string): Peppers {
   const file = pepperFile(dataDir);
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  makeFolder(dataDir, 0o700);
   createOnce(file, `1:${randomBytes(SECRET_BYTES).toString('hex')}\n`);
   return parsePeppers(readFileSync(file, 'utf8'), file);
 }

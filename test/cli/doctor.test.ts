@@ -98,6 +98,11 @@ describe('solway doctor', () => {
     expect(out).toContain('BAD   data folder: data_dir is a file: choose another data_dir (EEXIST)');
   });
 
+  it('says so at once where no data folder can ever be made', async () => {
+    const { code, out } = await doctor('--data-dir', '/proc/solway');
+    expect([code, out]).toEqual([1, expect.stringContaining('BAD   data folder: ')]);
+  });
+
   it('warns of a pepper that others may read and of a variable that is most likely mistyped', async () => {
     await doctor();
     const pepper = join(folder, 'solway-data', 'pepper');

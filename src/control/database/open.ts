@@ -1,7 +1,8 @@
-import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Kysely } from 'kysely';
 import type { Client } from 'pg';
+import { makeFolder } from '../../base/make-folder.ts';
 import { migrate } from './migrate.ts';
 import { openPostgres, type PostgresOptions, postgresListener } from './postgres.ts';
 import type { Schema } from './schema.ts';
@@ -60,7 +61,7 @@ function openPostgresStore(url: string, options: OpenOptions): Store {
 }
 
 function openSqliteStore(file: string, lockWaitMs: number): Store {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(file), 0o700);
   // SQLite would make it readable by everybody; its WAL takes over the rights of the file.
   closeSync(openSync(file, 'a', 0o600));
   const db = new Kysely<Schema>({ dialect: openSqlite(file, lockWaitMs) });
