@@ -51,7 +51,8 @@ describe('a ledger that dies', () => {
 
   it('is left dead for the whole of each pause', async () => {
     const starts = join(folder, 'starts');
-    const notes = `import { appendFileSync } from 'node:fs'; appendFileSync(${JSON.stringify(starts)}, Date.now() + ' ');`;
+    const note = `appendFileSync(${JSON.stringify(starts)}, Date.now() + ' ');`;
+    const notes = `import { appendFileSync } from 'node:fs'; ${note}`;
     const { ledger } = ledgerOf(notes + DIES_WHEN_READY, { restartDelayMinMs: 300, restartDelayMaxMs: 600 });
     await ledger.start();
     const times = () => readFileSync(starts, 'utf8').trim().split(' ').map(Number);

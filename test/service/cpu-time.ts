@@ -4,8 +4,9 @@ import { readFileSync } from 'node:fs';
 const TICK_MS = 10;
 
 /**
- * Processor time that a process and the children it has waited for have used so far, in milliseconds. Unlike the
- * time on the wall it does not grow with the load of the machine. Source: proc(5), /proc/pid/stat, fields 14 to 17.
+ * Processor time that a process and the children it has waited for have used so far, in milliseconds. Unlike
+ * the time on the wall it does not grow with the load of the machine.
+ * Source: proc(5), /proc/pid/stat, fields 14 to 17.
  */
 export function cpuMsOf(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
