@@ -1,11 +1,11 @@
 import { closeSync, constants, readFileSync } from 'node:fs';
 import { access } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { hasLedger, readGenesis } from '../localnet/ledger-dir.ts';
 import type { Configuration } from './configuration.ts';
 import { ledgerFolder } from './data-dir.ts';
 import { type Finding, look } from './finding.ts';
+import { listenOnce } from './listen-once.ts';
 import { openLogFile } from './log-output.ts';
 import { problemText } from './problem-text.ts';
 import { wantsLocalnet } from './upstreams.ts';
@@ -19,14 +19,6 @@ export async function checkLogFile({ log: { file } }: Configuration): Promise<Fi
       return `${file} can be written`;
     }),
   ];
-}
-
-function listenOnce(host: string, port: number): Promise<void> {
-  const server = createServer();
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => server.close(() => resolve()));
-  });
 }
 
 /** Takes the port and gives it back. That somebody has it is what one finds while the service runs. */

@@ -4,6 +4,7 @@ import { KeyRefusedError } from '../control/key-register.ts';
 import { PepperError } from '../control/pepper.ts';
 import { ConfigurationError } from './configuration-errors.ts';
 import { showUrl } from './configuration-secrets.ts';
+import { PortTakenError } from './listen-once.ts';
 import { EmbeddedLedgerError } from './localnet-process.ts';
 import { LogFileError } from './log-output.ts';
 
@@ -54,6 +55,7 @@ const ownErrors = [
   EmbeddedLedgerError,
   KeyRefusedError,
   LogFileError,
+  PortTakenError,
   PepperError,
   SchemaTooNewError,
 ];

@@ -13,6 +13,7 @@ import { type Access, openAccess } from './access.ts';
 import type { Configuration } from './configuration.ts';
 import type { Environment } from './configuration-secrets.ts';
 import { openDataDir } from './data-dir.ts';
+import { checkPortFree } from './listen-once.ts';
 import { problemText } from './problem-text.ts';
 import { stopEach } from './stop-each.ts';
 import { openUpstreams, type Program, type Upstreams } from './upstreams.ts';
@@ -103,6 +104,7 @@ export async function startService({
   const stops: (() => Promise<unknown>)[] = [];
   const stopAll = () => stopEach(stops.splice(0).reverse());
   try {
+    await checkPortFree(configuration.server.host, configuration.server.port);
     await openDataDir(configuration.dataDir);
     const access = await openAccess(configuration, environment, log);
     stops.push(access.stop);

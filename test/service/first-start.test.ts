@@ -1,4 +1,6 @@
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Keypair } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -138,7 +140,8 @@ describe('a start that fails because its port is taken', () => {
     const failing = startProgram(['up', '--port', taken, '--data-dir', dir, '--config', config]);
     expect(await failing.ended).toBe(1);
     expect(failing.output().match(SECRET)).toBeNull();
-    expect(failing.stderr()).toContain('solway: another program listens on that port');
+    expect(failing.stderr()).toContain(`solway: port ${taken} of 127.0.0.1 is taken: `);
+    expect(existsSync(join(dir, 'ledger'))).toBe(false);
     const next = startProgram(['up', '--port', '0', '--data-dir', dir, '--config', config]);
     await next.said(/Stop with Ctrl\+C/);
     expect(new Set(next.stdout().match(SECRET)).size).toBe(3);
@@ -152,8 +155,9 @@ describe('a start that fails because of its embedded ledger', () => {
     const configuration = writeConfiguration(`[localnet]\nrpc_port = ${port}\n`);
     const failing = startProgram(['up', '--port', '0', '--config', configuration, '--json']);
     expect(await failing.ended).toBe(1);
+    const remedy = 'stop what listens there or choose another with localnet.rpc_port';
     expect(JSON.parse(failing.stdout())).toEqual({
-      error: `the embedded ledger did not start: port ${port} of 127.0.0.1 is taken: stop what listens there or choose another with localnet.rpc_port`,
+      error: `the embedded ledger did not start: port ${port} of 127.0.0.1 is taken: ${remedy}`,
     });
   });
 });
