@@ -13,7 +13,7 @@ import { httpOptions as http } from '../servers/http.ts';
 import { rpcServerOptions as rpc } from '../servers/rpc/server.ts';
 import { defaultUpstreamLimits as upstream } from '../upstream/limits.ts';
 import { section, switchOrAuto, text, url, whole, word } from './configuration-fields.ts';
-import { localnetDefaults } from './localnet-defaults.ts';
+import { localnetDefaults, SLOTS_PER_EPOCH_MAX } from './localnet-defaults.ts';
 
 /**
  * The fields of the configuration file with their ranges and defaults. What each is for stands in
@@ -70,7 +70,7 @@ const localnet = section({
   enabled: switchOrAuto.default('auto'),
   rpc_port: whole(0, 65_535).default(0),
   slot_ms: whole(10, 60_000).default(localnetDefaults.slotMs),
-  slots_per_epoch: whole(32, 2 ** 48).default(localnetDefaults.slotsPerEpoch),
+  slots_per_epoch: whole(32, SLOTS_PER_EPOCH_MAX).default(localnetDefaults.slotsPerEpoch),
   faucet_sol: whole(1, 500_000_000).default(localnetDefaults.faucetSol),
   history_slots_max: whole(200, 2 ** 48).default(localnetDefaults.historySlotsMax),
 });

@@ -1,4 +1,8 @@
+import { SLOTS_PER_EPOCH_MAX as slotsPerEpochMax } from '../localnet/epoch-length.ts';
 import { defaultUpkeepLimits } from '../localnet/ledger-upkeep.ts';
+
+/** The longest epoch, for the ranges of options. */
+export const SLOTS_PER_EPOCH_MAX = slotsPerEpochMax;
 
 /** What the embedded ledger is when nothing else is said, alone and inside the service alike. */
 export const localnetDefaults = {

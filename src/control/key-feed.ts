@@ -27,8 +27,9 @@ export type KeyFeedOptions = Readonly<{
 export const keyFeedOptions = { pollIntervalMs: 250, awayAfterMs: 3_000, pageRows: 1_000 } as const;
 
 /**
- * Carries every change of a key from the store into memory: all keys that are not spent at first, then
- * what has a greater version than the last seen. A failure leaves the keys that are known as they are and is tried again at the next look.
+ * Carries every change of a key from the store into memory: all keys that are not spent at first, then what has
+ * a greater version than the last seen. A failure leaves the keys that are known as they are and is tried again
+ * at the next look.
  */
 export class KeyFeed {
   readonly #store: Store;

@@ -5,6 +5,7 @@ import type { Address } from '../ledger/address.ts';
 import { createLedger } from './create-ledger.ts';
 import { DiskBlocks } from './disk-blocks.ts';
 import { EmbeddedLedger, type Frozen } from './embedded-ledger.ts';
+import { SLOTS_PER_EPOCH_MAX } from './epoch-length.ts';
 import { type GenesisOptions, genesisStake } from './genesis.ts';
 import { HistoryIndex } from './history-index.ts';
 import { hasLedger, indexPath, logDir, readFaucet, readGenesis } from './ledger-dir.ts';
@@ -63,9 +64,6 @@ export interface OpenLocalNode extends LocalNode {
   /** Freezes nothing more, makes everything durable, lets go of the directory. */
   stop(): Promise<void>;
 }
-
-/** Slots of the longest epoch that a new ledger may have: getLeaderSchedule writes one number for each. */
-export const SLOTS_PER_EPOCH_MAX = 8_192_000;
 
 /** Slots that may wait for the disk; beyond that no slot freezes until it caught up. */
 const UNDURABLE_SLOTS_MAX = 256;

@@ -1,7 +1,7 @@
 import { ArgumentsError, parseArguments } from '../../app/configuration-arguments.ts';
 import { readGenesisFiles } from '../../app/genesis-files.ts';
 import type { Localnet, LocalnetOptions } from '../../app/localnet.ts';
-import { localnetDefaults as usual } from '../../app/localnet-defaults.ts';
+import { SLOTS_PER_EPOCH_MAX, localnetDefaults as usual } from '../../app/localnet-defaults.ts';
 import { ledgerProblemText } from '../../app/problem-text.ts';
 import { createLogger } from '../../base/log.ts';
 import { type Command, exitCodes, type Terminal, UsageError } from '../command.ts';
@@ -113,7 +113,7 @@ function readOptions(
     whole(name, text(name), least, most, usual);
   const numbers = {
     rpcPort: number('rpc-port', 0, 65_535, usual.rpcPort),
-    slotsPerEpoch: number('slots-per-epoch', 32, 2 ** 48, usual.slotsPerEpoch),
+    slotsPerEpoch: number('slots-per-epoch', 32, SLOTS_PER_EPOCH_MAX, usual.slotsPerEpoch),
     ticksPerSlot: number('ticks-per-slot', 1, 65_535, usual.ticksPerSlot),
     slotMs: number('slot-ms', 10, 60_000, usual.slotMs),
     faucetSol: BigInt(number('faucet-sol', 0, 500_000_000, usual.faucetSol)),
