@@ -45,6 +45,8 @@ export class BodyBudget {
   }
 }
 
+const EMPTY = Buffer.alloc(0);
+
 /** The first room a body gets, unless it says that it is shorter. */
 const ROOM_LEAST_BYTES = 16 * 1024;
 
@@ -56,7 +58,7 @@ const ROOM_LEAST_BYTES = 16 * 1024;
 class GrowingBody {
   readonly #maxBytes: number;
   readonly #budget: BodyBudget;
-  #buffer = Buffer.alloc(0);
+  #buffer: Buffer = EMPTY;
   #bytes = 0;
 
   constructor(maxBytes: number, budget: BodyBudget) {
@@ -68,8 +70,19 @@ class GrowingBody {
   add(chunk: Buffer, bodyMaxBytes: number): void {
     const needed = this.#bytes + chunk.length;
     if (needed > this.#maxBytes) throw tooLarge(bodyMaxBytes);
+    if (this.#bytes === 0 && needed === this.#maxBytes) {
+      this.#keep(chunk);
+      return;
+    }
     if (needed > this.#buffer.length) this.#grow(needed);
     this.#bytes += chunk.copy(this.#buffer, this.#bytes);
+  }
+
+  /** A body that comes in one piece, as nearly all do, is not copied. */
+  #keep(whole: Buffer): void {
+    if (!this.#budget.take(whole.length)) throw new Failure('OVERLOADED');
+    this.#buffer = whole;
+    this.#bytes = whole.length;
   }
 
   #grow(needed: number): void {
