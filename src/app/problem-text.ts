@@ -1,5 +1,6 @@
 import { redact } from '../base/log.ts';
 import { SchemaTooNewError } from '../control/database/migrate.ts';
+import { StoreReplacedError } from '../control/database/open.ts';
 import { KeyRefusedError } from '../control/key-register.ts';
 import { PepperError } from '../control/pepper.ts';
 import { ConfigurationError } from './configuration-errors.ts';
@@ -51,6 +52,7 @@ const listenRemedies: Readonly<Record<string, string>> = {
 };
 
 const ownErrors = [
+  StoreReplacedError,
   ConfigurationError,
   EmbeddedLedgerError,
   KeyRefusedError,

@@ -115,6 +115,7 @@ export class KeyFeed {
   }
 
   async #readChanges(): Promise<void> {
+    this.#store.checkPlace();
     const newest = await newestVersion(this.#store);
     if (newest === this.#version) return;
     const since = this.#version;

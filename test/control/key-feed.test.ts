@@ -1,14 +1,17 @@
 import { EventEmitter, once } from 'node:events';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { KeyDirectory } from '../../src/access/key-directory.ts';
 import type { KeyId, KeyRecord } from '../../src/access/key-record.ts';
-import type { Store } from '../../src/control/database/open.ts';
+import { openDatabase, type Store } from '../../src/control/database/open.ts';
 import { KeyFeed, type KeyFeedOptions } from '../../src/control/key-feed.ts';
 import { revokeKey } from '../../src/control/key-state.ts';
 import { createKey } from '../../src/control/keys.ts';
 import { syncPlans } from '../../src/control/plans.ts';
 import { Failure } from '../../src/protocol/errors.ts';
+import { temporaryFolder } from '../service/program.ts';
 import { registerOn, testPeppers } from './register.ts';
 import { describeOnBothStores } from './stores.ts';
 
@@ -253,3 +256,17 @@ async function lockCounter(store: Store, held: Promise<void>): Promise<void> {
     await held;
   });
 }
+
+it('calls the store away when its file is deleted under a running service, and keeps known keys', async () => {
+  const file = join(temporaryFolder('replaced'), 'solway.db');
+  const store = await openDatabase({ file });
+  const { secret } = await createKey(await registerOn(store), { product: 'rpc', name: 'known' });
+  const { directory, feed, next } = await startFeed(store, {});
+  const away = next('away');
+  rmSync(file);
+  await away;
+  expect(directory.storeReachable).toBe(false);
+  expect(directory.authenticate(secret, 'rpc', Date.now()).product).toBe('rpc');
+  await feed.stop();
+  await store.close();
+});

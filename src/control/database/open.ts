@@ -1,4 +1,4 @@
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Kysely } from 'kysely';
 import type { Client } from 'pg';
@@ -16,8 +16,21 @@ export type Store = Readonly<{
   place: string;
   /** A connection that can LISTEN, not yet connected; null where there is nothing to listen to. */
   listener: (() => Client) | null;
+  /**
+   * Whether what is open is still what stands at its place.
+   * @throws StoreReplacedError when the file was deleted or another one put there.
+   */
+  checkPlace(): void;
   close(): Promise<void>;
 }>;
+
+/** The database file is not the one that was opened: what others change there is not seen here. */
+export class StoreReplacedError extends Error {
+  constructor(file: string) {
+    super(`the database file ${file} was deleted or replaced while in use: put it back, or restart`);
+    this.name = 'StoreReplacedError';
+  }
+}
 
 export type OpenOptions = Partial<PostgresOptions> &
   Readonly<{
@@ -56,6 +69,7 @@ function openPostgresStore(url: string, options: OpenOptions): Store {
     db,
     place: describePostgres(url),
     listener: () => postgresListener(url, limits),
+    checkPlace: () => undefined,
     close: () => db.destroy(),
   };
 }
@@ -65,7 +79,12 @@ function openSqliteStore(file: string, lockWaitMs: number): Store {
   // SQLite would make it readable by everybody; its WAL takes over the rights of the file.
   closeSync(openSync(file, 'a', 0o600));
   const db = new Kysely<Schema>({ dialect: openSqlite(file, lockWaitMs) });
-  return { dialect: 'sqlite', db, place: file, listener: null, close: () => db.destroy() };
+  const opened = statSync(file);
+  const checkPlace = (): void => {
+    const now = statSync(file, { throwIfNoEntry: false });
+    if (now?.ino !== opened.ino || now.dev !== opened.dev) throw new StoreReplacedError(file);
+  };
+  return { dialect: 'sqlite', db, place: file, listener: null, checkPlace, close: () => db.destroy() };
 }
 
 /**
