@@ -9,7 +9,7 @@ const mayImport: Record<string, readonly string[]> = {
   protocol: ['base', 'ledger'],
   streams: ['base', 'ledger', 'protocol'],
   access: ['base', 'protocol'],
-  upstream: ['base', 'ledger', 'protocol'],
+  upstream: ['base', 'ledger', 'protocol', 'streams'],
   localnet: ['base', 'ledger', 'protocol', 'streams'],
   insight: ['base', 'ledger', 'protocol'],
   servers: ['base', 'ledger', 'protocol', 'streams'],
