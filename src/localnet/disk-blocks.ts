@@ -1,10 +1,11 @@
 import { Lru } from '../base/lru.ts';
 import type { Address } from '../ledger/address.ts';
+import type { Block } from '../ledger/block.ts';
 import type { Signature } from '../ledger/signature.ts';
 import { type Slot, slot } from '../ledger/units.ts';
 import type { BlockStore } from './embedded-ledger.ts';
 import { afterSlot, beforeAll, type HistoryIndex } from './history-index.ts';
-import type { AddressSignature, Block, History } from './node.ts';
+import type { AddressSignature, History } from './node.ts';
 import { decodeBlock, encodeRecord } from './record-codec.ts';
 import type { SegmentLog } from './segment-log.ts';
 import { blockOf, type SlotRecord } from './slot-record.ts';

@@ -1,5 +1,6 @@
 import type { Account } from '../ledger/account/account.ts';
 import type { Address } from '../ledger/address.ts';
+import type { Block, BlockReward, ExecutedTransaction } from '../ledger/block.ts';
 import type { Blockhash } from '../ledger/blockhash.ts';
 import { type Keypair, verifyTransaction } from '../ledger/ed25519.ts';
 import type { Signature } from '../ledger/signature.ts';
@@ -15,9 +16,6 @@ import { faucetTransfer } from './faucet.ts';
 import { LedgerHaltedError } from './ledger-halted.ts';
 import type {
   Bank,
-  Block,
-  BlockReward,
-  ExecutedTransaction,
   Genesis,
   History,
   LocalNode,

@@ -1,5 +1,6 @@
 import type { Account } from '../ledger/account/account.ts';
 import type { Address } from '../ledger/address.ts';
+import type { Block } from '../ledger/block.ts';
 import type { Blockhash } from '../ledger/blockhash.ts';
 import type { Signature } from '../ledger/signature.ts';
 import type { Transaction } from '../ledger/transaction/transaction.ts';
@@ -115,34 +116,6 @@ export interface Bank {
 }
 
 export type SignatureStatus = Readonly<{ slot: Slot; err: TransactionError | null }>;
-
-export type ExecutedTransaction = Readonly<{
-  transaction: Transaction;
-  meta: TransactionMeta;
-}>;
-
-/** What a block paid beside its transactions: here only the leader's share of the fees. */
-export type BlockReward = Readonly<{
-  pubkey: Address;
-  lamports: bigint;
-  /** Of the account, after the block. */
-  postBalance: Lamports;
-  rewardType: 'Fee';
-  commission: null;
-}>;
-
-/** A frozen block. */
-export type Block = Readonly<{
-  slot: Slot;
-  parentSlot: Slot;
-  blockhash: Blockhash;
-  previousBlockhash: Blockhash;
-  blockHeight: bigint;
-  /** Unix seconds. */
-  blockTime: bigint;
-  transactions: readonly ExecutedTransaction[];
-  rewards: readonly BlockReward[];
-}>;
 
 /** One line of an address's history. */
 export type AddressSignature = Readonly<{

@@ -1,10 +1,10 @@
 import { ByteReader, ByteWriter, OutOfBytes } from '../base/bytes.ts';
 import type { Account } from '../ledger/account/account.ts';
 import { type Address, addressBytes, addressFromBytes } from '../ledger/address.ts';
+import type { BlockReward, ExecutedTransaction } from '../ledger/block.ts';
 import { blockhashBytes, blockhashFromBytes } from '../ledger/blockhash.ts';
 import { lamports } from '../ledger/units.ts';
 import { readAccount, writeAccount } from './account-codec.ts';
-import type { BlockReward, ExecutedTransaction } from './node.ts';
 import type { SlotHeader } from './slot-header.ts';
 import type { RecordedBlock, SlotRecord } from './slot-record.ts';
 import { CorruptRecord, readExecuted, writeExecuted } from './transaction-codec.ts';

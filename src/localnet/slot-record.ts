@@ -1,7 +1,7 @@
 import type { Account } from '../ledger/account/account.ts';
 import type { Address } from '../ledger/address.ts';
+import type { Block, BlockReward, ExecutedTransaction } from '../ledger/block.ts';
 import { slot } from '../ledger/units.ts';
-import type { Block, BlockReward, ExecutedTransaction } from './node.ts';
 import type { SlotHeader } from './slot-header.ts';
 
 /** All that a frozen slot did: what history keeps and what a restart replays. */

@@ -1,5 +1,6 @@
 import type { ByteReader, ByteWriter } from '../base/bytes.ts';
 import { type Address, addressBytes, addressFromBytes } from '../ledger/address.ts';
+import type { ExecutedTransaction } from '../ledger/block.ts';
 import type { CompiledInstruction } from '../ledger/message/message.ts';
 import { decodeTransaction } from '../ledger/transaction/decode-transaction.ts';
 import type { TransactionError } from '../ledger/transaction/transaction-error.ts';
@@ -11,7 +12,6 @@ import type {
   TransactionMeta,
 } from '../ledger/transaction/transaction-meta.ts';
 import { type Lamports, lamports } from '../ledger/units.ts';
-import type { ExecutedTransaction } from './node.ts';
 
 /** A stored record does not say what it should: the file was damaged or written by something else. */
 export class CorruptRecord extends Error {

@@ -2,7 +2,7 @@
  * The table of failures: a row per thing that may go wrong, with who owns it and what it looks like on each
  * wire. A server never invents a status; it reads its column. Sources: spec/interface.md "Errors" for the codes
  * a customer sees; Agave's rpc-client-api `custom_error.rs` owns -32001 … -32021, which pass through untouched,
- * so ours stay in -32040 … -32059.
+ * so ours stay in -32040 … -32069.
  */
 
 /** Whose doing a failure is: what dashboards and alerts are grouped by. */
@@ -190,6 +190,73 @@ export const failures = {
     grpc: 8,
     close: 1009,
     text: 'The answer is larger than this service passes on: narrow the request',
+  },
+  CONNECTION_LIMIT: {
+    owner: 'client',
+    http: 429,
+    rpc: -32053,
+    grpc: 8,
+    close: 1008,
+    text: 'This key has as many connections open as its plan allows: close one first',
+    limits: true,
+  },
+  SUBSCRIPTION_LIMIT: {
+    owner: 'client',
+    http: 429,
+    rpc: -32059,
+    grpc: 8,
+    close: 1008,
+    text: 'This connection has as many subscriptions open as its plan allows: unsubscribe first',
+    limits: true,
+  },
+  MESSAGE_TOO_LARGE: {
+    owner: 'client',
+    http: 413,
+    rpc: -32060,
+    grpc: 8,
+    close: 1009,
+    text: 'The message is larger than this key may send',
+  },
+  LAGGING: {
+    owner: 'client',
+    http: 503,
+    rpc: -32061,
+    grpc: 8,
+    close: 1013,
+    text: 'The client reads more slowly than messages come: read faster or subscribe to less',
+  },
+  IDLE: {
+    owner: 'client',
+    http: 408,
+    rpc: -32062,
+    grpc: 4,
+    close: 1000,
+    text: 'Nothing came or went for too long: subscribe to something or send a ping',
+  },
+  UNRESPONSIVE: {
+    owner: 'client',
+    http: 408,
+    rpc: -32063,
+    grpc: 4,
+    close: 1001,
+    text: 'The client did not answer a ping',
+  },
+  UPGRADE_REQUIRED: {
+    owner: 'client',
+    http: 426,
+    rpc: -32064,
+    grpc: 3,
+    close: 1002,
+    text: 'This path takes WebSocket connections: send an upgrade request',
+  },
+  DRAINING: {
+    owner: 'gateway',
+    http: 503,
+    rpc: -32065,
+    grpc: 14,
+    close: 1012,
+    text: 'This server is about to restart: connect again',
+    retryAfter: 1,
   },
 } as const satisfies Record<string, FailureRow>;
 

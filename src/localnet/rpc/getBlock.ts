@@ -1,10 +1,11 @@
 import type { JsonValue, WritableJson } from '../../base/json.ts';
+import type { Block, BlockReward, ExecutedTransaction } from '../../ledger/block.ts';
 import { encodeTransactionWithMeta } from '../../ledger/encoding/ui-transaction.ts';
 import { slot as slotOf } from '../../ledger/units.ts';
 import { type GetBlockParams, parseGetBlock } from '../../protocol/rpc/getBlock.ts';
 import { blockNotAvailable, unsupportedTransactionVersion } from '../../protocol/rpc/history-errors.ts';
 import { requireConfirmed } from '../../protocol/rpc/parameters.ts';
-import type { Block, BlockReward, ExecutedTransaction, LocalNode } from '../node.ts';
+import type { LocalNode } from '../node.ts';
 import { missingBlock } from './missing-block.ts';
 
 /** Finalized blocks for everyone, younger ones up to the confirmed tip for callers content with `confirmed`. */

@@ -1,5 +1,6 @@
 import type { JsonValue } from '../../base/json.ts';
 import type { Address } from '../../ledger/address.ts';
+import type { Block } from '../../ledger/block.ts';
 import { allKeys, isWritable } from '../../ledger/message/message-keys.ts';
 import { computeBudgetOf } from '../../ledger/transaction/compute-budget.ts';
 import { type Slot, slot } from '../../ledger/units.ts';
@@ -7,7 +8,7 @@ import {
   type GetRecentPrioritizationFeesResult,
   parseGetRecentPrioritizationFees,
 } from '../../protocol/rpc/getRecentPrioritizationFees.ts';
-import type { Block, History, LocalNode } from '../node.ts';
+import type { History, LocalNode } from '../node.ts';
 
 /** Source: Agave runtime/src/prioritization_fee_cache.rs, `MAX_NUM_RECENT_BLOCKS`. */
 const RECENT_BLOCKS = 150n;

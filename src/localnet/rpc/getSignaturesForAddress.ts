@@ -1,4 +1,5 @@
 import type { JsonValue, WritableJson } from '../../base/json.ts';
+import type { Block } from '../../ledger/block.ts';
 import type { Signature } from '../../ledger/signature.ts';
 import { memoOf } from '../../ledger/transaction/memo.ts';
 import type { Slot } from '../../ledger/units.ts';
@@ -8,7 +9,7 @@ import {
 } from '../../protocol/rpc/getSignaturesForAddress.ts';
 import { filterTransactionNotFound } from '../../protocol/rpc/history-errors.ts';
 import { requireConfirmed } from '../../protocol/rpc/parameters.ts';
-import type { AddressSignature, Block, LocalNode } from '../node.ts';
+import type { AddressSignature, LocalNode } from '../node.ts';
 import { bankFor } from './context.ts';
 
 /** @throws RpcError -32020 when the transaction that bounds the page is unknown or not settled enough. */

@@ -1,0 +1,103 @@
+import type { Address } from '../ledger/address.ts';
+import type { AccountEncoding } from '../ledger/encoding/ui-account.ts';
+import type { TransactionDetails, TransactionEncoding } from '../ledger/encoding/ui-transaction.ts';
+import type { Signature } from '../ledger/signature.ts';
+import type { Commitment } from './commitment.ts';
+import type { AccountFilter } from './rpc/account-filter.ts';
+
+/**
+ * The table of subscriptions: a row per kind. Sources: Agave rpc/src/rpc_pubsub.rs; reference
+ * solana-json-rpc.md §3.2, for `transaction` §3.3.
+ */
+
+export type SubscriptionRow = Readonly<{
+  /** Method that opens one. */
+  subscribe: string;
+  /** Method that ends one. */
+  unsubscribe: string;
+  /** Method of its notifications. */
+  notification: string;
+  /** Credits that opening one costs. */
+  cost: number;
+  /**
+   * What becomes of it while its feed is away: `refilled` from what nodes still know, or `lost` because nothing
+   * but the moment tells it.
+   */
+  gap: 'refilled' | 'lost';
+}>;
+
+const row = (name: string, cost: number, gap: SubscriptionRow['gap']): SubscriptionRow => ({
+  subscribe: `${name}Subscribe`,
+  unsubscribe: `${name}Unsubscribe`,
+  notification: `${name}Notification`,
+  cost,
+  gap,
+});
+
+// biome-ignore format: a table is read by its columns
+export const subscriptions = {
+  account: row('account', 1, 'refilled'),
+  block: row('block', 5, 'refilled'),
+  logs: row('logs', 1, 'refilled'),
+  program: row('program', 5, 'refilled'),
+  root: row('root', 1, 'refilled'),
+  signature: row('signature', 1, 'refilled'),
+  slot: row('slot', 1, 'refilled'),
+  slotsUpdates: row('slotsUpdates', 1, 'lost'),
+  transaction: row('transaction', 5, 'refilled'),
+  vote: row('vote', 1, 'lost'),
+} as const satisfies Record<string, SubscriptionRow>;
+
+export type SubscriptionKind = keyof typeof subscriptions;
+
+/** How a transaction of a `block` or `transaction` subscription is shown. */
+export type TransactionView = Readonly<{
+  encoding: TransactionEncoding;
+  details: TransactionDetails;
+  rewards: boolean;
+  /** undefined when none was given: legacy transactions only, and no `version` member. */
+  maxVersion: number | undefined;
+}>;
+
+/** Whether a token account's owner counts as mentioned: by any account, or by one whose balance changed. */
+export const tokenAccountModes = ['none', 'balanceChanged', 'all'] as const;
+export type TokenAccountMode = (typeof tokenAccountModes)[number];
+
+/** Which transactions a `transaction` subscription wants; what is absent asks nothing. All that is there must hold. */
+export type TransactionFilter = Readonly<{
+  vote: boolean | null;
+  failed: boolean | null;
+  signature: Signature | null;
+  /** Any of them, among static and loaded keys. Empty: any transaction. */
+  include: readonly Address[];
+  /** None of them. */
+  exclude: readonly Address[];
+  /** All of them. */
+  required: readonly Address[];
+  tokenAccounts: TokenAccountMode;
+}>;
+
+/** A subscription with every default filled in, as its parameters were read. */
+export type Subscription = Readonly<
+  | { kind: 'account'; address: Address; commitment: Commitment; encoding: AccountEncoding }
+  | {
+      kind: 'program';
+      program: Address;
+      commitment: Commitment;
+      encoding: AccountEncoding;
+      filters: readonly AccountFilter[];
+    }
+  | { kind: 'logs'; of: 'all' | 'allWithVotes' | Readonly<{ mentions: Address }>; commitment: Commitment }
+  | { kind: 'signature'; signature: Signature; commitment: Commitment; received: boolean }
+  | { kind: 'slot' | 'slotsUpdates' | 'root' | 'vote' }
+  | ({ kind: 'block'; mentions: Address | null; commitment: 'confirmed' | 'finalized' } & TransactionView)
+  | ({
+      kind: 'transaction';
+      /** Whose shape the notification has (reference §3.3). */
+      dialect: 'helius' | 'whirligig';
+      filter: TransactionFilter;
+      commitment: Commitment;
+    } & TransactionView)
+>;
+
+export type SubscriptionOf<Kind extends SubscriptionKind> = Extract<Subscription, { kind: Kind }>;

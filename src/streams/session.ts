@@ -1,0 +1,73 @@
+import type { Network } from '../protocol/call.ts';
+import type { Failure } from '../protocol/errors.ts';
+import type { Product } from '../protocol/product.ts';
+import type { RpcError } from '../protocol/rpc-error.ts';
+import type { Outcome } from '../protocol/serve.ts';
+import type { Notification } from './notification.ts';
+
+/** What one connection may do; from its key's plan. */
+export type SessionLimits = Readonly<{
+  /** Subscriptions open at a time. */
+  subscriptionsMax: number;
+  /** Bytes of one message from the client. */
+  messageMaxBytes: number;
+}>;
+
+/** One subscription of one connection. */
+export interface Subscriber {
+  /** `last`: the subscription is over with this one, and its id with it. */
+  notify(notification: Notification, last: boolean): void;
+  /** Nothing more comes of it, and not because of the client. */
+  fail(failure: Failure): void;
+}
+
+/** An opened subscription. Nothing is told before `start`, so that the acknowledgement goes out first. */
+export interface OpenSubscription {
+  start(): void;
+  /** Ends it. Harmless when it is over. */
+  close(): void;
+}
+
+/** What came of a request to subscribe. */
+export type SubscribeOutcome = Readonly<
+  | { opened: OpenSubscription; refusal: null }
+  /** RpcError: the parameters are wrong, or a node refused. */
+  | { opened: null; refusal: Failure | RpcError }
+>;
+
+/** One authenticated connection of a customer. Its methods never reject. */
+export interface Session {
+  readonly limits: SessionLimits;
+  /** An ordinary JSON-RPC call over the connection. */
+  call(method: string, params: Buffer | null, bytesIn: number, signal: AbortSignal): Promise<Outcome>;
+  /**
+   * @param method - a `…Subscribe` of protocol/subscriptions.ts.
+   * @param params - raw JSON, null when absent.
+   */
+  subscribe(
+    method: string,
+    params: Buffer | null,
+    bytesIn: number,
+    subscriber: Subscriber,
+  ): Promise<SubscribeOutcome>;
+  /** Counts bytes of notifications that were handed to the socket; called in blocks, not per message. */
+  sent(messages: number, bytes: number): void;
+  /** Ends every subscription and gives the connection's place back. */
+  close(): void;
+}
+
+/** What stands behind a server of long connections. */
+export interface StreamDoor {
+  /**
+   * Checks a key and takes one of the places for connections that its plan has.
+   * @param onEnd - called once when the key no longer holds (revoked, expired, disabled).
+   * @throws Failure MISSING_KEY, INVALID_KEY, UNAUTHORIZED_PRODUCT, KEYS_UNAVAILABLE, CONNECTION_LIMIT,
+   * RATE_LIMITED.
+   */
+  connect(
+    credential: string | null,
+    product: Product,
+    network: Network,
+    onEnd: (failure: Failure) => void,
+  ): Session;
+}
