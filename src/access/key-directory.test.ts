@@ -3,7 +3,7 @@ import { Failure } from '../protocol/errors.ts';
 import type { Product } from '../protocol/product.ts';
 import { digestApiKey, generateApiKey } from './api-key.ts';
 import { KeyDirectory } from './key-directory.ts';
-import type { KeyRecord } from './key-record.ts';
+import { defaultPlanLimits, type KeyRecord } from './key-record.ts';
 
 const NOW = Date.UTC(2026, 10, 1);
 const peppers = new Map([
@@ -23,7 +23,7 @@ function createKey(product: Product, change: Partial<KeyRecord> = {}): { text: s
     pepperVersion,
     state: 'active',
     expiresAt: null,
-    limits: { rpcPerSecond: 0, rpcBurst: 0 },
+    limits: { ...defaultPlanLimits, rpcPerSecond: 0, rpcBurst: 0 },
     version: 1,
     ...change,
   };

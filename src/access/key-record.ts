@@ -14,7 +14,22 @@ export type PlanLimits = Readonly<{
   rpcPerSecond: number;
   /** Calls that may come at once on top of nothing used. */
   rpcBurst: number;
+  /** WebSocket connections of a key family, open at a time in one process. */
+  wsConnectionsMax: number;
+  /** Subscriptions of one WebSocket connection, open at a time. */
+  wsSubscriptionsMax: number;
+  /** Bytes of one WebSocket message from the client. */
+  wsMessageMaxBytes: number;
 }>;
+
+/** What a plan allows when nothing else is said. */
+export const defaultPlanLimits: PlanLimits = {
+  rpcPerSecond: 1_000,
+  rpcBurst: 2_000,
+  wsConnectionsMax: 100,
+  wsSubscriptionsMax: 1_000,
+  wsMessageMaxBytes: 1_048_576,
+};
 
 /** A key as the gateway holds it in memory. The secret itself is nowhere. */
 export type KeyRecord = Readonly<{

@@ -10,6 +10,9 @@ export type RateDecision = Readonly<{
   retryAfter: number;
 }>;
 
+/** The part of a plan that the rate follows from. */
+export type RatePlan = Pick<PlanLimits, 'rpcPerSecond' | 'rpcBurst'>;
+
 /** Tokens of one family. A token is one call. */
 type Bucket = { tokens: number; filledAtMs: number };
 
@@ -29,7 +32,7 @@ export class RateLimiter {
    * @param nowMs - milliseconds of a clock that does not run backwards.
    * @returns null when the plan sets no limit.
    */
-  take(familyId: string, limits: PlanLimits, nowMs: number): RateDecision | null {
+  take(familyId: string, limits: RatePlan, nowMs: number): RateDecision | null {
     if (limits.rpcPerSecond <= 0) return null;
     const capacity = Math.max(1, limits.rpcBurst);
     const bucket = this.#fill(familyId, capacity, limits.rpcPerSecond, nowMs);

@@ -1,6 +1,7 @@
 import { BUCKET_COUNT, bucketOf, createHistogram } from '../base/histogram.ts';
 import { methods } from '../protocol/methods.ts';
 import type { Product } from '../protocol/product.ts';
+import { subscriptions } from '../protocol/subscriptions.ts';
 import type { KeyId } from './key-record.ts';
 
 /**
@@ -21,6 +22,9 @@ export type UsageStatus = (typeof usageStatuses)[number];
 /** The name under which methods that are not in the table are counted. */
 export const OTHER_METHOD = 'other';
 
+/** The name under which notifications are counted: what a connection was sent without asking again. */
+export const NOTIFICATIONS = 'notifications';
+
 /**
  * What was used in one minute. The numbers are totals since the minute began in this process, not differences:
  * whoever stores them keeps the greater one per (process, key, product, method, status, minute), and writing
@@ -38,6 +42,8 @@ export type UsageRow = Readonly<{
   bytesIn: number;
   bytesOut: number;
   credits: number;
+  /** Notifications; only in rows of the method NOTIFICATIONS, which have no requests. */
+  messages: number;
   /** Counts in the buckets of base/histogram.ts. */
   latency: Readonly<Uint32Array>;
 }>;
@@ -55,13 +61,29 @@ export type UsedCall = Readonly<{
   latencyMicros: number;
 }>;
 
+/** Notifications that were handed to a socket since the last block. */
+export type SentMessages = Readonly<{
+  key: Readonly<{ id: KeyId }>;
+  product: Product;
+  messages: number;
+  bytesOut: number;
+}>;
+
+/** Which row something is counted in. */
+type CountPlace = Pick<UsedCall, 'key' | 'product' | 'method' | 'status'>;
+
 type Count = { -readonly [Name in keyof UsageRow]: UsageRow[Name] } & {
   latency: Uint32Array;
   dirty: boolean;
 };
 
+const countedMethods: readonly string[] = [
+  ...Object.keys(methods),
+  ...Object.values(subscriptions).flatMap(({ subscribe, unsubscribe }) => [subscribe, unsubscribe]),
+  NOTIFICATIONS,
+];
 const methodSlots: ReadonlyMap<string, number> = new Map(
-  Object.keys(methods).map((method, index) => [method, (index + 1) * usageStatuses.length]),
+  countedMethods.map((method, index) => [method, (index + 1) * usageStatuses.length]),
 );
 const statusSlots: Readonly<Record<UsageStatus, number>> = {
   ok: 0,
@@ -95,26 +117,30 @@ export class UsageMeter {
     this.#rowsMax = rowsMax;
   }
 
-  /** Calls that found no room, because nobody drained. */
+  /** Calls and blocks of notifications that found no room, because nobody drained. */
   get uncounted(): number {
     return this.#uncounted;
   }
 
   /** @param nowMs - Unix milliseconds. A clock set back counts into the minute that was reached. */
   record(call: UsedCall, nowMs: number): void {
-    const minute = Math.floor(nowMs / 60_000);
-    if (minute > this.#minute) this.#turn(minute);
-    const count = this.#countOf(call);
-    if (count === null) {
-      this.#uncounted += 1;
-      return;
-    }
+    const count = this.#countAt(call, nowMs);
+    if (count === null) return;
     count.requests += 1;
     count.bytesIn += call.bytesIn;
     count.bytesOut += call.bytesOut;
     count.credits += call.credits;
     const bucket = bucketOf(call.latencyMicros);
     count.latency[bucket] = (count.latency[bucket] as number) + 1;
+    count.dirty = true;
+  }
+
+  /** Counts a block of notifications. @param nowMs - as for `record`. */
+  recordMessages({ key, product, messages, bytesOut }: SentMessages, nowMs: number): void {
+    const count = this.#countAt({ key, product, method: NOTIFICATIONS, status: 'ok' }, nowMs);
+    if (count === null) return;
+    count.messages += messages;
+    count.bytesOut += bytesOut;
     count.dirty = true;
   }
 
@@ -152,19 +178,27 @@ export class UsageMeter {
     this.#minute = minute;
   }
 
-  #countOf(call: UsedCall): Count | null {
-    const keys = this.#current[call.product];
-    const keyId = call.key?.id ?? null;
+  #countAt(place: CountPlace, nowMs: number): Count | null {
+    const minute = Math.floor(nowMs / 60_000);
+    if (minute > this.#minute) this.#turn(minute);
+    const count = this.#countOf(place);
+    if (count === null) this.#uncounted += 1;
+    return count;
+  }
+
+  #countOf(place: CountPlace): Count | null {
+    const keys = this.#current[place.product];
+    const keyId = place.key?.id ?? null;
     let counts = keys.get(keyId);
     if (counts === undefined) {
       counts = new Map();
       keys.set(keyId, counts);
     }
-    const slot = (methodSlots.get(call.method) ?? 0) + statusSlots[call.status];
+    const slot = (methodSlots.get(place.method) ?? 0) + statusSlots[place.status];
     let count = counts.get(slot);
     if (count !== undefined) return count;
     if (this.#rows >= this.#rowsMax) return null;
-    count = createCount(call, this.#minute);
+    count = createCount(place, this.#minute);
     counts.set(slot, count);
     this.#rows += 1;
     return count;
@@ -177,7 +211,7 @@ const emptyTables = (): Record<Product, Map<KeyId | null, Map<number, Count>>> =
   fs: new Map(),
 });
 
-const createCount = ({ key, product, method, status }: UsedCall, minute: number): Count => ({
+const createCount = ({ key, product, method, status }: CountPlace, minute: number): Count => ({
   keyId: key?.id ?? null,
   product,
   method: methodSlots.has(method) ? method : OTHER_METHOD,
@@ -187,6 +221,7 @@ const createCount = ({ key, product, method, status }: UsedCall, minute: number)
   bytesIn: 0,
   bytesOut: 0,
   credits: 0,
+  messages: 0,
   latency: createHistogram(),
   dirty: false,
 });

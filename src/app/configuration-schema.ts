@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { keyDirectoryOptions } from '../access/key-directory.ts';
+import { defaultPlanLimits as planLimits } from '../access/key-record.ts';
 import { usageMeterOptions } from '../access/usage.ts';
 import { databaseOptions as database } from '../control/database/open.ts';
 import { keyFeedOptions } from '../control/key-feed.ts';
@@ -108,8 +109,11 @@ const databaseUrl = url(['postgres:', 'postgresql:'], 'a PostgreSQL URL', 'postg
 
 const plan = section({
   name: text(/^\P{C}{1,64}$/u, '1 to 64 printable characters').optional(),
-  rpc_per_second: whole(0, 10_000_000).default(1_000),
-  rpc_burst: whole(1, 10_000_000).default(2_000),
+  rpc_per_second: whole(0, 10_000_000).default(planLimits.rpcPerSecond),
+  rpc_burst: whole(1, 10_000_000).default(planLimits.rpcBurst),
+  ws_connections_max: whole(0, 1_000_000).default(planLimits.wsConnectionsMax),
+  ws_subscriptions_max: whole(1, 1_000_000).default(planLimits.wsSubscriptionsMax),
+  ws_message_max_bytes: whole(1_024, 256 * MIB).default(planLimits.wsMessageMaxBytes),
 });
 
 const plans = z

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { defaultPlanLimits } from '../access/key-record.ts';
 import { loadConfiguration } from './configuration.ts';
 import { configurationArguments, configurationOptions, parseArguments } from './configuration-arguments.ts';
 import { showConfiguration } from './configuration-view.ts';
@@ -258,8 +259,8 @@ describe('the sources of the configuration', () => {
 
   it('always give the default plan, and the others beside it', () => {
     expect(load('[plans.gold]\nrpc_per_second = 5').plans).toEqual([
-      { id: 'default', name: 'default', limits: { rpcPerSecond: 1_000, rpcBurst: 2_000 } },
-      { id: 'gold', name: 'gold', limits: { rpcPerSecond: 5, rpcBurst: 2_000 } },
+      { id: 'default', name: 'default', limits: defaultPlanLimits },
+      { id: 'gold', name: 'gold', limits: { ...defaultPlanLimits, rpcPerSecond: 5 } },
     ]);
   });
 });

@@ -48,10 +48,10 @@ function completeUpstreams(raw: RawConfiguration): UpstreamConfiguration[] {
 }
 
 function completePlans(raw: RawConfiguration): Plan[] {
-  return Object.entries(raw.plans).map(([id, plan]) => ({
+  return Object.entries(raw.plans).map(([id, { name = id, ...limits }]) => ({
     id,
-    name: plan.name ?? id,
-    limits: { rpcPerSecond: plan.rpc_per_second, rpcBurst: plan.rpc_burst },
+    name,
+    limits: camelNames(limits),
   }));
 }
 

@@ -1,10 +1,26 @@
 import type { Selectable } from 'kysely';
-import type { KeyId, KeyRecord } from '../access/key-record.ts';
+import type { KeyId, KeyRecord, PlanLimits } from '../access/key-record.ts';
 import type { Store } from './database/open.ts';
-import type { KeyTable } from './database/schema.ts';
+import type { KeyTable, PlanTable } from './database/schema.ts';
 import { notSpent } from './spent-keys.ts';
 
-type Row = Selectable<KeyTable> & { rpc_per_second: number; rpc_burst: number; plan_version: number };
+const limitColumns = [
+  'plan.rpc_per_second',
+  'plan.rpc_burst',
+  'plan.ws_connections_max',
+  'plan.ws_subscriptions_max',
+  'plan.ws_message_max_bytes',
+] as const;
+
+type Row = Selectable<KeyTable> & Omit<PlanTable, 'id' | 'name' | 'version'> & { plan_version: number };
+
+const limitsOf = (row: Row): PlanLimits => ({
+  rpcPerSecond: row.rpc_per_second,
+  rpcBurst: row.rpc_burst,
+  wsConnectionsMax: row.ws_connections_max,
+  wsSubscriptionsMax: row.ws_subscriptions_max,
+  wsMessageMaxBytes: row.ws_message_max_bytes,
+});
 
 function recordOf(row: Row): KeyRecord {
   return {
@@ -16,7 +32,7 @@ function recordOf(row: Row): KeyRecord {
     pepperVersion: row.pepper_version,
     state: row.state,
     expiresAt: row.expires_at,
-    limits: { rpcPerSecond: row.rpc_per_second, rpcBurst: row.rpc_burst },
+    limits: limitsOf(row),
     version: Math.max(row.version, row.plan_version),
   };
 }
@@ -26,7 +42,7 @@ function selectRecords(store: Store) {
     .selectFrom('api_key')
     .innerJoin('plan', 'plan.id', 'api_key.plan_id')
     .selectAll('api_key')
-    .select(['plan.rpc_per_second', 'plan.rpc_burst', 'plan.version as plan_version']);
+    .select([...limitColumns, 'plan.version as plan_version']);
 }
 
 /** The number of the newest change of any key or plan. */

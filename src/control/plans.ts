@@ -2,7 +2,7 @@ import type { Kysely, Transaction } from 'kysely';
 import type { PlanLimits } from '../access/key-record.ts';
 import { inChange, nextVersion, writeAudit } from './database/change.ts';
 import type { Store } from './database/open.ts';
-import type { Schema } from './database/schema.ts';
+import type { PlanTable, Schema } from './database/schema.ts';
 
 /** A plan as the configuration names it. */
 export type Plan = Readonly<{ id: string; name: string; limits: PlanLimits }>;
@@ -34,14 +34,22 @@ export async function addMissingPlans(store: Store, plans: readonly Plan[], acto
   );
 }
 
+/** What the store keeps of a plan beside its id. */
+function columnsOf({ name, limits }: Plan): Omit<PlanTable, 'id' | 'version'> {
+  return {
+    name,
+    rpc_per_second: limits.rpcPerSecond,
+    rpc_burst: limits.rpcBurst,
+    ws_connections_max: limits.wsConnectionsMax,
+    ws_subscriptions_max: limits.wsSubscriptionsMax,
+    ws_message_max_bytes: limits.wsMessageMaxBytes,
+  };
+}
+
 async function isCurrent(db: Kysely<Schema>, plan: Plan): Promise<boolean> {
   const row = await db.selectFrom('plan').selectAll().where('id', '=', plan.id).executeTakeFirst();
-  return (
-    row !== undefined &&
-    row.name === plan.name &&
-    row.rpc_per_second === plan.limits.rpcPerSecond &&
-    row.rpc_burst === plan.limits.rpcBurst
-  );
+  if (row === undefined) return false;
+  return Object.entries(columnsOf(plan)).every(([column, value]) => row[column as keyof PlanTable] === value);
 }
 
 /** Another process wrote the same plan between the look and the lock: the change is rolled back, number and all. */
@@ -58,12 +66,7 @@ async function writePlan(store: Store, plan: Plan, actor: string): Promise<void>
 async function writePlanIn(trx: Transaction<Schema>, plan: Plan, actor: string): Promise<void> {
   const version = await nextVersion(trx);
   if (await isCurrent(trx, plan)) throw new WrittenByAnother();
-  const values = {
-    name: plan.name,
-    rpc_per_second: plan.limits.rpcPerSecond,
-    rpc_burst: plan.limits.rpcBurst,
-    version,
-  };
+  const values = { ...columnsOf(plan), version };
   await trx
     .insertInto('plan')
     .values({ id: plan.id, ...values })

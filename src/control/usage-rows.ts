@@ -26,19 +26,21 @@ function tableRow(epoch: string, row: UsageRow): UsageMinuteTable {
     bytes_in: row.bytesIn,
     bytes_out: row.bytesOut,
     credits: row.credits,
+    messages: row.messages,
     latency: sparse(row.latency),
   };
 }
 
-const counters = ['bytes_in', 'bytes_out', 'credits', 'latency', 'requests'] as const;
+const counters = ['bytes_in', 'bytes_out', 'credits', 'latency', 'messages', 'requests'] as const;
 
 /**
- * Keeps the row with more requests. Within one process a total only grows, so writing a row twice, late or in
- * the wrong order cannot inflate or shrink what is stored.
+ * Keeps the row with more requests and messages. Within one process a total only grows, so writing a row twice,
+ * late or in the wrong order cannot inflate or shrink what is stored.
  */
 function keepTheGreater(): Record<(typeof counters)[number], ReturnType<typeof sql<never>>> {
   const pick = (column: string) =>
-    sql<never>`case when excluded.requests > usage_minute.requests then ${sql.ref(`excluded.${column}`)}
+    sql<never>`case when excluded.requests + excluded.messages > usage_minute.requests + usage_minute.messages
+      then ${sql.ref(`excluded.${column}`)}
       else ${sql.ref(`usage_minute.${column}`)} end`;
   return Object.fromEntries(counters.map((column) => [column, pick(column)])) as ReturnType<
     typeof keepTheGreater

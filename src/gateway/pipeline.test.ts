@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { stage } from '../../test/upstream/mock/pool.ts';
 import { digestApiKey, generateApiKey } from '../access/api-key.ts';
 import { KeyDirectory } from '../access/key-directory.ts';
-import type { KeyRecord } from '../access/key-record.ts';
+import { defaultPlanLimits, type KeyRecord } from '../access/key-record.ts';
 import { RateLimiter } from '../access/rate-limit.ts';
 import { UsageMeter } from '../access/usage.ts';
 import { createLogger } from '../base/log.ts';
@@ -48,7 +48,7 @@ describe('the way of a request', () => {
       pepperVersion: 1,
       state: 'active',
       expiresAt: null,
-      limits: { rpcPerSecond: 0.001, rpcBurst: 2 },
+      limits: { ...defaultPlanLimits, rpcPerSecond: 0.001, rpcBurst: 2 },
       version: 1,
     };
     keys.apply([record]);

@@ -37,6 +37,30 @@ describeOnBothStores('the database', ({ kind, fresh, open, server }) => {
     expect((await sql`select * from later`.execute(store.db)).rows).toEqual([]);
   });
 
+  it('keeps what an older schema held, with the usual limits where it had none', async () => {
+    const place = await fresh();
+    // Opened once by this program and emptied: what is left is a database without tables.
+    const store = await open(place);
+    await dropAll(store.db);
+    await migrate(store, migrations.slice(0, 1));
+    await sql`insert into plan (id, name, rpc_per_second, rpc_burst, version)
+      values ('gold', 'Gold', 10, 20, 1)`.execute(store.db);
+    await sql`insert into usage_minute
+      (epoch, key_id, product, method, status, minute, requests, bytes_in, bytes_out, credits, latency)
+      values ('e', 'k', 'rpc', 'getSlot', 'ok', 1, 2, 3, 4, 5, '0:2')`.execute(store.db);
+    await migrate(store);
+    expect(await store.db.selectFrom('plan').selectAll().execute()).toEqual([
+      {
+        ...{ id: 'gold', name: 'Gold', rpc_per_second: 10, rpc_burst: 20, version: 1 },
+        ...{ ws_connections_max: 100, ws_subscriptions_max: 1_000, ws_message_max_bytes: 1_048_576 },
+      },
+    ]);
+    const [usage] = await store.db.selectFrom('usage_minute').selectAll().execute();
+    expect(usage).toMatchObject({ key_id: 'k', requests: 2, bytes_out: 4, latency: '0:2', messages: 0 });
+    const steps = await store.db.selectFrom('schema_migration').select('number').orderBy('number').execute();
+    expect(steps.map(({ number }) => number)).toEqual([1, 2]);
+  });
+
   it('is refused when a newer program has written it', async () => {
     const place = await fresh();
     const store = await open(place);
@@ -119,6 +143,11 @@ describeOnBothStores('the database', ({ kind, fresh, open, server }) => {
     },
   );
 });
+
+async function dropAll(db: Kysely<Schema>): Promise<void> {
+  const tables = ['schema_migration', 'change_counter', 'pepper', 'api_key', 'plan', 'usage_minute', 'audit'];
+  for (const table of tables) await db.schema.dropTable(table).execute();
+}
 
 /** Connections of the server that are busy sleeping. */
 async function busyConnections(db: Kysely<Schema>): Promise<number> {

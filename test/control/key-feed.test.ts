@@ -142,7 +142,13 @@ describeOnBothStores('the feed of keys', ({ kind, fresh, open, defer, server }) 
     for (let count = 0; count < 3; count++) await createKey(register, { product: 'rpc', name: 'x' });
     const { next } = await follow(store, { pageRows: 10 });
     const taken = next('taken');
-    const limits = { rpcPerSecond: 77, rpcBurst: 99 };
+    const limits = {
+      rpcPerSecond: 77,
+      rpcBurst: 99,
+      wsConnectionsMax: 5,
+      wsSubscriptionsMax: 6,
+      wsMessageMaxBytes: 7,
+    };
     await syncPlans(store, [{ id: 'default', name: 'default', limits }], 'test');
     const [records] = (await taken) as [KeyRecord[]];
     expect(records.map((record) => record.limits)).toEqual([limits, limits, limits]);

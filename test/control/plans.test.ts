@@ -1,12 +1,21 @@
 import { expect, it } from 'vitest';
+import type { PlanLimits } from '../../src/access/key-record.ts';
 import type { Store } from '../../src/control/database/open.ts';
 import { addMissingPlans, type Plan, syncPlans } from '../../src/control/plans.ts';
 import { describeOnBothStores } from './stores.ts';
 
+const limits: PlanLimits = {
+  rpcPerSecond: 10,
+  rpcBurst: 20,
+  wsConnectionsMax: 3,
+  wsSubscriptionsMax: 4,
+  wsMessageMaxBytes: 5_000,
+};
+
 const plan = (fields: Partial<Plan> = {}): Plan => ({
   id: 'gold',
   name: 'Gold',
-  limits: { rpcPerSecond: 10, rpcBurst: 20 },
+  limits,
   ...fields,
 });
 
@@ -15,8 +24,11 @@ const stored = (store: Store) => store.db.selectFrom('plan').selectAll().orderBy
 describeOnBothStores('plans', ({ open }) => {
   it.each([
     ['name', plan({ name: 'Golden' })],
-    ['rate', plan({ limits: { rpcPerSecond: 11, rpcBurst: 20 } })],
-    ['burst', plan({ limits: { rpcPerSecond: 10, rpcBurst: 21 } })],
+    ['rate', plan({ limits: { ...limits, rpcPerSecond: 11 } })],
+    ['burst', plan({ limits: { ...limits, rpcBurst: 21 } })],
+    ['number of connections', plan({ limits: { ...limits, wsConnectionsMax: 9 } })],
+    ['number of subscriptions', plan({ limits: { ...limits, wsSubscriptionsMax: 9 } })],
+    ['length of messages', plan({ limits: { ...limits, wsMessageMaxBytes: 9_000 } })],
   ])('are brought up to date when the %s changes, and left alone when nothing does', async (_, changed) => {
     const store = await open();
     await syncPlans(store, [plan()], 'test');
@@ -24,9 +36,17 @@ describeOnBothStores('plans', ({ open }) => {
     await syncPlans(store, [plan()], 'test');
     expect(await stored(store)).toEqual(before);
     await syncPlans(store, [changed], 'test');
-    const { rpcPerSecond, rpcBurst } = changed.limits;
     expect(await stored(store)).toEqual([
-      { id: 'gold', name: changed.name, rpc_per_second: rpcPerSecond, rpc_burst: rpcBurst, version: 2 },
+      {
+        id: 'gold',
+        name: changed.name,
+        rpc_per_second: changed.limits.rpcPerSecond,
+        rpc_burst: changed.limits.rpcBurst,
+        ws_connections_max: changed.limits.wsConnectionsMax,
+        ws_subscriptions_max: changed.limits.wsSubscriptionsMax,
+        ws_message_max_bytes: changed.limits.wsMessageMaxBytes,
+        version: 2,
+      },
     ]);
     const audit = await store.db.selectFrom('audit').select(['action', 'actor']).execute();
     expect(audit).toEqual(Array(2).fill({ action: 'plan.set', actor: 'test' }));

@@ -1,3 +1,4 @@
+import { defaultPlanLimits } from '../../src/access/key-record.ts';
 import type { Store } from '../../src/control/database/open.ts';
 import type { KeyRegister } from '../../src/control/key-register.ts';
 import type { Peppers } from '../../src/control/pepper.ts';
@@ -11,7 +12,7 @@ export async function registerOn(
   options: Partial<KeyRegister> & { clock?: { now: number } } = {},
 ): Promise<KeyRegister> {
   const { clock = { now: 1_700_000_000_000 }, ...rest } = options;
-  const limits = { rpcPerSecond: 10, rpcBurst: 20 };
+  const limits = { ...defaultPlanLimits, rpcPerSecond: 10, rpcBurst: 20 };
   await syncPlans(store, [{ id: 'default', name: 'default', limits }], 'test');
   return { store, peppers: testPeppers, actor: 'test', keysMax: 1_000, now: () => clock.now, ...rest };
 }

@@ -34,6 +34,7 @@ const row = (fields: Partial<UsageRow> = {}): UsageRow => ({
   bytesIn: 1,
   bytesOut: 1,
   credits: 1,
+  messages: 0,
   latency: new Uint32Array(BUCKET_COUNT),
   ...fields,
 });
@@ -93,6 +94,29 @@ describeOnBothStores('usage', ({ open, defer }) => {
     expect(await totals(store)).toMatchObject({ rows: 1, requests: 5, bytesIn: 50 });
     const { latency } = await store.db.selectFrom('usage_minute').select('latency').executeTakeFirstOrThrow();
     expect(latency).toBe('0:3,1:2');
+  });
+
+  it('of notifications grows with them, although their row has no requests', async () => {
+    const store = await open();
+    const { meter, writer } = writerOn(store);
+    const sent = { key: { id: 'AAAAAAAA' as KeyId }, product: 'rpc', messages: 3, bytesOut: 300 } as const;
+    for (let block = 0; block < 3; block++) {
+      meter.recordMessages(sent, RECENT);
+      await writer.flush();
+    }
+    const rows = await store.db.selectFrom('usage_minute').selectAll().execute();
+    expect(rows).toMatchObject([
+      { method: 'notifications', status: 'ok', requests: 0, messages: 9, bytes_out: 900, key_id: 'AAAAAAAA' },
+    ]);
+    const late = row({
+      method: 'notifications',
+      minute: RECENT / 60_000,
+      requests: 0,
+      messages: 6,
+      bytesOut: 600,
+    });
+    await store.db.transaction().execute((trx) => upsertUsage(trx, writer.epoch, [late]));
+    expect(await totals(store)).toMatchObject({ rows: 1, bytesOut: 900 });
   });
 
   it('adds up over processes', async () => {

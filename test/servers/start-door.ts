@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { digestApiKey, generateApiKey } from '../../src/access/api-key.ts';
 import { KeyDirectory } from '../../src/access/key-directory.ts';
-import type { KeyRecord, PlanLimits } from '../../src/access/key-record.ts';
+import { defaultPlanLimits, type KeyRecord, type PlanLimits } from '../../src/access/key-record.ts';
 import { RateLimiter } from '../../src/access/rate-limit.ts';
 import { UsageMeter } from '../../src/access/usage.ts';
 import { createLogger } from '../../src/base/log.ts';
@@ -58,7 +58,7 @@ export class Door {
 
   createKey(
     product: Product = 'rpc',
-    limits: PlanLimits = { rpcPerSecond: 0, rpcBurst: 0 },
+    limits: Partial<PlanLimits> = { rpcPerSecond: 0, rpcBurst: 0 },
     change: Partial<KeyRecord> = {},
   ): string {
     const { text, id } = generateApiKey(product);
@@ -73,7 +73,7 @@ export class Door {
         pepperVersion: 1,
         state: 'active',
         expiresAt: null,
-        limits,
+        limits: { ...defaultPlanLimits, ...limits },
         version: 1,
         ...change,
       },

@@ -81,6 +81,14 @@ async function createUsageAndAudit(db: Kysely<unknown>): Promise<void> {
     .execute();
 }
 
+/** SQLite adds one column at a time. Rows that are there, and programs that know the older schema, get the default. */
+async function addNumber(db: Kysely<unknown>, table: string, name: string, usual: number): Promise<void> {
+  await db.schema
+    .alterTable(table)
+    .addColumn(name, 'bigint', (column) => column.notNull().defaultTo(usual))
+    .execute();
+}
+
 /** The way from an empty database to the schema of schema.ts. Portable SQL only: both dialects walk it. */
 export const migrations: readonly Migration[] = [
   {
@@ -90,6 +98,16 @@ export const migrations: readonly Migration[] = [
       await createCounterAndPepper(db);
       await createPlanAndKey(db);
       await createUsageAndAudit(db);
+    },
+  },
+  {
+    number: 2,
+    name: 'limits of WebSocket connections, and their messages',
+    async up(db) {
+      await addNumber(db, 'plan', 'ws_connections_max', 100);
+      await addNumber(db, 'plan', 'ws_subscriptions_max', 1_000);
+      await addNumber(db, 'plan', 'ws_message_max_bytes', 1_048_576);
+      await addNumber(db, 'usage_minute', 'messages', 0);
     },
   },
 ];

@@ -28,6 +28,9 @@ export interface PlanTable {
   name: string;
   rpc_per_second: number;
   rpc_burst: number;
+  ws_connections_max: number;
+  ws_subscriptions_max: number;
+  ws_message_max_bytes: number;
   version: number;
 }
 
@@ -66,6 +69,8 @@ export interface UsageMinuteTable {
   bytes_in: number;
   bytes_out: number;
   credits: number;
+  /** Notifications that were handed to sockets; their bytes are among bytes_out. */
+  messages: number;
   /** Histogram of base/histogram.ts as `bucket:count` pairs, ascending, joined by commas. */
   latency: string;
 }
