@@ -1,6 +1,7 @@
 import type { Account } from '../ledger/account/account.ts';
 import type { Address } from '../ledger/address.ts';
-import type { Block, BlockReward, ExecutedTransaction } from '../ledger/block.ts';
+import type { Block } from '../ledger/block.ts';
+import type { BlockReward } from '../ledger/block-reward.ts';
 import type { Blockhash } from '../ledger/blockhash.ts';
 import { type Keypair, verifyTransaction } from '../ledger/ed25519.ts';
 import type { Signature } from '../ledger/signature.ts';
@@ -23,6 +24,7 @@ import type {
   SimulateOptions,
   Simulation,
 } from './node.ts';
+import type { OwnTransaction } from './own-meta.ts';
 import { BLOCKHASH_AGE_MAX, type RecentBlocks } from './recent-blocks.ts';
 import { simulateTransaction } from './simulate-transaction.ts';
 import { slotBlockhash } from './slot-blockhash.ts';
@@ -83,7 +85,7 @@ export type Frozen = Readonly<{ block: Block; bank: Bank; accounts: SlotRecord['
 type OpenWork = {
   readonly view: OpenSlot;
   readonly header: Pick<SlotHeader, 'slot' | 'blockTime' | 'epochStartTime'>;
-  readonly transactions: ExecutedTransaction[];
+  readonly transactions: OwnTransaction[];
   readonly accounts: Map<Address, Account | null>;
   cost: bigint;
   /** Fees that the leader earns when the slot freezes. */

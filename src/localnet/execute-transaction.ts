@@ -10,9 +10,9 @@ import { feeOf } from '../ledger/transaction/fee.ts';
 import { sanitizeTransaction } from '../ledger/transaction/sanitize-transaction.ts';
 import type { Transaction } from '../ledger/transaction/transaction.ts';
 import type { TransactionError } from '../ledger/transaction/transaction-error.ts';
-import type { TransactionMeta } from '../ledger/transaction/transaction-meta.ts';
 import { type Lamports, lamports, type Slot } from '../ledger/units.ts';
 import { afterFee, feePayerFault } from './fee-payer.ts';
+import type { OwnMeta } from './own-meta.ts';
 import { tokenBalancesOf } from './token-balances.ts';
 import { costUnitsOf, loadedDataSizeOf } from './transaction-cost.ts';
 import type { StateView, Vm, VmRun } from './vm.ts';
@@ -20,7 +20,7 @@ import { isSameAccount, programDataAddressOf } from './vm-accounts.ts';
 
 /** A transaction that entered, or would enter, a block. */
 export type Execution = Readonly<{
-  meta: TransactionMeta;
+  meta: OwnMeta;
   /** False when the transaction failed before its first instruction and only paid. */
   executed: boolean;
   loadedAccountsDataSize: number;
@@ -154,6 +154,7 @@ function describe(
       logMessages: run.logs,
       preTokenBalances: tokenBalancesOf(keys, before),
       postTokenBalances: tokenBalancesOf(keys, after),
+      rewards: [],
       loadedAddresses: loaded,
       returnData: run.returnData,
       computeUnitsConsumed: run.unitsConsumed,

@@ -5,9 +5,9 @@ import type { Blockhash } from '../ledger/blockhash.ts';
 import type { Signature } from '../ledger/signature.ts';
 import type { Transaction } from '../ledger/transaction/transaction.ts';
 import type { TransactionError } from '../ledger/transaction/transaction-error.ts';
-import type { TransactionMeta } from '../ledger/transaction/transaction-meta.ts';
 import type { Epoch, Lamports, Slot } from '../ledger/units.ts';
 import type { Commitment } from '../protocol/commitment.ts';
+import type { OwnMeta } from './own-meta.ts';
 
 /**
  * What the embedded ledger's RPC methods see of it. One linear fork: `processed` is the last frozen slot,
@@ -157,8 +157,8 @@ export type Simulation = Readonly<{
   logs: readonly string[];
   unitsConsumed: bigint;
   loadedAccountsDataSize: number;
-  returnData: TransactionMeta['returnData'];
-  innerInstructions: TransactionMeta['innerInstructions'];
+  returnData: OwnMeta['returnData'];
+  innerInstructions: OwnMeta['innerInstructions'];
   /** State after the run, for the keys of the transaction that it could write. Empty after a failure. */
   postAccounts: ReadonlyMap<Address, Account>;
   replacementBlockhash: Readonly<{ blockhash: Blockhash; lastValidBlockHeight: bigint }> | null;
@@ -166,7 +166,7 @@ export type Simulation = Readonly<{
   fee: Lamports | null;
   preBalances: readonly Lamports[] | null;
   postBalances: readonly Lamports[] | null;
-  preTokenBalances: TransactionMeta['preTokenBalances'] | null;
-  postTokenBalances: TransactionMeta['postTokenBalances'] | null;
-  loadedAddresses: TransactionMeta['loadedAddresses'] | null;
+  preTokenBalances: OwnMeta['preTokenBalances'] | null;
+  postTokenBalances: OwnMeta['postTokenBalances'] | null;
+  loadedAddresses: OwnMeta['loadedAddresses'] | null;
 }>;

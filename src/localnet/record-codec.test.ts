@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { addressFromBytes } from '../ledger/address.ts';
 import { blockhashFromBytes } from '../ledger/blockhash.ts';
 import { Keypair } from '../ledger/ed25519.ts';
-import type { TransactionMeta } from '../ledger/transaction/transaction-meta.ts';
 import { lamports, U64_MAX } from '../ledger/units.ts';
 import { faucetTransfer } from './faucet.ts';
+import type { OwnMeta } from './own-meta.ts';
 import { decodeBlock, decodeChanges, decodeHeader, decodeRecord, encodeRecord } from './record-codec.ts';
 import type { SlotRecord } from './slot-record.ts';
 import { CorruptRecord } from './transaction-codec.ts';
@@ -24,7 +24,7 @@ const tokenBalance = fc.record({
   amount: u64,
   decimals: fc.nat(255),
 });
-const meta: fc.Arbitrary<TransactionMeta> = fc.record({
+const meta: fc.Arbitrary<OwnMeta> = fc.record({
   err: fc.constantFrom(
     null,
     'AccountNotFound',
@@ -44,6 +44,7 @@ const meta: fc.Arbitrary<TransactionMeta> = fc.record({
   logMessages: fc.array(fc.string({ unit: 'grapheme' }), { maxLength: 4 }),
   preTokenBalances: fc.array(tokenBalance, { maxLength: 2 }),
   postTokenBalances: fc.array(tokenBalance, { maxLength: 2 }),
+  rewards: fc.constant([] as const),
   loadedAddresses: fc.record({
     writable: fc.array(address, { maxLength: 2 }),
     readonly: fc.array(address, { maxLength: 2 }),

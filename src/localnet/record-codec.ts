@@ -1,10 +1,11 @@
 import { ByteReader, ByteWriter, OutOfBytes } from '../base/bytes.ts';
 import type { Account } from '../ledger/account/account.ts';
 import { type Address, addressBytes, addressFromBytes } from '../ledger/address.ts';
-import type { BlockReward, ExecutedTransaction } from '../ledger/block.ts';
+import type { BlockReward } from '../ledger/block-reward.ts';
 import { blockhashBytes, blockhashFromBytes } from '../ledger/blockhash.ts';
 import { lamports } from '../ledger/units.ts';
 import { readAccount, writeAccount } from './account-codec.ts';
+import type { OwnTransaction } from './own-meta.ts';
 import type { SlotHeader } from './slot-header.ts';
 import type { RecordedBlock, SlotRecord } from './slot-record.ts';
 import { CorruptRecord, readExecuted, writeExecuted } from './transaction-codec.ts';
@@ -63,8 +64,8 @@ export function decodeChanges(bytes: Uint8Array): Pick<SlotRecord, 'header' | 'a
 /** The header of a record; nothing else is read. */
 export const decodeHeader = (bytes: Uint8Array): SlotHeader => reading(bytes, readHeader);
 
-function readTransactions(reader: ByteReader): ExecutedTransaction[] {
-  const transactions: ExecutedTransaction[] = [];
+function readTransactions(reader: ByteReader): OwnTransaction[] {
+  const transactions: OwnTransaction[] = [];
   for (let left = reader.u32(); left > 0; left--) transactions.push(readExecuted(reader));
   return transactions;
 }

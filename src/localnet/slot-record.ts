@@ -1,13 +1,15 @@
 import type { Account } from '../ledger/account/account.ts';
 import type { Address } from '../ledger/address.ts';
-import type { Block, BlockReward, ExecutedTransaction } from '../ledger/block.ts';
+import type { Block } from '../ledger/block.ts';
+import type { BlockReward } from '../ledger/block-reward.ts';
 import { slot } from '../ledger/units.ts';
+import type { OwnTransaction } from './own-meta.ts';
 import type { SlotHeader } from './slot-header.ts';
 
 /** All that a frozen slot did: what history keeps and what a restart replays. */
 export type SlotRecord = Readonly<{
   header: SlotHeader;
-  transactions: readonly ExecutedTransaction[];
+  transactions: readonly OwnTransaction[];
   rewards: readonly BlockReward[];
   /** Accounts as the slot left them; null where drained. */
   accounts: ReadonlyMap<Address, Account | null>;

@@ -3,7 +3,7 @@ import type { Address } from '../ledger/address.ts';
 import { isTokenProgram } from '../ledger/programs.ts';
 import { decodeMint } from '../ledger/token/mint.ts';
 import { decodeTokenAccount } from '../ledger/token/token-account.ts';
-import type { TokenBalance } from '../ledger/transaction/transaction-meta.ts';
+import type { OwnTokenBalance } from './own-meta.ts';
 
 type ReadAccount = (address: Address) => Account | null;
 
@@ -12,7 +12,7 @@ type ReadAccount = (address: Address) => Account | null;
  * out. Source: agave transaction-status, `collect_token_balances`.
  * @param keys - static keys, loaded writable keys, loaded readonly keys.
  */
-export function tokenBalancesOf(keys: readonly Address[], read: ReadAccount): TokenBalance[] {
+export function tokenBalancesOf(keys: readonly Address[], read: ReadAccount): OwnTokenBalance[] {
   if (!keys.some(isTokenProgram)) return [];
   return keys.flatMap((key, accountIndex) => {
     const account = read(key);

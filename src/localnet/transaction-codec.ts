@@ -1,17 +1,17 @@
 import type { ByteReader, ByteWriter } from '../base/bytes.ts';
 import { type Address, addressBytes, addressFromBytes } from '../ledger/address.ts';
-import type { ExecutedTransaction } from '../ledger/block.ts';
 import type { CompiledInstruction } from '../ledger/message/message.ts';
 import { decodeTransaction } from '../ledger/transaction/decode-transaction.ts';
 import type { TransactionError } from '../ledger/transaction/transaction-error.ts';
-import type {
-  InnerInstruction,
-  InnerInstructions,
-  ReturnData,
-  TokenBalance,
-  TransactionMeta,
-} from '../ledger/transaction/transaction-meta.ts';
+import type { ReturnData } from '../ledger/transaction/transaction-meta.ts';
 import { type Lamports, lamports } from '../ledger/units.ts';
+import type {
+  OwnInnerInstruction,
+  OwnInnerInstructions,
+  OwnMeta,
+  OwnTokenBalance,
+  OwnTransaction,
+} from './own-meta.ts';
 
 /** A stored record does not say what it should: the file was damaged or written by something else. */
 export class CorruptRecord extends Error {
@@ -73,27 +73,27 @@ const readInstruction = (reader: ByteReader): CompiledInstruction => ({
   data: readBytes(reader),
 });
 
-function writeInner(writer: ByteWriter, inner: InnerInstruction): void {
+function writeInner(writer: ByteWriter, inner: OwnInnerInstruction): void {
   writeInstruction(writer, inner);
   writer.u8(inner.stackHeight);
 }
 
-const readInner = (reader: ByteReader): InnerInstruction => ({
+const readInner = (reader: ByteReader): OwnInnerInstruction => ({
   ...readInstruction(reader),
   stackHeight: reader.u8(),
 });
 
-function writeInnerList(writer: ByteWriter, { index, instructions }: InnerInstructions): void {
+function writeInnerList(writer: ByteWriter, { index, instructions }: OwnInnerInstructions): void {
   writer.u8(index);
   writeList(writer, instructions, writeInner);
 }
 
-const readInnerList = (reader: ByteReader): InnerInstructions => ({
+const readInnerList = (reader: ByteReader): OwnInnerInstructions => ({
   index: reader.u8(),
   instructions: readList(reader, readInner),
 });
 
-function writeTokenBalance(writer: ByteWriter, balance: TokenBalance): void {
+function writeTokenBalance(writer: ByteWriter, balance: OwnTokenBalance): void {
   writer.u16(balance.accountIndex);
   writeAddress(writer, balance.mint);
   writeAddress(writer, balance.owner);
@@ -101,7 +101,7 @@ function writeTokenBalance(writer: ByteWriter, balance: TokenBalance): void {
   writer.u64(balance.amount).u8(balance.decimals);
 }
 
-const readTokenBalance = (reader: ByteReader): TokenBalance => ({
+const readTokenBalance = (reader: ByteReader): OwnTokenBalance => ({
   accountIndex: reader.u16(),
   mint: readAddress(reader),
   owner: readAddress(reader),
@@ -121,7 +121,7 @@ const readReturnData = (reader: ByteReader): ReturnData | null =>
   reader.bool() ? { programId: readAddress(reader), data: readBytes(reader) } : null;
 
 /** Fields in the order of the type; lists and texts are counted with a u32. The error is JSON, '' for none. */
-function writeMeta(writer: ByteWriter, meta: TransactionMeta): void {
+function writeMeta(writer: ByteWriter, meta: OwnMeta): void {
   writeText(writer, meta.err === null ? '' : JSON.stringify(meta.err));
   writeLamports(writer, meta.fee);
   writeList(writer, meta.preBalances, writeLamports);
@@ -136,7 +136,7 @@ function writeMeta(writer: ByteWriter, meta: TransactionMeta): void {
   writer.u64(meta.computeUnitsConsumed).u64(meta.costUnits);
 }
 
-function readMeta(reader: ByteReader): TransactionMeta {
+function readMeta(reader: ByteReader): OwnMeta {
   const err = readText(reader);
   return {
     err: err === '' ? null : (JSON.parse(err) as TransactionError),
@@ -147,6 +147,7 @@ function readMeta(reader: ByteReader): TransactionMeta {
     logMessages: readList(reader, readText),
     preTokenBalances: readList(reader, readTokenBalance),
     postTokenBalances: readList(reader, readTokenBalance),
+    rewards: [],
     loadedAddresses: { writable: readList(reader, readAddress), readonly: readList(reader, readAddress) },
     returnData: readReturnData(reader),
     computeUnitsConsumed: reader.u64(),
@@ -155,7 +156,7 @@ function readMeta(reader: ByteReader): TransactionMeta {
 }
 
 /** Writes a transaction as it stood on the wire, and what it left behind. */
-export function writeExecuted(writer: ByteWriter, { transaction, meta }: ExecutedTransaction): void {
+export function writeExecuted(writer: ByteWriter, { transaction, meta }: OwnTransaction): void {
   writeBytes(writer, transaction.wire);
   writeMeta(writer, meta);
 }
@@ -164,7 +165,7 @@ export function writeExecuted(writer: ByteWriter, { transaction, meta }: Execute
  * Reads what `writeExecuted` wrote.
  * @throws CorruptRecord, OutOfBytes or SyntaxError when the bytes are something else.
  */
-export function readExecuted(reader: ByteReader): ExecutedTransaction {
+export function readExecuted(reader: ByteReader): OwnTransaction {
   const decoded = decodeTransaction(readBytes(reader));
   if ('fault' in decoded) throw new CorruptRecord(`a stored transaction is none: ${decoded.fault}`);
   return { transaction: decoded.transaction, meta: readMeta(reader) };

@@ -7,7 +7,8 @@ import { allKeys } from '../ledger/message/message-keys.ts';
 import { programs, sysvars } from '../ledger/programs.ts';
 import type { Transaction } from '../ledger/transaction/transaction.ts';
 import type { TransactionError } from '../ledger/transaction/transaction-error.ts';
-import type { InnerInstructions, ReturnData } from '../ledger/transaction/transaction-meta.ts';
+import type { ReturnData } from '../ledger/transaction/transaction-meta.ts';
+import type { OwnInnerInstructions } from './own-meta.ts';
 import { accountOf, baseAccounts, isSameAccount, nativeOf, programDataAddressOf } from './vm-accounts.ts';
 import { transactionErrorOf } from './vm-errors.ts';
 
@@ -25,7 +26,7 @@ export type VmRun = Readonly<{
   /** False when the run ended before the first instruction: fee payer, programs or sizes at fault. */
   executed: boolean;
   logs: readonly string[];
-  innerInstructions: readonly InnerInstructions[];
+  innerInstructions: readonly OwnInnerInstructions[];
   unitsConsumed: bigint;
   returnData: ReturnData | null;
   /** Every account that the transaction could write, after a run without error, less its fee. */
@@ -246,7 +247,7 @@ function recorded(meta: TransactionMetadata): Recorded {
   };
 }
 
-function innerInstructionsOf(meta: TransactionMetadata): InnerInstructions[] {
+function innerInstructionsOf(meta: TransactionMetadata): OwnInnerInstructions[] {
   return meta
     .innerInstructions()
     .map((list, index) => ({

@@ -31,6 +31,7 @@ const meta = {
   logMessages: ['a log'],
   preTokenBalances: [],
   postTokenBalances: [],
+  rewards: [] as const,
   loadedAddresses: { writable: [], readonly: [] },
   returnData: null,
   computeUnitsConsumed: 150n,

@@ -65,6 +65,7 @@ function valuesOf({ transaction, meta, version }: Recorded): TransactionWithMeta
     logMessages: meta.logMessages,
     preTokenBalances: meta.preTokenBalances.map(balance),
     postTokenBalances: meta.postTokenBalances.map(balance),
+    rewards: [],
     loadedAddresses: meta.loadedAddresses,
     returnData: null,
     computeUnitsConsumed: BigInt(meta.computeUnitsConsumed),

@@ -9,7 +9,10 @@ import type { InnerInstructions } from '../transaction/transaction-meta.ts';
 export const TRANSACTION_LEVEL_STACK_HEIGHT = 1;
 
 /** An instruction as its message has it: indexes and base58 data. */
-export function encodeRawInstruction(instruction: CompiledInstruction, stackHeight: number): WritableJson {
+export function encodeRawInstruction(
+  instruction: CompiledInstruction,
+  stackHeight: number | null,
+): WritableJson {
   return {
     accounts: [...instruction.accounts],
     data: encodeBase58(instruction.data),
@@ -28,7 +31,7 @@ export function encodeRawInstruction(instruction: CompiledInstruction, stackHeig
 export function encodeParsedInstruction(
   instruction: CompiledInstruction,
   keys: readonly Address[],
-  stackHeight: number,
+  stackHeight: number | null,
 ): WritableJson {
   const programId = keys[instruction.programIdIndex];
   if (programId === undefined) return encodeRawInstruction(instruction, stackHeight);

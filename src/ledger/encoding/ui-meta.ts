@@ -3,6 +3,7 @@ import type { Address } from '../address.ts';
 import type { TransactionError } from '../transaction/transaction-error.ts';
 import type { ReturnData, TokenBalance, TransactionMeta } from '../transaction/transaction-meta.ts';
 import { encodeInnerInstructions } from './ui-instruction.ts';
+import { encodeRewards } from './ui-reward.ts';
 import { storedTokenAmount, uiTokenAmount } from './ui-token-amount.ts';
 
 /** A transaction's error; it is kept in the shape in which JSON-RPC shows it. */
@@ -20,14 +21,14 @@ const tokenBalance =
   ({ accountIndex, mint, owner, programId, amount, decimals }: TokenBalance): WritableJson => ({
     accountIndex,
     mint,
-    owner,
-    programId,
+    owner: owner ?? undefined,
+    programId: programId ?? undefined,
     uiTokenAmount: amountOf(amount, decimals),
   });
 
 /** The tokens that a simulated transaction's accounts held, before or after it. */
-export function encodeTokenBalances(balances: readonly TokenBalance[]): WritableJson {
-  return balances.map(tokenBalance(uiTokenAmount));
+export function encodeTokenBalances(balances: readonly TokenBalance[] | null): WritableJson {
+  return balances?.map(tokenBalance(uiTokenAmount)) ?? null;
 }
 
 /**
@@ -35,8 +36,8 @@ export function encodeTokenBalances(balances: readonly TokenBalance[]): Writable
  * answer null for a `uiAmount` that is no more than an f64's epsilon.
  * Source: storage-proto/src/convert.rs, `From<generated::TokenBalance>`.
  */
-export function encodeStoredTokenBalances(balances: readonly TokenBalance[]): WritableJson {
-  return balances.map(tokenBalance(storedTokenAmount));
+export function encodeStoredTokenBalances(balances: readonly TokenBalance[] | null): WritableJson {
+  return balances?.map(tokenBalance(storedTokenAmount)) ?? null;
 }
 
 /** What the last program that returned data returned. */
@@ -47,22 +48,24 @@ export function encodeReturnData({ programId, data }: ReturnData): WritableJson 
 export type MetaOptions = Readonly<{
   /** Every key of the message, to show inner instructions parsed and leave out the loaded addresses; else null. */
   parsedWith: readonly Address[] | null;
-  /** The callers of getBlock may refuse rewards; a transaction has none, and then says null instead of []. */
+  /** The callers of getBlock may refuse rewards; a transaction then says null instead of its own. */
   showRewards: boolean;
 }>;
 
 /**
- * What executing a transaction left behind, for `transactionDetails: full`.
+ * What executing a transaction left behind, for `transactionDetails: full`. Lists that were not recorded are
+ * null, single values are left out.
  * @see transaction-status/src/lib.rs, `parse_ui_transaction_status_meta`
  */
 export function encodeMeta(meta: TransactionMeta, { parsedWith, showRewards }: MetaOptions): WritableJson {
   const { writable, readonly } = meta.loadedAddresses;
   return {
-    computeUnitsConsumed: meta.computeUnitsConsumed,
-    costUnits: meta.costUnits,
+    computeUnitsConsumed: meta.computeUnitsConsumed ?? undefined,
+    costUnits: meta.costUnits ?? undefined,
     err: meta.err === null ? null : encodeTransactionError(meta.err),
     fee: meta.fee,
-    innerInstructions: encodeInnerInstructions(meta.innerInstructions, parsedWith),
+    innerInstructions:
+      meta.innerInstructions === null ? null : encodeInnerInstructions(meta.innerInstructions, parsedWith),
     loadedAddresses: parsedWith === null ? { readonly, writable } : undefined,
     logMessages: meta.logMessages,
     postBalances: meta.postBalances,
@@ -70,7 +73,7 @@ export function encodeMeta(meta: TransactionMeta, { parsedWith, showRewards }: M
     preBalances: meta.preBalances,
     preTokenBalances: encodeStoredTokenBalances(meta.preTokenBalances),
     returnData: meta.returnData === null ? undefined : encodeReturnData(meta.returnData),
-    rewards: showRewards ? [] : null,
+    rewards: showRewards ? encodeRewards(meta.rewards) : null,
     status: encodeStatus(meta.err),
   };
 }
@@ -87,7 +90,7 @@ export function encodeSimpleMeta(meta: TransactionMeta, showRewards: boolean): W
     postTokenBalances: encodeStoredTokenBalances(meta.postTokenBalances),
     preBalances: meta.preBalances,
     preTokenBalances: encodeStoredTokenBalances(meta.preTokenBalances),
-    rewards: showRewards ? [] : undefined,
+    rewards: showRewards ? encodeRewards(meta.rewards) : undefined,
     status: encodeStatus(meta.err),
   };
 }

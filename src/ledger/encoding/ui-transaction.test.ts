@@ -60,6 +60,7 @@ const meta: TransactionMeta = {
   logMessages: ['Program 1 success'],
   preTokenBalances: [],
   postTokenBalances: [balance],
+  rewards: [],
   loadedAddresses: { writable: [key(2)], readonly: [key(3)] },
   returnData: { programId: key(5), data: Uint8Array.of(1, 2) },
   computeUnitsConsumed: 150n,
@@ -184,6 +185,46 @@ describe('a transaction', () => {
     ]);
     const silent = { ...legacy, meta: { ...legacy.meta, returnData: null } };
     expect(encoded(silent, 'json', undefined).meta).not.toHaveProperty('returnData');
+  });
+
+  it('says null of lists that an old node did not record, and leaves out the rest', () => {
+    const inner = {
+      index: 0,
+      instructions: [
+        { programIdIndex: 1, accounts: new Uint8Array(), data: new Uint8Array(), stackHeight: null },
+      ],
+    };
+    const old = {
+      ...legacy.meta,
+      ...{ logMessages: null, preTokenBalances: null, rewards: null },
+      ...{ computeUnitsConsumed: null, costUnits: null, returnData: null },
+      innerInstructions: [inner],
+      postTokenBalances: [{ ...balance, owner: null, programId: null }],
+    };
+    const { meta: shown } = encoded({ ...legacy, meta: old }, 'json', 0);
+    expect(shown).toMatchObject({ logMessages: null, preTokenBalances: null, rewards: null });
+    for (const name of ['computeUnitsConsumed', 'costUnits', 'returnData']) {
+      expect(shown).not.toHaveProperty(name);
+    }
+    expect(shown).toHaveProperty('innerInstructions.0.instructions.0.stackHeight', null);
+    expect(shown).not.toHaveProperty('postTokenBalances.0.owner');
+    expect(shown).not.toHaveProperty('postTokenBalances.0.programId');
+    const silent = { ...legacy, meta: { ...old, innerInstructions: null } };
+    expect(encoded(silent, 'json', 0).meta).toHaveProperty('innerInstructions', null);
+    expect(encoded(silent, 'json', 0, 'accounts').meta).toMatchObject({
+      preTokenBalances: null,
+      rewards: null,
+    });
+  });
+
+  it('shows what a transaction was paid', () => {
+    const rewards = [
+      { pubkey: key(1), lamports: -5n, postBalance: lamports(7), rewardType: 'Rent', commission: null },
+    ] as const;
+    const paid = { ...legacy, meta: { ...legacy.meta, rewards } };
+    expect(encoded(paid, 'json', 0).meta).toHaveProperty('rewards', [
+      { commission: null, lamports: -5, postBalance: 7, pubkey: key(1), rewardType: 'Rent' },
+    ]);
   });
 
   it('says how it ended', () => {

@@ -1,5 +1,6 @@
 import type { JsonValue, WritableJson } from '../../base/json.ts';
-import type { Block, BlockReward, ExecutedTransaction } from '../../ledger/block.ts';
+import type { Block, ExecutedTransaction } from '../../ledger/block.ts';
+import { encodeRewards } from '../../ledger/encoding/ui-reward.ts';
 import { encodeTransactionWithMeta } from '../../ledger/encoding/ui-transaction.ts';
 import { slot as slotOf } from '../../ledger/units.ts';
 import { type GetBlockParams, parseGetBlock } from '../../protocol/rpc/getBlock.ts';
@@ -42,20 +43,6 @@ function transactionsOf(block: Block, params: GetBlockParams): { readonly [name:
   }
 }
 
-const rewardJson = ({
-  commission,
-  lamports,
-  postBalance,
-  pubkey,
-  rewardType,
-}: BlockReward): WritableJson => ({
-  commission,
-  lamports,
-  postBalance,
-  pubkey,
-  rewardType,
-});
-
 /** A block at or above `confirmed`. */
 export function getBlock(node: LocalNode, params: JsonValue | undefined): WritableJson {
   const parsed = parseGetBlock(params);
@@ -69,7 +56,7 @@ export function getBlock(node: LocalNode, params: JsonValue | undefined): Writab
     blockhash: block.blockhash,
     parentSlot: block.parentSlot,
     previousBlockhash: block.previousBlockhash,
-    rewards: parsed.rewards ? block.rewards.map(rewardJson) : undefined,
+    rewards: parsed.rewards ? encodeRewards(block.rewards) : undefined,
     signatures,
     transactions,
   };

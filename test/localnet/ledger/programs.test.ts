@@ -24,7 +24,7 @@ const memo = (program: PublicKey, text: string): TransactionInstruction =>
   new TransactionInstruction({ programId: program, keys: [], data: Buffer.from(text) });
 
 const lastLogs = () =>
-  lab.node.history.block(lab.node.bank('processed').slot)!.transactions.at(-1)!.meta.logMessages.join('\n');
+  lab.node.history.block(lab.node.bank('processed').slot)!.transactions.at(-1)!.meta.logMessages!.join('\n');
 
 describe('a program deployed by transactions', () => {
   it('runs, also after a restart, and runs no more once it is closed', async () => {

@@ -17,6 +17,7 @@ import {
   SystemProgram,
 } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { TransactionMeta } from '../../../src/ledger/transaction/transaction-meta.ts';
 import { at, Lab, SOL } from './lab.ts';
 
 let lab: Lab;
@@ -65,8 +66,8 @@ describe.each([
     const approve = createApproveInstruction(from, payer.publicKey, alice.publicKey, 5n, [], program);
     expect(lab.run([alice], [move, approve])).toBeNull();
 
-    const balances = (list: readonly { owner: string; amount: bigint; decimals: number; mint: string }[]) =>
-      Object.fromEntries(list.map(({ owner, amount }) => [owner, amount]));
+    const balances = (list: TransactionMeta['preTokenBalances']) =>
+      Object.fromEntries(list!.map(({ owner, amount }) => [owner, amount]));
     const { preTokenBalances, postTokenBalances } = lastMeta();
     expect(balances(preTokenBalances)).toEqual({
       [alice.publicKey.toBase58()]: 700n,
@@ -76,7 +77,7 @@ describe.each([
       [alice.publicKey.toBase58()]: 500n,
       [bob.publicKey.toBase58()]: 200n,
     });
-    expect(postTokenBalances[0]).toMatchObject({
+    expect(postTokenBalances![0]).toMatchObject({
       decimals: 6,
       mint: mint.toBase58(),
       programId: program.toBase58(),
@@ -94,10 +95,10 @@ describe.each([
   it('records what programs called inside', () => {
     const payer = lab.wallet();
     makeTokenAccount(payer, payer.publicKey, makeMint(payer, program), program);
-    const [inner] = lastMeta().innerInstructions;
+    const [inner] = lastMeta().innerInstructions!;
     expect(inner!.index).toBe(0);
     expect(inner!.instructions.length).toBeGreaterThan(2);
-    expect(inner!.instructions.every(({ stackHeight }) => stackHeight >= 2)).toBe(true);
+    expect(inner!.instructions.every(({ stackHeight }) => stackHeight! >= 2)).toBe(true);
   });
 });
 
