@@ -13,6 +13,10 @@ export type NodeConfig = Readonly<{
   name: string;
   /** http or https. Its path, query and user part may hold the provider's key: never shown. */
   url: string;
+  /** Where its PubSub listens, ws or wss; may hold the provider's key too. Absent or null: it has none. */
+  ws?: string | null;
+  /** Where its Geyser gRPC listens, http or https. Absent or null: it has none. */
+  grpc?: string | null;
   /** Sent with every request; may hold secrets: never shown. */
   headers?: Readonly<Record<string, string>>;
 }>;
