@@ -89,7 +89,10 @@ export type Subscription = Readonly<
     }
   | { kind: 'logs'; of: 'all' | 'allWithVotes' | Readonly<{ mentions: Address }>; commitment: Commitment }
   | { kind: 'signature'; signature: Signature; commitment: Commitment; received: boolean }
-  | { kind: 'slot' | 'slotsUpdates' | 'root' | 'vote' }
+  | { kind: 'slot' }
+  | { kind: 'slotsUpdates' }
+  | { kind: 'root' }
+  | { kind: 'vote' }
   | ({ kind: 'block'; mentions: Address | null; commitment: 'confirmed' | 'finalized' } & TransactionView)
   | ({
       kind: 'transaction';
