@@ -160,7 +160,9 @@ export function readStrictCommitment(value: JsonValue | undefined): Commitment {
 }
 
 /** @throws RpcError -32602 when the commitment is `processed`: history has none. */
-export function requireConfirmed(commitment: Commitment): void {
+export function requireConfirmed(
+  commitment: Commitment,
+): asserts commitment is Exclude<Commitment, 'processed'> {
   if (commitment === 'processed') {
     throw invalidParams('Method does not support commitment below `confirmed`');
   }
