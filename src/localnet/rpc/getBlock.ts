@@ -1,7 +1,6 @@
 import type { JsonValue, WritableJson } from '../../base/json.ts';
-import type { Block, ExecutedTransaction } from '../../ledger/block.ts';
-import { encodeRewards } from '../../ledger/encoding/ui-reward.ts';
-import { encodeTransactionWithMeta } from '../../ledger/encoding/ui-transaction.ts';
+import type { Block } from '../../ledger/block.ts';
+import { encodeBlock } from '../../ledger/encoding/ui-block.ts';
 import { slot as slotOf } from '../../ledger/units.ts';
 import { type GetBlockParams, parseGetBlock } from '../../protocol/rpc/getBlock.ts';
 import { blockNotAvailable, unsupportedTransactionVersion } from '../../protocol/rpc/history-errors.ts';
@@ -20,27 +19,10 @@ function findBlock(node: LocalNode, { slot, commitment }: GetBlockParams): Block
   return block;
 }
 
-function encodeExecuted(executed: ExecutedTransaction, params: GetBlockParams): WritableJson {
-  const encoded = encodeTransactionWithMeta(
-    executed,
-    params.encoding,
-    params.maxVersion ?? undefined,
-    params.details,
-    params.rewards,
-  );
-  if ('unsupportedVersion' in encoded) throw unsupportedTransactionVersion(encoded.unsupportedVersion);
-  return encoded.json;
-}
-
-function transactionsOf(block: Block, params: GetBlockParams): { readonly [name: string]: WritableJson } {
-  switch (params.details) {
-    case 'none':
-      return {};
-    case 'signatures':
-      return { signatures: block.transactions.map((executed) => encodeExecuted(executed, params)) };
-    default:
-      return { transactions: block.transactions.map((executed) => encodeExecuted(executed, params)) };
-  }
+/** Block 0 has a height and, as its time, that of the genesis. */
+function withGenesisFacts(node: LocalNode, block: Block): Block {
+  if (block.slot !== slotOf(0)) return block;
+  return { ...block, blockHeight: 0n, blockTime: node.genesis.creationTime };
 }
 
 /** A block at or above `confirmed`. */
@@ -48,16 +30,10 @@ export function getBlock(node: LocalNode, params: JsonValue | undefined): Writab
   const parsed = parseGetBlock(params);
   requireConfirmed(parsed.commitment);
   const block = findBlock(node, parsed);
-  const genesis = block.slot === slotOf(0);
-  const { signatures, transactions } = transactionsOf(block, parsed);
-  return {
-    blockHeight: genesis ? 0n : block.blockHeight,
-    blockTime: genesis ? node.genesis.creationTime : block.blockTime,
-    blockhash: block.blockhash,
-    parentSlot: block.parentSlot,
-    previousBlockhash: block.previousBlockhash,
-    rewards: parsed.rewards ? encodeRewards(block.rewards) : undefined,
-    signatures,
-    transactions,
-  };
+  const encoded = encodeBlock(withGenesisFacts(node, block), {
+    ...parsed,
+    maxVersion: parsed.maxVersion ?? undefined,
+  });
+  if ('unsupportedVersion' in encoded) throw unsupportedTransactionVersion(encoded.unsupportedVersion);
+  return encoded.json;
 }
