@@ -1,7 +1,5 @@
-import type { Account } from '../../ledger/account/account.ts';
 import type { Address } from '../../ledger/address.ts';
 import { programs } from '../../ledger/programs.ts';
-import { isTokenAccount } from '../../ledger/token/token-account.ts';
 import { ACCOUNT_TYPE_OFFSET, TOKEN_ACCOUNT_BYTES } from '../../ledger/token/token-state.ts';
 import type { AccountFilter } from '../../protocol/rpc/account-filter.ts';
 import { invalidParams } from '../../protocol/rpc-error.ts';
@@ -9,24 +7,6 @@ import { invalidParams } from '../../protocol/rpc-error.ts';
 const ADDRESS_LENGTH = 32;
 const MINT_OFFSET = 0n;
 const OWNER_OFFSET = 32n;
-
-function hasBytes(data: Uint8Array, offset: bigint, bytes: Uint8Array): boolean {
-  if (offset + BigInt(bytes.length) > BigInt(data.length)) return false;
-  const start = Number(offset);
-  return bytes.every((byte, i) => data[start + i] === byte);
-}
-
-/** Whether an account passes a filter. Source: Agave rpc/src/filter.rs. */
-export function passes(filter: AccountFilter, { data }: Account): boolean {
-  switch (filter.kind) {
-    case 'dataSize':
-      return BigInt(data.length) === filter.size;
-    case 'memcmp':
-      return hasBytes(data, filter.offset, filter.bytes);
-    case 'tokenAccountState':
-      return isTokenAccount(data);
-  }
-}
 
 /** Whether the filters let only token accounts of the program through. */
 function wantsTokenAccounts(program: Address, filters: readonly AccountFilter[]): boolean {

@@ -1,11 +1,12 @@
 import type { JsonValue, WritableJson } from '../../base/json.ts';
 import { isTokenProgram } from '../../ledger/programs.ts';
+import { passes } from '../../protocol/rpc/account-passes.ts';
 import {
   type GetProgramAccountsParams,
   parseGetProgramAccounts,
 } from '../../protocol/rpc/getProgramAccounts.ts';
 import type { Bank, LocalNode } from '../node.ts';
-import { passes, verifyTokenFilters } from './account-filter.ts';
+import { verifyTokenFilters } from './account-filter.ts';
 import { viewOf } from './account-view.ts';
 import { bankFor, withContext } from './context.ts';
 import { type KeyedAccount, keyedAccounts, keyedTokenAccounts, sortedByAddress } from './keyed-accounts.ts';
