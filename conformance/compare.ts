@@ -1,0 +1,151 @@
+import type { JsonValue, WritableJson } from '../src/base/json.ts';
+import { type Difference, differences, differencesBetween, shapeDifferences } from './differences.ts';
+import type { NodeError, Reply, RpcNode } from './node.ts';
+
+/**
+ * How two answers are held against one another. It follows from the nature of what was asked
+ * (protocol/methods.ts):
+ * - `exact`: named by slot, signature or epoch, or fixed: equal to the last digit.
+ * - `moving`: the state at the tip. The first node is asked before and after the second: the second's answer must
+ *   be equal to one of the two; when the first's own moved meanwhile and neither fits, all three are asked again.
+ * - `rising`: numbers that move on: between the two answers of the first, within a slack of slots.
+ * - `shape`: the node's own affairs: same members, same types.
+ */
+export type Comparison = 'exact' | 'moving' | 'rising' | 'shape';
+
+export type Verdict = Readonly<{
+  kind: 'same' | 'different' | 'undecided' | 'unanswered';
+  differences: readonly Difference[];
+  /** Why there is no verdict. */
+  why?: string;
+}>;
+
+export type CompareOptions = Readonly<{
+  /** Times that moving answers are asked for before the verdict is `undecided`. */
+  triesMax: number;
+  /** Slots that one node may be ahead of the other. */
+  slackSlots: number;
+  /** Pause between two tries. */
+  pauseMs: number;
+}>;
+
+export const compareOptions: CompareOptions = { triesMax: 10, slackSlots: 150, pauseMs: 250 };
+
+const same: Verdict = { kind: 'same', differences: [] };
+
+type Members = { readonly [name: string]: JsonValue };
+
+/** A result without what tells only where and when it was read. */
+function withoutContext(result: JsonValue): JsonValue {
+  const isWrapped = typeof result === 'object' && result !== null && 'context' in result && 'value' in result;
+  return isWrapped ? ((result as Members).value as JsonValue) : result;
+}
+
+const slotOf = (reply: Reply): number | null => {
+  if (reply.kind !== 'result') return null;
+  const context = (reply.result as Members | null)?.context as Members | undefined;
+  return context === undefined ? null : Number(context.slot);
+};
+
+const errorValue = ({ code, message, data }: NodeError): JsonValue =>
+  data === undefined ? { code, message } : { code, message, data };
+
+const comparedOf = (reply: Reply): JsonValue =>
+  reply.kind === 'result'
+    ? withoutContext(reply.result)
+    : reply.kind === 'error'
+      ? errorValue(reply.error)
+      : null;
+
+/** Whether the context's own members have the same shape, apiVersion included. */
+function contextShape(ours: Reply, theirs: Reply): Difference[] {
+  if (ours.kind !== 'result' || theirs.kind !== 'result') return [];
+  const contextOf = (result: JsonValue): JsonValue | undefined => (result as Members | null)?.context;
+  return shapeDifferences(contextOf(ours.result), contextOf(theirs.result)).map((difference) => ({
+    ...difference,
+    path: `.context${difference.path}`,
+  }));
+}
+
+function unanswered(...replies: readonly Reply[]): Verdict | null {
+  const failed = replies.find((reply) => reply.kind === 'failure');
+  return failed === undefined ? null : { kind: 'unanswered', differences: [], why: failed.why };
+}
+
+const different = (found: readonly Difference[]): Verdict =>
+  found.length === 0 ? same : { kind: 'different', differences: found };
+
+/** One answered and the other refused: no value can be compared. */
+function kindsDiffer(ours: Reply, theirs: Reply): Verdict | null {
+  if (ours.kind === theirs.kind) return null;
+  return {
+    kind: 'different',
+    differences: [{ path: '.', ours: comparedOf(ours), theirs: comparedOf(theirs) }],
+  };
+}
+
+type Sandwich = Readonly<{ before: Reply; theirs: Reply; after: Reply }>;
+
+/** @returns null when nothing can be told, because the state moved or the second stands at another slot. */
+function judgeMoving({ before, theirs, after }: Sandwich): Verdict | null {
+  const found = [before, after].map((ours) =>
+    ours.kind === theirs.kind
+      ? [...differences(comparedOf(ours), comparedOf(theirs)), ...contextShape(ours, theirs)]
+      : null,
+  );
+  if (found.some((list) => list?.length === 0)) return same;
+  if (differences(comparedOf(before), comparedOf(after)).length > 0) return null;
+  const [low, at, high] = [slotOf(before), slotOf(theirs), slotOf(after)];
+  if (low !== null && at !== null && high !== null && (at < low || at > high)) return null;
+  return kindsDiffer(before, theirs) ?? different(found[0] ?? []);
+}
+
+function judgeRising({ before, theirs, after }: Sandwich, slack: number): Verdict {
+  return (
+    kindsDiffer(before, theirs) ??
+    different(differencesBetween(comparedOf(before), comparedOf(theirs), comparedOf(after), slack))
+  );
+}
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+async function compareMoving(
+  ours: RpcNode,
+  theirs: RpcNode,
+  ask: (node: RpcNode) => Promise<Reply>,
+  judge: (sandwich: Sandwich) => Verdict | null,
+  { triesMax, pauseMs }: CompareOptions,
+): Promise<Verdict> {
+  let last: Verdict | null = null;
+  for (let tried = 0; tried < triesMax; tried++) {
+    if (tried > 0) await pause(pauseMs);
+    const before = await ask(ours);
+    const other = await ask(theirs);
+    const after = await ask(ours);
+    last = unanswered(before, other, after) ?? judge({ before, theirs: other, after });
+    // A difference in one moment may be the other node's being late: it must show twice.
+    if (last?.kind === 'same') return last;
+    if (last?.kind === 'unanswered') return last;
+    if (last?.kind === 'different' && tried > 0) return last;
+  }
+  return last ?? { kind: 'undecided', differences: [], why: 'the state moved each time it was read' };
+}
+
+/** Asks both nodes the same and holds the answers against one another. */
+export async function compareCall(
+  ours: RpcNode,
+  theirs: RpcNode,
+  { method, params, by }: Readonly<{ method: string; params: WritableJson; by: Comparison }>,
+  options: CompareOptions = compareOptions,
+): Promise<Verdict> {
+  const ask = (node: RpcNode): Promise<Reply> => node.ask(method, params);
+  if (by === 'moving') return compareMoving(ours, theirs, ask, judgeMoving, options);
+  if (by === 'rising') {
+    return compareMoving(ours, theirs, ask, (all) => judgeRising(all, options.slackSlots), options);
+  }
+  const [own, other] = await Promise.all([ask(ours), ask(theirs)]);
+  const verdict = unanswered(own, other) ?? kindsDiffer(own, other);
+  if (verdict !== null) return verdict;
+  if (by === 'shape') return different(shapeDifferences(comparedOf(own), comparedOf(other)));
+  return different([...differences(comparedOf(own), comparedOf(other)), ...contextShape(own, other)]);
+}

@@ -1,0 +1,111 @@
+import type { JsonValue } from '../src/base/json.ts';
+
+/** Where two values differ, as a path such as `.value.lamports`, with both sides. */
+export type Difference = Readonly<{
+  path: string;
+  ours: JsonValue | undefined;
+  theirs: JsonValue | undefined;
+}>;
+
+type Members = { readonly [name: string]: JsonValue };
+const isObject = (value: JsonValue | undefined): value is Members =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const isNumber = (value: JsonValue | undefined): value is number | bigint =>
+  typeof value === 'number' || typeof value === 'bigint';
+
+/** Whether two leaves may stand for each other. */
+type LeafRule = (ours: JsonValue | undefined, theirs: JsonValue | undefined, path: string) => boolean;
+
+function walk(
+  ours: JsonValue | undefined,
+  theirs: JsonValue | undefined,
+  path: string,
+  isFit: LeafRule,
+  found: Difference[],
+): void {
+  if (Array.isArray(ours) && Array.isArray(theirs)) {
+    if (ours.length !== theirs.length)
+      found.push({ path: `${path}.length`, ours: ours.length, theirs: theirs.length });
+    const length = Math.min(ours.length, theirs.length);
+    for (let i = 0; i < length; i++) walk(ours[i], theirs[i], `${path}[${i}]`, isFit, found);
+  } else if (isObject(ours) && isObject(theirs)) {
+    for (const name of new Set([...Object.keys(ours), ...Object.keys(theirs)])) {
+      walk(ours[name], theirs[name], `${path}.${name}`, isFit, found);
+    }
+  } else if (!isFit(ours, theirs, path)) {
+    found.push({ path: path === '' ? '.' : path, ours, theirs });
+  }
+}
+
+/** A whole number as bigint, so that 1 and 1n are one number. */
+const exact = (value: number | bigint): number | bigint =>
+  typeof value === 'number' && Number.isInteger(value) ? BigInt(value) : value;
+
+const isEqual: LeafRule = (ours, theirs) =>
+  ours === theirs || (isNumber(ours) && isNumber(theirs) && exact(ours) === exact(theirs));
+
+/** Every place where the values are not equal. */
+export function differences(ours: JsonValue | undefined, theirs: JsonValue | undefined): Difference[] {
+  const found: Difference[] = [];
+  walk(ours, theirs, '', isEqual, found);
+  return found;
+}
+
+const kindOf = (value: JsonValue | undefined): string => {
+  if (value === undefined) return 'absent';
+  if (value === null) return 'null';
+  return isNumber(value) ? 'number' : Array.isArray(value) ? 'array' : typeof value;
+};
+
+function walkShape(
+  ours: JsonValue | undefined,
+  theirs: JsonValue | undefined,
+  path: string,
+  found: Difference[],
+): void {
+  if (Array.isArray(ours) && Array.isArray(theirs)) {
+    // Of lists the first entries speak for the others: what they list is the node's own.
+    if (ours.length > 0 && theirs.length > 0) walkShape(ours[0], theirs[0], `${path}[0]`, found);
+  } else if (isObject(ours) && isObject(theirs)) {
+    for (const name of new Set([...Object.keys(ours), ...Object.keys(theirs)])) {
+      walkShape(ours[name], theirs[name], `${path}.${name}`, found);
+    }
+  } else if (kindOf(ours) !== kindOf(theirs) && ours !== null && theirs !== null) {
+    found.push({ path: path === '' ? '.' : path, ours, theirs });
+  }
+}
+
+/** Every place where members or their JSON types differ; null may stand for any type, an empty list for any list. */
+export function shapeDifferences(ours: JsonValue | undefined, theirs: JsonValue | undefined): Difference[] {
+  const found: Difference[] = [];
+  walkShape(ours, theirs, '', found);
+  return found;
+}
+
+/**
+ * Every place where `theirs` is not between two answers that were got before and after it. Numbers may move from
+ * one to the other, give or take `slack`; everything else must be equal to either.
+ */
+export function differencesBetween(
+  before: JsonValue | undefined,
+  theirs: JsonValue | undefined,
+  after: JsonValue | undefined,
+  slack: number,
+): Difference[] {
+  const afterAt = new Map<string, JsonValue | undefined>();
+  const note: LeafRule = (value, _, path) => {
+    afterAt.set(path, value);
+    return true;
+  };
+  walk(after, theirs, '', note, []);
+  const found: Difference[] = [];
+  const isBetween: LeafRule = (from, value, path) => {
+    const to = afterAt.get(path);
+    if (isEqual(from, value, path) || isEqual(to, value, path)) return true;
+    if (!isNumber(from) || !isNumber(value) || !isNumber(to)) return false;
+    const [low, high] = [Number(from), Number(to)].sort((a, b) => a - b) as [number, number];
+    return Number(value) >= low - slack && Number(value) <= high + slack;
+  };
+  walk(before, theirs, '', isBetween, found);
+  return found;
+}

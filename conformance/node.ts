@@ -1,0 +1,103 @@
+import { type JsonValue, parseJson, type WritableJson, writeJson } from '../src/base/json.ts';
+
+/** A JSON-RPC node as it was named on the command line. URL and headers may hold secrets: they are never shown. */
+export type NodeAddress = Readonly<{
+  /** What reports call it. */
+  name: string;
+  url: string;
+  headers: Readonly<Record<string, string>>;
+}>;
+
+export type NodeError = Readonly<{ code: number; message: string; data: JsonValue | undefined }>;
+
+/** What came back: a result, a JSON-RPC error, or nothing that is JSON-RPC. */
+export type Reply = Readonly<
+  | { kind: 'result'; result: JsonValue }
+  | { kind: 'error'; error: NodeError }
+  | { kind: 'failure'; why: string }
+>;
+
+const TIMEOUT_MS = 30_000;
+const ANSWER_MAX_BYTES = 256 * 1024 * 1024;
+/** So often a node that asks for patience (429) is asked again. */
+const PATIENCE_MAX = 5;
+
+type Members = { readonly [name: string]: JsonValue };
+const isObject = (value: JsonValue | undefined): value is Members =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function readReply(text: string): Reply {
+  let parsed: JsonValue;
+  try {
+    parsed = parseJson(text);
+  } catch {
+    return { kind: 'failure', why: 'the answer is not JSON' };
+  }
+  if (!isObject(parsed)) return { kind: 'failure', why: 'the answer is no JSON object' };
+  const { error, result, id } = parsed;
+  if (id !== 1) return { kind: 'failure', why: 'the answer has not the id of the request' };
+  if (isObject(error)) {
+    const { code, message, data } = error;
+    if (typeof code !== 'number' || typeof message !== 'string') {
+      return { kind: 'failure', why: 'the error has no code or no message' };
+    }
+    return { kind: 'error', error: { code, message, data } };
+  }
+  return result === undefined
+    ? { kind: 'failure', why: 'the answer has neither result nor error' }
+    : { kind: 'result', result };
+}
+
+/** Asks one node. */
+export class RpcNode {
+  readonly name: string;
+  readonly #address: NodeAddress;
+
+  constructor(address: NodeAddress) {
+    this.name = address.name;
+    this.#address = address;
+  }
+
+  /** One call. Never rejects. A node that answers 429 is asked again after the time it names. */
+  async ask(method: string, params: WritableJson): Promise<Reply> {
+    const body = writeJson({ jsonrpc: '2.0', id: 1, method, params });
+    for (let asked = 1; ; asked++) {
+      const answered = await this.#post(body);
+      if (!('retryAfterMs' in answered)) return answered;
+      if (asked === PATIENCE_MAX) return { kind: 'failure', why: 'the node answers 429: slow down' };
+      await new Promise((resolve) => setTimeout(resolve, answered.retryAfterMs));
+    }
+  }
+
+  async #post(body: string): Promise<Reply | { retryAfterMs: number }> {
+    const { url, headers } = this.#address;
+    try {
+      const response = await fetch(url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body,
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+      });
+      if (response.status === 429) {
+        await response.body?.cancel();
+        return { retryAfterMs: 1000 * Math.min(30, Number(response.headers.get('retry-after')) || 1) };
+      }
+      if (Number(response.headers.get('content-length') ?? 0) > ANSWER_MAX_BYTES) {
+        await response.body?.cancel();
+        return { kind: 'failure', why: 'the answer is too large to compare' };
+      }
+      return readReply(await response.text());
+    } catch (error) {
+      const late = error instanceof Error && error.name === 'TimeoutError';
+      return { kind: 'failure', why: late ? `no answer in ${TIMEOUT_MS} ms` : 'no connection' };
+    }
+  }
+
+  /** A result that the runner itself needs. @throws Error that names the method. */
+  async need(method: string, params: WritableJson): Promise<JsonValue> {
+    const reply = await this.ask(method, params);
+    if (reply.kind === 'result') return reply.result;
+    const why = reply.kind === 'error' ? reply.error.message : reply.why;
+    throw new Error(`${this.name} does not answer ${method}: ${why}`);
+  }
+}

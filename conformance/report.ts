@@ -1,0 +1,45 @@
+import { type JsonValue, type WritableJson, writeJson } from '../src/base/json.ts';
+import type { Difference } from './differences.ts';
+import type { Row } from './run.ts';
+
+const SHOWN_MAX = 5;
+const VALUE_MAX_CHARS = 120;
+
+const marks = { same: 'ok  ', different: 'DIFF', undecided: '?   ', unanswered: 'none' } as const;
+
+function shorten(value: JsonValue | undefined): string {
+  const text = value === undefined ? '(absent)' : writeJson(value);
+  return text.length > VALUE_MAX_CHARS ? `${text.slice(0, VALUE_MAX_CHARS)}…` : text;
+}
+
+const describe = ({ path, ours, theirs }: Difference): string =>
+  `       ${path}: ${shorten(ours)} against ${shorten(theirs)}\n`;
+
+/** One call as a line, with what differs below it. */
+export function describeRow({ plan, verdict }: Row): string {
+  const why = verdict.why === undefined ? '' : ` (${verdict.why})`;
+  const shown = verdict.differences.slice(0, SHOWN_MAX).map(describe).join('');
+  const left = verdict.differences.length - SHOWN_MAX;
+  const more = left > 0 ? `       … and ${left} more\n` : '';
+  return `${marks[verdict.kind]} ${plan.method} ${plan.name} [${plan.by}]${why}\n${shown}${more}`;
+}
+
+/** How many calls came out how. */
+export function describeTotal(rows: readonly Row[]): string {
+  const count = (kind: keyof typeof marks): number =>
+    rows.filter(({ verdict }) => verdict.kind === kind).length;
+  const methods = new Set(rows.map(({ plan }) => plan.method)).size;
+  return `${rows.length} calls of ${methods} methods: ${count('same')} same, ${count('different')} different, ${count('undecided')} undecided, ${count('unanswered')} unanswered\n`;
+}
+
+/** The whole run for programs. */
+export const reportJson = (rows: readonly Row[]): WritableJson =>
+  rows.map(({ plan, verdict }) => ({
+    method: plan.method,
+    name: plan.name,
+    params: plan.params,
+    by: plan.by,
+    verdict: verdict.kind,
+    why: verdict.why,
+    differences: verdict.differences.map(({ path, ours, theirs }) => ({ path, ours, theirs })),
+  }));

@@ -1,0 +1,37 @@
+import { type MethodName, methods } from '../src/protocol/methods.ts';
+import { findAnchors } from './anchors.ts';
+import { type CompareOptions, compareCall, compareOptions, type Verdict } from './compare.ts';
+import { type NodeAddress, RpcNode } from './node.ts';
+import { type Plan, plansFor } from './plans.ts';
+
+/** What came of one call. */
+export type Row = Readonly<{ plan: Plan; verdict: Verdict }>;
+
+export type RunOptions = Readonly<{
+  ours: NodeAddress;
+  theirs: NodeAddress;
+  /** Only these methods; all when empty. */
+  only: readonly MethodName[];
+  compare?: Partial<CompareOptions>;
+  /** Told after each call. */
+  onRow?: (row: Row, done: number, of: number) => void;
+}>;
+
+/**
+ * Puts the same calls to two nodes, one after the other so that neither is overrun.
+ * @throws Error when the first node does not answer what the calls are made of.
+ */
+export async function runConformance(options: RunOptions): Promise<Row[]> {
+  const ours = new RpcNode(options.ours);
+  const theirs = new RpcNode(options.theirs);
+  const names = options.only.length > 0 ? options.only : (Object.keys(methods) as MethodName[]);
+  const plans = plansFor(await findAnchors(ours), names);
+  const compare = { ...compareOptions, ...options.compare };
+  const rows: Row[] = [];
+  for (const plan of plans) {
+    const row = { plan, verdict: await compareCall(ours, theirs, plan, compare) };
+    rows.push(row);
+    options.onRow?.(row, rows.length, plans.length);
+  }
+  return rows;
+}
