@@ -45,6 +45,7 @@ export class KeyDirectory {
    * still holds that very record, so every change of a key drops it.
    */
   readonly #verified: Lru<string, KeyRecord>;
+  readonly #listeners = new Set<(record: KeyRecord) => void>();
   #storeReachable = false;
   #leftOut = 0;
 
@@ -98,7 +99,17 @@ export class KeyDirectory {
       if (known !== undefined && known >= record.version) continue;
       if (this.#take(record)) taken.push(record);
     }
+    for (const record of taken) for (const listener of this.#listeners) listener(record);
     return taken;
+  }
+
+  /**
+   * Tells of each record that is taken in from now on, once the directory holds it. A listener must not throw.
+   * @returns what ends it.
+   */
+  onChange(listener: (record: KeyRecord) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
   }
 
   #take(record: KeyRecord): boolean {
@@ -174,7 +185,8 @@ export class KeyDirectory {
   }
 }
 
-function isUsable({ state, expiresAt }: KeyRecord, nowMs: number): boolean {
+/** Whether a key may be used at this time, in Unix milliseconds. */
+export function isUsable({ state, expiresAt }: KeyRecord, nowMs: number): boolean {
   if (state !== 'active' && state !== 'rotating') return false;
   return expiresAt === null || nowMs < expiresAt;
 }

@@ -18,7 +18,7 @@ export interface FeedListener {
 export interface Feed {
   /**
    * Begins to feed a subscription. What happens after the promise is kept is told; the listener may hear sooner.
-   * @returns what ends it.
+   * @returns what ends it; harmless when it is over.
    * @throws Failure UPSTREAM_UNAVAILABLE when nobody can feed it; RpcError with a node's own refusal.
    */
   open(subscription: Subscription, listener: FeedListener): Promise<() => void>;
