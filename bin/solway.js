@@ -1,4 +1,6 @@
 #!/usr/bin/env node
+import { existsSync } from 'node:fs';
+
 // Written so that any Node.js can parse it: an old one must get this far to be told.
 const NEEDED = 24;
 const major = Number(process.versions.node.split('.')[0]);
@@ -16,5 +18,11 @@ if (major < NEEDED) {
   );
   process.exitCode = 1;
 } else {
-  import('../dist/cli/main.js');
+  import('../dist/cli/main.js').catch((error) => {
+    if (existsSync(new URL('../dist/cli/main.js', import.meta.url))) throw error;
+    process.stderr.write(
+      'solway is not built here: run "npm run build" first, or from the sources "npm run solway -- <command>".\n',
+    );
+    process.exitCode = 1;
+  });
 }

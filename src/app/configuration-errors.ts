@@ -3,7 +3,7 @@ import { UNKNOWN_FIELDS_SEPARATOR } from './configuration-fields.ts';
 
 /** One thing to mend: where it stands, and what is wrong and what to do. */
 export type Problem = Readonly<{
-  /** `solway.toml`, `SOLWAY_PORT`, `--upstream`. */
+  /** `/etc/solway.toml` as it was named, `SOLWAY_PORT`, `--upstream`. */
   source: string;
   /** Dotted path of the field; empty when the source is not a file or the whole file is meant. */
   field: string;

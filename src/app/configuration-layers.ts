@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { basename, dirname, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { parse, TomlError } from 'smol-toml';
 import type { ConfigurationArguments } from './configuration-arguments.ts';
 import { ConfigurationError, type Problem, type SourceOf } from './configuration-errors.ts';
@@ -50,12 +50,11 @@ function readToml(file: string, shown: string): Table {
   }
 }
 
-/** --config, else SOLWAY_CONFIG, else solway.toml where the program was started, else nothing. */
+/** --config, else SOLWAY_CONFIG, else solway.toml where the program was started, else nothing; as it was written. */
 function chooseFile(given: ConfigurationArguments, environment: Environment): string | null {
   const named = given.config ?? (environment.SOLWAY_CONFIG || undefined);
-  if (named !== undefined) return resolve(named);
-  const usual = resolve(DEFAULT_FILE);
-  return existsSync(usual) ? usual : null;
+  if (named !== undefined) return named;
+  return existsSync(DEFAULT_FILE) ? DEFAULT_FILE : null;
 }
 
 /** Numbers are text outside of files; what is no number stays text, for the schema to refuse. */
@@ -150,12 +149,13 @@ function sourceFinder(sources: Sources, fallback: string): SourceOf {
  * @throws ConfigurationError
  */
 export function readLayers(given: ConfigurationArguments, environment: Environment): Layers {
-  const file = chooseFile(given, environment);
-  const raw: Table = file === null ? {} : readToml(file, basename(file));
+  const shown = chooseFile(given, environment);
+  const file = shown === null ? null : resolve(shown);
+  const raw: Table = file === null || shown === null ? {} : readToml(file, shown);
   const sources: Sources = new Map();
   putEnvironment(raw, environment, sources);
   putArguments(raw, given, sources);
-  const sourceOf = sourceFinder(sources, file === null ? 'configuration' : basename(file));
+  const sourceOf = sourceFinder(sources, shown ?? 'configuration');
   const problems: Problem[] = [];
   const folder = file === null ? process.cwd() : dirname(file);
   const resolved = resolveReferences(raw, (value, field) => {

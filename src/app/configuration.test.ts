@@ -1,6 +1,6 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { defaultPlanLimits } from '../access/key-record.ts';
 import { loadConfiguration } from './configuration.ts';
@@ -22,13 +22,13 @@ function load(toml: string | null, args: string[] = [], environment: Environment
   return loadConfiguration(configurationArguments(parseArguments(all, configurationOptions)), environment);
 }
 
-/** What the loading says is wrong. */
+/** What the loading says is wrong, without the folder of the file. */
 function complaint(toml: string | null, args: string[] = [], environment: Environment = {}): string {
   try {
     load(toml, args, environment);
     return 'nothing';
   } catch (error) {
-    return (error as Error).message;
+    return (error as Error).message.replaceAll(`${folder}/`, '');
   }
 }
 
@@ -233,6 +233,13 @@ describe('the sources of the configuration', () => {
 
   it('treat an empty variable as one that is not set', () => {
     expect(load('', [], { SOLWAY_PORT: '', DATABASE_URL: '' }).server.port).toBe(8080);
+  });
+
+  it('are told with the file as it was named', () => {
+    writeFileSync(file, 'hots = 1');
+    const named = relative(process.cwd(), file);
+    expect(() => load(null, ['--config', named])).toThrow(`${named}: hots: there is no such field`);
+    expect(() => load(null, [], { SOLWAY_CONFIG: file })).toThrow(`${file}: hots: there is no such field`);
   });
 
   it('find the file by SOLWAY_CONFIG', () => {

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { keyIdIn } from '../access/api-key.ts';
 import type { KeyRegister } from '../control/key-register.ts';
 import { KeyRefusedError } from '../control/key-register.ts';
@@ -9,6 +10,7 @@ import { addMissingPlans } from '../control/plans.ts';
 import { type Product, products } from '../protocol/product.ts';
 import type { Configuration } from './configuration.ts';
 import type { Environment } from './configuration-secrets.ts';
+import { databaseFile } from './data-dir.ts';
 import { openStore, pepperSources } from './store.ts';
 
 /** The operations on keys, as a person at the command line has them. Times are Unix milliseconds. */
@@ -70,17 +72,30 @@ function officeOf(register: KeyRegister): KeyOffice {
   };
 }
 
+/** @throws KeyRefusedError not-found, where a store would have to be made for keys that cannot be there. */
+function checkStoreExists({ store, dataDir }: Configuration): void {
+  const file = databaseFile(dataDir);
+  if (store.databaseUrl !== null || existsSync(file)) return;
+  throw new KeyRefusedError(
+    'not-found',
+    `there is no database ${file}: give the --config or --data-dir that the service has, or make a key first`,
+  );
+}
+
 /**
  * Opens the store, does `work` and closes it again. A running service learns of every change within a second.
  * @param actor - who acts, for the audit log.
+ * @param makesStore - makes the database when there is none; else that is refused.
  * @throws what control throws: KeyRefusedError, PepperError, SchemaTooNewError, or the driver's own error.
  */
 export async function withKeyOffice<Result>(
   configuration: Configuration,
   environment: Environment,
   actor: string,
+  makesStore: boolean,
   work: (office: KeyOffice) => Promise<Result>,
 ): Promise<Result> {
+  if (!makesStore) checkStoreExists(configuration);
   const store = await openStore(configuration);
   try {
     const peppers = await openPeppers(store, pepperSources(configuration, environment));

@@ -3,6 +3,7 @@ import { SchemaTooNewError } from '../control/database/migrate.ts';
 import { StoreReplacedError } from '../control/database/open.ts';
 import { KeyRefusedError } from '../control/key-register.ts';
 import { PepperError } from '../control/pepper.ts';
+import { ArgumentsError } from './configuration-arguments.ts';
 import { ConfigurationError } from './configuration-errors.ts';
 import { showUrl } from './configuration-secrets.ts';
 import { PortTakenError } from './listen-once.ts';
@@ -61,6 +62,13 @@ const ownErrors = [
   PepperError,
   SchemaTooNewError,
 ];
+
+/** Whether the mistake stands on the command line itself, and not in what the program found. */
+export function isOfArguments(error: unknown): error is Error {
+  if (error instanceof ArgumentsError) return true;
+  if (error instanceof KeyRefusedError) return error.reason === 'invalid';
+  return error instanceof ConfigurationError && error.problems.every(({ source }) => source.startsWith('--'));
+}
 
 function remedyOf(error: unknown): string | null {
   const code = codeOf(error);

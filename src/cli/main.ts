@@ -1,7 +1,5 @@
-import { ArgumentsError } from '../app/configuration-arguments.ts';
-import { ConfigurationError } from '../app/configuration-errors.ts';
 import { nearestName } from '../app/configuration-names.ts';
-import { problemText } from '../app/problem-text.ts';
+import { isOfArguments, problemText } from '../app/problem-text.ts';
 import { type Command, exitCodes, type Terminal, UsageError } from './command.ts';
 import { PROGRAM_VERSION } from './program-version.ts';
 
@@ -50,12 +48,8 @@ function unknownCommand(name: string): string {
   return `there is no command "${name.slice(0, 40)}": ${hint}`;
 }
 
-/** Whether all that is wrong with the configuration stands on the command line. */
-const isOfArguments = (error: unknown): error is ConfigurationError =>
-  error instanceof ConfigurationError && error.problems.every(({ source }) => source.startsWith('--'));
-
 function fail(error: unknown, json: boolean): number {
-  const usage = error instanceof UsageError || error instanceof ArgumentsError || isOfArguments(error);
+  const usage = error instanceof UsageError || isOfArguments(error);
   const text = usage ? error.message : problemText(error);
   if (json) terminal.out(`${JSON.stringify({ error: text })}\n`);
   else terminal.err(`solway: ${text}\n`);

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -85,7 +85,7 @@ describe('solway keys', () => {
     [['keys', 'create'], 2, 'a key needs a name: solway keys create --name "web shop"'],
     [
       ['keys', 'create', '--name', 'x', '--product', 'ws'],
-      1,
+      2,
       'there is no product "ws": it is one of rpc, grpc, fs',
     ],
     [
@@ -95,7 +95,7 @@ describe('solway keys', () => {
     ],
     [
       ['keys', 'create', '--name', 'x', '--expires', '2020-01-01'],
-      1,
+      2,
       'the time of expiry has passed: give one that lies ahead',
     ],
     [['keys', 'rotate'], 2, 'name the key: solway keys rotate KEY'],
@@ -112,13 +112,36 @@ describe('solway keys', () => {
       2,
       '--overlap is a number of hours such as 24, 0.5 or 0',
     ],
+    [['keys', 'rotate', '11111111', '--overlap', '9999'], 2, 'the overlap of a rotation is 0 to 90 days'],
+    [
+      ['keys', 'create', '--name', 'x', '--plan', 'gold'],
+      2,
+      'there is no plan "gold": use one of default, or configure it',
+    ],
     [['keys', 'list', '--jsn'], 2, 'there is no option --jsn: did you mean --json?'],
     [['kyes'], 2, 'there is no command "kyes": did you mean "solway keys"?'],
   ])('answers %j with exit code %i and what to write', async (args, code, words) => {
+    await (await openDatabase({ file: join(folder, 'solway-data/solway.db') })).close();
     expect(await solway(...args)).toEqual({ code, out: '', err: `solway: ${words}\n` });
   });
 
+  it('says so where there is no database, and makes none', async () => {
+    for (const args of [['list'], ['revoke', '11111111'], ['list', '--data-dir', 'elsewhere']]) {
+      const { code, out, err } = await solway('keys', ...args);
+      expect([code, out]).toEqual([1, '']);
+      expect(err).toMatch(/^solway: there is no database .*solway\.db: give the --config or --data-dir/);
+    }
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('says of a rotation without overlap that the old key has ended', async () => {
+    const { key } = JSON.parse((await solway('keys', 'create', '--name', 'x', '--json')).out);
+    const { out } = await solway('keys', 'rotate', key.id, '--overlap', '0');
+    expect(out).toContain(`The old key svc_rpc_live_${key.id}… has ended.\n`);
+  });
+
   it('tells a problem as JSON when JSON is asked for', async () => {
+    await solway('keys', 'create', '--name', 'x');
     const { code, out, err } = await solway('keys', 'revoke', '11111111', '--json');
     expect([code, err]).toEqual([1, '']);
     expect(JSON.parse(out)).toEqual({ error: 'there is no such key: see the list of keys for the ids' });
@@ -145,11 +168,11 @@ describe('solway keys', () => {
   });
 
   it('changes reach a running gateway within a second of the command', async () => {
-    await solway('keys', 'list');
+    await solway('keys', 'create', '--name', 'first');
     const dataDir = join(folder, 'solway-data');
     const store = await openDatabase({ file: join(dataDir, 'solway.db') });
     const { secrets } = await openPeppers(store, { dataDir });
-    const seen = Promise.withResolvers<number>();
+    let seen = Promise.withResolvers<number>();
     const directory = new KeyDirectory({ peppers: secrets });
     const sink = {
       apply: (records: Parameters<KeyDirectory['apply']>[0]) => {
@@ -160,6 +183,7 @@ describe('solway keys', () => {
     };
     const feed = new KeyFeed({ store, sink });
     await feed.start();
+    seen = Promise.withResolvers<number>();
     try {
       const { secret, key } = JSON.parse((await solway('keys', 'create', '--name', 'x', '--json')).out);
       expect((await seen.promise) - performance.now()).toBeLessThan(1_100);

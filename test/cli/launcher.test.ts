@@ -1,14 +1,16 @@
 import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { temporaryFolder } from '../service/program.ts';
 
 const launcher = join(import.meta.dirname, '../../bin/solway.js');
 
 /** Starts the launcher in a Node.js that says it is of this version. */
-function launch(version: string) {
+function launch(version: string, file = launcher) {
   const pretend = `Object.defineProperty(process, 'versions', { value: { node: '${version}' } })`;
   const preload = `data:text/javascript,${encodeURIComponent(pretend)}`;
-  return spawnSync(process.execPath, ['--import', preload, launcher, '--version'], { encoding: 'utf8' });
+  return spawnSync(process.execPath, ['--import', preload, file, '--version'], { encoding: 'utf8' });
 }
 
 describe('the launcher of the published package', () => {
@@ -16,6 +18,19 @@ describe('the launcher of the published package', () => {
     const { status, stdout, stderr } = launch(version);
     expect([status, stdout]).toEqual([1, '']);
     expect(stderr).toContain(`solway needs Node.js 24 or newer, and this is ${version}.`);
+  });
+
+  it('says what to run where nothing is built, and hides no mistake of what is', () => {
+    const folder = temporaryFolder('launcher');
+    const copy = join(folder, 'bin', 'solway.js');
+    cpSync(launcher, copy);
+    writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+    const bare = launch('24.0.0', copy);
+    expect([bare.status, bare.stdout]).toEqual([1, '']);
+    expect(bare.stderr).toMatch(/^solway is not built here: run "npm run build" first, [^\n]*\n$/);
+    mkdirSync(join(folder, 'dist', 'cli'), { recursive: true });
+    writeFileSync(join(folder, 'dist', 'cli', 'main.js'), "import './missing.js';");
+    expect(launch('24.0.0', copy).stderr).toContain('missing.js');
   });
 
   it('goes on to the program with a new one', () => {

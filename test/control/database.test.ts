@@ -84,6 +84,22 @@ describeOnBothStores('the database', ({ kind, fresh, open, server }) => {
     await migrate(store);
   });
 
+  it.runIf(kind === 'sqlite')(
+    'says that the disk is full, not that the change is undone already',
+    async () => {
+      const { db } = await open();
+      await sql`pragma max_page_count = 40`.execute(db);
+      const fill = db.transaction().execute(async (trx) => {
+        for (let id = 1; ; id++) {
+          const row = { id, at: 1, actor: 'a', action: 'b', key_id: null, detail: 'x'.repeat(4_000) };
+          await trx.insertInto('audit').values(row).execute();
+        }
+      });
+      await expect(fill).rejects.toMatchObject({ code: 'SQLITE_FULL' });
+      expect(await db.selectFrom('audit').selectAll().execute()).toEqual([]);
+    },
+  );
+
   it('gives integers as numbers, whatever the dialect', async () => {
     const { db } = await open();
     const at = 1_795_253_575_822;

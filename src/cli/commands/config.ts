@@ -34,7 +34,9 @@ function showProblems(error: ConfigurationError, json: boolean, terminal: Termin
 
 async function run(args: readonly string[], terminal: Terminal): Promise<number> {
   const parsed = parseArguments(args, options);
-  if (parsed.positionals.join(' ') !== 'check') throw new UsageError('write: solway config check');
+  const [action, file] = parsed.positionals;
+  if (action !== 'check' || parsed.positionals.length > 2) throw new UsageError('write: solway config check');
+  if (file !== undefined) throw new UsageError(`write: solway config check --config ${file}`);
   const json = parsed.values.json === true;
   try {
     const configuration = loadConfiguration(configurationArguments(parsed), terminal.environment);

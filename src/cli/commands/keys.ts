@@ -85,6 +85,12 @@ async function list({ office, values }: Job): Promise<Report> {
   return { text: keyTable(keys), json: { keys } };
 }
 
+/** What becomes of the key that was replaced. */
+function fate({ key, old }: Awaited<ReturnType<KeyOffice['rotate']>>): string {
+  const end = old.expiresAt ?? 0;
+  return end <= key.createdAt ? 'has ended' : `goes on until ${new Date(end).toISOString()}`;
+}
+
 async function rotate({ office, values, key, overlapHours }: Job): Promise<Report> {
   if (values.cut === true) {
     const cut = await office.cutOverlap(key);
@@ -92,9 +98,8 @@ async function rotate({ office, values, key, overlapHours }: Job): Promise<Repor
   }
   const hours = values.overlap === undefined ? overlapHours : parseHours(values.overlap);
   const rotated = await office.rotate(key, Math.round(hours * 3_600_000));
-  const end = new Date(rotated.old.expiresAt ?? 0).toISOString();
   return {
-    text: `${newKeyText(rotated)}The old key ${rotated.old.start}… goes on until ${end}.\n`,
+    text: `${newKeyText(rotated)}The old key ${rotated.old.start}… ${fate(rotated)}.\n`,
     json: rotated,
   };
 }
@@ -155,7 +160,8 @@ async function run(args: readonly string[], terminal: Terminal): Promise<number>
   const parsed = parseArguments(args, options);
   const action = chooseAction(parsed);
   const configuration = loadConfiguration(configurationArguments(parsed), terminal.environment);
-  const report = await withKeyOffice(configuration, terminal.environment, actor(), (office) =>
+  const makesStore = action.does === create;
+  const report = await withKeyOffice(configuration, terminal.environment, actor(), makesStore, (office) =>
     action.does({
       office,
       values: parsed.values as Values,

@@ -74,7 +74,20 @@ function readyLine(service: Service): string {
   return `${JSON.stringify({ event: 'ready', url: service.url, rpcUrl: rpcUrl(service), keys })}\n`;
 }
 
+/** `npm start --port 9000` gives npm the option: the program never sees it. @throws UsageError */
+function checkNpm({ npm_lifecycle_event: script, ...environment }: Terminal['environment']): void {
+  if (script !== 'start') return;
+  const kept = Object.keys(configurationOptions).find(
+    (name) => environment[`npm_config_${name.replaceAll('-', '_')}`] !== undefined,
+  );
+  if (kept === undefined) return;
+  throw new UsageError(
+    `npm took --${kept} for its own: write "--" before the options: npm start -- --${kept} …`,
+  );
+}
+
 async function run(args: readonly string[], terminal: Terminal): Promise<number> {
+  checkNpm(terminal.environment);
   const parsed = parseArguments(args, options);
   if (parsed.positionals.length > 0)
     throw new UsageError(`"${parsed.positionals[0]}" is not understood: see solway up --help`);

@@ -24,10 +24,12 @@ function isBusy(error: unknown): boolean {
  * event loop, which SQLite's own busy handler would.
  */
 class ImmediateDriver extends SqliteDriver {
+  readonly #database: SqliteDatabase.Database;
   readonly #lockWaitMs: number;
 
   constructor(database: SqliteDatabase.Database, lockWaitMs: number) {
     super({ database });
+    this.#database = database;
     this.#lockWaitMs = lockWaitMs;
   }
 
@@ -42,6 +44,11 @@ class ImmediateDriver extends SqliteDriver {
       }
       await delay(LOCK_RETRY_MS);
     }
+  }
+
+  /** SQLite itself has rolled back when the disk is full; asked to again, it would hide that with an error. */
+  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    if (this.#database.inTransaction) await super.rollbackTransaction(connection);
   }
 }
 
