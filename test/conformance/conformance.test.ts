@@ -9,7 +9,7 @@ import {
   MINT_SIZE,
   TOKEN_PROGRAM_ID,
 } from '@solana/spl-token';
-import { Connection, Keypair, SystemProgram, sendAndConfirmTransaction, Transaction } from '@solana/web3.js';
+import { Connection, Keypair, SystemProgram, Transaction } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { NodeAddress } from '../../conformance/node.ts';
 import { plansFor, unasked } from '../../conformance/plans.ts';
