@@ -77,15 +77,37 @@ function findingsOf(report: ProbeReport): Finding[] {
   return found.length > 0 ? found : [{ subject, verdict: 'good', text: describeReport(report) }];
 }
 
+/** What one node was found to be; `report` is null when it could not even be asked. */
+type Looked = Readonly<{ report: ProbeReport | null; findings: readonly Finding[] }>;
+
 async function checkUpstream(
   { network, ...node }: UpstreamConfiguration,
   timeoutMs: number,
-): Promise<Finding[]> {
+): Promise<Looked> {
   try {
-    return findingsOf(await probeNode(node, network, timeoutMs));
+    const report = await probeNode(node, network, timeoutMs);
+    return { report, findings: findingsOf(report) };
   } catch {
-    return [{ subject: `upstream ${node.name} (${network})`, verdict: 'bad', text: 'cannot be asked' }];
+    const subject = `upstream ${node.name} (${network})`;
+    return { report: null, findings: [{ subject, verdict: 'bad', text: 'cannot be asked' }] };
   }
+}
+
+/** Nodes of one network that belong to different chains: all but one of the chains would never be asked. */
+function checkChains(looked: readonly Looked[]): Finding[] {
+  const networks = new Map<string, Map<string, string[]>>();
+  for (const { report } of looked) {
+    if (report === null || report.genesisHash === null) continue;
+    const chains = networks.get(report.network) ?? new Map<string, string[]>();
+    chains.set(report.genesisHash, [...(chains.get(report.genesisHash) ?? []), report.node]);
+    networks.set(report.network, chains);
+  }
+  return [...networks].flatMap(([network, chains]): Finding[] => {
+    if (chains.size < 2) return [];
+    const told = [...chains].map(([hash, nodes]) => `${hash} (${nodes.join(', ')})`).join(' and ');
+    const text = `its nodes belong to different chains: their genesis hashes are ${told}. Take out those of the wrong chain.`;
+    return [{ subject: `network ${network}`, verdict: 'bad', text }];
+  });
 }
 
 /**
@@ -97,7 +119,9 @@ export async function examine(configuration: Configuration, environment: Environ
   const database = await checkDatabase(configuration, environment);
   const rights = await checkPepperRights(configuration, environment);
   const { attemptTimeoutMs } = configuration.upstreamPool;
-  const nodes = configuration.upstreams.map((node) => checkUpstream(node, attemptTimeoutMs));
+  const nodes = await Promise.all(
+    configuration.upstreams.map((node) => checkUpstream(node, attemptTimeoutMs)),
+  );
   return [
     ...checkVariables(environment),
     dataDir,
@@ -106,6 +130,7 @@ export async function examine(configuration: Configuration, environment: Environ
     ...rights,
     await checkPort(configuration),
     ...(await checkLedger(configuration)),
-    ...(await Promise.all(nodes)).flat(),
+    ...nodes.flatMap(({ findings }) => findings),
+    ...checkChains(nodes),
   ];
 }

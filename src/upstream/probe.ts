@@ -69,7 +69,7 @@ const STATUS_REMEDY: Readonly<Record<number, string>> = {
 };
 
 /** Why a node that gave no JSON-RPC answer did not. */
-function unreachable(outcome: Outcome): ProbeFinding {
+function unreachable(outcome: Outcome, tls: boolean): ProbeFinding {
   switch (outcome.kind) {
     case 'status':
       return error(
@@ -88,7 +88,12 @@ function unreachable(outcome: Outcome): ProbeFinding {
             'It takes the request and drops the connection.',
             'Check that the port speaks HTTP, and whether it wants https.',
           )
-        : error('No connection can be made.', 'Check host and port of the URL, and that the node runs.');
+        : error(
+            'No connection can be made.',
+            tls
+              ? 'Check host and port of the URL, that the node runs, and that it has TLS there and a good certificate: without TLS write http.'
+              : 'Check host and port of the URL, and that the node runs.',
+          );
     default:
       return error('What it answers is not JSON-RPC.', 'Check that the URL is that of the RPC port.');
   }
@@ -142,7 +147,9 @@ function reportOf(config: NodeConfig, network: Network, asked: Questions): Probe
     healthy: reachable ? stringOf(asked.getHealth) === 'ok' : null,
     slot: slotOf(asked.getSlot),
     firstAvailableBlock: slotOf(asked.getFirstAvailableBlock),
-    findings: reachable ? findingsOf(asked, network) : [unreachable(asked.getVersion.outcome)],
+    findings: reachable
+      ? findingsOf(asked, network)
+      : [unreachable(asked.getVersion.outcome, config.url.startsWith('https:'))],
   };
 }
 

@@ -82,6 +82,24 @@ describe('solway doctor', () => {
     expect(out).not.toContain(SECRET);
   });
 
+  it('calls nodes of one network that belong to different chains a problem', async () => {
+    const [one, other] = [await startNode('A'.repeat(43)), await startNode('B'.repeat(43))];
+    const { code, out } = await doctor('--upstream', one, '--upstream', other);
+    expect(code).toBe(1);
+    expect(out).toContain(
+      'BAD   network mainnet-beta: its nodes belong to different chains: their genesis hashes are ' +
+        `${'A'.repeat(43)} (mainnet-beta-1) and ${'B'.repeat(43)} (mainnet-beta-2). Take out those`,
+    );
+    const alike = await doctor('--upstream', one, '--upstream', one);
+    expect([alike.code, alike.out]).toEqual([0, expect.not.stringContaining('different chains')]);
+  });
+
+  it('thinks of https where a node has none', async () => {
+    const node = (await startNode(MAINNET)).replace('http:', 'https:');
+    const { code, out } = await doctor('--upstream', node);
+    expect([code, out]).toEqual([1, expect.stringContaining('without TLS write http.')]);
+  });
+
   it('says what to mend in the configuration before it looks further', async () => {
     writeFileSync(join(folder, 'solway.toml'), '[server]\nprot = 1\n');
     const { code, out } = await doctor();
