@@ -25,8 +25,9 @@ export const text = (pattern: RegExp, rule: string) =>
     error: ({ input }) => `${showValue(input)} must be ${rule}`,
   });
 
-function isUrl(value: unknown, schemes: readonly string[]): boolean {
+function isUrl(value: unknown, schemes: readonly string[], words: readonly string[]): boolean {
   if (typeof value !== 'string') return false;
+  if (words.includes(value)) return true;
   const parsed = URL.parse(value);
   return parsed !== null && schemes.includes(parsed.protocol) && parsed.hostname !== '';
 }
@@ -34,9 +35,15 @@ function isUrl(value: unknown, schemes: readonly string[]): boolean {
 /**
  * A URL of one of the schemes. The value may hold a key, so of a wrong one only scheme and host are shown.
  * @param kind - how errors call it: `an http(s) URL`.
+ * @param words - what may stand there instead.
  */
-export const url = (schemes: readonly string[], kind: string, example: string) =>
-  z.custom<string>((value) => isUrl(value, schemes), {
+export const url = (
+  schemes: readonly string[],
+  kind: string,
+  example: string,
+  words: readonly string[] = [],
+) =>
+  z.custom<string>((value) => isUrl(value, schemes, words), {
     error: ({ input }) => {
       const shown =
         typeof input === 'string'

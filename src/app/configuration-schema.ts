@@ -93,6 +93,9 @@ const headers = z
 
 const httpUrl = url(['http:', 'https:'], 'an http(s) URL', 'https://host/path');
 
+/** In place of a WebSocket address: the node has none. */
+export const WS_OFF = 'off';
+
 const upstreamNode = section({
   network: word(networks).optional(),
   name: text(
@@ -100,7 +103,7 @@ const upstreamNode = section({
     'a name of 1 to 64 letters, digits, dots, dashes or underscores',
   ).optional(),
   url: httpUrl,
-  ws: url(['ws:', 'wss:'], 'a ws(s) URL', 'wss://host/path').nullable().default(null),
+  ws: url(['ws:', 'wss:'], 'a ws(s) URL or "off"', 'wss://host/path', [WS_OFF]).nullable().default(null),
   grpc: httpUrl.nullable().default(null),
   headers: headers.default({}),
 });

@@ -112,7 +112,7 @@ describe('a mistake in the configuration', () => {
     ],
     [
       `${NODE}ws = "https://x"`,
-      'solway.toml: upstream[0].ws: "https://x" is not a ws(s) URL: write it as "wss://host/path"',
+      'solway.toml: upstream[0].ws: "https://x" is not a ws(s) URL or "off": write it as "wss://host/path"',
     ],
     [
       `${NODE}name = "a b"`,
@@ -200,7 +200,7 @@ describe('a mistake in the configuration', () => {
     );
     expect(complaint('', ['--upstream', 'https://a', '--upstream', 'b', '--ws', 'c'])).toBe(
       '--upstream (2): the value is not an http(s) URL: write it as "https://host/path"\n' +
-        '--ws (2): the value is not a ws(s) URL: write it as "wss://host/path"',
+        '--ws (2): the value is not a ws(s) URL or "off": write it as "wss://host/path"',
     );
     expect(complaint(null, ['--config', join(folder, 'none.toml')])).toBe(
       'none.toml: the file does not exist',
@@ -259,9 +259,20 @@ describe('the sources of the configuration', () => {
       'devnet',
     ];
     expect(load(NODE, args).upstreams).toMatchObject([
-      { name: 'mainnet-beta-1', url: 'https://a', ws: null, grpc: 'https://g' },
+      { name: 'mainnet-beta-1', url: 'https://a', ws: 'wss://a', grpc: 'https://g' },
       { name: 'devnet-1', url: 'https://b', ws: 'wss://b', grpc: null },
     ]);
+  });
+
+  it('derive the WebSocket address of a node, unless it is given or off', () => {
+    const node = (ws: string) => `[[upstream]]\nurl = "http://h:8899/x"\n${ws}`;
+    const wsOf = (toml: string) => load(toml).upstreams[0]?.ws;
+    expect(wsOf(node(''))).toBe('ws://h:8900/x');
+    expect(wsOf(node('ws = "wss://other/y"'))).toBe('wss://other/y');
+    expect(wsOf(node('ws = "off"'))).toBeNull();
+    expect(complaint(node('ws = "of"'))).toBe(
+      'solway.toml: upstream[0].ws: the value is not a ws(s) URL or "off": write it as "wss://host/path"',
+    );
   });
 
   it('always give the default plan, and the others beside it', () => {

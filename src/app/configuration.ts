@@ -5,8 +5,9 @@ import type { ConfigurationArguments } from './configuration-arguments.ts';
 import { ConfigurationError, type Problem, problemsFrom, type SourceOf } from './configuration-errors.ts';
 import { readLayers } from './configuration-layers.ts';
 import { type CamelNames, camelNames } from './configuration-names.ts';
-import { configurationSchema, type RawConfiguration } from './configuration-schema.ts';
+import { configurationSchema, type RawConfiguration, WS_OFF } from './configuration-schema.ts';
 import type { Environment } from './configuration-secrets.ts';
+import { websocketUrlOf } from './websocket-url.ts';
 
 /** A node as the configuration names it, complete. `url`, `ws`, `grpc` and `headers` may hold secrets. */
 export type UpstreamConfiguration = Readonly<{
@@ -14,6 +15,7 @@ export type UpstreamConfiguration = Readonly<{
   /** Public name; given or made of network and position. */
   name: string;
   url: string;
+  /** As given, else derived from `url`; null for a node without PubSub. */
   ws: string | null;
   grpc: string | null;
   headers: Readonly<Record<string, string>>;
@@ -43,7 +45,8 @@ function completeUpstreams(raw: RawConfiguration): UpstreamConfiguration[] {
     const network = node.network ?? raw.networks.default;
     const nth = (counts.get(network) ?? 0) + 1;
     counts.set(network, nth);
-    return { ...node, network, name: node.name ?? `${network}-${nth}` };
+    const ws = node.ws === WS_OFF ? null : (node.ws ?? websocketUrlOf(node.url));
+    return { ...node, ws, network, name: node.name ?? `${network}-${nth}` };
   });
 }
 
