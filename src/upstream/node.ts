@@ -39,7 +39,7 @@ function basicAuthorization(url: URL): Record<string, string> {
 }
 
 /** Whatever must not come back to a client inside an error text: the host and all that may be a key. */
-function secretsOf(url: URL, headers: Readonly<Record<string, string>>): Buffer[] {
+export function secretsOf(url: URL, headers: Readonly<Record<string, string>>): Buffer[] {
   const pieces = [...url.pathname.split('/'), ...url.searchParams.values(), url.username, url.password];
   const values = Object.values(headers).flatMap((value) => value.split(' '));
   const long = [...pieces, ...values].filter((piece) => piece.length >= SECRET_LENGTH_MIN);

@@ -1,0 +1,166 @@
+import { WebSocket } from 'ws';
+import type { NodeConfig } from '../node.ts';
+import { secretsOf } from '../node.ts';
+import type { FeedLimits } from './limits.ts';
+import {
+  NodeSubscriptions,
+  type SubscribeAnswer,
+  type UpstreamRequest,
+  type UpstreamSink,
+} from './node-subscriptions.ts';
+import { readNodeMessage } from './pubsub-message.ts';
+import { readSlotInfo, type SlotInfo } from './slot-info.ts';
+
+/** Why a connection is over. A few words for logs: they hold nothing that a node sent. */
+export type ConnectionEnd =
+  | 'closed by the node'
+  | 'no connection'
+  | 'no answer to a ping'
+  | 'no PubSub message'
+  | 'no new slot'
+  | 'behind the network'
+  | 'closed by us';
+
+export type PubsubConnectionOptions = Readonly<{
+  /** The node, with a `ws` address. */
+  node: NodeConfig;
+  limits: FeedLimits;
+  /** Called once. */
+  onEnd: (end: ConnectionEnd) => void;
+}>;
+
+const SLOTS: UpstreamRequest = { kind: 'slot', params: Buffer.from('[]') };
+
+/**
+ * One WebSocket to the PubSub of one node. It subscribes to slots by itself and so knows how far the node is:
+ * the watchdog looks at that, not at the socket. Times are `performance.now()`.
+ */
+export class PubsubConnection {
+  readonly #options: PubsubConnectionOptions;
+  readonly #socket: WebSocket;
+  readonly #subscriptions: NodeSubscriptions;
+  readonly #ready = Promise.withResolvers<boolean>();
+  readonly #pings: NodeJS.Timeout;
+  #slotWaiters: ((info: SlotInfo | null) => void)[] = [];
+  #heardAt = performance.now();
+  #end: ConnectionEnd | null = null;
+  /** The newest slot it told of; null before the first, and for ever where the node tells no slots. */
+  lastSlot: SlotInfo | null = null;
+  /** When it told of a newer slot than before. */
+  progressAt = performance.now();
+
+  constructor(options: PubsubConnectionOptions) {
+    const { node, limits } = options;
+    this.#options = options;
+    const address = node.ws ?? '';
+    const secrets = secretsOf(new URL(address), node.headers ?? {});
+    this.#socket = new WebSocket(address, {
+      headers: { ...node.headers },
+      handshakeTimeout: limits.handshakeTimeoutMs,
+      maxPayload: limits.messageMaxBytes,
+      perMessageDeflate: false,
+      followRedirects: false,
+    });
+    this.#subscriptions = new NodeSubscriptions({
+      send: (request) => this.#socket.send(request, { binary: false }),
+      ackTimeoutMs: limits.ackTimeoutMs,
+      reveals: (bytes) => secrets.some((secret) => bytes.includes(secret)),
+    });
+    this.#listen();
+    this.#pings = setInterval(() => this.#ping(), limits.pingIntervalMs);
+  }
+
+  /** Whether it came up: kept when the node has told a first slot, or will not tell any. */
+  get ready(): Promise<boolean> {
+    return this.#ready.promise;
+  }
+
+  get ended(): boolean {
+    return this.#end !== null;
+  }
+
+  /** Streams on it, its own slots included. */
+  get load(): number {
+    return this.#subscriptions.size;
+  }
+
+  /** @returns `gone` at once when the connection is over. Wait for `ready` first. */
+  subscribe(request: UpstreamRequest, sink: UpstreamSink): Promise<SubscribeAnswer> {
+    if (this.#end !== null) return Promise.resolve({ kind: 'gone' });
+    return this.#subscriptions.subscribe(request, sink);
+  }
+
+  /** The node itself ends a signature's subscription with its last notification. */
+  endedByNode(request: UpstreamRequest): void {
+    this.#subscriptions.ended(request);
+  }
+
+  /** The next slot it tells of; null when it ends before. */
+  nextSlot(): Promise<SlotInfo | null> {
+    if (this.#end !== null) return Promise.resolve(null);
+    return new Promise((resolve) => this.#slotWaiters.push(resolve));
+  }
+
+  /** Ends it at once, without waiting for the other side, which may be dead. */
+  end(end: ConnectionEnd): void {
+    if (this.#end !== null) return;
+    this.#end = end;
+    clearInterval(this.#pings);
+    this.#socket.terminate();
+    this.#ready.resolve(false);
+    for (const tell of this.#slotWaiters.splice(0)) tell(null);
+    this.#options.onEnd(end);
+    this.#subscriptions.lose();
+  }
+
+  #listen(): void {
+    const socket = this.#socket;
+    socket.on('open', () => void this.#opened());
+    socket.on('message', (data, isBinary) => this.#received(data as Buffer, isBinary));
+    socket.on('pong', () => {
+      this.#heardAt = performance.now();
+    });
+    socket.on('error', () =>
+      this.end(this.#socket.readyState === WebSocket.CONNECTING ? 'no connection' : 'closed by the node'),
+    );
+    socket.on('close', () => this.end('closed by the node'));
+  }
+
+  async #opened(): Promise<void> {
+    const { handshakeTimeoutMs } = this.#options.limits;
+    const first = this.nextSlot();
+    const answer = await this.#subscriptions.subscribe(SLOTS, {
+      notify: (result) => this.#progress(result),
+      lost: () => {},
+    });
+    if (answer.kind === 'unanswered') this.end('no PubSub message');
+    // A network that stands still tells no slot; the connection is good all the same.
+    const late = setTimeout(() => this.#ready.resolve(this.#end === null), handshakeTimeoutMs);
+    if (answer.kind === 'opened') await first;
+    clearTimeout(late);
+    this.#ready.resolve(this.#end === null);
+  }
+
+  #received(data: Buffer, isBinary: boolean): void {
+    this.#heardAt = performance.now();
+    const message = isBinary ? null : readNodeMessage(data);
+    if (message === null) this.end('no PubSub message');
+    else if (this.#end === null) this.#subscriptions.take(message);
+  }
+
+  #progress(result: Buffer): void {
+    const info = readSlotInfo(result);
+    if (info === null) return;
+    if (this.lastSlot === null || info.slot > this.lastSlot.slot) {
+      this.lastSlot = info;
+      this.progressAt = performance.now();
+    }
+    for (const tell of this.#slotWaiters.splice(0)) tell(info);
+  }
+
+  #ping(): void {
+    const { pingIntervalMs, pongTimeoutMs } = this.#options.limits;
+    if (performance.now() - this.#heardAt > pingIntervalMs + pongTimeoutMs) this.end('no answer to a ping');
+    else if (this.#socket.readyState === WebSocket.OPEN) this.#socket.ping();
+  }
+}

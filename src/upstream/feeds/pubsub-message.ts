@@ -1,0 +1,119 @@
+import { MALFORMED, scanObject, skipSpace, skipString } from '../../base/json-scan.ts';
+import { errorCodeOf } from '../answer.ts';
+
+/**
+ * What a node sends over PubSub, found by a scan of its bytes: a notification's result is never parsed, so that it
+ * goes on as it came. Source: reference solana-json-rpc.md §3.1.
+ */
+
+/** How a node names a subscription: its number, or the raw JSON where that is no safe integer. */
+export type NodeSubscriptionId = number | string;
+
+export type NodeMessage = Readonly<
+  | { kind: 'notification'; id: NodeSubscriptionId; result: Buffer }
+  /** `body` is the raw `result`, or the raw `error` when the code is not 0. */
+  | { kind: 'answer'; id: number; body: Buffer; errorCode: number }
+>;
+
+/** Deeper than any message of a node nests. */
+const DEPTH_MAX = 256;
+/** So many digits always fit a safe integer. */
+const SAFE_DIGITS = 15;
+const HEAD = Buffer.from('{"jsonrpc":"2.0","method":"');
+const PARAMS = Buffer.from(',"params":');
+const OBJECT_CLOSE = 0x7d;
+
+/** The spans of one object's members that are looked for; -1 where a member is absent. */
+class Spans {
+  readonly bytes: Buffer;
+  readonly names: readonly Buffer[];
+  readonly from: number[];
+  readonly to: number[];
+
+  constructor(bytes: Buffer, names: readonly Buffer[]) {
+    this.bytes = bytes;
+    this.names = names;
+    this.from = names.map(() => -1);
+    this.to = names.map(() => -1);
+  }
+
+  of(index: number): Buffer | null {
+    const from = this.from[index] ?? -1;
+    return from < 0 ? null : this.bytes.subarray(from, this.to[index]);
+  }
+}
+
+const ENVELOPE = ['id', 'result', 'error', 'params'].map((name) => Buffer.from(name));
+const PAYLOAD = ['result', 'subscription'].map((name) => Buffer.from(name));
+
+function isAt(bytes: Buffer, at: number, end: number, text: Buffer): boolean {
+  return end - at === text.length && bytes.compare(text, 0, text.length, at, end) === 0;
+}
+
+function note(spans: Spans, nameStart: number, nameEnd: number, from: number, to: number): void {
+  for (let index = 0; index < spans.names.length; index++) {
+    if (!isAt(spans.bytes, nameStart, nameEnd, spans.names[index]!)) continue;
+    spans.from[index] = from;
+    spans.to[index] = to;
+  }
+}
+
+/** A node's id of a subscription, from its raw JSON. */
+export function subscriptionId(raw: Buffer): NodeSubscriptionId {
+  if (raw.length === 0 || raw.length > SAFE_DIGITS) return raw.toString('utf8');
+  let value = 0;
+  for (const byte of raw) {
+    if (byte < 0x30 || byte > 0x39) return raw.toString('utf8');
+    value = value * 10 + byte - 0x30;
+  }
+  return value;
+}
+
+function notificationOf(payload: Spans): NodeMessage | null {
+  const result = payload.of(0);
+  const id = payload.of(1);
+  return result === null || id === null ? null : { kind: 'notification', id: subscriptionId(id), result };
+}
+
+/** A notification in the order in which Agave writes it: one pass. Null when it is anything else. */
+function readNotification(bytes: Buffer): NodeMessage | null {
+  if (!isAt(bytes, 0, Math.min(HEAD.length, bytes.length), HEAD)) return null;
+  const at = skipString(bytes, HEAD.length - 1);
+  if (at === MALFORMED || !isAt(bytes, at, Math.min(at + PARAMS.length, bytes.length), PARAMS)) return null;
+  const payload = new Spans(bytes, PAYLOAD);
+  const end = scanObject(bytes, at + PARAMS.length, DEPTH_MAX, payload, note);
+  if (end === MALFORMED || bytes[end] !== OBJECT_CLOSE) return null;
+  return skipSpace(bytes, end + 1) === bytes.length ? notificationOf(payload) : null;
+}
+
+function answerOf(envelope: Spans): NodeMessage | null {
+  const id = subscriptionId(envelope.of(0) ?? Buffer.from('null'));
+  if (typeof id !== 'number') return null;
+  const error = envelope.of(2);
+  if (error !== null && error.toString('latin1') !== 'null') {
+    const errorCode = errorCodeOf(error);
+    return errorCode === null ? null : { kind: 'answer', id, body: error, errorCode };
+  }
+  const body = envelope.of(1);
+  return body === null ? null : { kind: 'answer', id, body, errorCode: 0 };
+}
+
+/** Any order and spacing: two passes. */
+function readAny(bytes: Buffer): NodeMessage | null {
+  const start = skipSpace(bytes, 0);
+  const envelope = new Spans(bytes, ENVELOPE);
+  const end = scanObject(bytes, start, DEPTH_MAX, envelope, note);
+  if (end === MALFORMED || skipSpace(bytes, end) !== bytes.length) return null;
+  const params = envelope.from[3] ?? -1;
+  if (params < 0) return answerOf(envelope);
+  const payload = new Spans(bytes, PAYLOAD);
+  return scanObject(bytes, params, DEPTH_MAX, payload, note) === MALFORMED ? null : notificationOf(payload);
+}
+
+/**
+ * Reads one message of a node. What is in it stays a view of the bytes.
+ * @param bytes - UTF-8, as the WebSocket has checked.
+ * @returns null when it is neither a notification nor an answer to a request with an id of ours.
+ */
+export const readNodeMessage = (bytes: Buffer): NodeMessage | null =>
+  readNotification(bytes) ?? readAny(bytes);
