@@ -12,6 +12,7 @@ import { envelopeLimits } from '../protocol/envelope.ts';
 import { products } from '../protocol/product.ts';
 import { httpOptions as http } from '../servers/http.ts';
 import { rpcServerOptions as rpc } from '../servers/rpc/server.ts';
+import { feedLimits as feed } from '../upstream/feeds/limits.ts';
 import { defaultUpstreamLimits as upstream } from '../upstream/limits.ts';
 import { section, switchOrAuto, text, url, whole, word } from './configuration-fields.ts';
 import { localnetDefaults, SLOTS_PER_EPOCH_MAX } from './localnet-defaults.ts';
@@ -65,6 +66,32 @@ const upstreamPool = section({
   poll_interval_ms: whole(50, HOUR_MS).default(upstream.pollIntervalMs),
   poll_timeout_ms: whole(50, HOUR_MS).default(upstream.pollTimeoutMs),
   lag_max_slots: whole(1, 1_000_000).default(upstream.lagMaxSlots),
+});
+
+const feeds = section({
+  handshake_timeout_ms: whole(50, 60_000).default(feed.handshakeTimeoutMs),
+  message_max_bytes: whole(MIB, 2_047 * MIB).default(feed.messageMaxBytes),
+  request_max_bytes: whole(1_024, 256 * MIB).default(feed.requestMaxBytes),
+  ping_interval_ms: whole(100, HOUR_MS).default(feed.pingIntervalMs),
+  pong_timeout_ms: whole(100, HOUR_MS).default(feed.pongTimeoutMs),
+  ack_timeout_ms: whole(50, HOUR_MS).default(feed.ackTimeoutMs),
+  open_timeout_ms: whole(50, HOUR_MS).default(feed.openTimeoutMs),
+  connection_subscriptions_max: whole(2, 1_000_000).default(feed.connectionSubscriptionsMax),
+  node_connections_max: whole(1, 10_000).default(feed.nodeConnectionsMax),
+  stall_ms: whole(100, HOUR_MS).default(feed.stallMs),
+  lag_max_slots: whole(1, 1_000_000).default(feed.lagMaxSlots),
+  reconnect_ms: whole(1, HOUR_MS).default(feed.reconnectMs),
+  reconnect_max_ms: whole(1, HOUR_MS).default(feed.reconnectMaxMs),
+  moves_max: whole(1, 10_000).default(feed.movesMax),
+  gap_timeout_ms: whole(100, HOUR_MS).default(feed.gapTimeoutMs),
+  gap_blocks_max: whole(1, 1_000_000).default(feed.gapBlocksMax),
+  gap_margin_slots: whole(0, 1_000).default(feed.gapMarginSlots),
+  gap_fills_max: whole(1, 10_000).default(feed.gapFillsMax),
+  held_max: whole(1, 10_000_000).default(feed.heldMax),
+  seen_max: whole(1, 10_000_000).default(feed.seenMax),
+  blocks_kept: whole(1, 10_000).default(feed.blocksKept),
+  block_reads_max: whole(1, 1_000).default(feed.blockReadsMax),
+  follower_lag_max_slots: whole(1, 1_000_000).default(feed.followerLagMaxSlots),
 });
 
 const localnet = section({
@@ -159,6 +186,7 @@ export const configurationSchema = section({
     .max(256, { error: 'has more than 256 nodes' })
     .default([]),
   upstream_pool: optional(upstreamPool),
+  feeds: optional(feeds),
   localnet: optional(localnet),
   store: optional(store),
   keys: optional(keys),
