@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { writeJson } from '../../base/json.ts';
-import { uiTokenAmount } from './ui-token-amount.ts';
+import { mintTokenAmount, uiTokenAmount } from './ui-token-amount.ts';
 
 const shown = (amount: bigint, decimals: number) => writeJson(uiTokenAmount(amount, decimals));
 
@@ -27,5 +27,46 @@ describe('a token amount', () => {
   it('has no number when 10^decimals is beyond u64', () => {
     expect(shown(1n, 19)).toContain('"uiAmount":1e-19,');
     expect(shown(10n, 20)).toContain('"uiAmount":null,"uiAmountString":"0.0000000000000000001"');
+  });
+});
+
+describe('a token amount of a mint', () => {
+  const interestBearing = {
+    initializationTimestamp: 0n,
+    preUpdateAverageRate: 32767,
+    lastUpdateTimestamp: 0n,
+    currentRate: 32767,
+  };
+  const scaledUiAmount = { multiplier: 2, newMultiplierEffectiveTimestamp: 100n, newMultiplier: 2.5 };
+  const of = (mint: Parameters<typeof mintTokenAmount>[1], now?: bigint) =>
+    writeJson(mintTokenAmount(1000n, mint, now));
+
+  it('is multiplied as the clock says', () => {
+    expect(of({ decimals: 2, scaledUiAmount }, 99n)).toBe(
+      '{"amount":"1000","decimals":2,"uiAmount":20.0,"uiAmountString":"20"}',
+    );
+    expect(of({ decimals: 2, scaledUiAmount }, 100n)).toContain('"uiAmount":25.0,"uiAmountString":"25"');
+  });
+
+  it('bears interest first, and is not multiplied then', () => {
+    expect(of({ decimals: 2, scaledUiAmount, interestBearing }, 31_556_736n)).toContain(
+      '"uiAmount":264.88,"uiAmountString":"264.88"',
+    );
+  });
+
+  it('has no number when it does not fit one', () => {
+    expect(of({ decimals: 0, interestBearing }, 31_556_736_000n)).toContain(
+      '"uiAmount":null,"uiAmountString":"inf"',
+    );
+    expect(of({ decimals: 0, interestBearing }, -(2n ** 63n))).toContain('"uiAmountString":"0"');
+    const outOfRange = { ...interestBearing, lastUpdateTimestamp: 1n };
+    expect(of({ decimals: 0, interestBearing: outOfRange }, -(2n ** 63n))).toContain(
+      '"uiAmount":null,"uiAmountString":""',
+    );
+  });
+
+  it('is what its decimals say without a clock or anything to scale', () => {
+    expect(of({ decimals: 2, scaledUiAmount, interestBearing })).toContain('"uiAmountString":"10"');
+    expect(of({ decimals: 2 }, 5n)).toContain('"uiAmountString":"10"');
   });
 });

@@ -1,4 +1,6 @@
 import { Float64, type WritableJson } from '../../base/json.ts';
+import type { MintScale } from '../token/mint-scale.ts';
+import { interestBearingAmount, scaledUiAmount } from '../token/ui-amount.ts';
 
 /** Above this, 10^decimals does not fit the u64 in which nodes compute it, and `uiAmount` is null. */
 const UI_AMOUNT_DECIMALS_MAX = 19;
@@ -22,6 +24,32 @@ function decimalText(amount: bigint, decimals: number): string {
  */
 export function uiTokenAmount(amount: bigint, decimals: number): WritableJson {
   return shown(amount, decimals, uiAmount(amount, decimals));
+}
+
+/** The text of an amount of a mint that bears interest or multiplies; undefined for every other mint. */
+function scaledText(amount: bigint, mint: MintScale, unixTimestamp: bigint): string | null | undefined {
+  const { decimals, interestBearing, scaledUiAmount: scaled } = mint;
+  if (interestBearing) return interestBearingAmount(interestBearing, amount, decimals, unixTimestamp);
+  return scaled && scaledUiAmount(scaled, amount, decimals, unixTimestamp);
+}
+
+/**
+ * A token amount of a mint as JSON-RPC shows it now: with interest, or multiplied, where the mint says so. Then
+ * `uiAmount` is what the text reads as, and null where that is no finite number.
+ *
+ * @param amount base units, u64
+ * @param unixTimestamp of the bank's clock, i64 seconds; without it only the decimals count
+ * @see account-decoder/src/parse_token.rs, `token_amount_to_ui_amount_v3`
+ */
+export function mintTokenAmount(
+  amount: bigint,
+  mint: MintScale,
+  unixTimestamp: bigint | undefined,
+): WritableJson {
+  const text = unixTimestamp === undefined ? undefined : scaledText(amount, mint, unixTimestamp);
+  if (text === undefined) return uiTokenAmount(amount, mint.decimals);
+  const uiAmount = text === null ? null : new Float64(Number(text.replace('inf', 'Infinity')));
+  return { amount: String(amount), decimals: mint.decimals, uiAmount, uiAmountString: text ?? '' };
 }
 
 /** The same as it comes back from a node's storage of blocks, which keeps no `uiAmount` that is next to 0. */

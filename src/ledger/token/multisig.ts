@@ -6,7 +6,7 @@ import { MULTISIG_BYTES } from './token-state.ts';
 export type Multisig = Readonly<{
   numRequiredSigners: number;
   numValidSigners: number;
-  /** The valid signers only. */
+  /** Every signer whose key is not all zeros. */
   signers: readonly Address[];
 }>;
 
@@ -21,8 +21,8 @@ export function decodeMultisig(data: Uint8Array): Multisig | null {
   const reader = new ByteReader(data);
   const numRequiredSigners = reader.u8();
   const numValidSigners = reader.u8();
-  const initialized = reader.u8();
-  if (initialized !== 1 || numValidSigners > SIGNERS_MAX) return null;
-  const signers = Array.from({ length: numValidSigners }, () => addressFromBytes(reader.bytes(32)));
-  return { numRequiredSigners, numValidSigners, signers };
+  if (reader.u8() !== 1) return null;
+  const keys = Array.from({ length: SIGNERS_MAX }, () => reader.bytes(32));
+  const present = keys.filter((key) => key.some((byte) => byte !== 0));
+  return { numRequiredSigners, numValidSigners, signers: present.map(addressFromBytes) };
 }

@@ -1,5 +1,5 @@
 import type { Address } from '../../address.ts';
-import type { Mint } from '../../token/mint.ts';
+import type { MintScale } from '../../token/mint-scale.ts';
 import type { Members } from '../wire-order.ts';
 
 /** What kind of account it is, and what is in it. Kinds without content have no `info`. */
@@ -7,6 +7,14 @@ export type AccountParts = Readonly<{ type: string; info?: Members | readonly Me
 
 /** What else must be known to show an account. */
 export type AccountLookup = Readonly<{
-  /** The mint of a token account; null when there is none. Without it token accounts are not parsed. */
-  mint?: (mint: Address) => Pick<Mint, 'decimals'> | null;
+  /**
+   * How amounts of a token account's mint are shown (`decodeMintScale` of the mint's data); null when there is no
+   * such mint. Without it token accounts are not parsed.
+   */
+  mint?: (mint: Address) => MintScale | null;
+  /**
+   * The Unix time of the bank's clock, in seconds. Without it, amounts of mints that bear interest or multiply are
+   * shown as their decimals say.
+   */
+  unixTimestamp?: bigint;
 }>;

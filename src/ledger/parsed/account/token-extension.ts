@@ -1,10 +1,14 @@
 import { ByteReader } from '../../../base/bytes.ts';
+import { decimalText } from '../../../base/float-decimal.ts';
 import { type Address, addressFromBytes } from '../../address.ts';
-import type { Extension } from '../../token/extensions.ts';
+import { findExtension } from '../../token/extensions.ts';
 import { decodedOrNull, utf8 } from '../bincode.ts';
 import type { Members } from '../wire-order.ts';
 
 type Read = (data: ByteReader) => Members;
+
+/** An extension whose bytes are not what its type says. */
+const UNPARSEABLE = 'unparseableExtension';
 
 const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
 
@@ -62,7 +66,8 @@ const confidentialTransferAccount: Read = (data) => ({
 
 const confidentialTransferFeeConfig: Read = (data) => ({
   authority: maybeAddress(data),
-  withdrawWithheldAuthorityElgamalPubkey: maybeElGamal(data),
+  // No key is shown as the zeros it is, not as null.
+  withdrawWithheldAuthorityElgamalPubkey: base64(data.bytes(32)),
   harvestToMintEnabled: data.bool(),
   withheldAmount: base64(data.bytes(64)),
 });
@@ -97,75 +102,94 @@ function tokenMetadata(data: ByteReader): Members {
 
 const scaledUiAmountConfig: Read = (data) => ({
   authority: maybeAddress(data),
-  multiplier: String(data.f64()),
+  multiplier: decimalText(data.f64()),
   newMultiplierEffectiveTimestamp: data.i64(),
-  newMultiplier: String(data.f64()),
+  newMultiplier: decimalText(data.f64()),
 });
 
 const pointer =
   (member: string): Read =>
   (data) => ({ authority: maybeAddress(data), [member]: maybeAddress(data) });
 
-/**
- * By its u16 type: the name of an extension, and how to read its state; without one the name says all.
- * Layouts from spl-token-2022-interface, its metadata and group interfaces.
- */
-const extensions: readonly (readonly [name: string, read?: Read])[] = [
-  ['uninitialized'],
-  ['transferFeeConfig', transferFeeConfig],
-  ['transferFeeAmount', (data) => ({ withheldAmount: data.u64() })],
-  ['mintCloseAuthority', (data) => ({ closeAuthority: maybeAddress(data) })],
-  [
-    'confidentialTransferMint',
-    (data) => ({
-      authority: maybeAddress(data),
-      autoApproveNewAccounts: data.bool(),
-      auditorElgamalPubkey: maybeElGamal(data),
-    }),
-  ],
-  ['confidentialTransferAccount', confidentialTransferAccount],
-  ['defaultAccountState', (data) => ({ accountState: accountStates[data.u8()] ?? accountStates[0] })],
-  ['immutableOwner'],
-  ['memoTransfer', (data) => ({ requireIncomingTransferMemos: data.bool() })],
-  ['nonTransferable'],
-  ['interestBearingConfig', interestBearingConfig],
-  ['cpiGuard', (data) => ({ lockCpi: data.bool() })],
-  ['permanentDelegate', (data) => ({ delegate: maybeAddress(data) })],
-  ['nonTransferableAccount'],
-  ['transferHook', pointer('programId')],
-  ['transferHookAccount', (data) => ({ transferring: data.bool() })],
-  ['confidentialTransferFeeConfig', confidentialTransferFeeConfig],
-  ['confidentialTransferFeeAmount', (data) => ({ withheldAmount: base64(data.bytes(64)) })],
-  ['metadataPointer', pointer('metadataAddress')],
-  ['tokenMetadata', tokenMetadata],
-  ['groupPointer', pointer('groupAddress')],
-  [
-    'tokenGroup',
-    (data) => ({
-      updateAuthority: maybeAddress(data),
-      mint: address(data),
-      size: data.u64(),
-      maxSize: data.u64(),
-    }),
-  ],
-  ['groupMemberPointer', pointer('memberAddress')],
-  ['tokenGroupMember', (data) => ({ mint: address(data), group: address(data), memberNumber: data.u64() })],
-  ['confidentialMintBurn', confidentialMintBurn],
-  ['scaledUiAmountConfig', scaledUiAmountConfig],
-  ['pausableConfig', (data) => ({ authority: maybeAddress(data), paused: data.bool() })],
-  ['pausableAccount'],
-  ['permissionedBurn', (data) => ({ authority: maybeAddress(data) })],
+/** What a kind of extension is called, whose it is, and how its state is read; without `read` the name says all. */
+type Kind = Readonly<{ name: string; of: 'mint' | 'account' | 'both'; read?: Read; isVariable?: true }>;
+
+/** `read` is never given a mint's extension that stands in an account, or the other way round. */
+const onMint = (name: string, read: Read): Kind => ({ name, of: 'mint', read });
+const onAccount = (name: string, read: Read): Kind => ({ name, of: 'account', read });
+const named = (name: string): Kind => ({ name, of: 'both' });
+
+const confidentialTransferMint: Read = (data) => ({
+  authority: maybeAddress(data),
+  autoApproveNewAccounts: data.bool(),
+  auditorElgamalPubkey: maybeElGamal(data),
+});
+
+const tokenGroup: Read = (data) => ({
+  updateAuthority: maybeAddress(data),
+  mint: address(data),
+  size: data.u64(),
+  maxSize: data.u64(),
+});
+
+/** By its u16 type. Layouts from spl-token-2022-interface, its metadata and group interfaces. */
+const kinds: readonly Kind[] = [
+  named('uninitialized'),
+  onMint('transferFeeConfig', transferFeeConfig),
+  onAccount('transferFeeAmount', (data) => ({ withheldAmount: data.u64() })),
+  onMint('mintCloseAuthority', (data) => ({ closeAuthority: maybeAddress(data) })),
+  onMint('confidentialTransferMint', confidentialTransferMint),
+  onAccount('confidentialTransferAccount', confidentialTransferAccount),
+  onMint('defaultAccountState', (data) => ({ accountState: accountStates[data.u8()] ?? accountStates[0] })),
+  named('immutableOwner'),
+  onAccount('memoTransfer', (data) => ({ requireIncomingTransferMemos: data.bool() })),
+  named('nonTransferable'),
+  onMint('interestBearingConfig', interestBearingConfig),
+  onAccount('cpiGuard', (data) => ({ lockCpi: data.bool() })),
+  onMint('permanentDelegate', (data) => ({ delegate: maybeAddress(data) })),
+  named('nonTransferableAccount'),
+  onMint('transferHook', pointer('programId')),
+  onAccount('transferHookAccount', (data) => ({ transferring: data.bool() })),
+  onMint('confidentialTransferFeeConfig', confidentialTransferFeeConfig),
+  onAccount('confidentialTransferFeeAmount', (data) => ({ withheldAmount: base64(data.bytes(64)) })),
+  onMint('metadataPointer', pointer('metadataAddress')),
+  { name: 'tokenMetadata', of: 'mint', read: tokenMetadata, isVariable: true },
+  onMint('groupPointer', pointer('groupAddress')),
+  onMint('tokenGroup', tokenGroup),
+  onMint('groupMemberPointer', pointer('memberAddress')),
+  onMint('tokenGroupMember', (data) => ({
+    mint: address(data),
+    group: address(data),
+    memberNumber: data.u64(),
+  })),
+  onMint('confidentialMintBurn', confidentialMintBurn),
+  onMint('scaledUiAmountConfig', scaledUiAmountConfig),
+  onMint('pausableConfig', (data) => ({ authority: maybeAddress(data), paused: data.bool() })),
+  named('pausableAccount'),
+  onMint('permissionedBurnConfig', (data) => ({ authority: maybeAddress(data) })),
 ];
+
+/** The state of an extension: a structure overlaid on all its bytes, except metadata, which may be shorter. */
+function readState({ read, isVariable }: Kind, value: Uint8Array): Members | null {
+  return decodedOrNull(() => {
+    const data = new ByteReader(value);
+    const state = read?.(data) ?? null;
+    return data.remaining > 0 && !isVariable ? null : state;
+  });
+}
 
 /**
  * An extension of a Token-2022 mint or account, by its name and what it holds.
- * Source: account-decoder/src/parse_token_extension.rs
+ *
+ * @param data of the mint or account
+ * @param type of an extension that `readExtensions` found there
+ * @see account-decoder/src/parse_token_extension.rs
  */
-export function parseExtension([type, value]: Extension): Members {
-  const known = extensions[type];
-  if (known === undefined) return { extension: 'unparseableExtension' };
-  const [extension, read] = known;
-  if (read === undefined) return { extension };
-  const state = decodedOrNull(() => read(new ByteReader(value)));
-  return state === null ? { extension: 'unparseableExtension' } : { extension, state };
+export function parseExtension(data: Uint8Array, type: number, of: 'mint' | 'account'): Members {
+  const kind = kinds[type];
+  if (kind !== undefined && kind.read === undefined) return { extension: kind.name };
+  // Of two of one type a node reads the first, twice.
+  const value = kind?.of === of ? findExtension(data, type) : null;
+  const state = kind === undefined || value === null ? null : readState(kind, value);
+  return state === null ? { extension: UNPARSEABLE } : { extension: kind?.name, state };
 }

@@ -58,10 +58,13 @@ describe('an account of a token program', () => {
     const multisig = new Uint8Array(355);
     multisig.set([2, 2, 1]);
     multisig.fill(7, 3, 67);
+    // Every key that is there is shown, counted or not.
+    multisig.fill(8, 99, 131);
+    const signers = [key(7), key(7), key(8)];
     expect(shown(programs.token, multisig)).toMatchObject({
       parsed: {
         type: 'multisig',
-        info: { numRequiredSigners: 2, numValidSigners: 2, isInitialized: true, signers: [key(7), key(7)] },
+        info: { numRequiredSigners: 2, numValidSigners: 2, isInitialized: true, signers },
       },
     });
   });
@@ -91,7 +94,7 @@ describe('an account of a token program', () => {
       ...entry(10, rate),
       ...entry(19, metadata),
       ...entry(12, new Uint8Array(5)),
-      ...entry(77, new Uint8Array(1)),
+      ...entry(8, Uint8Array.of(1)),
     );
     expect(shown(programs.token2022, data)).toMatchObject({
       parsed: {
@@ -121,10 +124,13 @@ describe('an account of a token program', () => {
               },
             },
             { extension: 'unparseableExtension' },
+            // What belongs to a token account makes no sense in a mint.
             { extension: 'unparseableExtension' },
           ],
         },
       },
     });
+    const unknown = Uint8Array.of(...data, ...entry(77, new Uint8Array(1)));
+    expect(writeJson(shown(programs.token2022, unknown))).not.toContain('extension');
   });
 });

@@ -1,36 +1,43 @@
-import { uiTokenAmount } from '../../encoding/ui-token-amount.ts';
+import { mintTokenAmount } from '../../encoding/ui-token-amount.ts';
 import { nativeMint } from '../../programs.ts';
 import { readExtensions } from '../../token/extensions.ts';
 import { decodeMint, type Mint } from '../../token/mint.ts';
+import type { MintScale } from '../../token/mint-scale.ts';
 import { decodeMultisig } from '../../token/multisig.ts';
 import { decodeTokenAccount, type TokenAccount } from '../../token/token-account.ts';
 import type { Members } from '../wire-order.ts';
 import type { AccountLookup, AccountParts } from './parsed-account.ts';
 import { parseExtension } from './token-extension.ts';
 
-const NATIVE_DECIMALS = 9;
+const NATIVE: MintScale = { decimals: 9 };
 
 /** Accounts and mints without extensions do not say so. */
-function extensions(data: Uint8Array): Members[] | undefined {
-  const parsed = readExtensions(data).map(parseExtension);
+function extensions(data: Uint8Array, kind: 'mint' | 'account'): Members[] | undefined {
+  const parsed = readExtensions(data).map(([type]) => parseExtension(data, type, kind));
   return parsed.length === 0 ? undefined : parsed;
 }
 
-function parseTokenAccount(account: TokenAccount, data: Uint8Array, decimals: number): AccountParts {
-  const { delegate, delegatedAmount, isNative } = account;
+function parseTokenAccount(
+  account: TokenAccount,
+  data: Uint8Array,
+  mint: MintScale,
+  now?: bigint,
+): AccountParts {
+  const { delegate, isNative } = account;
+  const shown = (amount: bigint) => mintTokenAmount(amount, mint, now);
   return {
     type: 'account',
     info: {
       closeAuthority: account.closeAuthority ?? undefined,
       delegate: delegate ?? undefined,
-      delegatedAmount: delegate === null ? undefined : uiTokenAmount(delegatedAmount, decimals),
-      extensions: extensions(data),
+      delegatedAmount: delegate === null ? undefined : shown(account.delegatedAmount),
+      extensions: extensions(data, 'account'),
       isNative: isNative !== null,
       mint: account.mint,
       owner: account.owner,
-      rentExemptReserve: isNative === null ? undefined : uiTokenAmount(isNative, decimals),
+      rentExemptReserve: isNative === null ? undefined : shown(isNative),
       state: account.state,
-      tokenAmount: uiTokenAmount(account.amount, decimals),
+      tokenAmount: shown(account.amount),
     },
   };
 }
@@ -40,7 +47,7 @@ function parseMint(mint: Mint, data: Uint8Array): AccountParts {
     type: 'mint',
     info: {
       decimals: mint.decimals,
-      extensions: extensions(data),
+      extensions: extensions(data, 'mint'),
       freezeAuthority: mint.freezeAuthority,
       isInitialized: true,
       mintAuthority: mint.mintAuthority,
@@ -50,14 +57,14 @@ function parseMint(mint: Mint, data: Uint8Array): AccountParts {
 }
 
 /**
- * An account of either token program. A token account is shown only when its mint is known, since the mint has
- * the decimals. Source: account-decoder/src/parse_token.rs
+ * An account of either token program. A token account is shown only when its mint is known, since the mint says how
+ * amounts are shown. Source: account-decoder/src/parse_token.rs
  */
 export function parseToken(data: Uint8Array, lookup: AccountLookup): AccountParts | null {
   const account = decodeTokenAccount(data);
   if (account !== null) {
-    const known = account.mint === nativeMint ? NATIVE_DECIMALS : lookup.mint?.(account.mint)?.decimals;
-    return known === undefined ? null : parseTokenAccount(account, data, known);
+    const scale = account.mint === nativeMint ? NATIVE : (lookup.mint?.(account.mint) ?? null);
+    return scale === null ? null : parseTokenAccount(account, data, scale, lookup.unixTimestamp);
   }
   const mint = decodeMint(data);
   if (mint !== null) return parseMint(mint, data);

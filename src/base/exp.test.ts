@@ -1,0 +1,38 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { exp } from './exp.ts';
+
+describe('exp', () => {
+  // Nearest f64 of the exact value, from 50 digits of it.
+  it.each<[number, number]>([
+    [0, 1],
+    [1, Math.E],
+    [-1, 0.36787944117144233],
+    [0.05, 1.0512710963760241],
+    [0.5, 1.6487212707001282],
+    [10, 22026.465794806718],
+    [100, 2.6881171418161356e43],
+    [-700, 9.85967654375977e-305],
+    [709.7, 1.6549840276802644e308],
+    [1e-17, 1],
+    [-1e-300, 1],
+  ])('of %d is %d', (x, value) => {
+    expect(exp(x)).toBe(value);
+  });
+
+  it('ends where an f64 ends', () => {
+    expect(exp(709.79)).toBe(Number.POSITIVE_INFINITY);
+    expect(exp(Number.POSITIVE_INFINITY)).toBe(Number.POSITIVE_INFINITY);
+    expect(exp(-746.1)).toBe(0);
+    expect(exp(-1e30)).toBe(0);
+    expect(exp(Number.NaN)).toBeNaN();
+  });
+
+  it('is never more than one digit in the last place from Math.exp', () => {
+    fc.assert(
+      fc.property(fc.double({ min: -700, max: 700, noNaN: true }), (x) => {
+        expect(Math.abs(exp(x) / Math.exp(x) - 1)).toBeLessThanOrEqual(2 * Number.EPSILON);
+      }),
+    );
+  });
+});

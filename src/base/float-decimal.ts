@@ -1,0 +1,62 @@
+/** Text of an f64 in plain decimal, never with an exponent, as Rust's `Display` writes it. */
+
+/** Rust's names for what is no finite number; null for a finite one. */
+function notFinite(value: number): string | null {
+  if (Number.isNaN(value)) return 'NaN';
+  if (Number.isFinite(value)) return null;
+  return value > 0 ? 'inf' : '-inf';
+}
+
+const signOf = (value: number): string => (value < 0 || Object.is(value, -0) ? '-' : '');
+
+/** The shortest digits that read back the same: Rust's `{}`. `1`, `0.0000001`, `1000000000000000000000`. */
+export function decimalText(value: number): string {
+  const special = notFinite(value);
+  if (special !== null) return special;
+  const [mantissa = '0', power = '0'] = Math.abs(value).toExponential().split('e');
+  const digits = mantissa.replace('.', '');
+  const point = Number(power) + 1;
+  if (point <= 0) return `${signOf(value)}0.${'0'.repeat(-point)}${digits}`;
+  const whole = digits.slice(0, point).padEnd(point, '0');
+  const fraction = digits.slice(point);
+  return `${signOf(value)}${whole}${fraction === '' ? '' : `.${fraction}`}`;
+}
+
+const FRACTION_BITS = 52n;
+const FRACTION_MASK = (1n << FRACTION_BITS) - 1n;
+const EXPONENT_BIAS = 1075;
+
+/** A finite f64 without its sign, as whole number times a power of two. */
+function parts(value: number): { whole: bigint; power: number } {
+  const bits = new DataView(new ArrayBuffer(8));
+  bits.setFloat64(0, Math.abs(value));
+  const raw = bits.getBigUint64(0);
+  const exponent = Number(raw >> FRACTION_BITS);
+  const fraction = raw & FRACTION_MASK;
+  if (exponent === 0) return { whole: fraction, power: 1 - EXPONENT_BIAS };
+  return { whole: fraction | (1n << FRACTION_BITS), power: exponent - EXPONENT_BIAS };
+}
+
+/** value / 2^bits, a tie going to the even neighbour. */
+function halvedToEven(value: bigint, bits: bigint): bigint {
+  const quotient = value >> bits;
+  const rest = value - (quotient << bits);
+  const half = 1n << (bits - 1n);
+  if (rest > half || (rest === half && (quotient & 1n) === 1n)) return quotient + 1n;
+  return quotient;
+}
+
+/**
+ * The exact value rounded to `digits` digits behind the point, a tie going to the even one: Rust's `{:.digits$}`.
+ * `Number.prototype.toFixed` rounds ties up, and turns to exponents from 10^21 on.
+ */
+export function fixedText(value: number, digits: number): string {
+  const special = notFinite(value);
+  if (special !== null) return special;
+  const { whole, power } = parts(value);
+  const scaled = whole * 10n ** BigInt(digits);
+  const units = power < 0 ? halvedToEven(scaled, BigInt(-power)) : scaled << BigInt(power);
+  const text = String(units).padStart(digits + 1, '0');
+  const point = text.length - digits;
+  return `${signOf(value)}${text.slice(0, point)}${digits === 0 ? '' : `.${text.slice(point)}`}`;
+}

@@ -1,0 +1,127 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { decodeMintScale, type InterestBearingConfig, type ScaledUiAmountConfig } from './mint-scale.ts';
+import { interestBearingAmount, scaledUiAmount } from './ui-amount.ts';
+
+/** A year of 365.24 days, as the token program counts it. */
+const YEAR = 31_556_736n;
+const ONE = 10n ** 18n;
+const U64_MAX = 2n ** 64n - 1n;
+const TEN_THOUSAND_YEARS =
+  '258917064265813826192025834755112557504850551118283225815045099303279643822914042296793377611277551888244755303462190670431480816358154467489350925148558569427069926786360814068189956495940285398273555561779717914539956777398245259214848';
+
+const interest = (before: number, from: bigint, updated: bigint, rate: number): InterestBearingConfig => ({
+  initializationTimestamp: from,
+  preUpdateAverageRate: before,
+  lastUpdateTimestamp: updated,
+  currentRate: rate,
+});
+
+/** The figures of spl-token-2022's own tests. */
+describe('an amount that bears interest', () => {
+  it.each<[string, InterestBearingConfig, bigint, number, bigint, string]>([
+    ['5 % for a year', interest(500, 0n, YEAR, 500), ONE, 18, YEAR, '1.051271096376024117'],
+    ['one more decimal', interest(500, 0n, YEAR, 500), ONE, 19, YEAR, '0.1051271096376024117'],
+    // 10^28 is no f64: the last digits show how it was multiplied.
+    ['28 decimals', interest(500, 0n, YEAR, 500), ONE, 28, YEAR, '0.0000000001051271096376024175'],
+    ['rounded', interest(500, 0n, YEAR, 500), 10n ** 10n, 10, YEAR, '1.0512710964'],
+    ['ten of it', interest(500, 0n, YEAR, 500), 10n * ONE, 18, YEAR, '10.512710963760241611'],
+    ['-5 % for a year', interest(-500, 0n, YEAR, -500), ONE, 18, YEAR, '0.951229424500713905'],
+    ['there and back', interest(-500, 0n, YEAR, 500), 1n, 0, 2n * YEAR, '1'],
+    ['u64::MAX', interest(500, 0n, YEAR, 500), U64_MAX, 0, 2n * YEAR, '20386805083448098816'],
+    ['10,000 years', interest(500, 0n, YEAR, 500), U64_MAX, 0, 10_000n * YEAR, TEN_THOUSAND_YEARS],
+    ['no interest', interest(0, 0n, YEAR, 0), 4200n, 2, YEAR, '42'],
+    ['beyond an f64', interest(32767, 0n, 0n, 32767), U64_MAX, 0, YEAR * 1000n, 'inf'],
+    ['no time', interest(500, 9n, 9n, 500), 1_500_000n, 6, 9n, '1.5'],
+  ])('%s', (_name, config, amount, decimals, now, text) => {
+    expect(interestBearingAmount(config, amount, decimals, now)).toBe(text);
+  });
+
+  it('has no text when a span of time is longer than an i64', () => {
+    const config = interest(1, -(2n ** 63n), 2n ** 63n - 1n, 1);
+    expect(interestBearingAmount(config, 1n, 0, 0n)).toBeNull();
+    expect(interestBearingAmount(interest(1, 0n, -(2n ** 63n), 1), 1n, 0, 5n)).toBeNull();
+  });
+});
+
+const scaled = (multiplier: number, from = 1n, newMultiplier = 10): ScaledUiAmountConfig => ({
+  multiplier,
+  newMultiplierEffectiveTimestamp: from,
+  newMultiplier,
+});
+
+describe('an amount with a multiplier', () => {
+  it.each<[string, ScaledUiAmountConfig, bigint, number, bigint, string]>([
+    ['doubled', scaled(2), ONE, 18, 0n, '2'],
+    ['ten doubled', scaled(2), 10n * ONE, 18, 0n, '20'],
+    ['before the new one', scaled(5), 1n, 0, 0n, '5'],
+    ['from the new one on', scaled(5), 1n, 0, 1n, '10'],
+    ['cut to whole base units, not rounded', scaled(0.99), 101n, 2, 0n, '0.99'],
+    ['less than a base unit', scaled(0.001), 5n, 2, 0n, '0'],
+    ['infinite', scaled(Number.POSITIVE_INFINITY), U64_MAX, 0, 0n, 'inf'],
+    ['zeros of a whole number', scaled(10), 10n, 0, 0n, '100'],
+    ['many decimals', scaled(1), 1n, 25, 0n, '0.0000000000000000000000001'],
+  ])('%s', (_name, config, amount, decimals, now, text) => {
+    expect(scaledUiAmount(config, amount, decimals, now)).toBe(text);
+  });
+});
+
+describe('the scale of a mint', () => {
+  /** A mint of six decimals with extensions. */
+  function mintWith(...extensions: readonly (readonly [type: number, value: Buffer])[]): Uint8Array {
+    const head = Buffer.alloc(166);
+    head[44] = 6;
+    head[45] = 1;
+    head[165] = 1;
+    const entries = extensions.flatMap(([type, value]) => [
+      Buffer.from([type, 0, value.length & 0xff, value.length >> 8]),
+      value,
+    ]);
+    return Buffer.concat([head, ...entries]);
+  }
+
+  it('has what its extensions say', () => {
+    const rate = Buffer.alloc(52);
+    rate.writeBigInt64LE(-7n, 32);
+    rate.writeInt16LE(-500, 40);
+    rate.writeBigInt64LE(8n, 42);
+    rate.writeInt16LE(250, 50);
+    const factor = Buffer.alloc(56);
+    factor.writeDoubleLE(1.5, 32);
+    factor.writeBigInt64LE(99n, 40);
+    factor.writeDoubleLE(2, 48);
+    expect(decodeMintScale(mintWith([9, Buffer.alloc(0)], [10, rate], [25, factor]))).toEqual({
+      decimals: 6,
+      interestBearing: interest(-500, -7n, 8n, 250),
+      scaledUiAmount: scaled(1.5, 99n, 2),
+    });
+  });
+
+  it('is its decimals when an extension has another size than it should', () => {
+    expect(decodeMintScale(mintWith([10, Buffer.alloc(53)], [25, Buffer.alloc(55)]))).toEqual({
+      decimals: 6,
+    });
+    expect(decodeMintScale(mintWith().subarray(0, 82))).toEqual({ decimals: 6 });
+    expect(decodeMintScale(new Uint8Array(165))).toBeNull();
+  });
+
+  it('never throws, and every amount has a text', () => {
+    const i64 = fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n);
+    const amount = fc.bigInt(0n, U64_MAX);
+    fc.assert(
+      fc.property(fc.uint8Array({ minLength: 52, maxLength: 52 }), amount, fc.nat(255), i64, (...given) => {
+        const [bytes, value, decimals, now] = given;
+        const rate = decodeMintScale(mintWith([10, Buffer.from(bytes)]))?.interestBearing;
+        const text = rate && interestBearingAmount(rate, value, decimals, now);
+        expect(text === null || /^(\d+(\.\d+)?|inf|NaN)$/.test(text ?? '')).toBe(true);
+      }),
+    );
+    fc.assert(
+      fc.property(fc.double(), amount, fc.nat(255), (multiplier, value, decimals) => {
+        expect(scaledUiAmount(scaled(multiplier), value, decimals, 0n)).toMatch(
+          /^(-?(\d+(\.\d+)?|inf)|NaN)$/,
+        );
+      }),
+    );
+  });
+});
