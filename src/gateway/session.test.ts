@@ -1,0 +1,252 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ScriptedFeed } from '../../test/streams/scripted-feed.ts';
+import { digestApiKey, generateApiKey } from '../access/api-key.ts';
+import { KeyDirectory } from '../access/key-directory.ts';
+import { defaultPlanLimits, type KeyRecord, type PlanLimits } from '../access/key-record.ts';
+import { RateLimiter } from '../access/rate-limit.ts';
+import { UsageMeter } from '../access/usage.ts';
+import { createLogger } from '../base/log.ts';
+import type { Answer, Call } from '../protocol/call.ts';
+import { Failure } from '../protocol/errors.ts';
+import type { Notification } from '../streams/notification.ts';
+import type { Session, SubscribeOutcome, Subscriber } from '../streams/session.ts';
+import { StreamGate } from './session.ts';
+
+const pepper = Buffer.alloc(32, 1);
+const unlimited: PlanLimits = { ...defaultPlanLimits, rpcPerSecond: 0 };
+const noSignal = new AbortController().signal;
+
+class Ear implements Subscriber {
+  readonly heard: string[] = [];
+  notify(_notification: Notification, last: boolean): void {
+    this.heard.push(last ? 'last' : 'one');
+  }
+  fail(failure: Failure): void {
+    this.heard.push(failure.code);
+  }
+}
+
+describe('the session of a connection', () => {
+  let keys: KeyDirectory;
+  let usage: UsageMeter;
+  let feed: ScriptedFeed;
+  let gate: StreamGate;
+  let asked: Call[];
+  let answer: () => Promise<Answer>;
+  let lines: string[];
+  let text: string;
+  let record: KeyRecord;
+  let ended: string[];
+
+  beforeEach(() => {
+    keys = new KeyDirectory({ peppers: new Map([[1, pepper]]) });
+    keys.setStoreReachable(true);
+    usage = new UsageMeter();
+    feed = new ScriptedFeed();
+    asked = [];
+    ended = [];
+    lines = [];
+    answer = async () => ({ body: Buffer.from('"ok"'), errorCode: 0 });
+    const source = {
+      ask: (call: Call) => {
+        asked.push(call);
+        return answer();
+      },
+    };
+    const log = createLogger('trace', (line) => lines.push(line));
+    gate = new StreamGate({ keys, limiter: new RateLimiter(), source, usage, log, feed });
+    const key = generateApiKey('rpc');
+    text = key.text;
+    record = {
+      id: key.id,
+      product: 'rpc',
+      familyId: 'f1',
+      name: 'test',
+      digest: digestApiKey(text, pepper),
+      pepperVersion: 1,
+      state: 'active',
+      expiresAt: null,
+      limits: unlimited,
+      version: 1,
+    };
+    keys.apply([record]);
+  });
+
+  afterEach(() => gate.close());
+
+  const change = (part: Partial<KeyRecord>): void => {
+    record = { ...record, ...part, version: record.version + 1 };
+    keys.apply([record]);
+  };
+  const connect = (credential: string | null = text): Session =>
+    gate.connect(credential, 'rpc', 'devnet', (failure) => ended.push(failure.code));
+  const subscribe = (
+    session: Session,
+    method = 'slotSubscribe',
+    params: string | null = null,
+    ear = new Ear(),
+  ) => session.subscribe(method, params === null ? null : Buffer.from(params), 50, ear);
+  const codeOf = ({ refusal }: SubscribeOutcome): string | number | null => refusal?.code ?? null;
+  const refusalOf = (credential: string | null = text): unknown => {
+    try {
+      connect(credential);
+      return null;
+    } catch (thrown) {
+      return thrown;
+    }
+  };
+
+  it.each([
+    ['no key', () => null, 'MISSING_KEY'],
+    ['a key that does not exist', () => generateApiKey('rpc').text, 'INVALID_KEY'],
+  ] as const)('does not begin with %s, and meters it under nobody', (_, credential, code) => {
+    expect(refusalOf(credential())).toMatchObject({ code });
+    expect(usage.drain()).toMatchObject([{ keyId: null, status: 'client', requests: 1 }]);
+  });
+
+  it('does not begin beyond the connections of the plan, and does when one has ended', () => {
+    change({ limits: { ...unlimited, wsConnectionsMax: 2 } });
+    const first = connect();
+    connect();
+    expect(refusalOf()).toMatchObject({ code: 'CONNECTION_LIMIT', facts: { connectionsMax: 2 } });
+    expect(usage.drain()).toMatchObject([{ keyId: record.id, status: 'limited', requests: 1 }]);
+    first.close();
+    first.close();
+    expect(refusalOf()).toBeNull();
+    expect(refusalOf()).toMatchObject({ code: 'CONNECTION_LIMIT' });
+  });
+
+  it('shares its places with the other keys of the family', () => {
+    const other = generateApiKey('rpc');
+    const digest = digestApiKey(other.text, pepper);
+    change({ limits: { ...unlimited, wsConnectionsMax: 1 } });
+    keys.apply([{ ...record, id: other.id, digest }]);
+    connect(other.text);
+    expect(refusalOf()).toMatchObject({ code: 'CONNECTION_LIMIT' });
+  });
+
+  it('takes the rate of the plan for connecting, calling and subscribing alike', async () => {
+    change({ limits: { ...unlimited, rpcPerSecond: 0.001, rpcBurst: 3 } });
+    const session = connect();
+    expect(codeOf(await subscribe(session))).toBeNull();
+    expect((await session.call('getSlot', null, 10, noSignal)).failure).toBeNull();
+    expect((await session.call('getSlot', null, 10, noSignal)).failure?.code).toBe('RATE_LIMITED');
+    const { refusal } = await subscribe(session);
+    expect(refusal).toMatchObject({ code: 'RATE_LIMITED', facts: { limit: 3, remaining: 0 } });
+    expect(refusalOf()).toMatchObject({ code: 'RATE_LIMITED' });
+    expect([asked.length, feed.openings.length]).toEqual([1, 1]);
+  });
+
+  it('leads calls the way of any other call, metered and priced alike', async () => {
+    const outcome = await connect().call('getBlock', Buffer.from('[1]'), 77, noSignal);
+    expect(String(outcome.answer?.body)).toBe('"ok"');
+    expect(asked).toMatchObject([{ network: 'devnet', method: 'getBlock', row: { nature: 'pinned' } }]);
+    expect(usage.drain()).toMatchObject([
+      { keyId: record.id, method: 'getBlock', status: 'ok', bytesIn: 77, bytesOut: 4, credits: 5 },
+    ]);
+  });
+
+  it('meters each subscription under its method, at its price', async () => {
+    const session = connect();
+    await subscribe(session, 'programSubscribe', '["11111111111111111111111111111111"]');
+    await subscribe(session, 'accountSubscribe', '["nonsense"]');
+    expect(usage.drain()).toMatchObject([
+      { keyId: record.id, method: 'programSubscribe', status: 'ok', requests: 1, bytesIn: 50, credits: 5 },
+      { method: 'accountSubscribe', status: 'rpcError', requests: 1, credits: 1 },
+    ]);
+  });
+
+  it('refuses wrong parameters with the words of the method, and opens nothing', async () => {
+    const { refusal } = await subscribe(connect(), 'accountSubscribe', '["nonsense"]');
+    expect(refusal).toMatchObject({ code: -32_602, message: 'Invalid Request: Invalid pubkey provided' });
+    expect(feed.openings).toEqual([]);
+  });
+
+  it('holds as many subscriptions as the plan allows, those under way included', async () => {
+    change({ limits: { ...unlimited, wsSubscriptionsMax: 2 } });
+    const session = connect();
+    const [first, , third] = await Promise.all([
+      subscribe(session),
+      subscribe(session, 'rootSubscribe'),
+      subscribe(session),
+    ]);
+    expect(third?.refusal).toMatchObject({ code: 'SUBSCRIPTION_LIMIT', facts: { subscriptionsMax: 2 } });
+    first?.opened?.close();
+    expect(codeOf(await subscribe(session))).toBeNull();
+    expect(codeOf(await subscribe(session))).toBe('SUBSCRIPTION_LIMIT');
+  });
+
+  it('has room again when a signature has fired, a feed failed or a subscription was refused', async () => {
+    change({ limits: { ...unlimited, wsSubscriptionsMax: 1 } });
+    const session = connect();
+    const signature = `["${'1'.repeat(64)}"]`;
+    const ear = new Ear();
+    (await subscribe(session, 'signatureSubscribe', signature, ear)).opened?.start();
+    feed.tell('signature', '{}', true);
+    (await subscribe(session, 'slotSubscribe', null, ear)).opened?.start();
+    feed.openings.at(-1)?.listener.fail(new Failure('UPSTREAM_UNAVAILABLE'));
+    expect(codeOf(await subscribe(session, 'slotSubscribe', '[1]'))).toBe(-32_602);
+    feed.gate = () => Promise.reject(new Failure('UPSTREAM_UNAVAILABLE'));
+    expect(codeOf(await subscribe(session))).toBe('UPSTREAM_UNAVAILABLE');
+    feed.gate = async () => {};
+    expect(codeOf(await subscribe(session))).toBeNull();
+    expect(ear.heard).toEqual(['last', 'UPSTREAM_UNAVAILABLE']);
+  });
+
+  it('follows its key: a plan that changes counts from then on', async () => {
+    const session = connect();
+    change({ limits: { ...unlimited, wsSubscriptionsMax: 0 } });
+    expect(codeOf(await subscribe(session))).toBe('SUBSCRIPTION_LIMIT');
+  });
+
+  it('is told when its key ends, and does nothing for it any longer', async () => {
+    const session = connect();
+    change({ state: 'revoked' });
+    expect(ended).toEqual(['INVALID_KEY']);
+    expect(codeOf(await subscribe(session))).toBe('INVALID_KEY');
+    expect((await session.call('getSlot', null, 10, noSignal)).failure?.code).toBe('INVALID_KEY');
+    expect([asked, feed.openings]).toEqual([[], []]);
+  });
+
+  it('ends its subscriptions when it closes, also one that is just being opened', async () => {
+    const session = connect();
+    const ear = new Ear();
+    (await subscribe(session, 'slotSubscribe', null, ear)).opened?.start();
+    const opening = Promise.withResolvers<void>();
+    feed.gate = () => opening.promise;
+    const late = subscribe(session, 'rootSubscribe', null, ear);
+    session.close();
+    opening.resolve();
+    expect(codeOf(await late)).toBe('CLIENT_GONE');
+    feed.tell('slot', '1');
+    feed.tell('root', '1');
+    expect(ear.heard).toEqual([]);
+    change({ state: 'revoked' });
+    expect(ended).toEqual([]);
+  });
+
+  it('does nothing after it closed', async () => {
+    const session = connect();
+    session.close();
+    expect((await session.call('getSlot', null, 10, noSignal)).failure?.code).toBe('CLIENT_GONE');
+    expect(codeOf(await subscribe(session))).toBe('CLIENT_GONE');
+    expect([asked, feed.openings]).toEqual([[], []]);
+  });
+
+  it('meters notifications by number and bytes, without a request', () => {
+    const session = connect();
+    session.sent(3, 900);
+    session.sent(2, 100);
+    expect(usage.drain()).toMatchObject([
+      { keyId: record.id, method: 'notifications', status: 'ok', requests: 0, messages: 5, bytesOut: 1_000 },
+    ]);
+  });
+
+  it('makes an internal error of whatever a feed throws, and says it in the log only', async () => {
+    feed.gate = () => Promise.reject(new Error(`broke with ${text}`));
+    const { refusal } = await subscribe(connect());
+    expect(refusal).toMatchObject({ code: 'INTERNAL', message: 'Internal error' });
+    expect(lines.join()).toContain('broke with svc_rpc_live_[redacted]');
+    expect(usage.drain()).toMatchObject([{ method: 'slotSubscribe', status: 'gateway', credits: 0 }]);
+  });
+});

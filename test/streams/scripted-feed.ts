@@ -1,0 +1,39 @@
+import { topicKey } from '../../src/protocol/pubsub/topic-key.ts';
+import type { Subscription } from '../../src/protocol/subscriptions.ts';
+import type { Feed, FeedListener } from '../../src/streams/feed.ts';
+
+/** One opening that the feed was asked for. */
+export type Opening = {
+  readonly key: string;
+  readonly subscription: Subscription;
+  readonly listener: FeedListener;
+  closed: boolean;
+};
+
+/** A feed that tells what the test says, and remembers all it was asked for. */
+export class ScriptedFeed implements Feed {
+  readonly openings: Opening[] = [];
+  /** What opening waits for; a rejection refuses it. */
+  gate: (subscription: Subscription) => Promise<void> = async () => {};
+
+  async open(subscription: Subscription, listener: FeedListener): Promise<() => void> {
+    const opening = { key: topicKey(subscription), subscription, listener, closed: false };
+    this.openings.push(opening);
+    await this.gate(subscription);
+    return () => {
+      opening.closed = true;
+    };
+  }
+
+  /** Openings that were not closed. */
+  get live(): Opening[] {
+    return this.openings.filter(({ closed }) => !closed);
+  }
+
+  /** Tells every live opening of a kind. */
+  tell(kind: Subscription['kind'], result: string, last = false): void {
+    for (const { subscription, listener } of this.live) {
+      if (subscription.kind === kind) listener.notify(Buffer.from(result), last);
+    }
+  }
+}
