@@ -3,10 +3,10 @@ import type { Address } from '../ledger/address.ts';
 import type { Block } from '../ledger/block.ts';
 import type { Signature } from '../ledger/signature.ts';
 import { type Slot, slot } from '../ledger/units.ts';
-import type { BlockStore } from './embedded-ledger.ts';
 import { afterSlot, beforeAll, type HistoryIndex } from './history-index.ts';
+import type { BlockStore } from './ledger-state.ts';
 import type { AddressSignature, History } from './node.ts';
-import { decodeBlock, encodeRecord } from './record-codec.ts';
+import { decodeBlock, decodeRecord, encodeRecord } from './record-codec.ts';
 import type { SegmentLog } from './segment-log.ts';
 import { blockOf, type SlotRecord } from './slot-record.ts';
 
@@ -41,6 +41,11 @@ export class DiskBlocks implements BlockStore {
     const position = this.#log.append(header.slot, encodeRecord(record));
     this.#index.add([[record, position]]);
     this.#cache.set(header.slot, blockOf(record));
+  }
+
+  record(at: number): SlotRecord | null {
+    const position = this.#index.position(at);
+    return position === null ? null : decodeRecord(this.#log.read(position));
   }
 
   block(at: Slot): Block | null {

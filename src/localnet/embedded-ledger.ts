@@ -3,18 +3,21 @@ import type { Address } from '../ledger/address.ts';
 import type { Block } from '../ledger/block.ts';
 import type { BlockReward } from '../ledger/block-reward.ts';
 import type { Blockhash } from '../ledger/blockhash.ts';
-import { type Keypair, verifyTransaction } from '../ledger/ed25519.ts';
+import { verifyTransaction } from '../ledger/ed25519.ts';
 import type { Signature } from '../ledger/signature.ts';
 import { feeOf, priorityFeeOf } from '../ledger/transaction/fee.ts';
 import type { Transaction } from '../ledger/transaction/transaction.ts';
 import type { TransactionError } from '../ledger/transaction/transaction-error.ts';
 import { type Lamports, lamports, type Slot, slot } from '../ledger/units.ts';
 import type { Commitment } from '../protocol/commitment.ts';
+import type { LedgerEvent } from '../streams/ledger-event.ts';
 import type { AccountsStore } from './accounts-store.ts';
 import { type BankSources, FrozenBank, OpenSlot } from './bank.ts';
 import { type Execution, executeTransaction, type Refusal } from './execute-transaction.ts';
 import { faucetTransfer } from './faucet.ts';
+import { LedgerEvents } from './ledger-events.ts';
 import { LedgerHaltedError } from './ledger-halted.ts';
+import type { LedgerState } from './ledger-state.ts';
 import type {
   Bank,
   Genesis,
@@ -25,13 +28,11 @@ import type {
   Simulation,
 } from './node.ts';
 import type { OwnTransaction } from './own-meta.ts';
-import { BLOCKHASH_AGE_MAX, type RecentBlocks } from './recent-blocks.ts';
 import { simulateTransaction } from './simulate-transaction.ts';
 import { slotBlockhash } from './slot-blockhash.ts';
 import type { SlotHeader } from './slot-header.ts';
 import { blockOf, type SlotRecord } from './slot-record.ts';
-import type { StatusCache } from './status-cache.ts';
-import { ageOfTransaction } from './transaction-age.ts';
+import { ageOfTransaction, lastTipFor } from './transaction-age.ts';
 import { BLOCK_COST_MAX } from './transaction-cost.ts';
 import { Vm } from './vm.ts';
 import { WaitingTransactions } from './waiting-transactions.ts';
@@ -39,30 +40,6 @@ import { WaitingTransactions } from './waiting-transactions.ts';
 /** How far the commitments trail the tip, in slots. */
 const CONFIRMED_LAG = 1;
 export const FINALIZED_LAG = 31;
-
-/** Where frozen slots go. */
-export interface BlockStore extends History {
-  /** Highest slot that a crash of the machine cannot take back. */
-  readonly durableSlot: number;
-  /** Why it takes no more slots; null while it does. */
-  readonly failure: Error | null;
-  /** Records a frozen slot and starts to make it durable. */
-  append(record: SlotRecord): void;
-}
-
-/** The state that a ledger starts from: everything up to and including a frozen slot. */
-export type LedgerState = Readonly<{
-  genesis: Genesis;
-  /** Lamports delegated at genesis. */
-  genesisStake: bigint;
-  faucet: Keypair;
-  store: AccountsStore;
-  recentBlocks: RecentBlocks;
-  statuses: StatusCache;
-  /** Frozen slots that readers may still ask for, oldest first, with the lamports of all stored accounts. */
-  frozen: readonly Readonly<{ header: SlotHeader; accountLamports: bigint }>[];
-  blocks: BlockStore;
-}>;
 
 export type LedgerOptions = Readonly<{
   /** Unix time in milliseconds. Default the machine's. */
@@ -104,6 +81,7 @@ export class EmbeddedLedger implements LocalNode {
   readonly #simulationVm = new Vm();
   readonly #banks = new Map<number, FrozenBank>();
   readonly #listeners = new Set<(frozen: Frozen) => void>();
+  readonly #events: LedgerEvents;
   readonly #waiting: WaitingTransactions;
   #tip: SlotHeader;
   #finalized = 0;
@@ -125,6 +103,7 @@ export class EmbeddedLedger implements LocalNode {
     }
     this.#tip = (state.frozen.at(-1) as LedgerState['frozen'][number]).header;
     this.#root();
+    this.#events = new LedgerEvents({ identity: state.identity, voteAccount }, this.#reached, now);
     this.#open = this.#openNext();
   }
 
@@ -149,9 +128,7 @@ export class EmbeddedLedger implements LocalNode {
 
   bank(commitment: Commitment): FrozenBank {
     if (commitment === 'processed') return this.#bankAt(this.#tip.slot);
-    if (commitment === 'confirmed')
-      return this.#bankAt(Math.max(this.#tip.slot - CONFIRMED_LAG, this.#finalized));
-    return this.#bankAt(this.finalizedSlot);
+    return this.#bankAt(commitment === 'confirmed' ? this.#reached.confirmed : this.finalizedSlot);
   }
 
   recentStatus(signature: Signature): SignatureStatus | null {
@@ -181,7 +158,7 @@ export class EmbeddedLedger implements LocalNode {
     const taken = this.#take(transaction);
     if ('err' in taken || maxRetries === 0n) return 'taken';
     const retriesLeft = maxRetries ?? null;
-    const lastTip = this.#lastTipFor(transaction);
+    const lastTip = lastTipFor(transaction, this.#tip.slot, this.#state.recentBlocks);
     const entry = { transaction, cost: taken.lacksRoomFor, lastTip, retriesLeft };
     return this.#waiting.add(signature, entry) ? 'taken' : 'queue full';
   }
@@ -203,6 +180,15 @@ export class EmbeddedLedger implements LocalNode {
   onFrozen(listener: (frozen: Frozen) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  /**
+   * Tells first of the slots that are not rooted yet, then of all that happens, in order. A listener that throws
+   * halts the ledger.
+   * @returns what ends that.
+   */
+  follow(listener: (event: LedgerEvent) => void): () => void {
+    return this.#events.follow(listener, this.#state.blocks, this.#open);
   }
 
   /**
@@ -234,8 +220,17 @@ export class EmbeddedLedger implements LocalNode {
     this.#tip = header;
     this.#root();
     statuses.expire(header.slot);
+    const block = blockOf(record);
+    this.#events.frozen(record, block, this.#reached);
     this.#open = this.#openNext();
-    return { block: blockOf(record), bank, accounts: record.accounts };
+    this.#events.created(this.#open.header.slot);
+    return { block, bank, accounts: record.accounts };
+  }
+
+  /** The slots that `confirmed` and `finalized` have reached. */
+  get #reached(): Readonly<{ confirmed: number; rooted: number }> {
+    const rooted = this.#finalized;
+    return { confirmed: Math.max(this.#tip.slot - CONFIRMED_LAG, rooted), rooted };
   }
 
   /** @throws LedgerHaltedError */
@@ -275,10 +270,11 @@ export class EmbeddedLedger implements LocalNode {
   }
 
   /** Runs a transaction in the open slot, where it has room. @throws LedgerHaltedError */
-  #take(transaction: Transaction): Taken {
+  #take(transaction: Transaction, isNew = true): Taken {
     this.#requireRunning();
     const execution = this.#execute(transaction);
     if ('refused' in execution) return { err: execution.refused };
+    if (isNew) this.#events.received(transaction.signatures[0], this.#open.header.slot);
     const { err, costUnits } = execution.meta;
     if (!this.#hasRoomFor(costUnits)) return { lacksRoomFor: costUnits };
     this.#commit(transaction, execution);
@@ -293,19 +289,9 @@ export class EmbeddedLedger implements LocalNode {
   #retryWaiting(): void {
     this.#waiting.offer(this.#tip.slot, (transaction, cost) => {
       if (!this.#hasRoomFor(cost)) return cost;
-      const taken = this.#take(transaction);
+      const taken = this.#take(transaction, false);
       return 'err' in taken ? null : taken.lacksRoomFor;
     });
-  }
-
-  /**
-   * The last tip on which a transaction may run: the end of its blockhash, or for one on a durable nonce as long
-   * again. Source: agave rpc/src/rpc.rs, `send_transaction`.
-   */
-  #lastTipFor({ message }: Transaction): number {
-    const age = this.#state.recentBlocks.ageOf(message.recentBlockhash, this.#tip.slot);
-    const used = age === null || age > BLOCKHASH_AGE_MAX ? 0 : age;
-    return this.#tip.slot + BLOCKHASH_AGE_MAX - used;
   }
 
   #execute(transaction: Transaction): Execution | Refusal {
@@ -320,7 +306,9 @@ export class EmbeddedLedger implements LocalNode {
   #commit(transaction: Transaction, { meta, writes }: Execution): void {
     const open = this.#open;
     for (const [address, account] of writes) this.#write(address, account);
-    open.transactions.push({ transaction, meta });
+    const executed = { transaction, meta };
+    this.#events.transaction(open.header.slot, open.transactions.length, executed);
+    open.transactions.push(executed);
     open.cost += meta.costUnits;
     const priority = priorityFeeOf(transaction.message);
     // Half of what the signatures cost is burnt, the rest goes to the leader. Source: SIMD-0096.
@@ -331,6 +319,7 @@ export class EmbeddedLedger implements LocalNode {
   #write(address: Address, account: Account | null): void {
     this.#state.store.write(address, this.#open.header.slot, account);
     this.#open.accounts.set(address, account);
+    this.#events.account(this.#open.header.slot, address, account);
   }
 
   /** Pays the leader and names the slot. */

@@ -59,11 +59,11 @@ export function writeKeys(dir: string, keys: GenesisKeys): void {
 }
 
 /**
- * The faucet's key.
+ * One of the keys of a ledger.
  * @throws Error when its file is missing or none. The message says what to do.
  */
-export function readFaucet(dir: string): Keypair {
-  const path = join(dir, keyFiles.faucet);
+export function readKey(dir: string, name: keyof GenesisKeys): Keypair {
+  const path = join(dir, keyFiles[name]);
   try {
     return Keypair.fromJson(readFileSync(path, 'utf8'));
   } catch (cause) {

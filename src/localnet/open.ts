@@ -2,13 +2,14 @@ import type { Logger } from '../base/log.ts';
 import { makeFolder } from '../base/make-folder.ts';
 import type { Account } from '../ledger/account/account.ts';
 import type { Address } from '../ledger/address.ts';
+import type { LedgerEvent } from '../streams/ledger-event.ts';
 import { createLedger } from './create-ledger.ts';
 import { DiskBlocks } from './disk-blocks.ts';
 import { EmbeddedLedger, type Frozen } from './embedded-ledger.ts';
 import { SLOTS_PER_EPOCH_MAX } from './epoch-length.ts';
 import { type GenesisOptions, genesisStake } from './genesis.ts';
 import { HistoryIndex } from './history-index.ts';
-import { hasLedger, indexPath, logDir, readFaucet, readGenesis } from './ledger-dir.ts';
+import { hasLedger, indexPath, logDir, readGenesis, readKey } from './ledger-dir.ts';
 import { type LedgerLock, lockLedger } from './ledger-lock.ts';
 import { defaultUpkeepLimits, LedgerUpkeep, type UpkeepLimits } from './ledger-upkeep.ts';
 import type { Bank, Genesis, LocalNode } from './node.ts';
@@ -56,6 +57,12 @@ export type LocalNodeOptions = Readonly<{
 export interface OpenLocalNode extends LocalNode {
   /** Calls back after each slot that freezes. @returns what ends that. */
   onFrozen(listener: (frozen: Frozen) => void): () => void;
+  /**
+   * Tells first of the slots that are not rooted yet, then of all that happens, in order. A listener that throws
+   * halts the ledger.
+   * @returns what ends that.
+   */
+  follow(listener: (event: LedgerEvent) => void): () => void;
   /**
    * Freezes the open slot by hand.
    * @throws Error when the disk refuses it; nothing is frozen then.
@@ -127,8 +134,9 @@ function restored(
   const state = restoreLedger({ dir, log, index, logger: options.log ?? null }, lock.isIntact);
   const genesis = readGenesis(dir, options.slotMs ?? DEFAULT_SLOT_MS);
   const blocks = new DiskBlocks(log, index);
-  const faucet = readFaucet(dir);
-  return new EmbeddedLedger({ ...state, genesis, genesisStake, faucet, blocks }, options);
+  const faucet = readKey(dir, 'faucet');
+  const identity = readKey(dir, 'identity');
+  return new EmbeddedLedger({ ...state, genesis, genesisStake, faucet, identity, blocks }, options);
 }
 
 type Parts = Readonly<{

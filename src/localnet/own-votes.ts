@@ -20,6 +20,20 @@ export type OwnVotesSources = Readonly<{
 
 type Votes = Pick<VoteState, 'votes' | 'rootSlot' | 'epochCredits' | 'lastTimestamp'>;
 
+/** The votes that stand after the one for a slot: one for each of the slots before it, from slot 1 on. */
+export function ownTower(last: number): Pick<VoteState, 'votes' | 'rootSlot'> {
+  const root = last - VOTES_MAX;
+  const count = Math.min(last, VOTES_MAX);
+  return {
+    votes: Array.from({ length: count }, (_, index) => ({
+      latency: 1,
+      slot: BigInt(last - count + 1 + index),
+      confirmationCount: count - index,
+    })),
+    rootSlot: root > 0 ? BigInt(root) : null,
+  };
+}
+
 /**
  * The node's vote account as its votes would have left it, had there been vote transactions: from slot 1 on it
  * votes for each slot in the next one, and for nothing else. All but the votes stands in the stored account.
@@ -58,15 +72,8 @@ export class OwnVotes {
 
   #votes(): Votes {
     const last = this.#slot - 1;
-    const root = last - VOTES_MAX;
-    const count = Math.min(last, VOTES_MAX);
     return {
-      votes: Array.from({ length: count }, (_, index) => ({
-        latency: 1,
-        slot: BigInt(last - count + 1 + index),
-        confirmationCount: count - index,
-      })),
-      rootSlot: root > 0 ? BigInt(root) : null,
+      ...ownTower(last),
       epochCredits: this.#epochCredits(),
       lastTimestamp: {
         slot: BigInt(last),

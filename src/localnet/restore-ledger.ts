@@ -1,7 +1,8 @@
 import type { Logger } from '../base/log.ts';
 import { AccountsStore } from './accounts-store.ts';
-import { FINALIZED_LAG, type LedgerState } from './embedded-ledger.ts';
+import { FINALIZED_LAG } from './embedded-ledger.ts';
 import type { HistoryIndex } from './history-index.ts';
+import type { LedgerState } from './ledger-state.ts';
 import { RECENT_BLOCKS_MAX, RecentBlocks } from './recent-blocks.ts';
 import { decodeBlock, decodeChanges, decodeHeader, decodeRecord } from './record-codec.ts';
 import { CorruptLog, type RecordPosition, type SegmentLog } from './segment-log.ts';

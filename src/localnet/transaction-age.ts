@@ -25,3 +25,13 @@ export function ageOfTransaction(
   const data = matchingNonce(view.account(nonce.account), message.recentBlockhash);
   return data !== null && nonce.signers.includes(data.authority) ? { nonce } : null;
 }
+
+/**
+ * The last tip on which a transaction may run: the end of its blockhash, or for one on a durable nonce as long
+ * again. Source: agave rpc/src/rpc.rs, `send_transaction`.
+ */
+export function lastTipFor({ message }: Transaction, tip: number, recentBlocks: RecentBlocks): number {
+  const age = recentBlocks.ageOf(message.recentBlockhash, tip);
+  const used = age === null || age > BLOCKHASH_AGE_MAX ? 0 : age;
+  return tip + BLOCKHASH_AGE_MAX - used;
+}

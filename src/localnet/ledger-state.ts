@@ -1,0 +1,35 @@
+import type { Keypair } from '../ledger/ed25519.ts';
+import type { AccountsStore } from './accounts-store.ts';
+import type { Genesis, History } from './node.ts';
+import type { RecentBlocks } from './recent-blocks.ts';
+import type { SlotHeader } from './slot-header.ts';
+import type { SlotRecord } from './slot-record.ts';
+import type { StatusCache } from './status-cache.ts';
+
+/** Where frozen slots go. */
+export interface BlockStore extends History {
+  /** Highest slot that a crash of the machine cannot take back. */
+  readonly durableSlot: number;
+  /** Why it takes no more slots; null while it does. */
+  readonly failure: Error | null;
+  /** Records a frozen slot and starts to make it durable. */
+  append(record: SlotRecord): void;
+  /** What was recorded of a slot; null when it was cleaned up or has not frozen. */
+  record(slot: number): SlotRecord | null;
+}
+
+/** The state that a ledger starts from: everything up to and including a frozen slot. */
+export type LedgerState = Readonly<{
+  genesis: Genesis;
+  /** Lamports delegated at genesis. */
+  genesisStake: bigint;
+  faucet: Keypair;
+  /** The node's own, which votes. */
+  identity: Keypair;
+  store: AccountsStore;
+  recentBlocks: RecentBlocks;
+  statuses: StatusCache;
+  /** Frozen slots that readers may still ask for, oldest first, with the lamports of all stored accounts. */
+  frozen: readonly Readonly<{ header: SlotHeader; accountLamports: bigint }>[];
+  blocks: BlockStore;
+}>;

@@ -1,0 +1,75 @@
+import { ByteWriter } from '../base/bytes.ts';
+import type { Address } from '../ledger/address.ts';
+import { type Blockhash, blockhashBytes } from '../ledger/blockhash.ts';
+import type { Keypair } from '../ledger/ed25519.ts';
+import { encodeMessage } from '../ledger/message/encode-message.ts';
+import { programs } from '../ledger/programs.ts';
+import { signatureFromBytes } from '../ledger/signature.ts';
+import { compileMessage } from '../ledger/transaction/compile-message.ts';
+import { slot, U64_MAX } from '../ledger/units.ts';
+import type { GossipVote } from '../streams/ledger-event.ts';
+import { ownTower } from './own-votes.ts';
+
+/** Vote instruction 14, TowerSync. */
+const TOWER_SYNC = 14;
+const HASH_BYTES = 32;
+
+/** Who votes. */
+export type Voter = Readonly<{ identity: Keypair; voteAccount: Address }>;
+
+/** The slot that is voted for, and its time in Unix seconds. */
+export type VotedSlot = Readonly<{ slot: number; blockhash: Blockhash; blockTime: number }>;
+
+/** Source: solana-vote-interface, `serde_tower_sync`. A tower has less than 128 votes, so lengths are one byte. */
+function towerSync({ slot: last, blockhash, blockTime }: VotedSlot): Uint8Array {
+  const { votes, rootSlot } = ownTower(last);
+  const writer = new ByteWriter()
+    .u32(TOWER_SYNC)
+    .u64(rootSlot ?? U64_MAX)
+    .u8(votes.length);
+  let before = rootSlot ?? 0n;
+  for (const { slot: at, confirmationCount } of votes) {
+    writeVarint(writer, at - before);
+    writer.u8(confirmationCount);
+    before = at;
+  }
+  writer.bytes(blockhashBytes(blockhash)).u8(1).i64(BigInt(blockTime));
+  return writer.zeros(HASH_BYTES).finish();
+}
+
+/** LEB128. */
+function writeVarint(writer: ByteWriter, value: bigint): void {
+  let rest = value;
+  for (; rest >= 0x80n; rest >>= 7n) writer.u8(Number(rest & 0x7fn) | 0x80);
+  writer.u8(Number(rest));
+}
+
+/**
+ * The node's vote for a slot as gossip would carry it. Its transaction is signed but never lands: what it would
+ * do to the vote account is shown there all the same (`own-votes.ts`).
+ */
+export function ownVote({ identity, voteAccount }: Voter, voted: VotedSlot): GossipVote {
+  const message = encodeMessage(
+    compileMessage({
+      feePayer: identity.address,
+      recentBlockhash: voted.blockhash,
+      instructions: [
+        {
+          programId: programs.vote,
+          accounts: [
+            { address: voteAccount, signer: false, writable: true },
+            { address: identity.address, signer: true, writable: false },
+          ],
+          data: towerSync(voted),
+        },
+      ],
+    }),
+  );
+  return {
+    votePubkey: voteAccount,
+    slots: ownTower(voted.slot).votes.map((vote) => slot(vote.slot)),
+    hash: voted.blockhash,
+    timestamp: BigInt(voted.blockTime),
+    signature: signatureFromBytes(identity.sign(message)),
+  };
+}
