@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../src/base/json.ts';
+import { type JsonValue, type WritableJson, writeJson } from '../../src/base/json.ts';
 import type { Genesis } from '../../src/localnet/node.ts';
 
 /** What the parameters of a case may name: facts of the ledger that the case is put to. */
@@ -6,10 +6,25 @@ export type CaseLedger = Readonly<{
   genesis: Genesis;
   /** A signature of a finalized transaction. */
   signature: string;
-  /** A wallet that had part in it. */
+  /** A wallet that had part in it, and paid for it. */
   wallet: string;
   /** A recent finalized slot. */
   finalized: bigint;
+  /** The slot of that signature. */
+  slot: bigint;
+  /** A finalized transaction of version 0 and its slot. */
+  versioned: Readonly<{ signature: string; slot: bigint }>;
+  /** A finalized transaction that failed. */
+  failed: string;
+  /** The slot of each commitment; slots stand still while cases are put. */
+  at: Readonly<{ processed: bigint; confirmed: bigint; finalized: bigint }>;
+  blockhash: string;
+  /** First slot that is still kept, greater than 1. */
+  firstSlot: bigint;
+  /** A token account of `wallet` with a delegate, its mint, and an account of more than 128 bytes. */
+  token: Readonly<{ account: string; mint: string; delegate: string }>;
+  /** A signed transfer of `wallet` that was never sent, its message, and one whose signature is wrong: base64. */
+  unsent: Readonly<{ transaction: string; message: string; forged: string }>;
 }>;
 
 /** What an error must say. `data` is compared only where the case has one. */
@@ -25,6 +40,8 @@ export type MethodCase = Readonly<{
   error?: CaseError;
   /** Looks into the result, as `parseJson` reads it; throws (expect) when it is not as promised. */
   check?: (result: JsonValue, ledger: CaseLedger) => void;
+  /** The call changes the ledger, so that two answers are not one text: only its kind is compared. */
+  changes?: true;
 }>;
 
 /** `params` that name nothing of the ledger. */
@@ -32,3 +49,12 @@ export const fixed =
   (text: string): MethodCase['params'] =>
   () =>
     text;
+
+/** `params` made of facts of the ledger. */
+export const made =
+  (make: (ledger: CaseLedger) => WritableJson): MethodCase['params'] =>
+  (ledger) =>
+    writeJson(make(ledger));
+
+export const invalid = (message: string | RegExp, data?: JsonValue): CaseError =>
+  data === undefined ? { code: -32602, message } : { code: -32602, message, data };

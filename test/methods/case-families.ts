@@ -1,0 +1,112 @@
+import { type CaseError, fixed, invalid, type MethodCase, made } from './method-case.ts';
+
+/** Cases that many methods have in common, in Agave's words (reference solana-json-rpc.md §1.0 and §2.3). */
+
+export const refusal = (
+  method: string,
+  name: string,
+  params: MethodCase['params'],
+  error: CaseError,
+): MethodCase => ({ method, name: `${method} refuses ${name}`, params, error });
+
+export const answer = (
+  method: string,
+  name: string,
+  params: MethodCase['params'],
+  check?: MethodCase['check'],
+): MethodCase => ({
+  method,
+  name: `${method} answers ${name}`,
+  params,
+  ...(check === undefined ? {} : { check }),
+});
+
+/** A method without parameters: answers with none, null and an empty list, and refuses any. */
+export const withoutParameters = (method: string): MethodCase[] => [
+  answer(method, 'without params', () => undefined),
+  answer(method, 'an empty list', fixed('[]')),
+  answer(method, 'null', fixed('null')),
+  refusal(method, 'a parameter', fixed('[1]'), invalid('Invalid parameters: No parameters were expected')),
+];
+
+/** The ways in which an address in first place can be wrong. */
+export const badAddress = (method: string, rest = ''): MethodCase[] => [
+  refusal(method, 'an address that is no base58', fixed(`["0"${rest}]`), invalid('Invalid param: Invalid')),
+  refusal(method, 'an address that is too short', fixed(`["1"${rest}]`), invalid('Invalid param: WrongSize')),
+];
+
+/** Too few and too many parameters. */
+export const arity = (method: string, least: number, most: number): MethodCase[] => {
+  const given = most + 1;
+  const tooMany = fixed(JSON.stringify(Array.from({ length: given }, () => null)));
+  const few =
+    least === 0
+      ? []
+      : [
+          refusal(
+            method,
+            'no parameter',
+            fixed('[]'),
+            invalid(`\`params\` should have at least ${least} argument(s)`),
+          ),
+        ];
+  return [
+    ...few,
+    refusal(
+      method,
+      'too many parameters',
+      tooMany,
+      invalid(`Invalid parameters: Expected from ${least} to ${most} parameters.`, `"Got: ${given}"`),
+    ),
+    refusal(method, 'an object for params', fixed('{"a":1}'), invalid('`params` should be an array')),
+  ];
+};
+
+/** Methods all of whose parameters are required parse them as a tuple. */
+export const tuple = (method: string, size: number): MethodCase[] => [
+  refusal(
+    method,
+    'no parameter',
+    fixed('[]'),
+    invalid(`Invalid params: invalid length 0, expected a tuple of size ${size}.`),
+  ),
+];
+
+/** A state that is not there yet (-32016), and a commitment that nobody knows, which counts as none. */
+export const context = (method: string, first: string | null): MethodCase[] => {
+  const lead = first === null ? '' : `${first},`;
+  return [
+    {
+      method,
+      name: `${method} refuses a state that is not there yet`,
+      params: fixed(`[${lead}{"minContextSlot":18446744073709551615}]`),
+      error: { code: -32016, message: 'Minimum context slot has not been reached' },
+    },
+    answer(
+      method,
+      'with a commitment that is none as with finalized',
+      fixed(`[${lead}{"commitment":"recent"}]`),
+    ),
+    answer(method, 'with a member that it does not know', fixed(`[${lead}{"colour":"red"}]`)),
+  ];
+};
+
+/** A strict config: `commitment` must be there and be one of three. */
+export const strictConfig = (method: string, first: string): MethodCase[] => [
+  refusal(
+    method,
+    'a config without commitment',
+    fixed(`[${first},{}]`),
+    invalid('Invalid params: missing field `commitment`.'),
+  ),
+  refusal(
+    method,
+    'a commitment that is none',
+    fixed(`[${first},{"commitment":"recent"}]`),
+    invalid(/^Invalid params: unknown variant `recent`, expected one of /),
+  ),
+];
+
+/** History below `confirmed` is asked of nobody. */
+export const aboveProcessed = (method: string, make: Parameters<typeof made>[0]): MethodCase =>
+  refusal(method, 'processed', made(make), invalid('Method does not support commitment below `confirmed`'));

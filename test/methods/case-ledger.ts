@@ -1,0 +1,123 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createLogger } from '../../src/base/log.ts';
+import type { Address } from '../../src/ledger/address.ts';
+import type { Blockhash } from '../../src/ledger/blockhash.ts';
+import { Keypair } from '../../src/ledger/ed25519.ts';
+import { encodeMessage } from '../../src/ledger/message/encode-message.ts';
+import type { Signature } from '../../src/ledger/signature.ts';
+import { compileMessage } from '../../src/ledger/transaction/compile-message.ts';
+import { decodeTransaction } from '../../src/ledger/transaction/decode-transaction.ts';
+import { encodeTransaction } from '../../src/ledger/transaction/encode-transaction.ts';
+import type { Transaction } from '../../src/ledger/transaction/transaction.ts';
+import { lamports } from '../../src/ledger/units.ts';
+import { startLocalnetServer } from '../../src/localnet/http/server.ts';
+import { type OpenLocalNode, openLocalNode } from '../../src/localnet/open.ts';
+import { type Signed, sign, transfer } from '../localnet/signed-transactions.ts';
+import { key, mint, tokenAccount } from '../localnet/support/accounts.ts';
+import { eventually } from '../service/eventually.ts';
+import type { CaseLedger } from './method-case.ts';
+
+const SOL = 1_000_000_000n;
+const SLOTS_PER_EPOCH = 32;
+const MINT = key(50);
+const TOKENS = key(51);
+const DELEGATE = key(52);
+const STRANGER = key(53);
+
+/** An embedded ledger with a history, behind its real door; its slots stand still. */
+export type StandingLedger = Readonly<{ url: string; facts: CaseLedger; close: () => Promise<void> }>;
+
+function signVersioned(payer: Keypair, recentBlockhash: Blockhash): Uint8Array {
+  const instructions = [transfer(payer.address, STRANGER, SOL)];
+  const legacy = compileMessage({ feePayer: payer.address, instructions, recentBlockhash });
+  const message = encodeMessage({ ...legacy, version: 0 });
+  return encodeTransaction([payer.sign(message)], message);
+}
+
+/** Runs a transaction in a slot of its own. @returns its signature and the slot. */
+function land(node: OpenLocalNode, wire: Uint8Array): { signature: Signature; slot: bigint } {
+  const { transaction } = decodeTransaction(wire) as { transaction: Transaction };
+  node.submit(transaction);
+  return { signature: transaction.signatures[0] as Signature, slot: node.freeze().slot };
+}
+
+const hash = (node: OpenLocalNode): Blockhash => node.bank('processed').blockhash;
+
+async function settle(node: OpenLocalNode, slots: number): Promise<void> {
+  for (let i = 0; i < slots; i++) node.freeze();
+  await eventually(
+    async () => node.bank('finalized').slot === node.bank('processed').slot - 31n,
+    'the tip is finalized',
+  );
+}
+
+/** Goes on until the segment with the first slots is deleted, which happens beside the making of slots. */
+async function forgetFirstSlots(node: OpenLocalNode): Promise<void> {
+  await eventually(
+    async () => {
+      node.freeze();
+      return node.history.firstAvailableSlot > 1n;
+    },
+    'the first slots are gone',
+    { everyMs: 2 },
+  );
+}
+
+function unsentOf(node: OpenLocalNode, payer: Keypair): CaseLedger['unsent'] {
+  const blockhash = node.bank('finalized').blockhash;
+  const signed: Signed = sign(payer, [transfer(payer.address, STRANGER, 1n)], blockhash);
+  const forged = sign(payer, [transfer(payer.address, STRANGER, 2n)], blockhash, Keypair.generate());
+  return { transaction: signed.base64, message: signed.message, forged: forged.base64 };
+}
+
+async function makeHistory(node: OpenLocalNode, payer: Keypair): Promise<CaseLedger> {
+  await forgetFirstSlots(node);
+  node.airdrop(payer.address, lamports(100n * SOL));
+  node.freeze();
+  const pay = (amount: bigint): Uint8Array =>
+    sign(payer, [transfer(payer.address, STRANGER, amount)], hash(node)).wire;
+  const paid = land(node, pay(SOL));
+  const failed = land(node, pay(1000n * SOL));
+  const versioned = land(node, signVersioned(payer, hash(node)));
+  await settle(node, 40);
+  const slotAt = (commitment: 'processed' | 'confirmed' | 'finalized'): bigint => node.bank(commitment).slot;
+  return {
+    genesis: node.genesis,
+    signature: paid.signature,
+    slot: paid.slot,
+    failed: failed.signature,
+    versioned,
+    wallet: payer.address,
+    finalized: slotAt('finalized'),
+    at: { processed: slotAt('processed'), confirmed: slotAt('confirmed'), finalized: slotAt('finalized') },
+    blockhash: node.bank('finalized').blockhash,
+    firstSlot: node.history.firstAvailableSlot,
+    token: { account: TOKENS, mint: MINT, delegate: DELEGATE },
+    unsent: unsentOf(node, payer),
+  };
+}
+
+/** Opens a ledger of several short epochs whose first slots are gone. */
+export async function openStandingLedger(): Promise<StandingLedger> {
+  const ledgerDir = mkdtempSync(join(tmpdir(), 'solway-cases-'));
+  const payer = Keypair.generate();
+  const node = await openLocalNode({
+    ledgerDir,
+    manual: true,
+    slotsPerEpoch: SLOTS_PER_EPOCH,
+    limits: { segmentSlotsMax: 20, historySlotsMax: 60 },
+    accounts: [
+      [MINT, mint(150n, 2)],
+      [TOKENS, tokenAccount(MINT, payer.address as Address, 150n, DELEGATE)],
+    ],
+  });
+  const server = await startLocalnetServer(node, { port: 0, log: createLogger('silent', () => {}) });
+  const close = async (): Promise<void> => {
+    await server.close();
+    await node.stop();
+    rmSync(ledgerDir, { recursive: true, force: true });
+  };
+  return { url: `http://127.0.0.1:${server.port}`, facts: await makeHistory(node, payer), close };
+}

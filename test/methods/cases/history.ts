@@ -1,0 +1,231 @@
+import { expect } from 'vitest';
+import { aboveProcessed, answer, arity, refusal } from '../case-families.ts';
+import { fixed, invalid, type MethodCase, made } from '../method-case.ts';
+
+const UNKNOWN = '1'.repeat(64);
+const FAR = '9223372036854775807';
+const unsupported = {
+  code: -32015,
+  message:
+    'Transaction version (0) is not supported by the requesting client. Please try the request again with the following configuration parameter: "maxSupportedTransactionVersion": 0',
+};
+const cleanedUp = {
+  code: -32001,
+  message: /^Block 1 cleaned up, does not exist on node\. First available block: \d+$/,
+};
+const notAvailable = { code: -32004, message: `Block not available for slot ${FAR}` };
+
+/** Reference solana-json-rpc.md §1.4 and §1.9. */
+export const cases: readonly MethodCase[] = [
+  ...['json', 'jsonParsed', 'base64', 'base58'].map((encoding) =>
+    answer(
+      'getBlock',
+      `as ${encoding}`,
+      made(({ slot }) => [slot, { encoding, maxSupportedTransactionVersion: 0 }]),
+    ),
+  ),
+  ...['full', 'accounts', 'signatures', 'none'].map((transactionDetails) =>
+    answer(
+      'getBlock',
+      `with ${transactionDetails}`,
+      made(({ slot }) => [slot, { transactionDetails }]),
+    ),
+  ),
+  answer(
+    'getBlock',
+    'without rewards',
+    made(({ slot }) => [slot, { rewards: false }]),
+    (result) => expect(result).not.toHaveProperty('rewards'),
+  ),
+  answer(
+    'getBlock',
+    'a confirmed one to callers content with that',
+    made(({ at }) => [at.confirmed, { commitment: 'confirmed' }]),
+  ),
+  refusal(
+    'getBlock',
+    'one that is only confirmed to others',
+    made(({ at }) => [at.confirmed]),
+    {
+      code: -32004,
+      message: /^Block not available for slot \d+$/,
+    },
+  ),
+  refusal(
+    'getBlock',
+    'a version that the caller does not know',
+    made(({ versioned }) => [versioned.slot]),
+    unsupported,
+  ),
+  refusal('getBlock', 'a slot that is gone', fixed('[1]'), cleanedUp),
+  refusal('getBlock', 'a slot that is far away', fixed(`[${FAR}]`), notAvailable),
+  refusal(
+    'getBlock',
+    'a text for a slot',
+    fixed('["1"]'),
+    invalid('Invalid params: invalid type: string "1", expected u64.'),
+  ),
+  aboveProcessed('getBlock', ({ slot }) => [slot, { commitment: 'processed' }]),
+  ...arity('getBlock', 1, 2),
+
+  answer(
+    'getBlockTime',
+    'Unix seconds',
+    made(({ slot }) => [slot]),
+    (result) => expect(result).toBeGreaterThan(1.7e9),
+  ),
+  refusal('getBlockTime', 'a slot that is gone', fixed('[1]'), cleanedUp),
+  refusal('getBlockTime', 'a slot that is far away', fixed(`[${FAR}]`), notAvailable),
+  refusal(
+    'getBlockTime',
+    'a text',
+    fixed('["1"]'),
+    invalid('Invalid params: invalid type: string "1", expected u64.'),
+  ),
+
+  answer(
+    'getBlocks',
+    'a range',
+    made(({ slot }) => [slot, slot + 2n]),
+    (result) => expect(result).toHaveLength(3),
+  ),
+  answer('getBlocks', 'nothing for a range that runs back', fixed('[9,3]'), (result) =>
+    expect(result).toEqual([]),
+  ),
+  answer('getBlocks', 'nothing for a start that is far away', fixed(`[${FAR}]`), (result) =>
+    expect(result).toEqual([]),
+  ),
+  aboveProcessed('getBlocks', ({ slot }) => [slot, { commitment: 'processed' }]),
+  ...arity('getBlocks', 1, 3),
+
+  answer(
+    'getBlocksWithLimit',
+    'as many',
+    made(({ slot }) => [slot, 2]),
+    (result) => expect(result).toHaveLength(2),
+  ),
+  answer(
+    'getBlocksWithLimit',
+    'none',
+    made(({ slot }) => [slot, 0]),
+    (result) => expect(result).toEqual([]),
+  ),
+  refusal('getBlocksWithLimit', 'too many', fixed('[0,500001]'), invalid('Limit too large; max 500000')),
+  aboveProcessed('getBlocksWithLimit', ({ slot }) => [slot, 2, { commitment: 'processed' }]),
+  ...arity('getBlocksWithLimit', 2, 3),
+
+  ...['json', 'jsonParsed', 'base64', 'base58'].flatMap((encoding) => [
+    answer(
+      'getTransaction',
+      `as ${encoding}`,
+      made(({ signature }) => [signature, { encoding }]),
+    ),
+    answer(
+      'getTransaction',
+      `a version 0 as ${encoding}`,
+      made(({ versioned }) => [versioned.signature, { encoding, maxSupportedTransactionVersion: 0 }]),
+      (result) => expect(result).toMatchObject({ version: 0 }),
+    ),
+  ]),
+  answer(
+    'getTransaction',
+    'one that failed',
+    made(({ failed }) => [failed]),
+    (result) => expect(result).toMatchObject({ meta: { status: { Err: expect.anything() } } }),
+  ),
+  answer('getTransaction', 'null for an unknown one', fixed(`["${UNKNOWN}"]`), (result) =>
+    expect(result).toBeNull(),
+  ),
+  refusal(
+    'getTransaction',
+    'a version that the caller does not know',
+    made(({ versioned }) => [versioned.signature]),
+    unsupported,
+  ),
+  refusal('getTransaction', 'what is no signature', fixed('["0"]'), invalid('Invalid param: Invalid')),
+  refusal('getTransaction', 'a short signature', fixed('["1"]'), invalid('Invalid param: WrongSize')),
+  aboveProcessed('getTransaction', ({ signature }) => [signature, { commitment: 'processed' }]),
+  ...arity('getTransaction', 1, 2),
+
+  answer(
+    'getSignaturesForAddress',
+    'newest first',
+    made(({ wallet }) => [wallet, { limit: 2 }]),
+    (result) => expect(result).toHaveLength(2),
+  ),
+  answer(
+    'getSignaturesForAddress',
+    'those before one',
+    made(({ wallet, signature }) => [wallet, { before: signature }]),
+  ),
+  refusal(
+    'getSignaturesForAddress',
+    'a limit of 0',
+    made(({ wallet }) => [wallet, { limit: 0 }]),
+    invalid('Invalid limit; max 1000'),
+  ),
+  refusal(
+    'getSignaturesForAddress',
+    'a limit above 1000',
+    made(({ wallet }) => [wallet, { limit: 1001 }]),
+    invalid('Invalid limit; max 1000'),
+  ),
+  refusal(
+    'getSignaturesForAddress',
+    'an unknown signature to begin before',
+    made(({ wallet }) => [wallet, { before: UNKNOWN }]),
+    {
+      code: -32020,
+      message: `Transaction ${UNKNOWN} not found`,
+    },
+  ),
+  refusal(
+    'getSignaturesForAddress',
+    'an unknown signature to stop at',
+    made(({ wallet }) => [wallet, { until: UNKNOWN }]),
+    {
+      code: -32020,
+      message: `Transaction ${UNKNOWN} not found`,
+    },
+  ),
+  refusal(
+    'getSignaturesForAddress',
+    'what is no signature',
+    made(({ wallet }) => [wallet, { before: '0' }]),
+    invalid('Invalid param: Invalid'),
+  ),
+  refusal(
+    'getSignaturesForAddress',
+    'a state that is not there yet',
+    made(({ wallet }) => [wallet, { minContextSlot: 2 ** 50 }]),
+    {
+      code: -32016,
+      message: 'Minimum context slot has not been reached',
+    },
+  ),
+  aboveProcessed('getSignaturesForAddress', ({ wallet }) => [wallet, { commitment: 'processed' }]),
+  ...arity('getSignaturesForAddress', 1, 2),
+
+  answer(
+    'getSignatureStatuses',
+    'a finalized one and a hole',
+    made(({ signature }) => [[signature, UNKNOWN], { searchTransactionHistory: true }]),
+    (result) =>
+      expect(result).toMatchObject({
+        value: [{ confirmationStatus: 'finalized', confirmations: null }, null],
+      }),
+  ),
+  refusal(
+    'getSignatureStatuses',
+    'too many',
+    made(({ signature }) => [Array.from({ length: 257 }, () => signature)]),
+    invalid('Too many inputs provided; max 256'),
+  ),
+  refusal(
+    'getSignatureStatuses',
+    'what is no signature',
+    fixed('[["0"]]'),
+    invalid('Invalid param: Invalid'),
+  ),
+  ...arity('getSignatureStatuses', 1, 2),
+];

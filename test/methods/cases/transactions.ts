@@ -1,0 +1,143 @@
+import { expect } from 'vitest';
+import { answer, arity, refusal } from '../case-families.ts';
+import { fixed, invalid, type MethodCase, made } from '../method-case.ts';
+
+const base64 = { encoding: 'base64' } as const;
+const NO_TRANSACTION = 'AAAA';
+
+const undecodable = (method: string): MethodCase[] => [
+  refusal(
+    method,
+    'what is no base64',
+    fixed('["!",{"encoding":"base64"}]'),
+    invalid(/^invalid base64 encoding: /),
+  ),
+  refusal(method, 'what is no base58', fixed('["0"]'), invalid(/^invalid base58 encoding: /)),
+  refusal(
+    method,
+    'what is no transaction',
+    made(() => [NO_TRANSACTION, base64]),
+    invalid(/^failed to deserialize solana_transaction::versioned::VersionedTransaction: /),
+  ),
+  refusal(
+    method,
+    'an encoding that it does not take',
+    fixed('["",{"encoding":"jsonParsed"}]'),
+    invalid('unsupported encoding: jsonParsed. Supported encodings: base58, base64'),
+  ),
+  refusal(
+    method,
+    'text that is too long',
+    made(() => ['A'.repeat(1648), base64]),
+    invalid(
+      /^base64 encoded solana_transaction::versioned::VersionedTransaction too large: 1648 bytes \(max: encoded\/raw 1644\/1232\)$/,
+    ),
+  ),
+  refusal(
+    method,
+    'a state that is not there yet',
+    made(({ unsent }) => [unsent.transaction, { ...base64, minContextSlot: 2 ** 50 }]),
+    {
+      code: -32016,
+      message: 'Minimum context slot has not been reached',
+    },
+  ),
+  ...arity(method, 1, 2),
+];
+
+/** Reference solana-json-rpc.md §1.5 and §1.10. */
+export const cases: readonly MethodCase[] = [
+  answer(
+    'getFeeForMessage',
+    'lamports',
+    made(({ unsent }) => [unsent.message]),
+    (result) => expect(result).toMatchObject({ value: 5000 }),
+  ),
+  refusal('getFeeForMessage', 'what is no base64', fixed('["!"]'), invalid(/^invalid base64 encoding: /)),
+  refusal('getFeeForMessage', 'what is no message', fixed('["AAAA"]'), invalid(/^failed to deserialize /)),
+  refusal(
+    'getFeeForMessage',
+    'text that is too long',
+    made(() => ['A'.repeat(1648)]),
+    invalid(/^base64 encoded .* too large: 1648 bytes/),
+  ),
+  ...arity('getFeeForMessage', 1, 2),
+
+  answer(
+    'simulateTransaction',
+    'a transfer',
+    made(({ unsent }) => [unsent.transaction, base64]),
+    (result) => expect(result).toMatchObject({ value: { err: null, unitsConsumed: 150 } }),
+  ),
+  answer(
+    'simulateTransaction',
+    'the accounts afterwards',
+    made(({ unsent, wallet }) => [
+      unsent.transaction,
+      { ...base64, accounts: { encoding: 'base64', addresses: [wallet] } },
+    ]),
+    (result) => expect(result).toMatchObject({ value: { accounts: [{ space: 0 }] } }),
+  ),
+  answer(
+    'simulateTransaction',
+    'a signature that is wrong',
+    made(({ unsent }) => [unsent.forged, { ...base64, sigVerify: true }]),
+    (result) => expect(result).toMatchObject({ value: { err: 'SignatureFailure' } }),
+  ),
+  refusal(
+    'simulateTransaction',
+    'to check signatures that it replaces',
+    made(({ unsent }) => [unsent.transaction, { ...base64, sigVerify: true, replaceRecentBlockhash: true }]),
+    invalid('sigVerify may not be used with replaceRecentBlockhash'),
+  ),
+  refusal(
+    'simulateTransaction',
+    'accounts as base58',
+    made(({ unsent, wallet }) => [
+      unsent.transaction,
+      { ...base64, accounts: { encoding: 'base58', addresses: [wallet] } },
+    ]),
+    invalid('base58 encoding not supported'),
+  ),
+  refusal(
+    'simulateTransaction',
+    'more accounts than it has',
+    made(({ unsent, wallet }) => [
+      unsent.transaction,
+      { ...base64, accounts: { encoding: 'base64', addresses: [wallet, wallet, wallet, wallet] } },
+    ]),
+    invalid('Too many accounts provided; max 3'),
+  ),
+  ...undecodable('simulateTransaction'),
+
+  {
+    ...answer(
+      'sendTransaction',
+      'its signature',
+      made(({ unsent }) => [unsent.transaction, base64]),
+    ),
+    changes: true,
+  },
+  refusal(
+    'sendTransaction',
+    'a signature that is wrong',
+    made(({ unsent }) => [unsent.forged, base64]),
+    {
+      code: -32002,
+      message: /^Transaction simulation failed: /,
+    },
+  ),
+  ...undecodable('sendTransaction'),
+
+  {
+    ...answer(
+      'requestAirdrop',
+      'a signature',
+      made(({ wallet }) => [wallet, 1000]),
+      (result) => expect(result).toEqual(expect.any(String)),
+    ),
+    changes: true,
+  },
+  refusal('requestAirdrop', 'an address that is none', fixed('["0",1]'), invalid('Invalid param: Invalid')),
+  ...arity('requestAirdrop', 2, 3),
+];

@@ -1,0 +1,69 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type JsonValue, parseJson } from '../../src/base/json.ts';
+import { methods } from '../../src/protocol/methods.ts';
+import { type RunningService, startService } from '../service/start-service.ts';
+import { openStandingLedger, type StandingLedger } from './case-ledger.ts';
+import type { MethodCase } from './method-case.ts';
+
+/**
+ * Every method, with good parameters and with each documented error, put to the embedded ledger itself and to the
+ * gateway in front of it: both answer the same text. Slots stand still meanwhile.
+ */
+const folder = join(import.meta.dirname, 'cases');
+const files = readdirSync(folder).filter((file) => file.endsWith('.ts'));
+const modules = await Promise.all(files.map((file) => import(join(folder, file))));
+const cases = modules.flatMap((module) => (module as { cases: readonly MethodCase[] }).cases);
+
+let ledger: StandingLedger;
+let service: RunningService;
+beforeAll(async () => {
+  ledger = await openStandingLedger();
+  service = await startService({ configuration: '', arguments: ['--upstream', ledger.url] });
+});
+afterAll(async () => {
+  await service?.stop();
+  await ledger?.close();
+});
+
+const ID = 7;
+
+async function post(url: string, body: string, key?: string): Promise<string> {
+  const authorization = key === undefined ? {} : { authorization: `Bearer ${key}` };
+  const headers = { 'content-type': 'application/json', ...authorization };
+  return (await fetch(url, { method: 'POST', headers, body })).text();
+}
+
+type Reply = { [name: string]: JsonValue };
+
+function expectError(reply: Reply, expected: NonNullable<MethodCase['error']>): void {
+  const { code, message, data } = expected;
+  const shown = typeof message === 'string' ? message : expect.stringMatching(message);
+  expect(reply.error).toMatchObject({ code, message: shown, ...(data === undefined ? {} : { data }) });
+}
+
+describe.each(Object.keys(methods))('%s', (method) => {
+  const own = cases.filter((row) => row.method === method);
+
+  it('has a case that it answers and one that it refuses', () => {
+    expect(own.some(({ error }) => error === undefined)).toBe(true);
+    expect(own.some(({ error }) => error !== undefined)).toBe(true);
+  });
+
+  it.each(own)('$name', async (row) => {
+    const params = row.params(ledger.facts);
+    const member = params === undefined ? '' : `,"params":${params}`;
+    const body = `{"jsonrpc":"2.0","id":${ID},"method":"${method}"${member}}`;
+    const direct = await post(ledger.url, body);
+    const through = await post(service.ready.rpcUrl, body, service.key);
+    const reply = parseJson(direct) as Reply;
+    expect(reply).toMatchObject({ jsonrpc: '2.0', id: ID });
+    if (row.error === undefined) {
+      expect(reply).toHaveProperty('result');
+      row.check?.(reply.result as JsonValue, ledger.facts);
+    } else expectError(reply, row.error);
+    if (row.changes) expect(Object.keys(parseJson(through) as Reply)).toEqual(Object.keys(reply));
+    else expect(through).toBe(direct);
+  });
+});
