@@ -17,7 +17,6 @@ export type BankSources = Readonly<{
   store: AccountsStore;
   recentBlocks: RecentBlocks;
   epochSchedule: EpochSchedule;
-  genesisStake: bigint;
   /** That of the node itself. */
   voteAccount: Address;
 }>;

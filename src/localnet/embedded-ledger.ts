@@ -13,6 +13,7 @@ import type { Commitment } from '../protocol/commitment.ts';
 import type { LedgerEvent } from '../streams/ledger-event.ts';
 import type { AccountsStore } from './accounts-store.ts';
 import { type BankSources, FrozenBank, OpenSlot } from './bank.ts';
+import { EpochTurn } from './epoch-rewards/epoch-turn.ts';
 import { type Execution, executeTransaction, type Refusal } from './execute-transaction.ts';
 import { faucetTransfer } from './faucet.ts';
 import { LedgerEvents } from './ledger-events.ts';
@@ -64,6 +65,10 @@ type OpenWork = {
   readonly header: Pick<SlotHeader, 'slot' | 'blockTime' | 'epochStartTime'>;
   readonly transactions: OwnTransaction[];
   readonly accounts: Map<Address, Account | null>;
+  /** What the slot has paid so far. */
+  readonly rewards: BlockReward[];
+  /** Only in the first slot of an epoch. */
+  numRewardPartitions: bigint | undefined;
   cost: bigint;
   /** Fees that the leader earns when the slot freezes. */
   leaderFees: bigint;
@@ -83,6 +88,7 @@ export class EmbeddedLedger implements LocalNode {
   readonly #listeners = new Set<(frozen: Frozen) => void>();
   readonly #events: LedgerEvents;
   readonly #waiting: WaitingTransactions;
+  readonly #epochTurn: EpochTurn;
   #tip: SlotHeader;
   #finalized = 0;
   #open: OpenWork;
@@ -96,6 +102,7 @@ export class EmbeddedLedger implements LocalNode {
     const { waitingMaxTransactions = WAITING_MAX_TRANSACTIONS } = options;
     this.#options = { now, blockCostMax, waitingMaxTransactions };
     this.#waiting = new WaitingTransactions(waitingMaxTransactions);
+    this.#epochTurn = new EpochTurn(state.genesis);
     const { epochSchedule, voteAccount } = state.genesis;
     this.#sources = { ...state, epochSchedule, voteAccount };
     for (const { header, accountLamports } of state.frozen) {
@@ -105,6 +112,7 @@ export class EmbeddedLedger implements LocalNode {
     this.#root();
     this.#events = new LedgerEvents({ identity: state.identity, voteAccount }, this.#reached, now);
     this.#open = this.#openNext();
+    this.#turnEpoch();
   }
 
   get durableSlot(): Slot {
@@ -224,6 +232,7 @@ export class EmbeddedLedger implements LocalNode {
     this.#events.frozen(record, block, this.#reached);
     this.#open = this.#openNext();
     this.#events.created(this.#open.header.slot);
+    this.#turnEpoch();
     return { block, bank, accounts: record.accounts };
   }
 
@@ -266,7 +275,19 @@ export class EmbeddedLedger implements LocalNode {
     const epochStartTime = isFirstOfEpoch ? blockTime : this.#tip.epochStartTime;
     const header = { slot: number, blockTime, epochStartTime };
     const view = new OpenSlot(header, this.#sources);
-    return { view, header, transactions: [], accounts: new Map(), cost: 0n, leaderFees: 0n };
+    return {
+      ...{ view, header, transactions: [], accounts: new Map(), rewards: [] },
+      ...{ numRewardPartitions: undefined, cost: 0n, leaderFees: 0n },
+    };
+  }
+
+  /** What a slot does before its first transaction. */
+  #turnEpoch(): void {
+    const open = this.#open;
+    const opening = this.#epochTurn.open(open.header.slot, this.#bankAt(this.#tip.slot));
+    for (const [address, account] of opening.writes) this.#write(address, account);
+    open.rewards.push(...opening.rewards);
+    open.numRewardPartitions = opening.numRewardPartitions;
   }
 
   /** Runs a transaction in the open slot, where it has room. @throws LedgerHaltedError */
@@ -324,8 +345,8 @@ export class EmbeddedLedger implements LocalNode {
 
   /** Pays the leader and names the slot. */
   #seal(): SlotRecord {
-    const rewards = this.#payLeader();
-    const { header, transactions, accounts } = this.#open;
+    this.#payLeader();
+    const { header, transactions, accounts, rewards, numRewardPartitions } = this.#open;
     const previousBlockhash = this.#tip.blockhash;
     const blockhash = slotBlockhash(
       previousBlockhash,
@@ -334,19 +355,20 @@ export class EmbeddedLedger implements LocalNode {
     );
     const transactionCount = this.#tip.transactionCount + BigInt(transactions.length);
     const sealed = { ...header, blockhash, previousBlockhash, transactionCount };
-    return { header: sealed, transactions, rewards, accounts };
+    return { header: sealed, transactions, rewards, numRewardPartitions, accounts };
   }
 
   /** Source: agave runtime/src/bank/fee_distribution.rs; nothing earned is no reward. */
-  #payLeader(): BlockReward[] {
+  #payLeader(): void {
     const { identity } = this.genesis;
     const leader = this.#state.store.newest(identity);
     const fees = this.#open.leaderFees;
-    if (fees === 0n || leader === null) return [];
+    if (fees === 0n || leader === null) return;
     const postBalance = lamports(leader.lamports + fees);
     this.#write(identity, { ...leader, lamports: postBalance });
     this.#open.leaderFees = 0n;
-    return [{ pubkey: identity, lamports: fees, postBalance, rewardType: 'Fee', commission: null }];
+    const fee = { pubkey: identity, lamports: fees, postBalance };
+    this.#open.rewards.push({ ...fee, rewardType: 'Fee', commission: null });
   }
 
   /** With no blockhash given, an older one makes equal airdrops different transactions. */

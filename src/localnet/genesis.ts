@@ -4,13 +4,14 @@ import type { Account } from '../ledger/account/account.ts';
 import type { Address } from '../ledger/address.ts';
 import { type Blockhash, blockhashFromBytes } from '../ledger/blockhash.ts';
 import { Keypair } from '../ledger/ed25519.ts';
-import { programs, sysvarOwner } from '../ledger/programs.ts';
+import { programs, sysvarOwner, sysvars } from '../ledger/programs.ts';
 import { encodeStakeState, STAKE_STATE_BYTES } from '../ledger/stake-state.ts';
 import { epoch, LAMPORTS_PER_SOL, lamports, U64_MAX } from '../ledger/units.ts';
-import { encodeVoteState, VOTE_STATE_BYTES } from '../ledger/vote-state.ts';
+import { encodeVoteState } from '../ledger/vote-state.ts';
 import { writeAccount } from './account-codec.ts';
 import type { Genesis } from './node.ts';
 import { epochScheduleOf, type SlotHeader } from './slot-header.ts';
+import { stakeHistoryAccount } from './stake-history-account.ts';
 import { rentExemptMinimum, synthesizedSysvars } from './sysvar-accounts.ts';
 import { newBaseAccounts, programAccounts } from './vm.ts';
 
@@ -35,7 +36,6 @@ export type GenesisOptions = Readonly<{
 
 export type GenesisContent = Readonly<{
   genesis: Genesis;
-  genesisStake: bigint;
   accounts: ReadonlyMap<Address, Account>;
   header: SlotHeader;
 }>;
@@ -48,7 +48,7 @@ export const newGenesisKeys = (): GenesisKeys => ({
 });
 
 /** Lamports of the stake account that are delegated. */
-export const genesisStake: bigint = STAKE_SOL * LAMPORTS_PER_SOL - rentExemptMinimum(STAKE_STATE_BYTES);
+const genesisStake: bigint = STAKE_SOL * LAMPORTS_PER_SOL - rentExemptMinimum(STAKE_STATE_BYTES);
 
 /**
  * The first state of a ledger.
@@ -65,6 +65,7 @@ export function makeGenesis(
       .filter(([address]) => !synthesizedSysvars.has(address))
       .map(([address, account]) => [address, fullPrice(account)]),
   );
+  accounts.set(sysvars.stakeHistory, stakeHistoryAccount([]));
   for (const [address, account] of validatorAccounts(keys, options.faucetSol)) accounts.set(address, account);
   for (const [address, elf] of options.programs) {
     for (const [part, account] of programAccounts(address, elf)) accounts.set(part, account);
@@ -82,7 +83,7 @@ export function makeGenesis(
     ticksPerSlot: options.ticksPerSlot,
     slotMs: options.slotMs,
   };
-  return { genesis, genesisStake, accounts, header: firstHeader(hash, creationTime) };
+  return { genesis, accounts, header: firstHeader(hash, creationTime) };
 }
 
 /** Slot 0: a block without transactions whose hash is that of the genesis. */
@@ -109,43 +110,41 @@ const wallet = (sol: bigint): Account => ({
   rentEpoch: U64_MAX,
 });
 
+/** Source: agave runtime/src/genesis_utils.rs, `create_genesis_config_with_leader_ex_no_features`. */
 function validatorAccounts(keys: GenesisKeys, faucetSol: bigint): [Address, Account][] {
   const identity = keys.identity.address;
   const vote = encodeVoteState({
     version: 'V4',
     node: identity,
-    authorizedWithdrawer: identity,
+    authorizedWithdrawer: keys.vote.address,
     inflationRewardsCollector: keys.vote.address,
     blockRevenueCollector: identity,
-    inflationRewardsCommissionBps: 10_000,
+    inflationRewardsCommissionBps: 0,
     blockRevenueCommissionBps: 10_000,
     pendingDelegatorRewards: 0n,
     blsPublicKey: null,
     votes: [],
     rootSlot: null,
-    authorizedVoters: [{ epoch: 0n, voter: identity }],
+    authorizedVoters: [{ epoch: 0n, voter: keys.vote.address }],
     epochCredits: [],
     lastTimestamp: { slot: 0n, timestamp: 0n },
   });
   return [
     [identity, wallet(IDENTITY_SOL)],
     [keys.faucet.address, wallet(faucetSol)],
-    [
-      keys.vote.address,
-      { ...wallet(0n), lamports: rentExemptMinimum(VOTE_STATE_BYTES), owner: programs.vote, data: vote },
-    ],
+    [keys.vote.address, { ...wallet(STAKE_SOL), owner: programs.vote, data: vote }],
     [keys.stake.address, { ...wallet(STAKE_SOL), owner: programs.stake, data: stakeState(keys) }],
   ];
 }
 
 /** Delegated since before the first epoch, hence active from the start. */
 function stakeState(keys: GenesisKeys): Uint8Array {
-  const identity = keys.identity.address;
+  const authority = keys.stake.address;
   return encodeStakeState({
     type: 'delegated',
     meta: {
       rentExemptReserve: rentExemptMinimum(STAKE_STATE_BYTES),
-      authorized: { staker: identity, withdrawer: identity },
+      authorized: { staker: authority, withdrawer: authority },
       lockup: { unixTimestamp: 0n, epoch: epoch(0), custodian: programs.system },
     },
     stake: {

@@ -21,8 +21,6 @@ export interface BlockStore extends History {
 /** The state that a ledger starts from: everything up to and including a frozen slot. */
 export type LedgerState = Readonly<{
   genesis: Genesis;
-  /** Lamports delegated at genesis. */
-  genesisStake: bigint;
   faucet: Keypair;
   /** The node's own, which votes. */
   identity: Keypair;

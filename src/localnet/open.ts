@@ -7,13 +7,14 @@ import { createLedger } from './create-ledger.ts';
 import { DiskBlocks } from './disk-blocks.ts';
 import { EmbeddedLedger, type Frozen } from './embedded-ledger.ts';
 import { SLOTS_PER_EPOCH_MAX } from './epoch-length.ts';
-import { type GenesisOptions, genesisStake } from './genesis.ts';
+import type { GenesisOptions } from './genesis.ts';
 import { HistoryIndex } from './history-index.ts';
 import { hasLedger, indexPath, logDir, readGenesis, readKey } from './ledger-dir.ts';
 import { type LedgerLock, lockLedger } from './ledger-lock.ts';
 import { defaultUpkeepLimits, LedgerUpkeep, type UpkeepLimits } from './ledger-upkeep.ts';
 import type { Bank, Genesis, LocalNode } from './node.ts';
 import { restoreLedger } from './restore-ledger.ts';
+import { withStakeHistory } from './restored-stake-history.ts';
 import { SegmentLog } from './segment-log.ts';
 import { startSlotTicker } from './slot-ticker.ts';
 
@@ -131,12 +132,13 @@ function restored(
   index: HistoryIndex,
 ): EmbeddedLedger {
   const { ledgerDir: dir } = options;
-  const state = restoreLedger({ dir, log, index, logger: options.log ?? null }, lock.isIntact);
   const genesis = readGenesis(dir, options.slotMs ?? DEFAULT_SLOT_MS);
+  const files = { dir, log, index, logger: options.log ?? null };
+  const state = withStakeHistory(restoreLedger(files, lock.isIntact), genesis);
   const blocks = new DiskBlocks(log, index);
   const faucet = readKey(dir, 'faucet');
   const identity = readKey(dir, 'identity');
-  return new EmbeddedLedger({ ...state, genesis, genesisStake, faucet, identity, blocks }, options);
+  return new EmbeddedLedger({ ...state, genesis, faucet, identity, blocks }, options);
 }
 
 type Parts = Readonly<{

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { addressFromBytes } from '../ledger/address.ts';
+import { ByteWriter } from '../base/bytes.ts';
+import { addressBytes, addressFromBytes } from '../ledger/address.ts';
+import { rewardTypes } from '../ledger/block-reward.ts';
 import { blockhashFromBytes } from '../ledger/blockhash.ts';
 import { Keypair } from '../ledger/ed25519.ts';
 import { lamports, U64_MAX } from '../ledger/units.ts';
@@ -77,28 +79,32 @@ const record: fc.Arbitrary<SlotRecord> = fc.record({
   }),
   transactions: fc.array(fc.record({ transaction, meta }), { maxLength: 3 }),
   rewards: fc.array(
-    fc
-      .record({
-        pubkey: address,
-        lamports: fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n),
-        postBalance: u64.map(lamports),
-      })
-      .map((paid) => ({ ...paid, rewardType: 'Fee' as const, commission: null })),
+    fc.record({
+      pubkey: address,
+      lamports: fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n),
+      postBalance: u64.map(lamports),
+      rewardType: fc.option(fc.constantFrom(...rewardTypes)),
+      commission: fc.option(fc.nat(100)),
+    }),
     { maxLength: 2 },
   ),
+  numRewardPartitions: fc.option(fc.bigInt(1n, 2n ** 64n - 1n), { nil: undefined }),
   accounts: fc
     .array(fc.tuple(address, fc.option(account)), { maxLength: 4 })
     .map((entries) => new Map(entries)),
 });
+
+/** Slot, two hashes, two times, count. */
+const HEADER_BYTES = 8 + 32 + 32 + 8 + 8 + 8;
 
 describe('a slot record', () => {
   it('comes back from its bytes as it was, whole or in part', () => {
     fc.assert(
       fc.property(record, (original) => {
         const encoded = encodeRecord(original);
-        const { header, transactions, rewards, accounts } = original;
+        const { header, transactions, rewards, numRewardPartitions, accounts } = original;
         expect(decodeRecord(encoded)).toEqual(original);
-        expect(decodeBlock(encoded)).toEqual({ header, transactions, rewards });
+        expect(decodeBlock(encoded)).toEqual({ header, transactions, rewards, numRewardPartitions });
         expect(decodeChanges(encoded)).toEqual({ header, accounts });
         expect(decodeHeader(encoded)).toEqual(header);
       }),
@@ -106,14 +112,29 @@ describe('a slot record', () => {
     );
   });
 
-  it('written before rewards were kept has none', () => {
+  const bare = (): SlotRecord => {
     const [original] = fc.sample(record, { numRuns: 1, seed: 5 }) as [SlotRecord];
+    return { ...original, rewards: [], numRewardPartitions: undefined };
+  };
+
+  it('written before rewards were kept has none', () => {
     // Without rewards nothing is written of them, which is how such records ended.
-    const encoded = encodeRecord({ ...original, rewards: [] });
-    expect(decodeRecord(encoded)).toEqual({ ...original, rewards: [] });
-    const reward = { pubkey: payer.address, lamports: 1n, postBalance: lamports(2) };
-    const paid = { ...original, rewards: [{ ...reward, rewardType: 'Fee' as const, commission: null }] };
-    expect(encodeRecord(paid).length - encoded.length).toBe(4 + 32 + 8 + 8);
+    expect(decodeRecord(encodeRecord(bare()))).toEqual(bare());
+  });
+
+  it('written before rewards had types holds fees', () => {
+    const encoded = encodeRecord(bare());
+    const blockBytes = new DataView(encoded.buffer, encoded.byteOffset).getUint32(HEADER_BYTES, true);
+    const blockEnd = HEADER_BYTES + 4 + blockBytes;
+    const fee = new ByteWriter().u32(1).bytes(addressBytes(payer.address)).i64(5n).u64(70n).finish();
+    const head = Buffer.from(encoded.subarray(0, blockEnd));
+    head.writeUInt32LE(blockBytes + fee.length, HEADER_BYTES);
+    const old = Buffer.concat([head, fee, encoded.subarray(blockEnd)]);
+    const paid = { pubkey: payer.address, lamports: 5n, postBalance: lamports(70) };
+    expect(decodeRecord(old)).toEqual({
+      ...bare(),
+      rewards: [{ ...paid, rewardType: 'Fee', commission: null }],
+    });
   });
 
   it('keeps nothing of the bytes it was read from', () => {

@@ -1,11 +1,10 @@
 import { ByteReader, ByteWriter, OutOfBytes } from '../base/bytes.ts';
 import type { Account } from '../ledger/account/account.ts';
-import { type Address, addressBytes, addressFromBytes } from '../ledger/address.ts';
-import type { BlockReward } from '../ledger/block-reward.ts';
+import type { Address } from '../ledger/address.ts';
 import { blockhashBytes, blockhashFromBytes } from '../ledger/blockhash.ts';
-import { lamports } from '../ledger/units.ts';
 import { readAccount, writeAccount } from './account-codec.ts';
 import type { OwnTransaction } from './own-meta.ts';
+import { readRewards, writeRewards } from './reward-codec.ts';
 import type { SlotHeader } from './slot-header.ts';
 import type { RecordedBlock, SlotRecord } from './slot-record.ts';
 import { CorruptRecord, readExecuted, writeExecuted } from './transaction-codec.ts';
@@ -13,17 +12,17 @@ import { CorruptRecord, readExecuted, writeExecuted } from './transaction-codec.
 /**
  * The bytes of a frozen slot in the log.
  *
- *     header | bytes of block u32 | count u32 | transactions | count u32 | rewards | count u32 | accounts
- *              \_____________________ block ______________________________/
+ *     header | bytes of block u32 | count u32 | transactions | rewards | count u32 | accounts
+ *              \__________________ block _____________________/
  *
  * Header: slot u64, blockhash 32, previous blockhash 32, block time i64, epoch start time i64, transactions
- * since genesis u64. Reward: address 32, lamports i64, balance u64. A block that ends with its transactions has no
- * rewards.
+ * since genesis u64. Rewards: as in reward-codec.ts.
  */
-export function encodeRecord({ header, transactions, rewards, accounts }: SlotRecord): Uint8Array {
+export function encodeRecord(record: SlotRecord): Uint8Array {
+  const { header, transactions, accounts } = record;
   const inner = new ByteWriter(256 + transactions.length * 1024).u32(transactions.length);
   for (const executed of transactions) writeExecuted(inner, executed);
-  writeRewards(inner, rewards);
+  writeRewards(inner, record);
   const writer = new ByteWriter(512 + inner.length);
   writeHeader(writer, header);
   writer.u32(inner.length).bytes(inner.finish());
@@ -70,29 +69,9 @@ function readTransactions(reader: ByteReader): OwnTransaction[] {
   return transactions;
 }
 
-function readBlock(bytes: Uint8Array): Pick<RecordedBlock, 'transactions' | 'rewards'> {
+function readBlock(bytes: Uint8Array): Omit<RecordedBlock, 'header'> {
   const reader = new ByteReader(bytes);
-  const transactions = readTransactions(reader);
-  return { transactions, rewards: reader.remaining === 0 ? [] : readRewards(reader) };
-}
-
-function writeRewards(writer: ByteWriter, rewards: readonly BlockReward[]): void {
-  if (rewards.length === 0) return;
-  writer.u32(rewards.length);
-  for (const { pubkey, lamports: paid, postBalance } of rewards) {
-    writer.bytes(addressBytes(pubkey)).i64(paid).u64(postBalance);
-  }
-}
-
-function readRewards(reader: ByteReader): BlockReward[] {
-  const rewards: BlockReward[] = [];
-  for (let left = reader.u32(); left > 0; left--) {
-    const pubkey = addressFromBytes(reader.bytes(32));
-    const paid = reader.i64();
-    const postBalance = lamports(reader.u64());
-    rewards.push({ pubkey, lamports: paid, postBalance, rewardType: 'Fee', commission: null });
-  }
-  return rewards;
+  return { transactions: readTransactions(reader), ...readRewards(reader) };
 }
 
 function readAccounts(reader: ByteReader): Map<Address, Account | null> {

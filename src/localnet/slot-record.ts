@@ -11,15 +11,17 @@ export type SlotRecord = Readonly<{
   header: SlotHeader;
   transactions: readonly OwnTransaction[];
   rewards: readonly BlockReward[];
+  /** Blocks that pay the rewards of the epoch before; only in the first slot of an epoch. */
+  numRewardPartitions?: bigint | undefined;
   /** Accounts as the slot left them; null where drained. */
   accounts: ReadonlyMap<Address, Account | null>;
 }>;
 
 /** The part of a record that makes a block. */
-export type RecordedBlock = Pick<SlotRecord, 'header' | 'transactions' | 'rewards'>;
+export type RecordedBlock = Pick<SlotRecord, 'header' | 'transactions' | 'rewards' | 'numRewardPartitions'>;
 
 /** The block of a record. */
-export function blockOf({ header, transactions, rewards }: RecordedBlock): Block {
+export function blockOf({ header, transactions, rewards, numRewardPartitions }: RecordedBlock): Block {
   return {
     slot: slot(header.slot),
     parentSlot: slot(Math.max(0, header.slot - 1)),
@@ -29,5 +31,6 @@ export function blockOf({ header, transactions, rewards }: RecordedBlock): Block
     blockTime: BigInt(header.blockTime),
     transactions,
     rewards,
+    numRewardPartitions,
   };
 }

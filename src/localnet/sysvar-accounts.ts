@@ -11,13 +11,8 @@ import {
 import { DEFAULT_RENT, minimumBalance } from '../ledger/sysvar/rent.ts';
 import { encodeSlotHashes, SLOT_HASHES_BYTES, SLOT_HASHES_MAX } from '../ledger/sysvar/slot-hashes.ts';
 import { encodeSlotHistory, fullSlotHistory, SLOT_HISTORY_BYTES } from '../ledger/sysvar/slot-history.ts';
-import {
-  encodeStakeHistory,
-  STAKE_HISTORY_BYTES,
-  STAKE_HISTORY_MAX,
-} from '../ledger/sysvar/stake-history.ts';
 import { LAMPORTS_PER_SIGNATURE } from '../ledger/transaction/fee.ts';
-import { epoch, type Lamports, slot, U64_MAX } from '../ledger/units.ts';
+import { type Lamports, slot, U64_MAX } from '../ledger/units.ts';
 import type { Clock, EpochSchedule } from './node.ts';
 import type { RecentBlocks } from './recent-blocks.ts';
 
@@ -28,8 +23,6 @@ export type SysvarPosition = Readonly<{
   /** Newest block that the state has hashed: its own once it is frozen, else its parent. */
   lastBlockSlot: number;
   recentBlocks: RecentBlocks;
-  /** Lamports delegated at genesis: the stake of every past epoch. */
-  genesisStake: bigint;
 }>;
 
 /** Lamports that an account of this size needs to be exempt from rent. Source: solana-rent, `Rent::default`. */
@@ -50,7 +43,6 @@ const syntheses: Readonly<Partial<Record<Address, Synthesis>>> = {
     // Every slot has a block.
     encode: ({ lastBlockSlot }) => encodeSlotHistory(fullSlotHistory(BigInt(lastBlockSlot))),
   },
-  [sysvars.stakeHistory]: { bytes: STAKE_HISTORY_BYTES, encode: stakeHistory },
 };
 
 /** The sysvars that follow from the position of a state and are therefore stored nowhere. */
@@ -100,17 +92,4 @@ function recentBlockhashes({ recentBlocks, lastBlockSlot }: SysvarPosition): Uin
 function slotHashes({ recentBlocks, clock }: SysvarPosition): Uint8Array {
   const blocks = recentBlocks.downFrom(Number(clock.slot) - 1, SLOT_HASHES_MAX);
   return encodeSlotHashes(blocks.map((block) => ({ slot: slot(block.slot), hash: block.blockhash })));
-}
-
-function stakeHistory({ clock, genesisStake }: SysvarPosition): Uint8Array {
-  const max = BigInt(STAKE_HISTORY_MAX);
-  const count = Number(clock.epoch < max ? clock.epoch : max);
-  return encodeStakeHistory(
-    Array.from({ length: count }, (_, index) => ({
-      epoch: epoch(clock.epoch - 1n - BigInt(index)),
-      effective: genesisStake,
-      activating: 0n,
-      deactivating: 0n,
-    })),
-  );
 }

@@ -131,7 +131,7 @@ describe('what never changes', () => {
 
   it('tells the inflation with a point even when it is whole', async () => {
     expect(await ledger.askRaw('getInflationRate', [])).toBe(
-      '{"epoch":0,"foundation":0.0,"total":0.08,"validator":0.08}',
+      '{"epoch":0,"foundation":0.004,"total":0.08,"validator":0.076}',
     );
   });
 
@@ -217,10 +217,10 @@ describe('leaders', () => {
 describe('getVoteAccounts', () => {
   const own = (lastVote: number, rootSlot: number, epochCredits: JsonValue): JsonValue => ({
     activatedStake: STAKE,
-    commission: 100,
+    commission: 0,
     epochCredits,
     epochVoteAccount: true,
-    inflationRewardsCommissionBps: 10_000,
+    inflationRewardsCommissionBps: 0,
     lastVote,
     nodePubkey: identity,
     rootSlot,

@@ -7,6 +7,11 @@ import type { LocalNode } from '../node.ts';
 export function getInflationRate(node: LocalNode, params: JsonValue | undefined): GetInflationRateResult {
   parseGetInflationRate(params);
   const { epoch } = node.bank('finalized');
-  const total = new Float64(inflationRate(node.genesis, epoch));
-  return { epoch, foundation: new Float64(0), total, validator: total };
+  const { foundation, total, validator } = inflationRate(node.genesis, epoch);
+  return {
+    epoch,
+    foundation: new Float64(foundation),
+    total: new Float64(total),
+    validator: new Float64(validator),
+  };
 }

@@ -8,15 +8,12 @@ import {
   parseGetVoteAccounts,
   type VoteAccountJson,
 } from '../../protocol/rpc/getVoteAccounts.ts';
+import { commissionBps } from '../epoch-rewards/stake-accounts.ts';
 import type { Bank, LocalNode } from '../node.ts';
 import { activeStakes } from '../vote-stake.ts';
 
 /** Source: Agave `MAX_RPC_VOTE_ACCOUNT_INFO_EPOCH_CREDITS_HISTORY`. */
 const EPOCH_CREDITS_MAX = 5;
-
-/** Commission in hundredths of a per cent; whole per cents are rounded down. */
-const commissionBps = (state: VoteState): number =>
-  state.version === 'V4' ? state.inflationRewardsCommissionBps : state.commission * 100;
 
 function describe(votePubkey: Address, state: VoteState, stake: Lamports | undefined): VoteAccountJson {
   const bps = commissionBps(state);

@@ -1,0 +1,86 @@
+import type { Stake } from './stake-state.ts';
+import type { StakeHistoryEntry } from './sysvar/stake-history.ts';
+import { U64_MAX } from './units.ts';
+
+/** How much of the cluster's stake may warm up or cool down in an epoch. Source: solana-stake-interface. */
+const WARMUP_COOLDOWN_RATE = 0.09;
+
+/** What of a delegation counts, and what is on its way in or out; lamports. */
+export type StakeActivation = Readonly<{ effective: bigint; activating: bigint; deactivating: bigint }>;
+
+/** Finds the cluster's stake of an epoch; undefined where history does not reach. */
+export type StakeHistoryLookup = (epoch: bigint) => Omit<StakeHistoryEntry, 'epoch'> | undefined;
+
+/** A list of entries as a look-up. */
+export function stakeHistoryLookup(entries: readonly StakeHistoryEntry[]): StakeHistoryLookup {
+  const byEpoch = new Map<bigint, StakeHistoryEntry>(entries.map((entry) => [entry.epoch, entry]));
+  return (epoch) => byEpoch.get(epoch);
+}
+
+/** A part of what the cluster lets move in an epoch: as much as the delegation is of all that wants to move. */
+function share(own: bigint, moving: bigint, clusterEffective: bigint): bigint {
+  const weight = Number(own) / Number(moving);
+  const moved = BigInt(Math.trunc(weight * (Number(clusterEffective) * WARMUP_COOLDOWN_RATE)));
+  return moved > 1n ? moved : 1n;
+}
+
+type Delegation = Stake['delegation'];
+
+/** Effective stake in an epoch after that of the activation, as if it were never deactivated before. */
+function warmedUp(delegation: Delegation, target: bigint, history: StakeHistoryLookup): bigint {
+  const { stake, activationEpoch, deactivationEpoch } = delegation;
+  let cluster = history(activationEpoch);
+  if (cluster === undefined) return stake;
+  let effective = 0n;
+  for (let epoch = activationEpoch + 1n; cluster !== undefined && cluster.activating > 0n; epoch++) {
+    effective += share(stake - effective, cluster.activating, cluster.effective);
+    if (effective >= stake) return stake;
+    if (epoch >= target || epoch >= deactivationEpoch) break;
+    cluster = history(epoch);
+  }
+  return effective;
+}
+
+function activated(delegation: Delegation, target: bigint, history: StakeHistoryLookup): [bigint, bigint] {
+  const { stake, activationEpoch, deactivationEpoch } = delegation;
+  if (activationEpoch === U64_MAX) return [stake, 0n];
+  if (activationEpoch === deactivationEpoch || target < activationEpoch) return [0n, 0n];
+  if (target === activationEpoch) return [0n, stake];
+  const effective = warmedUp(delegation, target, history);
+  return [effective, stake - effective];
+}
+
+function cooledDown(
+  { deactivationEpoch }: Delegation,
+  start: bigint,
+  target: bigint,
+  history: StakeHistoryLookup,
+): bigint {
+  let cluster = history(deactivationEpoch);
+  if (cluster === undefined) return 0n;
+  let effective = start;
+  for (let epoch = deactivationEpoch + 1n; cluster !== undefined && cluster.deactivating > 0n; epoch++) {
+    effective -= share(effective, cluster.deactivating, cluster.effective);
+    if (effective <= 0n) return 0n;
+    if (epoch >= target) break;
+    cluster = history(epoch);
+  }
+  return effective;
+}
+
+/**
+ * What of a delegation counts in an epoch. One that was active from the start has the activation epoch u64::MAX.
+ * @see solana-stake-interface, `Delegation::stake_activating_and_deactivating`
+ */
+export function stakeActivation(
+  delegation: Delegation,
+  target: bigint,
+  history: StakeHistoryLookup,
+): StakeActivation {
+  const [effective, activating] = activated(delegation, target, history);
+  const { deactivationEpoch } = delegation;
+  if (target < deactivationEpoch) return { effective, activating, deactivating: 0n };
+  if (target === deactivationEpoch) return { effective, activating: 0n, deactivating: effective };
+  const left = cooledDown(delegation, effective, target, history);
+  return { effective: left, activating: 0n, deactivating: left };
+}

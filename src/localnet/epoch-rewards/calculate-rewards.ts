@@ -1,0 +1,104 @@
+import type { Address } from '../../ledger/address.ts';
+import { type StakeHistoryLookup, stakeHistoryLookup } from '../../ledger/stake-activation.ts';
+import { encodeStakeState } from '../../ledger/stake-state.ts';
+import type { StakeHistoryEntry } from '../../ledger/sysvar/stake-history.ts';
+import type { Epoch } from '../../ledger/units.ts';
+import type { VoteState } from '../../ledger/vote-state.ts';
+import { type PointValue, redeemRewards, stakePoints } from './redeem-rewards.ts';
+import {
+  commissionBps,
+  type Delegated,
+  type StakeAccount,
+  type StakesView,
+  voteStateAt,
+} from './stake-accounts.ts';
+
+/** What a stake account gets, and what it holds then. */
+export type StakeReward = Readonly<{
+  address: Address;
+  lamports: bigint;
+  /** Of the validator, percent. */
+  commission: number;
+  data: Uint8Array;
+}>;
+
+/** What a vote account gets: its share of what was earned with it. */
+export type VoteReward = Readonly<{ address: Address; lamports: bigint; commission: number }>;
+
+export type EpochPay = Readonly<{
+  value: PointValue;
+  votes: readonly VoteReward[];
+  stakes: readonly StakeReward[];
+}>;
+
+type Sources = Readonly<{
+  view: StakesView;
+  stakes: readonly StakeAccount[];
+  /** The epoch that is paid. */
+  epoch: Epoch;
+  /** It included. */
+  history: readonly StakeHistoryEntry[];
+}>;
+
+type Voter = Readonly<{ credits: VoteState['epochCredits']; commissionBps: number }>;
+
+/** Validators by vote account, with what they had earned by the end of the epoch that is paid. */
+function votersOf({ view, stakes, epoch }: Sources): ReadonlyMap<Address, Voter> {
+  const voters = new Map<Address, Voter>();
+  for (const { state } of stakes) {
+    const { voter } = state.stake.delegation;
+    if (voters.has(voter)) continue;
+    const vote = voteStateAt(view, voter);
+    if (vote === null) continue;
+    const credits = vote.epochCredits.filter((entry) => entry.epoch <= epoch);
+    voters.set(voter, { credits, commissionBps: commissionBps(vote) });
+  }
+  return voters;
+}
+
+/** The points of all delegations. Source: agave, `calculate_reward_points_partitioned`. */
+function allPoints(
+  stakes: readonly StakeAccount[],
+  voters: ReadonlyMap<Address, Voter>,
+  history: StakeHistoryLookup,
+): bigint {
+  return stakes.reduce((sum, { state }) => {
+    const voter = voters.get(state.stake.delegation.voter);
+    return voter === undefined ? sum : sum + stakePoints(state.stake, voter.credits, history).points;
+  }, 0n);
+}
+
+function paid(state: Delegated, lamports: bigint, creditsObserved: bigint): Uint8Array {
+  const { delegation } = state.stake;
+  const stake = { delegation: { ...delegation, stake: delegation.stake + lamports }, creditsObserved };
+  return encodeStakeState({ ...state, stake });
+}
+
+/**
+ * Shares what an epoch pays.
+ * @param rewards - lamports to share; with a value given instead, that one holds (for what a restart broke off).
+ * @see agave runtime/src/bank/partitioned_epoch_rewards/calculation.rs
+ */
+export function calculateRewards(sources: Sources, rewards: bigint | PointValue): EpochPay {
+  const { stakes, epoch } = sources;
+  const history = stakeHistoryLookup(sources.history);
+  const voters = votersOf(sources);
+  const points = typeof rewards === 'bigint' ? allPoints(stakes, voters, history) : rewards.points;
+  const value = typeof rewards === 'bigint' ? { rewards, points } : rewards;
+  if (points === 0n) return { value: { rewards: 0n, points: 0n }, votes: [], stakes: [] };
+  const votes = new Map<Address, VoteReward>();
+  const stakeRewards: StakeReward[] = [];
+  for (const { address, state } of stakes) {
+    const key = state.stake.delegation.voter;
+    const voter = voters.get(key);
+    if (voter === undefined) continue;
+    const share = redeemRewards(state.stake, voter.credits, voter.commissionBps, epoch, value, history);
+    if (share === null) continue;
+    const commission = Math.min(255, Math.floor(voter.commissionBps / 100));
+    const before = votes.get(key)?.lamports ?? 0n;
+    votes.set(key, { address: key, lamports: before + share.voter, commission });
+    const data = paid(state, share.staker, share.creditsObserved);
+    stakeRewards.push({ address, lamports: share.staker, commission, data });
+  }
+  return { value, votes: [...votes.values()], stakes: stakeRewards };
+}

@@ -1,0 +1,193 @@
+import type { Account } from '../../ledger/account/account.ts';
+import type { Address } from '../../ledger/address.ts';
+import type { BlockReward } from '../../ledger/block-reward.ts';
+import { rewardPartition } from '../../ledger/epoch-rewards-hasher.ts';
+import { sysvarOwner, sysvars } from '../../ledger/programs.ts';
+import { stakeHistoryLookup } from '../../ledger/stake-activation.ts';
+import {
+  decodeEpochRewards,
+  EPOCH_REWARDS_BYTES,
+  type EpochRewards,
+  encodeEpochRewards,
+} from '../../ledger/sysvar/epoch-rewards.ts';
+import { type Epoch, epoch as epochOf, lamports, U64_MAX } from '../../ledger/units.ts';
+import { epochYears, inflationRate } from '../inflation.ts';
+import type { Bank, Genesis } from '../node.ts';
+import { stakeHistoryAccount } from '../stake-history-account.ts';
+import { rentExemptMinimum } from '../sysvar-accounts.ts';
+import { calculateRewards, type EpochPay, type StakeReward } from './calculate-rewards.ts';
+import { stakeAccounts, stakeHistoryOf, stakeOfEpoch } from './stake-accounts.ts';
+
+/** Stake accounts that one block pays. Source: agave, `stake_account_stores_per_block`. */
+const ACCOUNTS_PER_BLOCK = 4096n;
+/** The part of an epoch that paying may take: a tenth. */
+const EPOCH_PARTS = 10n;
+
+/** What opening a slot does before any transaction runs. */
+export type SlotOpening = Readonly<{
+  writes: readonly (readonly [Address, Account])[];
+  rewards: readonly BlockReward[];
+  /** Only in the first slot of an epoch. */
+  numRewardPartitions?: bigint;
+}>;
+
+const NOTHING: SlotOpening = { writes: [], rewards: [] };
+
+/** Stake accounts still to be paid, by partition. */
+type Pending = Readonly<{ partitions: readonly (readonly StakeReward[])[] }>;
+
+const sysvarAccount = (data: Uint8Array): Account => ({
+  lamports: rentExemptMinimum(data.length),
+  data,
+  owner: sysvarOwner,
+  executable: false,
+  rentEpoch: U64_MAX,
+});
+
+/**
+ * Turns epochs: at the first slot of each, stakes move on, vote accounts are paid inflation and the stake history
+ * grows; the stake accounts are paid in the blocks that follow. All of it is written like anything else that a
+ * slot does, so a restart finds it in the log; what was still to be paid is calculated again.
+ * @see agave runtime/src/bank/partitioned_epoch_rewards
+ */
+export class EpochTurn {
+  readonly #genesis: Genesis;
+  #pending: Pending | null = null;
+
+  constructor(genesis: Genesis) {
+    this.#genesis = genesis;
+  }
+
+  /**
+   * What the slot above a frozen one begins with.
+   * @param parent - the state of the slot below it.
+   */
+  open(slot: number, parent: Bank): SlotOpening {
+    const { slotsPerEpoch } = this.#genesis.epochSchedule;
+    const isFirst = slot > 0 && BigInt(slot) % slotsPerEpoch === 0n;
+    if (isFirst) return this.#begin(slot, parent);
+    const sysvar = epochRewardsOf(parent);
+    return sysvar?.active ? this.#distribute(slot, parent, sysvar) : NOTHING;
+  }
+
+  #begin(slot: number, parent: Bank): SlotOpening {
+    const stakes = [...stakeAccounts(parent)];
+    const before = stakeHistoryOf(parent);
+    const history = [stakeOfEpoch(stakes, parent.epoch, stakeHistoryLookup(before)), ...before];
+    const pay = calculateRewards(
+      { view: parent, stakes, epoch: parent.epoch, history },
+      this.#rewardsFor(parent),
+    );
+    const numRewardPartitions = this.#partitionCount(pay.stakes.length);
+    this.#pending = partitioned(pay.stakes, parent, numRewardPartitions);
+    const voters = payVoters(pay, parent);
+    const sysvar: EpochRewards = {
+      distributionStartingBlockHeight: BigInt(slot) + 1n,
+      numPartitions: numRewardPartitions,
+      parentBlockhash: parent.blockhash,
+      totalPoints: pay.value.points,
+      totalRewards: pay.value.rewards,
+      distributedRewards: pay.votes.reduce((sum, vote) => sum + vote.lamports, 0n),
+      active: true,
+    };
+    const writes: SlotOpening['writes'] = [
+      ...voters.writes,
+      [sysvars.stakeHistory, stakeHistoryAccount(history)],
+      [sysvars.epochRewards, sysvarAccount(encodeEpochRewards(sysvar))],
+    ];
+    return { writes, rewards: voters.rewards, numRewardPartitions };
+  }
+
+  /** Lamports for the epoch of a state. Source: agave, `calculate_previous_epoch_inflation_rewards`. */
+  #rewardsFor(parent: Bank): bigint {
+    const { validator } = inflationRate(this.#genesis, epochOf(parent.epoch + 1n));
+    return BigInt(Math.trunc(validator * Number(parent.capitalization) * epochYears(this.#genesis)));
+  }
+
+  /** Source: agave, `get_reward_distribution_num_blocks`. */
+  #partitionCount(stakeCount: number): bigint {
+    const wanted = (BigInt(stakeCount) + ACCOUNTS_PER_BLOCK - 1n) / ACCOUNTS_PER_BLOCK;
+    const most = this.#genesis.epochSchedule.slotsPerEpoch / EPOCH_PARTS;
+    if (wanted < 1n || most < 1n) return 1n;
+    return wanted < most ? wanted : most;
+  }
+
+  #distribute(slot: number, parent: Bank, sysvar: EpochRewards): SlotOpening {
+    this.#pending ??= recalculated(parent, sysvar);
+    const partition = slot - Number(sysvar.distributionStartingBlockHeight);
+    const { writes, rewards, lamports: paid } = payStakes(this.#pending.partitions[partition] ?? [], parent);
+    const active = BigInt(partition) + 1n < sysvar.numPartitions;
+    if (!active) this.#pending = null;
+    const moved = { ...sysvar, distributedRewards: sysvar.distributedRewards + paid, active };
+    return {
+      writes: [...writes, [sysvars.epochRewards, sysvarAccount(encodeEpochRewards(moved))]],
+      rewards,
+    };
+  }
+}
+
+/** The state of the payments; null where the sysvar says nothing. */
+function epochRewardsOf(bank: Pick<Bank, 'account'>): EpochRewards | null {
+  const account = bank.account(sysvars.epochRewards);
+  return account?.data.length === EPOCH_REWARDS_BYTES ? decodeEpochRewards(account.data) : null;
+}
+
+function partitioned(
+  rewards: readonly StakeReward[],
+  { blockhash }: Pick<Bank, 'blockhash'>,
+  count: bigint,
+): Pending {
+  const partitions = Array.from({ length: Number(count) }, (): StakeReward[] => []);
+  for (const reward of rewards) partitions[rewardPartition(reward.address, blockhash, count)]?.push(reward);
+  return { partitions };
+}
+
+/**
+ * After a restart in the middle. The stake program changes no stake while rewards are paid, and those paid
+ * already find nothing to redeem.
+ */
+function recalculated(parent: Bank, sysvar: EpochRewards): Pending {
+  const epoch: Epoch = epochOf(parent.epoch - 1n);
+  const value = { rewards: sysvar.totalRewards, points: sysvar.totalPoints };
+  const sources = {
+    view: parent,
+    stakes: [...stakeAccounts(parent)],
+    epoch,
+    history: stakeHistoryOf(parent),
+  };
+  const { stakes } = calculateRewards(sources, value);
+  return partitioned(stakes, { blockhash: sysvar.parentBlockhash }, sysvar.numPartitions);
+}
+
+function payVoters({ votes }: EpochPay, parent: Bank): Pick<SlotOpening, 'writes' | 'rewards'> {
+  const writes: [Address, Account][] = [];
+  const rewards: BlockReward[] = [];
+  for (const { address: pubkey, lamports: share, commission } of votes) {
+    const account = parent.account(pubkey);
+    if (account === null) continue;
+    const postBalance = lamports(account.lamports + share);
+    writes.push([pubkey, { ...account, lamports: postBalance }]);
+    rewards.push({ pubkey, lamports: share, postBalance, rewardType: 'Voting', commission });
+  }
+  return { writes, rewards };
+}
+
+/** Accounts that get nothing are written too: their credits are used up. */
+function payStakes(
+  stakes: readonly StakeReward[],
+  parent: Bank,
+): Pick<SlotOpening, 'writes' | 'rewards'> & { lamports: bigint } {
+  const writes: [Address, Account][] = [];
+  const rewards: BlockReward[] = [];
+  let sum = 0n;
+  for (const { address: pubkey, lamports: share, commission, data } of stakes) {
+    const account = parent.account(pubkey);
+    if (account === null) continue;
+    const postBalance = lamports(account.lamports + share);
+    writes.push([pubkey, { ...account, lamports: postBalance, data }]);
+    sum += share;
+    if (share === 0n) continue;
+    rewards.push({ pubkey, lamports: share, postBalance, rewardType: 'Staking', commission });
+  }
+  return { writes, rewards, lamports: sum };
+}

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { address } from '../../ledger/address.ts';
+import { stakeHistoryLookup } from '../../ledger/stake-activation.ts';
+import { U64_MAX } from '../../ledger/units.ts';
+import { redeemRewards, stakePoints } from './redeem-rewards.ts';
+
+const stake = (creditsObserved: bigint, activationEpoch = U64_MAX) => ({
+  delegation: {
+    voter: address('11111111111111111111111111111111'),
+    ...{ stake: 100n, activationEpoch, deactivationEpoch: U64_MAX, warmupCooldownRate: 0.25 },
+  },
+  creditsObserved,
+});
+const none = stakeHistoryLookup([]);
+const credits = [
+  { epoch: 0n, credits: 10n, previousCredits: 0n },
+  { epoch: 1n, credits: 30n, previousCredits: 10n },
+];
+
+describe('the points of a delegation', () => {
+  it.each([
+    ['all credits, where it has seen none', 0n, { points: 3000n, creditsObserved: 30n, isForced: false }],
+    ['what is left of an epoch', 4n, { points: 2600n, creditsObserved: 30n, isForced: false }],
+    ['nothing new', 30n, { points: 0n, creditsObserved: 30n, isForced: false }],
+    ['a vote account made anew', 31n, { points: 0n, creditsObserved: 30n, isForced: true }],
+  ] as const)('%s', (_name, observed, points) => {
+    expect(stakePoints(stake(observed), credits, none)).toEqual(points);
+  });
+});
+
+describe('the rewards of a delegation', () => {
+  const redeem = (observed: bigint, commissionBps: number, value: { rewards: bigint; points: bigint }) =>
+    redeemRewards(stake(observed), credits, commissionBps, 1n, value, none);
+
+  it.each([
+    [0, { staker: 1000n, voter: 0n, creditsObserved: 30n }],
+    [10_000, { staker: 0n, voter: 1000n, creditsObserved: 30n }],
+    [12_345, { staker: 0n, voter: 1000n, creditsObserved: 30n }],
+    [1050, { staker: 895n, voter: 105n, creditsObserved: 30n }],
+  ])('are shared at a commission of %i hundredths of a per cent', (commission, redeemed) => {
+    expect(redeem(0n, commission, { rewards: 2000n, points: 6000n })).toEqual(redeemed);
+  });
+
+  it('are left for later where one side would get nothing, or both', () => {
+    expect(redeem(0n, 100, { rewards: 10n, points: 6000n })).toBeNull();
+    expect(redeem(0n, 0, { rewards: 1n, points: 6000n })).toBeNull();
+    expect(redeem(30n, 0, { rewards: 2000n, points: 6000n })).toBeNull();
+  });
+
+  it('are nothing, but use up the credits, in the epoch of the activation and without inflation', () => {
+    const value = { rewards: 2000n, points: 6000n };
+    const spent = { staker: 0n, voter: 0n, creditsObserved: 30n };
+    expect(redeemRewards(stake(0n, 1n), credits, 0, 1n, value, none)).toEqual(spent);
+    expect(redeem(0n, 0, { rewards: 0n, points: 6000n })).toEqual(spent);
+    expect(redeem(40n, 0, value)).toEqual(spent);
+  });
+});

@@ -1,0 +1,72 @@
+import { type StakeHistoryLookup, stakeActivation } from '../../ledger/stake-activation.ts';
+import type { Stake } from '../../ledger/stake-state.ts';
+import type { VoteState } from '../../ledger/vote-state.ts';
+
+/** What an epoch pays, in lamports, and the points that share it. Source: agave `PointValue`. */
+export type PointValue = Readonly<{ rewards: bigint; points: bigint }>;
+
+/** Credits of a vote account, ascending by epoch. */
+export type Credits = VoteState['epochCredits'];
+
+type Points = Readonly<{ points: bigint; creditsObserved: bigint; isForced: boolean }>;
+
+/** What a delegation and its validator get, and the credits it has been paid for then. */
+export type Redeemed = Readonly<{ staker: bigint; voter: bigint; creditsObserved: bigint }>;
+
+const BASIS_POINTS = 10_000n;
+
+function earned(observed: bigint, { credits, previousCredits }: Credits[number]): bigint {
+  if (observed < previousCredits) return credits - previousCredits;
+  return observed < credits ? credits - observed : 0n;
+}
+
+/**
+ * Stake times the credits that it has not been paid for yet, epoch by epoch.
+ * @see agave runtime/src/inflation_rewards/points.rs, `calculate_stake_points_and_credits`
+ */
+export function stakePoints(stake: Stake, epochCredits: Credits, history: StakeHistoryLookup): Points {
+  const observed = stake.creditsObserved;
+  const newest = epochCredits.at(-1)?.credits ?? 0n;
+  // The vote account was made anew since.
+  if (newest < observed) return { points: 0n, creditsObserved: newest, isForced: true };
+  let points = 0n;
+  for (const entry of epochCredits) {
+    const credits = earned(observed, entry);
+    if (credits > 0n) points += credits * stakeActivation(stake.delegation, entry.epoch, history).effective;
+  }
+  return { points, creditsObserved: newest, isForced: false };
+}
+
+/** Each side rounded down for itself. */
+function split(commissionBps: number, amount: bigint): [voter: bigint, staker: bigint] {
+  const bps = BigInt(Math.min(commissionBps, Number(BASIS_POINTS)));
+  return [(amount * bps) / BASIS_POINTS, (amount * (BASIS_POINTS - bps)) / BASIS_POINTS];
+}
+
+/**
+ * What a delegation is paid for an epoch.
+ * @param commissionBps - what the validator keeps, in hundredths of a per cent.
+ * @returns null when there is nothing to pay, and no credits are used up.
+ * @see agave runtime/src/inflation_rewards/mod.rs, `calculate_stake_rewards`
+ */
+export function redeemRewards(
+  stake: Stake,
+  epochCredits: Credits,
+  commissionBps: number,
+  epoch: bigint,
+  value: PointValue,
+  history: StakeHistoryLookup,
+): Redeemed | null {
+  const { points, creditsObserved, isForced } = stakePoints(stake, epochCredits, history);
+  if (isForced || value.rewards === 0n || stake.delegation.activationEpoch === epoch) {
+    return { staker: 0n, voter: 0n, creditsObserved };
+  }
+  if (points === 0n || value.points === 0n) return null;
+  const amount = (points * value.rewards) / value.points;
+  if (amount === 0n) return null;
+  const [voter, staker] = split(commissionBps, amount);
+  const isShared = commissionBps > 0 && commissionBps < Number(BASIS_POINTS);
+  // Credits are not used up where one side would go away empty.
+  if (isShared && (voter === 0n || staker === 0n)) return null;
+  return { staker, voter, creditsObserved };
+}
