@@ -1,0 +1,51 @@
+import type { Address } from '../../ledger/address.ts';
+import type { SubscriptionOf } from '../../protocol/subscriptions.ts';
+import type { FeedListener } from '../feed.ts';
+import type { ToldTransaction } from './told-transaction.ts';
+import { WatchIndex } from './watch-index.ts';
+
+type Watcher = Readonly<{ listener: FeedListener }>;
+
+/** Who watches the logs of which transactions. */
+export class LogsWatchers {
+  readonly #all = new Set<Watcher>();
+  readonly #allWithVotes = new Set<Watcher>();
+  readonly #byMention = new WatchIndex<Address, Watcher>();
+
+  get isEmpty(): boolean {
+    return this.#all.size === 0 && this.#allWithVotes.size === 0 && this.#byMention.isEmpty;
+  }
+
+  add({ of }: SubscriptionOf<'logs'>, listener: FeedListener): () => void {
+    const watcher: Watcher = { listener };
+    if (typeof of === 'object') {
+      this.#byMention.add(of.mentions, watcher);
+      return () => this.#byMention.delete(of.mentions, watcher);
+    }
+    const watchers = of === 'all' ? this.#all : this.#allWithVotes;
+    watchers.add(watcher);
+    return () => watchers.delete(watcher);
+  }
+
+  wants(told: ToldTransaction): boolean {
+    if (this.#allWithVotes.size > 0 || (this.#all.size > 0 && !told.isVote)) return true;
+    if (this.#byMention.isEmpty) return false;
+    for (const key of told.keys('none')) if (this.#byMention.has(key)) return true;
+    return false;
+  }
+
+  tell(told: ToldTransaction): void {
+    if (!this.wants(told)) return;
+    const result = told.logsResult();
+    if (result === null) return;
+    if (!told.isVote) notifyAll(this.#all, result);
+    notifyAll(this.#allWithVotes, result);
+    if (this.#byMention.isEmpty) return;
+    for (const key of told.keys('none')) notifyAll(this.#byMention.of(key), result);
+  }
+}
+
+function notifyAll(watchers: ReadonlySet<Watcher> | undefined, result: Buffer): void {
+  if (watchers === undefined) return;
+  for (const { listener } of watchers) listener.notify(result, false);
+}

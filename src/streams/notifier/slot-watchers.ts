@@ -1,0 +1,83 @@
+import type { WritableJson } from '../../base/json.ts';
+import type { FeedListener } from '../feed.ts';
+import type { GossipVote, LedgerEvent, SlotStats } from '../ledger-event.ts';
+import { resultOf } from './result-json.ts';
+
+/** Everybody who watches one thing that has no variants. */
+class Audience {
+  readonly #watchers = new Set<Readonly<{ listener: FeedListener }>>();
+
+  add(listener: FeedListener): () => void {
+    const watcher = { listener };
+    this.#watchers.add(watcher);
+    return () => this.#watchers.delete(watcher);
+  }
+
+  get isEmpty(): boolean {
+    return this.#watchers.size === 0;
+  }
+
+  tell(value: WritableJson): void {
+    if (this.isEmpty) return;
+    const result = resultOf(value);
+    for (const { listener } of this.#watchers) listener.notify(result, false);
+  }
+}
+
+const statsJson = (stats: SlotStats): WritableJson => ({
+  numTransactionEntries: stats.numTransactionEntries,
+  numSuccessfulTransactions: stats.numSuccessfulTransactions,
+  numFailedTransactions: stats.numFailedTransactions,
+  maxTransactionsPerEntry: stats.maxTransactionsPerEntry,
+});
+
+/** What `slotsUpdates` tells of an event; null for the events that it does not tell. Source: Agave `SlotUpdate`. */
+function slotUpdate(event: LedgerEvent): WritableJson | null {
+  switch (event.kind) {
+    case 'firstShred':
+      return { type: 'firstShredReceived', slot: event.slot, timestamp: event.at };
+    case 'completed':
+      return { type: 'completed', slot: event.slot, timestamp: event.at };
+    case 'created':
+      return { type: 'createdBank', slot: event.slot, parent: event.parent, timestamp: event.at };
+    case 'frozen':
+      return { type: 'frozen', slot: event.slot, timestamp: event.at, stats: statsJson(event.stats) };
+    case 'dead':
+      return { type: 'dead', slot: event.slot, timestamp: event.at, err: event.err };
+    case 'confirmed':
+      return { type: 'optimisticConfirmation', slot: event.slot, timestamp: event.at };
+    case 'rooted':
+      return { type: 'root', slot: event.slot, timestamp: event.at };
+    default:
+      return null;
+  }
+}
+
+/** Source: Agave rpc-client-types/src/response.rs, `RpcVote`. */
+const voteJson = ({ votePubkey, slots, hash, timestamp, signature }: GossipVote): WritableJson => ({
+  votePubkey,
+  slots,
+  hash,
+  timestamp,
+  signature,
+});
+
+/** Who watches the course of slots and the votes on them; no commitment, no context. */
+export class SlotWatchers {
+  readonly slot = new Audience();
+  readonly slotsUpdates = new Audience();
+  readonly root = new Audience();
+  readonly vote = new Audience();
+
+  tell(event: LedgerEvent): void {
+    if (event.kind === 'created') {
+      this.slot.tell({ slot: event.slot, parent: event.parent, root: event.root });
+    }
+    if (!this.slotsUpdates.isEmpty) {
+      const update = slotUpdate(event);
+      if (update !== null) this.slotsUpdates.tell(update);
+    }
+    if (event.kind === 'rooted') this.root.tell(event.slot);
+    if (event.kind === 'vote') this.vote.tell(voteJson(event.vote));
+  }
+}

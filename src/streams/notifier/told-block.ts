@@ -1,0 +1,63 @@
+import type { WritableJson } from '../../base/json.ts';
+import type { Address } from '../../ledger/address.ts';
+import type { Block, ExecutedTransaction } from '../../ledger/block.ts';
+import { blockOrder, inDeclaredOrder } from '../../ledger/encoding/declared-order.ts';
+import { encodeBlock } from '../../ledger/encoding/ui-block.ts';
+import type { Slot } from '../../ledger/units.ts';
+import type { SubscriptionOf, TransactionView } from '../../protocol/subscriptions.ts';
+import { resultIn } from './result-json.ts';
+
+/** How a `block` subscription shows blocks. */
+export type BlockShape = TransactionView &
+  Readonly<{
+    /** Equal for equal shapes. */
+    name: string;
+  }>;
+
+export function blockShape(subscription: SubscriptionOf<'block'>): BlockShape {
+  const { encoding, details, rewards, maxVersion } = subscription;
+  const name = [encoding, details, rewards, maxVersion].join();
+  return { encoding, details, rewards, maxVersion, name };
+}
+
+/** Source: Agave rpc-client-types/src/response.rs, `RpcBlockUpdate`. */
+const update = (slot: Slot, block: WritableJson, err: WritableJson): Buffer =>
+  resultIn(slot, { slot, block, err });
+
+function blockResult(block: Block, shape: BlockShape): Buffer {
+  const encoded = encodeBlock(block, shape);
+  return 'json' in encoded
+    ? update(block.slot, inDeclaredOrder(encoded.json, blockOrder), null)
+    : update(block.slot, null, { UnsupportedTransactionVersion: encoded.unsupportedVersion });
+}
+
+/** What is told when the block of a slot cannot be had. */
+export const noBlockResult = (slot: Slot): Buffer => update(slot, null, 'BlockStoreError');
+
+/** A block, written once for all who want the same of it. */
+export class ToldBlock {
+  readonly block: Block;
+  readonly #results = new Map<string, Buffer>();
+
+  constructor(block: Block) {
+    this.block = block;
+  }
+
+  /** The whole block. */
+  result(shape: BlockShape): Buffer {
+    return this.#written(shape.name, this.block, shape);
+  }
+
+  /** The block with only these of its transactions, which mention an address. */
+  mentioning(address: Address, transactions: readonly ExecutedTransaction[], shape: BlockShape): Buffer {
+    return this.#written(`${address},${shape.name}`, { ...this.block, transactions }, shape);
+  }
+
+  #written(name: string, block: Block, shape: BlockShape): Buffer {
+    const written = this.#results.get(name);
+    if (written !== undefined) return written;
+    const result = blockResult(block, shape);
+    this.#results.set(name, result);
+    return result;
+  }
+}

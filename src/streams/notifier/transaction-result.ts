@@ -1,0 +1,73 @@
+import type { WritableJson } from '../../base/json.ts';
+import type { ExecutedTransaction } from '../../ledger/block.ts';
+import { inDeclaredOrder, transactionWithMetaOrder } from '../../ledger/encoding/declared-order.ts';
+import { encodeTransactionWithMeta } from '../../ledger/encoding/ui-transaction.ts';
+import type { Signature } from '../../ledger/signature.ts';
+import type { Slot } from '../../ledger/units.ts';
+import type { SubscriptionOf } from '../../protocol/subscriptions.ts';
+import { resultIn, resultOf } from './result-json.ts';
+
+/** How a `transaction` subscription shows transactions. */
+export type TransactionShape = Pick<
+  SubscriptionOf<'transaction'>,
+  'dialect' | 'encoding' | 'details' | 'rewards' | 'maxVersion'
+> &
+  Readonly<{
+    /** Equal for equal shapes. */
+    name: string;
+  }>;
+
+export function transactionShape(subscription: SubscriptionOf<'transaction'>): TransactionShape {
+  const { dialect, encoding, details, rewards, maxVersion } = subscription;
+  return {
+    dialect,
+    encoding,
+    details,
+    rewards,
+    maxVersion,
+    name: [dialect, encoding, details, rewards, maxVersion].join(),
+  };
+}
+
+/** What is shown of a transaction. */
+type Shown = Readonly<{
+  slot: Slot;
+  index: number;
+  signature: Signature | undefined;
+  executed: ExecutedTransaction;
+}>;
+
+type Encoded = ReturnType<typeof encodeTransactionWithMeta>;
+
+function encode({ executed }: Shown, { encoding, details, rewards, maxVersion }: TransactionShape): Encoded {
+  const encoded = encodeTransactionWithMeta(executed, encoding, maxVersion, details, rewards);
+  if ('unsupportedVersion' in encoded) return encoded;
+  return { json: inDeclaredOrder(encoded.json, transactionWithMetaOrder) };
+}
+
+const hasBody = ({ details }: TransactionShape): boolean => details === 'full' || details === 'accounts';
+
+/** `{transaction?, signature, slot, transactionIndex}`. Versions that the client does not understand are not told. */
+function heliusResult(shown: Shown, shape: TransactionShape): Buffer | null {
+  const encoded: Encoded = hasBody(shape) ? encode(shown, shape) : { json: undefined };
+  if ('unsupportedVersion' in encoded) return null;
+  const { signature, slot, index } = shown;
+  return resultOf({ transaction: encoded.json, signature, slot, transactionIndex: index });
+}
+
+/** `{context, value: {slot, signature?, transaction?, error?}}`. Source: richat src/pubsub/notification.rs. */
+function whirligigResult(shown: Shown, shape: TransactionShape): Buffer {
+  const { signature, slot } = shown;
+  const body = hasBody(shape) ? whirligigBody(encode(shown, shape)) : {};
+  return resultIn(slot, { slot, signature: shape.details === 'signatures' ? signature : undefined, ...body });
+}
+
+const whirligigBody = (encoded: Encoded): { readonly [name: string]: WritableJson } =>
+  'unsupportedVersion' in encoded
+    ? { error: { UnsupportedTransactionVersion: encoded.unsupportedVersion } }
+    : { transaction: encoded.json };
+
+/** A transaction in the shape of a public dialect (reference §3.3); null when that does not tell it. */
+export function transactionResult(shown: Shown, shape: TransactionShape): Buffer | null {
+  return shape.dialect === 'helius' ? heliusResult(shown, shape) : whirligigResult(shown, shape);
+}
