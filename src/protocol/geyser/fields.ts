@@ -1,0 +1,57 @@
+import { type Address, addressFromBytes, parseAddress } from '../../ledger/address.ts';
+import { type Blockhash, parseBlockhash } from '../../ledger/blockhash.ts';
+import { SIGNATURE_BYTES, type Signature, signatureFromBytes } from '../../ledger/signature.ts';
+import { type Lamports, lamports, type Slot, slot } from '../../ledger/units.ts';
+import { InvalidProtobuf, type ProtobufReader } from './protobuf.ts';
+
+/** Fields of Solana's own kinds, and what stands in a message for a field that is missing. */
+
+export const readSlot = (reader: ProtobufReader): Slot => slot(reader.uint64());
+
+export const readLamports = (reader: ProtobufReader): Lamports => lamports(reader.uint64());
+
+/** An address as 32 bytes. */
+export const readAddress = (reader: ProtobufReader): Address => addressFromBytes(reader.fixedBytes(32));
+
+/** An address as base58 text. */
+export function readAddressText(reader: ProtobufReader): Address {
+  const parsed = parseAddress(reader.string());
+  if ('fault' in parsed) throw new InvalidProtobuf('a text is no address');
+  return parsed.address;
+}
+
+/** The same where nodes once wrote nothing. */
+export function readAddressTextOrNull(reader: ProtobufReader): Address | null {
+  const text = reader.string();
+  if (text === '') return null;
+  const parsed = parseAddress(text);
+  if ('fault' in parsed) throw new InvalidProtobuf('a text is no address');
+  return parsed.address;
+}
+
+export const readSignature = (reader: ProtobufReader): Signature =>
+  signatureFromBytes(reader.fixedBytes(SIGNATURE_BYTES));
+
+/** A blockhash as base58 text. */
+export function readBlockhashText(reader: ProtobufReader): Blockhash {
+  const parsed = parseBlockhash(reader.string());
+  if ('fault' in parsed) throw new InvalidProtobuf('a text is no blockhash');
+  return parsed.blockhash;
+}
+
+/** A message of which only field 1 is known, such as `UnixTimestamp`. Its default is `absent`. */
+export function readOnlyField<T>(reader: ProtobufReader, read: (inner: ProtobufReader) => T, absent: T): T {
+  let value = absent;
+  const inner = reader.message();
+  while (inner.next()) {
+    if (inner.field === 1) value = read(inner);
+    else inner.skip();
+  }
+  return value;
+}
+
+/** What must be there. @throws InvalidProtobuf when it is not. */
+export function required<T>(value: T | null, name: string): T {
+  if (value === null) throw new InvalidProtobuf(`${name} is missing`);
+  return value;
+}

@@ -1,0 +1,98 @@
+import type { Block, ExecutedTransaction } from '../../../ledger/block.ts';
+import type { BlockReward } from '../../../ledger/block-reward.ts';
+import type { Blockhash } from '../../../ledger/blockhash.ts';
+import type { Transaction } from '../../../ledger/transaction/transaction.ts';
+import type { TransactionMeta } from '../../../ledger/transaction/transaction-meta.ts';
+import { type Slot, slot as slotOf } from '../../../ledger/units.ts';
+import { readBlockhashText, readOnlyField, readSlot, required } from '../fields.ts';
+import { ProtobufReader } from '../protobuf.ts';
+import { readMeta } from './meta.ts';
+import { readNumPartitions, readReward } from './reward.ts';
+import { readTransaction } from './transaction.ts';
+
+/** Reads `UnixTimestamp`: seconds. */
+export const readUnixTimestamp = (reader: ProtobufReader): bigint =>
+  readOnlyField(reader, (inner) => inner.int64(), 0n);
+
+/** Reads `BlockHeight`. */
+export const readBlockHeight = (reader: ProtobufReader): bigint =>
+  readOnlyField(reader, (inner) => inner.uint64(), 0n);
+
+function readConfirmedTransaction(reader: ProtobufReader): ExecutedTransaction {
+  let transaction: Transaction | null = null;
+  let meta: TransactionMeta | null = null;
+  while (reader.next()) {
+    if (reader.field === 1) transaction = readTransaction(reader.message());
+    else if (reader.field === 2) meta = readMeta(reader.message());
+    else reader.skip();
+  }
+  return {
+    transaction: required(transaction, 'a transaction'),
+    meta: required(meta, 'what a transaction left behind'),
+  };
+}
+
+type Draft = {
+  previousBlockhash: Blockhash | null;
+  blockhash: Blockhash | null;
+  parentSlot: Slot;
+  readonly transactions: ExecutedTransaction[];
+  readonly rewards: BlockReward[];
+  blockTime: bigint | null;
+  blockHeight: bigint | null;
+  numRewardPartitions: bigint | undefined;
+};
+
+/** By field number. Source: solana-storage.proto, `ConfirmedBlock`. */
+const fields: Readonly<Record<number, (draft: Draft, reader: ProtobufReader) => void>> = {
+  1: (draft, reader) => {
+    draft.previousBlockhash = readBlockhashText(reader);
+  },
+  2: (draft, reader) => {
+    draft.blockhash = readBlockhashText(reader);
+  },
+  3: (draft, reader) => {
+    draft.parentSlot = readSlot(reader);
+  },
+  4: (draft, reader) => draft.transactions.push(readConfirmedTransaction(reader.message())),
+  5: (draft, reader) => draft.rewards.push(readReward(reader.message())),
+  6: (draft, reader) => {
+    draft.blockTime = readUnixTimestamp(reader);
+  },
+  7: (draft, reader) => {
+    draft.blockHeight = readBlockHeight(reader);
+  },
+  8: (draft, reader) => {
+    draft.numRewardPartitions = readNumPartitions(reader);
+  },
+};
+
+/**
+ * Reads a block as nodes keep it in long-term storage: `solana.storage.ConfirmedBlock.ConfirmedBlock`.
+ * @param slot - of the block, which does not stand in it.
+ * @throws InvalidProtobuf when it is none, and for blocks with transactions of version 1 or without meta.
+ */
+export function decodeConfirmedBlock(bytes: Uint8Array, slot: Slot): Block {
+  const draft: Draft = {
+    previousBlockhash: null,
+    blockhash: null,
+    parentSlot: slotOf(0),
+    transactions: [],
+    rewards: [],
+    blockTime: null,
+    blockHeight: null,
+    numRewardPartitions: undefined,
+  };
+  const reader = new ProtobufReader(bytes);
+  while (reader.next()) {
+    const read = fields[reader.field];
+    if (read === undefined) reader.skip();
+    else read(draft, reader);
+  }
+  return {
+    slot,
+    ...draft,
+    blockhash: required(draft.blockhash, 'a blockhash'),
+    previousBlockhash: required(draft.previousBlockhash, 'a previous blockhash'),
+  };
+}

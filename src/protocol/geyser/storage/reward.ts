@@ -1,0 +1,55 @@
+import type { Address } from '../../../ledger/address.ts';
+import type { BlockReward, RewardType } from '../../../ledger/block-reward.ts';
+import { lamports } from '../../../ledger/units.ts';
+import { readAddressText, readLamports, readOnlyField, required } from '../fields.ts';
+import type { ProtobufReader } from '../protobuf.ts';
+
+/** By their numbers; 5 was drawn for `DeactivatedStake`, which no node writes. Source: `RewardType`. */
+const rewardTypes: readonly (RewardType | null)[] = [null, 'Fee', 'Rent', 'Staking', 'Voting'];
+
+/** A commission is written as text, '' for none. */
+function commissionOf(text: string): number | null {
+  return /^\d{1,3}$/.test(text) && Number(text) <= 0xff ? Number(text) : null;
+}
+
+/** Reads `Reward`. */
+export function readReward(reader: ProtobufReader): BlockReward {
+  let pubkey: Address | null = null;
+  let paid = 0n;
+  let postBalance = lamports(0);
+  let rewardType: RewardType | null = null;
+  let commission: number | null = null;
+  while (reader.next()) {
+    if (reader.field === 1) pubkey = readAddressText(reader);
+    else if (reader.field === 2) paid = reader.int64();
+    else if (reader.field === 3) postBalance = readLamports(reader);
+    else if (reader.field === 4) rewardType = rewardTypes[reader.uint32()] ?? null;
+    else if (reader.field === 5) commission = commissionOf(reader.string());
+    else reader.skip();
+  }
+  return {
+    pubkey: required(pubkey, 'who was paid'),
+    lamports: paid,
+    postBalance,
+    rewardType,
+    commission,
+  };
+}
+
+export type Rewards = Readonly<{ rewards: readonly BlockReward[]; numPartitions: bigint | null }>;
+
+/** Reads `NumPartitions`. */
+export const readNumPartitions = (reader: ProtobufReader): bigint =>
+  readOnlyField(reader, (inner) => inner.uint64(), 0n);
+
+/** Reads `Rewards`. */
+export function readRewards(reader: ProtobufReader): Rewards {
+  const rewards: BlockReward[] = [];
+  let numPartitions: bigint | null = null;
+  while (reader.next()) {
+    if (reader.field === 1) rewards.push(readReward(reader.message()));
+    else if (reader.field === 2) numPartitions = readNumPartitions(reader);
+    else reader.skip();
+  }
+  return { rewards, numPartitions };
+}

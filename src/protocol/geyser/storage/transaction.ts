@@ -1,0 +1,120 @@
+import { ByteWriter } from '../../../base/bytes.ts';
+import { writeShortVec } from '../../../ledger/short-vec.ts';
+import { decodeTransaction } from '../../../ledger/transaction/decode-transaction.ts';
+import type { Transaction } from '../../../ledger/transaction/transaction.ts';
+import { required } from '../fields.ts';
+import { InvalidProtobuf, type ProtobufReader } from '../protobuf.ts';
+
+const VERSION_0_PREFIX = 0x80;
+const TRANSACTION_BYTES = 1232;
+
+/** Field numbers, also of the parts of which this message is made. Source: solana-storage.proto. */
+const MESSAGE = { header: 1, keys: 2, blockhash: 3, instructions: 4, versioned: 5, lookups: 6, config: 7 };
+
+type Parts = {
+  header: Uint8Array | null;
+  readonly keys: Uint8Array[];
+  blockhash: Uint8Array | null;
+  readonly instructions: Uint8Array[];
+  versioned: boolean;
+  readonly lookups: Uint8Array[];
+};
+
+/** The three counts of a header. */
+function headerBytes(reader: ProtobufReader): Uint8Array {
+  const counts = new Uint8Array(3);
+  while (reader.next()) {
+    if (reader.field <= counts.length) counts[reader.field - 1] = reader.u8();
+    else reader.skip();
+  }
+  return counts;
+}
+
+function writeCounted(writer: ByteWriter, bytes: Uint8Array): void {
+  if (bytes.length > 0xffff) throw new InvalidProtobuf('a list is too long');
+  writeShortVec(writer, bytes.length);
+  writer.bytes(bytes);
+}
+
+const NONE: Uint8Array = new Uint8Array();
+
+/** An instruction, or with `keyed` a lookup, as it stands on the wire. */
+function partBytes(reader: ProtobufReader, keyed: boolean): Uint8Array {
+  let program = 0;
+  let key: Uint8Array | null = null;
+  let [second, third] = [NONE, NONE];
+  while (reader.next()) {
+    if (reader.field === 1 && keyed) key = reader.fixedBytes(32);
+    else if (reader.field === 1) program = reader.u8();
+    else if (reader.field === 2) second = reader.bytes();
+    else if (reader.field === 3) third = reader.bytes();
+    else reader.skip();
+  }
+  const writer = new ByteWriter(40 + second.length + third.length);
+  if (keyed) writer.bytes(required(key, 'the key of a lookup'));
+  else writer.u8(program);
+  writeCounted(writer, second);
+  writeCounted(writer, third);
+  return writer.finish();
+}
+
+function readParts(reader: ProtobufReader): Parts {
+  const parts: Parts = {
+    header: null,
+    keys: [],
+    blockhash: null,
+    instructions: [],
+    versioned: false,
+    lookups: [],
+  };
+  while (reader.next()) {
+    if (reader.field === MESSAGE.header) parts.header = headerBytes(reader.message());
+    else if (reader.field === MESSAGE.keys) parts.keys.push(reader.fixedBytes(32));
+    else if (reader.field === MESSAGE.blockhash) parts.blockhash = reader.fixedBytes(32);
+    else if (reader.field === MESSAGE.instructions)
+      parts.instructions.push(partBytes(reader.message(), false));
+    else if (reader.field === MESSAGE.versioned) parts.versioned = reader.bool();
+    else if (reader.field === MESSAGE.lookups) parts.lookups.push(partBytes(reader.message(), true));
+    else if (reader.field === MESSAGE.config)
+      throw new InvalidProtobuf('version 1 transactions are not known');
+    else reader.skip();
+  }
+  return parts;
+}
+
+function writeAll(writer: ByteWriter, items: readonly Uint8Array[]): void {
+  if (items.length > 0xffff) throw new InvalidProtobuf('a list is too long');
+  writeShortVec(writer, items.length);
+  for (const item of items) writer.bytes(item);
+}
+
+/** The wire form that the message was taken apart from. */
+function wireOf(signatures: readonly Uint8Array[], parts: Parts): Uint8Array {
+  const writer = new ByteWriter(TRANSACTION_BYTES);
+  writeAll(writer, signatures);
+  if (parts.versioned) writer.u8(VERSION_0_PREFIX);
+  writer.bytes(required(parts.header, 'the header of a message'));
+  writeAll(writer, parts.keys);
+  writer.bytes(required(parts.blockhash, 'the blockhash of a message'));
+  writeAll(writer, parts.instructions);
+  if (parts.versioned) writeAll(writer, parts.lookups);
+  return writer.finish();
+}
+
+/**
+ * Reads `solana.storage.ConfirmedBlock.Transaction`. It is put back into its wire form and decoded from there, so
+ * that what is accepted here is what is accepted everywhere.
+ * @throws InvalidProtobuf when it is none, and for transactions of version 1.
+ */
+export function readTransaction(reader: ProtobufReader): Transaction {
+  const signatures: Uint8Array[] = [];
+  let parts: Parts | null = null;
+  while (reader.next()) {
+    if (reader.field === 1) signatures.push(reader.fixedBytes(64));
+    else if (reader.field === 2) parts = readParts(reader.message());
+    else reader.skip();
+  }
+  const decoded = decodeTransaction(wireOf(signatures, required(parts, 'the message of a transaction')));
+  if ('fault' in decoded) throw new InvalidProtobuf(`a transaction is none: ${decoded.fault}`);
+  return decoded.transaction;
+}

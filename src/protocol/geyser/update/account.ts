@@ -1,0 +1,73 @@
+import type { Account } from '../../../ledger/account/account.ts';
+import type { Address } from '../../../ledger/address.ts';
+import type { Signature } from '../../../ledger/signature.ts';
+import { lamports, type Slot, slot as slotOf } from '../../../ledger/units.ts';
+import { readAddress, readLamports, readSignature, readSlot, required } from '../fields.ts';
+import type { ProtobufReader } from '../protobuf.ts';
+
+/** An account as a write left it. Source: geyser.proto, `SubscribeUpdateAccountInfo`. */
+export type AccountWrite = Readonly<{
+  address: Address;
+  /** With 0 lamports where it was drained. */
+  account: Account;
+  /** Grows with every write of a node; says nothing across nodes. */
+  writeVersion: bigint;
+  /** null where the slot itself wrote it, and not a transaction. */
+  signature: Signature | null;
+}>;
+
+export type AccountUpdate = Readonly<{
+  kind: 'account';
+  slot: Slot;
+  /** Told while the node loads its snapshot. */
+  isStartup: boolean;
+  write: AccountWrite;
+}>;
+
+const NONE: Uint8Array = new Uint8Array();
+
+/** Reads `SubscribeUpdateAccountInfo`. */
+export function readAccountWrite(reader: ProtobufReader): AccountWrite {
+  let address: Address | null = null;
+  let owner: Address | null = null;
+  let [balance, executable, rentEpoch, data] = [lamports(0), false, 0n, NONE];
+  let writeVersion = 0n;
+  let signature: Signature | null = null;
+  while (reader.next()) {
+    if (reader.field === 1) address = readAddress(reader);
+    else if (reader.field === 2) balance = readLamports(reader);
+    else if (reader.field === 3) owner = readAddress(reader);
+    else if (reader.field === 4) executable = reader.bool();
+    else if (reader.field === 5) rentEpoch = reader.uint64();
+    else if (reader.field === 6) data = reader.bytes();
+    else if (reader.field === 7) writeVersion = reader.uint64();
+    else if (reader.field === 8) signature = readSignature(reader);
+    else reader.skip();
+  }
+  return {
+    address: required(address, 'the address of an account'),
+    account: {
+      lamports: balance,
+      data,
+      owner: required(owner, 'the owner of an account'),
+      executable,
+      rentEpoch,
+    },
+    writeVersion,
+    signature,
+  };
+}
+
+/** Reads `SubscribeUpdateAccount`. */
+export function readAccountUpdate(reader: ProtobufReader): AccountUpdate {
+  let write: AccountWrite | null = null;
+  let slot = slotOf(0);
+  let isStartup = false;
+  while (reader.next()) {
+    if (reader.field === 1) write = readAccountWrite(reader.message());
+    else if (reader.field === 2) slot = readSlot(reader);
+    else if (reader.field === 3) isStartup = reader.bool();
+    else reader.skip();
+  }
+  return { kind: 'account', slot, isStartup, write: required(write, 'an account') };
+}

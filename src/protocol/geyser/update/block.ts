@@ -1,0 +1,113 @@
+import type { BlockReward } from '../../../ledger/block-reward.ts';
+import type { Blockhash } from '../../../ledger/blockhash.ts';
+import { type Slot, slot as slotOf } from '../../../ledger/units.ts';
+import { readBlockhashText, readSlot, required } from '../fields.ts';
+import type { ProtobufReader } from '../protobuf.ts';
+import { readBlockHeight, readUnixTimestamp } from '../storage/confirmed-block.ts';
+import { readRewards } from '../storage/reward.ts';
+import { type AccountWrite, readAccountWrite } from './account.ts';
+import { type EntryUpdate, readEntryUpdate } from './entry.ts';
+import { type PlacedTransaction, readPlacedTransaction } from './transaction.ts';
+
+/** What a block and its meta have in common. */
+export type BlockHeader = Readonly<{
+  slot: Slot;
+  blockhash: Blockhash;
+  rewards: readonly BlockReward[];
+  numRewardPartitions: bigint | null;
+  /** Unix seconds. */
+  blockTime: bigint | null;
+  blockHeight: bigint | null;
+  parentSlot: Slot;
+  parentBlockhash: Blockhash;
+  executedTransactionCount: number;
+  entriesCount: number;
+}>;
+
+/** Source: geyser.proto, `SubscribeUpdateBlockMeta`. */
+export type BlockMetaUpdate = BlockHeader & Readonly<{ kind: 'blockMeta' }>;
+
+/** Counts are of the whole block, lists hold what was asked for. Source: geyser.proto, `SubscribeUpdateBlock`. */
+export type BlockUpdate = BlockHeader &
+  Readonly<{
+    kind: 'block';
+    transactions: readonly PlacedTransaction[];
+    updatedAccountCount: number;
+    accounts: readonly AccountWrite[];
+    entries: readonly EntryUpdate[];
+  }>;
+
+type Writable<T> = { -readonly [Name in keyof T]: T[Name] };
+type HeaderDraft = Omit<Writable<BlockHeader>, 'blockhash' | 'parentBlockhash'> & {
+  blockhash: Blockhash | null;
+  parentBlockhash: Blockhash | null;
+};
+
+const emptyHeader = (): HeaderDraft => ({
+  slot: slotOf(0),
+  blockhash: null,
+  rewards: [],
+  numRewardPartitions: null,
+  blockTime: null,
+  blockHeight: null,
+  parentSlot: slotOf(0),
+  parentBlockhash: null,
+  executedTransactionCount: 0,
+  entriesCount: 0,
+});
+
+const headerOf = (draft: HeaderDraft): BlockHeader => ({
+  ...draft,
+  blockhash: required(draft.blockhash, 'a blockhash'),
+  parentBlockhash: required(draft.parentBlockhash, 'the blockhash of a parent'),
+});
+
+/** Fields 1 to 5 mean the same in both messages. @returns false for a field that is not one of them. */
+function readCommon(draft: HeaderDraft, reader: ProtobufReader): boolean {
+  if (reader.field === 1) draft.slot = readSlot(reader);
+  else if (reader.field === 2) draft.blockhash = readBlockhashText(reader);
+  else if (reader.field === 3) {
+    const { rewards, numPartitions } = readRewards(reader.message());
+    draft.rewards = rewards;
+    draft.numRewardPartitions = numPartitions;
+  } else if (reader.field === 4) draft.blockTime = readUnixTimestamp(reader);
+  else if (reader.field === 5) draft.blockHeight = readBlockHeight(reader);
+  else return false;
+  return true;
+}
+
+/** Reads `SubscribeUpdateBlockMeta`. */
+export function readBlockMetaUpdate(reader: ProtobufReader): BlockMetaUpdate {
+  const draft = emptyHeader();
+  while (reader.next()) {
+    if (readCommon(draft, reader)) continue;
+    if (reader.field === 6) draft.parentSlot = readSlot(reader);
+    else if (reader.field === 7) draft.parentBlockhash = readBlockhashText(reader);
+    else if (reader.field === 8) draft.executedTransactionCount = reader.count();
+    else if (reader.field === 9) draft.entriesCount = reader.count();
+    else reader.skip();
+  }
+  return { kind: 'blockMeta', ...headerOf(draft) };
+}
+
+/** Reads `SubscribeUpdateBlock`. */
+export function readBlockUpdate(reader: ProtobufReader): BlockUpdate {
+  const draft = emptyHeader();
+  const transactions: PlacedTransaction[] = [];
+  const accounts: AccountWrite[] = [];
+  const entries: EntryUpdate[] = [];
+  let updatedAccountCount = 0;
+  while (reader.next()) {
+    if (readCommon(draft, reader)) continue;
+    if (reader.field === 6) transactions.push(readPlacedTransaction(reader.message()));
+    else if (reader.field === 7) draft.parentSlot = readSlot(reader);
+    else if (reader.field === 8) draft.parentBlockhash = readBlockhashText(reader);
+    else if (reader.field === 9) draft.executedTransactionCount = reader.count();
+    else if (reader.field === 10) updatedAccountCount = reader.count();
+    else if (reader.field === 11) accounts.push(readAccountWrite(reader.message()));
+    else if (reader.field === 12) draft.entriesCount = reader.count();
+    else if (reader.field === 13) entries.push(readEntryUpdate(reader.message()));
+    else reader.skip();
+  }
+  return { kind: 'block', ...headerOf(draft), transactions, updatedAccountCount, accounts, entries };
+}

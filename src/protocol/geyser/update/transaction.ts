@@ -1,0 +1,90 @@
+import type { ExecutedTransaction } from '../../../ledger/block.ts';
+import type { Signature } from '../../../ledger/signature.ts';
+import type { Transaction } from '../../../ledger/transaction/transaction.ts';
+import type { TransactionError } from '../../../ledger/transaction/transaction-error.ts';
+import type { TransactionMeta } from '../../../ledger/transaction/transaction-meta.ts';
+import { type Slot, slot as slotOf } from '../../../ledger/units.ts';
+import { readSignature, readSlot, required } from '../fields.ts';
+import type { ProtobufReader } from '../protobuf.ts';
+import { readMeta, readTransactionError } from '../storage/meta.ts';
+import { readTransaction } from '../storage/transaction.ts';
+
+/** A transaction and its place in its block. Source: geyser.proto, `SubscribeUpdateTransactionInfo`. */
+export type PlacedTransaction = Readonly<{
+  signature: Signature;
+  isVote: boolean;
+  executed: ExecutedTransaction;
+  index: number;
+}>;
+
+export type TransactionUpdate = Readonly<{ kind: 'transaction'; slot: Slot; placed: PlacedTransaction }>;
+
+export type TransactionStatusUpdate = Readonly<{
+  kind: 'transactionStatus';
+  slot: Slot;
+  signature: Signature;
+  isVote: boolean;
+  index: number;
+  err: TransactionError | null;
+}>;
+
+/** Reads `SubscribeUpdateTransactionInfo`. */
+export function readPlacedTransaction(reader: ProtobufReader): PlacedTransaction {
+  let signature: Signature | null = null;
+  let [isVote, index] = [false, 0];
+  let transaction: Transaction | null = null;
+  let meta: TransactionMeta | null = null;
+  while (reader.next()) {
+    if (reader.field === 1) signature = readSignature(reader);
+    else if (reader.field === 2) isVote = reader.bool();
+    else if (reader.field === 3) transaction = readTransaction(reader.message());
+    else if (reader.field === 4) meta = readMeta(reader.message());
+    else if (reader.field === 5) index = reader.count();
+    else reader.skip();
+  }
+  return {
+    signature: required(signature, 'a signature'),
+    isVote,
+    executed: {
+      transaction: required(transaction, 'a transaction'),
+      meta: required(meta, 'what a transaction left behind'),
+    },
+    index,
+  };
+}
+
+/** Reads `SubscribeUpdateTransaction`. */
+export function readTransactionUpdate(reader: ProtobufReader): TransactionUpdate {
+  let placed: PlacedTransaction | null = null;
+  let slot = slotOf(0);
+  while (reader.next()) {
+    if (reader.field === 1) placed = readPlacedTransaction(reader.message());
+    else if (reader.field === 2) slot = readSlot(reader);
+    else reader.skip();
+  }
+  return { kind: 'transaction', slot, placed: required(placed, 'a transaction') };
+}
+
+/** Reads `SubscribeUpdateTransactionStatus`. */
+export function readTransactionStatusUpdate(reader: ProtobufReader): TransactionStatusUpdate {
+  let slot = slotOf(0);
+  let signature: Signature | null = null;
+  let [isVote, index] = [false, 0];
+  let err: TransactionError | null = null;
+  while (reader.next()) {
+    if (reader.field === 1) slot = readSlot(reader);
+    else if (reader.field === 2) signature = readSignature(reader);
+    else if (reader.field === 3) isVote = reader.bool();
+    else if (reader.field === 4) index = reader.count();
+    else if (reader.field === 5) err = readTransactionError(reader);
+    else reader.skip();
+  }
+  return {
+    kind: 'transactionStatus',
+    slot,
+    signature: required(signature, 'a signature'),
+    isVote,
+    index,
+    err,
+  };
+}

@@ -1,0 +1,50 @@
+import { txErrDecode } from '@triton-one/yellowstone-grpc';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { decodeTransactionError } from '../../src/ledger/transaction/decode-transaction-error.ts';
+import { displayTransactionError } from '../../src/ledger/transaction/display-error.ts';
+
+const TRANSACTION_ERRORS = 39;
+const INSTRUCTION_ERRORS = 54;
+const INSTRUCTION_ERROR = 8;
+
+const u32 = (value: number): number[] => [
+  value & 0xff,
+  (value >> 8) & 0xff,
+  (value >> 16) & 0xff,
+  value >>> 24,
+];
+
+describe('a transaction error as nodes store it', () => {
+  it.each(Array.from({ length: TRANSACTION_ERRORS }, (_, variant) => variant))(
+    'is read as the published decoder reads it: variant %i',
+    (variant) => {
+      const wire = Uint8Array.from([...u32(variant), 7, ...u32(0)]);
+      expect(decodeTransactionError(wire)).toEqual(txErrDecode.decode(wire));
+    },
+  );
+
+  it.each(Array.from({ length: INSTRUCTION_ERRORS }, (_, variant) => variant))(
+    'is read as the published decoder reads it: instruction error %i',
+    (variant) => {
+      const payload = variant === 25 ? u32(0xffff_ffff) : [];
+      const wire = Uint8Array.from([...u32(INSTRUCTION_ERROR), 200, ...u32(variant), ...payload]);
+      const error = decodeTransactionError(wire);
+      expect(error).toEqual(txErrDecode.decode(wire));
+      expect(displayTransactionError(error!)).not.toMatch(/^\{/);
+    },
+  );
+
+  it('forgets the text that BorshIoError once carried', () => {
+    const text = [...u32(7), 0, 0, 0, 0, ...Buffer.from('Unknown')];
+    const wire = Uint8Array.from([...u32(INSTRUCTION_ERROR), 2, ...u32(44), ...text]);
+    expect(decodeTransactionError(wire)).toEqual({ InstructionError: [2, 'BorshIoError'] });
+  });
+
+  it('is null when it is not known or cut off, and never throws', () => {
+    expect(decodeTransactionError(Uint8Array.from(u32(TRANSACTION_ERRORS)))).toBeNull();
+    expect(decodeTransactionError(Uint8Array.of(8, 0, 0, 0, 1, 54, 0, 0, 0))).toBeNull();
+    expect(decodeTransactionError(Uint8Array.of(8, 0, 0, 0, 1, 25, 0, 0, 0, 1))).toBeNull();
+    fc.assert(fc.property(fc.uint8Array({ maxLength: 20 }), (bytes) => void decodeTransactionError(bytes)));
+  });
+});
