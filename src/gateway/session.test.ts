@@ -97,10 +97,10 @@ describe('the session of a connection', () => {
   };
 
   it.each([
-    ['no key', () => null, 'MISSING_KEY'],
-    ['a key that does not exist', () => generateApiKey('rpc').text, 'INVALID_KEY'],
-  ] as const)('does not begin with %s, and meters it under nobody', (_, credential, code) => {
-    expect(refusalOf(credential())).toMatchObject({ code });
+    ['no key', null, 'MISSING_KEY'],
+    ['a key that does not exist', generateApiKey('rpc').text, 'INVALID_KEY'],
+  ])('does not begin with %s, and meters it under nobody', (_, credential, code) => {
+    expect(refusalOf(credential)).toMatchObject({ code });
     expect(usage.drain()).toMatchObject([{ keyId: null, status: 'client', requests: 1 }]);
   });
 

@@ -1,7 +1,7 @@
-import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { endSingle, NULL_ID, pushFailure } from '../protocol/envelope-answer.ts';
-import { Failure, type FailureCode } from '../protocol/errors.ts';
+import type { Failure } from '../protocol/errors.ts';
 import { corsHeaders } from './cors.ts';
 
 /** How long, and for how many bytes, a refused request may go on sending what nobody reads. */
@@ -76,24 +76,20 @@ function linger(request: IncomingMessage, response: ServerResponse): void {
   request.resume();
 }
 
-/** Answers what never became a request: bytes that are not HTTP, headers without end, bodies that never come. */
-export function refuseSocket(socket: Socket, code: FailureCode): void {
+/**
+ * Answers on a bare socket and closes it: bytes that are not HTTP, headers without end, bodies that never come,
+ * upgrades that are refused.
+ */
+export function refuseSocket(socket: Socket, failure: Failure, extra: Record<string, string> = {}): void {
   if (!socket.writable) {
     socket.destroy();
     return;
   }
-  const failure = new Failure(code);
   const body = refusalBody(failure);
-  const headers = { ...refusalHeaders(failure, body), connection: 'close' };
+  const headers = { ...refusalHeaders(failure, body), ...extra, connection: 'close' };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
-  const status = `HTTP/1.1 ${failure.row.http} ${REASONS[failure.row.http] ?? 'Error'}`;
+  const status = `HTTP/1.1 ${failure.row.http} ${STATUS_CODES[failure.row.http] ?? 'Error'}`;
   socket.write([status, ...lines, '', ''].join('\r\n'));
   socket.end(body);
   socket.destroySoon();
 }
-
-const REASONS: Readonly<Record<number, string>> = {
-  400: 'Bad Request',
-  408: 'Request Timeout',
-  431: 'Request Header Fields Too Large',
-};

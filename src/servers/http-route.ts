@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 
 /**
  * Answers one HTTP request. What it throws ends the request with a 500 and is logged.
@@ -23,4 +24,22 @@ export function joinRoutes(...parts: readonly HttpRoutes[]): HttpRoutes {
     }
   }
   return joined;
+}
+
+/** Whoever takes connections that leave HTTP on one path, and keeps what comes of them. */
+export interface HttpUpgrade {
+  readonly path: string;
+  /** The protocol that requests name in their header `Upgrade`, in lower case. */
+  readonly protocol: string;
+  /**
+   * Takes over a connection, or refuses it in HTTP. What it throws ends the connection and is logged.
+   * @param head - what the client has sent behind its request.
+   * @param query - as for HttpHandler.
+   */
+  accept(request: IncomingMessage, socket: Socket, head: Buffer, query: string): void;
+  /**
+   * Asks every connection to end, waits for it at most so long, then cuts what is left.
+   * @returns whether nothing had to be cut. When it is there, no connection is.
+   */
+  drain(graceMs: number): Promise<boolean>;
 }

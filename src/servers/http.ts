@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../base/log.ts';
 import { Failure, type FailureCode } from '../protocol/errors.ts';
 import { refuse, refuseSocket } from './http-refuse.ts';
-import type { HttpHandler, HttpRoutes } from './http-route.ts';
+import type { HttpHandler, HttpRoutes, HttpUpgrade } from './http-route.ts';
 
 export type HttpOptions = Readonly<{
   /** Address to listen on. */
@@ -56,6 +56,7 @@ export class HttpServer {
   /** The listener itself, for dialects that upgrade connections. */
   readonly server: Server;
   readonly #routes: HttpRoutes;
+  readonly #upgrades: readonly HttpUpgrade[];
   readonly #options: HttpOptions;
   readonly #log: Logger;
   /** Every response under way. */
@@ -63,9 +64,15 @@ export class HttpServer {
   #drained: Promise<boolean> | null = null;
   #onIdle: (() => void) | null = null;
 
-  constructor(routes: HttpRoutes, log: Logger, options: Partial<HttpOptions> = {}) {
+  constructor(
+    routes: HttpRoutes,
+    log: Logger,
+    options: Partial<HttpOptions> = {},
+    upgrades: readonly HttpUpgrade[] = [],
+  ) {
     this.#options = { ...httpOptions, ...options };
     this.#routes = routes;
+    this.#upgrades = upgrades;
     this.#log = log;
     const { headersMaxBytes, headersTimeoutMs, requestTimeoutMs, keepAliveTimeoutMs } = this.#options;
     this.server = createServer({
@@ -75,6 +82,9 @@ export class HttpServer {
       keepAliveTimeout: keepAliveTimeoutMs,
       // Ours to refuse, with a body.
       requireHostHeader: false,
+      // Whoever asks for another protocol is answered as if it had not asked (RFC 9110 §7.8).
+      shouldUpgradeCallback: ({ method, headers }) =>
+        method === 'GET' && upgrades.some(({ protocol }) => protocol === headers.upgrade?.toLowerCase()),
       connectionsCheckingInterval: Math.ceil(Math.min(headersTimeoutMs, requestTimeoutMs) / TIMEOUT_CHECKS),
     });
     this.server.timeout = this.#options.idleTimeoutMs;
@@ -82,6 +92,7 @@ export class HttpServer {
     this.server.on('request', (request, response) => this.#take(request, response));
     this.server.on('checkContinue', (request, response) => this.#take(request, response));
     this.server.on('checkExpectation', (request, response) => this.#take(request, response, false));
+    this.server.on('upgrade', (request, socket, head) => this.#upgrade(request, socket as Socket, head));
     this.server.on('clientError', (fault: NodeJS.ErrnoException, socket) => onClientError(fault, socket));
   }
 
@@ -112,6 +123,7 @@ export class HttpServer {
    * Stops without dropping anything: readiness says no from now on and every answer closes its connection; after
    * `noticeMs`, in which load balancers can take notice, no new connections are accepted; requests in flight, and
    * those that are just arriving on open connections, have `graceMs` to finish, then what is left is cut.
+   * Connections that left HTTP are told so and have as long.
    * @returns whether all of them finished. Asked again, the same drain.
    */
   drain(graceMs: number, noticeMs = 0): Promise<boolean> {
@@ -128,6 +140,7 @@ export class HttpServer {
     const closed = new Promise<void>((resolve) =>
       NetServer.prototype.close.call(this.server, () => resolve()),
     );
+    const upgraded = Promise.all(this.#upgrades.map((upgrade) => upgrade.drain(graceMs)));
     const leaving = (): Promise<unknown> => {
       const ms = Math.max(0, Math.min(LEAVING_MS, deadline - performance.now()));
       return Promise.race([closed, sleep(ms, undefined, { ref: false })]);
@@ -140,9 +153,10 @@ export class HttpServer {
     const finished = await this.#idle(Math.max(0, deadline - performance.now()));
     // Also those that never sent a request: node:http does not count them as idle and would wait for them.
     this.server.closeAllConnections();
+    const left = await upgraded;
     await closed;
     this.server.close();
-    return finished;
+    return finished && left.every((willingly) => willingly);
   }
 
   #idle(graceMs: number): Promise<boolean> {
@@ -197,6 +211,25 @@ export class HttpServer {
     this.#run(handler, request, response, query);
   }
 
+  /** What leaves HTTP: under the same limits as requests, and refused as they are. */
+  #upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
+    // Those of node:http were taken off, and whoever takes over the connection brings its own.
+    socket.on('error', ignore);
+    const { path, query } = splitUrl(request.url ?? '/');
+    const upgrade = this.#upgrades.find((one) => one.path === path);
+    if (upgrade === undefined || this.draining || !hasFitHost(request)) {
+      const code = this.draining ? 'DRAINING' : upgrade === undefined ? 'NOT_FOUND' : 'MALFORMED_HTTP';
+      refuseSocket(socket, new Failure(code));
+      return;
+    }
+    try {
+      upgrade.accept(request, socket, head, query);
+    } catch (thrown) {
+      this.#log.error({ err: thrown }, 'an upgrade went wrong');
+      socket.destroy();
+    }
+  }
+
   #run(handler: HttpHandler, request: IncomingMessage, response: ServerResponse, query: string): void {
     const fail = (thrown: unknown): void => {
       this.#log.error({ err: thrown }, 'a handler went wrong');
@@ -210,6 +243,8 @@ export class HttpServer {
     }
   }
 }
+
+const ignore = (): void => {};
 
 /**
  * What comes of bytes that are no request, or of half a request that was waited for long enough. Answers that are
@@ -225,7 +260,7 @@ function onClientError(fault: NodeJS.ErrnoException, socket: Connection): void {
     return;
   }
   if (responses.some(({ headersSent }) => headersSent)) socket.destroy();
-  else refuseSocket(socket as Socket, codeOf(fault));
+  else refuseSocket(socket as Socket, new Failure(codeOf(fault)));
 }
 
 /** One Host, which HTTP/1.0 may leave out (RFC 9112 §3.2). Names only one of two would believe are refused. */

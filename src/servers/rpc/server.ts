@@ -10,10 +10,12 @@ import {
 import { endSingle, joinBatch, pushAnswer, pushFailure } from '../../protocol/envelope-answer.ts';
 import { Failure } from '../../protocol/errors.ts';
 import type { Door, RateLimitState } from '../../protocol/serve.ts';
+import { credentialOf } from '../credential.ts';
 import { refuse } from '../http-refuse.ts';
 import type { HttpHandler, HttpRoutes } from '../http-route.ts';
+import { inOrder } from '../in-order.ts';
 import { leavingSignal } from '../leaving.ts';
-import { BodyBudget, credentialOf, isJsonType, readBody } from './decode.ts';
+import { BodyBudget, isJsonType, readBody } from './decode.ts';
 import { answerHeaders, preflightHeaders, send } from './encode.ts';
 import { type Ending, sharedFailure, statusOfSingle } from './errors.ts';
 
@@ -72,9 +74,10 @@ class RpcDialect {
     const credential = credentialOf(request, query);
     const envelope = await this.#receive(request, response, credential);
     if (envelope === null) return;
+    const { batchConcurrency } = this.options;
     const leaving = leavingSignal(request.socket);
     const reply = (item: EnvelopeItem): Promise<Reply> => this.#reply(item, credential, leaving);
-    if (envelope.batch) this.#sendBatch(response, await this.#replyAll(envelope.items, reply));
+    if (envelope.batch) this.#sendBatch(response, await inOrder(envelope.items, batchConcurrency, reply));
     else this.#sendSingle(response, await reply(envelope.items[0] as EnvelopeItem));
   }
 
@@ -116,24 +119,6 @@ class RpcDialect {
     if (failure === null) pushAnswer(pieces, answer, id);
     else pushFailure(pieces, failure, id);
     return { pieces, ending: failure, rateLimit };
-  }
-
-  /** Replies in the order of the calls, with a bounded number of them on their way at a time. */
-  async #replyAll(
-    items: readonly EnvelopeItem[],
-    reply: (item: EnvelopeItem) => Promise<Reply>,
-  ): Promise<Reply[]> {
-    const replies: Reply[] = new Array(items.length);
-    let next = 0;
-    const work = async (): Promise<void> => {
-      while (next < items.length) {
-        const index = next++;
-        replies[index] = await reply(items[index] as EnvelopeItem);
-      }
-    };
-    const workers = Math.min(this.options.batchConcurrency, items.length);
-    await Promise.all(Array.from({ length: workers }, work));
-    return replies;
   }
 
   #sendSingle(response: ServerResponse, { pieces, ending, rateLimit }: Reply): void {
