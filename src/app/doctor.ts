@@ -3,6 +3,7 @@ import { countKeys } from '../control/keys.ts';
 import { pepperFile } from '../control/pepper.ts';
 import { openPeppers } from '../control/pepper-proof.ts';
 import { type ProbeReport, probeNode } from '../upstream/probe.ts';
+import { probePubsub } from '../upstream/probe-pubsub.ts';
 import type { Configuration, UpstreamConfiguration } from './configuration.ts';
 import { environmentFields } from './configuration-layers.ts';
 import { nearestName } from './configuration-names.ts';
@@ -11,6 +12,7 @@ import { openDataDir } from './data-dir.ts';
 import { checkLedger, checkLogFile, checkPort } from './doctor-places.ts';
 import { type Finding, look } from './finding.ts';
 import { openStore, pepperSources } from './store.ts';
+import { websocketUrlOf } from './websocket-url.ts';
 
 function checkDataDir({ dataDir }: Configuration): Promise<Finding> {
   return look('data folder', async () => {
@@ -77,6 +79,22 @@ function findingsOf(report: ProbeReport): Finding[] {
   return found.length > 0 ? found : [{ subject, verdict: 'good', text: describeReport(report) }];
 }
 
+/** Whether subscriptions can be fed from the node. An address that was only derived may well lead nowhere. */
+async function checkPubsub(node: UpstreamConfiguration, timeoutMs: number): Promise<Finding[]> {
+  if (node.ws === null) return [];
+  const subject = `PubSub of ${node.name} (${node.network})`;
+  const { fault, slot } = await probePubsub(node, timeoutMs);
+  if (fault === null) {
+    return [{ subject, verdict: 'good', text: slot === null ? 'answers' : `answers, slot ${slot}` }];
+  }
+  const derived = node.ws === websocketUrlOf(node.url);
+  const remedy = derived
+    ? 'Its address was derived from url: give the right one as ws, or write ws = "off" if it has none.'
+    : 'Check its ws, or write ws = "off" if it has none.';
+  const text = `subscriptions cannot be fed from it (${fault}). ${remedy}`;
+  return [{ subject, verdict: derived ? 'warning' : 'bad', text }];
+}
+
 /** What one node was found to be; `report` is null when it could not even be asked. */
 type Looked = Readonly<{ report: ProbeReport | null; findings: readonly Finding[] }>;
 
@@ -85,8 +103,12 @@ async function checkUpstream(
   timeoutMs: number,
 ): Promise<Looked> {
   try {
-    const report = await probeNode(node, network, timeoutMs);
-    return { report, findings: findingsOf(report) };
+    const [report, pubsub] = await Promise.all([
+      probeNode(node, network, timeoutMs),
+      checkPubsub({ network, ...node }, timeoutMs),
+    ]);
+    // Of a node that does not answer at all, this says nothing more.
+    return { report, findings: report.reachable ? [...findingsOf(report), ...pubsub] : findingsOf(report) };
   } catch {
     const subject = `upstream ${node.name} (${network})`;
     return { report: null, findings: [{ subject, verdict: 'bad', text: 'cannot be asked' }] };

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { WebSocketServer } from 'ws';
 import { runSolway } from './run-solway.ts';
 
 const MAINNET = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d';
@@ -22,7 +23,7 @@ afterEach(() => {
 });
 
 /** A node of a network that answers what the doctor asks. */
-async function startNode(genesis: string): Promise<string> {
+async function startNode(genesis: string, pubsub = 'tells'): Promise<string> {
   const results: Record<string, unknown> = {
     getVersion: { 'solana-core': '4.1.0', 'feature-set': 1 },
     getGenesisHash: genesis,
@@ -31,6 +32,10 @@ async function startNode(genesis: string): Promise<string> {
     getFirstAvailableBlock: 0,
   };
   const server = createServer(async (request, response) => {
+    if (request.method !== 'POST') {
+      response.writeHead(404).end();
+      return;
+    }
     let body = '';
     for await (const chunk of request) body += chunk;
     const { id, method } = JSON.parse(body);
@@ -38,9 +43,28 @@ async function startNode(genesis: string): Promise<string> {
     response.end(JSON.stringify({ jsonrpc: '2.0', id, result: results[method] }));
   });
   servers.push(server);
+  const sockets = pubsub === 'none' ? null : new WebSocketServer({ server });
+  sockets?.on('connection', (socket) =>
+    socket.on('message', (data) => {
+      const { id } = JSON.parse(String(data));
+      if (pubsub === 'silent') return;
+      if (pubsub === 'refuses') {
+        socket.send(
+          JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32601, message: 'Method not found' } }),
+        );
+        return;
+      }
+      socket.send(JSON.stringify({ jsonrpc: '2.0', id, result: 0 }));
+      const params = { result: { parent: 4, root: 1, slot: 5 }, subscription: 0 };
+      socket.send(JSON.stringify({ jsonrpc: '2.0', method: 'slotNotification', params }));
+    }),
+  );
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/${SECRET}`;
 }
+
+/** The address of its PubSub, on the same port. */
+const socketOf = (url: string): string => url.replace('http', 'ws');
 
 const doctor = (...args: string[]) => runSolway(folder, ['doctor', '--port', '0', ...args]);
 
@@ -61,14 +85,14 @@ describe('solway doctor', () => {
 
   it('asks every node, and names neither URL nor key of any', async () => {
     const good = await startNode(MAINNET);
-    const { code, out, err } = await doctor('--upstream', good, '--json');
+    const { code, out, err } = await doctor('--upstream', good, '--ws', socketOf(good), '--json');
     const { ok, findings } = JSON.parse(out);
     expect([code, ok]).toEqual([0, true]);
-    expect(findings.at(-1)).toMatchObject({
-      subject: 'upstream mainnet-beta-1 (mainnet-beta)',
-      verdict: 'good',
-    });
-    expect(findings.at(-1).text).toMatch(/^version 4\.1\.0, slot 5, \d+ ms$/);
+    const [node, pubsub] = findings.slice(-2);
+    expect(node).toMatchObject({ subject: 'upstream mainnet-beta-1 (mainnet-beta)', verdict: 'good' });
+    expect(node.text).toMatch(/^version 4\.1\.0, slot 5, \d+ ms$/);
+    const subject = 'PubSub of mainnet-beta-1 (mainnet-beta)';
+    expect(pubsub).toEqual({ subject, verdict: 'good', text: 'answers, slot 5' });
     expect(out + err).not.toContain(SECRET);
   });
 
@@ -80,6 +104,33 @@ describe('solway doctor', () => {
     expect(out).toContain('BAD   upstream devnet-1 (devnet): It belongs to mainnet-beta, not to devnet.');
     expect(out).toContain('BAD   upstream mainnet-beta-1 (mainnet-beta): No connection can be made.');
     expect(out).not.toContain(SECRET);
+  });
+
+  it.each([
+    ['none', 'closed by the node'],
+    ['silent', 'no PubSub message'],
+    ['refuses', 'slotSubscribe is refused'],
+  ])('says what to mend when the PubSub of a node is %s', async (pubsub, why) => {
+    writeFileSync(join(folder, 'solway.toml'), '[upstream_pool]\nattempt_timeout_ms = 500\n');
+    const node = await startNode(MAINNET, pubsub);
+    const given = await doctor('--upstream', node, '--ws', socketOf(node));
+    expect(given.code).toBe(1);
+    expect(given.out).toContain(
+      `BAD   PubSub of mainnet-beta-1 (mainnet-beta): subscriptions cannot be fed from it (${why}). Check its ws`,
+    );
+    expect(given.out).not.toContain(SECRET);
+  });
+
+  it('warns where the address was derived and leads nowhere, and looks for none that is off', async () => {
+    const node = await startNode(MAINNET, 'none');
+    const derived = await doctor('--upstream', node);
+    expect([derived.code, derived.out]).toEqual([
+      0,
+      expect.stringContaining('warn  PubSub of mainnet-beta-1'),
+    ]);
+    expect(derived.out).toContain('give the right one as ws, or write ws = "off"');
+    const off = await doctor('--upstream', node, '--ws', 'off');
+    expect([off.code, off.out]).toEqual([0, expect.not.stringContaining('PubSub')]);
   });
 
   it('calls nodes of one network that belong to different chains a problem', async () => {

@@ -12,7 +12,7 @@ import { type Command, exitCodes, type Terminal, UsageError } from '../command.t
 const help = `Usage: solway doctor [options]
 
 Checks the configuration, the data folder, the log file, the database, the pepper, the port, the embedded
-ledger and every upstream node, and says what to mend. Makes the data folder, the log file, the database and the
+ledger, every upstream node and its PubSub, and says what to mend. Makes the data folder, the log file, the database and the
 pepper when they are not there, as a start would.
 
 Options:
