@@ -1,0 +1,85 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { verifyTransaction } from '../../src/ledger/ed25519.ts';
+import { encodeMessage } from '../../src/ledger/message/encode-message.ts';
+import { signatureBytes } from '../../src/ledger/signature.ts';
+import { decodeTransactionError } from '../../src/ledger/transaction/decode-transaction-error.ts';
+import { encodeTransaction } from '../../src/ledger/transaction/encode-transaction.ts';
+import { slot } from '../../src/ledger/units.ts';
+import { decodeConfirmedBlock } from '../../src/protocol/geyser/storage/confirmed-block.ts';
+import {
+  ConfirmedBlock,
+  metaFacts,
+  oracleMetaFacts,
+  oracleReward,
+  oracleTransaction,
+} from '../geyser/oracle.ts';
+import { kitValues, ourValues } from './kit-values.ts';
+
+/** Needs ../shared/data/blocks: mainnet blocks as protobuf solana.storage.ConfirmedBlock. */
+const folder = join(import.meta.dirname, '../../../shared/data/blocks');
+const present = existsSync(folder);
+const files = present ? readdirSync(folder).filter((file) => file.endsWith('.bincode')) : [];
+
+const recorded = new Map(
+  files.map((file) => {
+    const bytes = Uint8Array.from(readFileSync(join(folder, file)));
+    const ours = decodeConfirmedBlock(bytes, slot(Number.parseInt(file, 10)));
+    return [file, { ours, theirs: ConfirmedBlock.decode(bytes) }] as const;
+  }),
+);
+
+/** Transactions, failed ones and rewards of each. */
+const counts: readonly (readonly [string, number, number, number])[] = [
+  ['18144001.bincode', 89, 4, 0],
+  ['43200000.bincode', 208, 3, 0],
+  ['64800004.bincode', 11, 5, 10_185],
+];
+
+describe.skipIf(!present)('recorded blocks (../shared/data, blocks)', () => {
+  it.each(counts)('%s holds what it is known to hold', (file, transactions, failed, rewards) => {
+    const { ours } = recorded.get(file)!;
+    expect(ours.transactions).toHaveLength(transactions);
+    expect(ours.transactions.filter(({ meta }) => meta.err !== null)).toHaveLength(failed);
+    expect(ours.rewards).toHaveLength(rewards);
+    expect(ours.slot).toBe(BigInt(Number.parseInt(file, 10)));
+  });
+
+  it.each(files)('%s has the header and the rewards that the published codec reads', (file) => {
+    const { ours, theirs } = recorded.get(file)!;
+    expect([ours.blockhash, ours.previousBlockhash]).toEqual([theirs.blockhash, theirs.previousBlockhash]);
+    expect(String(ours.parentSlot)).toBe(theirs.parentSlot);
+    expect(ours.blockTime === null ? undefined : String(ours.blockTime)).toBe(theirs.blockTime?.timestamp);
+    expect(ours.blockHeight === null ? undefined : String(ours.blockHeight)).toBe(
+      theirs.blockHeight?.blockHeight,
+    );
+    expect(ours.numRewardPartitions).toBe(theirs.numPartitions?.numPartitions);
+    expect(ours.rewards.map(oracleReward)).toEqual(theirs.rewards);
+  });
+
+  it.each(files)('%s has the transactions and meta that the published codec reads', (file) => {
+    const { ours, theirs } = recorded.get(file)!;
+    ours.transactions.forEach(({ transaction, meta }, index) => {
+      const their = theirs.transactions[index]!;
+      expect(oracleTransaction(transaction)).toEqual(their.transaction);
+      expect(metaFacts(meta)).toEqual(oracleMetaFacts(their.meta!));
+      const err = their.meta!.err;
+      expect(meta.err).toEqual(err === undefined ? null : decodeTransactionError(err.err));
+    });
+  });
+
+  it.each(files)('%s, written as wire bytes, has transactions with the values that kit reads', (file) => {
+    for (const { transaction } of recorded.get(file)!.ours.transactions) {
+      const { signatures, message, wire } = transaction;
+      const written = encodeTransaction(signatures.map(signatureBytes), encodeMessage(message));
+      expect(Buffer.from(written).equals(wire)).toBe(true);
+      expect(ourValues(transaction)).toEqual(kitValues(written));
+    }
+  });
+
+  it.each(files)('%s has signatures that hold', (file) => {
+    const { transactions } = recorded.get(file)!.ours;
+    expect(transactions.filter(({ transaction }) => !verifyTransaction(transaction))).toEqual([]);
+  });
+});

@@ -1,0 +1,75 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { verifyTransaction } from '../../src/ledger/ed25519.ts';
+import { encodeMessage } from '../../src/ledger/message/encode-message.ts';
+import { signatureBytes } from '../../src/ledger/signature.ts';
+import { decodeTransaction } from '../../src/ledger/transaction/decode-transaction.ts';
+import { encodeTransaction } from '../../src/ledger/transaction/encode-transaction.ts';
+import { sanitizeTransaction } from '../../src/ledger/transaction/sanitize-transaction.ts';
+import type { Transaction } from '../../src/ledger/transaction/transaction.ts';
+import { kitValues, ourValues } from './kit-values.ts';
+
+/** Needs ../shared/data/transactions: raw transactions, two of them odd on purpose (see its README). */
+const folder = join(import.meta.dirname, '../../../shared/data/transactions');
+const present = existsSync(folder);
+const files = present ? readdirSync(folder).filter((file) => file.endsWith('.bin')) : [];
+
+/** It has the greatest message that fits, and was never signed. */
+const UNSIGNED = 'ballet-transaction3.bin';
+/** 26 lookups that look up nothing, which no node takes. kit decodes it: it does not judge. */
+const EMPTY_LOOKUPS = 'ballet-transaction5.bin';
+
+function decoded(file: string): Transaction {
+  const result = decodeTransaction(readFileSync(join(folder, file)));
+  if ('fault' in result) throw new Error(result.fault);
+  return result.transaction;
+}
+
+describe.skipIf(!present)('recorded transactions (../shared/data, transactions)', () => {
+  it('are all there', () => {
+    expect(files).toHaveLength(13);
+    expect(files).toEqual(expect.arrayContaining([UNSIGNED, EMPTY_LOOKUPS]));
+  });
+
+  it.each(files)('%s has the values that kit reads', (file) => {
+    expect(ourValues(decoded(file))).toEqual(kitValues(readFileSync(join(folder, file))));
+  });
+
+  it.each(files)('%s is written again to the byte', (file) => {
+    const { signatures, message, wire } = decoded(file);
+    const again = encodeTransaction(signatures.map(signatureBytes), encodeMessage(message));
+    expect(Buffer.from(again).equals(wire)).toBe(true);
+  });
+
+  it.each(files.filter((file) => file !== UNSIGNED && file !== EMPTY_LOOKUPS))(
+    '%s makes sense and is signed',
+    (file) => {
+      const transaction = decoded(file);
+      expect(sanitizeTransaction(transaction)).toBeNull();
+      expect(verifyTransaction(transaction)).toBe(true);
+    },
+  );
+
+  it('are refused where they make no sense or were not signed', () => {
+    expect(sanitizeTransaction(decoded(UNSIGNED))).toBeNull();
+    expect(verifyTransaction(decoded(UNSIGNED))).toBe(false);
+    const lookups = decoded(EMPTY_LOOKUPS).message.addressTableLookups;
+    const lookedUp = lookups.map((lookup) => [...lookup.writableIndexes, ...lookup.readonlyIndexes]);
+    expect(lookedUp).toEqual(Array(26).fill([]));
+    expect(sanitizeTransaction(decoded(EMPTY_LOOKUPS))).toBe(
+      'Transaction failed to sanitize accounts offsets correctly',
+    );
+  });
+
+  // kit does not look at what follows a message, and takes a length that is cut off for 0.
+  it.each(files)('%s is refused when a byte is missing or one is over', (file) => {
+    const wire = readFileSync(join(folder, file));
+    expect(decodeTransaction(wire.subarray(0, -1))).toEqual({
+      fault: 'io error: failed to fill whole buffer',
+    });
+    expect(decodeTransaction(Buffer.concat([wire, Buffer.of(0)]))).toEqual({
+      fault: 'Slice had bytes remaining after deserialization',
+    });
+  });
+});
