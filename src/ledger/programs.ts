@@ -8,6 +8,7 @@ export const programs = {
   ata: address('ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL'),
   memoV1: address('Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo'),
   memoV3: address('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr'),
+  memoV4: address('Memo4c2pN8afCj432Lb7RMVKi9PbQnnW7ewFFaV3oAH'),
   stake: address('Stake11111111111111111111111111111111111111'),
   vote: address('Vote111111111111111111111111111111111111111'),
   addressLookupTable: address('AddressLookupTab1e1111111111111111111111111'),

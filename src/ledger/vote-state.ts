@@ -87,7 +87,7 @@ function readOld(reader: ByteReader, version: OldFields['version']): VoteState |
   const rootSlot = readRootSlot(reader);
   const authorizedVoters = readAuthorizedVoters(reader);
   const priorVoters = readPriorVoters(reader);
-  if (rootSlot === undefined || priorVoters === null) return null;
+  if (rootSlot === undefined) return null;
   const head = { version, node, authorizedWithdrawer, commission, votes, rootSlot };
   return { ...head, authorizedVoters, priorVoters, ...readTail(reader) };
 }
@@ -140,15 +140,13 @@ function readAuthorizedVoters(reader: ByteReader): { epoch: bigint; voter: Addre
   return readList(reader, () => ({ epoch: reader.u64(), voter: readAddress(reader) }));
 }
 
-function readPriorVoters(reader: ByteReader): PriorVoters | null {
+function readPriorVoters(reader: ByteReader): PriorVoters {
   const entries = Array.from({ length: PRIOR_VOTERS }, () => ({
     voter: readAddress(reader),
     fromEpoch: reader.u64(),
     untilEpoch: reader.u64(),
   }));
-  const index = reader.u64();
-  const isEmpty = readFlag(reader);
-  return isEmpty === null ? null : { entries, index, isEmpty };
+  return { entries, index: reader.u64(), isEmpty: reader.bool() };
 }
 
 function readTail(reader: ByteReader): Pick<SharedFields, 'epochCredits' | 'lastTimestamp'> {

@@ -4,6 +4,7 @@ import type { Address } from '../address.ts';
 import { programs, sysvarOwner } from '../programs.ts';
 import { parseAddressLookupTable } from './account/address-lookup-table.ts';
 import { parseBpfUpgradeableLoader } from './account/bpf-upgradeable-loader.ts';
+import { parseConfig } from './account/config.ts';
 import type { AccountLookup, AccountParts } from './account/parsed-account.ts';
 import { parseStake } from './account/stake.ts';
 import { parseNonce } from './account/system-nonce.ts';
@@ -32,6 +33,7 @@ const parseTokenData: Program['parse'] = (data, _address, lookup) => parseToken(
 const parsable: ReadonlyMap<Address, Program> = new Map<Address, Program>([
   [programs.addressLookupTable, { label: 'address-lookup-table', parse: parseAddressLookupTable }],
   [programs.bpfUpgradeableLoader, { label: 'bpf-upgradeable-loader', parse: parseBpfUpgradeableLoader }],
+  [programs.config, { label: 'config', parse: parseConfig }],
   [programs.system, { label: 'nonce', parse: parseNonce }],
   [programs.token, { label: 'spl-token', parse: parseTokenData }],
   [programs.token2022, { label: 'spl-token-2022', parse: parseTokenData }],

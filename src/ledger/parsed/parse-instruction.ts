@@ -71,6 +71,7 @@ const parsable: ReadonlyMap<Address, Program> = new Map<Address, Program>([
   [programs.ata, { label: 'spl-associated-token-account', parse: parseAssociatedTokenAccount }],
   [programs.memoV1, splMemo],
   [programs.memoV3, splMemo],
+  [programs.memoV4, splMemo],
   [programs.bpfLoader2, { label: 'bpf-loader', parse: byU32(bpfLoaderVariants) }],
   [
     programs.bpfUpgradeableLoader,

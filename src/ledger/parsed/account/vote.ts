@@ -32,6 +32,14 @@ function newFields(state: VoteState, address: Address): Members {
   };
 }
 
+/** Voters by epoch, ascending; of two for one epoch the last. Nodes keep them in a map. */
+function authorizedVoters(state: VoteState): Members[] {
+  const byEpoch = new Map(state.authorizedVoters.map(({ epoch, voter }) => [epoch, voter]));
+  return [...byEpoch]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([epoch, voter]) => ({ epoch, authorizedVoter: voter }));
+}
+
 /**
  * A vote account, in the form of Agave 4.1 and later: every version is shown as version 4.
  * Source: account-decoder/src/parse_vote.rs
@@ -41,7 +49,7 @@ export function parseVote(data: Uint8Array, address: Address): AccountParts | nu
   if (state === null) return null;
   const info: Members = {
     ...newFields(state, address),
-    authorizedVoters: state.authorizedVoters.map(({ epoch, voter }) => ({ epoch, authorizedVoter: voter })),
+    authorizedVoters: authorizedVoters(state),
     authorizedWithdrawer: state.authorizedWithdrawer,
     epochCredits: state.epochCredits.map(({ epoch, credits, previousCredits }) => ({
       epoch,

@@ -1,36 +1,11 @@
 import type { ByteReader } from '../../../base/bytes.ts';
+import { decimalText } from '../../../base/float-decimal.ts';
 import type { WritableJson } from '../../../base/json.ts';
-import { type Address, addressFromBytes } from '../../address.ts';
 import { uiTokenAmount } from '../../encoding/ui-token-amount.ts';
 import { readAddress, readOption, Undecodable } from '../bincode.ts';
-import type { Members } from '../wire-order.ts';
 import { authorityMembers, authorized } from './authorized.ts';
+import { byU8, exactly, maybeAddress, type Read, readI16 } from './extension-data.ts';
 import { nameAddresses, type Variant, variant } from './variant.ts';
-
-type Read = (data: ByteReader) => Members;
-
-/** The instructions of one extension, told apart by a u8 behind the token program's own. */
-const byU8 =
-  (variants: readonly Variant[]): Variant =>
-  (data, given) =>
-    variants[data.u8()]?.(data, given) ?? null;
-
-/** Most extensions overlay their data with a structure, and take no byte more or less. */
-export const exactly =
-  (read: Read): Read =>
-  (data) => {
-    const members = read(data);
-    if (data.remaining > 0) throw new Undecodable('bytes left over');
-    return members;
-  };
-
-/** All zeros mean none. */
-export function maybeAddress(data: ByteReader): Address | null {
-  const bytes = data.bytes(32);
-  return bytes.every((byte) => byte === 0) ? null : addressFromBytes(bytes);
-}
-
-const i16 = (data: ByteReader): number => (data.u16() << 16) >> 16;
 
 const fee: Read = (data) => ({ transferFeeBasisPoints: data.u16(), maximumFee: data.u64() });
 
@@ -103,13 +78,13 @@ export const interestBearingMint = byU8([
   variant(
     'initializeInterestBearingConfig',
     ['mint'],
-    exactly((data) => ({ rateAuthority: maybeAddress(data), rate: i16(data) })),
+    exactly((data) => ({ rateAuthority: maybeAddress(data), rate: readI16(data) })),
   ),
   authorized(
     'updateInterestBearingConfigRate',
     ['mint'],
     'rateAuthority',
-    exactly((data) => ({ newRate: i16(data) })),
+    exactly((data) => ({ newRate: readI16(data) })),
   ),
 ]);
 
@@ -135,13 +110,13 @@ export const scaledUiAmount = byU8([
   variant(
     'initializeScaledUiAmountConfig',
     ['mint'],
-    exactly((data) => ({ authority: maybeAddress(data), multiplier: String(data.f64()) })),
+    exactly((data) => ({ authority: maybeAddress(data), multiplier: decimalText(data.f64()) })),
   ),
   authorized(
     'updateMultiplier',
     ['mint'],
     'authority',
-    exactly((data) => ({ newMultiplier: String(data.f64()), newMultiplierTimestamp: data.i64() })),
+    exactly((data) => ({ newMultiplier: decimalText(data.f64()), newMultiplierTimestamp: data.i64() })),
   ),
 ]);
 

@@ -3,7 +3,7 @@ import { ByteReader } from '../../../base/bytes.ts';
 import type { Address } from '../../address.ts';
 import { readBool, readOption, Undecodable, utf8 } from '../bincode.ts';
 import type { Members } from '../wire-order.ts';
-import { exactly, maybeAddress } from './token-2022.ts';
+import { exactly, maybeAddress } from './extension-data.ts';
 import { type ParsedParts, type Variant, variant } from './variant.ts';
 
 /** A string with a u32 length before it, as borsh writes it. */

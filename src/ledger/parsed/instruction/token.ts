@@ -18,8 +18,12 @@ import {
   transferFee,
   transferHook,
 } from './token-2022.ts';
+import { confidentialMintBurn } from './token-confidential-mint-burn.ts';
+import { confidentialTransfer } from './token-confidential-transfer.ts';
+import { confidentialTransferFee } from './token-confidential-transfer-fee.ts';
 import { parseInterfaceData } from './token-interfaces.ts';
 import { readAuthorityType, readExtensionTypes } from './token-names.ts';
+import { permissionedBurn } from './token-permissioned-burn.ts';
 import type { ParsedParts, Variant } from './variant.ts';
 import { variant } from './variant.ts';
 
@@ -53,14 +57,10 @@ const unwrapLamports = authorized('unwrapLamports', ['source', 'destination'], '
   amount: readOption(data, () => String(data.u64())) ?? undefined,
 }));
 
-/** Confidential transfers are shown with their data only. */
-const unparsed: Variant = () => null;
-
 const restOf = (data: ByteReader): Uint8Array => data.bytes(data.remaining);
 
 /**
- * The instructions of both token programs by their u8 discriminant. Amounts are strings. Confidential
- * transfers and permissioned burns are not parsed.
+ * The instructions of both token programs by their u8 discriminant. Amounts are strings.
  * Source: transaction-status/src/parse_token.rs; layouts from spl-token-2022-interface.
  */
 const tokenVariants: readonly Variant[] = [
@@ -100,7 +100,7 @@ const tokenVariants: readonly Variant[] = [
     newAuthority: readOption(data, () => readAddress(data)),
   })),
   transferFee,
-  unparsed, // confidential transfer
+  confidentialTransfer,
   defaultAccountState,
   authorized('reallocate', ['account', 'payer', 'systemProgram'], 'owner', (data) => ({
     extensionTypes: readExtensionTypes(data),
@@ -112,15 +112,16 @@ const tokenVariants: readonly Variant[] = [
   cpiGuard,
   variant('initializePermanentDelegate', ['mint'], (data) => ({ delegate: readAddress(data) })),
   transferHook,
-  unparsed, // confidential transfer fee
+  confidentialTransferFee,
   authorized('withdrawExcessLamports', ['source', 'destination'], 'authority'),
   metadataPointer,
   groupPointer,
   groupMemberPointer,
-  unparsed, // confidential mint and burn
+  confidentialMintBurn,
   scaledUiAmount,
   pausable,
   unwrapLamports,
+  permissionedBurn,
 ];
 
 const BATCH = 255;

@@ -1,11 +1,24 @@
 import type { ByteReader } from '../../../base/bytes.ts';
+import type { WritableJson } from '../../../base/json.ts';
 import { readAddress, readHash, readList, readName, readOption, readText } from '../bincode.ts';
 import type { Members } from '../wire-order.ts';
 import { readCompactTower, readTower } from './tower.ts';
 import { type Variant, variant } from './variant.ts';
 
-/** A vote key with a BLS key (a third kind of authority) is not parsed. */
-const authority = (data: ByteReader): string => readName(data, ['Voter', 'Withdrawer']);
+const BLS_KEY_BYTES = 48;
+const BLS_PROOF_BYTES = 96;
+
+/**
+ * Which authority is meant; a voter with a BLS key comes with it and the proof of its possession, written by serde
+ * as it is: names in snake_case, bytes as numbers.
+ */
+function authority(data: ByteReader): WritableJson {
+  const name = readName(data, ['Voter', 'Withdrawer', 'VoterWithBLS']);
+  if (name !== 'VoterWithBLS') return name;
+  const bls_pubkey = [...data.bytes(BLS_KEY_BYTES)];
+  return { VoterWithBLS: { bls_pubkey, bls_proof_of_possession: [...data.bytes(BLS_PROOF_BYTES)] } };
+}
+
 const commissionKind = (data: ByteReader): string => readName(data, ['InflationRewards', 'BlockRevenue']);
 
 const vote = (data: ByteReader): Members => ({
@@ -31,21 +44,24 @@ function switching(type: string, member: string, read: (data: ByteReader) => Mem
 
 const towerSync = (data: ByteReader): Members => ({ ...readCompactTower(data), blockId: readHash(data) });
 
-const BLS_KEY_AND_PROOF_BYTES = 48 + 96;
+const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
 
-const initializeV2 = variant('initializeV2', ['voteAccount', 'node'], (data) => {
-  readAddress(data); // the node again: the account's address is the one that is shown
-  const authorizedVoter = readAddress(data);
-  data.skip(BLS_KEY_AND_PROOF_BYTES);
-  return {
-    authorizedVoter,
-    authorizedWithdrawer: readAddress(data),
-    inflationRewardsCommissionBps: data.u16(),
-    inflationRewardsCollector: readAddress(data),
-    blockRevenueCommissionBps: data.u16(),
-    blockRevenueCollector: readAddress(data),
-  };
-});
+/** The collectors are accounts since solana-vote-interface 6.0. */
+const initializeV2 = variant(
+  'initializeV2',
+  ['voteAccount', 'node', 'inflationRewardsCollector', 'blockRevenueCollector'],
+  (data) => {
+    readAddress(data); // the node again: the account's address is the one that is shown
+    return {
+      authorizedVoter: readAddress(data),
+      authorizedVoterBlsPubkey: base64(data.bytes(BLS_KEY_BYTES)),
+      authorizedVoterBlsProofOfPossession: base64(data.bytes(BLS_PROOF_BYTES)),
+      authorizedWithdrawer: readAddress(data),
+      inflationRewardsCommissionBps: data.u16(),
+      blockRevenueCommissionBps: data.u16(),
+    };
+  },
+);
 
 /**
  * The vote program's instructions by their u32 discriminant.

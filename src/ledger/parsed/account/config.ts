@@ -1,0 +1,27 @@
+import { ByteReader } from '../../../base/bytes.ts';
+import { RawJson } from '../../../base/json.ts';
+import { type Address, address } from '../../address.ts';
+import { decodedOrNull, readAddress, readBool, readCompactLength, readText } from '../bincode.ts';
+import { reserialized } from '../serde-json.ts';
+import type { AccountParts } from './parsed-account.ts';
+
+/** The first key of every account that describes a validator. Source: account-decoder/src/validator_info.rs */
+const VALIDATOR_INFO: Address = address('Va1idator1nfo111111111111111111111111111111');
+
+/**
+ * An account of the config program: what a validator says of itself, as JSON of its own. The stake configuration is
+ * shown as bytes, as it has been since Agave 4.1.
+ * Source: account-decoder/src/parse_config.rs; layout from solana-config-interface, `ConfigKeys`.
+ */
+export function parseConfig(data: Uint8Array): AccountParts | null {
+  return decodedOrNull(() => {
+    const reader = new ByteReader(data);
+    const keys = Array.from({ length: readCompactLength(reader) }, () => ({
+      pubkey: readAddress(reader),
+      signer: readBool(reader),
+    }));
+    if (keys[0]?.pubkey !== VALIDATOR_INFO) return null;
+    const configData = new RawJson(reserialized(readText(reader)));
+    return { type: 'validatorInfo', info: { configData, keys } };
+  });
+}
