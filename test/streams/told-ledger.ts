@@ -1,0 +1,178 @@
+import type { Account } from '../../src/ledger/account/account.ts';
+import { type Address, addressFromBytes } from '../../src/ledger/address.ts';
+import type { Block, ExecutedTransaction } from '../../src/ledger/block.ts';
+import { blockhashFromBytes } from '../../src/ledger/blockhash.ts';
+import type { MessageVersion } from '../../src/ledger/message/message.ts';
+import { programs } from '../../src/ledger/programs.ts';
+import { type Signature, signatureFromBytes } from '../../src/ledger/signature.ts';
+import type { TransactionMeta } from '../../src/ledger/transaction/transaction-meta.ts';
+import { lamports, slot } from '../../src/ledger/units.ts';
+import type { Failure } from '../../src/protocol/errors.ts';
+import type { FeedListener } from '../../src/streams/feed.ts';
+import type { LedgerNotifier } from '../../src/streams/ledger-notifier.ts';
+
+/** A ledger's events with small numbers for addresses and signatures, told to a notifier. */
+
+export const key = (n: number): Address => addressFromBytes(new Uint8Array(32).fill(n));
+export const signature = (n: number): Signature => signatureFromBytes(new Uint8Array(64).fill(n));
+export const hash = (n: number) => blockhashFromBytes(new Uint8Array(32).fill(n));
+
+/** An account of the system program unless told otherwise. */
+export const account = (changes: Partial<Account> = {}): Account => ({
+  lamports: lamports(5),
+  data: new Uint8Array(),
+  owner: programs.system,
+  executable: false,
+  rentEpoch: 18446744073709551615n,
+  ...changes,
+});
+
+export type Executed = Readonly<{
+  /** The number of its signature. */
+  n: number;
+  keys: readonly number[];
+  version: MessageVersion;
+  meta: Partial<TransactionMeta>;
+}>;
+
+/** A transaction that names accounts and calls nothing. */
+export function executed({
+  n = 0,
+  keys = [n],
+  version = 'legacy',
+  meta = {},
+}: Partial<Executed>): ExecutedTransaction {
+  return {
+    transaction: {
+      signatures: [signature(n)],
+      message: {
+        version,
+        header: { numRequiredSignatures: 1, numReadonlySignedAccounts: 0, numReadonlyUnsignedAccounts: 0 },
+        accountKeys: keys.map(key),
+        recentBlockhash: hash(9),
+        instructions: [],
+        addressTableLookups: [],
+      },
+      messageBytes: new Uint8Array(),
+      wire: Uint8Array.of(n),
+    },
+    meta: {
+      err: null,
+      fee: lamports(5000),
+      preBalances: [],
+      postBalances: [],
+      innerInstructions: [],
+      logMessages: [`log of ${n}`],
+      preTokenBalances: [],
+      postTokenBalances: [],
+      rewards: [],
+      loadedAddresses: { writable: [], readonly: [] },
+      returnData: null,
+      computeUnitsConsumed: 150n,
+      costUnits: null,
+      ...meta,
+    },
+  };
+}
+
+export const block = (at: number, transactions: readonly ExecutedTransaction[], parent = at - 1): Block => ({
+  slot: slot(at),
+  parentSlot: slot(parent),
+  blockhash: hash(at),
+  previousBlockhash: hash(parent),
+  blockHeight: BigInt(at),
+  blockTime: 1000n + BigInt(at),
+  transactions,
+  rewards: [],
+});
+
+/** Tells a notifier what happens, in few words. `at` is always the slot's number in milliseconds. */
+export class Story {
+  readonly #notifier: LedgerNotifier;
+  #index = 0;
+
+  constructor(notifier: LedgerNotifier) {
+    this.#notifier = notifier;
+  }
+
+  created(at: number, parent = at - 1): void {
+    this.#index = 0;
+    this.#notifier.tell({
+      kind: 'created',
+      slot: slot(at),
+      parent: slot(parent),
+      root: slot(0),
+      at: BigInt(at),
+    });
+  }
+
+  account(at: number, n: number, changes: Partial<Account> | null = {}): void {
+    const told = changes === null ? null : account(changes);
+    this.#notifier.tell({ kind: 'account', slot: slot(at), address: key(n), account: told });
+  }
+
+  received(at: number, n: number): void {
+    this.#notifier.tell({ kind: 'received', slot: slot(at), signature: signature(n) });
+  }
+
+  transaction(at: number, of: Partial<Executed>, isVote = false): void {
+    const index = this.#index++;
+    this.#notifier.tell({ kind: 'transaction', slot: slot(at), index, executed: executed(of), isVote });
+  }
+
+  block(told: Block): void {
+    this.#notifier.tell({ kind: 'block', block: told });
+  }
+
+  frozen(at: number): void {
+    const stats = {
+      maxTransactionsPerEntry: 4n,
+      numFailedTransactions: 3n,
+      numSuccessfulTransactions: 2n,
+      numTransactionEntries: 1n,
+    };
+    this.#notifier.tell({ kind: 'frozen', slot: slot(at), stats, at: BigInt(at) });
+  }
+
+  processed(at: number): void {
+    this.#notifier.tell({ kind: 'processed', slot: slot(at) });
+  }
+
+  confirmed(at: number): void {
+    this.#notifier.tell({ kind: 'confirmed', slot: slot(at), at: BigInt(at) });
+  }
+
+  rooted(at: number): void {
+    this.#notifier.tell({ kind: 'rooted', slot: slot(at), at: BigInt(at) });
+  }
+
+  dead(at: number): void {
+    this.#notifier.tell({ kind: 'dead', slot: slot(at), err: 'no good', at: BigInt(at) });
+  }
+}
+
+/** What one subscription heard. */
+export class Heard implements FeedListener {
+  readonly texts: string[] = [];
+  /** Whether the last one said that it was. */
+  isOver = false;
+
+  notify(result: Buffer, last: boolean): void {
+    if (this.isOver) throw new Error('told after the last');
+    this.texts.push(result.toString());
+    this.isOver = last;
+  }
+
+  fail(failure: Failure): void {
+    throw failure;
+  }
+
+  /** The slots of what was heard, in order. */
+  get slots(): number[] {
+    return this.texts.map((text) => JSON.parse(text).context.slot);
+  }
+
+  get values(): unknown[] {
+    return this.texts.map((text) => JSON.parse(text).value);
+  }
+}
