@@ -46,6 +46,8 @@ export class PubsubConnection {
   #end: ConnectionEnd | null = null;
   /** The newest slot it told of; null before the first, and for ever where the node tells no slots. */
   lastSlot: SlotInfo | null = null;
+  /** Whether the node took our subscription to its slots. */
+  tellsSlots = false;
   /** When it told of a newer slot than before. */
   progressAt = performance.now();
 
@@ -134,6 +136,7 @@ export class PubsubConnection {
       lost: () => {},
     });
     if (answer.kind === 'unanswered') this.end('no PubSub message');
+    this.tellsSlots = answer.kind === 'opened';
     // A network that stands still tells no slot; the connection is good all the same.
     const late = setTimeout(() => this.#ready.resolve(this.#end === null), handshakeTimeoutMs);
     if (answer.kind === 'opened') await first;

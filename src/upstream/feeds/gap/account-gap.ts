@@ -1,0 +1,74 @@
+import type { Slot } from '../../../ledger/units.ts';
+import type { SubscriptionOf } from '../../../protocol/subscriptions.ts';
+import { type ReadAccount, readAccounts } from './account-reading.ts';
+import { canonicalJson } from './canonical-json.ts';
+import { contextSlot, contextValue } from './context.ts';
+import { type Continuity, type Gap, GapTooLong, gapWindow, type Verdict } from './continuity.ts';
+import { touchedBy } from './touched.ts';
+
+/** A view of much larger bytes would keep all of them. */
+const kept = (result: Buffer): Buffer =>
+  result.buffer.byteLength > 2 * result.length ? Buffer.from(result) : result;
+
+/**
+ * `account`: its state is read again and told when it is another than the one told last; states between the two
+ * are gone, as they are when an account changes twice within a slot. Nothing older follows what is newer. When
+ * nothing was told yet, it is told if a block of the gap may have written the account, or if the gap is longer
+ * than is looked through.
+ */
+export class AccountGap implements Continuity {
+  readonly #subscription: SubscriptionOf<'account'>;
+  #last: Buffer | null = null;
+  /** What was read holds for all slots up to this one. */
+  #knownTo: Slot | null = null;
+
+  constructor(subscription: SubscriptionOf<'account'>) {
+    this.#subscription = subscription;
+  }
+
+  judge(result: Buffer): Verdict {
+    if (this.#knownTo !== null) {
+      const slot = contextSlot(result);
+      if (slot !== null && slot <= this.#knownTo) return 'drop';
+      this.#knownTo = null;
+    }
+    this.#last = kept(result);
+    return 'pass';
+  }
+
+  async fill(gap: Gap): Promise<void> {
+    const { address, commitment, encoding } = this.#subscription;
+    const notBefore = commitment === 'finalized' ? gap.to.root : gap.to.slot;
+    const question = { addresses: [address], commitment, encoding, notBefore };
+    for await (const [read] of readAccounts(gap.reader, question, gap.signal)) {
+      // A state that the new connection told is newer than any that was missed.
+      if (read === undefined || gap.held().length > 0 || !(await this.#isNew(read, gap))) continue;
+      this.#knownTo = read.slot;
+      this.#last = read.result();
+      gap.tell(this.#last);
+    }
+  }
+
+  async #isNew(read: ReadAccount, gap: Gap): Promise<boolean> {
+    if (this.#last === null) return await this.#wasTouched(gap);
+    const before = contextSlot(this.#last);
+    if (before !== null && read.slot < before) return false;
+    return canonicalJson(contextValue(read.result())) !== canonicalJson(contextValue(this.#last));
+  }
+
+  async #wasTouched(gap: Gap): Promise<boolean> {
+    const finalized = this.#subscription.commitment === 'finalized';
+    try {
+      const { from, to } = gapWindow(gap, finalized);
+      const slots = await gap.reader.slots(from, to, finalized ? 'finalized' : 'confirmed', gap.signal);
+      let touched = false;
+      await gap.reader.eachBlock(slots, gap.signal, (block) => {
+        touched ||= touchedBy(block).has(this.#subscription.address);
+      });
+      return touched;
+    } catch (fault) {
+      if (fault instanceof GapTooLong) return true;
+      throw fault;
+    }
+  }
+}

@@ -1,0 +1,92 @@
+import { type JsonValue, parseJson, writeJson } from '../../../base/json.ts';
+import type { Account } from '../../../ledger/account/account.ts';
+import type { Address } from '../../../ledger/address.ts';
+import { accountOrder, inDeclaredOrder } from '../../../ledger/encoding/declared-order.ts';
+import { listOf, objectOf, u64Of } from '../../../ledger/encoding/read-json.ts';
+import { readAccount } from '../../../ledger/encoding/read-ui-account.ts';
+import type { AccountEncoding } from '../../../ledger/encoding/ui-account.ts';
+import { type Slot, slot as slotOf } from '../../../ledger/units.ts';
+import type { Commitment } from '../../../protocol/commitment.ts';
+import { ToldAccount } from '../../../streams/notifier/told-account.ts';
+import type { ChainReader } from '../chain-reader.ts';
+import { withContext } from './context.ts';
+
+/** Accounts that getMultipleAccounts takes at once. Source: Agave `MAX_MULTIPLE_ACCOUNTS`. */
+const ACCOUNTS_MAX = 100;
+
+/** Which accounts are read, and how. */
+export type AccountQuestion = Readonly<{
+  addresses: readonly Address[];
+  commitment: Commitment;
+  encoding: AccountEncoding;
+  /** Only nodes that have come so far may answer. */
+  notBefore: Slot;
+}>;
+
+/** An account as a node tells it now. */
+export type ReadAccount = Readonly<{
+  address: Address;
+  slot: Slot;
+  /** null where it is not there, and for an account in the encoding `jsonParsed`. */
+  account: Account | null;
+  /** The JSON of the account alone, and of `{pubkey, account}`, as PubSub writes them with their context. */
+  result: () => Buffer;
+  keyedResult: () => Buffer | null;
+}>;
+
+function inParsed(address: Address, slot: Slot, shown: JsonValue): ReadAccount {
+  const value = writeJson(inDeclaredOrder(shown, accountOrder));
+  return {
+    address,
+    slot,
+    account: null,
+    result: () => withContext(slot, value),
+    keyedResult: () => withContext(slot, `{"pubkey":"${address}","account":${value}}`),
+  };
+}
+
+function inBytes(address: Address, slot: Slot, shown: JsonValue, encoding: AccountEncoding): ReadAccount {
+  const account = shown === null ? null : readAccount(shown);
+  const told = new ToldAccount(slot, address, account, () => ({}));
+  return {
+    address,
+    slot,
+    account,
+    result: () => told.result(encoding),
+    keyedResult: () => told.keyedResult(encoding),
+  };
+}
+
+async function readSome(
+  reader: ChainReader,
+  { addresses, commitment, encoding, notBefore }: AccountQuestion,
+  signal: AbortSignal,
+): Promise<ReadAccount[]> {
+  const parsed = encoding === 'jsonParsed';
+  const config = { commitment, encoding: parsed ? encoding : 'base64', minContextSlot: notBefore };
+  const body = await reader.ask('getMultipleAccounts', [addresses, config], signal);
+  const { context, value } = objectOf(parseJson(body.toString('utf8')), 'an answer');
+  const slot = slotOf(u64Of(objectOf(context, 'a context').slot, 'a slot'));
+  return listOf(value, 'accounts').flatMap((shown, at) => {
+    const address = addresses[at];
+    if (address === undefined) return [];
+    return parsed && shown !== null
+      ? inParsed(address, slot, shown)
+      : inBytes(address, slot, shown, encoding);
+  });
+}
+
+/**
+ * Reads accounts as they are now, as many at once as nodes allow.
+ * @throws what the reader throws; MalformedJson.
+ */
+export async function* readAccounts(
+  reader: ChainReader,
+  question: AccountQuestion,
+  signal: AbortSignal,
+): AsyncGenerator<ReadAccount[]> {
+  for (let at = 0; at < question.addresses.length; at += ACCOUNTS_MAX) {
+    const addresses = question.addresses.slice(at, at + ACCOUNTS_MAX);
+    yield await readSome(reader, { ...question, addresses }, signal);
+  }
+}

@@ -1,0 +1,58 @@
+import type { Slot } from '../../../ledger/units.ts';
+import type { ChainReader } from '../chain-reader.ts';
+import type { FeedLimits } from '../limits.ts';
+import type { SlotInfo } from '../slot-info.ts';
+
+/** What becomes of a live notification: it is passed on, passed on as the last one, or dropped. */
+export type Verdict = 'pass' | 'last' | 'drop';
+
+/** A subscription was without a node for a while. Slots are those that connections told of. */
+export type Gap = Readonly<{
+  /** Where the chain was when the subscription was opened: what lies before it is nobody's. */
+  opened: SlotInfo;
+  /** The newest that the connection told of before it was lost. */
+  from: SlotInfo;
+  /** The first that the new connection told of once the subscription stood on it. */
+  to: SlotInfo;
+  reader: ChainReader;
+  limits: FeedLimits;
+  signal: AbortSignal;
+  /** What the new connection told meanwhile; it is passed on when the gap is filled. */
+  held: () => readonly Buffer[];
+  /** Passes on what was missed. */
+  tell: (result: Buffer, last?: boolean) => void;
+}>;
+
+/** What one kind of subscription does so that nothing is missed and nothing told twice across connections. */
+export interface Continuity {
+  /** Judges what a connection tells and remembers what it lets through. */
+  judge(result: Buffer): Verdict;
+  /**
+   * Tells what was missed, in order. May be called again for the same gap, or a longer one, after it failed.
+   * @throws GapTooLong; whatever the reader throws.
+   */
+  fill(gap: Gap): Promise<void>;
+}
+
+/** The gap has more slots than are read again. */
+export class GapTooLong extends Error {
+  override readonly name = 'GapTooLong';
+}
+
+/** The slots that a gap is looked for in, both included. */
+export type SlotWindow = Readonly<{ from: Slot; to: Slot }>;
+
+const max = (a: bigint, b: bigint): Slot => (a > b ? a : b) as Slot;
+
+/**
+ * Where messages may be missing. It begins a little before the newest slot that was told, because what happened
+ * there may have reached its commitment, or been on its way, only after that.
+ * @throws GapTooLong
+ */
+export function gapWindow({ opened, from, to, limits }: Gap, finalized: boolean): SlotWindow {
+  const margin = BigInt(limits.gapMarginSlots);
+  const begin = (info: SlotInfo): bigint => (finalized ? info.root : info.slot) - margin;
+  const window = { from: max(max(begin(opened), begin(from)), 0n), to: finalized ? to.root : to.slot };
+  if (window.to - window.from > BigInt(limits.gapBlocksMax)) throw new GapTooLong();
+  return window;
+}

@@ -1,0 +1,107 @@
+import type { Address } from '../../../ledger/address.ts';
+import type { Slot } from '../../../ledger/units.ts';
+import { passes } from '../../../protocol/rpc/account-passes.ts';
+import type { SubscriptionOf } from '../../../protocol/subscriptions.ts';
+import { readAccounts } from './account-reading.ts';
+import { contextSlot, contextValue, rawMembers } from './context.ts';
+import { type Continuity, type Gap, gapWindow, type Verdict } from './continuity.ts';
+import { Seen } from './seen.ts';
+import { touchedBy } from './touched.ts';
+
+const VALUE = Buffer.from('"value":{"pubkey":"');
+/** In the order in which nodes write it, the address begins within so many bytes. */
+const HEAD_BYTES = 80;
+const QUOTE = 0x22;
+
+/** The account that a programNotification is of; null when it has none. */
+function addressOf(result: Buffer): Address | null {
+  const at = result.subarray(0, HEAD_BYTES).indexOf(VALUE);
+  if (at >= 0) {
+    const start = at + VALUE.length;
+    const end = result.indexOf(QUOTE, start);
+    return end < 0 ? null : (result.toString('latin1', start, end) as Address);
+  }
+  const raw = rawMembers(contextValue(result)).get('pubkey');
+  return raw === undefined ? null : (raw.toString('latin1').slice(1, -1) as Address);
+}
+
+/**
+ * `program`: the accounts that the gap's blocks may have written are read again; those that the program owns and
+ * the filters let through are told once each, as they are now. An account of which the new connection told
+ * meanwhile is left to it. What the runtime writes by itself, such as sysvars, is not made up for.
+ */
+export class ProgramGap implements Continuity {
+  readonly #subscription: SubscriptionOf<'program'>;
+  readonly #seen: Seen;
+  #filledTo: Slot | null = null;
+
+  /** @param seenMax - accounts that are remembered. */
+  constructor(subscription: SubscriptionOf<'program'>, seenMax: number) {
+    this.#subscription = subscription;
+    this.#seen = new Seen(seenMax);
+  }
+
+  judge(result: Buffer): Verdict {
+    const slot = contextSlot(result);
+    const address = addressOf(result);
+    if (slot === null || address === null) return 'pass';
+    if (this.#filledTo !== null && slot <= this.#filledTo) {
+      const told = this.#seen.get(address);
+      if (told !== undefined && slot <= told) return 'drop';
+    }
+    this.#seen.add(address, slot);
+    return 'pass';
+  }
+
+  async fill(gap: Gap): Promise<void> {
+    const { commitment, encoding } = this.#subscription;
+    const finalized = commitment === 'finalized';
+    const window = gapWindow(gap, finalized);
+    const addresses = await this.#missed(gap, finalized);
+    const question = { addresses, commitment, encoding: 'base64', notBefore: window.to } as const;
+    for await (const read of readAccounts(gap.reader, question, gap.signal)) {
+      const wanted = read.filter(({ account }) => account !== null && this.#wants(account));
+      if (wanted.length === 0) continue;
+      const shown = { ...question, encoding, addresses: wanted.map(({ address }) => address) };
+      for await (const accounts of readAccounts(gap.reader, shown, gap.signal)) this.#tell(accounts, gap);
+    }
+  }
+
+  #wants(account: Parameters<typeof passes>[1]): boolean {
+    const { program, filters } = this.#subscription;
+    return account.owner === program && filters.every((filter) => passes(filter, account));
+  }
+
+  /** The accounts that were written in the gap after they were told of last. */
+  async #missed(gap: Gap, finalized: boolean): Promise<Address[]> {
+    const window = gapWindow(gap, finalized);
+    const commitment = finalized ? 'finalized' : 'confirmed';
+    const slots = await gap.reader.slots(window.from, window.to, commitment, gap.signal);
+    const missed = new Set<Address>();
+    await gap.reader.eachBlock(
+      slots.filter((slot) => slot > this.#seen.forgottenTo),
+      gap.signal,
+      (block) => {
+        for (const address of touchedBy(block)) {
+          const told = this.#seen.get(address);
+          if (told === undefined || told < block.slot) missed.add(address);
+        }
+      },
+    );
+    return [...missed];
+  }
+
+  #tell(
+    accounts: readonly { address: Address; slot: Slot; keyedResult: () => Buffer | null }[],
+    gap: Gap,
+  ): void {
+    const live = new Set(gap.held().map(addressOf));
+    for (const { address, slot, keyedResult } of accounts) {
+      const result = live.has(address) ? null : keyedResult();
+      if (result === null) continue;
+      this.#seen.add(address, slot);
+      if (this.#filledTo === null || slot > this.#filledTo) this.#filledTo = slot;
+      gap.tell(result);
+    }
+  }
+}

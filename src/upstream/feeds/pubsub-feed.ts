@@ -1,0 +1,63 @@
+import { Turnstile } from '../../base/turnstile.ts';
+import { Failure } from '../../protocol/errors.ts';
+import type { FeedListener } from '../../streams/feed.ts';
+import type { ChainReader } from './chain-reader.ts';
+import { ContinuousSubscription, type Surroundings } from './continuous-subscription.ts';
+import type { PubsubSubscription } from './gap/continuity-of.ts';
+import { type PubsubNodeStatus, PubsubNodes, type PubsubNodesOptions } from './pubsub-nodes.ts';
+
+export type PubsubFeedOptions = PubsubNodesOptions & Readonly<{ reader: ChainReader }>;
+
+/**
+ * Feeds subscriptions from the PubSub of a network's nodes. A connection that closes, stands still or falls behind
+ * is left, its subscriptions move to other nodes, and what they missed is read through the pool: listeners notice
+ * a pause. What each kind does about a gap is written in gap/. At `processed` a gap is filled from confirmed
+ * blocks, so forks within it are not told.
+ */
+export class PubsubFeed {
+  readonly #around: Surroundings;
+  readonly #open = new Set<ContinuousSubscription>();
+
+  constructor(options: PubsubFeedOptions) {
+    const { network, limits, log, reader } = options;
+    this.#around = {
+      network,
+      limits,
+      log,
+      reader,
+      nodes: new PubsubNodes(options),
+      moves: new Turnstile(limits.movesMax),
+      fills: new Turnstile(limits.gapFillsMax),
+    };
+  }
+
+  /**
+   * Begins to feed a subscription.
+   * @returns what ends it.
+   * @throws RpcError with a node's own refusal, when every node refused; Failure UPSTREAM_UNAVAILABLE when nobody
+   * could be asked, MESSAGE_TOO_LARGE when nodes would not read so long a request.
+   */
+  async open(subscription: PubsubSubscription, listener: FeedListener): Promise<() => void> {
+    const { nodes, network } = this.#around;
+    if (!nodes.any) throw new Failure('UPSTREAM_UNAVAILABLE', { facts: { network } });
+    const continuous = new ContinuousSubscription(this.#around, subscription, listener);
+    await continuous.open();
+    this.#open.add(continuous);
+    return () => {
+      this.#open.delete(continuous);
+      continuous.close();
+    };
+  }
+
+  /** What is known about the connections right now. */
+  status(): readonly PubsubNodeStatus[] {
+    return this.#around.nodes.status();
+  }
+
+  /** Ends every subscription and every connection; listeners are not told. */
+  close(): void {
+    for (const continuous of this.#open) continuous.close();
+    this.#open.clear();
+    this.#around.nodes.close();
+  }
+}

@@ -1,0 +1,239 @@
+import type { Logger } from '../../base/log.ts';
+import { type Slot, slot as slotOf } from '../../ledger/units.ts';
+import type { Network } from '../../protocol/call.ts';
+import { referenceSlot } from '../health.ts';
+import type { NodeConfig } from '../node.ts';
+import type { NodeStatus } from '../pool.ts';
+import type { FeedLimits } from './limits.ts';
+import type { SubscribeAnswer, UpstreamRequest, UpstreamSink } from './node-subscriptions.ts';
+import { type ConnectionEnd, PubsubConnection } from './pubsub-connection.ts';
+import type { SlotInfo } from './slot-info.ts';
+
+export type PubsubNodesOptions = Readonly<{
+  network: Network;
+  /** Nodes without a `ws` address are passed over. */
+  nodes: readonly NodeConfig[];
+  /** What the pool knows of its nodes, of all networks. */
+  status: () => readonly NodeStatus[];
+  limits: FeedLimits;
+  log: Logger;
+}>;
+
+/** A node and the connections to it. Times are `performance.now()`. */
+type Place = {
+  readonly node: NodeConfig;
+  readonly connections: Set<PubsubConnection>;
+  /** Connections in a row that came to nothing. */
+  failures: number;
+  /** It is passed over until then. */
+  restingUntil: number;
+};
+
+/** Where a request was put, and what came of it. */
+export type Placed = Readonly<{ node: string; connection: PubsubConnection; answer: SubscribeAnswer }>;
+
+/** What is known about the connections to a node right now. */
+export type PubsubNodeStatus = Readonly<{
+  name: string;
+  connections: number;
+  subscriptions: number;
+  /** Newest slot that a connection told of. */
+  slot: Slot | null;
+}>;
+
+/** Roots are about so many slots behind; used only where a node does not tell. */
+const ROOT_DISTANCE = 32n;
+const WATCHES_PER_STALL = 10;
+
+const loadOf = ({ connections }: Place): number =>
+  [...connections].reduce((sum, connection) => sum + connection.load, 0);
+
+/** The nodes of one network that have PubSub: chooses, connects, and ends connections that stand still. */
+export class PubsubNodes {
+  readonly #options: PubsubNodesOptions;
+  readonly #places: readonly Place[];
+  readonly #watch: NodeJS.Timeout;
+  /** The network's slot when a connection was made: whether it has moved on since. */
+  readonly #slotAtOpen = new WeakMap<PubsubConnection, Slot | null>();
+  #stopped = false;
+
+  constructor(options: PubsubNodesOptions) {
+    this.#options = options;
+    this.#places = options.nodes
+      .filter((node) => typeof node.ws === 'string')
+      .map((node) => ({ node, connections: new Set(), failures: 0, restingUntil: 0 }));
+    this.#watch = setInterval(() => this.#look(), options.limits.stallMs / WATCHES_PER_STALL);
+    this.#watch.unref();
+  }
+
+  /** Whether any node has PubSub at all. */
+  get any(): boolean {
+    return this.#places.length > 0;
+  }
+
+  /**
+   * Puts a request to the best node.
+   * @param refusers - names of nodes that are not asked, because they refused it.
+   * @returns null when nobody can be asked now.
+   */
+  async subscribe(
+    request: UpstreamRequest,
+    sink: UpstreamSink,
+    refusers: ReadonlySet<string>,
+  ): Promise<Placed | null> {
+    for (;;) {
+      const place = this.#choose(refusers);
+      const connection = place === null ? null : this.#connectionOf(place);
+      if (place === null || connection === null) return null;
+      if (!(await connection.ready)) return { node: place.node.name, connection, answer: { kind: 'gone' } };
+      // Others may have taken the last room while this one waited.
+      if (connection.load >= this.#options.limits.connectionSubscriptionsMax) continue;
+      const answer = await connection.subscribe(request, sink);
+      if (answer.kind === 'unanswered') this.#rest(place);
+      return { node: place.node.name, connection, answer };
+    }
+  }
+
+  /** Milliseconds until the next node may be asked again; 0 when one may be now. */
+  restLeft(): number {
+    const now = performance.now();
+    return Math.max(0, Math.min(...this.#places.map(({ restingUntil }) => restingUntil - now)));
+  }
+
+  /** How far a connection has told, or about how far the network is where the node tells no slots. */
+  position(connection: PubsubConnection): SlotInfo | null {
+    if (connection.lastSlot !== null) return connection.lastSlot;
+    const slot = this.networkSlot();
+    if (slot === null) return null;
+    return { slot, parent: slot, root: slotOf(slot > ROOT_DISTANCE ? slot - ROOT_DISTANCE : 0n) };
+  }
+
+  /** The newest slot that is believed; null while unknown. */
+  networkSlot(): Slot | null {
+    const { network, limits, status } = this.#options;
+    const known = status().filter((node) => node.network === network && node.state !== 'wrong-chain');
+    const polled = known.map((node) => node.slot);
+    const told = this.#all().map((connection) => connection.lastSlot?.slot ?? null);
+    const slots = [...polled, ...told].filter((slot) => slot !== null);
+    return referenceSlot(slots, limits.lagMaxSlots);
+  }
+
+  status(): readonly PubsubNodeStatus[] {
+    return this.#places.map((place) => {
+      const slots = [...place.connections].map(({ lastSlot }) => lastSlot?.slot ?? null);
+      return {
+        name: place.node.name,
+        connections: place.connections.size,
+        subscriptions: loadOf(place),
+        slot: referenceSlot(
+          slots.filter((slot) => slot !== null),
+          this.#options.limits.lagMaxSlots,
+        ),
+      };
+    });
+  }
+
+  /** Ends every connection at once. */
+  close(): void {
+    this.#stopped = true;
+    clearInterval(this.#watch);
+    for (const connection of this.#all()) connection.end('closed by us');
+  }
+
+  #all(): PubsubConnection[] {
+    return this.#places.flatMap(({ connections }) => [...connections]);
+  }
+
+  /** Among the nodes that do not rest, the good ones; of these the one with the fewest subscriptions. */
+  #choose(refusers: ReadonlySet<string>): Place | null {
+    if (this.#stopped) return null;
+    const now = performance.now();
+    const { network, status } = this.#options;
+    const states = new Map(
+      status().flatMap((node) => (node.network === network ? [[node.name, node.state] as const] : [])),
+    );
+    const open = this.#places.filter(
+      ({ node, restingUntil }) =>
+        restingUntil <= now && !refusers.has(node.name) && states.get(node.name) !== 'wrong-chain',
+    );
+    const good = open.filter(({ node }) =>
+      ['healthy', 'unknown'].includes(states.get(node.name) ?? 'unknown'),
+    );
+    const candidates = good.length > 0 ? good : open;
+    return candidates.reduce<Place | null>(
+      (best, place) => (best === null || loadOf(place) < loadOf(best) ? place : best),
+      null,
+    );
+  }
+
+  /** One with room; else a new one; null when the node is full. */
+  #connectionOf(place: Place): PubsubConnection | null {
+    const { connectionSubscriptionsMax, nodeConnectionsMax } = this.#options.limits;
+    for (const connection of place.connections) {
+      if (connection.load < connectionSubscriptionsMax) return connection;
+    }
+    return place.connections.size < nodeConnectionsMax ? this.#connect(place) : null;
+  }
+
+  #connect(place: Place): PubsubConnection {
+    const { limits } = this.#options;
+    const connection = new PubsubConnection({
+      node: place.node,
+      limits,
+      onEnd: (end) => this.#ended(place, connection, end),
+    });
+    this.#slotAtOpen.set(connection, this.networkSlot());
+    place.connections.add(connection);
+    void connection.ready.then((ready) => {
+      if (!ready) return;
+      place.failures = 0;
+      this.#options.log.info(this.#facts(place), 'connected to the PubSub of an upstream node');
+    });
+    return connection;
+  }
+
+  #ended(place: Place, connection: PubsubConnection, end: ConnectionEnd): void {
+    place.connections.delete(connection);
+    if (this.#stopped) return;
+    this.#rest(place);
+    this.#options.log.warn(
+      { ...this.#facts(place), end, subscriptions: connection.load },
+      'lost the PubSub of an upstream node',
+    );
+  }
+
+  #rest(place: Place): void {
+    const { reconnectMs, reconnectMaxMs } = this.#options.limits;
+    // All connections of a node that dies end at once: that is one failure.
+    if (place.restingUntil > performance.now()) return;
+    const ms = Math.min(reconnectMs * 2 ** Math.min(place.failures++, 20), reconnectMaxMs);
+    place.restingUntil = performance.now() + ms * (0.5 + Math.random() / 2);
+  }
+
+  #facts({ node }: Place): { node: string; network: Network } {
+    return { node: node.name, network: this.#options.network };
+  }
+
+  /** The watchdog: what counts is whether slots come, not whether the socket stands. */
+  #look(): void {
+    const reference = this.networkSlot();
+    if (reference === null) return;
+    for (const place of this.#places) {
+      for (const connection of place.connections) {
+        const end = this.#fault(place, connection, reference);
+        if (end !== null) connection.end(end);
+      }
+    }
+  }
+
+  #fault(place: Place, connection: PubsubConnection, reference: Slot): ConnectionEnd | null {
+    if (!connection.tellsSlots) return null;
+    const { stallMs, lagMaxSlots } = this.#options.limits;
+    const now = performance.now();
+    const told = connection.lastSlot?.slot ?? this.#slotAtOpen.get(connection) ?? reference;
+    if (reference > told && now - connection.progressAt > stallMs) return 'no new slot';
+    // A laggard is better than nobody.
+    const others = this.#places.some((other) => other !== place && other.restingUntil <= now);
+    return others && reference > told + BigInt(lagMaxSlots) ? 'behind the network' : null;
+  }
+}
