@@ -85,7 +85,7 @@ export class ChainReader {
   ): Promise<readonly Slot[]> {
     if (from > to) return [];
     for (;;) {
-      const known = await this.#known(from, slotOf(to + REACH), commitment);
+      const known = await this.known(from, slotOf(to + REACH), commitment);
       signal.throwIfAborted();
       const last = known.at(-1);
       if (last !== undefined && last >= to) return known.filter((one) => one <= to);
@@ -93,8 +93,11 @@ export class ChainReader {
     }
   }
 
-  /** All blocks that a node knows of now, at `confirmed` or above, within 500,000 slots. */
-  async #known(from: Slot, to: Slot, commitment: HistoryCommitment): Promise<readonly Slot[]> {
+  /**
+   * The same as far as the node that is asked knows now.
+   * @throws what `ask` throws.
+   */
+  async known(from: Slot, to: Slot, commitment: HistoryCommitment): Promise<readonly Slot[]> {
     const key = `${from} ${to} ${commitment}`;
     const flight = this.#flights.get(key) ?? this.#getBlocks(from, to, commitment);
     this.#flights.set(key, flight);

@@ -53,6 +53,7 @@ export class ContinuousSubscription {
   readonly #listener: FeedListener;
   readonly #request: UpstreamRequest;
   readonly #continuity: Continuity;
+  readonly #onOver: () => void;
   readonly #end = new AbortController();
   #stand: Stand | null = null;
   /** What came live while a gap is being filled; null when notifications pass straight through. */
@@ -62,9 +63,16 @@ export class ContinuousSubscription {
   /** It stands on a node, and whatever becomes of that is to be mended. */
   #settled = false;
 
-  constructor(around: Surroundings, subscription: PubsubSubscription, listener: FeedListener) {
+  /** @param onOver - called once, when nothing more is told. */
+  constructor(
+    around: Surroundings,
+    subscription: PubsubSubscription,
+    listener: FeedListener,
+    onOver: () => void,
+  ) {
     this.#around = around;
     this.#listener = listener;
+    this.#onOver = onOver;
     this.#request = { kind: subscription.kind, params: upstreamParams(subscription) };
     this.#continuity = continuityOf(subscription, around.limits.seenMax);
   }
@@ -90,6 +98,7 @@ export class ContinuousSubscription {
     this.#end.abort();
     this.#held = null;
     this.#stand?.close?.();
+    this.#onOver();
   }
 
   #position({ connection }: Stand): SlotInfo | null {

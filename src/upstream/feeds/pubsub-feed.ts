@@ -40,13 +40,17 @@ export class PubsubFeed {
   async open(subscription: PubsubSubscription, listener: FeedListener): Promise<() => void> {
     const { nodes, network } = this.#around;
     if (!nodes.any) throw new Failure('UPSTREAM_UNAVAILABLE', { facts: { network } });
-    const continuous = new ContinuousSubscription(this.#around, subscription, listener);
-    await continuous.open();
+    const continuous = new ContinuousSubscription(this.#around, subscription, listener, () =>
+      this.#open.delete(continuous),
+    );
     this.#open.add(continuous);
-    return () => {
-      this.#open.delete(continuous);
+    try {
+      await continuous.open();
+    } catch (fault) {
       continuous.close();
-    };
+      throw fault;
+    }
+    return () => continuous.close();
   }
 
   /** What is known about the connections right now. */
@@ -56,8 +60,7 @@ export class PubsubFeed {
 
   /** Ends every subscription and every connection; listeners are not told. */
   close(): void {
-    for (const continuous of this.#open) continuous.close();
-    this.#open.clear();
+    for (const continuous of [...this.#open]) continuous.close();
     this.#around.nodes.close();
   }
 }

@@ -1,0 +1,153 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Logger } from '../../base/log.ts';
+import type { Block } from '../../ledger/block.ts';
+import { isSimpleVote } from '../../ledger/transaction/simple-vote.ts';
+import { type Slot, slot as slotOf } from '../../ledger/units.ts';
+import type { Network } from '../../protocol/call.ts';
+import { Failure } from '../../protocol/errors.ts';
+import type { SubscriptionOf } from '../../protocol/subscriptions.ts';
+import type { FeedListener } from '../../streams/feed.ts';
+import { LedgerNotifier } from '../../streams/ledger-notifier.ts';
+import { type ChainReader, type HistoryCommitment, ReadRefused } from './chain-reader.ts';
+import type { FeedLimits } from './limits.ts';
+
+export type BlockSubscription = SubscriptionOf<'block'> | SubscriptionOf<'transaction'>;
+
+export type BlockLineOptions = Readonly<{
+  network: Network;
+  commitment: HistoryCommitment;
+  reader: ChainReader;
+  limits: FeedLimits;
+  log: Logger;
+}>;
+
+type Watcher = Readonly<{ listener: FeedListener; end: () => void }>;
+
+/** Slots that are looked at together. */
+const STRIDE = 50n;
+/** So many blocks in them, and there may be more behind. */
+const MANY = 10;
+
+/**
+ * The blocks of a network at one commitment, each told once and in order: the next one told is always the child of
+ * the one told last, whatever happens to nodes meanwhile.
+ */
+export class BlockLine {
+  readonly #options: BlockLineOptions;
+  readonly #notifier = new LedgerNotifier();
+  readonly #watchers = new Set<Watcher>();
+  readonly #end = new AbortController();
+  /** The last one that was told; null before the first listener. */
+  #last: Slot | null = null;
+  #running = false;
+  #again = false;
+
+  constructor(options: BlockLineOptions) {
+    this.#options = options;
+  }
+
+  get isEmpty(): boolean {
+    return this.#watchers.size === 0;
+  }
+
+  /**
+   * Tells of the blocks that reach the commitment from now on.
+   * @returns what ends it.
+   * @throws what the reader throws when it cannot learn where the chain is.
+   */
+  async add(subscription: BlockSubscription, listener: FeedListener): Promise<() => void> {
+    const tip = this.#last ?? (await this.#options.reader.slot(this.#options.commitment));
+    this.#last ??= tip;
+    const watcher = { listener, end: this.#notifier.add(subscription, listener) };
+    this.#watchers.add(watcher);
+    return () => this.#remove(watcher);
+  }
+
+  /**
+   * There may be new blocks: looks for them, unless it is looking already.
+   * @param tip - the network's newest slot.
+   */
+  async advance(tip: Slot): Promise<void> {
+    this.#again = true;
+    if (this.#running) return;
+    this.#running = true;
+    while (this.#again && !this.isEmpty && !this.#end.signal.aborted) {
+      this.#again = false;
+      try {
+        if (await this.#step(tip)) this.#again = true;
+      } catch (fault) {
+        // The next slot tries again.
+        const { network, commitment, log } = this.#options;
+        log.debug({ network, commitment, cause: String(fault) }, 'could not read the next blocks');
+      }
+    }
+    this.#running = false;
+    if (this.#isTooFarBehind(tip)) this.#giveUp();
+  }
+
+  close(): void {
+    this.#end.abort();
+    for (const watcher of this.#watchers) this.#remove(watcher);
+  }
+
+  #remove(watcher: Watcher): void {
+    watcher.end();
+    this.#watchers.delete(watcher);
+    // Whoever comes next begins at the tip of then.
+    if (this.isEmpty) this.#last = null;
+  }
+
+  /** Tells the next blocks. @returns whether there may be more. */
+  async #step(tip: Slot): Promise<boolean> {
+    const last = this.#last;
+    if (last === null) return false;
+    const slots = await this.#next(last, tip);
+    await this.#options.reader.eachBlock(slots, this.#end.signal, async (block) => {
+      if (this.#last === null || block.slot <= this.#last) return;
+      // A node that lacks a block answers without it.
+      if (block.parentSlot !== this.#last) throw new ReadRefused('getBlocks', 0);
+      this.#tell(block);
+      await nextTurn();
+    });
+    return slots.length > MANY;
+  }
+
+  /** Slots that hold the blocks after the last one; more than a stride of slots may hold none. */
+  async #next(last: Slot, tip: Slot): Promise<readonly Slot[]> {
+    const { reader, commitment } = this.#options;
+    const near = await reader.known(slotOf(last + 1n), slotOf(last + STRIDE), commitment);
+    if (near.length > 0 || tip <= last + 2n * STRIDE) return near;
+    const far = await reader.known(slotOf(last + 1n), tip, commitment);
+    return far.slice(0, Number(STRIDE));
+  }
+
+  #tell(block: Block): void {
+    const { slot } = block;
+    const at = BigInt(Date.now());
+    block.transactions.forEach((executed, index) => {
+      const isVote = isSimpleVote(executed.transaction);
+      this.#notifier.tell({ kind: 'transaction', slot, index, executed, isVote });
+    });
+    this.#notifier.tell({ kind: 'block', block });
+    // Only listeners of this commitment, and of `processed`, are here.
+    this.#notifier.tell({ kind: 'processed', slot });
+    this.#notifier.tell({ kind: 'confirmed', slot, at });
+    this.#notifier.tell({ kind: 'rooted', slot, at });
+    this.#last = slot;
+  }
+
+  #isTooFarBehind(tip: Slot): boolean {
+    return this.#last !== null && tip - this.#last > BigInt(this.#options.limits.followerLagMaxSlots);
+  }
+
+  #giveUp(): void {
+    const { network, log } = this.#options;
+    const watchers = [...this.#watchers];
+    log.warn({ network, listeners: watchers.length }, 'gave up following blocks: too far behind');
+    const failure = new Failure('UPSTREAM_UNAVAILABLE', { facts: { network } });
+    for (const watcher of watchers) {
+      this.#remove(watcher);
+      watcher.listener.fail(failure);
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import type { Logger } from '../../base/log.ts';
+import type { Network, Source } from '../../protocol/call.ts';
+import { Failure } from '../../protocol/errors.ts';
+import { RpcError } from '../../protocol/rpc-error.ts';
+import type { Subscription, SubscriptionKind } from '../../protocol/subscriptions.ts';
+import type { Feed, FeedListener, FeedRefusal } from '../../streams/feed.ts';
+import type { NodeConfig } from '../node.ts';
+import type { NodeStatus } from '../pool.ts';
+import { BlockFollower } from './block-follower.ts';
+import { ChainReader } from './chain-reader.ts';
+import { type FeedLimits, feedLimits } from './limits.ts';
+import { PubsubFeed } from './pubsub-feed.ts';
+import type { PubsubNodeStatus } from './pubsub-nodes.ts';
+
+/** A feed that is asked before PubSub, for the kinds that it serves. */
+export interface PreferredFeed extends Feed {
+  serves(kind: SubscriptionKind): boolean;
+  close(): void;
+}
+
+export type FeedOptions = Readonly<{
+  network: Network;
+  /** Answers what a gap is filled with. */
+  pool: Source & Readonly<{ status: () => readonly NodeStatus[] }>;
+  /** The network's nodes; those with a `ws` address have PubSub. */
+  nodes: readonly NodeConfig[];
+  /** A Geyser feed of the same nodes; null where none has Geyser. */
+  preferred?: PreferredFeed | null;
+  limits?: Partial<FeedLimits>;
+  log: Logger;
+}>;
+
+/** The feed of one network. */
+export type NetworkFeed = Feed &
+  Readonly<{
+    /** The connections to nodes' PubSub right now. Holds no URL and no secret. */
+    status(): readonly PubsubNodeStatus[];
+    /** Ends everything at once. Listeners are not told. */
+    close(): void;
+  }>;
+
+const isMadeOfBlocks = (
+  subscription: Subscription,
+): subscription is Extract<Subscription, { kind: 'block' | 'transaction' }> =>
+  subscription.kind === 'block' || subscription.kind === 'transaction';
+
+/** What a feed may reject with; anything else that reading the chain came to is an upstream that is not there. */
+function asRefusal(network: Network, fault: unknown): FeedRefusal {
+  if (fault instanceof Failure || fault instanceof RpcError) return fault;
+  return new Failure('UPSTREAM_UNAVAILABLE', { facts: { network }, cause: fault });
+}
+
+/** Whether another feed may have what this one has not: it is away, and did not say no. */
+const isAway = (fault: unknown): boolean => fault instanceof Failure && fault.row.owner === 'upstream';
+
+/**
+ * The feed of one network's nodes: blocks and transactions from the blocks that nodes give, everything else from
+ * their PubSub; or all of it from a preferred feed, for the kinds that it serves, while it is there.
+ */
+export function createFeed(options: FeedOptions): NetworkFeed {
+  const { network, pool, nodes, log, preferred = null } = options;
+  const limits = { ...feedLimits, ...options.limits };
+  const reader = new ChainReader({ network, pool, limits, log });
+  const pubsub = new PubsubFeed({ network, nodes, status: () => pool.status(), limits, log, reader });
+  const blocks = new BlockFollower({ network, reader, limits, log, pubsub });
+
+  const openPlain = (subscription: Subscription, listener: FeedListener): Promise<() => void> =>
+    isMadeOfBlocks(subscription) ? blocks.open(subscription, listener) : pubsub.open(subscription, listener);
+
+  return {
+    async open(subscription, listener) {
+      if (preferred?.serves(subscription.kind)) {
+        try {
+          return await preferred.open(subscription, listener);
+        } catch (fault) {
+          if (!isAway(fault)) throw fault;
+          log.warn({ network, kind: subscription.kind }, 'the Geyser feed is away: PubSub takes its place');
+        }
+      }
+      try {
+        return await openPlain(subscription, listener);
+      } catch (fault) {
+        throw asRefusal(network, fault);
+      }
+    },
+    status: () => pubsub.status(),
+    close() {
+      preferred?.close();
+      blocks.close();
+      pubsub.close();
+    },
+  };
+}

@@ -1,0 +1,65 @@
+/** Every limit of a Geyser feed, in one place. Times in milliseconds, sizes in bytes. */
+export type GeyserLimits = Readonly<{
+  /** From the first packet until a server accepts the stream. */
+  connectTimeoutMs: number;
+  /** Between two of our HTTP/2 pings. */
+  pingIntervalMs: number;
+  /** How long a server may take to answer one. */
+  pongTimeoutMs: number;
+  /** The longest message that is taken, before and after decompression. */
+  messageMaxBytes: number;
+  /** What a server may send ahead of our reading, for the stream and for the connection. */
+  windowBytes: number;
+  /** How long a request gathers changes before it is sent: servers refuse many in a row. */
+  requestDelayMs: number;
+  /** How long `open` waits for a sign that a request is in force. */
+  ackTimeoutMs: number;
+  /** How long `open` waits for a stream. */
+  openTimeoutMs: number;
+  /** Filters of one request: beyond it, subscriptions are refused. */
+  filtersMax: number;
+  /** Filtered subscriptions of one program that are asked for one by one; beyond it, the whole program is. */
+  programFiltersMax: number;
+  /** How long a stream may tell of no new slot. */
+  stallMs: number;
+  /** Pause before a server is connected to again; doubles with each failure. */
+  reconnectMs: number;
+  reconnectMaxMs: number;
+  /** Failures in a row after which the next server is tried. */
+  failuresMax: number;
+  /** How long all servers may be away before the subscriptions are given up. */
+  downMaxMs: number;
+  /** Slots that are asked for again after a stream was cut; servers keep about 150. */
+  replaySlotsMax: number;
+  /** Slots whose messages are remembered, so that none is told twice. */
+  seenSlotsMax: number;
+  /** Events that wait while something is fetched before the stream is stopped. */
+  heldMax: number;
+  /** Mints that are remembered. */
+  mintsMax: number;
+  /** How long a Token-2022 mint is believed: its scale may change. */
+  mintMaxAgeMs: number;
+}>;
+
+export const geyserLimits: GeyserLimits = {
+  connectTimeoutMs: 5_000,
+  pingIntervalMs: 10_000,
+  pongTimeoutMs: 5_000,
+  messageMaxBytes: 128 * 1024 * 1024,
+  windowBytes: 8 * 1024 * 1024,
+  requestDelayMs: 20,
+  ackTimeoutMs: 2_000,
+  openTimeoutMs: 10_000,
+  filtersMax: 100,
+  programFiltersMax: 8,
+  stallMs: 5_000,
+  reconnectMs: 250,
+  reconnectMaxMs: 10_000,
+  failuresMax: 2,
+  downMaxMs: 15_000,
+  replaySlotsMax: 120,
+  seenSlotsMax: 512,
+  heldMax: 10_000,
+  mintsMax: 10_000,
+  mintMaxAgeMs: 60_000,
+};
