@@ -1,0 +1,227 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { WebSocket, WebSocketServer } from 'ws';
+import { type Behind, Outbox } from './outbox.ts';
+import { textFrame } from './text-frame.ts';
+
+const closing: (() => void)[] = [];
+afterEach(() => {
+  for (const close of closing.splice(0)) close();
+});
+
+/** A client of a socket, and our end of it. */
+async function pair(): Promise<{ ours: Socket; client: Socket }> {
+  const server: Server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  const [ours] = (await once(server, 'connection')) as [Socket];
+  ours.on('error', () => {});
+  client.on('error', () => {});
+  closing.push(() => {
+    ours.destroy();
+    client.destroy();
+    server.close();
+  });
+  return { ours, client };
+}
+
+/** Reads until so many bytes came. */
+function read(client: Socket, bytes: number): Promise<Buffer> {
+  return new Promise((resolve) => {
+    const pieces: Buffer[] = [];
+    let length = 0;
+    client.on('data', (piece: Buffer) => {
+      pieces.push(piece);
+      length += piece.length;
+      if (length >= bytes) resolve(Buffer.concat(pieces));
+    });
+  });
+}
+
+/** Counts the writes that reach a socket. */
+function countWrites(socket: Socket): { writes: number; last: unknown } {
+  const seen: { writes: number; last: unknown } = { writes: 0, last: null };
+  const write = socket.write.bind(socket);
+  socket.write = ((chunk: Buffer) => {
+    seen.writes++;
+    seen.last = chunk;
+    return write(chunk);
+  }) as typeof socket.write;
+  return seen;
+}
+
+const never = (): void => {
+  throw new Error('the client does not lag');
+};
+
+const wide = { queueMaxBytes: 1 << 20 };
+const frames = (...texts: string[]): Buffer[] => texts.map((text) => textFrame([Buffer.from(text)]));
+
+describe('an outbox', () => {
+  it('sends all that came in a turn in one write, in order', async () => {
+    const { ours, client } = await pair();
+    const outbox = new Outbox(ours, wide, never);
+    const seen = countWrites(ours);
+    const sent = frames('one', 'two', 'three');
+    for (const frame of sent) outbox.push(frame);
+    expect(seen.writes).toBe(0);
+    const whole = Buffer.concat(sent);
+    expect(await read(client, whole.length)).toEqual(whole);
+    expect(seen.writes).toBe(1);
+    expect(outbox.queuedBytes).toBe(0);
+  });
+
+  it('joins the same frames once for all sockets', async () => {
+    const [one, other] = [await pair(), await pair()];
+    const seen = [countWrites(one.ours), countWrites(other.ours)];
+    const outboxes = [new Outbox(one.ours, wide, never), new Outbox(other.ours, wide, never)];
+    const shared = frames('one', 'two');
+    for (const frame of shared) for (const outbox of outboxes) outbox.push(frame);
+    const whole = Buffer.concat(shared);
+    const [first, second] = await Promise.all([
+      read(one.client, whole.length),
+      read(other.client, whole.length),
+    ]);
+    expect([first, second]).toEqual([whole, whole]);
+    expect(seen[0]?.last).toBe(seen[1]?.last);
+  });
+
+  it('does not mix up sockets that get different frames', async () => {
+    const [one, other] = [await pair(), await pair()];
+    const outboxes = [new Outbox(one.ours, wide, never), new Outbox(other.ours, wide, never)];
+    const [a, b, c] = frames('aaa', 'bbb', 'ccc') as [Buffer, Buffer, Buffer];
+    for (const turn of [
+      [a, b],
+      [b, a],
+      [a, b, c],
+    ]) {
+      const reading = [read(one.client, turn.length * a.length), read(other.client, 2 * a.length)];
+      for (const frame of turn) outboxes[0]?.push(frame);
+      outboxes[1]?.push(a);
+      outboxes[1]?.push(b);
+      expect(await Promise.all(reading)).toEqual([Buffer.concat(turn), Buffer.concat([a, b])]);
+      for (const { client } of [one, other]) client.removeAllListeners('data');
+    }
+  });
+
+  it('keeps the order of a burst that does not wait for the end of the turn', async () => {
+    const { ours, client } = await pair();
+    const outbox = new Outbox(ours, wide, never);
+    const sent = Array.from({ length: 300 }, (_, i) => Buffer.alloc(1000, i));
+    for (const frame of sent) outbox.push(frame);
+    expect(await read(client, 300_000)).toEqual(Buffer.concat(sent));
+  });
+
+  it('holds frames while the socket is full, and says once how far behind the client is', async () => {
+    const { ours, client } = await pair();
+    client.pause();
+    const told: Behind[] = [];
+    const outbox = new Outbox(ours, { queueMaxBytes: 100_000 }, (behind) => told.push(behind));
+    const frame = Buffer.alloc(10_000, 7);
+    let pushed = 0;
+    while (told.length === 0) {
+      outbox.push(frame);
+      pushed++;
+      await new Promise(setImmediate);
+    }
+    const [behind] = told as [Behind];
+    expect(behind.bytes).toBeGreaterThan(100_000);
+    expect(behind.bytes).toBeLessThan(100_000 + 3 * frame.length + ours.writableHighWaterMark);
+    expect(behind.bytes).toBe(behind.messages * frame.length);
+    expect(pushed).toBeGreaterThanOrEqual(behind.messages);
+    outbox.push(frame);
+    await new Promise(setImmediate);
+    expect(told).toHaveLength(1);
+    expect(outbox.queuedBytes).toBe(ours.writableLength);
+  });
+
+  it('goes on when a full socket drained', async () => {
+    const { ours, client } = await pair();
+    client.pause();
+    const outbox = new Outbox(ours, { queueMaxBytes: 1 << 26 }, never);
+    const sent = Array.from({ length: 1000 }, (_, i) => Buffer.alloc(20_000, i));
+    for (const frame of sent) outbox.push(frame);
+    expect(ours.writableNeedDrain).toBe(true);
+    expect(outbox.queuedBytes).toBeGreaterThan(ours.writableLength);
+    const whole = await read(client.resume(), 20_000_000);
+    expect(whole.equals(Buffer.concat(sent))).toBe(true);
+    expect(outbox.queuedBytes).toBe(0);
+  });
+
+  it('takes a frame of any size when nothing waits', async () => {
+    const { ours, client } = await pair();
+    const outbox = new Outbox(ours, { queueMaxBytes: 10 }, never);
+    const large = Buffer.alloc(3_000_000, 1);
+    outbox.push(large);
+    expect((await read(client, large.length)).equals(large)).toBe(true);
+  });
+
+  it('hands everything over ahead of what ends the connection, and sends nothing behind it', async () => {
+    const { ours, client } = await pair();
+    client.pause();
+    const outbox = new Outbox(ours, { queueMaxBytes: 1 << 26 }, never);
+    const sent = Array.from({ length: 500 }, () => Buffer.alloc(20_000, 1));
+    for (const frame of sent) outbox.push(frame);
+    outbox.finish();
+    ours.write('the end');
+    outbox.push(Buffer.from('too late'));
+    const ended = once(client, 'end');
+    const whole = read(client, 10_000_007);
+    client.resume();
+    expect((await whole).subarray(-8).toString()).toBe('\u0001the end');
+    ours.end();
+    await ended;
+  });
+
+  it('lets go of everything when it is dropped', async () => {
+    const { ours, client } = await pair();
+    const outbox = new Outbox(ours, wide, never);
+    outbox.push(Buffer.from('dropped'));
+    outbox.drop();
+    outbox.push(Buffer.from('refused'));
+    ours.end('alive');
+    expect((await read(client, 5)).toString()).toBe('alive');
+  });
+
+  it('is silent on a socket that is gone', async () => {
+    const { ours, client } = await pair();
+    const outbox = new Outbox(ours, wide, never);
+    client.destroy();
+    ours.destroy();
+    outbox.push(Buffer.from('nobody hears'));
+    await new Promise(setImmediate);
+    expect(outbox.queuedBytes).toBe(0);
+  });
+});
+
+describe('an outbox beside ws on the same socket', () => {
+  it('sends whole frames between pongs', async () => {
+    const server = new WebSocketServer({ port: 0, host: '127.0.0.1', perMessageDeflate: false });
+    await once(server, 'listening');
+    closing.push(() => server.close());
+    const accepted = once(server, 'connection');
+    const client = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    closing.push(() => client.terminate());
+    const [, request] = (await accepted) as [WebSocket, { socket: Socket }];
+    const outbox = new Outbox(request.socket, wide, never);
+    await once(client, 'open');
+    const heard: string[] = [];
+    const pongs: string[] = [];
+    client.on('message', (data) => heard.push(String(data)));
+    client.on('pong', (data) => pongs.push(String(data)));
+    const texts = Array.from({ length: 200 }, (_, i) => String(i).repeat(1 + (i % 400)));
+    for (const [i, text] of texts.entries()) {
+      if (i % 10 === 0) client.ping(`ping ${i}`);
+      for (const frame of frames(text)) outbox.push(frame);
+      if (i % 7 === 0) await new Promise(setImmediate);
+    }
+    while (heard.length < texts.length || pongs.length < 20) {
+      await new Promise(setImmediate);
+    }
+    expect(heard).toEqual(texts);
+    expect(pongs).toHaveLength(20);
+  });
+});

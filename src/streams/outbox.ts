@@ -1,0 +1,139 @@
+import type { Writable } from 'node:stream';
+import { FlushTurn } from './flush-turn.ts';
+import { JoinedRun } from './joined-run.ts';
+
+export type OutboxOptions = Readonly<{
+  /** Bytes that may wait for a socket to take them; when more wait and another frame comes, the client lags. */
+  queueMaxBytes: number;
+}>;
+
+export const outboxDefaults: OutboxOptions = { queueMaxBytes: 8 * 1024 * 1024 };
+
+/** How much a client has not taken yet. */
+export type Behind = Readonly<{ bytes: number; messages: number }>;
+
+const NOTHING: Behind = { bytes: 0, messages: 0 };
+
+/** There is one event loop, and so one turn that everything waits for. */
+const turn = new FlushTurn();
+const lastRun = new JoinedRun();
+
+/**
+ * Frames of up to this many bytes together are joined into one buffer. Above it, handing them over one by one is
+ * cheaper than copying: measured with 4 and 8 frames of 500 to 16,000 bytes.
+ */
+const JOIN_MAX_BYTES = 8192;
+/** A burst of more than this does not wait for the end of the turn. */
+const BURST_BYTES = 64 * 1024;
+
+/**
+ * The bounded queue of whole frames before one socket. Frames are held by reference; all that came in a turn
+ * leave in one write. Others may write whole frames to the same socket, as ws does with pongs: those overtake what
+ * still waits here. Before a close frame, `finish`: nothing may follow it.
+ */
+export class Outbox {
+  readonly #socket: Writable;
+  readonly #options: OutboxOptions;
+  readonly #onLagging: (behind: Behind) => void;
+  #frames: Buffer[] = [];
+  #bytes = 0;
+  #isAsked = false;
+  #isOpen = true;
+  /** What the last write left with the socket. */
+  #untaken: Behind = NOTHING;
+
+  /**
+   * @param socket - of TCP or TLS, behind its handshake.
+   * @param onLagging - called once, when more than the queue holds; nothing is sent afterwards.
+   */
+  constructor(socket: Writable, options: OutboxOptions, onLagging: (behind: Behind) => void) {
+    this.#socket = socket;
+    this.#options = options;
+    this.#onLagging = onLagging;
+    socket.on('drain', () => this.#drained());
+  }
+
+  /** Bytes that wait for the client to take them. */
+  get queuedBytes(): number {
+    return this.#bytes + this.#socket.writableLength;
+  }
+
+  /** Queues a frame, which is not to be modified afterwards. */
+  push(frame: Buffer): void {
+    if (!this.#isOpen) return;
+    if (this.#bytes + this.#untaken.bytes > this.#options.queueMaxBytes) {
+      this.#lag(frame);
+      return;
+    }
+    this.#frames.push(frame);
+    this.#bytes += frame.length;
+    if (this.#bytes > BURST_BYTES) this.flush();
+    else if (!this.#isAsked) {
+      this.#isAsked = true;
+      turn.ask(this);
+    }
+  }
+
+  /** Hands what waits to the socket, unless that is full; then it goes when the socket drained. */
+  flush(): void {
+    this.#isAsked = false;
+    if (this.#frames.length === 0 || this.#socket.writableNeedDrain) return;
+    if (this.#socket.writable) this.#handOver();
+    else this.drop();
+  }
+
+  /** Hands all that waits to the socket, full or not, and takes nothing more: what is written next comes behind it. */
+  finish(): void {
+    if (this.#frames.length > 0 && this.#socket.writable) this.#handOver();
+    this.drop();
+  }
+
+  /** Lets go of what waits; nothing is sent afterwards. */
+  drop(): void {
+    this.#isOpen = false;
+    this.#frames = [];
+    this.#bytes = 0;
+  }
+
+  #handOver(): void {
+    const untaken = this.#socket.writableLength > 0 ? this.#untaken.messages : 0;
+    const messages = untaken + this.#frames.length;
+    this.#write();
+    const bytes = this.#socket.writableLength;
+    this.#untaken = bytes === 0 ? NOTHING : { bytes, messages };
+  }
+
+  #write(): void {
+    const frames = this.#frames;
+    const bytes = this.#bytes;
+    this.#bytes = 0;
+    if (frames.length === 1) {
+      this.#socket.write(frames[0]);
+      frames.length = 0;
+    } else if (bytes <= JOIN_MAX_BYTES) {
+      const { joined, spare } = lastRun.join(frames, bytes);
+      this.#frames = spare;
+      this.#socket.write(joined);
+    } else {
+      this.#socket.cork();
+      for (const frame of frames) this.#socket.write(frame);
+      this.#socket.uncork();
+      frames.length = 0;
+    }
+  }
+
+  #drained(): void {
+    this.#untaken = NOTHING;
+    this.flush();
+  }
+
+  #lag(frame: Buffer): void {
+    const { bytes, messages } = this.#untaken;
+    const behind = {
+      bytes: this.#bytes + bytes + frame.length,
+      messages: this.#frames.length + messages + 1,
+    };
+    this.drop();
+    this.#onLagging(behind);
+  }
+}
