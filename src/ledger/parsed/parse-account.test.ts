@@ -161,7 +161,7 @@ describe('a vote account', () => {
       parsed: {
         info: {
           ...info,
-          commission: 10,
+          commission: 11,
           inflationRewardsCollector: key(4),
           blockRevenueCollector: key(5),
           inflationRewardsCommissionBps: 1_050,

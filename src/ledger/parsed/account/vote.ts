@@ -6,6 +6,7 @@ import type { AccountParts } from './parsed-account.ts';
 
 const BASIS_POINTS_PER_PERCENT = 100;
 const ALL_BASIS_POINTS = 10_000;
+const U8_MAX = 255;
 
 /** What version 4 of the state added, and for older states what they turn into when the program next writes them. */
 function newFields(state: VoteState, address: Address): Members {
@@ -24,8 +25,7 @@ function newFields(state: VoteState, address: Address): Members {
     blockRevenueCollector: state.blockRevenueCollector,
     blockRevenueCommissionBps: state.blockRevenueCommissionBps,
     blsPubkeyCompressed: state.blsPublicKey === null ? null : encodeBase58(state.blsPublicKey),
-    // Nodes keep the quotient in a u8.
-    commission: Math.trunc(state.inflationRewardsCommissionBps / BASIS_POINTS_PER_PERCENT) & 0xff,
+    commission: Math.min(Math.ceil(state.inflationRewardsCommissionBps / BASIS_POINTS_PER_PERCENT), U8_MAX),
     inflationRewardsCollector: state.inflationRewardsCollector,
     inflationRewardsCommissionBps: state.inflationRewardsCommissionBps,
     pendingDelegatorRewards: String(state.pendingDelegatorRewards),
@@ -41,7 +41,8 @@ function authorizedVoters(state: VoteState): Members[] {
 }
 
 /**
- * A vote account, in the form of Agave 4.1 and later: every version is shown as version 4.
+ * A vote account, in the form of Agave 4.2: every version is shown as version 4, and the commission in whole percent
+ * is rounded up.
  * Source: account-decoder/src/parse_vote.rs
  */
 export function parseVote(data: Uint8Array, address: Address): AccountParts | null {

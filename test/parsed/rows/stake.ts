@@ -1,0 +1,201 @@
+import { programs, stakeConfig, sysvars } from '../../../src/ledger/programs.ts';
+import { k, key, type Rows, row, text, u32 } from './row.ts';
+
+const { clock, rent } = sysvars;
+
+/** Source: solana-stake-interface, `StakeInstruction`. Accounts with the sysvars of old, and without them. */
+export const stake: Rows = {
+  program: 'stake',
+  programId: programs.stake,
+  rows: [
+    row(
+      'initialize',
+      u32(0).bytes(key(6)).bytes(key(7)).i64(-5n).u64(9n).bytes(key(8)),
+      [k(1), rent],
+      {
+        stakeAccount: k(1),
+        rentSysvar: rent,
+        authorized: { staker: k(6), withdrawer: k(7) },
+        lockup: { unixTimestamp: -5, epoch: 9, custodian: k(8) },
+      },
+      1,
+    ),
+    row(
+      'authorize',
+      u32(1).bytes(key(6)).u32(0),
+      [k(1), clock, k(3), k(4)],
+      {
+        stakeAccount: k(1),
+        clockSysvar: clock,
+        authority: k(3),
+        custodian: k(4),
+        newAuthority: k(6),
+        authorityType: 'Staker',
+      },
+      3,
+    ),
+    row('authorize', u32(1).bytes(key(6)).u32(1), 2, {
+      stakeAccount: k(1),
+      authority: k(2),
+      newAuthority: k(6),
+      authorityType: 'Withdrawer',
+    }),
+    row(
+      'delegate',
+      u32(2),
+      [k(1), k(2), clock, k(4), stakeConfig, k(6)],
+      {
+        stakeAccount: k(1),
+        voteAccount: k(2),
+        clockSysvar: clock,
+        stakeHistorySysvar: k(4),
+        stakeConfigAccount: stakeConfig,
+        stakeAuthority: k(6),
+      },
+      5,
+    ),
+    row('delegate', u32(2), 3, { stakeAccount: k(1), voteAccount: k(2), stakeAuthority: k(3) }),
+    row(
+      'split',
+      u32(3).u64(5n),
+      3,
+      {
+        stakeAccount: k(1),
+        newSplitAccount: k(2),
+        stakeAuthority: k(3),
+        lamports: 5,
+      },
+      2,
+    ),
+    row('withdraw', u32(4).u64(5n), [k(1), k(2), clock, k(4), k(5)], {
+      stakeAccount: k(1),
+      destination: k(2),
+      clockSysvar: clock,
+      stakeHistorySysvar: k(4),
+      withdrawAuthority: k(5),
+      lamports: 5,
+    }),
+    row(
+      'withdraw',
+      u32(4).u64(5n),
+      4,
+      {
+        stakeAccount: k(1),
+        destination: k(2),
+        withdrawAuthority: k(3),
+        custodian: k(4),
+        lamports: 5,
+      },
+      3,
+    ),
+    row(
+      'deactivate',
+      u32(5),
+      [k(1), clock, k(3)],
+      {
+        stakeAccount: k(1),
+        clockSysvar: clock,
+        stakeAuthority: k(3),
+      },
+      2,
+    ),
+    row('setLockup', u32(6).u8(1).i64(7n).u8(0).u8(1).bytes(key(8)), 2, {
+      stakeAccount: k(1),
+      custodian: k(2),
+      lockup: { unixTimestamp: 7, custodian: k(8) },
+    }),
+    row(
+      'merge',
+      u32(7),
+      [k(1), k(2), clock, k(4), k(5)],
+      {
+        destination: k(1),
+        source: k(2),
+        clockSysvar: clock,
+        stakeHistorySysvar: k(4),
+        stakeAuthority: k(5),
+      },
+      4,
+    ),
+    row(
+      'authorizeWithSeed',
+      u32(8).bytes(key(6)).u32(1).bytes(text('s')).bytes(key(7)),
+      [k(1), k(2), clock, k(4)],
+      {
+        stakeAccount: k(1),
+        authorityBase: k(2),
+        clockSysvar: clock,
+        custodian: k(4),
+        newAuthorized: k(6),
+        authorityType: 'Withdrawer',
+        authoritySeed: 's',
+        authorityOwner: k(7),
+      },
+      2,
+    ),
+    row('initializeChecked', u32(9), [k(1), rent, k(3), k(4)], {
+      stakeAccount: k(1),
+      rentSysvar: rent,
+      staker: k(3),
+      withdrawer: k(4),
+    }),
+    row('authorizeChecked', u32(10).u32(0), [k(1), clock, k(3), k(4)], {
+      stakeAccount: k(1),
+      clockSysvar: clock,
+      authority: k(3),
+      newAuthority: k(4),
+      authorityType: 'Staker',
+    }),
+    row(
+      'authorizeCheckedWithSeed',
+      u32(11).u32(0).bytes(text('s')).bytes(key(7)),
+      [k(1), k(2), clock, k(4)],
+      {
+        stakeAccount: k(1),
+        authorityBase: k(2),
+        clockSysvar: clock,
+        newAuthorized: k(4),
+        authorityType: 'Staker',
+        authoritySeed: 's',
+        authorityOwner: k(7),
+      },
+    ),
+    row(
+      'setLockupChecked',
+      u32(12).u8(0).u8(1).u64(9n),
+      3,
+      {
+        stakeAccount: k(1),
+        custodian: k(2),
+        lockup: { epoch: 9, custodian: k(3) },
+      },
+      2,
+    ),
+    // It takes no accounts; nodes parse it only when there is one.
+    row('getMinimumDelegation', u32(13), 1),
+    row('deactivateDelinquent', u32(14), 3, {
+      stakeAccount: k(1),
+      voteAccount: k(2),
+      referenceVoteAccount: k(3),
+    }),
+    row('redelegate', u32(15), 5, {
+      stakeAccount: k(1),
+      newStakeAccount: k(2),
+      voteAccount: k(3),
+      stakeConfigAccount: k(4),
+      stakeAuthority: k(5),
+    }),
+    row('moveStake', u32(16).u64(5n), 3, {
+      source: k(1),
+      destination: k(2),
+      stakeAuthority: k(3),
+      lamports: 5,
+    }),
+    row('moveLamports', u32(17).u64(5n), 3, {
+      source: k(1),
+      destination: k(2),
+      stakeAuthority: k(3),
+      lamports: 5,
+    }),
+  ],
+};
