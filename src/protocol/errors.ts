@@ -249,6 +249,14 @@ export const failures = {
     close: 1002,
     text: 'This path takes WebSocket connections: send an upgrade request',
   },
+  MALFORMED_FRAME: {
+    owner: 'client',
+    http: 400,
+    rpc: -32066,
+    grpc: 3,
+    close: 1002,
+    text: 'The bytes are not a WebSocket frame that a client may send',
+  },
   DRAINING: {
     owner: 'gateway',
     http: 503,

@@ -1,0 +1,189 @@
+import type { Socket } from 'node:net';
+import type { Logger } from '../../base/log.ts';
+import { Failure } from '../../protocol/errors.ts';
+import { type Behind, Outbox, type OutboxOptions } from '../../streams/outbox.ts';
+import type { Session } from '../../streams/session.ts';
+import type { CallPlaces } from './call-places.ts';
+import type { ClientSocket, SocketKeeper } from './client-socket.ts';
+import { Conversation, type ConversationOptions } from './conversation.ts';
+import { PING_FRAME, pongFrame } from './encode.ts';
+import { Heartbeat, type HeartbeatOptions } from './heartbeat.ts';
+import type { Peer } from './peer.ts';
+
+export type ConnectionOptions = ConversationOptions & HeartbeatOptions & OutboxOptions;
+
+/** What all connections of a server have in common. */
+export type ConnectionSurroundings = Readonly<{
+  options: ConnectionOptions;
+  places: CallPlaces;
+  log: Logger;
+  /** Called once, when the socket is closed. */
+  gone(connection: Connection): void;
+}>;
+
+/** One connection: its socket, what waits to be sent on it, its heartbeat and its conversation. */
+export class Connection implements Peer, SocketKeeper {
+  readonly #socket: ClientSocket;
+  readonly #transport: Socket;
+  readonly #session: Session;
+  readonly #surroundings: ConnectionSurroundings;
+  readonly #outbox: Outbox;
+  readonly #conversation: Conversation;
+  readonly #heartbeat = new Heartbeat(performance.now());
+  #open = true;
+  #draining = false;
+  /** Notifications and their bytes that were not metered yet. */
+  #messages = 0;
+  #bytes = 0;
+
+  constructor(
+    socket: ClientSocket,
+    transport: Socket,
+    session: Session,
+    surroundings: ConnectionSurroundings,
+  ) {
+    const { options, places } = surroundings;
+    this.#socket = socket;
+    this.#transport = transport;
+    this.#session = session;
+    this.#surroundings = surroundings;
+    this.#outbox = new Outbox(transport, options, (behind) => this.cut(behind));
+    this.#conversation = new Conversation(session, this, options, places);
+    socket.keeper = this;
+    socket.on('message', onMessage);
+    socket.on('ping', onPing);
+    socket.on('close', onClose);
+    socket.on('error', ignore);
+  }
+
+  get open(): boolean {
+    return this.#open;
+  }
+
+  /** Bytes that wait for the client to read. */
+  get queuedBytes(): number {
+    return this.#outbox.queuedBytes;
+  }
+
+  send(frame: Buffer): void {
+    if (this.#open) this.#outbox.push(frame);
+  }
+
+  tell(frame: Buffer): void {
+    if (!this.#open) return;
+    this.#messages += 1;
+    this.#bytes += frame.length;
+    this.#outbox.push(frame);
+  }
+
+  receive(message: Buffer): void {
+    if (!this.#open) return;
+    this.#heartbeat.used(performance.now());
+    this.#conversation.receive(message);
+  }
+
+  ping(content: Buffer): void {
+    this.#heartbeat.used(performance.now());
+    this.send(pongFrame(content));
+  }
+
+  end(failure: Failure): void {
+    if (!this.#open) return;
+    this.closing();
+    this.#socket.end(failure);
+  }
+
+  broke(thrown: unknown): void {
+    this.#surroundings.log.error({ err: thrown }, 'a conversation went wrong');
+    this.end(new Failure('INTERNAL'));
+  }
+
+  /** What is queued goes out ahead of the close frame. */
+  closing(): void {
+    if (!this.#open) return;
+    this.#outbox.finish();
+    this.#finish();
+  }
+
+  /** The socket is closed. */
+  closed(): void {
+    this.#finish();
+    this.#surroundings.gone(this);
+  }
+
+  /** Looks after the connection: meters what was told, and does what is due. */
+  look(nowMs: number): void {
+    this.#meter();
+    if (!this.#open) return;
+    const { options } = this.#surroundings;
+    const due = this.#heartbeat.look(this.#pulse(), nowMs, options);
+    if (due === 'ping') this.send(PING_FRAME);
+    else if (due !== null) this.end(new Failure(due));
+  }
+
+  /** Ends as soon as nothing is being answered. */
+  drain(): void {
+    this.#draining = true;
+    this.settled();
+  }
+
+  /** Closes the socket without waiting for anybody. */
+  terminate(): void {
+    this.#socket.terminate();
+  }
+
+  /** Ends with LAGGING and without what is queued, which the client does not read anyway. */
+  cut(behind: Partial<Behind>): void {
+    if (!this.#open) return;
+    this.#finish();
+    this.#outbox.drop();
+    this.#socket.end(new Failure('LAGGING', { facts: { ...behind } }));
+  }
+
+  /** A message was answered. */
+  settled(): void {
+    if (this.#draining && !this.#conversation.answering) this.end(new Failure('DRAINING'));
+  }
+
+  #finish(): void {
+    if (!this.#open) return;
+    this.#open = false;
+    this.#meter();
+    this.#conversation.close();
+  }
+
+  #meter(): void {
+    if (this.#messages === 0) return;
+    this.#session.sent(this.#messages, this.#bytes);
+    this.#messages = 0;
+    this.#bytes = 0;
+  }
+
+  #pulse() {
+    const { bytesRead, bytesWritten, writableLength } = this.#transport;
+    return {
+      busy: this.#conversation.subscriptions > 0 || this.#conversation.answering,
+      bytesIn: bytesRead,
+      bytesOut: bytesWritten - writableLength,
+      backlog: this.#outbox.queuedBytes > 0,
+    };
+  }
+}
+
+// Shared by all sockets, and found through `keeper`: a closure for each would be memory for each.
+const connectionOf = (socket: ClientSocket): Connection => socket.keeper as Connection;
+
+function onMessage(this: unknown, message: unknown): void {
+  connectionOf(this as ClientSocket).receive(message as Buffer);
+}
+
+function onPing(this: unknown, content: Buffer): void {
+  connectionOf(this as ClientSocket).ping(content);
+}
+
+function onClose(this: unknown): void {
+  connectionOf(this as ClientSocket).closed();
+}
+
+/** What was wrong has been told with the close frame. */
+const ignore = (): void => {};

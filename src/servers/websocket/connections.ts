@@ -1,0 +1,88 @@
+import { Failure } from '../../protocol/errors.ts';
+import type { Connection } from './connection.ts';
+
+export type ConnectionsOptions = Readonly<{
+  /** How often every connection is looked after. */
+  lookIntervalMs: number;
+  /** Bytes that may wait for all clients together; beyond them those furthest behind are cut with LAGGING. */
+  queuesMaxBytes: number;
+}>;
+
+/** How long before the end of a drain the last are told to go, so that they hear why. */
+const LAST_CALL_MS = 300;
+
+/** Every open connection, looked after by one timer. */
+export class Connections {
+  readonly #options: ConnectionsOptions;
+  readonly #open = new Set<Connection>();
+  #timer: NodeJS.Timeout | null = null;
+  #onEmpty: (() => void) | null = null;
+
+  constructor(options: ConnectionsOptions) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  add(connection: Connection): void {
+    this.#open.add(connection);
+    this.#timer ??= setInterval(() => this.#look(), this.#options.lookIntervalMs);
+  }
+
+  delete(connection: Connection): void {
+    this.#open.delete(connection);
+    if (this.#open.size > 0) return;
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#timer = null;
+    this.#onEmpty?.();
+  }
+
+  /**
+   * Tells every connection to go: at once, or when its calls are answered. After `graceMs` what is left is cut.
+   * @returns whether nothing had to be cut.
+   */
+  async drain(graceMs: number): Promise<boolean> {
+    for (const connection of this.#open) connection.drain();
+    if (await this.#empty(Math.max(0, graceMs - LAST_CALL_MS))) return true;
+    for (const connection of this.#open) connection.end(new Failure('DRAINING'));
+    if (await this.#empty(Math.min(graceMs, LAST_CALL_MS))) return true;
+    const all = this.#empty();
+    for (const connection of this.#open) connection.terminate();
+    await all;
+    return false;
+  }
+
+  #empty(withinMs?: number): Promise<boolean> {
+    if (this.#open.size === 0) return Promise.resolve(true);
+    return new Promise((resolve) => {
+      const timer = withinMs === undefined ? undefined : setTimeout(() => resolve(false), withinMs);
+      this.#onEmpty = () => {
+        clearTimeout(timer);
+        resolve(true);
+      };
+    });
+  }
+
+  #look(): void {
+    const nowMs = performance.now();
+    let queuedBytes = 0;
+    for (const connection of this.#open) {
+      connection.look(nowMs);
+      queuedBytes += connection.queuedBytes;
+    }
+    if (queuedBytes > this.#options.queuesMaxBytes) this.#makeRoom(queuedBytes);
+  }
+
+  #makeRoom(queuedBytes: number): void {
+    const furthest = [...this.#open].sort((a, b) => b.queuedBytes - a.queuedBytes);
+    let left = queuedBytes;
+    for (const connection of furthest) {
+      if (left <= this.#options.queuesMaxBytes) return;
+      const { queuedBytes: bytes } = connection;
+      connection.cut({ bytes });
+      left -= bytes;
+    }
+  }
+}

@@ -1,0 +1,176 @@
+import { parseJson } from '../../base/json.ts';
+import type { Envelope, EnvelopeItem, EnvelopeLimits } from '../../protocol/envelope.ts';
+import { NULL_ID, pushAnswer, pushFailure } from '../../protocol/envelope-answer.ts';
+import { Failure } from '../../protocol/errors.ts';
+import { invalidSubscriptionId, parseUnsubscribe } from '../../protocol/pubsub/unsubscribe.ts';
+import { RpcError } from '../../protocol/rpc-error.ts';
+import type { SubscriptionKind } from '../../protocol/subscriptions.ts';
+import type { OpenSubscription, Session } from '../../streams/session.ts';
+import { textFrame } from '../../streams/text-frame.ts';
+import { inOrder } from '../in-order.ts';
+import type { CallPlaces } from './call-places.ts';
+import { ClientSubscriptions } from './client-subscriptions.ts';
+import { type ClientCall, decodeMessage, subscriptionMethodOf } from './decode.ts';
+import { batchFrame } from './encode.ts';
+import { errorBody } from './errors.ts';
+import type { Peer } from './peer.ts';
+
+export type ConversationOptions = Readonly<{
+  /** Calls of one connection that are answered at a time; beyond them a call gets OVERLOADED. */
+  callsInFlightMax: number;
+  /** Calls of one batch that are on their way at a time. */
+  batchConcurrency: number;
+  envelope: EnvelopeLimits;
+}>;
+
+/** What one call led to. No pieces: it has no answer. */
+type Reply = Readonly<{
+  pieces: Buffer[];
+  /** Begins to tell once the answer is on its way. */
+  opened: OpenSubscription | null;
+}>;
+
+const TRUE = Buffer.from('true');
+
+/** JSON-RPC over one connection: calls are answered as they finish, each message by one message. */
+export class Conversation {
+  readonly #session: Session;
+  readonly #peer: Peer;
+  readonly #options: ConversationOptions;
+  /** Those of all connections. */
+  readonly #places: CallPlaces;
+  readonly #subscriptions: ClientSubscriptions;
+  /** Calls under way. */
+  #inFlight = 0;
+  /** Messages whose answers have not gone out. */
+  #answering = 0;
+  /** Made with the first call: most connections only listen. */
+  #leaving: AbortController | null = null;
+
+  constructor(session: Session, peer: Peer, options: ConversationOptions, places: CallPlaces) {
+    this.#session = session;
+    this.#peer = peer;
+    this.#options = options;
+    this.#places = places;
+    this.#subscriptions = new ClientSubscriptions(peer);
+  }
+
+  /** Subscriptions that are open. */
+  get subscriptions(): number {
+    return this.#subscriptions.size;
+  }
+
+  /** Whether a message is being answered. */
+  get answering(): boolean {
+    return this.#answering > 0;
+  }
+
+  /** Takes a message of the client. */
+  receive(message: Buffer): void {
+    const { envelope, failure } = decodeMessage(message, this.#options.envelope);
+    if (failure !== null) {
+      const pieces: Buffer[] = [];
+      pushFailure(pieces, failure, NULL_ID);
+      this.#peer.send(textFrame(pieces));
+      return;
+    }
+    this.#answering += 1;
+    this.#answer(envelope)
+      .catch((thrown: unknown) => this.#peer.broke(thrown))
+      .finally(() => {
+        this.#answering -= 1;
+        this.#peer.settled();
+      });
+  }
+
+  /** The connection ends: nothing that is under way goes on, no subscription stays. */
+  close(): void {
+    this.#leaving?.abort();
+    this.#subscriptions.clear();
+    this.#session.close();
+  }
+
+  #answer({ batch, items }: Envelope): Promise<void> {
+    return batch ? this.#answerBatch(items) : this.#answerSingle(items[0] as EnvelopeItem);
+  }
+
+  async #answerSingle(item: EnvelopeItem): Promise<void> {
+    const { pieces, opened } = await this.#reply(item);
+    if (pieces.length > 0) this.#peer.send(textFrame(pieces));
+    opened?.start();
+  }
+
+  async #answerBatch(items: readonly EnvelopeItem[]): Promise<void> {
+    const replies = await inOrder(items, this.#options.batchConcurrency, (item) => this.#reply(item));
+    const answers = replies.map(({ pieces }) => pieces).filter(({ length }) => length > 0);
+    if (answers.length > 0) this.#peer.send(batchFrame(answers));
+    for (const { opened } of replies) opened?.start();
+  }
+
+  async #reply(item: EnvelopeItem): Promise<Reply> {
+    if (item.kind === 'notification' || !this.#peer.open) return silence;
+    if (item.kind === 'fault') return refusal(new Failure(item.code), item.id);
+    const method = subscriptionMethodOf(item);
+    if (method?.action === 'unsubscribe') return this.#unsubscribe(item, method.kind);
+    if (this.#inFlight >= this.#options.callsInFlightMax || !this.#places.take()) {
+      return refusal(new Failure('OVERLOADED'), item.id);
+    }
+    this.#inFlight += 1;
+    try {
+      return await (method === undefined ? this.#call(item) : this.#subscribe(item, method.kind));
+    } finally {
+      this.#inFlight -= 1;
+      this.#places.giveBack();
+    }
+  }
+
+  async #call({ method, params, id, bytes }: ClientCall): Promise<Reply> {
+    this.#leaving ??= new AbortController();
+    const { answer, failure } = await this.#session.call(method, params, bytes, this.#leaving.signal);
+    if (failure !== null) return refusal(failure, id);
+    const pieces: Buffer[] = [];
+    pushAnswer(pieces, answer, id);
+    return { pieces, opened: null };
+  }
+
+  async #subscribe({ method, params, id, bytes }: ClientCall, kind: SubscriptionKind): Promise<Reply> {
+    const subscription = this.#subscriptions.create(kind);
+    const outcome = await this.#session.subscribe(method, params, bytes, subscription);
+    if (outcome.opened === null) return refusal(outcome.refusal, id);
+    const { opened } = outcome;
+    if (!this.#peer.open) {
+      opened.close();
+      return silence;
+    }
+    return {
+      pieces: resultPieces(Buffer.from(`${this.#subscriptions.add(subscription, opened)}`), id),
+      opened,
+    };
+  }
+
+  #unsubscribe({ params, id }: ClientCall, kind: SubscriptionKind): Reply {
+    try {
+      const wanted = parseUnsubscribe(params === null ? undefined : parseJson(params.toString('utf8')));
+      if (!this.#subscriptions.end(wanted, kind)) throw invalidSubscriptionId();
+      return { pieces: resultPieces(TRUE, id), opened: null };
+    } catch (thrown) {
+      if (!(thrown instanceof RpcError)) throw thrown;
+      return refusal(thrown, id);
+    }
+  }
+}
+
+const silence: Reply = { pieces: [], opened: null };
+
+function resultPieces(body: Buffer, id: Buffer): Buffer[] {
+  const pieces: Buffer[] = [];
+  pushAnswer(pieces, { body, errorCode: 0 }, id);
+  return pieces;
+}
+
+function refusal(why: Failure | RpcError, id: Buffer): Reply {
+  const pieces: Buffer[] = [];
+  if (why instanceof Failure) pushFailure(pieces, why, id);
+  else pushAnswer(pieces, { body: errorBody(why), errorCode: why.code }, id);
+  return { pieces, opened: null };
+}

@@ -1,0 +1,17 @@
+import type { Failure } from '../../protocol/errors.ts';
+
+/** The client's end of a connection, as those see it who talk to it. */
+export interface Peer {
+  /** Whether anything may still be sent; false as soon as the connection is ending. */
+  readonly open: boolean;
+  /** Sends a frame; nothing when the connection is ending. */
+  send(frame: Buffer): void;
+  /** Sends a notification, which is metered. */
+  tell(frame: Buffer): void;
+  /** Ends the connection with the close code and text of the failure. */
+  end(failure: Failure): void;
+  /** A message was answered. */
+  settled(): void;
+  /** Something of ours went wrong: logged, and the connection ends with INTERNAL. */
+  broke(thrown: unknown): void;
+}

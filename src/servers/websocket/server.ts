@@ -1,0 +1,164 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { type Server, WebSocketServer } from 'ws';
+import type { Logger } from '../../base/log.ts';
+import type { Network } from '../../protocol/call.ts';
+import { envelopeLimits } from '../../protocol/envelope.ts';
+import { Failure } from '../../protocol/errors.ts';
+import { outboxDefaults } from '../../streams/outbox.ts';
+import type { Session, StreamDoor } from '../../streams/session.ts';
+import { credentialOf } from '../credential.ts';
+import { refuse, refuseSocket } from '../http-refuse.ts';
+import type { HttpRoutes, HttpUpgrade } from '../http-route.ts';
+import { CallPlaces } from './call-places.ts';
+import { ClientSocket } from './client-socket.ts';
+import { Connection, type ConnectionOptions, type ConnectionSurroundings } from './connection.ts';
+import { Connections, type ConnectionsOptions } from './connections.ts';
+import { handshakeFault, upgradeHeaders } from './handshake.ts';
+
+export type WebSocketOptions = ConnectionOptions &
+  ConnectionsOptions &
+  Readonly<{
+    path: string;
+    /** The network that calls on this path go to. */
+    network: Network;
+    /** Connections of all keys together; beyond them a handshake gets OVERLOADED. */
+    connectionsMax: number;
+    /** Calls of all connections that are answered at a time; beyond them a call gets OVERLOADED. */
+    allCallsInFlightMax: number;
+    /** How long the client's close frame is waited for before the socket is closed. */
+    closeTimeoutMs: number;
+  }>;
+
+export const webSocketOptions: WebSocketOptions = {
+  path: '/v1/ws',
+  network: 'mainnet-beta',
+  connectionsMax: 10_000,
+  callsInFlightMax: 64,
+  allCallsInFlightMax: 5_000,
+  batchConcurrency: 8,
+  ...outboxDefaults,
+  queuesMaxBytes: 512 * 1024 * 1024,
+  pingIntervalMs: 30_000,
+  pongTimeoutMs: 30_000,
+  idleTimeoutMs: 600_000,
+  closeTimeoutMs: 5_000,
+  lookIntervalMs: 1_000,
+  envelope: envelopeLimits,
+};
+
+/** Fragments of one message: each may keep alive the whole piece in which it came. */
+const FRAGMENTS_MAX = 128;
+/** Bytes of a message that come at once at least, on average; what comes in smaller pieces is refused. */
+const PIECE_LEAST_BYTES = 512;
+const PIECES_LEAST = 128;
+
+/** JSON-RPC over WebSocket: the handshake, and the connections that come of it. */
+export class WebSocketDialect implements HttpUpgrade {
+  readonly protocol = 'websocket';
+  readonly #door: StreamDoor;
+  readonly #options: WebSocketOptions;
+  readonly #connections: Connections;
+  readonly #surroundings: ConnectionSurroundings;
+  /** By the bytes of a message that a plan allows. There are as many as plans have different limits. */
+  readonly #receivers = new Map<number, Receiver>();
+
+  constructor(door: StreamDoor, log: Logger, options: Partial<WebSocketOptions> = {}) {
+    this.#door = door;
+    this.#options = { ...webSocketOptions, ...options };
+    this.#connections = new Connections(this.#options);
+    this.#surroundings = {
+      options: this.#options,
+      places: new CallPlaces(this.#options.allCallsInFlightMax),
+      log,
+      gone: (connection) => this.#connections.delete(connection),
+    };
+  }
+
+  get path(): string {
+    return this.#options.path;
+  }
+
+  /** Connections that are open. */
+  get size(): number {
+    return this.#connections.size;
+  }
+
+  /** What plain requests get on the path. */
+  get routes(): HttpRoutes {
+    const { upgrade } = upgradeHeaders;
+    return new Map([
+      [
+        this.path,
+        new Map([
+          [
+            'GET',
+            (request, response) => refuse(request, response, new Failure('UPGRADE_REQUIRED'), { upgrade }),
+          ],
+        ]),
+      ],
+    ]);
+  }
+
+  accept(request: IncomingMessage, socket: Socket, head: Buffer, query: string): void {
+    const fault = handshakeFault(request);
+    if (fault !== null) {
+      refuseSocket(socket, fault, fault.code === 'UPGRADE_REQUIRED' ? upgradeHeaders : {});
+      return;
+    }
+    let connection: Connection | null = null;
+    try {
+      if (this.size >= this.#options.connectionsMax) throw new Failure('OVERLOADED');
+      const onEnd = (failure: Failure): void => connection?.end(failure);
+      const session = this.#door.connect(credentialOf(request, query), 'rpc', this.#options.network, onEnd);
+      connection = this.#shakeHands(request, socket, head, session);
+    } catch (thrown) {
+      if (!(thrown instanceof Failure)) throw thrown;
+      refuseSocket(socket, thrown);
+    }
+  }
+
+  drain(graceMs: number): Promise<boolean> {
+    return this.#connections.drain(graceMs);
+  }
+
+  /** @returns null when the client was gone already. */
+  #shakeHands(request: IncomingMessage, socket: Socket, head: Buffer, session: Session): Connection | null {
+    // None is spoken here, and one that is malformed is no reason to refuse.
+    delete request.headers['sec-websocket-protocol'];
+    let connection: Connection | null = null;
+    this.#receiver(session.limits.messageMaxBytes).handleUpgrade(request, socket, head, (client) => {
+      connection = new Connection(client, socket, session, this.#surroundings);
+      this.#connections.add(connection);
+    });
+    if (connection === null) session.close();
+    return connection;
+  }
+
+  #receiver(messageMaxBytes: number): Receiver {
+    const known = this.#receivers.get(messageMaxBytes);
+    if (known !== undefined) return known;
+    const made = createReceiver(messageMaxBytes, this.#options.closeTimeoutMs);
+    this.#receivers.set(messageMaxBytes, made);
+    return made;
+  }
+}
+
+/** What shakes hands, and reads frames under one limit of messages. */
+type Receiver = Server<typeof ClientSocket>;
+
+function createReceiver(messageMaxBytes: number, closeTimeoutMs: number): Receiver {
+  const options = {
+    noServer: true,
+    clientTracking: false,
+    perMessageDeflate: false,
+    // Ours, in the queue with everything else.
+    autoPong: false,
+    WebSocket: ClientSocket,
+    maxPayload: messageMaxBytes,
+    maxFragments: FRAGMENTS_MAX,
+    maxBufferedChunks: Math.max(PIECES_LEAST, Math.ceil(messageMaxBytes / PIECE_LEAST_BYTES)),
+    closeTimeout: closeTimeoutMs,
+  };
+  return new WebSocketServer(options);
+}

@@ -1,0 +1,341 @@
+import { once } from 'node:events';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { result, type Wire } from './start-door.ts';
+import { type Client, clientFrame, closeOf, WebSocketDoor } from './start-websocket-door.ts';
+
+const MEBIBYTE = 1024 * 1024;
+const CALL = '{"jsonrpc":"2.0","id":1,"method":"getSlot"}';
+const SUBSCRIBE = '{"jsonrpc":"2.0","id":1,"method":"slotSubscribe"}';
+
+let door: WebSocketDoor;
+
+beforeEach(async () => {
+  door = await new WebSocketDoor().listen();
+});
+
+afterEach(() => door.stop());
+
+async function restart(...options: ConstructorParameters<typeof WebSocketDoor>): Promise<void> {
+  await door.stop();
+  door = await new WebSocketDoor(...options).listen();
+}
+
+/** A subscriber that does not read. */
+async function deafWire(): Promise<Wire> {
+  const wire = await door.shakenWire();
+  wire.socket.write(clientFrame(0x81, Buffer.from(SUBSCRIBE)));
+  await wire.until(/"id":1}/);
+  wire.socket.pause();
+  return wire;
+}
+
+const gone = () => expect.poll(() => door.webSocket.size, { timeout: 10_000 }).toBe(0);
+
+describe('a key that ends', () => {
+  it.each(['revoked', 'disabled'] as const)('because it is %s closes its connections', async (state) => {
+    const key = door.createKey();
+    const other = await door.connect();
+    const clients = [await door.connect(key), await door.connect(key)];
+    await clients[0]?.ask('slotSubscribe');
+    const before = performance.now();
+    door.changeKey(key, { state });
+    for (const client of clients) {
+      expect(await client.closed).toEqual({
+        code: 1008,
+        reason: 'The API key is invalid, inactive or expired',
+      });
+    }
+    expect(performance.now() - before).toBeLessThan(1_000);
+    expect(await other.ask('getSlot')).toMatchObject({ id: 1 });
+  });
+
+  it('because it expires closes its connections within a second', async () => {
+    const expiresAt = Date.now() + 300;
+    const client = await door.connect(door.createKey({}, { expiresAt }));
+    expect((await client.closed).code).toBe(1008);
+    expect(Date.now() - expiresAt).toBeLessThan(1_000);
+    expect(Date.now()).toBeGreaterThanOrEqual(expiresAt);
+  });
+});
+
+describe('a client that does not read', () => {
+  it('is told how far it is behind, and cut, with bounded memory', async () => {
+    await restart({ webSocket: { queueMaxBytes: 256 * 1024, closeTimeoutMs: 200 } });
+    const reader = await door.connect();
+    await reader.ask('slotSubscribe');
+    const wire = await deafWire();
+    const big = JSON.stringify('x'.repeat(64 * 1024));
+    const before = process.memoryUsage().arrayBuffers;
+    let most = 0;
+    for (let told = 0; told < 2_000 && door.webSocket.size === 2; told++) {
+      door.feed.tell('slot', big);
+      await reader.next();
+      most = Math.max(most, process.memoryUsage().arrayBuffers - before);
+      reader.received.fill('');
+    }
+    expect(door.webSocket.size).toBe(1);
+    expect(most).toBeLessThan(64 * MEBIBYTE);
+    wire.socket.destroy();
+  });
+
+  it('reads why, when it reads at last', async () => {
+    await restart({ webSocket: { queueMaxBytes: 64 * 1024, closeTimeoutMs: 5_000 } });
+    const wire = await deafWire();
+    const big = JSON.stringify('x'.repeat(64 * 1024));
+    const { promise: cut, resolve } = Promise.withResolvers<void>();
+    const opening = door.feed.openings[0];
+    const tell = (): void => {
+      for (let told = 0; told < 20; told++) door.feed.tell('slot', big);
+      if (door.gate.topics > 0 && opening !== undefined && door.usage.snapshot().length < 2)
+        setImmediate(tell);
+      else resolve();
+    };
+    tell();
+    await cut;
+    wire.socket.resume();
+    const { code, reason } = closeOf(await wire.until(/bytes behind\)$/));
+    expect(code).toBe(1013);
+    expect(reason).toMatch(
+      /^The client reads more slowly than messages come: read faster or subscribe to less \(\d+ bytes behind\)$/,
+    );
+    wire.socket.destroy();
+  });
+
+  it('may fall behind within the limit, and then hears all', async () => {
+    const wire = await deafWire();
+    const big = JSON.stringify('x'.repeat(64 * 1024));
+    for (let told = 0; told < 100; told++) door.feed.tell('slot', big);
+    door.feed.tell('slot', '"end"');
+    wire.socket.resume();
+    const received = await wire.until(/"end"/);
+    expect(received.split('slotNotification')).toHaveLength(102);
+    wire.socket.destroy();
+  });
+
+  it('is cut first when all queues together take too much', async () => {
+    await restart({
+      webSocket: { queuesMaxBytes: 8 * MEBIBYTE, lookIntervalMs: 50, queueMaxBytes: 64 * MEBIBYTE },
+    });
+    const reader = await door.connect();
+    await reader.ask('slotSubscribe');
+    const wire = await deafWire();
+    const big = JSON.stringify('x'.repeat(MEBIBYTE));
+    for (let told = 0; told < 40 && door.webSocket.size === 2; told++) {
+      door.feed.tell('slot', big);
+      await reader.next();
+    }
+    wire.socket.resume();
+    expect(closeOf(await wire.until(/bytes behind\)$/)).code).toBe(1013);
+    wire.socket.destroy();
+    expect(await reader.ask('getSlot')).toMatchObject({ id: 1 });
+  });
+});
+
+describe('a client that goes quiet', () => {
+  it('is pinged, and cut when it does not answer', async () => {
+    await restart({
+      webSocket: { pingIntervalMs: 50, pongTimeoutMs: 100, lookIntervalMs: 10, closeTimeoutMs: 100 },
+    });
+    const wire = await door.shakenWire();
+    const received = Buffer.from(await wire.ended(), 'latin1');
+    expect(received.subarray(0, 2)).toEqual(Buffer.from([0x89, 0]));
+    expect(closeOf(wire.received)).toEqual({ code: 1001, reason: 'The client did not answer a ping' });
+    await gone();
+  });
+
+  it('stays while it answers pings', async () => {
+    await restart({ webSocket: { pingIntervalMs: 30, pongTimeoutMs: 60, lookIntervalMs: 10 } });
+    const client = await door.connect();
+    for (let count = 0; count < 8; count++) await once(client.socket, 'ping');
+    expect(await client.ask('getSlot')).toMatchObject({ id: 1 });
+  });
+
+  it('is closed when it has no subscription and sends nothing', async () => {
+    await restart({ webSocket: { idleTimeoutMs: 100, lookIntervalMs: 10 } });
+    const client = await door.connect();
+    expect(await client.closed).toEqual({
+      code: 1000,
+      reason: 'Nothing came or went for too long: subscribe to something or send a ping',
+    });
+  });
+
+  it('stays while it has a subscription, a call under way, or pings', async () => {
+    await restart({ webSocket: { idleTimeoutMs: 150, lookIntervalMs: 10 } });
+    door.answer = () => new Promise(() => {});
+    const [subscribed, calling, pinging, idle] = [
+      await door.connect(),
+      await door.connect(),
+      await door.connect(),
+      await door.connect(),
+    ];
+    await subscribed.ask('slotSubscribe');
+    calling.send('getSlot');
+    const timer = setInterval(() => pinging.socket.ping(), 20);
+    await idle.closed;
+    await (await door.connect()).closed;
+    await expect.poll(() => door.webSocket.size).toBe(3);
+    clearInterval(timer);
+    await subscribed.ask('slotUnsubscribe', [1]);
+    await Promise.all([subscribed.closed, pinging.closed]);
+    calling.socket.terminate();
+  });
+});
+
+describe('bytes that are no frame of a client', () => {
+  const faults: [string, Buffer, number, string][] = [
+    ['garbage', Buffer.from('GET / HTTP/1.1\r\n\r\n'), 1002, 'The bytes are not'],
+    ['no mask', Buffer.from([0x81, 2, 0x7b, 0x7d]), 1002, 'The bytes are not'],
+    ['reserved bits', Buffer.from([0xc1, 0x80, 0, 0, 0, 0]), 1002, 'The bytes are not'],
+    ['an unknown opcode', Buffer.from([0x83, 0x80, 0, 0, 0, 0]), 1002, 'The bytes are not'],
+    ['a fragment of nothing', clientFrame(0x80, Buffer.from('x')), 1002, 'The bytes are not'],
+    ['a ping in fragments', clientFrame(0x09, Buffer.from('x')), 1002, 'The bytes are not'],
+    ['a ping that is too long', clientFrame(0x89, Buffer.alloc(126)), 1002, 'The bytes are not'],
+    ['text that is not UTF-8', clientFrame(0x81, Buffer.from([0xff, 0xfe])), 1007, 'Parse error'],
+    ['a close code that means nothing', clientFrame(0x88, Buffer.from([0, 5])), 1002, 'The bytes are not'],
+  ];
+  it.each(faults)('such as %s end the connection', async (_, bytes, code, reason) => {
+    const wire = await door.shakenWire();
+    wire.socket.write(bytes);
+    const close = closeOf(await wire.ended());
+    expect(close.code).toBe(code);
+    expect(close.reason).toContain(reason);
+    await gone();
+    expect(door.lines).toEqual([]);
+  });
+
+  it('that go on without end are not kept', async () => {
+    await restart({ webSocket: { closeTimeoutMs: 300 } });
+    const wire = await door.shakenWire();
+    // Goes on writing when the other side has said its last.
+    wire.socket.allowHalfOpen = true;
+    const garbage = Buffer.alloc(MEBIBYTE, 0xff);
+    const before = process.memoryUsage().arrayBuffers;
+    let most = 0;
+    const ended = wire.ended();
+    while (!wire.closed && wire.socket.writable) {
+      if (!wire.socket.write(garbage))
+        await Promise.race([once(wire.socket, 'drain').catch(() => {}), ended]);
+      most = Math.max(most, process.memoryUsage().arrayBuffers - before);
+    }
+    await gone();
+    expect(most).toBeLessThan(64 * MEBIBYTE);
+  });
+});
+
+describe('a message that is too large', () => {
+  const limits = { wsMessageMaxBytes: 2_000 };
+  const tooLarge = { code: 1009, reason: 'The message is larger than this key may send' };
+
+  it('is refused by the limit of the plan, one byte above it', async () => {
+    const client = await door.connect(door.createKey(limits));
+    client.socket.send(CALL.padEnd(2_000));
+    expect(await client.nextJson()).toMatchObject({ id: 1 });
+    client.socket.send(CALL.padEnd(2_001));
+    expect(await client.closed).toEqual(tooLarge);
+    expect(door.asked).toHaveLength(1);
+  });
+
+  it('is refused by its announced length, before it was sent', async () => {
+    const wire = await door.shakenWire(door.createKey(limits));
+    wire.socket.write(Buffer.from([0x81, 0xff, 0, 0, 0, 1, 0, 0, 0, 0]));
+    expect(closeOf(await wire.ended())).toEqual(tooLarge);
+  });
+
+  it('is refused in fragments too, however many they are', async () => {
+    const inLength = await door.shakenWire(door.createKey(limits));
+    inLength.socket.write(clientFrame(0x01, Buffer.alloc(1_500, 0x20)));
+    inLength.socket.write(clientFrame(0x00, Buffer.alloc(1_500, 0x20)));
+    expect(closeOf(await inLength.ended())).toEqual(tooLarge);
+
+    const inNumber = await door.shakenWire();
+    inNumber.socket.write(clientFrame(0x01, Buffer.from(' ')));
+    inNumber.socket.write(
+      Buffer.concat(Array.from({ length: 500 }, () => clientFrame(0x00, Buffer.from(' ')))),
+    );
+    expect(closeOf(await inNumber.ended())).toEqual(tooLarge);
+  });
+
+  it('may come in fragments, with pings between them', async () => {
+    const wire = await door.shakenWire();
+    const half = 20;
+    wire.socket.write(clientFrame(0x01, Buffer.from(CALL.slice(0, half))));
+    wire.socket.write(clientFrame(0x89, Buffer.from('ping')));
+    wire.socket.write(clientFrame(0x80, Buffer.from(CALL.slice(half))));
+    const received = await wire.until(/"id":1}$/);
+    expect(received).toContain('\x8a\x04ping');
+    wire.socket.destroy();
+  });
+});
+
+it('answers each ping with its content, and a flood of them within bounds', async () => {
+  await restart({ webSocket: { queueMaxBytes: 128 * 1024, closeTimeoutMs: 200 } });
+  const wire = await door.shakenWire();
+  wire.socket.pause();
+  const flood = Buffer.concat(Array.from({ length: 5_000 }, () => clientFrame(0x89, Buffer.alloc(125))));
+  const before = process.memoryUsage().arrayBuffers;
+  let most = 0;
+  const ended = Promise.race([wire.ended(), gone()]);
+  while (door.webSocket.size > 0 && !wire.closed) {
+    if (!wire.socket.write(flood)) await Promise.race([once(wire.socket, 'drain').catch(() => {}), ended]);
+    most = Math.max(most, process.memoryUsage().arrayBuffers - before);
+  }
+  expect(most).toBeLessThan(64 * MEBIBYTE);
+  wire.socket.destroy();
+});
+
+describe('draining', () => {
+  it('tells every connection to come again, and ends when they have gone', async () => {
+    const clients = await Promise.all(Array.from({ length: 20 }, () => door.connect()));
+    await Promise.all(clients.map((client) => client.ask('slotSubscribe')));
+    const drained = door.http.drain(10_000);
+    const endings = await Promise.all(clients.map(({ closed }) => closed));
+    const told = { code: 1012, reason: 'This server is about to restart: connect again' };
+    expect(endings).toEqual(Array(20).fill(told));
+    expect(await drained).toBe(true);
+  });
+
+  it('lets calls under way be answered first', async () => {
+    const slow = Promise.withResolvers<void>();
+    door.answer = async () => {
+      await slow.promise;
+      return result('"late"');
+    };
+    const client = await door.connect();
+    client.send('getSlot');
+    await expect.poll(() => door.asked.length).toBe(1);
+    const drained = door.http.drain(10_000);
+    slow.resolve();
+    expect(await client.nextJson()).toMatchObject({ result: 'late' });
+    expect((await client.closed).code).toBe(1012);
+    expect(await drained).toBe(true);
+  });
+
+  it('takes no new connections, already while load balancers take notice', async () => {
+    const path = `/v1/ws?api-key=${door.createKey()}`;
+    const drained = door.http.drain(1_000, 200);
+    expect(await door.refusal(path)).toMatchObject({
+      status: 503,
+      body: { error: { data: { code: 'DRAINING' } } },
+    });
+    await drained;
+  });
+
+  it('cuts who does not go in time', async () => {
+    door.answer = () => new Promise(() => {});
+    const stubborn = await door.shakenWire();
+    const calling = await door.connect();
+    calling.send('getSlot');
+    await expect.poll(() => door.asked.length).toBe(1);
+    expect(await door.http.drain(500)).toBe(false);
+    expect(closeOf(await stubborn.ended()).code).toBe(1012);
+    expect((await calling.closed).code).toBe(1012);
+  });
+});
+
+it('goes on with the others when one breaks', async () => {
+  const clients: Client[] = [await door.connect(), await door.connect()];
+  for (const client of clients) await client.ask('slotSubscribe');
+  clients[0]?.socket.terminate();
+  door.feed.tell('slot', '7');
+  expect(await clients[1]?.nextJson()).toMatchObject({ params: { result: 7 } });
+});

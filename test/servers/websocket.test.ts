@@ -1,0 +1,509 @@
+import { once } from 'node:events';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import WebSocket from 'ws';
+import { Failure } from '../../src/protocol/errors.ts';
+import { RpcError } from '../../src/protocol/rpc-error.ts';
+import { result } from './start-door.ts';
+import { handshake, readRefusal, WebSocketDoor } from './start-websocket-door.ts';
+
+const ACCOUNT = ['11111111111111111111111111111111', { commitment: 'confirmed' }];
+
+let door: WebSocketDoor;
+
+beforeEach(async () => {
+  door = await new WebSocketDoor().listen();
+});
+
+afterEach(() => door.stop());
+
+async function restart(...options: ConstructorParameters<typeof WebSocketDoor>): Promise<void> {
+  await door.stop();
+  door = await new WebSocketDoor(...options).listen();
+}
+
+describe('a handshake', () => {
+  it('succeeds with the key in the query, or as a bearer', async () => {
+    const key = door.createKey();
+    for (const client of [
+      await door.connect(key),
+      await door.connect(null, { headers: { authorization: `Bearer ${key}` } }),
+    ]) {
+      expect(await client.ask('getSlot')).toEqual({ jsonrpc: '2.0', result: { params: null }, id: 1 });
+    }
+  });
+
+  const refused: [string, () => string, number, string][] = [
+    ['without a key', () => '/v1/ws', 401, 'MISSING_KEY'],
+    ['with a key that does not exist', () => '/v1/ws?api-key=nonsense', 403, 'INVALID_KEY'],
+    [
+      'with a revoked key',
+      () => `/v1/ws?api-key=${door.createKey({}, { state: 'revoked' })}`,
+      403,
+      'INVALID_KEY',
+    ],
+    [
+      'with the key of another product',
+      () => `/v1/ws?api-key=${door.createKey({}, {}, 'grpc')}`,
+      403,
+      'UNAUTHORIZED_PRODUCT',
+    ],
+    ['on a path that does not exist', () => `/v1/wss?api-key=${door.createKey()}`, 404, 'NOT_FOUND'],
+    ['on the path of another dialect', () => `/v1/rpc?api-key=${door.createKey()}`, 404, 'NOT_FOUND'],
+  ];
+  it.each(refused)('%s is refused in HTTP', async (_, path, status, code) => {
+    const refusal = await door.refusal(path());
+    expect(refusal).toMatchObject({ status, body: { id: null, error: { data: { code } } } });
+    expect(refusal.head).toContain('content-type: application/json');
+    expect(refusal.head).toContain('connection: close');
+  });
+
+  const malformed: [string, Record<string, string>, number, string][] = [
+    ['another version', { 'sec-websocket-version': '8' }, 426, 'UPGRADE_REQUIRED'],
+    ['no version', { 'sec-websocket-version': '' }, 426, 'UPGRADE_REQUIRED'],
+    ['no key of its own', { 'sec-websocket-key': '' }, 400, 'MALFORMED_HTTP'],
+    ['a key of another length', { 'sec-websocket-key': 'abc' }, 400, 'MALFORMED_HTTP'],
+    ['no Host', { host: '' }, 400, 'MALFORMED_HTTP'],
+  ];
+  it.each(malformed)('with %s is refused', async (_, headers, status, code) => {
+    const refusal = await door.refusal(`/v1/ws?api-key=${door.createKey()}`, headers);
+    expect(refusal).toMatchObject({ status, body: { error: { data: { code } } } });
+    if (status === 426) expect(refusal.head).toContain('sec-websocket-version: 13');
+    expect(door.webSocket.size).toBe(0);
+  });
+
+  it('that was meant as a plain request is told to upgrade', async () => {
+    const url = door.url(null).replace('ws:', 'http:');
+    const response = await fetch(url);
+    expect([response.status, response.headers.get('upgrade')]).toEqual([426, 'websocket']);
+    expect(await response.json()).toMatchObject({ error: { data: { code: 'UPGRADE_REQUIRED' } } });
+    expect((await fetch(url, { method: 'POST' })).status).toBe(405);
+  });
+
+  it('asks for no other protocol: such a request is answered as if it had not asked', async () => {
+    const wire = door.wire();
+    const body = '{"jsonrpc":"2.0","id":1,"method":"getSlot"}';
+    wire.socket.write(
+      `POST /v1/rpc HTTP/1.1\r\nhost: x\r\nconnection: upgrade, http2-settings\r\nupgrade: h2c\r\n` +
+        `content-type: application/json\r\nauthorization: Bearer ${door.createKey()}\r\n` +
+        `content-length: ${body.length}\r\n\r\n${body}`,
+    );
+    expect(await wire.until(/"id":1}\n$/)).toMatch(/^HTTP\/1\.1 200/);
+    wire.socket.destroy();
+  });
+
+  it('is refused with 429 beyond the connections of the plan, and not when one has ended', async () => {
+    const key = door.createKey({ wsConnectionsMax: 2 });
+    const client = await door.connect(key);
+    await door.connect(key);
+    expect(await door.refusal(`/v1/ws?api-key=${key}`)).toMatchObject({
+      status: 429,
+      body: { error: { data: { code: 'CONNECTION_LIMIT', connectionsMax: 2 } } },
+    });
+    client.socket.close();
+    await expect.poll(() => door.webSocket.size).toBe(1);
+    await door.connect(key);
+  });
+
+  it('is refused with 429 and the time to wait beyond the rate of the plan', async () => {
+    const key = door.createKey({ rpcPerSecond: 0.01, rpcBurst: 1 });
+    await door.connect(key);
+    const refusal = await door.refusal(`/v1/ws?api-key=${key}`);
+    expect(refusal).toMatchObject({ status: 429, body: { error: { data: { code: 'RATE_LIMITED' } } } });
+    expect(refusal.head).toMatch(/retry-after: \d+/);
+  });
+
+  it('is refused with 503 beyond the connections of the server', async () => {
+    await restart({ webSocket: { connectionsMax: 1 } });
+    await door.connect();
+    expect(await door.refusal(`/v1/ws?api-key=${door.createKey()}`)).toMatchObject({
+      status: 503,
+      body: { error: { data: { code: 'OVERLOADED' } } },
+    });
+  });
+
+  it('negotiates neither a subprotocol nor compression', async () => {
+    const wire = door.wire();
+    const offers = {
+      'sec-websocket-protocol': 'chat, ,,superchat',
+      'sec-websocket-extensions': 'permessage-deflate; client_max_window_bits',
+    };
+    wire.socket.write(handshake(`/v1/ws?api-key=${door.createKey()}`, offers));
+    const head = (await wire.until(/\r\n\r\n/)).toLowerCase();
+    expect(head).toMatch(/^http\/1\.1 101/);
+    expect(head).not.toMatch(/sec-websocket-(protocol|extensions)/);
+    wire.socket.destroy();
+  });
+
+  it('may be followed by the first message at once', async () => {
+    const wire = door.wire();
+    const text = '{"jsonrpc":"2.0","id":1,"method":"getSlot"}';
+    const frame = Buffer.concat([Buffer.from([0x81, 0x80 | text.length, 0, 0, 0, 0]), Buffer.from(text)]);
+    const key = door.createKey();
+    wire.socket.write(Buffer.concat([Buffer.from(handshake(`/v1/ws?api-key=${key}`)), frame]));
+    expect(await wire.until(/"id":1}$/)).toContain('{"jsonrpc":"2.0","result":{"params":null},"id":1}');
+    wire.socket.destroy();
+  });
+
+  it('that breaks off, or ends in the middle, leaves nothing behind', async () => {
+    await restart({ http: { headersTimeoutMs: 200, requestTimeoutMs: 200 } });
+    const half = door.wire();
+    half.socket.write(handshake(`/v1/ws?api-key=${door.createKey()}`).slice(0, -4));
+    expect(readRefusal(await half.ended()).status).toBe(408);
+    const gone = door.wire();
+    gone.socket.end(handshake(`/v1/ws?api-key=${door.createKey()}`));
+    await gone.ended();
+    await expect.poll(() => door.webSocket.size).toBe(0);
+  });
+});
+
+describe('a subscription', () => {
+  it('is acknowledged, told and ended', async () => {
+    const client = await door.connect();
+    expect(await client.ask('accountSubscribe', ACCOUNT, 'a')).toEqual({
+      jsonrpc: '2.0',
+      result: 1,
+      id: 'a',
+    });
+    door.feed.tell('account', '{"value":18446744073709551615}');
+    expect(await client.next()).toBe(
+      '{"jsonrpc":"2.0","method":"accountNotification","params":{"result":{"value":18446744073709551615},"subscription":1}}',
+    );
+    expect(await client.ask('accountUnsubscribe', [1])).toEqual({ jsonrpc: '2.0', result: true, id: 1 });
+    door.feed.tell('account', '{}');
+    await client.settle();
+    expect(client.received).toHaveLength(3);
+  });
+
+  it('is acknowledged before anything is told, however early that comes', async () => {
+    door.feed.gate = async () => door.feed.openings.at(-1)?.listener.notify(Buffer.from('1'), false);
+    const client = await door.connect();
+    expect(await client.ask('slotSubscribe')).toMatchObject({ result: 1 });
+    expect(await client.nextJson()).toMatchObject({ method: 'slotNotification', params: { result: 1 } });
+  });
+
+  it('has an id of its own each time, counted from 1 in each connection and never used again', async () => {
+    const [one, other] = [await door.connect(), await door.connect()];
+    expect(await one.ask('slotSubscribe')).toMatchObject({ result: 1 });
+    expect(await one.ask('slotSubscribe')).toMatchObject({ result: 2 });
+    expect(await one.ask('slotUnsubscribe', [2])).toMatchObject({ result: true });
+    expect(await one.ask('rootSubscribe')).toMatchObject({ result: 3 });
+    expect(await other.ask('slotSubscribe')).toMatchObject({ result: 1 });
+  });
+
+  it('that is asked for twice is told twice, each under its id', async () => {
+    const client = await door.connect();
+    await client.ask('slotSubscribe');
+    await client.ask('slotSubscribe');
+    door.feed.tell('slot', '9');
+    const told = [await client.nextJson(), await client.nextJson()];
+    expect(told).toMatchObject([{ params: { subscription: 1 } }, { params: { subscription: 2 } }]);
+  });
+
+  it.each([
+    ['an id that is not there', 'slotUnsubscribe', [7]],
+    ['an id of another kind', 'rootUnsubscribe', [1]],
+    ['an id beyond all numbers', 'slotUnsubscribe', [2 ** 60]],
+  ])('is not ended by %s', async (_, method, params) => {
+    const client = await door.connect();
+    await client.ask('slotSubscribe');
+    expect(await client.ask(method, params)).toEqual({
+      jsonrpc: '2.0',
+      error: { code: -32602, message: 'Invalid subscription id.' },
+      id: 1,
+    });
+    door.feed.tell('slot', '1');
+    expect(await client.nextJson()).toMatchObject({ method: 'slotNotification' });
+  });
+
+  it('is not ended twice, and not by another connection', async () => {
+    const [one, other] = [await door.connect(), await door.connect()];
+    await one.ask('slotSubscribe');
+    expect(await other.ask('slotUnsubscribe', [1])).toMatchObject({ error: { code: -32602 } });
+    await one.ask('slotUnsubscribe', [1]);
+    expect(await one.ask('slotUnsubscribe', [1])).toMatchObject({ error: { code: -32602 } });
+  });
+
+  it('to a signature is over with its last notification', async () => {
+    const client = await door.connect();
+    await client.ask('signatureSubscribe', ['1'.repeat(64)]);
+    door.feed.tell('signature', '{"err":null}', true);
+    expect(await client.nextJson()).toMatchObject({ method: 'signatureNotification' });
+    expect(await client.ask('signatureUnsubscribe', [1])).toMatchObject({ error: { code: -32602 } });
+  });
+
+  it('is refused in the words of the method, of the node or of the plan', async () => {
+    const client = await door.connect(door.createKey({ wsSubscriptionsMax: 1 }));
+    expect(await client.ask('accountSubscribe', ['x'])).toEqual({
+      jsonrpc: '2.0',
+      error: { code: -32602, message: 'Invalid Request: Invalid pubkey provided' },
+      id: 1,
+    });
+    door.feed.gate = () => Promise.reject(new RpcError(-32601, 'Method not found'));
+    expect(await client.ask('voteSubscribe')).toMatchObject({
+      error: { code: -32601, message: 'Method not found' },
+    });
+    door.feed.gate = () => Promise.reject(new Failure('UPSTREAM_UNAVAILABLE'));
+    expect(await client.ask('voteSubscribe')).toMatchObject({
+      error: { code: -32050, data: { code: 'UPSTREAM_UNAVAILABLE', retryAfter: 1 } },
+    });
+    door.feed.gate = async () => {};
+    await client.ask('slotSubscribe');
+    expect(await client.ask('slotSubscribe')).toMatchObject({
+      error: { code: -32059, data: { code: 'SUBSCRIPTION_LIMIT', subscriptionsMax: 1 } },
+    });
+  });
+
+  it('costs one opening of the feed for a hundred clients, and all get the same bytes', async () => {
+    const key = door.createKey();
+    const clients = await Promise.all(Array.from({ length: 100 }, () => door.connect(key)));
+    await Promise.all(clients.map((client) => client.ask('accountSubscribe', ACCOUNT)));
+    door.feed.tell('account', '{"value":null}');
+    const told = await Promise.all(clients.map((client) => client.next()));
+    expect([door.feed.openings.length, new Set(told).size, told.length]).toEqual([1, 1, 100]);
+  });
+
+  it('ends at the feed once the last client has left and the grace period is over', async () => {
+    await restart({ gate: { topics: { graceMs: 50 } } });
+    const clients = [await door.connect(), await door.connect()];
+    for (const client of clients) await client.ask('slotSubscribe');
+    clients[0]?.socket.terminate();
+    await expect.poll(() => door.webSocket.size).toBe(1);
+    clients[1]?.socket.close();
+    await expect.poll(() => door.feed.live.length).toBe(0);
+    expect(door.feed.openings).toHaveLength(1);
+  });
+
+  it('that the feed gives up ends the connection, so that the client knows', async () => {
+    const client = await door.connect();
+    await client.ask('slotSubscribe');
+    door.feed.openings[0]?.listener.fail(new Failure('UPSTREAM_UNAVAILABLE'));
+    expect(await client.closed).toEqual({
+      code: 1013,
+      reason: 'The upstream service is temporarily unavailable',
+    });
+  });
+});
+
+describe('a message', () => {
+  it('may hold any call, answered as over HTTP and metered alike', async () => {
+    const client = await door.connect();
+    const text = '{"jsonrpc":"2.0","id":"x\\u0041","method":"getBlock","params":[18446744073709551615]}';
+    client.socket.send(text);
+    expect(await client.next()).toBe(
+      '{"jsonrpc":"2.0","result":{"params":[18446744073709551615]},"id":"x\\u0041"}',
+    );
+    const met = { method: 'getBlock', requests: 1, bytesIn: text.length, credits: 5 };
+    expect(door.usage.drain()).toMatchObject([met]);
+  });
+
+  it('may be binary when it holds UTF-8', async () => {
+    const client = await door.connect();
+    client.socket.send(Buffer.from('{"jsonrpc":"2.0","id":1,"method":"getSlot"}'), { binary: true });
+    expect(await client.nextJson()).toMatchObject({ result: { params: null } });
+  });
+
+  const faulty: [string, string, unknown][] = [
+    ['no JSON', '{', { error: { code: -32700, message: 'Parse error' }, id: null }],
+    ['nothing', '', { error: { code: -32700 }, id: null }],
+    ['no version', '{"id":1,"method":"getSlot"}', { error: { code: -32600 }, id: 1 }],
+    [
+      'named params of a known method',
+      '{"jsonrpc":"2.0","id":1,"method":"getSlot","params":{}}',
+      { error: { code: -32602, message: '`params` should be an array' } },
+    ],
+    [
+      'named params of a subscription',
+      '{"jsonrpc":"2.0","id":1,"method":"accountSubscribe","params":{}}',
+      { error: { code: -32602 } },
+    ],
+  ];
+  it.each(faulty)('of %s is answered with an error, and the connection goes on', async (_, text, error) => {
+    const client = await door.connect();
+    client.socket.send(text);
+    expect(await client.nextJson()).toMatchObject(error as object);
+    expect(await client.ask('getSlot')).toMatchObject({ id: 1, result: {} });
+  });
+
+  it('without an id is not executed and not answered', async () => {
+    const client = await door.connect();
+    client.socket.send('{"jsonrpc":"2.0","method":"getSlot"}');
+    client.socket.send('{"jsonrpc":"2.0","method":"slotSubscribe"}');
+    client.socket.send('[{"jsonrpc":"2.0","method":"slotSubscribe"}]');
+    await client.settle();
+    expect([client.received, door.asked, door.feed.openings]).toEqual([[], [], []]);
+  });
+
+  it('is answered when it is done, not when its turn comes', async () => {
+    const slow = Promise.withResolvers<void>();
+    door.answer = async ({ method }) => {
+      if (method === 'getBlock') await slow.promise;
+      return result(`"${method}"`);
+    };
+    const client = await door.connect();
+    client.send('getBlock', [1], 1);
+    expect(await client.ask('getSlot', [], 2)).toMatchObject({ id: 2 });
+    slow.resolve();
+    expect(await client.nextJson()).toMatchObject({ id: 1, result: 'getBlock' });
+  });
+
+  it('passes on the error of a node, and a failure with its facts', async () => {
+    const client = await door.connect();
+    door.answer = async () => ({
+      body: Buffer.from('{"code":-32005,"message":"behind"}'),
+      errorCode: -32005,
+    });
+    expect(await client.ask('getHealth')).toEqual({
+      jsonrpc: '2.0',
+      error: { code: -32005, message: 'behind' },
+      id: 1,
+    });
+    door.answer = () => Promise.reject(new Failure('UPSTREAM_TIMEOUT'));
+    expect(await client.ask('getSlot')).toMatchObject({
+      error: { code: -32051, data: { code: 'UPSTREAM_TIMEOUT' } },
+    });
+  });
+
+  it('is refused when too many calls of the connection are under way', async () => {
+    await restart({ webSocket: { callsInFlightMax: 2 } });
+    const slow = Promise.withResolvers<void>();
+    door.answer = async () => {
+      await slow.promise;
+      return result('1');
+    };
+    const client = await door.connect();
+    for (const id of [1, 2, 3]) client.send('getSlot', [], id);
+    expect(await client.nextJson()).toMatchObject({ id: 3, error: { data: { code: 'OVERLOADED' } } });
+    expect(door.asked).toHaveLength(2);
+    slow.resolve();
+    const ids = [await client.nextJson(), await client.nextJson()].map((one) => (one as { id: number }).id);
+    expect(ids.sort()).toEqual([1, 2]);
+    expect(await client.ask('getSlot', [], 4)).toMatchObject({ id: 4, result: 1 });
+  });
+
+  it('is refused when too many calls of all connections are under way', async () => {
+    await restart({ webSocket: { allCallsInFlightMax: 1 } });
+    door.answer = () => new Promise(() => {});
+    const [one, other] = [await door.connect(), await door.connect()];
+    one.send('getSlot');
+    await expect.poll(() => door.asked.length).toBe(1);
+    expect(await other.ask('getSlot')).toMatchObject({ error: { data: { code: 'OVERLOADED' } } });
+    one.socket.terminate();
+  });
+
+  it('is refused with RATE_LIMITED beyond the rate of the plan', async () => {
+    const client = await door.connect(door.createKey({ rpcPerSecond: 0.01, rpcBurst: 2 }));
+    await client.ask('slotSubscribe');
+    const limited = { error: { code: -32043, data: { code: 'RATE_LIMITED', limit: 2, remaining: 0 } } };
+    expect(await client.ask('getSlot')).toMatchObject(limited);
+    expect(await client.ask('slotSubscribe')).toMatchObject(limited);
+  });
+});
+
+describe('a batch', () => {
+  const item = (method: string, id: number, params: unknown = []) => ({ jsonrpc: '2.0', id, method, params });
+
+  it('is answered as one, in its order, with its subscriptions told afterwards', async () => {
+    const client = await door.connect();
+    door.feed.gate = async () => door.feed.openings.at(-1)?.listener.notify(Buffer.from('5'), false);
+    client.socket.send(
+      JSON.stringify([
+        item('slotSubscribe', 1),
+        item('getSlot', 2),
+        item('rootSubscribe', 3),
+        item('slotUnsubscribe', 4, [99]),
+        7,
+      ]),
+    );
+    expect(await client.nextJson()).toMatchObject([
+      { id: 1, result: 1 },
+      { id: 2, result: { params: [] } },
+      { id: 3, result: 2 },
+      { id: 4, error: { code: -32602 } },
+      { id: null, error: { code: -32600 } },
+    ]);
+    const told = [await client.nextJson(), await client.nextJson()];
+    expect(told).toMatchObject([{ params: { subscription: 1 } }, { params: { subscription: 2 } }]);
+  });
+
+  it('of nothing, or of nothing that wants an answer, has none', async () => {
+    const client = await door.connect();
+    client.socket.send('[]');
+    client.socket.send('[{"jsonrpc":"2.0","method":"getSlot"}]');
+    await client.settle();
+    expect(client.received).toEqual([]);
+  });
+
+  it('has a limit', async () => {
+    const client = await door.connect();
+    client.socket.send(JSON.stringify(Array.from({ length: 101 }, (_, id) => item('getSlot', id))));
+    expect(await client.nextJson()).toMatchObject({ id: null, error: { data: { batchMax: 100 } } });
+    expect(door.asked).toEqual([]);
+  });
+
+  it('does not go on when its sender has gone', async () => {
+    const client = await door.connect();
+    const first = Promise.withResolvers<void>();
+    door.answer = async () => {
+      await first.promise;
+      return result('1');
+    };
+    client.socket.send(JSON.stringify(Array.from({ length: 50 }, (_, id) => item('getSlot', id))));
+    await expect.poll(() => door.asked.length).toBe(8);
+    client.socket.terminate();
+    await expect.poll(() => door.webSocket.size).toBe(0);
+    expect(door.asked.map(({ signal }) => signal?.aborted)).toEqual(Array(8).fill(true));
+    first.resolve();
+    await (await door.connect()).ask('getHealth');
+    expect(door.asked).toHaveLength(9);
+  });
+});
+
+describe('a connection that is closed by its client', () => {
+  it('runs nothing any longer, not even what was opened for it meanwhile', async () => {
+    const client = await door.connect();
+    const opening = Promise.withResolvers<void>();
+    door.feed.gate = () => opening.promise;
+    client.send('slotSubscribe');
+    client.send('getSlot');
+    await expect.poll(() => [door.feed.openings.length, door.asked.length]).toEqual([1, 1]);
+    client.socket.close(1000, 'bye');
+    expect(await client.closed).toEqual({ code: 1000, reason: 'bye' });
+    opening.resolve();
+    await expect.poll(() => door.webSocket.size).toBe(0);
+    expect(door.asked[0]?.signal?.aborted).toBe(true);
+  });
+
+  it('is told nothing behind its close frame', async () => {
+    const wire = await door.shakenWire();
+    const text = '{"jsonrpc":"2.0","id":1,"method":"slotSubscribe"}';
+    wire.socket.write(
+      Buffer.concat([Buffer.from([0x81, 0x80 | text.length, 0, 0, 0, 0]), Buffer.from(text)]),
+    );
+    await wire.until(/"id":1}$/);
+    wire.received = '';
+    wire.socket.once('data', () => door.feed.tell('slot', '2'));
+    wire.socket.write(Buffer.from([0x88, 0x80, 0, 0, 0, 0]));
+    expect(Buffer.from(await wire.ended(), 'latin1')).toEqual(Buffer.from([0x88, 0]));
+  });
+});
+
+it('meters notifications by number and bytes', async () => {
+  const client = await door.connect();
+  await client.ask('slotSubscribe');
+  for (const slot of ['1', '2', '3']) door.feed.tell('slot', slot);
+  for (let count = 0; count < 3; count++) await client.next();
+  const bytes = client.received.slice(1).reduce((sum, text) => sum + text.length + 2, 0);
+  client.socket.close();
+  await once(client.socket, 'close');
+  await expect.poll(() => door.webSocket.size).toBe(0);
+  const row = door.usage.drain().find(({ method }) => method === 'notifications');
+  expect(row).toMatchObject({ requests: 0, messages: 3, bytesOut: bytes });
+});
+
+it('opens no connection before its key was looked at', async () => {
+  const socket = new WebSocket(door.url(null));
+  const [, response] = await once(socket, 'unexpected-response');
+  expect(response.statusCode).toBe(401);
+  socket.on('error', () => {});
+  socket.terminate();
+});
