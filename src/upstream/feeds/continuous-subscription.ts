@@ -110,30 +110,30 @@ export class ContinuousSubscription {
    * @param believe - a refusal counts once every node refused; else it is waited for a node that does not.
    */
   async #settle(deadline: number, believe: boolean): Promise<Stand> {
-    const refusers = new Set<string>();
+    const passed = new Set<string>();
     let refusal: RpcError | null = null;
     for (let pauses = 0; !this.#end.signal.aborted; ) {
-      const { stand, placed } = await this.#place(refusers);
+      const { stand, placed } = await this.#place(passed);
       if (placed?.answer.kind === 'opened') return stand;
       if (placed?.answer.kind === 'refused') {
         refusal = placed.answer.error;
-        refusers.add(placed.node);
-        if (believe && nodeErrorRow(refusal.code).rule === 'believe') throw refusal;
-        continue;
+        if (believe && nodeErrorRow(refusal.code).rule === 'believe') break;
       }
-      // Nobody is left but those that refused, or those that rest.
-      if (placed === null && believe && refusal !== null) throw refusal;
-      if (performance.now() > deadline) break;
-      if (placed === null) refusers.clear();
-      await this.#pause(Math.max(this.#around.nodes.restLeft(), PAUSE_MS * 2 ** pauses++));
+      if (placed === null) {
+        // Everybody was asked, or rests.
+        if ((believe && refusal !== null) || performance.now() > deadline) break;
+        passed.clear();
+        await this.#pause(Math.max(this.#around.nodes.restLeft(), PAUSE_MS * 2 ** pauses++));
+      } else passed.add(placed.node);
     }
+    if (believe && refusal !== null) throw refusal;
     throw this.#unavailable(refusal);
   }
 
-  async #place(refusers: ReadonlySet<string>): Promise<{ stand: Stand; placed: Placed | null }> {
+  async #place(passed: ReadonlySet<string>): Promise<{ stand: Stand; placed: Placed | null }> {
     const stand: Stand = { connection: null, close: null, lost: new AbortController() };
     this.#stand = stand;
-    const placed = await this.#around.nodes.subscribe(this.#request, this.#sink(stand), refusers);
+    const placed = await this.#around.nodes.subscribe(this.#request, this.#sink(stand), passed);
     if (placed?.answer.kind === 'opened') {
       stand.connection = placed.connection;
       stand.close = placed.answer.close;

@@ -2,7 +2,7 @@ import type { Logger } from '../../base/log.ts';
 import { type Slot, slot as slotOf } from '../../ledger/units.ts';
 import type { Network } from '../../protocol/call.ts';
 import { referenceSlot } from '../health.ts';
-import type { NodeConfig } from '../node.ts';
+import type { NodeConfig, NodeState } from '../node.ts';
 import type { NodeStatus } from '../pool.ts';
 import type { FeedLimits } from './limits.ts';
 import type { SubscribeAnswer, UpstreamRequest, UpstreamSink } from './node-subscriptions.ts';
@@ -23,8 +23,9 @@ export type PubsubNodesOptions = Readonly<{
 type Place = {
   readonly node: NodeConfig;
   readonly connections: Set<PubsubConnection>;
-  /** Connections in a row that came to nothing. */
+  /** In a row: connections that ended or came to nothing, requests without an acknowledgement. */
   failures: number;
+  failedAt: number;
   /** It is passed over until then. */
   restingUntil: number;
 };
@@ -61,7 +62,13 @@ export class PubsubNodes {
     this.#options = options;
     this.#places = options.nodes
       .filter((node) => typeof node.ws === 'string')
-      .map((node) => ({ node, connections: new Set(), failures: 0, restingUntil: 0 }));
+      .map((node) => ({
+        node,
+        connections: new Set(),
+        failures: 0,
+        failedAt: Number.NEGATIVE_INFINITY,
+        restingUntil: 0,
+      }));
     this.#watch = setInterval(() => this.#look(), options.limits.stallMs / WATCHES_PER_STALL);
     this.#watch.unref();
   }
@@ -73,16 +80,16 @@ export class PubsubNodes {
 
   /**
    * Puts a request to the best node.
-   * @param refusers - names of nodes that are not asked, because they refused it.
+   * @param passed - names of nodes that are not asked, because they were just now.
    * @returns null when nobody can be asked now.
    */
   async subscribe(
     request: UpstreamRequest,
     sink: UpstreamSink,
-    refusers: ReadonlySet<string>,
+    passed: ReadonlySet<string>,
   ): Promise<Placed | null> {
     for (;;) {
-      const place = this.#choose(refusers);
+      const place = this.#choose(passed);
       const connection = place === null ? null : this.#connectionOf(place);
       if (place === null || connection === null) return null;
       if (!(await connection.ready)) return { node: place.node.name, connection, answer: { kind: 'gone' } };
@@ -90,6 +97,7 @@ export class PubsubNodes {
       if (connection.load >= this.#options.limits.connectionSubscriptionsMax) continue;
       const answer = await connection.subscribe(request, sink);
       if (answer.kind === 'unanswered') this.#rest(place);
+      else if (answer.kind !== 'gone') place.failures = 0;
       return { node: place.node.name, connection, answer };
     }
   }
@@ -144,26 +152,33 @@ export class PubsubNodes {
     return this.#places.flatMap(({ connections }) => [...connections]);
   }
 
-  /** Among the nodes that do not rest, the good ones; of these the one with the fewest subscriptions. */
-  #choose(refusers: ReadonlySet<string>): Place | null {
+  /** Among the nodes that do not rest, good ones that did not fail lately; of these the one that carries least. */
+  #choose(passed: ReadonlySet<string>): Place | null {
     if (this.#stopped) return null;
     const now = performance.now();
-    const { network, status } = this.#options;
-    const states = new Map(
-      status().flatMap((node) => (node.network === network ? [[node.name, node.state] as const] : [])),
-    );
+    const states = this.#states();
+    const stateOf = ({ node }: Place): NodeState => states.get(node.name) ?? 'unknown';
     const open = this.#places.filter(
-      ({ node, restingUntil }) =>
-        restingUntil <= now && !refusers.has(node.name) && states.get(node.name) !== 'wrong-chain',
+      (place) =>
+        place.restingUntil <= now && !passed.has(place.node.name) && stateOf(place) !== 'wrong-chain',
     );
-    const good = open.filter(({ node }) =>
-      ['healthy', 'unknown'].includes(states.get(node.name) ?? 'unknown'),
-    );
-    const candidates = good.length > 0 ? good : open;
+    const good = open.filter((place) => stateOf(place) === 'healthy' || stateOf(place) === 'unknown');
+    const calm = good.filter((place) => !this.#isTroubled(place, now));
+    const candidates = [calm, good, open].find(({ length }) => length > 0) ?? [];
     return candidates.reduce<Place | null>(
       (best, place) => (best === null || loadOf(place) < loadOf(best) ? place : best),
       null,
     );
+  }
+
+  #isTroubled({ failures, failedAt }: Place, now: number): boolean {
+    return failures > 0 && now - failedAt < this.#options.limits.openTimeoutMs;
+  }
+
+  #states(): ReadonlyMap<string, NodeState> {
+    const { network, status } = this.#options;
+    const known = status().filter((node) => node.network === network);
+    return new Map(known.map(({ name, state }) => [name, state]));
   }
 
   /** One with room; else a new one; null when the node is full. */
@@ -185,9 +200,7 @@ export class PubsubNodes {
     this.#slotAtOpen.set(connection, this.networkSlot());
     place.connections.add(connection);
     void connection.ready.then((ready) => {
-      if (!ready) return;
-      place.failures = 0;
-      this.#options.log.info(this.#facts(place), 'connected to the PubSub of an upstream node');
+      if (ready) this.#options.log.info(this.#facts(place), 'connected to the PubSub of an upstream node');
     });
     return connection;
   }
@@ -207,7 +220,8 @@ export class PubsubNodes {
     // All connections of a node that dies end at once: that is one failure.
     if (place.restingUntil > performance.now()) return;
     const ms = Math.min(reconnectMs * 2 ** Math.min(place.failures++, 20), reconnectMaxMs);
-    place.restingUntil = performance.now() + ms * (0.5 + Math.random() / 2);
+    place.failedAt = performance.now();
+    place.restingUntil = place.failedAt + ms * (0.5 + Math.random() / 2);
   }
 
   #facts({ node }: Place): { node: string; network: Network } {

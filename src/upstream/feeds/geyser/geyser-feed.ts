@@ -1,0 +1,259 @@
+import type { Logger } from '../../../base/log.ts';
+import type { Block } from '../../../ledger/block.ts';
+import { isSimpleVote } from '../../../ledger/transaction/simple-vote.ts';
+import { type Slot, slot as slotOf } from '../../../ledger/units.ts';
+import { Failure } from '../../../protocol/errors.ts';
+import type { Update } from '../../../protocol/geyser/subscribe-update.ts';
+import type { Subscription } from '../../../protocol/subscriptions.ts';
+import type { Feed, FeedListener } from '../../../streams/feed.ts';
+import type { LedgerEvent } from '../../../streams/ledger-event.ts';
+import { LedgerNotifier } from '../../../streams/ledger-notifier.ts';
+import { Arrivals, type Arrived, type DecisiveUpdate } from './arrivals.ts';
+import type { Ask } from './ask.ts';
+import { type GeyserLimits, geyserLimits } from './geyser-limits.ts';
+import { GeyserLink, type GeyserNode } from './geyser-link.ts';
+import { LateSignatures } from './late-signatures.ts';
+import { LedgerEvents } from './ledger-events.ts';
+import { Mints } from './mints.ts';
+import { ParsedInterest } from './parsed-interest.ts';
+import { filterCount, geyserKinds, unionOf } from './subscribe-union.ts';
+
+/** Reads the confirmed blocks of the slots from one to another, both included, in order. */
+export type FillBlocks = (
+  from: Slot,
+  to: Slot,
+  tell: (block: Block) => void,
+  signal: AbortSignal,
+) => Promise<void>;
+
+export type GeyserFeedOptions = Readonly<{
+  /** In the order in which they are tried; at least one. */
+  nodes: readonly GeyserNode[];
+  limits?: Partial<GeyserLimits>;
+  log: Logger;
+  /** Asks the network's nodes, for mints, roots and late signatures. */
+  ask: Ask;
+  /** Reads what a server cannot replay; without it such a gap ends every subscription. */
+  fill?: FillBlocks;
+}>;
+
+type Entry = {
+  readonly subscription: Subscription;
+  readonly listener: FeedListener;
+  ends: (() => void)[];
+};
+
+/** Accounts at processed are written by slots and transactions alike; no block tells how. */
+const isOfAccounts = ({ subscription: { kind } }: Entry): boolean => kind === 'account' || kind === 'program';
+
+/**
+ * Feeds subscriptions from Geyser (Yellowstone gRPC): one stream for all of them, which asks for the union of what
+ * they want. At `processed` each event is told as it comes, also within a slot; at `confirmed` and `finalized` when
+ * the slot gets there.
+ *
+ * A stream that is cut goes on from the slot after the newest root, on the same server or the next, and nothing is
+ * told twice. What no server replays is read from blocks (`fill`), and the subscriptions of accounts, of which
+ * blocks say nothing, fail: whoever opened them has to go on elsewhere. So do all when every server is away.
+ */
+export class GeyserFeed implements Feed {
+  readonly #limits: GeyserLimits;
+  readonly #options: GeyserFeedOptions;
+  readonly #notifier: LedgerNotifier;
+  readonly #mints: Mints;
+  readonly #late: LateSignatures;
+  readonly #link: GeyserLink;
+  readonly #arrivals: Arrivals;
+  readonly #parsed = new ParsedInterest();
+  readonly #entries = new Set<Entry>();
+  #events: LedgerEvents;
+  #run = new AbortController();
+
+  constructor(options: GeyserFeedOptions) {
+    this.#limits = { ...geyserLimits, ...options.limits };
+    this.#options = options;
+    const { nodes, log, ask } = options;
+    const { mintsMax, mintMaxAgeMs, seenSlotsMax, programFiltersMax } = this.#limits;
+    this.#mints = new Mints({ ask, log, mintsMax, mintMaxAgeMs });
+    this.#late = new LateSignatures(ask, log);
+    this.#events = new LedgerEvents(seenSlotsMax);
+    this.#notifier = new LedgerNotifier({ intraSlot: true, lookup: () => this.#mints.lookup() });
+    const request = () => unionOf(this.#subscriptions(), programFiltersMax);
+    this.#link = new GeyserLink(
+      { nodes, limits: this.#limits, log, request, resumeAt: () => this.#resumeAt() },
+      {
+        update: (update, at, node) => this.#arrivals.push({ update, at, node }),
+        resumed: () => this.#arrivals.resumed(),
+        down: () => this.#failAll(() => true),
+      },
+    );
+    this.#arrivals = new Arrivals({
+      heldMax: this.#limits.heldMax,
+      tell: (arrived) => this.#tell(arrived),
+      needs: ({ update }) => this.#needs(update),
+      gapBefore: (update) => this.#gapBefore(update),
+      hold: (isHeld) => this.#link.hold(isHeld),
+      overflow: () => this.#failAll(() => true),
+    });
+  }
+
+  /** Whether subscriptions of this kind are fed at all. */
+  feeds({ kind }: Subscription): boolean {
+    return geyserKinds.has(kind);
+  }
+
+  /** @throws Failure UPSTREAM_UNAVAILABLE, also for kinds that are not fed and for more filters than servers take. */
+  async open(subscription: Subscription, listener: FeedListener): Promise<() => void> {
+    if (!this.feeds(subscription) || !this.#hasRoomFor(subscription)) {
+      throw new Failure('UPSTREAM_UNAVAILABLE');
+    }
+    const entry: Entry = { subscription, listener, ends: [] };
+    this.#entries.add(entry);
+    await this.#learnRoot();
+    if (!this.#entries.has(entry)) throw new Failure('UPSTREAM_UNAVAILABLE');
+    entry.ends.push(this.#parsed.add(subscription));
+    entry.ends.push(this.#notifier.add(subscription, this.#listenerOf(entry)));
+    try {
+      await this.#link.changed();
+    } catch (cause) {
+      this.#end(entry);
+      throw new Failure('UPSTREAM_UNAVAILABLE', { cause });
+    }
+    if (subscription.kind === 'signature' && this.#entries.has(entry)) {
+      entry.ends.push(this.#late.watch(subscription, (result) => this.#notify(entry, result, true)));
+    }
+    return () => this.#end(entry);
+  }
+
+  /** Ends the stream and every subscription, without a word to their listeners. */
+  stop(): void {
+    for (const entry of [...this.#entries]) this.#end(entry);
+  }
+
+  *#subscriptions(): Iterable<Subscription> {
+    for (const { subscription } of this.#entries) yield subscription;
+  }
+
+  #hasRoomFor(subscription: Subscription): boolean {
+    const union = unionOf([...this.#subscriptions(), subscription], this.#limits.programFiltersMax);
+    return filterCount(union) <= this.#limits.filtersMax;
+  }
+
+  /** A slot is told with its root; a stream names one only some time after it began. */
+  async #learnRoot(): Promise<void> {
+    if (this.#events.root !== null) return;
+    const events = this.#events;
+    try {
+      const body = await this.#options.ask('getSlot', [{ commitment: 'finalized' }]);
+      events.showRoot(slotOf(BigInt(body.toString('latin1'))));
+    } catch {
+      this.#options.log.warn('the root of the chain could not be asked for');
+    }
+  }
+
+  #resumeAt(): Slot | null {
+    const { root, processed } = this.#events;
+    if (processed === null) return null;
+    const after = root === null ? processed : root + 1n;
+    const oldest = processed - BigInt(this.#limits.replaySlotsMax);
+    return slotOf(after > oldest ? after : oldest);
+  }
+
+  #listenerOf(entry: Entry): FeedListener {
+    return {
+      notify: (result, last) => this.#notify(entry, result, last),
+      fail: (failure) => entry.listener.fail(failure),
+    };
+  }
+
+  #notify(entry: Entry, result: Buffer, last: boolean): void {
+    if (!this.#entries.has(entry)) return;
+    if (last) this.#end(entry);
+    entry.listener.notify(result, last);
+  }
+
+  #end(entry: Entry): void {
+    if (!this.#entries.delete(entry)) return;
+    for (const end of entry.ends) end();
+    entry.ends = [];
+    if (this.#entries.size > 0) {
+      // Whoever is still there loses nothing when this comes late, or not at all.
+      this.#link.changed().catch(() => {});
+      return;
+    }
+    this.#link.stop();
+    this.#run.abort();
+    this.#run = new AbortController();
+    this.#events = new LedgerEvents(this.#limits.seenSlotsMax);
+    this.#arrivals.clear();
+  }
+
+  #failAll(which: (entry: Entry) => boolean): void {
+    for (const entry of [...this.#entries].filter(which)) {
+      this.#end(entry);
+      entry.listener.fail(new Failure('UPSTREAM_UNAVAILABLE'));
+    }
+  }
+
+  /** The first slot that a new stream tells of shows whether it goes on where the last one ended. */
+  #gapBefore({ slot, parent, status }: DecisiveUpdate): Promise<void> | null {
+    const { processed } = this.#events;
+    if (processed === null || slot <= processed) return null;
+    if (parent !== null && this.#events.isWhole(parent)) return null;
+    // Of a slot that is told of only when it ends, the beginning may be missing.
+    const to = status === 'createdBank' ? slotOf(slot - 1n) : slot;
+    return this.#fillGap(slotOf(processed + 1n), to);
+  }
+
+  /** Blocks say all but what became of accounts. */
+  async #fillGap(from: Slot, to: Slot): Promise<void> {
+    const { fill, log } = this.#options;
+    const { signal } = this.#run;
+    log.warn({ from: Number(from), to: Number(to) }, 'a Geyser stream goes on behind a gap');
+    this.#failAll(isOfAccounts);
+    if (this.#entries.size === 0) return;
+    try {
+      if (fill === undefined) throw new Error('there is nobody to ask');
+      await fill(from, to, (block) => this.#tellBlock(block), signal);
+    } catch {
+      if (signal.aborted) return;
+      log.warn({ from: Number(from), to: Number(to) }, 'a gap in a Geyser stream could not be filled');
+      this.#failAll(() => true);
+    }
+  }
+
+  #tellBlock(block: Block): void {
+    if (this.#run.signal.aborted) return;
+    const { slot, parentSlot: parent } = block;
+    const at = block.blockTime === null ? BigInt(Date.now()) : block.blockTime * 1_000n;
+    const tell = (update: Update): void => this.#tell({ update, at, node: '' });
+    const status = { kind: 'slot', slot, parent, deadError: null } as const;
+    tell({ ...status, status: 'createdBank' });
+    block.transactions.forEach((executed, index) => {
+      const signature = executed.transaction.signatures[0];
+      if (signature === undefined) return;
+      const isVote = isSimpleVote(executed.transaction);
+      tell({ kind: 'transaction', slot, placed: { signature, isVote, executed, index } });
+    });
+    tell({ ...status, status: 'processed' });
+    tell({ ...status, status: 'confirmed' });
+  }
+
+  /** What must be fetched before an update can be told; null for nothing. */
+  #needs(update: Update): Promise<void> | null {
+    if (update.kind !== 'account' || update.write.account.lamports === 0n) return null;
+    const { address, account } = update.write;
+    return this.#parsed.has(address, account.owner) ? this.#mints.fetchFor(account) : null;
+  }
+
+  #tell({ update, at, node }: Arrived): void {
+    for (const event of this.#events.eventsOf(update, at, node)) {
+      this.#notifier.tell(event);
+      this.#reached(event);
+    }
+  }
+
+  #reached({ kind }: LedgerEvent): void {
+    if (kind === 'processed' || kind === 'confirmed') this.#late.reached(kind);
+    if (kind === 'rooted') this.#late.reached('finalized');
+  }
+}

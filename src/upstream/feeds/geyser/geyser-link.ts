@@ -1,0 +1,238 @@
+import type { Logger } from '../../../base/log.ts';
+import type { Slot } from '../../../ledger/units.ts';
+import { InvalidProtobuf } from '../../../protocol/geyser/protobuf.ts';
+import { encodeSubscribeRequest, type SubscribeRequest } from '../../../protocol/geyser/subscribe-request.ts';
+import {
+  decodeSubscribeUpdate,
+  type SubscribeUpdate,
+  type Update,
+} from '../../../protocol/geyser/subscribe-update.ts';
+import type { NodeConfig } from '../../node.ts';
+import { secretsOf } from '../../node.ts';
+import type { GeyserLimits } from './geyser-limits.ts';
+import type { GrpcCode, GrpcStatus } from './grpc-status.ts';
+import { GrpcStream } from './grpc-stream.ts';
+import { RequestAcks } from './request-acks.ts';
+
+/** A node that has Geyser. */
+export type GeyserNode = NodeConfig & Readonly<{ grpc: string }>;
+
+export type GeyserLinkOptions = Readonly<{
+  /** At least one. */
+  nodes: readonly GeyserNode[];
+  limits: GeyserLimits;
+  log: Logger;
+  /** All that is wanted now. */
+  request: () => SubscribeRequest;
+  /** Where a stream that was cut goes on; null where nothing was told yet. */
+  resumeAt: () => Slot | null;
+}>;
+
+export interface GeyserLinkListener {
+  /** @param at - when the server had it, Unix milliseconds. */
+  update(update: Update, at: bigint, node: string): void;
+  /** A stream that replaces another one begins: what comes may be doubled, or have a hole before it. */
+  resumed(): void;
+  /** All servers have been away for too long. The link is stopped. */
+  down(): void;
+}
+
+const SUBSCRIBE = '/geyser.Geyser/Subscribe';
+/** Answers to a server's ping carry it; our acknowledgements have greater ids. */
+const PONG_ID = 1;
+
+/** What servers say that do not replay, or not from there. */
+const noReplay: ReadonlySet<GrpcCode> = new Set([
+  'OUT_OF_RANGE',
+  'INTERNAL',
+  'INVALID_ARGUMENT',
+  'UNIMPLEMENTED',
+]);
+const WATCHES_PER_STALL = 10;
+
+/**
+ * The one Geyser stream of a feed: connects, asks for all that is wanted, asks anew when that changes, answers
+ * pings, and goes elsewhere when a server dies, stands still or says goodbye. Times are `performance.now()`.
+ */
+export class GeyserLink {
+  readonly #options: GeyserLinkOptions;
+  readonly #listener: GeyserLinkListener;
+  readonly #acks: RequestAcks;
+  #at = 0;
+  #stream: GrpcStream | null = null;
+  #requestTimer: NodeJS.Timeout | null = null;
+  #reconnectTimer: NodeJS.Timeout | null = null;
+  #watch: NodeJS.Timeout | null = null;
+  #failures = 0;
+  #downSince: number | null = null;
+  #progressAt = 0;
+  /** The stream asked for a replay and has told nothing yet. */
+  #asksReplay = false;
+  #replayRefused = false;
+  #hasToldUnreadable = false;
+  #paused = false;
+
+  constructor(options: GeyserLinkOptions, listener: GeyserLinkListener) {
+    this.#options = options;
+    this.#listener = listener;
+    this.#acks = new RequestAcks(options.limits);
+  }
+
+  /**
+   * Something else is wanted from now on.
+   * @returns kept when a server has heard of it.
+   * @throws AckTimeout when none has in time; RequestRefused.
+   */
+  changed(): Promise<void> {
+    const acknowledged = this.#acks.wait();
+    if (this.#watch === null) this.#start();
+    else if (this.#stream !== null) {
+      this.#requestTimer ??= setTimeout(() => this.#ask(null), this.#options.limits.requestDelayMs);
+    }
+    return acknowledged;
+  }
+
+  /** Ends the stream; `changed` begins again. */
+  stop(): void {
+    for (const timer of [this.#requestTimer, this.#reconnectTimer]) if (timer !== null) clearTimeout(timer);
+    if (this.#watch !== null) clearInterval(this.#watch);
+    this.#requestTimer = null;
+    this.#reconnectTimer = null;
+    this.#watch = null;
+    this.#stream?.close();
+    this.#stream = null;
+    this.#downSince = null;
+    this.#acks.giveUp();
+  }
+
+  /** Holds the server back, or no longer. */
+  hold(isHeld: boolean): void {
+    if (this.#paused === isHeld) return;
+    this.#paused = isHeld;
+    // Standing still is ours meanwhile, and not the server's.
+    this.#progressAt = performance.now();
+    if (isHeld) this.#stream?.pause();
+    else this.#stream?.resume();
+  }
+
+  #start(): void {
+    this.#watch = setInterval(() => this.#look(), this.#options.limits.stallMs / WATCHES_PER_STALL);
+    this.#downSince = performance.now();
+    this.#connect();
+  }
+
+  get #node(): GeyserNode {
+    return this.#options.nodes[this.#at % this.#options.nodes.length]!;
+  }
+
+  #connect(): void {
+    this.#reconnectTimer = null;
+    const node = this.#node;
+    const { grpc: url, headers = {} } = node;
+    const options = { ...this.#options.limits, url, headers, method: SUBSCRIBE };
+    const stream = new GrpcStream(options, {
+      opened: () => this.#acks.opened(),
+      message: (bytes) => this.#take(bytes, node),
+      ended: (status) => this.#ended(status, node),
+    });
+    this.#stream = stream;
+    this.#progressAt = performance.now();
+    if (this.#paused) stream.pause();
+    const from = this.#options.resumeAt();
+    if (from !== null) this.#listener.resumed();
+    this.#asksReplay = from !== null && !this.#replayRefused;
+    this.#ask(this.#asksReplay ? from : null);
+  }
+
+  /** Sends all that is wanted, and a ping whose answer says that it was heard. */
+  #ask(fromSlot: Slot | null): void {
+    if (this.#requestTimer !== null) clearTimeout(this.#requestTimer);
+    this.#requestTimer = null;
+    const request = this.#options.request();
+    this.#send(fromSlot === null ? request : { ...request, fromSlot });
+    this.#send({ ping: this.#acks.asked() });
+  }
+
+  #send(request: SubscribeRequest): void {
+    this.#stream?.send(encodeSubscribeRequest(request));
+  }
+
+  #take(bytes: Buffer, node: GeyserNode): void {
+    const read = this.#read(bytes, node);
+    const update = read?.update ?? null;
+    if (read === null || update === null) return;
+    switch (update.kind) {
+      case 'ping':
+        this.#send({ ping: PONG_ID });
+        return;
+      case 'pong':
+        this.#acks.answered(update.id);
+        return;
+      case 'slot':
+        this.#progressed();
+        break;
+    }
+    this.#listener.update(update, read.createdAt ?? BigInt(Date.now()), node.name);
+  }
+
+  /** One message that cannot be read, such as a transaction of a later version, does not end a stream. */
+  #read(bytes: Buffer, node: GeyserNode): SubscribeUpdate | null {
+    try {
+      return decodeSubscribeUpdate(bytes);
+    } catch (error) {
+      if (!(error instanceof InvalidProtobuf)) throw error;
+      if (!this.#hasToldUnreadable) {
+        this.#options.log.warn({ node: node.name, reason: error.message }, 'a Geyser message cannot be read');
+      }
+      this.#hasToldUnreadable = true;
+      return null;
+    }
+  }
+
+  #progressed(): void {
+    this.#progressAt = performance.now();
+    this.#asksReplay = false;
+    this.#replayRefused = false;
+    this.#failures = 0;
+    this.#downSince = null;
+  }
+
+  #look(): void {
+    if (this.#stream === null || this.#paused) return;
+    if (performance.now() - this.#progressAt < this.#options.limits.stallMs) return;
+    this.#stream.close();
+    this.#ended({ code: 'UNAVAILABLE', message: 'no new slot for too long' }, this.#node);
+  }
+
+  #ended({ code, message }: GrpcStatus, node: GeyserNode): void {
+    this.#stream = null;
+    this.#acks.lost();
+    const { log, limits } = this.#options;
+    const replayRefused = this.#asksReplay && noReplay.has(code);
+    log.warn({ node: node.name, code, reason: shown(message, node) }, 'a Geyser stream ended');
+    if (replayRefused) {
+      this.#replayRefused = true;
+      this.#connect();
+      return;
+    }
+    if (code === 'INVALID_ARGUMENT') this.#acks.refuse();
+    this.#downSince ??= performance.now();
+    if (performance.now() - this.#downSince > limits.downMaxMs) {
+      this.stop();
+      this.#listener.down();
+      return;
+    }
+    this.#failures++;
+    if (this.#failures % limits.failuresMax === 0) this.#at++;
+    const pause = Math.min(limits.reconnectMs * 2 ** (this.#failures - 1), limits.reconnectMaxMs);
+    // Not unref'd: a feed that looks for its server is alive.
+    this.#reconnectTimer = setTimeout(() => this.#connect(), pause * (0.75 + Math.random() / 2));
+  }
+}
+
+/** A server's words, unless they name the server or a key of ours. */
+function shown(message: string, { grpc, headers }: GeyserNode): string {
+  const bytes = Buffer.from(message);
+  const isSecret = secretsOf(new URL(grpc), headers ?? {}).some((secret) => bytes.includes(secret));
+  return isSecret ? '[not shown]' : message.slice(0, 200);
+}

@@ -1,0 +1,178 @@
+import type { Address } from '../../../ledger/address.ts';
+import type { Signature } from '../../../ledger/signature.ts';
+import { type Slot, slot as slotOf } from '../../../ledger/units.ts';
+import type { Update } from '../../../protocol/geyser/subscribe-update.ts';
+import type { AccountUpdate } from '../../../protocol/geyser/update/account.ts';
+import type { SlotStatus, SlotUpdate } from '../../../protocol/geyser/update/slot.ts';
+import type { TransactionUpdate } from '../../../protocol/geyser/update/transaction.ts';
+import type { LedgerEvent } from '../../../streams/ledger-event.ts';
+
+/** Until a root was told. Source: Agave, `MAX_LOCKOUT_HISTORY`. */
+const ROOT_DISTANCE = 32n;
+
+/** The writes of an account in a slot that were told. Versions of two nodes have nothing to do with each other. */
+type Writes = { node: string; version: bigint; readonly signatures: Set<Signature | null> };
+
+/** What of a slot was told. */
+type ToldSlot = {
+  parent: Slot | null;
+  readonly statuses: Set<SlotStatus>;
+  readonly signatures: Set<Signature>;
+  readonly writes: Map<Address, Writes>;
+};
+
+const emptySlot = (): ToldSlot => ({
+  parent: null,
+  statuses: new Set(),
+  signatures: new Set(),
+  writes: new Map(),
+});
+
+/**
+ * Turns what Geyser servers tell into the events of a ledger, each once, in whatever order and from whichever server
+ * it comes: by slot and status, by signature, by account and the transaction that wrote it. What lies at or below
+ * the root is over.
+ */
+export class LedgerEvents {
+  readonly #slotsMax: number;
+  readonly #slots = new Map<Slot, ToldSlot>();
+  #root: Slot | null = null;
+  /** A root of about now, to show before one was told. */
+  #knownRoot: Slot | null = null;
+  /** Newest slot that was told to its end. */
+  #processed: Slot | null = null;
+
+  /** @param slotsMax - slots that are remembered; beyond it the oldest is forgotten. */
+  constructor(slotsMax: number) {
+    this.#slotsMax = slotsMax;
+  }
+
+  /** The newest root; null before one was told. */
+  get root(): Slot | null {
+    return this.#root;
+  }
+
+  get processed(): Slot | null {
+    return this.#processed;
+  }
+
+  /** Names a root before a server does. */
+  showRoot(root: Slot): void {
+    this.#knownRoot = root;
+  }
+
+  /** Whether a slot was told to its end. */
+  isWhole(slot: Slot): boolean {
+    if (this.#root !== null && slot <= this.#root) return true;
+    return this.#slots.get(slot)?.statuses.has('processed') === true;
+  }
+
+  /** What an update tells that was not told yet. */
+  eventsOf(update: Update, at: bigint, node: string): readonly LedgerEvent[] {
+    switch (update.kind) {
+      case 'slot':
+        return this.#isOver(update.slot) ? [] : this.#slotEvents(update, at);
+      case 'transaction':
+        return this.#isOver(update.slot) ? [] : this.#transactionEvents(update);
+      case 'account':
+        return this.#isOver(update.slot) || update.isStartup ? [] : this.#accountEvents(update, node);
+      default:
+        return [];
+    }
+  }
+
+  #isOver(slot: Slot): boolean {
+    return this.#root !== null && slot <= this.#root;
+  }
+
+  #told(slot: Slot): ToldSlot {
+    const known = this.#slots.get(slot);
+    if (known !== undefined) return known;
+    const told = emptySlot();
+    this.#slots.set(slot, told);
+    if (this.#slots.size > this.#slotsMax) {
+      for (const oldest of this.#slots.keys()) {
+        this.#slots.delete(oldest);
+        break;
+      }
+    }
+    return told;
+  }
+
+  #transactionEvents({ slot, placed }: TransactionUpdate): LedgerEvent[] {
+    const { signatures } = this.#told(slot);
+    if (signatures.has(placed.signature)) return [];
+    signatures.add(placed.signature);
+    const { index, executed, isVote } = placed;
+    return [{ kind: 'transaction', slot, index, executed, isVote }];
+  }
+
+  #accountEvents({ slot, write }: AccountUpdate, node: string): LedgerEvent[] {
+    const { writes } = this.#told(slot);
+    const { address, account, writeVersion, signature } = write;
+    const told = writes.get(address);
+    if (told === undefined) {
+      writes.set(address, { node, version: writeVersion, signatures: new Set([signature]) });
+    } else {
+      const isOlder = told.node === node ? writeVersion <= told.version : told.signatures.has(signature);
+      if (isOlder || (signature !== null && told.signatures.has(signature))) return [];
+      Object.assign(told, { node, version: writeVersion });
+      told.signatures.add(signature);
+    }
+    return [{ kind: 'account', slot, address, account: account.lamports === 0n ? null : account }];
+  }
+
+  #slotEvents({ slot, parent, status, deadError }: SlotUpdate, at: bigint): LedgerEvent[] {
+    const told = this.#told(slot);
+    if (told.statuses.has(status)) return [];
+    told.statuses.add(status);
+    told.parent ??= parent;
+    switch (status) {
+      case 'firstShredReceived':
+        return [{ kind: 'firstShred', slot, at }];
+      case 'completed':
+        return [{ kind: 'completed', slot, at }];
+      case 'createdBank':
+        return [this.#created(slot, told, at)];
+      case 'dead':
+        return [{ kind: 'dead', slot, err: deadError ?? '', at }];
+      case 'processed':
+        return this.#processedEvents(slot, told, at);
+      case 'confirmed':
+        return [{ kind: 'confirmed', slot, at }];
+      case 'finalized':
+        return this.#rootedEvents(slot, at);
+    }
+  }
+
+  #created(slot: Slot, told: ToldSlot, at: bigint): LedgerEvent {
+    const parent = told.parent ?? slotOf(slot > 0n ? slot - 1n : slot);
+    const root = this.#root ?? this.#knownRoot ?? slotOf(slot > ROOT_DISTANCE ? slot - ROOT_DISTANCE : 0n);
+    return { kind: 'created', slot, parent, root, at };
+  }
+
+  /** Servers that do not tell of new banks tell of a slot for the first time when it is processed. */
+  #processedEvents(slot: Slot, told: ToldSlot, at: bigint): LedgerEvent[] {
+    if (this.#processed === null || slot > this.#processed) this.#processed = slot;
+    const processed: LedgerEvent = { kind: 'processed', slot };
+    if (told.statuses.has('createdBank')) return [processed];
+    told.statuses.add('createdBank');
+    return [this.#created(slot, told, at), processed];
+  }
+
+  /** Every slot of the chain is rooted in turn, also those whose turn was not told. */
+  #rootedEvents(slot: Slot, at: bigint): LedgerEvent[] {
+    const line: Slot[] = [slot];
+    const before = this.#root;
+    for (
+      let next = this.#slots.get(slot)?.parent ?? null;
+      next !== null && before !== null && next > before;
+    ) {
+      line.push(next);
+      next = this.#slots.get(next)?.parent ?? null;
+    }
+    this.#root = slot;
+    for (const known of this.#slots.keys()) if (known <= slot) this.#slots.delete(known);
+    return line.reverse().map((rooted) => ({ kind: 'rooted', slot: rooted, at }));
+  }
+}

@@ -1,0 +1,99 @@
+import type { GeyserLimits } from './geyser-limits.ts';
+
+/** No server heard of a request in time. */
+export class AckTimeout extends Error {
+  override readonly name = 'AckTimeout';
+}
+
+/** A server refuses a request. */
+export class RequestRefused extends Error {
+  override readonly name = 'RequestRefused';
+}
+
+type Waiter = {
+  readonly resolve: () => void;
+  readonly reject: (error: Error) => void;
+  readonly timer: NodeJS.Timeout;
+  /** The ping that follows the request it waits for; 0 while that is not sent. */
+  id: number;
+};
+
+/** Of ours; 1 answers the server's pings. */
+const FIRST_ID = 2;
+const ID_MAX = 2 ** 30;
+
+/**
+ * Who waits until a server has heard what is wanted now. Geyser acknowledges no request; the ping that is sent
+ * behind it is answered, and where it is not, some time must do.
+ */
+export class RequestAcks {
+  readonly #limits: Pick<GeyserLimits, 'ackTimeoutMs' | 'openTimeoutMs'>;
+  readonly #waiters = new Set<Waiter>();
+  #id = FIRST_ID;
+  #opened = false;
+  #silence: NodeJS.Timeout | null = null;
+
+  constructor(limits: Pick<GeyserLimits, 'ackTimeoutMs' | 'openTimeoutMs'>) {
+    this.#limits = limits;
+  }
+
+  /** Waits for the next request. @throws AckTimeout, RequestRefused */
+  wait(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => this.#settle(waiter, new AckTimeout()), this.#limits.openTimeoutMs);
+      const waiter: Waiter = { resolve, reject, timer, id: 0 };
+      this.#waiters.add(waiter);
+    });
+  }
+
+  /** A request goes out. @returns the id of the ping to send behind it. */
+  asked(): number {
+    this.#id = this.#id === ID_MAX ? FIRST_ID : this.#id + 1;
+    for (const waiter of this.#waiters) if (waiter.id === 0) waiter.id = this.#id;
+    if (this.#opened) this.#awaitSilence();
+    return this.#id;
+  }
+
+  /** The server accepted the stream: from now on, silence says yes. */
+  opened(): void {
+    this.#opened = true;
+    this.#awaitSilence();
+  }
+
+  answered(id: number): void {
+    for (const waiter of this.#waiters) if (waiter.id !== 0 && waiter.id <= id) this.#settle(waiter, null);
+  }
+
+  /** The stream is gone: the next one asks again. */
+  lost(): void {
+    this.#opened = false;
+    this.#endSilence();
+    for (const waiter of this.#waiters) waiter.id = 0;
+  }
+
+  refuse(): void {
+    for (const waiter of this.#waiters) this.#settle(waiter, new RequestRefused());
+  }
+
+  giveUp(): void {
+    this.lost();
+    for (const waiter of this.#waiters) this.#settle(waiter, new AckTimeout());
+  }
+
+  #awaitSilence(): void {
+    this.#endSilence();
+    this.#silence = setTimeout(() => this.answered(this.#id), this.#limits.ackTimeoutMs);
+  }
+
+  #endSilence(): void {
+    if (this.#silence !== null) clearTimeout(this.#silence);
+    this.#silence = null;
+  }
+
+  #settle(waiter: Waiter, error: Error | null): void {
+    if (!this.#waiters.delete(waiter)) return;
+    clearTimeout(waiter.timer);
+    if (error === null) waiter.resolve();
+    else waiter.reject(error);
+  }
+}

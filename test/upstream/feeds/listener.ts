@@ -1,0 +1,43 @@
+import type { Failure } from '../../../src/protocol/errors.ts';
+import type { FeedListener } from '../../../src/streams/feed.ts';
+
+/** Writes down what it hears, and lets a test wait for it. */
+export class Recorder implements FeedListener {
+  readonly raw: string[] = [];
+  readonly failures: Failure[] = [];
+  /** Whether the last one was said to be the last. */
+  over = false;
+  #wake: (() => void) | null = null;
+
+  notify(result: Buffer, last: boolean): void {
+    this.raw.push(result.toString());
+    this.over ||= last;
+    this.#wake?.();
+  }
+
+  fail(failure: Failure): void {
+    this.failures.push(failure);
+    this.#wake?.();
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into results of every shape
+  get results(): any[] {
+    return this.raw.map((text) => JSON.parse(text));
+  }
+
+  /** Waits until what it heard fulfils the condition. */
+  async until(condition: (recorder: this) => boolean, what: string, timeoutMs = 15_000): Promise<void> {
+    const deadline = Date.now() + timeoutMs;
+    while (!condition(this)) {
+      const left = deadline - Date.now();
+      if (left <= 0) throw new Error(`not heard in time: ${what}; heard ${this.raw.length} notifications`);
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, left);
+        this.#wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+  }
+}

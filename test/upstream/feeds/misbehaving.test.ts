@@ -1,0 +1,171 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Failure } from '../../../src/protocol/errors.ts';
+import { RpcError } from '../../../src/protocol/rpc-error.ts';
+import type { FeedRefusal } from '../../../src/streams/feed.ts';
+import { Recorder } from './listener.ts';
+import { babbling } from './mock/babbling.ts';
+import { hangingUp } from './mock/hanging-up.ts';
+import { misnaming } from './mock/misnaming.ts';
+import { mute } from './mock/mute.ts';
+import { obliging } from './mock/obliging.ts';
+import type { PubsubBehaviour } from './mock/pubsub-server.ts';
+import { refusing } from './mock/refusing.ts';
+import { type Scene, type SceneOptions, stage, subscriptionOf, until } from './stage.ts';
+
+const KEY = 'Vote111111111111111111111111111111111111111';
+const vote = subscriptionOf('vote');
+const account = subscriptionOf('account', KEY, { commitment: 'confirmed', encoding: 'base64' });
+
+let scene: Scene;
+afterEach(() => scene.close());
+
+async function set(behaviours: readonly PubsubBehaviour[], options?: SceneOptions): Promise<Scene> {
+  scene = await stage(behaviours, options);
+  return scene;
+}
+
+const refusal = (opened: Promise<unknown>): Promise<FeedRefusal> =>
+  opened.then(
+    () => {
+      throw new Error('it was opened');
+    },
+    (fault: FeedRefusal) => fault,
+  );
+
+describe('a feed over nodes', () => {
+  it('passes on what a node tells byte for byte', async () => {
+    const { feed, mocks } = await set([obliging]);
+    const heard = new Recorder();
+    await feed.open(vote, heard);
+    const [peer] = mocks[0]!.peers;
+    const id = peer?.ids.get('voteSubscribe');
+    const result = '{ "slots" : [18446744073709551615],"a":"\\u0041\\\\","hash":1.0}';
+    peer?.send(
+      `{"jsonrpc":"2.0","method":"voteNotification","params":{"result":${result},"subscription":${id}}}`,
+    );
+    peer?.send(
+      `{"params":{"subscription":${id} , "result":${result}},"method":"voteNotification","jsonrpc":"2.0"}`,
+    );
+    await heard.until(({ raw }) => raw.length === 2, 'two notifications');
+    expect(heard.raw).toEqual([result, result]);
+  });
+
+  it('asks a node for all that a subscription says, with the headers of its configuration', async () => {
+    const { feed, mocks } = await set([obliging], { headers: { 'x-token': 'secret-token-1' } });
+    await feed.open(account, new Recorder());
+    const [asked] = mocks[0]!.received.filter(({ method }) => method === 'accountSubscribe');
+    expect(asked?.params).toEqual([KEY, { commitment: 'confirmed', encoding: 'base64' }]);
+    expect(mocks[0]?.headers).toMatchObject({ 'x-token': 'secret-token-1' });
+  });
+
+  it('shares one stream of a node between equal subscriptions, and ends it with the last of them', async () => {
+    const { feed, mocks } = await set([obliging]);
+    const [one, other] = [new Recorder(), new Recorder()];
+    const ends = await Promise.all([feed.open(vote, one), feed.open(vote, other)]);
+    const [mock] = mocks;
+    const [peer] = mock!.peers;
+    peer?.notify('vote', 1);
+    await other.until(({ raw }) => raw.length === 1, 'the first vote');
+    ends[0]?.();
+    peer?.notify('vote', 2);
+    await other.until(({ raw }) => raw.length === 2, 'the second vote');
+    expect(mock?.count('voteUnsubscribe')).toBe(0);
+    ends[1]?.();
+    await until(() => mock?.count('voteUnsubscribe') === 1, 'the subscription is given back');
+    expect([one.raw, other.raw]).toEqual([['1'], ['1', '2']]);
+    expect(mock?.count('voteSubscribe')).toBe(1);
+  });
+
+  it('opens further connections beyond the subscriptions that one may hold', async () => {
+    const { feed, mocks } = await set([obliging], { limits: { connectionSubscriptionsMax: 2 } });
+    await feed.open(vote, new Recorder());
+    await feed.open(account, new Recorder());
+    await feed.open(subscriptionOf('root'), new Recorder());
+    expect(mocks[0]?.peers.size).toBe(3);
+  });
+
+  it.each([
+    ['never acknowledges', mute],
+    ['answers another request', misnaming],
+    ['sends what is no JSON', babbling],
+    ['hangs up', hangingUp],
+    ['lacks the method', refusing(-32601, 'Method not found')],
+  ])('goes to another node when one %s', async (_, behaviour) => {
+    const { feed, mocks } = await set([behaviour, obliging]);
+    const heard = [];
+    for (let i = 0; i < 3; i++) {
+      const recorder = new Recorder();
+      heard.push(recorder);
+      await feed.open(subscriptionOf('logs', i === 0 ? 'all' : { mentions: [KEY] }, {}), recorder);
+    }
+    expect(mocks[1]?.count('logsSubscribe')).toBeGreaterThan(0);
+    await until(() => [...mocks[1]!.peers].some(({ ids }) => ids.has('logsSubscribe')), 'it is acknowledged');
+  });
+
+  it('tells the refusal of the nodes when every one refuses', async () => {
+    const { feed } = await set([refusing(-32601, 'Method not found'), refusing(-32601, 'Method not found')]);
+    const refused = await refusal(feed.open(vote, new Recorder()));
+    expect(refused).toBeInstanceOf(RpcError);
+    expect(refused).toMatchObject({ code: -32601, message: 'Method not found' });
+  });
+
+  it('believes a node that finds the parameters wrong', async () => {
+    const behaviour = refusing(-32602, 'Invalid Request: Invalid pubkey provided');
+    const { feed, mocks } = await set([behaviour, behaviour]);
+    const refused = await refusal(feed.open(account, new Recorder()));
+    expect(refused).toMatchObject({ code: -32602, message: 'Invalid Request: Invalid pubkey provided' });
+    expect(mocks.map((mock) => mock.count('accountSubscribe')).sort()).toEqual([0, 1]);
+  });
+
+  it('does not pass on a refusal that shows the key of a node, nor log it', async () => {
+    const secret = 'v1/3f1c2d9e8b7a6f5e';
+    const behaviour = refusing(-32602, `no such path: /${secret}`);
+    const { feed, logged } = await set([behaviour], { secret, limits: { openTimeoutMs: 200 } });
+    const refused = (await refusal(feed.open(account, new Recorder()))) as Failure;
+    expect(refused.code).toBe('UPSTREAM_UNAVAILABLE');
+    expect(JSON.stringify([refused.message, refused.facts])).not.toContain('3f1c2d9e8b7a6f5e');
+    expect(logged.join()).not.toContain('3f1c2d9e8b7a6f5e');
+    expect(logged.join()).not.toContain('127.0.0.1');
+  });
+
+  it('fails with UPSTREAM_UNAVAILABLE when no node stays on the line', async () => {
+    const { feed } = await set([hangingUp, hangingUp], { limits: { openTimeoutMs: 300 } });
+    expect(await refusal(feed.open(vote, new Recorder()))).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
+  });
+
+  it('refuses what no node would read', async () => {
+    const { feed, mocks } = await set([obliging], { limits: { requestMaxBytes: 120 } });
+    const refused = await refusal(feed.open(account, new Recorder()));
+    expect(refused).toMatchObject({ code: 'MESSAGE_TOO_LARGE', facts: { messageMaxBytes: 120 } });
+    expect(mocks[0]?.received).toEqual([]);
+  });
+
+  it('leaves a node whose slots stand still while the network moves on', async () => {
+    const { feed, mocks, networkSlot, logged } = await set([obliging, obliging]);
+    const heard = new Recorder();
+    await feed.open(vote, heard);
+    const first = mocks.findIndex((mock) => mock.count('voteSubscribe') === 1);
+    const other = mocks[1 - first];
+    networkSlot(1_001);
+    await until(() => other?.count('voteSubscribe') === 1, 'it is opened on the other node');
+    other?.tick();
+    const peer = [...other!.peers].find(({ ids }) => ids.has('voteSubscribe'));
+    await until(() => {
+      other?.tick();
+      peer?.notify('vote', 5);
+      return heard.raw.length > 0;
+    }, 'votes of the other node');
+    expect(logged.join()).toContain('no new slot');
+  });
+
+  it('stays on a node whose slots stand still with the whole network', async () => {
+    const { feed, mocks } = await set([obliging], { limits: { stallMs: 50 } });
+    const heard = new Recorder();
+    await feed.open(vote, heard);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const [peer] = mocks[0]!.peers;
+    peer?.notify('vote', 1);
+    await heard.until(({ raw }) => raw.length === 1, 'a vote');
+    expect(mocks[0]?.count('voteSubscribe')).toBe(1);
+  });
+});

@@ -1,0 +1,112 @@
+import { createLogger } from '../../../src/base/log.ts';
+import { slot } from '../../../src/ledger/units.ts';
+import type { Call, Source } from '../../../src/protocol/call.ts';
+import { parseSubscription } from '../../../src/protocol/pubsub/parse-subscription.ts';
+import type { Subscription, SubscriptionKind } from '../../../src/protocol/subscriptions.ts';
+import { createFeed, type NetworkFeed } from '../../../src/upstream/feeds/feeds.ts';
+import type { FeedLimits } from '../../../src/upstream/feeds/limits.ts';
+import type { NodeStatus } from '../../../src/upstream/pool.ts';
+import { type PubsubBehaviour, PubsubMock } from './mock/pubsub-server.ts';
+
+/** Short enough for tests, long enough for a busy machine. */
+export const testLimits: Partial<FeedLimits> = {
+  handshakeTimeoutMs: 1_000,
+  pingIntervalMs: 200,
+  pongTimeoutMs: 400,
+  ackTimeoutMs: 300,
+  openTimeoutMs: 2_000,
+  stallMs: 400,
+  reconnectMs: 50,
+  reconnectMaxMs: 200,
+  gapTimeoutMs: 10_000,
+};
+
+/** A subscription by what a client would send. */
+export const subscriptionOf = (kind: SubscriptionKind, ...params: unknown[]): Subscription =>
+  parseSubscription(kind, params as Parameters<typeof parseSubscription>[1]);
+
+export type Scene = Readonly<{
+  feed: NetworkFeed;
+  mocks: readonly PubsubMock[];
+  /** Questions that the pool was asked. */
+  asked: readonly Call[];
+  /** Every log line so far. */
+  logged: readonly string[];
+  /** The slot that the pool's polls tell. */
+  networkSlot: (value: number) => void;
+  close(): Promise<void>;
+}>;
+
+export type SceneOptions = Readonly<{
+  limits?: Partial<FeedLimits>;
+  /** What the pool answers, as JSON. */
+  answer?: (method: string, params: readonly unknown[]) => unknown;
+  /** Appended to the address of each node. */
+  secret?: string;
+  headers?: Readonly<Record<string, string>>;
+}>;
+
+/** A feed on devnet over scripted PubSub nodes and a scripted pool. */
+export async function stage(
+  behaviours: readonly PubsubBehaviour[],
+  options: SceneOptions = {},
+): Promise<Scene> {
+  const mocks = await Promise.all(behaviours.map((behaviour) => PubsubMock.start(behaviour)));
+  const asked: Call[] = [];
+  const logged: string[] = [];
+  let tip = 1_000;
+  const pool: Source & { status: () => readonly NodeStatus[] } = {
+    ask: (call) => {
+      asked.push(call);
+      const params = JSON.parse(call.params?.toString() ?? '[]') as unknown[];
+      const answer = options.answer?.(call.method, params) ?? tip;
+      return Promise.resolve({ body: Buffer.from(JSON.stringify(answer)), errorCode: 0 });
+    },
+    status: () =>
+      mocks.map((_, index) => ({
+        name: `node-${index + 1}`,
+        network: 'devnet',
+        state: 'healthy',
+        slot: slot(tip),
+        lagSlots: 0n,
+        latencyMs: 1,
+        inFlight: 0,
+        failuresInRow: 0,
+        silentMs: 0,
+      })),
+  };
+  const feed = createFeed({
+    network: 'devnet',
+    pool,
+    nodes: mocks.map((mock, index) => ({
+      name: `node-${index + 1}`,
+      url: 'http://127.0.0.1:1/',
+      ws: mock.url + (options.secret ?? ''),
+      headers: options.headers ?? {},
+    })),
+    limits: { ...testLimits, ...options.limits },
+    log: createLogger('debug', (line) => logged.push(line)),
+  });
+  return {
+    feed,
+    mocks,
+    asked,
+    logged,
+    networkSlot: (value) => {
+      tip = value;
+    },
+    close: async () => {
+      feed.close();
+      await Promise.all(mocks.map((mock) => mock.close()));
+    },
+  };
+}
+
+/** Waits until the condition holds. Fails after ten seconds. */
+export async function until(condition: () => boolean, what: string): Promise<void> {
+  const deadline = Date.now() + 10_000;
+  while (!condition()) {
+    if (Date.now() > deadline) throw new Error(`did not happen: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
