@@ -1,14 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../base/log.ts';
-import { startLocalnetServer } from '../localnet/http/server.ts';
+import { type LocalnetServer, startLocalnetServer } from '../localnet/http/server.ts';
 import { LedgerInUseError } from '../localnet/ledger-lock.ts';
 import type { Genesis } from '../localnet/node.ts';
-import { type LocalNodeOptions, openLocalNode } from '../localnet/open.ts';
+import { type LocalNodeOptions, type OpenLocalNode, openLocalNode } from '../localnet/open.ts';
+import { type PubsubServer, startPubsubServer } from '../localnet/pubsub/server.ts';
 
 export type LocalnetOptions = LocalNodeOptions &
   Readonly<{
     host: string;
-    /** 0 takes a free port. */
+    /** JSON-RPC; WebSockets are served on the port after it. 0 takes a free pair. */
     rpcPort: number;
     /** How long to wait for a process that has the ledger open, and may be about to end. */
     inUseWaitMs: number;
@@ -18,6 +19,8 @@ export type LocalnetOptions = LocalNodeOptions &
 /** The embedded ledger as a node of its own. */
 export type Localnet = Readonly<{
   rpcPort: number;
+  /** The port after it. */
+  pubsubPort: number;
   genesis: Genesis;
   /** Slot that froze last. */
   tip(): bigint;
@@ -25,12 +28,17 @@ export type Localnet = Readonly<{
   stop(): Promise<void>;
 }>;
 
-/** What keeps the door from opening, in words that say what to do. */
-function doorProblem(error: unknown, host: string, port: number): unknown {
+/** What keeps a door from opening, in words that say what to do. */
+function doorProblem(error: unknown, host: string, port: number, rpcPort: number): unknown {
+  const which = port === rpcPort ? '' : `, on which WebSockets are served beside --rpc-port ${rpcPort},`;
   switch ((error as NodeJS.ErrnoException).code) {
     case 'EADDRINUSE':
       return new Error(
-        `port ${port} of ${host} is taken: stop what listens there or choose another with --rpc-port`,
+        `port ${port} of ${host}${which} is taken: stop what listens there or choose another with --rpc-port`,
+      );
+    case 'ERR_SOCKET_BAD_PORT':
+      return new Error(
+        `there is no port after ${rpcPort} for WebSockets: choose a lower one with --rpc-port`,
       );
     case 'EACCES':
       return new Error(`this user may not listen on port ${port}: choose one from 1024 up with --rpc-port`);
@@ -39,6 +47,31 @@ function doorProblem(error: unknown, host: string, port: number): unknown {
       return new Error(`this machine does not have the address ${host}: correct --bind-address`);
     default:
       return error;
+  }
+}
+
+/** How often another pair is looked for when the port after a free one is taken. */
+const FREE_PAIRS_MAX = 50;
+
+type Doors = Readonly<{ rpc: LocalnetServer; pubsub: PubsubServer }>;
+
+/** Opens both doors. @throws Error that says what to do; nothing is open then. */
+async function openDoors(node: OpenLocalNode, { host, rpcPort, log }: LocalnetOptions): Promise<Doors> {
+  const problem = (port: number) => (error: unknown) => {
+    throw doorProblem(error, host, port, rpcPort);
+  };
+  for (let left = rpcPort === 0 ? FREE_PAIRS_MAX : 1; ; left--) {
+    const rpc = await startLocalnetServer(node, { host, port: rpcPort, log }).catch(problem(rpcPort));
+    const port = rpc.port + 1;
+    try {
+      const pubsub = await startPubsubServer(node, { host, port, log });
+      return { rpc, pubsub };
+    } catch (error) {
+      await rpc.close();
+      const { code } = error as NodeJS.ErrnoException;
+      const mayPass = rpcPort === 0 && (code === 'EADDRINUSE' || code === 'ERR_SOCKET_BAD_PORT');
+      if (!mayPass || left === 1) problem(port)(error);
+    }
   }
 }
 
@@ -58,20 +91,22 @@ async function openWhenFree(options: LocalNodeOptions, waitMs: number): ReturnTy
   }
 }
 
-/** Opens the ledger and its RPC door. @throws Error when the ledger or the port cannot be had. */
+/** Opens the ledger and its doors. @throws Error when the ledger or a port cannot be had. */
 export async function startLocalnet(settings: LocalnetOptions): Promise<Localnet> {
-  const { host, rpcPort, inUseWaitMs, ...options } = settings;
+  const { host, rpcPort: _rpcPort, inUseWaitMs, ...options } = settings;
   const node = await openWhenFree(options, inUseWaitMs);
   try {
-    const server = await startLocalnetServer(node, { host, port: rpcPort, log: options.log });
-    node.contact = { gossip: null, rpc: `${host}:${server.port}`, pubsub: null };
+    const { rpc, pubsub } = await openDoors(node, settings);
+    node.contact = { gossip: null, rpc: `${host}:${rpc.port}`, pubsub: `${host}:${pubsub.port}` };
     const stop = async () => {
-      await server.close();
+      await Promise.all([rpc.close(), pubsub.close()]);
       await node.stop();
     };
-    return { rpcPort: server.port, genesis: node.genesis, tip: () => node.bank('processed').slot, stop };
+    const { genesis } = node;
+    const tip = () => node.bank('processed').slot;
+    return { rpcPort: rpc.port, pubsubPort: pubsub.port, genesis, tip, stop };
   } catch (error) {
     await node.stop();
-    throw doorProblem(error, host, rpcPort);
+    throw error;
   }
 }

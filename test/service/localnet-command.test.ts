@@ -119,12 +119,19 @@ describe('a new ledger', () => {
   it('tells the cluster where it is reached', async () => {
     const nodes = await first.door.result('getClusterNodes');
     expect(nodes).toMatchObject([
-      { pubkey: addressOf(ledger, 'validator'), rpc: `127.0.0.1:${first.port}`, gossip: null, pubsub: null },
+      {
+        pubkey: addressOf(ledger, 'validator'),
+        rpc: `127.0.0.1:${first.port}`,
+        gossip: null,
+        pubsub: `127.0.0.1:${first.port + 1}`,
+      },
     ]);
   });
 
   it('says nothing on standard error, and on standard output no more than that it is ready', () => {
-    expect(first.program.stdout()).toBe(`{"event":"ready","rpcPort":${first.port}}\n`);
+    expect(first.program.stdout()).toBe(
+      `{"event":"ready","rpcPort":${first.port},"pubsubPort":${first.port + 1}}\n`,
+    );
     expect(first.program.stderr().match(/"level":(?:40|50|60)/g)).toBeNull();
   });
 
@@ -241,7 +248,7 @@ describe('the words of solway localnet', () => {
   };
 
   it.each<[string[], string]>([
-    [['--rpc-port', '99999'], '--rpc-port: "99999" is not a whole number from 0 to 65535'],
+    [['--rpc-port', '99999'], '--rpc-port: "99999" is not a whole number from 0 to 65534'],
     [['--faucet-sol', 'much'], '--faucet-sol: "much" is not a whole number from 0 to 500000000'],
     [['--account', SYSTEM], '--account takes two values: --account ADDRESS FILE'],
     [['--ledgr', 'x'], 'there is no option --ledgr: did you mean --ledger?'],

@@ -14,7 +14,8 @@ Runs the embedded ledger alone: a Solana node on the real VM, in place of solana
 Options:
   --ledger DIR                 where it is kept (default ${usual.ledgerDir}); it goes on from there at the next start
   --reset                      begin again from genesis
-  --rpc-port PORT              JSON-RPC over HTTP (default ${usual.rpcPort}; 0 takes a free one)
+  --rpc-port PORT              JSON-RPC over HTTP (default ${usual.rpcPort}; 0 takes a free one); WebSockets on the port
+                               after it
   --bind-address HOST          address to listen on (default ${usual.host})
   --account ADDRESS FILE       put an account in, as "solana account --output json" writes it; repeat it for more
   --account-dir DIR            put in every account file of a folder
@@ -24,6 +25,8 @@ Options:
   --slot-ms MS                 length of a slot (default ${usual.slotMs})
   --faucet-sol SOL             what the faucet has to give (default ${usual.faucetSol})
   --limit-ledger-slots SLOTS   slots of history that are kept (default ${usual.historySlotsMax})
+  --rpc-pubsub-enable-block-subscription, --rpc-pubsub-enable-vote-subscription
+                               solana-test-validator asks for these; here both subscriptions are always on
   --quiet                      write only warnings and errors
   --json                       print one line of JSON when ready, instead of words
 
@@ -49,6 +52,8 @@ const options = {
   'slot-ms': { type: 'string' },
   'faucet-sol': { type: 'string' },
   'limit-ledger-slots': { type: 'string' },
+  'rpc-pubsub-enable-block-subscription': { type: 'boolean' },
+  'rpc-pubsub-enable-vote-subscription': { type: 'boolean' },
   quiet: { type: 'boolean', short: 'q' },
   json: { type: 'boolean' },
 } as const;
@@ -112,7 +117,7 @@ function readOptions(
   const number = (name: keyof typeof options, least: number, most: number, usual: number): number =>
     whole(name, text(name), least, most, usual);
   const numbers = {
-    rpcPort: number('rpc-port', 0, 65_535, usual.rpcPort),
+    rpcPort: number('rpc-port', 0, 65_534, usual.rpcPort),
     slotsPerEpoch: number('slots-per-epoch', 32, SLOTS_PER_EPOCH_MAX, usual.slotsPerEpoch),
     ticksPerSlot: number('ticks-per-slot', 1, 65_535, usual.ticksPerSlot),
     slotMs: number('slot-ms', 10, 60_000, usual.slotMs),
@@ -130,10 +135,12 @@ function readOptions(
   return { ledgerDir, reset: flag('reset'), host, inUseWaitMs, ...numbers, ...genesis, log };
 }
 
-function describe({ rpcPort, genesis, tip }: Localnet, { ledgerDir, host }: LocalnetOptions): string {
+function describe(localnet: Localnet, { ledgerDir, host }: LocalnetOptions): string {
+  const { rpcPort, pubsubPort, genesis, tip } = localnet;
   return `
 The ledger answers on http://${host}:${rpcPort}
 
+  WebSocket: ws://${host}:${pubsubPort}
   Ledger: ${ledgerDir}
   Identity: ${genesis.identity}
   Genesis hash: ${genesis.hash}
@@ -152,10 +159,11 @@ async function runUntilTold(
   // Loading the VM takes its time: not before it is known to be wanted.
   const { startLocalnet } = await import('../../app/localnet.ts');
   const localnet = await startLocalnet({ ...settings, onFailure: () => process.exit(exitCodes.problem) });
-  const { rpcPort } = localnet;
-  if (flag('json')) terminal.out(`${JSON.stringify({ event: 'ready', rpcPort })}\n`);
+  const { rpcPort, pubsubPort } = localnet;
+  const ready = { event: 'ready', rpcPort, pubsubPort };
+  if (flag('json')) terminal.out(`${JSON.stringify(ready)}\n`);
   else if (!flag('quiet')) terminal.out(describe(localnet, settings));
-  process.send?.({ event: 'ready', rpcPort });
+  process.send?.(ready);
   await told;
   await localnet.stop();
 }

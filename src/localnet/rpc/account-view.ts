@@ -22,7 +22,7 @@ export type AccountView = Readonly<{
 }>;
 
 /** Mints of a bank, each looked up once. */
-function mintsOf(bank: Bank): AccountLookup {
+export function mintsOf(bank: Bank): AccountLookup {
   const found = new Map<Address, MintFacts | null>();
   const mint = (address: Address): MintFacts | null => {
     const known = found.get(address);

@@ -1,0 +1,111 @@
+import { once } from 'node:events';
+import pino from 'pino';
+import WebSocket, { type ClientOptions } from 'ws';
+import {
+  type PubsubServer,
+  type PubsubServerOptions,
+  startPubsubServer,
+} from '../../src/localnet/pubsub/server.ts';
+import { Lab } from './ledger/lab.ts';
+
+/** A WebSocket as it is: what was sent and what came, in order. */
+export class RawClient {
+  readonly socket: WebSocket;
+  /** Resolves with the close code. */
+  readonly closed: Promise<number>;
+  readonly #messages: string[] = [];
+  readonly #waiting: ((message: string) => void)[] = [];
+  #nextId = 1;
+
+  private constructor(socket: WebSocket) {
+    this.socket = socket;
+    this.closed = new Promise((resolve) => socket.on('close', resolve));
+    socket.on('error', () => {});
+    socket.on('message', (data: Buffer) => {
+      const waiter = this.#waiting.shift();
+      if (waiter === undefined) this.#messages.push(data.toString());
+      else waiter(data.toString());
+    });
+  }
+
+  static async open(port: number, path = '/', protocols: string[] = [], options: ClientOptions = {}) {
+    const socket = new WebSocket(`ws://127.0.0.1:${port}${path}`, protocols, options);
+    const client = new RawClient(socket);
+    await once(socket, 'open');
+    return client;
+  }
+
+  send(message: string | Buffer): void {
+    this.socket.send(message);
+  }
+
+  /** The next message, as it came. */
+  text(): Promise<string> {
+    const message = this.#messages.shift();
+    return message === undefined
+      ? new Promise((resolve) => this.#waiting.push(resolve))
+      : Promise.resolve(message);
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: the tests look into messages of every shape
+  async json(): Promise<any> {
+    return JSON.parse(await this.text());
+  }
+
+  /** What a method answers; the answer must be the next message. */
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  async call(method: string, params?: unknown): Promise<any> {
+    const id = this.#nextId++;
+    this.send(JSON.stringify({ jsonrpc: '2.0', id, method, params }));
+    const answer = await this.json();
+    if (answer.id !== id) throw new Error(`not the answer to ${method}: ${JSON.stringify(answer)}`);
+    return answer.error ?? answer.result;
+  }
+
+  /** The result of the next message, which must be a notification of the subscription. */
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  async told(subscription: number): Promise<any> {
+    const message = await this.json();
+    if (message.params?.subscription !== subscription) {
+      throw new Error(`not told of subscription ${subscription}: ${JSON.stringify(message)}`);
+    }
+    return message.params.result;
+  }
+
+  /** Fails when anything came that nobody asked for, up to the answer of one more call. */
+  async silence(): Promise<void> {
+    await this.call('getVersion');
+    if (this.#messages.length > 0) throw new Error(`unexpected: ${this.#messages.join('\n')}`);
+  }
+
+  async close(): Promise<void> {
+    this.socket.close();
+    await this.closed;
+  }
+}
+
+/** A ledger whose slots freeze by hand, with its PubSub. */
+export type PubsubRig = Readonly<{
+  lab: Lab;
+  server: PubsubServer;
+  client(path?: string, protocols?: string[], options?: ClientOptions): Promise<RawClient>;
+  close(): Promise<void>;
+}>;
+
+/** @param lab - the ledger, which the rig closes; a fresh one by default. */
+export async function openPubsubRig(
+  options: Partial<PubsubServerOptions> = {},
+  given?: Lab,
+): Promise<PubsubRig> {
+  const lab = given ?? (await Lab.open());
+  const server = await startPubsubServer(lab.node, { port: 0, log: pino({ level: 'silent' }), ...options });
+  return {
+    lab,
+    server,
+    client: (path, protocols, given) => RawClient.open(server.port, path, protocols, given),
+    close: async () => {
+      await server.close();
+      await lab.close();
+    },
+  };
+}

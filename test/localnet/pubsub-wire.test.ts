@@ -1,0 +1,303 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { connect } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openPubsubRig, type PubsubRig, RawClient } from './pubsub-rig.ts';
+
+const KEY = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
+const INVALID_ID = { code: -32602, message: 'Invalid subscription id.' };
+
+let rig: PubsubRig;
+beforeAll(async () => {
+  rig = await openPubsubRig();
+});
+afterAll(() => rig.close());
+
+const slotSubscribe = '{"jsonrpc":"2.0","id":1,"method":"slotSubscribe"}';
+
+describe('the PubSub of the embedded ledger', () => {
+  it('answers and notifies byte for byte as Agave', async () => {
+    const own = await openPubsubRig();
+    const client = await own.client();
+    client.send(slotSubscribe);
+    expect(await client.text()).toBe('{"jsonrpc":"2.0","result":0,"id":1}');
+    own.lab.freeze();
+    expect(await client.text()).toBe(
+      '{"jsonrpc":"2.0","method":"slotNotification","params":{"result":{"slot":2,"parent":1,"root":0},"subscription":0}}',
+    );
+    client.send('{"jsonrpc":"2.0","id":"x","method":"slotUnsubscribe","params":[0]}');
+    expect(await client.text()).toBe('{"jsonrpc":"2.0","result":true,"id":"x"}');
+    client.send('{"jsonrpc":"2.0","id":null,"method":"slotUnsubscribe","params":[0]}');
+    expect(await client.text()).toBe(
+      '{"jsonrpc":"2.0","error":{"code":-32602,"message":"Invalid subscription id."},"id":null}',
+    );
+    await own.close();
+  });
+
+  it('takes any path, no subprotocol and no compression', async () => {
+    const client = await rig
+      .client('/any/path?x=1', ['solana', 'other'], { perMessageDeflate: true })
+      .catch((error: Error) => error);
+    // A client that insists on a subprotocol gives up by itself: none was chosen.
+    expect(String(client)).toContain('Server sent no subprotocol');
+    const other = await rig.client('/any/path?x=1', [], { perMessageDeflate: true });
+    expect(other.socket.extensions).toBe('');
+    await other.close();
+  });
+
+  it('answers an ordinary request with 426', async () => {
+    const asked = request({ port: rig.server.port, host: '127.0.0.1' }).end();
+    const [response] = await once(asked, 'response');
+    expect(response.statusCode).toBe(426);
+    response.resume();
+  });
+
+  it('answers pings', async () => {
+    const client = await rig.client();
+    client.socket.ping('still there?');
+    const [payload] = await once(client.socket, 'pong');
+    expect(payload.toString()).toBe('still there?');
+    await client.close();
+  });
+
+  it('knows the methods of PubSub and getVersion, and no other', async () => {
+    const client = await rig.client();
+    expect(await client.call('getVersion')).toHaveProperty('solana-core');
+    for (const method of ['getSlot', 'transactionSubscribe', 'constructor', 'slotNotification']) {
+      expect(await client.call(method)).toEqual({ code: -32601, message: 'Method not found' });
+    }
+    await client.close();
+  });
+
+  it.each<[string, string | undefined, object]>([
+    ['accountSubscribe', '["2"]', { code: -32602, message: 'Invalid Request: Invalid pubkey provided' }],
+    ['accountUnsubscribe', '[7777777]', INVALID_ID],
+    ['accountUnsubscribe', '[18446744073709551615]', INVALID_ID],
+    [
+      'accountUnsubscribe',
+      undefined,
+      { code: -32602, message: 'Invalid params: invalid type: null, expected a tuple of size 1.' },
+    ],
+    [
+      'accountUnsubscribe',
+      '["0"]',
+      { code: -32602, message: 'Invalid params: invalid type: string "0", expected u64.' },
+    ],
+    [
+      'slotSubscribe',
+      '[1]',
+      {
+        code: -32602,
+        message: 'Invalid parameters: No parameters were expected',
+        data: 'Array([Number(1)])',
+      },
+    ],
+  ])('refuses %s of %s', async (method, params, error) => {
+    const client = await rig.client();
+    const given = params === undefined ? '' : `,"params":${params}`;
+    client.send(`{"jsonrpc":"2.0","id":1,"method":"${method}"${given}}`);
+    expect(await client.json()).toEqual({ jsonrpc: '2.0', error, id: 1 });
+    await client.close();
+  });
+
+  it('answers batches in one message, and nothing to calls without an id', async () => {
+    const client = await rig.client();
+    client.send('{"jsonrpc":"2.0","method":"getVersion"}');
+    client.send('[{"jsonrpc":"2.0","method":"getVersion"}]');
+    client.send(
+      '[{"jsonrpc":"2.0","id":5,"method":"getSlot"},{"jsonrpc":"2.0","method":"getVersion"},3,{"jsonrpc":"2.0","id":6,"method":"getVersion"}]',
+    );
+    expect(await client.json()).toMatchObject([{ id: 5 }, { id: null, error: { code: -32600 } }, { id: 6 }]);
+    client.send('{"jsonrpc":"2.0","id":1');
+    expect(await client.json()).toEqual({
+      jsonrpc: '2.0',
+      error: { code: -32700, message: 'Parse error' },
+      id: null,
+    });
+    await client.close();
+  });
+
+  it('answers the messages of a client in their order', async () => {
+    const client = await rig.client();
+    const batch = Array.from({ length: 20 }, (_, id) => `{"jsonrpc":"2.0","id":${id},"method":"getVersion"}`);
+    for (let i = 0; i < 200; i++) {
+      client.send(i % 10 === 0 ? `[${batch.join(',')}]` : `{"jsonrpc":"2.0","id":${i},"method":"getSlot"}`);
+    }
+    for (let i = 0; i < 200; i++) {
+      const answer = await client.json();
+      if (i % 10 === 0) expect(answer).toHaveLength(20);
+      else expect(answer.id).toBe(i);
+    }
+    await client.close();
+  });
+});
+
+describe('a message to the PubSub of the embedded ledger', () => {
+  const padded = (bytes: number): string => slotSubscribe.padEnd(bytes);
+
+  it('may have 4096 bytes', async () => {
+    const client = await rig.client();
+    client.send(padded(4096));
+    expect(await client.json()).toMatchObject({ id: 1 });
+    client.send(padded(4097));
+    await client.closed;
+  });
+
+  it('may not be longer in pieces', async () => {
+    const client = await rig.client();
+    client.socket.send(padded(4000), { fin: false });
+    client.socket.send(' '.repeat(97), { fin: true });
+    await client.closed;
+  });
+
+  it('may be binary, when it holds text', async () => {
+    const client = await rig.client();
+    client.send(Buffer.from(slotSubscribe));
+    expect(await client.json()).toMatchObject({ id: 1 });
+    client.send(Buffer.of(0xc3, 0x28));
+    await client.closed;
+  });
+
+  it('ends the connection when it is text that is not UTF-8', async () => {
+    const client = await rig.client();
+    client.socket.send(Buffer.of(0xc3, 0x28), { binary: false });
+    expect(await client.closed).toBe(1007);
+  });
+});
+
+describe('the id of a subscription', () => {
+  it('is the same for all who ask the same, and another for whoever asks something else', async () => {
+    const [one, other] = await Promise.all([rig.client(), rig.client()]);
+    const id = await one.call('accountSubscribe', [KEY]);
+    expect(await other.call('accountSubscribe', [KEY, { commitment: 'finalized', encoding: 'binary' }])).toBe(
+      id,
+    );
+    expect(await other.call('accountSubscribe', [KEY, { commitment: 'confirmed' }])).toBe(id + 1);
+    expect(await other.call('accountUnsubscribe', [id])).toBe(true);
+    expect(await other.call('accountUnsubscribe', [id])).toEqual(INVALID_ID);
+    expect(await one.call('accountUnsubscribe', [id])).toBe(true);
+    // All let go of it: the next gets a new one.
+    expect(await one.call('accountSubscribe', [KEY])).toBe(id + 2);
+    await Promise.all([one.close(), other.close()]);
+  });
+
+  it('is one on a connection that asks twice, with one stream, which one unsubscribe ends', async () => {
+    const client = await rig.client();
+    const id = await client.call('slotSubscribe');
+    expect(await client.call('slotSubscribe')).toBe(id);
+    rig.lab.freeze();
+    await client.told(id);
+    await client.silence();
+    expect(await client.call('slotUnsubscribe', [id])).toBe(true);
+    rig.lab.freeze();
+    await client.silence();
+    expect(await client.call('slotUnsubscribe', [id])).toEqual(INVALID_ID);
+    await client.close();
+  });
+
+  it('may be given back with any unsubscribe, as Agave does not look at the kind', async () => {
+    const client = await rig.client();
+    const id = await client.call('rootSubscribe');
+    expect(await client.call('voteUnsubscribe', [id])).toBe(true);
+    await client.close();
+  });
+
+  it('is let go of when its connection closes', async () => {
+    const [one, other] = await Promise.all([rig.client(), rig.client()]);
+    const id = await one.call('logsSubscribe', ['all']);
+    await one.close();
+    let next = id;
+    while (next === id) {
+      next = await other.call('logsSubscribe', ['all']);
+      if (next === id) await other.call('logsUnsubscribe', [next]);
+    }
+    expect(next).toBeGreaterThan(id);
+    await other.close();
+  });
+
+  it('goes out before what the subscription tells, even while slots freeze', async () => {
+    const client = await rig.client();
+    const batch = Array.from(
+      { length: 30 },
+      (_, id) => `{"jsonrpc":"2.0","id":${id},"method":"slotSubscribe"}`,
+    );
+    for (let round = 0; round < 5; round++) {
+      client.send(`[${batch.join(',')}]`);
+      const first = client.json();
+      let answered = false;
+      void first.then(() => {
+        answered = true;
+      });
+      while (!answered) {
+        rig.lab.freeze();
+        await setImmediate();
+      }
+      const ids = (await first) as { result: number }[];
+      expect(ids).toHaveLength(30);
+      const id = ids[0]?.result as number;
+      await client.told(id);
+      client.send(`{"jsonrpc":"2.0","id":"end","method":"slotUnsubscribe","params":[${id}]}`);
+      while ((await client.json()).id !== 'end');
+    }
+    await client.close();
+  });
+});
+
+describe('the limits of the PubSub of the embedded ledger', () => {
+  it('refuse a subscription too many, counting each holder', async () => {
+    const own = await openPubsubRig({ subscriptionsMax: 2 });
+    const [one, other] = await Promise.all([own.client(), own.client()]);
+    const refused = {
+      code: -32603,
+      message: 'Internal Error: Subscription refused. Node subscription limit reached',
+    };
+    const id = await one.call('slotSubscribe');
+    expect(await other.call('slotSubscribe')).toBe(id);
+    expect(await one.call('rootSubscribe')).toEqual(refused);
+    await other.call('slotUnsubscribe', [id]);
+    expect(await one.call('rootSubscribe')).toBe(id + 1);
+    await own.close();
+  });
+
+  it('close a connection too many unread', async () => {
+    const own = await openPubsubRig({ connectionsMax: 1 });
+    const client = await own.client();
+    const socket = connect(own.server.port, '127.0.0.1');
+    socket.on('error', () => {});
+    await once(socket, 'close');
+    await client.silence();
+    await own.close();
+  });
+
+  it('disconnect a client that does not read', async () => {
+    const own = await openPubsubRig({ queueMaxBytes: 4096 });
+    const [slow, quick] = await Promise.all([own.client(), own.client()]);
+    await slow.call('slotsUpdatesSubscribe');
+    const id = await quick.call('rootSubscribe');
+    slow.socket.pause();
+    let gone = false;
+    void slow.closed.then(() => {
+      gone = true;
+    });
+    for (let slots = 0; slots < 100_000 && !gone; slots++) {
+      own.lab.freeze();
+      if (slots % 1000 === 999) {
+        await setImmediate();
+        if (slots % 10_000 === 9_999) slow.socket.resume();
+      }
+    }
+    expect(await slow.closed).toBe(1006);
+    expect(await quick.told(id)).toBe(1);
+    await own.close();
+  });
+
+  it('let go of everybody when the server stops', async () => {
+    const own = await openPubsubRig();
+    const client = await own.client();
+    await client.call('slotSubscribe');
+    await own.close();
+    expect(await client.closed).toBe(1001);
+    await expect(RawClient.open(own.server.port)).rejects.toThrow('ECONNREFUSED');
+  });
+});
