@@ -1,0 +1,194 @@
+import { describe, expect, it } from 'vitest';
+import { account, Heard, key, Story } from '../../../test/streams/told-ledger.ts';
+import type { Account } from '../../ledger/account/account.ts';
+import { addressBytes } from '../../ledger/address.ts';
+import type { AccountEncoding } from '../../ledger/encoding/ui-account.ts';
+import { programs } from '../../ledger/programs.ts';
+import { lamports } from '../../ledger/units.ts';
+import type { AccountFilter } from '../../protocol/rpc/account-filter.ts';
+import { LedgerNotifier } from '../ledger-notifier.ts';
+import { ToldAccount } from './told-account.ts';
+
+const MINT = key(50);
+/** Mints that the lookup knows. */
+const lookup = () => ({ mint: (mint: string) => (mint === MINT ? { decimals: 2 } : null) });
+
+function stage() {
+  const notifier = new LedgerNotifier({ lookup });
+  return { notifier, story: new Story(notifier) };
+}
+
+function hearAccount(notifier: LedgerNotifier, encoding: AccountEncoding): Heard {
+  const heard = new Heard();
+  notifier.add({ kind: 'account', address: key(1), commitment: 'processed', encoding }, heard);
+  return heard;
+}
+
+function hearProgram(
+  notifier: LedgerNotifier,
+  filters: readonly AccountFilter[] = [],
+  encoding: AccountEncoding = 'base64',
+  program = programs.token,
+): Heard {
+  const heard = new Heard();
+  notifier.add({ kind: 'program', program, commitment: 'processed', encoding, filters }, heard);
+  return heard;
+}
+
+/** A token account of `MINT` with 1234 base units. */
+function tokenAccount(mint = MINT): Partial<Account> {
+  const data = new Uint8Array(165);
+  data.set(addressBytes(mint), 0);
+  data.set(addressBytes(key(51)), 32);
+  new DataView(data.buffer).setBigUint64(64, 1234n, true);
+  data[108] = 1;
+  return { data, owner: programs.token };
+}
+
+/** One slot in which accounts are left like this. */
+function leave(story: Story, at: number, accounts: Readonly<Record<number, Partial<Account> | null>>): void {
+  story.created(at);
+  for (const [n, changes] of Object.entries(accounts)) story.account(at, Number(n), changes);
+  story.processed(at);
+}
+
+describe('an account', () => {
+  it('is told with its members in the order of Agave', () => {
+    const { notifier, story } = stage();
+    const heard = hearAccount(notifier, 'base64');
+    leave(story, 3, { 1: { data: Uint8Array.of(1, 2), lamports: lamports(18446744073709551615n) } });
+    expect(heard.texts).toEqual([
+      `{"context":{"slot":3},"value":{"lamports":18446744073709551615,"data":["AQI=","base64"],` +
+        `"owner":"${programs.system}","executable":false,"rentEpoch":18446744073709551615,"space":2}}`,
+    ]);
+  });
+
+  it('that is gone is told as the empty account', () => {
+    const { notifier, story } = stage();
+    const heard = hearAccount(notifier, 'jsonParsed');
+    leave(story, 3, { 1: null });
+    expect(heard.texts).toEqual([
+      `{"context":{"slot":3},"value":{"lamports":0,"data":["","base64"],"owner":"${programs.system}",` +
+        `"executable":false,"rentEpoch":0,"space":0}}`,
+    ]);
+  });
+
+  it.each([
+    ['binary', '5Q', 'error: data too large for bs58 encoding'],
+    ['base58', ['5Q', 'base58'], ['error: data too large for bs58 encoding', 'base58']],
+  ] as const)('says in %s that its data is too long for it', (encoding, short, long) => {
+    const { notifier, story } = stage();
+    const heard = hearAccount(notifier, encoding);
+    leave(story, 1, { 1: { data: Uint8Array.of(255) } });
+    leave(story, 2, { 1: { data: new Uint8Array(129) } });
+    expect(heard.values).toMatchObject([
+      { data: short, space: 1 },
+      { data: long, space: 129 },
+    ]);
+  });
+
+  it('is parsed with the mint of its slot, and shown in base64 without one', () => {
+    const { notifier, story } = stage();
+    const heard = hearAccount(notifier, 'jsonParsed');
+    leave(story, 1, { 1: tokenAccount() });
+    leave(story, 2, { 1: tokenAccount(key(52)) });
+    expect(heard.texts[0]).toMatch(
+      /"data":\{"program":"spl-token","parsed":\{.*"type":"account"\},"space":165\}/,
+    );
+    expect(heard.texts[0]).toContain('"uiAmountString":"12.34"');
+    expect(heard.values[1]).toMatchObject({ data: [expect.any(String), 'base64'] });
+  });
+
+  it('is written once for all who want the same', () => {
+    const told = new ToldAccount(3n as never, key(1), account(), lookup);
+    expect(told.result('base64')).toBe(told.result('base64'));
+    expect(told.keyedResult('base58')).toBe(told.keyedResult('base58'));
+  });
+});
+
+describe("a program's accounts", () => {
+  it('are told with their addresses, each as the slot left it', () => {
+    const { notifier, story } = stage();
+    const heard = hearProgram(notifier);
+    leave(story, 4, { 1: { owner: programs.token }, 2: {}, 3: { owner: programs.token } });
+    expect(heard.values).toMatchObject([{ pubkey: key(1) }, { pubkey: key(3) }]);
+    expect(heard.texts[0]).toMatch(
+      /^\{"context":\{"slot":4\},"value":\{"pubkey":"[^"]+","account":\{"lamports":5,/,
+    );
+  });
+
+  it('are not told when they left the program or are gone', () => {
+    const { notifier, story } = stage();
+    const heard = hearProgram(notifier);
+    story.created(1);
+    story.account(1, 1, { owner: programs.token });
+    story.account(1, 1, { owner: programs.system });
+    story.account(1, 2, { owner: programs.token });
+    story.account(1, 2, null);
+    story.processed(1);
+    expect(heard.texts).toEqual([]);
+  });
+
+  it('pass every filter of who is told', () => {
+    const { notifier, story } = stage();
+    const memcmp = (offset: bigint, ...bytes: number[]): AccountFilter => ({
+      kind: 'memcmp',
+      offset,
+      bytes: Uint8Array.from(bytes),
+    });
+    const heard = {
+      ofSize: hearProgram(notifier, [{ kind: 'dataSize', size: 3n }]),
+      of12: hearProgram(notifier, [memcmp(0n, 1, 2)]),
+      of12Again: hearProgram(notifier, [memcmp(0n, 1, 2)]),
+      of12Long: hearProgram(notifier, [memcmp(0n, 1, 2), { kind: 'dataSize', size: 3n }]),
+      of2then3: hearProgram(notifier, [memcmp(1n, 2), memcmp(2n, 3)]),
+      ofNothing: hearProgram(notifier, [memcmp(2n)]),
+      farOff: hearProgram(notifier, [memcmp(18446744073709551615n, 1)]),
+      tokens: hearProgram(notifier, [{ kind: 'tokenAccountState' }]),
+    };
+    const { token: owner } = programs;
+    leave(story, 1, {
+      1: { owner, data: Uint8Array.of(1, 2, 3) },
+      2: { owner, data: Uint8Array.of(1, 2) },
+      3: { owner, data: Uint8Array.of(9, 2, 3, 4) },
+      4: { owner, data: Uint8Array.of(1) },
+      5: tokenAccount(),
+    });
+    const numbers = (one: Heard) =>
+      one.values.map((value) => addressBytes((value as { pubkey: never }).pubkey)[0]);
+    expect(Object.fromEntries(Object.entries(heard).map(([name, one]) => [name, numbers(one)]))).toEqual({
+      ofSize: [1],
+      of12: [1, 2],
+      of12Again: [1, 2],
+      of12Long: [1],
+      of2then3: [1, 3],
+      ofNothing: [1, 2, 3, 5],
+      farOff: [],
+      tokens: [5],
+    });
+  });
+
+  it('end one by one', () => {
+    const { notifier, story } = stage();
+    const filters: AccountFilter[] = [{ kind: 'memcmp', offset: 0n, bytes: Uint8Array.of(1) }];
+    const ended = new Heard();
+    const subscription = { kind: 'program', program: programs.token, commitment: 'processed' } as const;
+    const end = notifier.add({ ...subscription, encoding: 'base64', filters }, ended);
+    const endOther = notifier.add({ ...subscription, encoding: 'base64', filters: [] }, ended);
+    const stays = hearProgram(notifier, filters);
+    end();
+    endOther();
+    end();
+    leave(story, 1, { 1: { owner: programs.token, data: Uint8Array.of(1) } });
+    expect([ended.texts.length, stays.texts.length]).toEqual([0, 1]);
+  });
+
+  it('of a token program are left out of jsonParsed when they do not parse; of others they are not', () => {
+    const { notifier, story } = stage();
+    const tokens = hearProgram(notifier, [], 'jsonParsed');
+    const systems = hearProgram(notifier, [], 'jsonParsed', programs.system);
+    leave(story, 1, { 1: tokenAccount(), 2: { owner: programs.token }, 3: {}, 4: tokenAccount(key(52)) });
+    expect(tokens.values).toMatchObject([{ pubkey: key(1) }]);
+    expect(systems.values).toMatchObject([{ pubkey: key(3) }]);
+  });
+});

@@ -1,0 +1,273 @@
+import { describe, expect, it } from 'vitest';
+import {
+  block,
+  type Executed,
+  executed,
+  Heard,
+  key,
+  Story,
+  signature,
+} from '../../../test/streams/told-ledger.ts';
+import type { Address } from '../../ledger/address.ts';
+import type { TokenBalance } from '../../ledger/transaction/transaction-meta.ts';
+import type { SubscriptionOf, TransactionFilter } from '../../protocol/subscriptions.ts';
+import { LedgerNotifier } from '../ledger-notifier.ts';
+
+type TransactionSubscription = SubscriptionOf<'transaction'>;
+
+const anything: TransactionFilter = {
+  vote: null,
+  failed: null,
+  signature: null,
+  include: [],
+  exclude: [],
+  required: [],
+  tokenAccounts: 'none',
+};
+
+const transactions = (changes: Partial<TransactionSubscription> = {}): TransactionSubscription => ({
+  kind: 'transaction',
+  dialect: 'helius',
+  filter: anything,
+  commitment: 'processed',
+  encoding: 'base64',
+  details: 'full',
+  rewards: false,
+  maxVersion: 0,
+  ...changes,
+});
+
+function stage() {
+  const notifier = new LedgerNotifier();
+  const hear = (subscription: Parameters<LedgerNotifier['add']>[0]): Heard => {
+    const heard = new Heard();
+    notifier.add(subscription, heard);
+    return heard;
+  };
+  return { hear, story: new Story(notifier) };
+}
+
+function run(story: Story, ...all: readonly (Partial<Executed> & { isVote?: boolean })[]): void {
+  story.created(1);
+  for (const { isVote = false, ...of } of all) story.transaction(1, of, isVote);
+  story.processed(1);
+}
+
+const balance = (owner: Address | null, amount: bigint, accountIndex = 0): TokenBalance => ({
+  accountIndex,
+  mint: key(90),
+  owner,
+  programId: key(91),
+  amount,
+  decimals: 0,
+});
+
+const loading = (n: number, ...writable: number[]): Partial<Executed> => ({
+  n,
+  version: 0,
+  meta: { loadedAddresses: { writable: writable.map(key), readonly: [key(77)] } },
+});
+
+describe('logs', () => {
+  const logs = (of: SubscriptionOf<'logs'>['of']): SubscriptionOf<'logs'> => ({
+    kind: 'logs',
+    of,
+    commitment: 'processed',
+  });
+  const signatures = (heard: Heard): unknown[] =>
+    heard.values.map((value) => (value as { signature: unknown }).signature);
+
+  it('are told with signature and error', () => {
+    const { hear, story } = stage();
+    const heard = hear(logs('all'));
+    run(story, { n: 1, meta: { err: 'AccountInUse' } });
+    expect(heard.texts).toEqual([
+      `{"context":{"slot":1},"value":{"signature":"${signature(1)}","err":"AccountInUse","logs":["log of 1"]}}`,
+    ]);
+  });
+
+  it('of all transactions leave out votes', () => {
+    const { hear, story } = stage();
+    const all = hear(logs('all'));
+    const allWithVotes = hear(logs('allWithVotes'));
+    run(story, { n: 1 }, { n: 2, isVote: true });
+    expect(signatures(all)).toEqual([signature(1)]);
+    expect(signatures(allWithVotes)).toEqual([signature(1), signature(2)]);
+  });
+
+  it('of a mention are those of every transaction that names the address, loaded or not, votes too', () => {
+    const { hear, story } = stage();
+    const heard = hear(logs({ mentions: key(7) }));
+    run(story, { n: 1, keys: [1, 7] }, { n: 2 }, loading(3, 7), { n: 4, keys: [7], isVote: true });
+    expect(signatures(heard)).toEqual([signature(1), signature(3), signature(4)]);
+  });
+
+  it('are not told of transactions that were only charged, or whose logs nobody kept', () => {
+    const { hear, story } = stage();
+    const heard = hear(logs('all'));
+    const failed = { InstructionError: [0, 'GenericError'] } as const;
+    run(
+      story,
+      { n: 1, meta: { err: 'ProgramAccountNotFound', logMessages: [] } },
+      { n: 2, meta: { logMessages: null } },
+      { n: 3, meta: { logMessages: [] } },
+      { n: 4, meta: { err: failed, logMessages: [] } },
+    );
+    expect(signatures(heard)).toEqual([signature(3), signature(4)]);
+  });
+});
+
+describe('transactions', () => {
+  const shown = (heard: Heard): unknown[] => heard.texts.map((text) => JSON.parse(text).signature);
+  const filtered = (filter: Partial<TransactionFilter>): TransactionSubscription =>
+    transactions({ details: 'signatures', filter: { ...anything, ...filter } });
+
+  it.each<[string, Partial<TransactionFilter>, number[]]>([
+    ['nothing', {}, [1, 2, 3, 4, 5]],
+    ['votes', { vote: true }, [2]],
+    ['no votes', { vote: false }, [1, 3, 4, 5]],
+    ['failed ones', { failed: true }, [3]],
+    ['none that failed', { failed: false }, [1, 2, 4, 5]],
+    ['a signature', { signature: signature(4) }, [4]],
+    ['a signature that failed', { signature: signature(4), failed: true }, []],
+    ['any of two addresses', { include: [key(10), key(77)] }, [1, 3, 4, 5]],
+    ['all of two addresses', { required: [key(10), key(11)] }, [3]],
+    ['none of two addresses', { exclude: [key(11), key(77)] }, [1, 2]],
+    ['any, all and none', { include: [key(10), key(88)], required: [key(10)], exclude: [key(11)] }, [1, 4]],
+    ['an address that only owns tokens', { include: [key(60)] }, []],
+    ['owners of tokens', { include: [key(60), key(61)], tokenAccounts: 'all' }, [4, 5]],
+    ['owners of tokens that moved', { include: [key(60), key(61)], tokenAccounts: 'balanceChanged' }, [4]],
+    ['all but owners of tokens', { exclude: [key(60)], tokenAccounts: 'all' }, [1, 2, 3]],
+    ['an owner and an address', { required: [key(10), key(60)], tokenAccounts: 'all' }, [4]],
+  ])('that ask for %s', (_what, filter, expected) => {
+    const { hear, story } = stage();
+    const heard = hear(filtered(filter));
+    const balances = [balance(key(60), 5n), balance(null, 6n, 1)];
+    const unchanged = { preTokenBalances: balances, postTokenBalances: balances };
+    const moved = {
+      preTokenBalances: balances,
+      postTokenBalances: [balance(key(60), 6n), balance(null, 6n, 1)],
+    };
+    run(
+      story,
+      { n: 1, keys: [1, 10] },
+      { n: 2, isVote: true },
+      { n: 3, keys: [10, 11], meta: { err: 'AccountInUse' } },
+      { ...loading(4, 10), meta: { ...loading(4, 10).meta, ...moved } },
+      { ...loading(5, 12), meta: { ...loading(5, 12).meta, ...unchanged } },
+    );
+    expect(shown(heard)).toEqual(expected.map(signature));
+  });
+
+  it('are told once to who asks for several of their addresses', () => {
+    const { hear, story } = stage();
+    const heard = hear(filtered({ include: [key(1), key(2)] }));
+    run(story, { n: 1, keys: [1, 2] });
+    expect(shown(heard)).toEqual([signature(1)]);
+  });
+
+  it('have the shape of Helius', () => {
+    const { hear, story } = stage();
+    const full = hear(transactions());
+    const none = hear(transactions({ details: 'none' }));
+    run(story, { n: 8 }, { n: 9 });
+    const last = `"signature":"${signature(9)}","slot":1,"transactionIndex":1}`;
+    expect(full.texts[1]).toMatch(
+      /^\{"transaction":\{"transaction":\["CQ==","base64"\],"meta":\{"err":null,"status":/,
+    );
+    expect(full.texts[1]?.endsWith(`,"version":"legacy"},${last}`)).toBe(true);
+    expect(none.texts[1]).toBe(`{${last}`);
+  });
+
+  it('have the shape of Whirligig', () => {
+    const { hear, story } = stage();
+    const full = hear(transactions({ dialect: 'whirligig' }));
+    const signatures = hear(transactions({ dialect: 'whirligig', details: 'signatures' }));
+    const none = hear(transactions({ dialect: 'whirligig', details: 'none' }));
+    run(story, { n: 9 });
+    expect(full.texts[0]).toMatch(
+      /^\{"context":\{"slot":1\},"value":\{"slot":1,"transaction":\{"transaction":\["CQ==","base64"\],"meta":/,
+    );
+    expect(signatures.values).toEqual([{ slot: 1, signature: signature(9) }]);
+    expect(none.values).toEqual([{ slot: 1 }]);
+  });
+
+  it('of a version that the client does not understand are not told, or as an error', () => {
+    const { hear, story } = stage();
+    const helius = hear(transactions({ maxVersion: undefined }));
+    const whirligig = hear(transactions({ maxVersion: undefined, dialect: 'whirligig' }));
+    run(story, { n: 1, version: 0 }, { n: 2 });
+    expect(shown(helius)).toEqual([signature(2)]);
+    expect(whirligig.values[0]).toEqual({ slot: 1, error: { UnsupportedTransactionVersion: 0 } });
+  });
+});
+
+describe('blocks', () => {
+  const blocks = (changes: Partial<SubscriptionOf<'block'>> = {}): SubscriptionOf<'block'> => ({
+    kind: 'block',
+    mentions: null,
+    commitment: 'confirmed',
+    encoding: 'base64',
+    details: 'signatures',
+    rewards: true,
+    maxVersion: undefined,
+    ...changes,
+  });
+
+  function tell(story: Story, at: number, ...all: readonly Partial<Executed>[]): void {
+    story.created(at);
+    story.frozen(at);
+    story.block(block(at, all.map(executed)));
+    story.confirmed(at);
+  }
+
+  it('are told with their members in the order of Agave', () => {
+    const { hear, story } = stage();
+    const heard = hear(blocks());
+    tell(story, 2, { n: 1 });
+    const { blockhash, previousBlockhash } = block(2, []);
+    expect(heard.texts).toEqual([
+      `{"context":{"slot":2},"value":{"slot":2,"block":{"previousBlockhash":"${previousBlockhash}",` +
+        `"blockhash":"${blockhash}","parentSlot":1,"signatures":["${signature(1)}"],"rewards":[],` +
+        `"blockTime":1002,"blockHeight":2},"err":null}}`,
+    ]);
+  });
+
+  it('of a mention have only what mentions it, and are not told when nothing does', () => {
+    const { hear, story } = stage();
+    const heard = hear(blocks({ mentions: key(7), maxVersion: 0 }));
+    tell(story, 2, { n: 1, keys: [1, 7] }, { n: 2 }, loading(3, 7));
+    tell(story, 3, { n: 4 });
+    expect(heard.slots).toEqual([2]);
+    expect(heard.values).toMatchObject([{ block: { signatures: [signature(1), signature(3)] } }]);
+  });
+
+  it('are an error when the client does not understand a transaction', () => {
+    const { hear, story } = stage();
+    const heard = hear(blocks({ details: 'full' }));
+    tell(story, 2, { n: 1, version: 0 });
+    expect(heard.texts).toEqual([
+      '{"context":{"slot":2},"value":{"slot":2,"block":null,"err":{"UnsupportedTransactionVersion":0}}}',
+    ]);
+  });
+
+  it('are an error when they cannot be had', () => {
+    const { hear, story } = stage();
+    const heard = hear(blocks());
+    story.created(2);
+    story.frozen(2);
+    story.confirmed(2);
+    expect(heard.texts).toEqual([
+      '{"context":{"slot":2},"value":{"slot":2,"block":null,"err":"BlockStoreError"}}',
+    ]);
+  });
+
+  it('that nobody waited for when they began are no error', () => {
+    const { hear, story } = stage();
+    story.created(2);
+    const heard = hear(blocks());
+    story.frozen(2);
+    story.confirmed(2);
+    expect(heard.texts).toEqual([]);
+  });
+});
