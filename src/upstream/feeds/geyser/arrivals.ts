@@ -100,8 +100,9 @@ export class Arrivals {
       const update = decisive(item);
       if (update === null) continue;
       this.#resuming = false;
+      const run = this.#run;
       const read = this.#options.gapBefore(update);
-      if (read !== null) this.#wait(read, null);
+      if (read !== null && run === this.#run) this.#wait(read, null);
       return true;
     }
     return isReplaced;
