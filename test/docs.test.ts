@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { parse } from 'smol-toml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { defaultPlanLimits } from '../src/access/key-record.ts';
 import { loadConfiguration } from '../src/app/configuration.ts';
 import { environmentFields } from '../src/app/configuration-layers.ts';
 import { command as config } from '../src/cli/commands/config.ts';
@@ -11,12 +12,16 @@ import { command as doctor } from '../src/cli/commands/doctor.ts';
 import { command as keys } from '../src/cli/commands/keys.ts';
 import { command as localnet } from '../src/cli/commands/localnet.ts';
 import { command as up } from '../src/cli/commands/up.ts';
+import { topicHubOptions } from '../src/gateway/topics.ts';
 import { rpcHandlers } from '../src/localnet/rpc-handlers.ts';
 import { envelopeLimits } from '../src/protocol/envelope.ts';
-import { failures } from '../src/protocol/errors.ts';
+import { type FailureCode, failures } from '../src/protocol/errors.ts';
 import { methods } from '../src/protocol/methods.ts';
+import { FILTER_ADDRESSES_MAX } from '../src/protocol/pubsub/transaction-filter.ts';
+import { subscriptions } from '../src/protocol/subscriptions.ts';
 import { httpOptions } from '../src/servers/http.ts';
 import { rpcServerOptions } from '../src/servers/rpc/server.ts';
+import { webSocketOptions } from '../src/servers/websocket/server.ts';
 import { defaultUpstreamLimits } from '../src/upstream/limits.ts';
 import { temporaryFolder } from './service/program.ts';
 import { type RunningService, startService } from './service/start-service.ts';
@@ -180,6 +185,70 @@ describe('the page for callers', () => {
   });
 });
 
+describe('the page of subscriptions', () => {
+  const page = 'docs/websocket.md';
+
+  it('has the table of subscriptions', () => {
+    const known = Object.entries(subscriptions).map(([kind, row]) => [
+      ...[kind, row.subscribe, row.unsubscribe, row.notification, `${row.cost}`, row.gap],
+    ]);
+    expect(table(page, 'Subscriptions')).toEqual(known);
+  });
+
+  it('describes each kind, with its parameters and messages that are JSON of this service', () => {
+    const told =
+      read(page)
+        .split(/^## Subscriptions$/m)[1]
+        ?.split(/^## /m)[0] ?? '';
+    const described = [...told.matchAll(/^### (.+)$/gm)].flatMap(([, names = '']) => names.split(', '));
+    expect(described.sort()).toEqual(Object.keys(subscriptions).sort());
+    const names = Object.values(subscriptions).flatMap((row) => [row.subscribe, row.notification]);
+    const messages = blocks(page, 'json').map(
+      (text) => JSON.parse(text) as { method?: string; result?: number },
+    );
+    expect(messages.length).toBeGreaterThan(8);
+    for (const { method, result } of messages) if (result === undefined) expect(names).toContain(method);
+  });
+
+  it('tells with which code and text connections are closed', () => {
+    const rows = table(page, 'When the connection is closed');
+    expect(rows.length).toBeGreaterThan(5);
+    for (const [code, name = '', text, remedy] of rows) {
+      const row = failures[name as FailureCode];
+      expect([name, code, text]).toEqual([name, `${row?.close}`, row?.text]);
+      expect(remedy).not.toBe('');
+    }
+  });
+
+  it('tells with which status connections are refused', () => {
+    const rows = table(page, 'Connecting');
+    expect(rows.length).toBeGreaterThan(3);
+    for (const [status, names = ''] of rows) {
+      for (const name of names.split(', ')) {
+        expect([name, status]).toEqual([name, `${failures[name as FailureCode]?.http}`]);
+      }
+    }
+  });
+
+  it('has the defaults of the limits', () => {
+    const seconds = (ms: number): string => `${ms / 1000} s`;
+    const { pingIntervalMs, pongTimeoutMs, idleTimeoutMs, queueMaxBytes, callsInFlightMax } =
+      webSocketOptions;
+    expect(table(page, 'Limits').map(([, value]) => value)).toEqual([
+      formatted(defaultPlanLimits.wsConnectionsMax),
+      formatted(defaultPlanLimits.wsSubscriptionsMax),
+      `${formatted(defaultPlanLimits.wsMessageMaxBytes)} bytes`,
+      formatted(envelopeLimits.batchMax),
+      formatted(callsInFlightMax),
+      formatted(queueMaxBytes),
+      [pingIntervalMs, pongTimeoutMs].map(seconds).join(', '),
+      seconds(idleTimeoutMs),
+      seconds(topicHubOptions.openTimeoutMs),
+      formatted(FILTER_ADDRESSES_MAX),
+    ]);
+  });
+});
+
 describe('the snippets for callers', () => {
   let service: RunningService;
   beforeAll(async () => {
@@ -188,10 +257,11 @@ describe('the snippets for callers', () => {
   afterAll(() => service?.stop());
 
   const run = async (program: string, args: string[]): Promise<string> => {
-    const env = { ...process.env, SOLWAY_URL: service.ready.rpcUrl, SOLWAY_KEY: service.key };
+    const { rpcUrl: SOLWAY_URL, wsUrl: SOLWAY_WS_URL } = service.ready;
+    const env = { ...process.env, SOLWAY_URL, SOLWAY_WS_URL, SOLWAY_KEY: service.key };
     return (await promisify(execFile)(program, args, { cwd: root, env, timeout: 30_000 })).stdout;
   };
-  const snippets = blocks('docs/json-rpc.md', 'js');
+  const snippets = ['docs/json-rpc.md', 'docs/websocket.md'].flatMap((page) => blocks(page, 'js'));
 
   it.each(snippets.map((code, index) => ({ index, code })))('run: $index', async ({ code }) => {
     expect(await run(process.execPath, ['--input-type=module', '--eval', code])).toMatch(/\d/);

@@ -7,11 +7,13 @@ import { keyFeedOptions } from '../control/key-feed.ts';
 import { OVERLAP_DEFAULT_MS, OVERLAP_MAX_MS } from '../control/keys.ts';
 import { DEFAULT_PLAN_ID } from '../control/plans.ts';
 import { usageWriterOptions } from '../control/usage-writer.ts';
+import { topicHubOptions as topic } from '../gateway/topics.ts';
 import { networks } from '../protocol/call.ts';
 import { envelopeLimits } from '../protocol/envelope.ts';
 import { products } from '../protocol/product.ts';
 import { httpOptions as http } from '../servers/http.ts';
 import { rpcServerOptions as rpc } from '../servers/rpc/server.ts';
+import { webSocketOptions as ws } from '../servers/websocket/server.ts';
 import { feedLimits as feed } from '../upstream/feeds/limits.ts';
 import { defaultUpstreamLimits as upstream } from '../upstream/limits.ts';
 import { section, switchOrAuto, text, url, whole, word } from './configuration-fields.ts';
@@ -68,6 +70,23 @@ const upstreamPool = section({
   lag_max_slots: whole(1, 1_000_000).default(upstream.lagMaxSlots),
 });
 
+const websocket = section({
+  connections_max: whole(1, 1_000_000).default(ws.connectionsMax),
+  calls_in_flight_max: whole(1, 100_000).default(ws.callsInFlightMax),
+  all_calls_in_flight_max: whole(1, 1_000_000).default(ws.allCallsInFlightMax),
+  queue_max_bytes: whole(64 * 1_024, 2_047 * MIB).default(ws.queueMaxBytes),
+  queues_max_bytes: whole(MIB, 64 * 1_024 * MIB).default(ws.queuesMaxBytes),
+  ping_interval_ms: whole(100, HOUR_MS).default(ws.pingIntervalMs),
+  pong_timeout_ms: whole(100, HOUR_MS).default(ws.pongTimeoutMs),
+  idle_timeout_ms: whole(100, 24 * HOUR_MS).default(ws.idleTimeoutMs),
+  close_timeout_ms: whole(50, 60_000).default(ws.closeTimeoutMs),
+  look_interval_ms: whole(10, 60_000).default(ws.lookIntervalMs),
+  topics_max: whole(1, 10_000_000).default(topic.topicsMax),
+  topic_grace_ms: whole(0, HOUR_MS).default(topic.graceMs),
+  topic_open_timeout_ms: whole(50, HOUR_MS).default(topic.openTimeoutMs),
+  topic_held_max: whole(1, 1_000_000).default(topic.heldMax),
+});
+
 const feeds = section({
   handshake_timeout_ms: whole(50, 60_000).default(feed.handshakeTimeoutMs),
   message_max_bytes: whole(MIB, 2_047 * MIB).default(feed.messageMaxBytes),
@@ -96,7 +115,8 @@ const feeds = section({
 
 const localnet = section({
   enabled: switchOrAuto.default('auto'),
-  rpc_port: whole(0, 65_535).default(0),
+  // The next port is that of PubSub.
+  rpc_port: whole(0, 65_534).default(0),
   slot_ms: whole(10, 60_000).default(localnetDefaults.slotMs),
   slots_per_epoch: whole(32, SLOTS_PER_EPOCH_MAX).default(localnetDefaults.slotsPerEpoch),
   faucet_sol: whole(1, 500_000_000).default(localnetDefaults.faucetSol),
@@ -186,6 +206,7 @@ export const configurationSchema = section({
     .max(256, { error: 'has more than 256 nodes' })
     .default([]),
   upstream_pool: optional(upstreamPool),
+  websocket: optional(websocket),
   feeds: optional(feeds),
   localnet: optional(localnet),
   store: optional(store),

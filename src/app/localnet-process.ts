@@ -24,7 +24,10 @@ export type LocalnetProcessOptions = Readonly<{
 }>;
 
 /** What the child says over its channel once it answers. */
-export type LocalnetReady = Readonly<{ event: 'ready'; rpcPort: number }>;
+export type LocalnetReady = Readonly<{ event: 'ready'; rpcPort: number; pubsubPort: number }>;
+
+/** Where the ledger answers. PubSub stays beside JSON-RPC, so both are kept for restarts. */
+export type LocalnetPorts = Pick<LocalnetReady, 'rpcPort' | 'pubsubPort'>;
 
 const isReady = (message: unknown): message is LocalnetReady =>
   typeof message === 'object' && message !== null && (message as { event?: unknown }).event === 'ready';
@@ -63,12 +66,13 @@ export class LocalnetProcess {
 
   /**
    * Starts the ledger.
-   * @returns the port on which it answers.
+   * @returns the ports on which it answers.
    * @throws EmbeddedLedgerError with the child's last words when it does not become ready.
    */
-  async start(): Promise<number> {
-    this.#rpcPort = await this.#spawn();
-    return this.#rpcPort;
+  async start(): Promise<LocalnetPorts> {
+    const ports = await this.#spawn();
+    this.#rpcPort = ports.rpcPort;
+    return ports;
   }
 
   /** Asks the ledger to flush and close; kills it when it takes longer than `stopTimeoutMs`. */
@@ -103,7 +107,7 @@ export class LocalnetProcess {
     ];
   }
 
-  #spawn(): Promise<number> {
+  #spawn(): Promise<LocalnetPorts> {
     const [command, ...first] = this.#options.program;
     const child = spawn(command, [...first, ...this.#arguments()], {
       // The channel both reports readiness and, by closing, tells the child that its gateway is gone.
@@ -126,7 +130,7 @@ export class LocalnetProcess {
         ready = true;
         this.#readyAt = performance.now();
         clearTimeout(timer);
-        resolve(message.rpcPort);
+        resolve(message);
       });
       child.once('error', ({ message }) => {
         clearTimeout(timer);

@@ -1,22 +1,17 @@
 import type { AddressInfo } from 'node:net';
-import { RateLimiter } from '../access/rate-limit.ts';
 import type { Logger } from '../base/log.ts';
 import type { NewKey } from '../control/keys.ts';
-import { createPipeline } from '../gateway/pipeline.ts';
-import type { Network } from '../protocol/call.ts';
-import { envelopeLimits } from '../protocol/envelope.ts';
-import { healthRoutes, type ReadinessFacts } from '../servers/health.ts';
-import { HttpServer } from '../servers/http.ts';
-import { joinRoutes } from '../servers/http-route.ts';
-import { rpcRoutes, rpcServerOptions } from '../servers/rpc/server.ts';
-import { type Access, openAccess } from './access.ts';
+import { rpcServerOptions } from '../servers/rpc/server.ts';
+import { webSocketOptions } from '../servers/websocket/server.ts';
+import { openAccess } from './access.ts';
 import type { Configuration } from './configuration.ts';
 import type { Environment } from './configuration-secrets.ts';
 import { openDataDir } from './data-dir.ts';
+import { buildDoors } from './doors.ts';
 import { checkPortFree } from './listen-once.ts';
 import { problemText } from './problem-text.ts';
 import { stopEach } from './stop-each.ts';
-import { openUpstreams, type Program, type Upstreams } from './upstreams.ts';
+import { openUpstreams, type Program } from './upstreams.ts';
 
 /** The running service. */
 export type Service = Readonly<{
@@ -41,49 +36,9 @@ const FIRST_ANSWER_TIMEOUT_MS = 2_000;
 /** Address of the JSON-RPC door. */
 export const rpcUrl = ({ url }: Pick<Service, 'url'>): string => `${url}${rpcServerOptions.path}`;
 
-function httpServer(
-  configuration: Configuration,
-  access: Access,
-  upstreams: Upstreams,
-  log: Logger,
-): HttpServer {
-  const { server, networks, keys } = configuration;
-  const limiter = new RateLimiter({ familiesMax: keys.keysMax });
-  const door = createPipeline({
-    keys: access.keys,
-    limiter,
-    source: upstreams.pool,
-    usage: access.usage,
-    log,
-  });
-  const rpc = rpcRoutes(door, {
-    network: networks.default,
-    bodyMaxBytes: server.bodyMaxBytes,
-    bodiesMaxBytes: server.bodiesMaxBytes,
-    batchConcurrency: server.batchConcurrency,
-    envelope: { ...envelopeLimits, batchMax: server.batchCallsMax },
-  });
-  const http: HttpServer = new HttpServer(
-    joinRoutes(
-      rpc,
-      healthRoutes(() => readiness(http, access, upstreams, networks.default)),
-    ),
-    log,
-    server,
-  );
-  return http;
-}
-
-/** Ready is who can answer on the door that is open: nodes of other networks do not count. */
-function readiness(http: HttpServer, access: Access, { pool }: Upstreams, network: Network): ReadinessFacts {
-  const nodes = pool.status().filter((node) => node.network === network);
-  const usable = nodes.filter(({ state }) => state === 'healthy').length;
-  return {
-    store: access.keys.storeReachable ? 'up' : 'away',
-    upstreams: { total: nodes.length, usable },
-    draining: http.draining,
-  };
-}
+/** Address of the WebSocket door, without a key. */
+export const wsUrl = ({ url }: Pick<Service, 'url'>): string =>
+  `${url.replace(/^http/, 'ws')}${webSocketOptions.path}`;
 
 function urlOf({ address, port, family }: AddressInfo): string {
   const anywhere = address === '0.0.0.0' || address === '::';
@@ -111,10 +66,11 @@ export async function startService({
     const upstreams = await openUpstreams(configuration, program, log);
     stops.push(upstreams.stop);
     await upstreams.pool.waitUntilReady(FIRST_ANSWER_TIMEOUT_MS);
-    const http = httpServer(configuration, access, upstreams, log);
-    const address = await http.listen();
+    const doors = buildDoors(configuration, access, upstreams, log);
+    stops.push(async () => doors.close());
+    const address = await doors.http.listen();
     const { drainGraceMs, drainNoticeMs } = configuration.server;
-    stops.push(() => http.drain(drainGraceMs, drainNoticeMs));
+    stops.push(() => doors.http.drain(drainGraceMs, drainNoticeMs));
     return { url: urlOf(address), newKeys: await access.createFirstKeys(), stop: stopAll };
   } catch (error) {
     await stopAll().catch((failure: unknown) => {

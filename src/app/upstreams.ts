@@ -1,10 +1,12 @@
 import type { Logger } from '../base/log.ts';
 import type { Network } from '../protocol/call.ts';
+import type { Feed } from '../streams/feed.ts';
+import { createFeed } from '../upstream/feeds/feeds.ts';
 import type { NodeConfig } from '../upstream/node.ts';
 import { createUpstreamPool, type UpstreamPool } from '../upstream/pool.ts';
 import type { Configuration } from './configuration.ts';
 import { ledgerFolder } from './data-dir.ts';
-import { LocalnetProcess } from './localnet-process.ts';
+import { type LocalnetPorts, LocalnetProcess } from './localnet-process.ts';
 import { stopEach } from './stop-each.ts';
 
 /** Name of the embedded ledger among the nodes. */
@@ -13,6 +15,8 @@ export const LOCALNET_NODE = 'embedded-ledger';
 /** Everybody who answers calls: the configured nodes, and the embedded ledger when it is wanted. */
 export type Upstreams = Readonly<{
   pool: UpstreamPool;
+  /** Subscriptions of the default network. */
+  feed: Feed;
   stop(): Promise<void>;
 }>;
 
@@ -47,10 +51,14 @@ function localnetProcess(
   });
 }
 
-const localnetNode = ({ networks }: Configuration, port: number): NodeConfig & { network: Network } => ({
+const localnetNode = (
+  { networks }: Configuration,
+  { rpcPort, pubsubPort }: LocalnetPorts,
+): NodeConfig & { network: Network } => ({
   network: networks.default,
   name: LOCALNET_NODE,
-  url: `http://127.0.0.1:${port}`,
+  url: `http://127.0.0.1:${rpcPort}`,
+  ws: `ws://127.0.0.1:${pubsubPort}`,
 });
 
 function byNetwork(
@@ -75,6 +83,10 @@ export async function openUpstreams(
   const nodes = byNetwork([...configuration.upstreams, ...own]);
   const pool = createUpstreamPool({ nodes, limits: configuration.upstreamPool, log });
   pool.start();
-  const stop = () => stopEach([async () => pool.stop(), async () => localnet?.stop()]);
-  return { pool, stop };
+  const { networks, feeds: limits } = configuration;
+  const network = networks.default;
+  const feed = createFeed({ network, pool, nodes: nodes[network] ?? [], limits, log });
+  const stop = () =>
+    stopEach([async () => feed.close(), async () => pool.stop(), async () => localnet?.stop()]);
+  return { pool, feed, stop };
 }

@@ -91,7 +91,7 @@ function unreachable(outcome: Outcome, tls: boolean): ProbeFinding {
         : error(
             'No connection can be made.',
             tls
-              ? 'Check host and port of the URL, that the node runs, and that it has TLS there and a good certificate: without TLS write http.'
+              ? 'Check host and port of the URL, that the node runs, and its TLS and certificate: without TLS write http.'
               : 'Check host and port of the URL, and that the node runs.',
           );
     default:

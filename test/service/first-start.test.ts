@@ -1,6 +1,7 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { Keypair } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -16,6 +17,7 @@ const config = writeConfiguration();
 const account = Keypair.generate().publicKey.toBase58();
 const SECRET = /svc_(?:rpc|grpc|fs)_live_[1-9A-HJ-NP-Za-km-z]{46}/g;
 const CURL = /^ *(curl .*)$/m;
+const NODE = /^ *(node -e .*)$/m;
 /** On a machine that has nothing else to do, what its processes work is what it takes. */
 const WORK_MAX_MS = 5_000;
 /** On one that has much else to do. */
@@ -55,8 +57,8 @@ async function runInShell(line: string): Promise<string> {
 }
 
 describe('the first start', () => {
-  it('makes one key of each product and shows each once, the RPC one again in its curl line', () => {
-    const shown = first.program.stdout().replace(CURL, '').match(SECRET) ?? [];
+  it('makes one key of each product and shows each once, the RPC one again in its lines', () => {
+    const shown = first.program.stdout().replace(CURL, '').replace(NODE, '').match(SECRET) ?? [];
     expect(shown.map((secret) => secret.split('_live_')[0])).toEqual(['svc_rpc', 'svc_grpc', 'svc_fs']);
     expect(new Set(secrets).size).toBe(3);
     expect(first.program.stderr().match(SECRET)).toBeNull();
@@ -73,6 +75,20 @@ describe('the first start', () => {
     expect(line).toContain(`curl ${first.url} `);
     expect(line).toContain('"method":"getHealth"');
     expect(await runInShell(line)).toBe('{"jsonrpc":"2.0","result":"ok","id":1}\n');
+  });
+
+  it('prints a line for Node.js that shows slots as they come', async () => {
+    const line = NODE.exec(first.program.stdout())![1]!;
+    expect(line).toContain(`ws://${new URL(first.url).host}/v1/ws?api-key=${key}`);
+    const shown = spawn('sh', ['-c', line.replace(/^node/, `exec ${process.execPath}`)]);
+    const lines = createInterface({ input: shown.stdout })[Symbol.asyncIterator]();
+    const next = async () => JSON.parse((await lines.next()).value as string);
+    expect(await next()).toMatchObject({ id: 1, result: expect.any(Number) });
+    expect(await next()).toMatchObject({
+      method: 'slotNotification',
+      params: { result: { slot: expect.any(Number) } },
+    });
+    shown.kill();
   });
 
   it('prints a curl line that answers getBalance and getLatestBlockhash as well', async () => {

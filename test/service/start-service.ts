@@ -8,6 +8,7 @@ export type Ready = Readonly<{
   event: 'ready';
   url: string;
   rpcUrl: string;
+  wsUrl: string;
   /** Present at the first start only. */
   keys: readonly Readonly<{ product: 'rpc' | 'grpc' | 'fs'; id: string; key: string }>[];
 }>;

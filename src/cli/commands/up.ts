@@ -5,20 +5,20 @@ import {
   parseArguments,
 } from '../../app/configuration-arguments.ts';
 import { openLog } from '../../app/log-output.ts';
-import { rpcUrl, type Service, startService } from '../../app/service.ts';
+import { rpcUrl, type Service, startService, wsUrl } from '../../app/service.ts';
 import { wantsLocalnet } from '../../app/upstreams.ts';
 import { type Command, exitCodes, type Terminal, UsageError } from '../command.ts';
 import { untilTold } from '../until-told.ts';
 
 const help = `Usage: solway up [options]
 
-Runs the service: the JSON-RPC door behind API keys, in front of the configured nodes, or of the embedded
+Runs the service: JSON-RPC and WebSocket subscriptions behind API keys, in front of the configured nodes, or of the embedded
 ledger when there is none. The first start makes one key of each product and shows each this once.
 
 Options:
   --config FILE        configuration (default: SOLWAY_CONFIG, else solway.toml if there is one)
   --upstream URL       a JSON-RPC node; repeat it for more. Replaces the nodes of the file
-    --ws URL           its WebSocket address
+    --ws URL           its PubSub WebSocket, or off (default: derived from URL as clients do)
     --grpc URL         its Yellowstone gRPC address
     --network NAME     its network (default: the default network)
   --host HOST          address to listen on (default 127.0.0.1)
@@ -38,8 +38,14 @@ const options = { ...configurationOptions, json: { type: 'boolean' } } as const;
 const curl = (url: string, key: string): string =>
   `curl ${url} -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '{"jsonrpc":"2.0","id":1,"method":"getHealth"}'`;
 
+const SLOTS = '{"jsonrpc":"2.0","id":1,"method":"slotSubscribe"}';
+
+/** Shows the slots as they come; any Node.js from 22 on has a WebSocket. */
+const listen = (url: string, key: string): string =>
+  `node -e 'const s = new WebSocket("${url}?api-key=${key}"); s.onopen = () => s.send(\`${SLOTS}\`); s.onmessage = ({ data }) => console.log(data)'`;
+
 const uses = {
-  rpc: 'JSON-RPC',
+  rpc: 'JSON-RPC and WebSocket',
   grpc: 'gRPC on port 50051: the key is yours to keep, the door is not open in this version',
   fs: 'shred-stage stream on port 50051: the key is yours to keep, the door is not open in this version',
 } as const;
@@ -49,8 +55,11 @@ function describeKeys(service: Service): string {
     return '  Keys: as before. "solway keys list" shows them, "solway keys create" makes another.\n';
   }
   const lines = service.newKeys.map(({ secret, key }) => {
-    const call = key.product === 'rpc' ? `\n      ${curl(rpcUrl(service), secret)}` : '';
-    return `\n    ${secret}\n      ${uses[key.product]}${call}\n`;
+    const lines = [secret, `  ${uses[key.product]}`];
+    if (key.product === 'rpc') {
+      lines.push(`  ${curl(rpcUrl(service), secret)}`, `  ${listen(wsUrl(service), secret)}`);
+    }
+    return `\n    ${lines.join('\n    ')}\n`;
   });
   return `  Keys, shown this once; keep them:\n${lines.join('')}`;
 }
@@ -60,6 +69,7 @@ function describe(service: Service, configuration: Configuration): string {
   if (wantsLocalnet(configuration)) nodes.push('the embedded ledger');
   return `
 Solway answers on ${rpcUrl(service)}
+             and on ${wsUrl(service)}
 
   Upstream: ${nodes.join(', ')}
   Data: ${configuration.dataDir}
@@ -71,7 +81,8 @@ ${describeKeys(service)}
 
 function readyLine(service: Service): string {
   const keys = service.newKeys.map(({ secret, key }) => ({ product: key.product, id: key.id, key: secret }));
-  return `${JSON.stringify({ event: 'ready', url: service.url, rpcUrl: rpcUrl(service), keys })}\n`;
+  const urls = { url: service.url, rpcUrl: rpcUrl(service), wsUrl: wsUrl(service) };
+  return `${JSON.stringify({ event: 'ready', ...urls, keys })}\n`;
 }
 
 /** `npm start --port 9000` gives npm the option: the program never sees it. @throws UsageError */

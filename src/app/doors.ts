@@ -1,0 +1,93 @@
+import { RateLimiter } from '../access/rate-limit.ts';
+import type { Logger } from '../base/log.ts';
+import { createPipeline, type PipelineParts } from '../gateway/pipeline.ts';
+import { StreamGate } from '../gateway/session.ts';
+import type { Network } from '../protocol/call.ts';
+import { envelopeLimits } from '../protocol/envelope.ts';
+import { healthRoutes, type ReadinessFacts } from '../servers/health.ts';
+import { HttpServer } from '../servers/http.ts';
+import { joinRoutes } from '../servers/http-route.ts';
+import { rpcRoutes } from '../servers/rpc/server.ts';
+import { WebSocketDialect } from '../servers/websocket/server.ts';
+import type { Access } from './access.ts';
+import type { Configuration } from './configuration.ts';
+import type { Upstreams } from './upstreams.ts';
+
+/** One listener with the door for calls, the door for WebSockets, and what load balancers ask. */
+export type Doors = Readonly<{
+  http: HttpServer;
+  /** Ends every subscription; once the listener is drained. */
+  close(): void;
+}>;
+
+function rpcDoor({ server, networks }: Configuration, parts: PipelineParts) {
+  return rpcRoutes(createPipeline(parts), {
+    network: networks.default,
+    bodyMaxBytes: server.bodyMaxBytes,
+    bodiesMaxBytes: server.bodiesMaxBytes,
+    batchConcurrency: server.batchConcurrency,
+    envelope: { ...envelopeLimits, batchMax: server.batchCallsMax },
+  });
+}
+
+function streamGate({ websocket }: Configuration, parts: PipelineParts, { feed }: Upstreams): StreamGate {
+  const topics = {
+    topicsMax: websocket.topicsMax,
+    graceMs: websocket.topicGraceMs,
+    openTimeoutMs: websocket.topicOpenTimeoutMs,
+    heldMax: websocket.topicHeldMax,
+  };
+  return new StreamGate({ ...parts, feed }, { topics });
+}
+
+function webSocketDoor({ server, networks, websocket }: Configuration, gate: StreamGate, log: Logger) {
+  return new WebSocketDialect(gate, log, {
+    network: networks.default,
+    connectionsMax: websocket.connectionsMax,
+    callsInFlightMax: websocket.callsInFlightMax,
+    allCallsInFlightMax: websocket.allCallsInFlightMax,
+    batchConcurrency: server.batchConcurrency,
+    queueMaxBytes: websocket.queueMaxBytes,
+    queuesMaxBytes: websocket.queuesMaxBytes,
+    pingIntervalMs: websocket.pingIntervalMs,
+    pongTimeoutMs: websocket.pongTimeoutMs,
+    idleTimeoutMs: websocket.idleTimeoutMs,
+    closeTimeoutMs: websocket.closeTimeoutMs,
+    lookIntervalMs: websocket.lookIntervalMs,
+    envelope: { ...envelopeLimits, batchMax: server.batchCallsMax },
+  });
+}
+
+/** Builds the doors; nothing listens yet. Keys share one rate limit and one usage over all of them. */
+export function buildDoors(
+  configuration: Configuration,
+  access: Access,
+  upstreams: Upstreams,
+  log: Logger,
+): Doors {
+  const { server, networks, keys } = configuration;
+  const parts: PipelineParts = {
+    keys: access.keys,
+    limiter: new RateLimiter({ familiesMax: keys.keysMax }),
+    source: upstreams.pool,
+    usage: access.usage,
+    log,
+  };
+  const gate = streamGate(configuration, parts, upstreams);
+  const sockets = webSocketDoor(configuration, gate, log);
+  const facts = (): ReadinessFacts => readiness(http, access, upstreams, networks.default);
+  const routes = joinRoutes(rpcDoor(configuration, parts), sockets.routes, healthRoutes(facts));
+  const http: HttpServer = new HttpServer(routes, log, server, [sockets]);
+  return { http, close: () => gate.close() };
+}
+
+/** Ready is who can answer on the door that is open: nodes of other networks do not count. */
+function readiness(http: HttpServer, access: Access, { pool }: Upstreams, network: Network): ReadinessFacts {
+  const nodes = pool.status().filter((node) => node.network === network);
+  const usable = nodes.filter(({ state }) => state === 'healthy').length;
+  return {
+    store: access.keys.storeReachable ? 'up' : 'away',
+    upstreams: { total: nodes.length, usable },
+    draining: http.draining,
+  };
+}

@@ -1,0 +1,95 @@
+import { once } from 'node:events';
+import { WebSocket } from 'ws';
+
+/** An answer that came over a socket. */
+export type SocketAnswer = Readonly<{
+  id: unknown;
+  result?: unknown;
+  error?: Readonly<{ code: number; message: string; data?: unknown }>;
+}>;
+
+type Notified = Readonly<{ method: string; result: unknown }>;
+
+/** How a connection ended. */
+export type SocketEnd = Readonly<{ code: number; reason: string; at: number }>;
+
+/** A client of the WebSocket door as a customer writes one. */
+export class SocketClient {
+  readonly socket: WebSocket;
+  /** Kept when the connection is over; `at` is `performance.now()`. */
+  readonly ended: Promise<SocketEnd>;
+  readonly #answers = new Map<unknown, (answer: SocketAnswer) => void>();
+  readonly #told = new Map<number, Notified[]>();
+  readonly #waiting = new Map<number, (notified: Notified) => void>();
+  #nextId = 1;
+
+  /** Connects and waits until the connection is open. */
+  static async open(url: string, headers: Record<string, string> = {}): Promise<SocketClient> {
+    const client = new SocketClient(new WebSocket(url, { headers }));
+    await once(client.socket, 'open');
+    return client;
+  }
+
+  private constructor(socket: WebSocket) {
+    this.socket = socket;
+    socket.on('message', (data) => this.#take(JSON.parse(String(data))));
+    this.ended = new Promise((resolve) => {
+      socket.once('close', (code, reason) =>
+        resolve({ code, reason: String(reason), at: performance.now() }),
+      );
+    });
+  }
+
+  call(method: string, params: unknown = []): Promise<SocketAnswer> {
+    const id = this.#nextId++;
+    this.socket.send(JSON.stringify({ jsonrpc: '2.0', id, method, params }));
+    return new Promise((resolve) => this.#answers.set(id, resolve));
+  }
+
+  /** A call that must be answered with a result. @throws Error that shows the answer. */
+  async result<Result>(method: string, params: unknown = []): Promise<Result> {
+    const answer = await this.call(method, params);
+    if (answer.error !== undefined) throw new Error(`${method} got ${JSON.stringify(answer.error)}`);
+    return answer.result as Result;
+  }
+
+  /** The next notification of a subscription, also one that came already. */
+  async next<Result>(id: number): Promise<{ method: string; result: Result }> {
+    const known = this.#told.get(id)?.shift();
+    const notified = known ?? (await new Promise<Notified>((resolve) => this.#waiting.set(id, resolve)));
+    return notified as { method: string; result: Result };
+  }
+
+  close(): Promise<SocketEnd> {
+    this.socket.close();
+    return this.ended;
+  }
+
+  #take(
+    message: SocketAnswer & { method?: string; params?: { result: unknown; subscription: number } },
+  ): void {
+    if (message.params === undefined) {
+      this.#answers.get(message.id)?.(message);
+      this.#answers.delete(message.id);
+      return;
+    }
+    const { result, subscription } = message.params;
+    const notified = { method: message.method ?? '', result };
+    const waiting = this.#waiting.get(subscription);
+    this.#waiting.delete(subscription);
+    if (waiting !== undefined) waiting(notified);
+    else this.#told.set(subscription, [...(this.#told.get(subscription) ?? []), notified]);
+  }
+}
+
+/** How the door refuses an upgrade, in HTTP. */
+export async function refusalOf(
+  url: string,
+  headers: Record<string, string> = {},
+): Promise<{ status: number; code: unknown }> {
+  const socket = new WebSocket(url, { headers });
+  const [, response] = await once(socket, 'unexpected-response');
+  let body = '';
+  for await (const chunk of response) body += chunk;
+  return { status: response.statusCode, code: JSON.parse(body).error.data.code };
+}
