@@ -149,6 +149,17 @@ describe('a commitment', () => {
     expect(shown.slots).toEqual([5, 6]);
   });
 
+  it('is not reached by a followed block that the chain left', () => {
+    const { story, hear } = stage();
+    const heard = hear(logs('confirmed'));
+    for (const at of [5, 6]) {
+      story.block(block(at, [], 4));
+      story.transaction(at, { n: at });
+    }
+    story.confirmed(6);
+    expect(heard.slots).toEqual([6]);
+  });
+
   it('finalized reaches confirmed slots on the other side of a gap', () => {
     const { story, hear } = stage();
     const heard = hear(logs('finalized'));

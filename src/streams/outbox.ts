@@ -14,6 +14,9 @@ export type Behind = Readonly<{ bytes: number; messages: number }>;
 
 const NOTHING: Behind = { bytes: 0, messages: 0 };
 
+/** Frames that were asked for may take this many times what the queue holds before they count as lagging. */
+const ASKED_SHARE = 8;
+
 /** There is one event loop, and so one turn that everything waits for. */
 const turn = new FlushTurn();
 const lastRun = new JoinedRun();
@@ -37,6 +40,8 @@ export class Outbox {
   readonly #onLagging: (behind: Behind) => void;
   #frames: Buffer[] = [];
   #bytes = 0;
+  /** Bytes among all that waits that the client asked for. */
+  #askedBytes = 0;
   #isAsked = false;
   #isOpen = true;
   /** What the last write left with the socket. */
@@ -58,13 +63,30 @@ export class Outbox {
     return this.#bytes + this.#socket.writableLength;
   }
 
+  /** Whether more waits than the queue holds, so that nothing more should be asked for. */
+  get isFull(): boolean {
+    return this.queuedBytes > this.#options.queueMaxBytes;
+  }
+
   /** Queues a frame, which is not to be modified afterwards. */
   push(frame: Buffer): void {
     if (!this.#isOpen) return;
-    if (this.#bytes + this.#untaken.bytes > this.#options.queueMaxBytes) {
-      this.#lag(frame);
-      return;
-    }
+    if (this.#bytes + this.#untaken.bytes > this.#options.queueMaxBytes + this.#askedBytes) this.#lag(frame);
+    else this.#queue(frame);
+  }
+
+  /**
+   * Queues the answer to a call. Until it was taken the client may be behind by as much more: it does not lag
+   * because it asked for something large.
+   */
+  pushAsked(frame: Buffer): void {
+    if (!this.#isOpen) return;
+    const most = this.#options.queueMaxBytes * ASKED_SHARE;
+    this.#askedBytes = Math.min(this.#askedBytes + frame.length, most);
+    this.push(frame);
+  }
+
+  #queue(frame: Buffer): void {
     this.#frames.push(frame);
     this.#bytes += frame.length;
     if (this.#bytes > BURST_BYTES) this.flush();
@@ -100,7 +122,8 @@ export class Outbox {
     const messages = untaken + this.#frames.length;
     this.#write();
     const bytes = this.#socket.writableLength;
-    this.#untaken = bytes === 0 ? NOTHING : { bytes, messages };
+    if (bytes === 0) this.#takenAll();
+    else this.#untaken = { bytes, messages };
   }
 
   #write(): void {
@@ -123,8 +146,13 @@ export class Outbox {
   }
 
   #drained(): void {
-    this.#untaken = NOTHING;
+    this.#takenAll();
     this.flush();
+  }
+
+  #takenAll(): void {
+    this.#untaken = NOTHING;
+    this.#askedBytes = 0;
   }
 
   #lag(frame: Buffer): void {
