@@ -275,14 +275,14 @@ describe('an amount as the Token-2022 program itself writes it', () => {
   it.each(amounts)('is the same with interest after 0, 1 and 20 years (%d)', (amount) => {
     const clock = vm.getClock();
     const start = clock.unixTimestamp;
-    const after = (years: bigint): [ours: JsonValue, theirs: string] => {
+    const readAfter = (years: bigint): [ours: JsonValue, theirs: string] => {
       clock.unixTimestamp = start + years * YEAR;
       vm.setClock(clock);
       return [ours(rich, amount), byProgram(rich, amount)];
     };
-    for (const [own, theirs] of [after(0n), after(1n)]) expect(own).toBe(theirs);
+    for (const [own, theirs] of [readAfter(0n), readAfter(1n)]) expect(own).toBe(theirs);
     // The program brings its own exp, whose e has another last digit than that of a node.
-    const [own, theirs] = after(20n);
+    const [own, theirs] = readAfter(20n);
     expect(Number(own).toPrecision(15)).toBe(Number(theirs).toPrecision(15));
     clock.unixTimestamp = start;
     vm.setClock(clock);
