@@ -112,6 +112,37 @@ describe('a client that does not read', () => {
     wire.socket.destroy();
   });
 
+  it('does not lag because it asked for something large', async () => {
+    await restart({ webSocket: { queueMaxBytes: 2 * MEBIBYTE } });
+    const wire = await deafWire();
+    const large = `"${'y'.repeat(10 * MEBIBYTE)}"`;
+    door.answer = async () => result(large);
+    wire.socket.write(clientFrame(0x81, Buffer.from(CALL)));
+    await expect.poll(() => door.asked.length).toBe(1);
+    for (let told = 0; told < 20; told++) door.feed.tell('slot', JSON.stringify('x'.repeat(64 * 1024)));
+    door.feed.tell('slot', '"end"');
+    wire.socket.resume();
+    const received = await wire.until(/"end"/);
+    expect(received).toContain(large);
+    wire.socket.destroy();
+  });
+
+  it('may ask for nothing more while too much waits for it', async () => {
+    await restart({ webSocket: { queueMaxBytes: 2 * MEBIBYTE } });
+    const wire = await deafWire();
+    const large = `"${'y'.repeat(10 * MEBIBYTE)}"`;
+    door.answer = async () => result(large);
+    wire.socket.write(clientFrame(0x81, Buffer.from(CALL)));
+    await expect.poll(() => door.asked.length).toBe(1);
+    wire.socket.write(clientFrame(0x81, Buffer.from(CALL)));
+    wire.socket.write(clientFrame(0x89, Buffer.from('pong?')));
+    wire.socket.resume();
+    const received = await wire.until(/pong\?/);
+    expect(received).toContain('OVERLOADED');
+    expect(door.asked).toHaveLength(1);
+    wire.socket.destroy();
+  });
+
   it('is cut first when all queues together take too much', async () => {
     await restart({
       webSocket: { queuesMaxBytes: 8 * MEBIBYTE, lookIntervalMs: 50, queueMaxBytes: 64 * MEBIBYTE },

@@ -65,8 +65,16 @@ export class Connection implements Peer, SocketKeeper {
     return this.#outbox.queuedBytes;
   }
 
+  get full(): boolean {
+    return this.#outbox.isFull;
+  }
+
   send(frame: Buffer): void {
     if (this.#open) this.#outbox.push(frame);
+  }
+
+  answer(frame: Buffer): void {
+    if (this.#open) this.#outbox.pushAsked(frame);
   }
 
   tell(frame: Buffer): void {

@@ -26,6 +26,8 @@ export type ConversationOptions = Readonly<{
 /** What one call led to. No pieces: it has no answer. */
 type Reply = Readonly<{
   pieces: Buffer[];
+  /** Somebody answered it. */
+  asked: boolean;
   /** Begins to tell once the answer is on its way. */
   opened: OpenSubscription | null;
 }>;
@@ -95,16 +97,22 @@ export class Conversation {
   }
 
   async #answerSingle(item: EnvelopeItem): Promise<void> {
-    const { pieces, opened } = await this.#reply(item);
-    if (pieces.length > 0) this.#peer.send(textFrame(pieces));
-    opened?.start();
+    const reply = await this.#reply(item);
+    if (reply.pieces.length > 0) this.#send(textFrame(reply.pieces), reply.asked);
+    reply.opened?.start();
   }
 
   async #answerBatch(items: readonly EnvelopeItem[]): Promise<void> {
     const replies = await inOrder(items, this.#options.batchConcurrency, (item) => this.#reply(item));
     const answers = replies.map(({ pieces }) => pieces).filter(({ length }) => length > 0);
-    if (answers.length > 0) this.#peer.send(batchFrame(answers));
+    const asked = replies.some((reply) => reply.asked);
+    if (answers.length > 0) this.#send(batchFrame(answers), asked);
     for (const { opened } of replies) opened?.start();
+  }
+
+  #send(frame: Buffer, asked: boolean): void {
+    if (asked) this.#peer.answer(frame);
+    else this.#peer.send(frame);
   }
 
   async #reply(item: EnvelopeItem): Promise<Reply> {
@@ -112,7 +120,7 @@ export class Conversation {
     if (item.kind === 'fault') return refusal(new Failure(item.code), item.id);
     const method = subscriptionMethodOf(item);
     if (method?.action === 'unsubscribe') return this.#unsubscribe(item, method.kind);
-    if (this.#inFlight >= this.#options.callsInFlightMax || !this.#places.take()) {
+    if (this.#peer.full || this.#inFlight >= this.#options.callsInFlightMax || !this.#places.take()) {
       return refusal(new Failure('OVERLOADED'), item.id);
     }
     this.#inFlight += 1;
@@ -130,7 +138,7 @@ export class Conversation {
     if (failure !== null) return refusal(failure, id);
     const pieces: Buffer[] = [];
     pushAnswer(pieces, answer, id);
-    return { pieces, opened: null };
+    return { pieces, asked: true, opened: null };
   }
 
   async #subscribe({ method, params, id, bytes }: ClientCall, kind: SubscriptionKind): Promise<Reply> {
@@ -142,17 +150,15 @@ export class Conversation {
       opened.close();
       return silence;
     }
-    return {
-      pieces: resultPieces(Buffer.from(`${this.#subscriptions.add(subscription, opened)}`), id),
-      opened,
-    };
+    const result = Buffer.from(`${this.#subscriptions.add(subscription, opened)}`);
+    return { pieces: resultPieces(result, id), asked: false, opened };
   }
 
   #unsubscribe({ params, id }: ClientCall, kind: SubscriptionKind): Reply {
     try {
       const wanted = parseUnsubscribe(params === null ? undefined : parseJson(params.toString('utf8')));
       if (!this.#subscriptions.end(wanted, kind)) throw invalidSubscriptionId();
-      return { pieces: resultPieces(TRUE, id), opened: null };
+      return { pieces: resultPieces(TRUE, id), asked: false, opened: null };
     } catch (thrown) {
       if (!(thrown instanceof RpcError)) throw thrown;
       return refusal(thrown, id);
@@ -160,7 +166,7 @@ export class Conversation {
   }
 }
 
-const silence: Reply = { pieces: [], opened: null };
+const silence: Reply = { pieces: [], asked: false, opened: null };
 
 function resultPieces(body: Buffer, id: Buffer): Buffer[] {
   const pieces: Buffer[] = [];
@@ -172,5 +178,5 @@ function refusal(why: Failure | RpcError, id: Buffer): Reply {
   const pieces: Buffer[] = [];
   if (why instanceof Failure) pushFailure(pieces, why, id);
   else pushAnswer(pieces, { body: errorBody(why), errorCode: why.code }, id);
-  return { pieces, opened: null };
+  return { pieces, asked: false, opened: null };
 }

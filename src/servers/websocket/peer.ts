@@ -4,8 +4,12 @@ import type { Failure } from '../../protocol/errors.ts';
 export interface Peer {
   /** Whether anything may still be sent; false as soon as the connection is ending. */
   readonly open: boolean;
+  /** More waits for the client to read than should: nothing more is asked for in its name. */
+  readonly full: boolean;
   /** Sends a frame; nothing when the connection is ending. */
   send(frame: Buffer): void;
+  /** Sends the answer to a call that was made: however large it is, the client asked for it. */
+  answer(frame: Buffer): void;
   /** Sends a notification, which is metered. */
   tell(frame: Buffer): void;
   /** Ends the connection with the close code and text of the failure. */
