@@ -3,9 +3,11 @@ import type { Address } from '../ledger/address.ts';
 import type { Block } from '../ledger/block.ts';
 import type { Signature } from '../ledger/signature.ts';
 import { type Slot, slot } from '../ledger/units.ts';
+import type { AddressHistoryQuery } from './address-history.ts';
 import { afterSlot, beforeAll, type HistoryIndex } from './history-index.ts';
 import type { BlockStore } from './ledger-state.ts';
 import type { AddressSignature, History } from './node.ts';
+import { type PerformanceSample, PerformanceSamples } from './performance-samples.ts';
 import { decodeBlock, decodeRecord, encodeRecord } from './record-codec.ts';
 import type { SegmentLog } from './segment-log.ts';
 import { blockOf, type SlotRecord } from './slot-record.ts';
@@ -18,10 +20,12 @@ export class DiskBlocks implements BlockStore {
   readonly #log: SegmentLog;
   readonly #index: HistoryIndex;
   readonly #cache = new Lru<number, Block>(CACHED_MAX);
+  readonly #samples: PerformanceSamples;
 
   constructor(log: SegmentLog, index: HistoryIndex) {
     this.#log = log;
     this.#index = index;
+    this.#samples = new PerformanceSamples(index);
   }
 
   get durableSlot(): number {
@@ -62,6 +66,14 @@ export class DiskBlocks implements BlockStore {
   blockTime(at: Slot): bigint | null {
     const time = this.#index.blockTime(numberOf(at));
     return time === null ? null : BigInt(time);
+  }
+
+  transactionsOf(address: Address, query: AddressHistoryQuery): ReturnType<History['transactionsOf']> {
+    return this.#index.addresses.find(address, query);
+  }
+
+  performanceSamples(limit: number): PerformanceSample[] {
+    return this.#samples.newest(limit);
   }
 
   locate(signature: Signature): ReturnType<History['locate']> {

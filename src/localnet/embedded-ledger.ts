@@ -139,6 +139,11 @@ export class EmbeddedLedger implements LocalNode {
     return this.#bankAt(commitment === 'confirmed' ? this.#reached.confirmed : this.finalizedSlot);
   }
 
+  snapshotSlot(): Slot | null {
+    const at = this.#state.snapshotSlot();
+    return at === null ? null : slot(at);
+  }
+
   recentStatus(signature: Signature): SignatureStatus | null {
     const entry = this.#state.statuses.get(signature);
     if (entry === undefined || entry.slot > this.#tip.slot) return null;

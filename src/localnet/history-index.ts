@@ -5,7 +5,9 @@ import { allKeys } from '../ledger/message/message-keys.ts';
 import { type Signature, signatureBytes, signatureFromBytes } from '../ledger/signature.ts';
 import type { TransactionError } from '../ledger/transaction/transaction-error.ts';
 import { slot } from '../ledger/units.ts';
+import { AddressHistory, tokenOwners } from './address-history.ts';
 import type { AddressSignature } from './node.ts';
+import type { Minute } from './performance-samples.ts';
 import type { RecordPosition } from './segment-log.ts';
 import type { SlotRecord } from './slot-record.ts';
 
@@ -14,7 +16,7 @@ type Place = Readonly<{ slot: number; index: number; err: TransactionError | nul
 type Indexed = Pick<SlotRecord, 'header' | 'transactions'>;
 
 /** What older versions wrote is thrown away and made anew from the log. */
-const VERSION = 1;
+const VERSION = 2;
 
 const schema = `
   CREATE TABLE block (
@@ -30,6 +32,10 @@ const schema = `
     address BLOB NOT NULL, slot INTEGER NOT NULL, idx INTEGER NOT NULL,
     PRIMARY KEY (address, slot, idx)
   ) WITHOUT ROWID;
+  CREATE TABLE holding (
+    owner BLOB NOT NULL, slot INTEGER NOT NULL, idx INTEGER NOT NULL, changed INTEGER NOT NULL,
+    PRIMARY KEY (owner, slot, idx)
+  ) WITHOUT ROWID;
 `;
 
 /** Above every slot that can be asked for. */
@@ -42,10 +48,13 @@ const END = Number.MAX_SAFE_INTEGER;
 export class HistoryIndex {
   readonly #db: Database.Database;
   readonly #statements: ReturnType<typeof prepare>;
+  /** Where addresses had part. */
+  readonly addresses: AddressHistory;
 
   constructor(path: string) {
     this.#db = openOrRemake(path);
     this.#statements = prepare(this.#db);
+    this.addresses = new AddressHistory(this.#db);
   }
 
   /** Highest indexed slot; -1 for none. */
@@ -73,6 +82,9 @@ export class HistoryIndex {
         this.#statements.removeTransactions.run(header.slot);
         for (const [index, executed] of transactions.entries()) {
           for (const key of keysOf(executed)) this.#statements.removeMention.run(key, header.slot, index);
+          for (const [owner] of tokenOwners(executed.meta)) {
+            this.#statements.removeHolding.run(addressBytes(owner), header.slot, index);
+          }
         }
       }
     });
@@ -82,7 +94,7 @@ export class HistoryIndex {
   cutAfter(newest: number): void {
     if (this.newestSlot <= newest) return;
     this.#atomically(() => {
-      for (const table of ['block', 'tx', 'mention']) {
+      for (const table of ['block', 'tx', 'mention', 'holding']) {
         this.#db.prepare(`DELETE FROM ${table} WHERE slot > ?`).run(newest);
       }
     });
@@ -96,6 +108,11 @@ export class HistoryIndex {
   /** Unix seconds. */
   blockTime(at: number): number | null {
     return (this.#statements.block.get(at) as BlockRow | undefined)?.time ?? null;
+  }
+
+  /** Blocks above a slot with their transactions, by minute of the clock, oldest first. */
+  minutesAfter(newest: number): Minute[] {
+    return this.#statements.minutes.all(newest) as Minute[];
   }
 
   locate(signature: Signature): Place | null {
@@ -132,13 +149,16 @@ export class HistoryIndex {
   }
 
   #addOne({ header, transactions }: Indexed, { segment, offset, length }: RecordPosition): void {
-    const { addBlock, addTransaction, addMention } = this.#statements;
+    const { addBlock, addTransaction, addMention, addHolding } = this.#statements;
     addBlock.run(header.slot, segment, offset, length, header.blockTime);
     for (const [index, executed] of transactions.entries()) {
       const signature = signatureBytes(executed.transaction.signatures[0] as Signature);
       const { err } = executed.meta;
       addTransaction.run(header.slot, index, signature, err === null ? null : JSON.stringify(err));
       for (const key of keysOf(executed)) addMention.run(key, header.slot, index);
+      for (const [owner, isChanged] of tokenOwners(executed.meta)) {
+        addHolding.run(addressBytes(owner), header.slot, index, isChanged ? 1 : 0);
+      }
     }
   }
 
@@ -162,6 +182,10 @@ function prepare(db: Database.Database) {
     newest: db.prepare('SELECT max(slot) AS slot FROM block'),
     oldest: db.prepare('SELECT min(slot) AS slot FROM block'),
     block: db.prepare('SELECT segment, offset, length, time FROM block WHERE slot = ?'),
+    minutes: db.prepare(`
+      SELECT max(slot) AS slot, count(*) AS slots,
+        sum((SELECT count(*) FROM tx WHERE tx.slot = block.slot)) AS transactions
+      FROM block WHERE slot > ? GROUP BY time / 60 ORDER BY slot`),
     locate: db.prepare('SELECT slot, idx, err FROM tx WHERE signature = ? ORDER BY slot DESC LIMIT 1'),
     mentions: db.prepare(`
       SELECT mention.slot AS slot, mention.idx AS idx, tx.signature AS signature
@@ -171,8 +195,10 @@ function prepare(db: Database.Database) {
     addBlock: db.prepare('INSERT OR REPLACE INTO block VALUES (?, ?, ?, ?, ?)'),
     addTransaction: db.prepare('INSERT OR REPLACE INTO tx VALUES (?, ?, ?, ?)'),
     addMention: db.prepare('INSERT OR REPLACE INTO mention VALUES (?, ?, ?)'),
+    addHolding: db.prepare('INSERT OR REPLACE INTO holding VALUES (?, ?, ?, ?)'),
     removeBlock: db.prepare('DELETE FROM block WHERE slot = ?'),
     removeTransactions: db.prepare('DELETE FROM tx WHERE slot = ?'),
+    removeHolding: db.prepare('DELETE FROM holding WHERE owner = ? AND slot = ? AND idx = ?'),
     removeMention: db.prepare('DELETE FROM mention WHERE address = ? AND slot = ? AND idx = ?'),
   };
 }

@@ -30,4 +30,6 @@ export type LedgerState = Readonly<{
   /** Frozen slots that readers may still ask for, oldest first, with the lamports of all stored accounts. */
   frozen: readonly Readonly<{ header: SlotHeader; accountLamports: bigint }>[];
   blocks: BlockStore;
+  /** Slot of the newest snapshot on disk; null for none. */
+  snapshotSlot: () => number | null;
 }>;

@@ -7,7 +7,9 @@ import type { Transaction } from '../ledger/transaction/transaction.ts';
 import type { TransactionError } from '../ledger/transaction/transaction-error.ts';
 import type { Epoch, Lamports, Slot } from '../ledger/units.ts';
 import type { Commitment } from '../protocol/commitment.ts';
+import type { AddressHistoryQuery } from './address-history.ts';
 import type { OwnMeta } from './own-meta.ts';
+import type { PerformanceSample } from './performance-samples.ts';
 
 /**
  * What the embedded ledger's RPC methods see of it. One linear fork: `processed` is the last frozen slot,
@@ -19,6 +21,8 @@ export interface LocalNode {
   readonly history: History;
   /** The state at a commitment. The same object until the next slot freezes. */
   bank(commitment: Commitment): Bank;
+  /** The slot of the newest snapshot on disk; null for none. */
+  snapshotSlot(): Slot | null;
   /** What the status cache (the last 150 blockhashes, and 300 slots) knows of a signature, frozen slots only. */
   recentStatus(signature: Signature): SignatureStatus | null;
   /** Runs a transaction against a bank's state, without effect. */
@@ -132,6 +136,13 @@ export interface History {
   block(slot: Slot): Block | null;
   /** Block time without reading the block's transactions; null as above. */
   blockTime(slot: Slot): bigint | null;
+  /** Places of the transactions that an address had part in. */
+  transactionsOf(
+    address: Address,
+    query: AddressHistoryQuery,
+  ): readonly Readonly<{ slot: Slot; index: number }>[];
+  /** How many slots and transactions the last minutes had, newest first. */
+  performanceSamples(limit: number): PerformanceSample[];
   /** Where a transaction stands. */
   locate(signature: Signature): Readonly<{ slot: Slot; index: number; err: TransactionError | null }> | null;
   /**

@@ -17,6 +17,7 @@ import { restoreLedger } from './restore-ledger.ts';
 import { withStakeHistory } from './restored-stake-history.ts';
 import { SegmentLog } from './segment-log.ts';
 import { startSlotTicker } from './slot-ticker.ts';
+import { snapshotSlots } from './snapshot-file.ts';
 
 /** How to open an embedded ledger. Those marked *genesis* have no effect on a ledger that exists. */
 export type LocalNodeOptions = Readonly<{
@@ -138,7 +139,8 @@ function restored(
   const blocks = new DiskBlocks(log, index);
   const faucet = readKey(dir, 'faucet');
   const identity = readKey(dir, 'identity');
-  return new EmbeddedLedger({ ...state, genesis, faucet, identity, blocks }, options);
+  const snapshotSlot = (): number | null => snapshotSlots(dir)[0] ?? null;
+  return new EmbeddedLedger({ ...state, genesis, faucet, identity, blocks, snapshotSlot }, options);
 }
 
 type Parts = Readonly<{

@@ -1,8 +1,11 @@
 import type { MethodName } from '../protocol/methods.ts';
 import { getAccountInfo } from './rpc/getAccountInfo.ts';
+import { getAgGenesisCert } from './rpc/getAgGenesisCert.ts';
 import { getBalance } from './rpc/getBalance.ts';
 import { getBlock } from './rpc/getBlock.ts';
+import { getBlockCommitment } from './rpc/getBlockCommitment.ts';
 import { getBlockHeight } from './rpc/getBlockHeight.ts';
+import { getBlockProduction } from './rpc/getBlockProduction.ts';
 import { getBlocks } from './rpc/getBlocks.ts';
 import { getBlocksWithLimit } from './rpc/getBlocksWithLimit.ts';
 import { getBlockTime } from './rpc/getBlockTime.ts';
@@ -13,13 +16,20 @@ import { getFeeForMessage } from './rpc/getFeeForMessage.ts';
 import { getFirstAvailableBlock } from './rpc/getFirstAvailableBlock.ts';
 import { getGenesisHash } from './rpc/getGenesisHash.ts';
 import { getHealth } from './rpc/getHealth.ts';
+import { getHighestSnapshotSlot } from './rpc/getHighestSnapshotSlot.ts';
 import { getIdentity } from './rpc/getIdentity.ts';
+import { getInflationGovernor } from './rpc/getInflationGovernor.ts';
 import { getInflationRate } from './rpc/getInflationRate.ts';
+import { getInflationReward } from './rpc/getInflationReward.ts';
+import { getLargestAccounts } from './rpc/getLargestAccounts.ts';
 import { getLatestBlockhash } from './rpc/getLatestBlockhash.ts';
 import { getLeaderSchedule } from './rpc/getLeaderSchedule.ts';
+import { getMaxRetransmitSlot } from './rpc/getMaxRetransmitSlot.ts';
+import { getMaxShredInsertSlot } from './rpc/getMaxShredInsertSlot.ts';
 import { getMinimumBalanceForRentExemption } from './rpc/getMinimumBalanceForRentExemption.ts';
 import { getMultipleAccounts } from './rpc/getMultipleAccounts.ts';
 import { getProgramAccounts } from './rpc/getProgramAccounts.ts';
+import { getRecentPerformanceSamples } from './rpc/getRecentPerformanceSamples.ts';
 import { getRecentPrioritizationFees } from './rpc/getRecentPrioritizationFees.ts';
 import { getSignatureStatuses } from './rpc/getSignatureStatuses.ts';
 import { getSignaturesForAddress } from './rpc/getSignaturesForAddress.ts';
@@ -35,6 +45,7 @@ import { getTokenLargestAccounts } from './rpc/getTokenLargestAccounts.ts';
 import { getTokenSupply } from './rpc/getTokenSupply.ts';
 import { getTransaction } from './rpc/getTransaction.ts';
 import { getTransactionCount } from './rpc/getTransactionCount.ts';
+import { getTransactionsForAddress } from './rpc/getTransactionsForAddress.ts';
 import { getVersion } from './rpc/getVersion.ts';
 import { getVoteAccounts } from './rpc/getVoteAccounts.ts';
 import { isBlockhashValid } from './rpc/isBlockhashValid.ts';
@@ -89,4 +100,15 @@ export const rpcHandlers = {
   requestAirdrop,
   sendTransaction,
   simulateTransaction,
-} satisfies Partial<Record<MethodName, RpcHandler>>;
+  getAgGenesisCert,
+  getBlockCommitment,
+  getBlockProduction,
+  getHighestSnapshotSlot,
+  getInflationGovernor,
+  getInflationReward,
+  getLargestAccounts,
+  getMaxRetransmitSlot,
+  getMaxShredInsertSlot,
+  getRecentPerformanceSamples,
+  getTransactionsForAddress,
+} satisfies Record<MethodName, RpcHandler>;

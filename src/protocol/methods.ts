@@ -97,6 +97,7 @@ function row(
 // biome-ignore format: a table is read by its columns
 export const methods = {
   getAccountInfo: row('head', 1, 1, 'processed', true),
+  getAgGenesisCert: row('epoch', 1, null, null, false),
   getBalance: row('head', 1, 1, 'processed', true),
   getBlock: row('pinned', 5, 1, 'confirmed', false),
   getBlockCommitment: row('growing', 1, null, null, false),
@@ -141,6 +142,7 @@ export const methods = {
   getTokenSupply: row('head', 1, 1, 'processed', true),
   getTransaction: row('pinned', 5, 1, 'confirmed', false),
   getTransactionCount: row('head', 1, 0, 'processed', false),
+  getTransactionsForAddress: row('growing', 10, 1, 'confirmed', false),
   getVersion: row('fixed', 1, null, null, false),
   getVoteAccounts: row('growing', 2, 0, 'processed', false),
   isBlockhashValid: row('head', 1, 1, 'processed', true),

@@ -1,5 +1,6 @@
 import { LAMPORTS_PER_SOL } from '../../ledger/units.ts';
 import type { LocalNode } from '../node.ts';
+import { nonCirculatingSupply } from '../rpc/non-circulating-supply.ts';
 
 /** Lamports as SOL without trailing zeros. Source: Agave cli-output `build_balance_message`. */
 function sol(lamports: bigint): string {
@@ -10,15 +11,17 @@ function sol(lamports: bigint): string {
 
 /**
  * The text that Agave answers on its few paths outside JSON-RPC, whatever the verb; null for every other path.
- * Nothing on the embedded ledger is locked away, so its circulating supply is its total supply. Source: Agave
- * rpc/src/rpc_service.rs, `RpcRequestMiddleware`.
+ * Source: Agave rpc/src/rpc_service.rs, `RpcRequestMiddleware`.
  * @param url - the request target, with its query.
  */
 export function plainPath(url: string, node: LocalNode): string | null {
   switch (url.split('?', 1)[0]) {
     case '/health':
       return node.failure ? 'unknown' : 'ok';
-    case '/v0/circulating-supply':
+    case '/v0/circulating-supply': {
+      const bank = node.bank('finalized');
+      return sol(bank.capitalization - nonCirculatingSupply(bank).lamports);
+    }
     case '/v0/total-supply':
       return sol(node.bank('finalized').capitalization);
     default:

@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import { type Minute, PerformanceSamples } from './performance-samples.ts';
+
+/** Blocks of which each took some seconds and held as many transactions as its slot says. */
+class Blocks {
+  readonly times: number[] = [];
+  counted = 0;
+  oldestSlot = 0;
+
+  get newestSlot(): number {
+    return this.times.length - 1;
+  }
+
+  add(...times: number[]): this {
+    this.times.push(...times);
+    return this;
+  }
+
+  blockTime(slot: number): number | null {
+    return this.times[slot] ?? null;
+  }
+
+  minutesAfter(after: number): Minute[] {
+    this.counted++;
+    const minutes = new Map<number, Minute>();
+    for (const [slot, time] of this.times.entries()) {
+      if (slot <= after) continue;
+      const minute = Math.floor(time / 60);
+      const { slots, transactions } = minutes.get(minute) ?? { slots: 0, transactions: 0 };
+      minutes.set(minute, { slot, slots: slots + 1, transactions: transactions + slot });
+    }
+    return [...minutes.values()];
+  }
+}
+
+describe('performance samples', () => {
+  it('are of minutes that are over, newest first', () => {
+    const samples = new PerformanceSamples(new Blocks().add(600, 630, 659, 660, 700, 725));
+    expect(samples.newest(720)).toEqual([
+      { slot: 4n, slots: 2n, transactions: 7n },
+      { slot: 2n, slots: 3n, transactions: 3n },
+    ]);
+    expect(samples.newest(1)).toEqual([{ slot: 4n, slots: 2n, transactions: 7n }]);
+    expect(samples.newest(0)).toEqual([]);
+  });
+
+  it('count each minute once, and leave out those without a block', () => {
+    const blocks = new Blocks().add(600, 660);
+    const samples = new PerformanceSamples(blocks);
+    expect(samples.newest(720)).toHaveLength(1);
+    blocks.add(661);
+    expect(samples.newest(720)).toHaveLength(1);
+    expect(blocks.counted).toBe(1);
+    blocks.add(6000);
+    expect(samples.newest(720).map(({ slot }) => slot)).toEqual([2n, 0n]);
+    expect(blocks.counted).toBe(2);
+  });
+
+  it('go back half a day', () => {
+    const blocks = new Blocks().add(...Array.from({ length: 1000 }, (_, minute) => minute * 60));
+    const samples = new PerformanceSamples(blocks).newest(720);
+    expect(samples).toHaveLength(720);
+    expect(samples.at(0)?.slot).toBe(998n);
+  });
+});

@@ -1,0 +1,18 @@
+import type { JsonValue } from '../../base/json.ts';
+import {
+  type GetHighestSnapshotSlotResult,
+  parseGetHighestSnapshotSlot,
+} from '../../protocol/rpc/getHighestSnapshotSlot.ts';
+import { RpcError } from '../../protocol/rpc-error.ts';
+import type { LocalNode } from '../node.ts';
+
+/** The newest snapshot in the ledger's directory; all of them are full ones. @throws RpcError -32008 for none. */
+export function getHighestSnapshotSlot(
+  node: LocalNode,
+  params: JsonValue | undefined,
+): GetHighestSnapshotSlotResult {
+  parseGetHighestSnapshotSlot(params);
+  const full = node.snapshotSlot();
+  if (full === null) throw new RpcError(-32008, 'No snapshot');
+  return { full, incremental: null };
+}

@@ -1,0 +1,44 @@
+import type { JsonValue, WritableJson } from '../../base/json.ts';
+import { compareAddresses } from '../../ledger/address-order.ts';
+import {
+  type GetLargestAccountsResult,
+  type LargestAccountsFilter,
+  parseGetLargestAccounts,
+} from '../../protocol/rpc/getLargestAccounts.ts';
+import type { Bank, LocalNode } from '../node.ts';
+import { withContext } from './context.ts';
+import { nonCirculatingSupply } from './non-circulating-supply.ts';
+
+/** Source: Agave `NUM_LARGEST_ACCOUNTS`. */
+const ACCOUNTS_MAX = 20;
+
+type Entry = GetLargestAccountsResult[number];
+
+/** Of equal accounts the one whose address is greater comes first. */
+function largestFirst(a: Entry, b: Entry): number {
+  if (a.lamports !== b.lamports) return a.lamports > b.lamports ? -1 : 1;
+  return compareAddresses(b.address, a.address);
+}
+
+function* candidates(bank: Bank, filter: LargestAccountsFilter | null): Generator<Entry> {
+  const locked = filter === null ? null : nonCirculatingSupply(bank).accounts;
+  for (const [address, { lamports }] of bank.accounts()) {
+    if (lamports === 0n) continue;
+    if (locked !== null && locked.has(address) !== (filter === 'nonCirculating')) continue;
+    yield { address, lamports };
+  }
+}
+
+/** The accounts with most lamports. A real node answers as of up to two hours ago; this one as of now. */
+export function getLargestAccounts(node: LocalNode, params: JsonValue | undefined): WritableJson {
+  const { filter, commitment } = parseGetLargestAccounts(params);
+  const bank = node.bank(commitment);
+  const largest: Entry[] = [];
+  for (const entry of candidates(bank, filter)) {
+    const least = largest.at(-1);
+    if (largest.length === ACCOUNTS_MAX && least !== undefined && largestFirst(least, entry) <= 0) continue;
+    largest.push(entry);
+    largest.sort(largestFirst).splice(ACCOUNTS_MAX);
+  }
+  return withContext(bank, largest satisfies GetLargestAccountsResult);
+}

@@ -1,0 +1,15 @@
+import type { JsonValue } from '../../base/json.ts';
+import {
+  type GetMaxShredInsertSlotResult,
+  parseGetMaxShredInsertSlot,
+} from '../../protocol/rpc/getMaxShredInsertSlot.ts';
+import type { LocalNode } from '../node.ts';
+
+/** The newest slot that is whole: what is written is a block at a time. */
+export function getMaxShredInsertSlot(
+  node: LocalNode,
+  params: JsonValue | undefined,
+): GetMaxShredInsertSlotResult {
+  parseGetMaxShredInsertSlot(params);
+  return node.bank('processed').slot;
+}

@@ -1,0 +1,22 @@
+import type { JsonValue } from '../../base/json.ts';
+import {
+  type GetRecentPerformanceSamplesResult,
+  parseGetRecentPerformanceSamples,
+} from '../../protocol/rpc/getRecentPerformanceSamples.ts';
+import type { LocalNode } from '../node.ts';
+import { SAMPLE_SECONDS } from '../performance-samples.ts';
+
+/** How many slots and transactions the last minutes had. The node votes without transactions. */
+export function getRecentPerformanceSamples(
+  node: LocalNode,
+  params: JsonValue | undefined,
+): GetRecentPerformanceSamplesResult {
+  const { limit } = parseGetRecentPerformanceSamples(params);
+  return node.history.performanceSamples(limit).map(({ slot, slots, transactions }) => ({
+    numNonVoteTransactions: transactions,
+    numSlots: slots,
+    numTransactions: transactions,
+    samplePeriodSecs: SAMPLE_SECONDS,
+    slot,
+  }));
+}
