@@ -14,6 +14,7 @@ import { products } from '../protocol/product.ts';
 import { httpOptions as http } from '../servers/http.ts';
 import { rpcServerOptions as rpc } from '../servers/rpc/server.ts';
 import { webSocketOptions as ws } from '../servers/websocket/server.ts';
+import { geyserLimits as grpc } from '../upstream/feeds/geyser/geyser-limits.ts';
 import { feedLimits as feed } from '../upstream/feeds/limits.ts';
 import { defaultUpstreamLimits as upstream } from '../upstream/limits.ts';
 import { section, switchOrAuto, text, url, whole, word } from './configuration-fields.ts';
@@ -113,6 +114,29 @@ const feeds = section({
   follower_lag_max_slots: whole(1, 1_000_000).default(feed.followerLagMaxSlots),
 });
 
+const geyser = section({
+  connect_timeout_ms: whole(50, 60_000).default(grpc.connectTimeoutMs),
+  ping_interval_ms: whole(100, HOUR_MS).default(grpc.pingIntervalMs),
+  pong_timeout_ms: whole(100, HOUR_MS).default(grpc.pongTimeoutMs),
+  message_max_bytes: whole(MIB, 2_047 * MIB).default(grpc.messageMaxBytes),
+  window_bytes: whole(64 * 1_024, 1_024 * MIB).default(grpc.windowBytes),
+  request_delay_ms: whole(0, 60_000).default(grpc.requestDelayMs),
+  ack_timeout_ms: whole(50, HOUR_MS).default(grpc.ackTimeoutMs),
+  open_timeout_ms: whole(50, HOUR_MS).default(grpc.openTimeoutMs),
+  filters_max: whole(1, 1_000_000).default(grpc.filtersMax),
+  program_filters_max: whole(1, 1_000_000).default(grpc.programFiltersMax),
+  stall_ms: whole(100, HOUR_MS).default(grpc.stallMs),
+  reconnect_ms: whole(1, HOUR_MS).default(grpc.reconnectMs),
+  reconnect_max_ms: whole(1, HOUR_MS).default(grpc.reconnectMaxMs),
+  failures_max: whole(1, 1_000).default(grpc.failuresMax),
+  down_max_ms: whole(100, HOUR_MS).default(grpc.downMaxMs),
+  replay_slots_max: whole(1, 100_000).default(grpc.replaySlotsMax),
+  seen_slots_max: whole(32, 100_000).default(grpc.seenSlotsMax),
+  held_max: whole(1, 10_000_000).default(grpc.heldMax),
+  mints_max: whole(1, 10_000_000).default(grpc.mintsMax),
+  mint_max_age_ms: whole(0, 24 * HOUR_MS).default(grpc.mintMaxAgeMs),
+});
+
 const localnet = section({
   enabled: switchOrAuto.default('auto'),
   // The next port is that of PubSub.
@@ -208,6 +232,7 @@ export const configurationSchema = section({
   upstream_pool: optional(upstreamPool),
   websocket: optional(websocket),
   feeds: optional(feeds),
+  geyser: optional(geyser),
   localnet: optional(localnet),
   store: optional(store),
   keys: optional(keys),

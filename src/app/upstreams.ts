@@ -1,11 +1,11 @@
 import type { Logger } from '../base/log.ts';
 import type { Network } from '../protocol/call.ts';
 import type { Feed } from '../streams/feed.ts';
-import { createFeed } from '../upstream/feeds/feeds.ts';
 import type { NodeConfig } from '../upstream/node.ts';
 import { createUpstreamPool, type UpstreamPool } from '../upstream/pool.ts';
 import type { Configuration } from './configuration.ts';
 import { ledgerFolder } from './data-dir.ts';
+import { openFeed } from './feeds.ts';
 import { type LocalnetPorts, LocalnetProcess } from './localnet-process.ts';
 import { stopEach } from './stop-each.ts';
 
@@ -83,9 +83,7 @@ export async function openUpstreams(
   const nodes = byNetwork([...configuration.upstreams, ...own]);
   const pool = createUpstreamPool({ nodes, limits: configuration.upstreamPool, log });
   pool.start();
-  const { networks, feeds: limits } = configuration;
-  const network = networks.default;
-  const feed = createFeed({ network, pool, nodes: nodes[network] ?? [], limits, log });
+  const feed = openFeed({ configuration, nodes: nodes[configuration.networks.default] ?? [], pool, log });
   const stop = () =>
     stopEach([async () => feed.close(), async () => pool.stop(), async () => localnet?.stop()]);
   return { pool, feed, stop };

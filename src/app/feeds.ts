@@ -1,0 +1,56 @@
+import type { Logger } from '../base/log.ts';
+import { ChainReader } from '../upstream/feeds/chain-reader.ts';
+import { createFeed, type NetworkFeed, type PreferredFeed } from '../upstream/feeds/feeds.ts';
+import { GeyserFeed } from '../upstream/feeds/geyser/geyser-feed.ts';
+import type { GeyserLimits } from '../upstream/feeds/geyser/geyser-limits.ts';
+import type { GeyserNode } from '../upstream/feeds/geyser/geyser-link.ts';
+import { geyserKinds } from '../upstream/feeds/geyser/subscribe-union.ts';
+import type { FeedLimits } from '../upstream/feeds/limits.ts';
+import type { NodeConfig } from '../upstream/node.ts';
+import type { UpstreamPool } from '../upstream/pool.ts';
+import type { Configuration } from './configuration.ts';
+
+/** What the feeds of one network stand on. */
+type Ground = Readonly<{
+  configuration: Configuration;
+  /** Those of the default network. */
+  nodes: readonly NodeConfig[];
+  pool: UpstreamPool;
+  log: Logger;
+}>;
+
+const hasGeyser = (node: NodeConfig): node is GeyserNode => typeof node.grpc === 'string';
+
+/** The nodes' Geyser; null where none of them has it. */
+function geyserFeed({ configuration, nodes, pool, log }: Ground): PreferredFeed | null {
+  const servers = nodes.filter(hasGeyser);
+  if (servers.length === 0) return null;
+  const limits: GeyserLimits = configuration.geyser;
+  const reader = new ChainReader({
+    network: configuration.networks.default,
+    pool,
+    limits: configuration.feeds,
+    log,
+  });
+  const feed = new GeyserFeed({
+    nodes: servers,
+    limits,
+    log,
+    ask: (method, params, signal) => reader.ask(method, params, signal),
+    fill: async (from, to, tell, signal) =>
+      reader.eachBlock(await reader.slots(from, to, 'confirmed', signal), signal, tell),
+  });
+  return {
+    serves: (kind) => geyserKinds.has(kind),
+    open: (subscription, listener) => feed.open(subscription, listener),
+    close: () => feed.stop(),
+  };
+}
+
+/** Opens the feed of the default network: Geyser where a node has it, else PubSub and blocks. */
+export function openFeed(ground: Ground): NetworkFeed {
+  const { configuration, nodes, pool, log } = ground;
+  const limits: FeedLimits = configuration.feeds;
+  const network = configuration.networks.default;
+  return createFeed({ network, pool, nodes, preferred: geyserFeed(ground), limits, log });
+}
