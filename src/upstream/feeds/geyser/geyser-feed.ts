@@ -41,7 +41,12 @@ type Entry = {
   readonly subscription: Subscription;
   readonly listener: FeedListener;
   ends: (() => void)[];
+  /** Slots that ended since a server heard of it, as far as they are counted. */
+  slotsSeen: number;
 };
+
+/** A subscription that so many slots have passed is not what a server refuses. */
+const PROVEN_SLOTS = 2;
 
 /** Accounts at processed are written by slots and transactions alike; no block tells how. */
 const isOfAccounts = ({ subscription: { kind } }: Entry): boolean => kind === 'account' || kind === 'program';
@@ -83,6 +88,7 @@ export class GeyserFeed implements Feed {
       {
         update: (update, at, node) => this.#arrivals.push({ update, at, node }),
         resumed: () => this.#arrivals.resumed(),
+        refused: () => this.#failAll(({ slotsSeen }) => slotsSeen < PROVEN_SLOTS),
         down: () => this.#failAll(() => true),
       },
     );
@@ -106,7 +112,7 @@ export class GeyserFeed implements Feed {
     if (!this.feeds(subscription) || !this.#hasRoomFor(subscription)) {
       throw new Failure('UPSTREAM_UNAVAILABLE');
     }
-    const entry: Entry = { subscription, listener, ends: [] };
+    const entry: Entry = { subscription, listener, ends: [], slotsSeen: 0 };
     this.#entries.add(entry);
     await this.#learnRoot();
     if (!this.#entries.has(entry)) throw new Failure('UPSTREAM_UNAVAILABLE');
@@ -252,7 +258,12 @@ export class GeyserFeed implements Feed {
     }
   }
 
+  #prove(): void {
+    for (const entry of this.#entries) if (entry.slotsSeen < PROVEN_SLOTS) entry.slotsSeen++;
+  }
+
   #reached({ kind }: LedgerEvent): void {
+    if (kind === 'processed') this.#prove();
     if (kind === 'processed' || kind === 'confirmed') this.#late.reached(kind);
     if (kind === 'rooted') this.#late.reached('finalized');
   }

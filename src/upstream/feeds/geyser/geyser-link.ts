@@ -33,6 +33,8 @@ export interface GeyserLinkListener {
   update(update: Update, at: bigint, node: string): void;
   /** A stream that replaces another one begins: what comes may be doubled, or have a hole before it. */
   resumed(): void;
+  /** A server refuses what is asked, and nobody waits for an acknowledgement. */
+  refused(): void;
   /** All servers have been away for too long. The link is stopped. */
   down(): void;
 }
@@ -215,7 +217,7 @@ export class GeyserLink {
       this.#connect();
       return;
     }
-    if (code === 'INVALID_ARGUMENT') this.#acks.refuse();
+    if (code === 'INVALID_ARGUMENT' && !this.#acks.refuse()) this.#listener.refused();
     this.#downSince ??= performance.now();
     if (performance.now() - this.#downSince > limits.downMaxMs) {
       this.stop();

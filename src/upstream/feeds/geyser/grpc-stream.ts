@@ -63,7 +63,9 @@ export class GrpcStream {
     const { windowBytes, connectTimeoutMs, pingIntervalMs } = options;
     const { origin } = new URL(options.url);
     this.#session = connect(origin, { settings: { initialWindowSize: windowBytes, enablePush: false } });
-    this.#session.once('connect', () => this.#session.setLocalWindowSize(windowBytes));
+    this.#session.once('connect', () => {
+      if (!this.#session.destroyed) this.#session.setLocalWindowSize(windowBytes);
+    });
     this.#connectTimer = setTimeout(() => this.#end(unavailable('no answer in time')), connectTimeoutMs);
     this.#pingTimer = setInterval(() => this.#ping(), pingIntervalMs);
     this.#stream = this.#session.request(requestHeaders(options), { endStream: false });
@@ -100,6 +102,8 @@ export class GrpcStream {
     });
     this.#stream.on('data', (piece: Buffer) => this.#take(piece));
     this.#stream.on('error', (error) => this.#end(this.#status ?? unavailable(nameOf(error))));
+    // The server's half is over; ours would stay open.
+    this.#stream.on('end', () => this.#end(this.#status ?? unavailable('the stream was cut')));
     this.#stream.on('close', () => this.#end(this.#status ?? unavailable('the stream was cut')));
   }
 

@@ -71,8 +71,11 @@ export class RequestAcks {
     for (const waiter of this.#waiters) waiter.id = 0;
   }
 
-  refuse(): void {
+  /** A server refuses the newest request. @returns whether anybody waited for it. */
+  refuse(): boolean {
+    const isAwaited = this.#waiters.size > 0;
     for (const waiter of this.#waiters) this.#settle(waiter, new RequestRefused());
+    return isAwaited;
   }
 
   giveUp(): void {

@@ -1,0 +1,362 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { parseJson } from '../../../src/base/json.ts';
+import { type Address, addressBytes } from '../../../src/ledger/address.ts';
+import { Keypair } from '../../../src/ledger/ed25519.ts';
+import { programs } from '../../../src/ledger/programs.ts';
+import { slot } from '../../../src/ledger/units.ts';
+import type { Subscription } from '../../../src/protocol/subscriptions.ts';
+import type { LedgerEvent } from '../../../src/streams/ledger-event.ts';
+import { LedgerNotifier } from '../../../src/streams/ledger-notifier.ts';
+import { GeyserRig, Heard, watch } from './geyser-rig.ts';
+import { GeyserServer } from './geyser-server.ts';
+import { account, accountIs, payer, signatureOf, slotIs, transactionIs, transfer } from './geyser-told.ts';
+
+const address = Keypair.fromSeed(new Uint8Array(32).fill(1)).address;
+const other = Keypair.fromSeed(new Uint8Array(32).fill(2)).address;
+const first = transfer(1);
+const second = transfer(2);
+
+const opened: { stop: () => void }[] = [];
+afterEach(() => {
+  for (const each of opened.splice(0)) each.stop();
+});
+
+async function start(limits = {}) {
+  const server = await GeyserServer.start('a-secret-token');
+  const rig = new GeyserRig([server.url], limits);
+  opened.push(rig.feed, server);
+  return { server, rig };
+}
+
+const logs = (of: Extract<Subscription, { kind: 'logs' }>['of']): Subscription => ({
+  kind: 'logs',
+  of,
+  commitment: 'processed',
+});
+const program = (owner: Address, size: bigint | null): Subscription => ({
+  kind: 'program',
+  program: owner,
+  commitment: 'processed',
+  encoding: 'base64',
+  filters: size === null ? [] : [{ kind: 'dataSize', size }],
+});
+const waitFor = (commitment: 'processed' | 'confirmed'): Subscription => ({
+  kind: 'signature',
+  signature: signatureOf(first),
+  commitment,
+  received: false,
+});
+
+describe('a Geyser feed', () => {
+  it('shows the key of its node and asks for what is subscribed to, and nothing else', async () => {
+    const { server, rig } = await start();
+    await rig.open(watch(address));
+    expect(server.tokens).toEqual(['a-secret-token']);
+    expect(server.requests).toHaveLength(1);
+    expect(server.requests[0]).toMatchObject({
+      accounts: { a0: { account: [address], owner: [], filters: [] } },
+      slots: { s: { interslotUpdates: true } },
+      transactions: {},
+      blocks: {},
+      commitment: 0,
+    });
+    expect(server.requests[0]?.fromSlot).toBeUndefined();
+  });
+
+  it('asks for the union of all subscriptions on one stream, and for less when some end', async () => {
+    const { server, rig } = await start();
+    const ends = await Promise.all([
+      rig.open(watch(address)),
+      rig.open(watch(other)),
+      rig.open(watch(other, 'confirmed')),
+      rig.open(program(programs.token, 165n)),
+      rig.open(logs('all')),
+      rig.open(logs({ mentions: address })),
+      rig.open(waitFor('confirmed')),
+    ]);
+    const asked = server.requests.at(-1)!;
+    expect(asked.accounts).toMatchObject({
+      a0: { account: [address, other] },
+      a1: { owner: [programs.token], filters: [{ datasize: '165' }] },
+    });
+    expect(Object.values(asked.transactions)).toMatchObject([
+      { vote: false },
+      { signature: signatureOf(first) },
+      { accountInclude: [address] },
+    ]);
+    const requests = server.requests.length;
+    for (const { end } of ends.slice(1)) end();
+    await server.until(() => server.requests.length > requests);
+    expect(server.requests.at(-1)).toMatchObject({
+      accounts: { a0: { account: [address] } },
+      transactions: {},
+    });
+    expect(server.streams).toHaveLength(1);
+    ends[0]!.end();
+    await server.until(() => server.stream.cancelled);
+  });
+
+  it('asks for a whole program when one of its subscriptions, or too many, would need it', async () => {
+    const { server, rig } = await start({ programFiltersMax: 2 });
+    const sizes = [await rig.open(program(programs.token, 1n)), await rig.open(program(programs.token, 2n))];
+    expect(Object.keys(server.requests.at(-1)!.accounts)).toHaveLength(2);
+    sizes.push(await rig.open(program(programs.token, 3n)));
+    expect(Object.values(server.requests.at(-1)!.accounts)).toMatchObject([
+      { owner: [programs.token], filters: [] },
+    ]);
+    sizes[0]!.end();
+    await rig.open(program(programs.token, null));
+    expect(Object.values(server.requests.at(-1)!.accounts)).toMatchObject([{ filters: [] }]);
+  });
+
+  it('tells processed accounts with each write and confirmed ones once, as PubSub would', async () => {
+    const { server, rig } = await start();
+    const processed = await rig.open(watch(address));
+    const confirmed = await rig.open(watch(address, 'confirmed'));
+    server.tell(slotIs(100, 'created'));
+    server.tell(accountIs(100, address, account(1), 1, signatureOf(first)));
+    server.tell(accountIs(100, address, account(2), 2, signatureOf(second)));
+    await processed.count(2);
+    expect(confirmed.results).toEqual([]);
+    server.tell(slotIs(100, 'processed'));
+    server.tell(slotIs(100, 'confirmed'));
+    await confirmed.count(1);
+
+    const told = new LedgerNotifier({ intraSlot: true });
+    const expected = [new Heard(), new Heard()] as const;
+    told.add(watch(address), expected[0].listener);
+    told.add(watch(address, 'confirmed'), expected[1].listener);
+    const at = slot(100);
+    const events: LedgerEvent[] = [
+      { kind: 'created', slot: at, parent: slot(99), root: slot(90), at: 0n },
+      { kind: 'account', slot: at, address, account: account(1) },
+      { kind: 'account', slot: at, address, account: account(2) },
+      { kind: 'processed', slot: at },
+      { kind: 'confirmed', slot: at, at: 0n },
+    ];
+    for (const event of events) told.tell(event);
+    expect(processed.results).toEqual(expected[0].results);
+    expect(confirmed.results).toEqual(expected[1].results);
+    expect(confirmed.results).toMatchObject([{ context: { slot: 100 }, value: { lamports: 2 } }]);
+  });
+
+  it('tells of a drained account, and nothing of what the node loads from its snapshot', async () => {
+    const { server, rig } = await start();
+    const heard = await rig.open(watch(address));
+    const loaded = accountIs(100, address, account(5), 1);
+    server.tell({ ...loaded, account: { ...loaded.account!, isStartup: true } });
+    server.tell(accountIs(100, address, account(0), 2, signatureOf(first)));
+    await heard.count(1);
+    expect(heard.results).toMatchObject([
+      { value: { lamports: 0, owner: programs.system, data: ['', 'base64'] } },
+    ]);
+  });
+
+  it('tells an older write of an account no more once a newer one came', async () => {
+    const { server, rig } = await start();
+    const heard = await rig.open(watch(address));
+    server.tell(accountIs(100, address, account(2), 8, signatureOf(second)));
+    server.tell(accountIs(100, address, account(1), 7, signatureOf(first)));
+    server.tell(accountIs(100, address, account(3), 9));
+    await heard.count(2);
+    expect(heard.results.map(({ value }) => value.lamports)).toEqual([2, 3]);
+  });
+
+  it('tells slots with their root, and roots one by one, also those that were not told', async () => {
+    const { server, rig } = await start();
+    const slots = await rig.open({ kind: 'slot' });
+    const roots = await rig.open({ kind: 'root' });
+    server.tell(slotIs(100, 'created', 98));
+    server.tell(slotIs(100, 'processed', 98));
+    server.tell(slotIs(100, 'finalized', 98));
+    server.tell(slotIs(101, 'processed'));
+    server.tell(slotIs(103, 'created', 101));
+    server.tell(slotIs(103, 'processed', 101));
+    server.tell(slotIs(103, 'finalized', 101));
+    await roots.count(3);
+    expect(slots.results).toEqual([
+      { slot: 100, parent: 98, root: 90 },
+      { slot: 101, parent: 100, root: 100 },
+      { slot: 103, parent: 101, root: 100 },
+    ]);
+    expect(roots.results).toEqual([100, 101, 103]);
+  });
+
+  it('tells logs and whole transactions', async () => {
+    const { server, rig } = await start();
+    const mentioned = await rig.open(logs({ mentions: payer.address }));
+    const transactions = await rig.open({
+      kind: 'transaction',
+      dialect: 'helius',
+      commitment: 'processed',
+      encoding: 'jsonParsed',
+      details: 'full',
+      rewards: false,
+      maxVersion: 0,
+      filter: {
+        vote: false,
+        failed: null,
+        signature: null,
+        include: [payer.address],
+        exclude: [],
+        required: [],
+        tokenAccounts: 'none',
+      },
+    });
+    server.tell(transactionIs(100, first, 3));
+    await mentioned.count(1);
+    expect(mentioned.results).toEqual([
+      {
+        context: { slot: 100 },
+        value: {
+          signature: signatureOf(first),
+          err: null,
+          logs: ['Program 11111111111111111111111111111111 success'],
+        },
+      },
+    ]);
+    expect(transactions.results).toMatchObject([{ signature: signatureOf(first), slot: 100 }]);
+  });
+
+  it('tells the outcome of a transaction once, and asks for it no longer', async () => {
+    const { server, rig } = await start();
+    await rig.open(watch(address));
+    const heard = await rig.open(waitFor('confirmed'));
+    server.tell(slotIs(100, 'created'));
+    server.tell(transactionIs(100, first));
+    server.tell(slotIs(100, 'processed'));
+    server.tell(slotIs(100, 'confirmed'));
+    await heard.count(1);
+    expect(heard.results).toEqual([{ context: { slot: 100 }, value: { err: null } }]);
+    expect(heard.isOver).toBe(true);
+    await server.until(() => Object.keys(server.requests.at(-1)!.transactions).length === 0);
+  });
+
+  it('tells the outcome of a transaction that landed before, when it has come to the commitment', async () => {
+    const { server, rig } = await start();
+    let confirmationStatus = 'processed';
+    rig.answers.getSignatureStatuses = () =>
+      JSON.stringify({
+        context: { slot: 120 },
+        value: [{ slot: 99, err: 'AccountInUse', confirmationStatus, confirmations: 0 }],
+      });
+    const processed = await rig.open(waitFor('processed'));
+    await processed.count(1);
+    expect(processed.results).toEqual([{ context: { slot: 120 }, value: { err: 'AccountInUse' } }]);
+    expect(processed.isOver).toBe(true);
+
+    const confirmed = await rig.open(waitFor('confirmed'));
+    confirmationStatus = 'confirmed';
+    server.tell(slotIs(121, 'confirmed'));
+    await confirmed.count(1);
+    expect(confirmed.results).toHaveLength(1);
+  });
+
+  it('fetches the mint of a token account that is shown parsed, once, and tells all in order', async () => {
+    const { server, rig } = await start();
+    const mint = Keypair.fromSeed(new Uint8Array(32).fill(3)).address;
+    const mintData = Buffer.alloc(82);
+    mintData[44] = 6;
+    mintData[45] = 1;
+    rig.answers.getAccountInfo = () =>
+      JSON.stringify({ context: { slot: 1 }, value: { data: [mintData.toString('base64'), 'base64'] } });
+    const heard = await rig.open({
+      kind: 'account',
+      address,
+      commitment: 'processed',
+      encoding: 'jsonParsed',
+    });
+    const tokens = (amount: number): Uint8Array => {
+      const data = Buffer.alloc(165);
+      data.set(addressBytes(mint), 0);
+      data.writeUInt32LE(amount, 64);
+      data[108] = 1;
+      return data;
+    };
+    server.tell(
+      accountIs(100, address, account(1, tokens(1_500_000), programs.token), 1, signatureOf(first)),
+    );
+    server.tell(
+      accountIs(100, address, account(1, tokens(2_500_000), programs.token), 2, signatureOf(second)),
+    );
+    server.tell(
+      accountIs(101, address, account(1, tokens(3_500_000), programs.token), 3, signatureOf(first)),
+    );
+    await heard.count(3);
+    expect(heard.results.map(({ value }) => value.data.parsed.info.tokenAmount.uiAmountString)).toEqual([
+      '1.5',
+      '2.5',
+      '3.5',
+    ]);
+    expect(rig.asked.filter((method) => method === 'getAccountInfo')).toHaveLength(1);
+  });
+
+  it('answers the pings of its server', async () => {
+    const { server, rig } = await start();
+    await rig.open(watch(address));
+    const before = server.pings.length;
+    server.tell({ ping: {} });
+    await server.until(() => server.pings.length > before);
+    expect(server.pings.at(-1)).toBe(1);
+  });
+
+  it('takes silence for an answer where a server does not answer pings', async () => {
+    const { server, rig } = await start({ ackTimeoutMs: 30 });
+    server.answersPings = false;
+    const heard = await rig.open(watch(address));
+    server.tell(accountIs(100, address, account(1), 1));
+    await heard.count(1);
+  });
+
+  it('refuses what Geyser does not tell, and more than servers take', async () => {
+    const { rig } = await start({ filtersMax: 2 });
+    await expect(rig.open({ kind: 'vote' })).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
+    await rig.open(logs('all'));
+    await expect(rig.open(waitFor('processed'))).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
+  });
+
+  it('refuses only the newcomer when a server refuses a request', async () => {
+    const { server, rig } = await start();
+    const heard = await rig.open(watch(address));
+    server.onRequest = (request, stream) => {
+      server.answersPings = Object.keys(request.transactions).length === 0;
+      if (!server.answersPings) stream.emit('error', { code: 3, details: 'failed to create filter' });
+    };
+    await expect(rig.open(logs('all'))).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
+    await server.until(() => server.requests.length === 3);
+    server.tell(accountIs(100, address, account(1), 1));
+    await heard.count(1);
+    expect(heard.failure).toBeNull();
+  });
+
+  it('gives the newcomer up when a server refuses its request only after it answered the ping', async () => {
+    const { server, rig } = await start();
+    const heard = await rig.open(watch(address));
+    server.tell(slotIs(100, 'processed'));
+    server.tell(slotIs(101, 'processed'));
+    server.tell(accountIs(102, address, account(1), 1));
+    await heard.count(1);
+    const newcomer = await rig.open(logs('all'));
+    server.fail(3, 'failed to create filter');
+    await newcomer.until(() => newcomer.failure !== null);
+    await server.until(() => server.requests.length === 3);
+    expect(server.requests[2]?.transactions).toEqual({});
+    expect(heard.failure).toBeNull();
+  });
+
+  it('passes over a message that it cannot read and tells the rest', async () => {
+    const { server, rig } = await start();
+    const heard = await rig.open(watch(address));
+    const broken = accountIs(100, address, account(1), 1);
+    server.tell({
+      ...broken,
+      account: { ...broken.account!, account: { ...broken.account!.account!, pubkey: new Uint8Array(31) } },
+    });
+    server.tell(accountIs(100, address, account(2), 2));
+    await heard.count(1);
+    expect(heard.results).toMatchObject([{ value: { lamports: 2 } }]);
+    expect(rig.log.map((line) => (parseJson(line) as { msg: string }).msg)).toContain(
+      'a Geyser message cannot be read',
+    );
+  });
+});

@@ -1,0 +1,98 @@
+import { parseJson } from '../../../src/base/json.ts';
+import { createLogger } from '../../../src/base/log.ts';
+import type { Address } from '../../../src/ledger/address.ts';
+import type { MethodName } from '../../../src/protocol/methods.ts';
+import type { Subscription } from '../../../src/protocol/subscriptions.ts';
+import { GeyserFeed, type GeyserFeedOptions } from '../../../src/upstream/feeds/geyser/geyser-feed.ts';
+import type { GeyserLimits } from '../../../src/upstream/feeds/geyser/geyser-limits.ts';
+
+/** What a listener heard. */
+export class Heard {
+  /** `params.result` of each notification. */
+  // biome-ignore lint/suspicious/noExplicitAny: notifications have no type of their own
+  readonly results: any[] = [];
+  isOver = false;
+  failure: string | null = null;
+  #waiting: (() => void)[] = [];
+
+  readonly listener = {
+    notify: (result: Buffer, last: boolean): void => {
+      this.results.push(parseJson(result.toString('utf8')));
+      this.isOver = last;
+      this.#wake();
+    },
+    fail: ({ code }: { code: string }): void => {
+      this.failure = code;
+      this.#wake();
+    },
+  };
+
+  async until(isTrue: () => boolean): Promise<void> {
+    while (!isTrue()) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+
+  count(wanted: number): Promise<void> {
+    return this.until(() => this.results.length >= wanted);
+  }
+
+  #wake(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const wake of waiting) wake();
+  }
+}
+
+/** Times that let tests run quickly. */
+const quick: Partial<GeyserLimits> = {
+  requestDelayMs: 1,
+  ackTimeoutMs: 500,
+  openTimeoutMs: 3_000,
+  reconnectMs: 5,
+  reconnectMaxMs: 20,
+};
+
+/** A feed whose log and questions can be looked at. */
+export class GeyserRig {
+  readonly log: string[] = [];
+  readonly asked: string[] = [];
+  /** Raw results by method. */
+  readonly answers: Partial<Record<MethodName, () => string>> = { getSlot: () => '90' };
+  readonly feed: GeyserFeed;
+
+  constructor(
+    urls: readonly string[],
+    limits: Partial<GeyserLimits> = {},
+    more: Partial<Pick<GeyserFeedOptions, 'fill'>> & { token?: string } = {},
+  ) {
+    const { token = 'a-secret-token', ...options } = more;
+    this.feed = new GeyserFeed({
+      nodes: urls.map((grpc, index) => ({
+        name: `node-${index}`,
+        url: 'http://127.0.0.1:1',
+        grpc,
+        headers: { 'X-Token': token },
+      })),
+      limits: { ...quick, ...limits },
+      log: createLogger('debug', (line) => this.log.push(line)),
+      ask: (method) => {
+        this.asked.push(method);
+        const answer = this.answers[method];
+        return answer === undefined
+          ? Promise.reject(new Error('nobody answers'))
+          : Promise.resolve(Buffer.from(answer()));
+      },
+      ...options,
+    });
+  }
+
+  async open(subscription: Subscription): Promise<Heard & { end: () => void }> {
+    const heard = new Heard();
+    const end = await this.feed.open(subscription, heard.listener);
+    return Object.assign(heard, { end });
+  }
+}
+
+export const watch = (
+  address: Address,
+  commitment: 'processed' | 'confirmed' | 'finalized' = 'processed',
+): Subscription => ({ kind: 'account', address, commitment, encoding: 'base64' });

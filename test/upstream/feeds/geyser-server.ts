@@ -1,0 +1,111 @@
+import { Metadata, Server, ServerCredentials, type ServerDuplexStream, status } from '@grpc/grpc-js';
+import { SubscribeRequest, SubscribeUpdate } from '@triton-one/yellowstone-grpc';
+
+export type GeyserStream = ServerDuplexStream<SubscribeRequest, SubscribeUpdate>;
+/** An update of which only something is said. */
+export type Told = Partial<SubscribeUpdate>;
+
+/** What a scripted server does with the requests of a stream; pings are answered either way. */
+export type OnRequest = (request: SubscribeRequest, stream: GeyserStream) => void;
+
+const definition = {
+  subscribe: {
+    path: '/geyser.Geyser/Subscribe',
+    requestStream: true,
+    responseStream: true,
+    requestSerialize: (value: SubscribeRequest) => Buffer.from(SubscribeRequest.encode(value).finish()),
+    requestDeserialize: (bytes: Buffer) => SubscribeRequest.decode(bytes),
+    responseSerialize: (value: SubscribeUpdate) => Buffer.from(SubscribeUpdate.encode(value).finish()),
+    responseDeserialize: (bytes: Buffer) => SubscribeUpdate.decode(bytes),
+  },
+} as const;
+
+/** A Geyser server of @grpc/grpc-js with the published codec; tells what a test tells it to. */
+export class GeyserServer {
+  /** Requests but for pings, of all streams. */
+  readonly requests: SubscribeRequest[] = [];
+  readonly pings: number[] = [];
+  readonly tokens: string[] = [];
+  readonly streams: GeyserStream[] = [];
+  onRequest: OnRequest = () => {};
+  answersPings = true;
+  readonly #server = new Server();
+  readonly #token: string | null;
+  #waiting: (() => void)[] = [];
+  #url = '';
+
+  private constructor(token: string | null) {
+    this.#token = token;
+    this.#server.addService(definition, { subscribe: (stream: GeyserStream) => this.#subscribe(stream) });
+  }
+
+  static async start(token: string | null = null, port = 0): Promise<GeyserServer> {
+    const server = new GeyserServer(token);
+    const bound = await new Promise<number>((resolve, reject) => {
+      const credentials = ServerCredentials.createInsecure();
+      server.#server.bindAsync(`127.0.0.1:${port}`, credentials, (error, at) =>
+        error === null ? resolve(at) : reject(error),
+      );
+    });
+    server.#url = `http://127.0.0.1:${bound}`;
+    return server;
+  }
+
+  get url(): string {
+    return this.#url;
+  }
+
+  /** The stream that was opened last. */
+  get stream(): GeyserStream {
+    return this.streams.at(-1)!;
+  }
+
+  tell(update: Told): void {
+    this.stream.write(SubscribeUpdate.fromPartial(update as never));
+  }
+
+  fail(code: number, details: string): void {
+    this.stream.emit('error', Object.assign(new Error(details), { code, details }));
+  }
+
+  /** Waits until something that was received makes it true. */
+  async until(isTrue: () => boolean): Promise<void> {
+    while (!isTrue()) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+
+  stop(): void {
+    this.#server.forceShutdown();
+  }
+
+  #received(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const wake of waiting) wake();
+  }
+
+  #subscribe(stream: GeyserStream): void {
+    const token = String(stream.metadata.get('x-token')[0] ?? '');
+    this.tokens.push(token);
+    if (this.#token !== null && token !== this.#token) {
+      stream.emit('error', { code: status.UNAUTHENTICATED, details: `No valid auth token: ${token}` });
+      this.#received();
+      return;
+    }
+    this.streams.push(stream);
+    stream.sendMetadata(new Metadata());
+    stream.on('error', () => {});
+    stream.on('cancelled', () => this.#received());
+    stream.on('data', (request: SubscribeRequest) => this.#take(request, stream));
+  }
+
+  #take(request: SubscribeRequest, stream: GeyserStream): void {
+    if (request.ping === undefined) {
+      this.requests.push(request);
+      this.onRequest(request, stream);
+    } else {
+      this.pings.push(request.ping.id);
+      if (this.answersPings) stream.write(SubscribeUpdate.fromPartial({ pong: { id: request.ping.id } }));
+    }
+    this.#received();
+  }
+}
