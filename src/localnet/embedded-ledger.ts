@@ -110,7 +110,7 @@ export class EmbeddedLedger implements LocalNode {
     }
     this.#tip = (state.frozen.at(-1) as LedgerState['frozen'][number]).header;
     this.#root();
-    this.#events = new LedgerEvents({ identity: state.identity, voteAccount }, this.#reached, now);
+    this.#events = new LedgerEvents(state.voter, this.#reached, now);
     this.#open = this.#openNext();
     this.#turnEpoch();
   }

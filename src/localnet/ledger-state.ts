@@ -1,6 +1,7 @@
 import type { Keypair } from '../ledger/ed25519.ts';
 import type { AccountsStore } from './accounts-store.ts';
 import type { Genesis, History } from './node.ts';
+import type { Voter } from './own-vote.ts';
 import type { RecentBlocks } from './recent-blocks.ts';
 import type { SlotHeader } from './slot-header.ts';
 import type { SlotRecord } from './slot-record.ts';
@@ -22,8 +23,7 @@ export interface BlockStore extends History {
 export type LedgerState = Readonly<{
   genesis: Genesis;
   faucet: Keypair;
-  /** The node's own, which votes. */
-  identity: Keypair;
+  voter: Voter;
   store: AccountsStore;
   recentBlocks: RecentBlocks;
   statuses: StatusCache;

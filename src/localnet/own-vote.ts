@@ -1,11 +1,11 @@
 import { ByteWriter } from '../base/bytes.ts';
-import type { Address } from '../ledger/address.ts';
 import { type Blockhash, blockhashBytes } from '../ledger/blockhash.ts';
 import type { Keypair } from '../ledger/ed25519.ts';
 import { encodeMessage } from '../ledger/message/encode-message.ts';
 import { programs } from '../ledger/programs.ts';
-import { signatureFromBytes } from '../ledger/signature.ts';
+import { SIGNATURE_BYTES, signatureFromBytes } from '../ledger/signature.ts';
 import { compileMessage } from '../ledger/transaction/compile-message.ts';
+import { encodeTransaction } from '../ledger/transaction/encode-transaction.ts';
 import { slot, U64_MAX } from '../ledger/units.ts';
 import type { GossipVote } from '../streams/ledger-event.ts';
 import { ownTower } from './own-votes.ts';
@@ -14,8 +14,8 @@ import { ownTower } from './own-votes.ts';
 const TOWER_SYNC = 14;
 const HASH_BYTES = 32;
 
-/** Who votes. */
-export type Voter = Readonly<{ identity: Keypair; voteAccount: Address }>;
+/** Who votes: the node, by the right of its vote account's own key. */
+export type Voter = Readonly<{ identity: Keypair; vote: Keypair }>;
 
 /** The slot that is voted for, and its time in Unix seconds. */
 export type VotedSlot = Readonly<{ slot: number; blockhash: Blockhash; blockTime: number }>;
@@ -45,31 +45,37 @@ function writeVarint(writer: ByteWriter, value: bigint): void {
 }
 
 /**
- * The node's vote for a slot as gossip would carry it. Its transaction is signed but never lands: what it would
- * do to the vote account is shown there all the same (`own-votes.ts`).
+ * The vote transaction of the node for a slot, on the wire. It never lands: what it would do to the vote account
+ * is shown there all the same (`own-votes.ts`).
  */
-export function ownVote({ identity, voteAccount }: Voter, voted: VotedSlot): GossipVote {
-  const message = encodeMessage(
-    compileMessage({
-      feePayer: identity.address,
-      recentBlockhash: voted.blockhash,
-      instructions: [
-        {
-          programId: programs.vote,
-          accounts: [
-            { address: voteAccount, signer: false, writable: true },
-            { address: identity.address, signer: true, writable: false },
-          ],
-          data: towerSync(voted),
-        },
-      ],
-    }),
-  );
+export function ownVoteTransaction({ identity, vote }: Voter, voted: VotedSlot): Uint8Array {
+  const message = compileMessage({
+    feePayer: identity.address,
+    recentBlockhash: voted.blockhash,
+    instructions: [
+      {
+        programId: programs.vote,
+        accounts: [
+          { address: vote.address, signer: true, writable: true },
+          { address: vote.address, signer: true, writable: false },
+        ],
+        data: towerSync(voted),
+      },
+    ],
+  });
+  const messageBytes = encodeMessage(message);
+  return encodeTransaction([identity.sign(messageBytes), vote.sign(messageBytes)], messageBytes);
+}
+
+/** The node's vote for a slot, as gossip would carry it. */
+export function ownVote(voter: Voter, voted: VotedSlot): GossipVote {
+  const wire = ownVoteTransaction(voter, voted);
   return {
-    votePubkey: voteAccount,
+    votePubkey: voter.vote.address,
     slots: ownTower(voted.slot).votes.map((vote) => slot(vote.slot)),
     hash: voted.blockhash,
     timestamp: BigInt(voted.blockTime),
-    signature: signatureFromBytes(identity.sign(message)),
+    // Behind the one byte that counts signatures.
+    signature: signatureFromBytes(wire.subarray(1, 1 + SIGNATURE_BYTES)),
   };
 }
