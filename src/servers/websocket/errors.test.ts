@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { Failure, type FailureCode, failures } from '../../protocol/errors.ts';
+import { invalidParams } from '../../protocol/rpc-error.ts';
+import { closeReason, errorBody, faultOf } from './errors.ts';
+
+/** What a client may be sent as a close code. Source: RFC 6455 §7.4, IANA's registry. */
+const codes = [1000, 1001, 1002, 1003, 1007, 1008, 1009, 1011, 1012, 1013];
+
+describe('the end of a connection', () => {
+  it.each(Object.keys(failures) as FailureCode[])('with %s fits into a close frame', (code) => {
+    const reason = closeReason(new Failure(code));
+    expect(reason).toBe(failures[code].text);
+    expect(Buffer.byteLength(reason)).toBeLessThanOrEqual(123);
+    expect(codes).toContain(failures[code].close);
+  });
+
+  it('says how far behind the client was, and fits even so', () => {
+    const facts = { bytes: 8_388_608, messages: 12_345 };
+    const reason = closeReason(new Failure('LAGGING', { facts }));
+    expect(reason).toContain('(8388608 bytes behind)');
+    const far = closeReason(new Failure('LAGGING', { facts: { bytes: Number.MAX_SAFE_INTEGER } }));
+    expect(far.length).toBeLessThanOrEqual(123);
+    expect(far).toContain('9007199254740991 bytes behind)');
+  });
+
+  it.each([
+    [1002, 1002],
+    [1007, 1007],
+    [1008, 1009],
+    [1009, 1009],
+    [4000, 1002],
+  ])('that ws proposes with %i has the row of %i', (proposed, sent) => {
+    expect(faultOf(proposed).row.close).toBe(sent);
+  });
+});
+
+it('writes refusals as JSON-RPC errors', () => {
+  expect(String(errorBody(invalidParams('wrong', { a: 2n ** 60n })))).toBe(
+    '{"code":-32602,"message":"wrong","data":{"a":1152921504606846976}}',
+  );
+  expect(String(errorBody(invalidParams('wrong')))).toBe('{"code":-32602,"message":"wrong"}');
+  expect(JSON.parse(String(errorBody(new Failure('OVERLOADED'))))).toMatchObject({
+    code: -32054,
+    data: { code: 'OVERLOADED', retryAfter: 1 },
+  });
+});

@@ -1,0 +1,71 @@
+import { envelopeLimits } from '../../src/protocol/envelope.ts';
+import { CallPlaces } from '../../src/servers/websocket/call-places.ts';
+import { Conversation } from '../../src/servers/websocket/conversation.ts';
+import { decodeMessage } from '../../src/servers/websocket/decode.ts';
+import type { Peer } from '../../src/servers/websocket/peer.ts';
+import type { OpenSubscription, Session } from '../../src/streams/session.ts';
+
+const call = (method: string, params: string): string =>
+  `{"jsonrpc":"2.0","id":1,"method":"${method}","params":${params}}`;
+
+/** Calls, subscriptions and their ends, alone and in a batch. */
+export const seeds: readonly Uint8Array[] = [
+  call('getSlot', '[]'),
+  call('slotSubscribe', 'null'),
+  call('slotUnsubscribe', '[1]'),
+  call('accountUnsubscribe', '[18446744073709551615]'),
+  `[${call('slotSubscribe', '[]')},${call('slotUnsubscribe', '[2]')},${call('getBlock', '[5]')},7]`,
+].map((text) => Buffer.from(text));
+
+let problem: unknown = null;
+
+function checkFrame(frame: Buffer): void {
+  if (frame[0] !== 0x81) throw new Error('not a text frame');
+  const short = (frame[1] as number) < 126 ? 2 : frame[1] === 126 ? 4 : 10;
+  JSON.parse(frame.toString('utf8', short));
+}
+
+function note(frame: Buffer): void {
+  try {
+    checkFrame(frame);
+  } catch (thrown) {
+    problem = thrown;
+  }
+}
+
+const peer: Peer = {
+  open: true,
+  full: false,
+  send: note,
+  answer: note,
+  tell: note,
+  end: () => {},
+  settled: () => {},
+  broke: (thrown) => {
+    problem = thrown;
+  },
+};
+
+const opened: OpenSubscription = { start: () => {}, close: () => {} };
+
+const session: Session = {
+  limits: { subscriptionsMax: 10, messageMaxBytes: 1 << 20 },
+  call: async (_method, params) => {
+    if (params !== null) JSON.parse(params.toString());
+    return { answer: { body: Buffer.from('1'), errorCode: 0 }, failure: null, rateLimit: null };
+  },
+  subscribe: async () => ({ opened, refusal: null }),
+  sent: () => {},
+  close: () => {},
+};
+
+const options = { callsInFlightMax: 1_000, batchConcurrency: 8, envelope: envelopeLimits };
+const conversation = new Conversation(session, peer, options, new CallPlaces(1_000_000));
+
+/** Whatever a client sends as a message: nothing breaks, and every answer is a frame of JSON. */
+export function fuzz(input: Uint8Array): boolean {
+  if (problem !== null) throw problem;
+  const message = Buffer.from(input);
+  conversation.receive(message);
+  return decodeMessage(message, envelopeLimits).failure === null;
+}

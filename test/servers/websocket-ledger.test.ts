@@ -1,0 +1,57 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { Feed } from '../../src/streams/feed.ts';
+import { LedgerNotifier } from '../../src/streams/ledger-notifier.ts';
+import { block, executed, key, Story, signature } from '../streams/told-ledger.ts';
+import { WebSocketDoor } from './start-websocket-door.ts';
+
+const notifier = new LedgerNotifier();
+const feed: Feed = { open: async (subscription, listener) => notifier.add(subscription, listener) };
+
+let door: WebSocketDoor;
+
+beforeEach(async () => {
+  door = await new WebSocketDoor({ feed, gate: { topics: { graceMs: 0 } } }).listen();
+});
+
+afterEach(() => door.stop());
+
+it('tells a client what a ledger tells, from the event to the message', async () => {
+  const story = new Story(notifier);
+  const client = await door.connect();
+  const commitment = { commitment: 'processed' };
+  await client.ask('slotSubscribe');
+  await client.ask('accountSubscribe', [key(1), { ...commitment, encoding: 'base64' }]);
+  await client.ask('logsSubscribe', ['all', commitment]);
+  await client.ask('signatureSubscribe', [signature(5), { ...commitment, enableReceivedNotification: true }]);
+  await client.ask('rootSubscribe');
+
+  story.created(1, 0);
+  story.account(1, 1, {});
+  story.transaction(1, { n: 5 });
+  story.frozen(1);
+  story.block(block(1, [executed({ n: 5 })], 0));
+  story.processed(1);
+  story.rooted(1);
+
+  const told: Record<string, unknown> = {};
+  while (!('rootNotification' in told)) {
+    const { method, params } = (await client.nextJson()) as { method: string; params: { result: unknown } };
+    told[method] = params.result;
+  }
+  expect(told).toMatchObject({
+    slotNotification: { slot: 1, parent: 0 },
+    accountNotification: { context: { slot: 1 }, value: { data: ['', 'base64'] } },
+    logsNotification: { context: { slot: 1 }, value: { signature: signature(5), err: null } },
+    signatureNotification: { context: { slot: 1 }, value: { err: null } },
+    rootNotification: 1,
+  });
+  expect(await client.ask('signatureUnsubscribe', [4])).toMatchObject({ error: { code: -32602 } });
+});
+
+it('asks the notifier for nothing any longer when the last client has gone', async () => {
+  const clients = [await door.connect(), await door.connect()];
+  for (const client of clients) await client.ask('voteSubscribe');
+  expect(notifier.wants('vote')).toBe(true);
+  for (const client of clients) client.socket.terminate();
+  await expect.poll(() => notifier.wants('vote')).toBe(false);
+});
