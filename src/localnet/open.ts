@@ -138,9 +138,9 @@ function restored(
   const state = withStakeHistory(restoreLedger(files, lock.isIntact), genesis);
   const blocks = new DiskBlocks(log, index);
   const faucet = readKey(dir, 'faucet');
-  const identity = readKey(dir, 'identity');
+  const voter = { identity: readKey(dir, 'identity'), vote: readKey(dir, 'vote') };
   const snapshotSlot = (): number | null => snapshotSlots(dir)[0] ?? null;
-  return new EmbeddedLedger({ ...state, genesis, faucet, identity, blocks, snapshotSlot }, options);
+  return new EmbeddedLedger({ ...state, genesis, faucet, voter, blocks, snapshotSlot }, options);
 }
 
 type Parts = Readonly<{
