@@ -1,18 +1,29 @@
 import { type JsonValue, parseJson, writeJson } from '../../src/base/json.ts';
-import { type Address, address } from '../../src/ledger/address.ts';
+import { type Address, address, addressBytes } from '../../src/ledger/address.ts';
 import { encodeParsedInstruction } from '../../src/ledger/encoding/ui-instruction.ts';
+import { mintTokenAmount } from '../../src/ledger/encoding/ui-token-amount.ts';
 import { parseAccountData } from '../../src/ledger/parsed/parse-account.ts';
 import { parseInstruction } from '../../src/ledger/parsed/parse-instruction.ts';
 import { programs, sysvarOwner, sysvars } from '../../src/ledger/programs.ts';
+import { decodeMintScale } from '../../src/ledger/token/mint-scale.ts';
 import { lamports } from '../../src/ledger/units.ts';
 import { seeds as accounts } from './account-state.ts';
 
 const keys = [...Object.values(programs), ...Object.values(sysvars)];
+const validatorInfo = address('Va1idator1nfo111111111111111111111111111111');
 const someone = address('Stake11111111111111111111111111111111111111');
 const owners = [...Object.values(programs), sysvarOwner];
 
 const onThree = (programId: Address, ...data: number[]): Uint8Array =>
   Uint8Array.of(3, keys.indexOf(programId), 1, 2, 3, ...data);
+
+/** A mint with one extension, all zeros. */
+function mintWith(type: number, length: number): Uint8Array {
+  const mint = new Uint8Array(170 + length);
+  mint.set([1], 45);
+  mint.set([1, type, 0, length], 165);
+  return mint;
+}
 
 /** Accounts of each kind, and instructions of the programs whose data has a form of its own. */
 export const seeds: readonly Uint8Array[] = [
@@ -20,6 +31,20 @@ export const seeds: readonly Uint8Array[] = [
   onThree(programs.system, 2, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0),
   onThree(programs.token, 12, 9, 0, 0, 0, 0, 0, 0, 0, 6),
   onThree(programs.token2022, 255, 3, 9, 3, 5, 0, 0, 0, 0, 0, 0, 0),
+  onThree(programs.token2022, 27, 7, ...new Uint8Array(167)),
+  onThree(programs.token2022, 37, 2, 1, 0, ...new Uint8Array(36)),
+  onThree(programs.token2022, 42, 1, ...new Uint8Array(33)),
+  onThree(programs.token2022, 46, 3, ...new Uint8Array(167)),
+  Uint8Array.of(1, ...addressBytes(validatorInfo), 0, 9, ...new Uint8Array(7), ...Buffer.from('{"a":[1]}')),
+  mintWith(1, 108),
+  mintWith(4, 65),
+  mintWith(10, 52),
+  mintWith(16, 129),
+  mintWith(19, 80),
+  mintWith(24, 196),
+  mintWith(25, 56),
+  onThree(programs.vote, 1, 0, 0, 0, ...new Uint8Array(32), 2, 0, 0, 0, ...new Uint8Array(144)),
+  onThree(programs.vote, 16, 0, 0, 0, ...new Uint8Array(244)),
   onThree(programs.vote, 14, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2, 1, 2, 3, 1, ...new Uint8Array(65)),
   onThree(programs.stake, 6, 0, 0, 0, 1, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0),
   onThree(programs.addressLookupTable, 2, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, ...new Uint8Array(32)),
@@ -44,7 +69,11 @@ function fuzzInstruction(input: Uint8Array): boolean {
 }
 
 function fuzzAccount(data: Uint8Array): boolean {
-  const lookup = { mint: () => ({ decimals: data[0] ?? 0 }) };
+  const scale = decodeMintScale(data) ?? { decimals: data[0] ?? 0 };
+  const lookup = { mint: () => scale, unixTimestamp: BigInt(data.length) << 20n };
+  if (scale.interestBearing ?? scale.scaledUiAmount) {
+    mustBeJson(parseJson(writeJson(mintTokenAmount(2n ** 64n - 1n, scale, lookup.unixTimestamp))));
+  }
   let parsed = false;
   for (const owner of owners) {
     const account = { lamports: lamports(1), data, owner, executable: false, rentEpoch: 0n };

@@ -1,24 +1,39 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type JsonValue, parseJson, writeJson } from '../../src/base/json.ts';
-import { addressFromBytes } from '../../src/ledger/address.ts';
+import { address, addressBytes, addressFromBytes } from '../../src/ledger/address.ts';
 import { encodeParsedInstruction } from '../../src/ledger/encoding/ui-instruction.ts';
 import { parseAccountData } from '../../src/ledger/parsed/parse-account.ts';
 import { parseInstruction } from '../../src/ledger/parsed/parse-instruction.ts';
 import { programs, sysvarOwner, sysvars } from '../../src/ledger/programs.ts';
+import { decodeMintScale } from '../../src/ledger/token/mint-scale.ts';
 import { lamports } from '../../src/ledger/units.ts';
 
 const keys = [...Object.values(programs), ...Object.values(sysvars)];
 const program = fc.constantFrom(...keys.entries());
-/** Bytes that begin like a variant of some program. */
+/** Bytes that begin like a variant of some program, or of an extension of the token program. */
 const data = fc
-  .tuple(fc.nat(20), fc.constantFrom(1, 4), fc.uint8Array({ maxLength: 200 }))
-  .map(([discriminant, width, rest]) => {
+  .tuple(
+    fc.oneof(fc.nat(20), fc.nat(46), fc.constant(255)),
+    fc.constantFrom(1, 4),
+    fc.nat(5),
+    fc.uint8Array({ maxLength: 200 }),
+  )
+  .map(([discriminant, width, second, rest]) => {
     const head = new Uint8Array(width);
     head[0] = discriminant;
-    return Uint8Array.of(...head, ...rest);
+    return Uint8Array.of(...head, ...(width === 1 ? [second] : []), ...rest);
   });
 const accounts = fc.uint8Array({ maxLength: 10, max: keys.length + 2 });
+
+const validatorInfo = address('Va1idator1nfo111111111111111111111111111111');
+const scaled = { multiplier: 1.5, newMultiplierEffectiveTimestamp: 0n, newMultiplier: 2 };
+const interest = {
+  initializationTimestamp: 0n,
+  preUpdateAverageRate: 500,
+  lastUpdateTimestamp: 1n,
+  currentRate: -500,
+};
 
 function namesInOrder(value: JsonValue): boolean {
   if (Array.isArray(value)) return value.every(namesInOrder);
@@ -76,6 +91,69 @@ describe('any bytes', () => {
         },
       ),
       { numRuns: 5_000 },
+    );
+  });
+
+  it('as extensions of a mint or token account are shown as JSON, members in wire order', () => {
+    const mint = { decimals: 9, scaledUiAmount: scaled, interestBearing: interest };
+    const entries = fc.array(fc.tuple(fc.nat(30), fc.uint8Array({ maxLength: 300 })), { maxLength: 4 });
+    const i64 = fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n);
+    let withState = 0;
+    fc.assert(
+      fc.property(fc.boolean(), entries, i64, (isMint, extensions, unixTimestamp) => {
+        const head = new Uint8Array(166);
+        head.set(isMint ? [1] : [7], isMint ? 45 : 64);
+        head[108] = isMint ? 0 : 1;
+        head[165] = isMint ? 1 : 2;
+        const tail = extensions.flatMap(([type, value]) => [
+          type,
+          0,
+          value.length & 255,
+          value.length >> 8,
+          ...value,
+        ]);
+        const bytes = Uint8Array.of(...head, ...tail);
+        const held = {
+          lamports: lamports(1),
+          data: bytes,
+          owner: programs.token2022,
+          executable: false,
+          rentEpoch: 0n,
+        };
+        const text = writeJson(parseAccountData(keys[0]!, held, { mint: () => mint, unixTimestamp }));
+        if (text.includes('"state":{')) withState++;
+        decodeMintScale(bytes);
+        return namesInOrder(parseJson(text));
+      }),
+      { numRuns: 3_000 },
+    );
+    expect(withState).toBeGreaterThan(5);
+  });
+
+  it('as what a validator says of itself are shown as JSON, or not', () => {
+    const text = fc.oneof(
+      fc.json(),
+      fc.string(),
+      fc.json().map((json) => json.slice(1)),
+    );
+    fc.assert(
+      fc.property(text, (json) => {
+        const said = Buffer.from(json);
+        const length = new Uint8Array(new BigUint64Array([BigInt(said.length)]).buffer);
+        const bytes = Uint8Array.of(1, ...addressBytes(validatorInfo), 0, ...length, ...said);
+        const held = {
+          lamports: lamports(1),
+          data: bytes,
+          owner: programs.config,
+          executable: false,
+          rentEpoch: 0n,
+        };
+        const shown = parseAccountData(keys[0]!, held);
+        if (shown !== null)
+          expect(parseJson(writeJson(shown))).toMatchObject({ parsed: { type: 'validatorInfo' } });
+        return true;
+      }),
+      { numRuns: 2_000 },
     );
   });
 
