@@ -249,6 +249,33 @@ describe('sendTransaction', () => {
   });
 });
 
+describe('bytes after the end of a transaction', () => {
+  const withTail = (base64: string): string =>
+    Buffer.concat([Buffer.from(base64, 'base64'), Buffer.of(1, 2, 3)]).toString('base64');
+
+  it('are passed over where it is simulated', async () => {
+    const { base64 } = await someTransfer();
+    const { value } = await rig.result('simulateTransaction', [
+      withTail(base64),
+      { encoding: 'base64', commitment: 'processed' },
+    ]);
+    expect(value.err).toBeNull();
+  });
+
+  it('are passed over where it is sent, but no leader takes it', async () => {
+    const sent = await someTransfer();
+    expect(await rig.result('sendTransaction', [withTail(sent.base64), BASE64])).toBe(sent.signature);
+    rig.freeze();
+    expect((await rig.result('getSignatureStatuses', [[sent.signature]])).value).toEqual([null]);
+  });
+
+  it('are passed over where the fee of its message is asked', async () => {
+    const { message } = await someTransfer();
+    const { value } = await rig.result('getFeeForMessage', [withTail(message), { commitment: 'processed' }]);
+    expect(value).toBe(5000);
+  });
+});
+
 describe('simulateTransaction', () => {
   const simulate = async (data: string, config: object = {}) =>
     (

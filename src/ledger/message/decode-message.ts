@@ -15,16 +15,19 @@ class InvalidMessage extends Error {
 }
 
 /**
- * Decodes a whole legacy or version 0 message, strictly: one encoding per message, nothing after its end. The
- * views in the result point into `bytes`. Counts and indexes are not judged here: see `sanitizeTransaction`.
- * Source: solana-message, `VersionedMessage`.
+ * Decodes a whole legacy or version 0 message, strictly: one encoding per message, nothing after its end unless
+ * that is asked for. The views in the result point into `bytes`. Counts and indexes are not judged here: see
+ * `sanitizeTransaction`. Source: solana-message, `VersionedMessage`.
  * @returns the message, or in `fault` why the bytes are none.
  */
-export function decodeMessage(bytes: Uint8Array): { message: Message } | { fault: string } {
+export function decodeMessage(
+  bytes: Uint8Array,
+  tail: 'refused' | 'ignored' = 'refused',
+): { message: Message } | { fault: string } {
   return faultOf(() => {
     const reader = new ByteReader(bytes);
     const message = readMessage(reader);
-    if (reader.remaining > 0) return { fault: TRAILING_BYTES };
+    if (reader.remaining > 0 && tail === 'refused') return { fault: TRAILING_BYTES };
     return { message };
   });
 }

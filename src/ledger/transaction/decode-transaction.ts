@@ -11,11 +11,16 @@ const VERSION_1_PREFIX = 0x81;
 
 /**
  * Decodes a whole legacy or version 0 transaction, strictly: one encoding per transaction, nothing after its
- * end. The result keeps views into `wire`, so the caller must not change it afterwards. Counts and indexes are
- * not judged here: see `sanitizeTransaction`. Source: solana-transaction, `VersionedTransaction`.
+ * end unless that is asked for. The result keeps views into `wire`, so the caller must not change it afterwards.
+ * Counts and indexes are not judged here: see `sanitizeTransaction`. Source: solana-transaction,
+ * `VersionedTransaction`.
+ * @param tail - what becomes of bytes after the end; ignored, they are no part of the result.
  * @returns the transaction, or in `fault` what Agave prints after "failed to deserialize …: ".
  */
-export function decodeTransaction(wire: Uint8Array): { transaction: Transaction } | { fault: string } {
+export function decodeTransaction(
+  wire: Uint8Array,
+  tail: 'refused' | 'ignored' = 'refused',
+): { transaction: Transaction } | { fault: string } {
   if (wire.length > TRANSACTION_MAX_BYTES) {
     return { fault: `transaction too large: ${wire.length} bytes (max: ${TRANSACTION_MAX_BYTES})` };
   }
@@ -26,9 +31,11 @@ export function decodeTransaction(wire: Uint8Array): { transaction: Transaction 
     const count = readShortVec(reader);
     const signatures: Signature[] = [];
     for (let i = 0; i < count; i++) signatures.push(signatureFromBytes(reader.bytes(64)));
-    const messageBytes = wire.subarray(reader.offset);
+    const start = reader.offset;
     const message = readMessage(reader);
-    if (reader.remaining > 0) return { fault: TRAILING_BYTES };
-    return { transaction: { signatures, message, messageBytes, wire } };
+    const end = reader.offset;
+    if (end < wire.length && tail === 'refused') return { fault: TRAILING_BYTES };
+    const messageBytes = wire.subarray(start, end);
+    return { transaction: { signatures, message, messageBytes, wire: wire.subarray(0, end) } };
   });
 }

@@ -7,11 +7,12 @@ import {
   encodeAccount,
 } from '../../ledger/encoding/ui-account.ts';
 import type { AccountLookup } from '../../ledger/parsed/account/parsed-account.ts';
+import type { MintScale } from '../../ledger/token/mint-scale.ts';
 import type { AccountJson } from '../../protocol/rpc/account-json.ts';
 import type { AccountConfig } from '../../protocol/rpc/parameters.ts';
 import { RpcError } from '../../protocol/rpc-error.ts';
 import type { Bank } from '../node.ts';
-import { findMint, type MintFacts } from './token-mint.ts';
+import { findMint } from './token-mint.ts';
 
 /** How a caller wants to see the accounts of one answer. */
 export type AccountView = Readonly<{
@@ -23,15 +24,15 @@ export type AccountView = Readonly<{
 
 /** Mints of a bank, each looked up once. */
 export function mintsOf(bank: Bank): AccountLookup {
-  const found = new Map<Address, MintFacts | null>();
-  const mint = (address: Address): MintFacts | null => {
+  const found = new Map<Address, MintScale | null>();
+  const mint = (address: Address): MintScale | null => {
     const known = found.get(address);
     if (known !== undefined) return known;
-    const facts = findMint(bank, address);
-    found.set(address, facts);
-    return facts;
+    const scale = findMint(bank, address)?.scale ?? null;
+    found.set(address, scale);
+    return scale;
   };
-  return { mint };
+  return { mint, unixTimestamp: bank.clock.unixTimestamp };
 }
 
 /** The view a config asks for; `encoding` is the method's default. */

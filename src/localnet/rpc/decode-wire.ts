@@ -34,14 +34,19 @@ function decodeText(text: string, encoding: WireEncoding, type: string): Uint8Ar
   return bytes;
 }
 
+/** A transaction as it was sent; bytes after its end are passed over by JSON-RPC, but by no leader. */
+export type SentTransaction = Readonly<{ transaction: Transaction; hasTail: boolean }>;
+
 /**
  * The transaction in a text. It is not sanitized yet.
  * @throws RpcError -32602 with Agave's words.
  */
-export function decodeTransactionText(text: string, encoding: WireEncoding): Transaction {
-  const decoded = decodeTransaction(decodeText(text, encoding, TRANSACTION_TYPE));
+export function decodeTransactionText(text: string, encoding: WireEncoding): SentTransaction {
+  const bytes = decodeText(text, encoding, TRANSACTION_TYPE);
+  const decoded = decodeTransaction(bytes, 'ignored');
   if ('fault' in decoded) throw invalidParams(`failed to deserialize ${TRANSACTION_TYPE}: ${decoded.fault}`);
-  return decoded.transaction;
+  const { transaction } = decoded;
+  return { transaction, hasTail: transaction.wire.length < bytes.length };
 }
 
 /**
@@ -49,7 +54,7 @@ export function decodeTransactionText(text: string, encoding: WireEncoding): Tra
  * @throws RpcError -32602 with Agave's words.
  */
 export function decodeMessageText(text: string): Message {
-  const decoded = decodeMessage(decodeText(text, 'base64', MESSAGE_TYPE));
+  const decoded = decodeMessage(decodeText(text, 'base64', MESSAGE_TYPE), 'ignored');
   if ('fault' in decoded) throw invalidParams(`failed to deserialize ${MESSAGE_TYPE}: ${decoded.fault}`);
   return decoded.message;
 }

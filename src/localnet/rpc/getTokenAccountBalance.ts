@@ -18,5 +18,5 @@ export function getTokenAccountBalance(node: LocalNode, params: JsonValue | unde
   if (account === null) throw invalidParams('Invalid param: could not find account');
   const token = isTokenProgram(account.owner) ? decodeTokenAccount(account.data) : null;
   if (token === null) throw invalidParams('Invalid param: not a Token account');
-  return withContext(bank, tokenAmount(token.amount, mintFacts(bank, token.mint).decimals));
+  return withContext(bank, tokenAmount(bank, token.amount, mintFacts(bank, token.mint).scale));
 }

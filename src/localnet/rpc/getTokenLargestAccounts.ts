@@ -27,7 +27,7 @@ function largestFirst(a: Holding, b: Holding): number {
 export function getTokenLargestAccounts(node: LocalNode, params: JsonValue | undefined): WritableJson {
   const { address: mint, commitment } = parseGetTokenLargestAccounts(params);
   const bank = node.bank(commitment);
-  const { program, decimals } = tokenMintFacts(bank, mint);
+  const { program, scale } = tokenMintFacts(bank, mint);
   const holdings: Holding[] = [];
   for (const [address, { owner, data }] of bank.tokenAccountsByMint(mint)) {
     if (owner === program) holdings.push({ address, amount: decodeTokenAccount(data)?.amount ?? 0n });
@@ -35,6 +35,6 @@ export function getTokenLargestAccounts(node: LocalNode, params: JsonValue | und
   const value: GetTokenLargestAccountsResult = holdings
     .sort(largestFirst)
     .slice(0, ACCOUNTS_MAX)
-    .map(({ address, amount }) => ({ address, ...tokenAmount(amount, decimals) }));
+    .map(({ address, amount }) => ({ address, ...tokenAmount(bank, amount, scale) }));
   return withContext(bank, value);
 }

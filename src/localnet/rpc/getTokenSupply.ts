@@ -1,6 +1,7 @@
 import type { JsonValue, WritableJson } from '../../base/json.ts';
 import { isTokenProgram } from '../../ledger/programs.ts';
 import { decodeMint } from '../../ledger/token/mint.ts';
+import { decodeMintScale } from '../../ledger/token/mint-scale.ts';
 import { parseGetTokenSupply } from '../../protocol/rpc/getTokenSupply.ts';
 import { invalidParams } from '../../protocol/rpc-error.ts';
 import type { LocalNode } from '../node.ts';
@@ -18,6 +19,7 @@ export function getTokenSupply(node: LocalNode, params: JsonValue | undefined): 
   if (account === null) throw invalidParams('Invalid param: could not find account');
   if (!isTokenProgram(account.owner)) throw invalidParams('Invalid param: not a Token mint');
   const mint = decodeMint(account.data);
-  if (mint === null) throw invalidParams('Invalid param: mint could not be unpacked');
-  return withContext(bank, tokenAmount(mint.supply, mint.decimals));
+  const scale = decodeMintScale(account.data);
+  if (mint === null || scale === null) throw invalidParams('Invalid param: mint could not be unpacked');
+  return withContext(bank, tokenAmount(bank, mint.supply, scale));
 }

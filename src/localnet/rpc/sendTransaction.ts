@@ -52,12 +52,14 @@ function preflight(node: LocalNode, transaction: Transaction, bank: Bank): void 
 export function sendTransaction(node: LocalNode, params: JsonValue | undefined): SendTransactionResult {
   const { data, encoding, skipPreflight, preflightCommitment, minContextSlot, maxRetries } =
     parseSendTransaction(params);
-  const transaction = decodeTransactionText(data, encoding);
+  const { transaction, hasTail } = decodeTransactionText(data, encoding);
   const bank = bankFor(node, { commitment: preflightCommitment, minContextSlot });
   requireSanitized(transaction, bank);
   requireHealthy(node);
   if (!skipPreflight) preflight(node, transaction, bank);
-  if (node.send(transaction, maxRetries ?? undefined) === 'queue full') throw queueFull();
+  // A leader would throw it away.
+  const sent = hasTail ? 'taken' : node.send(transaction, maxRetries ?? undefined);
+  if (sent === 'queue full') throw queueFull();
   const [signature] = transaction.signatures;
   if (signature === undefined) throw new Error('a sanitized transaction has a signature');
   return signature;

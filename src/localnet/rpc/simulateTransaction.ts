@@ -31,8 +31,9 @@ function encodeAccounts(
   if (simulation.err !== null) return addresses.map(() => null);
   const read = (address: Address): Account | null =>
     simulation.postAccounts.get(address) ?? bank.account(address);
-  const mint = (address: Address) => findMint({ account: read }, address);
-  const view = { encoding, dataSlice: null, lookup: { mint } };
+  const mint = (address: Address) => findMint({ account: read }, address)?.scale ?? null;
+  const lookup = { mint, unixTimestamp: bank.clock.unixTimestamp };
+  const view = { encoding, dataSlice: null, lookup };
   return addresses.map((text) => {
     const address = readAddress(text);
     const account = read(address);
@@ -74,7 +75,7 @@ function rejectContradiction({ sigVerify, replaceRecentBlockhash }: SimulateTran
 /** Runs a transaction without effect. Order of the checks as in Agave; reference §1.10. */
 export function simulateTransaction(node: LocalNode, params: JsonValue | undefined): WritableJson {
   const parsed = parseSimulateTransaction(params);
-  const transaction = decodeTransactionText(parsed.data, parsed.encoding);
+  const { transaction } = decodeTransactionText(parsed.data, parsed.encoding);
   const bank = bankFor(node, parsed.config);
   rejectContradiction(parsed);
   const loaded = requireSanitized(transaction, bank);

@@ -1,8 +1,8 @@
 import type { Account } from '../../ledger/account/account.ts';
 import { type Address, addressBytes } from '../../ledger/address.ts';
-import { uiTokenAmount } from '../../ledger/encoding/ui-token-amount.ts';
+import { mintTokenAmount } from '../../ledger/encoding/ui-token-amount.ts';
 import { isTokenProgram, nativeMint, programs } from '../../ledger/programs.ts';
-import { decodeMint } from '../../ledger/token/mint.ts';
+import { decodeMintScale, type MintScale } from '../../ledger/token/mint-scale.ts';
 import type { TokenAmount } from '../../protocol/rpc/token-amount.ts';
 import type { TokenFilter } from '../../protocol/rpc/token-filter.ts';
 import { invalidParams } from '../../protocol/rpc-error.ts';
@@ -11,20 +11,20 @@ import type { Bank } from '../node.ts';
 const NATIVE_DECIMALS = 9;
 
 /** What the token methods need of a mint. */
-export type MintFacts = Readonly<{ program: Address; decimals: number }>;
+export type MintFacts = Readonly<{ program: Address; scale: MintScale }>;
 
-/** An amount of base units. */
-export const tokenAmount = (amount: bigint, decimals: number): TokenAmount =>
-  uiTokenAmount(amount, decimals) as TokenAmount;
+/** An amount of base units as it is shown at the bank's time. */
+export const tokenAmount = (bank: Bank, amount: bigint, scale: MintScale): TokenAmount =>
+  mintTokenAmount(amount, scale, bank.clock.unixTimestamp) as TokenAmount;
 
 /** The facts of a mint, wrapped SOL known without an account; or what stands in the way. */
 function factsOrFault(bank: Pick<Bank, 'account'>, mint: Address): MintFacts | string {
-  if (mint === nativeMint) return { program: programs.token, decimals: NATIVE_DECIMALS };
+  if (mint === nativeMint) return { program: programs.token, scale: { decimals: NATIVE_DECIMALS } };
   const account = bank.account(mint);
   if (account === null) return 'Invalid param: could not find mint';
-  const decoded = decodeMint(account.data);
-  if (decoded === null) return 'Invalid param: Token mint could not be unpacked';
-  return { program: account.owner, decimals: decoded.decimals };
+  const scale = decodeMintScale(account.data);
+  if (scale === null) return 'Invalid param: Token mint could not be unpacked';
+  return { program: account.owner, scale };
 }
 
 /** The facts of a mint, null when it is none. */
@@ -34,7 +34,7 @@ export function findMint(bank: Pick<Bank, 'account'>, mint: Address): MintFacts 
 }
 
 /**
- * The owner of a mint's account, and the mint's decimals. Source: Agave `get_mint_owner_and_additional_data`.
+ * The owner of a mint's account, and how amounts of it are shown. Source: Agave `get_mint_owner_and_additional_data`.
  * @throws RpcError -32602 when there is no such account, or it is no mint.
  */
 export function mintFacts(bank: Bank, mint: Address): MintFacts {

@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ByteWriter } from '../../src/base/bytes.ts';
+import type { Account } from '../../src/ledger/account/account.ts';
+import { programs } from '../../src/ledger/programs.ts';
+import { openRig, type Rig } from './rig.ts';
+import { key, mint, tokenAccount } from './support/accounts.ts';
+
+const MINT = key(60);
+const HOLDER = key(61);
+const SCALED_UI_AMOUNT = 25;
+const MINT_TYPE = 1;
+/** Where the type of a Token-2022 account stands. */
+const TYPE_OFFSET = 165;
+/** A second that the clock of the ledger has passed, or not. */
+const [PAST, FUTURE] = [1n, 9_000_000_000n];
+
+/** A mint whose amounts are shown times 2, and times 5 from a second on. */
+function multiplied(from: bigint): Account {
+  const plain = mint(300n, 2, programs.token2022);
+  const data = new ByteWriter(TYPE_OFFSET + 1 + 4 + 56)
+    .bytes(plain.data)
+    .zeros(TYPE_OFFSET - plain.data.length)
+    .u8(MINT_TYPE)
+    .u16(SCALED_UI_AMOUNT)
+    .u16(56)
+    .zeros(32)
+    .f64(2)
+    .i64(from)
+    .f64(5)
+    .finish();
+  return { ...plain, data };
+}
+
+describe.each([
+  ['before', FUTURE, 2],
+  ['after', PAST, 5],
+] as const)('the amounts of a mint that multiplies, %s its new multiplier counts', (_when, from, times) => {
+  let ledger: Rig;
+  beforeAll(async () => {
+    const held = tokenAccount(MINT, key(1), 150n, null, programs.token2022);
+    // Token-2022 accounts of the plain size have no type byte.
+    ledger = await openRig({
+      accounts: [
+        [MINT, multiplied(from)],
+        [HOLDER, held],
+      ],
+    });
+    ledger.freeze();
+  });
+  afterAll(() => ledger.close());
+
+  const shown = (amount: number) => ({
+    amount: String(amount),
+    decimals: 2,
+    uiAmount: (amount / 100) * times,
+    uiAmountString: String((amount / 100) * times),
+  });
+  const PROCESSED = { commitment: 'processed' };
+
+  it('getTokenSupply', async () => {
+    expect((await ledger.result('getTokenSupply', [MINT, PROCESSED])).value).toEqual(shown(300));
+  });
+
+  it('getTokenAccountBalance', async () => {
+    expect((await ledger.result('getTokenAccountBalance', [HOLDER, PROCESSED])).value).toEqual(shown(150));
+  });
+
+  it('getTokenLargestAccounts', async () => {
+    const { value } = await ledger.result('getTokenLargestAccounts', [MINT, PROCESSED]);
+    expect(value).toEqual([{ address: HOLDER, ...shown(150) }]);
+  });
+
+  it('getAccountInfo, parsed', async () => {
+    const { value } = await ledger.result('getAccountInfo', [
+      HOLDER,
+      { ...PROCESSED, encoding: 'jsonParsed' },
+    ]);
+    expect(value.data.parsed.info.tokenAmount).toEqual(shown(150));
+  });
+});
