@@ -51,7 +51,7 @@ function tokenOf({ token }: Anchors, plans: (token: NonNullable<Anchors['token']
 }
 
 /** What is asked of each method. Nothing here changes a node's state. */
-const asked: { readonly [Name in MethodName]?: (anchors: Anchors) => readonly Asked[] } = {
+const asked: Readonly<Record<MethodName, (anchors: Anchors) => readonly Asked[]>> = {
   getAccountInfo: (a) => [
     ...ENCODINGS.map((encoding) => good(`as ${encoding}`, [a.wallet, { encoding }])),
     good('of nobody', [ABSENT]),
@@ -65,6 +65,7 @@ const asked: { readonly [Name in MethodName]?: (anchors: Anchors) => readonly As
     bad('nothing', []),
     bad('an unknown encoding', [a.wallet, { encoding: 'utf8' }]),
   ],
+  getAgGenesisCert: () => [good('now', []), bad('a parameter', [1])],
   getBalance: (a) => [
     ...atEach((commitment) => [a.wallet, { commitment }]),
     good('of nobody', [ABSENT]),
@@ -235,6 +236,22 @@ const asked: { readonly [Name in MethodName]?: (anchors: Anchors) => readonly As
     ...(a.voteAccount === null ? [] : [good('one', [{ votePubkey: a.voteAccount }], 'rising')]),
     bad('one that is none', [{ votePubkey: NO_KEY }]),
   ],
+  getTransactionsForAddress: (a) => [
+    ...(['signatures', 'full'] as const).map((transactionDetails) =>
+      good(`${transactionDetails} of a range`, [
+        a.wallet,
+        {
+          transactionDetails,
+          limit: 5,
+          filters: { slot: { lte: a.slot } },
+          maxSupportedTransactionVersion: 0,
+        },
+      ]),
+    ),
+    ...badKeys(),
+    bad('processed', [a.wallet, { commitment: 'processed' }]),
+    bad('nothing', []),
+  ],
   isBlockhashValid: (a) => [good('an old one', [a.blockhash]), bad('one that is none', [NO_KEY])],
   minimumLedgerSlot: () => [good('now', [], 'shape')],
   requestAirdrop: () => [bad('a key that is none', [NO_KEY, 1]), bad('nothing', [])],
@@ -256,7 +273,7 @@ const asked: { readonly [Name in MethodName]?: (anchors: Anchors) => readonly As
 /** Every call for the given methods, in the order of the table. */
 export function plansFor(anchors: Anchors, names: readonly MethodName[]): Plan[] {
   return names.flatMap((method) =>
-    (asked[method]?.(anchors) ?? []).map((plan) => ({
+    asked[method](anchors).map((plan) => ({
       method,
       name: plan.name,
       params: plan.params,
@@ -264,7 +281,3 @@ export function plansFor(anchors: Anchors, names: readonly MethodName[]): Plan[]
     })),
   );
 }
-
-/** The methods that the runner knows nothing to ask of. */
-export const unasked = (): MethodName[] =>
-  (Object.keys(methods) as MethodName[]).filter((method) => asked[method] === undefined);

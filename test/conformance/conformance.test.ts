@@ -12,7 +12,7 @@ import {
 import { Connection, Keypair, SystemProgram, Transaction } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { NodeAddress } from '../../conformance/node.ts';
-import { plansFor, unasked } from '../../conformance/plans.ts';
+import { plansFor } from '../../conformance/plans.ts';
 import { describeRow } from '../../conformance/report.ts';
 import { type Row, runConformance } from '../../conformance/run.ts';
 import { type MethodName, methods } from '../../src/protocol/methods.ts';
@@ -123,10 +123,6 @@ describe('the conformance runner', () => {
     const rows = await runConformance({ ours, theirs, only: [], compare });
     expect(faults(rows)).toEqual([]);
     expect(new Set(rows.map(({ plan }) => plan.method)).size).toBe(Object.keys(methods).length);
-  });
-
-  it('knows something to ask of every method', () => {
-    expect(unasked()).toEqual([]);
   });
 
   it('puts a method to the nodes at every commitment that it takes', () => {
