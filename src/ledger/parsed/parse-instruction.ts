@@ -15,6 +15,24 @@ import type { ParsedParts, Variant } from './instruction/variant.ts';
 import { voteVariants } from './instruction/vote.ts';
 import { inWireOrder } from './wire-order.ts';
 
+/**
+ * `jsonParsed` of instructions, as Agave 4.2 shows them; a library of pure functions that needs `base` and `ledger`
+ * only, and nothing of the ledger's state.
+ *
+ * ```ts
+ * const keys = [...message.accountKeys, ...loaded.writable, ...loaded.readonly];
+ * const programId = keys[instruction.programIdIndex];
+ * const parsed = programId === undefined ? null : parseInstruction(programId, instruction, keys);
+ * writeJson(parsed);
+ * ```
+ *
+ * - null is an answer and no fault: nodes show such an instruction partially decoded, which
+ *   `encodeParsedInstruction` of `ledger/encoding` does as well.
+ * - Members come in the order of the wire, u64 as bigint: write them with `writeJson` of `base/json.ts`.
+ * - Each program has a file in `instruction/` with its variants in the order of their numbers. A new one takes a
+ *   variant there and a row in `test/parsed/rows`; a new program takes a line in `parsable` below.
+ */
+
 /** An instruction that a node shows by its meaning, members in wire order. */
 export type ParsedInstruction = {
   readonly parsed: WritableJson;
