@@ -89,6 +89,14 @@ export class FrozenBank implements Bank, StateView {
     yield* this.#synthesized();
   }
 
+  /** What its slot changed besides what transactions and payments did. */
+  *changedBySlot(): IterableIterator<Found> {
+    const { voteAccount } = this.#sources;
+    yield* this.#sysvars.changed();
+    const votes = this.account(voteAccount);
+    if (votes !== null) yield [voteAccount, votes];
+  }
+
   isBlockhashValid(blockhash: Blockhash): boolean {
     const age = this.#sources.recentBlocks.ageOf(blockhash, this.at);
     return age !== null && age <= BLOCKHASH_AGE_MAX;

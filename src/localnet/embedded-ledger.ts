@@ -201,7 +201,7 @@ export class EmbeddedLedger implements LocalNode {
    * @returns what ends that.
    */
   follow(listener: (event: LedgerEvent) => void): () => void {
-    return this.#events.follow(listener, this.#state.blocks, this.#open);
+    return this.#events.follow(listener, { blocks: this.#state.blocks, banks: this.#banks }, this.#open);
   }
 
   /**
@@ -234,7 +234,7 @@ export class EmbeddedLedger implements LocalNode {
     this.#root();
     statuses.expire(header.slot);
     const block = blockOf(record);
-    this.#events.frozen(record, block, this.#reached);
+    this.#events.frozen(record, block, bank, this.#reached);
     this.#open = this.#openNext();
     this.#events.created(this.#open.header.slot);
     this.#turnEpoch();

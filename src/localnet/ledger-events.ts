@@ -49,14 +49,24 @@ function* frozenEvents(block: Block, at: bigint): Iterable<LedgerEvent> {
   yield { kind: 'processed', slot: block.slot };
 }
 
+/** The state of a frozen slot. */
+type Changes = Readonly<{ changedBySlot(): Iterable<readonly [Address, Account]> }>;
+
 /** What a slot that froze earlier would have told; of an account only how the slot left it. */
-function* pastEvents(record: SlotRecord, reached: Reached): Iterable<LedgerEvent> {
+function* pastEvents(record: SlotRecord, bank: Changes | undefined, reached: Reached): Iterable<LedgerEvent> {
   const { header, transactions, accounts } = record;
   const at = BigInt(header.blockTime) * 1000n;
   yield createdEvent(header.slot, reached.rooted, at);
   yield* workEvents(header.slot, transactions, accounts);
+  yield* slotEvents(header.slot, bank);
   yield* frozenEvents(blockOf(record), at);
   if (header.slot <= reached.confirmed) yield { kind: 'confirmed', slot: slot(header.slot), at };
+}
+
+function* slotEvents(number: number, bank: Changes | undefined): Iterable<LedgerEvent> {
+  for (const [address, account] of bank?.changedBySlot() ?? []) {
+    yield { kind: 'account', slot: slot(number), address, account };
+  }
 }
 
 function* workEvents(
@@ -67,6 +77,9 @@ function* workEvents(
   for (const [address, account] of accounts) yield { kind: 'account', slot: slot(number), address, account };
   for (const [index, executed] of transactions.entries()) yield transactionEvent(number, index, executed);
 }
+
+/** The slots that froze, and the states of those that may still be read. */
+export type Past = Readonly<{ blocks: Pick<BlockStore, 'record'>; banks: ReadonlyMap<number, Changes> }>;
 
 /** The slot that is being made, as far as it has come. */
 export type OpenWork = Readonly<{
@@ -96,12 +109,12 @@ export class LedgerEvents {
    * First tells the new listener of the slots that are not rooted yet, then of all that happens.
    * @returns what ends it.
    */
-  follow(listener: Listener, blocks: Pick<BlockStore, 'record'>, open: OpenWork): () => void {
+  follow(listener: Listener, { blocks, banks }: Past, open: OpenWork): () => void {
     const { header, transactions, accounts } = open;
     for (let past = this.#reached.rooted + 1; past < header.slot; past++) {
       const record = blocks.record(past);
       if (record === null) continue;
-      for (const event of pastEvents(record, this.#reached)) listener(event);
+      for (const event of pastEvents(record, banks.get(past), this.#reached)) listener(event);
     }
     listener(createdEvent(header.slot, this.#reached.rooted, BigInt(header.blockTime) * 1000n));
     for (const event of workEvents(header.slot, transactions, accounts)) listener(event);
@@ -127,12 +140,13 @@ export class LedgerEvents {
   }
 
   /** A slot froze and is the tip; it takes others up to `reached`. */
-  frozen(record: SlotRecord, block: Block, reached: Reached): void {
+  frozen({ header }: SlotRecord, block: Block, bank: Changes, reached: Reached): void {
     const before = this.#reached;
     this.#reached = reached;
     if (!this.#isHeard) return;
+    for (const event of slotEvents(header.slot, bank)) this.#tell(event);
     for (const event of frozenEvents(block, this.#at)) this.#tell(event);
-    this.#tell({ kind: 'vote', vote: ownVote(this.#voter, record.header) });
+    this.#tell({ kind: 'vote', vote: ownVote(this.#voter, header) });
     for (let next = before.confirmed + 1; next <= reached.confirmed; next++) {
       this.#tell({ kind: 'confirmed', slot: slot(next), at: this.#at });
     }

@@ -45,6 +45,14 @@ const syntheses: Readonly<Partial<Record<Address, Synthesis>>> = {
   },
 };
 
+/** Those that every slot changes. */
+const slotSysvars: readonly Address[] = [
+  sysvars.clock,
+  sysvars.recentBlockhashes,
+  sysvars.slotHashes,
+  sysvars.slotHistory,
+];
+
 /** The sysvars that follow from the position of a state and are therefore stored nowhere. */
 export const synthesizedSysvars: ReadonlySet<Address> = new Set(Object.keys(syntheses) as Address[]);
 
@@ -78,6 +86,25 @@ export class SysvarAccounts {
     };
     this.#made.set(address, account);
     return account;
+  }
+
+  /** What this slot changed among them. Their data is made when it is read: it may have 128 KiB. */
+  *changed(): IterableIterator<readonly [Address, Account]> {
+    for (const address of slotSysvars) {
+      const dataOf = (): Uint8Array => this.account(address)?.data ?? new Uint8Array();
+      yield [
+        address,
+        {
+          lamports: rentExemptMinimum(syntheses[address]?.bytes ?? 0),
+          get data() {
+            return dataOf();
+          },
+          owner: sysvarOwner,
+          executable: false,
+          rentEpoch: U64_MAX,
+        },
+      ];
+    }
   }
 }
 

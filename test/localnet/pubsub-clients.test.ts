@@ -117,10 +117,10 @@ describe('@solana/web3.js v1', () => {
 
   it('hears of a transaction that fails', async () => {
     const signature = await pay(Keypair.generate(), 1_000 * LAMPORTS_PER_SOL);
-    const latest = await connection.getLatestBlockhash();
-    await expect(connection.confirmTransaction({ signature, ...latest })).rejects.toEqual({
-      InstructionError: [0, { Custom: 1 }],
+    const told = await new Promise<{ err: unknown }>((resolve) => {
+      connection.onSignature(signature, resolve, 'confirmed');
     });
+    expect(told.err).toEqual({ InstructionError: [0, { Custom: 1 }] });
   });
 
   it('hears of slots, their progress and roots', async () => {

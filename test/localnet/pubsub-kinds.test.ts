@@ -88,6 +88,17 @@ describe('accountSubscribe', () => {
     });
   });
 
+  it('tells the clock in every slot', async () => {
+    const clock = 'SysvarC1ock11111111111111111111111111111111';
+    const id = await client.call('accountSubscribe', [clock, { ...processed, encoding: 'jsonParsed' }]);
+    for (let i = 0; i < 3; i++) {
+      rig.lab.freeze();
+      const { value } = await client.told(id);
+      expect(value.data.parsed.info.slot).toBe(tip());
+    }
+    await client.silence();
+  });
+
   it('tells what changed in the slot before it came', async () => {
     const [from, to] = [rig.lab.wallet(), Keypair.generate().publicKey];
     rig.lab.node.submit(rig.lab.transfer(from, to, SOL));

@@ -4,6 +4,7 @@ import { Keypair } from '@solana/web3.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Keypair as OwnKeypair, verifyTransaction } from '../../../src/ledger/ed25519.ts';
 import { NO_LOADED_ADDRESSES } from '../../../src/ledger/message/message-keys.ts';
+import { sysvarOwner, sysvars } from '../../../src/ledger/programs.ts';
 import { isSimpleVote } from '../../../src/ledger/transaction/simple-vote.ts';
 import { decodeVoteState } from '../../../src/ledger/vote-state.ts';
 import type { FrozenBank } from '../../../src/localnet/bank.ts';
@@ -39,7 +40,11 @@ function line(event: LedgerEvent): string {
       return `${event.kind} ${event.slot}`;
   }
 }
-const lines = (): string[] => told.map(line);
+/** Accounts that every slot changes by itself. */
+const isOfSlot = (event: LedgerEvent): boolean =>
+  event.kind === 'account' &&
+  (event.account?.owner === sysvarOwner || event.address === lab.node.genesis.voteAccount);
+const lines = (): string[] => told.filter((event) => !isOfSlot(event)).map(line);
 
 describe('a ledger that is followed', () => {
   it('tells a slot from its creation to its root, in order', async () => {
@@ -134,6 +139,28 @@ describe('a ledger that is followed', () => {
     ]);
     expect(lines()).toContain(`account 3 ${balance}`);
     expect(lines()).toContain(`account 2 ${balance + SOL + 5000}`);
+  });
+
+  it('tells the accounts that every slot changes, as they are then', async () => {
+    lab.freeze();
+    follow();
+    lab.freeze();
+    const bank = lab.node.bank('processed');
+    const changed = told.flatMap((event) => (isOfSlot(event) && event.kind === 'account' ? [event] : []));
+    const addresses = [
+      sysvars.clock,
+      sysvars.recentBlockhashes,
+      sysvars.slotHashes,
+      sysvars.slotHistory,
+      lab.node.genesis.voteAccount,
+    ];
+    expect(changed.map(({ slot, address }) => [slot, address])).toEqual(
+      [1n, 2n].flatMap((slot) => addresses.map((address) => [slot, address])),
+    );
+    for (const { slot, address, account } of changed) {
+      if (slot === bank.slot) expect({ ...account }).toEqual(bank.account(address));
+      else expect(account?.data).not.toEqual(bank.account(address)?.data);
+    }
   });
 
   it('is told nothing more by one who left', () => {
