@@ -1,0 +1,207 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Signature } from '../../../src/ledger/signature.ts';
+import type { Subscription } from '../../../src/protocol/subscriptions.ts';
+import { LedgerScene } from './ledger-scene.ts';
+import { Recorder } from './listener.ts';
+import { subscriptionOf } from './stage.ts';
+
+/** What the listener of one subscription heard. */
+type Heard = Readonly<{ recorder: Recorder }>;
+
+/** How a node goes away and comes back. */
+export type Ending = Readonly<{
+  name: string;
+  down: (scene: LedgerScene, index: number) => Promise<void> | void;
+  up: (scene: LedgerScene, index: number) => Promise<void> | void;
+}>;
+
+const sorted = (values: readonly number[]): number[] => [...values].sort((a, b) => a - b);
+
+/** Nodes go away in turn, and at last all at once, while everybody listens; then what was heard is compared. */
+export const survive = ({ name, down, up }: Ending): void => {
+  describe(`subscriptions whose nodes are ${name} in turn`, () => {
+    let scene: LedgerScene;
+    const heard: Record<string, Heard> = {};
+    let waitedFor: Signature;
+
+    const open = async (name: string, subscription: Subscription): Promise<void> => {
+      const recorder = new Recorder();
+      await scene.feed.open(subscription, recorder);
+      heard[name] = { recorder };
+    };
+
+    const openAll = async (): Promise<void> => {
+      const payer = scene.payer.publicKey.toBase58();
+      const recipient = scene.recipients[0]!.publicKey.toBase58();
+      const system = '11111111111111111111111111111111';
+      for (const commitment of ['processed', 'confirmed', 'finalized']) {
+        await open(
+          `account ${commitment}`,
+          subscriptionOf('account', payer, { commitment, encoding: 'base64' }),
+        );
+        await open(`logs ${commitment}`, subscriptionOf('logs', 'all', { commitment }));
+        await open(
+          `mentions ${commitment}`,
+          subscriptionOf('logs', { mentions: [recipient] }, { commitment }),
+        );
+        const filters = [{ dataSize: 0 }];
+        await open(
+          `program ${commitment}`,
+          subscriptionOf('program', system, { commitment, encoding: 'base64', filters }),
+        );
+      }
+      await open('slot', subscriptionOf('slot'));
+      await open('root', subscriptionOf('root'));
+      const details = { transactionDetails: 'signatures', commitment: 'confirmed' };
+      await open('block', subscriptionOf('block', 'all', details));
+      await open('block finalized', subscriptionOf('block', 'all', { ...details, commitment: 'finalized' }));
+      await open('transaction', subscriptionOf('transaction', { accountInclude: [recipient] }, details));
+    };
+
+    /** Two rounds in which each node is away for a while, and one in which nobody is there. */
+    const unrest = async (): Promise<void> => {
+      for (const index of [0, 1, 0, 1]) {
+        await down(scene, index);
+        await scene.slots(12);
+        await up(scene, index);
+        await scene.slots(6);
+      }
+      const transaction = scene.sign();
+      waitedFor = transaction.signatures[0]!;
+      for (const commitment of ['processed', 'confirmed', 'finalized']) {
+        const options = { commitment, enableReceivedNotification: true };
+        await open(`signature ${commitment}`, subscriptionOf('signature', waitedFor, options));
+      }
+      await Promise.all([down(scene, 0), down(scene, 1)]);
+      scene.submit(transaction);
+      await scene.slots(5);
+      await Promise.all([up(scene, 0), up(scene, 1)]);
+      await scene.slots(10);
+    };
+
+    let calmAt: number;
+    beforeAll(async () => {
+      scene = await LedgerScene.open({ slotMs: 50 });
+      await openAll();
+      scene.traffic();
+      await unrest();
+      scene.calm();
+      calmAt = scene.tip;
+      const end = scene.send();
+      for (const name of ['logs finalized', 'logs processed', 'logs confirmed']) {
+        await heard[name]!.recorder.until(
+          ({ raw }) => raw.some((text) => text.includes(end)),
+          `the last transaction in ${name}; ${scene.logged.filter((line) => !line.includes('debug')).slice(-5)}`,
+        );
+      }
+      for (const name of ['slot', 'root', 'block', 'block finalized']) {
+        await heard[name]!.recorder.until(({ results }) => {
+          const last = results.at(-1);
+          return (last?.slot ?? last?.value?.slot ?? last ?? 0) > calmAt + 2;
+        }, `the last slots in ${name}`);
+      }
+    });
+    afterAll(() => scene.close());
+
+    it.each(['processed', 'confirmed', 'finalized'])('miss and double no logs at %s', (commitment) => {
+      const { recorder } = heard[`logs ${commitment}`]!;
+      const signatures = recorder.results.map(({ value }) => value.signature);
+      const slots: number[] = recorder.results.map(({ context }) => context.slot);
+      expect(slots).toEqual(sorted(slots));
+      const expected = scene.signatures(slots[0]!, slots.at(-1)!);
+      expect(expected.length).toBeGreaterThan(100);
+      expect(signatures).toEqual(expected);
+    });
+
+    it.each(['processed', 'confirmed', 'finalized'])(
+      'miss and double no logs of an address at %s',
+      (commitment) => {
+        const { recorder } = heard[`mentions ${commitment}`]!;
+        const signatures = recorder.results.map(({ value }) => value.signature);
+        const slots: number[] = recorder.results.map(({ context }) => context.slot);
+        const expected = scene.signatures(
+          slots[0]!,
+          slots.at(-1)!,
+          scene.recipients[0]!.publicKey.toBase58(),
+        );
+        expect(expected.length).toBeGreaterThan(30);
+        expect(signatures).toEqual(expected);
+      },
+    );
+
+    it.each(['processed', 'confirmed', 'finalized'])(
+      'end with the state that an account has at %s, never going back',
+      async (commitment) => {
+        const { recorder } = heard[`account ${commitment}`]!;
+        const balance = String(scene.lab.balance(scene.payer.publicKey, 'processed'));
+        await recorder.until(
+          ({ raw }) => raw.at(-1)?.includes(`"lamports":${balance},`) ?? false,
+          'the last state',
+        );
+        const slots: number[] = recorder.results.map(({ context }) => context.slot);
+        expect(slots).toEqual(sorted([...new Set(slots)]));
+      },
+    );
+
+    it.each(['processed', 'confirmed', 'finalized'])(
+      'end with the state of every account of a program at %s',
+      async (commitment) => {
+        const { recorder } = heard[`program ${commitment}`]!;
+        for (const key of [scene.payer, ...scene.recipients].map(({ publicKey }) => publicKey)) {
+          const mine = () => recorder.results.filter(({ value }) => value.pubkey === key.toBase58());
+          const balance = Number(scene.lab.balance(key, 'processed'));
+          await recorder.until(() => mine().at(-1)?.value.account.lamports === balance, 'the last state');
+          const slots: number[] = mine().map(({ context }) => context.slot);
+          expect(slots).toEqual(sorted([...new Set(slots)]));
+        }
+      },
+    );
+
+    it('miss and double no slot', () => {
+      const told = heard.slot!.recorder.results.map(({ slot }) => slot as number);
+      const made = scene.blocks(told[0]!, told.at(-1)!).map(({ slot }) => Number(slot));
+      expect(told).toEqual([...made, ...told.filter((slot) => slot > (made.at(-1) ?? 0))]);
+      for (const { slot, parent, root } of heard.slot!.recorder.results) {
+        expect(parent).toBe(slot - 1);
+        expect(root).toBeLessThan(slot);
+      }
+    });
+
+    it('miss and double no root', () => {
+      const told = heard.root!.recorder.results as number[];
+      expect(told).toEqual(scene.blocks(told[0]!, told.at(-1)!).map(({ slot }) => Number(slot)));
+      expect(told.length).toBeGreaterThan(20);
+    });
+
+    it.each(['block', 'block finalized'])('miss and double no %s', (name) => {
+      const told = heard[name]!.recorder.results.map(({ value }) => value);
+      const expected = scene.blocks(told[0].slot, told.at(-1).slot);
+      expect(told.map(({ slot }) => slot)).toEqual(expected.map(({ slot }) => Number(slot)));
+      expect(told.map(({ block }) => block.signatures)).toEqual(
+        expected.map(({ transactions }) => transactions.map(({ transaction }) => transaction.signatures[0])),
+      );
+    });
+
+    it('miss and double no transaction', () => {
+      const told = heard.transaction!.recorder.results;
+      const address = scene.recipients[0]!.publicKey.toBase58();
+      expect(told.map(({ signature }) => signature)).toEqual(
+        scene.signatures(told[0].slot, told.at(-1).slot, address),
+      );
+    });
+
+    it.each(['processed', 'confirmed', 'finalized'])(
+      'tell the outcome of a transaction at %s once',
+      async (commitment) => {
+        const { recorder } = heard[`signature ${commitment}`]!;
+        await recorder.until(({ over }) => over, 'the outcome');
+        const err = scene.lab.node.history.locate(waitedFor)?.err;
+        expect(recorder.results.map(({ value }) => value)).toEqual(['receivedSignature', { err }]);
+      },
+    );
+
+    it('give nobody up', () => {
+      expect(Object.values(heard).flatMap(({ recorder }) => recorder.failures)).toEqual([]);
+    });
+  });
+};
