@@ -58,6 +58,8 @@ export class GeyserRig {
   /** Raw results by method. */
   readonly answers: Partial<Record<MethodName, () => string>> = { getSlot: () => '90' };
   readonly feed: GeyserFeed;
+  #held: Promise<unknown> | null = null;
+  #waiting: (() => void)[] = [];
 
   constructor(
     urls: readonly string[],
@@ -74,15 +76,26 @@ export class GeyserRig {
       })),
       limits: { ...quick, ...limits },
       log: createLogger('debug', (line) => this.log.push(line)),
-      ask: (method) => {
+      ask: async (method) => {
         this.asked.push(method);
+        for (const wake of this.#waiting.splice(0)) wake();
+        await this.#held;
         const answer = this.answers[method];
-        return answer === undefined
-          ? Promise.reject(new Error('nobody answers'))
-          : Promise.resolve(Buffer.from(answer()));
+        if (answer === undefined) throw new Error('nobody answers');
+        return Buffer.from(answer());
       },
       ...options,
     });
+  }
+
+  /** Answers nothing before the promise is kept, but for what was asked already. */
+  hold(until: Promise<unknown>): void {
+    this.#held = until;
+  }
+
+  /** Waits until a question makes it true. */
+  async until(isTrue: () => boolean): Promise<void> {
+    while (!isTrue()) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
   async open(subscription: Subscription): Promise<Heard & { end: () => void }> {

@@ -156,6 +156,7 @@ export class GrpcStream {
 
 /** What an error of a connection is called: its words may hold the address. */
 function nameOf(error: Error): string {
-  const { code } = error as NodeJS.ErrnoException;
+  // A stream that never had a connection is cancelled, because of what happened to that.
+  const { code } = (error.cause instanceof Error ? error.cause : error) as NodeJS.ErrnoException;
   return typeof code === 'string' ? code : error.name;
 }

@@ -1,0 +1,251 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Block } from '../../../src/ledger/block.ts';
+import { blockhashFromBytes } from '../../../src/ledger/blockhash.ts';
+import { Keypair } from '../../../src/ledger/ed25519.ts';
+import { programs } from '../../../src/ledger/programs.ts';
+import type { TransactionMeta } from '../../../src/ledger/transaction/transaction-meta.ts';
+import { lamports, type Slot, slot } from '../../../src/ledger/units.ts';
+import type { Subscription } from '../../../src/protocol/subscriptions.ts';
+import type { GeyserFeedOptions } from '../../../src/upstream/feeds/geyser/geyser-feed.ts';
+import type { GeyserLimits } from '../../../src/upstream/feeds/geyser/geyser-limits.ts';
+import { GeyserRig, watch } from './geyser-rig.ts';
+import { GeyserServer } from './geyser-server.ts';
+import { account, accountIs, payer, signatureOf, slotIs, transactionIs, transfer } from './geyser-told.ts';
+
+const address = Keypair.fromSeed(new Uint8Array(32).fill(1)).address;
+const [first, second, third] = [transfer(1), transfer(2), transfer(3)];
+const UNAVAILABLE = 14;
+const OUT_OF_RANGE = 11;
+
+const logs: Subscription = { kind: 'logs', of: { mentions: payer.address }, commitment: 'processed' };
+const slots: Subscription = { kind: 'slot' };
+
+const opened: { stop: () => void }[] = [];
+afterEach(() => {
+  for (const each of opened.splice(0)) each.stop();
+});
+
+async function start(
+  servers = 1,
+  limits: Partial<GeyserLimits> = {},
+  more: Partial<Pick<GeyserFeedOptions, 'fill'>> & { token?: string } = {},
+) {
+  const all = await Promise.all(Array.from({ length: servers }, () => GeyserServer.start('a-secret-token')));
+  const rig = new GeyserRig(
+    all.map(({ url }) => url),
+    limits,
+    more,
+  );
+  opened.push(rig.feed, ...all);
+  return { server: all[0]!, other: all[1]!, rig };
+}
+
+const meta: TransactionMeta = {
+  err: null,
+  fee: lamports(5000),
+  preBalances: [],
+  postBalances: [],
+  innerInstructions: [],
+  logMessages: ['Program log: of a block'],
+  preTokenBalances: [],
+  postTokenBalances: [],
+  rewards: [],
+  loadedAddresses: { writable: [], readonly: [] },
+  returnData: null,
+  computeUnitsConsumed: null,
+  costUnits: null,
+};
+
+const hash = blockhashFromBytes(new Uint8Array(32));
+
+const blockOf = (number: number, transaction = second): Block => ({
+  slot: slot(number),
+  parentSlot: slot(number - 1),
+  blockhash: hash,
+  previousBlockhash: hash,
+  blockHeight: null,
+  blockTime: 1_700_000_000n,
+  transactions: [{ transaction, meta }],
+  rewards: [],
+});
+
+/** Tells a slot from its beginning to its end. */
+function whole(
+  server: GeyserServer,
+  number: number,
+  ...updates: Parameters<GeyserServer['tell']>[0][]
+): void {
+  server.tell(slotIs(number, 'created'));
+  for (const update of updates) server.tell(update);
+  server.tell(slotIs(number, 'processed'));
+}
+
+const signaturesOf = (results: readonly { value: { signature: string } }[]): string[] =>
+  results.map(({ value }) => value.signature);
+
+describe('a Geyser stream that is cut', () => {
+  it('goes on behind the newest root, and tells nothing twice', async () => {
+    const { server, rig } = await start();
+    const heard = await rig.open(logs);
+    const accounts = await rig.open(watch(address));
+    const roots = await rig.open(slots);
+    whole(server, 100, transactionIs(100, first));
+    server.tell(slotIs(100, 'confirmed'));
+    server.tell(slotIs(100, 'finalized'));
+    whole(
+      server,
+      101,
+      transactionIs(101, second),
+      accountIs(101, address, account(1), 1, signatureOf(second)),
+    );
+    await accounts.count(1);
+    server.fail(UNAVAILABLE, 'server is shutting down');
+    await server.until(() => server.streams.length === 2 && server.requests.length > 1);
+    expect(server.requests.at(-1)).toMatchObject({
+      fromSlot: '101',
+      accounts: { a0: { account: [address] } },
+    });
+
+    whole(
+      server,
+      101,
+      transactionIs(101, second),
+      accountIs(101, address, account(1), 7, signatureOf(second)),
+    );
+    server.tell(transactionIs(101, third, 1));
+    whole(server, 102, accountIs(102, address, account(2), 8, signatureOf(third)));
+    await accounts.count(2);
+    expect(signaturesOf(heard.results)).toEqual([first, second, third].map(signatureOf));
+    expect(accounts.results.map(({ value }) => value.lamports)).toEqual([1, 2]);
+    expect(roots.results.map((told) => told.slot)).toEqual([100, 101, 102]);
+  });
+
+  it('is taken up by another server when its own stays away, without doubles', async () => {
+    const { server, other, rig } = await start(2, { failuresMax: 1 });
+    const accounts = await rig.open(watch(address));
+    whole(server, 100, accountIs(100, address, account(1), 900, signatureOf(first)));
+    await accounts.count(1);
+    server.stop();
+    await other.until(() => other.requests.length > 0);
+    expect(other.tokens).toEqual(['a-secret-token']);
+    expect(other.requests[0]?.fromSlot).toBe('100');
+    whole(
+      other,
+      100,
+      accountIs(100, address, account(1), 3, signatureOf(first)),
+      accountIs(100, address, account(2), 4, signatureOf(second)),
+    );
+    await accounts.count(2);
+    expect(accounts.results.map(({ value }) => value.lamports)).toEqual([1, 2]);
+  });
+
+  it.each([
+    ['is not remembered so far', OUT_OF_RANGE, 'broadcast from 100 is not available, last available: 150'],
+    ['is not replayed at all', 13, 'from_slot is not supported'],
+  ])('reads blocks for what %s', async (_name, code, details) => {
+    const gaps: [Slot, Slot][] = [];
+    const { server, rig } = await start(
+      1,
+      {},
+      {
+        fill: async (from, to, tell) => {
+          gaps.push([from, to]);
+          for (let at = Number(from); at <= Number(to); at++) tell(blockOf(at, at === 101 ? second : third));
+        },
+      },
+    );
+    const heard = await rig.open(logs);
+    const told = await rig.open(slots);
+    const accounts = await rig.open(watch(address));
+    whole(server, 100, transactionIs(100, first));
+    await heard.count(1);
+    server.onRequest = (request, stream) => {
+      if (request.fromSlot !== undefined) stream.emit('error', { code, details });
+    };
+    server.fail(UNAVAILABLE, 'bye');
+    await server.until(() => server.streams.length === 3 && server.requests.at(-1)?.fromSlot === undefined);
+    server.tell(transactionIs(103, transfer(4)));
+    server.tell(slotIs(103, 'created'));
+    await heard.count(4);
+    expect(gaps).toEqual([[101n, 102n]]);
+    expect(signaturesOf(heard.results)).toEqual([first, second, third, transfer(4)].map(signatureOf));
+    expect(told.results.map((each) => each.slot)).toEqual([100, 101, 102, 103]);
+    expect(accounts.failure).toBe('UPSTREAM_UNAVAILABLE');
+    expect(heard.failure).toBeNull();
+  });
+
+  it('gives up what it cannot fill', async () => {
+    const { server, rig } = await start();
+    const heard = await rig.open(logs);
+    const told = await rig.open(slots);
+    whole(server, 100);
+    await told.count(1);
+    server.fail(UNAVAILABLE, 'bye');
+    await server.until(() => server.requests.at(-1)?.fromSlot !== undefined);
+    server.tell(slotIs(105, 'created'));
+    await heard.until(() => heard.failure !== null);
+    expect([heard.failure, told.failure]).toEqual(['UPSTREAM_UNAVAILABLE', 'UPSTREAM_UNAVAILABLE']);
+    expect(told.results).toHaveLength(1);
+  });
+
+  it('is left when it tells of no new slot', async () => {
+    const { server, rig } = await start(1, { stallMs: 100 });
+    await rig.open(watch(address));
+    await server.until(() => server.streams.length >= 2);
+    expect(rig.log.join()).toContain('no new slot for too long');
+  });
+
+  it('is given up when all servers have been away for too long', async () => {
+    const { server, rig } = await start(1, { downMaxMs: 50 });
+    const heard = await rig.open(watch(address));
+    server.stop();
+    await heard.until(() => heard.failure !== null);
+    expect(heard.failure).toBe('UPSTREAM_UNAVAILABLE');
+  });
+});
+
+describe('a Geyser server that does not take the key', () => {
+  it('is named in the log with its answer, and the key is not', async () => {
+    const { rig } = await start(1, { openTimeoutMs: 200 }, { token: 'another-secret' });
+    await expect(rig.open(watch(address))).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
+    const log = rig.log.join();
+    expect(log).toContain('UNAUTHENTICATED');
+    expect(log).toContain('node-0');
+    expect(log).not.toContain('another-secret');
+  });
+});
+
+describe('a subscription that is slow to be told', () => {
+  it('holds the server back while something is fetched, and loses nothing', async () => {
+    const { server, rig } = await start(1, { heldMax: 5 });
+    const { promise, resolve: answer } = Promise.withResolvers<void>();
+    rig.answers.getAccountInfo = () => JSON.stringify({ context: { slot: 1 }, value: null });
+    const heard = await rig.open({
+      kind: 'account',
+      address,
+      commitment: 'processed',
+      encoding: 'jsonParsed',
+    });
+    rig.hold(promise);
+    const token = Buffer.alloc(165);
+    token[108] = 1;
+    for (let version = 1; version <= 50; version++) {
+      server.tell(
+        accountIs(
+          100,
+          address,
+          account(version, token, programs.token),
+          version,
+          signatureOf(transfer(version)),
+        ),
+      );
+    }
+    await rig.until(() => rig.asked.includes('getAccountInfo'));
+    expect(heard.results).toEqual([]);
+    answer();
+    await heard.count(50);
+    expect(heard.results.map(({ value }) => value.lamports)).toEqual(
+      Array.from({ length: 50 }, (_, at) => at + 1),
+    );
+  });
+});

@@ -1,0 +1,288 @@
+import {
+  createServer,
+  type Http2Server,
+  type IncomingHttpHeaders,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from 'node:http2';
+import { type AddressInfo, connect, createServer as createLine, type Socket } from 'node:net';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
+import fc from 'fast-check';
+import { afterEach, describe, expect, it } from 'vitest';
+import { frameOf, GrpcFrames, InvalidGrpc } from '../../../src/upstream/feeds/geyser/grpc-frames.ts';
+import type { GrpcStatus } from '../../../src/upstream/feeds/geyser/grpc-status.ts';
+import { GrpcStream, type GrpcStreamOptions } from '../../../src/upstream/feeds/geyser/grpc-stream.ts';
+
+/** What a bare HTTP/2 server does with a stream. */
+type Script = (stream: ServerHttp2Stream, session: ServerHttp2Session, headers: IncomingHttpHeaders) => void;
+
+const ends: (() => void)[] = [];
+afterEach(() => {
+  for (const end of ends.splice(0)) end();
+});
+
+async function listen(script: Script): Promise<string> {
+  const server: Http2Server = createServer();
+  const sessions: ServerHttp2Session[] = [];
+  server.on('session', (session) => sessions.push(session));
+  server.on('stream', (stream, headers) => {
+    stream.on('error', () => {});
+    script(stream, stream.session as ServerHttp2Session, headers);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  ends.push(() => {
+    for (const session of sessions) session.destroy();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** A line to a server that can be frozen: it stays open, and nothing comes through any more. */
+async function throughLine(url: string): Promise<{ url: string; freeze: () => void }> {
+  const sockets: Socket[] = [];
+  const line = createLine((near) => {
+    const far = connect(Number(new URL(url).port), '127.0.0.1');
+    for (const socket of [near, far]) socket.on('error', () => {});
+    near.pipe(far).pipe(near);
+    sockets.push(near, far);
+  });
+  await new Promise<void>((resolve) => line.listen(0, '127.0.0.1', resolve));
+  ends.push(() => {
+    for (const socket of sockets) socket.destroy();
+    line.close();
+  });
+  const freeze = (): void => {
+    for (const socket of sockets) socket.unpipe();
+  };
+  return { url: `http://127.0.0.1:${(line.address() as AddressInfo).port}`, freeze };
+}
+
+/** A stream to a scripted server, and what came of it. */
+class Call {
+  readonly messages: string[] = [];
+  readonly ended: Promise<GrpcStatus>;
+  readonly stream: GrpcStream;
+  #wake: (() => void) | null = null;
+
+  constructor(url: string, options: Partial<GrpcStreamOptions> = {}) {
+    const { promise, resolve } = Promise.withResolvers<GrpcStatus>();
+    this.ended = promise;
+    this.stream = new GrpcStream(
+      {
+        url,
+        headers: { 'X-Token': 'secret', host: 'elsewhere', ':path': '/elsewhere', te: 'gzip' },
+        method: '/geyser.Geyser/Subscribe',
+        connectTimeoutMs: 2_000,
+        pingIntervalMs: 10_000,
+        pongTimeoutMs: 10_000,
+        messageMaxBytes: 1_000_000,
+        windowBytes: 1_000_000,
+        ...options,
+      },
+      {
+        opened: () => {},
+        message: (bytes) => {
+          this.messages.push(bytes.toString());
+          this.#wake?.();
+        },
+        ended: resolve,
+      },
+    );
+    ends.push(() => this.stream.close());
+  }
+
+  async count(wanted: number): Promise<void> {
+    while (this.messages.length < wanted) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+}
+
+const accept = (stream: ServerHttp2Stream, headers: Record<string, string> = {}): void =>
+  stream.respond(
+    { ':status': 200, 'content-type': 'application/grpc', ...headers },
+    { waitForTrailers: true },
+  );
+
+const compressed = (message: Buffer): Buffer => {
+  const frame = frameOf(message);
+  frame[0] = 1;
+  return frame;
+};
+
+describe('a gRPC stream', () => {
+  it('sends its own headers, and none that would change the request', async () => {
+    let seen: IncomingHttpHeaders = {};
+    const url = await listen((stream, _session, headers) => {
+      seen = headers;
+      accept(stream);
+      stream.on('data', (bytes: Buffer) => stream.write(bytes));
+    });
+    const call = new Call(`${url}/a-path/`);
+    call.stream.send(Buffer.from('request'));
+    await call.count(1);
+    expect(call.messages).toEqual(['request']);
+    expect(seen).toMatchObject({
+      ':method': 'POST',
+      ':path': '/a-path/geyser.Geyser/Subscribe',
+      'x-token': 'secret',
+      'content-type': 'application/grpc',
+      te: 'trailers',
+      'grpc-accept-encoding': 'identity,gzip,zstd',
+    });
+    expect(seen.host ?? seen[':authority']).toBe(new URL(url).host);
+  });
+
+  it.each([
+    ['gzip', gzipSync],
+    ['zstd', zstdCompressSync],
+  ] as const)('takes messages in %s, and others beside them', async (encoding, compress) => {
+    const url = await listen((stream) => {
+      accept(stream, { 'grpc-encoding': encoding });
+      stream.write(compressed(compress(Buffer.from('small'))));
+      stream.write(frameOf(Buffer.from('plain')));
+    });
+    const call = new Call(url);
+    await call.count(2);
+    expect(call.messages).toEqual(['small', 'plain']);
+  });
+
+  it('ends with the status in the trailers', async () => {
+    const url = await listen((stream) => {
+      accept(stream);
+      stream.on('wantTrailers', () =>
+        stream.sendTrailers({ 'grpc-status': '11', 'grpc-message': 'from%20slot 5 %zz' }),
+      );
+      stream.end(frameOf(Buffer.from('last')));
+    });
+    const call = new Call(url);
+    expect(await call.ended).toEqual({ code: 'OUT_OF_RANGE', message: 'from%20slot 5 %zz' });
+    expect(call.messages).toEqual(['last']);
+  });
+
+  it('ends with a status that comes at once, or with what the HTTP status means', async () => {
+    const refused = await listen((stream) =>
+      stream.respond(
+        { ':status': 200, 'grpc-status': '16', 'grpc-message': 'No valid auth token%21' },
+        { endStream: true },
+      ),
+    );
+    expect(await new Call(refused).ended).toEqual({
+      code: 'UNAUTHENTICATED',
+      message: 'No valid auth token!',
+    });
+    const away = await listen((stream) => stream.respond({ ':status': 502 }, { endStream: true }));
+    expect(await new Call(away).ended).toEqual({ code: 'UNAVAILABLE', message: 'HTTP 502' });
+  });
+
+  it('ends when the server says goodbye', async () => {
+    const url = await listen((stream, session) => {
+      accept(stream);
+      session.goaway();
+    });
+    expect(await new Call(url).ended).toEqual({ code: 'UNAVAILABLE', message: 'the server says goodbye' });
+  });
+
+  it('ends when nobody listens, when the server is silent, and when the stream is cut', async () => {
+    expect((await new Call('http://127.0.0.1:1').ended).message).toBe('ECONNREFUSED');
+    const silent = await listen(() => {});
+    expect((await new Call(silent, { connectTimeoutMs: 50 }).ended).message).toBe('no answer in time');
+    const cutting = await listen((stream, session) => {
+      accept(stream);
+      session.destroy();
+    });
+    expect((await new Call(cutting).ended).code).toBe('UNAVAILABLE');
+  });
+
+  it('ends when a ping is not answered', async () => {
+    const url = await listen((stream) => {
+      accept(stream);
+      stream.write(frameOf(Buffer.from('hello')));
+    });
+    const line = await throughLine(url);
+    const call = new Call(line.url, { pingIntervalMs: 30, pongTimeoutMs: 200 });
+    await call.count(1);
+    line.freeze();
+    const status = await call.ended;
+    expect(status).toEqual({ code: 'UNAVAILABLE', message: 'no answer to a ping' });
+  });
+
+  it.each([
+    ['is larger than is taken', frameOf(Buffer.alloc(200))],
+    ['grows larger than is taken', compressed(gzipSync(Buffer.alloc(100_000)))],
+    ['is no gzip', compressed(Buffer.from('plain'))],
+    ['has a flag that nobody knows', Buffer.from([2, 0, 0, 0, 1, 0])],
+  ])('ends at a message that %s', async (_name, bytes) => {
+    const url = await listen((stream) => {
+      accept(stream, { 'grpc-encoding': 'gzip' });
+      stream.write(bytes);
+    });
+    expect((await new Call(url, { messageMaxBytes: 150 }).ended).code).toBe('INTERNAL');
+  });
+
+  it('holds a server back while it is paused', async () => {
+    let written = 0;
+    const held = Promise.withResolvers<void>();
+    const url = await listen((stream, session) => {
+      let pings = 0;
+      session.on('ping', () => ++pings === 5 && held.resolve());
+      accept(stream);
+      const message = frameOf(Buffer.alloc(50_000, 'x'));
+      const write = (): void => {
+        while (written < 100 && stream.write(message)) written++;
+        if (written++ < 100) stream.once('drain', write);
+      };
+      write();
+    });
+    const call = new Call(url, { windowBytes: 65_535, pingIntervalMs: 20 });
+    call.stream.pause();
+    await held.promise;
+    expect(call.messages).toEqual([]);
+    expect(written).toBeLessThan(20);
+    call.stream.resume();
+    await call.count(100);
+  });
+});
+
+describe('the frames of a gRPC stream', () => {
+  it('are found wherever the pieces begin and end', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 8 }),
+        fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1, maxLength: 8 }),
+        (messages, cuts) => {
+          const bytes = Buffer.concat(messages.map(frameOf));
+          const frames = new GrpcFrames(40);
+          const found: Uint8Array[] = [];
+          for (let at = 0, cut = 0; at < bytes.length; cut++) {
+            const size = cuts[cut % cuts.length]!;
+            frames.push(bytes.subarray(at, at + size), (message) => found.push(Uint8Array.from(message)));
+            at += size;
+          }
+          expect(found).toEqual(messages);
+        },
+      ),
+    );
+  });
+
+  it('are refused, never anything worse, when they are none', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom('gzip', 'zstd', 'identity'),
+        fc.uint8Array({ maxLength: 60 }),
+        (encoding, bytes) => {
+          const frames = new GrpcFrames(50);
+          frames.encoding = encoding;
+          try {
+            frames.push(Buffer.from([1, 0, 0, 0, bytes.length, ...bytes]), () => {});
+            frames.push(Buffer.from(bytes), () => {});
+          } catch (error) {
+            expect(error).toBeInstanceOf(InvalidGrpc);
+          }
+        },
+      ),
+    );
+  });
+});
