@@ -6,12 +6,16 @@ const benchmarks = {
     about: 'POST /v1/rpc: the gateway, nginx with an API-key map, and the upstream alone',
     load: async () => (await import('./rpc/rpc.ts')).runRpcBench,
   },
+  websocket: {
+    about: 'GET /v1/ws: notifications to many subscribers, and a plain ws server that stringifies for each',
+    load: async () => (await import('./websocket/websocket.ts')).runWebSocketBench,
+  },
 } as const;
 
 const USAGE = `Usage: npm run bench -- <name> [--rounds N] [--seconds N] [--record] [--json]
 
 ${Object.entries(benchmarks)
-  .map(([name, { about }]) => `  ${name.padEnd(8)} ${about}`)
+  .map(([name, { about }]) => `  ${name.padEnd(10)} ${about}`)
   .join('\n')}
 
   --rounds N    interleaved rounds (default 5)

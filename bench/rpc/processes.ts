@@ -38,7 +38,16 @@ export function spawnOn(cpu: number, command: string, args: readonly string[]): 
   return child;
 }
 
-/** Ends everything that `spawnOn` started. */
+/** Starts a script bound to one processor, with a channel for messages; `endAll` ends it. */
+export function forkOn(cpu: number, script: string, flags: readonly string[] = []): ChildProcess {
+  const child = spawn('taskset', ['-c', String(cpu), process.execPath, ...flags, script], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  started.add(child);
+  return child;
+}
+
+/** Ends everything that was started here. */
 export async function endAll(): Promise<void> {
   await Promise.all([...started].map(end));
   started.clear();

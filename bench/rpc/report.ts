@@ -1,7 +1,4 @@
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { availableParallelism, cpus, totalmem } from 'node:os';
-import { dirname, join } from 'node:path';
+import { type Setting, type Spread, settingOf, spread } from '../results.ts';
 
 export type Latency = Readonly<{ p50Ms: number; p99Ms: number }>;
 
@@ -17,8 +14,6 @@ export type Measured = Readonly<{
   residentMib: number;
 }>;
 
-type Spread = Readonly<{ median: number; min: number; max: number }>;
-
 /** A variant over all rounds; ratios are to nginx, or to the direct upstream where there is no nginx. */
 export type Line = Readonly<{
   variant: string;
@@ -32,25 +27,16 @@ export type Line = Readonly<{
   residentMib: number;
 }>;
 
-export type Summary = Readonly<{
-  command: string;
-  commit: string;
-  node: string;
-  machine: string;
-  rounds: number;
-  seconds: number;
-  connections: number;
-  comparedWith: string;
-  lines: readonly Line[];
-  /** Added latency of solway as a multiple of nginx's; null without nginx. */
-  addedLatencyRatio: Readonly<{ p50: number; p99: number }> | null;
-}>;
-
-function spread(values: readonly number[]): Spread {
-  const sorted = values.toSorted((a, b) => a - b);
-  const middle = sorted[Math.floor(sorted.length / 2)] ?? 0;
-  return { median: middle, min: sorted[0] ?? 0, max: sorted.at(-1) ?? 0 };
-}
+export type Summary = Setting &
+  Readonly<{
+    rounds: number;
+    seconds: number;
+    connections: number;
+    comparedWith: string;
+    lines: readonly Line[];
+    /** Added latency of solway as a multiple of nginx's; null without nginx. */
+    addedLatencyRatio: Readonly<{ p50: number; p99: number }> | null;
+  }>;
 
 const median = (values: readonly number[]): number => spread(values).median;
 
@@ -79,17 +65,6 @@ function line(name: string, reference: string, rounds: readonly (readonly Measur
   };
 }
 
-function commit(): string {
-  try {
-    return execFileSync('git', ['describe', '--always', '--dirty'], {
-      encoding: 'utf8',
-      cwd: import.meta.dirname,
-    }).trim();
-  } catch {
-    return 'unknown';
-  }
-}
-
 /** Medians and ratios over the rounds; ratios are taken round by round, then their median. */
 export function summarize(
   rounds: readonly (readonly Measured[])[],
@@ -101,10 +76,7 @@ export function summarize(
   const solway = lines.find(({ variant }) => variant === 'solway');
   const nginx = lines.find(({ variant }) => variant === 'nginx');
   return {
-    command: `npm run bench -- rpc --rounds ${rounds.length} --seconds ${setup.seconds}`,
-    commit: commit(),
-    node: process.version,
-    machine: `${availableParallelism()} × ${cpus()[0]?.model ?? 'unknown'}, ${Math.round(totalmem() / 2 ** 30)} GiB`,
+    ...settingOf(`npm run bench -- rpc --rounds ${rounds.length} --seconds ${setup.seconds}`),
     rounds: rounds.length,
     ...setup,
     comparedWith,
@@ -153,17 +125,4 @@ export function render(summary: Summary): string {
       ? ''
       : `\nadded latency, solway : nginx = ${ratio.p50.toFixed(2)} at p50, ${ratio.p99.toFixed(2)} at p99\n`;
   return `\n${setup}\n\n${head}\n${rows.join('\n')}\n${latency}`;
-}
-
-/** Keeps a result with machine, commit and command. @returns the file's path below the project. */
-export function record(name: string, summary: Summary): string {
-  const file = join(
-    'bench',
-    'results',
-    `${name}-${new Date().toISOString().slice(0, 10)}-${summary.commit}.json`,
-  );
-  const target = join(import.meta.dirname, '..', '..', file);
-  mkdirSync(dirname(target), { recursive: true });
-  writeFileSync(target, `${JSON.stringify(summary, null, 2)}\n`);
-  return file;
 }

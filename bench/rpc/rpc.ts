@@ -2,9 +2,10 @@ import { type ChildProcess, execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { record } from '../results.ts';
 import { writeNginxConfig } from './nginx.ts';
 import { cpuSeconds, endAll, findProgram, firstLine, freePort, residentMib, spawnOn } from './processes.ts';
-import { type Measured, record, render, summarize } from './report.ts';
+import { type Measured, render, summarize } from './report.ts';
 import { load, writeLoadScript } from './wrk.ts';
 
 export type BenchOptions = Readonly<{ rounds: number; seconds: number; record: boolean; json: boolean }>;

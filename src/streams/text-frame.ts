@@ -7,9 +7,12 @@ function headOf(length: number): number {
   return length <= 0xffff ? 4 : 10;
 }
 
-/** One unmasked, unfragmented WebSocket text frame around the pieces of a UTF-8 text. Source: RFC 6455 §5.2. */
-export function textFrame(pieces: readonly Buffer[]): Buffer {
-  let length = 0;
+/**
+ * One unmasked, unfragmented WebSocket text frame around the pieces of a UTF-8 text. Source: RFC 6455 §5.2.
+ * @param tail - the last piece, ASCII: short ones are written cheaper than copied.
+ */
+export function textFrame(pieces: readonly Buffer[], tail = ''): Buffer {
+  let { length } = tail;
   for (const piece of pieces) length += piece.length;
   const head = headOf(length);
   const frame = Buffer.allocUnsafe(head + length);
@@ -17,12 +20,17 @@ export function textFrame(pieces: readonly Buffer[]): Buffer {
   if (head === 2) frame[1] = length;
   else if (head === 4) {
     frame[1] = LENGTH_16;
-    frame.writeUInt16BE(length, 2);
+    frame[2] = length >>> 8;
+    frame[3] = length & 0xff;
   } else {
     frame[1] = LENGTH_64;
     frame.writeBigUInt64BE(BigInt(length), 2);
   }
   let at = head;
-  for (const piece of pieces) at += piece.copy(frame, at);
+  for (const piece of pieces) {
+    frame.set(piece, at);
+    at += piece.length;
+  }
+  if (tail !== '') frame.write(tail, at, 'latin1');
   return frame;
 }

@@ -1,0 +1,60 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { EVENTS_MADE, METHOD, resultOf, type ServerOrder, type ServerWord } from './messages.ts';
+
+/** The usual way: a `ws` server that writes every message anew for every client. */
+
+type Subscriber = Readonly<{ client: WebSocket; subscription: number }>;
+
+/** An account with its subscribers and with its events as they are after parsing. */
+type Account = Readonly<{ subscribers: Set<Subscriber>; results: readonly unknown[] }>;
+
+const accounts = new Map<string, Account>();
+
+function open(address: string): Account {
+  const results = Array.from({ length: EVENTS_MADE }, (_, event) => resultOf(accounts.size, event));
+  const account = { subscribers: new Set<Subscriber>(), results };
+  accounts.set(address, account);
+  return account;
+}
+
+function subscribe(client: WebSocket, message: string): void {
+  const { id, params } = JSON.parse(message) as { id: number; params: [string] };
+  const [address] = params;
+  const { subscribers } = accounts.get(address) ?? open(address);
+  const subscriber = { client, subscription: 1 };
+  subscribers.add(subscriber);
+  client.on('close', () => subscribers.delete(subscriber));
+  client.send(JSON.stringify({ jsonrpc: '2.0', result: subscriber.subscription, id }));
+}
+
+let event = 0;
+
+function tell(events: number): void {
+  for (let i = 0; i < events; i++) {
+    event = (event + 1) % EVENTS_MADE;
+    for (const { subscribers, results } of accounts.values()) {
+      const result = results[event];
+      for (const { client, subscription } of subscribers) {
+        client.send(JSON.stringify({ jsonrpc: '2.0', method: METHOD, params: { result, subscription } }));
+      }
+    }
+  }
+}
+
+const say = (word: ServerWord): void => void process.send?.(word);
+const http = createServer();
+const server = new WebSocketServer({ server: http, perMessageDeflate: false });
+server.on('connection', (client) => client.on('message', (data) => subscribe(client, String(data))));
+process.on('message', (order: ServerOrder) => {
+  if ('tell' in order) tell(order.tell);
+  else {
+    globalThis.gc?.();
+    say({ residentBytes: process.memoryUsage.rss() });
+  }
+});
+process.on('SIGTERM', () => process.exit());
+http.listen(0, '127.0.0.1', () => {
+  say({ listening: { port: (http.address() as AddressInfo).port, path: '/' } });
+});

@@ -1,0 +1,89 @@
+import { digestApiKey, generateApiKey } from '../../src/access/api-key.ts';
+import { KeyDirectory } from '../../src/access/key-directory.ts';
+import { defaultPlanLimits } from '../../src/access/key-record.ts';
+import { RateLimiter } from '../../src/access/rate-limit.ts';
+import { UsageMeter } from '../../src/access/usage.ts';
+import { createLogger } from '../../src/base/log.ts';
+import { StreamGate } from '../../src/gateway/session.ts';
+import { Failure } from '../../src/protocol/errors.ts';
+import { HttpServer } from '../../src/servers/http.ts';
+import { WebSocketDialect } from '../../src/servers/websocket/server.ts';
+import type { Feed, FeedListener } from '../../src/streams/feed.ts';
+import { EVENTS_MADE, resultOf, type ServerOrder, type ServerWord } from './messages.ts';
+
+/** The gateway's WebSocket door with its sessions, topics and queues, behind a feed that tells on order. */
+
+const MANY = 1_000_000;
+const NEVER_MS = 1_000_000_000;
+
+/** A feed that tells of accounts what came off the wire as bytes, in the order in which they were subscribed to. */
+class OrderedFeed implements Feed {
+  readonly #results = new Map<FeedListener, readonly Buffer[]>();
+  #event = 0;
+
+  async open(_subscription: unknown, listener: FeedListener): Promise<() => void> {
+    const account = this.#results.size;
+    const results = Array.from({ length: EVENTS_MADE }, (_, event) =>
+      Buffer.from(JSON.stringify(resultOf(account, event))),
+    );
+    this.#results.set(listener, results);
+    return () => this.#results.delete(listener);
+  }
+
+  tell(events: number): void {
+    for (let i = 0; i < events; i++) {
+      this.#event = (this.#event + 1) % EVENTS_MADE;
+      for (const [listener, results] of this.#results) listener.notify(results[this.#event] as Buffer, false);
+    }
+  }
+}
+
+/** A directory with one key that has no limits in the way. */
+function openDirectory(): { keys: KeyDirectory; secret: string } {
+  const pepper = Buffer.alloc(32, 1);
+  const keys = new KeyDirectory({ peppers: new Map([[1, pepper]]) });
+  const { text: secret, id } = generateApiKey('rpc');
+  keys.setStoreReachable(true);
+  keys.apply([
+    {
+      id,
+      product: 'rpc',
+      familyId: id,
+      name: 'bench',
+      digest: digestApiKey(secret, pepper),
+      pepperVersion: 1,
+      state: 'active',
+      expiresAt: null,
+      limits: { ...defaultPlanLimits, rpcPerSecond: 0, wsConnectionsMax: MANY, wsSubscriptionsMax: MANY },
+      version: 1,
+    },
+  ]);
+  return { keys, secret };
+}
+
+const say = (word: ServerWord): void => void process.send?.(word);
+const feed = new OrderedFeed();
+const { keys, secret } = openDirectory();
+const log = createLogger('error', (line) => process.stderr.write(`${line}\n`));
+const source = { ask: () => Promise.reject(new Failure('UPSTREAM_UNAVAILABLE')) };
+const gate = new StreamGate(
+  { keys, limiter: new RateLimiter(), source, usage: new UsageMeter(), log, feed },
+  { topics: { graceMs: 0 } },
+);
+// The sink answers no pings, and counts bytes.
+const dialect = new WebSocketDialect(gate, log, {
+  connectionsMax: MANY,
+  pingIntervalMs: NEVER_MS,
+  idleTimeoutMs: NEVER_MS,
+});
+const http = new HttpServer(dialect.routes, log, { port: 0, connectionsMax: MANY }, [dialect]);
+process.on('message', (order: ServerOrder) => {
+  if ('tell' in order) feed.tell(order.tell);
+  else {
+    globalThis.gc?.();
+    say({ residentBytes: process.memoryUsage.rss() });
+  }
+});
+process.on('SIGTERM', () => process.exit());
+const { port } = await http.listen();
+say({ listening: { port, path: `${dialect.path}?api-key=${secret}` } });
