@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest';
+import { writeJson } from '../../base/json.ts';
+import { addressFromBytes } from '../address.ts';
+import type { Block, ExecutedTransaction } from '../block.ts';
+import { blockhashFromBytes } from '../blockhash.ts';
+import { encodeMessage } from '../message/encode-message.ts';
+import { compileMessage } from '../transaction/compile-message.ts';
+import { decodeTransaction } from '../transaction/decode-transaction.ts';
+import { encodeTransaction } from '../transaction/encode-transaction.ts';
+import { lamports, slot } from '../units.ts';
+import { MalformedJson } from './read-json.ts';
+import { readBlock } from './read-ui-block.ts';
+import { encodeBlock } from './ui-block.ts';
+
+const key = (n: number) => addressFromBytes(new Uint8Array(32).fill(n));
+const hash = (n: number) => blockhashFromBytes(new Uint8Array(32).fill(n));
+
+function executed(n: number): ExecutedTransaction {
+  const message = encodeMessage(
+    compileMessage({ feePayer: key(n), instructions: [], recentBlockhash: hash(9) }),
+  );
+  const decoded = decodeTransaction(encodeTransaction([new Uint8Array(64).fill(n)], message));
+  if ('fault' in decoded) throw new Error(decoded.fault);
+  return {
+    transaction: decoded.transaction,
+    meta: {
+      err: null,
+      fee: lamports(5000),
+      preBalances: [lamports(2n ** 63n + 1n)],
+      postBalances: [lamports(1)],
+      innerInstructions: [],
+      logMessages: ['a line with "quotes" and ☀'],
+      preTokenBalances: [],
+      postTokenBalances: [],
+      rewards: [],
+      loadedAddresses: { writable: [], readonly: [] },
+      returnData: null,
+      computeUnitsConsumed: 150n,
+      costUnits: 1000n,
+    },
+  };
+}
+
+const block: Block = {
+  slot: slot(7),
+  parentSlot: slot(5),
+  blockhash: hash(2),
+  previousBlockhash: hash(1),
+  blockHeight: 18_446_744_073_709_551_615n,
+  blockTime: -1n,
+  transactions: [executed(3), executed(4)],
+  rewards: [
+    { pubkey: key(5), lamports: -3n, postBalance: lamports(10), rewardType: 'Voting', commission: 7 },
+  ],
+  numRewardPartitions: 4n,
+};
+
+const shown = (value: Block): string => {
+  const view = { encoding: 'base64', details: 'full', rewards: true, maxVersion: 0 } as const;
+  const encoded = encodeBlock(value, view);
+  if ('unsupportedVersion' in encoded) throw new Error('refused');
+  return writeJson(encoded.json);
+};
+
+describe('readBlock', () => {
+  it('reads what encodeBlock writes', () => {
+    const { block: read, undecodable } = readBlock(Buffer.from(shown(block)), slot(7));
+    expect(undecodable).toBe(0);
+    expect(shown(read)).toBe(shown(block));
+    expect(read.blockHeight).toBe(block.blockHeight);
+    expect(read.transactions[0]?.transaction.message).toEqual(block.transactions[0]?.transaction.message);
+    expect(read.transactions[0]?.meta.preBalances).toEqual([2n ** 63n + 1n]);
+  });
+
+  it('leaves out transactions whose version it does not know, and counts them', () => {
+    const wire = Buffer.from(block.transactions[0]!.transaction.wire).toString('base64');
+    const younger = Buffer.from([0x81, 1, 2, 3]).toString('base64');
+    const { block: read, undecodable } = readBlock(Buffer.from(shown(block).replace(wire, younger)), slot(7));
+    expect(undecodable).toBe(1);
+    expect(read.transactions.map(({ transaction }) => transaction.signatures[0])).toEqual([
+      block.transactions[1]?.transaction.signatures[0],
+    ]);
+  });
+
+  it.each(['null', '{}', '[]', '{"transactions":[', shown(block).slice(0, -2)])('refuses %.30s', (text) => {
+    expect(() => readBlock(Buffer.from(text), slot(7))).toThrow(MalformedJson);
+  });
+});
