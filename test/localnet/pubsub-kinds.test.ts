@@ -230,6 +230,11 @@ describe('signatureSubscribe', () => {
     rig.lab.freeze();
     await client.silence();
     expect(await client.call('signatureUnsubscribe', [id])).toEqual(INVALID_ID);
+    // Asking again is another subscription.
+    const again = await client.call('signatureSubscribe', [signatureOf(transaction), processed]);
+    expect(again).toBeGreaterThan(id);
+    rig.lab.freeze();
+    expect((await client.told(again)).value).toEqual({ err: null });
   });
 
   it('tells a transaction that landed before, with the next slot', async () => {
