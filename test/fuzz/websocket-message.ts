@@ -59,7 +59,13 @@ const session: Session = {
   close: () => {},
 };
 
-const options = { callsInFlightMax: 1_000, batchConcurrency: 8, envelope: envelopeLimits };
+const options = {
+  callsInFlightMax: 4,
+  callsWaitingMax: 100,
+  callsWaitingMaxBytes: 10_000,
+  batchConcurrency: 8,
+  envelope: envelopeLimits,
+};
 const conversation = new Conversation(session, peer, options, new CallPlaces(1_000_000));
 
 /** Whatever a client sends as a message: nothing breaks, and every answer is a frame of JSON. */

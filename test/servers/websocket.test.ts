@@ -363,8 +363,28 @@ describe('a message', () => {
     });
   });
 
-  it('is refused when too many calls of the connection are under way', async () => {
-    await restart({ webSocket: { callsInFlightMax: 2 } });
+  it('waits its turn when too many calls of the connection are under way, and is refused when too many wait', async () => {
+    await restart({ webSocket: { callsInFlightMax: 2, callsWaitingMax: 1 } });
+    const slow = Promise.withResolvers<void>();
+    door.answer = async () => {
+      await slow.promise;
+      return result('1');
+    };
+    const client = await door.connect();
+    for (const id of [1, 2, 3, 4]) client.send('getSlot', [], id);
+    expect(await client.nextJson()).toMatchObject({ id: 4, error: { data: { code: 'OVERLOADED' } } });
+    expect(door.asked).toHaveLength(2);
+    slow.resolve();
+    const answers = [await client.nextJson(), await client.nextJson(), await client.nextJson()];
+    expect(answers).toMatchObject([
+      { id: 1, result: 1 },
+      { id: 2, result: 1 },
+      { id: 3, result: 1 },
+    ]);
+  });
+
+  it('that waits is not run when its sender has gone', async () => {
+    await restart({ webSocket: { callsInFlightMax: 1 } });
     const slow = Promise.withResolvers<void>();
     door.answer = async () => {
       await slow.promise;
@@ -372,12 +392,25 @@ describe('a message', () => {
     };
     const client = await door.connect();
     for (const id of [1, 2, 3]) client.send('getSlot', [], id);
-    expect(await client.nextJson()).toMatchObject({ id: 3, error: { data: { code: 'OVERLOADED' } } });
-    expect(door.asked).toHaveLength(2);
+    await client.settle();
+    client.socket.terminate();
+    await expect.poll(() => door.webSocket.size).toBe(0);
     slow.resolve();
-    const ids = [await client.nextJson(), await client.nextJson()].map((one) => (one as { id: number }).id);
-    expect(ids.sort()).toEqual([1, 2]);
-    expect(await client.ask('getSlot', [], 4)).toMatchObject({ id: 4, result: 1 });
+    await (await door.connect()).ask('getHealth');
+    expect(door.asked.map(({ call }) => call.method)).toEqual(['getSlot', 'getHealth']);
+  });
+
+  it('may ask for all the subscriptions of the plan at once, as clients that come back do', async () => {
+    const opening = Promise.withResolvers<void>();
+    door.feed.gate = () => opening.promise;
+    const client = await door.connect();
+    for (let id = 1; id <= 1_000; id++) client.send(id % 2 === 0 ? 'slotSubscribe' : 'rootSubscribe', [], id);
+    await client.settle();
+    opening.resolve();
+    const ids = new Set<unknown>();
+    for (let count = 0; count < 1_000; count++)
+      ids.add(((await client.nextJson()) as { result: unknown }).result);
+    expect([ids.size, ids.has(undefined), door.feed.openings.length]).toEqual([1_000, false, 2]);
   });
 
   it('is refused when too many calls of all connections are under way', async () => {

@@ -8,6 +8,7 @@ import type { SubscriptionKind } from '../../protocol/subscriptions.ts';
 import type { OpenSubscription, Session } from '../../streams/session.ts';
 import { textFrame } from '../../streams/text-frame.ts';
 import { inOrder } from '../in-order.ts';
+import { CallLine, type CallLineOptions } from './call-line.ts';
 import type { CallPlaces } from './call-places.ts';
 import { ClientSubscriptions } from './client-subscriptions.ts';
 import { type ClientCall, decodeMessage, subscriptionMethodOf } from './decode.ts';
@@ -15,13 +16,12 @@ import { batchFrame } from './encode.ts';
 import { errorBody } from './errors.ts';
 import type { Peer } from './peer.ts';
 
-export type ConversationOptions = Readonly<{
-  /** Calls of one connection that are answered at a time; beyond them a call gets OVERLOADED. */
-  callsInFlightMax: number;
-  /** Calls of one batch that are on their way at a time. */
-  batchConcurrency: number;
-  envelope: EnvelopeLimits;
-}>;
+export type ConversationOptions = CallLineOptions &
+  Readonly<{
+    /** Calls of one batch that are on their way at a time. */
+    batchConcurrency: number;
+    envelope: EnvelopeLimits;
+  }>;
 
 /** What one call led to. No pieces: it has no answer. */
 type Reply = Readonly<{
@@ -42,8 +42,7 @@ export class Conversation {
   /** Those of all connections. */
   readonly #places: CallPlaces;
   readonly #subscriptions: ClientSubscriptions;
-  /** Calls under way. */
-  #inFlight = 0;
+  readonly #line: CallLine;
   /** Messages whose answers have not gone out. */
   #answering = 0;
   /** Made with the first call: most connections only listen. */
@@ -55,6 +54,7 @@ export class Conversation {
     this.#options = options;
     this.#places = places;
     this.#subscriptions = new ClientSubscriptions(peer);
+    this.#line = new CallLine(options);
   }
 
   /** Subscriptions that are open. */
@@ -88,6 +88,7 @@ export class Conversation {
   /** The connection ends: nothing that is under way goes on, no subscription stays. */
   close(): void {
     this.#leaving?.abort();
+    this.#line.close();
     this.#subscriptions.clear();
     this.#session.close();
   }
@@ -120,21 +121,30 @@ export class Conversation {
     if (item.kind === 'fault') return refusal(new Failure(item.code), item.id);
     const method = subscriptionMethodOf(item);
     if (method?.action === 'unsubscribe') return this.#unsubscribe(item, method.kind);
-    if (this.#peer.full || this.#inFlight >= this.#options.callsInFlightMax || !this.#places.take()) {
-      return refusal(new Failure('OVERLOADED'), item.id);
-    }
-    this.#inFlight += 1;
+    // Bounded by the subscriptions that the plan allows: a client that comes back asks for all of them at once.
+    if (method !== undefined) return this.#subscribe(item, method.kind);
+    return this.#call(item);
+  }
+
+  async #call(call: ClientCall): Promise<Reply> {
+    if (this.#peer.full) return refusal(new Failure('OVERLOADED'), call.id);
+    const entered = this.#line.enter(call.bytes);
+    // Not awaited when there is no need: a call is on its way before the next message is read.
+    const hasPlace = typeof entered === 'boolean' ? entered : await entered;
+    if (!hasPlace) return refusal(new Failure('OVERLOADED'), call.id);
     try {
-      return await (method === undefined ? this.#call(item) : this.#subscribe(item, method.kind));
+      return this.#peer.open ? await this.#ask(call) : silence;
     } finally {
-      this.#inFlight -= 1;
-      this.#places.giveBack();
+      this.#line.leave();
     }
   }
 
-  async #call({ method, params, id, bytes }: ClientCall): Promise<Reply> {
+  async #ask({ method, params, id, bytes }: ClientCall): Promise<Reply> {
+    if (!this.#places.take()) return refusal(new Failure('OVERLOADED'), id);
     this.#leaving ??= new AbortController();
-    const { answer, failure } = await this.#session.call(method, params, bytes, this.#leaving.signal);
+    const { answer, failure } = await this.#session
+      .call(method, params, bytes, this.#leaving.signal)
+      .finally(() => this.#places.giveBack());
     if (failure !== null) return refusal(failure, id);
     const pieces: Buffer[] = [];
     pushAnswer(pieces, answer, id);

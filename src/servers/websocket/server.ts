@@ -35,6 +35,8 @@ export const webSocketOptions: WebSocketOptions = {
   network: 'mainnet-beta',
   connectionsMax: 10_000,
   callsInFlightMax: 64,
+  callsWaitingMax: 1_000,
+  callsWaitingMaxBytes: 2 * 1024 * 1024,
   allCallsInFlightMax: 5_000,
   batchConcurrency: 8,
   ...outboxDefaults,
