@@ -1,0 +1,237 @@
+import * as kit from '@solana/kit';
+import { Connection, Keypair, LAMPORTS_PER_SOL, type PublicKey, SystemProgram } from '@solana/web3.js';
+import { getTransferSolInstruction } from '@solana-program/system';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../service/eventually.ts';
+import { type RunningService, startService } from '../service/start-service.ts';
+
+/** Clients as published, against the whole chain: key → gateway → topic → feed → embedded ledger. */
+let service: RunningService;
+let wsEndpoint: string;
+
+beforeAll(async () => {
+  service = await startService();
+  wsEndpoint = `${service.ready.wsUrl}?api-key=${service.key}`;
+});
+afterAll(() => service?.stop());
+
+describe('@solana/web3.js v1 through the gateway', () => {
+  let connection: Connection;
+
+  beforeAll(() => {
+    connection = new Connection(service.ready.rpcUrl, {
+      commitment: 'confirmed',
+      wsEndpoint,
+      httpHeaders: { authorization: `Bearer ${service.key}` },
+      disableRetryOnRateLimit: true,
+    });
+  });
+  afterAll(() => {
+    // It has no close of its own.
+    (connection as unknown as { _rpcWebSocket: { close(): void } })._rpcWebSocket.close();
+  });
+
+  /** What a listener is told first; `act` is done until it is, as the client does not say when it listens. */
+  async function first<Told>(
+    listen: (listener: (...told: [Told, ...unknown[]]) => void) => number,
+    unlisten: (id: number) => Promise<void>,
+    act: () => Promise<unknown> = async () => {},
+  ): Promise<Told> {
+    let told: { value: Told } | null = null;
+    const id = listen((value) => {
+      told ??= { value };
+    });
+    let acted = 0;
+    const { value } = await eventually(async () => {
+      if (told === null && acted++ % 20 === 0) await act();
+      return told;
+    }, 'something is told');
+    await unlisten(id);
+    return value;
+  }
+
+  const airdrop = (to: PublicKey) => () => connection.requestAirdrop(to, LAMPORTS_PER_SOL);
+
+  it('confirms by its subscription, also a transaction that landed long before', async () => {
+    const to = Keypair.generate().publicKey;
+    const signature = await airdrop(to)();
+    const latest = await connection.getLatestBlockhash();
+    expect((await connection.confirmTransaction({ signature, ...latest })).value.err).toBeNull();
+    const late = await first<{ err: unknown }>(
+      (listener) => connection.onSignature(signature, listener, 'confirmed'),
+      // It removes itself when it is told.
+      async () => {},
+    );
+    expect(late.err).toBeNull();
+    expect(await connection.getBalance(to)).toBe(LAMPORTS_PER_SOL);
+  });
+
+  it('hears of an account, of a program with a filter and of logs', async () => {
+    const [one, two, three] = [Keypair.generate(), Keypair.generate(), Keypair.generate()];
+    const account = await first<{ lamports: number }>(
+      (listener) => connection.onAccountChange(one.publicKey, listener, { commitment: 'confirmed' }),
+      (id) => connection.removeAccountChangeListener(id),
+      airdrop(one.publicKey),
+    );
+    expect(account.lamports % LAMPORTS_PER_SOL).toBe(0);
+    const program = await first<{ accountInfo: { owner: PublicKey } }>(
+      (listener) =>
+        connection.onProgramAccountChange(SystemProgram.programId, listener, {
+          commitment: 'confirmed',
+          filters: [{ dataSize: 0 }],
+        }),
+      (id) => connection.removeProgramAccountChangeListener(id),
+      airdrop(two.publicKey),
+    );
+    expect(program.accountInfo.owner.equals(SystemProgram.programId)).toBe(true);
+    for (const of of [three.publicKey, 'all'] as const) {
+      const logs = await first<{ err: unknown; logs: string[] }>(
+        (listener) => connection.onLogs(of, listener, 'confirmed'),
+        (id) => connection.removeOnLogsListener(id),
+        airdrop(three.publicKey),
+      );
+      expect(logs).toMatchObject({ err: null, logs: expect.arrayContaining([expect.any(String)]) });
+    }
+  });
+
+  it('hears of slots, their progress and roots', async () => {
+    const slot = await first<{ slot: number; parent: number }>(
+      (listener) => connection.onSlotChange(listener),
+      (id) => connection.removeSlotChangeListener(id),
+    );
+    expect(slot.parent).toBe(slot.slot - 1);
+    const update = await first<{ type: string }>(
+      (listener) => connection.onSlotUpdate(listener),
+      (id) => connection.removeSlotUpdateListener(id),
+    );
+    expect(['completed', 'frozen', 'optimisticConfirmation', 'root', 'createdBank']).toContain(update.type);
+    const root = await first<number>(
+      (listener) => connection.onRootChange(listener),
+      (id) => connection.removeRootChangeListener(id),
+    );
+    expect(root).toBeGreaterThanOrEqual(0);
+  });
+});
+
+describe('@solana/kit through the gateway', () => {
+  const rpcOf = () =>
+    kit.createSolanaRpcFromTransport(
+      kit.createDefaultRpcTransport({
+        url: service.ready.rpcUrl,
+        headers: { authorization: `Bearer ${service.key}` },
+      }),
+    );
+  const subscriptionsOf = () => kit.createSolanaRpcSubscriptions(wsEndpoint);
+  const confirmed = { commitment: 'confirmed' } as const;
+
+  /** The first notification that is told after `act`. */
+  async function first<Told>(
+    pending: { subscribe(options: { abortSignal: AbortSignal }): Promise<AsyncIterable<Told>> },
+    act: () => Promise<unknown> = async () => {},
+  ): Promise<Told> {
+    const abort = new AbortController();
+    const told = await pending.subscribe({ abortSignal: abort.signal });
+    const next = told[Symbol.asyncIterator]().next();
+    await act();
+    const { value } = await next;
+    abort.abort();
+    return value as Told;
+  }
+
+  const airdrop = (to: kit.Address) => rpcOf().requestAirdrop(to, kit.lamports(1_000_000_000n)).send();
+
+  it('confirms an airdrop and a transfer by its subscriptions', async () => {
+    const [rpc, rpcSubscriptions] = [rpcOf(), subscriptionsOf()];
+    const [payer, to] = await Promise.all([kit.generateKeyPairSigner(), kit.generateKeyPairSigner()]);
+    await kit.airdropFactory({ rpc, rpcSubscriptions } as never)({
+      recipientAddress: payer.address,
+      lamports: kit.lamports(5_000_000_000n),
+      commitment: 'confirmed',
+    });
+    const { value: blockhash } = await rpc.getLatestBlockhash(confirmed).send();
+    const message = kit.pipe(
+      kit.createTransactionMessage({ version: 0 }),
+      (draft) => kit.setTransactionMessageFeePayerSigner(payer, draft),
+      (draft) => kit.setTransactionMessageLifetimeUsingBlockhash(blockhash, draft),
+      (draft) =>
+        kit.appendTransactionMessageInstruction(
+          getTransferSolInstruction({ source: payer, destination: to.address, amount: 1_000_000_000n }),
+          draft,
+        ),
+    );
+    const signed = await kit.signTransactionMessageWithSigners(message);
+    const send = kit.sendAndConfirmTransactionFactory({ rpc, rpcSubscriptions } as never);
+    await send(signed as never, confirmed);
+    expect((await rpc.getBalance(to.address, confirmed).send()).value).toBe(1_000_000_000n);
+  });
+
+  it('hears of accounts, programs and logs with exact numbers', async () => {
+    const subscriptions = subscriptionsOf();
+    const [one, two, three] = await Promise.all([1, 2, 3].map(() => kit.generateKeyPairSigner()));
+    const account = await first(
+      subscriptions.accountNotifications(one!.address, { ...confirmed, encoding: 'base64' }),
+      () => airdrop(one!.address),
+    );
+    expect(account.value).toMatchObject({ lamports: 1_000_000_000n, data: ['', 'base64'], space: 0n });
+    const program = await first(
+      subscriptions.programNotifications(kit.address(SystemProgram.programId.toBase58()), {
+        ...confirmed,
+        encoding: 'base64',
+        filters: [{ dataSize: 0n }],
+      }),
+      () => airdrop(two!.address),
+    );
+    expect(program.value.account.owner).toBe(SystemProgram.programId.toBase58());
+    const logs = await first(subscriptions.logsNotifications({ mentions: [three!.address] }, confirmed), () =>
+      airdrop(three!.address),
+    );
+    expect(logs.value).toMatchObject({ err: null });
+  });
+
+  it('hears that a signature was received, and then what came of it', async () => {
+    const [rpc, payer] = [rpcOf(), await kit.generateKeyPairSigner()];
+    const funded = await first(subscriptionsOf().accountNotifications(payer.address, confirmed), () =>
+      airdrop(payer.address),
+    );
+    expect(funded.value.lamports).toBe(1_000_000_000n);
+    const { value: blockhash } = await rpc.getLatestBlockhash(confirmed).send();
+    const instruction = getTransferSolInstruction({ source: payer, destination: payer.address, amount: 1n });
+    const message = kit.pipe(
+      kit.createTransactionMessage({ version: 0 }),
+      (draft) => kit.setTransactionMessageFeePayerSigner(payer, draft),
+      (draft) => kit.setTransactionMessageLifetimeUsingBlockhash(blockhash, draft),
+      (draft) => kit.appendTransactionMessageInstruction(instruction, draft),
+    );
+    const signed = await kit.signTransactionMessageWithSigners(message);
+    const options = { ...confirmed, enableReceivedNotification: true } as const;
+    const stop = new AbortController();
+    const told = await subscriptionsOf()
+      .signatureNotifications(kit.getSignatureFromTransaction(signed), options)
+      .subscribe({ abortSignal: stop.signal });
+    const wire = kit.getBase64EncodedWireTransaction(signed);
+    await rpc.sendTransaction(wire, { encoding: 'base64', skipPreflight: true }).send();
+    const values: unknown[] = [];
+    for await (const { value } of told) {
+      values.push(value);
+      if (values.length === 2) stop.abort();
+    }
+    expect(values).toEqual(['receivedSignature', { err: null }]);
+  });
+
+  it('hears of slots, roots and whole blocks', async () => {
+    const subscriptions = subscriptionsOf();
+    const slot = await first(subscriptions.slotNotifications());
+    expect(slot.parent).toBe(slot.slot - 1n);
+    expect(typeof (await first(subscriptions.rootNotifications()))).toBe('bigint');
+    const unstable = kit.createSolanaRpcSubscriptions_UNSTABLE(wsEndpoint);
+    const block = await first(
+      unstable.blockNotifications('all', {
+        ...confirmed,
+        encoding: 'base64',
+        maxSupportedTransactionVersion: 0,
+      }),
+    );
+    expect(block.value.block?.parentSlot).toBe(block.value.slot - 1n);
+    expect((await first(unstable.voteNotifications())).slots.length).toBeGreaterThan(0);
+  });
+});

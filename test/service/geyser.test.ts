@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { Keypair } from '../../src/ledger/ed25519.ts';
+import { GeyserServer } from '../upstream/feeds/geyser-server.ts';
+import { account, accountIs, slotIs } from '../upstream/feeds/geyser-told.ts';
+import { healthy } from '../upstream/mock/healthy.ts';
+import { type MockNode, startMock } from '../upstream/mock/server.ts';
+import { SocketClient } from './socket-client.ts';
+import { type RunningService, startService } from './start-service.ts';
+
+/** The whole program in front of a node that has Yellowstone gRPC and no PubSub. */
+const TOKEN = 'a-secret-token';
+const address = Keypair.fromSeed(new Uint8Array(32).fill(1)).address;
+let geyser: GeyserServer;
+let node: MockNode;
+let service: RunningService;
+
+beforeAll(async () => {
+  geyser = await GeyserServer.start(TOKEN);
+  node = await startMock(healthy());
+  service = await startService({
+    configuration: `
+      [[upstream]]
+      url = "${node.url}"
+      ws = "off"
+      grpc = "${geyser.url}"
+      headers = { "x-token" = "${TOKEN}" }
+    `,
+  });
+});
+afterAll(async () => {
+  await service?.stop();
+  await node?.close();
+  geyser?.stop();
+});
+
+it('tells a processed account within the slot, with each write, through the gateway', async () => {
+  const client = await SocketClient.open(`${service.ready.wsUrl}?api-key=${service.key}`);
+  const options = { commitment: 'processed', encoding: 'base64' };
+  const id = await client.result<number>('accountSubscribe', [address, options]);
+  expect(geyser.tokens).toEqual([TOKEN]);
+  expect(geyser.requests.at(-1)?.accounts).toMatchObject({ a0: { account: [address] } });
+  geyser.tell(slotIs(1_001, 'created'));
+  geyser.tell(accountIs(1_001, address, account(1), 1));
+  geyser.tell(accountIs(1_001, address, account(2), 2));
+  const told = [await client.next(id), await client.next(id)];
+  expect(told.map(({ result }) => result)).toMatchObject([
+    { context: { slot: 1_001 }, value: { lamports: 1 } },
+    { context: { slot: 1_001 }, value: { lamports: 2 } },
+  ]);
+  expect(service.output()).not.toContain(TOKEN);
+  await client.close();
+});
+
+it('refuses what nobody can feed: Geyser does not tell it, and the node has no PubSub', async () => {
+  const client = await SocketClient.open(`${service.ready.wsUrl}?api-key=${service.key}`);
+  expect(await client.call('slotsUpdatesSubscribe')).toMatchObject({
+    error: { data: { code: 'UPSTREAM_UNAVAILABLE', network: 'mainnet-beta' } },
+  });
+  await client.close();
+});

@@ -1,0 +1,48 @@
+import { Keypair } from '@solana/web3.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ledgerPid } from './program.ts';
+import { SocketClient } from './socket-client.ts';
+import { type RunningService, startService } from './start-service.ts';
+
+/** The embedded ledger is killed under open subscriptions, again and again, and comes back each time. */
+const SOL = 1_000_000_000;
+const KILLS = 2;
+const confirmed = { commitment: 'confirmed' };
+let service: RunningService;
+let client: SocketClient;
+
+beforeAll(async () => {
+  service = await startService();
+  client = await SocketClient.open(`${service.ready.wsUrl}?api-key=${service.key}`);
+});
+afterAll(async () => {
+  client?.socket.terminate();
+  await service?.stop();
+});
+
+describe('a ledger that is killed under a subscription', () => {
+  it('leaves it as it was: same id, no root missed, none told twice', async () => {
+    const id = await client.result<number>('rootSubscribe');
+    const roots: number[] = [];
+    const hear = async (wanted: number) => {
+      for (let told = 0; told < wanted; told++) roots.push((await client.next<number>(id)).result);
+    };
+    await hear(3);
+    for (let kill = 0; kill < KILLS; kill++) {
+      process.kill(ledgerPid(service.dataDir)!, 'SIGKILL');
+      await hear(40);
+    }
+    expect(roots).toEqual(roots.map((_, index) => roots[0]! + index));
+  });
+
+  it('does not keep it from telling what was done afterwards', async () => {
+    const account = Keypair.generate().publicKey.toBase58();
+    const id = await client.result<number>('accountSubscribe', [account, confirmed]);
+    process.kill(ledgerPid(service.dataDir)!, 'SIGKILL');
+    await client.next(await client.result<number>('slotSubscribe'));
+    const signature = await client.result<string>('requestAirdrop', [account, SOL]);
+    expect((await client.next(id)).result).toMatchObject({ value: { lamports: SOL } });
+    const known = await client.result<number>('signatureSubscribe', [signature, confirmed]);
+    expect((await client.next(known)).result).toMatchObject({ value: { err: null } });
+  });
+});
