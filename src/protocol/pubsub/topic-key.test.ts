@@ -1,6 +1,10 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseJson } from '../../base/json.ts';
-import type { SubscriptionKind } from '../subscriptions.ts';
+import { addressFromBytes } from '../../ledger/address.ts';
+import { signatureFromBytes } from '../../ledger/signature.ts';
+import { RpcError } from '../rpc-error.ts';
+import type { Subscription, SubscriptionKind } from '../subscriptions.ts';
 import { parseSubscription } from './parse-subscription.ts';
 import { subscriptionByMethod } from './subscription-method.ts';
 import { topicKey, upstreamParams } from './topic-key.ts';
@@ -98,4 +102,72 @@ describe('subscriptionByMethod', () => {
       expect(subscriptionByMethod(name)).toBeUndefined();
     }
   });
+});
+
+const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });
+const address = bytes(32).map(addressFromBytes);
+const addresses = fc.uniqueArray(address, { maxLength: 4 }).map((list) => list.sort());
+const commitment = fc.constantFrom('processed', 'confirmed', 'finalized');
+const encoding = fc.constantFrom('binary', 'base58', 'base64', 'jsonParsed', 'base64+zstd');
+const u64 = fc.bigInt({ min: 0n, max: 0xffff_ffff_ffff_ffffn });
+const maybe = fc.option(fc.boolean());
+const view = {
+  encoding: fc.constantFrom('binary', 'base64', 'base58', 'json', 'jsonParsed'),
+  details: fc.constantFrom('full', 'signatures', 'none', 'accounts'),
+  rewards: fc.boolean(),
+  maxVersion: fc.nat(255),
+};
+const filter = fc.oneof(
+  fc.record({ kind: fc.constant('dataSize'), size: u64 }),
+  fc.record({ kind: fc.constant('memcmp'), offset: u64, bytes: fc.uint8Array({ maxLength: 128 }) }),
+  fc.record({ kind: fc.constant('tokenAccountState') }),
+);
+const of = fc.oneof(fc.constantFrom('all', 'allWithVotes'), fc.record({ mentions: address }));
+const signature = bytes(64).map(signatureFromBytes);
+const transactionFilter = {
+  ...{ vote: maybe, failed: maybe, signature: fc.option(signature) },
+  ...{ include: addresses, exclude: addresses, required: addresses },
+};
+const transaction = (dialect: string, tokenAccounts: fc.Arbitrary<string>) =>
+  fc.record({
+    ...{ kind: fc.constant('transaction'), dialect: fc.constant(dialect), commitment, ...view },
+    filter: fc.record({ ...transactionFilter, tokenAccounts }),
+  });
+
+/** Any subscription that has parameters. */
+const subscription = fc.oneof(
+  fc.record({ kind: fc.constant('account'), address, commitment, encoding }),
+  fc.record({
+    ...{ kind: fc.constant('program'), program: address, commitment, encoding },
+    filters: fc.array(filter, { maxLength: 4 }),
+  }),
+  fc.record({ kind: fc.constant('logs'), of, commitment }),
+  fc.record({ kind: fc.constant('signature'), signature, commitment, received: fc.boolean() }),
+  fc.record({
+    ...{ kind: fc.constant('block'), mentions: fc.option(address), ...view },
+    commitment: fc.constantFrom('confirmed', 'finalized'),
+  }),
+  transaction('helius', fc.constantFrom('none', 'balanceChanged', 'all')),
+  transaction('whirligig', fc.constant('none')),
+) as fc.Arbitrary<Subscription>;
+
+it('every subscription is read back from its upstream parameters', () => {
+  fc.assert(
+    fc.property(subscription, (given) => {
+      expect(parse(given.kind, upstreamParams(given).toString())).toEqual(given);
+    }),
+  );
+});
+
+it('whatever the parameters are, they are taken or refused with an error for the client', () => {
+  const kind = fc.constantFrom('account', 'program', 'logs', 'signature', 'slot', 'block', 'transaction');
+  fc.assert(
+    fc.property(kind, fc.jsonValue(), (name, params) => {
+      try {
+        topicKey(parse(name as SubscriptionKind, JSON.stringify(params)));
+      } catch (error) {
+        expect(error).toBeInstanceOf(RpcError);
+      }
+    }),
+  );
 });
