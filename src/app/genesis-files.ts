@@ -2,22 +2,28 @@ import { readFileSync, statSync } from 'node:fs';
 import type { Account } from '../ledger/account/account.ts';
 import { type Address, parseAddress } from '../ledger/address.ts';
 import { Keypair } from '../ledger/ed25519.ts';
+import { programs } from '../ledger/programs.ts';
+import { LAMPORTS_PER_SOL, lamports, U64_MAX } from '../ledger/units.ts';
 import { readAccountDir, readAccountFile } from '../localnet/account-file.ts';
 import { ArgumentsError } from './configuration-arguments.ts';
 
 /**
- * What the command line wants to stand in a new ledger. Each pair is an address, or the file of a keypair that has
- * it, and a file; an account's address may be `-` for the one that its file names.
+ * What the command line wants to stand in a new ledger. An address may be the file of a keypair that has it; an
+ * account's may be `-` for the one that its file names.
  */
 export type GenesisFiles = Readonly<{
-  accounts: readonly (readonly [address: string, file: string])[];
+  /** Address and file. */
+  accounts: readonly (readonly string[])[];
   accountDirs: readonly string[];
-  programs: readonly (readonly [address: string, file: string])[];
+  /** Address, file, and who may upgrade it: an address, or `none`, which is meant too where nothing is said. */
+  programs: readonly (readonly string[])[];
+  /** The address that gets the lamports of the genesis; null for none. */
+  mint: string | null;
 }>;
 
 export type GenesisContent = Readonly<{
   accounts: readonly (readonly [Address, Account])[];
-  programs: readonly (readonly [Address, Uint8Array])[];
+  programs: readonly (readonly [Address, Uint8Array, Address | null])[];
 }>;
 
 const PROGRAM_FILE_MAX_BYTES = 10 * 1024 * 1024;
@@ -65,19 +71,36 @@ function readProgramFile(file: string): Uint8Array {
   return new Uint8Array(bytes);
 }
 
+/** As solana-test-validator gives. */
+const MINT_SOL = 500_000_000n;
+
+const mintAccount = (): Account => ({
+  lamports: lamports(MINT_SOL * LAMPORTS_PER_SOL),
+  data: new Uint8Array(),
+  owner: programs.system,
+  executable: false,
+  rentEpoch: U64_MAX,
+});
+
+function readProgram(option: string, [address = '', file = '', authority = 'none']: readonly string[]) {
+  const upgrader = authority === 'none' ? null : addressArgument(option, authority);
+  return [addressArgument(option, address), readProgramFile(file), upgrader] as const;
+}
+
 /**
  * Reads the accounts and programs that a new ledger begins with.
  * @throws Error that names the file and says what to mend; ArgumentsError when an address is none.
  */
-export function readGenesisFiles({ accounts, accountDirs, programs }: GenesisFiles): GenesisContent {
+export function readGenesisFiles(files: GenesisFiles): GenesisContent {
+  const { accounts, accountDirs, mint } = files;
   return {
     accounts: [
+      ...(mint === null ? [] : [[addressArgument('--mint', mint), mintAccount()] as const]),
       ...accountDirs.flatMap(readAccountDir),
-      ...accounts.map(([address, file]) => readAccount(address, file)),
+      ...accounts.map(([address = '', file = '']) => readAccount(address, file)),
     ],
-    programs: programs.map(([address, file]) => [
-      addressArgument('--bpf-program', address),
-      readProgramFile(file),
-    ]),
+    programs: files.programs.map((program) =>
+      readProgram(program.length > 2 ? '--upgradeable-program' : '--bpf-program', program),
+    ),
   };
 }

@@ -1,16 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../base/log.ts';
+import { type FaucetServer, type SignAirdrop, startFaucetServer } from '../localnet/faucet-server.ts';
 import { type LocalnetServer, startLocalnetServer } from '../localnet/http/server.ts';
 import { LedgerInUseError } from '../localnet/ledger-lock.ts';
 import type { Genesis } from '../localnet/node.ts';
 import { type LocalNodeOptions, type OpenLocalNode, openLocalNode } from '../localnet/open.ts';
 import { type PubsubServer, startPubsubServer } from '../localnet/pubsub/server.ts';
+import { writeValidatorLog } from './validator-log.ts';
 
 export type LocalnetOptions = LocalNodeOptions &
   Readonly<{
     host: string;
     /** JSON-RPC; WebSockets are served on the port after it. 0 takes a free pair. */
     rpcPort: number;
+    /** The faucet's own door; null, the default, for none, 0 takes a free port. */
+    faucetPort?: number | null;
     /** How long to wait for a process that has the ledger open, and may be about to end. */
     inUseWaitMs: number;
     log: Logger;
@@ -21,6 +25,8 @@ export type Localnet = Readonly<{
   rpcPort: number;
   /** The port after it. */
   pubsubPort: number;
+  /** null when the faucet has no door of its own. */
+  faucetPort: number | null;
   genesis: Genesis;
   /** Slot that froze last. */
   tip(): bigint;
@@ -91,20 +97,42 @@ async function openWhenFree(options: LocalNodeOptions, waitMs: number): ReturnTy
   }
 }
 
+/** Opens the faucet's door, where one is wanted. @throws Error that says what to do. */
+async function openFaucet(
+  node: OpenLocalNode,
+  { host, faucetPort: port = null, log }: LocalnetOptions,
+): Promise<FaucetServer | null> {
+  if (port === null) return null;
+  const sign: SignAirdrop = (to, amount, blockhash) => node.signAirdrop(to, amount, blockhash).wire;
+  return startFaucetServer({ host, port, sign, log }).catch((error: unknown) => {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'EADDRINUSE') throw error;
+    throw new Error(
+      `port ${port} of ${host} is taken: stop what listens there or choose another with --faucet-port`,
+    );
+  });
+}
+
 /** Opens the ledger and its doors. @throws Error when the ledger or a port cannot be had. */
 export async function startLocalnet(settings: LocalnetOptions): Promise<Localnet> {
-  const { host, rpcPort: _rpcPort, inUseWaitMs, ...options } = settings;
+  const { host, rpcPort: _rpcPort, faucetPort: _faucetPort, inUseWaitMs, ...options } = settings;
   const node = await openWhenFree(options, inUseWaitMs);
   try {
-    const { rpc, pubsub } = await openDoors(node, settings);
+    const faucet = await openFaucet(node, settings);
+    const { rpc, pubsub } = await openDoors(node, settings).catch(async (error: unknown) => {
+      await faucet?.close();
+      throw error;
+    });
     node.contact = { gossip: null, rpc: `${host}:${rpc.port}`, pubsub: `${host}:${pubsub.port}` };
     const stop = async () => {
-      await Promise.all([rpc.close(), pubsub.close()]);
+      await Promise.all([rpc.close(), pubsub.close(), faucet?.close()]);
       await node.stop();
     };
     const { genesis } = node;
     const tip = () => node.bank('processed').slot;
-    return { rpcPort: rpc.port, pubsubPort: pubsub.port, genesis, tip, stop };
+    writeValidatorLog(options.ledgerDir, genesis, `${host}:${rpc.port}`, new Date());
+    const ports = { rpcPort: rpc.port, pubsubPort: pubsub.port, faucetPort: faucet?.port ?? null };
+    return { ...ports, genesis, tip, stop };
   } catch (error) {
     await node.stop();
     throw error;

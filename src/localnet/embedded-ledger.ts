@@ -176,6 +176,11 @@ export class EmbeddedLedger implements LocalNode {
     return this.#waiting.add(signature, entry) ? 'taken' : 'queue full';
   }
 
+  /** A transfer from the faucet, signed but not sent. */
+  signAirdrop(to: Address, amount: Lamports, recentBlockhash: Blockhash): Transaction {
+    return faucetTransfer(this.#state.faucet, to, amount, recentBlockhash);
+  }
+
   airdrop(
     to: Address,
     amount: Lamports,

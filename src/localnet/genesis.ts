@@ -30,8 +30,8 @@ export type GenesisOptions = Readonly<{
   faucetSol: bigint;
   /** Accounts to put in, over any of the same address. */
   accounts: readonly (readonly [Address, Account])[];
-  /** Programs to put in, by address. */
-  programs: readonly (readonly [Address, Uint8Array])[];
+  /** Programs to put in, by address; with an address that may upgrade it, or nobody. */
+  programs: readonly (readonly [Address, Uint8Array, (Address | null)?])[];
 }>;
 
 export type GenesisContent = Readonly<{
@@ -67,8 +67,8 @@ export function makeGenesis(
   );
   accounts.set(sysvars.stakeHistory, stakeHistoryAccount([]));
   for (const [address, account] of validatorAccounts(keys, options.faucetSol)) accounts.set(address, account);
-  for (const [address, elf] of options.programs) {
-    for (const [part, account] of programAccounts(address, elf)) accounts.set(part, account);
+  for (const [address, elf, authority = null] of options.programs) {
+    for (const [part, account] of programAccounts(address, elf, authority)) accounts.set(part, account);
   }
   for (const [address, account] of options.accounts) accounts.set(address, account);
   const hash = genesisHash(accounts, options, creationTime);

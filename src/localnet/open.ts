@@ -2,6 +2,9 @@ import type { Logger } from '../base/log.ts';
 import { makeFolder } from '../base/make-folder.ts';
 import type { Account } from '../ledger/account/account.ts';
 import type { Address } from '../ledger/address.ts';
+import type { Blockhash } from '../ledger/blockhash.ts';
+import type { Transaction } from '../ledger/transaction/transaction.ts';
+import type { Lamports } from '../ledger/units.ts';
 import type { LedgerEvent } from '../streams/ledger-event.ts';
 import { createLedger } from './create-ledger.ts';
 import { DiskBlocks } from './disk-blocks.ts';
@@ -35,8 +38,8 @@ export type LocalNodeOptions = Readonly<{
   faucetSol?: bigint;
   /** Genesis: accounts to put in. */
   accounts?: readonly (readonly [Address, Account])[];
-  /** Genesis: programs to put in, as ELF bytes by address. */
-  programs?: readonly (readonly [Address, Uint8Array])[];
+  /** Genesis: programs to put in, as ELF bytes by address, and who may upgrade them. */
+  programs?: GenesisOptions['programs'];
   /** Slots freeze only when `freeze` is called; for tests. Default false. */
   manual?: boolean;
   /** Unix time in milliseconds. Default the machine's. */
@@ -57,6 +60,8 @@ export type LocalNodeOptions = Readonly<{
 
 /** An open ledger. */
 export interface OpenLocalNode extends LocalNode {
+  /** A transfer from the faucet, signed but not sent. */
+  signAirdrop(to: Address, amount: Lamports, recentBlockhash: Blockhash): Transaction;
   /** Calls back after each slot that freezes. @returns what ends that. */
   onFrozen(listener: (frozen: Frozen) => void): () => void;
   /**

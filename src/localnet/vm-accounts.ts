@@ -44,6 +44,18 @@ export function programDataAddressOf({ owner, data }: Account): Address | null {
   return addressFromBytes(data.subarray(4, 36));
 }
 
+/** Where the code of a program says who may upgrade it: 0 or 1, then the address. */
+const AUTHORITY_OFFSET = 12;
+
+/** The account that holds a program's code, with another upgrade authority. */
+export function ownedBy(authority: Address | null, account: Account): Account {
+  const data = new Uint8Array(account.data).fill(0, AUTHORITY_OFFSET, AUTHORITY_OFFSET + 33);
+  if (authority === null) return { ...account, data };
+  data[AUTHORITY_OFFSET] = 1;
+  data.set(addressBytes(authority), AUTHORITY_OFFSET + 1);
+  return { ...account, data };
+}
+
 /** The account with the slot of its deployment set to 0, when it holds a program's code. */
 function deployedAtGenesis(account: Account): Account {
   if (account.owner !== programs.bpfUpgradeableLoader || account.data[0] !== PROGRAM_DATA_STATE)

@@ -9,7 +9,14 @@ import type { Transaction } from '../ledger/transaction/transaction.ts';
 import type { TransactionError } from '../ledger/transaction/transaction-error.ts';
 import type { ReturnData } from '../ledger/transaction/transaction-meta.ts';
 import type { OwnInnerInstructions } from './own-meta.ts';
-import { accountOf, baseAccounts, isSameAccount, nativeOf, programDataAddressOf } from './vm-accounts.ts';
+import {
+  accountOf,
+  baseAccounts,
+  isSameAccount,
+  nativeOf,
+  ownedBy,
+  programDataAddressOf,
+} from './vm-accounts.ts';
 import { transactionErrorOf } from './vm-errors.ts';
 
 /** A state of the ledger that transactions can run on. */
@@ -195,14 +202,21 @@ function newNative(): LiteSvm {
 export const newBaseAccounts = (): [Address, Account][] => baseAccounts(newNative());
 
 /**
- * The accounts of a program in the upgradeable loader that nobody may upgrade, as `--bpf-program` adds it.
+ * The accounts of a program in the upgradeable loader.
+ * @param authority - who may upgrade it; null for nobody.
  * @throws Error when the bytes are no program that the VM can load.
  */
-export function programAccounts(program: Address, elf: Uint8Array): [Address, Account][] {
+export function programAccounts(
+  program: Address,
+  elf: Uint8Array,
+  authority: Address | null = null,
+): [Address, Account][] {
   const native = newNative();
   native.addProgram(addressBytes(program), elf);
   const code = programDataAddressOf(accountOf(native.getAccount(addressBytes(program))!));
-  return baseAccounts(native).filter(([address]) => address === program || address === code);
+  return baseAccounts(native)
+    .filter(([address]) => address === program || address === code)
+    .map(([address, account]) => [address, address === code ? ownedBy(authority, account) : account]);
 }
 
 function loaderFault(

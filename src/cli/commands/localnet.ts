@@ -6,6 +6,7 @@ import { ledgerProblemText } from '../../app/problem-text.ts';
 import { createLogger } from '../../base/log.ts';
 import { type Command, exitCodes, type Terminal, UsageError } from '../command.ts';
 import { untilTold } from '../until-told.ts';
+import { withoutValidatorFlags } from './validator-flags.ts';
 
 const help = `Usage: solway localnet [options]
 
@@ -20,18 +21,23 @@ Options:
   --account ADDRESS FILE       put an account in, as "solana account --output json" writes it; repeat it for more
   --account-dir DIR            put in every account file of a folder
   --bpf-program ADDRESS FILE   put a compiled program in; repeat it for more
+  --upgradeable-program ADDRESS FILE AUTHORITY
+                               the same, for AUTHORITY (an address, a keypair file or none) to upgrade
+  --mint ADDRESS               an account that gets 500,000,000 SOL
   --slots-per-epoch SLOTS      length of an epoch (default ${usual.slotsPerEpoch})
   --ticks-per-slot TICKS       ticks of a slot (default ${usual.ticksPerSlot})
   --slot-ms MS                 length of a slot (default ${usual.slotMs})
   --faucet-sol SOL             what the faucet has to give (default ${usual.faucetSol})
+  --faucet-port PORT           a door of the faucet's own, as of solana-test-validator (0 takes a free port)
   --limit-ledger-slots SLOTS   slots of history that are kept (default ${usual.historySlotsMax})
   --rpc-pubsub-enable-block-subscription, --rpc-pubsub-enable-vote-subscription
                                solana-test-validator asks for these; here both subscriptions are always on
   --quiet                      write only warnings and errors
   --json                       print one line of JSON when ready, instead of words
 
-Accounts, programs, epoch length, ticks and faucet take effect at genesis: with a ledger that exists they
-are passed over, unless --reset is given.
+Accounts, programs, mint, epoch length, ticks and faucet take effect at genesis: with a ledger that exists they
+are passed over, unless --reset is given. Other options of solana-test-validator are passed over with a note
+where callers would see no difference, and refused with the reason where they would.
 
 Examples:
   solway localnet --reset
@@ -51,6 +57,8 @@ const options = {
   'ticks-per-slot': { type: 'string' },
   'slot-ms': { type: 'string' },
   'faucet-sol': { type: 'string' },
+  'faucet-port': { type: 'string' },
+  mint: { type: 'string' },
   'limit-ledger-slots': { type: 'string' },
   'rpc-pubsub-enable-block-subscription': { type: 'boolean' },
   'rpc-pubsub-enable-vote-subscription': { type: 'boolean' },
@@ -58,27 +66,34 @@ const options = {
   json: { type: 'boolean' },
 } as const;
 
-type Pair = readonly [address: string, file: string];
+/** Options that take several values, which node:util does not know, with the names of the values. */
+const severalValues: ReadonlyMap<string, readonly string[]> = new Map([
+  ['--account', ['ADDRESS', 'FILE']],
+  ['--bpf-program', ['ADDRESS', 'FILE']],
+  ['--upgradeable-program', ['ADDRESS', 'FILE', 'AUTHORITY']],
+]);
 
-/** Options that take two values, which node:util does not know: `--account ADDRESS FILE`. */
-const PAIRED = new Set(['--account', '--bpf-program']);
+type Groups = ReadonlyMap<string, readonly (readonly string[])[]>;
 
-function splitPairs(args: readonly string[]): { rest: string[]; pairs: Map<string, Pair[]> } {
+function splitGroups(args: readonly string[]): { rest: string[]; groups: Groups } {
   const rest: string[] = [];
-  const pairs = new Map<string, Pair[]>();
+  const groups = new Map<string, string[][]>();
   for (let i = 0; i < args.length; i++) {
     const name = args[i] ?? '';
-    if (!PAIRED.has(name)) {
+    const wanted = severalValues.get(name);
+    if (wanted === undefined) {
       rest.push(name);
       continue;
     }
-    const [address, file] = [args[i + 1], args[i + 2]];
-    if (address === undefined || file === undefined)
-      throw new UsageError(`${name} takes two values: ${name} ADDRESS FILE`);
-    pairs.set(name, [...(pairs.get(name) ?? []), [address, file]]);
-    i += 2;
+    const values = args.slice(i + 1, i + 1 + wanted.length);
+    if (values.length < wanted.length) {
+      const count = wanted.length === 2 ? 'two' : 'three';
+      throw new UsageError(`${name} takes ${count} values: ${name} ${wanted.join(' ')}`);
+    }
+    groups.set(name, [...(groups.get(name) ?? []), values]);
+    i += wanted.length;
   }
-  return { rest, pairs };
+  return { rest, groups };
 }
 
 function whole(name: string, text: string | undefined, least: number, most: number, usual: number): number {
@@ -90,7 +105,8 @@ function whole(name: string, text: string | undefined, least: number, most: numb
 
 /** The named options, each its last value, and those that may be repeated. @throws UsageError, ArgumentsError */
 function parse(args: readonly string[]) {
-  const { rest, pairs } = splitPairs(args);
+  const known = withoutValidatorFlags(args);
+  const { rest, groups } = splitGroups(known.rest);
   const { values, positionals } = parseArguments(rest, options);
   if (positionals.length > 0) {
     throw new UsageError(`"${positionals[0]?.slice(0, 40)}" is not understood: see solway localnet --help`);
@@ -101,7 +117,7 @@ function parse(args: readonly string[]) {
   };
   const accountDirs = (values['account-dir'] ?? []) as string[];
   const flag = (name: 'reset' | 'quiet' | 'json'): boolean => values[name] === true;
-  return { text, flag, accountDirs, pairs };
+  return { text, flag, accountDirs, groups, notes: known.notes };
 }
 
 type Parsed = ReturnType<typeof parse>;
@@ -111,7 +127,7 @@ const PREDECESSOR_WAIT_MS = 15_000;
 
 /** What the command line asks for. @throws UsageError, ArgumentsError; Error when a file cannot be used. */
 function readOptions(
-  { text, flag, accountDirs, pairs }: Parsed,
+  { text, flag, accountDirs, groups }: Parsed,
   log: LocalnetOptions['log'],
 ): LocalnetOptions {
   const number = (name: keyof typeof options, least: number, most: number, usual: number): number =>
@@ -124,15 +140,17 @@ function readOptions(
     faucetSol: BigInt(number('faucet-sol', 0, 500_000_000, usual.faucetSol)),
     limits: { historySlotsMax: number('limit-ledger-slots', 200, 2 ** 48, usual.historySlotsMax) },
   };
+  const faucetPort = text('faucet-port') === undefined ? null : number('faucet-port', 0, 65_535, 0);
   const genesis = readGenesisFiles({
-    accounts: pairs.get('--account') ?? [],
+    accounts: groups.get('--account') ?? [],
     accountDirs,
-    programs: pairs.get('--bpf-program') ?? [],
+    programs: [...(groups.get('--bpf-program') ?? []), ...(groups.get('--upgradeable-program') ?? [])],
+    mint: text('mint') ?? null,
   });
   const ledgerDir = text('ledger') ?? usual.ledgerDir;
   const host = text('bind-address') ?? usual.host;
   const inUseWaitMs = process.channel === undefined ? 0 : PREDECESSOR_WAIT_MS;
-  return { ledgerDir, reset: flag('reset'), host, inUseWaitMs, ...numbers, ...genesis, log };
+  return { ledgerDir, reset: flag('reset'), host, inUseWaitMs, faucetPort, ...numbers, ...genesis, log };
 }
 
 function describe(localnet: Localnet, { ledgerDir, host }: LocalnetOptions): string {
@@ -159,8 +177,8 @@ async function runUntilTold(
   // Loading the VM takes its time: not before it is known to be wanted.
   const { startLocalnet } = await import('../../app/localnet.ts');
   const localnet = await startLocalnet({ ...settings, onFailure: () => process.exit(exitCodes.problem) });
-  const { rpcPort, pubsubPort } = localnet;
-  const ready = { event: 'ready', rpcPort, pubsubPort };
+  const { rpcPort, pubsubPort, faucetPort } = localnet;
+  const ready = { event: 'ready', rpcPort, pubsubPort, ...(faucetPort === null ? {} : { faucetPort }) };
   if (flag('json')) terminal.out(`${JSON.stringify(ready)}\n`);
   else if (!flag('quiet')) terminal.out(describe(localnet, settings));
   process.send?.(ready);
@@ -171,6 +189,7 @@ async function runUntilTold(
 async function run(args: readonly string[], terminal: Terminal): Promise<number> {
   const parsed = parse(args);
   const log = createLogger(parsed.flag('quiet') ? 'warn' : 'info', terminal.err);
+  for (const note of parsed.notes) terminal.err(`solway: ${note}\n`);
   try {
     await runUntilTold(readOptions(parsed, log), parsed.flag, terminal);
     return exitCodes.ok;

@@ -1,6 +1,7 @@
 import { LAMPORTS_PER_SOL } from '../../ledger/units.ts';
 import type { LocalNode } from '../node.ts';
 import { nonCirculatingSupply } from '../rpc/non-circulating-supply.ts';
+import type { PlainAnswer } from './plain-answers.ts';
 
 /** Lamports as SOL without trailing zeros. Source: Agave cli-output `build_balance_message`. */
 function sol(lamports: bigint): string {
@@ -9,22 +10,32 @@ function sol(lamports: bigint): string {
   return fraction === '' ? `${whole}` : `${whole}.${fraction}`;
 }
 
+const ok = (text: string): PlainAnswer => ({ status: 200, text });
+
+/** What Agave answers for a file that it has not. */
+const NOT_FOUND: PlainAnswer = { status: 404, text: '' };
+
+/** Where a node offers its genesis and its snapshots, the newest under a name without slot. */
+const ARCHIVE = /^\/(genesis|(incremental-)?snapshot(-[^/]*)?)\.tar(\.(bz2|gz|lz4|zst))?$/;
+
 /**
- * The text that Agave answers on its few paths outside JSON-RPC, whatever the verb; null for every other path.
- * Source: Agave rpc/src/rpc_service.rs, `RpcRequestMiddleware`.
+ * What Agave answers on its few paths outside JSON-RPC, whatever the verb; null for every other path. The ledger
+ * keeps its genesis and snapshots in a form of its own, so there are no archives of them. Source: Agave
+ * rpc/src/rpc_service.rs, `RpcRequestMiddleware`.
  * @param url - the request target, with its query.
  */
-export function plainPath(url: string, node: LocalNode): string | null {
-  switch (url.split('?', 1)[0]) {
+export function plainPath(url: string, node: LocalNode): PlainAnswer | null {
+  const [path = ''] = url.split('?', 1);
+  switch (path) {
     case '/health':
-      return node.failure ? 'unknown' : 'ok';
+      return ok(node.failure ? 'unknown' : 'ok');
     case '/v0/circulating-supply': {
       const bank = node.bank('finalized');
-      return sol(bank.capitalization - nonCirculatingSupply(bank).lamports);
+      return ok(sol(bank.capitalization - nonCirculatingSupply(bank).lamports));
     }
     case '/v0/total-supply':
-      return sol(node.bank('finalized').capitalization);
+      return ok(sol(node.bank('finalized').capitalization));
     default:
-      return null;
+      return ARCHIVE.test(path) ? NOT_FOUND : null;
   }
 }

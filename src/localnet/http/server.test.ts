@@ -276,6 +276,15 @@ describe('the transport', () => {
   });
 
   it.each([
+    '/genesis.tar.bz2',
+    '/snapshot.tar.bz2',
+    '/incremental-snapshot.tar.bz2',
+    '/snapshot-5-abc.tar.zst',
+  ])('has no archive %s, as a node without one', async (path) => {
+    expect(await send('', { method: 'GET', path })).toMatchObject({ status: 404, text: '' });
+  });
+
+  it.each([
     ['/health', 'ok'],
     ['/v0/total-supply', '500000000.012345'],
     ['/v0/circulating-supply', '499999997.512345'],

@@ -106,7 +106,7 @@ async function respond(
 ): Promise<void> {
   const plain = plainPath(request.url ?? '/', settings.node);
   if (plain !== null) {
-    response.writeHead(200, { 'content-length': Buffer.byteLength(plain) }).end(plain);
+    response.writeHead(plain.status, { 'content-length': Buffer.byteLength(plain.text) }).end(plain.text);
     return;
   }
   const cors = decideCors(request.headers);
