@@ -1,7 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { writeJson } from '../../src/base/json.ts';
 import { verifyTransaction } from '../../src/ledger/ed25519.ts';
+import { readBlock } from '../../src/ledger/encoding/read-ui-block.ts';
+import { encodeBlock } from '../../src/ledger/encoding/ui-block.ts';
 import { encodeMessage } from '../../src/ledger/message/encode-message.ts';
 import { signatureBytes } from '../../src/ledger/signature.ts';
 import { decodeTransactionError } from '../../src/ledger/transaction/decode-transaction-error.ts';
@@ -76,6 +79,24 @@ describe.skipIf(!present)('recorded blocks (../shared/data, blocks)', () => {
       expect(Buffer.from(written).equals(wire)).toBe(true);
       expect(ourValues(transaction)).toEqual(kitValues(written));
     }
+  });
+
+  it.each(files)('%s, shown as JSON as a node shows it, is read as the same block', (file) => {
+    const { ours } = recorded.get(file)!;
+    const shown = encodeBlock(ours, { encoding: 'base64', details: 'full', rewards: true, maxVersion: 0 });
+    if ('unsupportedVersion' in shown) throw new Error('refused');
+    const read = readBlock(Buffer.from(writeJson(shown.json)), ours.slot);
+    expect(read.undecodable).toBe(0);
+    read.block.transactions.forEach(({ transaction, meta }, index) => {
+      const { transaction: before, meta: metaBefore } = ours.transactions[index]!;
+      expect(ourValues(transaction)).toEqual(ourValues(before));
+      expect(metaFacts(meta)).toEqual(metaFacts(metaBefore));
+      expect(meta.err).toEqual(metaBefore.err);
+    });
+    const { transactions: _read, ...header } = read.block;
+    const { transactions, ...headerBefore } = ours;
+    expect(header).toEqual(headerBefore);
+    expect(read.block.transactions).toHaveLength(transactions.length);
   });
 
   it.each(files)('%s has signatures that hold', (file) => {

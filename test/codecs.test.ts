@@ -1,0 +1,185 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ByteReader, ByteWriter, OutOfBytes } from '../src/base/bytes.ts';
+import { addressBytes, addressFromBytes, parseAddress } from '../src/ledger/address.ts';
+import { decodeAddressLookupTable } from '../src/ledger/address-lookup-table.ts';
+import { blockhashBytes, blockhashFromBytes, parseBlockhash } from '../src/ledger/blockhash.ts';
+import { MalformedJson } from '../src/ledger/encoding/read-json.ts';
+import { readBlock } from '../src/ledger/encoding/read-ui-block.ts';
+import { decodeMessage } from '../src/ledger/message/decode-message.ts';
+import { decodeNonce, encodeNonce, NONCE_BYTES, type Nonce } from '../src/ledger/nonce.ts';
+import { InvalidShortVec, readShortVec, writeShortVec } from '../src/ledger/short-vec.ts';
+import { parseSignature, signatureBytes, signatureFromBytes } from '../src/ledger/signature.ts';
+import { decodeStakeState, STAKE_STATE_BYTES } from '../src/ledger/stake-state.ts';
+import { decodeClock } from '../src/ledger/sysvar/clock.ts';
+import { decodeEpochRewards } from '../src/ledger/sysvar/epoch-rewards.ts';
+import { decodeEpochSchedule } from '../src/ledger/sysvar/epoch-schedule.ts';
+import { decodeFees } from '../src/ledger/sysvar/fees.ts';
+import { decodeLastRestartSlot } from '../src/ledger/sysvar/last-restart-slot.ts';
+import { decodeRecentBlockhashes } from '../src/ledger/sysvar/recent-blockhashes.ts';
+import { decodeRent } from '../src/ledger/sysvar/rent.ts';
+import { decodeRewards } from '../src/ledger/sysvar/rewards.ts';
+import { decodeSlotHashes } from '../src/ledger/sysvar/slot-hashes.ts';
+import { decodeSlotHistory } from '../src/ledger/sysvar/slot-history.ts';
+import { decodeStakeHistory } from '../src/ledger/sysvar/stake-history.ts';
+import { readExtensions } from '../src/ledger/token/extensions.ts';
+import { decodeMint } from '../src/ledger/token/mint.ts';
+import { decodeMintScale } from '../src/ledger/token/mint-scale.ts';
+import { decodeMultisig } from '../src/ledger/token/multisig.ts';
+import { decodeTokenAccount } from '../src/ledger/token/token-account.ts';
+import { decodeTransaction } from '../src/ledger/transaction/decode-transaction.ts';
+import { decodeTransactionError } from '../src/ledger/transaction/decode-transaction-error.ts';
+import { encodeTransaction } from '../src/ledger/transaction/encode-transaction.ts';
+import { lamports, slot, U64_MAX } from '../src/ledger/units.ts';
+import { decodeVoteState, VOTE_STATE_BYTES } from '../src/ledger/vote-state.ts';
+import { readAccount, writeAccount } from '../src/localnet/account-codec.ts';
+import { InvalidProtobuf } from '../src/protocol/geyser/protobuf.ts';
+import { decodeConfirmedBlock } from '../src/protocol/geyser/storage/confirmed-block.ts';
+import { decodeSubscribeUpdate } from '../src/protocol/geyser/subscribe-update.ts';
+
+/**
+ * What every codec of the ledger and of the wire promises. The round trips of those that are not here stand beside
+ * them: base58, message, stake-state, vote-state, sysvar, token, parsed, record-codec, and test/geyser.
+ */
+
+type Decode = (bytes: Uint8Array) => unknown;
+
+/** Sizes at which decoders begin to look at what is inside. */
+const SIZES = [NONCE_BYTES, 82, 165, 355, STAKE_STATE_BYTES, VOTE_STATE_BYTES, 56, 88, 3731];
+
+/** Random bytes, of the sizes that matter too, that often begin with a small tag. */
+const anyBytes = fc
+  .tuple(
+    fc.oneof(fc.nat(300), fc.constantFrom(...SIZES)),
+    fc.uint8Array({ maxLength: 120 }),
+    fc.constantFrom(0, 1, 2, 3, 8, 0x7b, 0x80, 255),
+    fc.boolean(),
+  )
+  .map(([size, head, tag, tagged]) => {
+    const bytes = new Uint8Array(Math.max(size, head.length));
+    bytes.set(head);
+    if (tagged && bytes.length > 3) bytes.set([tag, 0, 0, 0]);
+    return bytes;
+  });
+
+const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1');
+
+/** Decoders of bytes from outside, with the errors that they are documented to throw. */
+type ErrorClass = abstract new (...args: never[]) => Error;
+const decoders: readonly [name: string, decode: Decode, errors?: readonly ErrorClass[]][] = [
+  ['an account of the record log', (bytes) => readAccount(new ByteReader(bytes)), [OutOfBytes]],
+  ['an address', (bytes) => parseAddress(text(bytes))],
+  ['an address lookup table', decodeAddressLookupTable],
+  ['a block as JSON', (bytes) => readBlock(Buffer.from(bytes), slot(1)), [MalformedJson]],
+  ['a blockhash', (bytes) => parseBlockhash(text(bytes))],
+  ['a clock', decodeClock],
+  ['a compact length', (bytes) => readShortVec(new ByteReader(bytes)), [OutOfBytes, InvalidShortVec]],
+  ['epoch rewards', decodeEpochRewards],
+  ['an epoch schedule', decodeEpochSchedule],
+  ['extensions', readExtensions],
+  ['fees', decodeFees],
+  ['the last restart slot', decodeLastRestartSlot],
+  ['a message', decodeMessage],
+  ['a mint', decodeMint],
+  ['the scale of a mint', decodeMintScale],
+  ['a multisig', decodeMultisig],
+  ['a nonce', decodeNonce],
+  ['recent blockhashes', decodeRecentBlockhashes],
+  ['rent', decodeRent],
+  ['rewards', decodeRewards],
+  ['a signature', (bytes) => parseSignature(text(bytes))],
+  ['slot hashes', decodeSlotHashes],
+  ['a slot history', decodeSlotHistory],
+  ['a stake', decodeStakeState],
+  ['a stake history', decodeStakeHistory],
+  ['a stored block', (bytes) => decodeConfirmedBlock(bytes, slot(1)), [InvalidProtobuf]],
+  ['a token account', decodeTokenAccount],
+  ['a transaction', decodeTransaction],
+  ['a transaction error', decodeTransactionError],
+  ['an update of a Geyser stream', decodeSubscribeUpdate, [InvalidProtobuf]],
+  ['a vote account', decodeVoteState],
+];
+
+const u64 = fc.bigInt(0n, U64_MAX);
+const sized = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });
+const key = sized(32).map(addressFromBytes);
+const hash = sized(32).map(blockhashFromBytes);
+
+const nonce: fc.Arbitrary<Nonce> = fc.record({
+  version: fc.constantFrom('legacy', 'current'),
+  data: fc.option(fc.record({ authority: key, durableNonce: hash, lamportsPerSignature: u64 })),
+});
+const account = fc.record({
+  lamports: u64.map(lamports),
+  data: fc.uint8Array({ maxLength: 50 }),
+  owner: key,
+  executable: fc.boolean(),
+  rentEpoch: u64,
+});
+
+/** A value, what it becomes, and what that is read as. */
+type RoundTrip = readonly [string, () => void];
+const roundTrip = <T>(name: string, values: fc.Arbitrary<T>, through: (value: T) => unknown): RoundTrip => [
+  name,
+  () =>
+    fc.assert(
+      fc.property(values, (value) => {
+        expect(through(value)).toEqual(value);
+      }),
+    ),
+];
+
+const roundTrips: readonly RoundTrip[] = [
+  roundTrip('a compact length', fc.nat(0xffff), (length) => {
+    const writer = new ByteWriter();
+    writeShortVec(writer, length);
+    return readShortVec(new ByteReader(writer.finish()));
+  }),
+  roundTrip('an address', sized(32), (bytes) => {
+    const parsed = parseAddress(addressFromBytes(bytes));
+    return 'address' in parsed && Uint8Array.from(addressBytes(parsed.address));
+  }),
+  roundTrip('a blockhash', sized(32), (bytes) => {
+    const parsed = parseBlockhash(blockhashFromBytes(bytes));
+    return 'blockhash' in parsed && Uint8Array.from(blockhashBytes(parsed.blockhash));
+  }),
+  roundTrip('a signature', sized(64), (bytes) => {
+    const parsed = parseSignature(signatureFromBytes(bytes));
+    return 'signature' in parsed && Uint8Array.from(signatureBytes(parsed.signature));
+  }),
+  roundTrip('a nonce', nonce, (value) => decodeNonce(encodeNonce(value))),
+  roundTrip('an account', fc.tuple(key, fc.option(account)), ([address, value]) => {
+    const writer = new ByteWriter();
+    writeAccount(writer, address, value);
+    return readAccount(new ByteReader(writer.finish()));
+  }),
+  roundTrip('the signatures of a transaction', fc.array(sized(64), { maxLength: 10 }), (signatures) => {
+    const message = Uint8Array.of(1, 0, 0, 0, ...new Uint8Array(32), 0);
+    const decoded = decodeTransaction(encodeTransaction(signatures, message));
+    return (
+      'transaction' in decoded &&
+      decoded.transaction.signatures.map(signatureBytes).map((s) => Uint8Array.from(s))
+    );
+  }),
+];
+
+describe('any bytes', () => {
+  it.each(decoders)('are read as %s or refused as documented', (_name, decode, errors = []) => {
+    fc.assert(
+      fc.property(anyBytes, (bytes) => {
+        try {
+          decode(bytes);
+        } catch (error) {
+          if (!errors.some((known) => error instanceof known)) throw error;
+        }
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});
+
+describe('a value that is written', () => {
+  it.each(roundTrips)('is read again: %s', (_name, holds) => {
+    holds();
+  });
+});
