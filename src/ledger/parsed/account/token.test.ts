@@ -30,6 +30,30 @@ describe('an account of a token program', () => {
     });
   });
 
+  it('shows amounts as of the time that the look-up says', () => {
+    const delegated = Uint8Array.from(account);
+    delegated[72] = 1;
+    delegated.fill(3, 76, 108);
+    delegated[121] = 21;
+    const scaledUiAmount = { multiplier: 2, newMultiplierEffectiveTimestamp: 100n, newMultiplier: 5 };
+    const mint = () => ({ decimals: 2, scaledUiAmount });
+    const amounts = (unixTimestamp?: bigint) => {
+      const known = unixTimestamp === undefined ? { mint } : { mint, unixTimestamp };
+      return shown(programs.token2022, delegated, known);
+    };
+    const uiAmounts = (amount: string, delegatedAmount: string) => ({
+      parsed: {
+        info: {
+          tokenAmount: { amount: '42', uiAmountString: amount },
+          delegatedAmount: { amount: '21', uiAmountString: delegatedAmount },
+        },
+      },
+    });
+    expect(amounts(99n)).toMatchObject(uiAmounts('0.84', '0.42'));
+    expect(amounts(100n)).toMatchObject(uiAmounts('2.1', '1.05'));
+    expect(amounts()).toMatchObject(uiAmounts('0.42', '0.21'));
+  });
+
   it('of wrapped SOL needs no look-up', () => {
     const native = Uint8Array.from(account);
     native.set(Buffer.from('069b8857feab8184fb687f634618c035dac439dc1aeb3b5598a0f00000000001', 'hex'));
