@@ -74,6 +74,8 @@ const upstreamPool = section({
 const websocket = section({
   connections_max: whole(1, 1_000_000).default(ws.connectionsMax),
   calls_in_flight_max: whole(1, 100_000).default(ws.callsInFlightMax),
+  calls_waiting_max: whole(0, 1_000_000).default(ws.callsWaitingMax),
+  calls_waiting_max_bytes: whole(0, 2_047 * MIB).default(ws.callsWaitingMaxBytes),
   all_calls_in_flight_max: whole(1, 1_000_000).default(ws.allCallsInFlightMax),
   queue_max_bytes: whole(64 * 1_024, 2_047 * MIB).default(ws.queueMaxBytes),
   queues_max_bytes: whole(MIB, 64 * 1_024 * MIB).default(ws.queuesMaxBytes),

@@ -2,13 +2,14 @@ import { RateLimiter } from '../access/rate-limit.ts';
 import type { Logger } from '../base/log.ts';
 import { createPipeline, type PipelineParts } from '../gateway/pipeline.ts';
 import { StreamGate } from '../gateway/session.ts';
+import type { TopicHubOptions } from '../gateway/topics.ts';
 import type { Network } from '../protocol/call.ts';
 import { envelopeLimits } from '../protocol/envelope.ts';
 import { healthRoutes, type ReadinessFacts } from '../servers/health.ts';
 import { HttpServer } from '../servers/http.ts';
 import { joinRoutes } from '../servers/http-route.ts';
 import { rpcRoutes } from '../servers/rpc/server.ts';
-import { WebSocketDialect } from '../servers/websocket/server.ts';
+import { WebSocketDialect, type WebSocketOptions, webSocketOptions } from '../servers/websocket/server.ts';
 import type { Access } from './access.ts';
 import type { Configuration } from './configuration.ts';
 import type { Upstreams } from './upstreams.ts';
@@ -31,7 +32,7 @@ function rpcDoor({ server, networks }: Configuration, parts: PipelineParts) {
 }
 
 function streamGate({ websocket }: Configuration, parts: PipelineParts, { feed }: Upstreams): StreamGate {
-  const topics = {
+  const topics: TopicHubOptions = {
     topicsMax: websocket.topicsMax,
     graceMs: websocket.topicGraceMs,
     openTimeoutMs: websocket.topicOpenTimeoutMs,
@@ -41,10 +42,14 @@ function streamGate({ websocket }: Configuration, parts: PipelineParts, { feed }
 }
 
 function webSocketDoor({ server, networks, websocket }: Configuration, gate: StreamGate, log: Logger) {
-  return new WebSocketDialect(gate, log, {
+  // Whole, so that an option which the configuration lacks does not compile.
+  const options: WebSocketOptions = {
+    path: webSocketOptions.path,
     network: networks.default,
     connectionsMax: websocket.connectionsMax,
     callsInFlightMax: websocket.callsInFlightMax,
+    callsWaitingMax: websocket.callsWaitingMax,
+    callsWaitingMaxBytes: websocket.callsWaitingMaxBytes,
     allCallsInFlightMax: websocket.allCallsInFlightMax,
     batchConcurrency: server.batchConcurrency,
     queueMaxBytes: websocket.queueMaxBytes,
@@ -55,7 +60,8 @@ function webSocketDoor({ server, networks, websocket }: Configuration, gate: Str
     closeTimeoutMs: websocket.closeTimeoutMs,
     lookIntervalMs: websocket.lookIntervalMs,
     envelope: { ...envelopeLimits, batchMax: server.batchCallsMax },
-  });
+  };
+  return new WebSocketDialect(gate, log, options);
 }
 
 /** Builds the doors; nothing listens yet. Keys share one rate limit and one usage over all of them. */
