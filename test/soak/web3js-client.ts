@@ -1,0 +1,55 @@
+import { Connection, PublicKey } from '@solana/web3.js';
+import { Heard, type Kind } from './heard.ts';
+import type { Watched } from './ledger-truth.ts';
+
+/** @solana/web3.js v1 as published. It offers no block subscription. */
+export class Web3jsClient {
+  readonly heard: Heard[] = [];
+  readonly #connection: Connection;
+
+  constructor(rpcUrl: string, wsEndpoint: string, { account, mentioned, program }: Watched) {
+    const connection = new Connection(rpcUrl, {
+      wsEndpoint,
+      commitment: 'confirmed',
+      disableRetryOnRateLimit: true,
+    });
+    this.#connection = connection;
+    const accounts = this.#heard('account');
+    connection.onAccountChange(new PublicKey(account), ({ lamports }, { slot }) =>
+      accounts.add(slot, account, String(lamports)),
+    );
+    const programs = this.#heard('program');
+    connection.onProgramAccountChange(
+      new PublicKey(program),
+      ({ accountId, accountInfo }, { slot }) =>
+        programs.add(slot, accountId.toBase58(), String(accountInfo.lamports)),
+      { commitment: 'confirmed', encoding: 'base64', filters: [{ dataSize: 0 }] },
+    );
+    const logs = this.#heard('logs');
+    connection.onLogs('all', ({ signature }, { slot }) => logs.add(slot, signature));
+    const mentions = this.#heard('mentions');
+    connection.onLogs(new PublicKey(mentioned), ({ signature }, { slot }) => mentions.add(slot, signature));
+    const slots = this.#heard('slot');
+    connection.onSlotChange(({ slot }) => slots.add(slot, String(slot)));
+    const roots = this.#heard('root');
+    connection.onRootChange((root) => roots.add(root, String(root)));
+    this.#heard('signature');
+  }
+
+  /** Waits for a transaction. */
+  expect(signature: string): void {
+    const heard = this.heard.find(({ kind }) => kind === 'signature')!;
+    this.#connection.onSignature(signature, (_result, { slot }) => heard.add(slot, signature), 'confirmed');
+  }
+
+  close(): void {
+    // It has no close of its own.
+    (this.#connection as unknown as { _rpcWebSocket: { close(): void } })._rpcWebSocket.close();
+  }
+
+  #heard(kind: Kind): Heard {
+    const heard = new Heard('web3.js v1', kind);
+    this.heard.push(heard);
+    return heard;
+  }
+}

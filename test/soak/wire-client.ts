@@ -1,0 +1,115 @@
+import { once } from 'node:events';
+import { WebSocket } from 'ws';
+import { Heard, type Kind } from './heard.ts';
+import type { Watched } from './ledger-truth.ts';
+
+type Context<Value> = { context: { slot: number }; value: Value };
+// biome-ignore lint/suspicious/noExplicitAny: each kind has a shape of its own
+type Result = any;
+
+/** Writes down what a notification of a kind tells. */
+const notes: Readonly<
+  Record<Exclude<Kind, 'signature'>, (heard: Heard, result: Result, watched: Watched) => void>
+> = {
+  account: (heard, { context, value }: Context<{ lamports: number }>, { account }) =>
+    heard.add(context.slot, account, String(value.lamports)),
+  program: (heard, { context, value }: Context<{ pubkey: string; account: { lamports: number } }>) =>
+    heard.add(context.slot, value.pubkey, String(value.account.lamports)),
+  logs: (heard, { context, value }: Context<{ signature: string }>) =>
+    heard.add(context.slot, value.signature),
+  mentions: (heard, { context, value }: Context<{ signature: string }>) =>
+    heard.add(context.slot, value.signature),
+  slot: (heard, { slot }: { slot: number }) => heard.add(slot, String(slot)),
+  root: (heard, slot: number) => heard.add(slot, String(slot)),
+  block: (heard, { value }: Context<{ slot: number }>) => heard.add(value.slot, String(value.slot)),
+};
+
+/** A client that looks at the wire, and so sees the ids of subscriptions. */
+export class WireClient {
+  readonly heard: Heard[] = [];
+  readonly #socket: WebSocket;
+  readonly #answers = new Map<number, (id: number) => void>();
+  readonly #listeners = new Map<number, (result: Result, id: number) => void>();
+  #nextId = 1;
+
+  private constructor(url: string) {
+    this.#socket = new WebSocket(url);
+    this.#socket.on('message', (data) => this.#take(JSON.parse(String(data))));
+    this.#socket.on('close', (code, reason) => {
+      for (const heard of this.heard) heard.ended ??= `closed with ${code} ${reason}`;
+    });
+  }
+
+  static async open(url: string, watched: Watched): Promise<WireClient> {
+    const client = new WireClient(url);
+    await once(client.#socket, 'open');
+    const { account, mentioned, program } = watched;
+    const commitment = 'confirmed';
+    const requests: Readonly<Record<Exclude<Kind, 'signature'>, readonly unknown[]>> = {
+      account: [account, { commitment, encoding: 'base64' }],
+      program: [program, { commitment, encoding: 'base64', filters: [{ dataSize: 0 }] }],
+      logs: ['all', { commitment }],
+      mentions: [{ mentions: [mentioned] }, { commitment }],
+      slot: [],
+      root: [],
+      block: ['all', { commitment, transactionDetails: 'signatures' }],
+    };
+    for (const [kind, params] of Object.entries(requests)) {
+      await client.#subscribe(kind as keyof typeof requests, params, watched);
+    }
+    client.heard.push(new Heard('wire', 'signature'));
+    return client;
+  }
+
+  /** Waits for a transaction. */
+  async expect(signature: string): Promise<void> {
+    const heard = this.heard.find(({ kind }) => kind === 'signature')!;
+    const id = await this.#request('signatureSubscribe', [signature, { commitment: 'confirmed' }]);
+    this.#listeners.set(id, ({ context }) => heard.add(context.slot, signature));
+  }
+
+  close(): void {
+    this.#socket.removeAllListeners('close');
+    this.#socket.close();
+  }
+
+  async #subscribe(
+    kind: Exclude<Kind, 'signature'>,
+    params: readonly unknown[],
+    watched: Watched,
+  ): Promise<void> {
+    const heard = new Heard('wire', kind);
+    this.heard.push(heard);
+    const method = kind === 'mentions' ? 'logsSubscribe' : `${kind}Subscribe`;
+    const id = await this.#request(method, params);
+    heard.id = id;
+    this.#listeners.set(id, (result, told) => {
+      heard.ids.add(told);
+      notes[kind](heard, result, watched);
+    });
+  }
+
+  #request(method: string, params: readonly unknown[]): Promise<number> {
+    const id = this.#nextId++;
+    this.#socket.send(JSON.stringify({ jsonrpc: '2.0', id, method, params }));
+    return new Promise((resolve) => this.#answers.set(id, resolve));
+  }
+
+  #take(message: {
+    id?: number;
+    result?: number;
+    error?: unknown;
+    params?: { result: Result; subscription: number };
+  }): void {
+    if (message.params !== undefined) {
+      const { result, subscription } = message.params;
+      const listener = this.#listeners.get(subscription);
+      if (listener !== undefined) listener(result, subscription);
+      // An id that nobody was given: every subscription is told of it.
+      else for (const heard of this.heard) heard.ids.add(subscription);
+      return;
+    }
+    if (message.error !== undefined) throw new Error(`the gateway answered ${JSON.stringify(message)}`);
+    this.#answers.get(message.id ?? 0)?.(message.result ?? -1);
+  }
+}
