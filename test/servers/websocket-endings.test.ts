@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { result, type Wire } from './start-door.ts';
 import { type Client, clientFrame, closeOf, WebSocketDoor } from './start-websocket-door.ts';
@@ -231,6 +232,31 @@ describe('bytes that are no frame of a client', () => {
     expect(close.code).toBe(code);
     expect(close.reason).toContain(reason);
     await gone();
+    expect(door.lines).toEqual([]);
+  });
+
+  it('of any kind, in any pieces, harm nobody else', async () => {
+    const witness = await door.connect();
+    const frame = fc
+      .tuple(fc.constantFrom(0x01, 0x02, 0x00, 0x80, 0x81, 0x82, 0x88, 0x89, 0x8a, 0xf1), fc.uint8Array())
+      .map(([first, payload]) => clientFrame(first, Buffer.from(payload)));
+    const call = fc
+      .constantFrom(CALL, SUBSCRIBE, '[]', '{')
+      .map((text) => clientFrame(0x81, Buffer.from(text)));
+    const garbage = fc.uint8Array({ maxLength: 40 }).map((bytes) => Buffer.from(bytes));
+    const stream = fc.array(fc.oneof(call, frame, garbage), { minLength: 1, maxLength: 12 });
+    await fc.assert(
+      fc.asyncProperty(stream, fc.integer({ min: 1, max: 300 }), async (frames, piece) => {
+        const wire = await door.shakenWire();
+        const bytes = Buffer.concat(frames);
+        for (let at = 0; at < bytes.length; at += piece) wire.socket.write(bytes.subarray(at, at + piece));
+        wire.socket.end();
+        await wire.ended();
+        expect(await witness.ask('getSlot')).toMatchObject({ id: 1 });
+      }),
+      { numRuns: 60 },
+    );
+    await expect.poll(() => door.webSocket.size).toBe(1);
     expect(door.lines).toEqual([]);
   });
 
