@@ -43,6 +43,7 @@ function geyserFeed({ configuration, nodes, pool, log }: Ground): PreferredFeed 
   return {
     serves: (kind) => geyserKinds.has(kind),
     open: (subscription, listener) => feed.open(subscription, listener),
+    position: () => feed.position(),
     close: () => feed.stop(),
   };
 }

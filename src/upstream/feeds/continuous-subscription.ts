@@ -63,18 +63,22 @@ export class ContinuousSubscription {
   /** It stands on a node, and whatever becomes of that is to be mended. */
   #settled = false;
 
-  /** @param onOver - called once, when nothing more is told. */
+  /**
+   * @param onOver - called once, when nothing more is told.
+   * @param continuity - what it remembers, when another feed had it before.
+   */
   constructor(
     around: Surroundings,
     subscription: PubsubSubscription,
     listener: FeedListener,
     onOver: () => void,
+    continuity: Continuity = continuityOf(subscription, around.limits.seenMax),
   ) {
     this.#around = around;
     this.#listener = listener;
     this.#onOver = onOver;
     this.#request = { kind: subscription.kind, params: upstreamParams(subscription) };
-    this.#continuity = continuityOf(subscription, around.limits.seenMax);
+    this.#continuity = continuity;
   }
 
   /**
@@ -89,7 +93,17 @@ export class ContinuousSubscription {
     const stand = await this.#settle(performance.now() + limits.openTimeoutMs, true);
     this.#opened = this.#position(stand);
     this.#settled = true;
-    if (isLost(stand)) void this.#move(stand);
+    if (isLost(stand)) void this.#move(this.#position(stand));
+  }
+
+  /**
+   * Takes over from a feed that cannot go on, as from a connection that was lost.
+   * @param opened - where the chain was when that feed opened it.
+   * @param from - the newest slot that it told to the end.
+   */
+  takeOver(opened: SlotInfo | null, from: SlotInfo | null): void {
+    this.#opened = opened;
+    void this.#move(from);
   }
 
   /** Ends it. Nothing is told after this. */
@@ -149,7 +163,7 @@ export class ContinuousSubscription {
       },
       lost: () => {
         stand.lost.abort();
-        if (this.#settled && this.#stand === stand) void this.#move(stand);
+        if (this.#settled && this.#stand === stand) void this.#move(this.#position(stand));
       },
     };
   }
@@ -190,10 +204,9 @@ export class ContinuousSubscription {
   }
 
   /** Its connection is gone: stands elsewhere, reads what was missed, and goes on. Never rejects. */
-  async #move(lost: Stand): Promise<void> {
+  async #move(from: SlotInfo | null): Promise<void> {
     const { moves, limits } = this.#around;
     const deadline = performance.now() + limits.gapTimeoutMs;
-    const from = this.#position(lost);
     this.#settled = false;
     try {
       for (;;) {

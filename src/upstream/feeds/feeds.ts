@@ -8,12 +8,14 @@ import type { NodeConfig } from '../node.ts';
 import type { NodeStatus } from '../pool.ts';
 import { BlockFollower } from './block-follower.ts';
 import { ChainReader } from './chain-reader.ts';
+import { continuityOf } from './gap/continuity-of.ts';
 import { type FeedLimits, feedLimits } from './limits.ts';
+import { openPreferred, type PositionedFeed } from './preferred-subscription.ts';
 import { PubsubFeed } from './pubsub-feed.ts';
 import type { PubsubNodeStatus } from './pubsub-nodes.ts';
 
 /** A feed that is asked before PubSub, for the kinds that it serves. */
-export interface PreferredFeed extends Feed {
+export interface PreferredFeed extends PositionedFeed {
   serves(kind: SubscriptionKind): boolean;
   close(): void;
 }
@@ -67,11 +69,25 @@ export function createFeed(options: FeedOptions): NetworkFeed {
   const openPlain = (subscription: Subscription, listener: FeedListener): Promise<() => void> =>
     isMadeOfBlocks(subscription) ? blocks.open(subscription, listener) : pubsub.open(subscription, listener);
 
+  /** What the preferred feed gives up goes on from PubSub, where PubSub has it. */
+  const openFrom = (
+    feed: PreferredFeed,
+    subscription: Subscription,
+    listener: FeedListener,
+  ): Promise<() => void> => {
+    if (isMadeOfBlocks(subscription) || !pubsub.any) return feed.open(subscription, listener);
+    const { kind } = subscription;
+    const onTakeOver = (): void =>
+      log.warn({ network, kind }, 'PubSub takes a subscription over from Geyser');
+    const continuity = continuityOf(subscription, limits.seenMax);
+    return openPreferred({ preferred: feed, pubsub, continuity, onTakeOver }, subscription, listener);
+  };
+
   return {
     async open(subscription, listener) {
       if (preferred?.serves(subscription.kind)) {
         try {
-          return await preferred.open(subscription, listener);
+          return await openFrom(preferred, subscription, listener);
         } catch (fault) {
           if (!isAway(fault)) throw fault;
           log.warn({ network, kind: subscription.kind }, 'the Geyser feed is away: PubSub takes its place');

@@ -3,8 +3,10 @@ import { Failure } from '../../protocol/errors.ts';
 import type { FeedListener } from '../../streams/feed.ts';
 import type { ChainReader } from './chain-reader.ts';
 import { ContinuousSubscription, type Surroundings } from './continuous-subscription.ts';
+import type { Continuity } from './gap/continuity.ts';
 import type { PubsubSubscription } from './gap/continuity-of.ts';
 import { type PubsubNodeStatus, PubsubNodes, type PubsubNodesOptions } from './pubsub-nodes.ts';
+import type { SlotInfo } from './slot-info.ts';
 
 export type PubsubFeedOptions = PubsubNodesOptions & Readonly<{ reader: ChainReader }>;
 
@@ -31,6 +33,11 @@ export class PubsubFeed {
     };
   }
 
+  /** Whether any node has PubSub at all. */
+  get any(): boolean {
+    return this.#around.nodes.any;
+  }
+
   /**
    * Begins to feed a subscription.
    * @returns what ends it.
@@ -50,6 +57,29 @@ export class PubsubFeed {
       continuous.close();
       throw fault;
     }
+    return () => continuous.close();
+  }
+
+  /**
+   * Goes on with a subscription where another feed left it. What was missed is told first; the listener's `fail`
+   * says when that cannot be.
+   * @param before.continuity - judged all that the other feed told.
+   * @returns what ends it.
+   */
+  takeOver(
+    subscription: PubsubSubscription,
+    listener: FeedListener,
+    before: Readonly<{ continuity: Continuity; opened: SlotInfo | null; from: SlotInfo | null }>,
+  ): () => void {
+    const continuous = new ContinuousSubscription(
+      this.#around,
+      subscription,
+      listener,
+      () => this.#open.delete(continuous),
+      before.continuity,
+    );
+    this.#open.add(continuous);
+    continuous.takeOver(before.opened, before.from);
     return () => continuous.close();
   }
 

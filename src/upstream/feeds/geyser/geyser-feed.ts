@@ -8,6 +8,7 @@ import type { Subscription } from '../../../protocol/subscriptions.ts';
 import type { Feed, FeedListener } from '../../../streams/feed.ts';
 import type { LedgerEvent } from '../../../streams/ledger-event.ts';
 import { LedgerNotifier } from '../../../streams/ledger-notifier.ts';
+import type { SlotInfo } from '../slot-info.ts';
 import { Arrivals, type Arrived, type DecisiveUpdate } from './arrivals.ts';
 import type { Ask } from './ask.ts';
 import { type GeyserLimits, geyserLimits } from './geyser-limits.ts';
@@ -16,6 +17,7 @@ import { LateSignatures } from './late-signatures.ts';
 import { LedgerEvents } from './ledger-events.ts';
 import { Mints } from './mints.ts';
 import { ParsedInterest } from './parsed-interest.ts';
+import { AckTimeout } from './request-acks.ts';
 import { filterCount, geyserKinds, unionOf } from './subscribe-union.ts';
 
 /** Reads the confirmed blocks of the slots from one to another, both included, in order. */
@@ -72,6 +74,9 @@ export class GeyserFeed implements Feed {
   readonly #entries = new Set<Entry>();
   #events: LedgerEvents;
   #run = new AbortController();
+  #position: SlotInfo | null = null;
+  /** After all servers were away, nobody waits for them again before this (`performance.now()`). */
+  #awayUntil = 0;
 
   constructor(options: GeyserFeedOptions) {
     this.#limits = { ...geyserLimits, ...options.limits };
@@ -89,7 +94,10 @@ export class GeyserFeed implements Feed {
         update: (update, at, node) => this.#arrivals.push({ update, at, node }),
         resumed: () => this.#arrivals.resumed(),
         refused: () => this.#failAll(({ slotsSeen }) => slotsSeen < PROVEN_SLOTS),
-        down: () => this.#failAll(() => true),
+        down: () => {
+          this.#rest();
+          this.#failAll(() => true);
+        },
       },
     );
     this.#arrivals = new Arrivals({
@@ -109,9 +117,11 @@ export class GeyserFeed implements Feed {
 
   /** @throws Failure UPSTREAM_UNAVAILABLE, also for kinds that are not fed and for more filters than servers take. */
   async open(subscription: Subscription, listener: FeedListener): Promise<() => void> {
-    if (!this.feeds(subscription) || !this.#hasRoomFor(subscription)) {
+    const isAway = performance.now() < this.#awayUntil;
+    if (isAway || !this.feeds(subscription) || !this.#hasRoomFor(subscription)) {
       throw new Failure('UPSTREAM_UNAVAILABLE');
     }
+    if (this.#entries.size === 0) this.#position = null;
     const entry: Entry = { subscription, listener, ends: [], slotsSeen: 0 };
     this.#entries.add(entry);
     await this.#learnRoot();
@@ -122,6 +132,7 @@ export class GeyserFeed implements Feed {
       await this.#link.changed();
     } catch (cause) {
       this.#end(entry);
+      if (cause instanceof AckTimeout) this.#rest();
       throw new Failure('UPSTREAM_UNAVAILABLE', { cause });
     }
     if (subscription.kind === 'signature' && this.#entries.has(entry)) {
@@ -130,9 +141,18 @@ export class GeyserFeed implements Feed {
     return () => this.#end(entry);
   }
 
+  /** The newest slot that was told to its end, also when the subscriptions have just been given up; null for none. */
+  position(): SlotInfo | null {
+    return this.#position;
+  }
+
   /** Ends the stream and every subscription, without a word to their listeners. */
   stop(): void {
     for (const entry of [...this.#entries]) this.#end(entry);
+  }
+
+  #rest(): void {
+    this.#awayUntil = performance.now() + this.#limits.reconnectMaxMs;
   }
 
   *#subscriptions(): Iterable<Subscription> {
@@ -263,8 +283,17 @@ export class GeyserFeed implements Feed {
   }
 
   #reached({ kind }: LedgerEvent): void {
-    if (kind === 'processed') this.#prove();
-    if (kind === 'processed' || kind === 'confirmed') this.#late.reached(kind);
-    if (kind === 'rooted') this.#late.reached('finalized');
+    switch (kind) {
+      case 'processed':
+        this.#position = this.#events.position;
+        this.#prove();
+        this.#late.reached('processed');
+        return;
+      case 'confirmed':
+        this.#late.reached('confirmed');
+        return;
+      case 'rooted':
+        this.#late.reached('finalized');
+    }
   }
 }

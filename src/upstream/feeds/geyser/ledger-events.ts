@@ -6,9 +6,12 @@ import type { AccountUpdate } from '../../../protocol/geyser/update/account.ts';
 import type { SlotStatus, SlotUpdate } from '../../../protocol/geyser/update/slot.ts';
 import type { TransactionUpdate } from '../../../protocol/geyser/update/transaction.ts';
 import type { LedgerEvent } from '../../../streams/ledger-event.ts';
+import type { SlotInfo } from '../slot-info.ts';
 
 /** Until a root was told. Source: Agave, `MAX_LOCKOUT_HISTORY`. */
 const ROOT_DISTANCE = 32n;
+
+const before = (slot: Slot): Slot => slotOf(slot > 0n ? slot - 1n : slot);
 
 /** The writes of an account in a slot that were told. Versions of two nodes have nothing to do with each other. */
 type Writes = { node: string; version: bigint; readonly signatures: Set<Signature | null> };
@@ -54,6 +57,13 @@ export class LedgerEvents {
 
   get processed(): Slot | null {
     return this.#processed;
+  }
+
+  /** The newest slot that was told to its end; null for none. */
+  get position(): SlotInfo | null {
+    const slot = this.#processed;
+    if (slot === null) return null;
+    return { slot, parent: this.#slots.get(slot)?.parent ?? before(slot), root: this.#rootAt(slot) };
   }
 
   /** Names a root before a server does. */
@@ -146,9 +156,11 @@ export class LedgerEvents {
   }
 
   #created(slot: Slot, told: ToldSlot, at: bigint): LedgerEvent {
-    const parent = told.parent ?? slotOf(slot > 0n ? slot - 1n : slot);
-    const root = this.#root ?? this.#knownRoot ?? slotOf(slot > ROOT_DISTANCE ? slot - ROOT_DISTANCE : 0n);
-    return { kind: 'created', slot, parent, root, at };
+    return { kind: 'created', slot, parent: told.parent ?? before(slot), root: this.#rootAt(slot), at };
+  }
+
+  #rootAt(slot: Slot): Slot {
+    return this.#root ?? this.#knownRoot ?? slotOf(slot > ROOT_DISTANCE ? slot - ROOT_DISTANCE : 0n);
   }
 
   /** Servers that do not tell of new banks tell of a slot for the first time when it is processed. */
@@ -163,11 +175,8 @@ export class LedgerEvents {
   /** Every slot of the chain is rooted in turn, also those whose turn was not told. */
   #rootedEvents(slot: Slot, at: bigint): LedgerEvent[] {
     const line: Slot[] = [slot];
-    const before = this.#root;
-    for (
-      let next = this.#slots.get(slot)?.parent ?? null;
-      next !== null && before !== null && next > before;
-    ) {
+    const last = this.#root;
+    for (let next = this.#slots.get(slot)?.parent ?? null; next !== null && last !== null && next > last; ) {
       line.push(next);
       next = this.#slots.get(next)?.parent ?? null;
     }
