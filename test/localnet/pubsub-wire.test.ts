@@ -292,6 +292,24 @@ describe('the limits of the PubSub of the embedded ledger', () => {
     await own.close();
   });
 
+  it('disconnect a client that only pings and does not read', async () => {
+    const own = await openPubsubRig({ queueMaxBytes: 4096 });
+    const [slow, quick] = await Promise.all([own.client(), own.client()]);
+    slow.socket.pause();
+    let gone = false;
+    void slow.closed.then(() => {
+      gone = true;
+    });
+    for (let pings = 1; pings < 1_000_000 && !gone; pings++) {
+      if (slow.socket.readyState === slow.socket.OPEN) slow.socket.ping('x'.repeat(125));
+      if (pings % 1000 === 0) await setImmediate();
+      if (pings % 100_000 === 0) slow.socket.resume();
+    }
+    expect(await slow.closed).toBe(1006);
+    await quick.silence();
+    await own.close();
+  });
+
   it('let go of everybody when the server stops', async () => {
     const own = await openPubsubRig();
     const client = await own.client();

@@ -53,10 +53,6 @@ export class PubsubConnection implements Holder {
       log: options.log,
     };
     socket.on('message', (data: Buffer) => this.#receive(data));
-    // Pongs go past the outbox: a client that only pings and never reads would fill the memory.
-    socket.on('ping', () => {
-      if (this.#outbox.queuedBytes > options.queueMaxBytes) this.#disconnect({});
-    });
     socket.on('close', () => {
       this.#isGone = true;
       void this.#lastAnswer.then(() => this.#leave());
