@@ -89,6 +89,18 @@ describe('an outbox', () => {
     expect(seen[0]?.last).toBe(seen[1]?.last);
   });
 
+  it('joins a long run of frames when a second socket sends it', async () => {
+    const pairs = [await pair(), await pair(), await pair()];
+    const seen = pairs.map(({ ours }) => countWrites(ours));
+    const outboxes = pairs.map(({ ours }) => new Outbox(ours, wide, never));
+    const shared = Array.from({ length: 8 }, (_, i) => Buffer.alloc(1000, i));
+    for (const frame of shared) for (const outbox of outboxes) outbox.push(frame);
+    const all = await Promise.all(pairs.map(({ client }) => read(client, 8000)));
+    for (const one of all) expect(one.equals(Buffer.concat(shared))).toBe(true);
+    expect(seen.map(({ writes }) => writes)).toEqual([8, 1, 1]);
+    expect(seen[1]?.last).toBe(seen[2]?.last);
+  });
+
   it('does not mix up sockets that get different frames', async () => {
     const [one, other] = [await pair(), await pair()];
     const outboxes = [new Outbox(one.ours, wide, never), new Outbox(other.ours, wide, never)];

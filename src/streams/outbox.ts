@@ -21,11 +21,6 @@ const ASKED_SHARE = 8;
 const turn = new FlushTurn();
 const lastRun = new JoinedRun();
 
-/**
- * Frames of up to this many bytes together are joined into one buffer. Above it, handing them over one by one is
- * cheaper than copying: measured with 4 and 8 frames of 500 to 16,000 bytes.
- */
-const JOIN_MAX_BYTES = 8192;
 /** A burst of more than this does not wait for the end of the turn. */
 const BURST_BYTES = 64 * 1024;
 
@@ -130,19 +125,25 @@ export class Outbox {
     const frames = this.#frames;
     const bytes = this.#bytes;
     this.#bytes = 0;
+    if (frames.length === 1 || bytes > BURST_BYTES) {
+      this.#writeEach(frames);
+      frames.length = 0;
+      return;
+    }
+    const { joined, spare } = lastRun.join(frames, bytes);
+    this.#frames = spare;
+    if (joined !== null) this.#socket.write(joined);
+    else this.#writeEach(frames);
+  }
+
+  #writeEach(frames: readonly Buffer[]): void {
     if (frames.length === 1) {
       this.#socket.write(frames[0]);
-      frames.length = 0;
-    } else if (bytes <= JOIN_MAX_BYTES) {
-      const { joined, spare } = lastRun.join(frames, bytes);
-      this.#frames = spare;
-      this.#socket.write(joined);
-    } else {
-      this.#socket.cork();
-      for (const frame of frames) this.#socket.write(frame);
-      this.#socket.uncork();
-      frames.length = 0;
+      return;
     }
+    this.#socket.cork();
+    for (const frame of frames) this.#socket.write(frame);
+    this.#socket.uncork();
   }
 
   #drained(): void {
