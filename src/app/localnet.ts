@@ -7,6 +7,7 @@ import type { Genesis } from '../localnet/node.ts';
 import { type LocalNodeOptions, type OpenLocalNode, openLocalNode } from '../localnet/open.ts';
 import { type PubsubServer, startPubsubServer } from '../localnet/pubsub/server.ts';
 import { writeValidatorLog } from './validator-log.ts';
+import { warpTo } from './warp.ts';
 
 export type LocalnetOptions = LocalNodeOptions &
   Readonly<{
@@ -15,6 +16,8 @@ export type LocalnetOptions = LocalNodeOptions &
     rpcPort: number;
     /** The faucet's own door; null, the default, for none, 0 takes a free port. */
     faucetPort?: number | null;
+    /** Empty blocks are made up to this slot before the doors open. Default 0. */
+    warpSlot?: number;
     /** How long to wait for a process that has the ledger open, and may be about to end. */
     inUseWaitMs: number;
     log: Logger;
@@ -118,6 +121,7 @@ export async function startLocalnet(settings: LocalnetOptions): Promise<Localnet
   const { host, rpcPort: _rpcPort, faucetPort: _faucetPort, inUseWaitMs, ...options } = settings;
   const node = await openWhenFree(options, inUseWaitMs);
   try {
+    await warpTo(node, BigInt(settings.warpSlot ?? 0));
     const faucet = await openFaucet(node, settings);
     const { rpc, pubsub } = await openDoors(node, settings).catch(async (error: unknown) => {
       await faucet?.close();

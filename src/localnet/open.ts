@@ -4,7 +4,7 @@ import type { Account } from '../ledger/account/account.ts';
 import type { Address } from '../ledger/address.ts';
 import type { Blockhash } from '../ledger/blockhash.ts';
 import type { Transaction } from '../ledger/transaction/transaction.ts';
-import type { Lamports } from '../ledger/units.ts';
+import type { Lamports, Slot } from '../ledger/units.ts';
 import type { LedgerEvent } from '../streams/ledger-event.ts';
 import { createLedger } from './create-ledger.ts';
 import { DiskBlocks } from './disk-blocks.ts';
@@ -60,6 +60,8 @@ export type LocalNodeOptions = Readonly<{
 
 /** An open ledger. */
 export interface OpenLocalNode extends LocalNode {
+  /** Highest slot that a crash of the machine cannot take back. */
+  readonly durableSlot: Slot;
   /** A transfer from the faucet, signed but not sent. */
   signAirdrop(to: Address, amount: Lamports, recentBlockhash: Blockhash): Transaction;
   /** Calls back after each slot that freezes. @returns what ends that. */

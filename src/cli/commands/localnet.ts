@@ -1,7 +1,11 @@
 import { ArgumentsError, parseArguments } from '../../app/configuration-arguments.ts';
 import { readGenesisFiles } from '../../app/genesis-files.ts';
 import type { Localnet, LocalnetOptions } from '../../app/localnet.ts';
-import { SLOTS_PER_EPOCH_MAX, localnetDefaults as usual } from '../../app/localnet-defaults.ts';
+import {
+  SLOTS_PER_EPOCH_MAX,
+  localnetDefaults as usual,
+  WARP_SLOT_MAX,
+} from '../../app/localnet-defaults.ts';
 import { ledgerProblemText } from '../../app/problem-text.ts';
 import { createLogger } from '../../base/log.ts';
 import { type Command, exitCodes, type Terminal, UsageError } from '../command.ts';
@@ -29,6 +33,7 @@ Options:
   --slot-ms MS                 length of a slot (default ${usual.slotMs})
   --faucet-sol SOL             what the faucet has to give (default ${usual.faucetSol})
   --faucet-port PORT           a door of the faucet's own, as of solana-test-validator (0 takes a free port)
+  --warp-slot SLOT             make empty blocks up to this slot first (${WARP_SLOT_MAX} at most)
   --limit-ledger-slots SLOTS   slots of history that are kept (default ${usual.historySlotsMax})
   --rpc-pubsub-enable-block-subscription, --rpc-pubsub-enable-vote-subscription
                                solana-test-validator asks for these; here both subscriptions are always on
@@ -59,6 +64,7 @@ const options = {
   'faucet-sol': { type: 'string' },
   'faucet-port': { type: 'string' },
   mint: { type: 'string' },
+  'warp-slot': { type: 'string', short: 'w' },
   'limit-ledger-slots': { type: 'string' },
   'rpc-pubsub-enable-block-subscription': { type: 'boolean' },
   'rpc-pubsub-enable-vote-subscription': { type: 'boolean' },
@@ -136,6 +142,7 @@ function readOptions(
     rpcPort: number('rpc-port', 0, 65_534, usual.rpcPort),
     slotsPerEpoch: number('slots-per-epoch', 32, SLOTS_PER_EPOCH_MAX, usual.slotsPerEpoch),
     ticksPerSlot: number('ticks-per-slot', 1, 65_535, usual.ticksPerSlot),
+    warpSlot: number('warp-slot', 0, WARP_SLOT_MAX, 0),
     slotMs: number('slot-ms', 10, 60_000, usual.slotMs),
     faucetSol: BigInt(number('faucet-sol', 0, 500_000_000, usual.faucetSol)),
     limits: { historySlotsMax: number('limit-ledger-slots', 200, 2 ** 48, usual.historySlotsMax) },

@@ -15,7 +15,7 @@ describe('options of solana-test-validator', () => {
     });
   });
 
-  it.each(['--clone', '-c', '--url', '-u', '--deactivate-feature', '--warp-slot', '--geyser-plugin-config'])(
+  it.each(['--clone', '-c', '--url', '-u', '--deactivate-feature', '--geyser-plugin-config'])(
     '%s is refused with the reason',
     (name) => {
       expect(() => withoutValidatorFlags([name, 'x'])).toThrow(UsageError);

@@ -43,7 +43,6 @@ const fates: ReadonlyMap<string, Fate> = new Map<string, Fate>([
     '--warp-slot',
     refused(1, 'the ledger has a block in every slot, and slots take their time: see --slot-ms'),
   ],
-  ['-w', refused(1, 'the ledger has a block in every slot, and slots take their time: see --slot-ms')],
   ['--geyser-plugin-config', refused(1, 'plugins are built for Agave and cannot be loaded')],
   ['--compute-unit-limit', refused(1, 'the VM has the limits of a real cluster')],
   ['--max-compute-units', refused(1, 'the VM has the limits of a real cluster')],
