@@ -16,6 +16,8 @@ import { lamports } from '../units.ts';
 import { integerOf, listOf, MalformedJson, objectOf, orNull, stringOf, u8Of, u64Of } from './read-json.ts';
 
 const U64_TEXT = /^\d{1,20}$/;
+/** Base58 of the longest inner instruction there may be. Source: Agave `MAX_INSTRUCTION_DATA_LEN`, 10 KiB. */
+const DATA_TEXT_MAX = 13_985;
 
 /** A base58 address. @throws MalformedJson */
 export function readAddress(value: JsonValue | undefined, what: string): Address {
@@ -26,7 +28,8 @@ export function readAddress(value: JsonValue | undefined, what: string): Address
 
 function readInnerInstruction(value: JsonValue): InnerInstruction {
   const { accounts, data, programIdIndex, stackHeight } = objectOf(value, 'an inner instruction');
-  const bytes = decodeBase58(stringOf(data, 'instruction data'));
+  const text = stringOf(data, 'instruction data');
+  const bytes = text.length > DATA_TEXT_MAX ? null : decodeBase58(text);
   if (bytes === null) throw new MalformedJson('instruction data');
   return {
     programIdIndex: u8Of(programIdIndex, 'a programIdIndex'),
