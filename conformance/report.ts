@@ -29,7 +29,10 @@ export function describeTotal(rows: readonly Row[]): string {
   const count = (kind: keyof typeof marks): number =>
     rows.filter(({ verdict }) => verdict.kind === kind).length;
   const methods = new Set(rows.map(({ plan }) => plan.method)).size;
-  return `${rows.length} calls of ${methods} methods: ${count('same')} same, ${count('different')} different, ${count('undecided')} undecided, ${count('unanswered')} unanswered\n`;
+  const kinds = (['same', 'different', 'undecided', 'unanswered'] as const).map(
+    (kind) => `${count(kind)} ${kind}`,
+  );
+  return `${rows.length} calls of ${methods} methods: ${kinds.join(', ')}\n`;
 }
 
 /** The whole run for programs. */
