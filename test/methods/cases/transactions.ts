@@ -29,7 +29,10 @@ const undecodable = (method: string): MethodCase[] => [
     method,
     'text that is too long',
     made(() => ['A'.repeat(1648), base64]),
-    invalid(/^base64 encoded solana_transaction::versioned::VersionedTransaction too large: 1648 bytes /),
+    invalid(
+      'base64 encoded solana_transaction::versioned::VersionedTransaction too large: 1648 bytes ' +
+        '(max: encoded/raw 1644/1232)',
+    ),
   ),
   refusal(
     method,
