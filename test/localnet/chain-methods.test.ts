@@ -119,7 +119,7 @@ describe('what never changes', () => {
     expect(await ledger.askRaw('getHealth', undefined)).toBe('"ok"');
     expect(await ledger.ask('getGenesisHash')).toBe(genesis.hash);
     expect(await ledger.ask('getIdentity')).toEqual({ identity });
-    expect(await ledger.ask('getVersion')).toEqual({ 'feature-set': 3640012085, 'solana-core': '4.1.0' });
+    expect(await ledger.ask('getVersion')).toEqual({ 'feature-set': 3345198602, 'solana-core': '4.1.0' });
     expect(await ledger.ask('getEpochSchedule')).toEqual({
       firstNormalEpoch: 0,
       firstNormalSlot: 0,
@@ -160,7 +160,7 @@ describe('getClusterNodes', () => {
       {
         pubkey: identity,
         version: '4.1.0',
-        featureSet: 3640012085,
+        featureSet: 3345198602,
         shredVersion: shredVersion(ledger.node.genesis.hash),
         tpu: null,
       },
