@@ -37,7 +37,9 @@ export async function openPreferred(
   const takeOver = (): void => {
     if (isEnded) return;
     onTakeOver();
-    end = pubsub.takeOver(subscription, listener, { continuity, opened, from: preferred.position() });
+    const from = preferred.position();
+    // Opened before any slot was told: then what was told last is as far back as anything is missing.
+    end = pubsub.takeOver(subscription, listener, { continuity, opened: opened ?? from, from });
   };
   const close = await preferred.open(subscription, {
     notify(result, last) {
