@@ -215,6 +215,11 @@ export class HttpServer {
   #upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
     // Those of node:http were taken off, and whoever takes over the connection brings its own.
     socket.on('error', ignore);
+    if (((socket as Connection)[underWay]?.size ?? 0) > 0) {
+      // Answers are still to come in HTTP, so nothing else may be spoken here.
+      if (!finishAnswers(socket)) socket.destroy();
+      return;
+    }
     const { path, query } = splitUrl(request.url ?? '/');
     const upgrade = this.#upgrades.find((one) => one.path === path);
     if (upgrade === undefined || this.draining || !hasFitHost(request)) {
@@ -252,15 +257,18 @@ const ignore = (): void => {};
  * if it had been refused. Then, or behind half an answer, the connection is closed without a word.
  */
 function onClientError(fault: NodeJS.ErrnoException, socket: Connection): void {
-  const responses = [...(socket[underWay] ?? [])];
-  const last = responses.findLast(({ req }) => req.complete);
-  if (last !== undefined && !socket.destroyed) {
-    if (!last.headersSent) last.setHeader('connection', 'close');
-    last.once('finish', () => (socket as Socket).destroySoon());
-    return;
-  }
-  if (responses.some(({ headersSent }) => headersSent)) socket.destroy();
+  if (finishAnswers(socket)) return;
+  if ([...(socket[underWay] ?? [])].some(({ headersSent }) => headersSent)) socket.destroy();
   else refuseSocket(socket as Socket, new Failure(codeOf(fault)));
+}
+
+/** Closes a connection once its whole requests are answered. @returns whether there are any. */
+function finishAnswers(socket: Connection): boolean {
+  const last = [...(socket[underWay] ?? [])].findLast(({ req }) => req.complete);
+  if (last === undefined || socket.destroyed) return false;
+  if (!last.headersSent) last.setHeader('connection', 'close');
+  last.once('finish', () => (socket as Socket).destroySoon());
+  return true;
 }
 
 /** One Host, which HTTP/1.0 may leave out (RFC 9112 §3.2). Names only one of two would believe are refused. */

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import WebSocket from 'ws';
 import { Failure } from '../../src/protocol/errors.ts';
 import { RpcError } from '../../src/protocol/rpc-error.ts';
-import { result } from './start-door.ts';
+import { rawPost, result } from './start-door.ts';
 import { clientFrame, handshake, readRefusal, WebSocketDoor } from './start-websocket-door.ts';
 
 const ACCOUNT = ['11111111111111111111111111111111', { commitment: 'confirmed' }];
@@ -20,6 +20,13 @@ async function restart(...options: ConstructorParameters<typeof WebSocketDoor>):
   await door.stop();
   door = await new WebSocketDoor(...options).listen();
 }
+
+/** How often a method was metered. */
+const requestsOf = (name: string): number =>
+  door.usage
+    .snapshot()
+    .filter(({ method }) => method === name)
+    .reduce((sum, { requests }) => sum + requests, 0);
 
 describe('a handshake', () => {
   it('succeeds with the key in the query, or as a bearer', async () => {
@@ -142,6 +149,24 @@ describe('a handshake', () => {
     wire.socket.write(Buffer.concat([Buffer.from(handshake(`/v1/ws?api-key=${key}`)), frame]));
     expect(await wire.until(/"id":1}$/)).toContain('{"jsonrpc":"2.0","result":{"params":null},"id":1}');
     wire.socket.destroy();
+  });
+
+  it('behind a call that is still being answered gets that answer, and nothing else', async () => {
+    const slow = Promise.withResolvers<void>();
+    door.answer = async () => {
+      await slow.promise;
+      return result('"late"');
+    };
+    const key = door.createKey();
+    const wire = door.wire();
+    wire.socket.write(rawPost(key, '{"jsonrpc":"2.0","id":1,"method":"getSlot"}'));
+    wire.socket.write(handshake(`/v1/ws?api-key=${key}`));
+    await expect.poll(() => door.asked.length).toBe(1);
+    slow.resolve();
+    const received = await wire.ended();
+    expect(received).toMatch(/^HTTP\/1\.1 200 [\s\S]*"late"/);
+    expect(received).not.toContain('101');
+    expect(door.webSocket.size).toBe(0);
   });
 
   it('that breaks off, or ends in the middle, leaves nothing behind', async () => {
@@ -398,6 +423,7 @@ describe('a message', () => {
     slow.resolve();
     await (await door.connect()).ask('getHealth');
     expect(door.asked.map(({ call }) => call.method)).toEqual(['getSlot', 'getHealth']);
+    expect(requestsOf('getSlot')).toBe(1);
   });
 
   it('may ask for all the subscriptions of the plan at once, as clients that come back do', async () => {
@@ -488,8 +514,7 @@ describe('a batch', () => {
     first.resolve();
     await (await door.connect()).ask('getHealth');
     expect(door.asked).toHaveLength(9);
-    const met = door.usage.drain().filter(({ method }) => method === 'getSlot');
-    expect(met.reduce((sum, { requests }) => sum + requests, 0)).toBe(8);
+    expect(requestsOf('getSlot')).toBe(8);
   });
 });
 

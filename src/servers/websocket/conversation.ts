@@ -133,7 +133,7 @@ export class Conversation {
     const hasPlace = typeof entered === 'boolean' ? entered : await entered;
     if (!hasPlace) return refusal(new Failure('OVERLOADED'), call.id);
     try {
-      return this.#peer.open ? await this.#ask(call) : silence;
+      return await this.#ask(call);
     } finally {
       this.#line.leave();
     }
