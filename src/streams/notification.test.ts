@@ -1,0 +1,48 @@
+import type { Writable } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import * as ws from 'ws';
+import { Notification } from './notification.ts';
+import { textFrame } from './text-frame.ts';
+
+/** Exported, but not in the types. */
+const { Receiver } = ws as unknown as { Receiver: new (options: { isServer: boolean }) => Writable };
+
+/** The text of a frame, read by a library. */
+function textOf(frame: Buffer): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const receiver = new Receiver({ isServer: false });
+    receiver.on('message', (data: Buffer, isBinary: boolean) => {
+      if (isBinary) reject(new Error('a binary frame'));
+      else resolve(data.toString());
+    });
+    receiver.on('error', reject);
+    receiver.write(frame);
+  });
+}
+
+describe('a text frame', () => {
+  it.each([0, 1, 125, 126, 127, 65_535, 65_536, 70_000])(
+    'of %i bytes is read as it was written',
+    async (length) => {
+      const text = 'é'.repeat(length >> 1) + 'x'.repeat(length & 1);
+      expect(await textOf(textFrame([Buffer.from(text)]))).toBe(text);
+      expect(await textOf(textFrame([Buffer.from('<'), Buffer.from(text)], '>'))).toBe(`<${text}>`);
+    },
+  );
+});
+
+describe('a notification', () => {
+  const result = '{"context":{"slot":1},"value":"é"}';
+  const notification = new Notification('accountNotification', Buffer.from(result));
+
+  it.each([1, 7, 4_294_967_296])('has the id %i of who reads it', async (id) => {
+    expect(await textOf(notification.frame(id))).toBe(
+      `{"jsonrpc":"2.0","method":"accountNotification","params":{"result":${result},"subscription":${id}}}`,
+    );
+  });
+
+  it('is one frame for all of one id', () => {
+    expect(notification.frame(5)).toBe(notification.frame(5));
+    expect(notification.frame(6).equals(notification.frame(5))).toBe(false);
+  });
+});
