@@ -31,6 +31,12 @@ export class Peer {
     return given;
   }
 
+  /** Waits until the client has read all that was sent. */
+  async read(): Promise<void> {
+    this.socket.ping();
+    await once(this.socket, 'pong');
+  }
+
   refuse({ id }: PubsubRequest, code: number, message: string): void {
     this.send({ jsonrpc: '2.0', error: { code, message }, id });
   }

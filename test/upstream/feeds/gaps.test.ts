@@ -1,0 +1,184 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { Recorder } from './listener.ts';
+import { obliging } from './mock/obliging.ts';
+import { type Scene, type SceneOptions, stage, subscriptionOf, until } from './stage.ts';
+
+const KEY = 'Vote111111111111111111111111111111111111111';
+const account = subscriptionOf('account', KEY, { commitment: 'confirmed', encoding: 'base64' });
+
+let scene: Scene;
+afterEach(() => scene.close());
+
+/** A feed over one obliging node, with a subscription that its listener hears. */
+async function open(
+  subscription: Parameters<Scene['feed']['open']>[0],
+  options: SceneOptions,
+): Promise<Recorder> {
+  scene = await stage([obliging], options);
+  const heard = new Recorder();
+  await scene.feed.open(subscription, heard);
+  return heard;
+}
+
+/** Cuts the connection for some slots, and waits until the subscription stands again and hears of the next slot. */
+async function cut(method: string, slots = 5): Promise<void> {
+  const [mock] = scene.mocks;
+  const before = mock!.count(method);
+  mock!.cut();
+  mock!.tick(slots);
+  await until(() => mock!.count(method) > before, `${method} again`);
+  for (const peer of mock!.peers) await peer.read();
+  mock!.tick();
+}
+
+const notify = (kind: string, result: unknown): void => {
+  for (const peer of scene.mocks[0]!.peers) peer.notify(kind, result);
+};
+const root = subscriptionOf('root');
+const state = (slot: number, lamports: number) => ({
+  context: { slot },
+  value: { lamports, data: ['', 'base64'], owner: KEY, executable: false, rentEpoch: 0, space: 0 },
+});
+const range = ([from, to]: readonly unknown[], tip: number): number[] =>
+  Array.from(
+    { length: Math.max(0, Math.min(Number(to), tip) - Number(from) + 1) },
+    (_, i) => Number(from) + i,
+  );
+
+describe('a gap', () => {
+  it('is filled once a node is asked that has come as far', async () => {
+    let asked = 0;
+    // The first answers are those of a node behind: short, without saying so.
+    const heard = await open(root, {
+      answer: (method, params) =>
+        method === 'getBlocks' ? range(params, asked++ < 2 ? 970 : 10_000) : undefined,
+    });
+    notify('root', 968);
+    await heard.until(({ raw }) => raw.length === 1, 'the first root');
+    await cut('rootSubscribe');
+    await heard.until(({ raw }) => raw.at(-1) === '974', 'the missed roots');
+    notify('root', 974);
+    notify('root', 975);
+    await heard.until(({ raw }) => raw.at(-1) === '975', 'the live root');
+    expect(heard.raw).toEqual(['968', '969', '970', '971', '972', '973', '974', '975']);
+    expect(asked).toBeGreaterThan(2);
+  });
+
+  it('is read before what comes live meanwhile is told', async () => {
+    const gate = Promise.withResolvers<void>();
+    let isOpen = false;
+    void gate.promise.then(() => {
+      isOpen = true;
+    });
+    const heard = await open(root, {
+      answer: (method, params) => (method === 'getBlocks' ? range(params, isOpen ? 10_000 : 0) : undefined),
+    });
+    notify('root', 968);
+    await cut('rootSubscribe', 1);
+    notify('root', 971);
+    await until(() => scene.asked.some(({ method }) => method === 'getBlocks'), 'the gap is read');
+    expect(heard.raw).toEqual(['968']);
+    gate.resolve();
+    await heard.until(({ raw }) => raw.length === 4, 'all of it');
+    expect(heard.raw).toEqual(['968', '969', '970', '971']);
+  });
+
+  it('that is longer than is read ends the subscription with a failure', async () => {
+    const heard = await open(root, { limits: { gapBlocksMax: 20 } });
+    await cut('rootSubscribe', 100);
+    await heard.until(({ failures }) => failures.length > 0, 'the failure');
+    expect(heard.failures).toMatchObject([{ code: 'UPSTREAM_UNAVAILABLE', facts: { network: 'devnet' } }]);
+    expect(scene.logged.join()).toContain('gave a subscription up');
+  });
+
+  it('during which more comes than is held ends the subscription with a failure', async () => {
+    const heard = await open(root, {
+      limits: { heldMax: 10 },
+      answer: (method) => (method === 'getBlocks' ? [] : undefined),
+    });
+    await cut('rootSubscribe', 1);
+    for (let slot = 970; slot < 990; slot++) notify('root', slot);
+    await heard.until(({ failures }) => failures.length > 0, 'the failure');
+    expect(heard.raw).toEqual([]);
+    await until(() => scene.mocks[0]!.count('rootUnsubscribe') === 1, 'it is given back');
+  });
+
+  it('in which nobody comes back ends the subscription with a failure', async () => {
+    const heard = await open(root, { limits: { gapTimeoutMs: 300 } });
+    await scene.mocks[0]!.close();
+    await heard.until(({ failures }) => failures.length > 0, 'the failure');
+    expect(heard.failures[0]?.code).toBe('UPSTREAM_UNAVAILABLE');
+  });
+
+  it('in which nothing changed tells nothing, whatever the order in which a node writes', async () => {
+    const { value } = state(1_006, 5);
+    const sorted = Object.fromEntries(Object.entries(value).sort());
+    const heard = await open(account, {
+      answer: (method) =>
+        method === 'getMultipleAccounts'
+          ? { context: { slot: 1_006, apiVersion: '4.0.0' }, value: [sorted] }
+          : undefined,
+    });
+    notify('account', state(1_000, 5));
+    await heard.until(({ raw }) => raw.length === 1, 'the first state');
+    await cut('accountSubscribe');
+    await until(() => scene.asked.some(({ method }) => method === 'getMultipleAccounts'), 'it is read again');
+    // What the read state holds already, and then what is newer.
+    notify('account', state(1_007, 6));
+    await heard.until(({ raw }) => raw.length === 2, 'the next state');
+    expect(heard.results.map(({ context }) => context.slot)).toEqual([1_000, 1_007]);
+  });
+
+  it('tells the state that an account has now, as PubSub writes it, and nothing older after it', async () => {
+    const heard = await open(account, {
+      answer: (method) =>
+        method === 'getMultipleAccounts'
+          ? { context: { slot: 1_006, apiVersion: '4.0.0' }, value: [state(1_006, 7).value] }
+          : undefined,
+    });
+    notify('account', state(1_000, 5));
+    await heard.until(({ raw }) => raw.length === 1, 'the first state');
+    await cut('accountSubscribe');
+    await heard.until(({ raw }) => raw.length === 2, 'the missed state');
+    notify('account', state(1_003, 6));
+    notify('account', state(1_006, 7));
+    notify('account', state(1_007, 8));
+    await heard.until(({ raw }) => raw.length === 3, 'the next state');
+    expect(heard.results).toEqual([state(1_000, 5), state(1_006, 7), state(1_007, 8)]);
+    const read = scene.asked.find(({ method }) => method === 'getMultipleAccounts');
+    expect(JSON.parse(read?.params?.toString() ?? '')[1]).toMatchObject({
+      commitment: 'confirmed',
+      minContextSlot: 1_006,
+    });
+  });
+
+  it('of an account that is gone tells the empty account', async () => {
+    const heard = await open(account, {
+      answer: (method) =>
+        method === 'getMultipleAccounts' ? { context: { slot: 1_004 }, value: [null] } : undefined,
+    });
+    notify('account', state(1_000, 5));
+    await heard.until(({ raw }) => raw.length === 1, 'the first state');
+    await cut('accountSubscribe');
+    await heard.until(({ raw }) => raw.length === 2, 'the missed state');
+    expect(heard.results[1].value).toEqual({
+      lamports: 0,
+      data: ['', 'base64'],
+      owner: '11111111111111111111111111111111',
+      executable: false,
+      rentEpoch: 0,
+      space: 0,
+    });
+  });
+
+  it('of votes is not made up for', async () => {
+    const heard = await open(subscriptionOf('vote'), {});
+    notify('vote', 1);
+    await heard.until(({ raw }) => raw.length === 1, 'the first vote');
+    await cut('voteSubscribe');
+    notify('vote', 3);
+    await heard.until(({ raw }) => raw.length === 2, 'votes again');
+    expect(heard.raw).toEqual(['1', '3']);
+    expect(scene.asked).toEqual([]);
+  });
+});
