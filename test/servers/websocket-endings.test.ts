@@ -323,6 +323,18 @@ describe('a message that is too large', () => {
     expect(closeOf(await inNumber.ended())).toEqual(tooLarge);
   });
 
+  it('is taken for one when it comes in tiny pieces, each of which takes room of its own', async () => {
+    const wire = await door.shakenWire(door.createKey(limits));
+    wire.socket.setNoDelay(true);
+    const bytes = clientFrame(0x81, Buffer.alloc(2_000, 0x20));
+    for (let at = 0; at < bytes.length - 1 && wire.socket.writable && wire.received === ''; at++) {
+      wire.socket.write(bytes.subarray(at, at + 1));
+      await new Promise(setImmediate);
+      await new Promise(setImmediate);
+    }
+    expect(closeOf(await wire.ended())).toEqual(tooLarge);
+  });
+
   it('may come in fragments, with pings between them', async () => {
     const wire = await door.shakenWire();
     const half = 20;

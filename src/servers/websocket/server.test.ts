@@ -1,0 +1,28 @@
+import type { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
+import { expect, it } from 'vitest';
+import { createLogger } from '../../base/log.ts';
+import type { Session, StreamDoor } from '../../streams/session.ts';
+import { WebSocketDialect } from './server.ts';
+
+it('gives the place of a client back that had gone before hands were shaken', () => {
+  const ended: string[] = [];
+  const session = {
+    limits: { subscriptionsMax: 1, messageMaxBytes: 1_000 },
+    close: () => ended.push('closed'),
+  } as unknown as Session;
+  const door: StreamDoor = { connect: () => session };
+  const dialect = new WebSocketDialect(
+    door,
+    createLogger('trace', (line) => ended.push(line)),
+  );
+  const headers = { upgrade: 'websocket', 'sec-websocket-version': '13' };
+  const request = {
+    method: 'GET',
+    headers: { ...headers, 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==' },
+  } as unknown as IncomingMessage;
+  const socket = new Socket();
+  socket.destroy();
+  dialect.accept(request, socket, Buffer.alloc(0), 'api-key=x');
+  expect([ended, dialect.size]).toEqual([['closed'], 0]);
+});
