@@ -1,6 +1,6 @@
 import type { ByteReader, ByteWriter } from '../base/bytes.ts';
 import { addressBytes, addressFromBytes } from '../ledger/address.ts';
-import { type BlockReward, rewardTypes } from '../ledger/block-reward.ts';
+import type { BlockReward, RewardType } from '../ledger/block-reward.ts';
 import { lamports } from '../ledger/units.ts';
 import type { SlotRecord } from './slot-record.ts';
 import { CorruptRecord } from './transaction-codec.ts';
@@ -10,6 +10,8 @@ type Rewards = Pick<SlotRecord, 'rewards' | 'numRewardPartitions'>;
 /** Stands where older records have their count, which never was so high. */
 const TYPED = 0xffff_ffff;
 const NONE = 0xff;
+/** Positions are what is stored: more may only be added at the end. */
+const types: readonly RewardType[] = ['Fee', 'Rent', 'Staking', 'Voting', 'VATDebit'];
 
 /**
  * Writes what a block paid, as the last part of the block:
@@ -29,7 +31,7 @@ export function writeRewards(writer: ByteWriter, { rewards, numRewardPartitions 
     .u32(rewards.length);
   for (const { pubkey, lamports: paid, postBalance, rewardType, commission } of rewards) {
     writer.bytes(addressBytes(pubkey)).i64(paid).u64(postBalance);
-    writer.u8(rewardType === null ? NONE : rewardTypes.indexOf(rewardType)).u8(commission ?? NONE);
+    writer.u8(rewardType === null ? NONE : types.indexOf(rewardType)).u8(commission ?? NONE);
   }
 }
 
@@ -65,7 +67,7 @@ const readFee = (reader: ByteReader): BlockReward => ({
 function readReward(reader: ByteReader): BlockReward {
   const fee = readFee(reader);
   const [type, commission] = [reader.u8(), reader.u8()];
-  const rewardType = type === NONE ? null : rewardTypes[type];
+  const rewardType = type === NONE ? null : types[type];
   if (rewardType === undefined) throw new CorruptRecord('a stored slot record cannot be read');
   return { ...fee, rewardType, commission: commission === NONE ? null : commission };
 }

@@ -33,6 +33,8 @@ export const seeds: readonly Uint8Array[] = [
   `[[${KEY},${KEY}],${CONFIG}]`,
   `[${KEY},{"filters":${FILTERS},"withContext":true,"sortResults":false,"encoding":"jsonParsed"}]`,
   `[${KEY},{"mint":${KEY}},${CONFIG}]`,
+  `[${KEY},{"transactionDetails":"full","limit":5,"paginationToken":"7:1","filters":{"slot":{"gte":5},"status":"failed"}}]`,
+  '[{"identity":null,"range":{"firstSlot":1,"lastSlot":5}}]',
   '[18446744073709551615,5000]',
   '[1.5e300,{"identity":null}]',
   '[{"votePubkey":null,"keepUnstakedDelinquents":true,"delinquentSlotDistance":1}]',
