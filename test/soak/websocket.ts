@@ -100,7 +100,8 @@ class Traffic {
   async send(expect: (signature: string) => Promise<void>): Promise<void> {
     const count = this.#count++;
     const recipient = this.recipients[count % this.recipients.length]!;
-    const lamports = count % 7 === 6 ? 100_000 * LAMPORTS_PER_SOL : 1_000 + count;
+    // No two alike: equal transactions have one signature.
+    const lamports = (count % 7 === 6 ? 100_000 * LAMPORTS_PER_SOL : 1_000) + count;
     const transfer = { fromPubkey: this.payer.publicKey, toPubkey: recipient.publicKey, lamports };
     const transaction = new Transaction({ recentBlockhash: this.#blockhash, feePayer: this.payer.publicKey });
     transaction.add(SystemProgram.transfer(transfer)).sign(this.payer);

@@ -7,6 +7,8 @@ type Context<Value> = { context: { slot: number }; value: Value };
 // biome-ignore lint/suspicious/noExplicitAny: each kind has a shape of its own
 type Result = any;
 
+type Listener = (result: Result, id: number) => void;
+
 /** Writes down what a notification of a kind tells. */
 const notes: Readonly<
   Record<Exclude<Kind, 'signature'>, (heard: Heard, result: Result, watched: Watched) => void>
@@ -29,7 +31,7 @@ export class WireClient {
   readonly heard: Heard[] = [];
   readonly #socket: WebSocket;
   readonly #answers = new Map<number, (id: number) => void>();
-  readonly #listeners = new Map<number, (result: Result, id: number) => void>();
+  readonly #listeners = new Map<number, Listener>();
   #nextId = 1;
 
   private constructor(url: string) {
@@ -64,8 +66,9 @@ export class WireClient {
   /** Waits for a transaction. */
   async expect(signature: string): Promise<void> {
     const heard = this.heard.find(({ kind }) => kind === 'signature')!;
-    const id = await this.#request('signatureSubscribe', [signature, { commitment: 'confirmed' }]);
-    this.#listeners.set(id, ({ context }) => heard.add(context.slot, signature));
+    await this.#request('signatureSubscribe', [signature, { commitment: 'confirmed' }], ({ context }) =>
+      heard.add(context.slot, signature),
+    );
   }
 
   close(): void {
@@ -81,18 +84,22 @@ export class WireClient {
     const heard = new Heard('wire', kind);
     this.heard.push(heard);
     const method = kind === 'mentions' ? 'logsSubscribe' : `${kind}Subscribe`;
-    const id = await this.#request(method, params);
-    heard.id = id;
-    this.#listeners.set(id, (result, told) => {
+    heard.id = await this.#request(method, params, (result, told) => {
       heard.ids.add(told);
       notes[kind](heard, result, watched);
     });
   }
 
-  #request(method: string, params: readonly unknown[]): Promise<number> {
-    const id = this.#nextId++;
-    this.#socket.send(JSON.stringify({ jsonrpc: '2.0', id, method, params }));
-    return new Promise((resolve) => this.#answers.set(id, resolve));
+  #request(method: string, params: readonly unknown[], listener: Listener): Promise<number> {
+    const request = this.#nextId++;
+    this.#socket.send(JSON.stringify({ jsonrpc: '2.0', id: request, method, params }));
+    return new Promise((resolve) =>
+      this.#answers.set(request, (id) => {
+        // At once: a notification may stand right behind the acknowledgement.
+        this.#listeners.set(id, listener);
+        resolve(id);
+      }),
+    );
   }
 
   #take(message: {
