@@ -1,0 +1,30 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type JsonValue, parseJson, writeJson } from '../../src/base/json.ts';
+import { readMeta } from '../../src/ledger/encoding/read-ui-meta.ts';
+import { encodeMeta } from '../../src/ledger/encoding/ui-meta.ts';
+
+/** Needs ../shared/data/rest/getTransaction/tx-parser: mainnet getTransaction results, encoding json. */
+const folder = join(import.meta.dirname, '../../../shared/data/rest/getTransaction/tx-parser');
+const present = existsSync(folder);
+
+type Meta = { readonly [name: string]: JsonValue };
+
+const recorded: [string, Meta][] = present
+  ? readdirSync(folder).map((file) => {
+      const [answer] = parseJson(readFileSync(join(folder, file), 'utf8')) as [{ meta: Meta }];
+      return [file, answer.meta];
+    })
+  : [];
+
+describe.skipIf(!present)('metas that a node answered (../shared/data, tx-parser)', () => {
+  it.each(recorded)('%s is read and written again as it was', (_file, meta) => {
+    const written = writeJson(encodeMeta(readMeta(meta), { parsedWith: null, showRewards: true }));
+    // Old nodes wrote null for what was not recorded where newer ones leave it out.
+    const told = Object.fromEntries(
+      Object.entries(meta).filter(([name, value]) => name !== 'returnData' || value !== null),
+    );
+    expect(parseJson(written)).toEqual(told);
+  });
+});
