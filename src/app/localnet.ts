@@ -116,6 +116,15 @@ async function openFaucet(
   });
 }
 
+/** The ledger answers without that file too. */
+function leaveValidatorLog({ ledgerDir, host, log }: LocalnetOptions, genesis: Genesis, port: number): void {
+  try {
+    writeValidatorLog(ledgerDir, genesis, `${host}:${port}`, new Date());
+  } catch (error) {
+    log.warn({ err: error, dir: ledgerDir }, 'validator.log cannot be written');
+  }
+}
+
 /** Opens the ledger and its doors. @throws Error when the ledger or a port cannot be had. */
 export async function startLocalnet(settings: LocalnetOptions): Promise<Localnet> {
   const { host, rpcPort: _rpcPort, faucetPort: _faucetPort, inUseWaitMs, ...options } = settings;
@@ -134,7 +143,7 @@ export async function startLocalnet(settings: LocalnetOptions): Promise<Localnet
     };
     const { genesis } = node;
     const tip = () => node.bank('processed').slot;
-    writeValidatorLog(options.ledgerDir, genesis, `${host}:${rpc.port}`, new Date());
+    leaveValidatorLog(settings, genesis, rpc.port);
     const ports = { rpcPort: rpc.port, pubsubPort: pubsub.port, faucetPort: faucet?.port ?? null };
     return { ...ports, genesis, tip, stop };
   } catch (error) {
