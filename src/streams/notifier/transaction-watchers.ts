@@ -69,11 +69,13 @@ export class TransactionWatchers {
   }
 
   wants(told: ToldTransaction): boolean {
+    if (this.isEmpty) return false;
     for (const watcher of this.#candidates(told)) if (matches(watcher.filter, told)) return true;
     return false;
   }
 
   tell(told: ToldTransaction): void {
+    if (this.isEmpty) return;
     for (const { filter, shape, listener } of this.#candidates(told)) {
       if (!matches(filter, told)) continue;
       const result = told.result(shape);
