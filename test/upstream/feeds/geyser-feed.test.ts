@@ -266,6 +266,9 @@ describe('a Geyser feed', () => {
       commitment: 'processed',
       encoding: 'jsonParsed',
     });
+    const plain = await rig.open(watch(other));
+    const { promise, resolve: answer } = Promise.withResolvers<void>();
+    rig.hold(promise);
     const tokens = (amount: number): Uint8Array => {
       const data = Buffer.alloc(165);
       data.set(addressBytes(mint), 0);
@@ -282,7 +285,13 @@ describe('a Geyser feed', () => {
     server.tell(
       accountIs(101, address, account(1, tokens(3_500_000), programs.token), 3, signatureOf(first)),
     );
-    await heard.count(3);
+    server.tell(accountIs(101, other, account(5), 4, signatureOf(first)));
+    const pings = server.pings.length;
+    server.tell({ ping: {} });
+    await server.until(() => server.pings.length > pings);
+    expect([heard.results, plain.results]).toEqual([[], []]);
+    answer();
+    await plain.count(1);
     expect(heard.results.map(({ value }) => value.data.parsed.info.tokenAmount.uiAmountString)).toEqual([
       '1.5',
       '2.5',

@@ -53,6 +53,7 @@ export class GrpcStream {
   readonly #stream: ClientHttp2Stream;
   readonly #connectTimer: NodeJS.Timeout;
   readonly #pingTimer: NodeJS.Timeout;
+  #pongTimer: NodeJS.Timeout | null = null;
   #status: GrpcStatus | null = null;
   #ended = false;
 
@@ -133,9 +134,15 @@ export class GrpcStream {
   }
 
   #ping(): void {
-    const late = setTimeout(() => this.#end(unavailable('no answer to a ping')), this.#options.pongTimeoutMs);
-    const isSent = !this.#session.connecting && this.#session.ping(() => clearTimeout(late));
-    if (!isSent) clearTimeout(late);
+    if (this.#session.connecting || this.#pongTimer !== null) return;
+    if (!this.#session.ping(() => this.#endPong())) return;
+    const { pongTimeoutMs } = this.#options;
+    this.#pongTimer = setTimeout(() => this.#end(unavailable('no answer to a ping')), pongTimeoutMs);
+  }
+
+  #endPong(): void {
+    if (this.#pongTimer !== null) clearTimeout(this.#pongTimer);
+    this.#pongTimer = null;
   }
 
   #end(status: GrpcStatus): void {
@@ -149,6 +156,7 @@ export class GrpcStream {
     this.#ended = true;
     clearTimeout(this.#connectTimer);
     clearInterval(this.#pingTimer);
+    this.#endPong();
     this.#stream.close(constants.NGHTTP2_CANCEL);
     this.#session.destroy();
   }
