@@ -45,7 +45,8 @@ export type WritableJson =
   | { readonly [name: string]: WritableJson };
 
 const INTEGER = /^-?\d+$/;
-const LONG_DIGITS = /\d{16}/;
+/** An integer that may be too long for a double, where a number may stand: most long digits are inside strings. */
+const LONG_INTEGER = /(?:^|[[,:\s])-?\d{16}/;
 
 function exactInteger(_name: string, value: unknown, context?: { source?: string }): unknown {
   if (typeof value !== 'number' || Number.isSafeInteger(value)) return value;
@@ -58,7 +59,7 @@ function exactInteger(_name: string, value: unknown, context?: { source?: string
  * @throws SyntaxError when the text is not JSON.
  */
 export function parseJson(text: string): JsonValue {
-  return LONG_DIGITS.test(text) ? JSON.parse(text, exactInteger) : JSON.parse(text);
+  return LONG_INTEGER.test(text) ? JSON.parse(text, exactInteger) : JSON.parse(text);
 }
 
 function writeObject(value: { readonly [name: string]: WritableJson }): string {

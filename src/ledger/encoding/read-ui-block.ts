@@ -47,35 +47,55 @@ function readExecuted(text: string): ExecutedTransaction | null {
   return { transaction: decoded.transaction, meta: readMeta(meta ?? null) };
 }
 
-/**
- * Transaction by transaction, because numbers are parsed exactly at several times the cost where a text has long
- * ones, and few transactions do.
- */
-function readTransactions(bytes: Buffer): (ExecutedTransaction | null)[] {
-  const read: (ExecutedTransaction | null)[] = [];
-  const end = scanArray(bytes, 0, DEPTH_MAX, read, (list, from, to) => {
-    list.push(readExecuted(bytes.toString('utf8', from, to)));
-  });
+/** Where each transaction stands. */
+function transactionSpans(bytes: Buffer): [from: number, to: number][] {
+  const spans: [number, number][] = [];
+  const end = scanArray(bytes, 0, DEPTH_MAX, spans, (list, from, to) => list.push([from, to]));
   if (end === MALFORMED) throw new MalformedJson('transactions');
-  return read;
+  return spans;
 }
 
+/** So many transactions are read in about a millisecond. */
+const TRANSACTIONS_AT_ONCE = 8;
+
 /**
- * Reads the result of getBlock with encoding `base64` and details `full`: the inverse of `encodeBlock`.
+ * Reads the result of getBlock with encoding `base64` and details `full`, a few transactions with each step, so
+ * that whoever steps may do something else between: a large block takes a good part of a second.
  * @param bytes - raw JSON.
  * @param slot - that was asked for: the answer does not tell it.
  * @throws MalformedJson, or SyntaxError, when it is something else.
  */
-export function readBlock(bytes: Buffer, slot: Slot): BlockRead {
+export function* readingBlock(bytes: Buffer, slot: Slot): Generator<void, BlockRead> {
   const members = membersOf(bytes);
+  const list = members.get('transactions') ?? Buffer.alloc(0);
+  const spans = transactionSpans(list);
+  const transactions: ExecutedTransaction[] = [];
+  yield;
+  // One by one, because numbers are parsed exactly at several times the cost where a text has long ones.
+  for (const [at, [from, to]] of spans.entries()) {
+    const executed = readExecuted(list.toString('utf8', from, to));
+    if (executed !== null) transactions.push(executed);
+    if (at % TRANSACTIONS_AT_ONCE === 0) yield;
+  }
+  return { block: blockOf(members, slot, transactions), undecodable: spans.length - transactions.length };
+}
+
+/** The same in one go: the inverse of `encodeBlock`. @throws MalformedJson, SyntaxError */
+export function readBlock(bytes: Buffer, slot: Slot): BlockRead {
+  const reading = readingBlock(bytes, slot);
+  for (;;) {
+    const step = reading.next();
+    if (step.done) return step.value;
+  }
+}
+
+function blockOf(members: Members, slot: Slot, transactions: readonly ExecutedTransaction[]): Block {
   const member = (name: string): JsonValue | undefined => {
     const raw = members.get(name);
     return raw === undefined ? undefined : parseJson(raw.toString('utf8'));
   };
-  const all = readTransactions(members.get('transactions') ?? Buffer.alloc(0));
-  const transactions = all.filter((one) => one !== null);
   const partitions = orNull(member('numRewardPartitions'), (count) => u64Of(count, 'numRewardPartitions'));
-  const block: Block = {
+  return {
     slot,
     parentSlot: slotOf(u64Of(member('parentSlot'), 'a parentSlot')),
     blockhash: readBlockhash(member('blockhash')),
@@ -86,5 +106,4 @@ export function readBlock(bytes: Buffer, slot: Slot): BlockRead {
     rewards: orNull(member('rewards'), readRewards) ?? [],
     ...(partitions !== null && { numRewardPartitions: partitions }),
   };
-  return { block, undecodable: all.length - transactions.length };
 }

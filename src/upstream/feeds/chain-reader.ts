@@ -1,10 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { type JsonValue, parseJson, type WritableJson, writeJson } from '../../base/json.ts';
 import type { Logger } from '../../base/log.ts';
 import { Lru } from '../../base/lru.ts';
 import { Turnstile } from '../../base/turnstile.ts';
 import type { Block } from '../../ledger/block.ts';
-import { readBlock } from '../../ledger/encoding/read-ui-block.ts';
+import { type BlockRead, readingBlock } from '../../ledger/encoding/read-ui-block.ts';
 import { type Slot, slot as slotOf } from '../../ledger/units.ts';
 import type { Answer, Network, Source } from '../../protocol/call.ts';
 import type { Commitment } from '../../protocol/commitment.ts';
@@ -40,6 +40,16 @@ const PAUSE_MS = 150;
 
 const isSlotList = (value: JsonValue): value is number[] =>
   Array.isArray(value) && value.every((one) => typeof one === 'number' && Number.isSafeInteger(one));
+
+/** Reads a block without keeping everybody else waiting. */
+async function readSlowly(body: Buffer, slot: Slot): Promise<BlockRead> {
+  const reading = readingBlock(body, slot);
+  for (;;) {
+    const step = reading.next();
+    if (step.done) return step.value;
+    await nextTurn();
+  }
+}
 
 /** Reads the chain of one network through the pool. Equal questions that are under way are asked once. */
 export class ChainReader {
@@ -136,7 +146,7 @@ export class ChainReader {
       commitment: 'confirmed',
       maxSupportedTransactionVersion: VERSION_MAX,
     };
-    const { block, undecodable } = readBlock(await this.ask('getBlock', [slot, config]), slot);
+    const { block, undecodable } = await readSlowly(await this.ask('getBlock', [slot, config]), slot);
     if (undecodable > 0) {
       this.#options.log.warn(
         { slot: Number(slot), undecodable },

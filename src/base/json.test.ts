@@ -1,0 +1,46 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type JsonValue, parseJson } from './json.ts';
+
+const number = (text: string): JsonValue => parseJson(text);
+
+describe('parseJson', () => {
+  it.each([
+    ['18446744073709551615', 18_446_744_073_709_551_615n],
+    ['-9223372036854775808', -9_223_372_036_854_775_808n],
+    [' 9007199254740993', 9_007_199_254_740_993n],
+    ['9007199254740991', 9_007_199_254_740_991],
+    ['1e16', 1e16],
+    ['0.12345678901234567890', 0.12345678901234568],
+  ])('reads %s exactly', (text, value) => {
+    expect(number(text)).toBe(value);
+    for (const around of [
+      `[${text}]`,
+      `{"a":${text}}`,
+      `[1,${text},2]`,
+      `{"a":[\n${text}\t]}`,
+      `["x",{"b": ${text}}]`,
+    ]) {
+      expect(
+        JSON.stringify(parseJson(around), (_, one) => (typeof one === 'bigint' ? `${one}n` : one)),
+      ).toContain(typeof value === 'bigint' ? `${value}n` : String(value));
+    }
+  });
+
+  it('leaves digits in strings alone', () => {
+    expect(parseJson('{"amount":"18446744073709551615","b":", 18446744073709551615"}')).toEqual({
+      amount: '18446744073709551615',
+      b: ', 18446744073709551615',
+    });
+  });
+
+  it('gives what JSON.parse gives, but for the digits that it rounds', () => {
+    const rounded = (value: JsonValue): unknown =>
+      JSON.parse(JSON.stringify(value, (_, one) => (typeof one === 'bigint' ? Number(one) : one)));
+    fc.assert(
+      fc.property(fc.json(), (text) => {
+        expect(rounded(parseJson(text))).toEqual(JSON.parse(JSON.stringify(JSON.parse(text))));
+      }),
+    );
+  });
+});
