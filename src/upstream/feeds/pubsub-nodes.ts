@@ -160,7 +160,10 @@ export class PubsubNodes {
     const stateOf = ({ node }: Place): NodeState => states.get(node.name) ?? 'unknown';
     const open = this.#places.filter(
       (place) =>
-        place.restingUntil <= now && !passed.has(place.node.name) && stateOf(place) !== 'wrong-chain',
+        place.restingUntil <= now &&
+        !passed.has(place.node.name) &&
+        stateOf(place) !== 'wrong-chain' &&
+        this.#hasRoom(place),
     );
     const good = open.filter((place) => stateOf(place) === 'healthy' || stateOf(place) === 'unknown');
     const calm = good.filter((place) => !this.#isTroubled(place, now));
@@ -179,6 +182,12 @@ export class PubsubNodes {
     const { network, status } = this.#options;
     const known = status().filter((node) => node.network === network);
     return new Map(known.map(({ name, state }) => [name, state]));
+  }
+
+  #hasRoom({ connections }: Place): boolean {
+    const { connectionSubscriptionsMax, nodeConnectionsMax } = this.#options.limits;
+    if (connections.size < nodeConnectionsMax) return true;
+    return [...connections].some(({ load }) => load < connectionSubscriptionsMax);
   }
 
   /** One with room; else a new one; null when the node is full. */

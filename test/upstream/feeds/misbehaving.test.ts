@@ -84,6 +84,16 @@ describe('a feed over nodes', () => {
     expect(mocks[0]?.peers.size).toBe(3);
   });
 
+  it('spreads what one node has no room for, and says so when none has', async () => {
+    const limits = { connectionSubscriptionsMax: 2, nodeConnectionsMax: 1, openTimeoutMs: 300 };
+    const { feed, mocks } = await set([obliging, obliging], { limits });
+    const root = subscriptionOf('root');
+    await feed.open(vote, new Recorder());
+    await feed.open(account, new Recorder());
+    expect(mocks.map((mock) => mock.count('voteSubscribe') + mock.count('accountSubscribe'))).toEqual([1, 1]);
+    expect(await refusal(feed.open(root, new Recorder()))).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
+  });
+
   it.each([
     ['never acknowledges', mute],
     ['answers another request', misnaming],
