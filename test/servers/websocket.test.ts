@@ -537,6 +537,8 @@ describe('a connection that is closed by its client', () => {
     const wire = await door.shakenWire();
     wire.socket.write(clientFrame(0x81, Buffer.from('{"jsonrpc":"2.0","id":1,"method":"slotSubscribe"}')));
     await wire.until(/"id":1}$/);
+    door.feed.tell('slot', '7');
+    await wire.until(/"result":7,/);
     wire.received = '';
     // In the same turn: told, then closed, then what was told is due to leave.
     door.answer = () => {

@@ -33,6 +33,11 @@ type Reply = Readonly<{
 }>;
 
 const TRUE = Buffer.from('true');
+/**
+ * How far an acknowledgement is ahead of the first notification: @solana/kit misses what it reads together with
+ * the acknowledgement.
+ */
+const ACKNOWLEDGEMENT_LEAD_MS = 5;
 
 /** JSON-RPC over one connection: calls are answered as they finish, each message by one message. */
 export class Conversation {
@@ -100,7 +105,7 @@ export class Conversation {
   async #answerSingle(item: EnvelopeItem): Promise<void> {
     const reply = await this.#reply(item);
     if (reply.pieces.length > 0) this.#send(textFrame(reply.pieces), reply.asked);
-    reply.opened?.start();
+    this.#start(reply);
   }
 
   async #answerBatch(items: readonly EnvelopeItem[]): Promise<void> {
@@ -108,7 +113,12 @@ export class Conversation {
     const answers = replies.map(({ pieces }) => pieces).filter(({ length }) => length > 0);
     const asked = replies.some((reply) => reply.asked);
     if (answers.length > 0) this.#send(batchFrame(answers), asked);
-    for (const { opened } of replies) opened?.start();
+    for (const reply of replies) this.#start(reply);
+  }
+
+  /** Lets a subscription tell, once its acknowledgement has had time to arrive by itself. */
+  #start({ opened }: Reply): void {
+    if (opened !== null) setTimeout(() => opened.start(), ACKNOWLEDGEMENT_LEAD_MS);
   }
 
   #send(frame: Buffer, asked: boolean): void {

@@ -1,0 +1,32 @@
+import * as kit from '@solana/kit';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { Feed } from '../../src/streams/feed.ts';
+import { WebSocketDoor } from '../servers/start-websocket-door.ts';
+
+/** Tells the outcome while the subscription is being opened, as of a transaction that landed long ago. */
+const atOnce: Feed = {
+  open: async (_subscription, listener) => {
+    listener.notify(Buffer.from('{"context":{"slot":5},"value":{"err":null}}'), true);
+    return () => {};
+  },
+};
+
+let door: WebSocketDoor;
+beforeEach(async () => {
+  door = await new WebSocketDoor({ feed: atOnce }).listen();
+});
+afterEach(() => door.stop());
+
+// It listens a moment after it has read the acknowledgement, and misses what it reads together with that.
+it('@solana/kit hears what is known when it subscribes', async () => {
+  const subscriptions = kit.createSolanaRpcSubscriptions(door.url(door.createKey()));
+  const signature = kit.signature(
+    '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW',
+  );
+  const end = new AbortController();
+  const options = { abortSignal: AbortSignal.any([end.signal, AbortSignal.timeout(5_000)]) };
+  const told = await subscriptions.signatureNotifications(signature).subscribe(options);
+  const { value } = await told[Symbol.asyncIterator]().next();
+  end.abort();
+  expect(value).toEqual({ context: { slot: 5n }, value: { err: null } });
+});
