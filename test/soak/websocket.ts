@@ -10,13 +10,13 @@ import { asking, LedgerTruth, type Verdict, type Watched } from './ledger-truth.
 import { Web3jsClient } from './web3js-client.ts';
 import { WireClient } from './wire-client.ts';
 
-const USAGE = `Usage: node test/soak/websocket.ts [options]
+const USAGE = `Usage: npm run soak -- [options]
 
 Runs the real program in front of two ways to one embedded ledger, with clients that subscribe to everything while
 transactions flow, kills one way after the other, and compares what the clients heard with the ledger.
 Ends with 1 when a message was missed or doubled, or the id of a subscription changed.
 
-  --minutes N        how long (default 5)
+  --minutes N        how long (default 1)
   --kill-every N     seconds between two kills (default 20)
   --down N           seconds that a killed node stays away (default 5)
   --freeze           freeze nodes (half-open connections) instead of killing them
@@ -27,7 +27,7 @@ Ends with 1 when a message was missed or doubled, or the id of a subscription ch
 
 const { values } = parseArgs({
   options: {
-    minutes: { type: 'string', default: '5' },
+    minutes: { type: 'string', default: '1' },
     'kill-every': { type: 'string', default: '20' },
     down: { type: 'string', default: '5' },
     freeze: { type: 'boolean', default: false },
