@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../base/log.ts';
 import { type FaucetServer, type SignAirdrop, startFaucetServer } from '../localnet/faucet-server.ts';
+import { type GossipSocket, holdGossipPort } from '../localnet/gossip-socket.ts';
 import { type LocalnetServer, startLocalnetServer } from '../localnet/http/server.ts';
 import { LedgerInUseError } from '../localnet/ledger-lock.ts';
-import type { Genesis } from '../localnet/node.ts';
+import type { Contact, Genesis } from '../localnet/node.ts';
 import { type LocalNodeOptions, type OpenLocalNode, openLocalNode } from '../localnet/open.ts';
 import { type PubsubServer, startPubsubServer } from '../localnet/pubsub/server.ts';
 import { writeValidatorLog } from './validator-log.ts';
@@ -16,6 +17,8 @@ export type LocalnetOptions = LocalNodeOptions &
     rpcPort: number;
     /** The faucet's own door; null, the default, for none, 0 takes a free port. */
     faucetPort?: number | null;
+    /** UDP port of the gossip address; 0, the default, takes a free one. */
+    gossipPort?: number;
     /** Empty blocks are made up to this slot before the doors open. Default 0. */
     warpSlot?: number;
     /** How long to wait for a process that has the ledger open, and may be about to end. */
@@ -100,6 +103,14 @@ async function openWhenFree(options: LocalNodeOptions, waitMs: number): ReturnTy
   }
 }
 
+/** What keeps the port of an option from being had, in words that say what to do. */
+const portProblem = (host: string, port: number, option: string) => (error: unknown) => {
+  if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+  throw new Error(
+    `port ${port} of ${host} is taken: stop what listens there or choose another with ${option}`,
+  );
+};
+
 /** Opens the faucet's door, where one is wanted. @throws Error that says what to do. */
 async function openFaucet(
   node: OpenLocalNode,
@@ -107,19 +118,29 @@ async function openFaucet(
 ): Promise<FaucetServer | null> {
   if (port === null) return null;
   const sign: SignAirdrop = (to, amount, blockhash) => node.signAirdrop(to, amount, blockhash).wire;
-  return startFaucetServer({ host, port, sign, log }).catch((error: unknown) => {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code !== 'EADDRINUSE') throw error;
-    throw new Error(
-      `port ${port} of ${host} is taken: stop what listens there or choose another with --faucet-port`,
-    );
-  });
+  return startFaucetServer({ host, port, sign, log }).catch(portProblem(host, port, '--faucet-port'));
 }
 
+/** What is opened beside JSON-RPC and PubSub, to be closed in turn. */
+type Outbuildings = { faucet: FaucetServer | null; gossip: GossipSocket | null };
+
+async function openOutbuildings(
+  node: OpenLocalNode,
+  settings: LocalnetOptions,
+  opened: Outbuildings,
+): Promise<void> {
+  const { host, gossipPort: port = 0, log } = settings;
+  opened.faucet = await openFaucet(node, settings);
+  opened.gossip = await holdGossipPort(host, port, log).catch(portProblem(host, port, '--gossip-port'));
+}
+
+const closeOutbuildings = ({ faucet, gossip }: Outbuildings): Promise<unknown> =>
+  Promise.all([faucet?.close(), gossip?.close()]);
+
 /** The ledger answers without that file too. */
-function leaveValidatorLog({ ledgerDir, host, log }: LocalnetOptions, genesis: Genesis, port: number): void {
+function leaveValidatorLog({ ledgerDir, log }: LocalnetOptions, genesis: Genesis, contact: Contact): void {
   try {
-    writeValidatorLog(ledgerDir, genesis, `${host}:${port}`, new Date());
+    writeValidatorLog(ledgerDir, genesis, contact, new Date());
   } catch (error) {
     log.warn({ err: error, dir: ledgerDir }, 'validator.log cannot be written');
   }
@@ -129,24 +150,25 @@ function leaveValidatorLog({ ledgerDir, host, log }: LocalnetOptions, genesis: G
 export async function startLocalnet(settings: LocalnetOptions): Promise<Localnet> {
   const { host, rpcPort: _rpcPort, faucetPort: _faucetPort, inUseWaitMs, ...options } = settings;
   const node = await openWhenFree(options, inUseWaitMs);
+  const beside: Outbuildings = { faucet: null, gossip: null };
   try {
     await warpTo(node, BigInt(settings.warpSlot ?? 0));
-    const faucet = await openFaucet(node, settings);
-    const { rpc, pubsub } = await openDoors(node, settings).catch(async (error: unknown) => {
-      await faucet?.close();
-      throw error;
-    });
-    node.contact = { gossip: null, rpc: `${host}:${rpc.port}`, pubsub: `${host}:${pubsub.port}` };
+    await openOutbuildings(node, settings, beside);
+    const { rpc, pubsub } = await openDoors(node, settings);
+    const at = (port: number | undefined): string => `${host}:${port}`;
+    const contact = { gossip: at(beside.gossip?.port), rpc: at(rpc.port), pubsub: at(pubsub.port) };
+    node.contact = contact;
     const stop = async () => {
-      await Promise.all([rpc.close(), pubsub.close(), faucet?.close()]);
+      await Promise.all([rpc.close(), pubsub.close(), closeOutbuildings(beside)]);
       await node.stop();
     };
     const { genesis } = node;
     const tip = () => node.bank('processed').slot;
-    leaveValidatorLog(settings, genesis, rpc.port);
-    const ports = { rpcPort: rpc.port, pubsubPort: pubsub.port, faucetPort: faucet?.port ?? null };
+    leaveValidatorLog(settings, genesis, contact);
+    const ports = { rpcPort: rpc.port, pubsubPort: pubsub.port, faucetPort: beside.faucet?.port ?? null };
     return { ...ports, genesis, tip, stop };
   } catch (error) {
+    await closeOutbuildings(beside);
     await node.stop();
     throw error;
   }

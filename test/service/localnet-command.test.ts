@@ -122,7 +122,7 @@ describe('a new ledger', () => {
       {
         pubkey: addressOf(ledger, 'validator'),
         rpc: `127.0.0.1:${first.port}`,
-        gossip: null,
+        gossip: expect.stringMatching(/^127\.0\.0\.1:[1-9]\d*$/),
         pubsub: `127.0.0.1:${first.port + 1}`,
       },
     ]);

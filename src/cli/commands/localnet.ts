@@ -33,6 +33,7 @@ Options:
   --slot-ms MS                 length of a slot (default ${usual.slotMs})
   --faucet-sol SOL             what the faucet has to give (default ${usual.faucetSol})
   --faucet-port PORT           a door of the faucet's own, as of solana-test-validator (0 takes a free port)
+  --gossip-port PORT           UDP port that is named as the gossip address; nobody answers there (default any free)
   --warp-slot SLOT             make empty blocks up to this slot first (${WARP_SLOT_MAX} at most)
   --limit-ledger-slots SLOTS   slots of history that are kept (default ${usual.historySlotsMax})
   --rpc-pubsub-enable-block-subscription, --rpc-pubsub-enable-vote-subscription
@@ -63,6 +64,7 @@ const options = {
   'slot-ms': { type: 'string' },
   'faucet-sol': { type: 'string' },
   'faucet-port': { type: 'string' },
+  'gossip-port': { type: 'string' },
   mint: { type: 'string' },
   'warp-slot': { type: 'string', short: 'w' },
   'limit-ledger-slots': { type: 'string' },
@@ -142,6 +144,7 @@ function readOptions(
     rpcPort: number('rpc-port', 0, 65_534, usual.rpcPort),
     slotsPerEpoch: number('slots-per-epoch', 32, SLOTS_PER_EPOCH_MAX, usual.slotsPerEpoch),
     ticksPerSlot: number('ticks-per-slot', 1, 65_535, usual.ticksPerSlot),
+    gossipPort: number('gossip-port', 0, 65_535, 0),
     warpSlot: number('warp-slot', 0, WARP_SLOT_MAX, 0),
     slotMs: number('slot-ms', 10, 60_000, usual.slotMs),
     faucetSol: BigInt(number('faucet-sol', 0, 500_000_000, usual.faucetSol)),

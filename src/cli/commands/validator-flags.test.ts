@@ -4,11 +4,18 @@ import { withoutValidatorFlags } from './validator-flags.ts';
 
 describe('options of solana-test-validator', () => {
   it('that change nothing here are passed over with their values, and noted', () => {
-    const given = ['--reset', '--gossip-port', '8001', '--dynamic-port-range=8002-8020', '--log', '--quiet'];
+    const given = [
+      '--reset',
+      '--gossip-host',
+      '127.0.0.1',
+      '--dynamic-port-range=8002-8020',
+      '--log',
+      '--quiet',
+    ];
     expect(withoutValidatorFlags(given)).toEqual({
       rest: ['--reset', '--quiet'],
       notes: [
-        '--gossip-port has no effect: the ledger is alone and speaks no gossip',
+        '--gossip-host has no effect: the ledger is alone and speaks no gossip',
         '--dynamic-port-range has no effect: the ledger is alone and speaks no gossip',
         '--log has no effect: the log goes to the error output in any case',
       ],

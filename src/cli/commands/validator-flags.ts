@@ -22,7 +22,6 @@ const fates: ReadonlyMap<string, Fate> = new Map<string, Fate>([
   ['--log', passedOver(0, 'the log goes to the error output in any case')],
   ['--config', passedOver(1, 'the settings of the command line tools are not read')],
   ['-C', passedOver(1, 'the settings of the command line tools are not read')],
-  ['--gossip-port', passedOver(1, NO_GOSSIP)],
   ['--gossip-host', passedOver(1, NO_GOSSIP)],
   ['--dynamic-port-range', passedOver(1, NO_GOSSIP)],
   ['--enable-rpc-transaction-history', passedOver(0, ALWAYS_ON)],
@@ -39,10 +38,6 @@ const fates: ReadonlyMap<string, Fate> = new Map<string, Fate>([
   ['--url', refused(1, NO_NETWORK)],
   ['-u', refused(1, NO_NETWORK)],
   ['--deactivate-feature', refused(1, 'the VM runs with all features active')],
-  [
-    '--warp-slot',
-    refused(1, 'the ledger has a block in every slot, and slots take their time: see --slot-ms'),
-  ],
   ['--geyser-plugin-config', refused(1, 'plugins are built for Agave and cannot be loaded')],
   ['--compute-unit-limit', refused(1, 'the VM has the limits of a real cluster')],
   ['--max-compute-units', refused(1, 'the VM has the limits of a real cluster')],

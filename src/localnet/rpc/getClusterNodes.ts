@@ -4,7 +4,7 @@ import type { LocalNode } from '../node.ts';
 import { shredVersion } from '../shred-version.ts';
 import { FEATURE_SET, VERSION } from '../version.ts';
 
-/** The one node there is. It speaks neither gossip nor TPU. */
+/** The one node there is. Its gossip port is silent, and it has no TPU. */
 export function getClusterNodes(node: LocalNode, params: JsonValue | undefined): GetClusterNodesResult {
   parseGetClusterNodes(params);
   const { genesis, contact } = node;
