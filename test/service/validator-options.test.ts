@@ -29,6 +29,7 @@ beforeAll(async () => {
       ...['localnet', '--ledger', ledger, '--rpc-port', '0', '--slot-ms', '50', '--json', '--quiet'],
       ...['--upgradeable-program', program.toBase58(), join(folder, 'memo.so'), authority.toBase58()],
       ...['--mint', mint.toBase58(), '--faucet-port', '0', '--gossip-port', '0', '--log'],
+      ...['--warp-slot', '5000'],
       '--rpc-pubsub-enable-block-subscription',
     ],
     folder,
@@ -53,6 +54,10 @@ describe('the options of solana-test-validator', () => {
       { encoding: 'base64', commitment: 'processed' },
     ]);
     expect(account).toMatchObject({ executable: true, owner: LOADER.toBase58() });
+  });
+
+  it('begin at a later slot', async () => {
+    expect(await door.result<number>('getSlot')).toBeGreaterThanOrEqual(5_000 - 31);
   });
 
   it('fill the mint account', async () => {
