@@ -1,6 +1,13 @@
 /** A read went past the end of the bytes, or past a bound that the caller set. */
 export class OutOfBytes extends Error {
   override readonly name = 'OutOfBytes';
+  /** Bytes that the read was for. */
+  readonly wanted: number;
+
+  constructor(message: string, wanted: number) {
+    super(message);
+    this.wanted = wanted;
+  }
 }
 
 /**
@@ -30,7 +37,7 @@ export class ByteReader {
   #take(length: number): number {
     const start = this.#offset;
     if (length < 0 || length > this.#bytes.length - start) {
-      throw new OutOfBytes(`${length} bytes wanted at ${start} of ${this.#bytes.length}`);
+      throw new OutOfBytes(`${length} bytes wanted at ${start} of ${this.#bytes.length}`, length);
     }
     this.#offset = start + length;
     return start;

@@ -7,7 +7,7 @@ export class InvalidShortVec extends Error {
 
 /**
  * Reads a compact-u16 length, 1 to 3 bytes of 7 bits each, lowest first. Strict as Agave: a length has exactly
- * one encoding. Source: solana-short-vec, `visit_byte`.
+ * one encoding. Source: solana-short-vec, `decode_short_u16_with_ctx`.
  * @throws InvalidShortVec for overlong encodings and values above 65535.
  * @throws OutOfBytes when the input ends inside the length.
  */
@@ -16,20 +16,12 @@ export function readShortVec(reader: ByteReader): number {
   for (let nth = 0; nth < 3; nth++) {
     const byte = reader.u8();
     if (byte === 0 && nth > 0) {
-      throw new InvalidShortVec('invalid value: alias encoding, expected strict form encoding');
+      throw new InvalidShortVec('Invalid value: short u16: non-canonical encoding');
     }
-    if (nth === 2 && byte > 0x7f) break;
     value |= (byte & 0x7f) << (nth * 7);
-    if (value > 0xffff) {
-      throw new InvalidShortVec(
-        `invalid value: integer \`${value}\`, expected a value in the range [0, 65535]`,
-      );
-    }
-    if (byte <= 0x7f) return value;
+    if (byte <= 0x7f && value <= 0xffff) return value;
   }
-  throw new InvalidShortVec(
-    'invalid value: continue signal on byte-three, expected a terminal signal on or before byte-three',
-  );
+  throw new InvalidShortVec('Sequence length would overflow length encoding scheme: u16::MAX');
 }
 
 /**

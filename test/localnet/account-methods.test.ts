@@ -35,7 +35,7 @@ beforeAll(async () => {
 });
 afterAll(() => ledger.close());
 
-const context = { apiVersion: '4.1.0', slot: 0 };
+const context = { apiVersion: '4.2.1', slot: 0 };
 const shown = (data: JsonValue, space: number): JsonValue => ({
   data,
   executable: false,
@@ -76,7 +76,7 @@ describe('getAccountInfo', () => {
 
   it('writes lamports above 2^53 to the last digit, members in the order of Agave', async () => {
     expect(await ledger.askRaw('getAccountInfo', [RICH, { commitment: 'confirmed' }])).toBe(
-      '{"context":{"apiVersion":"4.1.0","slot":2},"value":{"data":"","executable":false,' +
+      '{"context":{"apiVersion":"4.2.1","slot":2},"value":{"data":"","executable":false,' +
         `"lamports":9007199254740993,"owner":"${programs.system}","rentEpoch":18446744073709551615,"space":0}}`,
     );
   });
@@ -119,7 +119,7 @@ describe('getBalance', () => {
     const at = async (commitment: string): Promise<JsonValue> =>
       own.ask('getBalance', ABSENT, { commitment });
     const value = (slot: number, balance: number): JsonValue => ({
-      context: { apiVersion: '4.1.0', slot },
+      context: { apiVersion: '4.2.1', slot },
       value: balance,
     });
     expect(await at('processed')).toEqual(value(0, 0));

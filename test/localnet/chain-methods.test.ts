@@ -106,7 +106,7 @@ describe('getStakeMinimumDelegation', () => {
     const { data } = (answer as { value: { returnData: { data: [string, string] } } }).value.returnData;
     const value = Number(Buffer.from(data[0], 'base64').readBigUInt64LE());
     expect(await own.ask('getStakeMinimumDelegation')).toEqual({
-      context: { apiVersion: '4.1.0', slot: 0 },
+      context: { apiVersion: '4.2.1', slot: 0 },
       value,
     });
     await own.close();
@@ -119,7 +119,7 @@ describe('what never changes', () => {
     expect(await ledger.askRaw('getHealth', undefined)).toBe('"ok"');
     expect(await ledger.ask('getGenesisHash')).toBe(genesis.hash);
     expect(await ledger.ask('getIdentity')).toEqual({ identity });
-    expect(await ledger.ask('getVersion')).toEqual({ 'feature-set': 3345198602, 'solana-core': '4.1.0' });
+    expect(await ledger.ask('getVersion')).toEqual({ 'feature-set': 565236538, 'solana-core': '4.2.1' });
     expect(await ledger.ask('getEpochSchedule')).toEqual({
       firstNormalEpoch: 0,
       firstNormalSlot: 0,
@@ -159,8 +159,8 @@ describe('getClusterNodes', () => {
     expect(await ledger.ask('getClusterNodes')).toMatchObject([
       {
         pubkey: identity,
-        version: '4.1.0',
-        featureSet: 3345198602,
+        version: '4.2.1',
+        featureSet: 565236538,
         shredVersion: shredVersion(ledger.node.genesis.hash),
         tpu: null,
       },

@@ -49,7 +49,7 @@ beforeAll(async () => {
 });
 afterAll(() => ledger.close());
 
-const context = { apiVersion: '4.1.0', slot: 0 };
+const context = { apiVersion: '4.2.1', slot: 0 };
 const amount = (text: string, decimals: number, ui: number, uiText: string): JsonValue => ({
   amount: text,
   decimals,

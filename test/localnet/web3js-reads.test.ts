@@ -77,7 +77,7 @@ describe('@solana/web3.js reads', () => {
     expect(await connection.getEpochInfo()).toMatchObject({ epoch: 0, slotsInEpoch: 432_000 });
     expect(await connection.getEpochSchedule()).toMatchObject({ warmup: false });
     expect(await connection.getGenesisHash()).toBe(hash);
-    expect(await connection.getVersion()).toMatchObject({ 'solana-core': '4.1.0' });
+    expect(await connection.getVersion()).toMatchObject({ 'solana-core': '4.2.1' });
     expect(await connection.getSlotLeader()).toBe(identity);
     expect((await connection.getSlotLeaders(0, 2)).map(String)).toEqual([identity, identity]);
     expect((await connection.getLeaderSchedule())[identity]).toHaveLength(432_000);

@@ -66,10 +66,10 @@ describe.skipIf(!present)('recorded transactions (../shared/data, transactions)'
   it.each(files)('%s is refused when a byte is missing or one is over', (file) => {
     const wire = readFileSync(join(folder, file));
     expect(decodeTransaction(wire.subarray(0, -1))).toEqual({
-      fault: 'io error: failed to fill whole buffer',
+      fault: expect.stringMatching(/^Attempting to read \d+ bytes$/),
     });
     expect(decodeTransaction(Buffer.concat([wire, Buffer.of(0)]))).toEqual({
-      fault: 'Slice had bytes remaining after deserialization',
+      fault: 'Trailing bytes remain after deserialization',
     });
   });
 });

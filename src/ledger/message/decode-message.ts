@@ -5,9 +5,8 @@ import { InvalidShortVec, readShortVec } from '../short-vec.ts';
 import type { AddressTableLookup, CompiledInstruction, Message, MessageVersion } from './message.ts';
 
 /** The first byte of a versioned message has this bit; legacy messages never do. */
-const VERSION_PREFIX = 0x80;
-/** Version 127 marks off-chain messages, which must never run as a transaction. */
-const OFF_CHAIN_VERSION = 127;
+export const VERSION_PREFIX = 0x80;
+const ADDRESS_BYTES = 32;
 
 /** The bytes are no message; the text is what Agave prints after "failed to deserialize …: ". */
 class InvalidMessage extends Error {
@@ -32,19 +31,18 @@ export function decodeMessage(
   });
 }
 
-/** bincode's words for input that goes on after the value. */
-export const TRAILING_BYTES = 'Slice had bytes remaining after deserialization';
+/** wincode's words for input that goes on after the value. */
+export const TRAILING_BYTES = 'Trailing bytes remain after deserialization';
 
-/** serde's words for a message version that is not supported. */
-export const unknownVersion = (version: number): string =>
-  `invalid value: integer \`${version}\`, expected a valid transaction message version`;
+/** wincode's words for a message version that is not supported. */
+export const unknownVersion = (version: number): string => `Invalid tag encoding: ${version}`;
 
 /** Runs a decoder and gives the faults that bytes from outside can cause as values. */
 export function faultOf<T>(decode: () => T): T | { fault: string } {
   try {
     return decode();
   } catch (error) {
-    if (error instanceof OutOfBytes) return { fault: 'io error: failed to fill whole buffer' };
+    if (error instanceof OutOfBytes) return { fault: `Attempting to read ${error.wanted} bytes` };
     if (error instanceof InvalidShortVec || error instanceof InvalidMessage) return { fault: error.message };
     throw error;
   }
@@ -57,12 +55,8 @@ export function faultOf<T>(decode: () => T): T | { fault: string } {
 export function readMessage(reader: ByteReader): Message {
   const first = reader.u8();
   const version: MessageVersion = (first & VERSION_PREFIX) === 0 ? 'legacy' : versionOf(first);
-  const header = {
-    numRequiredSignatures: version === 'legacy' ? first : reader.u8(),
-    numReadonlySignedAccounts: reader.u8(),
-    numReadonlyUnsignedAccounts: reader.u8(),
-  };
-  const accountKeys = readList(reader, readAddress);
+  const header = readHeader(reader, version === 'legacy' ? first : null);
+  const accountKeys = readAddresses(reader);
   const recentBlockhash = blockhashFromBytes(reader.bytes(32));
   const instructions = readList(reader, readInstruction);
   const addressTableLookups = version === 'legacy' ? [] : readList(reader, readLookup);
@@ -71,9 +65,25 @@ export function readMessage(reader: ByteReader): Message {
 
 function versionOf(prefix: number): 0 {
   const version = prefix & ~VERSION_PREFIX;
-  if (version === 0) return 0;
-  if (version === OFF_CHAIN_VERSION) throw new InvalidMessage('off-chain messages are not accepted');
-  throw new InvalidMessage(unknownVersion(version));
+  if (version !== 0) throw new InvalidMessage(unknownVersion(version));
+  return version;
+}
+
+/** @param first - of a legacy message the first of the three bytes, which has been read already. */
+function readHeader(reader: ByteReader, first: number | null): Message['header'] {
+  const bytes = new ByteReader(reader.bytes(first === null ? 3 : 2));
+  return {
+    numRequiredSignatures: first ?? bytes.u8(),
+    numReadonlySignedAccounts: bytes.u8(),
+    numReadonlyUnsignedAccounts: bytes.u8(),
+  };
+}
+
+/** Values of one size are read at once, so that a fault names the size of all of them. */
+function readAddresses(reader: ByteReader): Address[] {
+  const length = readShortVec(reader);
+  const bytes = new ByteReader(reader.bytes(length * ADDRESS_BYTES));
+  return Array.from({ length }, () => readAddress(bytes));
 }
 
 function readList<T>(reader: ByteReader, readItem: (reader: ByteReader) => T): T[] {
@@ -83,7 +93,7 @@ function readList<T>(reader: ByteReader, readItem: (reader: ByteReader) => T): T
   return items;
 }
 
-const readAddress = (reader: ByteReader): Address => addressFromBytes(reader.bytes(32));
+const readAddress = (reader: ByteReader): Address => addressFromBytes(reader.bytes(ADDRESS_BYTES));
 
 const readBytes = (reader: ByteReader): Uint8Array => reader.bytes(readShortVec(reader));
 

@@ -112,24 +112,20 @@ describe('a message', () => {
   it('is refused with trailing bytes', () => {
     const { legacy, v0 } = oracleMessages();
     for (const bytes of [legacy, v0.serialize()]) {
-      expect(faultIn(Uint8Array.from([...bytes, 0]))).toBe('Slice had bytes remaining after deserialization');
+      expect(faultIn(Uint8Array.from([...bytes, 0]))).toBe('Trailing bytes remain after deserialization');
     }
   });
 
   it('is refused wherever it is cut off', () => {
     const bytes = oracleMessages().v0.serialize();
     for (let length = 0; length < bytes.length; length++) {
-      expect(faultIn(bytes.subarray(0, length))).toBe('io error: failed to fill whole buffer');
+      expect(faultIn(bytes.subarray(0, length))).toMatch(/^Attempting to read \d+ bytes$/);
     }
   });
 
   it('is refused in versions that are not its own', () => {
     const bytes = oracleMessages().v0.serialize();
-    expect(faultIn(Uint8Array.from([0x81, ...bytes.subarray(1)]))).toBe(
-      'invalid value: integer `1`, expected a valid transaction message version',
-    );
-    expect(faultIn(Uint8Array.from([0xff, ...bytes.subarray(1)]))).toBe(
-      'off-chain messages are not accepted',
-    );
+    expect(faultIn(Uint8Array.from([0x81, ...bytes.subarray(1)]))).toBe('Invalid tag encoding: 1');
+    expect(faultIn(Uint8Array.from([0xff, ...bytes.subarray(1)]))).toBe('Invalid tag encoding: 127');
   });
 });

@@ -1,13 +1,19 @@
 import { ByteReader } from '../../base/bytes.ts';
-import { faultOf, readMessage, TRAILING_BYTES, unknownVersion } from '../message/decode-message.ts';
-import { readShortVec } from '../short-vec.ts';
-import { type Signature, signatureFromBytes } from '../signature.ts';
+import {
+  faultOf,
+  readMessage,
+  TRAILING_BYTES,
+  unknownVersion,
+  VERSION_PREFIX,
+} from '../message/decode-message.ts';
+import { signatureFromBytes } from '../signature.ts';
 import type { Transaction } from './transaction.ts';
 
 /** Largest legacy or version 0 transaction on the wire: one IPv6 packet. Source: solana-packet, `PACKET_DATA_SIZE`. */
 export const TRANSACTION_MAX_BYTES = 1232;
 
 const VERSION_1_PREFIX = 0x81;
+const SIGNATURE_BYTES = 64;
 
 /**
  * Decodes a whole legacy or version 0 transaction, strictly: one encoding per transaction, nothing after its
@@ -21,16 +27,18 @@ export function decodeTransaction(
   wire: Uint8Array,
   tail: 'refused' | 'ignored' = 'refused',
 ): { transaction: Transaction } | { fault: string } {
+  const [first = 0] = wire;
+  // Version 1 puts its message, and so this byte, first.
+  if (first === VERSION_1_PREFIX) return { fault: unknownVersion(1) };
+  if (first >= VERSION_PREFIX) return { fault: 'Custom error: invalid transaction discriminator' };
   if (wire.length > TRANSACTION_MAX_BYTES) {
     return { fault: `transaction too large: ${wire.length} bytes (max: ${TRANSACTION_MAX_BYTES})` };
   }
-  // Version 1 puts its message, and so this byte, first; as a signature count it could never fit.
-  if (wire[0] === VERSION_1_PREFIX) return { fault: unknownVersion(1) };
   return faultOf(() => {
     const reader = new ByteReader(wire);
-    const count = readShortVec(reader);
-    const signatures: Signature[] = [];
-    for (let i = 0; i < count; i++) signatures.push(signatureFromBytes(reader.bytes(64)));
+    const count = reader.u8();
+    const bytes = new ByteReader(reader.bytes(count * SIGNATURE_BYTES));
+    const signatures = Array.from({ length: count }, () => signatureFromBytes(bytes.bytes(SIGNATURE_BYTES)));
     const start = reader.offset;
     const message = readMessage(reader);
     const end = reader.offset;

@@ -70,15 +70,13 @@ describe('a transaction', () => {
   it('is refused wherever it is cut off, and with anything behind it', () => {
     const wire = Uint8Array.from(oracleTransfer().serialize());
     for (let length = 0; length < wire.length; length++) {
-      expect(faultIn(wire.subarray(0, length))).toBe('io error: failed to fill whole buffer');
+      expect(faultIn(wire.subarray(0, length))).toMatch(/^Attempting to read \d+ bytes$/);
     }
-    expect(faultIn(Uint8Array.from([...wire, 0]))).toBe('Slice had bytes remaining after deserialization');
+    expect(faultIn(Uint8Array.from([...wire, 0]))).toBe('Trailing bytes remain after deserialization');
   });
 
   it('is refused in version 1, which puts its message first', () => {
-    expect(faultIn(Uint8Array.of(0x81, 1, 0, 1))).toBe(
-      'invalid value: integer `1`, expected a valid transaction message version',
-    );
+    expect(faultIn(Uint8Array.of(0x81, 1, 0, 1))).toBe('Invalid tag encoding: 1');
   });
 
   it('is refused above 1232 bytes', () => {

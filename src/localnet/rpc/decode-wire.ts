@@ -7,8 +7,20 @@ import { decodeBase64 } from '../../protocol/rpc/base64-text.ts';
 import type { WireEncoding } from '../../protocol/rpc/transaction-encoding.ts';
 import { invalidParams } from '../../protocol/rpc-error.ts';
 
-/** Longest text in which 1,232 bytes can come. Source: Agave rpc/src/rpc.rs, `MAX_BASE58_SIZE`. */
-const TEXT_MAX: Readonly<Record<WireEncoding, number>> = { base58: 1683, base64: 1644 };
+type Limits = Readonly<{ text: number; bytes: number }>;
+
+/** Longest text in which the bytes can come. Source: Agave rpc/src/rpc.rs, `MAX_BASE58_SIZE` and its neighbours. */
+const BASE58: Limits = { text: 1683, bytes: TRANSACTION_MAX_BYTES };
+const BASE64: Limits = { text: 1644, bytes: TRANSACTION_MAX_BYTES };
+/** Version 1 may be longer, though none is taken here. Its first byte, 0x81, gives the first two characters. */
+const BASE64_VERSION_1: Limits = { text: 5464, bytes: 4096 };
+const VERSION_1_TEXT = Buffer.from('gQ');
+
+function limitsOf(text: Buffer, encoding: WireEncoding): Limits {
+  if (encoding === 'base58') return BASE58;
+  const isLater = text.length >= 2 && text.compare(VERSION_1_TEXT, 0, 2, 0, 2) >= 0;
+  return isLater ? BASE64_VERSION_1 : BASE64;
+}
 
 /** Names of the Rust types, which stand in error texts. */
 const TRANSACTION_TYPE = 'solana_transaction::versioned::VersionedTransaction';
@@ -16,20 +28,18 @@ const MESSAGE_TYPE = 'solana_message::versions::VersionedMessage';
 
 /** The bytes of what was sent. Source: Agave rpc/src/rpc.rs, `decode_and_deserialize`. */
 function decodeText(text: string, encoding: WireEncoding, type: string): Uint8Array {
-  const length = Buffer.byteLength(text);
-  if (length > TEXT_MAX[encoding]) {
-    const limits = `${TEXT_MAX[encoding]}/${TRANSACTION_MAX_BYTES}`;
+  const raw = Buffer.from(text);
+  const limits = limitsOf(raw, encoding);
+  if (raw.length > limits.text) {
     throw invalidParams(
-      `${encoding} encoded ${type} too large: ${length} bytes (max: encoded/raw ${limits})`,
+      `${encoding} encoded ${type} too large: ${raw.length} bytes (max: encoded/raw ${limits.text}/${limits.bytes})`,
     );
   }
   const decoded = encoding === 'base58' ? decodeBase58Text(text) : decodeBase64(text);
   if ('fault' in decoded) throw invalidParams(`invalid ${encoding} encoding: ${decoded.fault}`);
   const { bytes } = decoded;
-  if (bytes.length > TRANSACTION_MAX_BYTES) {
-    throw invalidParams(
-      `decoded ${type} too large: ${bytes.length} bytes (max: ${TRANSACTION_MAX_BYTES} bytes)`,
-    );
+  if (bytes.length > limits.bytes) {
+    throw invalidParams(`decoded ${type} too large: ${bytes.length} bytes (max: ${limits.bytes} bytes)`);
   }
   return bytes;
 }

@@ -1,19 +1,8 @@
 import type { JsonValue } from '../../base/json.ts';
 import type { Address } from '../../ledger/address.ts';
 import { type Epoch, epoch, type Lamports, type Slot } from '../../ledger/units.ts';
-import {
-  at,
-  type ContextConfig,
-  configObject,
-  contextOf,
-  limitInputs,
-  positional,
-  readAddress,
-} from './parameters.ts';
+import { at, type ContextConfig, configObject, contextOf, positional, readAddress } from './parameters.ts';
 import { member, optional, readStrings, readU64 } from './serde.ts';
-
-/** Source: Agave `MAX_GET_INFLATION_REWARD_ADDRESSES`, since 4.3. */
-export const REWARD_ADDRESSES_MAX = 32;
 
 export type GetInflationRewardParams = Readonly<{
   addresses: readonly Address[];
@@ -33,14 +22,13 @@ export type GetInflationRewardResult = readonly (Readonly<{
   postBalance: Lamports;
 }> | null)[];
 
-/** `[addresses], {epoch, commitment, minContextSlot}`; at most 32 addresses. */
+/** `[addresses], {epoch, commitment, minContextSlot}`. Nothing but the body's size bounds the addresses: Agave's limit of 32 came with 4.3. */
 export function parseGetInflationReward(params: JsonValue | undefined): GetInflationRewardParams {
   const list = positional(params, 1, 2);
   const texts = at(list, 0, readStrings);
   const config = configObject(list[1], 'RpcEpochConfig');
   const wanted = optional(member(config, 'epoch'), readU64);
   const context = contextOf(config);
-  limitInputs(texts, REWARD_ADDRESSES_MAX);
   return {
     addresses: texts.map(readAddress),
     epoch: wanted === null ? null : epoch(wanted),

@@ -34,6 +34,38 @@ const undecodable = (method: string): MethodCase[] => [
         '(max: encoded/raw 1644/1232)',
     ),
   ),
+  ...[
+    ['signatures that are cut off', Buffer.of(2, 0), 'Attempting to read 128 bytes'],
+    ['a header that is cut off', Buffer.of(0, 1), 'Attempting to read 2 bytes'],
+    [
+      'more signatures than a byte counts',
+      Buffer.of(0xff),
+      'Custom error: invalid transaction discriminator',
+    ],
+    ['version 1', Buffer.alloc(1500, 0x81), 'Invalid tag encoding: 1'],
+    ['a version that is none', Buffer.of(0, 0x85), 'Invalid tag encoding: 5'],
+    [
+      'a length that is written too long',
+      Buffer.of(0, 0, 0, 0, 0x81, 0x00),
+      'Invalid value: short u16: non-canonical encoding',
+    ],
+  ].map(([name, bytes, fault]) =>
+    refusal(
+      method,
+      `${name}`,
+      made(() => [(bytes as Buffer).toString('base64'), base64]),
+      invalid(`failed to deserialize solana_transaction::versioned::VersionedTransaction: ${fault}`),
+    ),
+  ),
+  refusal(
+    method,
+    'version 1 that is too long',
+    made(() => [`gQ${'A'.repeat(5466)}`, base64]),
+    invalid(
+      'base64 encoded solana_transaction::versioned::VersionedTransaction too large: 5468 bytes ' +
+        '(max: encoded/raw 5464/4096)',
+    ),
+  ),
   refusal(
     method,
     'a state that is not there yet',
