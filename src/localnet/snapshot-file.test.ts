@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,15 +23,24 @@ const account = (bytes: number): Account => ({
   rentEpoch: U64_MAX,
 });
 
+/** Accounts with digests in place of their data: a matcher looks at each byte of a large array by itself. */
+const digests = (accounts: ReadonlyMap<Address, Account>) =>
+  [...accounts].map(([address, { data, ...rest }]) => ({
+    address,
+    ...rest,
+    bytes: data.length,
+    digest: createHash('sha256').update(data).digest('hex'),
+  }));
+
 describe('a snapshot', () => {
   it('gives back every account, those of many frames too', async () => {
     const accounts = new Map<Address, Account>(
-      Object.values(programs).map((address, index) => [address, account(index * 300_000)]),
+      Object.values(programs).map((address, index) => [address, account(index * 60_000)]),
     );
     await writeSnapshot(dir, 7, accounts);
     const read = new Map<Address, Account>();
     readSnapshot(dir, 7, (address, one) => read.set(address, one));
-    expect(read).toEqual(accounts);
+    expect(digests(read)).toEqual(digests(accounts));
   });
 
   it('that is longer than 2 GiB is read frame by frame', async () => {
