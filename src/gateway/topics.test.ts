@@ -18,8 +18,8 @@ class Ear implements Subscriber {
 
   notify(notification: Notification, last: boolean): void {
     this.notifications.push(notification);
-    const frame = notification.frame(7);
-    this.heard.push(`${JSON.parse(frame.subarray(2).toString()).params.result}${last ? ' last' : ''}`);
+    const { bytes } = notification.frame(7);
+    this.heard.push(`${JSON.parse(bytes.subarray(2).toString()).params.result}${last ? ' last' : ''}`);
   }
 
   fail(failure: Failure): void {

@@ -1,32 +1,53 @@
-/** Buffers of up to this many bytes come from Node's pool; larger ones cost more to make than a joined write saves. */
-const POOLED_MAX_BYTES = 4095;
+import type { NotificationFrame } from './notification.ts';
+
+/** A whole frame: bytes, or a notification that becomes bytes in the run it leaves in. */
+export type Frame = Buffer | NotificationFrame;
+
+/** The most bytes of a run. */
+export const RUN_MAX_BYTES = 64 * 1024;
 
 /**
- * The same frames in the same order mostly leave for many sockets, one after the other: they are joined into one
- * buffer and shared. Long runs are joined when a second socket sends them.
+ * Frames that leave together, as one piece of bytes. The same frames in the same order mostly leave for many sockets,
+ * one after the other: they are written once and shared. A run is written over the one before, unless that is kept.
  */
 export class JoinedRun {
-  #frames: Buffer[] = [];
-  #joined: Buffer | null = null;
+  #frames: Frame[] = [];
+  #slab = Buffer.allocUnsafeSlow(RUN_MAX_BYTES);
+  #start = 0;
+  #end = 0;
+  #joined: Buffer = this.#slab.subarray(0, 0);
 
   /**
-   * Takes the list of frames, and gives another, empty one for it.
-   * @returns `joined`: the frames as one buffer, not to be modified; null when sending them one by one is cheaper.
+   * Joins frames to a run.
+   * @param bytes - of all of them, at most RUN_MAX_BYTES.
+   * @returns the run, not to be modified; it stands until the next is joined, or for as long as it is kept.
    */
-  join(frames: Buffer[], bytes: number): { joined: Buffer | null; spare: Buffer[] } {
-    if (this.#isLast(frames)) {
-      this.#joined ??= Buffer.concat(this.#frames, bytes);
-      frames.length = 0;
-      return { joined: this.#joined, spare: frames };
+  join(frames: readonly Frame[], bytes: number): Buffer {
+    if (this.#isLast(frames)) return this.#joined;
+    if (this.#start + bytes > this.#slab.length) {
+      this.#slab = Buffer.allocUnsafeSlow(RUN_MAX_BYTES);
+      this.#start = 0;
     }
-    const spare = this.#frames;
-    spare.length = 0;
-    this.#frames = frames;
-    this.#joined = bytes <= POOLED_MAX_BYTES ? Buffer.concat(frames, bytes) : null;
-    return { joined: this.#joined, spare };
+    this.#end = this.#start;
+    this.#frames.length = 0;
+    for (const frame of frames) this.#add(frame);
+    this.#joined = this.#slab.subarray(this.#start, this.#end);
+    return this.#joined;
   }
 
-  #isLast(frames: readonly Buffer[]): boolean {
+  /** The last run is not written over: somebody has not read all of it. */
+  keep(): void {
+    this.#start = this.#end;
+  }
+
+  #add(frame: Frame): void {
+    this.#frames.push(frame);
+    if (frame instanceof Uint8Array) this.#slab.set(frame, this.#end);
+    else frame.write(this.#slab, this.#end);
+    this.#end += frame.length;
+  }
+
+  #isLast(frames: readonly Frame[]): boolean {
     if (frames.length !== this.#frames.length) return false;
     for (let i = 0; i < frames.length; i++) if (frames[i] !== this.#frames[i]) return false;
     return true;

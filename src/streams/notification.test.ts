@@ -26,7 +26,7 @@ describe('a text frame', () => {
     async (length) => {
       const text = 'é'.repeat(length >> 1) + 'x'.repeat(length & 1);
       expect(await textOf(textFrame([Buffer.from(text)]))).toBe(text);
-      expect(await textOf(textFrame([Buffer.from('<'), Buffer.from(text)], '>'))).toBe(`<${text}>`);
+      expect(await textOf(textFrame([Buffer.from('<'), Buffer.from(text)]))).toBe(`<${text}`);
     },
   );
 });
@@ -35,14 +35,31 @@ describe('a notification', () => {
   const result = '{"context":{"slot":1},"value":"é"}';
   const notification = new Notification('accountNotification', Buffer.from(result));
 
-  it.each([1, 7, 4_294_967_296])('has the id %i of who reads it', async (id) => {
-    expect(await textOf(notification.frame(id))).toBe(
-      `{"jsonrpc":"2.0","method":"accountNotification","params":{"result":${result},"subscription":${id}}}`,
-    );
+  const text = (id: number): string =>
+    `{"jsonrpc":"2.0","method":"accountNotification","params":{"result":${result},"subscription":${id}}}`;
+
+  it.each([0, 9, 10, 4_294_967_296, Number.MAX_SAFE_INTEGER])('has the id %i of who reads it', async (id) => {
+    expect(await textOf(notification.frame(id).bytes)).toBe(text(id));
+  });
+
+  it('is written in its place and nowhere else', async () => {
+    const frame = notification.frame(123);
+    const target = Buffer.alloc(frame.length + 20, '-');
+    frame.write(target, 10);
+    expect(await textOf(target.subarray(10, -10))).toBe(text(123));
+    const around = [target.subarray(0, 10), target.subarray(-10)].map(String);
+    expect(around).toEqual(['----------', '----------']);
+  });
+
+  it.each([10, 200, 70_000])('knows the length of its frame around %i bytes', async (bytes) => {
+    const frame = new Notification('slotNotification', Buffer.alloc(bytes, '1')).frame(10);
+    expect(frame.bytes).toHaveLength(frame.length);
+    expect(JSON.parse(await textOf(frame.bytes)).params.subscription).toBe(10);
   });
 
   it('is one frame for all of one id', () => {
     expect(notification.frame(5)).toBe(notification.frame(5));
-    expect(notification.frame(6).equals(notification.frame(5))).toBe(false);
+    expect(notification.frame(5).bytes).toBe(notification.frame(5).bytes);
+    expect(notification.frame(6).bytes.equals(notification.frame(5).bytes)).toBe(false);
   });
 });

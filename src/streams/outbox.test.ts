@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
+import { Notification } from './notification.ts';
 import { type Behind, Outbox } from './outbox.ts';
 import { textFrame } from './text-frame.ts';
 
@@ -89,16 +90,55 @@ describe('an outbox', () => {
     expect(seen[0]?.last).toBe(seen[1]?.last);
   });
 
-  it('joins a long run of frames when a second socket sends it', async () => {
+  it('joins a long run of frames once for all sockets', async () => {
     const pairs = [await pair(), await pair(), await pair()];
     const seen = pairs.map(({ ours }) => countWrites(ours));
     const outboxes = pairs.map(({ ours }) => new Outbox(ours, wide, never));
-    const shared = Array.from({ length: 8 }, (_, i) => Buffer.alloc(1000, i));
+    const shared = Array.from({ length: 8 }, (_, i) => Buffer.alloc(8000, i));
     for (const frame of shared) for (const outbox of outboxes) outbox.push(frame);
-    const all = await Promise.all(pairs.map(({ client }) => read(client, 8000)));
+    const all = await Promise.all(pairs.map(({ client }) => read(client, 64_000)));
     for (const one of all) expect(one.equals(Buffer.concat(shared))).toBe(true);
-    expect(seen.map(({ writes }) => writes)).toEqual([8, 1, 1]);
-    expect(seen[1]?.last).toBe(seen[2]?.last);
+    expect(seen.map(({ writes }) => writes)).toEqual([1, 1, 1]);
+    expect(new Set(seen.map(({ last }) => last)).size).toBe(1);
+  });
+
+  it('leaves as they are the bytes that a slow socket has not taken, whatever others send', async () => {
+    const [slow, quick] = [await pair(), await pair()];
+    slow.client.pause();
+    quick.client.resume();
+    const outboxes = [slow, quick].map(({ ours }) => new Outbox(ours, { queueMaxBytes: 1 << 26 }, never));
+    const sent: Buffer[] = [];
+    const say = async (outbox: Outbox | undefined, frame: Buffer): Promise<void> => {
+      outbox?.push(frame);
+      if (outbox === outboxes[0]) sent.push(frame);
+      await new Promise(setImmediate);
+    };
+    for (let turn = 0; !slow.ours.writableNeedDrain; turn++) {
+      await say(outboxes[0], Buffer.alloc(7_001, turn));
+      await say(outboxes[1], Buffer.alloc(9_001, 255));
+    }
+    const whole = Buffer.concat(sent);
+    const heard = read(slow.client, whole.length);
+    slow.client.resume();
+    expect((await heard).equals(whole)).toBe(true);
+  });
+
+  it('keeps no more of a notification than its own bytes while the socket is full', async () => {
+    const { ours, client } = await pair();
+    client.pause();
+    const outbox = new Outbox(ours, { queueMaxBytes: 1 << 26 }, never);
+    let sentBytes = 0;
+    while (!ours.writableNeedDrain) {
+      outbox.push(Buffer.alloc(50_000));
+      sentBytes += 50_000;
+      await new Promise(setImmediate);
+    }
+    const result = Buffer.from('{"value":1}');
+    const frame = new Notification('accountNotification', result).frame(1);
+    outbox.push(frame);
+    result.fill('x');
+    const whole = await read(client.resume(), sentBytes + frame.length);
+    expect(whole.subarray(sentBytes).toString()).toContain('{"value":1}');
   });
 
   it('does not mix up sockets that get different frames', async () => {
@@ -231,6 +271,32 @@ describe('an outbox', () => {
     outbox.push(Buffer.from('nobody hears'));
     await new Promise(setImmediate);
     expect(outbox.queuedBytes).toBe(0);
+  });
+});
+
+describe('notifications in an outbox', () => {
+  it('leave in one write with what else there is, in order', async () => {
+    const { ours, client } = await pair();
+    const outbox = new Outbox(ours, wide, never);
+    const seen = countWrites(ours);
+    const told = [1, 2].map((slot) => new Notification('slotNotification', Buffer.from(`${slot}`)).frame(7));
+    const [answer] = frames('answer') as [Buffer];
+    const [first, second] = told as [(typeof told)[0], (typeof told)[0]];
+    for (const frame of [first, answer, second]) outbox.push(frame);
+    const whole = Buffer.concat([first.bytes, answer, second.bytes]);
+    expect(await read(client, whole.length)).toEqual(whole);
+    expect(seen.writes).toBe(1);
+  });
+
+  it('that are large are written once for all sockets', async () => {
+    const pairs = [await pair(), await pair()];
+    const seen = pairs.map(({ ours }) => countWrites(ours));
+    const frame = new Notification('blockNotification', Buffer.alloc(300_000, '1')).frame(1);
+    const outboxes = pairs.map(({ ours }) => new Outbox(ours, wide, never));
+    for (const outbox of outboxes) outbox.push(frame);
+    const all = await Promise.all(pairs.map(({ client }) => read(client, frame.length)));
+    for (const one of all) expect(one.equals(frame.bytes)).toBe(true);
+    expect(seen[0]?.last).toBe(seen[1]?.last);
   });
 });
 

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 import { FlushTurn } from './flush-turn.ts';
-import { JoinedRun } from './joined-run.ts';
+import { type Frame, JoinedRun, RUN_MAX_BYTES } from './joined-run.ts';
 
 export type OutboxOptions = Readonly<{
   /** Bytes that may wait for a socket to take them; when more wait and another frame comes, the client lags. */
@@ -17,12 +17,11 @@ const NOTHING: Behind = { bytes: 0, messages: 0 };
 /** Frames that were asked for may take this many times what the queue holds before they count as lagging. */
 const ASKED_SHARE = 8;
 
+const bytesOf = (frame: Frame): Buffer => (frame instanceof Uint8Array ? frame : frame.bytes);
+
 /** There is one event loop, and so one turn that everything waits for. */
 const turn = new FlushTurn();
 const lastRun = new JoinedRun();
-
-/** A burst of more than this does not wait for the end of the turn. */
-const BURST_BYTES = 64 * 1024;
 
 /**
  * The bounded queue of whole frames before one socket. Frames are held by reference; all that came in a turn
@@ -33,7 +32,7 @@ export class Outbox {
   readonly #socket: Writable;
   readonly #options: OutboxOptions;
   readonly #onLagging: (behind: Behind) => void;
-  #frames: Buffer[] = [];
+  #frames: Frame[] = [];
   #bytes = 0;
   /** Bytes among all that waits that the client asked for. */
   #askedBytes = 0;
@@ -64,7 +63,7 @@ export class Outbox {
   }
 
   /** Queues a frame, which is not to be modified afterwards. */
-  push(frame: Buffer): void {
+  push(frame: Frame): void {
     if (!this.#isOpen) return;
     if (this.#bytes + this.#untaken.bytes > this.#options.queueMaxBytes + this.#askedBytes) this.#lag(frame);
     else this.#queue(frame);
@@ -81,10 +80,11 @@ export class Outbox {
     this.push(frame);
   }
 
-  #queue(frame: Buffer): void {
-    this.#frames.push(frame);
+  #queue(frame: Frame): void {
     this.#bytes += frame.length;
-    if (this.#bytes > BURST_BYTES) this.flush();
+    // What does not leave with this turn keeps only its own bytes from being freed, not all that came with its result.
+    this.#frames.push(this.#untaken === NOTHING ? frame : bytesOf(frame));
+    if (this.#bytes > RUN_MAX_BYTES) this.flush();
     else if (!this.#isAsked) {
       this.#isAsked = true;
       turn.ask(this);
@@ -125,24 +125,17 @@ export class Outbox {
     const frames = this.#frames;
     const bytes = this.#bytes;
     this.#bytes = 0;
-    if (frames.length === 1 || bytes > BURST_BYTES) {
-      this.#writeEach(frames);
-      frames.length = 0;
-      return;
+    if (bytes > RUN_MAX_BYTES) this.#writeEach(frames);
+    else {
+      this.#socket.write(lastRun.join(frames, bytes));
+      if (this.#socket.writableLength > 0) lastRun.keep();
     }
-    const { joined, spare } = lastRun.join(frames, bytes);
-    this.#frames = spare;
-    if (joined !== null) this.#socket.write(joined);
-    else this.#writeEach(frames);
+    frames.length = 0;
   }
 
-  #writeEach(frames: readonly Buffer[]): void {
-    if (frames.length === 1) {
-      this.#socket.write(frames[0]);
-      return;
-    }
+  #writeEach(frames: readonly Frame[]): void {
     this.#socket.cork();
-    for (const frame of frames) this.#socket.write(frame);
+    for (const frame of frames) this.#socket.write(bytesOf(frame));
     this.#socket.uncork();
   }
 
@@ -156,7 +149,7 @@ export class Outbox {
     this.#askedBytes = 0;
   }
 
-  #lag(frame: Buffer): void {
+  #lag(frame: Frame): void {
     const { bytes, messages } = this.#untaken;
     const behind = {
       bytes: this.#bytes + bytes + frame.length,

@@ -2,35 +2,43 @@ const FIN_TEXT = 0x81;
 const LENGTH_16 = 126;
 const LENGTH_64 = 127;
 
-function headOf(length: number): number {
+function headBytes(length: number): number {
   if (length < LENGTH_16) return 2;
   return length <= 0xffff ? 4 : 10;
 }
 
+/** Bytes of the frame around so many bytes of text. */
+export const frameBytes = (length: number): number => headBytes(length) + length;
+
 /**
- * One unmasked, unfragmented WebSocket text frame around the pieces of a UTF-8 text. Source: RFC 6455 §5.2.
- * @param tail - the last piece, short and ASCII: cheaper than another buffer.
+ * Writes what stands before the text in an unmasked, unfragmented WebSocket text frame. Source: RFC 6455 §5.2.
+ * @param length - of the text in bytes.
+ * @returns where the text begins.
  */
-export function textFrame(pieces: readonly Buffer[], tail = ''): Buffer {
-  let { length } = tail;
-  for (const piece of pieces) length += piece.length;
-  const head = headOf(length);
-  const frame = Buffer.allocUnsafe(head + length);
-  frame[0] = FIN_TEXT;
-  if (head === 2) frame[1] = length;
+export function writeFrameHead(target: Buffer, at: number, length: number): number {
+  const head = headBytes(length);
+  target[at] = FIN_TEXT;
+  if (head === 2) target[at + 1] = length;
   else if (head === 4) {
-    frame[1] = LENGTH_16;
-    frame[2] = length >>> 8;
-    frame[3] = length & 0xff;
+    target[at + 1] = LENGTH_16;
+    target[at + 2] = length >>> 8;
+    target[at + 3] = length & 0xff;
   } else {
-    frame[1] = LENGTH_64;
-    frame.writeBigUInt64BE(BigInt(length), 2);
+    target[at + 1] = LENGTH_64;
+    target.writeBigUInt64BE(BigInt(length), at + 2);
   }
-  let at = head;
+  return at + head;
+}
+
+/** One text frame around the pieces of a UTF-8 text. */
+export function textFrame(pieces: readonly Buffer[]): Buffer {
+  let length = 0;
+  for (const piece of pieces) length += piece.length;
+  const frame = Buffer.allocUnsafe(frameBytes(length));
+  let at = writeFrameHead(frame, 0, length);
   for (const piece of pieces) {
     frame.set(piece, at);
     at += piece.length;
   }
-  for (let i = 0; i < tail.length; i++) frame[at + i] = tail.charCodeAt(i);
   return frame;
 }

@@ -38,7 +38,7 @@ const peer: Peer = {
   full: false,
   send: note,
   answer: note,
-  tell: note,
+  tell: ({ bytes }) => note(bytes),
   end: () => {},
   settled: () => {},
   broke: (thrown) => {

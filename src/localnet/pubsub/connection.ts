@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import type { Logger } from '../../base/log.ts';
+import type { NotificationFrame } from '../../streams/notification.ts';
 import { Outbox } from '../../streams/outbox.ts';
 import { textFrame } from '../../streams/text-frame.ts';
 import { type AnswerOptions, answer } from '../http/answer.ts';
@@ -30,7 +31,7 @@ export class PubsubConnection implements Holder {
   /** Ids of its subscriptions. */
   readonly #held = new Set<number>();
   /** Told while a message was being answered: a subscription's id goes out before what it tells. */
-  readonly #late: Buffer[] = [];
+  readonly #late: NotificationFrame[] = [];
   #unanswered = 0;
   #isGone = false;
   #lastAnswer: Promise<void> = Promise.resolve();
@@ -59,7 +60,7 @@ export class PubsubConnection implements Holder {
     });
   }
 
-  notify(id: number, frame: Buffer, last: boolean): void {
+  notify(id: number, frame: NotificationFrame, last: boolean): void {
     if (last) this.#held.delete(id);
     if (this.#unanswered > 0) this.#late.push(frame);
     else this.#outbox.push(frame);

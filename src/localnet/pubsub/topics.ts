@@ -2,7 +2,7 @@ import { topicKey } from '../../protocol/pubsub/topic-key.ts';
 import { RpcError } from '../../protocol/rpc-error.ts';
 import { type Subscription, subscriptions } from '../../protocol/subscriptions.ts';
 import type { LedgerNotifier } from '../../streams/ledger-notifier.ts';
-import { Notification } from '../../streams/notification.ts';
+import { Notification, type NotificationFrame } from '../../streams/notification.ts';
 
 /** A connection that subscriptions are held by. */
 export interface Holder {
@@ -10,7 +10,7 @@ export interface Holder {
    * @param frame - a whole WebSocket frame, shared between all holders.
    * @param last - the id is no longer valid.
    */
-  notify(id: number, frame: Buffer, last: boolean): void;
+  notify(id: number, frame: NotificationFrame, last: boolean): void;
 }
 
 /** One subscription of the node, whoever asked for it. */

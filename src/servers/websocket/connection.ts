@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Logger } from '../../base/log.ts';
 import { Failure } from '../../protocol/errors.ts';
+import type { NotificationFrame } from '../../streams/notification.ts';
 import { type Behind, Outbox, type OutboxOptions } from '../../streams/outbox.ts';
 import type { Session } from '../../streams/session.ts';
 import type { CallPlaces } from './call-places.ts';
@@ -77,7 +78,7 @@ export class Connection implements Peer, SocketKeeper {
     if (this.#open) this.#outbox.pushAsked(frame);
   }
 
-  tell(frame: Buffer): void {
+  tell(frame: NotificationFrame): void {
     if (!this.#open) return;
     this.#messages += 1;
     this.#bytes += frame.length;

@@ -1,4 +1,5 @@
 import type { Failure } from '../../protocol/errors.ts';
+import type { NotificationFrame } from '../../streams/notification.ts';
 
 /** The client's end of a connection, as those see it who talk to it. */
 export interface Peer {
@@ -11,7 +12,7 @@ export interface Peer {
   /** Sends the answer to a call that was made: however large it is, the client asked for it. */
   answer(frame: Buffer): void;
   /** Sends a notification, which is metered. */
-  tell(frame: Buffer): void;
+  tell(frame: NotificationFrame): void;
   /** Ends the connection with the close code and text of the failure. */
   end(failure: Failure): void;
   /** A message was answered. */
