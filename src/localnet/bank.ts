@@ -7,7 +7,7 @@ import type { AccountKeyKind } from './accounts-index.ts';
 import type { AccountsStore } from './accounts-store.ts';
 import type { Bank, Clock, EpochSchedule } from './node.ts';
 import { OwnVotes } from './own-votes.ts';
-import { BLOCKHASH_AGE_MAX, type RecentBlocks } from './recent-blocks.ts';
+import { BLOCKHASH_AGE_MAX, BLOCKHASH_KNOWN_MAX, type RecentBlocks } from './recent-blocks.ts';
 import { clockOf, type SlotHeader } from './slot-header.ts';
 import { SysvarAccounts, synthesizedLamports, synthesizedSysvars } from './sysvar-accounts.ts';
 import type { StateView } from './vm.ts';
@@ -104,7 +104,8 @@ export class FrozenBank implements Bank, StateView {
 
   lastValidBlockHeight(blockhash: Blockhash): bigint | null {
     const age = this.#sources.recentBlocks.ageOf(blockhash, this.at);
-    return age === null ? null : this.blockHeight + BigInt(BLOCKHASH_AGE_MAX - age);
+    if (age === null || age > BLOCKHASH_KNOWN_MAX) return null;
+    return this.blockHeight + BigInt(BLOCKHASH_AGE_MAX - age);
   }
 
   #find(kind: AccountKeyKind, key: Address): Iterable<Found> {

@@ -72,6 +72,10 @@ export class DiskBlocks implements BlockStore {
     return this.#index.addresses.find(address, query);
   }
 
+  slotsInUse(newest: Slot, limit: number): Slot[] {
+    return this.#index.slotsInUse(numberOf(newest), limit).map((at) => slot(at));
+  }
+
   performanceSamples(limit: number): PerformanceSample[] {
     return this.#samples.newest(limit);
   }

@@ -105,6 +105,17 @@ export class HistoryIndex {
     return (this.#statements.block.get(at) as BlockRow | undefined) ?? null;
   }
 
+  /** Slots with transactions, newest first, of those up to a slot; at most `limit`. */
+  slotsInUse(newest: number, limit: number): number[] {
+    const slots: number[] = [];
+    for (let below = newest + 1; slots.length < limit; below = slots.at(-1) ?? 0) {
+      const { slot: found } = this.#statements.newestInUse.get(below) as { slot: number | null };
+      if (found === null) break;
+      slots.push(found);
+    }
+    return slots;
+  }
+
   /** Unix seconds. */
   blockTime(at: number): number | null {
     return (this.#statements.block.get(at) as BlockRow | undefined)?.time ?? null;
@@ -182,6 +193,7 @@ function prepare(db: Database.Database) {
     newest: db.prepare('SELECT max(slot) AS slot FROM block'),
     oldest: db.prepare('SELECT min(slot) AS slot FROM block'),
     block: db.prepare('SELECT segment, offset, length, time FROM block WHERE slot = ?'),
+    newestInUse: db.prepare('SELECT max(slot) AS slot FROM tx WHERE slot < ?'),
     minutes: db.prepare(`
       SELECT max(slot) AS slot, count(*) AS slots,
         sum((SELECT count(*) FROM tx WHERE tx.slot = block.slot)) AS transactions

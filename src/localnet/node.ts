@@ -141,6 +141,8 @@ export interface History {
     address: Address,
     query: AddressHistoryQuery,
   ): readonly Readonly<{ slot: Slot; index: number }>[];
+  /** Slots with transactions, newest first, of those up to a slot; at most `limit`. */
+  slotsInUse(newest: Slot, limit: number): Slot[];
   /** How many slots and transactions the last minutes had, newest first. */
   performanceSamples(limit: number): PerformanceSample[];
   /** Where a transaction stands. */
@@ -169,12 +171,14 @@ export type Simulation = Readonly<{
   unitsConsumed: bigint;
   loadedAccountsDataSize: number;
   returnData: OwnMeta['returnData'];
-  innerInstructions: OwnMeta['innerInstructions'];
+  /** null when they were not asked for, or nothing ran. */
+  innerInstructions: OwnMeta['innerInstructions'] | null;
   /** State after the run, for the keys of the transaction that it could write. Empty after a failure. */
   postAccounts: ReadonlyMap<Address, Account>;
   replacementBlockhash: Readonly<{ blockhash: Blockhash; lastValidBlockHeight: bigint }> | null;
-  /** null (with the balances) when the transaction could not even be loaded. */
+  /** null when the transaction could not even be charged. */
   fee: Lamports | null;
+  /** null (all four) when its signatures were wrong: nobody looked further. */
   preBalances: readonly Lamports[] | null;
   postBalances: readonly Lamports[] | null;
   preTokenBalances: OwnMeta['preTokenBalances'] | null;

@@ -14,6 +14,13 @@ export type RecentBlock = Readonly<{
  * Source: solana-clock, MAX_PROCESSING_AGE.
  */
 export const BLOCKHASH_AGE_MAX = 150;
+/** A blockhash is known, though of no use, for as many blocks again. Source: solana-clock, MAX_RECENT_BLOCKHASHES. */
+export const BLOCKHASH_KNOWN_MAX = 300;
+/**
+ * What is simulated must be so much younger: on the way to a leader it grows older. Source: solana-clock,
+ * MAX_TRANSACTION_FORWARDING_DELAY.
+ */
+export const FORWARDING_DELAY = 6;
 /** The slot hashes as the oldest readable bank shows them, with room for banks that trail the tip. */
 export const RECENT_BLOCKS_MAX = SLOT_HASHES_MAX + 512;
 

@@ -1,11 +1,15 @@
+import { resolveLookups } from '../ledger/address-lookup-table.ts';
 import { verifyTransaction } from '../ledger/ed25519.ts';
+import { allKeys } from '../ledger/message/message-keys.ts';
 import type { Transaction } from '../ledger/transaction/transaction.ts';
 import type { TransactionError } from '../ledger/transaction/transaction-error.ts';
+import { lamports } from '../ledger/units.ts';
 import type { FrozenBank } from './bank.ts';
 import { executeTransaction } from './execute-transaction.ts';
 import type { SimulateOptions, Simulation } from './node.ts';
-import { BLOCKHASH_AGE_MAX, type RecentBlocks } from './recent-blocks.ts';
+import { BLOCKHASH_AGE_MAX, FORWARDING_DELAY, type RecentBlocks } from './recent-blocks.ts';
 import type { StatusCache } from './status-cache.ts';
+import { tokenBalancesOf } from './token-balances.ts';
 import { type Age, ageOfTransaction } from './transaction-age.ts';
 import type { Vm } from './vm.ts';
 
@@ -21,21 +25,26 @@ export function simulateTransaction(
   const replacementBlockhash = options.replaceRecentBlockhash
     ? { blockhash: bank.blockhash, lastValidBlockHeight: bank.blockHeight + BigInt(BLOCKHASH_AGE_MAX) }
     : null;
-  if (options.sigVerify && !verifyTransaction(transaction))
-    return notLoaded('SignatureFailure', replacementBlockhash);
+  if (options.sigVerify && !verifyTransaction(transaction)) {
+    return notLoaded('SignatureFailure', replacementBlockhash, NO_BALANCES);
+  }
   const age: Age | TransactionError = options.replaceRecentBlockhash
     ? { nonce: null }
     : judge(transaction, bank, sources);
-  if (typeof age === 'string' || !('nonce' in age)) return notLoaded(age, replacementBlockhash);
+  if (typeof age === 'string' || !('nonce' in age)) {
+    return notLoaded(age, replacementBlockhash, unchangedBalances(transaction, bank));
+  }
   const execution = executeTransaction(transaction, age.nonce, bank, sources.vm);
-  if ('refused' in execution) return notLoaded(execution.refused, replacementBlockhash);
+  if ('refused' in execution) {
+    return notLoaded(execution.refused, replacementBlockhash, unchangedBalances(transaction, bank));
+  }
   const { meta, executed, loadedAccountsDataSize, postAccounts } = execution;
-  if (!executed) return notLoaded(meta.err ?? 'CommitCancelled', replacementBlockhash);
   return {
     ...meta,
-    logs: meta.logMessages,
-    unitsConsumed: meta.computeUnitsConsumed,
-    innerInstructions: options.innerInstructions ? meta.innerInstructions : [],
+    logs: executed ? meta.logMessages : [],
+    unitsConsumed: executed ? meta.computeUnitsConsumed : 0n,
+    // What could only be charged called nothing that could have been listed.
+    innerInstructions: options.innerInstructions && executed ? meta.innerInstructions : null,
     loadedAccountsDataSize,
     postAccounts,
     replacementBlockhash,
@@ -47,16 +56,43 @@ function judge(
   bank: FrozenBank,
   sources: SimulationSources,
 ): Age | TransactionError {
-  const age = ageOfTransaction(transaction, bank.at, sources.recentBlocks, bank);
+  const ageMax = BLOCKHASH_AGE_MAX - FORWARDING_DELAY;
+  const age = ageOfTransaction(transaction, bank.at, sources.recentBlocks, bank, ageMax);
   if (age === null) return 'BlockhashNotFound';
   const seenAt = sources.statuses.slotOf(transaction);
   return seenAt !== undefined && seenAt <= bank.at ? 'AlreadyProcessed' : age;
 }
 
-/** What Agave answers when a transaction could not even be loaded (reference §1.10). */
+type Balances = Pick<Simulation, 'preBalances' | 'postBalances' | 'preTokenBalances' | 'postTokenBalances'>;
+
+/** Nobody has looked at the accounts. */
+const NO_BALANCES: Balances = {
+  preBalances: null,
+  postBalances: null,
+  preTokenBalances: null,
+  postTokenBalances: null,
+};
+
+/** The balances of a transaction that changes nothing: Agave shows them also of one that it cannot load. */
+function unchangedBalances({ message }: Transaction, bank: FrozenBank): Balances {
+  const resolved = resolveLookups(message, (address) => bank.account(address), bank.slot);
+  if ('fault' in resolved) return NO_BALANCES;
+  const keys = allKeys(message, resolved.loaded);
+  const balances = keys.map((key) => bank.account(key)?.lamports ?? lamports(0));
+  const tokenBalances = tokenBalancesOf(keys, (key) => bank.account(key));
+  return {
+    preBalances: balances,
+    postBalances: balances,
+    preTokenBalances: tokenBalances,
+    postTokenBalances: tokenBalances,
+  };
+}
+
+/** What Agave answers when a transaction could not even be charged. */
 function notLoaded(
   err: TransactionError,
   replacementBlockhash: Simulation['replacementBlockhash'],
+  balances: Balances,
 ): Simulation {
   return {
     err,
@@ -64,14 +100,11 @@ function notLoaded(
     unitsConsumed: 0n,
     loadedAccountsDataSize: 0,
     returnData: null,
-    innerInstructions: [],
+    innerInstructions: null,
     postAccounts: new Map(),
     replacementBlockhash,
     fee: null,
-    preBalances: null,
-    postBalances: null,
-    preTokenBalances: null,
-    postTokenBalances: null,
     loadedAddresses: null,
+    ...balances,
   };
 }

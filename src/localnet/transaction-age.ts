@@ -10,6 +10,7 @@ export type Age = Readonly<{ nonce: NonceUse | null }>;
  * Whether a transaction may still run on a state, and by what right.
  * Source: agave runtime, `check_transaction_age`.
  * @param newestSlot - newest block that the state has hashed.
+ * @param ageMax - most blocks that may have been made after the blockhash.
  * @returns null for BlockhashNotFound.
  */
 export function ageOfTransaction(
@@ -17,9 +18,10 @@ export function ageOfTransaction(
   newestSlot: number,
   recentBlocks: RecentBlocks,
   view: StateView,
+  ageMax: number = BLOCKHASH_AGE_MAX,
 ): Age | null {
   const age = recentBlocks.ageOf(message.recentBlockhash, newestSlot);
-  if (age !== null && age <= BLOCKHASH_AGE_MAX) return { nonce: null };
+  if (age !== null && age <= ageMax) return { nonce: null };
   const nonce = nonceOfTransaction(message);
   if (nonce === null || message.recentBlockhash === durableNonceOf(view.lastBlockhash)) return null;
   const data = matchingNonce(view.account(nonce.account), message.recentBlockhash);

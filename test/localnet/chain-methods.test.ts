@@ -191,6 +191,18 @@ describe('leaders', () => {
     expect(await ledger.ask('getSlotLeaders', absurd, 1)).toEqual(unavailable(absurd / 32n));
   });
 
+  it('are forgotten but for those of ten epochs', async () => {
+    const old = await openRig({ slotsPerEpoch: 32 });
+    // The tip is in epoch 13, and the last rooted slot, 31 below it, in epoch 12: known are 4 to 13.
+    await old.finalize(13 * 32);
+    expect(await old.ask('getLeaderSchedule', 4 * 32)).not.toBeNull();
+    expect(await old.ask('getLeaderSchedule', 4 * 32 - 1)).toBeNull();
+    expect(await old.ask('getSlotLeaders', 4 * 32 - 1, 5)).toEqual(unavailable(3));
+    const range = { firstSlot: 4 * 32 - 1, lastSlot: 4 * 32 };
+    expect(await old.ask('getBlockProduction', { range })).toEqual(unavailable(3));
+    await old.close();
+  });
+
   const noVariant = serdeError(
     'data did not match any variant of untagged enum RpcLeaderScheduleConfigWrapper',
   );
@@ -286,7 +298,7 @@ describe('getVoteAccounts', () => {
     expect(await ledger.ask('getVoteAccounts', config)).toEqual(error);
   });
 
-  it('shows the last five epochs of another validator, and its commission in whole per cents', async () => {
+  it('shows the last five epochs of another validator, and its commission in whole per cents, rounded up', async () => {
     const { genesis } = ledger.node;
     const state = decodeVoteState(
       ledger.node.bank('processed').account(genesis.voteAccount)?.data ?? NO_BYTES,
@@ -308,7 +320,7 @@ describe('getVoteAccounts', () => {
       current: [
         {
           activatedStake: 0,
-          commission: 7,
+          commission: 8,
           inflationRewardsCommissionBps: 799,
           epochCredits: [1, 2, 3, 4, 5].map((epoch) => [epoch, epoch + 1, epoch]),
           lastVote: 5,

@@ -54,7 +54,7 @@ describe('sendTransaction', () => {
     expect((await rig.result('getSignatureStatuses', [[sent.signature]])).value).toEqual([null]);
     rig.freeze();
     expect((await rig.result('getSignatureStatuses', [[sent.signature]])).value).toMatchObject([
-      { confirmationStatus: 'processed', confirmations: 0, err: null, status: { Ok: null } },
+      { confirmationStatus: 'processed', confirmations: 1, err: null, status: { Ok: null } },
     ]);
   });
 
@@ -319,6 +319,61 @@ describe('simulateTransaction', () => {
     expect(value.preBalances[0] - value.postBalances[0]).toBe(Number(amount - 1n) + 5000);
     rig.freeze();
     expect(rig.node.bank('processed').account(payer.address)?.lamports).toBe(balance);
+  });
+
+  it('shows the balances of what it could not load, and no inner instructions', async () => {
+    const { base64 } = sign(payer, [transfer(payer.address, recipient, 1n)], UNKNOWN_HASH);
+    const held = Number(rig.node.bank('processed').account(payer.address)?.lamports);
+    const value = await simulate(base64, { innerInstructions: true });
+    expect(value).toMatchObject({
+      err: 'BlockhashNotFound',
+      fee: null,
+      innerInstructions: null,
+      loadedAccountsDataSize: 0,
+      preBalances: [held, expect.any(Number), expect.any(Number)],
+      preTokenBalances: [],
+      postTokenBalances: [],
+    });
+    expect(value.postBalances).toEqual(value.preBalances);
+  });
+
+  it('shows the fee of what can only be charged', async () => {
+    const absent = Keypair.generate().address;
+    const nothing = { programId: absent, accounts: [], data: new Uint8Array() };
+    const { base64 } = sign(payer, [nothing], await blockhash());
+    const value = await simulate(base64, { innerInstructions: true });
+    expect(value).toMatchObject({
+      err: 'ProgramAccountNotFound',
+      fee: 5000,
+      innerInstructions: null,
+      logs: [],
+      unitsConsumed: 0,
+    });
+    expect(value.preBalances[0] - value.postBalances[0]).toBe(5000);
+  });
+
+  it('refuses a blockhash that would be too old by the time a leader sees it', async () => {
+    const sent = await someTransfer();
+    rig.freeze(144);
+    expect((await simulate(sent.base64)).err).toBeNull();
+    rig.freeze();
+    expect((await simulate(sent.base64)).err).toBe('BlockhashNotFound');
+    const skip = { ...BASE64, skipPreflight: true };
+    expect(await rig.result('sendTransaction', [sent.base64, skip])).toBe(sent.signature);
+    rig.freeze();
+    expect((await rig.result('getSignatureStatuses', [[sent.signature]])).value).toMatchObject([
+      { err: null },
+    ]);
+  });
+
+  it('shows an account that was drained as one without lamports', async () => {
+    const poor = Keypair.generate();
+    await rig.result('requestAirdrop', [poor.address, SOL]);
+    rig.freeze();
+    const all = transfer(poor.address, recipient, SOL - 5000n);
+    const { base64 } = sign(poor, [all], await blockhash());
+    const accounts = { encoding: 'base64', addresses: [poor.address] };
+    expect((await simulate(base64, { accounts })).accounts).toMatchObject([{ lamports: 0, space: 0 }]);
   });
 
   it('needs no signature unless it is told to verify', async () => {
@@ -608,6 +663,14 @@ describe('getFeeForMessage', () => {
     expect(await fee(priced.message)).toBe(5_000 + 203_000);
   });
 
+  it('is known while the blockhash is remembered, twice as long as it may be used', async () => {
+    const { message } = await someTransfer();
+    rig.freeze(300);
+    expect(await fee(message)).toBe(5_000);
+    rig.freeze();
+    expect(await fee(message)).toBeNull();
+  });
+
   it('is null for an unknown blockhash', async () => {
     expect(await fee(sign(payer, [memo('x')], UNKNOWN_HASH).message)).toBeNull();
   });
@@ -631,11 +694,11 @@ describe('getSignatureStatuses', () => {
     await rig.result('sendTransaction', [sent.base64, BASE64]);
     const status = async () => (await rig.result('getSignatureStatuses', [[sent.signature]])).value[0];
     rig.freeze();
-    expect(await status()).toMatchObject({ confirmationStatus: 'processed', confirmations: 0 });
+    expect(await status()).toMatchObject({ confirmationStatus: 'processed', confirmations: 1 });
     rig.freeze();
-    expect(await status()).toMatchObject({ confirmationStatus: 'confirmed', confirmations: 1 });
+    expect(await status()).toMatchObject({ confirmationStatus: 'confirmed', confirmations: 2 });
     rig.freeze(29);
-    expect(await status()).toMatchObject({ confirmationStatus: 'confirmed', confirmations: 30 });
+    expect(await status()).toMatchObject({ confirmationStatus: 'confirmed', confirmations: 31 });
     await rig.finalize(1);
     expect(await status()).toEqual({
       confirmationStatus: 'finalized',
@@ -692,31 +755,51 @@ describe('getRecentPrioritizationFees', () => {
     const hash = await blockhash();
     const other = Keypair.generate().address;
     for (const [price, to] of [
-      [7n, recipient],
-      [9n, other],
+      [1000n, recipient],
+      [3000n, other],
     ] as const) {
-      const { base64 } = sign(payer, [unitPrice(price), transfer(payer.address, to, SOL)], hash);
+      const priced = [unitPrice(price), unitLimit(10_000), transfer(payer.address, to, SOL)];
+      const { base64 } = sign(payer, priced, hash);
       await rig.result('sendTransaction', [base64, BASE64]);
     }
     rig.freeze(2);
     const slot = rig.slot('confirmed');
     const last = async (accounts?: string[]) =>
       (await rig.result('getRecentPrioritizationFees', accounts === undefined ? [] : [accounts])).at(-1);
-    expect(await last()).toEqual({ prioritizationFee: 7, slot });
-    expect(await last([other])).toEqual({ prioritizationFee: 9, slot });
-    expect(await last([recipient])).toEqual({ prioritizationFee: 7, slot });
-    expect(await rig.result('getRecentPrioritizationFees', [])).toHaveLength(150);
+    expect(await last()).toEqual({ prioritizationFee: 1000, slot });
+    expect(await last([other])).toEqual({ prioritizationFee: 3000, slot });
+    expect(await last([recipient])).toEqual({ prioritizationFee: 1000, slot });
+  });
+
+  it('has no entry for a block without transactions', async () => {
+    const before = await rig.result('getRecentPrioritizationFees', []);
+    rig.freeze(200);
+    expect(await rig.result('getRecentPrioritizationFees', [])).toEqual(before);
+    expect(before.length).toBeGreaterThan(1);
+    expect(before.length).toBeLessThan(150);
+  });
+
+  it('is a whole number of lamports over the units, which may be more than was offered', async () => {
+    // 7 millionths of a lamport for each of 6,000 units cost a whole lamport.
+    const { base64 } = sign(
+      payer,
+      [unitPrice(7n), transfer(payer.address, recipient, SOL)],
+      await blockhash(),
+    );
+    await rig.result('sendTransaction', [base64, BASE64]);
+    rig.freeze(2);
+    expect((await rig.result('getRecentPrioritizationFees', [])).at(-1).prioritizationFee).toBe(166);
   });
 
   it('passes over what asks for no compute units', async () => {
     const none = sign(payer, [unitPrice(3n), unitLimit(0)], await blockhash());
-    const some = sign(payer, [unitPrice(8n), memo('x')], await blockhash());
+    const some = sign(payer, [unitPrice(8000n), unitLimit(100_000), memo('x')], await blockhash());
     for (const { base64 } of [none, some]) {
       await rig.result('sendTransaction', [base64, { ...BASE64, skipPreflight: true }]);
     }
     rig.freeze(2);
     expect((await rig.result('getRecentPrioritizationFees', [])).at(-1)).toMatchObject({
-      prioritizationFee: 8,
+      prioritizationFee: 8000,
     });
   });
 

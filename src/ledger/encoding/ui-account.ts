@@ -5,6 +5,7 @@ import type { Address } from '../address.ts';
 import { encodeBase58 } from '../base58.ts';
 import type { AccountLookup } from '../parsed/account/parsed-account.ts';
 import { parseAccountData } from '../parsed/parse-account.ts';
+import { isTokenProgram } from '../programs.ts';
 
 /** How account data is written; `binary` is base58 as a bare string. Order of Agave's `UiAccountEncoding`. */
 export const accountEncodings = ['binary', 'base58', 'base64', 'jsonParsed', 'base64+zstd'] as const;
@@ -38,6 +39,10 @@ function boundedBase58(data: Uint8Array): string {
 const base64 = (data: Uint8Array): string =>
   Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('base64');
 
+/** What is shown of an account that does not parse: of a token program's all of it, as from Agave. */
+const unparsed = (account: Account, sliced: Uint8Array): Uint8Array =>
+  isTokenProgram(account.owner) ? account.data : sliced;
+
 function encodeData(
   address: Address,
   account: Account,
@@ -56,7 +61,7 @@ function encodeData(
     case 'base64+zstd':
       return [base64(zstdCompressSync(data)), 'base64+zstd'];
     case 'jsonParsed':
-      return parseAccountData(address, account, lookup) ?? [base64(data), 'base64'];
+      return parseAccountData(address, account, lookup) ?? [base64(unparsed(account, data)), 'base64'];
   }
 }
 

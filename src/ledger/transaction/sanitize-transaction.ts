@@ -16,21 +16,35 @@ const INSTRUCTIONS_MAX = 64;
 export function sanitizeTransaction(transaction: Transaction): string | null {
   const sane =
     transaction.signatures.length === transaction.message.header.numRequiredSignatures &&
-    isMessageSane(transaction.message);
+    transaction.message.instructions.length <= INSTRUCTIONS_MAX &&
+    messageFault(transaction.message) === null;
   return sane ? null : displayTransactionError('SanitizeFailure');
 }
 
-/** Whether a message alone makes sense: the same rules without the signatures. */
-export function isMessageSane(message: Message): boolean {
+/** What is wrong with a message; the words are Agave's (`SanitizeError`). */
+export type MessageFault = 'index out of bounds' | 'invalid value';
+
+/**
+ * Whether a message alone makes sense: the same rules without the signatures, and without the bound on
+ * instructions, which only transactions have.
+ */
+export function messageFault(message: Message): MessageFault | null {
   const { numRequiredSignatures, numReadonlySignedAccounts, numReadonlyUnsignedAccounts } = message.header;
   const staticKeys = message.accountKeys.length;
-  if (numRequiredSignatures + numReadonlyUnsignedAccounts > staticKeys) return false;
+  if (numRequiredSignatures + numReadonlyUnsignedAccounts > staticKeys) return 'index out of bounds';
   // The fee payer is the first signer and must be writable.
-  if (numReadonlySignedAccounts >= numRequiredSignatures) return false;
-  if (message.instructions.length > INSTRUCTIONS_MAX) return false;
+  if (numReadonlySignedAccounts >= numRequiredSignatures) {
+    return message.version === 'legacy' ? 'index out of bounds' : 'invalid value';
+  }
   const loadedKeys = countLoadedKeys(message);
-  if (loadedKeys === null || staticKeys + loadedKeys > TOTAL_KEYS_MAX) return false;
-  return message.instructions.every(
+  if (loadedKeys === null) return 'invalid value';
+  return areIndexesInside(message, loadedKeys) ? null : 'index out of bounds';
+}
+
+function areIndexesInside({ accountKeys, instructions }: Message, loadedKeys: number): boolean {
+  const staticKeys = accountKeys.length;
+  if (staticKeys + loadedKeys > TOTAL_KEYS_MAX) return false;
+  return instructions.every(
     ({ programIdIndex, accounts }) =>
       // A program cannot pay fees, and cannot come from a lookup table.
       programIdIndex > 0 &&

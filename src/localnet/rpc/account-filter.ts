@@ -1,5 +1,5 @@
 import type { Address } from '../../ledger/address.ts';
-import { programs } from '../../ledger/programs.ts';
+import { isTokenProgram, programs } from '../../ledger/programs.ts';
 import { ACCOUNT_TYPE_OFFSET, TOKEN_ACCOUNT_BYTES } from '../../ledger/token/token-state.ts';
 import type { AccountFilter } from '../../protocol/rpc/account-filter.ts';
 import { invalidParams } from '../../protocol/rpc-error.ts';
@@ -18,24 +18,30 @@ function wantsTokenAccounts(program: Address, filters: readonly AccountFilter[])
   });
 }
 
-function refuseOddLength(filters: readonly AccountFilter[], offset: bigint, what: string): void {
-  for (const filter of filters) {
-    if (filter.kind !== 'memcmp' || filter.offset !== offset) continue;
-    const { length } = filter.bytes;
+/** Whether an address at the offset is compared. @throws RpcError -32602 when what is compared has not 32 bytes. */
+function comparesAddress(filters: readonly AccountFilter[], offset: bigint, what: string): boolean {
+  const compared = filters.filter((filter) => filter.kind === 'memcmp' && filter.offset === offset);
+  for (const filter of compared) {
+    const { length } = (filter as Extract<AccountFilter, { kind: 'memcmp' }>).bytes;
     if (length === ADDRESS_LENGTH) continue;
     throw invalidParams(
       `Incorrect byte length ${length} for SPL token ${what} filter, expected ${ADDRESS_LENGTH}`,
     );
   }
+  return compared.length > 0;
 }
 
 /**
- * Agave answers searches for token accounts from an index by owner or mint, and then wants whole addresses.
+ * The filters as a search among a program's accounts applies them. Agave searches for token accounts in an index
+ * by owner or else by mint: what is compared there must be whole, whatever the other filters are, and such a
+ * search finds initialized token accounts only. With an owner to search by nobody looks at the mint.
+ * Source: Agave rpc/src/rpc.rs, `get_spl_token_owner_filter` and `get_spl_token_mint_filter`.
  * @throws RpcError -32602 when the compared owner or mint has not 32 bytes.
  */
-export function verifyTokenFilters(program: Address, filters: readonly AccountFilter[]): void {
-  if (program !== programs.token && program !== programs.token2022) return;
-  if (!wantsTokenAccounts(program, filters)) return;
-  refuseOddLength(filters, OWNER_OFFSET, 'owner');
-  refuseOddLength(filters, MINT_OFFSET, 'mint');
+export function searchFilters(program: Address, filters: readonly AccountFilter[]): readonly AccountFilter[] {
+  if (!isTokenProgram(program)) return filters;
+  const areTokenAccounts = wantsTokenAccounts(program, filters);
+  const byOwner = comparesAddress(filters, OWNER_OFFSET, 'owner') && areTokenAccounts;
+  const byMint = !byOwner && comparesAddress(filters, MINT_OFFSET, 'mint') && areTokenAccounts;
+  return byOwner || byMint ? [...filters, { kind: 'tokenAccountState' }] : filters;
 }

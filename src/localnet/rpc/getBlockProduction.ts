@@ -9,6 +9,7 @@ import {
 import { invalidParams } from '../../protocol/rpc-error.ts';
 import type { Bank, LocalNode } from '../node.ts';
 import { withContext } from './context.ts';
+import { requireSchedules } from './known-schedules.ts';
 
 type Range = GetBlockProductionResult['range'];
 
@@ -38,6 +39,7 @@ export function getBlockProduction(node: LocalNode, params: JsonValue | undefine
   const range = wantedRange(wanted.range, bank, epochSchedule.slotsPerEpoch);
   requireKnown(range, bank.slot);
   const count = range.lastSlot - range.firstSlot + 1n;
+  requireSchedules(node, range.firstSlot, count);
   const isAsked = wanted.identity === null || wanted.identity === identity;
   const value: GetBlockProductionResult = {
     byIdentity: isAsked ? { [identity]: [count, count] } : {},

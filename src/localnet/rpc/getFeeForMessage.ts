@@ -3,7 +3,7 @@ import { resolveLookups } from '../../ledger/address-lookup-table.ts';
 import type { Message } from '../../ledger/message/message.ts';
 import { matchingNonce, nonceOfTransaction } from '../../ledger/nonce.ts';
 import { feeOf } from '../../ledger/transaction/fee.ts';
-import { isMessageSane } from '../../ledger/transaction/sanitize-transaction.ts';
+import { messageFault } from '../../ledger/transaction/sanitize-transaction.ts';
 import type { TransactionError } from '../../ledger/transaction/transaction-error.ts';
 import { type GetFeeForMessageResult, parseGetFeeForMessage } from '../../protocol/rpc/getFeeForMessage.ts';
 import { invalidParams } from '../../protocol/rpc-error.ts';
@@ -23,7 +23,8 @@ const describe = (fault: TransactionError): string =>
   typeof fault === 'string' ? (LOOKUP_FAULTS[fault] ?? fault) : 'invalid value';
 
 function requireSane(message: Message, bank: Bank): void {
-  if (!isMessageSane(message)) throw invalidParams('invalid transaction message: index out of bounds');
+  const fault = messageFault(message);
+  if (fault !== null) throw invalidParams(`invalid transaction message: ${fault}`);
   const resolved = resolveLookups(message, (address) => bank.account(address), bank.slot);
   if ('fault' in resolved) throw invalidParams(`invalid transaction message: ${describe(resolved.fault)}`);
 }

@@ -5,6 +5,7 @@ import {
 } from '../../protocol/rpc/getLeaderSchedule.ts';
 import type { LocalNode } from '../node.ts';
 import { epochPosition } from './epoch-position.ts';
+import { hasSchedule } from './known-schedules.ts';
 
 /** The text of each ledger's schedule: 432,000 positions are 3 MB, and they never change. */
 const written = new WeakMap<LocalNode, RawJson>();
@@ -18,13 +19,13 @@ function allPositions(node: LocalNode): RawJson {
   return json;
 }
 
-/** The node itself, in every slot of the epoch; null for an epoch whose schedule is not known yet. */
+/** The node itself, in every slot of the epoch; null for an epoch whose schedule is not known yet, or no longer. */
 export function getLeaderSchedule(node: LocalNode, params: JsonValue | undefined): GetLeaderScheduleResult {
   const wanted = parseGetLeaderSchedule(params);
   const bank = node.bank(wanted.commitment);
   const { identity, epochSchedule } = node.genesis;
   const { epoch } = epochPosition(epochSchedule, wanted.slot ?? bank.slot);
-  if (epoch > node.bank('finalized').clock.leaderScheduleEpoch) return null;
+  if (!hasSchedule(node, epoch)) return null;
   if (wanted.identity !== null && wanted.identity !== identity) return {};
   return { [identity]: allPositions(node) };
 }

@@ -3,7 +3,10 @@ import type { Address } from '../../ledger/address.ts';
 import type { Block } from '../../ledger/block.ts';
 import { allKeys, isWritable } from '../../ledger/message/message-keys.ts';
 import { computeBudgetOf } from '../../ledger/transaction/compute-budget.ts';
-import { type Slot, slot } from '../../ledger/units.ts';
+import { priorityFeeOf } from '../../ledger/transaction/fee.ts';
+import { isSimpleVote } from '../../ledger/transaction/simple-vote.ts';
+import type { Transaction } from '../../ledger/transaction/transaction.ts';
+import { type Slot, U64_MAX } from '../../ledger/units.ts';
 import {
   type GetRecentPrioritizationFeesResult,
   parseGetRecentPrioritizationFees,
@@ -11,42 +14,62 @@ import {
 import type { History, LocalNode } from '../node.ts';
 
 /** Source: Agave runtime/src/prioritization_fee_cache.rs, `MAX_NUM_RECENT_BLOCKS`. */
-const RECENT_BLOCKS = 150n;
+const RECENT_BLOCKS = 150;
+/** Slots looked at for as many blocks: some have transactions, but none that counts. */
+const SLOTS_MAX = 300;
+const MICRO_LAMPORTS_PER_LAMPORT = 1_000_000n;
 
 /** The lowest compute unit prices, in micro-lamports, that got into a block. */
 type BlockPrices = Readonly<{ lowest: bigint; byWritable: ReadonlyMap<Address, bigint> }>;
 
 /** What was found in recent blocks, by slot. Blocks never change, and reading one may go to the disk. */
-const summaries = new WeakMap<History, Map<Slot, BlockPrices>>();
+const summaries = new WeakMap<History, Map<Slot, BlockPrices | null>>();
 
 const lower = (known: bigint | undefined, price: bigint): bigint =>
   known === undefined || price < known ? price : known;
 
-function summarize(block: Block): BlockPrices {
+/**
+ * What a transaction pays for a compute unit: its whole fee over its limit, rounded down. The fee is in whole
+ * lamports, so that this may be more than it offered.
+ * @returns null for what says nothing of prices: votes, and what asks for no compute units.
+ */
+function priceOf(transaction: Transaction): bigint | null {
+  if (isSimpleVote(transaction)) return null;
+  const budget = computeBudgetOf(transaction.message);
+  if ('fault' in budget || budget.unitLimit === 0) return null;
+  const price = (priorityFeeOf(transaction.message) * MICRO_LAMPORTS_PER_LAMPORT) / BigInt(budget.unitLimit);
+  return price <= U64_MAX ? price : 0n;
+}
+
+/** @returns null for a block in which nothing says anything of prices. */
+function summarize(block: Block): BlockPrices | null {
   let lowest: bigint | undefined;
   const byWritable = new Map<Address, bigint>();
   for (const { transaction, meta } of block.transactions) {
-    const budget = computeBudgetOf(transaction.message);
-    // What asks for no compute units says nothing of their price.
-    if ('fault' in budget || budget.unitLimit === 0) continue;
-    lowest = lower(lowest, budget.unitPrice);
+    const price = priceOf(transaction);
+    if (price === null) continue;
+    lowest = lower(lowest, price);
     allKeys(transaction.message, meta.loadedAddresses).forEach((key, index) => {
       if (!isWritable(transaction.message, index, meta.loadedAddresses)) return;
-      byWritable.set(key, lower(byWritable.get(key), budget.unitPrice));
+      byWritable.set(key, lower(byWritable.get(key), price));
     });
   }
-  return { lowest: lowest ?? 0n, byWritable };
+  return lowest === undefined ? null : { lowest, byWritable };
 }
 
-/** The prices of the blocks in `[first, last]`, oldest first. */
-function recentPrices(history: History, first: bigint, last: bigint): ReadonlyMap<Slot, BlockPrices> {
+/** The prices of the last blocks up to a slot, newest first. */
+function recentPrices(history: History, newest: Slot): [Slot, BlockPrices][] {
   const known = summaries.get(history);
-  const prices = new Map<Slot, BlockPrices>();
-  for (let at = slot(first); at <= last; at = slot(at + 1n)) {
-    const found = known?.get(at) ?? summarizeSlot(history, at);
-    if (found !== null) prices.set(at, found);
+  const looked = new Map<Slot, BlockPrices | null>();
+  const prices: [Slot, BlockPrices][] = [];
+  for (const at of history.slotsInUse(newest, SLOTS_MAX)) {
+    if (prices.length === RECENT_BLOCKS) break;
+    const before = known?.get(at);
+    const found = before === undefined ? summarizeSlot(history, at) : before;
+    looked.set(at, found);
+    if (found !== null) prices.push([at, found]);
   }
-  summaries.set(history, prices);
+  summaries.set(history, looked);
   return prices;
 }
 
@@ -64,18 +87,15 @@ function priceFor({ lowest, byWritable }: BlockPrices, accounts: readonly Addres
 }
 
 /**
- * What it took to get into each of the last 150 confirmed blocks, oldest first. A block without transactions
- * took nothing. Source: Agave runtime/src/prioritization_fee_cache.rs.
+ * What it took to get into each of the last 150 confirmed blocks that have transactions, oldest first. Blocks
+ * without any are not listed. Source: Agave runtime/src/prioritization_fee_cache.rs.
  */
 export function getRecentPrioritizationFees(
   node: LocalNode,
   params: JsonValue | undefined,
 ): GetRecentPrioritizationFeesResult {
   const { accounts } = parseGetRecentPrioritizationFees(params);
-  const last = node.bank('confirmed').slot;
-  const first = last < RECENT_BLOCKS ? 0n : last - RECENT_BLOCKS + 1n;
-  return Array.from(recentPrices(node.history, first, last), ([at, prices]) => ({
-    prioritizationFee: priceFor(prices, accounts),
-    slot: at,
-  }));
+  return recentPrices(node.history, node.bank('confirmed').slot)
+    .reverse()
+    .map(([at, prices]) => ({ prioritizationFee: priceFor(prices, accounts), slot: at }));
 }

@@ -10,8 +10,8 @@ function encode(node: LocalNode, { slot, err }: SignatureStatus): WritableJson {
   const unsettled = slot <= node.bank('confirmed').slot ? 'confirmed' : 'processed';
   return {
     confirmationStatus: finalized ? 'finalized' : unsettled,
-    // Every later block is a vote for the earlier ones.
-    confirmations: finalized ? null : node.bank('processed').slot - slot,
+    // Every block is a vote for itself and for the earlier ones.
+    confirmations: finalized ? null : node.bank('processed').slot - slot + 1n,
     err,
     slot,
     status: encodeStatus(err),

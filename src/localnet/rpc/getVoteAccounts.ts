@@ -19,7 +19,7 @@ function describe(votePubkey: Address, state: VoteState, stake: Lamports | undef
   const bps = commissionBps(state);
   return {
     activatedStake: stake ?? lamports(0),
-    commission: Math.min(255, Math.floor(bps / 100)),
+    commission: Math.min(255, Math.ceil(bps / 100)),
     epochCredits: state.epochCredits
       .slice(-EPOCH_CREDITS_MAX)
       .map(({ epoch, credits, previousCredits }) => [epoch, credits, previousCredits]),

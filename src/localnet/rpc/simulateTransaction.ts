@@ -83,6 +83,9 @@ export function simulateTransaction(node: LocalNode, params: JsonValue | undefin
   const keys = allKeys(transaction.message, loaded);
   const accounts =
     parsed.accounts === null ? null : encodeAccounts(parsed.accounts, simulation, bank, keys.length);
-  const inner = parsed.innerInstructions ? encodeInnerInstructions(simulation.innerInstructions, keys) : null;
+  const inner =
+    simulation.innerInstructions === null
+      ? null
+      : encodeInnerInstructions(simulation.innerInstructions, keys);
   return withContext(bank, encodeValue(simulation, accounts, inner, loaded));
 }

@@ -119,6 +119,36 @@ export const cases: readonly MethodCase[] = [
     ),
     invalid('Incorrect byte length 31 for SPL token owner filter, expected 32'),
   ),
+  refusal(
+    'getProgramAccounts',
+    'an owner of 31 bytes, whatever else is asked',
+    fixed(
+      `["${programs.token}",{"encoding":"base64","filters":[{"memcmp":{"offset":32,"bytes":"${'1'.repeat(31)}"}}]}]`,
+    ),
+    invalid('Incorrect byte length 31 for SPL token owner filter, expected 32'),
+  ),
+  refusal(
+    'getProgramAccounts',
+    'a mint of one byte',
+    fixed(`["${programs.token}",{"encoding":"base64","filters":[{"memcmp":{"offset":0,"bytes":"2"}}]}]`),
+    invalid('Incorrect byte length 1 for SPL token mint filter, expected 32'),
+  ),
+  answer(
+    'getProgramAccounts',
+    'a mint of one byte beside a whole owner',
+    made(({ wallet }) => [
+      programs.token,
+      {
+        encoding: 'base64',
+        filters: [
+          { dataSize: 165 },
+          { memcmp: { offset: 32, bytes: wallet } },
+          { memcmp: { offset: 0, bytes: '2' } },
+        ],
+      },
+    ]),
+    (result) => expect(result).toEqual([]),
+  ),
   refusal('getProgramAccounts', 'base58 of long accounts', fixed(`["${programs.token}"]`), tooLong),
   ...badAddress('getProgramAccounts'),
   ...arity('getProgramAccounts', 1, 2),

@@ -124,7 +124,15 @@ export const cases: readonly MethodCase[] = [
   ),
   ...arity('getSupply', 0, 1),
 
-  answer('getRecentPrioritizationFees', 'without params', () => undefined),
+  answer(
+    'getRecentPrioritizationFees',
+    'of the blocks that have transactions',
+    () => undefined,
+    (result, { slot, versioned }) => {
+      const slots = (result as { slot: number }[]).map((fee) => fee.slot);
+      expect(slots.slice(-3)).toEqual([Number(slot), Number(slot) + 1, Number(versioned.slot)]);
+    },
+  ),
   answer(
     'getRecentPrioritizationFees',
     'of an account',

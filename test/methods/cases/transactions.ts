@@ -5,6 +5,16 @@ import { fixed, invalid, type MethodCase, made } from '../method-case.ts';
 const base64 = { encoding: 'base64' } as const;
 const NO_TRANSACTION = 'AAAA';
 
+/** Base64 of a message with one key, no instruction, and a lookup that looks nothing up when asked for. */
+const messageOf = (version: number | null, signers: number, readOnly: number, lookup = false): string =>
+  Buffer.concat([
+    Buffer.from([...(version === null ? [] : [version]), signers, readOnly, 0, 1]),
+    Buffer.alloc(32 + 32, 1),
+    Buffer.of(0),
+    version === null ? Buffer.alloc(0) : Buffer.of(lookup ? 1 : 0),
+    lookup ? Buffer.concat([Buffer.alloc(32, 1), Buffer.of(0, 0)]) : Buffer.alloc(0),
+  ]).toString('base64');
+
 const undecodable = (method: string): MethodCase[] => [
   refusal(
     method,
@@ -85,6 +95,19 @@ export const cases: readonly MethodCase[] = [
     'lamports',
     made(({ unsent }) => [unsent.message]),
     (result) => expect(result).toMatchObject({ value: 5000 }),
+  ),
+  ...[
+    ['version 0 whose payer is read-only', messageOf(0x80, 1, 1), 'invalid value'],
+    ['version 0 with a lookup of nothing', messageOf(0x80, 1, 0, true), 'invalid value'],
+    ['a legacy message whose payer is read-only', messageOf(null, 1, 1), 'index out of bounds'],
+    ['more signers than keys', messageOf(0x80, 2, 0), 'index out of bounds'],
+  ].map(([name, message, fault]) =>
+    refusal(
+      'getFeeForMessage',
+      `${name}`,
+      made(() => [`${message}`]),
+      invalid(`invalid transaction message: ${fault}`),
+    ),
   ),
   refusal('getFeeForMessage', 'what is no base64', fixed('["!"]'), invalid(/^invalid base64 encoding: /)),
   refusal('getFeeForMessage', 'what is no message', fixed('["AAAA"]'), invalid(/^failed to deserialize /)),

@@ -67,7 +67,9 @@ export const cases: readonly MethodCase[] = [
   answer(
     'getBlockProduction',
     'of a range',
-    fixed('[{"range":{"firstSlot":3,"lastSlot":5},"commitment":"processed"}]'),
+    made(({ finalized }) => [
+      { range: { firstSlot: finalized - 2n, lastSlot: finalized }, commitment: 'processed' },
+    ]),
     (result, { genesis }) =>
       expect(result).toMatchObject({ value: { byIdentity: { [genesis.identity]: [3, 3] } } }),
   ),
@@ -88,6 +90,12 @@ export const cases: readonly MethodCase[] = [
     'a range that ends after the newest slot',
     fixed(`[{"range":{"firstSlot":5,"lastSlot":${U64_MAX}}}]`),
     invalid(new RegExp(`^lastSlot, ${U64_MAX}, is too large; max \\d+$`)),
+  ),
+  refusal(
+    'getBlockProduction',
+    'an epoch whose leaders are forgotten',
+    fixed('[{"range":{"firstSlot":3,"lastSlot":5}}]'),
+    invalid('Invalid slot range: leader schedule for epoch 0 is unavailable'),
   ),
   refusal(
     'getBlockProduction',
