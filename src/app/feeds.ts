@@ -1,5 +1,5 @@
 import type { Logger } from '../base/log.ts';
-import { ChainReader } from '../upstream/feeds/chain-reader.ts';
+import type { ChainReader } from '../upstream/feeds/chain-reader.ts';
 import { createFeed, type NetworkFeed, type PreferredFeed } from '../upstream/feeds/feeds.ts';
 import { GeyserFeed } from '../upstream/feeds/geyser/geyser-feed.ts';
 import type { GeyserLimits } from '../upstream/feeds/geyser/geyser-limits.ts';
@@ -22,16 +22,10 @@ type Ground = Readonly<{
 const hasGeyser = (node: NodeConfig): node is GeyserNode => typeof node.grpc === 'string';
 
 /** The nodes' Geyser; null where none of them has it. */
-function geyserFeed({ configuration, nodes, pool, log }: Ground): PreferredFeed | null {
+function geyserFeed({ configuration, nodes, log }: Ground, reader: ChainReader): PreferredFeed | null {
   const servers = nodes.filter(hasGeyser);
   if (servers.length === 0) return null;
   const limits: GeyserLimits = configuration.geyser;
-  const reader = new ChainReader({
-    network: configuration.networks.default,
-    pool,
-    limits: configuration.feeds,
-    log,
-  });
   const feed = new GeyserFeed({
     nodes: servers,
     limits,
@@ -44,6 +38,8 @@ function geyserFeed({ configuration, nodes, pool, log }: Ground): PreferredFeed 
     serves: (kind) => geyserKinds.has(kind),
     open: (subscription, listener) => feed.open(subscription, listener),
     position: () => feed.position(),
+    toldUpTo: (commitment) => feed.toldUpTo(commitment),
+    transactionsTold: () => feed.transactionsTold(),
     close: () => feed.stop(),
   };
 }
@@ -53,5 +49,6 @@ export function openFeed(ground: Ground): NetworkFeed {
   const { configuration, nodes, pool, log } = ground;
   const limits: FeedLimits = configuration.feeds;
   const network = configuration.networks.default;
-  return createFeed({ network, pool, nodes, preferred: geyserFeed(ground), limits, log });
+  const preferred = (reader: ChainReader): PreferredFeed | null => geyserFeed(ground, reader);
+  return createFeed({ network, pool, nodes, preferred, limits, log });
 }

@@ -1,14 +1,21 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Slot } from '../../ledger/units.ts';
+import { Failure } from '../../protocol/errors.ts';
+import type { SubscriptionOf } from '../../protocol/subscriptions.ts';
 import type { FeedListener } from '../../streams/feed.ts';
 import { BlockLine, type BlockLineOptions, type BlockSubscription } from './block-line.ts';
 import type { PubsubFeed } from './pubsub-feed.ts';
 import { readSlotInfo } from './slot-info.ts';
+import type { TransactionsTold } from './transactions-told.ts';
 
 export type BlockFollowerOptions = Omit<BlockLineOptions, 'commitment'> &
   Readonly<{
     /** Whose slots say when to look for blocks. */
     pubsub: PubsubFeed;
   }>;
+
+/** Pause before nodes are asked again for their slots. */
+const PAUSE_MS = 200;
 
 /**
  * Feeds `block` and `transaction` subscriptions from the blocks of a network, read with getBlocks and getBlock each
@@ -18,13 +25,18 @@ export type BlockFollowerOptions = Omit<BlockLineOptions, 'commitment'> &
  */
 export class BlockFollower {
   readonly #pubsub: PubsubFeed;
+  readonly #options: Omit<BlockLineOptions, 'commitment'>;
   readonly #confirmed: BlockLine;
   readonly #finalized: BlockLine;
+  /** Lines that go on behind another feed, by commitment and first slot, while somebody listens. */
+  readonly #resumed = new Map<string, BlockLine>();
+  readonly #end = new AbortController();
   /** The subscription to slots, while somebody listens to blocks. */
   #slots: Promise<() => void> | null = null;
 
   constructor({ pubsub, ...options }: BlockFollowerOptions) {
     this.#pubsub = pubsub;
+    this.#options = options;
     this.#confirmed = new BlockLine({ ...options, commitment: 'confirmed' });
     this.#finalized = new BlockLine({ ...options, commitment: 'finalized' });
   }
@@ -39,7 +51,7 @@ export class BlockFollower {
     const end = await line.add(subscription, listener);
     const close = (): void => {
       end();
-      if (this.#confirmed.isEmpty && this.#finalized.isEmpty) this.#stopSlots();
+      this.#rest();
     };
     try {
       await this.#startSlots();
@@ -50,10 +62,91 @@ export class BlockFollower {
     return close;
   }
 
+  /**
+   * Goes on with a subscription where another feed left it: what was missed is told first. The listener's `fail`
+   * says when that cannot be.
+   * @param before.told - what the other feed told.
+   * @param before.opened - what lies in slots up to this one is not owed; null where nobody knows.
+   * @returns what ends it.
+   */
+  takeOver(
+    subscription: SubscriptionOf<'transaction'>,
+    listener: FeedListener,
+    { told, opened }: Readonly<{ told: TransactionsTold; opened: Slot | null }>,
+  ): () => void {
+    const commitment = subscription.commitment === 'finalized' ? 'finalized' : 'confirmed';
+    const upTo = told.upTo(commitment) ?? opened;
+    if (upTo === null) return this.#openLater(subscription, listener);
+    const notBefore = opened !== null && opened > upTo ? opened : upTo;
+    const key = `${commitment} ${notBefore}`;
+    const line = this.#resumed.get(key) ?? new BlockLine({ ...this.#options, commitment });
+    this.#resumed.set(key, line);
+    const end = line.resume(subscription, listener, { told, notBefore });
+    void this.#keepSlots();
+    return () => {
+      end();
+      this.#rest();
+    };
+  }
+
   close(): void {
-    this.#confirmed.close();
-    this.#finalized.close();
+    this.#end.abort();
+    for (const line of this.#lines()) line.close();
+    this.#resumed.clear();
     this.#stopSlots();
+  }
+
+  /** Nothing was told of it: it begins where the chain is now. */
+  #openLater(subscription: BlockSubscription, listener: FeedListener): () => void {
+    let isEnded = false;
+    let end: (() => void) | null = null;
+    void this.open(subscription, listener).then(
+      (close) => {
+        end = close;
+        if (isEnded) close();
+      },
+      (cause: unknown) => {
+        const { network } = this.#options;
+        if (!isEnded) listener.fail(new Failure('UPSTREAM_UNAVAILABLE', { facts: { network }, cause }));
+      },
+    );
+    return () => {
+      isEnded = true;
+      end?.();
+    };
+  }
+
+  #lines(): readonly BlockLine[] {
+    return [this.#confirmed, this.#finalized, ...this.#resumed.values()];
+  }
+
+  get #isEmpty(): boolean {
+    return this.#lines().every(({ isEmpty }) => isEmpty);
+  }
+
+  /** Somebody left. */
+  #rest(): void {
+    for (const [key, line] of this.#resumed) if (line.isEmpty) this.#resumed.delete(key);
+    if (this.#isEmpty) this.#stopSlots();
+  }
+
+  /** Hears of slots for as long as somebody listens; gives them up when no node tells any for too long. */
+  async #keepSlots(): Promise<void> {
+    const { signal } = this.#end;
+    const deadline = performance.now() + this.#options.limits.gapTimeoutMs;
+    while (!this.#isEmpty && !signal.aborted) {
+      try {
+        await this.#startSlots();
+        return;
+      } catch {
+        if (performance.now() > deadline) {
+          for (const line of this.#lines()) line.giveUp('no node tells of slots');
+          this.#rest();
+          return;
+        }
+        await sleep(PAUSE_MS * (0.75 + Math.random() / 2), undefined, { signal }).catch(() => {});
+      }
+    }
   }
 
   #startSlots(): Promise<() => void> {
@@ -64,7 +157,7 @@ export class BlockFollower {
         fail: () => {
           this.#slots = null;
           // Whoever still listens hears of slots again from the next node that can be had.
-          if (!this.#confirmed.isEmpty || !this.#finalized.isEmpty) void this.#startSlots().catch(() => {});
+          void this.#keepSlots();
         },
       },
     );
@@ -84,7 +177,6 @@ export class BlockFollower {
 
   #advance(slot: Slot | null): void {
     if (slot === null) return;
-    void this.#confirmed.advance(slot);
-    void this.#finalized.advance(slot);
+    for (const line of this.#lines()) void line.advance(slot);
   }
 }

@@ -8,8 +8,11 @@ import { Failure } from '../../protocol/errors.ts';
 import type { SubscriptionOf } from '../../protocol/subscriptions.ts';
 import type { FeedListener } from '../../streams/feed.ts';
 import { LedgerNotifier } from '../../streams/ledger-notifier.ts';
+import { ToldTransaction } from '../../streams/notifier/told-transaction.ts';
+import { TransactionWatchers } from '../../streams/notifier/transaction-watchers.ts';
 import { type ChainReader, type HistoryCommitment, ReadRefused } from './chain-reader.ts';
 import type { FeedLimits } from './limits.ts';
+import type { TransactionsTold } from './transactions-told.ts';
 
 export type BlockSubscription = SubscriptionOf<'block'> | SubscriptionOf<'transaction'>;
 
@@ -21,12 +24,24 @@ export type BlockLineOptions = Readonly<{
   log: Logger;
 }>;
 
-type Watcher = Readonly<{ listener: FeedListener; end: () => void }>;
+type Watcher = { readonly listener: FeedListener; end: () => void };
+
+/** What another feed told of a subscription before it came here. */
+export type ToldBefore = Readonly<{
+  told: TransactionsTold;
+  /** Nothing in slots up to this one is owed. */
+  notBefore: Slot;
+}>;
+
+/** A subscription of which another feed told a part; it joins the others behind all that was told. */
+type Resumed = ToldBefore & Readonly<{ subscription: SubscriptionOf<'transaction'>; watcher: Watcher }>;
 
 /** Slots that are looked at together. */
 const STRIDE = 50n;
 /** So many blocks in them, and there may be more behind. */
 const MANY = 10;
+/** Slots before the start of a line in which its last block is looked for. */
+const START_REACH = 64n;
 
 /**
  * The blocks of a network at one commitment, each told once and in order: the next one told is always the child of
@@ -36,9 +51,12 @@ export class BlockLine {
   readonly #options: BlockLineOptions;
   readonly #notifier = new LedgerNotifier();
   readonly #watchers = new Set<Watcher>();
+  readonly #resumed = new Set<Resumed>();
   readonly #end = new AbortController();
   /** The last one that was told; null before the first listener. */
   #last: Slot | null = null;
+  /** Where a line begins that does not begin at the tip: at the last block up to there. */
+  #start: Slot | null = null;
   #running = false;
   #again = false;
 
@@ -64,6 +82,24 @@ export class BlockLine {
   }
 
   /**
+   * Goes on behind another feed, on a line of its own or of others that begin at the same slot.
+   * @returns what ends it.
+   */
+  resume(
+    subscription: SubscriptionOf<'transaction'>,
+    listener: FeedListener,
+    before: ToldBefore,
+  ): () => void {
+    this.#start ??= before.notBefore;
+    const watcher = { listener, end: () => {} };
+    const resumed = { ...before, subscription, watcher };
+    watcher.end = () => this.#resumed.delete(resumed);
+    this.#watchers.add(watcher);
+    this.#resumed.add(resumed);
+    return () => this.#remove(watcher);
+  }
+
+  /**
    * There may be new blocks: looks for them, unless it is looking already.
    * @param tip - the network's newest slot.
    */
@@ -82,7 +118,20 @@ export class BlockLine {
       }
     }
     this.#running = false;
-    if (this.#isTooFarBehind(tip)) this.#giveUp();
+    if (this.#isTooFarBehind(tip)) this.giveUp('too far behind');
+  }
+
+  /** Ends every subscription with a failure. */
+  giveUp(reason: string): void {
+    const { network, log } = this.#options;
+    const watchers = [...this.#watchers];
+    if (watchers.length === 0) return;
+    log.warn({ network, listeners: watchers.length }, `gave up following blocks: ${reason}`);
+    const failure = new Failure('UPSTREAM_UNAVAILABLE', { facts: { network } });
+    for (const watcher of watchers) {
+      this.#remove(watcher);
+      watcher.listener.fail(failure);
+    }
   }
 
   close(): void {
@@ -99,8 +148,9 @@ export class BlockLine {
 
   /** Tells the next blocks. @returns whether there may be more. */
   async #step(tip: Slot): Promise<boolean> {
-    const last = this.#last;
+    const last = this.#last ?? (await this.#findStart());
     if (last === null) return false;
+    this.#last ??= last;
     const slots = await this.#next(last, tip);
     await this.#options.reader.eachBlock(slots, this.#end.signal, async (block) => {
       if (this.#last === null || block.slot <= this.#last) return;
@@ -110,6 +160,17 @@ export class BlockLine {
       await nextTurn();
     });
     return slots.length > MANY;
+  }
+
+  /** The last block up to where the line begins. */
+  async #findStart(): Promise<Slot | null> {
+    const start = this.#start;
+    if (start === null) return null;
+    const { reader, commitment } = this.#options;
+    const from = slotOf(start > START_REACH ? start - START_REACH : 0n);
+    const found = (await reader.slots(from, start, commitment, this.#end.signal)).at(-1);
+    if (found === undefined) throw new ReadRefused('getBlocks', 0);
+    return this.isEmpty ? null : found;
   }
 
   /** Slots that hold the blocks after the last one; more than a stride of slots may hold none. */
@@ -123,6 +184,7 @@ export class BlockLine {
 
   #tell(block: Block): void {
     const { slot } = block;
+    this.#tellResumed(block);
     const at = BigInt(Date.now());
     block.transactions.forEach((executed, index) => {
       const isVote = isSimpleVote(executed.transaction);
@@ -136,18 +198,30 @@ export class BlockLine {
     this.#last = slot;
   }
 
-  #isTooFarBehind(tip: Slot): boolean {
-    return this.#last !== null && tip - this.#last > BigInt(this.#options.limits.followerLagMaxSlots);
-  }
-
-  #giveUp(): void {
-    const { network, log } = this.#options;
-    const watchers = [...this.#watchers];
-    log.warn({ network, listeners: watchers.length }, 'gave up following blocks: too far behind');
-    const failure = new Failure('UPSTREAM_UNAVAILABLE', { facts: { network } });
-    for (const watcher of watchers) {
-      this.#remove(watcher);
-      watcher.listener.fail(failure);
+  /** Tells what another feed did not; behind all that it told, a subscription is one like the others. */
+  #tellResumed(block: Block): void {
+    for (const resumed of this.#resumed) {
+      const { subscription, watcher, told } = resumed;
+      if (told.newest === null || block.slot > told.newest) {
+        this.#resumed.delete(resumed);
+        watcher.end = this.#notifier.add(subscription, watcher.listener);
+      } else tellOwed(block, resumed);
     }
   }
+
+  #isTooFarBehind(tip: Slot): boolean {
+    const at = this.#last ?? this.#start;
+    return at !== null && tip - at > BigInt(this.#options.limits.followerLagMaxSlots);
+  }
+}
+
+function tellOwed({ slot, transactions }: Block, { subscription, watcher, told, notBefore }: Resumed): void {
+  if (slot <= notBefore) return;
+  const watchers = new TransactionWatchers();
+  watchers.add(subscription, watcher.listener);
+  transactions.forEach((executed, index) => {
+    const signature = executed.transaction.signatures[0];
+    if (signature !== undefined && told.has(subscription.commitment, slot, signature)) return;
+    watchers.tell(new ToldTransaction(slot, index, executed, isSimpleVote(executed.transaction)));
+  });
 }

@@ -10,7 +10,7 @@ import { BlockFollower } from './block-follower.ts';
 import { ChainReader } from './chain-reader.ts';
 import { continuityOf } from './gap/continuity-of.ts';
 import { type FeedLimits, feedLimits } from './limits.ts';
-import { openPreferred, type PositionedFeed } from './preferred-subscription.ts';
+import { openPreferred, openPreferredTransactions, type PositionedFeed } from './preferred-subscription.ts';
 import { PubsubFeed } from './pubsub-feed.ts';
 import type { PubsubNodeStatus } from './pubsub-nodes.ts';
 
@@ -26,8 +26,8 @@ export type FeedOptions = Readonly<{
   pool: Source & Readonly<{ status: () => readonly NodeStatus[] }>;
   /** The network's nodes; those with a `ws` address have PubSub. */
   nodes: readonly NodeConfig[];
-  /** A Geyser feed of the same nodes; null where none has Geyser. */
-  preferred?: PreferredFeed | null;
+  /** Makes a Geyser feed of the same nodes, which reads the chain with the same reader; null where none has Geyser. */
+  preferred?: (reader: ChainReader) => PreferredFeed | null;
   limits?: Partial<FeedLimits>;
   log: Logger;
 }>;
@@ -60,9 +60,10 @@ const isAway = (fault: unknown): boolean => fault instanceof Failure && fault.ro
  * their PubSub; or all of it from a preferred feed, for the kinds that it serves, while it is there.
  */
 export function createFeed(options: FeedOptions): NetworkFeed {
-  const { network, pool, nodes, log, preferred = null } = options;
+  const { network, pool, nodes, log } = options;
   const limits = { ...feedLimits, ...options.limits };
   const reader = new ChainReader({ network, pool, limits, log });
+  const preferred = options.preferred?.(reader) ?? null;
   const pubsub = new PubsubFeed({ network, nodes, status: () => pool.status(), limits, log, reader });
   const blocks = new BlockFollower({ network, reader, limits, log, pubsub });
 
@@ -75,10 +76,13 @@ export function createFeed(options: FeedOptions): NetworkFeed {
     subscription: Subscription,
     listener: FeedListener,
   ): Promise<() => void> => {
-    if (isMadeOfBlocks(subscription) || !pubsub.any) return feed.open(subscription, listener);
     const { kind } = subscription;
+    if (kind === 'block' || !pubsub.any) return feed.open(subscription, listener);
     const onTakeOver = (): void =>
       log.warn({ network, kind }, 'PubSub takes a subscription over from Geyser');
+    if (kind === 'transaction') {
+      return openPreferredTransactions({ preferred: feed, blocks, onTakeOver }, subscription, listener);
+    }
     const continuity = continuityOf(subscription, limits.seenMax);
     return openPreferred({ preferred: feed, pubsub, continuity, onTakeOver }, subscription, listener);
   };

@@ -4,21 +4,54 @@ import { createFeed } from '../../../src/upstream/feeds/feeds.ts';
 import { geyserKinds } from '../../../src/upstream/feeds/geyser/subscribe-union.ts';
 import { GeyserRig, Heard } from './geyser-rig.ts';
 import { GeyserServer } from './geyser-server.ts';
-import { slotIs } from './geyser-told.ts';
+import { signatureOf, slotIs, transactionIs, transfer } from './geyser-told.ts';
 import { obliging } from './mock/obliging.ts';
 import { PubsubMock } from './mock/pubsub-server.ts';
-import { testLimits, until } from './stage.ts';
+import { subscriptionOf, testLimits, until } from './stage.ts';
 
 const ends: (() => unknown)[] = [];
 afterEach(async () => {
   for (const end of ends.splice(0)) await end();
 });
 
+/** The newest confirmed and finalized block of the chain. */
+const TIP = 110;
+const PER_BLOCK = 2;
+
+const transactionAt = (slot: number, index: number) => transfer((slot - 100) * PER_BLOCK + index);
+
+const meta = {
+  err: null,
+  status: { Ok: null },
+  fee: 5_000,
+  preBalances: [10, 1],
+  postBalances: [5, 1],
+  innerInstructions: [],
+  logMessages: [],
+  preTokenBalances: [],
+  postTokenBalances: [],
+  rewards: [],
+  loadedAddresses: { writable: [], readonly: [] },
+  computeUnitsConsumed: 150,
+};
+
+function blockAt(slot: number): unknown {
+  const hash = '11111111111111111111111111111111';
+  const transactions = Array.from({ length: PER_BLOCK }, (_, index) => {
+    const bytes = Buffer.from(transactionAt(slot, index).wire);
+    return { transaction: [bytes.toString('base64'), 'base64'], meta, version: 'legacy' };
+  });
+  const place = { blockHeight: slot, blockTime: 1_700_000_000, parentSlot: slot - 1 };
+  return { ...place, blockhash: hash, previousBlockhash: hash, transactions, rewards: [] };
+}
+
 /** A chain in which every slot has a block, as nodes tell it. */
-function answer(params: Buffer | null): string {
-  const [first, last] = JSON.parse(params?.toString() ?? '[]') as number[];
-  if (typeof first !== 'number' || typeof last !== 'number') return '90';
-  return JSON.stringify(Array.from({ length: last - first + 1 }, (_, at) => first + at));
+function answer(method: string, params: Buffer | null): string {
+  const [first, second] = JSON.parse(params?.toString() ?? '[]') as number[];
+  if (method === 'getBlock') return JSON.stringify(blockAt(first!));
+  if (method !== 'getBlocks') return '90';
+  const last = Math.min(second!, TIP);
+  return JSON.stringify(Array.from({ length: Math.max(0, last - first! + 1) }, (_, at) => first! + at));
 }
 
 /** A feed that prefers Geyser, with PubSub of a node that is some slots further. */
@@ -27,19 +60,25 @@ async function start(pubsubSlot: number) {
   const rig = new GeyserRig([server.url], { downMaxMs: 50 });
   const mock = await PubsubMock.start(obliging, pubsubSlot);
   const log: string[] = [];
+  const asked: string[] = [];
   const feed = createFeed({
     network: 'devnet',
     pool: {
-      ask: ({ params }) => Promise.resolve({ body: Buffer.from(answer(params)), errorCode: 0 }),
+      ask: ({ method, params }) => {
+        asked.push(`${method} ${params}`);
+        return Promise.resolve({ body: Buffer.from(answer(method, params)), errorCode: 0 });
+      },
       status: () => [],
     },
     nodes: [{ name: 'node-1', url: 'http://127.0.0.1:1', ws: mock.url }],
-    preferred: {
+    preferred: () => ({
       serves: (kind) => geyserKinds.has(kind),
       open: (subscription, listener) => rig.feed.open(subscription, listener),
       position: () => rig.feed.position(),
+      toldUpTo: (commitment) => rig.feed.toldUpTo(commitment),
+      transactionsTold: () => rig.feed.transactionsTold(),
       close: () => rig.feed.stop(),
-    },
+    }),
     limits: testLimits,
     log: createLogger('debug', (line) => log.push(line)),
   });
@@ -48,7 +87,7 @@ async function start(pubsubSlot: number) {
     () => server.stop(),
     () => mock.close(),
   );
-  return { feed, server, mock, log };
+  return { feed, server, mock, log, asked };
 }
 
 describe('a subscription that Geyser feeds', () => {
@@ -64,6 +103,8 @@ describe('a subscription that Geyser feeds', () => {
     await heard.count(2);
     server.stop();
     await until(() => mock.peers.size > 0 && mock.count('slotSubscribe') > 0, 'PubSub is asked');
+    // The slot that comes next shows where the gap ends: it must not come before that is waited for.
+    for (const peer of mock.peers) await peer.read();
     mock.tick();
     await heard.count(7);
     expect(heard.results.map(({ slot }) => slot)).toEqual([100, 101, 102, 103, 104, 105, 106]);
@@ -100,5 +141,91 @@ describe('a subscription that Geyser feeds', () => {
     await feed.open({ kind: 'root' }, second.listener);
     expect(mock.count('rootSubscribe')).toBe(1);
     expect(server.streams).toHaveLength(streams);
+  });
+});
+
+const transactionsAt = (commitment: string) =>
+  subscriptionOf('transaction', {}, { commitment, transactionDetails: 'signatures' });
+
+/** The places that were told, as `slot index`, and whether each has its transaction. */
+const placesOf = (heard: Heard): string[] =>
+  heard.results.map(({ slot, transactionIndex, signature }) => {
+    const isRight = signature === signatureOf(transactionAt(slot, transactionIndex));
+    return `${slot} ${transactionIndex}${isRight ? '' : ' another'}`;
+  });
+
+const places = (from: number, to: number): string[] =>
+  Array.from({ length: to - from + 1 }, (_, at) => [`${from + at} 0`, `${from + at} 1`]).flat();
+
+function tellSlot(server: GeyserServer, slot: number): void {
+  server.tell(slotIs(slot, 'created'));
+  for (let index = 0; index < PER_BLOCK; index++) {
+    server.tell(transactionIs(slot, transactionAt(slot, index), index));
+  }
+  server.tell(slotIs(slot, 'processed'));
+}
+
+describe('a subscription to transactions that Geyser feeds', () => {
+  it.each(['processed', 'confirmed', 'finalized'])('goes on from blocks, each once, at %s', async (at) => {
+    const { feed, server, mock, log } = await start(105);
+    const heard = new Heard();
+    await feed.open(transactionsAt(at), heard.listener);
+    for (const slot of [100, 101, 102, 103]) tellSlot(server, slot);
+    server.tell(slotIs(102, 'confirmed'));
+    server.tell(slotIs(101, 'finalized'));
+    // The server dies within a slot.
+    server.tell(slotIs(104, 'created'));
+    server.tell(transactionIs(104, transactionAt(104, 0), 0));
+    const told = { processed: 9, confirmed: 6, finalized: 4 }[at]!;
+    await heard.count(told);
+    server.stop();
+    await until(() => mock.count('slotSubscribe') > 0, 'a node is asked for its slots');
+    for (const peer of mock.peers) await peer.read();
+    mock.tick(TIP - 105);
+    await heard.count((TIP - 99) * PER_BLOCK);
+    expect(placesOf(heard)).toEqual(places(100, TIP));
+    expect(heard.failure).toBeNull();
+    expect(log.join()).toContain('PubSub takes a subscription over from Geyser');
+  });
+
+  it('is owed nothing from before it was opened, and reads blocks together with others', async () => {
+    const { feed, server, mock, asked } = await start(105);
+    const [first, late] = [new Heard(), new Heard()];
+    await feed.open(transactionsAt('processed'), first.listener);
+    for (const slot of [100, 101, 102]) tellSlot(server, slot);
+    await first.count(6);
+    await feed.open(
+      subscriptionOf('transaction', {}, { commitment: 'processed', transactionDetails: 'none' }),
+      late.listener,
+    );
+    tellSlot(server, 103);
+    await late.count(2);
+    server.stop();
+    await until(() => mock.count('slotSubscribe') > 0, 'a node is asked for its slots');
+    for (const peer of mock.peers) await peer.read();
+    mock.tick(TIP - 105);
+    await late.count((TIP - 102) * PER_BLOCK);
+    await first.count((TIP - 99) * PER_BLOCK);
+    expect(late.results.map(({ slot }) => slot)).toEqual(
+      places(103, TIP).map((place) => Number(place.split(' ')[0])),
+    );
+    expect(asked.filter((question) => question.startsWith('getBlock [108,'))).toHaveLength(1);
+  });
+
+  it('is told nothing more when it ended, and blocks are looked for no longer', async () => {
+    const { feed, server, mock, asked } = await start(105);
+    const heard = new Heard();
+    const end = await feed.open(transactionsAt('confirmed'), heard.listener);
+    tellSlot(server, 100);
+    server.tell(slotIs(100, 'confirmed'));
+    await heard.count(2);
+    server.stop();
+    await until(() => mock.count('slotSubscribe') > 0, 'a node is asked for its slots');
+    end();
+    const [told, read] = [heard.results.length, asked.length];
+    mock.tick();
+    for (const peer of mock.peers) await peer.read();
+    expect(heard.results).toHaveLength(told);
+    expect(asked).toHaveLength(read);
   });
 });

@@ -2,6 +2,7 @@ import type { Logger } from '../../../base/log.ts';
 import type { Block } from '../../../ledger/block.ts';
 import { isSimpleVote } from '../../../ledger/transaction/simple-vote.ts';
 import { type Slot, slot as slotOf } from '../../../ledger/units.ts';
+import type { Commitment } from '../../../protocol/commitment.ts';
 import { Failure } from '../../../protocol/errors.ts';
 import type { Update } from '../../../protocol/geyser/subscribe-update.ts';
 import type { Subscription } from '../../../protocol/subscriptions.ts';
@@ -9,6 +10,7 @@ import type { Feed, FeedListener } from '../../../streams/feed.ts';
 import type { LedgerEvent } from '../../../streams/ledger-event.ts';
 import { LedgerNotifier } from '../../../streams/ledger-notifier.ts';
 import type { SlotInfo } from '../slot-info.ts';
+import type { TransactionsTold } from '../transactions-told.ts';
 import { Arrivals, type Arrived, type DecisiveUpdate } from './arrivals.ts';
 import type { Ask } from './ask.ts';
 import { type GeyserLimits, geyserLimits } from './geyser-limits.ts';
@@ -75,6 +77,8 @@ export class GeyserFeed implements Feed {
   #events: LedgerEvents;
   #run = new AbortController();
   #position: SlotInfo | null = null;
+  /** Set while subscriptions are given up, which forgets the events with the last of them. */
+  #toldAtEnd: (() => TransactionsTold) | null = null;
   /** After all servers were away, nobody waits for them again before this (`performance.now()`). */
   #awayUntil = 0;
 
@@ -146,6 +150,16 @@ export class GeyserFeed implements Feed {
     return this.#position;
   }
 
+  /** Transactions of slots up to this one were told at the commitment; null while nothing was. */
+  toldUpTo(commitment: Commitment): Slot | null {
+    return this.#events.transactionsTold().upTo(commitment);
+  }
+
+  /** Which transactions were told: until now or, asked while subscriptions are given up, until then. */
+  transactionsTold(): TransactionsTold {
+    return this.#toldAtEnd?.() ?? this.#events.transactionsTold().copy();
+  }
+
   /** Ends the stream and every subscription, without a word to their listeners. */
   stop(): void {
     for (const entry of [...this.#entries]) this.#end(entry);
@@ -214,10 +228,17 @@ export class GeyserFeed implements Feed {
   }
 
   #failAll(which: (entry: Entry) => boolean): void {
+    const events = this.#events;
+    let told: TransactionsTold | null = null;
+    this.#toldAtEnd = () => {
+      told ??= events.transactionsTold().copy();
+      return told;
+    };
     for (const entry of [...this.#entries].filter(which)) {
       this.#end(entry);
       entry.listener.fail(new Failure('UPSTREAM_UNAVAILABLE'));
     }
+    this.#toldAtEnd = null;
   }
 
   /** The first slot that a new stream tells of shows whether it goes on where the last one ended. */

@@ -7,6 +7,7 @@ import type { SlotStatus, SlotUpdate } from '../../../protocol/geyser/update/slo
 import type { TransactionUpdate } from '../../../protocol/geyser/update/transaction.ts';
 import type { LedgerEvent } from '../../../streams/ledger-event.ts';
 import type { SlotInfo } from '../slot-info.ts';
+import { ToldSlots } from './told-slots.ts';
 
 /** Until a root was told. Source: Agave, `MAX_LOCKOUT_HISTORY`. */
 const ROOT_DISTANCE = 32n;
@@ -44,6 +45,7 @@ export class LedgerEvents {
   #knownRoot: Slot | null = null;
   /** Newest slot that was told to its end. */
   #processed: Slot | null = null;
+  #oldest: Slot | null = null;
 
   /** @param slotsMax - slots that are remembered; beyond it the oldest is forgotten. */
   constructor(slotsMax: number) {
@@ -64,6 +66,16 @@ export class LedgerEvents {
     const slot = this.#processed;
     if (slot === null) return null;
     return { slot, parent: this.#slots.get(slot)?.parent ?? before(slot), root: this.#rootAt(slot) };
+  }
+
+  /** Which transactions were told until now; a view that more may change. */
+  transactionsTold(): ToldSlots {
+    const slots = [...this.#slots].map(([slot, { parent, statuses, signatures }]) => {
+      const isConfirmed = statuses.has('confirmed');
+      const isWhole = statuses.has('processed');
+      return [slot, { parent, isWhole, isConfirmed, signatures }] as const;
+    });
+    return new ToldSlots(new Map(slots), this.#root, this.#oldest === null ? null : before(this.#oldest));
   }
 
   /** Names a root before a server does. */
@@ -100,6 +112,7 @@ export class LedgerEvents {
     if (known !== undefined) return known;
     const told = emptySlot();
     this.#slots.set(slot, told);
+    if (this.#oldest === null || slot < this.#oldest) this.#oldest = slot;
     if (this.#slots.size > this.#slotsMax) {
       for (const oldest of this.#slots.keys()) {
         this.#slots.delete(oldest);
