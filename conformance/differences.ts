@@ -84,13 +84,13 @@ export function shapeDifferences(ours: JsonValue | undefined, theirs: JsonValue 
 
 /**
  * Every place where `theirs` is not between two answers that were got before and after it. Numbers may move from
- * one to the other, give or take `slack`; everything else must be equal to either.
+ * one to the other, give or take what `slackOf` allows at their path; everything else must be equal to either.
  */
 export function differencesBetween(
   before: JsonValue | undefined,
   theirs: JsonValue | undefined,
   after: JsonValue | undefined,
-  slack: number,
+  slackOf: (path: string) => number,
 ): Difference[] {
   const afterAt = new Map<string, JsonValue | undefined>();
   const note: LeafRule = (value, _, path) => {
@@ -104,6 +104,7 @@ export function differencesBetween(
     if (isEqual(from, value, path) || isEqual(to, value, path)) return true;
     if (!isNumber(from) || !isNumber(value) || !isNumber(to)) return false;
     const [low, high] = [Number(from), Number(to)].sort((a, b) => a - b) as [number, number];
+    const slack = slackOf(path);
     return Number(value) >= low - slack && Number(value) <= high + slack;
   };
   walk(before, theirs, '', isBetween, found);

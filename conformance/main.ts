@@ -4,7 +4,7 @@ import { type MethodName, methods } from '../src/protocol/methods.ts';
 import { compareOptions } from './compare.ts';
 import type { NodeAddress } from './node.ts';
 import { describeRow, describeTotal, reportJson } from './report.ts';
-import { runConformance } from './run.ts';
+import { type Row, runConformance } from './run.ts';
 
 const USAGE = `Usage: npm run conformance -- URL_A URL_B [options]
 
@@ -20,7 +20,8 @@ what is found on A. Nothing that changes a node's state is sent.
   --json            write JSON
   --help
 
-Exit codes: 0 when no answer differs, 1 otherwise, 2 for a mistake on the command line.
+Exit codes: 0 when all answers are the same, 1 when one differs or is missing, 2 for a mistake on the command line,
+3 when none differs but some could not be decided.
 `;
 
 function refuse(problem: string): never {
@@ -63,6 +64,13 @@ function readUrl(text: string, name: string): string {
   return text;
 }
 
+function exitCodeOf(rows: readonly Row[]): number {
+  const has = (...kinds: readonly Row['verdict']['kind'][]): boolean =>
+    rows.some(({ verdict }) => kinds.includes(verdict.kind));
+  if (has('different', 'unanswered')) return 1;
+  return has('undecided') ? 3 : 0;
+}
+
 const { values, positionals } = readArguments();
 if (values.help) {
   process.stdout.write(USAGE);
@@ -93,9 +101,7 @@ try {
     },
   });
   process.stdout.write(values.json ? `${writeJson(reportJson(rows))}\n` : describeTotal(rows));
-  process.exitCode = rows.every(({ verdict }) => verdict.kind === 'same' || verdict.kind === 'undecided')
-    ? 0
-    : 1;
+  process.exitCode = exitCodeOf(rows);
 } catch (error) {
   process.stderr.write(`${(error as Error).message}\n`);
   process.exitCode = 1;

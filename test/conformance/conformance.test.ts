@@ -179,6 +179,24 @@ describe('the conformance runner', () => {
     expect(lagging.filter(({ verdict }) => verdict.kind === 'different')).toHaveLength(3);
   });
 
+  it('allows no slack to stake, which does not grow with slots', async () => {
+    const rows = await compareWithLiar(['getVoteAccounts'], (_, text) =>
+      text.replace(
+        /"activatedStake":(\d+)/,
+        (_all, value: string) => `"activatedStake":${BigInt(value) + 1n}`,
+      ),
+    );
+    const paths = rows.flatMap(({ verdict }) => verdict.differences.map(({ path }) => path));
+    expect(paths).toEqual(['.current[0].activatedStake']);
+  });
+
+  it('decides nothing about a node that stands at another slot', async () => {
+    const rows = await compareWithLiar(['getStakeMinimumDelegation'], (_, text) =>
+      text.replace('"value":', '"value":1').replace(/"slot":(\d+)/, '"slot":9$1'),
+    );
+    expect(rows.map(({ verdict }) => verdict.kind)).toEqual(['undecided']);
+  });
+
   it('says so when a node does not answer', async () => {
     const rows = await compareWithLiar(['getGenesisHash'], () => 'busy');
     expect(rows.map(({ verdict }) => verdict.kind)).toEqual(['unanswered', 'unanswered']);
