@@ -106,7 +106,6 @@ class GateSession implements Session {
   /** As it was when the connection began: whose it is does not change. */
   readonly #key: KeyRecord;
   readonly #network: Network;
-  readonly #identify: () => KeyRecord;
   readonly #unwatch: () => void;
   /** Subscriptions that are open or being opened. */
   readonly #open = new Set<Held>();
@@ -116,7 +115,6 @@ class GateSession implements Session {
     this.#shared = shared;
     this.#key = key;
     this.#network = network;
-    this.#identify = () => this.#current();
     this.#unwatch = shared.watch.watch(key.id, onEnd);
   }
 
@@ -128,7 +126,7 @@ class GateSession implements Session {
   call(method: string, params: Buffer | null, bytesIn: number, signal: AbortSignal): Promise<Outcome> {
     const { product } = this.#key;
     const request = { product, network: this.#network, method, params, bytesIn };
-    return this.#shared.answerCall(this.#identify, request, signal);
+    return this.#shared.answerCall(() => this.#current(), request, signal);
   }
 
   async subscribe(

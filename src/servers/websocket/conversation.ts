@@ -47,10 +47,10 @@ export class Conversation {
   /** Those of all connections. */
   readonly #places: CallPlaces;
   readonly #subscriptions: ClientSubscriptions;
-  readonly #line: CallLine;
   /** Messages whose answers have not gone out. */
   #answering = 0;
-  /** Made with the first call: most connections only listen. */
+  // Made with the first call: most connections only listen.
+  #line: CallLine | null = null;
   #leaving: AbortController | null = null;
 
   constructor(session: Session, peer: Peer, options: ConversationOptions, places: CallPlaces) {
@@ -59,7 +59,6 @@ export class Conversation {
     this.#options = options;
     this.#places = places;
     this.#subscriptions = new ClientSubscriptions(peer);
-    this.#line = new CallLine(options);
   }
 
   /** Subscriptions that are open. */
@@ -93,7 +92,7 @@ export class Conversation {
   /** The connection ends: nothing that is under way goes on, no subscription stays. */
   close(): void {
     this.#leaving?.abort();
-    this.#line.close();
+    this.#line?.close();
     this.#subscriptions.clear();
     this.#session.close();
   }
@@ -138,14 +137,16 @@ export class Conversation {
 
   async #call(call: ClientCall): Promise<Reply> {
     if (this.#peer.full) return refusal(new Failure('OVERLOADED'), call.id);
-    const entered = this.#line.enter(call.bytes);
+    this.#line ??= new CallLine(this.#options);
+    const line = this.#line;
+    const entered = line.enter(call.bytes);
     // Not awaited when there is no need: a call is on its way before the next message is read.
     const hasPlace = typeof entered === 'boolean' ? entered : await entered;
     if (!hasPlace) return refusal(new Failure('OVERLOADED'), call.id);
     try {
       return await this.#ask(call);
     } finally {
-      this.#line.leave();
+      line.leave();
     }
   }
 
