@@ -90,7 +90,7 @@ export class ContinuousSubscription {
     if (this.#request.params.length + REQUEST_ENVELOPE_BYTES > limits.requestMaxBytes) {
       throw new Failure('MESSAGE_TOO_LARGE', { facts: { messageMaxBytes: limits.requestMaxBytes } });
     }
-    const stand = await this.#settle(performance.now() + limits.openTimeoutMs, true);
+    const stand = await this.#inTime(this.#settle(performance.now() + limits.openTimeoutMs, true));
     this.#opened = this.#position(stand);
     this.#settled = true;
     if (isLost(stand)) void this.#move(this.#position(stand));
@@ -113,6 +113,19 @@ export class ContinuousSubscription {
     this.#held = null;
     this.#stand?.close?.();
     this.#onOver();
+  }
+
+  /** The attempt that the deadline finds under way is not waited for. */
+  async #inTime(settling: Promise<Stand>): Promise<Stand> {
+    const late = Promise.withResolvers<never>();
+    const { openTimeoutMs } = this.#around.limits;
+    const timer = setTimeout(() => late.reject(this.#unavailable('no node in time')), openTimeoutMs);
+    try {
+      return await Promise.race([settling, late.promise]);
+    } finally {
+      clearTimeout(timer);
+      settling.catch(() => {});
+    }
   }
 
   #position({ connection }: Stand): SlotInfo | null {

@@ -1,6 +1,6 @@
 /** Every limit of the feeds that come from nodes, in one place. Times in milliseconds, sizes in bytes. */
 export type FeedLimits = Readonly<{
-  /** From the first packet to the end of a WebSocket handshake. */
+  /** From the first packet until a node's PubSub has taken a subscription to its slots. */
   handshakeTimeoutMs: number;
   /** The longest message that is taken from a node. */
   messageMaxBytes: number;
@@ -12,7 +12,10 @@ export type FeedLimits = Readonly<{
   pongTimeoutMs: number;
   /** How long a node may take to acknowledge a subscription. */
   ackTimeoutMs: number;
-  /** How long `open` looks for a node that feeds a subscription. */
+  /**
+   * How long `open` looks for a node that feeds a subscription: longer than one node may take, shorter than whoever
+   * asks waits, also when Geyser was tried before.
+   */
   openTimeoutMs: number;
   /** Subscriptions on one connection; beyond it the node gets another one. */
   connectionSubscriptionsMax: number;
@@ -49,13 +52,13 @@ export type FeedLimits = Readonly<{
 
 /** Limits that suit a handful of remote nodes. */
 export const feedLimits: FeedLimits = {
-  handshakeTimeoutMs: 5_000,
+  handshakeTimeoutMs: 4_000,
   messageMaxBytes: 128 * 1024 * 1024,
   requestMaxBytes: 4_096,
   pingIntervalMs: 5_000,
   pongTimeoutMs: 5_000,
-  ackTimeoutMs: 10_000,
-  openTimeoutMs: 15_000,
+  ackTimeoutMs: 4_000,
+  openTimeoutMs: 9_000,
   connectionSubscriptionsMax: 1_000,
   nodeConnectionsMax: 8,
   stallMs: 5_000,

@@ -13,7 +13,7 @@ import type { TransactionsTold } from './transactions-told.ts';
 export interface PositionedFeed extends Feed {
   /** The newest slot that was told to its end, also when the feed has just given up; null for none. */
   position(): SlotInfo | null;
-  /** All transactions of slots up to this one were told at the commitment, or are older than the feed; null for none. */
+  /** Transactions of slots up to this one were told at the commitment, or are older than the feed; null for none. */
   toldUpTo(commitment: Commitment): Slot | null;
   /** Which transactions were told. Called while the feed gives a subscription up, it says what it told until then. */
   transactionsTold(): TransactionsTold;

@@ -16,6 +16,7 @@ export type ConnectionEnd =
   | 'closed by the node'
   | 'no connection'
   | 'no answer to a ping'
+  | 'no answer to a subscription'
   | 'no PubSub message'
   | 'no new slot'
   | 'behind the network'
@@ -41,6 +42,7 @@ export class PubsubConnection {
   readonly #subscriptions: NodeSubscriptions;
   readonly #ready = Promise.withResolvers<boolean>();
   readonly #pings: NodeJS.Timeout;
+  readonly #startTimer: NodeJS.Timeout;
   #slotWaiters: ((info: SlotInfo | null) => void)[] = [];
   #heardAt = performance.now();
   #end: ConnectionEnd | null = null;
@@ -70,6 +72,7 @@ export class PubsubConnection {
     });
     this.#listen();
     this.#pings = setInterval(() => this.#ping(), limits.pingIntervalMs);
+    this.#startTimer = setTimeout(() => this.#late(), limits.handshakeTimeoutMs);
   }
 
   /** Whether it came up: kept when the node has told a first slot, or will not tell any. */
@@ -86,10 +89,17 @@ export class PubsubConnection {
     return this.#subscriptions.size;
   }
 
-  /** @returns `gone` at once when the connection is over. Wait for `ready` first. */
-  subscribe(request: UpstreamRequest, sink: UpstreamSink): Promise<SubscribeAnswer> {
-    if (this.#end !== null) return Promise.resolve({ kind: 'gone' });
-    return this.#subscriptions.subscribe(request, sink);
+  /**
+   * Asks for a subscription. A connection on which nothing came meanwhile is dead: it ends, so that whoever asks
+   * next gets another one.
+   * @returns `gone` at once when the connection is over. Wait for `ready` first.
+   */
+  async subscribe(request: UpstreamRequest, sink: UpstreamSink): Promise<SubscribeAnswer> {
+    if (this.#end !== null) return { kind: 'gone' };
+    const askedAt = performance.now();
+    const answer = await this.#subscriptions.subscribe(request, sink);
+    if (answer.kind === 'unanswered' && this.#heardAt < askedAt) this.end('no answer to a subscription');
+    return answer;
   }
 
   /** The node itself ends a signature's subscription with its last notification. */
@@ -108,6 +118,7 @@ export class PubsubConnection {
     if (this.#end !== null) return;
     this.#end = end;
     clearInterval(this.#pings);
+    clearTimeout(this.#startTimer);
     this.#socket.terminate();
     this.#ready.resolve(false);
     for (const tell of this.#slotWaiters.splice(0)) tell(null);
@@ -129,7 +140,6 @@ export class PubsubConnection {
   }
 
   async #opened(): Promise<void> {
-    const { handshakeTimeoutMs } = this.#options.limits;
     const first = this.nextSlot();
     const answer = await this.#subscriptions.subscribe(SLOTS, {
       notify: (result) => this.#progress(result),
@@ -137,11 +147,20 @@ export class PubsubConnection {
     });
     if (answer.kind === 'unanswered') this.end('no PubSub message');
     this.tellsSlots = answer.kind === 'opened';
-    // A network that stands still tells no slot; the connection is good all the same.
-    const late = setTimeout(() => this.#ready.resolve(this.#end === null), handshakeTimeoutMs);
     if (answer.kind === 'opened') await first;
-    clearTimeout(late);
+    this.#started();
+  }
+
+  #started(): void {
+    clearTimeout(this.#startTimer);
     this.#ready.resolve(this.#end === null);
+  }
+
+  /** The time to come up is over. */
+  #late(): void {
+    // A network that stands still tells no slot; the connection is good all the same.
+    if (this.tellsSlots) this.#started();
+    else this.end(this.#socket.readyState === WebSocket.OPEN ? 'no PubSub message' : 'no connection');
   }
 
   #received(data: Buffer, isBinary: boolean): void {

@@ -182,8 +182,9 @@ export class GeyserFeed implements Feed {
   async #learnRoot(): Promise<void> {
     if (this.#events.root !== null) return;
     const events = this.#events;
+    const inTime = AbortSignal.timeout(this.#limits.ackTimeoutMs);
     try {
-      const body = await this.#options.ask('getSlot', [{ commitment: 'finalized' }]);
+      const body = await this.#options.ask('getSlot', [{ commitment: 'finalized' }], inTime);
       events.showRoot(slotOf(BigInt(body.toString('latin1'))));
     } catch {
       this.#options.log.warn('the root of the chain could not be asked for');

@@ -14,7 +14,7 @@ export type GeyserLimits = Readonly<{
   requestDelayMs: number;
   /** How long `open` waits for a sign that a request is in force. */
   ackTimeoutMs: number;
-  /** How long `open` waits for a stream. */
+  /** How long `open` waits for a stream before PubSub is asked instead. */
   openTimeoutMs: number;
   /** Filters of one request: beyond it, subscriptions are refused. */
   filtersMax: number;
@@ -42,14 +42,14 @@ export type GeyserLimits = Readonly<{
 }>;
 
 export const geyserLimits: GeyserLimits = {
-  connectTimeoutMs: 5_000,
+  connectTimeoutMs: 3_000,
   pingIntervalMs: 10_000,
   pongTimeoutMs: 5_000,
   messageMaxBytes: 128 * 1024 * 1024,
   windowBytes: 8 * 1024 * 1024,
   requestDelayMs: 20,
   ackTimeoutMs: 2_000,
-  openTimeoutMs: 10_000,
+  openTimeoutMs: 3_000,
   filtersMax: 100,
   programFiltersMax: 8,
   stallMs: 5_000,

@@ -1,0 +1,151 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createLogger } from '../../../src/base/log.ts';
+import { topicHubOptions } from '../../../src/gateway/topics.ts';
+import { createFeed, type NetworkFeed } from '../../../src/upstream/feeds/feeds.ts';
+import { geyserLimits } from '../../../src/upstream/feeds/geyser/geyser-limits.ts';
+import { type FeedLimits, feedLimits } from '../../../src/upstream/feeds/limits.ts';
+import { Recorder } from './listener.ts';
+import { mute } from './mock/mute.ts';
+import { obliging } from './mock/obliging.ts';
+import { type PubsubBehaviour, PubsubMock } from './mock/pubsub-server.ts';
+import { slow } from './mock/slow.ts';
+import { subscriptionOf, testLimits, until } from './stage.ts';
+
+const vote = subscriptionOf('vote');
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+async function node(behaviour: PubsubBehaviour): Promise<PubsubMock> {
+  const mock = await PubsubMock.start(behaviour);
+  ends.push(() => mock.close());
+  return mock;
+}
+
+/** A door in front of a node that takes connections; what comes of them is its script's. */
+class Door {
+  readonly #server: Server;
+  readonly #sockets: Socket[] = [];
+  connections = 0;
+  onConnection: (near: Socket) => void = () => {};
+
+  private constructor() {
+    this.#server = createServer((near) => {
+      this.connections++;
+      near.on('error', () => {});
+      this.#sockets.push(near);
+      this.onConnection(near);
+    });
+  }
+
+  static async open(): Promise<Door> {
+    const door = new Door();
+    door.#server.listen(0, '127.0.0.1');
+    await once(door.#server, 'listening');
+    ends.push(() => {
+      for (const socket of door.#sockets) socket.destroy();
+      door.#server.close();
+    });
+    return door;
+  }
+
+  get url(): string {
+    return `ws://127.0.0.1:${(this.#server.address() as AddressInfo).port}/`;
+  }
+
+  /** Leads to a node. */
+  lead(to: PubsubMock): (near: Socket) => void {
+    return (near) => {
+      const far = connect(Number(new URL(to.url).port), '127.0.0.1');
+      far.on('error', () => {});
+      this.#sockets.push(far);
+      near.pipe(far).pipe(near);
+    };
+  }
+
+  /** Nothing comes through any more on the connections there are, and nobody says so. */
+  freeze(): void {
+    for (const socket of this.#sockets) socket.unpipe();
+  }
+}
+
+function feedOf(urls: readonly string[], limits: Partial<FeedLimits> = {}): NetworkFeed {
+  const feed = createFeed({
+    network: 'devnet',
+    pool: { ask: () => Promise.reject(new Error('nobody answers')), status: () => [] },
+    nodes: urls.map((ws, index) => ({ name: `node-${index}`, url: 'http://127.0.0.1:1/', ws })),
+    limits: { ...testLimits, ...limits },
+    log: createLogger('debug', () => {}),
+  });
+  ends.push(() => feed.close());
+  return feed;
+}
+
+describe('the opening of a subscription', () => {
+  it('goes to another node when one takes the connection and says nothing', async () => {
+    const door = await Door.open();
+    const good = await node(obliging);
+    // Nobody would wait for the first node as long as this.
+    const feed = feedOf([door.url, good.url], { handshakeTimeoutMs: 200 });
+    await feed.open(vote, new Recorder());
+    expect([door.connections, good.count('voteSubscribe')]).toEqual([1, 1]);
+  });
+
+  it('waits for a node that comes back, with a new connection', async () => {
+    const door = await Door.open();
+    const good = await node(obliging);
+    const opened = feedOf([door.url], { handshakeTimeoutMs: 200 }).open(vote, new Recorder());
+    await until(() => door.connections === 1, 'it is connected to');
+    door.onConnection = door.lead(good);
+    await opened;
+    expect(door.connections).toBe(2);
+  });
+
+  it('does not wait on a connection that is dead for its pings to tell', async () => {
+    const door = await Door.open();
+    const good = await node(obliging);
+    door.onConnection = door.lead(good);
+    const feed = feedOf([door.url], { pingIntervalMs: 60_000 });
+    await feed.open(vote, new Recorder());
+    door.freeze();
+    await feed.open(subscriptionOf('root'), new Recorder());
+    expect(door.connections).toBe(2);
+    await until(() => good.count('voteSubscribe') === 2, 'what stood on it moves, too');
+  });
+
+  it('keeps a connection on which only this is not acknowledged', async () => {
+    const [quiet, good] = [await node(mute), await node(obliging)];
+    const feed = feedOf([quiet.url, good.url], { ackTimeoutMs: 200 });
+    const ticking = setInterval(() => quiet.tick(), 20);
+    ends.push(() => clearInterval(ticking));
+    await feed.open(vote, new Recorder());
+    expect([quiet.peers.size, good.count('voteSubscribe')]).toEqual([1, 1]);
+  });
+
+  it('is patient with a node that is slow', async () => {
+    const patient = await node(slow(150));
+    await feedOf([patient.url]).open(vote, new Recorder());
+    expect(patient.count('voteSubscribe')).toBe(1);
+  });
+
+  it('is over when its time is, also in the middle of an attempt', async () => {
+    const door = await Door.open();
+    const feed = feedOf([door.url], {
+      handshakeTimeoutMs: 60_000,
+      pingIntervalMs: 60_000,
+      openTimeoutMs: 200,
+    });
+    const refused = await feed.open(vote, new Recorder()).catch((fault: unknown) => fault);
+    expect(refused).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
+  });
+
+  it('has time, by default, for Geyser and then for more than one node before the client is refused', () => {
+    const oneNode = Math.max(feedLimits.handshakeTimeoutMs, feedLimits.ackTimeoutMs);
+    const geyser = geyserLimits.ackTimeoutMs + geyserLimits.openTimeoutMs;
+    expect(feedLimits.openTimeoutMs).toBeGreaterThan(2 * oneNode);
+    expect(geyser + feedLimits.openTimeoutMs).toBeLessThan(topicHubOptions.openTimeoutMs);
+  });
+});
