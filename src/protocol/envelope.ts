@@ -4,7 +4,8 @@
  * - `id` is null, an unsigned 64-bit integer or a string; any other id spoils the whole body (-32700).
  * - A call without `id` is a notification: it is not executed and has no answer.
  * - Without `jsonrpc` the answer is -32600 "Unsupported JSON-RPC protocol version" and lacks the member itself.
- * - Any other shape, unknown members included, is -32600 "Invalid request".
+ * - Any other object, one with unknown members or with a member twice included, is -32600 "Invalid request".
+ * - An id that is there twice, and a member of a batch that is no object, spoil the whole body (-32700).
  */
 import { isUtf8 } from 'node:buffer';
 import { decodeString, kindOf, MALFORMED, scanArray, scanObject, skipSpace } from '../base/json-scan.ts';
@@ -72,7 +73,8 @@ class Draft {
   methodEnd = MALFORMED;
   paramsStart = MALFORMED;
   paramsEnd = MALFORMED;
-  unknownMember = false;
+  /** It has a member that no call has, or one of a call's twice. */
+  oddMember = false;
 
   constructor(body: Buffer, limits: EnvelopeLimits) {
     this.body = body;
@@ -84,7 +86,7 @@ class Draft {
     this.versionStart = MALFORMED;
     this.methodStart = MALFORMED;
     this.paramsStart = MALFORMED;
-    this.unknownMember = false;
+    this.oddMember = false;
   }
 }
 
@@ -104,27 +106,31 @@ function nameOf(body: Buffer, start: number, end: number): string {
   return end - start > NAME_MAX_BYTES ? '' : decodeString(body, start, end);
 }
 
-/** Notes where a member of a call stands. A later member of the same name replaces an earlier one. */
+/** Notes where a member of a call stands. @throws Failure PARSE_ERROR for a second id. */
 function noteMember(draft: Draft, nameStart: number, nameEnd: number, start: number, end: number): void {
   switch (nameOf(draft.body, nameStart, nameEnd)) {
     case 'id':
+      if (draft.idStart !== MALFORMED) throw new Failure('PARSE_ERROR');
       draft.idStart = start;
       draft.idEnd = end;
       break;
     case 'jsonrpc':
+      draft.oddMember ||= draft.versionStart !== MALFORMED;
       draft.versionStart = start;
       draft.versionEnd = end;
       break;
     case 'method':
+      draft.oddMember ||= draft.methodStart !== MALFORMED;
       draft.methodStart = start;
       draft.methodEnd = end;
       break;
     case 'params':
+      draft.oddMember ||= draft.paramsStart !== MALFORMED;
       draft.paramsStart = start;
       draft.paramsEnd = end;
       break;
     default:
-      draft.unknownMember = true;
+      draft.oddMember = true;
   }
 }
 
@@ -173,7 +179,7 @@ function judge(draft: Draft, bytes: number): EnvelopeItem {
   const hasMethod = draft.methodStart !== MALFORMED && kindOf(body[draft.methodStart]) === 'string';
   const version = versionOf(draft);
   const params = paramsOf(draft);
-  if (!hasMethod || draft.unknownMember || version === 'wrong' || params === 'illegal') {
+  if (!hasMethod || draft.oddMember || version === 'wrong' || params === 'illegal') {
     return fault(id, 'INVALID_REQUEST');
   }
   if (!hasId) return NOTIFICATION;
@@ -197,10 +203,7 @@ function noteItem(draft: Draft, start: number, end: number): void {
   if (items.length >= limits.batchMax) {
     throw new Failure('BATCH_TOO_LARGE', { facts: { batchMax: limits.batchMax } });
   }
-  if (kindOf(body[start]) !== 'object') {
-    items.push(fault(NULL_ID, 'INVALID_REQUEST'));
-    return;
-  }
+  if (kindOf(body[start]) !== 'object') throw new Failure('PARSE_ERROR');
   draft.clear();
   scanObject(body, start, limits.depthMax, draft, noteMember);
   items.push(judge(draft, end - start));
@@ -208,8 +211,8 @@ function noteItem(draft: Draft, start: number, end: number): void {
 
 /**
  * Decodes the body of a JSON-RPC request: one call or a batch of them.
- * @throws Failure PARSE_ERROR when the body is not JSON in UTF-8, is neither object nor array, is nested too
- * deep or holds an illegal id; BATCH_TOO_LARGE. Either is the answer to the whole body, under the id null.
+ * @throws Failure PARSE_ERROR when the body is not JSON in UTF-8, is neither object nor array of objects, is
+ * nested too deep or holds an illegal id or two; BATCH_TOO_LARGE. Either is the answer to the whole body, under the id null.
  */
 export function decodeEnvelope(body: Buffer, limits: EnvelopeLimits = envelopeLimits): Envelope {
   if (!isUtf8(body)) throw new Failure('PARSE_ERROR');

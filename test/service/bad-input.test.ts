@@ -300,14 +300,18 @@ describe('an HTTP request', () => {
     expect([status, text]).toEqual([200, refusal(-32045, message, data)]);
   });
 
+  it('with a batch in which not all members are objects is no request at all', async () => {
+    const { status, text } = await ask({ body: `[${HEALTH},7]` });
+    expect([status, text]).toEqual([200, PARSE_ERROR]);
+  });
+
   it('with a mixed batch has an answer for each of its calls', async () => {
-    const body = `[${HEALTH},7,[],{"jsonrpc":"2.0","id":8},{"jsonrpc":"2.0","id":9,"method":"getNothing"}]`;
+    const body = `[${HEALTH},{},{"jsonrpc":"2.0","id":8},{"jsonrpc":"2.0","id":9,"method":"getNothing"}]`;
     const { status, text } = await ask({ body });
     expect(status).toBe(200);
     const invalid = { code: -32600, message: 'Invalid request' };
     expect(JSON.parse(text)).toEqual([
       { jsonrpc: '2.0', result: 'ok', id: 7 },
-      { jsonrpc: '2.0', error: invalid, id: null },
       { jsonrpc: '2.0', error: invalid, id: null },
       { jsonrpc: '2.0', error: invalid, id: 8 },
       { jsonrpc: '2.0', error: { code: -32601, message: 'Method not found' }, id: 9 },
