@@ -9,23 +9,27 @@ export const refusal = (
   error: CaseError,
 ): MethodCase => ({ method, name: `${method} refuses ${name}`, params, error });
 
+/** @param check - looks into the result: that there is one says little. */
 export const answer = (
   method: string,
   name: string,
   params: MethodCase['params'],
-  check?: MethodCase['check'],
-): MethodCase => ({
-  method,
-  name: `${method} answers ${name}`,
-  params,
-  ...(check === undefined ? {} : { check }),
-});
+  check: NonNullable<MethodCase['check']>,
+): MethodCase => ({ method, name: `${method} answers ${name}`, params, check });
 
-/** A method without parameters: answers with none, null and an empty list, and refuses any. */
-export const withoutParameters = (method: string): MethodCase[] => [
-  answer(method, 'without params', () => undefined),
-  answer(method, 'an empty list', fixed('[]')),
-  answer(method, 'null', fixed('null')),
+/** Other parameters that mean the same: the answer is the same text. */
+export const alike = (
+  method: string,
+  name: string,
+  params: MethodCase['params'],
+  sameAs: MethodCase['params'],
+): MethodCase => ({ method, name: `${method} answers ${name} alike`, params, sameAs });
+
+/** A method without parameters: answers with none, null and an empty list alike, and refuses any. */
+export const withoutParameters = (method: string, check: NonNullable<MethodCase['check']>): MethodCase[] => [
+  answer(method, 'without params', () => undefined, check),
+  alike(method, 'an empty list', fixed('[]'), () => undefined),
+  alike(method, 'null', fixed('null'), () => undefined),
   refusal(method, 'a parameter', fixed('[1]'), invalid('Invalid parameters: No parameters were expected')),
 ];
 
@@ -75,6 +79,7 @@ export const tuple = (method: string, size: number): MethodCase[] => [
 /** A state that is not there yet (-32016), and a commitment that nobody knows, which counts as none. */
 export const context = (method: string, first: string | null): MethodCase[] => {
   const lead = first === null ? '' : `${first},`;
+  const finalized = fixed(`[${lead}{"commitment":"finalized"}]`);
   return [
     {
       method,
@@ -82,12 +87,13 @@ export const context = (method: string, first: string | null): MethodCase[] => {
       params: fixed(`[${lead}{"minContextSlot":18446744073709551615}]`),
       error: { code: -32016, message: 'Minimum context slot has not been reached' },
     },
-    answer(
+    alike(
       method,
-      'with a commitment that is none as with finalized',
+      'a commitment that is none and finalized',
       fixed(`[${lead}{"commitment":"recent"}]`),
+      finalized,
     ),
-    answer(method, 'with a member that it does not know', fixed(`[${lead}{"colour":"red"}]`)),
+    alike(method, 'a member that it does not know', fixed(`[${lead}{"colour":"red"}]`), finalized),
   ];
 };
 

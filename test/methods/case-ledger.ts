@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLogger } from '../../src/base/log.ts';
 import type { Address } from '../../src/ledger/address.ts';
+import { encodeBase58 } from '../../src/ledger/base58.ts';
 import type { Blockhash } from '../../src/ledger/blockhash.ts';
 import { Keypair } from '../../src/ledger/ed25519.ts';
 import { encodeMessage } from '../../src/ledger/message/encode-message.ts';
@@ -78,7 +79,8 @@ async function makeHistory(node: OpenLocalNode, payer: Keypair): Promise<CaseLed
   node.freeze();
   const pay = (amount: bigint): Uint8Array =>
     sign(payer, [transfer(payer.address, STRANGER, amount)], hash(node)).wire;
-  const paid = land(node, pay(SOL));
+  const wire = pay(SOL);
+  const paid = land(node, wire);
   const failed = land(node, pay(1000n * SOL));
   const versioned = land(node, signVersioned(payer, hash(node)));
   await settle(node, 40);
@@ -87,13 +89,17 @@ async function makeHistory(node: OpenLocalNode, payer: Keypair): Promise<CaseLed
     genesis: node.genesis,
     signature: paid.signature,
     slot: paid.slot,
+    wire: { base64: Buffer.from(wire).toString('base64'), base58: encodeBase58(wire) },
     failed: failed.signature,
     versioned,
     wallet: payer.address,
     finalized: slotAt('finalized'),
     at: { processed: slotAt('processed'), confirmed: slotAt('confirmed'), finalized: slotAt('finalized') },
     blockhash: node.bank('finalized').blockhash,
-    firstSlot: node.history.firstAvailableSlot,
+    // Old segments are deleted beside everything else.
+    get firstSlot() {
+      return node.history.firstAvailableSlot;
+    },
     token: { account: TOKENS, mint: MINT, delegate: DELEGATE },
     unsent: unsentOf(node, payer),
   };

@@ -8,6 +8,8 @@ export type CaseLedger = Readonly<{
   signature: string;
   /** A wallet that had part in it, and paid for it. */
   wallet: string;
+  /** The bytes of that transaction. */
+  wire: Readonly<{ base64: string; base58: string }>;
   /** A recent finalized slot. */
   finalized: bigint;
   /** The slot of that signature. */
@@ -30,7 +32,7 @@ export type CaseLedger = Readonly<{
 /** What an error must say. `data` is compared only where the case has one. */
 export type CaseError = Readonly<{ code: number; message: string | RegExp; data?: JsonValue }>;
 
-/** One call of a method and what Agave answers. A case without `error` is answered with a result. */
+/** One call of a method and what Agave answers: an error, or a result with `check` or `sameAs`. */
 export type MethodCase = Readonly<{
   method: string;
   /** A sentence of promise. */
@@ -40,6 +42,8 @@ export type MethodCase = Readonly<{
   error?: CaseError;
   /** Looks into the result, as `parseJson` reads it; throws (expect) when it is not as promised. */
   check?: (result: JsonValue, ledger: CaseLedger) => void;
+  /** Parameters that are answered with the same text. */
+  sameAs?: (ledger: CaseLedger) => string | undefined;
   /** The call changes the ledger, so that two answers are not one text: only its kind is compared. */
   changes?: true;
 }>;

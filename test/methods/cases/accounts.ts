@@ -13,11 +13,21 @@ const value = (expected: unknown) => (result: unknown) => expect(result).toMatch
 
 /** Reference solana-json-rpc.md §1.2. */
 export const cases: readonly MethodCase[] = [
-  ...['binary', 'base58', 'base64', 'base64+zstd', 'jsonParsed'].map((encoding) =>
+  ...(
+    [
+      ['binary', ''],
+      ['base58', ['', 'base58']],
+      ['base64', ['', 'base64']],
+      // The frame that zstd makes of nothing.
+      ['base64+zstd', ['KLUv/SAAAQAA', 'base64+zstd']],
+      ['jsonParsed', ['', 'base64']],
+    ] as const
+  ).map(([encoding, data]) =>
     answer(
       'getAccountInfo',
       `as ${encoding}`,
       made(({ wallet }) => [wallet, { encoding }]),
+      value({ data, executable: false, owner: programs.system, space: 0 }),
     ),
   ),
   answer('getAccountInfo', 'null for nobody', fixed(`[${NOBODY}]`), value(null)),

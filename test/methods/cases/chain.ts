@@ -1,16 +1,70 @@
 import { expect } from 'vitest';
-import { answer, arity, context, refusal, tuple, withoutParameters } from '../case-families.ts';
-import { fixed, invalid, type MethodCase, made } from '../method-case.ts';
+import { FEATURE_SET, VERSION } from '../../../src/localnet/version.ts';
+import { alike, answer, arity, context, refusal, tuple, withoutParameters } from '../case-families.ts';
+import { type CaseLedger, fixed, invalid, type MethodCase, made } from '../method-case.ts';
 
 const KEYS_129 = JSON.stringify(Array.from({ length: 129 }, () => '11111111111111111111111111111111'));
-const headMethods = ['getSlot', 'getBlockHeight', 'getTransactionCount', 'getEpochInfo', 'getSlotLeader'];
+const SLOTS_PER_EPOCH = 32;
+/** The airdrop, the payment, the one that failed and that of version 0. */
+const TRANSACTIONS = 4;
+
+type Checked = NonNullable<MethodCase['check']>;
+type At = keyof CaseLedger['at'];
+
+/** What the methods answer that tell where a bank stands. The ledger has a block in every slot. */
+const headMethods: Readonly<Record<string, (at: At) => Checked>> = {
+  getSlot: (at) => (result, facts) => expect(result).toBe(Number(facts.at[at])),
+  getBlockHeight: (at) => (result, facts) => expect(result).toBe(Number(facts.at[at])),
+  getTransactionCount: () => (result) => expect(result).toBe(TRANSACTIONS),
+  getSlotLeader: () => (result, facts) => expect(result).toBe(facts.genesis.identity),
+  getEpochInfo: (at) => (result, facts) => {
+    const absoluteSlot = Number(facts.at[at]);
+    expect(result).toEqual({
+      absoluteSlot,
+      blockHeight: absoluteSlot,
+      epoch: Math.floor(absoluteSlot / SLOTS_PER_EPOCH),
+      slotIndex: absoluteSlot % SLOTS_PER_EPOCH,
+      slotsInEpoch: SLOTS_PER_EPOCH,
+      transactionCount: TRANSACTIONS,
+    });
+  },
+};
+const levels = ['processed', 'confirmed', 'finalized'] as const;
+
+/** What the methods without parameters answer. */
+const still: Readonly<Record<string, Checked>> = {
+  getEpochSchedule: (result) =>
+    expect(result).toEqual({
+      firstNormalEpoch: 0,
+      firstNormalSlot: 0,
+      leaderScheduleSlotOffset: SLOTS_PER_EPOCH,
+      slotsPerEpoch: SLOTS_PER_EPOCH,
+      warmup: false,
+    }),
+  getGenesisHash: (result, { genesis }) => expect(result).toBe(genesis.hash),
+  getHealth: (result) => expect(result).toBe('ok'),
+  getIdentity: (result, { genesis }) => expect(result).toEqual({ identity: genesis.identity }),
+  getInflationRate: (result, { at }) => {
+    const epoch = Math.floor(Number(at.finalized) / SLOTS_PER_EPOCH);
+    expect(result).toMatchObject({ epoch, total: expect.any(Number) });
+    const { total, validator, foundation } = result as Record<string, number>;
+    expect((validator ?? 0) + (foundation ?? 0)).toBeCloseTo(total ?? 0, 12);
+    expect(total).toBeLessThanOrEqual(0.08);
+    expect(total).toBeGreaterThan(0.0799);
+  },
+  getVersion: (result) => expect(result).toEqual({ 'feature-set': FEATURE_SET, 'solana-core': VERSION }),
+  getClusterNodes: (result, { genesis }) =>
+    expect(result).toMatchObject([{ pubkey: genesis.identity, version: VERSION, featureSet: FEATURE_SET }]),
+  getFirstAvailableBlock: (result, { firstSlot }) => expect(result).toBe(Number(firstSlot)),
+  minimumLedgerSlot: (result, { firstSlot }) => expect(result).toBe(Number(firstSlot)),
+};
 
 /** Reference solana-json-rpc.md §1.3 and §1.5. */
 export const cases: readonly MethodCase[] = [
-  ...headMethods.flatMap((method) => [
-    answer(method, 'without params', () => undefined),
-    ...['processed', 'confirmed', 'finalized'].map((commitment) =>
-      answer(method, `at ${commitment}`, fixed(JSON.stringify([{ commitment }]))),
+  ...Object.entries(headMethods).flatMap(([method, checkAt]) => [
+    alike(method, 'no params and finalized', () => undefined, fixed('[{"commitment":"finalized"}]')),
+    ...levels.map((commitment) =>
+      answer(method, `at ${commitment}`, fixed(JSON.stringify([{ commitment }])), checkAt(commitment)),
     ),
     ...arity(method, 0, 1),
     ...context(method, null),
@@ -21,18 +75,7 @@ export const cases: readonly MethodCase[] = [
       invalid('Invalid params: invalid type: integer `5`, expected struct RpcContextConfig.'),
     ),
   ]),
-  answer('getSlot', 'the slot of a commitment', fixed('[{"commitment":"processed"}]'), (result, { at }) =>
-    expect(BigInt(result as number)).toBe(at.processed),
-  ),
-  ...[
-    'getEpochSchedule',
-    'getGenesisHash',
-    'getHealth',
-    'getIdentity',
-    'getInflationRate',
-    'getVersion',
-  ].flatMap(withoutParameters),
-  ...['getClusterNodes', 'getFirstAvailableBlock', 'minimumLedgerSlot'].flatMap(withoutParameters),
+  ...Object.entries(still).flatMap(([method, check]) => withoutParameters(method, check)),
 
   answer(
     'getLatestBlockhash',
@@ -137,6 +180,8 @@ export const cases: readonly MethodCase[] = [
     'getRecentPrioritizationFees',
     'of an account',
     made(({ wallet }) => [[wallet]]),
+    (result) =>
+      expect((result as { prioritizationFee: number }[]).map((fee) => fee.prioritizationFee)).toContain(0),
   ),
   refusal(
     'getRecentPrioritizationFees',

@@ -1,8 +1,9 @@
 import { expect } from 'vitest';
 import { aboveProcessed, answer, arity, refusal } from '../case-families.ts';
-import { fixed, invalid, type MethodCase, made } from '../method-case.ts';
+import { type CaseLedger, fixed, invalid, type MethodCase, made } from '../method-case.ts';
 
 const UNKNOWN = '1'.repeat(64);
+const SYSTEM = '11111111111111111111111111111111';
 const FAR = '9223372036854775807';
 const unsupported = {
   code: -32015,
@@ -15,20 +16,62 @@ const cleanedUp = {
 };
 const notAvailable = { code: -32004, message: `Block not available for slot ${FAR}` };
 
+/** How the payment is shown in each encoding. */
+const shown: Readonly<Record<string, (facts: CaseLedger) => object>> = {
+  json: ({ signature, wallet }) => ({
+    signatures: [signature],
+    message: { accountKeys: [wallet, expect.any(String), SYSTEM], instructions: [{ programIdIndex: 2 }] },
+  }),
+  jsonParsed: ({ signature, wallet }) => ({
+    signatures: [signature],
+    message: {
+      accountKeys: [{ pubkey: wallet, signer: true, source: 'transaction', writable: true }, {}, {}],
+      instructions: [
+        { program: 'system', parsed: { type: 'transfer', info: { source: wallet, lamports: 1e9 } } },
+      ],
+    },
+  }),
+  base64: ({ wire }) => [wire.base64, 'base64'],
+  base58: ({ wire }) => [wire.base58, 'base58'],
+};
+
+/** How much of the payment a block shows. */
+const detailed: Readonly<Record<string, (facts: CaseLedger) => object>> = {
+  full: ({ signature }) => ({
+    signatures: undefined,
+    transactions: [{ transaction: { signatures: [signature] } }],
+  }),
+  accounts: ({ wallet }) => ({
+    signatures: undefined,
+    transactions: [{ transaction: { accountKeys: [{ pubkey: wallet }, {}, { pubkey: SYSTEM }] } }],
+  }),
+  signatures: ({ signature }) => ({ signatures: [signature], transactions: undefined }),
+  none: () => ({ signatures: undefined, transactions: undefined }),
+};
+
 /** Reference solana-json-rpc.md §1.4 and §1.9. */
 export const cases: readonly MethodCase[] = [
-  ...['json', 'jsonParsed', 'base64', 'base58'].map((encoding) =>
+  ...Object.entries(shown).map(([encoding, transactionOf]) =>
     answer(
       'getBlock',
       `as ${encoding}`,
       made(({ slot }) => [slot, { encoding, maxSupportedTransactionVersion: 0 }]),
+      (result, facts) =>
+        expect(result).toMatchObject({
+          parentSlot: Number(facts.slot) - 1,
+          transactions: [{ version: 'legacy', meta: { err: null }, transaction: transactionOf(facts) }],
+        }),
     ),
   ),
-  ...['full', 'accounts', 'signatures', 'none'].map((transactionDetails) =>
+  ...Object.entries(detailed).map(([transactionDetails, blockOf]) =>
     answer(
       'getBlock',
       `with ${transactionDetails}`,
       made(({ slot }) => [slot, { transactionDetails }]),
+      (result, facts) => {
+        const { signatures, transactions } = result as { signatures?: unknown; transactions?: unknown };
+        expect({ signatures, transactions }).toMatchObject(blockOf(facts));
+      },
     ),
   ),
   answer(
@@ -41,6 +84,7 @@ export const cases: readonly MethodCase[] = [
     'getBlock',
     'a confirmed one to callers content with that',
     made(({ at }) => [at.confirmed, { commitment: 'confirmed' }]),
+    (result, { at }) => expect(result).toMatchObject({ blockHeight: Number(at.confirmed), transactions: [] }),
   ),
   refusal(
     'getBlock',
@@ -114,11 +158,13 @@ export const cases: readonly MethodCase[] = [
   aboveProcessed('getBlocksWithLimit', ({ slot }) => [slot, 2, { commitment: 'processed' }]),
   ...arity('getBlocksWithLimit', 2, 3),
 
-  ...['json', 'jsonParsed', 'base64', 'base58'].flatMap((encoding) => [
+  ...Object.entries(shown).flatMap(([encoding, transactionOf]) => [
     answer(
       'getTransaction',
       `as ${encoding}`,
       made(({ signature }) => [signature, { encoding }]),
+      (result, facts) =>
+        expect(result).toMatchObject({ slot: Number(facts.slot), transaction: transactionOf(facts) }),
     ),
     answer(
       'getTransaction',
@@ -157,6 +203,8 @@ export const cases: readonly MethodCase[] = [
     'getSignaturesForAddress',
     'those before one',
     made(({ wallet, signature }) => [wallet, { before: signature }]),
+    // Only the airdrop was earlier.
+    (result, { slot }) => expect(result).toMatchObject([{ slot: Number(slot) - 1, err: null }]),
   ),
   refusal(
     'getSignaturesForAddress',

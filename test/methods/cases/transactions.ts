@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { encodeBase58 } from '../../../src/ledger/base58.ts';
 import { answer, arity, refusal } from '../case-families.ts';
 import { fixed, invalid, type MethodCase, made } from '../method-case.ts';
 
@@ -171,6 +172,8 @@ export const cases: readonly MethodCase[] = [
       'sendTransaction',
       'its signature',
       made(({ unsent }) => [unsent.transaction, base64]),
+      (result, { unsent }) =>
+        expect(result).toBe(encodeBase58(Buffer.from(unsent.transaction, 'base64').subarray(1, 65))),
     ),
     changes: true,
   },

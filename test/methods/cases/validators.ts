@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import {
   aboveProcessed,
+  alike,
   answer,
   arity,
   badAddress,
@@ -18,8 +19,15 @@ const SLOTS_PER_EPOCH = 32n;
 
 /** Reference solana-json-rpc.md §0, §1.2, §1.3 and §1.4: validators, stakes and what they earn. */
 export const cases: readonly MethodCase[] = [
-  ...['getAgGenesisCert', 'getHighestSnapshotSlot', 'getMaxRetransmitSlot', 'getMaxShredInsertSlot'].flatMap(
-    withoutParameters,
+  ...withoutParameters('getAgGenesisCert', (result) => expect(result).toBeNull()),
+  ...withoutParameters('getHighestSnapshotSlot', (result, { at }) => {
+    const { full, incremental } = result as { full: number; incremental: null };
+    expect(incremental).toBeNull();
+    expect(full).toBeGreaterThan(0);
+    expect(BigInt(full)).toBeLessThanOrEqual(at.finalized);
+  }),
+  ...['getMaxRetransmitSlot', 'getMaxShredInsertSlot'].flatMap((method) =>
+    withoutParameters(method, (result, { at }) => expect(BigInt(result as number)).toBe(at.processed)),
   ),
 
   answer(
@@ -124,7 +132,12 @@ export const cases: readonly MethodCase[] = [
         terminal: 0.015,
       }),
   ),
-  answer('getInflationGovernor', 'at confirmed', fixed('[{"commitment":"confirmed"}]')),
+  alike(
+    'getInflationGovernor',
+    'at confirmed and without params',
+    fixed('[{"commitment":"confirmed"}]'),
+    () => undefined,
+  ),
   ...arity('getInflationGovernor', 0, 1),
   ...strictConfig('getInflationGovernor', '').map((row) => ({
     ...row,
@@ -200,6 +213,7 @@ export const cases: readonly MethodCase[] = [
     'getLargestAccounts',
     'what circulates',
     fixed('[{"filter":"circulating","commitment":"confirmed"}]'),
+    (result) => expect((result as { value: unknown[] }).value).toHaveLength(20),
   ),
   answer('getLargestAccounts', 'what does not', fixed('[{"filter":"nonCirculating"}]'), (result) =>
     expect(result).toMatchObject({ value: [] }),
@@ -212,7 +226,12 @@ export const cases: readonly MethodCase[] = [
   ),
   ...arity('getLargestAccounts', 0, 1),
 
-  answer('getRecentPerformanceSamples', 'without params', () => undefined),
+  answer(
+    'getRecentPerformanceSamples',
+    'none in its first minute',
+    () => undefined,
+    (result) => expect(result).toEqual([]),
+  ),
   answer('getRecentPerformanceSamples', 'none where none is wanted', fixed('[0]'), (result) =>
     expect(result).toEqual([]),
   ),
