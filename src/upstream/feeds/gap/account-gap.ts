@@ -3,7 +3,7 @@ import type { SubscriptionOf } from '../../../protocol/subscriptions.ts';
 import { type ReadAccount, readAccounts } from './account-reading.ts';
 import { canonicalJson } from './canonical-json.ts';
 import { contextSlot, contextValue } from './context.ts';
-import { type Continuity, type Gap, GapTooLong, gapWindow, type Verdict } from './continuity.ts';
+import { type Continuity, type Gap, GapTooLong, gapWindow, newer, type Verdict } from './continuity.ts';
 import { touchedBy } from './touched.ts';
 
 /** A view of much larger bytes would keep all of them. */
@@ -12,14 +12,15 @@ const kept = (result: Buffer): Buffer =>
 
 /**
  * `account`: its state is read again and told when it is another than the one told last; states between the two
- * are gone, as they are when an account changes twice within a slot. Nothing older follows what is newer. When
+ * are gone, as they are when an account changes twice within a slot. Nothing older follows what is newer, also
+ * from a node that is behind the one before. When
  * nothing was told yet, it is told if a block of the gap may have written the account, or if the gap is longer
  * than is looked through.
  */
 export class AccountGap implements Continuity {
   readonly #subscription: SubscriptionOf<'account'>;
   #last: Buffer | null = null;
-  /** What was read holds for all slots up to this one. */
+  /** After a move: what was told or read holds for all slots up to this one. */
   #knownTo: Slot | null = null;
 
   constructor(subscription: SubscriptionOf<'account'>) {
@@ -38,15 +39,20 @@ export class AccountGap implements Continuity {
 
   async fill(gap: Gap): Promise<void> {
     const { address, commitment, encoding } = this.#subscription;
+    this.#knownTo = newer(this.#knownTo, this.#last === null ? null : contextSlot(this.#last));
     const notBefore = commitment === 'finalized' ? gap.to.root : gap.to.slot;
     const question = { addresses: [address], commitment, encoding, notBefore };
     for await (const [read] of readAccounts(gap.reader, question, gap.signal)) {
       // A state that the new connection told is newer than any that was missed.
-      if (read === undefined || gap.held().length > 0 || !(await this.#isNew(read, gap))) continue;
-      this.#knownTo = read.slot;
+      if (read === undefined || this.#isOvertaken(gap) || !(await this.#isNew(read, gap))) continue;
+      this.#knownTo = newer(this.#knownTo, read.slot);
       this.#last = read.result();
       gap.tell(this.#last);
     }
+  }
+
+  #isOvertaken(gap: Gap): boolean {
+    return gap.held().some((result) => (contextSlot(result) ?? 0n) > (this.#knownTo ?? -1n));
   }
 
   async #isNew(read: ReadAccount, gap: Gap): Promise<boolean> {
@@ -57,10 +63,11 @@ export class AccountGap implements Continuity {
   }
 
   async #wasTouched(gap: Gap): Promise<boolean> {
-    const finalized = this.#subscription.commitment === 'finalized';
+    const { commitment } = this.#subscription;
+    const history = commitment === 'finalized' ? commitment : 'confirmed';
     try {
-      const { from, to } = gapWindow(gap, finalized);
-      const slots = await gap.reader.slots(from, to, finalized ? 'finalized' : 'confirmed', gap.signal);
+      const { from, to } = gapWindow(gap, commitment, null);
+      const slots = await gap.reader.slots(from, to, history, gap.signal);
       let touched = false;
       await gap.reader.eachBlock(slots, gap.signal, (block) => {
         touched ||= touchedBy(block).has(this.#subscription.address);

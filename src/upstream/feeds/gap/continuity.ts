@@ -1,4 +1,5 @@
 import type { Slot } from '../../../ledger/units.ts';
+import type { Commitment } from '../../../protocol/commitment.ts';
 import type { ChainReader } from '../chain-reader.ts';
 import type { FeedLimits } from '../limits.ts';
 import type { SlotInfo } from '../slot-info.ts';
@@ -42,17 +43,41 @@ export class GapTooLong extends Error {
 /** The slots that a gap is looked for in, both included. */
 export type SlotWindow = Readonly<{ from: Slot; to: Slot }>;
 
-const max = (a: bigint, b: bigint): Slot => (a > b ? a : b) as Slot;
+const max = <T extends bigint>(a: T, b: T): T => (a > b ? a : b);
+const min = (a: bigint, b: bigint): bigint => (a < b ? a : b);
+
+/** The newer of two slots of which either may be unknown. */
+export const newer = (a: Slot | null, b: Slot | null): Slot | null =>
+  a === null || b === null ? (a ?? b) : max(a, b);
+
+/**
+ * Slots that finality may be behind a node's own root: that is rooted once most of the stake has it as its root.
+ * Source: Agave runtime/src/commitment.rs, `highest_super_majority_root`.
+ */
+const ROOT_TRAIL = 32n;
 
 /**
  * Where messages may be missing. It begins a little before the newest slot that was told, because what happened
- * there may have reached its commitment, or been on its way, only after that.
+ * there may have reached its commitment, or been on its way, only after that. Where the commitment trails further
+ * behind, it begins at the newest slot of which the subscription was told; what a node has rooted it has confirmed
+ * and told before.
+ * @param told - the newest slot of which a connection told the subscription; null for none since it was opened.
  * @throws GapTooLong
  */
-export function gapWindow({ opened, from, to, limits }: Gap, finalized: boolean): SlotWindow {
+export function gapWindow(
+  { opened, from, to, limits }: Gap,
+  commitment: Commitment,
+  told: Slot | null,
+): SlotWindow {
+  const finalized = commitment === 'finalized';
   const margin = BigInt(limits.gapMarginSlots);
+  const most = BigInt(limits.gapBlocksMax);
   const begin = (info: SlotInfo): bigint => (finalized ? info.root : info.slot) - margin;
-  const window = { from: max(max(begin(opened), begin(from)), 0n), to: finalized ? to.root : to.slot };
-  if (window.to - window.from > BigInt(limits.gapBlocksMax)) throw new GapTooLong();
-  return window;
+  const end = finalized ? to.root : to.slot;
+  const start = max(max(begin(opened), begin(from)), 0n);
+  if (end - start > most) throw new GapTooLong();
+  if (commitment === 'processed') return { from: start as Slot, to: end };
+  const surelyTold = from.root - margin - (finalized ? ROOT_TRAIL : 0n);
+  const owed = max(max(told ?? begin(opened), surelyTold), max(end - most, 0n));
+  return { from: min(start, owed) as Slot, to: end };
 }

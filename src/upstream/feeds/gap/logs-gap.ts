@@ -6,7 +6,7 @@ import type { SubscriptionOf } from '../../../protocol/subscriptions.ts';
 import { LogsWatchers } from '../../../streams/notifier/logs-watchers.ts';
 import { ToldTransaction } from '../../../streams/notifier/told-transaction.ts';
 import { contextSlot, contextValue, rawMembers } from './context.ts';
-import { type Continuity, type Gap, gapWindow, type Verdict } from './continuity.ts';
+import { type Continuity, type Gap, gapWindow, newer, type Verdict } from './continuity.ts';
 import { Seen } from './seen.ts';
 
 const VALUE = Buffer.from('"value":{"signature":"');
@@ -32,7 +32,9 @@ function signatureOf(result: Buffer): string | null {
 export class LogsGap implements Continuity {
   readonly #subscription: SubscriptionOf<'logs'>;
   readonly #seen: Seen;
-  /** Up to here a gap was filled: what still comes of it may have been told. */
+  /** The newest slot of which a connection told. */
+  #told: Slot | null = null;
+  /** After a move: what still comes of slots up to here may have been told. */
   #filledTo: Slot | null = null;
 
   /** @param seenMax - signatures that are remembered. */
@@ -46,23 +48,23 @@ export class LogsGap implements Continuity {
     const signature = signatureOf(result);
     if (slot === null || signature === null) return 'pass';
     // Without a gap a transaction that comes again does so in another slot, after a fork.
-    if (this.#filledTo !== null && slot <= this.#filledTo && this.#seen.has(signature)) return 'drop';
+    if (this.#filledTo !== null && slot <= this.#filledTo) {
+      if (this.#seen.has(signature) || slot <= this.#seen.forgottenTo) return 'drop';
+    }
     this.#seen.add(signature, slot);
+    this.#told = newer(this.#told, slot);
     return 'pass';
   }
 
   async fill(gap: Gap): Promise<void> {
-    const finalized = this.#subscription.commitment === 'finalized';
-    const window = gapWindow(gap, finalized);
-    const slots = await gap.reader.slots(
-      window.from,
-      window.to,
-      finalized ? 'finalized' : 'confirmed',
-      gap.signal,
-    );
+    const { commitment } = this.#subscription;
+    const history = commitment === 'finalized' ? commitment : 'confirmed';
+    const { from, to } = gapWindow(gap, commitment, this.#told);
+    // The new node may be behind the one before: then it tells again what that one told.
+    this.#filledTo = newer(newer(this.#filledTo, this.#told), newer(to, gap.from.slot));
+    const slots = await gap.reader.slots(from, to, history, gap.signal);
     // What was forgotten lies so far back that nothing can be missing there.
     const open = slots.filter((slot) => slot > this.#seen.forgottenTo);
-    this.#filledTo = window.to;
     await gap.reader.eachBlock(open, gap.signal, async (block) => {
       this.#tellBlock(block, gap);
       await nextTurn(undefined, { signal: gap.signal });

@@ -4,7 +4,7 @@ import { passes } from '../../../protocol/rpc/account-passes.ts';
 import type { SubscriptionOf } from '../../../protocol/subscriptions.ts';
 import { readAccounts } from './account-reading.ts';
 import { contextSlot, contextValue, rawMembers } from './context.ts';
-import { type Continuity, type Gap, gapWindow, type Verdict } from './continuity.ts';
+import { type Continuity, type Gap, gapWindow, newer, type SlotWindow, type Verdict } from './continuity.ts';
 import { Seen } from './seen.ts';
 import { touchedBy } from './touched.ts';
 
@@ -33,6 +33,9 @@ function addressOf(result: Buffer): Address | null {
 export class ProgramGap implements Continuity {
   readonly #subscription: SubscriptionOf<'program'>;
   readonly #seen: Seen;
+  /** The newest slot of which a connection told. */
+  #told: Slot | null = null;
+  /** After a move: up to here an account may have been told already. */
   #filledTo: Slot | null = null;
 
   /** @param seenMax - accounts that are remembered. */
@@ -46,18 +49,19 @@ export class ProgramGap implements Continuity {
     const address = addressOf(result);
     if (slot === null || address === null) return 'pass';
     if (this.#filledTo !== null && slot <= this.#filledTo) {
-      const told = this.#seen.get(address);
-      if (told !== undefined && slot <= told) return 'drop';
+      const told = this.#seen.get(address) ?? this.#seen.forgottenTo;
+      if (slot <= told) return 'drop';
     }
     this.#seen.add(address, slot);
+    this.#told = newer(this.#told, slot);
     return 'pass';
   }
 
   async fill(gap: Gap): Promise<void> {
     const { commitment, encoding } = this.#subscription;
-    const finalized = commitment === 'finalized';
-    const window = gapWindow(gap, finalized);
-    const addresses = await this.#missed(gap, finalized);
+    const window = gapWindow(gap, commitment, this.#told);
+    this.#filledTo = newer(this.#filledTo, this.#told);
+    const addresses = await this.#missed(gap, window);
     const question = { addresses, commitment, encoding: 'base64', notBefore: window.to } as const;
     for await (const read of readAccounts(gap.reader, question, gap.signal)) {
       const wanted = read.filter(({ account }) => account !== null && this.#wants(account));
@@ -73,10 +77,9 @@ export class ProgramGap implements Continuity {
   }
 
   /** The accounts that were written in the gap after they were told of last. */
-  async #missed(gap: Gap, finalized: boolean): Promise<Address[]> {
-    const window = gapWindow(gap, finalized);
-    const commitment = finalized ? 'finalized' : 'confirmed';
-    const slots = await gap.reader.slots(window.from, window.to, commitment, gap.signal);
+  async #missed(gap: Gap, { from, to }: SlotWindow): Promise<Address[]> {
+    const history = this.#subscription.commitment === 'finalized' ? 'finalized' : 'confirmed';
+    const slots = await gap.reader.slots(from, to, history, gap.signal);
     const missed = new Set<Address>();
     await gap.reader.eachBlock(
       slots.filter((slot) => slot > this.#seen.forgottenTo),
@@ -97,10 +100,12 @@ export class ProgramGap implements Continuity {
   ): void {
     const live = new Set(gap.held().map(addressOf));
     for (const { address, slot, keyedResult } of accounts) {
-      const result = live.has(address) ? null : keyedResult();
+      // A node that is behind reads an older state than was told.
+      const isOld = slot <= (this.#seen.get(address) ?? -1n);
+      const result = isOld || live.has(address) ? null : keyedResult();
       if (result === null) continue;
       this.#seen.add(address, slot);
-      if (this.#filledTo === null || slot > this.#filledTo) this.#filledTo = slot;
+      this.#filledTo = newer(this.#filledTo, slot);
       gap.tell(result);
     }
   }

@@ -20,7 +20,7 @@ export class RootGap implements Continuity {
   }
 
   async fill(gap: Gap): Promise<void> {
-    const window = gapWindow(gap, true);
+    const window = gapWindow(gap, 'finalized', this.#last);
     const live = gap
       .held()
       .map(readRoot)

@@ -11,6 +11,8 @@ import { Seen } from './seen.ts';
 export class SlotGap implements Continuity {
   readonly #seen: Seen;
   #last: SlotInfo | null = null;
+  /** After a move, slots up to this one are not told any more: a node behind the one before begins earlier. */
+  #movedAt: Slot | null = null;
 
   /** @param seenMax - slots that are remembered. */
   constructor(seenMax: number) {
@@ -20,13 +22,14 @@ export class SlotGap implements Continuity {
   judge(result: Buffer): Verdict {
     const info = readSlotInfo(result);
     if (info === null) return 'drop';
-    if (this.#seen.has(String(info.slot))) return 'drop';
+    if (this.#seen.has(String(info.slot)) || info.slot <= (this.#movedAt ?? -1n)) return 'drop';
     this.#note(info);
     return 'pass';
   }
 
   async fill(gap: Gap): Promise<void> {
-    const window = gapWindow(gap, false);
+    const window = gapWindow(gap, 'processed', null);
+    this.#movedAt = this.#last?.slot ?? null;
     const chain = await gap.reader.slots(window.from, window.to, 'confirmed', gap.signal);
     const live =
       gap

@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { slot } from '../../../ledger/units.ts';
+import { feedLimits } from '../limits.ts';
+import { type Gap, GapTooLong, gapWindow } from './continuity.ts';
+
+const limits = { ...feedLimits, gapMarginSlots: 8, gapBlocksMax: 100 };
+const at = (value: number, root = value - 32) => ({
+  slot: slot(value),
+  parent: slot(value - 1),
+  root: slot(root),
+});
+const gap = (ends: Pick<Gap, 'opened' | 'from' | 'to'>): Gap => ({ ...ends, limits }) as unknown as Gap;
+const shown = ({ from, to }: { from: bigint; to: bigint }): number[] => [Number(from), Number(to)];
+
+describe('the window of a gap', () => {
+  const usual = gap({ opened: at(500), from: at(1_000), to: at(1_010) });
+
+  it('begins a margin before the newest slot, at processed', () => {
+    expect(shown(gapWindow(usual, 'processed', slot(950)))).toEqual([992, 1_010]);
+  });
+
+  it('lies between roots, at finalized', () => {
+    expect(shown(gapWindow(usual, 'finalized', slot(968)))).toEqual([960, 978]);
+  });
+
+  it('begins at what was told last, where confirmation trails', () => {
+    expect(shown(gapWindow(usual, 'confirmed', slot(970)))).toEqual([970, 1_010]);
+    expect(shown(gapWindow(usual, 'confirmed', slot(998)))).toEqual([992, 1_010]);
+    expect(shown(gapWindow(usual, 'finalized', slot(950)))).toEqual([950, 978]);
+  });
+
+  it('begins not before what a node has rooted, of a subscription of which little is told', () => {
+    expect(shown(gapWindow(usual, 'confirmed', slot(600)))).toEqual([960, 1_010]);
+    expect(shown(gapWindow(usual, 'finalized', slot(600)))).toEqual([928, 978]);
+  });
+
+  it('begins not before the subscription was opened, while nothing was told', () => {
+    const stalled = gap({ opened: at(980, 900), from: at(1_000, 900), to: at(1_010, 900) });
+    expect(shown(gapWindow(stalled, 'confirmed', null))).toEqual([972, 1_010]);
+    const behind = gap({ opened: at(1_005), from: at(1_000), to: at(1_010) });
+    expect(shown(gapWindow(behind, 'confirmed', null))).toEqual([997, 1_010]);
+  });
+
+  it('is no longer than is read', () => {
+    const stalled = gap({ opened: at(500), from: at(1_000, 700), to: at(1_010, 700) });
+    expect(shown(gapWindow(stalled, 'confirmed', slot(720)))).toEqual([910, 1_010]);
+    const long = gap({ opened: at(500), from: at(1_000), to: at(1_200) });
+    expect(() => gapWindow(long, 'confirmed', slot(1_000))).toThrow(GapTooLong);
+  });
+});
