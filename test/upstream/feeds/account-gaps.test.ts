@@ -1,0 +1,93 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { addressFromBytes } from '../../../src/ledger/address.ts';
+import { Failure } from '../../../src/protocol/errors.ts';
+import { Recorder } from './listener.ts';
+import type { Peer, PubsubRequest } from './mock/pubsub-server.ts';
+import { type Scene, stage, subscriptionOf, until } from './stage.ts';
+
+const NUMBER = 250;
+const addresses = Array.from({ length: NUMBER }, (_, index) => {
+  const bytes = new Uint8Array(32).fill(1);
+  new DataView(bytes.buffer).setUint32(0, index);
+  return addressFromBytes(bytes);
+});
+
+/** The balance of each account says which one it is. */
+const state = (address: string, slot: number) => ({
+  context: { slot },
+  value: {
+    lamports: 1_000 + addresses.indexOf(address as never),
+    data: ['', 'base64'],
+    owner: '11111111111111111111111111111111',
+    executable: false,
+    rentEpoch: 0,
+    space: 0,
+  },
+});
+
+let scene: Scene;
+afterEach(() => scene.close());
+
+/** A node with many subscribers of accounts, each told of a state that is then another. */
+async function open(answer: (asked: readonly string[]) => unknown) {
+  const told = (request: PubsubRequest, peer: Peer): void => {
+    if (request.method.endsWith('Unsubscribe')) return;
+    const subscription = peer.acknowledge(request);
+    if (request.method !== 'accountSubscribe' || isCut) return;
+    const result = { ...state(String(request.params[0]), 1_000) };
+    const was = { ...result, value: { ...result.value, lamports: 1 } };
+    peer.send({ jsonrpc: '2.0', method: 'accountNotification', params: { result: was, subscription } });
+  };
+  let isCut = false;
+  scene = await stage([told], {
+    answer: (method, params) =>
+      method === 'getMultipleAccounts' ? answer(params[0] as readonly string[]) : undefined,
+    limits: { movesMax: NUMBER },
+  });
+  const heard = addresses.map(() => new Recorder());
+  await Promise.all(
+    addresses.map((address, index) =>
+      scene.feed.open(
+        subscriptionOf('account', address, { commitment: 'confirmed', encoding: 'base64' }),
+        heard[index]!,
+      ),
+    ),
+  );
+  for (const one of heard) await one.until(({ raw }) => raw.length === 1, 'the first state');
+  const [mock] = scene.mocks;
+  isCut = true;
+  const before = mock!.count('accountSubscribe');
+  mock!.cut();
+  await until(() => mock!.count('accountSubscribe') === before + NUMBER, 'all move');
+  for (const peer of mock!.peers) await peer.read();
+  mock!.tick();
+  for (const one of heard) await one.until(({ raw }) => raw.length === 2, 'the missed state');
+  return heard.map(({ results }) => results[1].value.lamports);
+}
+
+const balances = addresses.map((_, index) => 1_000 + index);
+const asked = (): number[] =>
+  scene.asked
+    .filter(({ method }) => method === 'getMultipleAccounts')
+    .map(({ params }) => JSON.parse(params!.toString())[0].length);
+const answered = (list: readonly string[]) => ({
+  context: { slot: 1_006 },
+  value: list.map((address) => state(address, 1_006).value),
+});
+
+describe('the accounts of many subscriptions that move at once', () => {
+  it('are read a hundred at a time, each told to its own', async () => {
+    expect(await open(answered)).toEqual(balances);
+    // A busy machine may take more turns than one to gather them.
+    expect(asked().length).toBeLessThan(10);
+  });
+
+  it('are read fewer at a time when an answer is too large', async () => {
+    const told = await open((list) => {
+      if (list.length > 30) throw new Failure('ANSWER_TOO_LARGE', { facts: { answerMaxBytes: 1 } });
+      return answered(list);
+    });
+    expect(told).toEqual(balances);
+    expect(asked().filter((length) => length <= 30).length).toBeLessThan(20);
+  });
+});
