@@ -75,10 +75,10 @@ describe('a Geyser feed', () => {
       rig.open(waitFor('confirmed')),
     ]);
     const asked = server.requests.at(-1)!;
-    expect(asked.accounts).toMatchObject({
-      a0: { account: [address, other] },
-      a1: { owner: [programs.token], filters: [{ datasize: '165' }] },
-    });
+    expect(Object.values(asked.accounts)).toMatchObject([
+      { account: [address, other] },
+      { owner: [programs.token], filters: [{ datasize: '165' }] },
+    ]);
     expect(Object.values(asked.transactions)).toMatchObject([
       { vote: false },
       { signature: signatureOf(first) },
@@ -351,6 +351,21 @@ describe('a Geyser feed', () => {
     await server.until(() => server.requests.length === 3);
     expect(server.requests[2]?.transactions).toEqual({});
     expect(heard.failure).toBeNull();
+  });
+
+  it('leaves no stream behind when a server refuses, late, all that was wanted', async () => {
+    const { server, rig } = await start({ stallMs: 60_000 });
+    const heard = await rig.open(watch(address));
+    server.fail(3, 'failed to create filter');
+    await heard.until(() => heard.failure !== null);
+    const again = await rig.open(watch(address));
+    again.end();
+    await server.until(() => server.stream.cancelled);
+    const last = await rig.open(watch(other));
+    server.tell(accountIs(100, other, account(1), 1));
+    await last.count(1);
+    expect(server.streams.map(({ cancelled }) => cancelled).slice(1)).toEqual([true, false]);
+    expect(server.requests.map(({ accounts }) => Object.keys(accounts).length)).toEqual([1, 1, 1]);
   });
 
   it('passes over a message that it cannot read and tells the rest', async () => {

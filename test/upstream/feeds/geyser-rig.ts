@@ -49,6 +49,7 @@ const quick: Partial<GeyserLimits> = {
   openTimeoutMs: 3_000,
   reconnectMs: 5,
   reconnectMaxMs: 20,
+  awayMs: 20,
 };
 
 /** A feed whose log and questions can be looked at. */

@@ -20,7 +20,7 @@ import { LedgerEvents } from './ledger-events.ts';
 import { Mints } from './mints.ts';
 import { ParsedInterest } from './parsed-interest.ts';
 import { AckTimeout } from './request-acks.ts';
-import { filterCount, geyserKinds, unionOf } from './subscribe-union.ts';
+import { geyserKinds, SubscribeUnion } from './subscribe-union.ts';
 
 /** Reads the confirmed blocks of the slots from one to another, both included, in order. */
 export type FillBlocks = (
@@ -72,6 +72,7 @@ export class GeyserFeed implements Feed {
   readonly #late: LateSignatures;
   readonly #link: GeyserLink;
   readonly #arrivals: Arrivals;
+  readonly #union: SubscribeUnion;
   readonly #parsed = new ParsedInterest();
   readonly #entries = new Set<Entry>();
   #events: LedgerEvents;
@@ -86,12 +87,13 @@ export class GeyserFeed implements Feed {
     this.#limits = { ...geyserLimits, ...options.limits };
     this.#options = options;
     const { nodes, log, ask } = options;
-    const { mintsMax, mintMaxAgeMs, seenSlotsMax, programFiltersMax } = this.#limits;
+    const { mintsMax, mintMaxAgeMs, seenSlotsMax } = this.#limits;
     this.#mints = new Mints({ ask, log, mintsMax, mintMaxAgeMs });
     this.#late = new LateSignatures(ask, log);
     this.#events = new LedgerEvents(seenSlotsMax);
     this.#notifier = new LedgerNotifier({ intraSlot: true, lookup: () => this.#mints.lookup() });
-    const request = () => unionOf(this.#subscriptions(), programFiltersMax);
+    this.#union = new SubscribeUnion(this.#limits);
+    const request = (fromSlot: Slot | null): Uint8Array => this.#union.encode(fromSlot);
     this.#link = new GeyserLink(
       { nodes, limits: this.#limits, log, request, resumeAt: () => this.#resumeAt() },
       {
@@ -119,14 +121,14 @@ export class GeyserFeed implements Feed {
     return geyserKinds.has(kind);
   }
 
-  /** @throws Failure UPSTREAM_UNAVAILABLE, also for kinds that are not fed and for more filters than servers take. */
+  /** @throws Failure UPSTREAM_UNAVAILABLE, also for kinds that are not fed and for more than a request takes. */
   async open(subscription: Subscription, listener: FeedListener): Promise<() => void> {
     const isAway = performance.now() < this.#awayUntil;
-    if (isAway || !this.feeds(subscription) || !this.#hasRoomFor(subscription)) {
-      throw new Failure('UPSTREAM_UNAVAILABLE');
-    }
+    if (isAway || !this.feeds(subscription)) throw new Failure('UPSTREAM_UNAVAILABLE');
+    const leave = this.#union.add(subscription);
+    if (leave === null) throw new Failure('UPSTREAM_UNAVAILABLE');
     if (this.#entries.size === 0) this.#position = null;
-    const entry: Entry = { subscription, listener, ends: [], slotsSeen: 0 };
+    const entry: Entry = { subscription, listener, ends: [leave], slotsSeen: 0 };
     this.#entries.add(entry);
     await this.#learnRoot();
     if (!this.#entries.has(entry)) throw new Failure('UPSTREAM_UNAVAILABLE');
@@ -166,16 +168,7 @@ export class GeyserFeed implements Feed {
   }
 
   #rest(): void {
-    this.#awayUntil = performance.now() + this.#limits.reconnectMaxMs;
-  }
-
-  *#subscriptions(): Iterable<Subscription> {
-    for (const { subscription } of this.#entries) yield subscription;
-  }
-
-  #hasRoomFor(subscription: Subscription): boolean {
-    const union = unionOf([...this.#subscriptions(), subscription], this.#limits.programFiltersMax);
-    return filterCount(union) <= this.#limits.filtersMax;
+    this.#awayUntil = performance.now() + this.#limits.awayMs;
   }
 
   /** A slot is told with its root; a stream names one only some time after it began. */

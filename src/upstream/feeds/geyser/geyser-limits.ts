@@ -12,12 +12,16 @@ export type GeyserLimits = Readonly<{
   windowBytes: number;
   /** How long a request gathers changes before it is sent: servers refuse many in a row. */
   requestDelayMs: number;
+  /** How long at most a large request does, which says all that is wanted again. */
+  requestDelayMaxMs: number;
   /** How long `open` waits for a sign that a request is in force. */
   ackTimeoutMs: number;
   /** How long `open` waits for a stream before PubSub is asked instead. */
   openTimeoutMs: number;
   /** Filters of one request: beyond it, subscriptions are refused. */
   filtersMax: number;
+  /** Addresses in all filters of one request, each about 46 bytes: servers take 4 MiB. Beyond it, as with filters. */
+  addressesMax: number;
   /** Filtered subscriptions of one program that are asked for one by one; beyond it, the whole program is. */
   programFiltersMax: number;
   /** How long a stream may tell of no new slot. */
@@ -29,6 +33,8 @@ export type GeyserLimits = Readonly<{
   failuresMax: number;
   /** How long all servers may be away before the subscriptions are given up. */
   downMaxMs: number;
+  /** How long nobody waits for servers that were away: subscriptions are refused at once. */
+  awayMs: number;
   /** Slots that are asked for again after a stream was cut; servers keep about 150. */
   replaySlotsMax: number;
   /** Slots whose messages are remembered, so that none is told twice. */
@@ -39,6 +45,10 @@ export type GeyserLimits = Readonly<{
   mintsMax: number;
   /** How long a Token-2022 mint is believed: its scale may change. */
   mintMaxAgeMs: number;
+  /** How long what waits for a mint holds the stream back; then its accounts are shown in base64. */
+  mintWaitMs: number;
+  /** Pause before a mint that could not be fetched is asked for again. */
+  mintRetryMs: number;
 }>;
 
 export const geyserLimits: GeyserLimits = {
@@ -48,18 +58,23 @@ export const geyserLimits: GeyserLimits = {
   messageMaxBytes: 128 * 1024 * 1024,
   windowBytes: 8 * 1024 * 1024,
   requestDelayMs: 20,
+  requestDelayMaxMs: 100,
   ackTimeoutMs: 2_000,
   openTimeoutMs: 3_000,
   filtersMax: 100,
+  addressesMax: 20_000,
   programFiltersMax: 8,
   stallMs: 5_000,
   reconnectMs: 250,
   reconnectMaxMs: 10_000,
   failuresMax: 2,
   downMaxMs: 15_000,
+  awayMs: 10_000,
   replaySlotsMax: 120,
   seenSlotsMax: 512,
   heldMax: 10_000,
   mintsMax: 10_000,
   mintMaxAgeMs: 60_000,
+  mintWaitMs: 500,
+  mintRetryMs: 5_000,
 };

@@ -1,7 +1,7 @@
 import type { Logger } from '../../../base/log.ts';
 import type { Slot } from '../../../ledger/units.ts';
 import { InvalidProtobuf } from '../../../protocol/geyser/protobuf.ts';
-import { encodeSubscribeRequest, type SubscribeRequest } from '../../../protocol/geyser/subscribe-request.ts';
+import { encodeSubscribeRequest } from '../../../protocol/geyser/subscribe-request.ts';
 import {
   decodeSubscribeUpdate,
   type SubscribeUpdate,
@@ -22,8 +22,8 @@ export type GeyserLinkOptions = Readonly<{
   nodes: readonly GeyserNode[];
   limits: GeyserLimits;
   log: Logger;
-  /** All that is wanted now. */
-  request: () => SubscribeRequest;
+  /** All that is wanted now, as an encoded `SubscribeRequest`; from a slot on where one is named. */
+  request: (fromSlot: Slot | null) => Uint8Array;
   /** Where a stream that was cut goes on; null where nothing was told yet. */
   resumeAt: () => Slot | null;
 }>;
@@ -51,6 +51,8 @@ const noReplay: ReadonlySet<GrpcCode> = new Set([
   'UNIMPLEMENTED',
 ]);
 const WATCHES_PER_STALL = 10;
+/** A request of so many bytes gathers changes for a millisecond. */
+const REQUEST_BYTES_PER_MS = 4_096;
 
 /**
  * The one Geyser stream of a feed: connects, asks for all that is wanted, asks anew when that changes, answers
@@ -63,6 +65,8 @@ export class GeyserLink {
   #at = 0;
   #stream: GrpcStream | null = null;
   #requestTimer: NodeJS.Timeout | null = null;
+  /** Of the newest request. */
+  #requestBytes = 0;
   #reconnectTimer: NodeJS.Timeout | null = null;
   #watch: NodeJS.Timeout | null = null;
   #failures = 0;
@@ -89,7 +93,7 @@ export class GeyserLink {
     const acknowledged = this.#acks.wait();
     if (this.#watch === null) this.#start();
     else if (this.#stream !== null) {
-      this.#requestTimer ??= setTimeout(() => this.#ask(null), this.#options.limits.requestDelayMs);
+      this.#requestTimer ??= setTimeout(() => this.#ask(null), this.#requestDelay());
     }
     return acknowledged;
   }
@@ -150,13 +154,20 @@ export class GeyserLink {
   #ask(fromSlot: Slot | null): void {
     if (this.#requestTimer !== null) clearTimeout(this.#requestTimer);
     this.#requestTimer = null;
-    const request = this.#options.request();
-    this.#send(fromSlot === null ? request : { ...request, fromSlot });
-    this.#send({ ping: this.#acks.asked() });
+    const request = this.#options.request(fromSlot);
+    this.#requestBytes = request.length;
+    this.#stream?.send(request);
+    this.#ping(this.#acks.asked());
   }
 
-  #send(request: SubscribeRequest): void {
-    this.#stream?.send(encodeSubscribeRequest(request));
+  #ping(ping: number): void {
+    this.#stream?.send(encodeSubscribeRequest({ ping }));
+  }
+
+  /** A request says everything again, so larger ones gather changes for longer. */
+  #requestDelay(): number {
+    const { requestDelayMs, requestDelayMaxMs } = this.#options.limits;
+    return Math.max(requestDelayMs, Math.min(requestDelayMaxMs, this.#requestBytes / REQUEST_BYTES_PER_MS));
   }
 
   #take(bytes: Buffer, node: GeyserNode): void {
@@ -165,7 +176,7 @@ export class GeyserLink {
     if (read === null || update === null) return;
     switch (update.kind) {
       case 'ping':
-        this.#send({ ping: PONG_ID });
+        this.#ping(PONG_ID);
         return;
       case 'pong':
         this.#acks.answered(update.id);
@@ -218,6 +229,8 @@ export class GeyserLink {
       return;
     }
     if (code === 'INVALID_ARGUMENT' && !this.#acks.refuse()) this.#listener.refused();
+    // With the last of what was wanted, whoever heard of it has stopped the link.
+    if (this.#watch === null || this.#stream !== null) return;
     this.#downSince ??= performance.now();
     if (performance.now() - this.#downSince > limits.downMaxMs) {
       this.stop();

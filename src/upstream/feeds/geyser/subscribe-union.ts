@@ -1,17 +1,19 @@
 import type { Address } from '../../../ledger/address.ts';
-import type {
-  AccountsDataFilter,
-  AccountsFilter,
-  SubscribeRequest,
-  TransactionsFilter,
+import type { Slot } from '../../../ledger/units.ts';
+import {
+  encodeSubscribeRequest,
+  type SubscribeRequest,
+  type TransactionsFilter,
 } from '../../../protocol/geyser/subscribe-request.ts';
-import type { AccountFilter } from '../../../protocol/rpc/account-filter.ts';
 import type {
   Subscription,
   SubscriptionKind,
   SubscriptionOf,
   TransactionFilter,
 } from '../../../protocol/subscriptions.ts';
+import { CountedMap } from './counted-map.ts';
+import type { GeyserLimits } from './geyser-limits.ts';
+import { ProgramFilters } from './program-filters.ts';
 
 /**
  * What a Geyser stream feeds. `slotsUpdates` is not among them because no plugin tells when a bank is frozen and
@@ -27,28 +29,9 @@ export const geyserKinds: ReadonlySet<SubscriptionKind> = new Set<SubscriptionKi
   'transaction',
 ]);
 
-const dataFilter = (filter: AccountFilter): AccountsDataFilter =>
-  filter.kind === 'dataSize' ? { kind: 'dataSize', bytes: filter.size } : filter;
-
-const keyOf = (filters: readonly AccountFilter[]): string =>
-  filters
-    .map((filter) => {
-      if (filter.kind === 'dataSize') return `size ${filter.size}`;
-      if (filter.kind === 'tokenAccountState') return filter.kind;
-      return `memcmp ${filter.offset} ${Buffer.from(filter.bytes).toString('hex')}`;
-    })
-    .join(',');
-
-/** Filters for one program: those of its subscriptions, or none when that many would be too many. */
-function programFilters(
-  program: Address,
-  wanted: readonly SubscriptionOf<'program'>[],
-  filtersMax: number,
-): AccountsFilter[] {
-  const distinct = new Map(wanted.map(({ filters }) => [keyOf(filters), filters]));
-  if (distinct.has('') || distinct.size > filtersMax) return [{ owner: [program] }];
-  return [...distinct.values()].map((filters) => ({ owner: [program], filters: filters.map(dataFilter) }));
-}
+/** In every request: the course of the slots, which tells when what was told is confirmed and finalized. */
+const always = encodeSubscribeRequest({ slots: { s: { interslotUpdates: true } }, commitment: 'processed' });
+const SLOTS_FILTERS = 1;
 
 function transactionFilter(filter: TransactionFilter): TransactionsFilter {
   return {
@@ -62,52 +45,151 @@ function transactionFilter(filter: TransactionFilter): TransactionsFilter {
   };
 }
 
-function transactionFilters(subscriptions: readonly Subscription[]): TransactionsFilter[] {
-  const filters: TransactionsFilter[] = [];
-  const mentions = new Set<Address>();
-  for (const each of subscriptions) {
-    if (each.kind === 'signature') filters.push({ signature: each.signature });
-    else if (each.kind === 'transaction') filters.push(transactionFilter(each.filter));
-    else if (each.kind !== 'logs') continue;
-    else if (each.of === 'all') filters.push({ vote: false });
-    else if (each.of === 'allWithVotes') filters.push({});
-    else mentions.add(each.of.mentions);
-  }
-  if (mentions.size > 0) filters.push({ accountInclude: [...mentions] });
-  return [...new Map(filters.map((filter) => [JSON.stringify(filter), filter])).values()];
-}
+const addressesIn = ({ accountInclude, accountExclude, accountRequired }: TransactionsFilter): number =>
+  (accountInclude?.length ?? 0) + (accountExclude?.length ?? 0) + (accountRequired?.length ?? 0);
 
-function accountFilters(subscriptions: readonly Subscription[], programFiltersMax: number): AccountsFilter[] {
-  const addresses = new Set<Address>();
-  const programs = new Map<Address, SubscriptionOf<'program'>[]>();
-  for (const each of subscriptions) {
-    if (each.kind === 'account') addresses.add(each.address);
-    if (each.kind === 'program') programs.set(each.program, [...(programs.get(each.program) ?? []), each]);
-  }
-  const owned = [...programs].flatMap(([program, wanted]) =>
-    programFilters(program, wanted, programFiltersMax),
-  );
-  return addresses.size === 0 ? owned : [{ account: [...addresses] }, ...owned];
-}
+/** One filter for many addresses, encoded again only after they have changed. */
+class AddressFilter {
+  readonly #wanted = new CountedMap<Address, null>();
+  readonly #request: (addresses: readonly Address[]) => SubscribeRequest;
+  #part: Uint8Array | null = null;
 
-const named = <Filter>(prefix: string, filters: readonly Filter[]): Record<string, Filter> =>
-  Object.fromEntries(filters.map((filter, index) => [`${prefix}${index}`, filter]));
+  constructor(request: (addresses: readonly Address[]) => SubscribeRequest) {
+    this.#request = request;
+  }
+
+  get size(): number {
+    return this.#wanted.size;
+  }
+
+  get count(): number {
+    return this.size > 0 ? 1 : 0;
+  }
+
+  add(address: Address): () => void {
+    const end = this.#wanted.add(address, () => null);
+    this.#part = null;
+    return () => {
+      end();
+      this.#part = null;
+    };
+  }
+
+  *parts(): Iterable<Uint8Array> {
+    if (this.size === 0) return;
+    this.#part ??= encodeSubscribeRequest(this.#request([...this.#wanted.keys()]));
+    yield this.#part;
+  }
+}
 
 /**
- * One request for all that subscriptions ask. Everything is asked at `processed`, together with the course of the
- * slots, which tells when it is confirmed and finalized. Filters of programs are the server's work: an account that
- * passes and, later in the same slot, does not any more, is told as it was when it passed.
+ * One request for all that subscriptions ask, kept as encoded parts: a message of protobuf may be written in parts,
+ * one behind the other. Everything is asked at `processed`. Filters of programs are the server's work: an account
+ * that passes and, later in the same slot, does not any more, is told as it was when it passed.
  */
-export function unionOf(subscriptions: Iterable<Subscription>, programFiltersMax: number): SubscribeRequest {
-  const all = [...subscriptions];
-  return {
-    accounts: named('a', accountFilters(all, programFiltersMax)),
-    transactions: named('t', transactionFilters(all)),
-    slots: { s: { interslotUpdates: true } },
-    commitment: 'processed',
-  };
-}
+export class SubscribeUnion {
+  readonly #limits: Pick<GeyserLimits, 'filtersMax' | 'addressesMax' | 'programFiltersMax'>;
+  readonly #accounts = new AddressFilter((account) => ({ accounts: { a0: { account } } }));
+  readonly #mentions = new AddressFilter((accountInclude) => ({ transactions: { t0: { accountInclude } } }));
+  readonly #programs = new Map<Address, ProgramFilters>();
+  readonly #transactions = new CountedMap<string, Uint8Array>();
+  #programFilters = 0;
+  /** Addresses that transactions are filtered by, but for the mentions. */
+  #filteredAddresses = 0;
+  #names = 0;
 
-/** Filters of a request, which servers count. */
-export const filterCount = ({ accounts, transactions }: SubscribeRequest): number =>
-  Object.keys(accounts ?? {}).length + Object.keys(transactions ?? {}).length + 1;
+  constructor(limits: Pick<GeyserLimits, 'filtersMax' | 'addressesMax' | 'programFiltersMax'>) {
+    this.#limits = limits;
+  }
+
+  /**
+   * Takes a subscription in.
+   * @returns what takes it out again, harmless when it is out; null when there is no room for it.
+   */
+  add(subscription: Subscription): (() => void) | null {
+    const end = this.#put(subscription);
+    if (this.#fits) return end;
+    end();
+    return null;
+  }
+
+  /** The request, encoded. @param fromSlot - where to begin; null for now. */
+  encode(fromSlot: Slot | null): Uint8Array {
+    const parts = [always, ...this.#accounts.parts()];
+    for (const program of this.#programs.values()) parts.push(...program.parts());
+    parts.push(...this.#transactions.values(), ...this.#mentions.parts());
+    if (fromSlot !== null) parts.push(encodeSubscribeRequest({ fromSlot }));
+    return Buffer.concat(parts);
+  }
+
+  get #fits(): boolean {
+    const { filtersMax, addressesMax } = this.#limits;
+    const filters =
+      this.#accounts.count + this.#mentions.count + this.#programFilters + this.#transactions.size;
+    const addresses = this.#accounts.size + this.#mentions.size + this.#filteredAddresses;
+    return filters + SLOTS_FILTERS <= filtersMax && addresses <= addressesMax;
+  }
+
+  #put(subscription: Subscription): () => void {
+    switch (subscription.kind) {
+      case 'account':
+        return this.#accounts.add(subscription.address);
+      case 'program':
+        return this.#putProgram(subscription);
+      case 'signature':
+        return this.#putTransactions({ signature: subscription.signature });
+      case 'transaction':
+        return this.#putTransactions(transactionFilter(subscription.filter));
+      case 'logs':
+        return this.#putLogs(subscription);
+      default:
+        return () => {};
+    }
+  }
+
+  #putLogs({ of }: SubscriptionOf<'logs'>): () => void {
+    if (of === 'all') return this.#putTransactions({ vote: false });
+    if (of === 'allWithVotes') return this.#putTransactions({});
+    return this.#mentions.add(of.mentions);
+  }
+
+  #putTransactions(filter: TransactionsFilter): () => void {
+    const size = this.#transactions.size;
+    const end = this.#transactions.add(JSON.stringify(filter), () =>
+      encodeSubscribeRequest({ transactions: { [this.#nextName('t')]: filter } }),
+    );
+    if (this.#transactions.size > size) this.#filteredAddresses += addressesIn(filter);
+    return () => {
+      const before = this.#transactions.size;
+      end();
+      if (this.#transactions.size < before) this.#filteredAddresses -= addressesIn(filter);
+    };
+  }
+
+  #putProgram({ program, filters }: SubscriptionOf<'program'>): () => void {
+    const group = this.#programs.get(program) ?? this.#newProgram(program);
+    this.#programs.set(program, group);
+    const end = this.#recount(group, () => group.add(filters));
+    return () => {
+      this.#recount(group, end);
+      if (group.count === 0 && this.#programs.get(program) === group) this.#programs.delete(program);
+    };
+  }
+
+  #newProgram(program: Address): ProgramFilters {
+    const { programFiltersMax: filtersMax } = this.#limits;
+    return new ProgramFilters({ program, filtersMax, nextName: () => this.#nextName('a') });
+  }
+
+  #recount<Result>(program: ProgramFilters, change: () => Result): Result {
+    this.#programFilters -= program.count;
+    const result = change();
+    this.#programFilters += program.count;
+    return result;
+  }
+
+  #nextName(prefix: string): string {
+    this.#names++;
+    return `${prefix}${this.#names}`;
+  }
+}
