@@ -18,6 +18,8 @@ export type Reply = Readonly<
 >;
 
 const TIMEOUT_MS = 30_000;
+/** A refusal of the whole request, such as a missing key, is shown so far. */
+const MESSAGE_MAX_CHARS = 160;
 const ANSWER_MAX_BYTES = 256 * 1024 * 1024;
 /** So often a node that asks for patience (429) is asked again. */
 const PATIENCE_MAX = 5;
@@ -35,6 +37,9 @@ function readReply(text: string): Reply {
   }
   if (!isObject(parsed)) return { kind: 'failure', why: 'the answer is no JSON object' };
   const { error, result, id } = parsed;
+  if (id === null && isObject(error) && typeof error.message === 'string') {
+    return { kind: 'failure', why: error.message.slice(0, MESSAGE_MAX_CHARS) };
+  }
   if (id !== 1) return { kind: 'failure', why: 'the answer has not the id of the request' };
   if (isObject(error)) {
     const { code, message, data } = error;

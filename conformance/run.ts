@@ -17,13 +17,27 @@ export type RunOptions = Readonly<{
   onRow?: (row: Row, done: number, of: number) => void;
 }>;
 
+/** Both must answer, and belong to one chain: otherwise every other difference is noise. */
+async function requireOneChain(ours: RpcNode, theirs: RpcNode): Promise<void> {
+  const [own, other] = await Promise.all([
+    ours.need('getGenesisHash', []),
+    theirs.need('getGenesisHash', []),
+  ]);
+  if (own === other) return;
+  throw new Error(
+    `${ours.name} and ${theirs.name} belong to different chains (${String(own)}, ${String(other)}): nothing they answer can agree`,
+  );
+}
+
 /**
  * Puts the same calls to two nodes, one after the other so that neither is overrun.
- * @throws Error when the first node does not answer what the calls are made of.
+ * @throws Error when a node does not answer, when they belong to different chains, or when the first lacks what the
+ * calls are made of.
  */
 export async function runConformance(options: RunOptions): Promise<Row[]> {
   const ours = new RpcNode(options.ours);
   const theirs = new RpcNode(options.theirs);
+  await requireOneChain(ours, theirs);
   const names = options.only.length > 0 ? options.only : (Object.keys(methods) as MethodName[]);
   const plans = plansFor(await findAnchors(ours), names);
   const compare = { ...compareOptions, ...options.compare };

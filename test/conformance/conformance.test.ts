@@ -1,6 +1,8 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import {
   createAssociatedTokenAccountInstruction,
   createInitializeMint2Instruction,
@@ -197,8 +199,43 @@ describe('the conformance runner', () => {
     expect(rows.map(({ verdict }) => verdict.kind)).toEqual(['undecided']);
   });
 
-  it('says so when a node does not answer', async () => {
-    const rows = await compareWithLiar(['getGenesisHash'], () => 'busy');
-    expect(rows.map(({ verdict }) => verdict.kind)).toEqual(['unanswered', 'unanswered']);
+  it('says so when a node does not answer a method', async () => {
+    const rows = await compareWithLiar(['getIdentity'], (method, text) =>
+      method === 'getIdentity' ? 'busy' : text,
+    );
+    expect(rows.map(({ verdict }) => [verdict.kind, verdict.why])).toEqual([
+      ['unanswered', 'the answer is not JSON'],
+    ]);
+  });
+
+  it('stops at once where a node does not let it in, with its words', async () => {
+    const { headers: _, ...stranger } = theirs;
+    const run = runConformance({ ours, theirs: { ...stranger, headers: {} }, only: [], compare });
+    await expect(run).rejects.toThrow('gateway does not answer getGenesisHash: No API key: send it as');
+  });
+
+  it('stops at once where the nodes belong to different chains', async () => {
+    const run = compareWithLiar([], (_, text) => text.replace('"result":"', '"result":"1'));
+    await expect(run).rejects.toThrow('belong to different chains');
+  });
+
+  it.each([
+    ['0 when all is the same', () => [], 0],
+    ['1 when a node cannot be reached', () => ['http://127.0.0.1:9/'], 1],
+    ['2 for a method that is none', () => ['--method', 'getNothing'], 2],
+  ] as const)('ends with %s', async (_, more, code) => {
+    const [other = theirs.url] = more().filter((text) => text.startsWith('http'));
+    const options = more().filter((text) => !text.startsWith('http'));
+    const header = [
+      '--header-b',
+      `Authorization: ${theirs.headers.authorization}`,
+      '--method',
+      'getGenesisHash',
+    ];
+    const main = join(import.meta.dirname, '..', '..', 'conformance', 'main.ts');
+    const child = spawn(process.execPath, [main, ours.url, other, ...header, ...options], {
+      stdio: 'ignore',
+    });
+    expect(await once(child, 'exit')).toEqual([code, null]);
   });
 });
