@@ -78,7 +78,6 @@ function rewardJson(paid: Epoch, found: Paid | undefined): GetInflationRewardRes
   return {
     amount: lamports < 0n ? -lamports : lamports,
     commission,
-    commissionBps: commission === null ? null : commission * 100,
     effectiveSlot: found.slot,
     epoch: paid,
     postBalance,

@@ -13,10 +13,8 @@ export type GetInflationRewardParams = Readonly<{
 /** What each address was paid; null for nothing. */
 export type GetInflationRewardResult = readonly (Readonly<{
   amount: bigint;
-  /** Percent, u8. */
+  /** Percent, u8. A node with SIMD-0291 on has null here and a member `commissionBps` instead. */
   commission: number | null;
-  /** Hundredths of a per cent, u16. */
-  commissionBps: number | null;
   effectiveSlot: Slot;
   epoch: Epoch;
   postBalance: Lamports;

@@ -157,7 +157,6 @@ export const cases: readonly MethodCase[] = [
         {
           amount: expect.any(Number),
           commission: 0,
-          commissionBps: 0,
           effectiveSlot: Number(first) + 1,
           epoch: Number(first / SLOTS_PER_EPOCH) - 1,
           postBalance: expect.any(Number),
