@@ -24,8 +24,10 @@ describe('the chain of a network', () => {
     expect(right('a', devnet, 'b')).toBe(devnet);
   });
 
-  it('is open when two unknown ones are equally strong', () => {
-    expect(right('a', 'b')).toBeNull();
-    expect(right('a', 'b', 'c')).toBeNull();
+  it('is that of the largest group, else of the first node, when nothing else decides: never two at once', () => {
+    expect(right('a', 'b')).toBe('a');
+    expect(right('b', 'a')).toBe('b');
+    expect(right('a', 'b', 'c')).toBe('a');
+    expect(right('a', 'b', 'c', 'b', 'd')).toBe('b');
   });
 });

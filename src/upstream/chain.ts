@@ -12,25 +12,43 @@ export const genesisHashes: Readonly<Record<Network, string>> = {
 
 const QUOTED_HASH = /^"([1-9A-HJ-NP-Za-km-z]{32,44})"$/;
 
-/**
- * The genesis of the chain that a network's nodes belong to: that of more than half of them, else the one the
- * network is known for when a node has it. Whatever all agree on is right: a private chain under a known name.
- * @param hashes - one for each node that told its own.
- * @returns null when that cannot be told.
- */
-export function rightChain(hashes: readonly string[], known: string): string | null {
-  const supporters = (hash: string): number => hashes.filter((other) => other === hash).length;
-  const winner = hashes.find((hash) => supporters(hash) * 2 > hashes.length);
+/** What the nodes of a network that told their genesis agree on; null when that is nothing. */
+function agreedChain(hashes: readonly string[], known: string): string | null {
+  const winner = hashes.find((hash) => supporters(hashes, hash) * 2 > hashes.length);
   return winner ?? (hashes.includes(known) ? known : null);
 }
 
-/** Marks the nodes that belong to another chain than their network. Nodes that told nothing are believed. */
-export function markChains(nodes: readonly UpstreamNode[], network: Network): void {
+const supporters = (hashes: readonly string[], hash: string): number =>
+  hashes.filter((other) => other === hash).length;
+
+/**
+ * The genesis of the chain that a network's nodes belong to: that of more than half of them, else the one the
+ * network is known for when a node has it, else that of the largest group, and of equal ones that of the node
+ * that is configured first: two chains must not answer as one. Whatever all agree on is right: a private chain
+ * under a known name.
+ * @param hashes - one for each node that told its own, in the order of the configuration.
+ * @returns null when there is none.
+ */
+export function rightChain(hashes: readonly string[], known: string): string | null {
+  const most = Math.max(...hashes.map((hash) => supporters(hashes, hash)));
+  return agreedChain(hashes, known) ?? hashes.find((hash) => supporters(hashes, hash) === most) ?? null;
+}
+
+/**
+ * Marks the nodes that belong to another chain than their network. Nodes that told nothing are believed.
+ * @returns the names of the nodes by genesis hash, when they agree on nothing; else null.
+ */
+export function markChains(nodes: readonly UpstreamNode[], network: Network): Map<string, string[]> | null {
   const hashes = nodes.map(({ genesisHash }) => genesisHash).filter((hash) => hash !== null);
-  const right = rightChain(hashes, genesisHashes[network]);
+  const known = genesisHashes[network];
+  const right = rightChain(hashes, known);
   for (const node of nodes) {
     node.wrongChain = right !== null && node.genesisHash !== null && node.genesisHash !== right;
   }
+  if (right === null || agreedChain(hashes, known) !== null) return null;
+  const names = (hash: string): string[] =>
+    nodes.filter(({ genesisHash }) => genesisHash === hash).map(({ name }) => name);
+  return new Map(hashes.map((hash) => [hash, names(hash)]));
 }
 
 /**

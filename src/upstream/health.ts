@@ -49,6 +49,8 @@ export class HealthWatch {
   readonly #log: Logger;
   readonly #timers = new Map<UpstreamNode, NodeJS.Timeout>();
   readonly #told = new Map<UpstreamNode, NodeState>();
+  /** The chains of which was last said that nobody can tell which of them is right. */
+  #toldChains = '';
   readonly #firstAnswer = Promise.withResolvers<void>();
   readonly #stop = new AbortController();
 
@@ -78,7 +80,7 @@ export class HealthWatch {
     const now = performance.now();
     if (!node.isResting(now) && !node.circuit.isOpen(now)) await this.#poll(node);
     if (this.#stop.signal.aborted) return;
-    markChains(this.#nodes, node.network);
+    this.#tellChains(markChains(this.#nodes, node.network), node.network);
     markLag(this.#nodes, this.#limits.lagMaxSlots);
     this.#tell();
     const ms = this.#limits.pollIntervalMs * (1 + JITTER * (2 * Math.random() - 1));
@@ -103,6 +105,18 @@ export class HealthWatch {
     node.slot = slot(BigInt(text));
     await learnChain(node, pollTimeoutMs, this.#stop.signal);
     this.#firstAnswer.resolve();
+  }
+
+  /** One line when the nodes belong to different chains and no majority says which is right. */
+  #tellChains(chains: Map<string, string[]> | null, network: Network): void {
+    const told = chains === null ? '' : [...chains].map(([hash, names]) => `${hash} (${names})`).join(', ');
+    if (told === this.#toldChains) return;
+    this.#toldChains = told;
+    if (chains === null) return;
+    this.#log.error(
+      { network, chains: Object.fromEntries(chains) },
+      'upstream nodes of one network belong to different chains: only one is served; run solway doctor',
+    );
   }
 
   /** One line for each node whose state is another than when we last spoke of it. */

@@ -17,6 +17,8 @@ const nodeOf =
 let scene: Scene;
 afterEach(() => scene.close());
 
+const OTHER = 'GWgAHTvmpvnzPBSJmxLtSGAhDGDCZCRFHJ5hdwJiDH5y';
+
 const states = (): string[] => scene.pool.status().map(({ state }) => state);
 
 describe('a node of another chain', () => {
@@ -38,6 +40,17 @@ describe('a node of another chain', () => {
     const told = scene.logged.map((line) => JSON.parse(line)).filter(({ node }) => node === 'node-2');
     expect(told.filter(({ state }) => state === 'wrong-chain')).toHaveLength(1);
     expect(told.at(-1)).toMatchObject({ genesisHash: PRIVATE });
+  });
+
+  it('is the one configured later when two unknown chains are equally strong, and the log says so once', async () => {
+    scene = await stage([nodeOf(PRIVATE, '1'), nodeOf(OTHER, '2', 9_000)]);
+    scene.pool.start();
+    await until(() => states().join() === 'healthy,wrong-chain' && scene.mocks[1]!.polls.length > 6);
+    for (let i = 0; i < 20; i++) expect((await scene.pool.ask(call('getBalance'))).body.toString()).toBe('1');
+    const told = scene.logged.map((line) => JSON.parse(line)).filter(({ chains }) => chains !== undefined);
+    expect(told).toHaveLength(1);
+    expect(told[0].chains).toEqual({ [PRIVATE]: ['node-1'], [OTHER]: ['node-2'] });
+    expect(told[0].msg).toContain('solway doctor');
   });
 
   it('is asked for its genesis once', async () => {
