@@ -186,7 +186,7 @@ describe('a gRPC stream', () => {
   });
 
   it('ends when nobody listens, when the server is silent, and when the stream is cut', async () => {
-    expect((await new Call('http://127.0.0.1:1').ended).message).toBe('ECONNREFUSED');
+    expect((await new Call('http://127.0.0.1:1').ended).message).toBe('nobody listens there (ECONNREFUSED)');
     const silent = await listen(() => {});
     expect((await new Call(silent, { connectTimeoutMs: 50 }).ended).message).toBe('no answer in time');
     const cutting = await listen((stream, session) => {

@@ -1,4 +1,5 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
+import { connectionFault } from './connection-fault.ts';
 import { ACCEPTED_ENCODINGS, frameOf, GrpcFrames, InvalidGrpc } from './grpc-frames.ts';
 import { type GrpcStatus, statusOf, statusOfHttp } from './grpc-status.ts';
 
@@ -94,7 +95,7 @@ export class GrpcStream {
 
   #listen(): void {
     // The stream's own error says what went wrong on the way; the session's comes with it.
-    this.#session.on('error', (error) => this.#end(unavailable(nameOf(error))));
+    this.#session.on('error', (error) => this.#end(unavailable(connectionFault(error))));
     this.#session.on('goaway', () => this.#end(unavailable('the server says goodbye')));
     this.#session.on('close', () => this.#end(unavailable('the connection is gone')));
     this.#stream.on('response', (headers) => this.#respond(headers));
@@ -102,7 +103,7 @@ export class GrpcStream {
       this.#status ??= statusOf(headers);
     });
     this.#stream.on('data', (piece: Buffer) => this.#take(piece));
-    this.#stream.on('error', (error) => this.#end(this.#status ?? unavailable(nameOf(error))));
+    this.#stream.on('error', (error) => this.#end(this.#status ?? unavailable(connectionFault(error))));
     // The server's half is over; ours would stay open.
     this.#stream.on('end', () => this.#end(this.#status ?? unavailable('the stream was cut')));
     this.#stream.on('close', () => this.#end(this.#status ?? unavailable('the stream was cut')));
@@ -160,11 +161,4 @@ export class GrpcStream {
     this.#stream.close(constants.NGHTTP2_CANCEL);
     this.#session.destroy();
   }
-}
-
-/** What an error of a connection is called: its words may hold the address. */
-function nameOf(error: Error): string {
-  // A stream that never had a connection is cancelled, because of what happened to that.
-  const { code } = (error.cause instanceof Error ? error.cause : error) as NodeJS.ErrnoException;
-  return typeof code === 'string' ? code : error.name;
 }
