@@ -11,7 +11,7 @@ type Rewards = Pick<SlotRecord, 'rewards' | 'numRewardPartitions'>;
 const TYPED = 0xffff_ffff;
 const NONE = 0xff;
 /** Positions are what is stored: more may only be added at the end. */
-const types: readonly RewardType[] = ['Fee', 'Rent', 'Staking', 'Voting', 'VATDebit'];
+const types: readonly RewardType[] = ['Fee', 'Rent', 'Staking', 'Voting', 'VATDebit', 'DeactivatedStake'];
 
 /**
  * Writes what a block paid, as the last part of the block:

@@ -31,22 +31,23 @@ const vote = encodeVoteState({
   lastTimestamp: { slot: 0n, timestamp: 0n },
 });
 
-const stake = encodeStakeState({
-  type: 'delegated',
-  meta: {
-    rentExemptReserve: 2_282_880n,
-    authorized: { staker: STAKE, withdrawer: STAKE },
-    lockup: { unixTimestamp: 0n, epoch: epoch(0), custodian: programs.system },
-  },
-  stake: {
-    delegation: {
-      ...{ voter: VOTE, stake: 500_000n * SOL, activationEpoch: U64_MAX },
-      ...{ deactivationEpoch: U64_MAX, warmupCooldownRate: 0.25 },
+const stakeOf = (sol: bigint, deactivationEpoch: bigint) =>
+  encodeStakeState({
+    type: 'delegated',
+    meta: {
+      rentExemptReserve: 2_282_880n,
+      authorized: { staker: STAKE, withdrawer: STAKE },
+      lockup: { unixTimestamp: 0n, epoch: epoch(0), custodian: programs.system },
     },
-    creditsObserved: 0n,
-  },
-  flags: 0,
-});
+    stake: {
+      delegation: {
+        ...{ voter: VOTE, stake: sol * SOL, activationEpoch: U64_MAX },
+        ...{ deactivationEpoch, warmupCooldownRate: 0.25 },
+      },
+      creditsObserved: 0n,
+    },
+    flags: 0,
+  });
 
 const account = (owner: typeof programs.vote, data: Uint8Array) => ({
   ...{ lamports: lamports(600_000n * SOL), data, owner },
@@ -59,7 +60,7 @@ beforeAll(async () => {
     slotsPerEpoch: SLOTS_PER_EPOCH,
     accounts: [
       [VOTE, account(programs.vote, vote)],
-      [STAKE, account(programs.stake, stake)],
+      [STAKE, account(programs.stake, stakeOf(500_000n, U64_MAX))],
     ],
   });
 });
@@ -120,5 +121,26 @@ describe('getInflationReward', () => {
       code: -32001,
       message: `Block ${SLOTS_PER_EPOCH} cleaned up, does not exist on node. First available block: ${SLOTS_PER_EPOCH + 1}`,
     });
+  });
+});
+
+describe('a stake that was taken back in the epoch it earned in', () => {
+  it('is paid as one that is no longer active', async () => {
+    const leaving = Keypair.generate().address;
+    const other = await openRig({
+      slotsPerEpoch: SLOTS_PER_EPOCH,
+      accounts: [
+        [VOTE, account(programs.vote, vote)],
+        [leaving, account(programs.stake, stakeOf(1_000n, 0n))],
+      ],
+    });
+    other.freeze(SLOTS_PER_EPOCH + 3);
+    const config = { ...CONFIRMED, transactionDetails: 'none' };
+    const { rewards } = await other.result('getBlock', [SLOTS_PER_EPOCH + 1, config]);
+    const reward = { pubkey: leaving, rewardType: 'DeactivatedStake', commission: 10 };
+    expect(rewards).toMatchObject([reward]);
+    const [paid] = await other.result('getInflationReward', [[leaving], CONFIRMED]);
+    expect(paid).toMatchObject({ amount: rewards[0].lamports, effectiveSlot: SLOTS_PER_EPOCH + 1 });
+    await other.close();
   });
 });

@@ -1,5 +1,9 @@
 import type { Address } from '../../ledger/address.ts';
-import { type StakeHistoryLookup, stakeHistoryLookup } from '../../ledger/stake-activation.ts';
+import {
+  type StakeHistoryLookup,
+  stakeActivation,
+  stakeHistoryLookup,
+} from '../../ledger/stake-activation.ts';
 import { encodeStakeState } from '../../ledger/stake-state.ts';
 import type { StakeHistoryEntry } from '../../ledger/sysvar/stake-history.ts';
 import type { Epoch } from '../../ledger/units.ts';
@@ -19,6 +23,7 @@ export type StakeReward = Readonly<{
   lamports: bigint;
   /** Of the validator, percent. */
   commission: number;
+  rewardType: 'Staking' | 'DeactivatedStake';
   data: Uint8Array;
 }>;
 
@@ -68,10 +73,21 @@ function allPoints(
   }, 0n);
 }
 
-function paid(state: Delegated, lamports: bigint, creditsObserved: bigint): Uint8Array {
-  const { delegation } = state.stake;
-  const stake = { delegation: { ...delegation, stake: delegation.stake + lamports }, creditsObserved };
-  return encodeStakeState({ ...state, stake });
+/** A stake that was paid in the epoch after the one it earned in, and why it was by then. */
+function paid(
+  state: Delegated,
+  share: Readonly<{ staker: bigint; creditsObserved: bigint }>,
+  paidIn: bigint,
+  history: StakeHistoryLookup,
+): Pick<StakeReward, 'data' | 'rewardType'> {
+  const { delegation: before } = state.stake;
+  const delegation = { ...before, stake: before.stake + share.staker };
+  const { effective } = stakeActivation(delegation, paidIn, history);
+  const stake = { delegation, creditsObserved: share.creditsObserved };
+  return {
+    data: encodeStakeState({ ...state, stake }),
+    rewardType: effective === 0n ? 'DeactivatedStake' : 'Staking',
+  };
 }
 
 /**
@@ -97,8 +113,8 @@ export function calculateRewards(sources: Sources, rewards: bigint | PointValue)
     const commission = Math.min(255, Math.floor(voter.commissionBps / 100));
     const before = votes.get(key)?.lamports ?? 0n;
     votes.set(key, { address: key, lamports: before + share.voter, commission });
-    const data = paid(state, share.staker, share.creditsObserved);
-    stakeRewards.push({ address, lamports: share.staker, commission, data });
+    const left = paid(state, share, epoch + 1n, history);
+    stakeRewards.push({ address, lamports: share.staker, commission, ...left });
   }
   return { value, votes: [...votes.values()], stakes: stakeRewards };
 }

@@ -180,14 +180,14 @@ function payStakes(
   const writes: [Address, Account][] = [];
   const rewards: BlockReward[] = [];
   let sum = 0n;
-  for (const { address: pubkey, lamports: share, commission, data } of stakes) {
+  for (const { address: pubkey, lamports: share, commission, rewardType, data } of stakes) {
     const account = parent.account(pubkey);
     if (account === null) continue;
     const postBalance = lamports(account.lamports + share);
     writes.push([pubkey, { ...account, lamports: postBalance, data }]);
     sum += share;
     if (share === 0n) continue;
-    rewards.push({ pubkey, lamports: share, postBalance, rewardType: 'Staking', commission });
+    rewards.push({ pubkey, lamports: share, postBalance, rewardType, commission });
   }
   return { writes, rewards, lamports: sum };
 }

@@ -17,6 +17,9 @@ import { requireConfirmed } from '../../protocol/rpc/parameters.ts';
 import type { Bank, LocalNode } from '../node.ts';
 import { bankFor } from './context.ts';
 
+/** Rewards of stakes. */
+const STAKES: readonly RewardType[] = ['Staking', 'DeactivatedStake'];
+
 type Paid = Readonly<{ reward: BlockReward; slot: Slot }>;
 
 /** The first slot after an epoch, as far as a u64 goes. */
@@ -60,7 +63,7 @@ function partitionBlock(node: LocalNode, boundary: Block, bank: Bank, address: A
 function findPaid(node: LocalNode, boundary: Block, bank: Bank, addresses: readonly Address[]) {
   const found = new Map<Address, Paid>();
   if (boundary.numRewardPartitions === undefined) {
-    addPaid(found, boundary, ['Voting', 'Staking']);
+    addPaid(found, boundary, ['Voting', ...STAKES]);
     return found;
   }
   addPaid(found, boundary, ['Voting']);
@@ -68,7 +71,7 @@ function findPaid(node: LocalNode, boundary: Block, bank: Bank, addresses: reado
   for (const address of addresses) {
     if (!found.has(address)) blocks.add(partitionBlock(node, boundary, bank, address));
   }
-  for (const block of blocks) addPaid(found, block, ['Staking']);
+  for (const block of blocks) addPaid(found, block, STAKES);
   return found;
 }
 

@@ -5,7 +5,14 @@ import { readAddressText, readLamports, readOnlyField, required } from '../field
 import type { ProtobufReader } from '../protobuf.ts';
 
 /** By their numbers; 5 was drawn for `DeactivatedStake`, which no node writes. Source: `RewardType`. */
-const rewardTypes: readonly (RewardType | null)[] = [null, 'Fee', 'Rent', 'Staking', 'Voting'];
+const rewardTypes: readonly (RewardType | null)[] = [
+  null,
+  'Fee',
+  'Rent',
+  'Staking',
+  'Voting',
+  'DeactivatedStake',
+];
 
 /** A commission is written as text, '' for none. */
 function commissionOf(text: string): number | null {
