@@ -3,6 +3,7 @@ import { type JsonValue, parseJson, type WritableJson, writeJson } from '../../b
 import type { Logger } from '../../base/log.ts';
 import { Lru } from '../../base/lru.ts';
 import { Turnstile } from '../../base/turnstile.ts';
+import { unlessAborted } from '../../base/unless-aborted.ts';
 import type { Block } from '../../ledger/block.ts';
 import { type BlockRead, readingBlock } from '../../ledger/encoding/read-ui-block.ts';
 import { type Slot, slot as slotOf } from '../../ledger/units.ts';
@@ -95,8 +96,7 @@ export class ChainReader {
   ): Promise<readonly Slot[]> {
     if (from > to) return [];
     for (;;) {
-      const known = await this.known(from, slotOf(to + REACH), commitment);
-      signal.throwIfAborted();
+      const known = await unlessAborted(this.known(from, slotOf(to + REACH), commitment), signal);
       const last = known.at(-1);
       if (last !== undefined && last >= to) return known.filter((one) => one <= to);
       await sleep(PAUSE_MS * (0.75 + Math.random() / 2), undefined, { signal });
@@ -159,7 +159,7 @@ export class ChainReader {
   /**
    * The blocks of these slots, in order.
    * @param tell - called for each in turn; the next ones are being read meanwhile.
-   * @throws what `block` throws; a list with a hole in it, which a block's parent tells, counts as not answered.
+   * @throws what `block` throws; AbortError; a list with a hole in it, which a block's parent tells, counts as not answered.
    */
   async eachBlock(
     slots: readonly Slot[],
@@ -169,8 +169,7 @@ export class ChainReader {
     const { blockReadsMax } = this.#options.limits;
     for (let at = 0; at < slots.length; at++) {
       for (const ahead of slots.slice(at + 1, at + blockReadsMax)) void this.block(ahead).catch(() => {});
-      const block = await this.block(slots[at]!);
-      signal.throwIfAborted();
+      const block = await unlessAborted(this.block(slots[at]!), signal);
       if (at > 0 && block.parentSlot !== slots[at - 1]) throw new ReadRefused('getBlocks', 0);
       await tell(block);
     }

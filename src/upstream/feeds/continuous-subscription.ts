@@ -241,31 +241,38 @@ export class ContinuousSubscription {
     const to = await this.#firstSlot(stand);
     // Where no node and no poll tells slots, a gap has no ends.
     if (from === null || this.#opened === null) return true;
-    const gap = to === null ? null : this.#gap(stand, this.#opened, from, to);
+    const late = AbortSignal.timeout(Math.max(0, Math.ceil(deadline - performance.now())));
+    const signal = AbortSignal.any([stand.lost.signal, this.#end.signal, late]);
+    const gap = to === null ? null : this.#gap({ opened: this.#opened, from, to, signal });
     for (let pauses = 0; gap !== null && !isLost(stand); ) {
       try {
-        // Accounts are read a hundred at a time, which they cannot be while most of them wait.
-        if (this.#request.kind === 'account') await this.#continuity.fill(gap);
-        else await this.#around.fills.run(() => this.#continuity.fill(gap));
+        await this.#read(gap);
         return true;
       } catch (fault) {
         if (fault instanceof GapTooLong || this.#end.signal.aborted) throw fault;
-        if (performance.now() > deadline) throw fault;
+        if (late.aborted || performance.now() > deadline) throw fault;
         await this.#pause(PAUSE_MS * 2 ** pauses++);
       }
     }
     return false;
   }
 
-  #gap(stand: Stand, opened: SlotInfo, from: SlotInfo, to: SlotInfo): Gap {
+  async #read(gap: Gap): Promise<void> {
+    const fill = async (): Promise<void> => {
+      gap.signal.throwIfAborted();
+      await this.#continuity.fill(gap);
+    };
+    // Accounts are read a hundred at a time, which they cannot be while most of them wait.
+    if (this.#request.kind === 'account') await fill();
+    else await this.#around.fills.run(fill);
+  }
+
+  #gap(ends: Pick<Gap, 'opened' | 'from' | 'to' | 'signal'>): Gap {
     const { reader, limits } = this.#around;
     return {
-      opened,
-      from,
-      to,
+      ...ends,
       reader,
       limits,
-      signal: AbortSignal.any([stand.lost.signal, this.#end.signal]),
       held: () => this.#held ?? [],
       tell: (result, last = false) => this.#tell(result, last),
     };

@@ -110,6 +110,23 @@ describe('a gap', () => {
     expect(heard.failures[0]?.code).toBe('UPSTREAM_UNAVAILABLE');
   });
 
+  it('that no node can tell of in time ends the subscription with a failure, and makes room for others', async () => {
+    // Nobody has come as far as the gap of roots ends; that of slots is told.
+    const heard = await open(root, {
+      limits: { gapTimeoutMs: 500, gapFillsMax: 1 },
+      answer: (method, params) =>
+        method === 'getBlocks'
+          ? range(params, JSON.stringify(params).includes('final') ? 900 : 10_000)
+          : undefined,
+    });
+    await cut('rootSubscribe');
+    await heard.until(({ failures }) => failures.length > 0, 'the failure', 5_000);
+    const slots = new Recorder();
+    await scene.feed.open(subscriptionOf('slot'), slots);
+    await cut('slotSubscribe', 3);
+    await slots.until(({ raw }) => raw.some((one) => one.includes('1009')), 'slots again', 5_000);
+  });
+
   it('in which nothing changed tells nothing, whatever the order in which a node writes', async () => {
     const { value } = state(1_006, 5);
     const sorted = Object.fromEntries(Object.entries(value).sort());

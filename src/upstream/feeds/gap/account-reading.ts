@@ -1,4 +1,5 @@
 import { type JsonValue, parseJson, writeJson } from '../../../base/json.ts';
+import { unlessAborted } from '../../../base/unless-aborted.ts';
 import type { Account } from '../../../ledger/account/account.ts';
 import type { Address } from '../../../ledger/address.ts';
 import { accountOrder, inDeclaredOrder } from '../../../ledger/encoding/declared-order.ts';
@@ -126,8 +127,8 @@ export async function* readAccounts(
 ): AsyncGenerator<ReadAccount[]> {
   const [first, ...others] = question.addresses;
   if (first !== undefined && others.length === 0) {
-    const read = await jointlyOf(reader, question).read({ address: first, notBefore: question.notBefore });
-    signal.throwIfAborted();
+    const reading = jointlyOf(reader, question).read({ address: first, notBefore: question.notBefore });
+    const read = await unlessAborted(reading, signal);
     yield [read];
     return;
   }
