@@ -142,6 +142,7 @@ const geyser = section({
   mint_max_age_ms: whole(0, 24 * HOUR_MS).default(grpc.mintMaxAgeMs),
   mint_wait_ms: whole(1, 60_000).default(grpc.mintWaitMs),
   mint_retry_ms: whole(1, HOUR_MS).default(grpc.mintRetryMs),
+  mint_fetches_max: whole(1, 1_000).default(grpc.mintFetchesMax),
 });
 
 const localnet = section({

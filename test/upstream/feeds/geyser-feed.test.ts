@@ -253,7 +253,7 @@ describe('a Geyser feed', () => {
   });
 
   it('fetches the mint of a token account that is shown parsed, once, and tells all in order', async () => {
-    const { server, rig } = await start();
+    const { server, rig } = await start({ mintWaitMs: 30_000 });
     const mint = Keypair.fromSeed(new Uint8Array(32).fill(3)).address;
     const mintData = Buffer.alloc(82);
     mintData[44] = 6;

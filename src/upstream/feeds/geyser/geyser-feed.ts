@@ -87,10 +87,9 @@ export class GeyserFeed implements Feed {
     this.#limits = { ...geyserLimits, ...options.limits };
     this.#options = options;
     const { nodes, log, ask } = options;
-    const { mintsMax, mintMaxAgeMs, seenSlotsMax } = this.#limits;
-    this.#mints = new Mints({ ask, log, mintsMax, mintMaxAgeMs });
+    this.#mints = new Mints({ ask, log, limits: this.#limits });
     this.#late = new LateSignatures(ask, log);
-    this.#events = new LedgerEvents(seenSlotsMax);
+    this.#events = new LedgerEvents(this.#limits.seenSlotsMax);
     this.#notifier = new LedgerNotifier({ intraSlot: true, lookup: () => this.#mints.lookup() });
     this.#union = new SubscribeUnion(this.#limits);
     const request = (fromSlot: Slot | null): Uint8Array => this.#union.encode(fromSlot);

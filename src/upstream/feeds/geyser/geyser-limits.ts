@@ -45,10 +45,12 @@ export type GeyserLimits = Readonly<{
   mintsMax: number;
   /** How long a Token-2022 mint is believed: its scale may change. */
   mintMaxAgeMs: number;
-  /** How long what waits for a mint holds the stream back; then its accounts are shown in base64. */
+  /** How long mints hold the stream back in every `mintRetryMs`; beyond it, accounts are shown in base64. */
   mintWaitMs: number;
-  /** Pause before a mint that could not be fetched is asked for again. */
+  /** Pause before a mint that could not be fetched is asked for again; also how long an answer is waited for. */
   mintRetryMs: number;
+  /** Mints that are fetched at the same time. */
+  mintFetchesMax: number;
 }>;
 
 export const geyserLimits: GeyserLimits = {
@@ -77,4 +79,5 @@ export const geyserLimits: GeyserLimits = {
   mintMaxAgeMs: 60_000,
   mintWaitMs: 500,
   mintRetryMs: 5_000,
+  mintFetchesMax: 16,
 };
