@@ -106,7 +106,7 @@ describe('the PubSub of the embedded ledger', () => {
     client.send('{"jsonrpc":"2.0","method":"getVersion"}');
     client.send('[{"jsonrpc":"2.0","method":"getVersion"}]');
     client.send(
-      '[{"jsonrpc":"2.0","id":5,"method":"getSlot"},{"jsonrpc":"2.0","method":"getVersion"},3,{"jsonrpc":"2.0","id":6,"method":"getVersion"}]',
+      '[{"jsonrpc":"2.0","id":5,"method":"getSlot"},{"jsonrpc":"2.0","method":"getVersion"},{},{"jsonrpc":"2.0","id":6,"method":"getVersion"}]',
     );
     expect(await client.json()).toMatchObject([{ id: 5 }, { id: null, error: { code: -32600 } }, { id: 6 }]);
     client.send('{"jsonrpc":"2.0","id":1');
@@ -180,6 +180,20 @@ describe('the id of a subscription', () => {
     // All let go of it: the next gets a new one.
     expect(await one.call('accountSubscribe', [KEY])).toBe(id + 2);
     await Promise.all([one.close(), other.close()]);
+  });
+
+  it('is another for parameters that have no effect, though what is told is the same', async () => {
+    const client = await rig.client();
+    const id = await client.call('accountSubscribe', [KEY]);
+    const sliced = { dataSlice: { offset: 0, length: 1 } };
+    expect(await client.call('accountSubscribe', [KEY, sliced])).toBe(id + 1);
+    expect(await client.call('accountSubscribe', [KEY, { dataSlice: [0, 1] }])).toBe(id + 1);
+    expect(await client.call('accountSubscribe', [KEY, { minContextSlot: 5 }])).toBe(id);
+    const programs = await client.call('programSubscribe', [KEY]);
+    expect(await client.call('programSubscribe', [KEY, { withContext: true }])).toBe(programs + 1);
+    expect(await client.call('programSubscribe', [KEY, { withContext: false }])).toBe(programs);
+    expect(await client.call('programSubscribe', [KEY, sliced])).toBe(programs + 2);
+    await client.close();
   });
 
   it('is one on a connection that asks twice, with one stream, which one unsubscribe ends', async () => {

@@ -5,6 +5,7 @@ import { type SubscriptionKind, subscriptions } from '../../protocol/subscriptio
 import type { Methods } from '../http/answer.ts';
 import type { LocalNode } from '../node.ts';
 import { getVersion } from '../rpc/getVersion.ts';
+import { idleParameters } from './idle-parameters.ts';
 import type { Holder, Topics } from './topics.ts';
 
 /** Agave's own; `transaction` is not among them. */
@@ -15,7 +16,7 @@ type Method = (params: JsonValue | undefined) => WritableJson;
 /** What a connection may call. Source: Agave rpc/src/rpc_pubsub.rs, `RpcSolPubSubInternal`. */
 export function methodsOf(node: LocalNode, topics: Topics, holder: Holder, held: Set<number>): Methods {
   const subscribe = (kind: SubscriptionKind, params: JsonValue | undefined): number => {
-    const id = topics.hold(parseSubscription(kind, params), holder);
+    const id = topics.hold(parseSubscription(kind, params), holder, idleParameters(kind, params));
     held.add(id);
     return id;
   };

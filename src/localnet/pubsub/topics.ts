@@ -43,14 +43,15 @@ export class Topics {
 
   /**
    * Makes a connection hold a subscription; holding it twice is holding it once.
+   * @param idle - what makes it another one although it is told the same.
    * @returns its id.
    * @throws RpcError -32603 when the node has as many as it may.
    */
-  hold(subscription: Subscription, holder: Holder): number {
+  hold(subscription: Subscription, holder: Holder, idle: string): number {
     if (this.#held >= this.#subscriptionsMax) {
       throw new RpcError(-32603, 'Internal Error: Subscription refused. Node subscription limit reached');
     }
-    const key = topicKey(subscription);
+    const key = `${topicKey(subscription)} ${idle}`;
     const topic = this.#byKey.get(key) ?? this.#open(key, subscription);
     if (!topic.holders.has(holder)) this.#held++;
     topic.holders.add(holder);
