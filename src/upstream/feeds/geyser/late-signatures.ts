@@ -1,33 +1,12 @@
-import { parseJson } from '../../../base/json.ts';
 import type { Logger } from '../../../base/log.ts';
-import type { TransactionError } from '../../../ledger/transaction/transaction-error.ts';
-import { type Slot, slot as slotOf } from '../../../ledger/units.ts';
 import type { Commitment } from '../../../protocol/commitment.ts';
 import type { SubscriptionOf } from '../../../protocol/subscriptions.ts';
 import { resultIn } from '../../../streams/notifier/result-json.ts';
+import { readSignatureStatuses } from '../signature-statuses.ts';
 import type { Ask } from './ask.ts';
 
-type Found = Readonly<{ context: Slot; commitment: Commitment; err: TransactionError | null }>;
-
-const ranks: Readonly<Record<Commitment, number>> = { processed: 0, confirmed: 1, finalized: 2 };
-
-const isCommitment = (text: unknown): text is Commitment => typeof text === 'string' && text in ranks;
-
-/** What getSignatureStatuses says of one signature. */
-function foundIn(body: Buffer): Found | null {
-  const { context, value } = parseJson(body.toString('utf8')) as {
-    context?: { slot?: number | bigint };
-    value?: ({ confirmationStatus?: unknown; err?: unknown } | null)[];
-  };
-  const status = value?.[0] ?? null;
-  if (status === null || context?.slot === undefined || !isCommitment(status.confirmationStatus)) return null;
-  return {
-    context: slotOf(context.slot),
-    commitment: status.confirmationStatus,
-    err: (status.err ?? null) as TransactionError | null,
-  };
-}
-
+/** Signatures that a node takes in one question. Source: Agave, `MAX_GET_SIGNATURE_STATUSES_QUERY_ITEMS`. */
+const SIGNATURES_MAX = 256;
 /** A node that is a little behind may not know it yet. */
 const LOOKS_MAX = 2;
 
@@ -38,11 +17,17 @@ type Waiting = {
   missed: number;
 };
 
-/** Transactions that landed before somebody subscribed to them: no stream tells of them any more. */
+/**
+ * Transactions that landed before somebody subscribed to them: no stream tells of them any more. One question is
+ * asked at a time, for all that are due.
+ */
 export class LateSignatures {
   readonly #ask: Ask;
   readonly #log: Logger;
   readonly #waiting = new Set<Waiting>();
+  /** To be looked for again. */
+  readonly #due = new Set<Waiting>();
+  #isLooking = false;
 
   constructor(ask: Ask, log: Logger) {
     this.#ask = ask;
@@ -57,31 +42,51 @@ export class LateSignatures {
   watch(subscription: SubscriptionOf<'signature'>, tell: (result: Buffer) => void): () => void {
     const waiting: Waiting = { subscription, tell, missed: 0 };
     this.#waiting.add(waiting);
-    void this.#look(waiting);
-    return () => this.#waiting.delete(waiting);
+    this.#due.add(waiting);
+    void this.#look();
+    return () => this.#end(waiting);
   }
 
   /** A slot came to a commitment. */
   reached(commitment: Commitment): void {
     for (const waiting of this.#waiting) {
-      if (waiting.subscription.commitment === commitment) void this.#look(waiting);
+      if (waiting.subscription.commitment === commitment) this.#due.add(waiting);
     }
+    void this.#look();
   }
 
-  async #look(waiting: Waiting): Promise<void> {
-    const { signature, commitment } = waiting.subscription;
+  #end(waiting: Waiting): void {
+    this.#waiting.delete(waiting);
+    this.#due.delete(waiting);
+  }
+
+  async #look(): Promise<void> {
+    if (this.#isLooking || this.#due.size === 0) return;
+    this.#isLooking = true;
+    // Whoever comes in the same turn is asked for together.
+    await new Promise(setImmediate);
+    while (this.#due.size > 0) await this.#lookFor([...this.#due].slice(0, SIGNATURES_MAX));
+    this.#isLooking = false;
+  }
+
+  async #lookFor(asked: readonly Waiting[]): Promise<void> {
+    for (const waiting of asked) this.#due.delete(waiting);
+    const signatures = asked.map(({ subscription }) => subscription.signature);
     try {
-      const found = foundIn(await this.#ask('getSignatureStatuses', [[signature]]));
-      if (!this.#waiting.has(waiting)) return;
-      if (found === null) {
-        // Then the stream will tell of it.
-        if (++waiting.missed === LOOKS_MAX) this.#waiting.delete(waiting);
-      } else if (ranks[found.commitment] >= ranks[commitment]) {
-        this.#waiting.delete(waiting);
-        waiting.tell(resultIn(found.context, { err: found.err }));
+      const { slot, statuses } = readSignatureStatuses(await this.#ask('getSignatureStatuses', [signatures]));
+      for (const [at, waiting] of asked.entries()) {
+        if (!this.#waiting.has(waiting)) continue;
+        const status = statuses[at] ?? null;
+        if (status === null) {
+          // Then the stream will tell of it.
+          if (++waiting.missed === LOOKS_MAX) this.#end(waiting);
+        } else if (status.reached(waiting.subscription.commitment)) {
+          this.#end(waiting);
+          waiting.tell(resultIn(slot, { err: status.err }));
+        }
       }
     } catch {
-      this.#log.warn('the status of a signature could not be asked for');
+      this.#log.warn('the status of signatures could not be asked for');
     }
   }
 }

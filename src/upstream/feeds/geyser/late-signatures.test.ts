@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import { parseJson } from '../../../base/json.ts';
+import { createLogger } from '../../../base/log.ts';
+import { signatureFromBytes } from '../../../ledger/signature.ts';
+import type { Commitment } from '../../../protocol/commitment.ts';
+import type { SubscriptionOf } from '../../../protocol/subscriptions.ts';
+import type { Ask } from './ask.ts';
+import { LateSignatures } from './late-signatures.ts';
+
+function waitFor(number: number, commitment: Commitment): SubscriptionOf<'signature'> {
+  const bytes = Buffer.alloc(64);
+  bytes.writeUInt32BE(number);
+  return { kind: 'signature', signature: signatureFromBytes(bytes), commitment, received: false };
+}
+
+/** A node that answers when it is told to. */
+class SlowNode {
+  /** Signatures of each question. */
+  readonly asked: (readonly string[])[] = [];
+  pending = 0;
+  pendingMost = 0;
+  #answers: (() => void)[] = [];
+  #waiting: (() => void)[] = [];
+
+  readonly ask: Ask = async (_, params) => {
+    const [signatures] = params as [readonly string[]];
+    this.asked.push(signatures);
+    this.pending++;
+    this.pendingMost = Math.max(this.pendingMost, this.pending);
+    for (const wake of this.#waiting.splice(0)) wake();
+    await new Promise<void>((resolve) => this.#answers.push(resolve));
+    this.pending--;
+    const value = signatures.map(() => ({ slot: 4, err: null, confirmationStatus: 'confirmed' }));
+    return Buffer.from(JSON.stringify({ context: { slot: 5 }, value }));
+  };
+
+  async answer(): Promise<void> {
+    while (this.#answers.length === 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    this.#answers.shift()?.();
+  }
+}
+
+function start() {
+  const node = new SlowNode();
+  return {
+    node,
+    late: new LateSignatures(
+      node.ask,
+      createLogger('silent', () => {}),
+    ),
+  };
+}
+
+describe('signatures that landed before', () => {
+  it('are asked for 256 at a time, one question after the other', async () => {
+    const { node, late } = start();
+    const told: unknown[] = [];
+    const { promise, resolve } = Promise.withResolvers<void>();
+    for (let number = 0; number < 600; number++) {
+      late.watch(waitFor(number, 'confirmed'), (result) => {
+        told.push(parseJson(result.toString('utf8')));
+        if (told.length === 600) resolve();
+      });
+    }
+    for (let questions = 0; questions < 3; questions++) await node.answer();
+    await promise;
+    expect(node.asked.map(({ length }) => length)).toEqual([256, 256, 88]);
+    expect(new Set(node.asked.flat()).size).toBe(600);
+    expect(node.pendingMost).toBe(1);
+    expect(told[0]).toEqual({ context: { slot: 5 }, value: { err: null } });
+  });
+
+  it('are asked for again once, however many slots came meanwhile', async () => {
+    const { node, late } = start();
+    for (let number = 0; number < 3; number++) late.watch(waitFor(number, 'finalized'), () => {});
+    late.watch(waitFor(9, 'confirmed'), () => {});
+    for (let slot = 0; slot < 5; slot++) late.reached('finalized');
+    await node.answer();
+    for (let slot = 0; slot < 5; slot++) late.reached('finalized');
+    await node.answer();
+    late.reached('finalized');
+    await node.answer();
+    expect(node.asked.map(({ length }) => length)).toEqual([4, 3, 3]);
+    expect(node.pendingMost).toBe(1);
+  });
+
+  it('are no longer asked for when nobody waits for them', async () => {
+    const { node, late } = start();
+    const end = late.watch(waitFor(1, 'finalized'), () => {});
+    late.watch(waitFor(2, 'finalized'), () => {});
+    end();
+    await node.answer();
+    expect(node.asked).toEqual([[waitFor(2, 'finalized').signature]]);
+  });
+});

@@ -1,0 +1,30 @@
+import { parseJson } from '../../base/json.ts';
+import { listOf, objectOf, u64Of } from '../../ledger/encoding/read-json.ts';
+import type { TransactionError } from '../../ledger/transaction/transaction-error.ts';
+import { type Slot, slot as slotOf } from '../../ledger/units.ts';
+import { type Commitment, reaches } from '../../protocol/commitment.ts';
+
+/** What became of a transaction that landed. */
+export type LandedStatus = Readonly<{
+  err: TransactionError | null;
+  /** Whether its slot came to a commitment. */
+  reached: (commitment: Commitment) => boolean;
+}>;
+
+/**
+ * Reads what getSignatureStatuses answers.
+ * @returns the slot at which it was looked, and the statuses in the order asked; null for what is not known.
+ * @throws whatever says that this is no such answer.
+ */
+export function readSignatureStatuses(body: Buffer): { slot: Slot; statuses: (LandedStatus | null)[] } {
+  const { context, value } = objectOf(parseJson(body.toString('utf8')), 'an answer');
+  const statuses = listOf(value, 'statuses').map((status) => {
+    if (status === null) return null;
+    const { confirmationStatus, err } = objectOf(status, 'a status');
+    return {
+      err: (err ?? null) as TransactionError | null,
+      reached: (commitment: Commitment) => reaches(confirmationStatus, commitment),
+    };
+  });
+  return { slot: slotOf(u64Of(objectOf(context, 'a context').slot, 'a slot')), statuses };
+}
