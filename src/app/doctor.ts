@@ -3,6 +3,7 @@ import { countKeys } from '../control/keys.ts';
 import { pepperFile } from '../control/pepper.ts';
 import { openPeppers } from '../control/pepper-proof.ts';
 import { type ProbeReport, probeNode } from '../upstream/probe.ts';
+import { probeGeyser } from '../upstream/probe-geyser.ts';
 import { probePubsub } from '../upstream/probe-pubsub.ts';
 import type { Configuration, UpstreamConfiguration } from './configuration.ts';
 import { environmentFields } from './configuration-layers.ts';
@@ -95,6 +96,16 @@ async function checkPubsub(node: UpstreamConfiguration, timeoutMs: number): Prom
   return [{ subject, verdict: derived ? 'warning' : 'bad', text }];
 }
 
+/** Whether its Geyser feeds subscriptions. */
+async function checkGeyser({ grpc, ...node }: UpstreamConfiguration, timeoutMs: number): Promise<Finding[]> {
+  if (typeof grpc !== 'string') return [];
+  const subject = `Geyser of ${node.name} (${node.network})`;
+  const { fault, slot } = await probeGeyser({ ...node, grpc }, timeoutMs);
+  if (fault === null) return [{ subject, verdict: 'good', text: `answers, slot ${slot}` }];
+  const text = `subscriptions cannot be fed from it: ${fault}. Check its grpc, or take that out.`;
+  return [{ subject, verdict: 'bad', text }];
+}
+
 /** What one node was found to be; `report` is null when it could not even be asked. */
 type Looked = Readonly<{ report: ProbeReport | null; findings: readonly Finding[] }>;
 
@@ -103,12 +114,14 @@ async function checkUpstream(
   timeoutMs: number,
 ): Promise<Looked> {
   try {
-    const [report, pubsub] = await Promise.all([
+    const [report, pubsub, geyser] = await Promise.all([
       probeNode(node, network, timeoutMs),
       checkPubsub({ network, ...node }, timeoutMs),
+      checkGeyser({ network, ...node }, timeoutMs),
     ]);
-    // Of a node that does not answer at all, this says nothing more.
-    return { report, findings: report.reachable ? [...findingsOf(report), ...pubsub] : findingsOf(report) };
+    // Of a node that does not answer at all, PubSub says nothing more. Geyser may well be another machine.
+    const feeds = report.reachable ? [...pubsub, ...geyser] : geyser;
+    return { report, findings: [...findingsOf(report), ...feeds] };
   } catch {
     const subject = `upstream ${node.name} (${network})`;
     return { report: null, findings: [{ subject, verdict: 'bad', text: 'cannot be asked' }] };

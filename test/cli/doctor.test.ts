@@ -133,6 +133,18 @@ describe('solway doctor', () => {
     expect([off.code, off.out]).toEqual([0, expect.not.stringContaining('PubSub')]);
   });
 
+  it('tries the Geyser of a node that has one', async () => {
+    const node = await startNode(MAINNET);
+    const headers = `headers = { "x-token" = "${SECRET}" }`;
+    const toml = `[[upstream]]\nurl = "${node}"\ngrpc = "http://127.0.0.1:1/${SECRET}"\n${headers}\n`;
+    writeFileSync(join(folder, 'solway.toml'), toml);
+    const { code, out } = await doctor();
+    expect(code).toBe(1);
+    expect(out).toContain('Geyser of ');
+    expect(out).toContain('nobody listens there (ECONNREFUSED). Check its grpc, or take that out.');
+    expect(out).not.toContain(SECRET);
+  });
+
   it('calls nodes of one network that belong to different chains a problem', async () => {
     const [one, other] = [await startNode('A'.repeat(43)), await startNode('B'.repeat(43))];
     const { code, out } = await doctor('--upstream', one, '--upstream', other);

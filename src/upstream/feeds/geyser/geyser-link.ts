@@ -39,7 +39,7 @@ export interface GeyserLinkListener {
   down(): void;
 }
 
-const SUBSCRIBE = '/geyser.Geyser/Subscribe';
+export const SUBSCRIBE = '/geyser.Geyser/Subscribe';
 /** Answers to a server's ping carry it; our acknowledgements have greater ids. */
 const PONG_ID = 1;
 
@@ -222,7 +222,7 @@ export class GeyserLink {
     this.#acks.lost();
     const { log, limits } = this.#options;
     const replayRefused = this.#asksReplay && noReplay.has(code);
-    log.warn({ node: node.name, code, reason: shown(message, node) }, 'a Geyser stream ended');
+    log.warn({ node: node.name, code, reason: shownWords(message, node) }, 'a Geyser stream ended');
     if (replayRefused) {
       this.#replayRefused = true;
       this.#connect();
@@ -246,7 +246,7 @@ export class GeyserLink {
 }
 
 /** A server's words, unless they name the server or a key of ours. */
-function shown(message: string, { grpc, headers }: GeyserNode): string {
+export function shownWords(message: string, { grpc, headers }: GeyserNode): string {
   const bytes = Buffer.from(message);
   const isSecret = secretsOf(new URL(grpc), headers ?? {}).some((secret) => bytes.includes(secret));
   return isSecret ? '[not shown]' : message.slice(0, 200);

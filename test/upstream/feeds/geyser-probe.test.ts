@@ -1,0 +1,49 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { probeGeyser } from '../../../src/upstream/probe-geyser.ts';
+import { GeyserServer } from './geyser-server.ts';
+import { slotIs } from './geyser-told.ts';
+
+const TOKEN = 'a-secret-token';
+let server: GeyserServer;
+afterEach(() => server?.stop());
+
+const probe = (token: string, timeoutMs = 5_000) => {
+  const headers = { 'x-token': token };
+  return probeGeyser({ name: 'node-1', url: 'http://127.0.0.1:1', grpc: server.url, headers }, timeoutMs);
+};
+
+describe('the probe of a Geyser server', () => {
+  it('hears a slot where subscriptions can be fed from it, and leaves', async () => {
+    server = await GeyserServer.start(TOKEN);
+    let isLeft = false;
+    server.onRequest = (_, stream) => {
+      stream.on('cancelled', () => {
+        isLeft = true;
+      });
+      server.tell(slotIs(100, 'processed'));
+    };
+    expect(await probe(TOKEN)).toEqual({ fault: null, slot: 100n });
+    await server.until(() => isLeft);
+  });
+
+  it('says that the token is not accepted, and not which', async () => {
+    server = await GeyserServer.start(TOKEN);
+    const { fault } = await probe('another-secret');
+    expect(fault).toBe('it does not accept the token: look at x-token in headers');
+  });
+
+  it('says what the server says, unless that names the token', async () => {
+    server = await GeyserServer.start();
+    server.onRequest = () => server.fail(9, `${TOKEN} has no subscription`);
+    expect((await probe(TOKEN)).fault).toBe('FAILED_PRECONDITION: [not shown]');
+    server.onRequest = () => server.fail(9, 'pay first');
+    expect((await probe(TOKEN)).fault).toBe('FAILED_PRECONDITION: pay first');
+  });
+
+  it('says that nothing comes, or that nobody is there', async () => {
+    server = await GeyserServer.start();
+    expect(await probe(TOKEN, 200)).toEqual({ fault: 'it tells no slot in time', slot: null });
+    server.stop();
+    expect((await probe(TOKEN)).fault).toBe('UNAVAILABLE: nobody listens there (ECONNREFUSED)');
+  });
+});
