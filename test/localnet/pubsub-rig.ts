@@ -14,17 +14,23 @@ export class RawClient {
   /** Resolves with the close code. */
   readonly closed: Promise<number>;
   readonly #messages: string[] = [];
-  readonly #waiting: ((message: string) => void)[] = [];
+  readonly #waiting: PromiseWithResolvers<string>[] = [];
+  #isClosed = false;
   #nextId = 1;
 
   private constructor(socket: WebSocket) {
     this.socket = socket;
     this.closed = new Promise((resolve) => socket.on('close', resolve));
     socket.on('error', () => {});
+    // Who waits for a message that will not come must hear so.
+    socket.on('close', () => {
+      this.#isClosed = true;
+      for (const waiter of this.#waiting.splice(0)) waiter.reject(new Error('the connection closed'));
+    });
     socket.on('message', (data: Buffer) => {
       const waiter = this.#waiting.shift();
       if (waiter === undefined) this.#messages.push(data.toString());
-      else waiter(data.toString());
+      else waiter.resolve(data.toString());
     });
   }
 
@@ -42,9 +48,11 @@ export class RawClient {
   /** The next message, as it came. */
   text(): Promise<string> {
     const message = this.#messages.shift();
-    return message === undefined
-      ? new Promise((resolve) => this.#waiting.push(resolve))
-      : Promise.resolve(message);
+    if (message !== undefined) return Promise.resolve(message);
+    if (this.#isClosed) return Promise.reject(new Error('the connection closed'));
+    const waiter = Promise.withResolvers<string>();
+    this.#waiting.push(waiter);
+    return waiter.promise;
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: the tests look into messages of every shape

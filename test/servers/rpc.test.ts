@@ -302,7 +302,7 @@ describe('a batch', () => {
       call('getSlot', 1),
       '{"jsonrpc":"2.0","method":"n"}',
       call('getBlock', '"b"'),
-      '7',
+      '{}',
       '{"id":4,"method":"x"}',
       call('getHealth', 'null'),
     ];

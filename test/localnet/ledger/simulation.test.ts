@@ -17,7 +17,7 @@ const notLoaded = {
   unitsConsumed: 0n,
   loadedAccountsDataSize: 0,
   returnData: null,
-  innerInstructions: [],
+  innerInstructions: null,
   postAccounts: new Map(),
   replacementBlockhash: null,
   fee: null,
@@ -27,6 +27,14 @@ const notLoaded = {
   postTokenBalances: null,
   loadedAddresses: null,
 };
+
+/** The balances are shown all the same, unless the signatures are wrong. */
+const unchanged = (balances: readonly bigint[]) => ({
+  preBalances: balances,
+  postBalances: balances,
+  preTokenBalances: [],
+  postTokenBalances: [],
+});
 
 describe('a simulation', () => {
   it('tells the outcome and changes nothing', () => {
@@ -68,7 +76,11 @@ describe('a simulation', () => {
     const older = lab.node.bank('processed');
     lab.freeze();
     const transaction = lab.transfer(from, from.publicKey, 1);
-    expect(lab.node.simulate(transaction, older, plain)).toEqual({ err: 'BlockhashNotFound', ...notLoaded });
+    expect(lab.node.simulate(transaction, older, plain)).toEqual({
+      err: 'BlockhashNotFound',
+      ...notLoaded,
+      ...unchanged([10_000_000_000n, 1n]),
+    });
   });
 
   it('can take the newest blockhash for whatever the transaction has', () => {
@@ -153,6 +165,6 @@ describe('a simulation', () => {
     });
     const transaction = lab.legacy([nobody], [create]);
     const result = lab.node.simulate(transaction, lab.node.bank('processed'), plain);
-    expect(result).toEqual({ err: 'AccountNotFound', ...notLoaded });
+    expect(result).toEqual({ err: 'AccountNotFound', ...notLoaded, ...unchanged([0n, 1n]) });
   });
 });
