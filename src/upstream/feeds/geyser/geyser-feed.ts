@@ -11,6 +11,7 @@ import type { LedgerEvent } from '../../../streams/ledger-event.ts';
 import { LedgerNotifier } from '../../../streams/ledger-notifier.ts';
 import type { SlotInfo } from '../slot-info.ts';
 import type { TransactionsTold } from '../transactions-told.ts';
+import { Absence } from './absence.ts';
 import { Arrivals, type Arrived, type DecisiveUpdate } from './arrivals.ts';
 import type { Ask } from './ask.ts';
 import { type GeyserLimits, geyserLimits } from './geyser-limits.ts';
@@ -80,12 +81,12 @@ export class GeyserFeed implements Feed {
   #position: SlotInfo | null = null;
   /** Set while subscriptions are given up, which forgets the events with the last of them. */
   #toldAtEnd: (() => TransactionsTold) | null = null;
-  /** After all servers were away, nobody waits for them again before this (`performance.now()`). */
-  #awayUntil = 0;
+  readonly #absence: Absence;
 
   constructor(options: GeyserFeedOptions) {
     this.#limits = { ...geyserLimits, ...options.limits };
     this.#options = options;
+    this.#absence = new Absence({ nodes: options.nodes, limits: this.#limits, log: options.log });
     const { nodes, log, ask } = options;
     this.#mints = new Mints({ ask, log, limits: this.#limits });
     this.#late = new LateSignatures(ask, log);
@@ -100,7 +101,7 @@ export class GeyserFeed implements Feed {
         resumed: () => this.#arrivals.resumed(),
         refused: () => this.#failAll(({ slotsSeen }) => slotsSeen < PROVEN_SLOTS),
         down: () => {
-          this.#rest();
+          this.#absence.begin();
           this.#failAll(() => true);
         },
       },
@@ -122,8 +123,7 @@ export class GeyserFeed implements Feed {
 
   /** @throws Failure UPSTREAM_UNAVAILABLE, also for kinds that are not fed and for more than a request takes. */
   async open(subscription: Subscription, listener: FeedListener): Promise<() => void> {
-    const isAway = performance.now() < this.#awayUntil;
-    if (isAway || !this.feeds(subscription)) throw new Failure('UPSTREAM_UNAVAILABLE');
+    if (this.#absence.lasts || !this.feeds(subscription)) throw new Failure('UPSTREAM_UNAVAILABLE');
     const leave = this.#union.add(subscription);
     if (leave === null) throw new Failure('UPSTREAM_UNAVAILABLE');
     if (this.#entries.size === 0) this.#position = null;
@@ -137,7 +137,7 @@ export class GeyserFeed implements Feed {
       await this.#link.changed();
     } catch (cause) {
       this.#end(entry);
-      if (cause instanceof AckTimeout) this.#rest();
+      if (cause instanceof AckTimeout) this.#absence.begin();
       throw new Failure('UPSTREAM_UNAVAILABLE', { cause });
     }
     if (subscription.kind === 'signature' && this.#entries.has(entry)) {
@@ -163,11 +163,8 @@ export class GeyserFeed implements Feed {
 
   /** Ends the stream and every subscription, without a word to their listeners. */
   stop(): void {
+    this.#absence.end();
     for (const entry of [...this.#entries]) this.#end(entry);
-  }
-
-  #rest(): void {
-    this.#awayUntil = performance.now() + this.#limits.awayMs;
   }
 
   /** A slot is told with its root; a stream names one only some time after it began. */

@@ -33,7 +33,7 @@ export type GeyserLimits = Readonly<{
   failuresMax: number;
   /** How long all servers may be away before the subscriptions are given up. */
   downMaxMs: number;
-  /** How long nobody waits for servers that were away: subscriptions are refused at once. */
+  /** Between two looks whether servers that are away are back; until then subscriptions are refused at once. */
   awayMs: number;
   /** Slots that are asked for again after a stream was cut; servers keep about 150. */
   replaySlotsMax: number;
