@@ -44,9 +44,10 @@ export class BlockFollower {
   /**
    * Begins to tell of blocks from now on.
    * @returns what ends it.
-   * @throws Failure when no node tells slots, or none answers.
+   * @throws Failure when no node tells slots, or none answers, or after `close`.
    */
   async open(subscription: BlockSubscription, listener: FeedListener): Promise<() => void> {
+    this.#refuseClosed();
     const line = subscription.commitment === 'finalized' ? this.#finalized : this.#confirmed;
     const end = await line.add(subscription, listener);
     const close = (): void => {
@@ -54,6 +55,7 @@ export class BlockFollower {
       this.#rest();
     };
     try {
+      this.#refuseClosed();
       await this.#startSlots();
     } catch (fault) {
       close();
@@ -74,6 +76,7 @@ export class BlockFollower {
     listener: FeedListener,
     { told, opened }: Readonly<{ told: TransactionsTold; opened: Slot | null }>,
   ): () => void {
+    if (this.#end.signal.aborted) return () => {};
     const commitment = subscription.commitment === 'finalized' ? 'finalized' : 'confirmed';
     const upTo = told.upTo(commitment) ?? opened;
     if (upTo === null) return this.#openLater(subscription, listener);
@@ -94,6 +97,11 @@ export class BlockFollower {
     for (const line of this.#lines()) line.close();
     this.#resumed.clear();
     this.#stopSlots();
+  }
+
+  #refuseClosed(): void {
+    const { network } = this.#options;
+    if (this.#end.signal.aborted) throw new Failure('UPSTREAM_UNAVAILABLE', { facts: { network } });
   }
 
   /** Nothing was told of it: it begins where the chain is now. */
@@ -150,21 +158,26 @@ export class BlockFollower {
   }
 
   #startSlots(): Promise<() => void> {
-    this.#slots ??= this.#pubsub.open(
+    if (this.#slots !== null) return this.#slots;
+    /** Another subscription may have taken its place meanwhile. */
+    const lose = (): boolean => {
+      const isMine = this.#slots === slots;
+      if (isMine) this.#slots = null;
+      return isMine;
+    };
+    const slots = this.#pubsub.open(
       { kind: 'slot' },
       {
         notify: (result) => this.#advance(readSlotInfo(result)?.slot ?? null),
         fail: () => {
-          this.#slots = null;
           // Whoever still listens hears of slots again from the next node that can be had.
-          void this.#keepSlots();
+          if (lose()) void this.#keepSlots();
         },
       },
     );
-    this.#slots.catch(() => {
-      this.#slots = null;
-    });
-    return this.#slots;
+    this.#slots = slots;
+    slots.catch(lose);
+    return slots;
   }
 
   #stopSlots(): void {

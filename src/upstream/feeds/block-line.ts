@@ -40,6 +40,8 @@ type Resumed = ToldBefore & Readonly<{ subscription: SubscriptionOf<'transaction
 const STRIDE = 50n;
 /** So many blocks in them, and there may be more behind. */
 const MANY = 10;
+/** A node may lack a block for some slots; beyond so many failures in a row an operator should know. */
+const FAULTS_UNTOLD = 8;
 /** Slots before the start of a line in which its last block is looked for. */
 const START_REACH = 64n;
 
@@ -59,6 +61,8 @@ export class BlockLine {
   #start: Slot | null = null;
   #running = false;
   #again = false;
+  /** Steps in a row that failed. */
+  #faults = 0;
 
   constructor(options: BlockLineOptions) {
     this.#options = options;
@@ -111,14 +115,21 @@ export class BlockLine {
       this.#again = false;
       try {
         if (await this.#step(tip)) this.#again = true;
+        this.#faults = 0;
       } catch (fault) {
         // The next slot tries again.
-        const { network, commitment, log } = this.#options;
-        log.debug({ network, commitment, cause: String(fault) }, 'could not read the next blocks');
+        this.#logFault(fault);
       }
     }
     this.#running = false;
     if (this.#isTooFarBehind(tip)) this.giveUp('too far behind');
+  }
+
+  /** At warn once, until blocks can be read again. */
+  #logFault(fault: unknown): void {
+    const { network, commitment, log } = this.#options;
+    const level = ++this.#faults === FAULTS_UNTOLD ? 'warn' : 'debug';
+    log[level]({ network, commitment, cause: String(fault) }, 'could not read the next blocks');
   }
 
   /** Ends every subscription with a failure. */

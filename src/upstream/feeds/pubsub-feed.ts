@@ -19,6 +19,7 @@ export type PubsubFeedOptions = PubsubNodesOptions & Readonly<{ reader: ChainRea
 export class PubsubFeed {
   readonly #around: Surroundings;
   readonly #open = new Set<ContinuousSubscription>();
+  #isClosed = false;
 
   constructor(options: PubsubFeedOptions) {
     const { network, limits, log, reader } = options;
@@ -42,11 +43,11 @@ export class PubsubFeed {
    * Begins to feed a subscription.
    * @returns what ends it.
    * @throws RpcError with a node's own refusal, when every node refused; Failure UPSTREAM_UNAVAILABLE when nobody
-   * could be asked, MESSAGE_TOO_LARGE when nodes would not read so long a request.
+   * could be asked or after `close`, MESSAGE_TOO_LARGE when nodes would not read so long a request.
    */
   async open(subscription: PubsubSubscription, listener: FeedListener): Promise<() => void> {
     const { nodes, network } = this.#around;
-    if (!nodes.any) throw new Failure('UPSTREAM_UNAVAILABLE', { facts: { network } });
+    if (!nodes.any || this.#isClosed) throw new Failure('UPSTREAM_UNAVAILABLE', { facts: { network } });
     const continuous = new ContinuousSubscription(this.#around, subscription, listener, () =>
       this.#open.delete(continuous),
     );
@@ -71,6 +72,7 @@ export class PubsubFeed {
     listener: FeedListener,
     before: Readonly<{ continuity: Continuity; opened: SlotInfo | null; from: SlotInfo | null }>,
   ): () => void {
+    if (this.#isClosed) return () => {};
     const continuous = new ContinuousSubscription(
       this.#around,
       subscription,
@@ -90,6 +92,7 @@ export class PubsubFeed {
 
   /** Ends every subscription and every connection; listeners are not told. */
   close(): void {
+    this.#isClosed = true;
     for (const continuous of [...this.#open]) continuous.close();
     this.#around.nodes.close();
   }

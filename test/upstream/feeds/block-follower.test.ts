@@ -1,0 +1,142 @@
+import { describe, expect, it } from 'vitest';
+import { Failure } from '../../../src/protocol/errors.ts';
+import type { FeedListener } from '../../../src/streams/feed.ts';
+import { BlockFollower } from '../../../src/upstream/feeds/block-follower.ts';
+import type { BlockSubscription } from '../../../src/upstream/feeds/block-line.ts';
+import type { FeedLimits } from '../../../src/upstream/feeds/limits.ts';
+import type { PubsubFeed } from '../../../src/upstream/feeds/pubsub-feed.ts';
+import { Recorder } from './listener.ts';
+import { ScriptedChain } from './mock/scripted-chain.ts';
+import { subscriptionOf, until } from './stage.ts';
+
+const blocks = subscriptionOf('block', 'all', {
+  commitment: 'confirmed',
+  transactionDetails: 'none',
+}) as BlockSubscription;
+
+/** One subscription to slots that was asked for. */
+type Asked = Readonly<{
+  listener: FeedListener;
+  accept: () => void;
+  refuse: () => void;
+  /** How often it was ended. */
+  ended: () => number;
+}>;
+
+/** Nodes that answer a subscription to slots when they are told to. */
+class ScriptedSlots {
+  readonly asked: Asked[] = [];
+
+  open(_: unknown, listener: FeedListener): Promise<() => void> {
+    const answer = Promise.withResolvers<() => void>();
+    let ends = 0;
+    this.asked.push({
+      listener,
+      accept: () => answer.resolve(() => void ends++),
+      refuse: () => answer.reject(new Failure('UPSTREAM_UNAVAILABLE')),
+      ended: () => ends,
+    });
+    return answer.promise;
+  }
+}
+
+function start(limits: Partial<FeedLimits> = {}) {
+  const chain = new ScriptedChain(100, limits);
+  const slots = new ScriptedSlots();
+  const follower = new BlockFollower({
+    network: 'devnet',
+    reader: chain.reader(),
+    limits: chain.limits,
+    log: chain.log,
+    pubsub: slots as unknown as PubsubFeed,
+  });
+  const tick = (asked: Asked, tip: number): void => {
+    chain.tip = tip;
+    asked.listener.notify(Buffer.from(`{"slot":${tip},"parent":${tip - 1},"root":${tip - 32}}`), false);
+  };
+  const nth = async (count: number): Promise<Asked> => {
+    await until(() => slots.asked.length === count, `slots are asked for ${count} times`);
+    return slots.asked[count - 1]!;
+  };
+  return { chain, slots, follower, tick, nth };
+}
+
+const slotsOf = (heard: Recorder): number[] => heard.results.map(({ value }) => value.slot);
+
+describe('a follower of blocks', () => {
+  it('hears of slots once for all, while anybody listens', async () => {
+    const { slots, follower, tick, nth } = start();
+    const [one, other] = [new Recorder(), new Recorder()];
+    const opening = [follower.open(blocks, one), follower.open(blocks, other)];
+    (await nth(1)).accept();
+    const ends = await Promise.all(opening);
+    tick(slots.asked[0]!, 101);
+    await other.until(({ raw }) => raw.length === 1, 'the block');
+    ends[0]!();
+    tick(slots.asked[0]!, 102);
+    await other.until(({ raw }) => raw.length === 2, 'the next block');
+    expect([slotsOf(one), slotsOf(other)]).toEqual([[101], [101, 102]]);
+    ends[1]!();
+    await until(() => slots.asked[0]!.ended() === 1, 'slots are given back');
+    expect(slots.asked).toHaveLength(1);
+  });
+
+  it('asks for slots until a node tells them again', async () => {
+    const { follower, tick, nth } = start();
+    const heard = new Recorder();
+    const opening = follower.open(blocks, heard);
+    (await nth(1)).accept();
+    await opening;
+    (await nth(1)).listener.fail(new Failure('UPSTREAM_UNAVAILABLE'));
+    for (const failed of [2, 3, 4]) (await nth(failed)).refuse();
+    const last = await nth(5);
+    last.accept();
+    tick(last, 105);
+    await heard.until(({ raw }) => raw.length === 5, 'what was missed');
+    expect(slotsOf(heard)).toEqual([101, 102, 103, 104, 105]);
+    expect(heard.failures).toEqual([]);
+    follower.close();
+  });
+
+  it('tells its listeners when no node tells slots for too long', async () => {
+    const { follower, slots, nth } = start({ gapTimeoutMs: 0 });
+    const heard = new Recorder();
+    const opening = follower.open(blocks, heard);
+    (await nth(1)).accept();
+    await opening;
+    slots.asked[0]!.listener.fail(new Failure('UPSTREAM_UNAVAILABLE'));
+    (await nth(2)).refuse();
+    await heard.until(({ failures }) => failures.length > 0, 'the failure');
+    expect(heard.failures).toMatchObject([{ code: 'UPSTREAM_UNAVAILABLE' }]);
+  });
+
+  it('keeps its slots when an attempt from before fails late', async () => {
+    const { follower, nth } = start();
+    const opening = follower.open(blocks, new Recorder());
+    const first = await nth(1);
+    first.accept();
+    const end = await opening;
+    first.listener.fail(new Failure('UPSTREAM_UNAVAILABLE'));
+    const late = await nth(2);
+    // Whoever listened leaves while that attempt hangs, and somebody else comes.
+    end();
+    const next = follower.open(blocks, new Recorder());
+    const third = await nth(3);
+    third.accept();
+    const endNext = await next;
+    late.refuse();
+    first.listener.fail(new Failure('UPSTREAM_UNAVAILABLE'));
+    await new Promise(setImmediate);
+    endNext();
+    await until(() => third.ended() === 1, 'its slots are given back');
+  });
+
+  it('opens nothing after it was closed', async () => {
+    const { follower, slots } = start();
+    follower.close();
+    await expect(follower.open(blocks, new Recorder())).rejects.toMatchObject({
+      code: 'UPSTREAM_UNAVAILABLE',
+    });
+    expect(slots.asked).toEqual([]);
+  });
+});

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { slot } from '../../../src/ledger/units.ts';
+import { ReadRefused } from '../../../src/upstream/feeds/chain-reader.ts';
+import { ScriptedChain } from './mock/scripted-chain.ts';
+import { until } from './stage.ts';
+
+const untilEver = new AbortController().signal;
+
+/** Nothing is answered until it is let go. */
+function withhold(chain: ScriptedChain): () => void {
+  const gate = Promise.withResolvers<void>();
+  chain.gate = gate.promise;
+  return () => {
+    chain.gate = null;
+    gate.resolve();
+  };
+}
+
+describe('a reader of the chain', () => {
+  it('asks once for what several want at the same time', async () => {
+    const chain = new ScriptedChain(200);
+    const reader = chain.reader();
+    const letGo = withhold(chain);
+    const both = [1, 2].map(() => reader.slots(slot(100), slot(102), 'confirmed', untilEver));
+    letGo();
+    expect(await Promise.all(both)).toEqual([
+      [100n, 101n, 102n],
+      [100n, 101n, 102n],
+    ]);
+    expect(chain.count('getBlocks')).toBe(1);
+  });
+
+  it('waits for a node that has come as far', async () => {
+    const chain = new ScriptedChain(101);
+    const read = chain.reader().slots(slot(100), slot(102), 'confirmed', untilEver);
+    await until(() => chain.count('getBlocks') === 2, 'it asks again');
+    chain.tip = 103;
+    expect(await read).toEqual([100n, 101n, 102n]);
+  });
+
+  it('waits for no answer longer than it is wanted', async () => {
+    const chain = new ScriptedChain(200);
+    const reader = chain.reader();
+    const letGo = withhold(chain);
+    const wanted = new AbortController();
+    const slots = reader.slots(slot(100), slot(102), 'confirmed', wanted.signal);
+    const blocks = reader.eachBlock([slot(100)], wanted.signal, () => {});
+    wanted.abort(new Error('too late'));
+    await expect(slots).rejects.toThrow('too late');
+    await expect(blocks).rejects.toThrow('too late');
+    letGo();
+  });
+
+  it('tells blocks in order and takes no list with a hole in it', async () => {
+    const chain = new ScriptedChain(200);
+    chain.skipped.add(101);
+    const reader = chain.reader();
+    const told: bigint[] = [];
+    const tell = (block: { slot: bigint }): void => void told.push(block.slot);
+    await reader.eachBlock([100, 102, 103].map(slot), untilEver, tell);
+    expect(told).toEqual([100n, 102n, 103n]);
+    await expect(reader.eachBlock([100, 103].map(slot), untilEver, tell)).rejects.toThrow(ReadRefused);
+  });
+
+  it('reads a block once, but asks again when it could not be had', async () => {
+    const chain = new ScriptedChain(200);
+    chain.lacking.add(100);
+    const reader = chain.reader();
+    await expect(reader.block(slot(100))).rejects.toThrow(ReadRefused);
+    chain.lacking.clear();
+    await reader.block(slot(100));
+    await reader.block(slot(100));
+    expect(chain.count('getBlock')).toBe(2);
+  });
+});

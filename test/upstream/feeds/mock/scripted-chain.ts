@@ -1,0 +1,63 @@
+import { createLogger, type Logger } from '../../../../src/base/log.ts';
+import type { Answer, Call, Source } from '../../../../src/protocol/call.ts';
+import { ChainReader } from '../../../../src/upstream/feeds/chain-reader.ts';
+import { type FeedLimits, feedLimits } from '../../../../src/upstream/feeds/limits.ts';
+
+const HASH = '11111111111111111111111111111111';
+
+/** A pool of nodes that answer with an empty block for every slot up to a tip, but for slots without one. */
+export class ScriptedChain implements Source {
+  tip: number;
+  /** Slots that hold no block. */
+  readonly skipped = new Set<number>();
+  /** Slots that getBlocks names and getBlock does not know. */
+  readonly lacking = new Set<number>();
+  /** Answers are withheld while it is set. */
+  gate: Promise<void> | null = null;
+  readonly asked: string[] = [];
+  readonly logged: string[] = [];
+  readonly log: Logger = createLogger('debug', (line) => this.logged.push(line));
+  readonly limits: FeedLimits;
+
+  constructor(tip: number, limits: Partial<FeedLimits> = {}) {
+    this.tip = tip;
+    this.limits = { ...feedLimits, ...limits };
+  }
+
+  reader(): ChainReader {
+    return new ChainReader({ network: 'devnet', pool: this, limits: this.limits, log: this.log });
+  }
+
+  count(method: string): number {
+    return this.asked.filter((question) => question.startsWith(`${method} `)).length;
+  }
+
+  async ask({ method, params }: Call): Promise<Answer> {
+    const text = params?.toString() ?? '[]';
+    this.asked.push(`${method} ${text}`);
+    await this.gate;
+    const [first = 0, second = 0] = JSON.parse(text) as number[];
+    if (method === 'getSlot') return this.#answer(this.tip);
+    if (method === 'getBlocks') return this.#answer(this.#slots(first, second));
+    if (this.lacking.has(first)) return { ...this.#answer({ code: -32004 }), errorCode: -32004 };
+    return this.#answer(this.#block(first));
+  }
+
+  #answer(value: unknown): Answer {
+    return { body: Buffer.from(JSON.stringify(value)), errorCode: 0 };
+  }
+
+  #slots(from: number, to: number): number[] {
+    const slots: number[] = [];
+    for (let slot = from; slot <= Math.min(to, this.tip); slot++)
+      if (!this.skipped.has(slot)) slots.push(slot);
+    return slots;
+  }
+
+  #block(slot: number): unknown {
+    let parentSlot = slot - 1;
+    while (this.skipped.has(parentSlot)) parentSlot--;
+    const place = { blockHeight: slot, blockTime: 1_700_000_000, parentSlot };
+    return { ...place, blockhash: HASH, previousBlockhash: HASH, transactions: [], rewards: [] };
+  }
+}
