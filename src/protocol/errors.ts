@@ -197,7 +197,7 @@ export const failures = {
     rpc: -32053,
     grpc: 8,
     close: 1008,
-    text: 'This key has as many connections open as its plan allows: close one first',
+    text: 'The plan of this key allows no more connections: close one, or ask for a larger plan',
     limits: true,
   },
   SUBSCRIPTION_LIMIT: {
@@ -223,7 +223,7 @@ export const failures = {
     rpc: -32061,
     grpc: 8,
     close: 1013,
-    text: 'The client reads more slowly than messages come: read faster or subscribe to less',
+    text: 'The client reads more slowly than messages come: read faster, subscribe to less',
   },
   IDLE: {
     owner: 'client',

@@ -54,7 +54,7 @@ describe('a key that ends', () => {
     for (const client of clients) {
       expect(await client.closed).toEqual({
         code: 1008,
-        reason: 'The API key is invalid, inactive or expired',
+        reason: 'INVALID_KEY: The API key is invalid, inactive or expired',
       });
     }
     expect(performance.now() - before).toBeLessThan(1_000);
@@ -108,7 +108,7 @@ describe('a client that does not read', () => {
     const { code, reason } = closeOf(await untilTail(wire, 'bytes behind)'));
     expect(code).toBe(1013);
     expect(reason).toMatch(
-      /^The client reads more slowly than messages come: read faster or subscribe to less \(\d+ bytes behind\)$/,
+      /^LAGGING: The client reads more slowly than messages come: read faster, subscribe to less \(\d+ bytes behind\)$/,
     );
     wire.socket.destroy();
   });
@@ -182,7 +182,10 @@ describe('a client that goes quiet', () => {
     const wire = await door.shakenWire();
     const received = Buffer.from(await wire.ended(), 'latin1');
     expect(received.subarray(0, 2)).toEqual(Buffer.from([0x89, 0]));
-    expect(closeOf(wire.received)).toEqual({ code: 1001, reason: 'The client did not answer a ping' });
+    expect(closeOf(wire.received)).toEqual({
+      code: 1001,
+      reason: 'UNRESPONSIVE: The client did not answer a ping',
+    });
     await gone();
   });
 
@@ -198,7 +201,7 @@ describe('a client that goes quiet', () => {
     const client = await door.connect();
     expect(await client.closed).toEqual({
       code: 1000,
-      reason: 'Nothing came or went for too long: subscribe to something or send a ping',
+      reason: 'IDLE: Nothing came or went for too long: subscribe to something or send a ping',
     });
   });
 
@@ -292,7 +295,10 @@ describe('bytes that are no frame of a client', () => {
 
 describe('a message that is too large', () => {
   const limits = { wsMessageMaxBytes: 2_000 };
-  const tooLarge = { code: 1009, reason: 'The message is larger than this key may send' };
+  const tooLarge = {
+    code: 1009,
+    reason: expect.stringMatching(/^MESSAGE_TOO_LARGE: The message is larger than this key may send/),
+  };
 
   it('is refused by the limit of the plan, one byte above it', async () => {
     const client = await door.connect(door.createKey(limits));
@@ -369,7 +375,7 @@ describe('draining', () => {
     await Promise.all(clients.map((client) => client.ask('slotSubscribe')));
     const drained = door.http.drain(10_000);
     const endings = await Promise.all(clients.map(({ closed }) => closed));
-    const told = { code: 1012, reason: 'This server is about to restart: connect again' };
+    const told = { code: 1012, reason: 'DRAINING: This server is about to restart: connect again' };
     expect(endings).toEqual(Array(20).fill(told));
     expect(await drained).toBe(true);
   });

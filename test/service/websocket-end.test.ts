@@ -19,7 +19,7 @@ it('SIGTERM closes WebSockets with 1012, and what they used stands in the store 
   for (let told = 0; told < 5; told++) await client.next(id);
   await client.result('getSlot');
   const stopped = service.stop();
-  expect(await client.ended).toMatchObject({ code: 1012, reason: failures.DRAINING.text });
+  expect(await client.ended).toMatchObject({ code: 1012, reason: `DRAINING: ${failures.DRAINING.text}` });
   expect(await stopped).toBe(0);
   const store = await openDatabase({ file: join(service.dataDir, 'solway.db') });
   const rows = await store.db.selectFrom('usage_minute').selectAll().execute();

@@ -4,6 +4,8 @@ import { closeReason, faultOf } from './errors.ts';
 
 /** Whoever keeps a socket. */
 export interface SocketKeeper {
+  /** How long a message may be. */
+  readonly messageMaxBytes: number;
   /** The close frame goes out next: whatever is to come before it must go now. */
   closing(): void;
 }
@@ -18,7 +20,8 @@ export class ClientSocket extends WebSocket {
   /** `ws` closes with a code and no reason when it found a fault in what came in. */
   override close(code?: number, reason?: string | Buffer): void {
     if (this.readyState === WebSocket.OPEN) this.keeper?.closing();
-    if (code !== undefined && reason === undefined) this.end(faultOf(code));
+    if (code !== undefined && reason === undefined)
+      this.end(faultOf(code, this.keeper?.messageMaxBytes ?? 0));
     else super.close(code, reason);
   }
 

@@ -66,6 +66,10 @@ export class Connection implements Peer, SocketKeeper {
     return this.#outbox.queuedBytes;
   }
 
+  get messageMaxBytes(): number {
+    return this.#session.limits.messageMaxBytes;
+  }
+
   get full(): boolean {
     return this.#outbox.isFull;
   }

@@ -9,7 +9,7 @@ const codes = [1000, 1001, 1002, 1003, 1007, 1008, 1009, 1011, 1012, 1013];
 describe('the end of a connection', () => {
   it.each(Object.keys(failures) as FailureCode[])('with %s fits into a close frame', (code) => {
     const reason = closeReason(new Failure(code));
-    expect(reason).toBe(failures[code].text);
+    expect(reason).toBe(`${code}: ${failures[code].text}`);
     expect(Buffer.byteLength(reason)).toBeLessThanOrEqual(123);
     expect(codes).toContain(failures[code].close);
   });
@@ -30,7 +30,15 @@ describe('the end of a connection', () => {
     [1009, 1009],
     [4000, 1002],
   ])('that ws proposes with %i has the row of %i', (proposed, sent) => {
-    expect(faultOf(proposed).row.close).toBe(sent);
+    expect(faultOf(proposed, 1_048_576).row.close).toBe(sent);
+  });
+
+  it('says how long a message may be', () => {
+    const reason = closeReason(faultOf(1009, 1_048_576));
+    expect(reason).toBe(
+      'MESSAGE_TOO_LARGE: The message is larger than this key may send (at most 1048576 bytes)',
+    );
+    expect(closeReason(faultOf(1008, 1_048_576))).not.toContain('1048576');
   });
 });
 

@@ -6,10 +6,14 @@ import { RpcError } from '../../protocol/rpc-error.ts';
 /** Most bytes of the reason in a close frame. Source: RFC 6455 §5.5. */
 export const CLOSE_REASON_MAX_BYTES = 123;
 
-/** What the client reads when its connection is closed: the row's text, and how far it was behind. ASCII. */
-export function closeReason({ row, facts }: Failure): string {
+/**
+ * What the client reads when its connection is closed: name and text of the row, then how far it was behind or how
+ * much it may send. ASCII.
+ */
+export function closeReason({ code, row, facts }: Failure): string {
   const behind = facts?.bytes === undefined ? '' : ` (${facts.bytes} bytes behind)`;
-  return `${row.text}${behind}`.slice(0, CLOSE_REASON_MAX_BYTES);
+  const limit = facts?.messageMaxBytes === undefined ? '' : ` (at most ${facts.messageMaxBytes} bytes)`;
+  return `${code}: ${row.text}${behind}${limit}`.slice(0, CLOSE_REASON_MAX_BYTES);
 }
 
 /** The raw JSON of the `error` member for a refusal. */
@@ -27,5 +31,13 @@ const faults: Readonly<Record<number, FailureCode>> = {
   1009: 'MESSAGE_TOO_LARGE',
 };
 
-/** The failure behind a fault in what came from the client. */
-export const faultOf = (code: number): Failure => new Failure(faults[code] ?? 'MALFORMED_FRAME');
+const TOO_LARGE = 1009;
+
+/**
+ * The failure behind a fault in what came from the client.
+ * @param messageMaxBytes - how long a message of this client may be.
+ */
+export function faultOf(code: number, messageMaxBytes: number): Failure {
+  const facts = code === TOO_LARGE ? { messageMaxBytes } : {};
+  return new Failure(faults[code] ?? 'MALFORMED_FRAME', { facts });
+}
