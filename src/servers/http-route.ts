@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { Failure } from '../protocol/errors.ts';
 
 /**
  * Answers one HTTP request. What it throws ends the request with a 500 and is logged.
@@ -13,6 +14,10 @@ export type HttpHandler = (
 
 /** What a server answers: path → verb → handler. Paths are compared whole, verbs in capitals. */
 export type HttpRoutes = ReadonlyMap<string, ReadonlyMap<string, HttpHandler>>;
+
+/** The refusal of a path that nobody answers; it names those that are. */
+export const noSuchPath = (routes: HttpRoutes): Failure =>
+  new Failure('NOT_FOUND', { facts: { paths: [...routes.keys()].join(', ') } });
 
 /** Joins the routes of several dialects. @throws Error when two of them claim one path. */
 export function joinRoutes(...parts: readonly HttpRoutes[]): HttpRoutes {

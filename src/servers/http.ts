@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../base/log.ts';
 import { Failure, type FailureCode } from '../protocol/errors.ts';
 import { refuse, refuseSocket } from './http-refuse.ts';
-import type { HttpHandler, HttpRoutes, HttpUpgrade } from './http-route.ts';
+import { type HttpHandler, type HttpRoutes, type HttpUpgrade, noSuchPath } from './http-route.ts';
 
 export type HttpOptions = Readonly<{
   /** Address to listen on. */
@@ -198,7 +198,7 @@ export class HttpServer {
     const { path, query } = splitUrl(request.url ?? '/');
     const verbs = this.#routes.get(path);
     if (verbs === undefined) {
-      refuse(request, response, new Failure('NOT_FOUND'));
+      refuse(request, response, noSuchPath(this.#routes));
       return;
     }
     const handler =
@@ -223,8 +223,9 @@ export class HttpServer {
     const { path, query } = splitUrl(request.url ?? '/');
     const upgrade = this.#upgrades.find((one) => one.path === path);
     if (upgrade === undefined || this.draining || !hasFitHost(request)) {
-      const code = this.draining ? 'DRAINING' : upgrade === undefined ? 'NOT_FOUND' : 'MALFORMED_HTTP';
-      refuseSocket(socket, new Failure(code));
+      const code = this.draining ? 'DRAINING' : 'MALFORMED_HTTP';
+      const isLost = !this.draining && upgrade === undefined;
+      refuseSocket(socket, isLost ? noSuchPath(this.#routes) : new Failure(code));
       return;
     }
     try {

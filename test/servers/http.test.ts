@@ -36,7 +36,11 @@ describe('the way to a handler', () => {
         404,
         {
           jsonrpc: '2.0',
-          error: { code: -32047, message: 'No such path', data: { code: 'NOT_FOUND' } },
+          error: {
+            code: -32047,
+            message: 'No such path',
+            data: { code: 'NOT_FOUND', paths: expect.any(String) },
+          },
           id: null,
         },
       ]);

@@ -79,11 +79,25 @@ describe('a handshake', () => {
   });
 
   it('that was meant as a plain request is told to upgrade', async () => {
-    const url = door.url(null).replace('ws:', 'http:');
+    const url = door.url(door.createKey({ wsConnectionsMax: 1 })).replace('ws:', 'http:');
     const response = await fetch(url);
     expect([response.status, response.headers.get('upgrade')]).toEqual([426, 'websocket']);
     expect(await response.json()).toMatchObject({ error: { data: { code: 'UPGRADE_REQUIRED' } } });
     expect((await fetch(url, { method: 'POST' })).status).toBe(405);
+    // It took no place of the key's.
+    expect((await fetch(url)).status).toBe(426);
+  });
+
+  it('that was meant as a plain request is told what keeps it from a connection', async () => {
+    for (const [key, status, code] of [
+      [null, 401, 'MISSING_KEY'],
+      ['nonsense', 403, 'INVALID_KEY'],
+      [door.createKey({ wsConnectionsMax: 0 }), 429, 'CONNECTION_LIMIT'],
+    ] as const) {
+      const response = await fetch(door.url(key).replace('ws:', 'http:'));
+      expect([response.status, response.headers.get('upgrade')]).toEqual([status, null]);
+      expect(await response.json()).toMatchObject({ error: { data: { code } } });
+    }
   });
 
   it('asks for no other protocol: such a request is answered as if it had not asked', async () => {
@@ -304,7 +318,7 @@ describe('a subscription', () => {
     door.feed.openings[0]?.listener.fail(new Failure('UPSTREAM_UNAVAILABLE'));
     expect(await client.closed).toEqual({
       code: 1013,
-      reason: 'The upstream service is temporarily unavailable',
+      reason: 'UPSTREAM_UNAVAILABLE: The upstream service is temporarily unavailable',
     });
   });
 });
@@ -470,7 +484,7 @@ describe('a batch', () => {
         item('getSlot', 2),
         item('rootSubscribe', 3),
         item('slotUnsubscribe', 4, [99]),
-        7,
+        { colour: 'red' },
       ]),
     );
     expect(await client.nextJson()).toMatchObject([

@@ -263,7 +263,11 @@ const MEDIA = refusal(
   '{"code":"UNSUPPORTED_MEDIA_TYPE"}',
 );
 const VERB = refusal(-32048, 'This path does not take that HTTP method', '{"code":"METHOD_NOT_ALLOWED"}');
-const PATH = refusal(-32047, 'No such path', '{"code":"NOT_FOUND"}');
+const PATH = refusal(
+  -32047,
+  'No such path',
+  '{"code":"NOT_FOUND","paths":"/v1/rpc, /v1/ws, /health, /ready"}',
+);
 const LARGE = refusal(
   -32044,
   'The request body is larger than this service accepts',

@@ -40,7 +40,13 @@ describe('the door for WebSockets', () => {
     expect(await refusalOf(unknown)).toEqual({ status: 403, code: 'INVALID_KEY' });
     const grpc = service.ready.keys.find(({ product }) => product === 'grpc')?.key ?? '';
     expect(await refusalOf(address(grpc))).toEqual({ status: 403, code: 'UNAUTHORIZED_PRODUCT' });
-    const plain = await fetch(address(service.key).replace('ws:', 'http:'));
+    const plainly = (url: string) => fetch(url.replace('ws:', 'http:'));
+    // Browsers hide why a handshake was refused; who asks plainly is told.
+    expect((await plainly(unknown)).status).toBe(403);
+    expect(await (await plainly(service.ready.wsUrl)).json()).toMatchObject({
+      error: { data: { code: 'MISSING_KEY' } },
+    });
+    const plain = await plainly(address(service.key));
     expect(plain.status).toBe(426);
     expect(await plain.json()).toMatchObject({ error: { data: { code: 'UPGRADE_REQUIRED' } } });
   });
@@ -139,7 +145,7 @@ describe('a key that is revoked', () => {
     expect((await solway('revoke', key.id)).code).toBe(0);
     const revokedAt = performance.now();
     const { code, reason, at } = await client.ended;
-    expect([code, reason]).toEqual([1008, failures.INVALID_KEY.text]);
+    expect([code, reason]).toEqual([1008, `INVALID_KEY: ${failures.INVALID_KEY.text}`]);
     expect(at - revokedAt).toBeLessThan(1_000);
     expect(await refusalOf(address(secret))).toEqual({ status: 403, code: 'INVALID_KEY' });
     expect(await other.result('getHealth')).toBe('ok');

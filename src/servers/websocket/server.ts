@@ -9,7 +9,7 @@ import { outboxDefaults } from '../../streams/outbox.ts';
 import type { Session, StreamDoor } from '../../streams/session.ts';
 import { credentialOf } from '../credential.ts';
 import { refuse, refuseSocket } from '../http-refuse.ts';
-import type { HttpRoutes, HttpUpgrade } from '../http-route.ts';
+import type { HttpHandler, HttpRoutes, HttpUpgrade } from '../http-route.ts';
 import { CallPlaces } from './call-places.ts';
 import { ClientSocket } from './client-socket.ts';
 import { Connection, type ConnectionOptions, type ConnectionSurroundings } from './connection.ts';
@@ -89,17 +89,11 @@ export class WebSocketDialect implements HttpUpgrade {
   /** What plain requests get on the path. */
   get routes(): HttpRoutes {
     const { upgrade } = upgradeHeaders;
-    return new Map([
-      [
-        this.path,
-        new Map([
-          [
-            'GET',
-            (request, response) => refuse(request, response, new Failure('UPGRADE_REQUIRED'), { upgrade }),
-          ],
-        ]),
-      ],
-    ]);
+    const get: HttpHandler = (request, response, query) => {
+      const failure = this.#explain(request, query);
+      refuse(request, response, failure, failure.code === 'UPGRADE_REQUIRED' ? { upgrade } : {});
+    };
+    return new Map([[this.path, new Map([['GET', get]])]]);
   }
 
   accept(request: IncomingMessage, socket: Socket, head: Buffer, query: string): void {
@@ -122,6 +116,20 @@ export class WebSocketDialect implements HttpUpgrade {
 
   drain(graceMs: number): Promise<boolean> {
     return this.#connections.drain(graceMs);
+  }
+
+  /**
+   * What would keep this caller from a connection, were it one: browsers do not show why a handshake was refused, so
+   * that a plain request has to. UPGRADE_REQUIRED when nothing else.
+   */
+  #explain(request: IncomingMessage, query: string): Failure {
+    try {
+      this.#door.connect(credentialOf(request, query), 'rpc', this.#options.network, () => {}).close();
+      return new Failure('UPGRADE_REQUIRED');
+    } catch (thrown) {
+      if (thrown instanceof Failure) return thrown;
+      throw thrown;
+    }
   }
 
   /** @returns null when the client was gone already. */
