@@ -1,7 +1,7 @@
 import { inChange, nextVersion, writeAudit } from './database/change.ts';
 import type { KeyTable } from './database/schema.ts';
 import { auditEntry, KeyRefusedError, type KeyRegister, requireKey } from './key-register.ts';
-import { type KeyView, viewKey } from './key-view.ts';
+import { type KeyView, type VisibleState, viewKey } from './key-view.ts';
 
 type Change = Partial<Pick<KeyTable, 'state' | 'expires_at'>>;
 
@@ -29,8 +29,17 @@ function changeKey(
   });
 }
 
-function refuse(row: KeyTable, what: string, remedy: string): never {
-  throw new KeyRefusedError('wrong-state', `key ${row.id} cannot be ${what}: it is ${row.state}, ${remedy}`);
+function refuse(
+  { id, state }: Pick<KeyTable, 'id'> & { state: VisibleState },
+  what: string,
+  remedy: string,
+): never {
+  throw new KeyRefusedError('wrong-state', `key ${id} cannot be ${what}: it is ${state}, ${remedy}`);
+}
+
+/** A key whose time has passed cannot be stopped, nor work again, whatever state is stored. */
+function refuseExpired({ id, expires_at: end }: KeyTable, now: number, what: string): void {
+  if (end !== null && end <= now) refuse({ id, state: 'expired' }, what, 'which is final: create a new key');
 }
 
 /** Ends a key for ever. Revoking a revoked key changes nothing. @throws KeyRefusedError not-found */
@@ -45,6 +54,7 @@ export function disableKey(register: KeyRegister, id: string): Promise<KeyView> 
   return changeKey(register, id, 'key.disable', (row) => {
     if (row.state === 'disabled') return null;
     if (row.state === 'revoked') refuse(row, 'disabled', 'which is final');
+    refuseExpired(row, register.now(), 'disabled');
     return { state: 'disabled' };
   });
 }
@@ -52,8 +62,9 @@ export function disableKey(register: KeyRegister, id: string): Promise<KeyView> 
 /** Lets a disabled key work again; one that was being replaced goes on being so. @throws KeyRefusedError */
 export function enableKey(register: KeyRegister, id: string): Promise<KeyView> {
   return changeKey(register, id, 'key.enable', (row) => {
-    if (row.state === 'active' || row.state === 'rotating') return null;
     if (row.state === 'revoked') refuse(row, 'enabled', 'which is final: create a new key');
+    refuseExpired(row, register.now(), 'enabled');
+    if (row.state === 'active' || row.state === 'rotating') return null;
     return { state: row.replaced_by === null ? 'active' : 'rotating' };
   });
 }

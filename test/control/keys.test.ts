@@ -200,6 +200,21 @@ describeOnBothStores('the state of a key', ({ open }) => {
     await expect(cutOverlap(register, key.id)).rejects.toThrow('only a key that is being replaced can be');
   });
 
+  it('is final once the time of the key has passed, be it disabled or not', async () => {
+    const store = await open();
+    const register = await registerOn(store);
+    const expiresAt = register.now() + HOUR;
+    const { key } = await createKey(register, { product: 'rpc', name: 'x', expiresAt });
+    const stopped = await createKey(register, { product: 'rpc', name: 'y', expiresAt });
+    await disableKey(register, stopped.key.id);
+    const later = { ...register, now: () => expiresAt };
+    await expect(disableKey(later, key.id)).rejects.toThrow('cannot be disabled: it is expired');
+    for (const { id } of [key, stopped.key]) {
+      await expect(enableKey(later, id)).rejects.toThrow('cannot be enabled: it is expired, which is final');
+    }
+    expect(await revokeKey(later, key.id)).toMatchObject({ state: 'revoked' });
+  });
+
   it('is written to the audit log once per change, in order, without a secret', async () => {
     const store = await open();
     const register = await registerOn(store);
