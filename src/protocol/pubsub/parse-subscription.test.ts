@@ -96,7 +96,7 @@ describe('a subscription is read with every default filled in', () => {
     ],
     [
       'transaction',
-      `[{"vote":false,"failed":true,"signature":"${SIGNATURE}","accountInclude":["${KEY}"],"accountExclude":["${SYSTEM}"],"accountRequired":null,"tokenAccounts":"balanceChanged","x":1},{"transactionDetails":"signatures","commitment":"processed"}]`,
+      `[{"vote":false,"failed":true,"signature":"${SIGNATURE}","accountInclude":["${KEY}"],"accountExclude":["${SYSTEM}"],"accountRequired":null,"tokenAccounts":"balanceChanged"},{"transactionDetails":"signatures","commitment":"processed"}]`,
       {
         dialect: 'helius',
         filter: {
@@ -210,6 +210,11 @@ describe('a subscription is refused with -32602', () => {
       'transaction',
       `[{"accounts":{},"accountInclude":["${KEY}"]}]`,
       'Invalid params: unknown field `accountInclude`, expected one of `vote`, `failed`, `signature`, `accounts`.',
+    ],
+    [
+      'transaction',
+      `[{"acountInclude":["${KEY}"]},${V0}]`,
+      'Invalid params: unknown field `acountInclude`, expected one of `vote`, `failed`, `signature`, `accountInclude`, `accountExclude`, `accountRequired`, `tokenAccounts`.',
     ],
     [
       'transaction',

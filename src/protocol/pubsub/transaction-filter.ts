@@ -49,8 +49,24 @@ const commonMembers = (filter: JsonObject) => ({
   signature: memberOf(filter, 'signature', readString),
 });
 
-/** `{vote, failed, signature, accountInclude, accountExclude, accountRequired, tokenAccounts}`. */
+/** @throws RpcError -32602: a mistyped member would be a filter that lets everything through. */
+function refuseUnknown(filter: JsonObject, known: readonly string[]): void {
+  const unknown = Object.keys(filter).find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  const names = known.map((name) => `\`${name}\``).join(', ');
+  throw serdeFault(`unknown field \`${unknown}\`, expected one of ${names}`);
+}
+
+const COMMON_MEMBERS: readonly string[] = ['vote', 'failed', 'signature'];
+const FLAT_MEMBERS: readonly string[] = [
+  ...COMMON_MEMBERS,
+  ...['accountInclude', 'accountExclude', 'accountRequired', 'tokenAccounts'],
+];
+const NESTED_MEMBERS: readonly string[] = [...COMMON_MEMBERS, 'accounts'];
+
+/** `{vote, failed, signature, accountInclude, accountExclude, accountRequired, tokenAccounts}`; no other member. */
 function readFlat(filter: JsonObject): UnverifiedFilter {
+  refuseUnknown(filter, FLAT_MEMBERS);
   const list = (name: string): List => ({ name, texts: memberOf(filter, name, readStrings) ?? [] });
   return {
     ...commonMembers(filter),
@@ -62,15 +78,9 @@ function readFlat(filter: JsonObject): UnverifiedFilter {
   };
 }
 
-const NESTED_MEMBERS: readonly string[] = ['vote', 'failed', 'signature', 'accounts'];
-
 /** `{vote, failed, signature, accounts: {include, exclude, required}}`; no other member. */
 function readNested(filter: JsonObject, given: JsonValue): UnverifiedFilter {
-  const unknown = Object.keys(filter).find((name) => !NESTED_MEMBERS.includes(name));
-  if (unknown !== undefined) {
-    const known = NESTED_MEMBERS.map((name) => `\`${name}\``).join(', ');
-    throw serdeFault(`unknown field \`${unknown}\`, expected one of ${known}`);
-  }
+  refuseUnknown(filter, NESTED_MEMBERS);
   const accounts = readObject(given, 'TransactionSubscribeFilterAccounts');
   const list = (name: string): List => {
     const value = member(accounts, name);
