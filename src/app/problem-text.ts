@@ -93,7 +93,11 @@ function cleanMessage(error: unknown): string {
  * What kept the embedded ledger from running alone, in its own words: they name the file, the folder or the port
  * that `solway localnet` was given, where `problemText` speaks of fields of the configuration.
  */
-export const ledgerProblemText = (error: unknown): string => cleanMessage(error);
+export function ledgerProblemText(error: unknown): string {
+  const { code, syscall, path } = error as NodeJS.ErrnoException;
+  if (code === 'EEXIST' && syscall === 'mkdir') return `${path} is no folder: name another with --ledger`;
+  return cleanMessage(error);
+}
 
 /**
  * What went wrong in words for the operator, with what to do about it. Our own errors say it themselves;

@@ -37,7 +37,9 @@ export class LedgerInUseError extends Error {
   readonly holderIsOrphan: boolean;
 
   constructor(dir: string, pid: number, holderIsOrphan: boolean) {
-    super(`the ledger directory ${dir} is in use by process ${pid}`);
+    super(
+      `the ledger directory ${dir} is in use by process ${pid}: end it, or name another folder with --ledger or --data-dir`,
+    );
     this.name = 'LedgerInUseError';
     this.pid = pid;
     this.holderIsOrphan = holderIsOrphan;

@@ -156,8 +156,18 @@ describe('a new ledger', () => {
     const { code, out, err } = await runSolway(folder, args);
     expect([code, out]).toEqual([1, '']);
     expect(err.trim().split('\n').at(-1)).toBe(
-      `solway: the ledger directory ${ledger} is in use by process ${first.program.process.pid}`,
+      `solway: the ledger directory ${ledger} is in use by process ${first.program.process.pid}: end it, or name another folder with --ledger or --data-dir`,
     );
+  });
+
+  it('is refused where a file stands, in a clear sentence', async () => {
+    const file = join(folder, 'a-file');
+    writeFileSync(file, '');
+    const { code, err } = await runSolway(folder, ['localnet', '--ledger', file, '--rpc-port', '0']);
+    expect([code, err.trim().split('\n').at(-1)]).toEqual([
+      1,
+      `solway: ${file} is no folder: name another with --ledger`,
+    ]);
   });
 
   it('goes on at the next start, and begins again with --reset', async () => {
