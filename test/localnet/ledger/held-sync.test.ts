@@ -17,7 +17,7 @@ afterEach(() => rmSync(dir, { recursive: true, force: true }));
  * @returns what lets them go.
  */
 function holdThreads(): () => void {
-  const threads = Number(process.env['UV_THREADPOOL_SIZE'] ?? 4);
+  const threads = Number(process.env.UV_THREADPOOL_SIZE ?? 4);
   const pipes = Array.from({ length: threads }, (_, n) => join(dir, `pipe-${n}`));
   execFileSync('mkfifo', pipes);
   for (const pipe of pipes) open(pipe, 'r', (_error, fd) => closeSync(fd));
