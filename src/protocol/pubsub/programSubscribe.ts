@@ -14,8 +14,8 @@ export function parseProgramSubscribe(params: JsonValue | undefined): Subscripti
   const text = at(list, 0, readString);
   const config = configObject(list[1], 'RpcProgramAccountsConfig');
   const unverified = optional(member(config, 'filters'), readFilters) ?? [];
-  optional(member(config, 'withContext'), readBoolean);
   optional(member(config, 'sortResults'), readBoolean);
+  optional(member(config, 'withContext'), readBoolean);
   const { commitment, encoding } = accountConfigOf(config);
   const filters = verifyFilters(unverified);
   const program = readSubscribedAddress(text);

@@ -25,8 +25,8 @@ export function parseGetProgramAccounts(params: JsonValue | undefined): GetProgr
   const text = at(list, 0, readString);
   const object = configObject(list[1], 'RpcProgramAccountsConfig');
   const filters = optional(member(object, 'filters'), readFilters) ?? [];
-  const withContext = optional(member(object, 'withContext'), readBoolean) ?? false;
   const sortResults = optional(member(object, 'sortResults'), readBoolean) ?? true;
+  const withContext = optional(member(object, 'withContext'), readBoolean) ?? false;
   const config = accountConfigOf(object);
   return {
     program: readAddress(text),

@@ -33,9 +33,9 @@ export function parseGetSignaturesForAddress(params: JsonValue | undefined): Get
   const text = at(list, 0, readString);
   const config = configObject(list[1], 'RpcSignaturesForAddressConfig');
   const before = optional(member(config, 'before'), readString);
-  const until = optional(member(config, 'until'), readString);
   const limit = optional(member(config, 'limit'), readUsize) ?? BigInt(SIGNATURES_MAX);
   const context = contextOf(config);
+  const until = optional(member(config, 'until'), readString);
   const address = readAddress(text);
   const cursors = {
     before: before === null ? null : readSignature(before),

@@ -39,9 +39,9 @@ export type GetVoteAccountsResult = Readonly<{
 /** `{votePubkey, keepUnstakedDelinquents, delinquentSlotDistance, commitment}`. */
 export function parseGetVoteAccounts(params: JsonValue | undefined): GetVoteAccountsParams {
   const config = configObject(positional(params, 0, 1)[0], 'RpcGetVoteAccountsConfig');
-  const votePubkey = optional(member(config, 'votePubkey'), readString);
-  const keep = optional(member(config, 'keepUnstakedDelinquents'), readBoolean);
   const distance = optional(member(config, 'delinquentSlotDistance'), readU64);
+  const keep = optional(member(config, 'keepUnstakedDelinquents'), readBoolean);
+  const votePubkey = optional(member(config, 'votePubkey'), readString);
   return {
     votePubkey: votePubkey === null ? null : readAddress(votePubkey),
     keepUnstakedDelinquents: keep ?? false,

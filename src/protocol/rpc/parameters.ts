@@ -25,6 +25,8 @@ import {
  * Reading the parameters of a JSON-RPC method with Agave's rules and words. A method's parser first takes the
  * positional values (`positional`, `exactly` or `noParameters`), then reads every value (`serde.ts`), and only
  * then looks at what the texts mean (`readAddress` …): a bad config wins over a bad address, as in Agave.
+ * The members of a config are read in the order of their names, as serde_json keeps them: of several wrong ones
+ * the first is named.
  * Sources: jsonrpc_core 18 `params.rs`, jsonrpc_derive `to_delegate.rs`, Agave rpc/src/rpc.rs;
  * reference §1.0 and §2.3.
  */
@@ -186,8 +188,8 @@ export type AccountConfig = ContextConfig &
 
 /** The members of an account config within a larger one. */
 export const accountConfigOf = (config: JsonObject): AccountConfig => ({
-  encoding: optional(member(config, 'encoding'), (value) => readVariant(value, accountEncodings)),
   dataSlice: optional(member(config, 'dataSlice'), readDataSlice),
+  encoding: optional(member(config, 'encoding'), (value) => readVariant(value, accountEncodings)),
   ...contextOf(config),
 });
 

@@ -37,13 +37,13 @@ export function parseSendTransaction(params: JsonValue | undefined): SendTransac
   const data = at(list, 0, readString);
   const config =
     optional(list[1], (value) => readPlainStruct(value, 'RpcSendTransactionConfig', FIELDS)) ?? {};
-  const skipPreflight = readFlag(config, 'skipPreflight');
-  const commitment = optional(member(config, 'preflightCommitment'), (name) =>
-    readVariant(name, commitments),
-  );
   const encoding = readEncoding(member(config, 'encoding'));
   const maxRetries = optional(member(config, 'maxRetries'), readUsize);
   const minContextSlot = optional(member(config, 'minContextSlot'), readU64);
+  const commitment = optional(member(config, 'preflightCommitment'), (name) =>
+    readVariant(name, commitments),
+  );
+  const skipPreflight = readFlag(config, 'skipPreflight');
   return {
     data,
     encoding: wireEncoding(encoding),

@@ -40,13 +40,14 @@ export function parseSimulateTransaction(params: JsonValue | undefined): Simulat
   const list = positional(params, 1, 2);
   const data = at(list, 0, readString);
   const config = configObject(list[1], 'RpcSimulateTransactionConfig');
-  const flags = {
-    sigVerify: readFlag(config, 'sigVerify'),
-    replaceRecentBlockhash: readFlag(config, 'replaceRecentBlockhash'),
-    innerInstructions: readFlag(config, 'innerInstructions'),
-  };
-  const encoding = readEncoding(member(config, 'encoding'));
   const accounts = optional(member(config, 'accounts'), readAccounts);
+  const encoding = readEncoding(member(config, 'encoding'));
+  const innerInstructions = readFlag(config, 'innerInstructions');
   const context = contextOf(config);
+  const flags = {
+    innerInstructions,
+    replaceRecentBlockhash: readFlag(config, 'replaceRecentBlockhash'),
+    sigVerify: readFlag(config, 'sigVerify'),
+  };
   return { data, encoding: wireEncoding(encoding), ...flags, accounts, config: context };
 }
