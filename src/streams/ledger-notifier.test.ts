@@ -363,23 +363,61 @@ describe('the course of slots', () => {
 });
 
 describe('the limits', () => {
-  it('forget the oldest slot when too many are held', () => {
-    const { story, hear } = stage({ slotsMax: 2 });
-    const heard = hear(logs('finalized'));
-    for (const at of [1, 2, 3]) play(story, at);
+  it('fail those who are owed something of a slot that is let go, and nobody else', () => {
+    const forgotten: unknown[] = [];
+    const { notifier, story, hear } = stage({
+      slotsMax: 2,
+      onForgotten: (slot, failed) => forgotten.push([Number(slot), ...failed]),
+    });
+    const failing = () => {
+      const heard = Object.assign(new Heard(), { failures: [] as string[] });
+      heard.fail = ({ code }) => heard.failures.push(code);
+      return heard;
+    };
+    const [owed, other] = [failing(), failing()];
+    const end = notifier.add(logs('finalized'), owed);
+    notifier.add(accountOf(2, 'finalized'), other);
+    const confirmed = hear(logs('confirmed'));
+    for (const at of [1, 2, 3]) {
+      play(story, at);
+      story.confirmed(at);
+    }
+    expect([owed.failures, other.failures]).toEqual([['UPSTREAM_UNAVAILABLE'], ['UPSTREAM_UNAVAILABLE']]);
+    expect(forgotten).toEqual([[1, 'finalized']]);
+    end();
     story.rooted(3);
-    expect(heard.slots).toEqual([2, 3]);
+    const later = hear(logs('finalized'));
+    play(story, 4);
+    story.rooted(4);
+    expect(owed.texts).toEqual([]);
+    expect(confirmed.slots).toEqual([1, 2, 3, 4]);
+    expect(later.slots).toEqual([4]);
   });
 
-  it('forget the oldest slot when too much is held, and count what is let go', () => {
-    const { story, hear } = stage({ heldMax: 4 });
-    const heard = hear(logs('finalized'));
-    hear(accountOf(1, 'finalized'));
+  it('fail nobody for a slot in which nothing is for them', () => {
+    const { story, hear } = stage({ slotsMax: 2, keepUnwanted: true });
+    const heard = hear(accountOf(2, 'finalized'));
     for (const at of [1, 2, 3]) play(story, at);
+    story.account(3, 2, {});
     story.rooted(3);
+    expect(heard.slots).toEqual([3]);
+  });
+
+  it('let the oldest slot go when too much is held, and count what is let go', () => {
+    const forgotten: number[] = [];
+    const { notifier, story } = stage({ heldMax: 4, onForgotten: (slot) => forgotten.push(Number(slot)) });
+    const listen = () => {
+      for (const subscription of [logs('finalized'), accountOf(1, 'finalized')]) {
+        notifier.add(subscription, { notify: () => {}, fail: () => {} });
+      }
+    };
+    listen();
+    for (const at of [1, 2, 3]) play(story, at);
+    expect(forgotten).toEqual([1]);
+    story.rooted(3);
+    listen();
     for (const at of [4, 5]) play(story, at);
-    story.rooted(5);
-    expect(heard.slots).toEqual([2, 3, 4, 5]);
+    expect(forgotten).toEqual([1]);
   });
 
   it('hold nothing that nobody wants', () => {

@@ -2,6 +2,7 @@ import type { AccountLookup } from '../ledger/parsed/account/parsed-account.ts';
 import type { Signature } from '../ledger/signature.ts';
 import type { Slot } from '../ledger/units.ts';
 import type { Commitment } from '../protocol/commitment.ts';
+import { Failure } from '../protocol/errors.ts';
 import type { Subscription, SubscriptionKind } from '../protocol/subscriptions.ts';
 import type { FeedListener } from './feed.ts';
 import type { LedgerEvent } from './ledger-event.ts';
@@ -27,6 +28,8 @@ export type LedgerNotifierOptions = HeldSlotsOptions &
     intraSlot: boolean;
     /** Keeps what nobody wants yet, so that a subscription hears of slots that had begun before it. */
     keepUnwanted: boolean;
+    /** More is held than may be: a slot was let go, and whoever was owed something of it was failed. */
+    onForgotten: (slot: Slot, failed: readonly Commitment[]) => void;
   }>;
 
 export const ledgerNotifierDefaults: LedgerNotifierOptions = {
@@ -34,6 +37,7 @@ export const ledgerNotifierDefaults: LedgerNotifierOptions = {
   statusOf: () => null,
   intraSlot: false,
   keepUnwanted: false,
+  onForgotten: () => {},
   slotsMax: 512,
   heldMax: 1_000_000,
 };
@@ -52,7 +56,8 @@ const ascending: readonly ReachedLevel[] = [levels.processed, levels.confirmed, 
  * Turns what a ledger tells into the notifications of every kind of subscription, as Agave fires them. A slot's
  * events are held until its commitment is told; `confirmed` and `finalized` then tell every slot up to the named
  * one, each once, oldest first, also where Agave skips some because its root jumps. What happened in a slot
- * that dies or is left by the chain is not told at the commitments it never had.
+ * that dies or is left by the chain is not told at the commitments it never had. Where a limit lets a slot go
+ * before it is over, the subscriptions at each commitment that are owed something of it fail, and are over.
  *
  * Sources: Agave rpc/src/rpc_subscriptions.rs; reference solana-json-rpc.md §3.2 and, for `transaction`, §3.3.
  */
@@ -60,7 +65,7 @@ export class LedgerNotifier {
   readonly #options: LedgerNotifierOptions;
   readonly #slots: HeldSlots;
   readonly #slotWatchers = new SlotWatchers();
-  readonly #watchers: Readonly<Record<Commitment, CommitmentWatchers>> = {
+  readonly #watchers: Record<Commitment, CommitmentWatchers> = {
     processed: new CommitmentWatchers(),
     confirmed: new CommitmentWatchers(),
     finalized: new CommitmentWatchers(),
@@ -68,7 +73,7 @@ export class LedgerNotifier {
 
   constructor(options: Partial<LedgerNotifierOptions> = {}) {
     this.#options = { ...ledgerNotifierDefaults, ...options };
-    this.#slots = new HeldSlots(this.#options);
+    this.#slots = new HeldSlots(this.#options, (held) => this.#fail(held));
   }
 
   /**
@@ -130,6 +135,20 @@ export class LedgerNotifier {
 
   #at(level: ReachedLevel): CommitmentWatchers {
     return this.#watchers[commitmentAt[level]];
+  }
+
+  /** A slot is let go that not everybody has been told of. */
+  #fail(held: HeldSlot): void {
+    const told = this.#options.intraSlot ? Math.max(held.reached, levels.processed) : held.reached;
+    const owed = ascending.filter((level) => level > told && this.#at(level).isOwed(held));
+    if (owed.length === 0) return;
+    const commitments = owed.map((level) => commitmentAt[level]);
+    this.#options.onForgotten(held.slot, commitments);
+    for (const commitment of commitments) {
+      const watchers = this.#watchers[commitment];
+      this.#watchers[commitment] = new CommitmentWatchers();
+      watchers.failAll(new Failure('UPSTREAM_UNAVAILABLE'));
+    }
   }
 
   #create({ slot, parent }: EventOf<'created'>): void {

@@ -38,6 +38,8 @@ export function followLedger(
     statusOf: (signature) => node.recentStatus(signature),
     // A subscription also hears of slots that had begun, or were not rooted, when it came.
     keepUnwanted: true,
+    onForgotten: (slot, failed) =>
+      log.warn({ slot: Number(slot), failed }, 'more waits to be told of the ledger than is held'),
   });
   const stop = node.follow((event) => {
     try {

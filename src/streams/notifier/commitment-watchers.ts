@@ -1,7 +1,9 @@
+import type { Failure } from '../../protocol/errors.ts';
 import type { Subscription } from '../../protocol/subscriptions.ts';
 import type { FeedListener } from '../feed.ts';
 import { AccountWatchers } from './account-watchers.ts';
 import { BlockWatchers } from './block-watchers.ts';
+import type { HeldSlot } from './held-slot.ts';
 import { LogsWatchers } from './logs-watchers.ts';
 import { ProgramWatchers } from './program-watchers.ts';
 import { SignatureWatchers } from './signature-watchers.ts';
@@ -19,8 +21,38 @@ export class CommitmentWatchers {
   readonly signature = new SignatureWatchers();
   readonly transaction = new TransactionWatchers();
   readonly block = new BlockWatchers();
+  readonly #listening = new Set<Readonly<{ listener: FeedListener }>>();
 
   add(subscription: CommittedSubscription, listener: FeedListener): () => void {
+    const listening = { listener };
+    this.#listening.add(listening);
+    const end = this.#watch(subscription, {
+      notify: (result, last) => {
+        if (last) this.#listening.delete(listening);
+        listener.notify(result, last);
+      },
+      fail: (failure) => listener.fail(failure),
+    });
+    return () => {
+      this.#listening.delete(listening);
+      end();
+    };
+  }
+
+  /** Whether somebody here is owed something of a slot. */
+  isOwed(held: HeldSlot): boolean {
+    if (!this.block.isEmpty && (held.block !== null || held.expectsBlock)) return true;
+    for (const told of held.accounts.values()) if (this.wantsAccount(told)) return true;
+    return held.transactions.some((told) => this.wantsTransaction(told));
+  }
+
+  /** Tells everybody that nothing more comes. */
+  failAll(failure: Failure): void {
+    for (const { listener } of this.#listening) listener.fail(failure);
+    this.#listening.clear();
+  }
+
+  #watch(subscription: CommittedSubscription, listener: FeedListener): () => void {
     switch (subscription.kind) {
       case 'account':
         return this.account.add(subscription, listener);

@@ -2,9 +2,9 @@ import type { Slot } from '../../ledger/units.ts';
 import { HeldSlot, type Level, levels } from './held-slot.ts';
 
 export type HeldSlotsOptions = Readonly<{
-  /** Slots held between their creation and their root; beyond it the oldest is forgotten. */
+  /** Slots held between their creation and their root; beyond it the oldest is let go, and told. */
   slotsMax: number;
-  /** Accounts and transactions held in all slots; beyond it the oldest slot is forgotten. */
+  /** Accounts and transactions held in all slots; beyond it the oldest slot is let go, and told. */
   heldMax: number;
 }>;
 
@@ -13,11 +13,14 @@ const bySlot = (a: HeldSlot, b: HeldSlot): number => (a.slot < b.slot ? -1 : a.s
 /** The slots between their creation and their root, with the links to their parents. */
 export class HeldSlots {
   readonly #options: HeldSlotsOptions;
+  readonly #onForgotten: (held: HeldSlot) => void;
   readonly #slots = new Map<Slot, HeldSlot>();
   #held = 0;
 
-  constructor(options: HeldSlotsOptions) {
+  /** @param onForgotten - called with a slot that is let go before it is over. */
+  constructor(options: HeldSlotsOptions, onForgotten: (held: HeldSlot) => void) {
     this.#options = options;
+    this.#onForgotten = onForgotten;
   }
 
   get(slot: Slot): HeldSlot | undefined {
@@ -85,6 +88,8 @@ export class HeldSlots {
     for (const held of this.#slots.values()) {
       if (held !== spared && (oldest === null || held.slot < oldest.slot)) oldest = held;
     }
-    if (oldest !== null) this.forget(oldest.slot);
+    if (oldest === null) return;
+    this.forget(oldest.slot);
+    this.#onForgotten(oldest);
   }
 }
