@@ -84,12 +84,14 @@ export function openPreferred(
     fail: (failure) => listener.fail(failure),
   };
   return openWith(preferred, subscription, judged, {
-    opened: () => preferred.position(),
+    // Before the first slot that it tells, the nodes say where the chain is.
+    opened: () => preferred.position() ?? pubsub.position(),
     left: () => preferred.position(),
     takeOver(opened, from) {
       onTakeOver();
-      // Opened before any slot was told: then what was told last is as far back as anything is missing.
-      return pubsub.takeOver(subscription, listener, { continuity, opened: opened ?? from, from });
+      // It was not open yet, or told no slot since: then either is as far back as anything is missing.
+      const begun = opened ?? from ?? pubsub.position();
+      return pubsub.takeOver(subscription, listener, { continuity, opened: begun, from: from ?? begun });
     },
   });
 }

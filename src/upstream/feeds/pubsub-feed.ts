@@ -39,6 +39,11 @@ export class PubsubFeed {
     return this.#around.nodes.any;
   }
 
+  /** About how far the network is; null while unknown. */
+  position(): SlotInfo | null {
+    return this.#around.nodes.networkPosition();
+  }
+
   /**
    * Begins to feed a subscription.
    * @returns what ends it.

@@ -110,7 +110,11 @@ export class PubsubNodes {
 
   /** How far a connection has told, or about how far the network is where the node tells no slots. */
   position(connection: PubsubConnection): SlotInfo | null {
-    if (connection.lastSlot !== null) return connection.lastSlot;
+    return connection.lastSlot ?? this.networkPosition();
+  }
+
+  /** About how far the network is; null while unknown. */
+  networkPosition(): SlotInfo | null {
     const slot = this.networkSlot();
     if (slot === null) return null;
     return { slot, parent: slot, root: slotOf(slot > ROOT_DISTANCE ? slot - ROOT_DISTANCE : 0n) };

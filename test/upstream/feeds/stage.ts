@@ -3,7 +3,7 @@ import { slot } from '../../../src/ledger/units.ts';
 import type { Call, Source } from '../../../src/protocol/call.ts';
 import { parseSubscription } from '../../../src/protocol/pubsub/parse-subscription.ts';
 import type { Subscription, SubscriptionKind } from '../../../src/protocol/subscriptions.ts';
-import { createFeed, type NetworkFeed } from '../../../src/upstream/feeds/feeds.ts';
+import { createFeed, type NetworkFeed, type PreferredFeed } from '../../../src/upstream/feeds/feeds.ts';
 import type { FeedLimits } from '../../../src/upstream/feeds/limits.ts';
 import type { NodeStatus } from '../../../src/upstream/pool.ts';
 import { type PubsubBehaviour, PubsubMock } from './mock/pubsub-server.ts';
@@ -41,6 +41,8 @@ export type SceneOptions = Readonly<{
   limits?: Partial<FeedLimits>;
   /** What the pool answers, as JSON. */
   answer?: (method: string, params: readonly unknown[]) => unknown;
+  /** Asked before the nodes' PubSub. */
+  preferred?: PreferredFeed;
   /** Appended to the address of each node. */
   secret?: string;
   headers?: Readonly<Record<string, string>>;
@@ -78,6 +80,7 @@ export async function stage(
   const feed = createFeed({
     network: 'devnet',
     pool,
+    preferred: () => options.preferred ?? null,
     nodes: mocks.map((mock, index) => ({
       name: `node-${index + 1}`,
       url: 'http://127.0.0.1:1/',
