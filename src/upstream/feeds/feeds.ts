@@ -12,7 +12,6 @@ import { continuityOf } from './gap/continuity-of.ts';
 import { type FeedLimits, feedLimits } from './limits.ts';
 import { openPreferred, openPreferredTransactions, type PositionedFeed } from './preferred-subscription.ts';
 import { PubsubFeed } from './pubsub-feed.ts';
-import type { PubsubNodeStatus } from './pubsub-nodes.ts';
 
 /** A feed that is asked before PubSub, for the kinds that it serves. */
 export interface PreferredFeed extends PositionedFeed {
@@ -35,8 +34,6 @@ export type FeedOptions = Readonly<{
 /** The feed of one network. */
 export type NetworkFeed = Feed &
   Readonly<{
-    /** The connections to nodes' PubSub right now. Holds no URL and no secret. */
-    status(): readonly PubsubNodeStatus[];
     /** Ends everything at once. Listeners are not told. */
     close(): void;
   }>;
@@ -51,6 +48,12 @@ function asRefusal(network: Network, fault: unknown): FeedRefusal {
   if (fault instanceof Failure || fault instanceof RpcError) return fault;
   return new Failure('UPSTREAM_UNAVAILABLE', { facts: { network }, cause: fault });
 }
+
+/** Nothing of this will change before the configuration does. */
+const noFeed = (network: Network): Failure =>
+  new Failure('UPSTREAM_UNAVAILABLE', { facts: { network, feeds: 0 }, retryAfter: NO_FEED_RETRY_S });
+
+const NO_FEED_RETRY_S = 60;
 
 /** Whether another feed may have what this one has not: it is away, and did not say no. */
 const isAway = (fault: unknown): boolean => fault instanceof Failure && fault.row.owner === 'upstream';
@@ -89,7 +92,9 @@ export function createFeed(options: FeedOptions): NetworkFeed {
 
   return {
     async open(subscription, listener) {
-      if (preferred?.serves(subscription.kind)) {
+      const isPreferred = preferred?.serves(subscription.kind) ?? false;
+      if (!isPreferred && !pubsub.any) throw noFeed(network);
+      if (preferred !== null && isPreferred) {
         try {
           return await openFrom(preferred, subscription, listener);
         } catch (fault) {
@@ -103,7 +108,6 @@ export function createFeed(options: FeedOptions): NetworkFeed {
         throw asRefusal(network, fault);
       }
     },
-    status: () => pubsub.status(),
     close() {
       preferred?.close();
       blocks.close();

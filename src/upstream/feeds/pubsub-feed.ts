@@ -5,7 +5,7 @@ import type { ChainReader } from './chain-reader.ts';
 import { ContinuousSubscription, type Surroundings } from './continuous-subscription.ts';
 import type { Continuity } from './gap/continuity.ts';
 import type { PubsubSubscription } from './gap/continuity-of.ts';
-import { type PubsubNodeStatus, PubsubNodes, type PubsubNodesOptions } from './pubsub-nodes.ts';
+import { PubsubNodes, type PubsubNodesOptions } from './pubsub-nodes.ts';
 import type { SlotInfo } from './slot-info.ts';
 
 export type PubsubFeedOptions = PubsubNodesOptions & Readonly<{ reader: ChainReader }>;
@@ -88,11 +88,6 @@ export class PubsubFeed {
     this.#open.add(continuous);
     continuous.takeOver(before.opened, before.from);
     return () => continuous.close();
-  }
-
-  /** What is known about the connections right now. */
-  status(): readonly PubsubNodeStatus[] {
-    return this.#around.nodes.status();
   }
 
   /** Ends every subscription and every connection; listeners are not told. */

@@ -33,15 +33,6 @@ type Place = {
 /** Where a request was put, and what came of it. */
 export type Placed = Readonly<{ node: string; connection: PubsubConnection; answer: SubscribeAnswer }>;
 
-/** What is known about the connections to a node right now. */
-export type PubsubNodeStatus = Readonly<{
-  name: string;
-  connections: number;
-  subscriptions: number;
-  /** Newest slot that a connection told of. */
-  slot: Slot | null;
-}>;
-
 /** Roots are about so many slots behind; used only where a node does not tell. */
 const ROOT_DISTANCE = 32n;
 const WATCHES_PER_STALL = 10;
@@ -128,21 +119,6 @@ export class PubsubNodes {
     const told = this.#all().map((connection) => connection.lastSlot?.slot ?? null);
     const slots = [...polled, ...told].filter((slot) => slot !== null);
     return referenceSlot(slots, limits.lagMaxSlots);
-  }
-
-  status(): readonly PubsubNodeStatus[] {
-    return this.#places.map((place) => {
-      const slots = [...place.connections].map(({ lastSlot }) => lastSlot?.slot ?? null);
-      return {
-        name: place.node.name,
-        connections: place.connections.size,
-        subscriptions: loadOf(place),
-        slot: referenceSlot(
-          slots.filter((slot) => slot !== null),
-          this.#options.limits.lagMaxSlots,
-        ),
-      };
-    });
   }
 
   /** Ends every connection at once. */
@@ -259,8 +235,29 @@ export class PubsubNodes {
     const now = performance.now();
     const told = connection.lastSlot?.slot ?? this.#slotAtOpen.get(connection) ?? reference;
     if (reference > told && now - connection.progressAt > stallMs) return 'no new slot';
-    // A laggard is better than nobody.
-    const others = this.#places.some((other) => other !== place && other.restingUntil <= now);
-    return others && reference > told + BigInt(lagMaxSlots) ? 'behind the network' : null;
+    if (reference <= told + BigInt(lagMaxSlots)) return null;
+    return this.#hasBetter(place, reference) ? 'behind the network' : null;
+  }
+
+  /** A laggard is better than nobody: it is left once a connection to another node has shown to be better. */
+  #hasBetter(laggard: Place, reference: Slot): boolean {
+    const lag = BigInt(this.#options.limits.lagMaxSlots);
+    const isGood = ({ lastSlot }: PubsubConnection): boolean =>
+      lastSlot !== null && lastSlot.slot + lag >= reference;
+    const others = this.#places.filter((place) => place !== laggard);
+    if (others.some(({ connections }) => [...connections].some(isGood))) return true;
+    this.#tryOne(others);
+    return false;
+  }
+
+  /** Connects to a node that is not connected to, so that it can show how far it is. */
+  #tryOne(places: readonly Place[]): void {
+    const now = performance.now();
+    const states = this.#states();
+    const untried = places.find(
+      ({ node, connections, restingUntil }) =>
+        connections.size === 0 && restingUntil <= now && states.get(node.name) !== 'wrong-chain',
+    );
+    if (untried !== undefined) this.#connect(untried);
   }
 }

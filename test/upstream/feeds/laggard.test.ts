@@ -149,3 +149,51 @@ describe('a gap at confirmed', () => {
     expect(JSON.parse(read?.params?.toString() ?? '')[0]).toBe(1_005);
   });
 });
+
+describe('a node that falls behind the network', () => {
+  const vote = subscriptionOf('vote');
+  const behind = (): number => scene.logged.filter((line) => line.includes('behind the network')).length;
+
+  async function fallBehind(): Promise<void> {
+    scene = await stage([obliging, obliging]);
+    await scene.feed.open(vote, new Recorder());
+  }
+
+  /** The watchdog looks several times meanwhile. */
+  async function tickOn(): Promise<void> {
+    for (let ticks = 0; ticks < 10; ticks++) {
+      scene.mocks[0]!.tick();
+      await new Promise((resolve) => setTimeout(resolve, 40));
+    }
+  }
+
+  it('is left when another is better', async () => {
+    await fallBehind();
+    const [first, other] = scene.mocks;
+    other!.tick(100);
+    scene.networkSlot(1_100);
+    await until(() => other!.count('voteSubscribe') === 1, 'it is opened on the other node');
+    expect([first!.count('voteSubscribe'), behind()]).toEqual([1, 1]);
+  });
+
+  it('is kept when the other does not answer', async () => {
+    await fallBehind();
+    const [first, other] = scene.mocks;
+    await other!.close();
+    scene.networkSlot(1_100);
+    await until(() => scene.logged.some((line) => line.includes('"node":"node-2"')), 'the other is tried');
+    await tickOn();
+    expect([first!.count('voteSubscribe'), behind()]).toEqual([1, 0]);
+  });
+
+  it('is kept when the other is behind as well', async () => {
+    await fallBehind();
+    const [first, other] = scene.mocks;
+    scene.networkSlot(1_100);
+    await until(() => other!.count('slotSubscribe') === 1, 'the other is tried');
+    const ticking = setInterval(() => other!.tick(), 20);
+    await tickOn();
+    clearInterval(ticking);
+    expect([first!.count('voteSubscribe'), other!.count('voteSubscribe'), behind()]).toEqual([1, 0, 0]);
+  });
+});
