@@ -148,8 +148,8 @@ describe('a mistake in the configuration', () => {
       'solway.toml: localnet.enabled: is true beside nodes of mainnet-beta: two different chains would answer as one; write "auto", or make another network the default',
     ],
     [
-      `${NODE}network = "devnet"`,
-      'solway.toml: networks.default: is "mainnet-beta", for which there is no [[upstream]]: name the network of a node, as in networks.default = "devnet"',
+      `[networks]\ndefault = "mainnet-beta"\n${NODE}network = "devnet"`,
+      'solway.toml: networks.default: is "mainnet-beta", for which there is no [[upstream]]: name the network of a node, as in networks.default = "devnet" or SOLWAY_NETWORK=devnet',
     ],
     [
       '[store]\ndatabase_url = "mysql://u:secret@h/d"',
@@ -229,6 +229,18 @@ describe('the sources of the configuration', () => {
     const { server, log, networks, dataDir } = load(toml, ['--port', '3'], environment);
     expect([server.port, server.host, log.level, networks.default]).toEqual([3, 'e', 'warn', 'devnet']);
     expect(dataDir).toBe(join(process.cwd(), 'f'));
+  });
+
+  it('take the network that all nodes name as the default one, unless one is set', () => {
+    const node = (network: string) => ['--upstream', 'https://a', '--network', network];
+    const networkOf = (...given: Parameters<typeof load>) => load(...given).networks.default;
+    expect(networkOf('', [...node('devnet'), ...node('devnet')])).toBe('devnet');
+    expect(networkOf('[[upstream]]\nurl = "https://a"\nnetwork = "testnet"')).toBe('testnet');
+    expect(networkOf('', ['--upstream', 'https://b', ...node('devnet')])).toBe('mainnet-beta');
+    expect(networkOf('', [...node('mainnet-beta'), ...node('devnet')])).toBe('mainnet-beta');
+    expect(networkOf('[localnet]\nenabled = true', node('devnet'))).toBe('mainnet-beta');
+    const all = [...node('devnet'), ...node('testnet')];
+    expect(networkOf('', all, { SOLWAY_NETWORK: 'testnet' })).toBe('testnet');
   });
 
   it('treat an empty variable as one that is not set', () => {

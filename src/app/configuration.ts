@@ -58,6 +58,21 @@ function completePlans(raw: RawConfiguration): Plan[] {
   }));
 }
 
+type Layer = Readonly<Record<string, unknown>>;
+
+const memberOf = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null ? (value as Layer)[name] : undefined;
+
+/** The one network that all nodes name is the default one, where none is set and no ledger stands beside them. */
+function withDefaultNetwork(raw: Layer): Layer {
+  const nodes: readonly unknown[] = Array.isArray(raw.upstream) ? raw.upstream : [];
+  const [network, ...others] = new Set(nodes.map((node) => memberOf(node, 'network')));
+  const isSet = memberOf(raw.networks, 'default') !== undefined;
+  if (network === undefined || others.length > 0 || isSet) return raw;
+  if (memberOf(raw.localnet, 'enabled') === true) return raw;
+  return { ...raw, networks: { ...(raw.networks as Layer | undefined), default: network } };
+}
+
 /** Mistakes that no single field shows. */
 function crossCheck(configuration: Configuration, sourceOf: SourceOf): Problem[] {
   const problems: Problem[] = [];
@@ -81,7 +96,7 @@ function crossCheck(configuration: Configuration, sourceOf: SourceOf): Problem[]
     const why = `is "${networks.default}", for which there is no [[upstream]]`;
     add(
       'networks.default',
-      `${why}: name the network of a node, as in networks.default = "${upstreams[0]?.network}"`,
+      `${why}: name the network of a node, as in networks.default = "${upstreams[0]?.network}" or SOLWAY_NETWORK=${upstreams[0]?.network}`,
     );
   }
   if (upstreamPool.attemptTimeoutMs > upstreamPool.timeoutMs) {
@@ -96,7 +111,7 @@ function crossCheck(configuration: Configuration, sourceOf: SourceOf): Problem[]
  */
 export function loadConfiguration(given: ConfigurationArguments, environment: Environment): Configuration {
   const { raw, file, sourceOf } = readLayers(given, environment);
-  const parsed = configurationSchema.safeParse(raw);
+  const parsed = configurationSchema.safeParse(withDefaultNetwork(raw));
   if (!parsed.success) throw new ConfigurationError(problemsFrom(parsed.error, sourceOf));
   const { upstream: _, plans: __, ...sections } = parsed.data;
   const configuration: Configuration = {

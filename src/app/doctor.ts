@@ -3,17 +3,15 @@ import { countKeys } from '../control/keys.ts';
 import { pepperFile } from '../control/pepper.ts';
 import { openPeppers } from '../control/pepper-proof.ts';
 import { type ProbeReport, probeNode } from '../upstream/probe.ts';
-import { probeGeyser } from '../upstream/probe-geyser.ts';
-import { probePubsub } from '../upstream/probe-pubsub.ts';
 import type { Configuration, UpstreamConfiguration } from './configuration.ts';
 import { environmentFields } from './configuration-layers.ts';
 import { nearestName } from './configuration-names.ts';
 import type { Environment } from './configuration-secrets.ts';
 import { openDataDir } from './data-dir.ts';
+import { checkAnyFeed, checkGeyser, checkPubsub } from './doctor-feeds.ts';
 import { checkLedger, checkLogFile, checkPort } from './doctor-places.ts';
 import { type Finding, look } from './finding.ts';
 import { openStore, pepperSources } from './store.ts';
-import { websocketUrlOf } from './websocket-url.ts';
 
 function checkDataDir({ dataDir }: Configuration): Promise<Finding> {
   return look('data folder', async () => {
@@ -45,11 +43,14 @@ async function checkPepperRights(configuration: Configuration, environment: Envi
   return [{ subject: 'pepper', verdict: 'warning', text: `others may read ${path}: chmod 600 ${path}` }];
 }
 
+/** What the snippets for callers read, on the same machine perhaps. */
+const callersVariables = ['SOLWAY_URL', 'SOLWAY_KEY', 'SOLWAY_WS_URL'];
+
 /** A mistyped variable is silently nothing; one that is near to a known one is worth a word. */
 function checkVariables(environment: Environment): Finding[] {
   const known = [...Object.keys(environmentFields), 'SOLWAY_CONFIG', 'SOLWAY_PEPPER', 'SOLWAY_PEPPER_FILE'];
   return Object.keys(environment)
-    .filter((name) => name.startsWith('SOLWAY_') && !known.includes(name))
+    .filter((name) => name.startsWith('SOLWAY_') && ![...known, ...callersVariables].includes(name))
     .flatMap((name): Finding[] => {
       const nearest = nearestName(name, known);
       if (nearest === null) return [];
@@ -80,34 +81,12 @@ function findingsOf(report: ProbeReport): Finding[] {
   return found.length > 0 ? found : [{ subject, verdict: 'good', text: describeReport(report) }];
 }
 
-/** Whether subscriptions can be fed from the node. An address that was only derived may well lead nowhere. */
-async function checkPubsub(node: UpstreamConfiguration, timeoutMs: number): Promise<Finding[]> {
-  if (node.ws === null) return [];
-  const subject = `PubSub of ${node.name} (${node.network})`;
-  const { fault, slot } = await probePubsub(node, timeoutMs);
-  if (fault === null) {
-    return [{ subject, verdict: 'good', text: slot === null ? 'answers' : `answers, slot ${slot}` }];
-  }
-  const derived = node.ws === websocketUrlOf(node.url);
-  const remedy = derived
-    ? 'Its address was derived from url: give the right one as ws, or write ws = "off" if it has none.'
-    : 'Check its ws, or write ws = "off" if it has none.';
-  const text = `subscriptions cannot be fed from it (${fault}). ${remedy}`;
-  return [{ subject, verdict: derived ? 'warning' : 'bad', text }];
-}
-
-/** Whether its Geyser feeds subscriptions. */
-async function checkGeyser({ grpc, ...node }: UpstreamConfiguration, timeoutMs: number): Promise<Finding[]> {
-  if (typeof grpc !== 'string') return [];
-  const subject = `Geyser of ${node.name} (${node.network})`;
-  const { fault, slot } = await probeGeyser({ ...node, grpc }, timeoutMs);
-  if (fault === null) return [{ subject, verdict: 'good', text: `answers, slot ${slot}` }];
-  const text = `subscriptions cannot be fed from it: ${fault}. Check its grpc, or take that out.`;
-  return [{ subject, verdict: 'bad', text }];
-}
-
-/** What one node was found to be; `report` is null when it could not even be asked. */
-type Looked = Readonly<{ report: ProbeReport | null; findings: readonly Finding[] }>;
+/** What one node and its feeds were found to be; `report` is null when it could not even be asked. */
+type Looked = Readonly<{
+  report: ProbeReport | null;
+  findings: readonly Finding[];
+  feeds: readonly Finding[];
+}>;
 
 async function checkUpstream(
   { network, ...node }: UpstreamConfiguration,
@@ -121,10 +100,10 @@ async function checkUpstream(
     ]);
     // Of a node that does not answer at all, PubSub says nothing more. Geyser may well be another machine.
     const feeds = report.reachable ? [...pubsub, ...geyser] : geyser;
-    return { report, findings: [...findingsOf(report), ...feeds] };
+    return { report, findings: findingsOf(report), feeds };
   } catch {
     const subject = `upstream ${node.name} (${network})`;
-    return { report: null, findings: [{ subject, verdict: 'bad', text: 'cannot be asked' }] };
+    return { report: null, findings: [{ subject, verdict: 'bad', text: 'cannot be asked' }], feeds: [] };
   }
 }
 
@@ -165,7 +144,11 @@ export async function examine(configuration: Configuration, environment: Environ
     ...rights,
     await checkPort(configuration),
     ...(await checkLedger(configuration)),
-    ...nodes.flatMap(({ findings }) => findings),
+    ...nodes.flatMap(({ findings, feeds }) => [...findings, ...feeds]),
     ...checkChains(nodes),
+    ...checkAnyFeed(
+      configuration,
+      nodes.flatMap(({ feeds }) => feeds),
+    ),
   ];
 }

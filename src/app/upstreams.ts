@@ -51,6 +51,10 @@ function localnetProcess(
   });
 }
 
+/** Whether a node has PubSub, or Geyser, as its configuration says. */
+export const feedsSubscriptions = ({ ws, grpc }: Pick<NodeConfig, 'ws' | 'grpc'>): boolean =>
+  typeof ws === 'string' || typeof grpc === 'string';
+
 const localnetNode = (
   { networks }: Configuration,
   { rpcPort, pubsubPort }: LocalnetPorts,
@@ -79,11 +83,16 @@ export async function openUpstreams(
   log: Logger,
 ): Promise<Upstreams> {
   const localnet = wantsLocalnet(configuration) ? localnetProcess(configuration, program, log) : null;
-  const own = localnet === null ? [] : [localnetNode(configuration, await localnet.start())];
-  const nodes = byNetwork([...configuration.upstreams, ...own]);
+  const ledger = localnet === null ? [] : [localnetNode(configuration, await localnet.start())];
+  const nodes = byNetwork([...configuration.upstreams, ...ledger]);
   const pool = createUpstreamPool({ nodes, limits: configuration.upstreamPool, log });
   pool.start();
-  const feed = openFeed({ configuration, nodes: nodes[configuration.networks.default] ?? [], pool, log });
+  const { default: network } = configuration.networks;
+  const own = nodes[network] ?? [];
+  if (!own.some(feedsSubscriptions)) {
+    log.warn({ network }, 'no node has PubSub or Geyser: subscriptions are refused; run solway doctor');
+  }
+  const feed = openFeed({ configuration, nodes: own, pool, log });
   const stop = () =>
     stopEach([async () => feed.close(), async () => pool.stop(), async () => localnet?.stop()]);
   return { pool, feed, stop };

@@ -125,12 +125,17 @@ describe('solway doctor', () => {
     const node = await startNode(MAINNET, 'none');
     const derived = await doctor('--upstream', node);
     expect([derived.code, derived.out]).toEqual([
-      0,
+      1,
       expect.stringContaining('warn  PubSub of mainnet-beta-1'),
     ]);
+    expect(derived.out).toContain('BAD   subscriptions of mainnet-beta: no node feeds them');
+    const other = await startNode(MAINNET);
+    const beside = await doctor('--upstream', node, '--upstream', other, '--ws', socketOf(other));
+    expect([beside.code, beside.out]).toEqual([0, expect.not.stringContaining('no node feeds them')]);
     expect(derived.out).toContain('give the right one as ws, or write ws = "off"');
     const off = await doctor('--upstream', node, '--ws', 'off');
-    expect([off.code, off.out]).toEqual([0, expect.not.stringContaining('PubSub')]);
+    expect([off.code, off.out]).toEqual([0, expect.not.stringContaining('PubSub of')]);
+    expect(off.out).toContain('warn  subscriptions of mainnet-beta: no node has PubSub or Geyser');
   });
 
   it('tries the Geyser of a node that has one', async () => {
@@ -153,7 +158,7 @@ describe('solway doctor', () => {
       'BAD   network mainnet-beta: its nodes belong to different chains: their genesis hashes are ' +
         `${'A'.repeat(43)} (mainnet-beta-1) and ${'B'.repeat(43)} (mainnet-beta-2). Take out those`,
     );
-    const alike = await doctor('--upstream', one, '--upstream', one);
+    const alike = await doctor('--upstream', one, '--ws', socketOf(one), '--upstream', one);
     expect([alike.code, alike.out]).toEqual([0, expect.not.stringContaining('different chains')]);
   });
 
@@ -170,6 +175,14 @@ describe('solway doctor', () => {
       1,
       'BAD   configuration: solway.toml: server.prot: there is no such field: did you mean "port"?\n',
     ]);
+  });
+
+  it('names the configuration once where no file or option is at fault', async () => {
+    const node = await startNode(MAINNET);
+    const twice = ['--upstream', node, '--network', 'devnet', '--upstream', node, '--network', 'testnet'];
+    const { out } = await doctor(...twice);
+    expect(out).toMatch(/^BAD {3}configuration: networks\.default: is "mainnet-beta", for which there is no/);
+    expect(out).toContain('or SOLWAY_NETWORK=devnet');
   });
 
   it('says what to mend when the data folder cannot be used', async () => {
@@ -191,6 +204,9 @@ describe('solway doctor', () => {
     const { code, out } = await runSolway(folder, ['doctor', '--port', '0'], {
       SOLWAY_PROT: '1',
       SOLWAY_ENTIRELY_OTHER: '1',
+      SOLWAY_URL: 'http://127.0.0.1:8080/v1/rpc',
+      SOLWAY_KEY: 'x',
+      SOLWAY_WS_URL: 'ws://127.0.0.1:8080/v1/ws',
     });
     expect(code).toBe(0);
     expect(out.split('\n').filter((line) => line.startsWith('warn'))).toEqual([

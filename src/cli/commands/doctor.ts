@@ -12,8 +12,8 @@ import { type Command, exitCodes, type Terminal, UsageError } from '../command.t
 const help = `Usage: solway doctor [options]
 
 Checks the configuration, the data folder, the log file, the database, the pepper, the port, the embedded
-ledger, every upstream node and its PubSub, and says what to mend. Makes the data folder, the log file, the database and the
-pepper when they are not there, as a start would.
+ledger, every upstream node with its PubSub and Geyser, and says what to mend. Makes the data folder, the log
+file, the database and the pepper when they are not there, as a start would.
 
 Options:
   --config FILE     the configuration file
@@ -32,8 +32,10 @@ const options = { ...configurationOptions, json: { type: 'boolean' } } as const;
 const marks = { good: 'ok  ', warning: 'warn', bad: 'BAD ' } as const;
 
 function configurationFindings(error: ConfigurationError): Finding[] {
+  const subject = 'configuration';
   return error.problems.map((problem) => {
-    return { subject: 'configuration', verdict: 'bad', text: describeProblem(problem) };
+    const source = problem.source === subject ? '' : problem.source;
+    return { subject, verdict: 'bad', text: describeProblem({ ...problem, source }) };
   });
 }
 

@@ -94,6 +94,16 @@ describe('the opening of a subscription', () => {
     expect([door.connections, good.count('voteSubscribe')]).toEqual([1, 1]);
   });
 
+  it('is refused for a long while where no node has a feed at all, and costs no call', async () => {
+    for (const subscription of [vote, subscriptionOf('block', 'all')]) {
+      await expect(feedOf([]).open(subscription, new Recorder())).rejects.toMatchObject({
+        code: 'UPSTREAM_UNAVAILABLE',
+        facts: { network: 'devnet', feeds: 0 },
+        retryAfter: 60,
+      });
+    }
+  });
+
   it('waits for a node that comes back, with a new connection', async () => {
     const door = await Door.open();
     const good = await node(obliging);

@@ -1,0 +1,55 @@
+import { probeGeyser } from '../upstream/probe-geyser.ts';
+import { probePubsub } from '../upstream/probe-pubsub.ts';
+import type { Configuration, UpstreamConfiguration } from './configuration.ts';
+import type { Finding } from './finding.ts';
+import { feedsSubscriptions } from './upstreams.ts';
+import { websocketUrlOf } from './websocket-url.ts';
+
+/** Whether subscriptions can be fed from the node. An address that was only derived may well lead nowhere. */
+export async function checkPubsub(node: UpstreamConfiguration, timeoutMs: number): Promise<Finding[]> {
+  if (node.ws === null) return [];
+  const subject = `PubSub of ${node.name} (${node.network})`;
+  const { fault, slot } = await probePubsub(node, timeoutMs);
+  if (fault === null) {
+    return [{ subject, verdict: 'good', text: slot === null ? 'answers' : `answers, slot ${slot}` }];
+  }
+  const derived = node.ws === websocketUrlOf(node.url);
+  const remedy = derived
+    ? 'Its address was derived from url: give the right one as ws, or write ws = "off" if it has none.'
+    : 'Check its ws, or write ws = "off" if it has none.';
+  const text = `subscriptions cannot be fed from it (${fault}). ${remedy}`;
+  return [{ subject, verdict: derived ? 'warning' : 'bad', text }];
+}
+
+/** Whether its Geyser feeds subscriptions. */
+export async function checkGeyser(
+  { grpc, ...node }: UpstreamConfiguration,
+  timeoutMs: number,
+): Promise<Finding[]> {
+  if (typeof grpc !== 'string') return [];
+  const subject = `Geyser of ${node.name} (${node.network})`;
+  const { fault, slot } = await probeGeyser({ ...node, grpc }, timeoutMs);
+  if (fault === null) return [{ subject, verdict: 'good', text: `answers, slot ${slot}` }];
+  const text = `subscriptions cannot be fed from it: ${fault}. Check its grpc, or take that out.`;
+  return [{ subject, verdict: 'bad', text }];
+}
+
+/**
+ * Whether any node feeds the subscriptions of the default network. One of which only the feed is dead may stand
+ * beside others; when all are, no subscription can be opened.
+ * @param found - what was found out about the feeds of all nodes that answer.
+ */
+export function checkAnyFeed({ upstreams, networks }: Configuration, found: readonly Finding[]): Finding[] {
+  const nodes = upstreams.filter(({ network }) => network === networks.default);
+  if (nodes.length === 0) return [];
+  const subject = `subscriptions of ${networks.default}`;
+  if (!nodes.some(feedsSubscriptions)) {
+    const text = 'no node has PubSub or Geyser, so all are refused: give a ws, or grpc, to one of them';
+    return [{ subject, verdict: 'warning', text }];
+  }
+  const own = found.filter(({ subject }) => subject.endsWith(`(${networks.default})`));
+  if (own.length === 0 || own.some(({ verdict }) => verdict === 'good')) return [];
+  return [
+    { subject, verdict: 'bad', text: 'no node feeds them, so all are refused: mend what is said above' },
+  ];
+}
