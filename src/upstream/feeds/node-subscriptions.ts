@@ -42,7 +42,12 @@ export type NodeSubscriptionsOptions = Readonly<{
   ackTimeoutMs: number;
   /** Whether the bytes name the node or a key of its. */
   reveals: (bytes: Buffer) => boolean;
+  /** The node gave one id to two streams, which cannot be told apart any more. */
+  onDoubledId: () => void;
 }>;
+
+/** Requests without an acknowledgement in time that are remembered. */
+const OVERDUE_MAX = 1_000;
 
 function rpcError(body: Buffer): RpcError {
   const { code, message, data } = parseJson(body.toString('utf8')) as Record<string, WritableJson>;
@@ -54,6 +59,8 @@ export class NodeSubscriptions {
   readonly #options: NodeSubscriptionsOptions;
   readonly #byKey = new Map<string, Entry>();
   readonly #byRequest = new Map<number, Entry>();
+  /** Requests whose acknowledgement may still come, and is then given back. */
+  readonly #overdue: number[] = [];
   readonly #byId = new Map<NodeSubscriptionId, Entry>();
 
   constructor(options: NodeSubscriptionsOptions) {
@@ -117,7 +124,7 @@ export class NodeSubscriptions {
     const entry: Entry = { key, request, sinks: new Set(), waiting: [], id: null, timer: null };
     this.#byKey.set(key, entry);
     this.#byRequest.set(id, entry);
-    entry.timer = setTimeout(() => this.#unanswered(entry), this.#options.ackTimeoutMs);
+    entry.timer = setTimeout(() => this.#unanswered(id, entry), this.#options.ackTimeoutMs);
     this.#options.send(requestBody(id, subscriptions[request.kind].subscribe, request.params));
     return entry;
   }
@@ -131,14 +138,20 @@ export class NodeSubscriptions {
   }
 
   #acknowledged(entry: Entry, id: NodeSubscriptionId): void {
-    // Nobody waits any more, or the node gave one id twice: then two streams cannot be told apart.
-    if (entry.sinks.size === 0) this.#unsubscribe(entry.request.kind, id);
-    else if (this.#byId.has(id)) this.#unanswered(entry);
+    const holder = this.#byId.get(id);
+    const isAwaited = entry.sinks.size > 0;
+    if (holder !== undefined && (isAwaited || holder.key !== entry.key)) this.#options.onDoubledId();
+    else if (!isAwaited) this.#giveBack(entry, id);
     else {
       entry.id = id;
       this.#byId.set(id, entry);
       this.#settle(entry, { kind: 'opened', close: () => {} });
     }
+  }
+
+  /** It came too late. Nodes such as Agave give equal streams one id: then it ends with the one asked for since. */
+  #giveBack({ key, request }: Entry, id: NodeSubscriptionId): void {
+    if (!this.#byKey.has(key)) this.#unsubscribe(request.kind, id);
   }
 
   #refused(entry: Entry, body: Buffer): void {
@@ -148,7 +161,9 @@ export class NodeSubscriptions {
     this.#settle(entry, revealing ? { kind: 'unanswered' } : { kind: 'refused', error: rpcError(body) });
   }
 
-  #unanswered(entry: Entry): void {
+  #unanswered(id: number, entry: Entry): void {
+    this.#overdue.push(id);
+    if (this.#overdue.length > OVERDUE_MAX) this.#byRequest.delete(this.#overdue.shift()!);
     this.#forget(entry);
     entry.sinks.clear();
     this.#settle(entry, { kind: 'unanswered' });

@@ -19,6 +19,7 @@ export type ConnectionEnd =
   | 'no answer to a subscription'
   | 'no PubSub message'
   | 'no new slot'
+  | 'one id for two subscriptions'
   | 'behind the network'
   | 'closed by us';
 
@@ -26,9 +27,19 @@ export type PubsubConnectionOptions = Readonly<{
   /** The node, with a `ws` address. */
   node: NodeConfig;
   limits: FeedLimits;
-  /** Called once. */
-  onEnd: (end: ConnectionEnd) => void;
+  /**
+   * Called once.
+   * @param detail - the code of a network or TLS error, or the HTTP status in place of a handshake; null for none.
+   */
+  onEnd: (end: ConnectionEnd, detail: string | null) => void;
 }>;
+
+const ERROR_CODE = /^[A-Z0-9_]{1,64}$/;
+
+/** Never the message, which may name an address. */
+function codeOf(fault: Error & { code?: unknown }): string | null {
+  return typeof fault.code === 'string' && ERROR_CODE.test(fault.code) ? fault.code : null;
+}
 
 const SLOTS: UpstreamRequest = { kind: 'slot', params: Buffer.from('[]') };
 
@@ -69,6 +80,7 @@ export class PubsubConnection {
       send: (request) => this.#socket.send(request, { binary: false }),
       ackTimeoutMs: limits.ackTimeoutMs,
       reveals: (bytes) => secrets.some((secret) => bytes.includes(secret)),
+      onDoubledId: () => this.end('one id for two subscriptions'),
     });
     this.#listen();
     this.#pings = setInterval(() => this.#ping(), limits.pingIntervalMs);
@@ -114,7 +126,7 @@ export class PubsubConnection {
   }
 
   /** Ends it at once, without waiting for the other side, which may be dead. */
-  end(end: ConnectionEnd): void {
+  end(end: ConnectionEnd, detail: string | null = null): void {
     if (this.#end !== null) return;
     this.#end = end;
     clearInterval(this.#pings);
@@ -122,8 +134,12 @@ export class PubsubConnection {
     this.#socket.terminate();
     this.#ready.resolve(false);
     for (const tell of this.#slotWaiters.splice(0)) tell(null);
-    this.#options.onEnd(end);
+    this.#options.onEnd(end, detail);
     this.#subscriptions.lose();
+  }
+
+  get #isUp(): boolean {
+    return this.#socket.readyState !== WebSocket.CONNECTING;
   }
 
   #listen(): void {
@@ -133,8 +149,11 @@ export class PubsubConnection {
     socket.on('pong', () => {
       this.#heardAt = performance.now();
     });
-    socket.on('error', () =>
-      this.end(this.#socket.readyState === WebSocket.CONNECTING ? 'no connection' : 'closed by the node'),
+    socket.on('error', (fault) =>
+      this.end(this.#isUp ? 'closed by the node' : 'no connection', codeOf(fault)),
+    );
+    socket.on('unexpected-response', (_, { statusCode }) =>
+      this.end('no connection', `HTTP status ${statusCode}`),
     );
     socket.on('close', () => this.end('closed by the node'));
   }

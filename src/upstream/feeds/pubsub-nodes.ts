@@ -184,7 +184,7 @@ export class PubsubNodes {
     const connection = new PubsubConnection({
       node: place.node,
       limits,
-      onEnd: (end) => this.#ended(place, connection, end),
+      onEnd: (end, detail) => this.#ended(place, connection, { end, detail }),
     });
     this.#slotAtOpen.set(connection, this.networkSlot());
     place.connections.add(connection);
@@ -194,12 +194,16 @@ export class PubsubNodes {
     return connection;
   }
 
-  #ended(place: Place, connection: PubsubConnection, end: ConnectionEnd): void {
+  #ended(
+    place: Place,
+    connection: PubsubConnection,
+    { end, detail }: Readonly<{ end: ConnectionEnd; detail: string | null }>,
+  ): void {
     place.connections.delete(connection);
     if (this.#stopped) return;
     this.#rest(place);
     this.#options.log.warn(
-      { ...this.#facts(place), end, subscriptions: connection.load },
+      { ...this.#facts(place), end, ...(detail !== null && { detail }), subscriptions: connection.load },
       'lost the PubSub of an upstream node',
     );
   }

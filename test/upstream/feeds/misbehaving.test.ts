@@ -1,23 +1,32 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
+import { createLogger } from '../../../src/base/log.ts';
 import type { Failure } from '../../../src/protocol/errors.ts';
 import { RpcError } from '../../../src/protocol/rpc-error.ts';
 import type { FeedRefusal } from '../../../src/streams/feed.ts';
+import { createFeed } from '../../../src/upstream/feeds/feeds.ts';
 import { Recorder } from './listener.ts';
 import { babbling } from './mock/babbling.ts';
+import { doubling } from './mock/doubling.ts';
 import { hangingUp } from './mock/hanging-up.ts';
 import { misnaming } from './mock/misnaming.ts';
 import { mute } from './mock/mute.ts';
 import { obliging } from './mock/obliging.ts';
 import type { PubsubBehaviour } from './mock/pubsub-server.ts';
 import { refusing } from './mock/refusing.ts';
-import { type Scene, type SceneOptions, stage, subscriptionOf, until } from './stage.ts';
+import { type Scene, type SceneOptions, stage, subscriptionOf, testLimits, until } from './stage.ts';
 
 const KEY = 'Vote111111111111111111111111111111111111111';
 const vote = subscriptionOf('vote');
 const account = subscriptionOf('account', KEY, { commitment: 'confirmed', encoding: 'base64' });
 
-let scene: Scene;
-afterEach(() => scene.close());
+let scene: Scene | null = null;
+afterEach(async () => {
+  await scene?.close();
+  scene = null;
+});
 
 async function set(behaviours: readonly PubsubBehaviour[], options?: SceneOptions): Promise<Scene> {
   scene = await stage(behaviours, options);
@@ -99,6 +108,7 @@ describe('a feed over nodes', () => {
     ['answers another request', misnaming],
     ['sends what is no JSON', babbling],
     ['hangs up', hangingUp],
+    ['gives one id to two subscriptions', doubling],
     ['lacks the method', refusing(-32601, 'Method not found')],
   ])('goes to another node when one %s', async (_, behaviour) => {
     const { feed, mocks } = await set([behaviour, obliging]);
@@ -141,6 +151,43 @@ describe('a feed over nodes', () => {
   it('fails with UPSTREAM_UNAVAILABLE when no node stays on the line', async () => {
     const { feed } = await set([hangingUp, hangingUp], { limits: { openTimeoutMs: 300 } });
     expect(await refusal(feed.open(vote, new Recorder()))).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
+  });
+
+  it('ends a connection on which two subscriptions have one id', async () => {
+    const { feed, logged } = await set([doubling, obliging]);
+    await feed.open(vote, new Recorder());
+    expect(logged.join()).toContain('one id for two subscriptions');
+  });
+
+  it('logs why a node cannot be reached, and no address', async () => {
+    const { feed, mocks, logged } = await set([obliging], { limits: { openTimeoutMs: 300 } });
+    await mocks[0]!.close();
+    await refusal(feed.open(vote, new Recorder()));
+    expect(logged.join()).toContain('"detail":"ECONNREFUSED"');
+    expect(logged.join()).not.toContain('127.0.0.1');
+  });
+
+  it('logs the status of a node that lets nobody in', async () => {
+    const server = createServer((_, response) => response.writeHead(401).end()).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const logged: string[] = [];
+    const feed = createFeed({
+      network: 'devnet',
+      nodes: [
+        {
+          name: 'node-1',
+          url: 'http://127.0.0.1:1/',
+          ws: `ws://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+        },
+      ],
+      pool: { ask: () => Promise.reject(new Error('nobody is asked')), status: () => [] },
+      limits: { ...testLimits, openTimeoutMs: 300 },
+      log: createLogger('debug', (line) => logged.push(line)),
+    });
+    await refusal(feed.open(vote, new Recorder()));
+    feed.close();
+    server.close();
+    expect(logged.join()).toContain('"detail":"HTTP status 401"');
   });
 
   it('refuses what no node would read', async () => {

@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest';
+import { NodeSubscriptions } from './node-subscriptions.ts';
+import { readNodeMessage } from './pubsub-message.ts';
+
+/** The subscriptions of a connection on which nothing is acknowledged in time by itself. */
+function start() {
+  const sent: { id: number; method: string; params: unknown[] }[] = [];
+  const subscriptions = new NodeSubscriptions({
+    send: (request) => sent.push(JSON.parse(request.toString())),
+    ackTimeoutMs: 1,
+    reveals: () => false,
+    onDoubledId: () => sent.push({ id: 0, method: 'doubled', params: [] }),
+  });
+  const heard: string[] = [];
+  const sink = { notify: (result: Buffer) => void heard.push(result.toString()), lost: () => {} };
+  const vote = () => subscriptions.subscribe({ kind: 'vote', params: Buffer.from('[]') }, sink);
+  const take = (message: unknown): void =>
+    subscriptions.take(readNodeMessage(Buffer.from(JSON.stringify(message)))!);
+  const acknowledge = (at: number, result: number): void =>
+    take({ jsonrpc: '2.0', result, id: sent[at]!.id });
+  const notify = (subscription: number, result: unknown): void =>
+    take({ jsonrpc: '2.0', method: 'voteNotification', params: { result, subscription } });
+  return { sent, heard, vote, acknowledge, notify };
+}
+
+describe('an acknowledgement that comes too late', () => {
+  it('is given back', async () => {
+    const { sent, vote, acknowledge } = start();
+    expect(await vote()).toEqual({ kind: 'unanswered' });
+    acknowledge(0, 5);
+    expect(sent.map(({ method, params }) => [method, params])).toEqual([
+      ['voteSubscribe', []],
+      ['voteUnsubscribe', [5]],
+    ]);
+  });
+
+  it('does not take an equal subscription along that was asked for since', async () => {
+    const { sent, heard, vote, acknowledge, notify } = start();
+    await vote();
+    const again = vote();
+    // Agave gives equal streams of one connection the same id.
+    acknowledge(0, 5);
+    acknowledge(1, 5);
+    expect((await again).kind).toBe('opened');
+    notify(5, 1);
+    expect(heard).toEqual(['1']);
+    expect(sent.map(({ method }) => method)).toEqual(['voteSubscribe', 'voteSubscribe']);
+  });
+});
