@@ -40,7 +40,7 @@ function geyserFeed({ configuration, nodes, log }: Ground, reader: ChainReader):
     position: () => feed.position(),
     toldUpTo: (commitment) => feed.toldUpTo(commitment),
     transactionsTold: () => feed.transactionsTold(),
-    close: () => feed.stop(),
+    close: () => feed.close(),
   };
 }
 

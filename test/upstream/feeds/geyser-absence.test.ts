@@ -14,7 +14,7 @@ describe('a Geyser server that is away', () => {
     const gone = await GeyserServer.start();
     gone.stop();
     const rig = new GeyserRig([gone.url], { openTimeoutMs: 300, awayMs: 20 });
-    ends.push(() => rig.feed.stop());
+    ends.push(() => rig.feed.close());
     const refused = { code: 'UPSTREAM_UNAVAILABLE' };
     await expect(rig.open(watch(payer.address))).rejects.toMatchObject(refused);
     const server = await GeyserServer.start(null, Number(new URL(gone.url).port));

@@ -24,7 +24,7 @@ afterEach(() => {
 async function start(limits = {}) {
   const server = await GeyserServer.start('a-secret-token');
   const rig = new GeyserRig([server.url], limits);
-  opened.push(rig.feed, server);
+  opened.push({ stop: () => rig.feed.close() }, server);
   return { server, rig };
 }
 
@@ -180,6 +180,30 @@ describe('a Geyser feed', () => {
       { slot: 103, parent: 101, root: 100 },
     ]);
     expect(roots.results).toEqual([100, 101, 103]);
+  });
+
+  it('gives up what waits for roots when these stay away for too long, and nothing else', async () => {
+    const { server, rig } = await start({ seenSlotsMax: 3 });
+    const roots = await rig.open({ kind: 'root' });
+    const [finalized, unwritten, confirmed] = [
+      await rig.open(watch(address, 'finalized')),
+      await rig.open(watch(other, 'confirmed')),
+      await rig.open(watch(address, 'confirmed')),
+    ];
+    for (let at = 100; at < 104; at++) {
+      server.tell(slotIs(at, 'created'));
+      server.tell(accountIs(at, address, account(at), at, signatureOf(first)));
+      server.tell(slotIs(at, 'processed'));
+      server.tell(slotIs(at, 'confirmed'));
+    }
+    await confirmed.count(4);
+    expect([roots.failure, finalized.failure]).toEqual(['UPSTREAM_UNAVAILABLE', 'UPSTREAM_UNAVAILABLE']);
+    expect([unwritten.failure, confirmed.failure]).toEqual([null, null]);
+    expect(confirmed.results.map(({ value }) => value.lamports)).toEqual([100, 101, 102, 103]);
+    expect(rig.log.join()).toContain('more slots wait for their root than are held');
+    const again = await rig.open({ kind: 'root' });
+    server.tell(slotIs(103, 'finalized'));
+    await again.count(1);
   });
 
   it('tells logs and whole transactions', async () => {

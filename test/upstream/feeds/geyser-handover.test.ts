@@ -77,7 +77,7 @@ async function start(pubsubSlot: number) {
       position: () => rig.feed.position(),
       toldUpTo: (commitment) => rig.feed.toldUpTo(commitment),
       transactionsTold: () => rig.feed.transactionsTold(),
-      close: () => rig.feed.stop(),
+      close: () => rig.feed.close(),
     }),
     limits: testLimits,
     log: createLogger('debug', (line) => log.push(line)),

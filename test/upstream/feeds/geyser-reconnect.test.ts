@@ -36,7 +36,7 @@ async function start(
     limits,
     more,
   );
-  opened.push(rig.feed, ...all);
+  opened.push({ stop: () => rig.feed.close() }, ...all);
   return { server: all[0]!, other: all[1]!, rig };
 }
 

@@ -17,11 +17,11 @@ import type { Ask } from './ask.ts';
 import { type GeyserLimits, geyserLimits } from './geyser-limits.ts';
 import { GeyserLink, type GeyserNode } from './geyser-link.ts';
 import { LateSignatures } from './late-signatures.ts';
-import { LedgerEvents } from './ledger-events.ts';
 import { Mints } from './mints.ts';
 import { ParsedInterest } from './parsed-interest.ts';
 import { AckTimeout } from './request-acks.ts';
 import { geyserKinds, SubscribeUnion } from './subscribe-union.ts';
+import { UpdateSequence } from './update-sequence.ts';
 
 /** Reads the confirmed blocks of the slots from one to another, both included, in order. */
 export type FillBlocks = (
@@ -53,6 +53,10 @@ type Entry = {
 /** A subscription that so many slots have passed is not what a server refuses. */
 const PROVEN_SLOTS = 2;
 
+const isOfRoots = ({ subscription: { kind } }: Entry): boolean => kind === 'root';
+
+const FORGOTTEN = 'more slots wait for their root than are held: what is owed something of them is given up';
+
 /** Accounts at processed are written by slots and transactions alike; no block tells how. */
 const isOfAccounts = ({ subscription: { kind } }: Entry): boolean => kind === 'account' || kind === 'program';
 
@@ -63,7 +67,8 @@ const isOfAccounts = ({ subscription: { kind } }: Entry): boolean => kind === 'a
  *
  * A stream that is cut goes on from the slot after the newest root, on the same server or the next, and nothing is
  * told twice. What no server replays is read from blocks (`fill`), and the subscriptions of accounts, of which
- * blocks say nothing, fail: whoever opened them has to go on elsewhere. So do all when every server is away.
+ * blocks say nothing, fail: whoever opened them has to go on elsewhere. So do all when every server is away, and
+ * those that are owed something of a slot that waits for its root for too long.
  */
 export class GeyserFeed implements Feed {
   readonly #limits: GeyserLimits;
@@ -76,7 +81,7 @@ export class GeyserFeed implements Feed {
   readonly #union: SubscribeUnion;
   readonly #parsed = new ParsedInterest();
   readonly #entries = new Set<Entry>();
-  #events: LedgerEvents;
+  #events: UpdateSequence;
   #run = new AbortController();
   #position: SlotInfo | null = null;
   /** Set while subscriptions are given up, which forgets the events with the last of them. */
@@ -90,8 +95,13 @@ export class GeyserFeed implements Feed {
     const { nodes, log, ask } = options;
     this.#mints = new Mints({ ask, log, limits: this.#limits });
     this.#late = new LateSignatures(ask, log);
-    this.#events = new LedgerEvents(this.#limits.seenSlotsMax);
-    this.#notifier = new LedgerNotifier({ intraSlot: true, lookup: () => this.#mints.lookup() });
+    this.#events = this.#newSequence();
+    this.#notifier = new LedgerNotifier({
+      intraSlot: true,
+      slotsMax: this.#limits.seenSlotsMax,
+      lookup: () => this.#mints.lookup(),
+      onForgotten: (slot, failed) => log.warn({ slot: Number(slot), failed }, FORGOTTEN),
+    });
     this.#union = new SubscribeUnion(this.#limits);
     const request = (fromSlot: Slot | null): Uint8Array => this.#union.encode(fromSlot);
     this.#link = new GeyserLink(
@@ -162,7 +172,7 @@ export class GeyserFeed implements Feed {
   }
 
   /** Ends the stream and every subscription, without a word to their listeners. */
-  stop(): void {
+  close(): void {
     this.#absence.end();
     for (const entry of [...this.#entries]) this.#end(entry);
   }
@@ -191,7 +201,7 @@ export class GeyserFeed implements Feed {
   #listenerOf(entry: Entry): FeedListener {
     return {
       notify: (result, last) => this.#notify(entry, result, last),
-      fail: (failure) => entry.listener.fail(failure),
+      fail: (failure) => this.#fail([entry], failure),
     };
   }
 
@@ -213,20 +223,32 @@ export class GeyserFeed implements Feed {
     this.#link.stop();
     this.#run.abort();
     this.#run = new AbortController();
-    this.#events = new LedgerEvents(this.#limits.seenSlotsMax);
+    this.#events = this.#newSequence();
     this.#arrivals.clear();
   }
 
+  #newSequence(): UpdateSequence {
+    return new UpdateSequence(this.#limits.seenSlotsMax, (slot) => {
+      if (![...this.#entries].some(isOfRoots)) return;
+      this.#options.log.warn({ slot: Number(slot), failed: ['root'] }, FORGOTTEN);
+      this.#failAll(isOfRoots);
+    });
+  }
+
   #failAll(which: (entry: Entry) => boolean): void {
+    this.#fail([...this.#entries].filter(which), new Failure('UPSTREAM_UNAVAILABLE'));
+  }
+
+  #fail(given: readonly Entry[], failure: Failure): void {
     const events = this.#events;
     let told: TransactionsTold | null = null;
     this.#toldAtEnd = () => {
       told ??= events.transactionsTold().copy();
       return told;
     };
-    for (const entry of [...this.#entries].filter(which)) {
+    for (const entry of given) {
       this.#end(entry);
-      entry.listener.fail(new Failure('UPSTREAM_UNAVAILABLE'));
+      entry.listener.fail(failure);
     }
     this.#toldAtEnd = null;
   }

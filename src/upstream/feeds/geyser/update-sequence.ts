@@ -37,8 +37,9 @@ const emptySlot = (): ToldSlot => ({
  * it comes: by slot and status, by signature, by account and the transaction that wrote it. What lies at or below
  * the root is over.
  */
-export class LedgerEvents {
+export class UpdateSequence {
   readonly #slotsMax: number;
+  readonly #onForgotten: (slot: Slot) => void;
   readonly #slots = new Map<Slot, ToldSlot>();
   #root: Slot | null = null;
   /** A root of about now, to show before one was told. */
@@ -47,9 +48,13 @@ export class LedgerEvents {
   #processed: Slot | null = null;
   #oldest: Slot | null = null;
 
-  /** @param slotsMax - slots that are remembered; beyond it the oldest is forgotten. */
-  constructor(slotsMax: number) {
+  /**
+   * @param slotsMax - slots above the root that are remembered; beyond it the one known for longest is forgotten.
+   * @param onForgotten - called then: roots below what stands on it will be missing.
+   */
+  constructor(slotsMax: number, onForgotten: (slot: Slot) => void) {
     this.#slotsMax = slotsMax;
+    this.#onForgotten = onForgotten;
   }
 
   /** The newest root; null before one was told. */
@@ -113,13 +118,15 @@ export class LedgerEvents {
     const told = emptySlot();
     this.#slots.set(slot, told);
     if (this.#oldest === null || slot < this.#oldest) this.#oldest = slot;
-    if (this.#slots.size > this.#slotsMax) {
-      for (const oldest of this.#slots.keys()) {
-        this.#slots.delete(oldest);
-        break;
-      }
-    }
+    if (this.#slots.size > this.#slotsMax) this.#forgetFirst();
     return told;
+  }
+
+  #forgetFirst(): void {
+    const [first] = this.#slots.keys();
+    if (first === undefined) return;
+    this.#slots.delete(first);
+    this.#onForgotten(first);
   }
 
   #transactionEvents({ slot, placed }: TransactionUpdate): LedgerEvent[] {
