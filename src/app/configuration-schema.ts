@@ -112,6 +112,7 @@ const feeds = section({
   held_max: whole(1, 10_000_000).default(feed.heldMax),
   seen_max: whole(1, 10_000_000).default(feed.seenMax),
   blocks_kept: whole(1, 10_000).default(feed.blocksKept),
+  blocks_kept_bytes: whole(MIB, 2_047 * MIB).default(feed.blocksKeptBytes),
   block_reads_max: whole(1, 1_000).default(feed.blockReadsMax),
   follower_lag_max_slots: whole(1, 1_000_000).default(feed.followerLagMaxSlots),
 });

@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { type JsonValue, parseJson, type WritableJson, writeJson } from '../../base/json.ts';
 import type { Logger } from '../../base/log.ts';
-import { Lru } from '../../base/lru.ts';
 import { Turnstile } from '../../base/turnstile.ts';
 import { unlessAborted } from '../../base/unless-aborted.ts';
 import type { Block } from '../../ledger/block.ts';
@@ -10,6 +9,7 @@ import { type Slot, slot as slotOf } from '../../ledger/units.ts';
 import type { Answer, Network, Source } from '../../protocol/call.ts';
 import type { Commitment } from '../../protocol/commitment.ts';
 import { type MethodName, methods } from '../../protocol/methods.ts';
+import { KeptBlocks } from './kept-blocks.ts';
 import type { FeedLimits } from './limits.ts';
 
 /** What history is read at: Agave gives blocks from `confirmed` on. */
@@ -39,6 +39,9 @@ const REACH = 64n;
 /** Pause before a node is asked again whether it has come as far. */
 const PAUSE_MS = 150;
 
+/** Blocks are kept so long after anybody asked for one. */
+const KEPT_IDLE_MS = 30_000;
+
 const isSlotList = (value: JsonValue): value is number[] =>
   Array.isArray(value) && value.every((one) => typeof one === 'number' && Number.isSafeInteger(one));
 
@@ -56,12 +59,13 @@ async function readSlowly(body: Buffer, slot: Slot): Promise<BlockRead> {
 export class ChainReader {
   readonly #options: ChainReaderOptions;
   readonly #flights = new Map<string, Promise<readonly Slot[]>>();
-  readonly #blocks: Lru<Slot, Promise<Block>>;
+  readonly #blocks: KeptBlocks;
   readonly #reads: Turnstile;
 
   constructor(options: ChainReaderOptions) {
     this.#options = options;
-    this.#blocks = new Lru(options.limits.blocksKept);
+    const { blocksKept, blocksKeptBytes } = options.limits;
+    this.#blocks = new KeptBlocks({ blocksMax: blocksKept, bytesMax: blocksKeptBytes, idleMs: KEPT_IDLE_MS });
     this.#reads = new Turnstile(options.limits.blockReadsMax);
   }
 
@@ -146,7 +150,9 @@ export class ChainReader {
       commitment: 'confirmed',
       maxSupportedTransactionVersion: VERSION_MAX,
     };
-    const { block, undecodable } = await readSlowly(await this.ask('getBlock', [slot, config]), slot);
+    const body = await this.ask('getBlock', [slot, config]);
+    this.#blocks.weigh(slot, body.length);
+    const { block, undecodable } = await readSlowly(body, slot);
     if (undecodable > 0) {
       this.#options.log.warn(
         { slot: Number(slot), undecodable },

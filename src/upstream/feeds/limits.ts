@@ -44,6 +44,8 @@ export type FeedLimits = Readonly<{
   seenMax: number;
   /** Decoded blocks that are kept for whoever asks next. */
   blocksKept: number;
+  /** And how many bytes of them, as nodes send them. */
+  blocksKeptBytes: number;
   /** Blocks that are read at the same time. */
   blockReadsMax: number;
   /** Slots the follower of blocks may be behind before it gives its listeners up. */
@@ -73,6 +75,7 @@ export const feedLimits: FeedLimits = {
   heldMax: 20_000,
   seenMax: 20_000,
   blocksKept: 64,
+  blocksKeptBytes: 128 * 1024 * 1024,
   blockReadsMax: 4,
   followerLagMaxSlots: 600,
 };
