@@ -324,6 +324,24 @@ describe('the limits of the PubSub of the embedded ledger', () => {
     await own.close();
   });
 
+  it('let nobody wait behind thousands of small messages of another', async () => {
+    const own = await openPubsubRig();
+    const [flood, quick] = await Promise.all([own.client(), own.client()]);
+    const messages = 8_000;
+    for (let sent = 0; sent < messages; sent++) flood.send('{');
+    let isOver = false;
+    const answered = (async () => {
+      for (let got = 0; got < messages; got++) expect((await flood.json()).error.code).toBe(-32700);
+      isOver = true;
+    })();
+    let calls = 0;
+    for (; !isOver; calls++) await quick.call('getVersion');
+    await answered;
+    // Answered in one go, the flood left room for one or two.
+    expect(calls).toBeGreaterThan(20);
+    await own.close();
+  });
+
   it('let go of everybody when the server stops', async () => {
     const own = await openPubsubRig();
     const client = await own.client();

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { Duplex } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import type { WebSocket } from 'ws';
 import type { Logger } from '../../base/log.ts';
 import type { NotificationFrame } from '../../streams/notification.ts';
@@ -12,9 +13,14 @@ import type { Holder, Topics } from './topics.ts';
 
 /** WebSocket close code: data that is not of the kind it says. */
 const INVALID_DATA = 1007;
+/** Answers after which the ledger's clock and other clients have a turn. */
+const ANSWERS_PER_TURN = 16;
 
 export type ConnectionOptions = Readonly<{
-  /** Messages that were read and not answered yet, after which reading pauses. */
+  /**
+   * Messages that were read and not answered yet, after which nothing more is read until all are answered. What came
+   * in one piece with the last of them, 64 KiB at most, is kept too.
+   */
   unansweredMax: number;
   /** Bytes that may wait for the client to take them. */
   queueMaxBytes: number;
@@ -32,9 +38,11 @@ export class PubsubConnection implements Holder {
   readonly #held = new Set<number>();
   /** Told while a message was being answered: a subscription's id goes out before what it tells. */
   readonly #late: NotificationFrame[] = [];
-  #unanswered = 0;
+  /** Messages that wait for their turn. */
+  #unanswered: Buffer[] = [];
+  #isAnswering = false;
+  #isWorking = false;
   #isGone = false;
-  #lastAnswer: Promise<void> = Promise.resolve();
 
   constructor(
     socket: WebSocket,
@@ -56,13 +64,13 @@ export class PubsubConnection implements Holder {
     socket.on('message', (data: Buffer) => this.#receive(data));
     socket.on('close', () => {
       this.#isGone = true;
-      void this.#lastAnswer.then(() => this.#leave());
+      if (!this.#isWorking) this.#leave();
     });
   }
 
   notify(id: number, frame: NotificationFrame, last: boolean): void {
     if (last) this.#held.delete(id);
-    if (this.#unanswered > 0) this.#late.push(frame);
+    if (this.#isAnswering) this.#late.push(frame);
     else this.#outbox.push(frame);
   }
 
@@ -78,23 +86,39 @@ export class PubsubConnection implements Holder {
       this.close(INVALID_DATA);
       return;
     }
-    this.#unanswered++;
-    if (this.#unanswered >= this.#options.unansweredMax) this.#socket.pause();
-    this.#lastAnswer = this.#lastAnswer
-      .then(() => this.#answer(data))
-      .catch((error: unknown) => {
-        this.#options.log.error({ err: error }, 'a WebSocket message could not be answered');
-        this.#socket.terminate();
-      });
+    this.#unanswered.push(data);
+    if (this.#unanswered.length >= this.#options.unansweredMax) this.#socket.pause();
+    if (!this.#isWorking) void this.#work();
+  }
+
+  /** Answers until nothing waits. */
+  async #work(): Promise<void> {
+    this.#isWorking = true;
+    try {
+      while (this.#unanswered.length > 0) await this.#answerEach(this.#unanswered.splice(0));
+      if (this.#socket.isPaused) this.#socket.resume();
+    } catch (error) {
+      this.#options.log.error({ err: error }, 'a WebSocket message could not be answered');
+      this.#socket.terminate();
+    }
+    this.#isWorking = false;
+    if (this.#isGone) this.#leave();
+  }
+
+  async #answerEach(messages: readonly Buffer[]): Promise<void> {
+    for (const [at, data] of messages.entries()) {
+      if (this.#isGone) return;
+      if (at % ANSWERS_PER_TURN === ANSWERS_PER_TURN - 1) await setImmediate();
+      await this.#answer(data);
+    }
   }
 
   async #answer(data: Buffer): Promise<void> {
-    if (this.#isGone) return;
+    this.#isAnswering = true;
     const text = (await answer(data, this.#answering)).trimEnd();
     if (text !== '') this.#outbox.push(textFrame([Buffer.from(text)]));
     for (const frame of this.#late.splice(0)) this.#outbox.push(frame);
-    this.#unanswered--;
-    if (this.#socket.isPaused) this.#socket.resume();
+    this.#isAnswering = false;
   }
 
   /** A client that does not read gets no goodbye either, as from Agave. */
