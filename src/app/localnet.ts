@@ -7,6 +7,7 @@ import { LedgerInUseError } from '../localnet/ledger-lock.ts';
 import type { Contact, Genesis } from '../localnet/node.ts';
 import { type LocalNodeOptions, type OpenLocalNode, openLocalNode } from '../localnet/open.ts';
 import { type PubsubServer, startPubsubServer } from '../localnet/pubsub/server.ts';
+import { openFreePair, openPair } from './free-pair.ts';
 import { writeValidatorLog } from './validator-log.ts';
 import { warpTo } from './warp.ts';
 
@@ -62,28 +63,24 @@ function doorProblem(error: unknown, host: string, port: number, rpcPort: number
   }
 }
 
-/** How often another pair is looked for when the port after a free one is taken. */
-const FREE_PAIRS_MAX = 50;
-
 type Doors = Readonly<{ rpc: LocalnetServer; pubsub: PubsubServer }>;
 
 /** Opens both doors. @throws Error that says what to do; nothing is open then. */
 async function openDoors(node: OpenLocalNode, { host, rpcPort, log }: LocalnetOptions): Promise<Doors> {
-  const problem = (port: number) => (error: unknown) => {
-    throw doorProblem(error, host, port, rpcPort);
+  let tried = rpcPort;
+  const at = (port: number) => {
+    tried = port;
+    return { host, port, log };
   };
-  for (let left = rpcPort === 0 ? FREE_PAIRS_MAX : 1; ; left--) {
-    const rpc = await startLocalnetServer(node, { host, port: rpcPort, log }).catch(problem(rpcPort));
-    const port = rpc.port + 1;
-    try {
-      const pubsub = await startPubsubServer(node, { host, port, log });
-      return { rpc, pubsub };
-    } catch (error) {
-      await rpc.close();
-      const { code } = error as NodeJS.ErrnoException;
-      const mayPass = rpcPort === 0 && (code === 'EADDRINUSE' || code === 'ERR_SOCKET_BAD_PORT');
-      if (!mayPass || left === 1) problem(port)(error);
-    }
+  const openRpc = (port: number) => startLocalnetServer(node, at(port));
+  const openPubsub = (port: number) => startPubsubServer(node, at(port));
+  try {
+    const opening =
+      rpcPort === 0 ? openFreePair(openRpc, openPubsub) : openPair(rpcPort, openRpc, openPubsub);
+    const [rpc, pubsub] = await opening;
+    return { rpc, pubsub };
+  } catch (error) {
+    throw doorProblem(error, host, tried, rpcPort);
   }
 }
 
