@@ -35,7 +35,7 @@ type Reply = Readonly<{
 const TRUE = Buffer.from('true');
 /**
  * How far an acknowledgement is ahead of the first notification: @solana/kit misses what it reads together with
- * the acknowledgement.
+ * the acknowledgement. A chance and no promise: on a slow line the two may still arrive together.
  */
 const ACKNOWLEDGEMENT_LEAD_MS = 5;
 
@@ -52,6 +52,9 @@ export class Conversation {
   // Made with the first call: most connections only listen.
   #line: CallLine | null = null;
   #leaving: AbortController | null = null;
+  /** Subscriptions whose acknowledgement is ahead of what they tell. */
+  #starting: Set<NodeJS.Timeout> | null = null;
+  #isClosed = false;
 
   constructor(session: Session, peer: Peer, options: ConversationOptions, places: CallPlaces) {
     this.#session = session;
@@ -91,6 +94,9 @@ export class Conversation {
 
   /** The connection ends: nothing that is under way goes on, no subscription stays. */
   close(): void {
+    this.#isClosed = true;
+    for (const timer of this.#starting ?? []) clearTimeout(timer);
+    this.#starting = null;
     this.#leaving?.abort();
     this.#line?.close();
     this.#subscriptions.clear();
@@ -117,7 +123,13 @@ export class Conversation {
 
   /** Lets a subscription tell, once its acknowledgement has had time to arrive by itself. */
   #start({ opened }: Reply): void {
-    if (opened !== null) setTimeout(() => opened.start(), ACKNOWLEDGEMENT_LEAD_MS);
+    if (opened === null || this.#isClosed) return;
+    this.#starting ??= new Set();
+    const timer = setTimeout(() => {
+      this.#starting?.delete(timer);
+      opened.start();
+    }, ACKNOWLEDGEMENT_LEAD_MS);
+    this.#starting.add(timer);
   }
 
   #send(frame: Buffer, asked: boolean): void {
