@@ -104,6 +104,19 @@ describe('the session of a connection', () => {
     expect(usage.drain()).toMatchObject([{ keyId: null, status: 'client', requests: 1 }]);
   });
 
+  it('keeps its place while its socket is not closed, though nothing of it goes on', async () => {
+    change({ limits: { ...unlimited, wsConnectionsMax: 1 } });
+    const session = connect();
+    await subscribe(session);
+    session.end();
+    expect(codeOf(await subscribe(session))).toBe('CLIENT_GONE');
+    expect(refusalOf()).toMatchObject({ code: 'CONNECTION_LIMIT' });
+    session.close();
+    session.close();
+    expect(refusalOf()).toBeNull();
+    expect(refusalOf()).toMatchObject({ code: 'CONNECTION_LIMIT' });
+  });
+
   it('does not begin beyond the connections of the plan, and does when one has ended', () => {
     change({ limits: { ...unlimited, wsConnectionsMax: 2 } });
     const first = connect();

@@ -109,6 +109,7 @@ class GateSession implements Session {
   readonly #unwatch: () => void;
   /** Subscriptions that are open or being opened. */
   readonly #open = new Set<Held>();
+  #ended = false;
   #closed = false;
 
   constructor(shared: Shared, key: KeyRecord, network: Network, onEnd: (failure: Failure) => void) {
@@ -143,7 +144,7 @@ class GateSession implements Session {
       const subscription = parse(method, params);
       held.opened = await this.#shared.topics.join(subscription, held);
       // The connection may have ended meanwhile, with its key or its client.
-      if (this.#closed) throw new Failure('CLIENT_GONE');
+      if (this.#ended) throw new Failure('CLIENT_GONE');
       this.#meter(request, 'ok', subscriptions[subscription.kind].cost);
       return { opened: held, refusal: null };
     } catch (thrown) {
@@ -157,12 +158,18 @@ class GateSession implements Session {
     this.#shared.usage.recordMessages({ key: this.#key, product, messages, bytesOut: bytes }, Date.now());
   }
 
+  end(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#unwatch();
+    for (const held of this.#open) held.close();
+  }
+
   close(): void {
+    this.end();
     if (this.#closed) return;
     this.#closed = true;
-    this.#unwatch();
     this.#shared.places.giveBack(this.#key.familyId);
-    for (const held of this.#open) held.close();
   }
 
   /** @throws Failure CLIENT_GONE, INVALID_KEY, RATE_LIMITED, SUBSCRIPTION_LIMIT. */
@@ -177,7 +184,7 @@ class GateSession implements Session {
 
   /** The key as it is now: its plan may have changed. @throws Failure CLIENT_GONE, INVALID_KEY. */
   #current(): KeyRecord {
-    if (this.#closed) throw new Failure('CLIENT_GONE');
+    if (this.#ended) throw new Failure('CLIENT_GONE');
     const record = this.#shared.keys.find(this.#key.id);
     if (record === undefined || !isUsable(record, Date.now())) throw new Failure('INVALID_KEY');
     return record;

@@ -274,6 +274,61 @@ describe('an outbox', () => {
   });
 });
 
+it('counts what each frame takes, however little is in it', async () => {
+  const { ours, client } = await pair();
+  client.pause();
+  const told: Behind[] = [];
+  const outbox = new Outbox(ours, { queueMaxBytes: 8 << 20 }, (behind) => told.push(behind));
+  let pushed = 0;
+  while (!ours.writableNeedDrain) {
+    outbox.push(Buffer.alloc(60_000));
+    pushed++;
+    await new Promise(setImmediate);
+  }
+  const tiny = Buffer.alloc(2);
+  while (told.length === 0 && pushed < 1_000_000) {
+    outbox.push(tiny);
+    pushed++;
+  }
+  expect(told).toHaveLength(1);
+  expect(told[0]?.messages).toBeLessThan((8 << 20) / 200 + 2);
+});
+
+describe('pongs in an outbox', () => {
+  it('are only the latest of those that wait, behind all that was sent before its ping', async () => {
+    const { ours, client } = await pair();
+    const outbox = new Outbox(ours, wide, never);
+    const [first, between, second, last] = frames('first', 'between', 'second', 'last') as [
+      Buffer,
+      Buffer,
+      Buffer,
+      Buffer,
+    ];
+    for (const pong of [second, first]) outbox.pushPong(pong);
+    outbox.push(between);
+    for (const pong of [first, second, last]) outbox.pushPong(pong);
+    const whole = Buffer.concat([between, last]);
+    expect(await read(client, whole.length)).toEqual(whole);
+    outbox.pushPong(first);
+    outbox.pushPong(second);
+    expect(await read(client, second.length)).toEqual(second);
+    expect(outbox.heldBytes).toBe(0);
+  });
+
+  it('do not pile up before a client that does not read', async () => {
+    const { ours, client } = await pair();
+    client.pause();
+    const outbox = new Outbox(ours, wide, never);
+    while (!ours.writableNeedDrain) {
+      outbox.push(Buffer.alloc(60_000));
+      await new Promise(setImmediate);
+    }
+    const before = outbox.heldBytes;
+    for (let ping = 0; ping < 100_000; ping++) outbox.pushPong(Buffer.alloc(2));
+    expect(outbox.heldBytes - before).toBeLessThan(1_000);
+  });
+});
+
 describe('notifications in an outbox', () => {
   it('leave in one write with what else there is, in order', async () => {
     const { ours, client } = await pair();

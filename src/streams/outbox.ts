@@ -3,7 +3,10 @@ import { FlushTurn } from './flush-turn.ts';
 import { type Frame, JoinedRun, RUN_MAX_BYTES } from './joined-run.ts';
 
 export type OutboxOptions = Readonly<{
-  /** Bytes that may wait for a socket to take them; when more wait and another frame comes, the client lags. */
+  /**
+   * Bytes that may wait for a socket to take them, with FRAME_OVERHEAD_BYTES for each frame; when more wait and another
+   * frame comes, the client lags.
+   */
   queueMaxBytes: number;
 }>;
 
@@ -11,6 +14,11 @@ export const outboxDefaults: OutboxOptions = { queueMaxBytes: 8 * 1024 * 1024 };
 
 /** How much a client has not taken yet. */
 export type Behind = Readonly<{ bytes: number; messages: number }>;
+
+/** What a frame that waits takes beside its own bytes, about: a flood of tiny ones is a flood all the same. */
+export const FRAME_OVERHEAD_BYTES = 200;
+
+const EMPTY = Buffer.alloc(0);
 
 const NOTHING: Behind = { bytes: 0, messages: 0 };
 
@@ -34,6 +42,8 @@ export class Outbox {
   readonly #onLagging: (behind: Behind) => void;
   #frames: Frame[] = [];
   #bytes = 0;
+  /** Where the pong is among the frames; -1: none is. */
+  #pongAt = -1;
   /** Bytes among all that waits that the client asked for. */
   #askedBytes = 0;
   #isAsked = false;
@@ -57,16 +67,30 @@ export class Outbox {
     return this.#bytes + this.#socket.writableLength;
   }
 
+  /** Bytes that what waits takes in memory, about. */
+  get heldBytes(): number {
+    const messages = this.#frames.length + this.#untaken.messages;
+    return this.queuedBytes + messages * FRAME_OVERHEAD_BYTES;
+  }
+
   /** Whether more waits than the queue holds, so that nothing more should be asked for. */
   get isFull(): boolean {
-    return this.queuedBytes > this.#options.queueMaxBytes;
+    return this.heldBytes > this.#options.queueMaxBytes;
   }
 
   /** Queues a frame, which is not to be modified afterwards. */
   push(frame: Frame): void {
     if (!this.#isOpen) return;
-    if (this.#bytes + this.#untaken.bytes > this.#options.queueMaxBytes + this.#askedBytes) this.#lag(frame);
+    if (this.#weight() > this.#options.queueMaxBytes + this.#askedBytes) this.#lag(frame);
     else this.#queue(frame);
+  }
+
+  /** Queues a pong, in place of one that has not left: only the latest ping needs an answer (RFC 6455 §5.5.3). */
+  pushPong(frame: Buffer): void {
+    if (this.#pongAt >= 0) this.#takeBack(this.#pongAt);
+    const before = this.#frames.length;
+    this.push(frame);
+    if (this.#frames.length > before) this.#pongAt = before;
   }
 
   /**
@@ -76,8 +100,21 @@ export class Outbox {
   pushAsked(frame: Buffer): void {
     if (!this.#isOpen) return;
     const most = this.#options.queueMaxBytes * ASKED_SHARE;
-    this.#askedBytes = Math.min(this.#askedBytes + frame.length, most);
+    this.#askedBytes = Math.min(this.#askedBytes + frame.length + FRAME_OVERHEAD_BYTES, most);
     this.push(frame);
+  }
+
+  /** As when the socket was last written to: what it took since then is not known without asking it each time. */
+  #weight(): number {
+    const { bytes, messages } = this.#untaken;
+    return this.#bytes + bytes + (this.#frames.length + messages) * FRAME_OVERHEAD_BYTES;
+  }
+
+  #takeBack(at: number): void {
+    this.#bytes -= (this.#frames[at] as Frame).length;
+    if (at === this.#frames.length - 1) this.#frames.pop();
+    else this.#frames[at] = EMPTY;
+    this.#pongAt = -1;
   }
 
   #queue(frame: Frame): void {
@@ -110,6 +147,7 @@ export class Outbox {
     this.#isOpen = false;
     this.#frames = [];
     this.#bytes = 0;
+    this.#pongAt = -1;
   }
 
   #handOver(): void {
@@ -125,6 +163,7 @@ export class Outbox {
     const frames = this.#frames;
     const bytes = this.#bytes;
     this.#bytes = 0;
+    this.#pongAt = -1;
     if (bytes > RUN_MAX_BYTES) this.#writeEach(frames);
     else {
       this.#socket.write(lastRun.join(frames, bytes));

@@ -52,7 +52,9 @@ export interface Session {
   ): Promise<SubscribeOutcome>;
   /** Counts bytes of notifications that were handed to the socket; called in blocks, not per message. */
   sent(messages: number, bytes: number): void;
-  /** Ends every subscription and gives the connection's place back. */
+  /** Ends every subscription; the place is still taken, as long as the socket is not closed. */
+  end(): void;
+  /** Ends, and gives the connection's place back. */
   close(): void;
 }
 

@@ -56,6 +56,7 @@ const session: Session = {
   },
   subscribe: async () => ({ opened, refusal: null }),
   sent: () => {},
+  end: () => {},
   close: () => {},
 };
 

@@ -66,6 +66,11 @@ export class Connection implements Peer, SocketKeeper {
     return this.#outbox.queuedBytes;
   }
 
+  /** Bytes that what waits takes in memory, about. */
+  get heldBytes(): number {
+    return this.#outbox.heldBytes;
+  }
+
   get messageMaxBytes(): number {
     return this.#session.limits.messageMaxBytes;
   }
@@ -97,7 +102,7 @@ export class Connection implements Peer, SocketKeeper {
 
   ping(content: Buffer): void {
     this.#heartbeat.used(performance.now());
-    this.send(pongFrame(content));
+    if (this.#open) this.#outbox.pushPong(pongFrame(content));
   }
 
   end(failure: Failure): void {
@@ -121,6 +126,7 @@ export class Connection implements Peer, SocketKeeper {
   /** The socket is closed. */
   closed(): void {
     this.#finish();
+    this.#session.close();
     this.#surroundings.gone(this);
   }
 
@@ -145,9 +151,15 @@ export class Connection implements Peer, SocketKeeper {
     this.#socket.terminate();
   }
 
-  /** Ends with LAGGING and without what is queued, which the client does not read anyway. */
+  /**
+   * Ends with LAGGING and without what is queued, which the client does not read anyway. Who is ending already has been
+   * told why, and is waited for no longer.
+   */
   cut(behind: Partial<Behind>): void {
-    if (!this.#open) return;
+    if (!this.#open) {
+      this.terminate();
+      return;
+    }
     this.#finish();
     this.#outbox.drop();
     this.#socket.end(new Failure('LAGGING', { facts: { ...behind } }));

@@ -4,7 +4,10 @@ import type { Connection } from './connection.ts';
 export type ConnectionsOptions = Readonly<{
   /** How often every connection is looked after. */
   lookIntervalMs: number;
-  /** Bytes that may wait for all clients together; beyond them those furthest behind are cut with LAGGING. */
+  /**
+   * Bytes that what waits for all clients together may take; beyond them those that are ending already and then those
+   * furthest behind are cut with LAGGING.
+   */
   queuesMaxBytes: number;
 }>;
 
@@ -67,22 +70,23 @@ export class Connections {
 
   #look(): void {
     const nowMs = performance.now();
-    let queuedBytes = 0;
+    let heldBytes = 0;
     for (const connection of this.#open) {
       connection.look(nowMs);
-      queuedBytes += connection.queuedBytes;
+      heldBytes += connection.heldBytes;
     }
-    if (queuedBytes > this.#options.queuesMaxBytes) this.#makeRoom(queuedBytes);
+    if (heldBytes > this.#options.queuesMaxBytes) this.#makeRoom(heldBytes);
   }
 
-  #makeRoom(queuedBytes: number): void {
-    const furthest = [...this.#open].sort((a, b) => b.queuedBytes - a.queuedBytes);
-    let left = queuedBytes;
-    for (const connection of furthest) {
+  #makeRoom(heldBytes: number): void {
+    let left = heldBytes;
+    for (const connection of [...this.#open].sort(goesFirst)) {
       if (left <= this.#options.queuesMaxBytes) return;
-      const { queuedBytes: bytes } = connection;
-      connection.cut({ bytes });
-      left -= bytes;
+      left -= connection.heldBytes;
+      connection.cut({ bytes: connection.queuedBytes });
     }
   }
 }
+
+const goesFirst = (a: Connection, b: Connection): number =>
+  Number(a.open) - Number(b.open) || b.heldBytes - a.heldBytes;

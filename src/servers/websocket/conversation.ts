@@ -100,7 +100,7 @@ export class Conversation {
     this.#leaving?.abort();
     this.#line?.close();
     this.#subscriptions.clear();
-    this.#session.close();
+    this.#session.end();
   }
 
   #answer({ batch, items }: Envelope): Promise<void> {
