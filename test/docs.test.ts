@@ -124,7 +124,7 @@ describe('commands', () => {
   it('of the ledger have every option in the table, and no other', () => {
     const told = table('docs/localnet.md', 'Options').map(([option = '']) => optionsIn(option)[0]);
     const listed = localnet.help.split('Options:')[1]?.split('\n\n')[0] ?? '';
-    const offered = [...listed.matchAll(/^ {2}(--[a-z-]+)/gm)].map(([, option]) => option);
+    const offered = [...listed.matchAll(/^ {2}(?:-[a-z], )?(--[a-z-]+)/gm)].map(([, option]) => option);
     expect(told.sort()).toEqual(offered.sort());
   });
 });

@@ -287,6 +287,7 @@ describe('solway', () => {
     for (const name of names) {
       const help = await runSolway(folder, [name, '--help']);
       expect([name, help.code]).toEqual([name, 0]);
+      expect(help.out.split('\n').filter((line) => line.length > 112)).toEqual([]);
       expect(help.out).toMatch(new RegExp(`^Usage: solway ${name}[^]*\\nExamples:\\n {2}solway ${name}`));
     }
   });

@@ -17,7 +17,7 @@ const config = writeConfiguration();
 const account = Keypair.generate().publicKey.toBase58();
 const SECRET = /svc_(?:rpc|grpc|fs)_live_[1-9A-HJ-NP-Za-km-z]{46}/g;
 const CURL = /^ *(curl .*)$/m;
-const NODE = /^ *(node -e .*)$/m;
+const NODE = /^ *(npx node -e .*)$/m;
 /** On a machine that has nothing else to do, what its processes work is what it takes. */
 const WORK_MAX_MS = 5_000;
 /** On one that has much else to do. */
@@ -80,7 +80,7 @@ describe('the first start', () => {
   it('prints a line for Node.js that shows slots as they come', async () => {
     const line = NODE.exec(first.program.stdout())![1]!;
     expect(line).toContain(`ws://${new URL(first.url).host}/v1/ws?api-key=${key}`);
-    const shown = spawn('sh', ['-c', line.replace(/^node/, `exec ${process.execPath}`)]);
+    const shown = spawn('sh', ['-c', line.replace(/^npx node/, `exec ${process.execPath}`)]);
     const lines = createInterface({ input: shown.stdout })[Symbol.asyncIterator]();
     const next = async () => JSON.parse((await lines.next()).value as string);
     expect(await next()).toMatchObject({ id: 1, result: expect.any(Number) });

@@ -15,8 +15,8 @@ const help = `Usage: solway keys <action> [options]
 
 Actions:
   create              make a key; it is shown once
-    --product NAME    rpc (RPC, WebSocket and REST), grpc (Yellowstone) or fs (shred-stage stream); default rpc
-    --name TEXT       1 to 64 characters
+    --name TEXT       its name, which it must have: 1 to 64 characters
+    --product NAME    rpc (RPC, WebSocket and REST; default), grpc (Yellowstone) or fs (shred-stage stream)
     --plan NAME       a plan of the configuration; default "default"
     --expires WHEN    a date such as 2027-01-31 or 2027-01-31T12:00:00Z, or a time from now such as 30d or 12h
   list                show the keys that are not revoked

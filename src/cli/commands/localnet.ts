@@ -17,14 +17,14 @@ const help = `Usage: solway localnet [options]
 Runs the embedded ledger alone: a Solana node on the real VM, in place of solana-test-validator.
 
 Options:
-  --ledger DIR                 where it is kept (default ${usual.ledgerDir}); it goes on from there at the next start
-  --reset                      begin again from genesis
+  -l, --ledger DIR             where it is kept (default ${usual.ledgerDir}); it goes on from there at the next start
+  -r, --reset                  begin again from genesis
   --rpc-port PORT              JSON-RPC over HTTP (default ${usual.rpcPort}; 0 takes a free one); WebSockets on the port
                                after it
   --bind-address HOST          address to listen on (default ${usual.host})
-  --account ADDRESS FILE       put an account in, as "solana account --output json" writes it; repeat it for more
+  --account ADDRESS FILE       put an account in, as "solana account --output json" writes it; may be repeated
   --account-dir DIR            put in every account file of a folder
-  --bpf-program ADDRESS FILE   put a compiled program in; repeat it for more
+  --bpf-program ADDRESS FILE   put a compiled program in; may be repeated
   --upgradeable-program ADDRESS FILE AUTHORITY
                                the same, for AUTHORITY (an address, a keypair file or none) to upgrade
   --mint ADDRESS               an account that gets 500,000,000 SOL
@@ -33,17 +33,17 @@ Options:
   --slot-ms MS                 length of a slot (default ${usual.slotMs})
   --faucet-sol SOL             what the faucet has to give (default ${usual.faucetSol})
   --faucet-port PORT           a door of the faucet's own, as of solana-test-validator (0 takes a free port)
-  --gossip-port PORT           UDP port that is named as the gossip address; nobody answers there (default any free)
-  --warp-slot SLOT             make empty blocks up to this slot first (${WARP_SLOT_MAX} at most)
-  --limit-ledger-slots SLOTS   slots of history that are kept (default ${usual.historySlotsMax})
+  --gossip-port PORT           UDP port of the gossip address; nobody answers there (default any free)
+  -w, --warp-slot SLOT         make empty blocks up to this slot first (${WARP_SLOT_MAX} at most)
+  --limit-ledger-slots SLOTS   slots of history that are kept, from 200 up (default ${usual.historySlotsMax})
   --rpc-pubsub-enable-block-subscription, --rpc-pubsub-enable-vote-subscription
                                solana-test-validator asks for these; here both subscriptions are always on
-  --quiet                      write only warnings and errors
+  -q, --quiet                  write only warnings and errors
   --json                       print one line of JSON when ready, instead of words
 
-Accounts, programs, mint, epoch length, ticks and faucet take effect at genesis: with a ledger that exists they
-are passed over, unless --reset is given. Other options of solana-test-validator are passed over with a note
-where callers would see no difference, and refused with the reason where they would.
+Accounts, programs, mint, epoch length, ticks and faucet take effect at genesis: with a ledger that exists
+they are passed over, unless --reset is given. Other options of solana-test-validator are passed over with a
+note where callers would see no difference, and refused with the reason where they would.
 
 Examples:
   solway localnet --reset

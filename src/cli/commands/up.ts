@@ -12,15 +12,15 @@ import { untilTold } from '../until-told.ts';
 
 const help = `Usage: solway up [options]
 
-Runs the service: JSON-RPC and WebSocket subscriptions behind API keys, in front of the configured nodes, or of the embedded
-ledger when there is none. The first start makes one key of each product and shows each this once.
+Runs the service: JSON-RPC and WebSocket subscriptions behind API keys, in front of the configured nodes, or of
+the embedded ledger when there is none. The first start makes one key of each product and shows each this once.
 
 Options:
   --config FILE        configuration (default: SOLWAY_CONFIG, else solway.toml if there is one)
   --upstream URL       a JSON-RPC node; repeat it for more. Replaces the nodes of the file
     --ws URL           its PubSub WebSocket, or off (default: derived from URL as clients do)
     --grpc URL         its Yellowstone gRPC address
-    --network NAME     its network (default: the default network)
+    --network NAME     its network (default: the default network, which is that of all nodes if they name one)
   --host HOST          address to listen on (default 127.0.0.1)
   --port PORT          port to listen on (default 8080; 0 takes a free one)
   --data-dir DIR       where keys, usage and the embedded ledger are kept (default solway-data)
@@ -40,9 +40,12 @@ const curl = (url: string, key: string): string =>
 
 const SLOTS = '{"jsonrpc":"2.0","id":1,"method":"slotSubscribe"}';
 
-/** Shows the slots as they come; any Node.js from 22 on has a WebSocket. */
+/** Any Node.js from 22 on has a WebSocket; from the sources, npx runs the one that comes with the packages. */
+const NODE = import.meta.url.endsWith('.ts') ? 'npx node' : 'node';
+
+/** Shows the slots as they come. */
 const listen = (url: string, key: string): string =>
-  `node -e 'const s = new WebSocket("${url}?api-key=${key}"); s.onopen = () => s.send(\`${SLOTS}\`); s.onmessage = ({ data }) => console.log(data)'`;
+  `${NODE} -e 'const s = new WebSocket("${url}?api-key=${key}"); s.onopen = () => s.send(\`${SLOTS}\`); s.onmessage = ({ data }) => console.log(data)'`;
 
 const uses = {
   rpc: 'JSON-RPC and WebSocket',
