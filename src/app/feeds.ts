@@ -4,7 +4,6 @@ import { createFeed, type NetworkFeed, type PreferredFeed } from '../upstream/fe
 import { GeyserFeed } from '../upstream/feeds/geyser/geyser-feed.ts';
 import type { GeyserLimits } from '../upstream/feeds/geyser/geyser-limits.ts';
 import type { GeyserNode } from '../upstream/feeds/geyser/geyser-link.ts';
-import { geyserKinds } from '../upstream/feeds/geyser/subscribe-union.ts';
 import type { FeedLimits } from '../upstream/feeds/limits.ts';
 import type { NodeConfig } from '../upstream/node.ts';
 import type { UpstreamPool } from '../upstream/pool.ts';
@@ -26,22 +25,7 @@ function geyserFeed({ configuration, nodes, log }: Ground, reader: ChainReader):
   const servers = nodes.filter(hasGeyser);
   if (servers.length === 0) return null;
   const limits: GeyserLimits = configuration.geyser;
-  const feed = new GeyserFeed({
-    nodes: servers,
-    limits,
-    log,
-    ask: (method, params, signal) => reader.ask(method, params, signal),
-    fill: async (from, to, tell, signal) =>
-      reader.eachBlock(await reader.slots(from, to, 'confirmed', signal), signal, tell),
-  });
-  return {
-    serves: (kind) => geyserKinds.has(kind),
-    open: (subscription, listener) => feed.open(subscription, listener),
-    position: () => feed.position(),
-    toldUpTo: (commitment) => feed.toldUpTo(commitment),
-    transactionsTold: () => feed.transactionsTold(),
-    close: () => feed.close(),
-  };
+  return new GeyserFeed({ nodes: servers, limits, log, reader });
 }
 
 /** Opens the feed of the default network: Geyser where a node has it, else PubSub and blocks. */

@@ -11,7 +11,7 @@ import type { ToldAccount } from './told-account.ts';
 import type { ToldTransaction } from './told-transaction.ts';
 import { TransactionWatchers } from './transaction-watchers.ts';
 
-export type CommittedSubscription = Extract<Subscription, { commitment: unknown }>;
+type CommittedSubscription = Extract<Subscription, { commitment: unknown }>;
 
 /** Everybody who watches slots as they reach one commitment, by kind of subscription. */
 export class CommitmentWatchers {

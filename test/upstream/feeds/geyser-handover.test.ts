@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createLogger } from '../../../src/base/log.ts';
 import { createFeed } from '../../../src/upstream/feeds/feeds.ts';
-import { geyserKinds } from '../../../src/upstream/feeds/geyser/subscribe-union.ts';
 import { GeyserRig, Heard } from './geyser-rig.ts';
 import { GeyserServer } from './geyser-server.ts';
 import { signatureOf, slotIs, transactionIs, transfer } from './geyser-told.ts';
@@ -71,14 +70,7 @@ async function start(pubsubSlot: number) {
       status: () => [],
     },
     nodes: [{ name: 'node-1', url: 'http://127.0.0.1:1', ws: mock.url }],
-    preferred: () => ({
-      serves: (kind) => geyserKinds.has(kind),
-      open: (subscription, listener) => rig.feed.open(subscription, listener),
-      position: () => rig.feed.position(),
-      toldUpTo: (commitment) => rig.feed.toldUpTo(commitment),
-      transactionsTold: () => rig.feed.transactionsTold(),
-      close: () => rig.feed.close(),
-    }),
+    preferred: () => rig.feed,
     limits: testLimits,
     log: createLogger('debug', (line) => log.push(line)),
   });

@@ -6,9 +6,8 @@ import { programs } from '../../../src/ledger/programs.ts';
 import type { TransactionMeta } from '../../../src/ledger/transaction/transaction-meta.ts';
 import { lamports, type Slot, slot } from '../../../src/ledger/units.ts';
 import type { Subscription } from '../../../src/protocol/subscriptions.ts';
-import type { GeyserFeedOptions } from '../../../src/upstream/feeds/geyser/geyser-feed.ts';
 import type { GeyserLimits } from '../../../src/upstream/feeds/geyser/geyser-limits.ts';
-import { GeyserRig, watch } from './geyser-rig.ts';
+import { type FillBlocks, GeyserRig, watch } from './geyser-rig.ts';
 import { GeyserServer } from './geyser-server.ts';
 import { account, accountIs, payer, signatureOf, slotIs, transactionIs, transfer } from './geyser-told.ts';
 
@@ -28,7 +27,7 @@ afterEach(() => {
 async function start(
   servers = 1,
   limits: Partial<GeyserLimits> = {},
-  more: Partial<Pick<GeyserFeedOptions, 'fill'>> & { token?: string } = {},
+  more: { fill?: FillBlocks } & { token?: string } = {},
 ) {
   const all = await Promise.all(Array.from({ length: servers }, () => GeyserServer.start('a-secret-token')));
   const rig = new GeyserRig(

@@ -1,9 +1,11 @@
 import { parseJson } from '../../../src/base/json.ts';
 import { createLogger } from '../../../src/base/log.ts';
 import type { Address } from '../../../src/ledger/address.ts';
+import type { Block } from '../../../src/ledger/block.ts';
+import type { Slot } from '../../../src/ledger/units.ts';
 import type { MethodName } from '../../../src/protocol/methods.ts';
 import type { Subscription } from '../../../src/protocol/subscriptions.ts';
-import { GeyserFeed, type GeyserFeedOptions } from '../../../src/upstream/feeds/geyser/geyser-feed.ts';
+import { GeyserFeed } from '../../../src/upstream/feeds/geyser/geyser-feed.ts';
 import type { GeyserLimits } from '../../../src/upstream/feeds/geyser/geyser-limits.ts';
 
 /** What a listener heard. */
@@ -52,6 +54,14 @@ const quick: Partial<GeyserLimits> = {
   awayMs: 20,
 };
 
+/** Reads the blocks from one slot to another, both included, in order. */
+export type FillBlocks = (
+  from: Slot,
+  to: Slot,
+  tell: (block: Block) => void,
+  signal: AbortSignal,
+) => Promise<void>;
+
 /** A feed whose log and questions can be looked at. */
 export class GeyserRig {
   readonly log: string[] = [];
@@ -65,9 +75,9 @@ export class GeyserRig {
   constructor(
     urls: readonly string[],
     limits: Partial<GeyserLimits> = {},
-    more: Partial<Pick<GeyserFeedOptions, 'fill'>> & { token?: string } = {},
+    more: { fill?: FillBlocks; token?: string } = {},
   ) {
-    const { token = 'a-secret-token', ...options } = more;
+    const { token = 'a-secret-token', fill } = more;
     this.feed = new GeyserFeed({
       nodes: urls.map((grpc, index) => ({
         name: `node-${index}`,
@@ -77,16 +87,24 @@ export class GeyserRig {
       })),
       limits: { ...quick, ...limits },
       log: createLogger('debug', (line) => this.log.push(line)),
-      ask: async (method) => {
-        this.asked.push(method);
-        for (const wake of this.#waiting.splice(0)) wake();
-        await this.#held;
-        const answer = this.answers[method];
-        if (answer === undefined) throw new Error('nobody answers');
-        return Buffer.from(answer());
+      reader: {
+        ask: (method) => this.#ask(method),
+        slots: async (from, to) => [from, to],
+        eachBlock: async ([from, to], signal, tell) => {
+          if (fill === undefined) throw new Error('there is nobody to ask');
+          await fill(from!, to!, tell, signal);
+        },
       },
-      ...options,
     });
+  }
+
+  async #ask(method: MethodName): Promise<Buffer> {
+    this.asked.push(method);
+    for (const wake of this.#waiting.splice(0)) wake();
+    await this.#held;
+    const answer = this.answers[method];
+    if (answer === undefined) throw new Error('nobody answers');
+    return Buffer.from(answer());
   }
 
   /** Answers nothing before the promise is kept, but for what was asked already. */

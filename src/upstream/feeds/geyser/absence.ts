@@ -3,7 +3,7 @@ import { probeGeyser } from '../../probe-geyser.ts';
 import type { GeyserLimits } from './geyser-limits.ts';
 import type { GeyserNode } from './geyser-link.ts';
 
-export type AbsenceOptions = Readonly<{
+type AbsenceOptions = Readonly<{
   nodes: readonly GeyserNode[];
   limits: Pick<GeyserLimits, 'awayMs' | 'openTimeoutMs' | 'reconnectMs'>;
   log: Logger;

@@ -3,7 +3,7 @@ import type { Update } from '../../../protocol/geyser/subscribe-update.ts';
 /** An update, when its server had it (Unix milliseconds), and which node's server that was. */
 export type Arrived = Readonly<{ update: Update; at: bigint; node: string }>;
 
-export type ArrivalsOptions = Readonly<{
+type ArrivalsOptions = Readonly<{
   /** Updates that wait; beyond it the stream is held, or given up where that cannot help. */
   heldMax: number;
   tell: (arrived: Arrived) => void;

@@ -5,10 +5,12 @@ import { type Slot, slot as slotOf } from '../../../ledger/units.ts';
 import type { Commitment } from '../../../protocol/commitment.ts';
 import { Failure } from '../../../protocol/errors.ts';
 import type { Update } from '../../../protocol/geyser/subscribe-update.ts';
-import type { Subscription } from '../../../protocol/subscriptions.ts';
-import type { Feed, FeedListener } from '../../../streams/feed.ts';
+import type { Subscription, SubscriptionKind } from '../../../protocol/subscriptions.ts';
+import type { FeedListener } from '../../../streams/feed.ts';
 import type { LedgerEvent } from '../../../streams/ledger-event.ts';
 import { LedgerNotifier } from '../../../streams/ledger-notifier.ts';
+import type { ChainReader } from '../chain-reader.ts';
+import type { PreferredFeed } from '../feeds.ts';
 import type { SlotInfo } from '../slot-info.ts';
 import type { TransactionsTold } from '../transactions-told.ts';
 import { Absence } from './absence.ts';
@@ -23,23 +25,13 @@ import { AckTimeout } from './request-acks.ts';
 import { geyserKinds, SubscribeUnion } from './subscribe-union.ts';
 import { UpdateSequence } from './update-sequence.ts';
 
-/** Reads the confirmed blocks of the slots from one to another, both included, in order. */
-export type FillBlocks = (
-  from: Slot,
-  to: Slot,
-  tell: (block: Block) => void,
-  signal: AbortSignal,
-) => Promise<void>;
-
 export type GeyserFeedOptions = Readonly<{
   /** In the order in which they are tried; at least one. */
   nodes: readonly GeyserNode[];
   limits?: Partial<GeyserLimits>;
   log: Logger;
-  /** Asks the network's nodes, for mints, roots and late signatures. */
-  ask: Ask;
-  /** Reads what a server cannot replay; without it such a gap ends every subscription. */
-  fill?: FillBlocks;
+  /** Asks the network's nodes, for mints, roots, late signatures, and the blocks that a server cannot replay. */
+  reader: Pick<ChainReader, 'ask' | 'slots' | 'eachBlock'>;
 }>;
 
 type Entry = {
@@ -66,11 +58,11 @@ const isOfAccounts = ({ subscription: { kind } }: Entry): boolean => kind === 'a
  * the slot gets there.
  *
  * A stream that is cut goes on from the slot after the newest root, on the same server or the next, and nothing is
- * told twice. What no server replays is read from blocks (`fill`), and the subscriptions of accounts, of which
+ * told twice. What no server replays is read from blocks, and the subscriptions of accounts, of which
  * blocks say nothing, fail: whoever opened them has to go on elsewhere. So do all when every server is away, and
  * those that are owed something of a slot that waits for its root for too long.
  */
-export class GeyserFeed implements Feed {
+export class GeyserFeed implements PreferredFeed {
   readonly #limits: GeyserLimits;
   readonly #options: GeyserFeedOptions;
   readonly #notifier: LedgerNotifier;
@@ -92,7 +84,8 @@ export class GeyserFeed implements Feed {
     this.#limits = { ...geyserLimits, ...options.limits };
     this.#options = options;
     this.#absence = new Absence({ nodes: options.nodes, limits: this.#limits, log: options.log });
-    const { nodes, log, ask } = options;
+    const { nodes, log, reader } = options;
+    const ask: Ask = (method, params, signal) => reader.ask(method, params, signal);
     this.#mints = new Mints({ ask, log, limits: this.#limits });
     this.#late = new LateSignatures(ask, log);
     this.#events = this.#newSequence();
@@ -126,14 +119,14 @@ export class GeyserFeed implements Feed {
     });
   }
 
-  /** Whether subscriptions of this kind are fed at all. */
-  feeds({ kind }: Subscription): boolean {
+  /** Whether subscriptions of a kind are fed at all. */
+  serves(kind: SubscriptionKind): boolean {
     return geyserKinds.has(kind);
   }
 
   /** @throws Failure UPSTREAM_UNAVAILABLE, also for kinds that are not fed and for more than a request takes. */
   async open(subscription: Subscription, listener: FeedListener): Promise<() => void> {
-    if (this.#absence.lasts || !this.feeds(subscription)) throw new Failure('UPSTREAM_UNAVAILABLE');
+    if (this.#absence.lasts || !this.serves(subscription.kind)) throw new Failure('UPSTREAM_UNAVAILABLE');
     const leave = this.#union.add(subscription);
     if (leave === null) throw new Failure('UPSTREAM_UNAVAILABLE');
     if (this.#entries.size === 0) this.#position = null;
@@ -183,7 +176,7 @@ export class GeyserFeed implements Feed {
     const events = this.#events;
     const inTime = AbortSignal.timeout(this.#limits.ackTimeoutMs);
     try {
-      const body = await this.#options.ask('getSlot', [{ commitment: 'finalized' }], inTime);
+      const body = await this.#options.reader.ask('getSlot', [{ commitment: 'finalized' }], inTime);
       events.showRoot(slotOf(BigInt(body.toString('latin1'))));
     } catch {
       this.#options.log.warn('the root of the chain could not be asked for');
@@ -265,14 +258,14 @@ export class GeyserFeed implements Feed {
 
   /** Blocks say all but what became of accounts. */
   async #fillGap(from: Slot, to: Slot): Promise<void> {
-    const { fill, log } = this.#options;
+    const { reader, log } = this.#options;
     const { signal } = this.#run;
     log.warn({ from: Number(from), to: Number(to) }, 'a Geyser stream goes on behind a gap');
     this.#failAll(isOfAccounts);
     if (this.#entries.size === 0) return;
     try {
-      if (fill === undefined) throw new Error('there is nobody to ask');
-      await fill(from, to, (block) => this.#tellBlock(block), signal);
+      const slots = await reader.slots(from, to, 'confirmed', signal);
+      await reader.eachBlock(slots, signal, (block) => this.#tellBlock(block));
     } catch {
       if (signal.aborted) return;
       log.warn({ from: Number(from), to: Number(to) }, 'a gap in a Geyser stream could not be filled');

@@ -17,7 +17,7 @@ import { RequestAcks } from './request-acks.ts';
 /** A node that has Geyser. */
 export type GeyserNode = NodeConfig & Readonly<{ grpc: string }>;
 
-export type GeyserLinkOptions = Readonly<{
+type GeyserLinkOptions = Readonly<{
   /** At least one. */
   nodes: readonly GeyserNode[];
   limits: GeyserLimits;
@@ -28,7 +28,7 @@ export type GeyserLinkOptions = Readonly<{
   resumeAt: () => Slot | null;
 }>;
 
-export interface GeyserLinkListener {
+interface GeyserLinkListener {
   /** @param at - when the server had it, Unix milliseconds. */
   update(update: Update, at: bigint, node: string): void;
   /** A stream that replaces another one begins: what comes may be doubled, or have a hole before it. */

@@ -17,7 +17,7 @@ export type GrpcStreamOptions = Readonly<{
   windowBytes: number;
 }>;
 
-export interface GrpcStreamListener {
+interface GrpcStreamListener {
   /** The server accepted the stream. */
   opened(): void;
   /** One message; a view, never modified afterwards. */

@@ -18,7 +18,7 @@ type MintLimits = Pick<
   'mintsMax' | 'mintMaxAgeMs' | 'mintWaitMs' | 'mintRetryMs' | 'mintFetchesMax'
 >;
 
-export type MintsOptions = Readonly<{ ask: Ask; log: Logger; limits: MintLimits }>;
+type MintsOptions = Readonly<{ ask: Ask; log: Logger; limits: MintLimits }>;
 
 /** `value.data` of getAccountInfo in base64, if the account is there. */
 function dataOf(result: JsonValue): Uint8Array | null {

@@ -19,7 +19,7 @@ const keyOf = (filters: readonly AccountFilter[]): string =>
     })
     .join(',');
 
-export type ProgramFiltersOptions = Readonly<{
+type ProgramFiltersOptions = Readonly<{
   program: Address;
   /** Beyond so many different ones the whole program is asked for. */
   filtersMax: number;

@@ -4,7 +4,7 @@ import type { Commitment } from '../../../protocol/commitment.ts';
 import type { TransactionsTold } from '../transactions-told.ts';
 
 /** What of a slot above the root was told. */
-export type SlotTold = Readonly<{
+type SlotTold = Readonly<{
   parent: Slot | null;
   /** It was told to its end. */
   isWhole: boolean;
