@@ -8,6 +8,7 @@ export const kinds = [
   'slot',
   'root',
   'block',
+  'transaction',
 ] as const;
 export type Kind = (typeof kinds)[number];
 

@@ -9,7 +9,8 @@ type BlockJson = Readonly<{
   }>[];
 }>;
 
-type Ask = (method: string, params: readonly unknown[]) => Promise<unknown>;
+/** Calls a method. */
+export type Ask = (method: string, params: readonly unknown[]) => Promise<unknown>;
 
 /** What was missed and what came twice, by its names. */
 export type Verdict = Readonly<{
@@ -63,15 +64,10 @@ export class LedgerTruth {
     const { client, kind, told, ids, id, ended } = heard;
     const odd = [...ids].filter((one) => one !== id).map((one) => `id ${one} for ${id}`);
     if (ended !== null) odd.push(ended);
+    odd.push(...this.#backwards(heard));
     const common = { client, kind, heard: told.length };
     if (kind === 'account' || kind === 'program') {
-      const backwards = this.#backwards(heard);
-      return {
-        ...common,
-        missed: this.#statesMissed(heard, states),
-        doubled: this.#doubled(heard),
-        odd: [...odd, ...backwards],
-      };
+      return { ...common, missed: this.#statesMissed(heard, states), doubled: this.#doubled(heard), odd };
     }
     const expected = kind === 'signature' ? waitedFor : this.#expected(heard);
     const names = new Set(told.map(({ name }) => name));
@@ -83,6 +79,17 @@ export class LedgerTruth {
     };
   }
 
+  /** What a client was not told of the last states, and of the last signature that was waited for. */
+  lastMissed(heard: Heard, waitedFor: readonly string[], states: ReadonlyMap<string, string>): string[] {
+    const { client, kind, told } = heard;
+    const missed = (): readonly string[] => {
+      if (kind === 'account' || kind === 'program') return this.#statesMissed(heard, states);
+      const isMissed = (name: string) => !told.some((one) => one.name === name);
+      return kind === 'signature' ? waitedFor.slice(-1).filter(isMissed) : [];
+    };
+    return missed().map((name) => `${client} ${kind} ${name}`);
+  }
+
   #expected({ kind, told }: Heard): string[] {
     // What lay in the first slot may have been told before the subscription stood.
     const from = (told[0]?.slot ?? 0) + 1;
@@ -90,7 +97,7 @@ export class LedgerTruth {
     if (kind === 'slot' || kind === 'root' || kind === 'block') return slots.map(String);
     const { mentioned } = this.#watched;
     const wanted = (keys: readonly string[]): boolean =>
-      kind === 'mentions' ? keys.includes(mentioned) : !keys.includes(VOTE);
+      kind === 'mentions' || kind === 'transaction' ? keys.includes(mentioned) : !keys.includes(VOTE);
     return slots.flatMap((slot) =>
       this.#blocks
         .get(slot)!
@@ -102,8 +109,9 @@ export class LedgerTruth {
   #doubled({ kind, told }: Heard): string[] {
     const ofState = kind === 'account' || kind === 'program';
     const seen = new Set<string>();
-    return told.flatMap(({ slot, name, state }) => {
-      const key = ofState ? `${name} ${slot} ${state}` : name;
+    return told.flatMap(({ name, state }) => {
+      // Balances here never come back to what they were.
+      const key = ofState ? `${name} ${state}` : name;
       if (seen.has(key)) return [key];
       seen.add(key);
       return [];
@@ -117,11 +125,15 @@ export class LedgerTruth {
     return owed.filter((name) => last.get(name) !== states.get(name));
   }
 
-  #backwards({ told }: Heard): string[] {
+  /** Slots never go back within a subscription; of a program they may from one account to another. */
+  #backwards({ kind, told }: Heard): string[] {
+    // Each signature is a subscription of its own.
+    if (kind === 'signature') return [];
     const newest = new Map<string, number>();
     return told.flatMap(({ name, slot }) => {
-      const before = newest.get(name) ?? -1;
-      newest.set(name, Math.max(before, slot));
+      const key = kind === 'program' ? name : kind;
+      const before = newest.get(key) ?? -1;
+      newest.set(key, Math.max(before, slot));
       return slot < before ? [`${name} went back from ${before} to ${slot}`] : [];
     });
   }

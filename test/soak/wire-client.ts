@@ -24,6 +24,8 @@ const notes: Readonly<
   slot: (heard, { slot }: { slot: number }) => heard.add(slot, String(slot)),
   root: (heard, slot: number) => heard.add(slot, String(slot)),
   block: (heard, { value }: Context<{ slot: number }>) => heard.add(value.slot, String(value.slot)),
+  transaction: (heard, { slot, signature }: { slot: number; signature: string }) =>
+    heard.add(slot, signature),
 };
 
 /** A client that looks at the wire, and so sees the ids of subscriptions. */
@@ -55,6 +57,10 @@ export class WireClient {
       slot: [],
       root: [],
       block: ['all', { commitment, transactionDetails: 'signatures' }],
+      transaction: [
+        { vote: false, accountInclude: [mentioned] },
+        { commitment, transactionDetails: 'signatures' },
+      ],
     };
     for (const [kind, params] of Object.entries(requests)) {
       await client.#subscribe(kind as keyof typeof requests, params, watched);

@@ -1,0 +1,73 @@
+import { Keypair, LAMPORTS_PER_SOL, SystemProgram, Transaction } from '@solana/web3.js';
+import { encodeBase58 } from '../../src/ledger/base58.ts';
+import type { Ask } from './ledger-truth.ts';
+
+/** Every so many transactions, one is waited for by its signature. */
+const WAITED_FOR_EACH = 20;
+
+type Expect = (signature: string) => Promise<void>;
+
+/** Sends from one payer to several accounts; some transactions fail. */
+export class Traffic {
+  readonly payer = Keypair.generate();
+  readonly recipients = [Keypair.generate(), Keypair.generate(), Keypair.generate()];
+  readonly waitedFor: string[] = [];
+  readonly #ask: Ask;
+  #blockhash = '';
+  #count = 0;
+
+  constructor(ask: Ask) {
+    this.#ask = ask;
+  }
+
+  async fund(): Promise<void> {
+    for (const { publicKey } of [this.payer, ...this.recipients]) {
+      await this.#ask('requestAirdrop', [publicKey.toBase58(), 1_000 * LAMPORTS_PER_SOL]);
+    }
+    await this.refresh();
+  }
+
+  async refresh(): Promise<void> {
+    const answer = await this.#ask('getLatestBlockhash', [{ commitment: 'confirmed' }]);
+    this.#blockhash = (answer as { value: { blockhash: string } }).value.blockhash;
+  }
+
+  /** @param expect - hears of the signatures that are waited for, before they are sent. */
+  async send(expect: Expect): Promise<void> {
+    const isWaitedFor = this.#count % WAITED_FOR_EACH === 0;
+    await this.submit(await this.prepare(isWaitedFor ? expect : null));
+  }
+
+  /**
+   * Signs the next transaction, to be sent later.
+   * @param expect - hears of its signature; null when nobody waits for it.
+   */
+  async prepare(expect: Expect | null): Promise<string> {
+    const count = this.#count++;
+    const recipient = this.recipients[count % this.recipients.length]!;
+    // No two alike: equal transactions have one signature.
+    const lamports = (count % 7 === 6 ? 100_000 * LAMPORTS_PER_SOL : 1_000) + count;
+    const transfer = { fromPubkey: this.payer.publicKey, toPubkey: recipient.publicKey, lamports };
+    const transaction = new Transaction({ recentBlockhash: this.#blockhash, feePayer: this.payer.publicKey });
+    transaction.add(SystemProgram.transfer(transfer)).sign(this.payer);
+    if (expect !== null) {
+      const signature = encodeBase58(transaction.signature!);
+      this.waitedFor.push(signature);
+      await expect(signature);
+    }
+    return transaction.serialize().toString('base64');
+  }
+
+  /** @param wire - what `prepare` made. */
+  async submit(wire: string): Promise<void> {
+    await this.#ask('sendTransaction', [wire, { encoding: 'base64', skipPreflight: true }]);
+  }
+
+  /** The state of the accounts that it touches, by address: what is confirmed. */
+  async states(): Promise<Map<string, string>> {
+    const addresses = [this.payer, ...this.recipients].map(({ publicKey }) => publicKey.toBase58());
+    const answer = await this.#ask('getMultipleAccounts', [addresses, { commitment: 'confirmed' }]);
+    const { value } = answer as { value: readonly { lamports: number }[] };
+    return new Map(addresses.map((address, at) => [address, String(value[at]?.lamports)]));
+  }
+}
