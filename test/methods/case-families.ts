@@ -76,17 +76,20 @@ export const tuple = (method: string, size: number): MethodCase[] => [
   ),
 ];
 
-/** A state that is not there yet (-32016), and a commitment that nobody knows, which counts as none. */
+/** A state that is not there yet (-32016). */
+export const notYet = (method: string, params: MethodCase['params']): MethodCase =>
+  refusal(method, 'a state that is not there yet', params, {
+    code: -32016,
+    message: 'Minimum context slot has not been reached',
+    data: ({ at }) => ({ contextSlot: Number(at.finalized) }),
+  });
+
+/** The same, and a commitment that nobody knows, which counts as none. */
 export const context = (method: string, first: string | null): MethodCase[] => {
   const lead = first === null ? '' : `${first},`;
   const finalized = fixed(`[${lead}{"commitment":"finalized"}]`);
   return [
-    {
-      method,
-      name: `${method} refuses a state that is not there yet`,
-      params: fixed(`[${lead}{"minContextSlot":18446744073709551615}]`),
-      error: { code: -32016, message: 'Minimum context slot has not been reached' },
-    },
+    notYet(method, fixed(`[${lead}{"minContextSlot":18446744073709551615}]`)),
     alike(
       method,
       'a commitment that is none and finalized',

@@ -26,6 +26,9 @@ const MINT = key(50);
 const TOKENS = key(51);
 const DELEGATE = key(52);
 const STRANGER = key(53);
+const OTHER_MINT = key(54);
+const OTHER_PROGRAM = key(55);
+const NO_BLOCKHASH = key(56) as string as Blockhash;
 
 /** An embedded ledger with a history, behind its real door; its slots stand still. */
 export type StandingLedger = Readonly<{ url: string; facts: CaseLedger; close: () => Promise<void> }>;
@@ -49,8 +52,10 @@ const hash = (node: OpenLocalNode): Blockhash => node.bank('processed').blockhas
 async function settle(node: OpenLocalNode, slots: number): Promise<void> {
   for (let i = 0; i < slots; i++) node.freeze();
   await eventually(
-    async () => node.bank('finalized').slot === node.bank('processed').slot - 31n,
-    'the tip is finalized',
+    async () =>
+      node.bank('finalized').slot === node.bank('processed').slot - 31n &&
+      node.history.firstAvailableSlot > SLOTS_PER_EPOCH,
+    'the tip is finalized and the first epoch is gone',
   );
 }
 
@@ -70,7 +75,13 @@ function unsentOf(node: OpenLocalNode, payer: Keypair): CaseLedger['unsent'] {
   const blockhash = node.bank('finalized').blockhash;
   const signed: Signed = sign(payer, [transfer(payer.address, STRANGER, 1n)], blockhash);
   const forged = sign(payer, [transfer(payer.address, STRANGER, 2n)], blockhash, Keypair.generate());
-  return { transaction: signed.base64, message: signed.message, forged: forged.base64 };
+  const stale = sign(payer, [transfer(payer.address, STRANGER, 3n)], NO_BLOCKHASH);
+  return {
+    transaction: signed.base64,
+    message: signed.message,
+    forged: forged.base64,
+    stale: stale.base64,
+  };
 }
 
 async function makeHistory(node: OpenLocalNode, payer: Keypair): Promise<CaseLedger> {
@@ -100,7 +111,7 @@ async function makeHistory(node: OpenLocalNode, payer: Keypair): Promise<CaseLed
     get firstSlot() {
       return node.history.firstAvailableSlot;
     },
-    token: { account: TOKENS, mint: MINT, delegate: DELEGATE },
+    token: { account: TOKENS, mint: MINT, delegate: DELEGATE, otherMint: OTHER_MINT },
     unsent: unsentOf(node, payer),
   };
 }
@@ -116,6 +127,7 @@ export async function openStandingLedger(): Promise<StandingLedger> {
     limits: { segmentSlotsMax: 20, historySlotsMax: 60 },
     accounts: [
       [MINT, mint(150n, 2)],
+      [OTHER_MINT, mint(150n, 2, OTHER_PROGRAM)],
       [TOKENS, tokenAccount(MINT, payer.address as Address, 150n, DELEGATE)],
     ],
   });

@@ -23,14 +23,21 @@ export type CaseLedger = Readonly<{
   blockhash: string;
   /** First slot that is still kept, greater than 1. */
   firstSlot: bigint;
-  /** A token account of `wallet` with a delegate, its mint, and an account of more than 128 bytes. */
-  token: Readonly<{ account: string; mint: string; delegate: string }>;
-  /** A signed transfer of `wallet` that was never sent, its message, and one whose signature is wrong: base64. */
-  unsent: Readonly<{ transaction: string; message: string; forged: string }>;
+  /** A token account of `wallet` with a delegate, its mint, and an account of another program that holds a mint. */
+  token: Readonly<{ account: string; mint: string; delegate: string; otherMint: string }>;
+  /**
+   * A signed transfer of `wallet` that was never sent, its message, one whose signature is wrong, and one with a
+   * blockhash that never was: base64.
+   */
+  unsent: Readonly<{ transaction: string; message: string; forged: string; stale: string }>;
 }>;
 
-/** What an error must say. `data` is compared only where the case has one. */
-export type CaseError = Readonly<{ code: number; message: string | RegExp; data?: JsonValue }>;
+/** What an error must say. `data` is compared, as a whole, only where the case has one. */
+export type CaseError = Readonly<{
+  code: number;
+  message: string | RegExp;
+  data?: JsonValue | ((ledger: CaseLedger) => JsonValue);
+}>;
 
 /** One call of a method and what Agave answers: an error, or a result with `check` or `sameAs`. */
 export type MethodCase = Readonly<{

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { aboveProcessed, answer, arity, refusal } from '../case-families.ts';
+import { aboveProcessed, answer, arity, notYet, refusal } from '../case-families.ts';
 import { type CaseLedger, fixed, invalid, type MethodCase, made } from '../method-case.ts';
 
 const UNKNOWN = '1'.repeat(64);
@@ -140,6 +140,10 @@ export const cases: readonly MethodCase[] = [
     expect(result).toEqual([]),
   ),
   aboveProcessed('getBlocks', ({ slot }) => [slot, { commitment: 'processed' }]),
+  notYet(
+    'getBlocks',
+    made(({ slot }) => [slot, null, { minContextSlot: 2 ** 50 }]),
+  ),
   ...arity('getBlocks', 1, 3),
 
   answer(
@@ -156,6 +160,10 @@ export const cases: readonly MethodCase[] = [
   ),
   refusal('getBlocksWithLimit', 'too many', fixed('[0,500001]'), invalid('Limit too large; max 500000')),
   aboveProcessed('getBlocksWithLimit', ({ slot }) => [slot, 2, { commitment: 'processed' }]),
+  notYet(
+    'getBlocksWithLimit',
+    made(({ slot }) => [slot, 2, { minContextSlot: 2 ** 50 }]),
+  ),
   ...arity('getBlocksWithLimit', 2, 3),
 
   ...Object.entries(shown).flatMap(([encoding, transactionOf]) => [
@@ -242,14 +250,9 @@ export const cases: readonly MethodCase[] = [
     made(({ wallet }) => [wallet, { before: '0' }]),
     invalid('Invalid param: Invalid'),
   ),
-  refusal(
+  notYet(
     'getSignaturesForAddress',
-    'a state that is not there yet',
     made(({ wallet }) => [wallet, { minContextSlot: 2 ** 50 }]),
-    {
-      code: -32016,
-      message: 'Minimum context slot has not been reached',
-    },
   ),
   aboveProcessed('getSignaturesForAddress', ({ wallet }) => [wallet, { commitment: 'processed' }]),
   ...arity('getSignaturesForAddress', 1, 2),

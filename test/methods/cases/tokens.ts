@@ -7,6 +7,10 @@ const NOBODY = '"So11111111111111111111111111111111111111119"';
 const value = (expected: unknown) => (result: unknown) => expect(result).toMatchObject({ value: expected });
 const TOKENS = `{"programId":"${programs.token}"}`;
 
+/** An account that holds a mint and is another program's. */
+const otherMint = (method: string, make: Parameters<typeof made>[0]): MethodCase =>
+  refusal(method, 'a mint of another program', made(make), invalid('Invalid param: not a Token mint'));
+
 const byHolder = (method: string): MethodCase[] => [
   answer(method, 'none for nobody', fixed(`[${NOBODY},${TOKENS}]`), value([])),
   refusal(
@@ -27,6 +31,7 @@ const byHolder = (method: string): MethodCase[] => [
     made(({ wallet }) => [wallet, { mint: wallet }]),
     invalid('Invalid param: Token mint could not be unpacked'),
   ),
+  otherMint(method, ({ wallet, token }) => [wallet, { mint: token.otherMint }]),
   ...badAddress(method, `,${TOKENS}`),
   ...arity(method, 2, 3),
   ...context(method, `${NOBODY},${TOKENS}`),
@@ -75,6 +80,7 @@ export const cases: readonly MethodCase[] = [
     made(({ token }) => [token.account]),
     invalid('Invalid param: mint could not be unpacked'),
   ),
+  otherMint('getTokenSupply', ({ token }) => [token.otherMint]),
   ...badAddress('getTokenSupply'),
   ...arity('getTokenSupply', 1, 2),
   ...strictConfig('getTokenSupply', '"0"'),
@@ -97,6 +103,7 @@ export const cases: readonly MethodCase[] = [
     made(({ wallet }) => [wallet]),
     invalid('Invalid param: Token mint could not be unpacked'),
   ),
+  otherMint('getTokenLargestAccounts', ({ token }) => [token.otherMint]),
   ...badAddress('getTokenLargestAccounts'),
   ...arity('getTokenLargestAccounts', 1, 2),
   ...strictConfig('getTokenLargestAccounts', '"0"'),

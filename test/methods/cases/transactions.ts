@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
+import type { JsonValue } from '../../../src/base/json.ts';
 import { encodeBase58 } from '../../../src/ledger/base58.ts';
-import { answer, arity, refusal } from '../case-families.ts';
+import { answer, arity, notYet, refusal } from '../case-families.ts';
 import { fixed, invalid, type MethodCase, made } from '../method-case.ts';
 
 const base64 = { encoding: 'base64' } as const;
@@ -15,6 +16,28 @@ const messageOf = (version: number | null, signers: number, readOnly: number, lo
     version === null ? Buffer.alloc(0) : Buffer.of(lookup ? 1 : 0),
     lookup ? Buffer.concat([Buffer.alloc(32, 1), Buffer.of(0, 0)]) : Buffer.alloc(0),
   ]).toString('base64');
+
+/** Base64 of a transaction with one signature, which is none. */
+const transactionOf = (message: string): string =>
+  Buffer.concat([Buffer.of(1), Buffer.alloc(64, 2), Buffer.from(message, 'base64')]).toString('base64');
+
+/** What a preflight says of a transaction that was not run. */
+const notRun = (err: string, fee: number | null): { [name: string]: JsonValue } => ({
+  accounts: null,
+  err,
+  fee,
+  innerInstructions: null,
+  loadedAccountsDataSize: 0,
+  loadedAddresses: null,
+  logs: [],
+  postBalances: null,
+  postTokenBalances: null,
+  preBalances: null,
+  preTokenBalances: null,
+  replacementBlockhash: null,
+  returnData: null,
+  unitsConsumed: 0,
+});
 
 const undecodable = (method: string): MethodCase[] => [
   refusal(
@@ -77,14 +100,15 @@ const undecodable = (method: string): MethodCase[] => [
         '(max: encoded/raw 5464/4096)',
     ),
   ),
+  notYet(
+    method,
+    made(({ unsent }) => [unsent.transaction, { ...base64, minContextSlot: 2 ** 50 }]),
+  ),
   refusal(
     method,
-    'a state that is not there yet',
-    made(({ unsent }) => [unsent.transaction, { ...base64, minContextSlot: 2 ** 50 }]),
-    {
-      code: -32016,
-      message: 'Minimum context slot has not been reached',
-    },
+    'a transaction whose payer is read-only',
+    made(() => [transactionOf(messageOf(null, 1, 1)), base64]),
+    invalid('invalid transaction: Transaction failed to sanitize accounts offsets correctly'),
   ),
   ...arity(method, 1, 2),
 ];
@@ -117,6 +141,10 @@ export const cases: readonly MethodCase[] = [
     'text that is too long',
     made(() => ['A'.repeat(1648)]),
     invalid(/^base64 encoded .* too large: 1648 bytes/),
+  ),
+  notYet(
+    'getFeeForMessage',
+    made(({ unsent }) => [unsent.message, { minContextSlot: 2 ** 50 }]),
   ),
   ...arity('getFeeForMessage', 1, 2),
 
@@ -183,7 +211,28 @@ export const cases: readonly MethodCase[] = [
     made(({ unsent }) => [unsent.forged, base64]),
     {
       code: -32002,
-      message: /^Transaction simulation failed: /,
+      message: 'Transaction simulation failed: Transaction did not pass signature verification',
+      data: notRun('SignatureFailure', null),
+    },
+  ),
+  refusal(
+    'sendTransaction',
+    'what was processed already',
+    made(({ wire }) => [wire.base64, base64]),
+    {
+      code: -32002,
+      message: 'Transaction simulation failed: This transaction has already been processed',
+      data: notRun('AlreadyProcessed', null),
+    },
+  ),
+  refusal(
+    'sendTransaction',
+    'a blockhash that it does not know',
+    made(({ unsent }) => [unsent.stale, base64]),
+    {
+      code: -32002,
+      message: 'Transaction simulation failed: Blockhash not found',
+      data: notRun('BlockhashNotFound', null),
     },
   ),
   ...undecodable('sendTransaction'),
@@ -198,5 +247,11 @@ export const cases: readonly MethodCase[] = [
     changes: true,
   },
   refusal('requestAirdrop', 'an address that is none', fixed('["0",1]'), invalid('Invalid param: Invalid')),
+  refusal(
+    'requestAirdrop',
+    'more than the faucet has',
+    made(({ wallet }) => [wallet, 10n ** 18n]),
+    { code: -32603, message: 'Internal error' },
+  ),
   ...arity('requestAirdrop', 2, 3),
 ];

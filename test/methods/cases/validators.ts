@@ -193,6 +193,10 @@ export const cases: readonly MethodCase[] = [
     ]),
     (result) => expect(result).toEqual(Array(33).fill(null)),
   ),
+  refusal('getInflationReward', 'an epoch whose blocks are gone', fixed('[[],{"epoch":0}]'), {
+    code: -32001,
+    message: /^Block 32 cleaned up, does not exist on node\. First available block: \d+$/,
+  }),
   refusal(
     'getInflationReward',
     'an address that is none',
