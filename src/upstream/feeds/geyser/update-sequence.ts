@@ -153,8 +153,8 @@ export class UpdateSequence {
   }
 
   #slotEvents({ slot, parent, status, deadError }: SlotUpdate, at: bigint): LedgerEvent[] {
-    const told = this.#told(slot);
-    if (told.statuses.has(status)) return [];
+    if (this.#told(slot).statuses.has(status)) return [];
+    const told = this.#begun(slot, status);
     told.statuses.add(status);
     told.parent ??= parent;
     switch (status) {
@@ -173,6 +173,19 @@ export class UpdateSequence {
       case 'finalized':
         return this.#rootedEvents(slot, at);
     }
+  }
+
+  /**
+   * A slot that dies, because a node had a bad version of its block, may be repaired and replayed: nothing that was
+   * told of the dead one counts then.
+   */
+  #begun(slot: Slot, status: SlotStatus): ToldSlot {
+    const told = this.#told(slot);
+    const isNew = status === 'dead' || (status === 'createdBank' && told.statuses.has('dead'));
+    if (!isNew) return told;
+    const fresh = { ...emptySlot(), parent: told.parent };
+    this.#slots.set(slot, fresh);
+    return fresh;
   }
 
   #created(slot: Slot, told: ToldSlot, at: bigint): LedgerEvent {
