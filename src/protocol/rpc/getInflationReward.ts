@@ -20,7 +20,10 @@ export type GetInflationRewardResult = readonly (Readonly<{
   postBalance: Lamports;
 }> | null)[];
 
-/** `[addresses], {epoch, commitment, minContextSlot}`. Nothing but the body's size bounds the addresses: Agave's limit of 32 came with 4.3. */
+/**
+ * `[addresses], {epoch, commitment, minContextSlot}`. Nothing but the body's size bounds the addresses: Agave's limit
+ * of 32 came with 4.3.
+ */
 export function parseGetInflationReward(params: JsonValue | undefined): GetInflationRewardParams {
   const list = positional(params, 1, 2);
   const texts = at(list, 0, readStrings);
