@@ -84,6 +84,13 @@ function kindsDiffer(ours: Reply, theirs: Reply): Verdict | null {
   };
 }
 
+/** Two nodes that agree to answer what a node refuses are both wrong. */
+function answeredBoth(ours: Reply, theirs: Reply): Verdict | null {
+  if (ours.kind !== 'result' || theirs.kind !== 'result') return null;
+  const difference = { path: '.', ours: comparedOf(ours), theirs: comparedOf(theirs) };
+  return { kind: 'different', differences: [difference], why: 'both answer what a node refuses' };
+}
+
 type Sandwich = Readonly<{ before: Reply; theirs: Reply; after: Reply }>;
 
 /** @returns null when nothing can be told, because the state moved or the second stands at another slot. */
@@ -145,9 +152,10 @@ async function compareMoving(
 export async function compareCall(
   ours: RpcNode,
   theirs: RpcNode,
-  { method, params, by }: Readonly<{ method: string; params: WritableJson; by: Comparison }>,
+  call: Readonly<{ method: string; params: WritableJson; by: Comparison; mustRefuse: boolean }>,
   options: CompareOptions = compareOptions,
 ): Promise<Verdict> {
+  const { method, params, by, mustRefuse } = call;
   const ask = (node: RpcNode): Promise<Reply> => node.ask(method, params);
   if (by === 'moving') return compareMoving(ours, theirs, ask, judgeMoving, options);
   if (by === 'rising') {
@@ -156,6 +164,8 @@ export async function compareCall(
   const [own, other] = await Promise.all([ask(ours), ask(theirs)]);
   const verdict = unanswered(own, other) ?? kindsDiffer(own, other);
   if (verdict !== null) return verdict;
+  if (mustRefuse)
+    return answeredBoth(own, other) ?? different(differences(comparedOf(own), comparedOf(other)));
   if (by === 'shape') return different(shapeDifferences(comparedOf(own), comparedOf(other)));
   return different([...differences(comparedOf(own), comparedOf(other)), ...contextShape(own, other)]);
 }

@@ -4,7 +4,14 @@ import type { Anchors } from './anchors.ts';
 import type { Comparison } from './compare.ts';
 
 /** One call that is put to both nodes. */
-export type Plan = Readonly<{ method: MethodName; name: string; params: WritableJson; by: Comparison }>;
+export type Plan = Readonly<{
+  method: MethodName;
+  name: string;
+  params: WritableJson;
+  by: Comparison;
+  /** No node may answer it with a result. */
+  mustRefuse: boolean;
+}>;
 
 /** What a call is compared by when its plan says nothing else. */
 const byNature: Readonly<Record<Nature, Comparison>> = {
@@ -20,12 +27,17 @@ const byNature: Readonly<Record<Nature, Comparison>> = {
   unknown: 'exact',
 };
 
-type Asked = Readonly<{ name: string; params: WritableJson; by?: Comparison }>;
+type Asked = Readonly<{ name: string; params: WritableJson; by?: Comparison; mustRefuse?: true }>;
 
 const good = (name: string, params: WritableJson, by?: Comparison): Asked =>
   by === undefined ? { name, params } : { name, params, by };
 /** A refusal: its text depends on the parameters alone. */
-const bad = (name: string, params: WritableJson): Asked => ({ name: `refuses ${name}`, params, by: 'exact' });
+const bad = (name: string, params: WritableJson): Asked => ({
+  name: `refuses ${name}`,
+  params,
+  by: 'exact',
+  mustRefuse: true,
+});
 
 const ABSENT = 'So11111111111111111111111111111111111111119';
 const NO_KEY = 'not a key';
@@ -280,6 +292,7 @@ export function plansFor(anchors: Anchors, names: readonly MethodName[]): Plan[]
       name: plan.name,
       params: plan.params,
       by: plan.by ?? byNature[methods[method].nature],
+      mustRefuse: plan.mustRefuse ?? false,
     })),
   );
 }

@@ -102,6 +102,12 @@ async function startLiar(spoil: (method: string, text: string) => string): Promi
   return server;
 }
 
+const urlOf = (server: Server): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+/** A list in place of the refusal of one that is too long. */
+const answerTooMany = (_: string, text: string): string =>
+  text.replace(/"error":\{[^}]*Limit too large[^}]*\}/, '"result":[]');
+
 async function compareWithLiar(
   only: readonly MethodName[],
   spoil: (method: string, text: string) => string,
@@ -109,7 +115,7 @@ async function compareWithLiar(
   const server = await startLiar(spoil);
   const liar = {
     name: 'liar',
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: urlOf(server),
     headers: {},
   };
   try {
@@ -197,6 +203,52 @@ describe('the conformance runner', () => {
       text.replace('"value":', '"value":1').replace(/"slot":(\d+)/, '"slot":9$1'),
     );
     expect(rows.map(({ verdict }) => verdict.kind)).toEqual(['undecided']);
+  });
+
+  it('decides nothing about a node that stands at an earlier slot', async () => {
+    const rows = await compareWithLiar(['getStakeMinimumDelegation'], (_, text) =>
+      text.replace('"value":', '"value":1').replace(/"slot":\d+/, '"slot":1'),
+    );
+    expect(rows.map(({ verdict }) => verdict.kind)).toEqual(['undecided']);
+  });
+
+  const pathsOf = (rows: readonly Row[]): string[] =>
+    rows.flatMap(({ verdict }) => verdict.differences.map(({ path }) => path));
+
+  it('sees a member of another type among what is the node’s own', async () => {
+    const rows = await compareWithLiar(['getIdentity'], (_, text) =>
+      text.replace(/"identity":"[^"]+"/, '"identity":5'),
+    );
+    expect(pathsOf(rows)).toEqual(['.identity']);
+  });
+
+  it('sees a member that is missing from the context', async () => {
+    const rows = await compareWithLiar(['getBalance'], (_, text) =>
+      text.replace(/"apiVersion":"[^"]+",/, ''),
+    );
+    expect(new Set(pathsOf(rows))).toEqual(new Set(['.context.apiVersion']));
+  });
+
+  it('sees a list that is too short', async () => {
+    const rows = await compareWithLiar(['getSlotLeaders'], (_, text) =>
+      text.replace(/,"[^"]+"\](?=,"id")/, ']'),
+    );
+    expect(pathsOf(rows)).toEqual(['.length']);
+  });
+
+  it('sees what both nodes answer although a node refuses it', async () => {
+    const nodes = ['ours', 'theirs'].map((name) => ({ ...ours, name }));
+    const lying = await Promise.all(nodes.map(() => startLiar(answerTooMany)));
+    const [one, other] = nodes.map((node, at) => ({ ...node, url: urlOf(lying[at] as Server) }));
+    const run = { ours: one as NodeAddress, theirs: other as NodeAddress, compare };
+    const rows = await runConformance({ ...run, only: ['getBlocksWithLimit'] });
+    expect(rows.filter(({ verdict }) => verdict.kind !== 'same').map(describeRow)).toEqual([
+      expect.stringContaining('refuses too many [exact] (both answer what a node refuses)'),
+    ]);
+    for (const server of lying) {
+      server.close();
+      server.closeAllConnections();
+    }
   });
 
   it('says so when a node does not answer a method', async () => {
