@@ -29,6 +29,14 @@ afterAll(() => ledger.close());
 
 const NO_BYTES = new Uint8Array();
 
+it('has no snapshot before its first one is written', async () => {
+  const young = { snapshotSlot: () => null };
+  expect(await ledger.errorWith(young, 'getHighestSnapshotSlot', [])).toEqual({
+    code: -32008,
+    message: 'No snapshot',
+  });
+});
+
 type Method = Parameters<Rig['ask']>[0];
 
 describe('the position of the chain', () => {
@@ -201,6 +209,16 @@ describe('leaders', () => {
     const range = { firstSlot: 4 * 32 - 1, lastSlot: 4 * 32 };
     expect(await old.ask('getBlockProduction', { range })).toEqual(unavailable(3));
     await old.close();
+  });
+
+  it('are told of no further back than the slot history reaches', async () => {
+    const slot = 3n * 1_048_576n;
+    const late = { bank: () => ({ slot, epoch: slot / 32n }) };
+    const range = { firstSlot: slot - 1_048_576n, lastSlot: slot };
+    expect(await ledger.errorWith(late, 'getBlockProduction', [{ range }])).toEqual({
+      code: -32602,
+      message: `firstSlot, ${range.firstSlot}, is too small; min ${range.firstSlot + 1n}`,
+    });
   });
 
   const noVariant = serdeError(
