@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { keyDirectoryOptions } from '../access/key-directory.ts';
 import { defaultPlanLimits as planLimits } from '../access/key-record.ts';
+import { messagePaceOptions } from '../access/message-pace.ts';
 import { usageMeterOptions } from '../access/usage.ts';
 import { databaseOptions as database } from '../control/database/open.ts';
 import { keyFeedOptions } from '../control/key-feed.ts';
@@ -73,6 +74,7 @@ const upstreamPool = section({
 
 const websocket = section({
   connections_max: whole(1, 1_000_000).default(ws.connectionsMax),
+  messages_per_second: whole(1, 10_000_000).default(messagePaceOptions.messagesPerSecond),
   calls_in_flight_max: whole(1, 100_000).default(ws.callsInFlightMax),
   calls_waiting_max: whole(0, 1_000_000).default(ws.callsWaitingMax),
   calls_waiting_max_bytes: whole(0, 2_047 * MIB).default(ws.callsWaitingMaxBytes),

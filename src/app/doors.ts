@@ -38,7 +38,8 @@ function streamGate({ websocket }: Configuration, parts: PipelineParts, { feed }
     openTimeoutMs: websocket.topicOpenTimeoutMs,
     heldMax: websocket.topicHeldMax,
   };
-  return new StreamGate({ ...parts, feed }, { topics });
+  const pace = { messagesPerSecond: websocket.messagesPerSecond };
+  return new StreamGate({ ...parts, feed }, { topics, pace });
 }
 
 function webSocketDoor({ server, networks, websocket }: Configuration, gate: StreamGate, log: Logger) {

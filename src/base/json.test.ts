@@ -27,6 +27,12 @@ describe('parseJson', () => {
     }
   });
 
+  it('are exact up to 40 characters, and what JSON.parse makes of them beyond', () => {
+    expect(parseJson('9'.repeat(40))).toBe(BigInt('9'.repeat(40)));
+    expect(parseJson('9'.repeat(41))).toBe(Number('9'.repeat(41)));
+    expect(parseJson(`[-${'9'.repeat(1_000_000)}]`)).toEqual([Number.NEGATIVE_INFINITY]);
+  });
+
   it('leaves digits in strings alone', () => {
     expect(parseJson('{"amount":"18446744073709551615","b":", 18446744073709551615"}')).toEqual({
       amount: '18446744073709551615',

@@ -21,7 +21,7 @@ export class RawJson {
   }
 }
 
-/** What `parseJson` gives. Integers outside ±(2^53-1) are bigint, all other numbers are number. */
+/** What `parseJson` gives. Integers outside ±(2^53-1) of up to 40 characters are bigint, all other numbers are number. */
 export type JsonValue =
   | string
   | number
@@ -45,13 +45,16 @@ export type WritableJson =
   | { readonly [name: string]: WritableJson };
 
 const INTEGER = /^-?\d+$/;
+/** Longer integers are nobody's: making a bigint of a million digits takes the time of thousands of calls. */
+const INTEGER_MAX_LENGTH = 40;
 /** An integer that may be too long for a double, where a number may stand: most long digits are inside strings. */
 const LONG_INTEGER = /(?:^|[[,:\s])-?\d{16}/;
 
 function exactInteger(_name: string, value: unknown, context?: { source?: string }): unknown {
   if (typeof value !== 'number' || Number.isSafeInteger(value)) return value;
   const source = context?.source;
-  return source !== undefined && INTEGER.test(source) ? BigInt(source) : value;
+  if (source === undefined || source.length > INTEGER_MAX_LENGTH) return value;
+  return INTEGER.test(source) ? BigInt(source) : value;
 }
 
 /**

@@ -2,6 +2,7 @@ import { ConnectionLimit } from '../access/connection-limit.ts';
 import { isUsable } from '../access/key-directory.ts';
 import type { KeyRecord } from '../access/key-record.ts';
 import { KeyWatch, type KeyWatchOptions } from '../access/key-watch.ts';
+import { MessagePace, type MessagePaceOptions } from '../access/message-pace.ts';
 import type { UsageStatus } from '../access/usage.ts';
 import { parseJson } from '../base/json.ts';
 import type { Network } from '../protocol/call.ts';
@@ -31,11 +32,18 @@ export type StreamGateParts = PipelineParts & Readonly<{ feed: Feed }>;
 export type StreamGateOptions = Readonly<{
   topics?: Partial<TopicHubOptions>;
   keys?: Partial<KeyWatchOptions>;
+  pace?: Partial<MessagePaceOptions>;
 }>;
 
 /** What the sessions of a gate have in common. */
 type Shared = PipelineParts &
-  Readonly<{ topics: TopicHub; places: ConnectionLimit; watch: KeyWatch; answerCall: AnswerCall }>;
+  Readonly<{
+    topics: TopicHub;
+    places: ConnectionLimit;
+    watch: KeyWatch;
+    pace: MessagePace;
+    answerCall: AnswerCall;
+  }>;
 
 /** The way of long connections: a key and a place for each, then calls and subscriptions within its plan. */
 export class StreamGate implements StreamDoor {
@@ -47,6 +55,7 @@ export class StreamGate implements StreamDoor {
       topics: new TopicHub(feed, options.topics),
       places: new ConnectionLimit(),
       watch: new KeyWatch(parts.keys, options.keys),
+      pace: new MessagePace(options.pace),
       answerCall: createAnswerCall(parts),
     };
   }
@@ -151,6 +160,11 @@ class GateSession implements Session {
       held.close();
       return { opened: null, refusal: this.#refuse(request, thrown) };
     }
+  }
+
+  received(messages: number, bytes: number): number {
+    const { familyId, limits } = this.#key;
+    return this.#shared.pace.spend(familyId, limits, messages, bytes, performance.now());
   }
 
   sent(messages: number, bytes: number): void {

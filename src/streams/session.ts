@@ -52,6 +52,11 @@ export interface Session {
   ): Promise<SubscribeOutcome>;
   /** Counts bytes of notifications that were handed to the socket; called in blocks, not per message. */
   sent(messages: number, bytes: number): void;
+  /**
+   * Counts what came in, calls or not.
+   * @returns milliseconds for which nothing more should be read; Infinity when the connection should end.
+   */
+  received(messages: number, bytes: number): number;
   /** Ends every subscription; the place is still taken, as long as the socket is not closed. */
   end(): void;
   /** Ends, and gives the connection's place back. */

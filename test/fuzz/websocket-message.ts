@@ -55,6 +55,7 @@ const session: Session = {
     return { answer: { body: Buffer.from('1'), errorCode: 0 }, failure: null, rateLimit: null };
   },
   subscribe: async () => ({ opened, refusal: null }),
+  received: () => 0,
   sent: () => {},
   end: () => {},
   close: () => {},

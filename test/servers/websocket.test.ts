@@ -4,7 +4,7 @@ import WebSocket from 'ws';
 import { Failure } from '../../src/protocol/errors.ts';
 import { RpcError } from '../../src/protocol/rpc-error.ts';
 import { rawPost, result } from './start-door.ts';
-import { clientFrame, handshake, readRefusal, WebSocketDoor } from './start-websocket-door.ts';
+import { clientFrame, closeOf, handshake, readRefusal, WebSocketDoor } from './start-websocket-door.ts';
 
 const ACCOUNT = ['11111111111111111111111111111111', { commitment: 'confirmed' }];
 
@@ -76,6 +76,12 @@ describe('a handshake', () => {
     expect(refusal).toMatchObject({ status, body: { error: { data: { code } } } });
     if (status === 426) expect(refusal.head).toContain('sec-websocket-version: 13');
     expect(door.webSocket.size).toBe(0);
+  });
+
+  it('over HTTP/1.0 is refused', async () => {
+    const wire = door.wire();
+    wire.socket.write(handshake(`/v1/ws?api-key=${door.createKey()}`).replace('HTTP/1.1', 'HTTP/1.0'));
+    expect(readRefusal(await wire.ended())).toMatchObject({ status: 400 });
   });
 
   it('that was meant as a plain request is told to upgrade', async () => {
@@ -252,6 +258,20 @@ describe('a subscription', () => {
     });
     door.feed.tell('slot', '1');
     expect(await client.nextJson()).toMatchObject({ method: 'slotNotification' });
+  });
+
+  it('is not ended by parameters of any length, which are not read', async () => {
+    const client = await door.connect();
+    await client.ask('slotSubscribe');
+    const refusal = { error: { code: -32602, message: 'Invalid subscription id.' } };
+    for (const params of [['9'.repeat(900_000)], [1, 'x'.repeat(900_000)], { a: [...Array(1_000).keys()] }]) {
+      expect(await client.ask('slotUnsubscribe', params)).toMatchObject(refusal);
+    }
+    client.socket.send(
+      `{"jsonrpc":"2.0","id":1,"method":"slotUnsubscribe","params":[${'9'.repeat(900_000)}]}`,
+    );
+    expect(await client.nextJson()).toMatchObject(refusal);
+    expect(await client.ask('slotUnsubscribe', [1])).toMatchObject({ result: true });
   });
 
   it('is not ended twice, and not by another connection', async () => {
@@ -469,6 +489,37 @@ describe('a message', () => {
     const limited = { error: { code: -32043, data: { code: 'RATE_LIMITED', limit: 2, remaining: 0 } } };
     expect(await client.ask('getSlot')).toMatchObject(limited);
     expect(await client.ask('slotSubscribe')).toMatchObject(limited);
+  });
+});
+
+describe('messages that are no calls', () => {
+  const limits = { rpcPerSecond: 50 };
+  const gate = { pace: { messagesPerSecond: 50 } };
+
+  it.each([
+    ['faults', '{'],
+    ['faults in batches', `[${Array(10).fill('{}').join()}]`],
+    ['unsubscribes', '{"jsonrpc":"2.0","id":1,"method":"slotUnsubscribe","params":[9]}'],
+    ['long ones', `{"${'x'.repeat(10_240)}`],
+  ])('such as %s are read no faster than the key may send, and all answered', async (_, text) => {
+    await restart({ gate });
+    const client = await door.connect(door.createKey(limits));
+    const each = text.startsWith('[') ? 10 : text.length > 10_000 ? 11 : 1;
+    const count = Math.ceil(130 / each);
+    for (let sent = 0; sent < count; sent++) client.socket.send(text);
+    for (let sent = 0; sent < count; sent++) await client.next();
+    const before = performance.now();
+    client.socket.send('{');
+    await client.next();
+    expect(performance.now() - before).toBeGreaterThan(300);
+  });
+
+  it('end the connection when there is no end to them', async () => {
+    await restart({ gate });
+    const wire = await door.shakenWire(door.createKey(limits));
+    wire.socket.write(Buffer.concat(Array.from({ length: 1_000 }, () => clientFrame(0x89, Buffer.alloc(0)))));
+    const close = closeOf(await wire.ended());
+    expect([close.code, close.reason]).toEqual([1008, expect.stringMatching(/^RATE_LIMITED/)]);
   });
 });
 

@@ -10,7 +10,7 @@ import {
   readString,
   readStrings,
   readVariant,
-  serdeFault,
+  unknownField,
 } from '../rpc/serde.ts';
 import { invalidParams } from '../rpc-error.ts';
 import { type TransactionFilter, tokenAccountModes } from '../subscriptions.ts';
@@ -54,7 +54,7 @@ function refuseUnknown(filter: JsonObject, known: readonly string[]): void {
   const unknown = Object.keys(filter).find((name) => !known.includes(name));
   if (unknown === undefined) return;
   const names = known.map((name) => `\`${name}\``).join(', ');
-  throw serdeFault(`unknown field \`${unknown}\`, expected one of ${names}`);
+  throw unknownField(unknown, `one of ${names}`);
 }
 
 const COMMON_MEMBERS: readonly string[] = ['vote', 'failed', 'signature'];

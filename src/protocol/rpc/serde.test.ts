@@ -141,4 +141,12 @@ describe('the debug text of parameters', () => {
   ])('of %j is what Rust prints', (params, text) => {
     expect(debugParams(params)).toBe(text);
   });
+
+  it('tell what is long by its beginning', () => {
+    const long = '\u0001'.repeat(1_000_000);
+    expect(faultOf(() => readU64(long)).length).toBeLessThan(2_500);
+    expect(faultOf(() => readVariant(long, ['a'])).length).toBeLessThan(500);
+    expect(debugParams([long]).length).toBeLessThan(5_000);
+    expect(faultOf(() => readU64('x'.repeat(256)))).toContain(`"${'x'.repeat(256)}"`);
+  });
 });

@@ -15,6 +15,15 @@ export type JsonObject = { readonly [name: string]: JsonValue };
 /** -32602 "Invalid params: <text>." Source: jsonrpc_core `Params::parse`. */
 export const serdeFault = (text: string): RpcError => invalidParams(`Invalid params: ${text}.`);
 
+/** Longer texts are told by their beginning: an error is not a copy of what was sent. */
+const ECHO_MAX_LENGTH = 256;
+
+const DEBUG_MAX_LENGTH = 4_096;
+
+const cutTo = (text: string, length: number): string =>
+  text.length <= length ? text : `${text.slice(0, length)}…`;
+const echoed = (text: string): string => cutTo(text, ECHO_MAX_LENGTH);
+
 /** Text of a string as Rust's `{:?}` prints it, for the characters JSON clients send. */
 const rustDebug = (text: string): string =>
   JSON.stringify(text).replace(/\\u([0-9a-f]{4})/g, (_all, hex: string) => {
@@ -33,7 +42,7 @@ const isInteger = (value: number | bigint): boolean =>
 export function unexpected(value: JsonValue): string {
   switch (typeof value) {
     case 'string':
-      return `string ${rustDebug(value)}`;
+      return `string ${rustDebug(echoed(value))}`;
     case 'boolean':
       return `boolean \`${value}\``;
     case 'number':
@@ -43,6 +52,10 @@ export function unexpected(value: JsonValue): string {
   if (value === null) return 'null';
   return Array.isArray(value) ? 'sequence' : 'map';
 }
+
+/** The fault of a member that the Rust struct does not have. */
+export const unknownField = (name: string, expected: string): RpcError =>
+  serdeFault(`unknown field \`${echoed(name)}\`, expected ${expected}`);
 
 /** The fault of a value whose type is wrong. */
 export const wrongType = (value: JsonValue, expected: string): RpcError =>
@@ -163,7 +176,8 @@ export function readTagged<const Name extends string>(
 ): Tagged<Name> {
   const [name, payload] = tagOf(value);
   const variant = variants.find((known) => known === name);
-  if (variant === undefined) throw serdeFault(`unknown variant \`${name}\`, expected ${oneOf(variants)}`);
+  if (variant === undefined)
+    throw serdeFault(`unknown variant \`${echoed(name)}\`, expected ${oneOf(variants)}`);
   return { variant, payload };
 }
 
@@ -205,7 +219,13 @@ const debugObject = (value: JsonObject): string =>
     .map(([name, inner]) => `${rustDebug(name)}: ${debugValue(inner)}`)
     .join(', ')}}`;
 
-/** `params` as Rust's `{:?}` prints jsonrpc_core's `Params`, which stands in the data of some errors. */
+/**
+ * `params` as Rust's `{:?}` prints jsonrpc_core's `Params`, which stands in the data of some errors; cut where it is
+ * long.
+ */
 export function debugParams(params: readonly JsonValue[] | JsonObject): string {
-  return Array.isArray(params) ? `Array(${debugArray(params)})` : `Map(${debugObject(params as JsonObject)})`;
+  const text = Array.isArray(params)
+    ? `Array(${debugArray(params)})`
+    : `Map(${debugObject(params as JsonObject)})`;
+  return cutTo(text, DEBUG_MAX_LENGTH);
 }

@@ -10,6 +10,7 @@ import { Conversation, type ConversationOptions } from './conversation.ts';
 import { PING_FRAME, pongFrame } from './encode.ts';
 import { Heartbeat, type HeartbeatOptions } from './heartbeat.ts';
 import type { Peer } from './peer.ts';
+import { ReadingRest } from './reading-rest.ts';
 
 export type ConnectionOptions = ConversationOptions & HeartbeatOptions & OutboxOptions;
 
@@ -30,6 +31,7 @@ export class Connection implements Peer, SocketKeeper {
   readonly #surroundings: ConnectionSurroundings;
   readonly #outbox: Outbox;
   readonly #conversation: Conversation;
+  readonly #rest: ReadingRest;
   readonly #heartbeat = new Heartbeat(performance.now());
   #open = true;
   #draining = false;
@@ -49,10 +51,12 @@ export class Connection implements Peer, SocketKeeper {
     this.#session = session;
     this.#surroundings = surroundings;
     this.#outbox = new Outbox(transport, options, (behind) => this.cut(behind));
+    this.#rest = new ReadingRest(socket);
     this.#conversation = new Conversation(session, this, options, places);
     socket.keeper = this;
     socket.on('message', onMessage);
     socket.on('ping', onPing);
+    socket.on('pong', onPong);
     socket.on('close', onClose);
     socket.on('error', ignore);
   }
@@ -97,12 +101,18 @@ export class Connection implements Peer, SocketKeeper {
   receive(message: Buffer): void {
     if (!this.#open) return;
     this.#heartbeat.used(performance.now());
-    this.#conversation.receive(message);
+    this.#pace(this.#conversation.receive(message), message.length);
   }
 
   ping(content: Buffer): void {
     this.#heartbeat.used(performance.now());
-    if (this.#open) this.#outbox.pushPong(pongFrame(content));
+    if (!this.#open) return;
+    this.#outbox.pushPong(pongFrame(content));
+    this.#pace(1, content.length);
+  }
+
+  pong(content: Buffer): void {
+    if (this.#open) this.#pace(1, content.length);
   }
 
   end(failure: Failure): void {
@@ -170,9 +180,17 @@ export class Connection implements Peer, SocketKeeper {
     if (this.#draining && !this.#conversation.answering) this.end(new Failure('DRAINING'));
   }
 
+  /** Reads no faster than the key may send. */
+  #pace(messages: number, bytes: number): void {
+    const restMs = this.#session.received(messages, bytes);
+    if (restMs === Number.POSITIVE_INFINITY) this.end(new Failure('RATE_LIMITED'));
+    else if (restMs > 0 && this.#open) this.#rest.extend(performance.now() + restMs);
+  }
+
   #finish(): void {
     if (!this.#open) return;
     this.#open = false;
+    this.#rest.end();
     this.#meter();
     this.#conversation.close();
   }
@@ -204,6 +222,10 @@ function onMessage(this: unknown, message: unknown): void {
 
 function onPing(this: unknown, content: Buffer): void {
   connectionOf(this as ClientSocket).ping(content);
+}
+
+function onPong(this: unknown, content: Buffer): void {
+  connectionOf(this as ClientSocket).pong(content);
 }
 
 function onClose(this: unknown): void {

@@ -1,8 +1,7 @@
-import { parseJson } from '../../base/json.ts';
 import type { Envelope, EnvelopeItem, EnvelopeLimits } from '../../protocol/envelope.ts';
 import { NULL_ID, pushAnswer, pushFailure } from '../../protocol/envelope-answer.ts';
 import { Failure } from '../../protocol/errors.ts';
-import { invalidSubscriptionId, parseUnsubscribe } from '../../protocol/pubsub/unsubscribe.ts';
+import { invalidSubscriptionId, parseRawUnsubscribe } from '../../protocol/pubsub/unsubscribe.ts';
 import { RpcError } from '../../protocol/rpc-error.ts';
 import type { SubscriptionKind } from '../../protocol/subscriptions.ts';
 import type { OpenSubscription, Session } from '../../streams/session.ts';
@@ -74,14 +73,14 @@ export class Conversation {
     return this.#answering > 0;
   }
 
-  /** Takes a message of the client. */
-  receive(message: Buffer): void {
+  /** Takes a message of the client. @returns how many calls it holds, or what passes for them. */
+  receive(message: Buffer): number {
     const { envelope, failure } = decodeMessage(message, this.#options.envelope);
     if (failure !== null) {
       const pieces: Buffer[] = [];
       pushFailure(pieces, failure, NULL_ID);
       this.#peer.send(textFrame(pieces));
-      return;
+      return 1;
     }
     this.#answering += 1;
     this.#answer(envelope)
@@ -90,6 +89,7 @@ export class Conversation {
         this.#answering -= 1;
         this.#peer.settled();
       });
+    return envelope.items.length;
   }
 
   /** The connection ends: nothing that is under way goes on, no subscription stays. */
@@ -189,7 +189,7 @@ export class Conversation {
 
   #unsubscribe({ params, id }: ClientCall, kind: SubscriptionKind): Reply {
     try {
-      const wanted = parseUnsubscribe(params === null ? undefined : parseJson(params.toString('utf8')));
+      const wanted = parseRawUnsubscribe(params);
       if (!this.#subscriptions.end(wanted, kind)) throw invalidSubscriptionId();
       return { pieces: resultPieces(TRUE, id), asked: false, opened: null };
     } catch (thrown) {

@@ -19,6 +19,7 @@ it('gives the place of a client back that had gone before hands were shaken', ()
   const headers = { upgrade: 'websocket', 'sec-websocket-version': '13' };
   const request = {
     method: 'GET',
+    httpVersion: '1.1',
     headers: { ...headers, 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==' },
   } as unknown as IncomingMessage;
   const socket = new Socket();

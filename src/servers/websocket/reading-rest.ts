@@ -1,0 +1,34 @@
+/** What can be read from, or not for a while. */
+type Readable = Readonly<{ pause(): void; resume(): void }>;
+
+/** A pause in reading from a client that sends too fast: it waits in the network, and takes no memory here. */
+export class ReadingRest {
+  readonly #socket: Readable;
+  #untilMs = 0;
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(socket: Readable) {
+    this.#socket = socket;
+  }
+
+  /** Reads nothing before that time of `performance.now()`. */
+  extend(untilMs: number): void {
+    this.#untilMs = Math.max(this.#untilMs, untilMs);
+    if (this.#timer !== null) return;
+    this.#socket.pause();
+    this.#wait();
+  }
+
+  /** Reads on at once. */
+  end(): void {
+    if (this.#timer === null) return;
+    clearTimeout(this.#timer);
+    this.#timer = null;
+    this.#socket.resume();
+  }
+
+  #wait(): void {
+    const leftMs = this.#untilMs - performance.now();
+    this.#timer = setTimeout(() => (performance.now() < this.#untilMs ? this.#wait() : this.end()), leftMs);
+  }
+}
