@@ -1,5 +1,12 @@
 import * as kit from '@solana/kit';
-import { Connection, Keypair, LAMPORTS_PER_SOL, type PublicKey, SystemProgram } from '@solana/web3.js';
+import {
+  Connection,
+  Keypair,
+  LAMPORTS_PER_SOL,
+  type PublicKey,
+  SystemProgram,
+  Transaction,
+} from '@solana/web3.js';
 import { getTransferSolInstruction } from '@solana-program/system';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../service/eventually.ts';
@@ -31,21 +38,34 @@ describe('@solana/web3.js v1 through the gateway', () => {
     (connection as unknown as { _rpcWebSocket: { close(): void } })._rpcWebSocket.close();
   });
 
-  /** What a listener is told first; `act` is done until it is, as the client does not say when it listens. */
+  /** What web3.js knows of its subscriptions; it has no public word for it. */
+  type Known = {
+    _subscriptionHashByClientSubscriptionId: Record<number, string | undefined>;
+    _subscriptionsByHash: Record<string, { state: string } | undefined>;
+  };
+
+  /** Whether the service acknowledged a listener's subscription. */
+  function isListening(id: number): boolean {
+    const known = connection as unknown as Known;
+    const hash = known._subscriptionHashByClientSubscriptionId[id] ?? '';
+    return known._subscriptionsByHash[hash]?.state === 'subscribed';
+  }
+
+  /** What a listener is told first; `act` is done once, when it listens. */
   async function first<Told>(
     listen: (listener: (...told: [Told, ...unknown[]]) => void) => number,
     unlisten: (id: number) => Promise<void>,
     act: () => Promise<unknown> = async () => {},
   ): Promise<Told> {
-    let told: { value: Told } | null = null;
+    const { promise, resolve } = Promise.withResolvers<Told>();
+    let isTold = false;
     const id = listen((value) => {
-      told ??= { value };
+      isTold = true;
+      resolve(value);
     });
-    let acted = 0;
-    const { value } = await eventually(async () => {
-      if (told === null && acted++ % 20 === 0) await act();
-      return told;
-    }, 'something is told');
+    await eventually(async () => isTold || isListening(id), 'the client listens');
+    await act();
+    const value = await promise;
     await unlisten(id);
     return value;
   }
@@ -73,7 +93,7 @@ describe('@solana/web3.js v1 through the gateway', () => {
       (id) => connection.removeAccountChangeListener(id),
       airdrop(one.publicKey),
     );
-    expect(account.lamports % LAMPORTS_PER_SOL).toBe(0);
+    expect(account.lamports).toBe(LAMPORTS_PER_SOL);
     const program = await first<{ accountInfo: { owner: PublicKey } }>(
       (listener) =>
         connection.onProgramAccountChange(SystemProgram.programId, listener, {
