@@ -28,16 +28,16 @@ export class RateLimiter {
   }
 
   /**
-   * Takes a token of the family if there is one.
+   * Takes tokens of the family if there is one; what it has not is taken from those to come.
    * @param nowMs - milliseconds of a clock that does not run backwards.
    * @returns null when the plan sets no limit.
    */
-  take(familyId: string, limits: RatePlan, nowMs: number): RateDecision | null {
+  take(familyId: string, limits: RatePlan, nowMs: number, count = 1): RateDecision | null {
     if (limits.rpcPerSecond <= 0) return null;
     const capacity = Math.max(1, limits.rpcBurst);
     const bucket = this.#fill(familyId, capacity, limits.rpcPerSecond, nowMs);
     const allowed = bucket.tokens >= 1;
-    if (allowed) bucket.tokens -= 1;
+    if (allowed) bucket.tokens -= count;
     return decide(allowed, bucket.tokens, capacity, limits.rpcPerSecond);
   }
 
@@ -60,7 +60,7 @@ export class RateLimiter {
  * full; so Retry-After never points earlier than it (IETF draft ratelimit-headers §3.3).
  */
 function decide(allowed: boolean, tokens: number, capacity: number, perSecond: number): RateDecision {
-  const remaining = Math.floor(tokens);
+  const remaining = Math.max(0, Math.floor(tokens));
   const wanted = remaining >= 1 ? capacity : 1;
   const resetSeconds = Math.ceil((wanted - tokens) / perSecond);
   const windowSeconds = Math.max(1, Math.ceil(capacity / perSecond));

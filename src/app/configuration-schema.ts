@@ -8,6 +8,7 @@ import { keyFeedOptions } from '../control/key-feed.ts';
 import { OVERLAP_DEFAULT_MS, OVERLAP_MAX_MS } from '../control/keys.ts';
 import { DEFAULT_PLAN_ID } from '../control/plans.ts';
 import { usageWriterOptions } from '../control/usage-writer.ts';
+import { holdingLimits as holding } from '../gateway/held.ts';
 import { topicHubOptions as topic } from '../gateway/topics.ts';
 import { networks } from '../protocol/call.ts';
 import { envelopeLimits } from '../protocol/envelope.ts';
@@ -86,7 +87,11 @@ const websocket = section({
   idle_timeout_ms: whole(100, 24 * HOUR_MS).default(ws.idleTimeoutMs),
   close_timeout_ms: whole(50, 60_000).default(ws.closeTimeoutMs),
   look_interval_ms: whole(10, 60_000).default(ws.lookIntervalMs),
+  key_subscriptions_max: whole(1, 10_000_000).default(holding.keySubscriptionsMax),
+  connection_addresses_max: whole(1, 100_000_000).default(holding.connectionAddressesMax),
+  addresses_max: whole(1, 1_000_000_000).default(topic.addressesMax),
   topics_max: whole(1, 10_000_000).default(topic.topicsMax),
+  topics_idle_max: whole(0, 10_000_000).default(topic.idleMax),
   topic_grace_ms: whole(0, HOUR_MS).default(topic.graceMs),
   topic_open_timeout_ms: whole(50, HOUR_MS).default(topic.openTimeoutMs),
   topic_held_max: whole(1, 1_000_000).default(topic.heldMax),

@@ -1,5 +1,6 @@
 import { RateLimiter } from '../access/rate-limit.ts';
 import type { Logger } from '../base/log.ts';
+import type { HoldingLimits } from '../gateway/held.ts';
 import { createPipeline, type PipelineParts } from '../gateway/pipeline.ts';
 import { StreamGate } from '../gateway/session.ts';
 import type { TopicHubOptions } from '../gateway/topics.ts';
@@ -34,12 +35,18 @@ function rpcDoor({ server, networks }: Configuration, parts: PipelineParts) {
 function streamGate({ websocket }: Configuration, parts: PipelineParts, { feed }: Upstreams): StreamGate {
   const topics: TopicHubOptions = {
     topicsMax: websocket.topicsMax,
+    addressesMax: websocket.addressesMax,
+    idleMax: websocket.topicsIdleMax,
     graceMs: websocket.topicGraceMs,
     openTimeoutMs: websocket.topicOpenTimeoutMs,
     heldMax: websocket.topicHeldMax,
   };
   const pace = { messagesPerSecond: websocket.messagesPerSecond };
-  return new StreamGate({ ...parts, feed }, { topics, pace });
+  const holdings: HoldingLimits = {
+    keySubscriptionsMax: websocket.keySubscriptionsMax,
+    connectionAddressesMax: websocket.connectionAddressesMax,
+  };
+  return new StreamGate({ ...parts, feed }, { topics, pace, holdings });
 }
 
 function webSocketDoor({ server, networks, websocket }: Configuration, gate: StreamGate, log: Logger) {

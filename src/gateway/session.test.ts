@@ -6,11 +6,12 @@ import { defaultPlanLimits, type KeyRecord, type PlanLimits } from '../access/ke
 import { RateLimiter } from '../access/rate-limit.ts';
 import { UsageMeter } from '../access/usage.ts';
 import { createLogger } from '../base/log.ts';
+import { encodeBase58 } from '../ledger/base58.ts';
 import type { Answer, Call } from '../protocol/call.ts';
 import { Failure } from '../protocol/errors.ts';
 import type { Notification } from '../streams/notification.ts';
 import type { Session, SubscribeOutcome, Subscriber } from '../streams/session.ts';
-import { StreamGate } from './session.ts';
+import { StreamGate, type StreamGateOptions } from './session.ts';
 
 const pepper = Buffer.alloc(32, 1);
 const unlimited: PlanLimits = { ...defaultPlanLimits, rpcPerSecond: 0 };
@@ -26,11 +27,22 @@ class Ear implements Subscriber {
   }
 }
 
+/** The parameters of transactionSubscribe with so many different addresses. */
+function listOf(count: number): string {
+  const addresses = Array.from({ length: count }, (_, at) => {
+    const bytes = Buffer.alloc(32, 1);
+    bytes.writeUInt32BE(at);
+    return encodeBase58(bytes);
+  });
+  return JSON.stringify([{ accountInclude: addresses }, { transactionDetails: 'signatures' }]);
+}
+
 describe('the session of a connection', () => {
   let keys: KeyDirectory;
   let usage: UsageMeter;
   let feed: ScriptedFeed;
   let gate: StreamGate;
+  let createGate: (options?: StreamGateOptions) => StreamGate;
   let asked: Call[];
   let answer: () => Promise<Answer>;
   let lines: string[];
@@ -54,7 +66,9 @@ describe('the session of a connection', () => {
       },
     };
     const log = createLogger('trace', (line) => lines.push(line));
-    gate = new StreamGate({ keys, limiter: new RateLimiter(), source, usage, log, feed });
+    createGate = (options) =>
+      new StreamGate({ keys, limiter: new RateLimiter(), source, usage, log, feed }, options);
+    gate = createGate();
     const key = generateApiKey('rpc');
     text = key.text;
     record = {
@@ -102,6 +116,41 @@ describe('the session of a connection', () => {
   ])('does not begin with %s, and meters it under nobody', (_, credential, code) => {
     expect(refusalOf(credential)).toMatchObject({ code });
     expect(usage.drain()).toMatchObject([{ keyId: null, status: 'client', requests: 1 }]);
+  });
+
+  it('has no more subscriptions than its key may have in all its connections', async () => {
+    gate = createGate({ holdings: { keySubscriptionsMax: 2 } });
+    const [one, other] = [connect(), connect()];
+    const first = await subscribe(one);
+    expect(codeOf(await subscribe(other))).toBeNull();
+    const { refusal } = await subscribe(other);
+    expect(refusal).toMatchObject({ code: 'SUBSCRIPTION_LIMIT', facts: { keySubscriptionsMax: 2 } });
+    first.opened?.close();
+    first.opened?.close();
+    expect(codeOf(await subscribe(other))).toBeNull();
+    expect(codeOf(await subscribe(other))).toBe('SUBSCRIPTION_LIMIT');
+    other.end();
+    expect(codeOf(await subscribe(one))).toBeNull();
+  });
+
+  it('holds no more addresses than it may, in lists or one by one', async () => {
+    gate = createGate({ holdings: { connectionAddressesMax: 4 } });
+    const session = connect();
+    const three = listOf(3);
+    const held = await subscribe(session, 'transactionSubscribe', three);
+    expect(codeOf(await subscribe(session))).toBeNull();
+    const { refusal } = await subscribe(session);
+    expect(refusal).toMatchObject({ code: 'SUBSCRIPTION_LIMIT', facts: { addressesMax: 4 } });
+    held.opened?.close();
+    expect(codeOf(await subscribe(session, 'transactionSubscribe', three))).toBeNull();
+    expect(codeOf(await subscribe(connect(), 'transactionSubscribe', three))).toBeNull();
+  });
+
+  it('pays for each thousand addresses as for another call', async () => {
+    change({ limits: { ...unlimited, rpcPerSecond: 1, rpcBurst: 4 } });
+    const session = connect();
+    expect(codeOf(await subscribe(session, 'transactionSubscribe', listOf(2_000)))).toBeNull();
+    expect(codeOf(await subscribe(session))).toBe('RATE_LIMITED');
   });
 
   it('keeps its place while its socket is not closed, though nothing of it goes on', async () => {

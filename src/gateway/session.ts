@@ -14,16 +14,10 @@ import { RpcError } from '../protocol/rpc-error.ts';
 import type { Outcome } from '../protocol/serve.ts';
 import { type Subscription, subscriptions } from '../protocol/subscriptions.ts';
 import type { Feed } from '../streams/feed.ts';
-import type { Notification } from '../streams/notification.ts';
-import type {
-  OpenSubscription,
-  Session,
-  SessionLimits,
-  StreamDoor,
-  SubscribeOutcome,
-  Subscriber,
-} from '../streams/session.ts';
+import type { Session, SessionLimits, StreamDoor, SubscribeOutcome, Subscriber } from '../streams/session.ts';
+import { addressesOf } from './addresses-of.ts';
 import { type AnswerCall, createAnswerCall } from './answer-call.ts';
+import { Held, type HoldingLimits, holdingLimits } from './held.ts';
 import { explain, limited, statusOfFailure } from './outcome.ts';
 import type { PipelineParts } from './pipeline.ts';
 import { TopicHub, type TopicHubOptions } from './topics.ts';
@@ -33,13 +27,19 @@ export type StreamGateOptions = Readonly<{
   topics?: Partial<TopicHubOptions>;
   keys?: Partial<KeyWatchOptions>;
   pace?: Partial<MessagePaceOptions>;
+  holdings?: Partial<HoldingLimits>;
 }>;
+
+/** So many addresses of a subscription cost the rate limit another call. */
+const ADDRESSES_OF_A_CALL = 1_000;
 
 /** What the sessions of a gate have in common. */
 type Shared = PipelineParts &
   Readonly<{
     topics: TopicHub;
     places: ConnectionLimit;
+    subscriptions: ConnectionLimit;
+    holdings: HoldingLimits;
     watch: KeyWatch;
     pace: MessagePace;
     answerCall: AnswerCall;
@@ -54,6 +54,8 @@ export class StreamGate implements StreamDoor {
       ...parts,
       topics: new TopicHub(feed, options.topics),
       places: new ConnectionLimit(),
+      subscriptions: new ConnectionLimit(),
+      holdings: { ...holdingLimits, ...options.holdings },
       watch: new KeyWatch(parts.keys, options.keys),
       pace: new MessagePace(options.pace),
       answerCall: createAnswerCall(parts),
@@ -118,6 +120,13 @@ class GateSession implements Session {
   readonly #unwatch: () => void;
   /** Subscriptions that are open or being opened. */
   readonly #open = new Set<Held>();
+  /** Addresses in them. */
+  #addresses = 0;
+  readonly #release = (held: Held): void => {
+    if (!this.#open.delete(held)) return;
+    this.#addresses -= held.addresses;
+    this.#shared.subscriptions.giveBack(this.#key.familyId);
+  };
   #ended = false;
   #closed = false;
 
@@ -146,11 +155,11 @@ class GateSession implements Session {
     subscriber: Subscriber,
   ): Promise<SubscribeOutcome> {
     const request = { method, bytesIn, startedAt: performance.now() };
-    const held = new Held(subscriber, this.#open);
+    const held = new Held(subscriber, this.#release);
     try {
-      this.#admit(request.startedAt);
-      this.#open.add(held);
+      this.#admit(held, request.startedAt);
       const subscription = parse(method, params);
+      this.#weigh(held, addressesOf(subscription), request.startedAt);
       held.opened = await this.#shared.topics.join(subscription, held);
       // The connection may have ended meanwhile, with its key or its client.
       if (this.#ended) throw new Failure('CLIENT_GONE');
@@ -187,13 +196,34 @@ class GateSession implements Session {
   }
 
   /** @throws Failure CLIENT_GONE, INVALID_KEY, RATE_LIMITED, SUBSCRIPTION_LIMIT. */
-  #admit(nowMs: number): void {
+  #admit(held: Held, nowMs: number): void {
     const { familyId, limits } = this.#current();
     const rate = this.#shared.limiter.take(familyId, limits, nowMs);
     if (rate !== null && !rate.allowed) throw limited(rate);
     const { wsSubscriptionsMax: subscriptionsMax } = limits;
-    if (this.#open.size < subscriptionsMax) return;
-    throw new Failure('SUBSCRIPTION_LIMIT', { facts: { subscriptionsMax } });
+    if (this.#open.size >= subscriptionsMax) {
+      throw new Failure('SUBSCRIPTION_LIMIT', { facts: { subscriptionsMax } });
+    }
+    const { keySubscriptionsMax } = this.#shared.holdings;
+    if (!this.#shared.subscriptions.take(familyId, keySubscriptionsMax)) {
+      throw new Failure('SUBSCRIPTION_LIMIT', { facts: { keySubscriptionsMax } });
+    }
+    this.#open.add(held);
+  }
+
+  /** @throws Failure SUBSCRIPTION_LIMIT, RATE_LIMITED. */
+  #weigh(held: Held, addresses: number, nowMs: number): void {
+    const { connectionAddressesMax: addressesMax } = this.#shared.holdings;
+    if (this.#addresses + addresses > addressesMax) {
+      throw new Failure('SUBSCRIPTION_LIMIT', { facts: { addressesMax } });
+    }
+    held.addresses = addresses;
+    this.#addresses += addresses;
+    const calls = Math.floor(addresses / ADDRESSES_OF_A_CALL);
+    if (calls === 0) return;
+    const { familyId, limits } = this.#key;
+    const rate = this.#shared.limiter.take(familyId, limits, nowMs, calls);
+    if (rate !== null && !rate.allowed) throw limited(rate);
   }
 
   /** The key as it is now: its plan may have changed. @throws Failure CLIENT_GONE, INVALID_KEY. */
@@ -226,37 +256,6 @@ class GateSession implements Session {
       { key: this.#key, product, method, status, bytesIn, bytesOut: 0, credits, latencyMicros },
       Date.now(),
     );
-  }
-}
-
-/** A subscription that takes one of the session's places until it is over. */
-class Held implements OpenSubscription, Subscriber {
-  opened: OpenSubscription | null = null;
-  readonly #subscriber: Subscriber;
-  readonly #places: Set<Held>;
-
-  constructor(subscriber: Subscriber, places: Set<Held>) {
-    this.#subscriber = subscriber;
-    this.#places = places;
-  }
-
-  notify(notification: Notification, last: boolean): void {
-    if (last) this.#places.delete(this);
-    this.#subscriber.notify(notification, last);
-  }
-
-  fail(failure: Failure): void {
-    this.#places.delete(this);
-    this.#subscriber.fail(failure);
-  }
-
-  start(): void {
-    this.opened?.start();
-  }
-
-  close(): void {
-    this.#places.delete(this);
-    this.opened?.close();
   }
 }
 

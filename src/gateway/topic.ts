@@ -3,6 +3,7 @@ import { type Subscription, subscriptions } from '../protocol/subscriptions.ts';
 import type { Feed, FeedListener } from '../streams/feed.ts';
 import { Notification } from '../streams/notification.ts';
 import type { OpenSubscription, Subscriber } from '../streams/session.ts';
+import { addressesOf } from './addresses-of.ts';
 
 /** What a topic tells whoever keeps it. */
 export interface TopicKeeper {
@@ -10,6 +11,8 @@ export interface TopicKeeper {
   idle(topic: Topic): void;
   /** It tells nothing more: whoever comes now needs another. */
   over(topic: Topic): void;
+  /** The feed has no room: ends some that nobody subscribes to. @returns whether there were any. */
+  makeRoom(): boolean;
 }
 
 export type TopicOptions = Readonly<{
@@ -40,6 +43,11 @@ export class Topic implements FeedListener {
     this.#subscription = subscription;
     this.#keeper = keeper;
     this.#options = options;
+  }
+
+  /** Addresses that it holds in memory. */
+  get addresses(): number {
+    return addressesOf(this.#subscription);
   }
 
   /** Subscribers. */
@@ -76,13 +84,23 @@ export class Topic implements FeedListener {
         reject(refusal);
       };
       const timer = setTimeout(() => refuse(new Failure('UPSTREAM_TIMEOUT')), this.#options.openTimeoutMs);
-      feed.open(this.#subscription, this).then((end) => {
+      this.#openAt(feed).then((end) => {
         clearTimeout(timer);
         if (this.#over) end();
         else this.#end = end;
         resolve();
       }, refuse);
     });
+  }
+
+  async #openAt(feed: Feed): Promise<() => void> {
+    try {
+      return await feed.open(this.#subscription, this);
+    } catch (thrown) {
+      const isFull = thrown instanceof Failure && thrown.code === 'OVERLOADED';
+      if (!isFull || this.#over || !this.#keeper.makeRoom()) throw thrown;
+      return feed.open(this.#subscription, this);
+    }
   }
 
   notify(result: Buffer, last: boolean): void {

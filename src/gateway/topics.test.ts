@@ -92,6 +92,54 @@ describe('subscribers of the same', () => {
   });
 });
 
+describe('a feed that has no room', () => {
+  const full = new Failure('OVERLOADED');
+
+  it('gets back what nobody subscribes to, and is asked once more', async () => {
+    const [open] = await join();
+    open.close();
+    feed.gate = async ({ kind }) => {
+      if (kind === 'root' && feed.live.some(({ subscription }) => subscription.kind === 'slot')) throw full;
+    };
+    const [, ear] = await join(root);
+    feed.tell('root', '1');
+    expect([ear.heard.at(-1), feed.openings[0]?.closed, hub.size]).toEqual(['1', true, 1]);
+  });
+
+  it('is not asked again where everything is subscribed to', async () => {
+    await join();
+    feed.gate = () => Promise.reject(full);
+    await expect(join(root)).rejects.toMatchObject({ code: 'OVERLOADED' });
+    expect(feed.openings).toHaveLength(2);
+  });
+});
+
+describe('what is held', () => {
+  const listOf = (count: number, first: string) => ({
+    kind: 'transaction',
+    dialect: 'helius',
+    filter: { include: Array(count).fill(first), exclude: [], required: [] },
+  });
+
+  it('has so many addresses at most, and those that nobody subscribes to make room', async () => {
+    hub = new TopicHub(feed, { addressesMax: 5 });
+    const [first] = await join(listOf(3, 'a'));
+    await expect(join(listOf(3, 'b'))).rejects.toMatchObject({ code: 'OVERLOADED' });
+    await join(listOf(3, 'a'));
+    await join(listOf(2, 'c'));
+    expect(hub.size).toBe(2);
+    first.close();
+    await expect(join(listOf(1, 'd'))).rejects.toMatchObject({ code: 'OVERLOADED' });
+  });
+
+  it('has so many feeds at most that nobody subscribes to', async () => {
+    hub = new TopicHub(feed, { idleMax: 2 });
+    for (let at = 0; at < 5; at++) (await join(listOf(1, `${at}`)))[0].close();
+    expect([hub.size, feed.live.length]).toEqual([2, 2]);
+    expect(feed.openings.map(({ closed }) => closed)).toEqual([true, true, true, false, false]);
+  });
+});
+
 describe('a feed that takes too long', () => {
   it('is given up with UPSTREAM_TIMEOUT, and ended when it opens all the same', async () => {
     const gate = Promise.withResolvers<void>();

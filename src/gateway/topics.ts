@@ -9,12 +9,18 @@ export type TopicHubOptions = TopicOptions &
   Readonly<{
     /** Different subscriptions open at a time; beyond it a new one gets OVERLOADED. */
     topicsMax: number;
+    /** Addresses in the subscriptions that are open; beyond it a new one gets OVERLOADED. */
+    addressesMax: number;
+    /** Feeds that stay open without a subscriber; beyond it those without one for longest are ended. */
+    idleMax: number;
     /** How long a feed stays open after its last subscriber left, so that coming back is free. */
     graceMs: number;
   }>;
 
 export const topicHubOptions: TopicHubOptions = {
   topicsMax: 100_000,
+  addressesMax: 2_000_000,
+  idleMax: 1_000,
   graceMs: 5_000,
   openTimeoutMs: 15_000,
   heldMax: 1_024,
@@ -27,6 +33,7 @@ export class TopicHub implements TopicKeeper {
   readonly #topics = new Map<string, Topic>();
   /** Topics without subscribers, the one that is so for longest first, and when their feeds are ended. */
   readonly #idle = new Map<Topic, NodeJS.Timeout>();
+  #addresses = 0;
 
   constructor(feed: Feed, options: Partial<TopicHubOptions> = {}) {
     this.#feed = feed;
@@ -56,12 +63,21 @@ export class TopicHub implements TopicKeeper {
       topic,
       setTimeout(() => topic.close(), this.#options.graceMs),
     );
+    if (this.#idle.size > this.#options.idleMax) this.#closeIdle();
+  }
+
+  makeRoom(): boolean {
+    let closed = 0;
+    while (closed < YIELDED && this.#closeIdle()) closed += 1;
+    return closed > 0;
   }
 
   over(topic: Topic): void {
     clearTimeout(this.#idle.get(topic));
     this.#idle.delete(topic);
-    if (this.#topics.get(topic.key) === topic) this.#topics.delete(topic.key);
+    if (this.#topics.get(topic.key) !== topic) return;
+    this.#topics.delete(topic.key);
+    this.#addresses -= topic.addresses;
   }
 
   /** Ends every feed; who still subscribes hears nothing more. */
@@ -73,16 +89,31 @@ export class TopicHub implements TopicKeeper {
     const key = topicKey(subscription);
     const known = this.#topics.get(key);
     if (known !== undefined) return known;
-    this.#makeRoom();
     const topic = new Topic(key, subscription, this, this.#options);
+    this.#makeRoomFor(topic);
     this.#topics.set(key, topic);
+    this.#addresses += topic.addresses;
     return topic;
   }
 
-  #makeRoom(): void {
-    if (this.#topics.size < this.#options.topicsMax) return;
+  #hasRoomFor({ addresses }: Topic): boolean {
+    const { topicsMax, addressesMax } = this.#options;
+    return this.#topics.size < topicsMax && this.#addresses + addresses <= addressesMax;
+  }
+
+  #makeRoomFor(topic: Topic): void {
+    while (!this.#hasRoomFor(topic)) {
+      if (!this.#closeIdle()) throw new Failure('OVERLOADED', { cause: 'no room for another topic' });
+    }
+  }
+
+  /** Ends the feed that has been without a subscriber for longest. @returns whether there was one. */
+  #closeIdle(): boolean {
     const [longest] = this.#idle.keys();
-    if (longest === undefined) throw new Failure('OVERLOADED', { cause: 'no room for another topic' });
-    longest.close();
+    longest?.close();
+    return longest !== undefined;
   }
 }
+
+/** Feeds without subscribers that are ended at once when a feed has no room. */
+const YIELDED = 16;

@@ -206,7 +206,7 @@ export const failures = {
     rpc: -32059,
     grpc: 8,
     close: 1008,
-    text: 'This connection has as many subscriptions open as its plan allows: unsubscribe first',
+    text: 'As many subscriptions are open as this connection or this key may have: unsubscribe first',
     limits: true,
   },
   MESSAGE_TOO_LARGE: {

@@ -171,3 +171,18 @@ it('whatever the parameters are, they are taken or refused with an error for the
     }),
   );
 });
+
+it('is short for a filter of many addresses, and different for each', () => {
+  const keyOfList = (count: number): string => {
+    const addresses = Array.from({ length: count }, (_, at) => {
+      const bytes = Buffer.alloc(32);
+      bytes.writeUInt32BE(at);
+      return addressFromBytes(bytes);
+    });
+    const options = { transactionDetails: 'signatures' };
+    return keyOf('transaction', JSON.stringify([{ accountInclude: addresses }, options]));
+  };
+  expect(keyOfList(1_000).length).toBeLessThan(100);
+  expect(keyOfList(1_000)).toBe(keyOfList(1_000));
+  expect(keyOfList(1_000)).not.toBe(keyOfList(1_001));
+});

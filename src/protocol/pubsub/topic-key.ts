@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { type WritableJson, writeJson } from '../../base/json.ts';
 import { encodeBase58 } from '../../ledger/base58.ts';
 import type { AccountFilter } from '../rpc/account-filter.ts';
@@ -86,5 +87,11 @@ export const upstreamParams = (subscription: Subscription): Buffer =>
  * A text that is equal for subscriptions that are told the same, and different for all others: what they are
  * shared by. The filters of a `program` subscription count in their order, as in Agave.
  */
-export const topicKey = (subscription: Subscription): string =>
-  `${subscription.kind} ${writeJson(encodeParams(subscription))}`;
+export function topicKey(subscription: Subscription): string {
+  const params = writeJson(encodeParams(subscription));
+  if (params.length <= KEY_MAX_LENGTH) return `${subscription.kind} ${params}`;
+  return `${subscription.kind} sha256 ${createHash('sha256').update(params).digest('base64')}`;
+}
+
+/** Longer parameters are told apart by their hash: lists of addresses are megabytes. */
+const KEY_MAX_LENGTH = 1_024;
