@@ -9,6 +9,7 @@ import {
 } from '@solana/web3.js';
 import { getTransferSolInstruction } from '@solana-program/system';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { encodeBase58 } from '../../src/ledger/base58.ts';
 import { eventually } from '../service/eventually.ts';
 import { type RunningService, startService } from '../service/start-service.ts';
 
@@ -84,6 +85,25 @@ describe('@solana/web3.js v1 through the gateway', () => {
     );
     expect(late.err).toBeNull();
     expect(await connection.getBalance(to)).toBe(LAMPORTS_PER_SOL);
+  });
+
+  it('hears that a signature was received', async () => {
+    const payer = Keypair.generate();
+    const latest = await connection.getLatestBlockhash();
+    const funding = await airdrop(payer.publicKey)();
+    await connection.confirmTransaction({ signature: funding, ...latest });
+    const transfer = { fromPubkey: payer.publicKey, toPubkey: payer.publicKey, lamports: 1 };
+    const transaction = new Transaction({ feePayer: payer.publicKey, ...latest });
+    transaction.add(SystemProgram.transfer(transfer)).sign(payer);
+    const signature = encodeBase58(transaction.signature as Uint8Array);
+    const options = { commitment: 'confirmed', enableReceivedNotification: true } as const;
+    const told = await first<object>(
+      (listener) => connection.onSignatureWithOptions(signature, listener, options),
+      // It unsubscribes by itself when it is told first, so what came of it is not told.
+      async () => {},
+      () => connection.sendRawTransaction(transaction.serialize(), { skipPreflight: true }),
+    );
+    expect(told).toEqual({ type: 'received' });
   });
 
   it('hears of an account, of a program with a filter and of logs', async () => {
