@@ -103,6 +103,8 @@ describe('what a node must not reveal', () => {
     const reveals = (one: UpstreamNode, text: string): boolean => one.revealedBy(Buffer.from(text));
     for (const text of ['see provider.example', 'key 0123456789', 'abcdefgh'])
       expect(reveals(node, text)).toBe(true);
+    for (const text of ['key \\u0030123456789', 'key %30123456789', 'ABCDEFGH', 'provider\\u002eexample'])
+      expect(reveals(node, text)).toBe(true);
     for (const text of ['h.example', 'someuser', 'somepassword', '99998888'])
       expect(reveals(keyed, text)).toBe(true);
     for (const text of ['v2', 'Bearer', 'Invalid param: WrongSize']) expect(reveals(node, text)).toBe(false);

@@ -6,6 +6,7 @@ import { Circuit } from './circuit.ts';
 import { type Exchange, exchange } from './exchange.ts';
 import type { UpstreamLimits } from './limits.ts';
 import type { Outcome } from './outcome.ts';
+import { revealsOneOf, secretsOf } from './secrets.ts';
 
 /** A JSON-RPC node as the configuration names it. */
 export type NodeConfig = Readonly<{
@@ -25,9 +26,6 @@ export type NodeConfig = Readonly<{
 const LATENCY_WEIGHT = 0.2;
 /** So many polls in a row without an answer, and it is said to be failing. */
 const FAILED_POLLS_MAX = 2;
-/** Shorter pieces of a URL are words like `rpc`, not secrets. */
-const SECRET_LENGTH_MIN = 8;
-const LOOPBACK = /^(?:localhost|127\.[\d.]+|\[::1\])$/;
 
 /** What stands between a node and being asked first; `unknown` until it has answered once. */
 export type NodeState = 'unknown' | 'healthy' | 'behind' | 'resting' | 'failing' | 'wrong-chain';
@@ -36,15 +34,6 @@ function basicAuthorization(url: URL): Record<string, string> {
   if (url.username === '' && url.password === '') return {};
   const text = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
   return { authorization: `Basic ${Buffer.from(text).toString('base64')}` };
-}
-
-/** Whatever must not come back to a client inside an error text: the host and all that may be a key. */
-export function secretsOf(url: URL, headers: Readonly<Record<string, string>>): Buffer[] {
-  const pieces = [...url.pathname.split('/'), ...url.searchParams.values(), url.username, url.password];
-  const values = Object.values(headers).flatMap((value) => value.split(' '));
-  const long = [...pieces, ...values].filter((piece) => piece.length >= SECRET_LENGTH_MIN);
-  const host = LOOPBACK.test(url.hostname) ? [] : [url.hostname];
-  return [...host, ...long].map((piece) => Buffer.from(piece));
 }
 
 /**
@@ -123,9 +112,9 @@ export class UpstreamNode {
     });
   }
 
-  /** Whether the bytes name this node's host or a key of its: such an error text is not passed on. */
+  /** Whether the bytes name this node's host or a key of its, escaped or not: such an error text is not passed on. */
   revealedBy(bytes: Buffer): boolean {
-    return this.#secrets.some((secret) => bytes.includes(secret));
+    return revealsOneOf(this.#secrets, bytes);
   }
 
   /** Nothing speaks against asking it. What is not known does not speak against it. */

@@ -19,7 +19,13 @@ export type PubsubReport = Readonly<{
 export async function probePubsub(node: NodeConfig, timeoutMs: number): Promise<PubsubReport> {
   let fault: PubsubReport['fault'] = null;
   const limits = { ...feedLimits, handshakeTimeoutMs: timeoutMs, ackTimeoutMs: timeoutMs };
-  const connection = new PubsubConnection({ node, limits, onEnd: (end) => (fault ??= end) });
+  const connection = new PubsubConnection({
+    node,
+    limits,
+    // Nothing is known that its slots could be measured against.
+    newestCredible: () => null,
+    onEnd: (end) => (fault ??= end),
+  });
   const up = await connection.ready;
   if (up && !connection.tellsSlots) fault = 'slotSubscribe is refused';
   const found = { fault, slot: connection.lastSlot?.slot ?? null };

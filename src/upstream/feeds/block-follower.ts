@@ -190,6 +190,9 @@ export class BlockFollower {
 
   #advance(slot: Slot | null): void {
     if (slot === null) return;
-    for (const line of this.#lines()) void line.advance(slot);
+    // One node alone may be wrong about how far the network is.
+    const believed = this.#pubsub.networkSlot() ?? slot;
+    const tip = slot < believed ? slot : believed;
+    for (const line of this.#lines()) void line.advance(tip);
   }
 }

@@ -83,7 +83,8 @@ export class ContinuousSubscription {
 
   /**
    * Finds a node that feeds it.
-   * @throws RpcError with a node's refusal; Failure MESSAGE_TOO_LARGE, UPSTREAM_UNAVAILABLE.
+   * @throws RpcError with a node's refusal; Failure MESSAGE_TOO_LARGE, UPSTREAM_UNAVAILABLE, or OVERLOADED when
+   * every connection that nodes may have is full.
    */
   async open(): Promise<void> {
     const { limits } = this.#around;
@@ -149,12 +150,22 @@ export class ContinuousSubscription {
       if (placed === null) {
         // Everybody was asked, or rests.
         if ((believe && refusal !== null) || performance.now() > deadline) break;
+        if (believe) this.#refuseHopeless();
         passed.clear();
         await this.#pause(Math.max(this.#around.nodes.restLeft(), PAUSE_MS * 2 ** pauses++));
       } else passed.add(placed.node);
     }
     if (believe && refusal !== null) throw refusal;
     throw this.#unavailable(refusal);
+  }
+
+  /** There is nothing to wait for: no room, or no node that lets anybody in. */
+  #refuseHopeless(): void {
+    const { nodes, network } = this.#around;
+    if (nodes.isFull) throw new Failure('OVERLOADED', { facts: { network } });
+    if (!nodes.allRefuse) return;
+    const retryAfter = Math.max(1, Math.ceil(nodes.restLeft() / 1_000));
+    throw new Failure('UPSTREAM_UNAVAILABLE', { facts: { network }, retryAfter });
   }
 
   async #place(passed: ReadonlySet<string>): Promise<{ stand: Stand; placed: Placed | null }> {

@@ -9,6 +9,7 @@ function start() {
     send: (request) => sent.push(JSON.parse(request.toString())),
     ackTimeoutMs: 1,
     reveals: () => false,
+    isCredible: () => true,
     onDoubledId: () => sent.push({ id: 0, method: 'doubled', params: [] }),
   });
   const heard: string[] = [];

@@ -42,6 +42,8 @@ export type NodeSubscriptionsOptions = Readonly<{
   ackTimeoutMs: number;
   /** Whether the bytes name the node or a key of its. */
   reveals: (bytes: Buffer) => boolean;
+  /** Whether a node in its senses may tell this now; a notification of which it may not is dropped. */
+  isCredible: (kind: SubscriptionKind, result: Buffer) => boolean;
   /** The node gave one id to two streams, which cannot be told apart any more. */
   onDoubledId: () => void;
 }>;
@@ -95,7 +97,7 @@ export class NodeSubscriptions {
     }
     const entry = this.#byId.get(message.id);
     // Told of an id that was given back: the node had sent it before it read that.
-    if (entry === undefined) return;
+    if (entry === undefined || !this.#options.isCredible(entry.request.kind, message.result)) return;
     for (const sink of entry.sinks) sink.notify(message.result);
   }
 

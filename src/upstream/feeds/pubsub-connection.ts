@@ -1,6 +1,9 @@
 import { WebSocket } from 'ws';
+import type { Slot } from '../../ledger/units.ts';
+import type { SubscriptionKind } from '../../protocol/subscriptions.ts';
 import type { NodeConfig } from '../node.ts';
-import { secretsOf } from '../node.ts';
+import { retryAfterMs } from '../retry-after.ts';
+import { revealsOneOf, secretsOf } from '../secrets.ts';
 import type { FeedLimits } from './limits.ts';
 import {
   NodeSubscriptions,
@@ -10,23 +13,29 @@ import {
 } from './node-subscriptions.ts';
 import { readNodeMessage } from './pubsub-message.ts';
 import { readSlotInfo, type SlotInfo } from './slot-info.ts';
+import { slotTold } from './slot-told.ts';
 
 /** Why a connection is over. A few words for logs: they hold nothing that a node sent. */
 export type ConnectionEnd =
   | 'closed by the node'
   | 'no connection'
+  | 'the handshake was refused'
   | 'no answer to a ping'
   | 'no answer to a subscription'
   | 'no PubSub message'
   | 'no new slot'
   | 'one id for two subscriptions'
   | 'behind the network'
+  | 'a slot that cannot be'
+  | 'another chain'
   | 'closed by us';
 
 export type PubsubConnectionOptions = Readonly<{
   /** The node, with a `ws` address. */
   node: NodeConfig;
   limits: FeedLimits;
+  /** The newest slot that it may tell of now; null while nobody knows. */
+  newestCredible: () => Slot | null;
   /**
    * Called once.
    * @param detail - the code of a network or TLS error, or the HTTP status in place of a handshake; null for none.
@@ -40,6 +49,13 @@ const ERROR_CODE = /^[A-Z0-9_]{1,64}$/;
 function codeOf(fault: Error & { code?: unknown }): string | null {
   return typeof fault.code === 'string' && ERROR_CODE.test(fault.code) ? fault.code : null;
 }
+
+/** The other side answered, and not as a PubSub does; a proxy says 5xx of a node that is about to come back. */
+const isRefusal = (status: number): boolean => status < 500;
+
+/** What was answered was no handshake. Nobody there, or too late, is no refusal; of these ws names no code. */
+const isNoHandshake = ({ message, code }: Error & { code?: unknown }): boolean =>
+  typeof code === 'string' ? code.startsWith('HPE_') : !message.includes('timed out');
 
 const SLOTS: UpstreamRequest = { kind: 'slot', params: Buffer.from('[]') };
 
@@ -57,6 +73,10 @@ export class PubsubConnection {
   #slotWaiters: ((info: SlotInfo | null) => void)[] = [];
   #heardAt = performance.now();
   #end: ConnectionEnd | null = null;
+  /** A slot up to which nobody need be asked. */
+  #credibleTo: Slot | null = null;
+  /** How long the node asked to be left alone, in place of a handshake; null when it did not. */
+  restMs: number | null = null;
   /** The newest slot it told of; null before the first, and for ever where the node tells no slots. */
   lastSlot: SlotInfo | null = null;
   /** Whether the node took our subscription to its slots. */
@@ -79,7 +99,8 @@ export class PubsubConnection {
     this.#subscriptions = new NodeSubscriptions({
       send: (request) => this.#socket.send(request, { binary: false }),
       ackTimeoutMs: limits.ackTimeoutMs,
-      reveals: (bytes) => secrets.some((secret) => bytes.includes(secret)),
+      reveals: (bytes) => revealsOneOf(secrets, bytes),
+      isCredible: (kind, result) => this.#isCredible(kind, result),
       onDoubledId: () => this.end('one id for two subscriptions'),
     });
     this.#listen();
@@ -150,11 +171,20 @@ export class PubsubConnection {
       this.#heardAt = performance.now();
     });
     socket.on('error', (fault) =>
-      this.end(this.#isUp ? 'closed by the node' : 'no connection', codeOf(fault)),
+      this.end(
+        this.#isUp
+          ? 'closed by the node'
+          : isNoHandshake(fault)
+            ? 'the handshake was refused'
+            : 'no connection',
+        codeOf(fault),
+      ),
     );
-    socket.on('unexpected-response', (_, { statusCode }) =>
-      this.end('no connection', `HTTP status ${statusCode}`),
-    );
+    socket.on('unexpected-response', (_, { statusCode = 0, headers }) => {
+      this.restMs = retryAfterMs(headers['retry-after'] ?? null, Date.now());
+      const end = isRefusal(statusCode) ? 'the handshake was refused' : 'no connection';
+      this.end(end, `HTTP status ${statusCode}`);
+    });
     socket.on('close', () => this.end('closed by the node'));
   }
 
@@ -187,6 +217,16 @@ export class PubsubConnection {
     const message = isBinary ? null : readNodeMessage(data);
     if (message === null) this.end('no PubSub message');
     else if (this.#end === null) this.#subscriptions.take(message);
+  }
+
+  /** One absurd slot, once believed, would silence all that follows: whoever tells it is left. */
+  #isCredible(kind: SubscriptionKind, result: Buffer): boolean {
+    const slot = slotTold(kind, result);
+    if (slot === null || (this.#credibleTo !== null && slot <= this.#credibleTo)) return true;
+    this.#credibleTo = this.#options.newestCredible();
+    if (this.#credibleTo === null || slot <= this.#credibleTo) return true;
+    this.end('a slot that cannot be');
+    return false;
   }
 
   #progress(result: Buffer): void {

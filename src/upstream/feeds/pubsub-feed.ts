@@ -1,4 +1,5 @@
 import { Turnstile } from '../../base/turnstile.ts';
+import type { Slot } from '../../ledger/units.ts';
 import { Failure } from '../../protocol/errors.ts';
 import type { FeedListener } from '../../streams/feed.ts';
 import type { ChainReader } from './chain-reader.ts';
@@ -39,6 +40,11 @@ export class PubsubFeed {
     return this.#around.nodes.any;
   }
 
+  /** The newest slot that is believed; null while unknown. */
+  networkSlot(): Slot | null {
+    return this.#around.nodes.networkSlot();
+  }
+
   /** About how far the network is; null while unknown. */
   position(): SlotInfo | null {
     return this.#around.nodes.networkPosition();
@@ -48,7 +54,8 @@ export class PubsubFeed {
    * Begins to feed a subscription.
    * @returns what ends it.
    * @throws RpcError with a node's own refusal, when every node refused; Failure UPSTREAM_UNAVAILABLE when nobody
-   * could be asked or after `close`, MESSAGE_TOO_LARGE when nodes would not read so long a request.
+   * could be asked or after `close`, MESSAGE_TOO_LARGE when nodes would not read so long a request, OVERLOADED at
+   * once when they have no room.
    */
   async open(subscription: PubsubSubscription, listener: FeedListener): Promise<() => void> {
     const { nodes, network } = this.#around;

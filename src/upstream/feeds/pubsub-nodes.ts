@@ -1,9 +1,10 @@
 import type { Logger } from '../../base/log.ts';
 import { type Slot, slot as slotOf } from '../../ledger/units.ts';
 import type { Network } from '../../protocol/call.ts';
-import { referenceSlot } from '../health.ts';
 import type { NodeConfig, NodeState } from '../node.ts';
 import type { NodeStatus } from '../pool.ts';
+import { believedSlot, newestCredible } from './believed-slot.ts';
+import { newer } from './gap/continuity.ts';
 import type { FeedLimits } from './limits.ts';
 import type { SubscribeAnswer, UpstreamRequest, UpstreamSink } from './node-subscriptions.ts';
 import { type ConnectionEnd, PubsubConnection } from './pubsub-connection.ts';
@@ -28,6 +29,8 @@ type Place = {
   failedAt: number;
   /** It is passed over until then. */
   restingUntil: number;
+  /** It answered the newest handshake with something else. */
+  refuses: boolean;
 };
 
 /** Where a request was put, and what came of it. */
@@ -36,6 +39,18 @@ export type Placed = Readonly<{ node: string; connection: PubsubConnection; answ
 /** Roots are about so many slots behind; used only where a node does not tell. */
 const ROOT_DISTANCE = 32n;
 const WATCHES_PER_STALL = 10;
+/** The longest rest that a node is given because it asks for it. */
+const REST_ASKED_MAX_MS = 60_000;
+/** What a poll told counts for so long. */
+const POLL_FRESH_MS = 30_000;
+
+/** What a node answered to a poll a moment ago. */
+const polledSlot = (status: NodeStatus | undefined): Slot | null =>
+  status === undefined || (status.silentMs ?? POLL_FRESH_MS) >= POLL_FRESH_MS ? null : status.slot;
+
+/** The newest slot that any connection to a node told of. */
+const toldSlot = ({ connections }: Place): Slot | null =>
+  [...connections].reduce<Slot | null>((told, { lastSlot }) => newer(told, lastSlot?.slot ?? null), null);
 
 const loadOf = ({ connections }: Place): number =>
   [...connections].reduce((sum, connection) => sum + connection.load, 0);
@@ -59,6 +74,7 @@ export class PubsubNodes {
         failures: 0,
         failedAt: Number.NEGATIVE_INFINITY,
         restingUntil: 0,
+        refuses: false,
       }));
     this.#watch = setInterval(() => this.#look(), options.limits.stallMs / WATCHES_PER_STALL);
     this.#watch.unref();
@@ -99,6 +115,21 @@ export class PubsubNodes {
     return Math.max(0, Math.min(...this.#places.map(({ restingUntil }) => restingUntil - now)));
   }
 
+  /** Whether a subscription finds no place because all are taken: there are nodes, and none of them has room. */
+  get isFull(): boolean {
+    const now = performance.now();
+    const usable = this.#places.filter(
+      (place) => place.restingUntil <= now && this.#stateOf(place) !== 'wrong-chain',
+    );
+    return usable.length > 0 && !usable.some((place) => this.#hasRoom(place));
+  }
+
+  /** Whether every node answered its newest handshake with something else. */
+  get allRefuse(): boolean {
+    const places = this.#places.filter((place) => this.#stateOf(place) !== 'wrong-chain');
+    return places.length > 0 && places.every(({ refuses }) => refuses);
+  }
+
   /** How far a connection has told, or about how far the network is where the node tells no slots. */
   position(connection: PubsubConnection): SlotInfo | null {
     return connection.lastSlot ?? this.networkPosition();
@@ -113,12 +144,16 @@ export class PubsubNodes {
 
   /** The newest slot that is believed; null while unknown. */
   networkSlot(): Slot | null {
-    const { network, limits, status } = this.#options;
-    const known = status().filter((node) => node.network === network && node.state !== 'wrong-chain');
-    const polled = known.map((node) => node.slot);
-    const told = this.#all().map((connection) => connection.lastSlot?.slot ?? null);
-    const slots = [...polled, ...told].filter((slot) => slot !== null);
-    return referenceSlot(slots, limits.lagMaxSlots);
+    const known = this.#known();
+    const places = new Map(this.#places.map((place) => [place.node.name, place]));
+    const names = [...new Set([...known.keys(), ...places.keys()])];
+    const slots = names
+      .filter((name) => known.get(name)?.state !== 'wrong-chain')
+      .map((name) => {
+        const place = places.get(name);
+        return { polled: polledSlot(known.get(name)), told: place === undefined ? null : toldSlot(place) };
+      });
+    return believedSlot(slots, this.#options.limits.lagMaxSlots);
   }
 
   /** Ends every connection at once. */
@@ -136,8 +171,8 @@ export class PubsubNodes {
   #choose(passed: ReadonlySet<string>): Place | null {
     if (this.#stopped) return null;
     const now = performance.now();
-    const states = this.#states();
-    const stateOf = ({ node }: Place): NodeState => states.get(node.name) ?? 'unknown';
+    const known = this.#known();
+    const stateOf = (place: Place): NodeState => this.#stateOf(place, known);
     const open = this.#places.filter(
       (place) =>
         place.restingUntil <= now &&
@@ -158,10 +193,23 @@ export class PubsubNodes {
     return failures > 0 && now - failedAt < this.#options.limits.openTimeoutMs;
   }
 
-  #states(): ReadonlyMap<string, NodeState> {
+  /** What the pool knows of the network's nodes, by name. */
+  #known(): ReadonlyMap<string, NodeStatus> {
     const { network, status } = this.#options;
     const known = status().filter((node) => node.network === network);
-    return new Map(known.map(({ name, state }) => [name, state]));
+    return new Map(known.map((node) => [node.name, node]));
+  }
+
+  #stateOf({ node }: Place, known = this.#known()): NodeState {
+    return known.get(node.name)?.state ?? 'unknown';
+  }
+
+  #newestCredible({ node }: Place, connection: PubsubConnection): Slot | null {
+    return newestCredible({
+      last: connection.lastSlot?.slot ?? null,
+      polled: polledSlot(this.#known().get(node.name)),
+      network: this.networkSlot(),
+    });
   }
 
   #hasRoom({ connections }: Place): boolean {
@@ -184,12 +232,15 @@ export class PubsubNodes {
     const connection = new PubsubConnection({
       node: place.node,
       limits,
+      newestCredible: () => this.#newestCredible(place, connection),
       onEnd: (end, detail) => this.#ended(place, connection, { end, detail }),
     });
     this.#slotAtOpen.set(connection, this.networkSlot());
     place.connections.add(connection);
     void connection.ready.then((ready) => {
-      if (ready) this.#options.log.info(this.#facts(place), 'connected to the PubSub of an upstream node');
+      if (!ready) return;
+      place.refuses = false;
+      this.#options.log.info(this.#facts(place), 'connected to the PubSub of an upstream node');
     });
     return connection;
   }
@@ -201,20 +252,23 @@ export class PubsubNodes {
   ): void {
     place.connections.delete(connection);
     if (this.#stopped) return;
-    this.#rest(place);
+    place.refuses = end === 'the handshake was refused';
+    this.#rest(place, connection.restMs);
     this.#options.log.warn(
       { ...this.#facts(place), end, ...(detail !== null && { detail }), subscriptions: connection.load },
       'lost the PubSub of an upstream node',
     );
   }
 
-  #rest(place: Place): void {
+  /** @param askedMs - how long the node itself asked to be left alone; null when it did not. */
+  #rest(place: Place, askedMs: number | null = null): void {
     const { reconnectMs, reconnectMaxMs } = this.#options.limits;
     // All connections of a node that dies end at once: that is one failure.
     if (place.restingUntil > performance.now()) return;
     const ms = Math.min(reconnectMs * 2 ** Math.min(place.failures++, 20), reconnectMaxMs);
     place.failedAt = performance.now();
-    place.restingUntil = place.failedAt + ms * (0.5 + Math.random() / 2);
+    const restMs = Math.max(ms * (0.5 + Math.random() / 2), Math.min(askedMs ?? 0, REST_ASKED_MAX_MS));
+    place.restingUntil = place.failedAt + restMs;
   }
 
   #facts({ node }: Place): { node: string; network: Network } {
@@ -224,17 +278,18 @@ export class PubsubNodes {
   /** The watchdog: what counts is whether slots come, not whether the socket stands. */
   #look(): void {
     const reference = this.networkSlot();
-    if (reference === null) return;
+    const known = this.#known();
     for (const place of this.#places) {
+      const isStranger = this.#stateOf(place, known) === 'wrong-chain';
       for (const connection of place.connections) {
-        const end = this.#fault(place, connection, reference);
+        const end = isStranger ? 'another chain' : this.#fault(place, connection, reference);
         if (end !== null) connection.end(end);
       }
     }
   }
 
-  #fault(place: Place, connection: PubsubConnection, reference: Slot): ConnectionEnd | null {
-    if (!connection.tellsSlots) return null;
+  #fault(place: Place, connection: PubsubConnection, reference: Slot | null): ConnectionEnd | null {
+    if (reference === null || !connection.tellsSlots) return null;
     const { stallMs, lagMaxSlots } = this.#options.limits;
     const now = performance.now();
     const told = connection.lastSlot?.slot ?? this.#slotAtOpen.get(connection) ?? reference;
@@ -257,10 +312,12 @@ export class PubsubNodes {
   /** Connects to a node that is not connected to, so that it can show how far it is. */
   #tryOne(places: readonly Place[]): void {
     const now = performance.now();
-    const states = this.#states();
+    const known = this.#known();
     const untried = places.find(
-      ({ node, connections, restingUntil }) =>
-        connections.size === 0 && restingUntil <= now && states.get(node.name) !== 'wrong-chain',
+      (place) =>
+        place.connections.size === 0 &&
+        place.restingUntil <= now &&
+        this.#stateOf(place, known) !== 'wrong-chain',
     );
     if (untried !== undefined) this.#connect(untried);
   }

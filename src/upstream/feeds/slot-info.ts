@@ -5,7 +5,8 @@ import { type Slot, slot } from '../../ledger/units.ts';
 export type SlotInfo = Readonly<{ slot: Slot; parent: Slot; root: Slot }>;
 
 const isSlot = (value: unknown): value is number | bigint =>
-  (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) || typeof value === 'bigint';
+  (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) ||
+  (typeof value === 'bigint' && value >= 0n);
 
 /** The raw result of a slotNotification; null when it is something else. */
 export function readSlotInfo(result: Buffer): SlotInfo | null {

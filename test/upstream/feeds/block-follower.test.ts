@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { type Slot, slot as slotOf } from '../../../src/ledger/units.ts';
 import { Failure } from '../../../src/protocol/errors.ts';
 import type { FeedListener } from '../../../src/streams/feed.ts';
 import { BlockFollower } from '../../../src/upstream/feeds/block-follower.ts';
@@ -26,6 +27,12 @@ type Asked = Readonly<{
 /** Nodes that answer a subscription to slots when they are told to. */
 class ScriptedSlots {
   readonly asked: Asked[] = [];
+  /** How far the network is believed to be; null while unknown. */
+  believed: Slot | null = null;
+
+  networkSlot(): Slot | null {
+    return this.believed;
+  }
 
   open(_: unknown, listener: FeedListener): Promise<() => void> {
     const answer = Promise.withResolvers<() => void>();
@@ -129,6 +136,25 @@ describe('a follower of blocks', () => {
     await new Promise(setImmediate);
     endNext();
     await until(() => third.ended() === 1, 'its slots are given back');
+  });
+
+  it('is not too far behind one node alone that is ahead of all', async () => {
+    const { slots, follower, tick, nth } = start();
+    const heard = new Recorder();
+    const opening = follower.open(blocks, heard);
+    (await nth(1)).accept();
+    await opening;
+    slots.believed = slotOf(101);
+    const absurd = '{"slot":9223372036854775808,"parent":101,"root":69}';
+    slots.asked[0]!.listener.notify(Buffer.from(absurd), false);
+    tick(slots.asked[0]!, 101);
+    await heard.until(({ raw }) => raw.length === 1, 'the block');
+    await new Promise(setImmediate);
+    slots.believed = slotOf(102);
+    tick(slots.asked[0]!, 102);
+    await heard.until(({ raw, failures }) => raw.length + failures.length === 2, 'the next block');
+    expect([slotsOf(heard), heard.failures]).toEqual([[101, 102], []]);
+    follower.close();
   });
 
   it('opens nothing after it was closed', async () => {

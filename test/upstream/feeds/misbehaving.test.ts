@@ -93,14 +93,16 @@ describe('a feed over nodes', () => {
     expect(mocks[0]?.peers.size).toBe(3);
   });
 
-  it('spreads what one node has no room for, and says so when none has', async () => {
-    const limits = { connectionSubscriptionsMax: 2, nodeConnectionsMax: 1, openTimeoutMs: 300 };
+  it('spreads what one node has no room for, and says so at once when none has', async () => {
+    const limits = { connectionSubscriptionsMax: 2, nodeConnectionsMax: 1, openTimeoutMs: 60_000 };
     const { feed, mocks } = await set([obliging, obliging], { limits });
     const root = subscriptionOf('root');
-    await feed.open(vote, new Recorder());
+    const end = await feed.open(vote, new Recorder());
     await feed.open(account, new Recorder());
     expect(mocks.map((mock) => mock.count('voteSubscribe') + mock.count('accountSubscribe'))).toEqual([1, 1]);
-    expect(await refusal(feed.open(root, new Recorder()))).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
+    expect(await refusal(feed.open(root, new Recorder()))).toMatchObject({ code: 'OVERLOADED' });
+    end();
+    await feed.open(root, new Recorder());
   });
 
   it.each([
@@ -146,6 +148,19 @@ describe('a feed over nodes', () => {
     expect(JSON.stringify([refused.message, refused.facts])).not.toContain('3f1c2d9e8b7a6f5e');
     expect(logged.join()).not.toContain('3f1c2d9e8b7a6f5e');
     expect(logged.join()).not.toContain('127.0.0.1');
+  });
+
+  it.each([
+    ['escaped', 'bad key \\u0033f1c2d9e8b7a6f5E'],
+    ['escaped twice', 'bad key \\\\u0033f1c2d9e8b7a6f5e'],
+    ['percent-encoded', 'bad key %33f1c2d9e8b7a6f5%65'],
+  ])('does not pass on a key that a node tells %s', async (_, message) => {
+    const behaviour: PubsubBehaviour = (request, peer) => {
+      if (request.method === 'slotSubscribe') obliging(request, peer);
+      else peer.send(`{"jsonrpc":"2.0","error":{"code":-32602,"message":"${message}"},"id":${request.id}}`);
+    };
+    const { feed } = await set([behaviour], { secret: '3f1c2d9e8b7a6f5e', limits: { openTimeoutMs: 200 } });
+    expect(await refusal(feed.open(account, new Recorder()))).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
   });
 
   it('fails with UPSTREAM_UNAVAILABLE when no node stays on the line', async () => {

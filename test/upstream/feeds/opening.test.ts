@@ -152,6 +152,36 @@ describe('the opening of a subscription', () => {
     expect(refused).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
   });
 
+  it.each([
+    ['asks for a key', 'HTTP/1.1 401 Unauthorized\r\n\r\n', 1],
+    ['has had enough', 'HTTP/1.1 429 Too Many Requests\r\nRetry-After: 20\r\n\r\n', 20],
+    ['has had enough for ever', 'HTTP/1.1 429 Too Many Requests\r\nRetry-After: 9999\r\n\r\n', 60],
+    ['leads elsewhere', 'HTTP/1.1 302 Found\r\nLocation: ws://127.0.0.1:1/\r\n\r\n', 1],
+    ['speaks something else', 'SSH-2.0-x\r\n\r\n', 1],
+  ])('is refused at once when the only node %s', async (_, words, retryAfter) => {
+    const door = await Door.open();
+    door.onConnection = (near) => near.end(words);
+    const feed = feedOf([door.url, door.url], { openTimeoutMs: 60_000 });
+    const refused = (): Promise<unknown> =>
+      feed.open(vote, new Recorder()).then(
+        () => 'opened',
+        (fault: unknown) => fault,
+      );
+    expect(await refused()).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE', retryAfter });
+    expect(door.connections).toBe(2);
+  });
+
+  it('waits for a node that a proxy says is away', async () => {
+    const door = await Door.open();
+    const good = await node(obliging);
+    door.onConnection = (near) => {
+      near.end('HTTP/1.1 503 Service Unavailable\r\n\r\n');
+      door.onConnection = door.lead(good);
+    };
+    await feedOf([door.url]).open(vote, new Recorder());
+    expect(door.connections).toBe(2);
+  });
+
   it('has time, by default, for Geyser and then for more than one node before the client is refused', () => {
     const oneNode = Math.max(feedLimits.handshakeTimeoutMs, feedLimits.ackTimeoutMs);
     const geyser = geyserLimits.ackTimeoutMs + geyserLimits.openTimeoutMs;

@@ -3,7 +3,8 @@ import { type Continuity, type Gap, gapWindow, type Verdict } from './continuity
 
 const DIGITS = /^\d{1,20}$/;
 
-function readRoot(result: Buffer): Slot | null {
+/** The slot of a rootNotification; null when it is something else. */
+export function readRoot(result: Buffer): Slot | null {
   const text = result.toString('latin1');
   return DIGITS.test(text) ? slotOf(BigInt(text)) : null;
 }
