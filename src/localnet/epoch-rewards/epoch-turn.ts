@@ -16,12 +16,8 @@ import type { Bank, Genesis } from '../node.ts';
 import { stakeHistoryAccount } from '../stake-history-account.ts';
 import { rentExemptMinimum } from '../sysvar-accounts.ts';
 import { calculateRewards, type EpochPay, type StakeReward } from './calculate-rewards.ts';
+import { partitionCount } from './partition-count.ts';
 import { stakeAccounts, stakeHistoryOf, stakeOfEpoch } from './stake-accounts.ts';
-
-/** Stake accounts that one block pays. Source: agave, `stake_account_stores_per_block`. */
-const ACCOUNTS_PER_BLOCK = 4096n;
-/** The part of an epoch that paying may take: a tenth. */
-const EPOCH_PARTS = 10n;
 
 /** What opening a slot does before any transaction runs. */
 export type SlotOpening = Readonly<{
@@ -78,7 +74,7 @@ export class EpochTurn {
       { view: parent, stakes, epoch: parent.epoch, history },
       this.#rewardsFor(parent),
     );
-    const numRewardPartitions = this.#partitionCount(pay.stakes.length);
+    const numRewardPartitions = partitionCount(pay.stakes.length, this.#genesis.epochSchedule.slotsPerEpoch);
     this.#pending = partitioned(pay.stakes, parent, numRewardPartitions);
     const voters = payVoters(pay, parent);
     const sysvar: EpochRewards = {
@@ -102,14 +98,6 @@ export class EpochTurn {
   #rewardsFor(parent: Bank): bigint {
     const { validator } = inflationRate(this.#genesis, epochOf(parent.epoch + 1n));
     return BigInt(Math.trunc(validator * Number(parent.capitalization) * epochYears(this.#genesis)));
-  }
-
-  /** Source: agave, `get_reward_distribution_num_blocks`. */
-  #partitionCount(stakeCount: number): bigint {
-    const wanted = (BigInt(stakeCount) + ACCOUNTS_PER_BLOCK - 1n) / ACCOUNTS_PER_BLOCK;
-    const most = this.#genesis.epochSchedule.slotsPerEpoch / EPOCH_PARTS;
-    if (wanted < 1n || most < 1n) return 1n;
-    return wanted < most ? wanted : most;
   }
 
   #distribute(slot: number, parent: Bank, sysvar: EpochRewards): SlotOpening {
