@@ -8,7 +8,7 @@ import {
   type Update,
 } from '../../../protocol/geyser/subscribe-update.ts';
 import type { NodeConfig } from '../../node.ts';
-import { secretsOf } from '../../node.ts';
+import { revealsOneOf, secretsOf } from '../../secrets.ts';
 import type { GeyserLimits } from './geyser-limits.ts';
 import type { GrpcCode, GrpcStatus } from './grpc-status.ts';
 import { GrpcStream } from './grpc-stream.ts';
@@ -248,6 +248,6 @@ export class GeyserLink {
 /** A server's words, unless they name the server or a key of ours. */
 export function shownWords(message: string, { grpc, headers }: GeyserNode): string {
   const bytes = Buffer.from(message);
-  const isSecret = secretsOf(new URL(grpc), headers ?? {}).some((secret) => bytes.includes(secret));
+  const isSecret = revealsOneOf(secretsOf(new URL(grpc), headers ?? {}), bytes);
   return isSecret ? '[not shown]' : message.slice(0, 200);
 }
