@@ -73,6 +73,8 @@ export class PubsubConnection {
   #slotWaiters: ((info: SlotInfo | null) => void)[] = [];
   #heardAt = performance.now();
   #end: ConnectionEnd | null = null;
+  /** The handshake is done. A socket that fails before is no longer said to be connecting. */
+  #isUp = false;
   /** A slot up to which nobody need be asked. */
   #credibleTo: Slot | null = null;
   /** How long the node asked to be left alone, in place of a handshake; null when it did not. */
@@ -159,10 +161,6 @@ export class PubsubConnection {
     this.#subscriptions.lose();
   }
 
-  get #isUp(): boolean {
-    return this.#socket.readyState !== WebSocket.CONNECTING;
-  }
-
   #listen(): void {
     const socket = this.#socket;
     socket.on('open', () => void this.#opened());
@@ -189,6 +187,7 @@ export class PubsubConnection {
   }
 
   async #opened(): Promise<void> {
+    this.#isUp = true;
     const first = this.nextSlot();
     const answer = await this.#subscriptions.subscribe(SLOTS, {
       notify: (result) => this.#progress(result),
