@@ -183,8 +183,11 @@ export class Connection implements Peer, SocketKeeper {
   /** Reads no faster than the key may send. */
   #pace(messages: number, bytes: number): void {
     const restMs = this.#session.received(messages, bytes);
-    if (restMs === Number.POSITIVE_INFINITY) this.end(new Failure('RATE_LIMITED'));
-    else if (restMs > 0 && this.#open) this.#rest.extend(performance.now() + restMs);
+    if (restMs === Number.POSITIVE_INFINITY) {
+      this.end(new Failure('RATE_LIMITED'));
+      // Nothing more is read, not even the answer to the close frame: the flood would come ahead of it.
+      this.#socket.pause();
+    } else if (restMs > 0 && this.#open) this.#rest.extend(performance.now() + restMs);
   }
 
   #finish(): void {
