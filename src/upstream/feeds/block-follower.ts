@@ -4,14 +4,21 @@ import { Failure } from '../../protocol/errors.ts';
 import type { SubscriptionOf } from '../../protocol/subscriptions.ts';
 import type { FeedListener } from '../../streams/feed.ts';
 import { BlockLine, type BlockLineOptions, type BlockSubscription } from './block-line.ts';
-import type { PubsubFeed } from './pubsub-feed.ts';
 import { readSlotInfo } from './slot-info.ts';
 import type { TransactionsTold } from './transactions-told.ts';
+
+/** What tells the slots of a network. */
+export type SlotTeller = Readonly<{
+  /** @returns what ends it. */
+  open: (subscription: SubscriptionOf<'slot'>, listener: FeedListener) => Promise<() => void>;
+  /** The newest slot that is believed; null while unknown. */
+  networkSlot: () => Slot | null;
+}>;
 
 export type BlockFollowerOptions = Omit<BlockLineOptions, 'commitment'> &
   Readonly<{
     /** Whose slots say when to look for blocks. */
-    pubsub: PubsubFeed;
+    pubsub: SlotTeller;
   }>;
 
 /** Pause before nodes are asked again for their slots. */
@@ -24,7 +31,7 @@ const PAUSE_MS = 200;
  * confirmed: history begins there.
  */
 export class BlockFollower {
-  readonly #pubsub: PubsubFeed;
+  readonly #pubsub: SlotTeller;
   readonly #options: Omit<BlockLineOptions, 'commitment'>;
   readonly #confirmed: BlockLine;
   readonly #finalized: BlockLine;

@@ -68,7 +68,17 @@ export function createFeed(options: FeedOptions): NetworkFeed {
   const reader = new ChainReader({ network, pool, limits, log });
   const preferred = options.preferred?.(reader) ?? null;
   const pubsub = new PubsubFeed({ network, nodes, status: () => pool.status(), limits, log, reader });
-  const blocks = new BlockFollower({ network, reader, limits, log, pubsub });
+  const geyserTellsSlots = !pubsub.any && preferred !== null && preferred.serves('slot');
+  const blocks = new BlockFollower({
+    network,
+    reader,
+    limits,
+    log,
+    pubsub: {
+      open: (slots, listener) => (geyserTellsSlots ? preferred : pubsub).open(slots, listener),
+      networkSlot: () => pubsub.networkSlot(),
+    },
+  });
 
   const openPlain = (subscription: Subscription, listener: FeedListener): Promise<() => void> =>
     isMadeOfBlocks(subscription) ? blocks.open(subscription, listener) : pubsub.open(subscription, listener);
@@ -93,7 +103,8 @@ export function createFeed(options: FeedOptions): NetworkFeed {
   return {
     async open(subscription, listener) {
       const isPreferred = preferred?.serves(subscription.kind) ?? false;
-      if (!isPreferred && !pubsub.any) throw noFeed(network);
+      const fromBlocks = geyserTellsSlots && isMadeOfBlocks(subscription);
+      if (!isPreferred && !pubsub.any && !fromBlocks) throw noFeed(network);
       if (preferred !== null && isPreferred) {
         try {
           return await openFrom(preferred, subscription, listener);

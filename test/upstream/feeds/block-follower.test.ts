@@ -5,7 +5,6 @@ import type { FeedListener } from '../../../src/streams/feed.ts';
 import { BlockFollower } from '../../../src/upstream/feeds/block-follower.ts';
 import type { BlockSubscription } from '../../../src/upstream/feeds/block-line.ts';
 import type { FeedLimits } from '../../../src/upstream/feeds/limits.ts';
-import type { PubsubFeed } from '../../../src/upstream/feeds/pubsub-feed.ts';
 import { Recorder } from './listener.ts';
 import { ScriptedChain } from './mock/scripted-chain.ts';
 import { subscriptionOf, until } from './stage.ts';
@@ -55,7 +54,7 @@ function start(limits: Partial<FeedLimits> = {}) {
     reader: chain.reader(),
     limits: chain.limits,
     log: chain.log,
-    pubsub: slots as unknown as PubsubFeed,
+    pubsub: slots,
   });
   const tick = (asked: Asked, tip: number): void => {
     chain.tip = tip;

@@ -57,3 +57,30 @@ it('a feed that is given up before it told a slot leaves no gap behind', async (
   await heard.until(({ raw }) => raw.length === 6, 'the roots since it was opened');
   expect(heard.raw).toEqual(['969', '970', '971', '972', '973', '974']);
 });
+
+/** Tells slots and knows no blocks. */
+class SlotFeed extends SilentFeed {
+  override serves(kind?: string): boolean {
+    return kind === 'slot';
+  }
+}
+
+it('blocks are followed by the slots of a preferred feed where no node has PubSub', async () => {
+  const preferred = new SlotFeed();
+  const KEY = 'Vote111111111111111111111111111111111111111';
+  scene = await stage([], {
+    preferred,
+    answer(method, [slot]) {
+      if (method === 'getBlocks') return [1_001];
+      if (method !== 'getBlock') return 1_000;
+      const hashes = { blockhash: KEY, previousBlockhash: KEY, parentSlot: 1_000, blockHeight: slot };
+      return { ...hashes, blockTime: 1, transactions: [], rewards: [] };
+    },
+  });
+  const heard = new Recorder();
+  const blocks = { commitment: 'confirmed', transactionDetails: 'none' };
+  await scene.feed.open(subscriptionOf('block', 'all', blocks), heard);
+  preferred.listeners[0]!.notify(Buffer.from('{"slot":1001,"parent":1000,"root":969}'), false);
+  await heard.until(({ raw }) => raw.length === 1, 'the block');
+  expect(heard.results[0].value.slot).toBe(1_001);
+});

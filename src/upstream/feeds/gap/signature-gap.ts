@@ -39,7 +39,9 @@ export class SignatureGap implements Continuity {
       gap.tell(withContext(slot, RECEIVED));
     }
     if (!status.reached(commitment)) return;
+    // Statuses are of the processed slot; a node tells the slot that came to the commitment.
+    const reached = commitment === 'processed' ? slot : await gap.reader.slot(commitment);
     this.#over = true;
-    gap.tell(withContext(slot, writeJson({ err: status.err })), true);
+    gap.tell(withContext(reached, writeJson({ err: status.err })), true);
   }
 }
