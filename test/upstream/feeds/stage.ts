@@ -12,13 +12,13 @@ import { type PubsubBehaviour, PubsubMock } from './mock/pubsub-server.ts';
 export const testLimits: Partial<FeedLimits> = {
   handshakeTimeoutMs: 1_000,
   pingIntervalMs: 200,
-  pongTimeoutMs: 400,
+  pongTimeoutMs: 1_000,
   ackTimeoutMs: 300,
   openTimeoutMs: 2_000,
   stallMs: 400,
   reconnectMs: 50,
   reconnectMaxMs: 200,
-  gapTimeoutMs: 10_000,
+  gapTimeoutMs: 20_000,
 };
 
 /** A subscription by what a client would send. */
