@@ -1,8 +1,11 @@
+import { parseJson } from '../../../base/json.ts';
 import type { Logger } from '../../../base/log.ts';
+import { u64Of } from '../../../ledger/encoding/read-json.ts';
+import { type Slot, slot as slotOf } from '../../../ledger/units.ts';
 import type { Commitment } from '../../../protocol/commitment.ts';
 import type { SubscriptionOf } from '../../../protocol/subscriptions.ts';
 import { resultIn } from '../../../streams/notifier/result-json.ts';
-import { readSignatureStatuses } from '../signature-statuses.ts';
+import { type LandedStatus, readSignatureStatuses } from '../signature-statuses.ts';
 import type { Ask } from './ask.ts';
 
 /** Signatures that a node takes in one question. Source: Agave, `MAX_GET_SIGNATURE_STATUSES_QUERY_ITEMS`. */
@@ -74,19 +77,34 @@ export class LateSignatures {
     const signatures = asked.map(({ subscription }) => subscription.signature);
     try {
       const { slot, statuses } = readSignatureStatuses(await this.#ask('getSignatureStatuses', [signatures]));
+      const landed = new Map<Waiting, LandedStatus>();
       for (const [at, waiting] of asked.entries()) {
-        if (!this.#waiting.has(waiting)) continue;
         const status = statuses[at] ?? null;
-        if (status === null) {
-          // Then the stream will tell of it.
-          if (++waiting.missed === LOOKS_MAX) this.#end(waiting);
-        } else if (status.reached(waiting.subscription.commitment)) {
-          this.#end(waiting);
-          waiting.tell(resultIn(slot, { err: status.err }));
-        }
+        // Then the stream will tell of it.
+        if (status === null && ++waiting.missed === LOOKS_MAX) this.#end(waiting);
+        if (status?.reached(waiting.subscription.commitment)) landed.set(waiting, status);
       }
+      await this.#tell(landed, slot);
     } catch {
       this.#log.warn('the status of signatures could not be asked for');
     }
+  }
+
+  /** @param processed - the slot at which statuses were looked at; a node tells the one that came to the commitment. */
+  async #tell(landed: ReadonlyMap<Waiting, LandedStatus>, processed: Slot): Promise<void> {
+    const slots = new Map<Commitment, Slot>([['processed', processed]]);
+    for (const [waiting, { err }] of landed) {
+      const { commitment } = waiting.subscription;
+      const at = slots.get(commitment) ?? (await this.#slotAt(commitment));
+      slots.set(commitment, at);
+      if (!this.#waiting.has(waiting)) continue;
+      this.#end(waiting);
+      waiting.tell(resultIn(at, { err }));
+    }
+  }
+
+  async #slotAt(commitment: Commitment): Promise<Slot> {
+    const body = await this.#ask('getSlot', [{ commitment }]);
+    return slotOf(u64Of(parseJson(body.toString('utf8')), 'a slot'));
   }
 }
