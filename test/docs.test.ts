@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { parse } from 'smol-toml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { defaultPlanLimits } from '../src/access/key-record.ts';
+import { messagePaceOptions } from '../src/access/message-pace.ts';
 import { loadConfiguration } from '../src/app/configuration.ts';
 import { environmentFields } from '../src/app/configuration-layers.ts';
 import { command as config } from '../src/cli/commands/config.ts';
@@ -12,6 +13,7 @@ import { command as doctor } from '../src/cli/commands/doctor.ts';
 import { command as keys } from '../src/cli/commands/keys.ts';
 import { command as localnet } from '../src/cli/commands/localnet.ts';
 import { command as up } from '../src/cli/commands/up.ts';
+import { holdingLimits } from '../src/gateway/held.ts';
 import { topicHubOptions } from '../src/gateway/topics.ts';
 import { rpcHandlers } from '../src/localnet/rpc-handlers.ts';
 import { envelopeLimits } from '../src/protocol/envelope.ts';
@@ -237,6 +239,9 @@ describe('the page of subscriptions', () => {
     expect(table(page, 'Limits').map(([, value]) => value)).toEqual([
       formatted(defaultPlanLimits.wsConnectionsMax),
       formatted(defaultPlanLimits.wsSubscriptionsMax),
+      formatted(holdingLimits.keySubscriptionsMax),
+      formatted(holdingLimits.connectionAddressesMax),
+      `${formatted(messagePaceOptions.messagesPerSecond)}, or as many as the plan has calls`,
       `${formatted(defaultPlanLimits.wsMessageMaxBytes)} bytes`,
       formatted(envelopeLimits.batchMax),
       formatted(callsInFlightMax),
