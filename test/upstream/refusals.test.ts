@@ -59,7 +59,8 @@ describe('a request that a node refuses as such', () => {
   });
 
   it('is not the caller’s fault while another node is away that might have taken it', async () => {
-    scene = await stage([tooLarge, dyingAfterRequest]);
+    // Few attempts: with all of them the pauses would come close to the time that a call has.
+    scene = await stage([tooLarge, dyingAfterRequest], { attemptsMax: 4 });
     expect(await ended('getBalance')).toBe('UPSTREAM_UNAVAILABLE');
     expect(asked()[0]).toBe(1);
   });
