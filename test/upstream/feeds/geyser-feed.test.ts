@@ -145,7 +145,9 @@ describe('a Geyser feed', () => {
     const heard = await rig.open(watch(address));
     const loaded = accountIs(100, address, account(5), 1);
     server.tell({ ...loaded, account: { ...loaded.account!, isStartup: true } });
-    server.tell(accountIs(100, address, account(0), 2, signatureOf(first)));
+    // A node hands over what else the account still says.
+    const drained = account(0, Uint8Array.of(1, 2, 3), programs.token);
+    server.tell(accountIs(100, address, drained, 2, signatureOf(first)));
     await heard.count(1);
     expect(heard.results).toMatchObject([
       { value: { lamports: 0, owner: programs.system, data: ['', 'base64'] } },

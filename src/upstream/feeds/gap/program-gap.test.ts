@@ -1,0 +1,129 @@
+import { describe, expect, it } from 'vitest';
+import { addressFromBytes } from '../../../ledger/address.ts';
+import type { Block, ExecutedTransaction } from '../../../ledger/block.ts';
+import { programs } from '../../../ledger/programs.ts';
+import { slot } from '../../../ledger/units.ts';
+import type { AccountFilter } from '../../../protocol/rpc/account-filter.ts';
+import type { SubscriptionOf } from '../../../protocol/subscriptions.ts';
+import type { ChainReader } from '../chain-reader.ts';
+import { feedLimits } from '../limits.ts';
+import type { Gap } from './continuity.ts';
+import { ProgramGap } from './program-gap.ts';
+
+const at = (value: number) => ({ slot: slot(value), parent: slot(value), root: slot(value - 32) });
+const address = (byte: number) => addressFromBytes(new Uint8Array(32).fill(byte));
+const [payer, one, other] = [address(1), address(2), address(3)];
+
+/** Pays, and writes an account besides. */
+const transaction = (written: string, err: unknown = null): ExecutedTransaction =>
+  ({
+    transaction: {
+      signatures: [],
+      message: {
+        version: 'legacy',
+        header: { numRequiredSignatures: 1, numReadonlySignedAccounts: 0, numReadonlyUnsignedAccounts: 0 },
+        accountKeys: [payer, written],
+        instructions: [],
+        addressTableLookups: [],
+      },
+    },
+    meta: { err, loadedAddresses: { writable: [], readonly: [] } },
+  }) as unknown as ExecutedTransaction;
+
+/** What stands on the chain: two bytes of data, and who owns it. */
+type State = Readonly<{ data: string; owner?: string }>;
+
+type Scene = Readonly<{
+  states: Readonly<Record<string, State>>;
+  encoding?: SubscriptionOf<'program'>['encoding'];
+  filters?: readonly AccountFilter[];
+  transactions?: readonly ExecutedTransaction[];
+  /** What the new connection told meanwhile. */
+  held?: readonly Buffer[];
+}>;
+
+const live = (pubkey: string, context: number): Buffer =>
+  Buffer.from(
+    `{"context":{"slot":${context}},"value":{"pubkey":"${pubkey}","account":{"lamports":1,"data":["","base64"]}}}`,
+  );
+
+/** What is told of a gap of one block, at slot 129, read at slot 130. */
+async function fill({ states, encoding = 'base64', filters = [], transactions, held = [] }: Scene) {
+  const told: unknown[] = [];
+  const block = { slot: slot(129), transactions: transactions ?? [transaction(one)], rewards: [] };
+  const reader = {
+    slots: async () => [block.slot],
+    eachBlock: async (_slots: unknown, _signal: unknown, tell: (read: Block) => void) =>
+      tell(block as unknown as Block),
+    ask: async (_method: string, [addresses, config]: [string[], { encoding: string }]) => {
+      const value = addresses.map((name) => {
+        const { data, owner = programs.vote } = states[name] ?? { data: '', owner: programs.system };
+        const shown = config.encoding === 'jsonParsed' ? { parsed: data } : [btoa(data), 'base64'];
+        return { lamports: 1, data: shown, owner, executable: false, rentEpoch: 0, space: data.length };
+      });
+      return Buffer.from(JSON.stringify({ context: { slot: 130 }, value }));
+    },
+  };
+  const gap: Gap = {
+    opened: at(80),
+    from: at(128),
+    to: at(130),
+    reader: reader as unknown as ChainReader,
+    limits: feedLimits,
+    signal: new AbortController().signal,
+    held: () => held,
+    tell: (result) => told.push(JSON.parse(result.toString())),
+  };
+  const subscription = {
+    kind: 'program',
+    program: programs.vote,
+    commitment: 'confirmed',
+    encoding,
+    filters,
+  };
+  await new ProgramGap(subscription as SubscriptionOf<'program'>, 100).fill(gap);
+  return told;
+}
+
+const accountOf = (pubkey: string, data: unknown) => ({
+  context: { slot: 130 },
+  value: { pubkey, account: { data, owner: programs.vote } },
+});
+
+describe('the accounts of a program that were written in a gap', () => {
+  it.each([
+    ['base64', ['YWI=', 'base64']],
+    ['base58', ['8Qq', 'base58']],
+    ['jsonParsed', { parsed: 'ab' }],
+  ] as const)('are told as they are now, in the encoding that is asked for: %s', async (encoding, data) => {
+    const told = await fill({ encoding, states: { [one]: { data: 'ab' } } });
+    expect(told).toMatchObject([accountOf(one, data)]);
+  });
+
+  it('are told only where the program owns them and every filter lets them through', async () => {
+    const filters: AccountFilter[] = [{ kind: 'memcmp', offset: 0n, bytes: Buffer.from('a') }];
+    const transactions = [transaction(one), transaction(other)];
+    const states = {
+      [payer]: { data: 'ab', owner: programs.system },
+      [one]: { data: 'ab' },
+      [other]: { data: 'bb' },
+    };
+    for (const encoding of ['base64', 'jsonParsed'] as const) {
+      const told = await fill({ encoding, filters, transactions, states });
+      expect(told).toMatchObject([{ value: { pubkey: one } }]);
+    }
+  });
+
+  it('are left to the new connection where it told of them already', async () => {
+    const transactions = [transaction(one), transaction(other)];
+    const states = { [one]: { data: 'ab' }, [other]: { data: 'bb' } };
+    const told = await fill({ transactions, states, held: [live(one, 130)] });
+    expect(told).toMatchObject([{ value: { pubkey: other } }]);
+  });
+
+  it('are, of a failed transaction, who paid for it, and nothing else', async () => {
+    const states = { [payer]: { data: 'ab' }, [one]: { data: 'ab' } };
+    const told = await fill({ transactions: [transaction(one, 'AccountInUse')], states });
+    expect(told).toMatchObject([{ value: { pubkey: payer } }]);
+  });
+});
