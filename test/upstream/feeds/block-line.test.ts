@@ -63,6 +63,16 @@ describe('a line of blocks', () => {
     expect(told()).toEqual(Array.from({ length: 30 }, (_, at) => 101 + at));
   });
 
+  it.each([101, 102])('waits for a node that has every block: without %i', async (missing) => {
+    const { chain, advance, told } = await start();
+    chain.unlisted.add(missing);
+    await advance(103);
+    expect(told()).toEqual(missing === 101 ? [] : [101]);
+    chain.unlisted.clear();
+    await advance(104);
+    expect(told()).toEqual([101, 102, 103, 104]);
+  });
+
   it('gives up when it is too far behind', async () => {
     const { chain, advance, heard, line } = await start({ followerLagMaxSlots: 20 });
     chain.lacking.add(101);

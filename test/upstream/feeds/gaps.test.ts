@@ -84,11 +84,16 @@ describe('a gap', () => {
   });
 
   it('that is longer than is read ends the subscription with a failure', async () => {
-    const heard = await open(root, { limits: { gapBlocksMax: 20 } });
+    const heard = await open(root, {
+      limits: { gapBlocksMax: 20, gapTimeoutMs: 600_000 },
+      answer: (method, params) => (method === 'getBlocks' ? range(params, 10_000) : undefined),
+    });
     await cut('rootSubscribe', 100);
-    await heard.until(({ failures }) => failures.length > 0, 'the failure');
+    await heard.until(({ failures, raw }) => failures.length + raw.length > 0, 'the failure, at once');
+    expect([heard.raw, scene.asked]).toEqual([[], []]);
     expect(heard.failures).toMatchObject([{ code: 'UPSTREAM_UNAVAILABLE', facts: { network: 'devnet' } }]);
-    expect(scene.logged.join()).toContain('gave a subscription up');
+    const given = scene.logged.find((line) => line.includes('gave a subscription up'));
+    expect(given).toContain('GapTooLong');
   });
 
   it('during which more comes than is held ends the subscription with a failure', async () => {

@@ -230,6 +230,15 @@ describe('a feed over nodes', () => {
     expect(logged.join()).toContain('no new slot');
   });
 
+  it('leaves a node that answers no ping, also while the whole network stands still', async () => {
+    const limits = { pingIntervalMs: 50, pongTimeoutMs: 300 };
+    const { feed, mocks, logged } = await set([obliging, obliging], { limits });
+    await feed.open(vote, new Recorder());
+    for (const peer of mocks[0]!.peers) peer.socket.pause();
+    await until(() => mocks[1]!.count('voteSubscribe') > 0, 'the other node is asked');
+    expect(logged.join()).toContain('no answer to a ping');
+  });
+
   it('stays on a node whose slots stand still with the whole network', async () => {
     const { feed, mocks } = await set([obliging], { limits: { stallMs: 50 } });
     const heard = new Recorder();

@@ -5,6 +5,7 @@ import { parseSubscription } from '../../../src/protocol/pubsub/parse-subscripti
 import type { Subscription, SubscriptionKind } from '../../../src/protocol/subscriptions.ts';
 import { createFeed, type NetworkFeed, type PreferredFeed } from '../../../src/upstream/feeds/feeds.ts';
 import type { FeedLimits } from '../../../src/upstream/feeds/limits.ts';
+import type { NodeState } from '../../../src/upstream/node.ts';
 import type { NodeStatus } from '../../../src/upstream/pool.ts';
 import { type PubsubBehaviour, PubsubMock } from './mock/pubsub-server.ts';
 
@@ -41,6 +42,8 @@ export type SceneOptions = Readonly<{
   limits?: Partial<FeedLimits>;
   /** What the pool answers, as JSON. */
   answer?: (method: string, params: readonly unknown[]) => unknown;
+  /** What the pool thinks of a node now; that it is healthy, where this is left out. */
+  stateOf?: (name: string) => NodeState;
   /** Asked before the nodes' PubSub. */
   preferred?: PreferredFeed;
   /** Appended to the address of each node. */
@@ -68,7 +71,7 @@ export async function stage(
       mocks.map((_, index) => ({
         name: `node-${index + 1}`,
         network: 'devnet',
-        state: 'healthy',
+        state: options.stateOf?.(`node-${index + 1}`) ?? 'healthy',
         slot: slot(tip),
         lagSlots: 0n,
         latencyMs: 1,

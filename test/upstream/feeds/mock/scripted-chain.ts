@@ -10,6 +10,8 @@ export class ScriptedChain implements Source {
   tip: number;
   /** Slots that hold no block. */
   readonly skipped = new Set<number>();
+  /** Slots that hold a block which getBlocks leaves out. */
+  readonly unlisted = new Set<number>();
   /** Slots that getBlocks names and getBlock does not know. */
   readonly lacking = new Set<number>();
   /** Answers are withheld while it is set. */
@@ -50,7 +52,7 @@ export class ScriptedChain implements Source {
   #slots(from: number, to: number): number[] {
     const slots: number[] = [];
     for (let slot = from; slot <= Math.min(to, this.tip); slot++)
-      if (!this.skipped.has(slot)) slots.push(slot);
+      if (!this.skipped.has(slot) && !this.unlisted.has(slot)) slots.push(slot);
     return slots;
   }
 

@@ -1,0 +1,86 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { createLogger } from '../../../src/base/log.ts';
+import { slot } from '../../../src/ledger/units.ts';
+import { feedLimits } from '../../../src/upstream/feeds/limits.ts';
+import { PubsubNodes } from '../../../src/upstream/feeds/pubsub-nodes.ts';
+import type { NodeState } from '../../../src/upstream/node.ts';
+import type { NodeStatus } from '../../../src/upstream/pool.ts';
+import { Recorder } from './listener.ts';
+import { obliging } from './mock/obliging.ts';
+import { type Scene, stage, subscriptionOf, until } from './stage.ts';
+
+const [vote, root] = [subscriptionOf('vote'), subscriptionOf('root')];
+const states = new Map<string, NodeState>();
+const stateOf = (name: string): NodeState => states.get(name) ?? 'healthy';
+
+let scene: Scene | null = null;
+afterEach(async () => {
+  await scene?.close();
+  scene = null;
+  states.clear();
+});
+
+const kinds = (at: number): string[] => scene!.mocks[at]!.received.map(({ method }) => method);
+
+describe('the PubSub of a node of another chain', () => {
+  it('is not asked, also when the others have no room', async () => {
+    states.set('node-1', 'wrong-chain');
+    const limits = { connectionSubscriptionsMax: 2, nodeConnectionsMax: 1, openTimeoutMs: 60_000 };
+    scene = await stage([obliging, obliging], { stateOf, limits });
+    await scene.feed.open(vote, new Recorder());
+    await expect(scene.feed.open(root, new Recorder())).rejects.toMatchObject({ code: 'OVERLOADED' });
+    expect([kinds(0), kinds(1)]).toEqual([[], ['slotSubscribe', 'voteSubscribe']]);
+  });
+
+  it('is not asked where there is no other', async () => {
+    states.set('node-1', 'wrong-chain');
+    scene = await stage([obliging], { stateOf, limits: { openTimeoutMs: 300 } });
+    await expect(scene.feed.open(vote, new Recorder())).rejects.toMatchObject({
+      code: 'UPSTREAM_UNAVAILABLE',
+    });
+    expect(kinds(0)).toEqual([]);
+  });
+
+  it('is left as soon as that is known', async () => {
+    scene = await stage([obliging, obliging], { stateOf });
+    await scene.feed.open(vote, new Recorder());
+    expect(kinds(0)).toContain('voteSubscribe');
+    states.set('node-1', 'wrong-chain');
+    await until(() => kinds(1).includes('voteSubscribe'), 'another is asked');
+    expect(scene.logged.join()).toContain('another chain');
+  });
+
+  it('is not tried in place of one that is behind', async () => {
+    states.set('node-2', 'wrong-chain');
+    scene = await stage([obliging, obliging, obliging], { stateOf });
+    await scene.feed.open(vote, new Recorder());
+    scene.mocks[2]!.tick(100);
+    scene.networkSlot(1_100);
+    await until(() => kinds(2).includes('voteSubscribe'), 'a good one is asked');
+    expect(scene.logged.filter((line) => line.includes('"node":"node-2"'))).toEqual([]);
+  });
+
+  it('has no voice in where the network is', () => {
+    const status = (name: string, at: number): NodeStatus => ({
+      name,
+      network: 'devnet',
+      state: stateOf(name),
+      slot: slot(at),
+      lagSlots: 0n,
+      latencyMs: 1,
+      inFlight: 0,
+      failuresInRow: 0,
+      silentMs: 0,
+    });
+    const nodes = new PubsubNodes({
+      network: 'devnet',
+      nodes: [],
+      status: () => [status('node-1', 5_000), status('node-2', 1_000)],
+      limits: feedLimits,
+      log: createLogger('debug', () => {}),
+    });
+    states.set('node-1', 'wrong-chain');
+    expect(nodes.networkSlot()).toBe(1_000n);
+    nodes.close();
+  });
+});
