@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest';
+import { slot } from '../../../ledger/units.ts';
+import type { ChainReader } from '../chain-reader.ts';
+import { feedLimits } from '../limits.ts';
+import type { SlotInfo } from '../slot-info.ts';
+import type { Gap } from './continuity.ts';
+import { SlotGap } from './slot-gap.ts';
+
+const at = (value: number): SlotInfo => ({
+  slot: slot(value),
+  parent: slot(value - 1),
+  root: slot(value - 32),
+});
+const message = (value: number): Buffer =>
+  Buffer.from(`{"parent":${value - 1},"root":${value - 32},"slot":${value}}`);
+
+/** The slots told of a gap from 1000 to 1003, behind which the chain goes on. */
+async function fill(continuity: SlotGap, held: readonly Buffer[]): Promise<number[]> {
+  const told: number[] = [];
+  const chain = Array.from({ length: 14 }, (_, index) => slot(993 + index));
+  const gap: Gap = {
+    opened: at(900),
+    from: at(1_000),
+    to: at(1_003),
+    reader: { slots: async () => chain } as unknown as ChainReader,
+    limits: feedLimits,
+    signal: new AbortController().signal,
+    held: () => held,
+    tell: (result) => told.push(JSON.parse(result.toString()).slot),
+  };
+  await continuity.fill(gap);
+  return told;
+}
+
+describe('slots across connections', () => {
+  it('are told once each on one connection', () => {
+    const continuity = new SlotGap(100);
+    const verdicts = [1_000, 1_001, 1_001, 1_000, 1_002].map((value) => continuity.judge(message(value)));
+    expect(verdicts).toEqual(['pass', 'pass', 'drop', 'drop', 'pass']);
+  });
+
+  it('are told as far as the new connection begins, and then by it', async () => {
+    const continuity = new SlotGap(100);
+    continuity.judge(message(1_000));
+    const held = [message(1_004), message(1_005)];
+    expect(await fill(continuity, held)).toEqual([1_001, 1_002, 1_003]);
+    expect(held.map((result) => continuity.judge(result))).toEqual(['pass', 'pass']);
+  });
+});
