@@ -40,6 +40,10 @@ type Scene = Readonly<{
   transactions?: readonly ExecutedTransaction[];
   /** What the new connection told meanwhile. */
   held?: readonly Buffer[];
+  /** What the connection before told. */
+  before?: readonly Buffer[];
+  /** The slot of the node that is read from. */
+  readAt?: number;
 }>;
 
 const live = (pubkey: string, context: number): Buffer =>
@@ -48,7 +52,15 @@ const live = (pubkey: string, context: number): Buffer =>
   );
 
 /** What is told of a gap of one block, at slot 129, read at slot 130. */
-async function fill({ states, encoding = 'base64', filters = [], transactions, held = [] }: Scene) {
+async function fill({
+  states,
+  encoding = 'base64',
+  filters = [],
+  transactions,
+  held = [],
+  before = [],
+  readAt = 130,
+}: Scene) {
   const told: unknown[] = [];
   const block = { slot: slot(129), transactions: transactions ?? [transaction(one)], rewards: [] };
   const reader = {
@@ -61,7 +73,7 @@ async function fill({ states, encoding = 'base64', filters = [], transactions, h
         const shown = config.encoding === 'jsonParsed' ? { parsed: data } : [btoa(data), 'base64'];
         return { lamports: 1, data: shown, owner, executable: false, rentEpoch: 0, space: data.length };
       });
-      return Buffer.from(JSON.stringify({ context: { slot: 130 }, value }));
+      return Buffer.from(JSON.stringify({ context: { slot: readAt }, value }));
     },
   };
   const gap: Gap = {
@@ -81,7 +93,9 @@ async function fill({ states, encoding = 'base64', filters = [], transactions, h
     encoding,
     filters,
   };
-  await new ProgramGap(subscription as SubscriptionOf<'program'>, 100).fill(gap);
+  const continuity = new ProgramGap(subscription as SubscriptionOf<'program'>, 100);
+  for (const result of before) continuity.judge(result);
+  await continuity.fill(gap);
   return told;
 }
 
@@ -119,6 +133,15 @@ describe('the accounts of a program that were written in a gap', () => {
     const states = { [one]: { data: 'ab' }, [other]: { data: 'bb' } };
     const told = await fill({ transactions, states, held: [live(one, 130)] });
     expect(told).toMatchObject([{ value: { pubkey: other } }]);
+  });
+
+  it('are not told again, nor in an older state', async () => {
+    const states = { [one]: { data: 'ab' } };
+    expect(await fill({ states, before: [live(one, 129)] })).toEqual([]);
+    expect(await fill({ states, before: [live(one, 128)], readAt: 128 })).toEqual([]);
+    expect(await fill({ states, before: [live(one, 128)] })).toMatchObject([
+      accountOf(one, ['YWI=', 'base64']),
+    ]);
   });
 
   it('are, of a failed transaction, who paid for it, and nothing else', async () => {
