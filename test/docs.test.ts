@@ -240,7 +240,7 @@ describe('the page of subscriptions', () => {
       formatted(defaultPlanLimits.wsConnectionsMax),
       formatted(defaultPlanLimits.wsSubscriptionsMax),
       formatted(holdingLimits.keySubscriptionsMax),
-      formatted(holdingLimits.connectionAddressesMax),
+      formatted(holdingLimits.keyAddressesMax),
       `${formatted(messagePaceOptions.messagesPerSecond)}, or as many as the plan has calls`,
       `${formatted(defaultPlanLimits.wsMessageMaxBytes)} bytes`,
       formatted(envelopeLimits.batchMax),

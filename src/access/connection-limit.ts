@@ -1,24 +1,24 @@
-/** Places for long connections, counted per key family in this process. */
+/** Places for long connections, or for what they hold, counted per key family in this process. */
 export class ConnectionLimit {
   readonly #open = new Map<string, number>();
 
-  /** Connections that the family holds. */
+  /** Places that the family holds. */
   openOf(familyId: string): number {
     return this.#open.get(familyId) ?? 0;
   }
 
-  /** Takes a place of the family if one of its `max` is free. */
-  take(familyId: string, max: number): boolean {
+  /** Takes places of the family if so many of its `max` are free. */
+  take(familyId: string, max: number, count = 1): boolean {
     const open = this.openOf(familyId);
-    if (open >= max) return false;
-    this.#open.set(familyId, open + 1);
+    if (open + count > max) return false;
+    this.#open.set(familyId, open + count);
     return true;
   }
 
-  /** Gives a place back that was taken. */
-  giveBack(familyId: string): void {
+  /** Gives places back that were taken. */
+  giveBack(familyId: string, count = 1): void {
     const open = this.openOf(familyId);
-    if (open > 1) this.#open.set(familyId, open - 1);
+    if (open > count) this.#open.set(familyId, open - count);
     else this.#open.delete(familyId);
   }
 }

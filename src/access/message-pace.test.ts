@@ -19,8 +19,16 @@ describe('the pace of messages', () => {
 
   it('says when there is no end to it, and forgives within the same time', () => {
     const pace = new MessagePace({ messagesPerSecond: 100 });
-    expect(pace.spend('f', plan, 401, 0, 0)).toBe(Number.POSITIVE_INFINITY);
+    expect(pace.spend('f', plan, 201, 0, 0)).toBe(10);
+    expect(pace.spend('f', plan, 200, 0, 0)).toBe(Number.POSITIVE_INFINITY);
     expect(pace.spend('f', plan, 100, 0, 1_000)).toBe(2_000);
+  });
+
+  it('takes any one message that its family was not yet behind with, however long', () => {
+    const pace = new MessagePace({ messagesPerSecond: 100 });
+    expect(pace.spend('f', plan, 1, 25_000 * 1_024, 0)).toBe(2_000);
+    expect(pace.spend('f', plan, 1, 25_000 * 1_024, 0)).toBe(Number.POSITIVE_INFINITY);
+    expect(pace.spend('f', plan, 1, 25_000 * 1_024, 2_000)).toBe(2_000);
   });
 
   it('is that of a family, and at least the calls of its plan', () => {

@@ -37,7 +37,8 @@ export class MessagePace {
    * Counts what came in.
    * @param messages - calls and faults in it, or 1 for a frame of control.
    * @param nowMs - milliseconds of a clock that does not run backwards.
-   * @returns milliseconds for which nothing more should be read; Infinity when too much came all the same.
+   * @returns milliseconds for which nothing more should be read; Infinity when too much came all the same. One message
+   * that is within the plan is never too much by itself, however long.
    */
   spend(
     familyId: string,
@@ -50,11 +51,14 @@ export class MessagePace {
     const perSecond = Math.max(this.#options.messagesPerSecond, rpcPerSecond);
     const capacity = perSecond * BURST_SECONDS;
     const bucket = this.#fill(familyId, perSecond, nowMs);
+    const isInDebt = bucket.tokens < 0;
     bucket.tokens -= messages + bytes / BYTES_OF_A_MESSAGE;
     if (bucket.tokens >= 0) return 0;
-    if (bucket.tokens >= -capacity) return Math.ceil((-bucket.tokens * 1_000) / perSecond);
-    bucket.tokens = -capacity;
-    return Number.POSITIVE_INFINITY;
+    if (bucket.tokens < -capacity) {
+      bucket.tokens = -capacity;
+      if (isInDebt) return Number.POSITIVE_INFINITY;
+    }
+    return Math.ceil((-bucket.tokens * 1_000) / perSecond);
   }
 
   #fill(familyId: string, perSecond: number, nowMs: number): Bucket {

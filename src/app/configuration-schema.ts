@@ -88,7 +88,7 @@ const websocket = section({
   close_timeout_ms: whole(50, 60_000).default(ws.closeTimeoutMs),
   look_interval_ms: whole(10, 60_000).default(ws.lookIntervalMs),
   key_subscriptions_max: whole(1, 10_000_000).default(holding.keySubscriptionsMax),
-  connection_addresses_max: whole(1, 100_000_000).default(holding.connectionAddressesMax),
+  key_addresses_max: whole(1, 100_000_000).default(holding.keyAddressesMax),
   addresses_max: whole(1, 1_000_000_000).default(topic.addressesMax),
   topics_max: whole(1, 10_000_000).default(topic.topicsMax),
   topics_idle_max: whole(0, 10_000_000).default(topic.idleMax),

@@ -44,7 +44,7 @@ function streamGate({ websocket }: Configuration, parts: PipelineParts, { feed }
   const pace = { messagesPerSecond: websocket.messagesPerSecond };
   const holdings: HoldingLimits = {
     keySubscriptionsMax: websocket.keySubscriptionsMax,
-    connectionAddressesMax: websocket.connectionAddressesMax,
+    keyAddressesMax: websocket.keyAddressesMax,
   };
   return new StreamGate({ ...parts, feed }, { topics, pace, holdings });
 }

@@ -6,11 +6,11 @@ import type { OpenSubscription, Subscriber } from '../streams/session.ts';
 export type HoldingLimits = Readonly<{
   /** Subscriptions of a key family, open at a time in all its connections. */
   keySubscriptionsMax: number;
-  /** Addresses in the subscriptions of one connection. */
-  connectionAddressesMax: number;
+  /** Addresses in the subscriptions of a key family, in all its connections. */
+  keyAddressesMax: number;
 }>;
 
-export const holdingLimits: HoldingLimits = { keySubscriptionsMax: 5_000, connectionAddressesMax: 100_000 };
+export const holdingLimits: HoldingLimits = { keySubscriptionsMax: 5_000, keyAddressesMax: 200_000 };
 
 /** A subscription that takes one of the session's places until it is over. */
 export class Held implements OpenSubscription, Subscriber {

@@ -133,17 +133,21 @@ describe('the session of a connection', () => {
     expect(codeOf(await subscribe(one))).toBeNull();
   });
 
-  it('holds no more addresses than it may, in lists or one by one', async () => {
-    gate = createGate({ holdings: { connectionAddressesMax: 4 } });
+  it('holds no more addresses than its key may in all connections, in lists or one by one', async () => {
+    gate = createGate({ holdings: { keyAddressesMax: 4 } });
     const session = connect();
     const three = listOf(3);
     const held = await subscribe(session, 'transactionSubscribe', three);
     expect(codeOf(await subscribe(session))).toBeNull();
-    const { refusal } = await subscribe(session);
-    expect(refusal).toMatchObject({ code: 'SUBSCRIPTION_LIMIT', facts: { addressesMax: 4 } });
+    const other = connect();
+    const { refusal } = await subscribe(other);
+    expect(refusal).toMatchObject({ code: 'SUBSCRIPTION_LIMIT', facts: { keyAddressesMax: 4 } });
     held.opened?.close();
+    held.opened?.close();
+    expect(codeOf(await subscribe(other, 'transactionSubscribe', three))).toBeNull();
+    expect(codeOf(await subscribe(session))).toBe('SUBSCRIPTION_LIMIT');
+    other.end();
     expect(codeOf(await subscribe(session, 'transactionSubscribe', three))).toBeNull();
-    expect(codeOf(await subscribe(connect(), 'transactionSubscribe', three))).toBeNull();
   });
 
   it('pays for each thousand addresses as for another call', async () => {

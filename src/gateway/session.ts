@@ -39,6 +39,7 @@ type Shared = PipelineParts &
     topics: TopicHub;
     places: ConnectionLimit;
     subscriptions: ConnectionLimit;
+    addresses: ConnectionLimit;
     holdings: HoldingLimits;
     watch: KeyWatch;
     pace: MessagePace;
@@ -55,6 +56,7 @@ export class StreamGate implements StreamDoor {
       topics: new TopicHub(feed, options.topics),
       places: new ConnectionLimit(),
       subscriptions: new ConnectionLimit(),
+      addresses: new ConnectionLimit(),
       holdings: { ...holdingLimits, ...options.holdings },
       watch: new KeyWatch(parts.keys, options.keys),
       pace: new MessagePace(options.pace),
@@ -120,12 +122,11 @@ class GateSession implements Session {
   readonly #unwatch: () => void;
   /** Subscriptions that are open or being opened. */
   readonly #open = new Set<Held>();
-  /** Addresses in them. */
-  #addresses = 0;
   readonly #release = (held: Held): void => {
     if (!this.#open.delete(held)) return;
-    this.#addresses -= held.addresses;
-    this.#shared.subscriptions.giveBack(this.#key.familyId);
+    const { familyId } = this.#key;
+    if (held.addresses > 0) this.#shared.addresses.giveBack(familyId, held.addresses);
+    this.#shared.subscriptions.giveBack(familyId);
   };
   #ended = false;
   #closed = false;
@@ -213,15 +214,14 @@ class GateSession implements Session {
 
   /** @throws Failure SUBSCRIPTION_LIMIT, RATE_LIMITED. */
   #weigh(held: Held, addresses: number, nowMs: number): void {
-    const { connectionAddressesMax: addressesMax } = this.#shared.holdings;
-    if (this.#addresses + addresses > addressesMax) {
-      throw new Failure('SUBSCRIPTION_LIMIT', { facts: { addressesMax } });
+    const { familyId, limits } = this.#key;
+    const { keyAddressesMax } = this.#shared.holdings;
+    if (addresses > 0 && !this.#shared.addresses.take(familyId, keyAddressesMax, addresses)) {
+      throw new Failure('SUBSCRIPTION_LIMIT', { facts: { keyAddressesMax } });
     }
     held.addresses = addresses;
-    this.#addresses += addresses;
     const calls = Math.floor(addresses / ADDRESSES_OF_A_CALL);
     if (calls === 0) return;
-    const { familyId, limits } = this.#key;
     const rate = this.#shared.limiter.take(familyId, limits, nowMs, calls);
     if (rate !== null && !rate.allowed) throw limited(rate);
   }

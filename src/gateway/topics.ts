@@ -19,7 +19,7 @@ export type TopicHubOptions = TopicOptions &
 
 export const topicHubOptions: TopicHubOptions = {
   topicsMax: 100_000,
-  addressesMax: 2_000_000,
+  addressesMax: 1_000_000,
   idleMax: 1_000,
   graceMs: 5_000,
   openTimeoutMs: 15_000,
@@ -98,7 +98,9 @@ export class TopicHub implements TopicKeeper {
 
   #hasRoomFor({ addresses }: Topic): boolean {
     const { topicsMax, addressesMax } = this.#options;
-    return this.#topics.size < topicsMax && this.#addresses + addresses <= addressesMax;
+    // One that names a single address is bounded by the number of topics: long lists of others must not keep it out.
+    const hasRoom = addresses <= 1 || this.#addresses + addresses <= addressesMax;
+    return this.#topics.size < topicsMax && hasRoom;
   }
 
   #makeRoomFor(topic: Topic): void {
