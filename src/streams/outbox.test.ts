@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import { PassThrough } from 'node:stream';
 import { afterEach, describe, expect, it } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { Notification } from './notification.ts';
@@ -157,6 +158,17 @@ describe('an outbox', () => {
       expect(await Promise.all(reading)).toEqual([Buffer.concat(turn), Buffer.concat([a, b])]);
       for (const { client } of [one, other]) client.removeAllListeners('data');
     }
+  });
+
+  it('leaves to a stream that is no socket the bytes that it still passes on', async () => {
+    const streams = [new PassThrough(), new PassThrough()];
+    const [one, other] = streams.map((stream) => new Outbox(stream, wide, never));
+    const [a, b] = frames('for the one', 'to others!!') as [Buffer, Buffer];
+    one?.push(a);
+    one?.flush();
+    other?.push(b);
+    other?.flush();
+    expect(streams.map((stream) => stream.read())).toEqual([a, b]);
   });
 
   it('keeps the order of a burst that does not wait for the end of the turn', async () => {

@@ -1,3 +1,4 @@
+import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import { FlushTurn } from './flush-turn.ts';
 import { type Frame, JoinedRun, RUN_MAX_BYTES } from './joined-run.ts';
@@ -38,6 +39,11 @@ const lastRun = new JoinedRun();
  */
 export class Outbox {
   readonly #socket: Writable;
+  /**
+   * A socket with nothing left to write has handed its bytes to the system, which copied them; another stream may
+   * still pass on the very bytes that it was given.
+   */
+  readonly #copiesAtOnce: boolean;
   readonly #options: OutboxOptions;
   readonly #onLagging: (behind: Behind) => void;
   #frames: Frame[] = [];
@@ -52,11 +58,12 @@ export class Outbox {
   #untaken: Behind = NOTHING;
 
   /**
-   * @param socket - of TCP or TLS, behind its handshake.
+   * @param socket - behind its handshake.
    * @param onLagging - called once, when more than the queue holds; nothing is sent afterwards.
    */
   constructor(socket: Writable, options: OutboxOptions, onLagging: (behind: Behind) => void) {
     this.#socket = socket;
+    this.#copiesAtOnce = socket instanceof Socket;
     this.#options = options;
     this.#onLagging = onLagging;
     socket.on('drain', () => this.#drained());
@@ -167,7 +174,7 @@ export class Outbox {
     if (bytes > RUN_MAX_BYTES) this.#writeEach(frames);
     else {
       this.#socket.write(lastRun.join(frames, bytes));
-      if (this.#socket.writableLength > 0) lastRun.keep();
+      if (!this.#copiesAtOnce || this.#socket.writableLength > 0) lastRun.keep();
     }
     frames.length = 0;
   }
