@@ -68,7 +68,7 @@ const log = createLogger('error', (line) => process.stderr.write(`${line}\n`));
 const source = { ask: () => Promise.reject(new Failure('UPSTREAM_UNAVAILABLE')) };
 const gate = new StreamGate(
   { keys, limiter: new RateLimiter(), source, usage: new UsageMeter(), log, feed },
-  { topics: { graceMs: 0 } },
+  { topics: { graceMs: 0 }, holdings: { keySubscriptionsMax: MANY, keyAddressesMax: MANY } },
 );
 // The sink answers no pings, and counts bytes.
 const dialect = new WebSocketDialect(gate, log, {
