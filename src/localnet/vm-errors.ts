@@ -7,103 +7,37 @@ import type {
   TransactionErrorInsufficientFundsForRent,
   TransactionErrorProgramExecutionTemporarilyRestricted,
 } from 'litesvm/dist/internal.js';
+import { instructionErrorVariants, transactionErrorVariants } from '../ledger/transaction/error-variants.ts';
 import type { InstructionError, TransactionError } from '../ledger/transaction/transaction-error.ts';
 
-/** By the VM's own numbers: `TransactionErrorFieldless` of its declarations, which do not exist at run time. */
-const transactionErrors = [
-  'AccountInUse',
-  'AccountLoadedTwice',
-  'AccountNotFound',
-  'ProgramAccountNotFound',
-  'InsufficientFundsForFee',
-  'InvalidAccountForFee',
-  'AlreadyProcessed',
-  'BlockhashNotFound',
-  'CallChainTooDeep',
-  'MissingSignatureForFee',
-  'InvalidAccountIndex',
-  'SignatureFailure',
-  'InvalidProgramForExecution',
-  'SanitizeFailure',
-  'ClusterMaintenance',
-  'AccountBorrowOutstanding',
-  'WouldExceedMaxBlockCostLimit',
-  'UnsupportedVersion',
-  'InvalidWritableAccount',
-  'WouldExceedMaxAccountCostLimit',
-  'WouldExceedAccountDataBlockLimit',
-  'TooManyAccountLocks',
-  'AddressLookupTableNotFound',
-  'InvalidAddressLookupTableOwner',
-  'InvalidAddressLookupTableData',
-  'InvalidAddressLookupTableIndex',
-  'InvalidRentPayingAccount',
-  'WouldExceedMaxVoteCostLimit',
-  'WouldExceedAccountDataTotalLimit',
-  'MaxLoadedAccountsDataSizeExceeded',
-  'ResanitizationNeeded',
-  'InvalidLoadedAccountsDataSizeLimit',
-  'UnbalancedTransaction',
-  'ProgramCacheHitMaxLimit',
-  'CommitCancelled',
-] as const;
+/** What carries fields has a class of its own in the VM, and no number. */
+const withFields: ReadonlySet<string> = new Set([
+  'InstructionError',
+  'DuplicateInstruction',
+  'InsufficientFundsForRent',
+  'ProgramExecutionTemporarilyRestricted',
+  'Custom',
+]);
 
-/** By the VM's own numbers: `InstructionErrorFieldless`. */
-const instructionErrors = [
-  'GenericError',
-  'InvalidArgument',
-  'InvalidInstructionData',
-  'InvalidAccountData',
-  'AccountDataTooSmall',
-  'InsufficientFunds',
-  'IncorrectProgramId',
-  'MissingRequiredSignature',
-  'AccountAlreadyInitialized',
-  'UninitializedAccount',
-  'UnbalancedInstruction',
-  'ModifiedProgramId',
-  'ExternalAccountLamportSpend',
-  'ExternalAccountDataModified',
-  'ReadonlyLamportChange',
-  'ReadonlyDataModified',
-  'DuplicateAccountIndex',
-  'ExecutableModified',
-  'RentEpochModified',
-  'NotEnoughAccountKeys',
-  'AccountDataSizeChanged',
-  'AccountNotExecutable',
-  'AccountBorrowFailed',
-  'AccountBorrowOutstanding',
-  'DuplicateAccountOutOfSync',
-  'InvalidError',
-  'ExecutableDataModified',
-  'ExecutableLamportChange',
-  'ExecutableAccountNotRentExempt',
-  'UnsupportedProgramId',
-  'CallDepth',
-  'MissingAccount',
-  'ReentrancyNotAllowed',
-  'MaxSeedLengthExceeded',
-  'InvalidSeeds',
-  'InvalidRealloc',
-  'ComputationalBudgetExceeded',
-  'PrivilegeEscalation',
-  'ProgramEnvironmentSetupFailure',
-  'ProgramFailedToComplete',
-  'ProgramFailedToCompile',
-  'Immutable',
-  'IncorrectAuthority',
-  'AccountNotRentExempt',
-  'InvalidAccountOwner',
-  'ArithmeticOverflow',
-  'UnsupportedSysvar',
-  'IllegalOwner',
-  'MaxAccountsDataAllocationsExceeded',
-  'MaxAccountsExceeded',
-  'MaxInstructionTraceLengthExceeded',
-  'BuiltinProgramsMustConsumeComputeUnits',
+/** The VM numbers these two the other way round. */
+const swapped: ReadonlyMap<string, 'ResanitizationNeeded' | 'InvalidLoadedAccountsDataSizeLimit'> = new Map([
+  ['InvalidLoadedAccountsDataSizeLimit', 'ResanitizationNeeded'],
+  ['ResanitizationNeeded', 'InvalidLoadedAccountsDataSizeLimit'],
+] as const);
+
+type TransactionVariant = Extract<TransactionError, string>;
+type InstructionVariant = Extract<InstructionError, string>;
+
+/** By the VM's own numbers: `TransactionErrorFieldless` of its declarations, which do not exist at run time. */
+export const transactionErrors = transactionErrorVariants
+  .filter((name) => !withFields.has(name))
+  .map((name): TransactionVariant => (swapped.get(name) ?? name) as TransactionVariant);
+
+/** By the VM's own numbers: `InstructionErrorFieldless`, which ends with the one that once carried a text. */
+export const instructionErrors = [
+  ...instructionErrorVariants.filter((name) => !withFields.has(name) && name !== 'BorshIoError'),
   'BorshIoError',
-] as const;
+] as readonly InstructionVariant[];
 
 /** Any error the VM reports: a number for those without fields, else an object of one of its classes. */
 export type NativeTransactionError = ReturnType<FailedTransactionMetadata['err']>;

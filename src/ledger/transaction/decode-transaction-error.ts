@@ -1,116 +1,16 @@
 import { type ByteReader, readOrNull } from '../../base/bytes.ts';
+import { instructionErrorVariants, transactionErrorVariants } from './error-variants.ts';
 import type { InstructionError, TransactionError } from './transaction-error.ts';
-
-/** Variants in the order in which bincode numbers them. Source: solana-transaction-error, `TransactionError`. */
-const transactionErrors = [
-  'AccountInUse',
-  'AccountLoadedTwice',
-  'AccountNotFound',
-  'ProgramAccountNotFound',
-  'InsufficientFundsForFee',
-  'InvalidAccountForFee',
-  'AlreadyProcessed',
-  'BlockhashNotFound',
-  'InstructionError',
-  'CallChainTooDeep',
-  'MissingSignatureForFee',
-  'InvalidAccountIndex',
-  'SignatureFailure',
-  'InvalidProgramForExecution',
-  'SanitizeFailure',
-  'ClusterMaintenance',
-  'AccountBorrowOutstanding',
-  'WouldExceedMaxBlockCostLimit',
-  'UnsupportedVersion',
-  'InvalidWritableAccount',
-  'WouldExceedMaxAccountCostLimit',
-  'WouldExceedAccountDataBlockLimit',
-  'TooManyAccountLocks',
-  'AddressLookupTableNotFound',
-  'InvalidAddressLookupTableOwner',
-  'InvalidAddressLookupTableData',
-  'InvalidAddressLookupTableIndex',
-  'InvalidRentPayingAccount',
-  'WouldExceedMaxVoteCostLimit',
-  'WouldExceedAccountDataTotalLimit',
-  'DuplicateInstruction',
-  'InsufficientFundsForRent',
-  'MaxLoadedAccountsDataSizeExceeded',
-  'InvalidLoadedAccountsDataSizeLimit',
-  'ResanitizationNeeded',
-  'ProgramExecutionTemporarilyRestricted',
-  'UnbalancedTransaction',
-  'ProgramCacheHitMaxLimit',
-  'CommitCancelled',
-] as const;
-
-/** The same for an instruction. Source: solana-instruction-error, `InstructionError`. */
-const instructionErrors = [
-  'GenericError',
-  'InvalidArgument',
-  'InvalidInstructionData',
-  'InvalidAccountData',
-  'AccountDataTooSmall',
-  'InsufficientFunds',
-  'IncorrectProgramId',
-  'MissingRequiredSignature',
-  'AccountAlreadyInitialized',
-  'UninitializedAccount',
-  'UnbalancedInstruction',
-  'ModifiedProgramId',
-  'ExternalAccountLamportSpend',
-  'ExternalAccountDataModified',
-  'ReadonlyLamportChange',
-  'ReadonlyDataModified',
-  'DuplicateAccountIndex',
-  'ExecutableModified',
-  'RentEpochModified',
-  'NotEnoughAccountKeys',
-  'AccountDataSizeChanged',
-  'AccountNotExecutable',
-  'AccountBorrowFailed',
-  'AccountBorrowOutstanding',
-  'DuplicateAccountOutOfSync',
-  'Custom',
-  'InvalidError',
-  'ExecutableDataModified',
-  'ExecutableLamportChange',
-  'ExecutableAccountNotRentExempt',
-  'UnsupportedProgramId',
-  'CallDepth',
-  'MissingAccount',
-  'ReentrancyNotAllowed',
-  'MaxSeedLengthExceeded',
-  'InvalidSeeds',
-  'InvalidRealloc',
-  'ComputationalBudgetExceeded',
-  'PrivilegeEscalation',
-  'ProgramEnvironmentSetupFailure',
-  'ProgramFailedToComplete',
-  'ProgramFailedToCompile',
-  'Immutable',
-  'IncorrectAuthority',
-  'BorshIoError',
-  'AccountNotRentExempt',
-  'InvalidAccountOwner',
-  'ArithmeticOverflow',
-  'UnsupportedSysvar',
-  'IllegalOwner',
-  'MaxAccountsDataAllocationsExceeded',
-  'MaxAccountsExceeded',
-  'MaxInstructionTraceLengthExceeded',
-  'BuiltinProgramsMustConsumeComputeUnits',
-] as const;
 
 /** `BorshIoError` carried a text until SDK 3; what follows a variant that is known is not read. */
 function readInstructionError(reader: ByteReader): InstructionError | null {
-  const name = instructionErrors[reader.u32()];
+  const name = instructionErrorVariants[reader.u32()];
   if (name === undefined) return null;
   return name === 'Custom' ? { Custom: reader.u32() } : name;
 }
 
 function readTransactionError(reader: ByteReader): TransactionError | null {
-  const name = transactionErrors[reader.u32()];
+  const name = transactionErrorVariants[reader.u32()];
   switch (name) {
     case undefined:
       return null;

@@ -1,92 +1,28 @@
-import { once } from 'node:events';
-import { request as httpRequest, type IncomingMessage } from 'node:http';
-import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createLogger } from '../../base/log.ts';
-import { RpcError } from '../../protocol/rpc-error.ts';
-import type { Bank, LocalNode } from '../node.ts';
-import type { RpcHandler } from '../rpc-handler.ts';
-import { type LocalnetServer, startLocalnetServer } from './server.ts';
-
-/** One account of mainnet-beta that counts as not circulating there holds 2.5 SOL. */
-const bank = {
-  capitalization: 500_000_000_012_345_000n,
-  accountsByOwner: () => [],
-  account: (address: string) =>
-    address === '14FUT96s9swbmH7ZjpDvfEDywnAYy9zaNhv4xvezySGu' ? { lamports: 2_500_000_000n } : null,
-};
-const node = {
-  bank: () => bank as unknown as Bank,
-} as unknown as LocalNode;
-
-const executed: string[] = [];
-const logged: string[] = [];
-const gate = Promise.withResolvers<void>();
-
-const handlers: Record<string, RpcHandler> = {
-  getHealth: () => {
-    executed.push('getHealth');
-    return 'ok';
-  },
-  echo: (_node, params) => params ?? 'none',
-  fails: () => {
-    throw new RpcError(-32016, 'Minimum context slot has not been reached', { contextSlot: 7n });
-  },
-  breaks: () => {
-    throw new Error('a secret detail');
-  },
-  slow: async () => {
-    await gate.promise;
-    return 'slow';
-  },
-  opensGate: () => {
-    gate.resolve();
-    return 'open';
-  },
-};
+import {
+  call,
+  executed,
+  invalidRequest,
+  JSON_TYPE,
+  logged,
+  notFound,
+  ok,
+  openDoor,
+  PARSE_ERROR,
+  sendTo,
+  WRONG_VERSION,
+} from '../../../test/localnet/http-rig.ts';
+import type { LocalnetServer } from './server.ts';
 
 let server: LocalnetServer;
 beforeAll(async () => {
-  const log = createLogger('info', (line) => logged.push(line));
-  server = await startLocalnetServer(node, {
-    port: 0,
-    log,
-    handlers,
-    headersTimeoutMs: 1_000,
-    requestTimeoutMs: 1_000,
-  });
+  server = await openDoor();
 });
 afterAll(() => server.close());
 
-type Seen = Readonly<{ status: number | undefined; headers: IncomingMessage['headers']; text: string }>;
-
-async function send(
-  body: string | Buffer,
-  options: { method?: string; path?: string; headers?: Record<string, string>; port?: number } = {},
-): Promise<Seen> {
-  const { method = 'POST', path = '/', headers = {}, port = server.port } = options;
-  const request = httpRequest({ host: '127.0.0.1', port, method, path, headers });
-  request.on('error', () => {});
-  request.end(body);
-  const [response] = (await once(request, 'response')) as [IncomingMessage];
-  const chunks: Buffer[] = [];
-  for await (const chunk of response) chunks.push(chunk as Buffer);
-  return {
-    status: response.statusCode,
-    headers: response.headers,
-    text: Buffer.concat(chunks).toString('utf8'),
-  };
-}
-
-const JSON_TYPE = { 'content-type': 'application/json' };
-const post = (body: string): Promise<Seen> => send(body, { path: '/any/path?x=1', headers: JSON_TYPE });
-const call = (members: string): string => `{"jsonrpc":"2.0","method":"getHealth",${members}}`;
-const PARSE_ERROR = '{"jsonrpc":"2.0","error":{"code":-32700,"message":"Parse error"},"id":null}\n';
-const invalidRequest = (id: string): string =>
-  `{"jsonrpc":"2.0","error":{"code":-32600,"message":"Invalid request"},"id":${id}}`;
-const WRONG_VERSION = '{"error":{"code":-32600,"message":"Unsupported JSON-RPC protocol version"},"id":1}\n';
-const notFound = '{"jsonrpc":"2.0","error":{"code":-32601,"message":"Method not found"},"id":1}\n';
-const ok = (id: string): string => `{"jsonrpc":"2.0","result":"ok","id":${id}}`;
+const send = (body: string | Buffer, options?: Parameters<typeof sendTo>[2]) =>
+  sendTo(server.port, body, options);
+const post = (body: string) => sendTo(server.port, body, { path: '/any/path?x=1', headers: JSON_TYPE });
 
 describe('a request body, sent to any path,', () => {
   it.each([
@@ -295,127 +231,5 @@ describe('the transport', () => {
   ])('answers GET %s with the text %s', async (path, text) => {
     const seen = await send('', { method: 'GET', path });
     expect([seen.status, seen.text]).toEqual([200, text]);
-  });
-});
-
-describe('the limits', () => {
-  const bodyOf = async (raw: string, closeEarly = false): Promise<string> => {
-    const socket = connect(server.port, '127.0.0.1');
-    socket.on('error', () => {});
-    socket.write(raw);
-    if (closeEarly) socket.destroy();
-    let text = '';
-    socket.on('data', (chunk) => {
-      text += chunk.toString();
-    });
-    await once(socket, 'close');
-    return text;
-  };
-
-  it('answers 408 to a head or a body that does not arrive in time', async () => {
-    const [head, body] = await Promise.all([
-      bodyOf('POST / HTTP/1.1\r\nhost: x\r\n'),
-      bodyOf(
-        'POST / HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{"json',
-      ),
-    ]);
-    expect(head).toMatch(/^HTTP\/1.1 408 /);
-    expect(body).toMatch(/^HTTP\/1.1 408 /);
-  });
-
-  it('survives a client that goes away in the middle of its body', async () => {
-    await bodyOf(
-      'POST / HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{',
-      true,
-    );
-    expect((await post(call('"id":1'))).status).toBe(200);
-  });
-
-  it('are options: body size and batch size', async () => {
-    const small = await startLocalnetServer(node, {
-      port: 0,
-      log: createLogger('silent', () => {}),
-      handlers,
-      bodyMaxBytes: 200,
-      batchMaxCalls: 1,
-    });
-    const to = (body: string) => send(body, { headers: JSON_TYPE, port: small.port });
-    expect((await to(' '.repeat(201))).status).toBe(413);
-    expect((await to(`[${call('"id":1')},${call('"id":2')}]`)).text).toBe(
-      '{"jsonrpc":"2.0","error":{"code":-32600,"message":"Batch too large; max 1"},"id":null}\n',
-    );
-    await small.close();
-    await expect(to('{}')).rejects.toThrow();
-  });
-
-  it('refuse what is left of a batch whose answer has grown too large', async () => {
-    const brief = await startLocalnetServer(node, {
-      port: 0,
-      log: createLogger('silent', () => {}),
-      handlers,
-      batchAnswerMaxChars: 50,
-    });
-    const three = [1, 2, 3].map((id) => call(`"id":${id}`)).join(',');
-    const seen = await send(`[${three}]`, { headers: JSON_TYPE, port: brief.port });
-    const full = '"error":{"code":-32603,"message":"Batch answer too large: ask for less at once"}';
-    expect(seen.text).toBe(`[${ok('1')},${ok('2')},{"jsonrpc":"2.0",${full},"id":3}]\n`);
-    await brief.close();
-  });
-
-  it('closes sockets above the number it takes', async () => {
-    const narrow = await startLocalnetServer(node, {
-      port: 0,
-      log: createLogger('silent', () => {}),
-      handlers,
-      connectionsMax: 1,
-    });
-    const first = connect(narrow.port, '127.0.0.1');
-    await once(first, 'connect');
-    const second = connect(narrow.port, '127.0.0.1');
-    second.on('error', () => {});
-    await once(second, 'close');
-    expect(first.destroyed).toBe(false);
-    first.destroy();
-    await narrow.close();
-  });
-});
-
-describe('closing', () => {
-  const slowServer = async (drainTimeoutMs: number) => {
-    const started = Promise.withResolvers<void>();
-    const finish = Promise.withResolvers<string>();
-    const closing = await startLocalnetServer(node, {
-      port: 0,
-      log: createLogger('silent', () => {}),
-      drainTimeoutMs,
-      handlers: {
-        waits: () => {
-          started.resolve();
-          return finish.promise;
-        },
-      },
-    });
-    const answer = send('{"jsonrpc":"2.0","method":"waits","id":1}', {
-      headers: { ...JSON_TYPE, connection: 'keep-alive' },
-      port: closing.port,
-    });
-    await started.promise;
-    return { closing, finish, answer };
-  };
-
-  it('lets a request under way finish and takes no new ones', async () => {
-    const { closing, finish, answer } = await slowServer(600_000);
-    const closed = closing.close();
-    await expect(send('{}', { headers: JSON_TYPE, port: closing.port })).rejects.toThrow();
-    finish.resolve('done');
-    expect((await answer).text).toBe('{"jsonrpc":"2.0","result":"done","id":1}\n');
-    await closed;
-  }, 4_000);
-
-  it('does not wait for ever', async () => {
-    const { closing, answer } = await slowServer(50);
-    const lost = expect(answer).rejects.toThrow();
-    await closing.close();
-    await lost;
   });
 });

@@ -1,0 +1,49 @@
+import type { Commitment } from '../../src/protocol/commitment.ts';
+import type { Subscription } from '../../src/protocol/subscriptions.ts';
+import { LedgerNotifier, type LedgerNotifierOptions } from '../../src/streams/ledger-notifier.ts';
+import { block, executed, Heard, key, Story, signature } from './told-ledger.ts';
+
+export const accountOf = (n: number, commitment: Commitment): Subscription => ({
+  kind: 'account',
+  address: key(n),
+  commitment,
+  encoding: 'base64',
+});
+
+export const logs = (commitment: Commitment): Subscription => ({ kind: 'logs', of: 'all', commitment });
+
+export const blocks = (commitment: 'confirmed' | 'finalized'): Subscription => ({
+  kind: 'block',
+  mentions: null,
+  commitment,
+  encoding: 'base64',
+  details: 'signatures',
+  rewards: false,
+  maxVersion: undefined,
+});
+
+export const signatureOf = (n: number, commitment: Commitment, received = false): Subscription => ({
+  kind: 'signature',
+  signature: signature(n),
+  commitment,
+  received,
+});
+
+export function stage(options: Partial<LedgerNotifierOptions> = {}) {
+  const notifier = new LedgerNotifier(options);
+  const hear = (subscription: Subscription): Heard => {
+    const heard = new Heard();
+    notifier.add(subscription, heard);
+    return heard;
+  };
+  return { notifier, story: new Story(notifier), hear };
+}
+
+/** A slot in which account 1 is written and transaction `n` runs, up to and without `processed`. */
+export function play(story: Story, at: number, parent = at - 1, n = at): void {
+  story.created(at, parent);
+  story.account(at, 1, {});
+  story.transaction(at, { n });
+  story.frozen(at);
+  story.block(block(at, [executed({ n })], parent));
+}
