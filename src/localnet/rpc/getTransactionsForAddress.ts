@@ -1,6 +1,5 @@
 import type { JsonValue, WritableJson } from '../../base/json.ts';
 import type { Block } from '../../ledger/block.ts';
-import { encodeTransactionWithMeta } from '../../ledger/encoding/ui-transaction.ts';
 import type { Signature } from '../../ledger/signature.ts';
 import { memoOf } from '../../ledger/transaction/memo.ts';
 import type { Slot } from '../../ledger/units.ts';
@@ -9,14 +8,12 @@ import {
   type GetTransactionsForAddressParams,
   parseGetTransactionsForAddress,
 } from '../../protocol/rpc/getTransactionsForAddress.ts';
-import {
-  filterTransactionNotFound,
-  unsupportedTransactionVersion,
-} from '../../protocol/rpc/history-errors.ts';
+import { filterTransactionNotFound } from '../../protocol/rpc/history-errors.ts';
 import { requireConfirmed } from '../../protocol/rpc/parameters.ts';
 import type { AddressHistoryQuery, ChainPlace } from '../address-history.ts';
 import type { LocalNode } from '../node.ts';
 import { bankFor } from './context.ts';
+import { fullTransaction } from './full-transaction.ts';
 
 /** Above every index in a block, and every slot. */
 const END = 0x7fff_ffff_ffff_ffffn;
@@ -110,27 +107,6 @@ function signatureLine(block: Block, index: number, isFinalized: boolean): Writa
   };
 }
 
-/** One transaction as getTransaction gives it. */
-function wholeTransaction(
-  block: Block,
-  index: number,
-  { encoding, maxVersion }: GetTransactionsForAddressParams,
-): WritableJson {
-  const executed = block.transactions[index];
-  if (executed === undefined) return null;
-  const encoded = encodeTransactionWithMeta(executed, encoding, maxVersion ?? undefined, 'full');
-  if ('unsupportedVersion' in encoded) throw unsupportedTransactionVersion(encoded.unsupportedVersion);
-  const { meta, transaction, version } = encoded.json as { readonly [name: string]: WritableJson };
-  return {
-    blockTime: block.blockTime,
-    meta,
-    slot: block.slot,
-    transaction,
-    transactionIndex: index,
-    version,
-  };
-}
-
 /** What an address had part in, filtered and a page at a time; with the token accounts of a wallet, if asked. */
 export function getTransactionsForAddress(node: LocalNode, params: JsonValue | undefined): WritableJson {
   const parsed = parseGetTransactionsForAddress(params);
@@ -145,7 +121,7 @@ export function getTransactionsForAddress(node: LocalNode, params: JsonValue | u
     if (block === null) continue;
     data.push(
       parsed.details === 'full'
-        ? wholeTransaction(block, index, parsed)
+        ? fullTransaction(block, index, parsed)
         : signatureLine(block, index, slot <= finalized),
     );
   }
