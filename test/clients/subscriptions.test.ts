@@ -10,8 +10,8 @@ import {
 import { getTransferSolInstruction } from '@solana-program/system';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { encodeBase58 } from '../../src/ledger/base58.ts';
-import { eventually } from '../service/eventually.ts';
 import { type RunningService, startService } from '../service/start-service.ts';
+import { type FirstTold, firstTold } from './first-told.ts';
 
 /** Clients as published, against the whole chain: key → gateway → topic → feed → embedded ledger. */
 let service: RunningService;
@@ -39,37 +39,7 @@ describe('@solana/web3.js v1 through the gateway', () => {
     (connection as unknown as { _rpcWebSocket: { close(): void } })._rpcWebSocket.close();
   });
 
-  /** What web3.js knows of its subscriptions; it has no public word for it. */
-  type Known = {
-    _subscriptionHashByClientSubscriptionId: Record<number, string | undefined>;
-    _subscriptionsByHash: Record<string, { state: string } | undefined>;
-  };
-
-  /** Whether the service acknowledged a listener's subscription. */
-  function isListening(id: number): boolean {
-    const known = connection as unknown as Known;
-    const hash = known._subscriptionHashByClientSubscriptionId[id] ?? '';
-    return known._subscriptionsByHash[hash]?.state === 'subscribed';
-  }
-
-  /** What a listener is told first; `act` is done once, when it listens. */
-  async function first<Told>(
-    listen: (listener: (...told: [Told, ...unknown[]]) => void) => number,
-    unlisten: (id: number) => Promise<void>,
-    act: () => Promise<unknown> = async () => {},
-  ): Promise<Told> {
-    const { promise, resolve } = Promise.withResolvers<Told>();
-    let isTold = false;
-    const id = listen((value) => {
-      isTold = true;
-      resolve(value);
-    });
-    await eventually(async () => isTold || isListening(id), 'the client listens');
-    await act();
-    const value = await promise;
-    await unlisten(id);
-    return value;
-  }
+  const first = <Told>(...told: FirstTold<Told>): Promise<Told> => firstTold(connection, ...told);
 
   const airdrop = (to: PublicKey) => () => connection.requestAirdrop(to, LAMPORTS_PER_SOL);
 

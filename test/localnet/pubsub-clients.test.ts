@@ -8,6 +8,7 @@ import { getTransferSolInstruction } from '@solana-program/system';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Localnet, type LocalnetOptions, startLocalnet } from '../../src/app/localnet.ts';
 import { createLogger } from '../../src/base/log.ts';
+import { type FirstTold, firstTold } from '../clients/first-told.ts';
 
 /** Clients as published, which find the WebSocket on the port after that of JSON-RPC by themselves. */
 let ledgerDir: string;
@@ -37,22 +38,7 @@ describe('@solana/web3.js v1', () => {
   let connection: Connection;
   let payer: Keypair;
 
-  /** What the first call of a listener is given. */
-  const first = async <Told>(
-    listen: (listener: (...told: [Told, ...unknown[]]) => void) => number,
-    unlisten: (id: number) => Promise<void>,
-    act: () => Promise<unknown> = async () => {},
-  ): Promise<Told> => {
-    const { promise, resolve } = Promise.withResolvers<Told>();
-    const id = listen(resolve);
-    await new Promise<void>((open) => {
-      connection.onSlotChange(() => open());
-    });
-    await act();
-    const told = await promise;
-    await unlisten(id);
-    return told;
-  };
+  const first = <Told>(...told: FirstTold<Told>): Promise<Told> => firstTold(connection, ...told);
   const pay = async (to: Keypair, lamports = LAMPORTS_PER_SOL): Promise<string> => {
     const instruction = SystemProgram.transfer({
       fromPubkey: payer.publicKey,

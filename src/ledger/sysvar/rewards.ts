@@ -11,6 +11,7 @@ export function encodeRewards(validatorPointValue: number): Uint8Array {
 export function decodeRewards(data: Uint8Array): number | null {
   return readOrNull(data, (reader) => {
     const value = reader.f64();
+    // A second number, which nothing ever filled. Source: solana-sysvar `Rewards`.
     reader.skip(8);
     return value;
   });
