@@ -2,9 +2,9 @@ import type { Slot } from '../ledger/units.ts';
 import { InvalidProtobuf } from '../protocol/geyser/protobuf.ts';
 import { encodeSubscribeRequest } from '../protocol/geyser/subscribe-request.ts';
 import { decodeSubscribeUpdate } from '../protocol/geyser/subscribe-update.ts';
+import type { GrpcCode, GrpcStatus } from '../protocol/grpc/status.ts';
 import { geyserLimits } from './feeds/geyser/geyser-limits.ts';
 import { type GeyserNode, SUBSCRIBE, shownWords } from './feeds/geyser/geyser-link.ts';
-import type { GrpcCode, GrpcStatus } from './feeds/geyser/grpc-status.ts';
 import { GrpcStream } from './feeds/geyser/grpc-stream.ts';
 
 /** What became of a stream of a node's Geyser. */
@@ -58,7 +58,10 @@ export function probeGeyser(node: GeyserNode, timeoutMs: number): Promise<Geyser
       ended: (status) => end({ fault: faultOf(status, node), slot: null }),
     });
     stream.send(
-      encodeSubscribeRequest({ slots: { s: { interslotUpdates: true } }, commitment: 'processed' }),
+      encodeSubscribeRequest({
+        slots: new Map([['s', { interslotUpdates: true }]]),
+        commitment: 'processed',
+      }),
     );
   });
 }

@@ -8,6 +8,7 @@ import {
   type AccountsDataFilter,
   encodeSubscribeRequest,
   type SubscribeRequest,
+  type TransactionsFilter,
 } from '../../src/protocol/geyser/subscribe-request.ts';
 import { key } from './arbitrary.ts';
 
@@ -15,7 +16,9 @@ const u64 = fc.bigInt(0n, U64_MAX);
 const addresses = fc.array(key.map(addressFromBytes), { maxLength: 3 });
 const name = fc.string({ minLength: 1, maxLength: 5 }).filter((text) => text !== '__proto__');
 const named = <T>(value: fc.Arbitrary<T>) =>
-  fc.dictionary(name, value, { maxKeys: 3, noNullPrototype: true });
+  fc
+    .dictionary(name, value, { maxKeys: 3, noNullPrototype: true })
+    .map((table) => new Map(Object.entries(table)));
 
 const dataFilter: fc.Arbitrary<AccountsDataFilter> = fc.oneof(
   fc.record({ kind: fc.constant('memcmp' as const), offset: u64, bytes: fc.uint8Array({ maxLength: 9 }) }),
@@ -67,8 +70,8 @@ const request: fc.Arbitrary<SubscribeRequest> = fc.record(
   { requiredKeys: [] },
 );
 
-const values = <T, R>(map: Readonly<Record<string, T>> | undefined, show: (value: T) => R) =>
-  Object.fromEntries(Object.entries(map ?? {}).map(([at, value]) => [at, show(value)]));
+const values = <T, R>(map: ReadonlyMap<string, T> | undefined, show: (value: T) => R) =>
+  Object.fromEntries([...(map ?? [])].map(([at, value]) => [at, show(value)]));
 
 const shownDataFilter = (filter: AccountsDataFilter) => ({
   memcmp:
@@ -80,7 +83,7 @@ const shownDataFilter = (filter: AccountsDataFilter) => ({
   lamports: undefined,
 });
 
-const shownTransactions = (filter: NonNullable<SubscribeRequest['transactions']>[string]) => ({
+const shownTransactions = (filter: TransactionsFilter) => ({
   vote: filter.vote,
   failed: filter.failed,
   signature: filter.signature,
@@ -125,7 +128,9 @@ describe('a request of a Geyser stream', () => {
   });
 
   it('asks for token accounts with field 30, which is newer than the published codec', () => {
-    const wire = encodeSubscribeRequest({ transactions: { a: { tokenAccounts: 'balanceChanged' } } });
+    const wire = encodeSubscribeRequest({
+      transactions: new Map([['a', { tokenAccounts: 'balanceChanged' as const }]]),
+    });
     expect(Buffer.from(wire).toString('hex')).toBe('1a080a016112' + '03f00101');
   });
 

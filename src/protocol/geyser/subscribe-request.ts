@@ -1,6 +1,6 @@
 import type { Address } from '../../ledger/address.ts';
 import type { Signature } from '../../ledger/signature.ts';
-import type { Slot } from '../../ledger/units.ts';
+import type { Lamports, Slot } from '../../ledger/units.ts';
 import type { Commitment } from '../commitment.ts';
 import { ProtobufWriter } from './protobuf.ts';
 
@@ -12,7 +12,24 @@ export type AccountsDataFilter = Readonly<
   | { kind: 'memcmp'; offset: bigint; bytes: Uint8Array }
   | { kind: 'dataSize'; bytes: bigint }
   | { kind: 'tokenAccountState' }
+  | { kind: 'lamports'; compare: LamportsComparison; value: Lamports }
 >;
+
+/** Whether an account's balance is, is not, is below, is above. */
+export type LamportsComparison = 'eq' | 'ne' | 'lt' | 'gt';
+
+/** Many addresses in little room, with a few that are none of them. Source: geyser.proto, `CuckooFilter`. */
+export type CuckooFilterMessage = Readonly<{
+  data: Uint8Array;
+  bucketCount: number;
+  entriesPerBucket: number;
+  fingerprintBits: number;
+  hashSeed: bigint;
+  hashAlgorithm: number;
+}>;
+
+/** A part of accounts' data that is wanted. Source: geyser.proto, `SubscribeRequestAccountsDataSlice`. */
+export type DataSlice = Readonly<{ offset: bigint; length: bigint }>;
 
 /** What is empty or absent asks nothing. */
 export type AccountsFilter = Readonly<{
@@ -21,6 +38,10 @@ export type AccountsFilter = Readonly<{
   /** Of any of them. */
   owner?: readonly Address[];
   filters?: readonly AccountsDataFilter[];
+  /** Whether a transaction wrote it. */
+  nonemptyTxnSignature?: boolean;
+  /** One axis with `account`: in the list or in here. */
+  cuckooAccounts?: CuckooFilterMessage;
 }>;
 
 /** What is empty or absent asks nothing. */
@@ -36,6 +57,8 @@ export type TransactionsFilter = Readonly<{
   accountRequired?: readonly Address[];
   /** Whether the owner of a token account counts too: of any, or of one whose balance changed. */
   tokenAccounts?: 'all' | 'balanceChanged';
+  /** One axis with `accountInclude`: in the list or in here. */
+  cuckooAccountInclude?: CuckooFilterMessage;
 }>;
 
 export type SlotsFilter = Readonly<{
@@ -50,9 +73,12 @@ export type BlocksFilter = Readonly<{
   includeTransactions?: boolean;
   includeAccounts?: boolean;
   includeEntries?: boolean;
+  /** One axis with `accountInclude`: in the list or in here. */
+  cuckooAccountInclude?: CuckooFilterMessage;
 }>;
 
-type Named<Filter> = Readonly<Record<string, Filter>>;
+/** Filters by the names that a client gave them, whatever those are. */
+export type Named<Filter> = ReadonlyMap<string, Filter>;
 
 /** All filters by their names: each request replaces the one before. Source: geyser.proto, `SubscribeRequest`. */
 export type SubscribeRequest = Readonly<{
@@ -66,6 +92,8 @@ export type SubscribeRequest = Readonly<{
   /** Names; the filter itself is empty. */
   entry?: readonly string[];
   commitment?: Commitment;
+  /** Parts of the data of every account that is told. */
+  accountsDataSlice?: readonly DataSlice[];
   /** Where to begin, as far as the server remembers. */
   fromSlot?: Slot;
   /** The request is a ping and nothing else. */
@@ -73,6 +101,8 @@ export type SubscribeRequest = Readonly<{
 }>;
 
 const commitments: readonly Commitment[] = ['processed', 'confirmed', 'finalized'];
+/** In the order of their field numbers. */
+const comparisons: readonly LamportsComparison[] = ['eq', 'ne', 'lt', 'gt'];
 const tokenAccountModes = ['all', 'balanceChanged'] as const;
 
 function strings(writer: ProtobufWriter, field: number, values: readonly string[] | undefined): void {
@@ -92,6 +122,11 @@ function dataFilter(filter: AccountsDataFilter): ProtobufWriter {
       return writer.uint64(2, filter.bytes);
     case 'tokenAccountState':
       return writer.bool(3, true);
+    case 'lamports':
+      return writer.message(
+        4,
+        new ProtobufWriter().uint64(comparisons.indexOf(filter.compare) + 1, filter.value),
+      );
   }
 }
 
@@ -138,7 +173,7 @@ function entries<Filter>(
   named: Named<Filter> | undefined,
   write: (filter: Filter) => ProtobufWriter,
 ): void {
-  for (const [name, filter] of Object.entries(named ?? {})) {
+  for (const [name, filter] of named ?? []) {
     writer.message(field, new ProtobufWriter().string(1, name).message(2, write(filter)));
   }
 }

@@ -9,8 +9,8 @@ import { type AddressInfo, connect, createServer as createLine, type Socket } fr
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { frameOf, GrpcFrames, InvalidGrpc } from '../../../src/upstream/feeds/geyser/grpc-frames.ts';
-import type { GrpcStatus } from '../../../src/upstream/feeds/geyser/grpc-status.ts';
+import { frameOf, GrpcFrames, InvalidGrpc } from '../../../src/protocol/grpc/frames.ts';
+import type { GrpcStatus } from '../../../src/protocol/grpc/status.ts';
 import { GrpcStream, type GrpcStreamOptions } from '../../../src/upstream/feeds/geyser/grpc-stream.ts';
 
 /** What a bare HTTP/2 server does with a stream. */

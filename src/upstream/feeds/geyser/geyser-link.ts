@@ -7,10 +7,10 @@ import {
   type SubscribeUpdate,
   type Update,
 } from '../../../protocol/geyser/subscribe-update.ts';
+import type { GrpcCode, GrpcStatus } from '../../../protocol/grpc/status.ts';
 import type { NodeConfig } from '../../node.ts';
 import { revealsOneOf, secretsOf } from '../../secrets.ts';
 import type { GeyserLimits } from './geyser-limits.ts';
-import type { GrpcCode, GrpcStatus } from './grpc-status.ts';
 import { GrpcStream } from './grpc-stream.ts';
 import { RequestAcks } from './request-acks.ts';
 

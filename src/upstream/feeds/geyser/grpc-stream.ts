@@ -1,7 +1,7 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
+import { ACCEPTED_ENCODINGS, frameOf, GrpcFrames, InvalidGrpc } from '../../../protocol/grpc/frames.ts';
+import { type GrpcStatus, statusOf, statusOfHttp } from '../../../protocol/grpc/status.ts';
 import { connectionFault } from './connection-fault.ts';
-import { ACCEPTED_ENCODINGS, frameOf, GrpcFrames, InvalidGrpc } from './grpc-frames.ts';
-import { type GrpcStatus, statusOf, statusOfHttp } from './grpc-status.ts';
 
 export type GrpcStreamOptions = Readonly<{
   /** http (plaintext) or https; a path is put in front of the method's. May hold secrets. */

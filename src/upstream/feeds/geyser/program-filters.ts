@@ -57,6 +57,6 @@ export class ProgramFilters {
   #encode(filters: readonly AccountFilter[]): Uint8Array {
     const { program, nextName } = this.#options;
     const filter = { owner: [program], filters: filters.map(dataFilter) };
-    return encodeSubscribeRequest({ accounts: { [nextName()]: filter } });
+    return encodeSubscribeRequest({ accounts: new Map([[nextName(), filter]]) });
   }
 }

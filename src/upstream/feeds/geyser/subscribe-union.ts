@@ -30,7 +30,10 @@ export const geyserKinds: ReadonlySet<SubscriptionKind> = new Set<SubscriptionKi
 ]);
 
 /** In every request: the course of the slots, which tells when what was told is confirmed and finalized. */
-const always = encodeSubscribeRequest({ slots: { s: { interslotUpdates: true } }, commitment: 'processed' });
+const always = encodeSubscribeRequest({
+  slots: new Map([['s', { interslotUpdates: true }]]),
+  commitment: 'processed',
+});
 const SLOTS_FILTERS = 1;
 
 function transactionFilter(filter: TransactionFilter): TransactionsFilter {
@@ -89,8 +92,10 @@ class AddressFilter {
  */
 export class SubscribeUnion {
   readonly #limits: Pick<GeyserLimits, 'filtersMax' | 'addressesMax' | 'programFiltersMax'>;
-  readonly #accounts = new AddressFilter((account) => ({ accounts: { a0: { account } } }));
-  readonly #mentions = new AddressFilter((accountInclude) => ({ transactions: { t0: { accountInclude } } }));
+  readonly #accounts = new AddressFilter((account) => ({ accounts: new Map([['a0', { account }]]) }));
+  readonly #mentions = new AddressFilter((accountInclude) => ({
+    transactions: new Map([['t0', { accountInclude }]]),
+  }));
   readonly #programs = new Map<Address, ProgramFilters>();
   readonly #transactions = new CountedMap<string, Uint8Array>();
   #programFilters = 0;
@@ -156,7 +161,7 @@ export class SubscribeUnion {
   #putTransactions(filter: TransactionsFilter): () => void {
     const size = this.#transactions.size;
     const end = this.#transactions.add(JSON.stringify(filter), () =>
-      encodeSubscribeRequest({ transactions: { [this.#nextName('t')]: filter } }),
+      encodeSubscribeRequest({ transactions: new Map([[this.#nextName('t'), filter]]) }),
     );
     if (this.#transactions.size > size) this.#filteredAddresses += addressesIn(filter);
     return () => {

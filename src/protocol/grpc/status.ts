@@ -66,3 +66,24 @@ export const statusOfHttp = (status: number): GrpcStatus => ({
   code: httpCodes[status] ?? 'UNKNOWN',
   message: `HTTP ${status}`,
 });
+
+/** The number of a code, as it stands in `grpc-status`. */
+export const numberOf = (code: GrpcCode): number => names.indexOf(code);
+
+/** Text for `grpc-message`. Source: grpc/grpc, doc/PROTOCOL-HTTP2.md, "Percent-Encoded". */
+export const encodeStatusMessage = (text: string): string =>
+  encodeURIComponent(text.toWellFormed()).replace(/%20/g, ' ');
+
+/**
+ * Ends a call with a status of gRPC's own, whose text is public: what the wire's other servers would say, such as
+ * "failed to create filter: …". Whatever is ours (keys, limits, capacity) is a Failure.
+ */
+export class GrpcError extends Error {
+  readonly code: GrpcCode;
+
+  constructor(code: GrpcCode, message: string) {
+    super(message);
+    this.name = 'GrpcError';
+    this.code = code;
+  }
+}

@@ -1,0 +1,58 @@
+import type { Failure } from '../../protocol/errors.ts';
+import type { SubscribeDeshredRequest } from '../../protocol/geyser/subscribe-deshred-request.ts';
+import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
+import type { GeyserSink } from './geyser-sink.ts';
+
+/** Calls that end with one answer. Source: geyser.proto, `service Geyser`. */
+export const unaryRpcs = [
+  'SubscribeReplayInfo',
+  'Ping',
+  'GetLatestBlockhash',
+  'GetBlockHeight',
+  'GetSlot',
+  'IsBlockhashValid',
+  'GetVersion',
+] as const;
+export type UnaryRpc = (typeof unaryRpcs)[number];
+
+/** Calls that stay open: of `geyser.Geyser` and, the last, of `shredstream.ShredstreamProxy`. */
+export type StreamRpc = 'Subscribe' | 'SubscribeDeshred' | 'SubscribeEntries';
+
+/** An open stream of one client: its requests go in, its messages go to the sink it was opened with. */
+export interface GeyserStream {
+  /**
+   * A request, which replaces the one before. Pings are not its business. A stream of `SubscribeEntries` has none.
+   * @throws GrpcError INVALID_ARGUMENT, OUT_OF_RANGE …, Failure: both end the stream.
+   */
+  request(request: SubscribeRequest | SubscribeDeshredRequest): Promise<void>;
+  /** Counts messages and bytes that were handed to the socket; called in blocks, not per message. */
+  sent(messages: number, bytes: number): void;
+  /**
+   * Counts messages that came from the client.
+   * @returns milliseconds for which nothing more should be read; Infinity when the stream should end.
+   */
+  received(messages: number, bytes: number): number;
+  /** Ends it, and gives its place back. Harmless when it is over. */
+  close(): void;
+}
+
+/** What stands behind a server of gRPC streams. */
+export interface GeyserDoor {
+  /**
+   * Opens a stream: checks the key, takes one of its places.
+   * @param onEnd - called at most once, when the key no longer holds.
+   * @throws Failure MISSING_KEY, INVALID_KEY, UNAUTHORIZED_PRODUCT, KEYS_UNAVAILABLE, CONNECTION_LIMIT, RATE_LIMITED.
+   */
+  open(
+    credential: string | null,
+    rpc: StreamRpc,
+    sink: GeyserSink,
+    onEnd: (failure: Failure) => void,
+  ): GeyserStream;
+  /**
+   * @param request - the encoded request message.
+   * @returns the encoded answer.
+   * @throws Failure as `open`; GrpcError with what the wire's other servers say.
+   */
+  unary(credential: string | null, rpc: UnaryRpc, request: Uint8Array): Promise<Uint8Array>;
+}

@@ -1,0 +1,31 @@
+import type { Slot } from '../../ledger/units.ts';
+import type { RawUpdate } from '../../protocol/geyser/raw-update.ts';
+import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
+
+/** What one stream wants, for as long as it wants it. */
+export interface Wish {
+  /** Kept when what is told holds all that is wanted, from `fromSlot` on where that was named. Never rejects. */
+  readonly ready: Promise<void>;
+  /** Harmless when it is over. */
+  end(): void;
+}
+
+/** Whoever tells the updates of a ledger, and may tell no more than somebody wants. */
+export interface GeyserSource {
+  /**
+   * @param fromSlot - slots from it on, which may have been told without what is wanted now, are told again as far as
+   * that is possible; what was told before is not told twice.
+   */
+  want(request: SubscribeRequest, fromSlot: Slot | null): Wish;
+}
+
+/** A source that tells everything, asked or not. */
+export const fullSource: GeyserSource = { want: () => ({ ready: Promise.resolve(), end: () => {} }) };
+
+/** Whoever hears a source. */
+export interface GeyserListener {
+  /** In the order of `RawUpdate`. */
+  tell(update: RawUpdate): void;
+  /** Updates of these slots are missing and cannot be told any more. */
+  lost(from: Slot, to: Slot): void;
+}
