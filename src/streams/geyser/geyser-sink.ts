@@ -8,6 +8,8 @@ export interface GeyserSink {
    * @param tail - the rest of the message.
    */
   push(names: Uint8Array, tail: Uint8Array): void;
+  /** Bytes that wait for the client to take them; without it, whoever has much to tell takes no heed. */
+  readonly waitingBytes?: number;
   /** Ends the stream; what was pushed before still goes out. */
   end(status: GrpcStatus): void;
 }
