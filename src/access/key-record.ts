@@ -20,6 +20,14 @@ export type PlanLimits = Readonly<{
   wsSubscriptionsMax: number;
   /** Bytes of one WebSocket message from the client. */
   wsMessageMaxBytes: number;
+  /** gRPC streams of a key family, open at a time in one process. */
+  grpcStreamsMax: number;
+  /** Filters in one request of a gRPC stream. */
+  grpcFiltersMax: number;
+  /** Addresses in all filters of one request of a gRPC stream. */
+  grpcPubkeysMax: number;
+  /** Bytes of all cuckoo filters in one request of a gRPC stream. */
+  grpcCuckooMaxBytes: number;
 }>;
 
 /** What a plan allows when nothing else is said. */
@@ -29,6 +37,10 @@ export const defaultPlanLimits: PlanLimits = {
   wsConnectionsMax: 100,
   wsSubscriptionsMax: 1_000,
   wsMessageMaxBytes: 1_048_576,
+  grpcStreamsMax: 100,
+  grpcFiltersMax: 1_000,
+  grpcPubkeysMax: 50_000,
+  grpcCuckooMaxBytes: 2_097_152,
 };
 
 /** A key as the gateway holds it in memory. The secret itself is nowhere. */

@@ -10,6 +10,10 @@ const limitColumns = [
   'plan.ws_connections_max',
   'plan.ws_subscriptions_max',
   'plan.ws_message_max_bytes',
+  'plan.grpc_streams_max',
+  'plan.grpc_filters_max',
+  'plan.grpc_pubkeys_max',
+  'plan.grpc_cuckoo_max_bytes',
 ] as const;
 
 type Row = Selectable<KeyTable> & Omit<PlanTable, 'id' | 'name' | 'version'> & { plan_version: number };
@@ -20,6 +24,10 @@ const limitsOf = (row: Row): PlanLimits => ({
   wsConnectionsMax: row.ws_connections_max,
   wsSubscriptionsMax: row.ws_subscriptions_max,
   wsMessageMaxBytes: row.ws_message_max_bytes,
+  grpcStreamsMax: row.grpc_streams_max,
+  grpcFiltersMax: row.grpc_filters_max,
+  grpcPubkeysMax: row.grpc_pubkeys_max,
+  grpcCuckooMaxBytes: row.grpc_cuckoo_max_bytes,
 });
 
 function recordOf(row: Row): KeyRecord {

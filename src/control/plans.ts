@@ -43,6 +43,10 @@ function columnsOf({ name, limits }: Plan): Omit<PlanTable, 'id' | 'version'> {
     ws_connections_max: limits.wsConnectionsMax,
     ws_subscriptions_max: limits.wsSubscriptionsMax,
     ws_message_max_bytes: limits.wsMessageMaxBytes,
+    grpc_streams_max: limits.grpcStreamsMax,
+    grpc_filters_max: limits.grpcFiltersMax,
+    grpc_pubkeys_max: limits.grpcPubkeysMax,
+    grpc_cuckoo_max_bytes: limits.grpcCuckooMaxBytes,
   };
 }
 

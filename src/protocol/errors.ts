@@ -20,6 +20,8 @@ export type FailureRow = Readonly<{
   close: number;
   /** What the client reads. Never made from a caught message. */
   text: string;
+  /** What a gRPC client reads, where `text` speaks of another wire; `{name}` stands for the fact of that name. */
+  grpcText?: string;
   /** Seconds after which a retry makes sense, where the failure passes by itself. */
   retryAfter?: number;
   /** Counted as refused by a limit, and not by its owner. */
@@ -56,6 +58,7 @@ export const failures = {
     grpc: 16,
     close: 1008,
     text: 'No API key: send it as "Authorization: Bearer <API_KEY>" or as the query parameter "api-key"',
+    grpcText: 'No API key: send it as the metadata "x-token"',
   },
   INVALID_KEY: {
     owner: 'client',
@@ -80,6 +83,7 @@ export const failures = {
     grpc: 8,
     close: 1008,
     text: 'Rate limit exceeded: wait as long as Retry-After says',
+    grpcText: 'Rate limit exceeded: wait as long as retry-after says, in seconds',
     limits: true,
   },
   BODY_TOO_LARGE: {
@@ -198,6 +202,7 @@ export const failures = {
     grpc: 8,
     close: 1008,
     text: 'The plan of this key allows no more connections: close one, or ask for a larger plan',
+    grpcText: 'The plan of this key allows no more streams: close one, or ask for a larger plan',
     limits: true,
   },
   SUBSCRIPTION_LIMIT: {
@@ -207,6 +212,16 @@ export const failures = {
     grpc: 8,
     close: 1008,
     text: 'As many subscriptions are open as this connection or this key may have: unsubscribe first',
+    limits: true,
+  },
+  FILTER_LIMIT: {
+    owner: 'client',
+    http: 400,
+    rpc: -32067,
+    grpc: 3,
+    close: 1008,
+    text: 'The request has more filters, or more in them, than the plan of this key allows',
+    grpcText: 'Max amount of {of} reached, only {max} allowed',
     limits: true,
   },
   MESSAGE_TOO_LARGE: {
@@ -296,5 +311,11 @@ export class Failure extends Error {
 
   get row(): FailureRow {
     return failures[this.code];
+  }
+
+  /** What a gRPC client reads. */
+  get grpcText(): string {
+    const { grpcText, text } = this.row;
+    return (grpcText ?? text).replace(/\{(\w+)\}/g, (_, name: string) => String(this.facts?.[name] ?? ''));
   }
 }

@@ -148,6 +148,10 @@ describeOnBothStores('the feed of keys', ({ kind, fresh, open, defer, server }) 
       wsConnectionsMax: 5,
       wsSubscriptionsMax: 6,
       wsMessageMaxBytes: 7,
+      grpcStreamsMax: 8,
+      grpcFiltersMax: 9,
+      grpcPubkeysMax: 10,
+      grpcCuckooMaxBytes: 11,
     };
     await syncPlans(store, [{ id: 'default', name: 'default', limits }], 'test');
     const [records] = (await taken) as [KeyRecord[]];

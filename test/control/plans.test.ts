@@ -10,6 +10,10 @@ const limits: PlanLimits = {
   wsConnectionsMax: 3,
   wsSubscriptionsMax: 4,
   wsMessageMaxBytes: 5_000,
+  grpcStreamsMax: 5,
+  grpcFiltersMax: 6,
+  grpcPubkeysMax: 7,
+  grpcCuckooMaxBytes: 8,
 };
 
 const plan = (fields: Partial<Plan> = {}): Plan => ({
@@ -29,6 +33,10 @@ describeOnBothStores('plans', ({ open }) => {
     ['number of connections', plan({ limits: { ...limits, wsConnectionsMax: 9 } })],
     ['number of subscriptions', plan({ limits: { ...limits, wsSubscriptionsMax: 9 } })],
     ['length of messages', plan({ limits: { ...limits, wsMessageMaxBytes: 9_000 } })],
+    ['number of streams', plan({ limits: { ...limits, grpcStreamsMax: 9 } })],
+    ['number of filters', plan({ limits: { ...limits, grpcFiltersMax: 9 } })],
+    ['number of addresses', plan({ limits: { ...limits, grpcPubkeysMax: 9 } })],
+    ['size of cuckoo filters', plan({ limits: { ...limits, grpcCuckooMaxBytes: 9 } })],
   ])('are brought up to date when the %s changes, and left alone when nothing does', async (_, changed) => {
     const store = await open();
     await syncPlans(store, [plan()], 'test');
@@ -45,6 +53,10 @@ describeOnBothStores('plans', ({ open }) => {
         ws_connections_max: changed.limits.wsConnectionsMax,
         ws_subscriptions_max: changed.limits.wsSubscriptionsMax,
         ws_message_max_bytes: changed.limits.wsMessageMaxBytes,
+        grpc_streams_max: changed.limits.grpcStreamsMax,
+        grpc_filters_max: changed.limits.grpcFiltersMax,
+        grpc_pubkeys_max: changed.limits.grpcPubkeysMax,
+        grpc_cuckoo_max_bytes: changed.limits.grpcCuckooMaxBytes,
         version: 2,
       },
     ]);

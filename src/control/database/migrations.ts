@@ -110,4 +110,14 @@ export const migrations: readonly Migration[] = [
       await addNumber(db, 'usage_minute', 'messages', 0);
     },
   },
+  {
+    number: 3,
+    name: 'limits of gRPC streams',
+    async up(db) {
+      await addNumber(db, 'plan', 'grpc_streams_max', 100);
+      await addNumber(db, 'plan', 'grpc_filters_max', 1_000);
+      await addNumber(db, 'plan', 'grpc_pubkeys_max', 50_000);
+      await addNumber(db, 'plan', 'grpc_cuckoo_max_bytes', 2_097_152);
+    },
+  },
 ];

@@ -31,6 +31,10 @@ export interface PlanTable {
   ws_connections_max: number;
   ws_subscriptions_max: number;
   ws_message_max_bytes: number;
+  grpc_streams_max: number;
+  grpc_filters_max: number;
+  grpc_pubkeys_max: number;
+  grpc_cuckoo_max_bytes: number;
   version: number;
 }
 
@@ -69,7 +73,7 @@ export interface UsageMinuteTable {
   bytes_in: number;
   bytes_out: number;
   credits: number;
-  /** Notifications that were handed to sockets; their bytes are among bytes_out. */
+  /** Messages of subscriptions and streams that were handed to sockets; their bytes are among bytes_out. */
   messages: number;
   /** Histogram of base/histogram.ts as `bucket:count` pairs, ascending, joined by commas. */
   latency: string;
