@@ -1,0 +1,98 @@
+/** Certificates (its own first, then those of authorities in between) and private key, both PEM. */
+export type GrpcTls = Readonly<{ cert: string | Buffer; key: string | Buffer }>;
+
+/** Whose answers are compressed: nobody's, those of clients that send compressed, of all who take it. */
+export type GrpcCompression = 'never' | 'sender' | 'accepted';
+
+export type GrpcServerOptions = Readonly<{
+  /** Address to listen on. */
+  host: string;
+  /** 0 takes a free port. */
+  port: number;
+  /** null: HTTP/2 in plain text, with prior knowledge. */
+  tls: GrpcTls | null;
+
+  /** Connections beyond this many are closed at once. */
+  connectionsMax: number;
+  /** Connections of one address; beyond them they are closed at once. */
+  connectionsPerAddressMax: number;
+  /** Calls that one connection may have open; clients are told (SETTINGS_MAX_CONCURRENT_STREAMS). */
+  streamsPerConnectionMax: number;
+  /** Streams of all connections; beyond them a call gets OVERLOADED. */
+  streamsMax: number;
+  /** Calls with one answer that are under way at a time; beyond them a call gets OVERLOADED. */
+  unaryInFlightMax: number;
+  /** Bytes of the headers of a call, as HTTP/2 counts them (SETTINGS_MAX_HEADER_LIST_SIZE). */
+  headerListMaxBytes: number;
+  /** Bytes of one request message, compressed and not. */
+  messageMaxBytes: number;
+  /** Bytes of unfinished request messages of all calls together; beyond them a call gets OVERLOADED. */
+  requestsMaxBytes: number;
+
+  /** Messages that may wait for one client; with another the client lags. */
+  queueMaxMessages: number;
+  /** Bytes that may wait for one client; with more the client lags. */
+  queueMaxBytes: number;
+  /** Bytes that may wait for all clients together, shared ones counted for each; beyond them the furthest behind lag. */
+  queuesMaxBytes: number;
+
+  /** How often streams are told a ping in a message of their own. */
+  pingIntervalMs: number;
+  /** How often a connection that is silent is pinged in HTTP/2. */
+  keepaliveIntervalMs: number;
+  /** How long such a ping may stay unanswered. */
+  keepaliveTimeoutMs: number;
+  /** Time for TLS, and then for the first call of a connection. */
+  handshakeTimeoutMs: number;
+  /** Time a connection may have no call. */
+  idleTimeoutMs: number;
+  /** Time for a request message to arrive whole, and for the request of a call with one answer. */
+  requestTimeoutMs: number;
+  /** Time for a client to take what is left when its call has ended. */
+  endTimeoutMs: number;
+  /** PING and SETTINGS frames of a connection in a second in which it was sent nothing; beyond them it is closed. */
+  controlFramesPerSecondMax: number;
+
+  /** Bytes that a client may send ahead on one call (SETTINGS_INITIAL_WINDOW_SIZE). */
+  windowBytes: number;
+  compression: GrpcCompression;
+  /** Messages below this many bytes are not compressed. */
+  compressionLeastBytes: number;
+
+  /** Before it is closed, for how long a server that drains goes on as if nothing were: load balancers take notice. */
+  drainNoticeMs: number;
+  /** How long calls under way and what waits for clients have to end when the server drains. */
+  drainGraceMs: number;
+}>;
+
+const MIB = 1024 * 1024;
+
+export const grpcServerOptions: GrpcServerOptions = {
+  host: '127.0.0.1',
+  port: 0,
+  tls: null,
+  connectionsMax: 10_000,
+  connectionsPerAddressMax: 1_000,
+  streamsPerConnectionMax: 100,
+  streamsMax: 20_000,
+  unaryInFlightMax: 5_000,
+  headerListMaxBytes: 16 * 1024,
+  messageMaxBytes: 4 * MIB,
+  requestsMaxBytes: 256 * MIB,
+  queueMaxMessages: 250_000,
+  queueMaxBytes: 128 * MIB,
+  queuesMaxBytes: 1024 * MIB,
+  pingIntervalMs: 10_000,
+  keepaliveIntervalMs: 20_000,
+  keepaliveTimeoutMs: 20_000,
+  handshakeTimeoutMs: 10_000,
+  idleTimeoutMs: 600_000,
+  requestTimeoutMs: 30_000,
+  endTimeoutMs: 10_000,
+  controlFramesPerSecondMax: 1_000,
+  windowBytes: MIB,
+  compression: 'sender',
+  compressionLeastBytes: 1_024,
+  drainNoticeMs: 0,
+  drainGraceMs: 10_000,
+};
