@@ -1,0 +1,78 @@
+import type { Slot } from '../../ledger/units.ts';
+import { type Commitment, commitments } from '../../protocol/commitment.ts';
+import type { RawBlockMeta } from '../../protocol/geyser/raw-update.ts';
+import type { Level } from './slot-content.ts';
+
+/** How long a blockhash may be used. Source: Agave, `MAX_PROCESSING_AGE`. */
+export const BLOCKHASH_AGE_MAX = 150n;
+/** Blocks that are remembered, also of forks: more than a blockhash lives. */
+const BLOCKS_MAX = 400;
+
+/** A block as callers ask for it. */
+export type KnownBlock = Readonly<{ slot: Slot; blockhash: string; blockHeight: bigint }>;
+
+type Known = KnownBlock & { reached: Level | -1 };
+
+/** What the newest blocks are, for the calls that ask and do not stream. */
+export class ChainView {
+  readonly #blocks = new Map<Slot, Known>();
+  readonly #byHash = new Map<string, Known>();
+  readonly #newestSlot: [Slot | null, Slot | null, Slot | null] = [null, null, null];
+  readonly #newestBlock: [Known | null, Known | null, Known | null] = [null, null, null];
+
+  /** A block was told; a node that does not tell its height is of no use here. */
+  add({ slot, blockhash, blockHeight }: RawBlockMeta): void {
+    if (blockHeight === null) return;
+    const block: Known = { slot, blockhash, blockHeight, reached: -1 };
+    this.#blocks.set(slot, block);
+    this.#byHash.set(blockhash, block);
+    if (this.#blocks.size > BLOCKS_MAX) this.#forgetFirst();
+  }
+
+  /** A slot has come so far, and with it those before it. */
+  reached(slot: Slot, level: Level): void {
+    const newest = this.#newestSlot[level];
+    if (newest === null || slot > newest) this.#newestSlot[level] = slot;
+    const block = this.#blocks.get(slot);
+    if (block === undefined) return;
+    if (block.reached < level) block.reached = level;
+    const newestBlock = this.#newestBlock[level];
+    if (newestBlock === null || slot > newestBlock.slot) this.#newestBlock[level] = block;
+  }
+
+  /** null before any was told. */
+  slot(commitment: Commitment): Slot | null {
+    return this.#newestSlot[levelOf(commitment)];
+  }
+
+  /** null before any was told. */
+  block(commitment: Commitment): KnownBlock | null {
+    return this.#newestBlock[levelOf(commitment)];
+  }
+
+  /** Whether a transaction with the blockhash may still land; null while too little is known to say no. */
+  isBlockhashValid(blockhash: string, commitment: Commitment): boolean | null {
+    const level = levelOf(commitment);
+    const newest = this.#newestBlock[level];
+    if (newest === null) return null;
+    const known = this.#byHash.get(blockhash);
+    if (known !== undefined && known.reached >= level) {
+      return newest.blockHeight - known.blockHeight <= BLOCKHASH_AGE_MAX;
+    }
+    return this.#knowsBackTo(newest.blockHeight - BLOCKHASH_AGE_MAX) ? false : null;
+  }
+
+  #knowsBackTo(blockHeight: bigint): boolean {
+    const [first] = this.#blocks.values();
+    return first !== undefined && (first.blockHeight <= blockHeight || first.blockHeight <= 1n);
+  }
+
+  #forgetFirst(): void {
+    const [first] = this.#blocks.values();
+    if (first === undefined) return;
+    this.#blocks.delete(first.slot);
+    if (this.#byHash.get(first.blockhash) === first) this.#byHash.delete(first.blockhash);
+  }
+}
+
+const levelOf = (commitment: Commitment): Level => commitments.indexOf(commitment) as Level;

@@ -1,0 +1,208 @@
+import type { Slot } from '../../ledger/units.ts';
+import { rawSlot } from '../../protocol/geyser/encode/raw-slot.ts';
+import type { RawBlockMeta, RawSlot, RawUpdate } from '../../protocol/geyser/raw-update.ts';
+import type { SlotStatus } from '../../protocol/geyser/update/slot.ts';
+import { GrpcError, type GrpcStatus } from '../../protocol/grpc/status.ts';
+import { ChainView } from './chain-view.ts';
+import { Channel } from './channel.ts';
+import type { StreamRpc, UnaryRpc } from './geyser-door.ts';
+import type { GeyserSink } from './geyser-sink.ts';
+import { fullSource, type GeyserListener, type GeyserSource } from './geyser-source.ts';
+import { HeldContent, type HeldContentLimits } from './held-content.ts';
+import { HubStream } from './hub-stream.ts';
+import type { ReplayLimits } from './replay.ts';
+import type { Level, RawContent, SlotContent } from './slot-content.ts';
+import type { OpenedStream, StreamOpener } from './stream-opener.ts';
+import { answerUnary } from './unary-answers.ts';
+
+export type GeyserHubOptions = HeldContentLimits &
+  ReplayLimits &
+  Readonly<{
+    /** What GetVersion answers: JSON text. */
+    version: string;
+  }>;
+
+export const geyserHubOptions: GeyserHubOptions = {
+  replaySlots: 150,
+  replayMaxBytes: 1024 * 1024 * 1024,
+  waitingSlotsMax: 512,
+  replayAheadBytes: 1024 * 1024,
+  replayPauseMs: 5,
+  version: '{}',
+};
+
+const levels: Readonly<Partial<Record<SlotStatus, Level>>> = { processed: 0, confirmed: 1, finalized: 2 };
+const statuses = ['processed', 'confirmed', 'finalized'] as const;
+
+/**
+ * What a ledger tells goes in, and comes out of every stream that wants it: at once where a stream is at processed,
+ * slot by slot as they are confirmed or finalized where it is at those. Holds the newest slots, for those who wait
+ * and for those who begin in the past. Source: reference solana-grpc.md §2.8, §2.9.
+ */
+export class GeyserHub implements GeyserListener, StreamOpener {
+  readonly #options: GeyserHubOptions;
+  readonly #channels: readonly [Channel, Channel, Channel] = [new Channel(), new Channel(), new Channel()];
+  readonly #held: HeldContent;
+  readonly #chain = new ChainView();
+  readonly #streams = new Set<HubStream>();
+  #source: GeyserSource = fullSource;
+  /** The slot that was told of first. What is told of earlier ones is past, for those who begin there. */
+  #liveFrom: Slot | null = null;
+
+  constructor(options: Partial<GeyserHubOptions> = {}) {
+    this.#options = { ...geyserHubOptions, ...options };
+    this.#held = new HeldContent(this.#options);
+  }
+
+  /** Names who tells the updates, and is told what is wanted. Before the first stream is opened. */
+  feedFrom(source: GeyserSource): void {
+    this.#source = source;
+  }
+
+  /** Streams that are open. */
+  get size(): number {
+    return this.#streams.size;
+  }
+
+  tell(update: RawUpdate): void {
+    this.#liveFrom ??= update.slot;
+    if (update.kind === 'slot') this.#tellSlot(update);
+    else if (update.kind === 'blockMeta') this.#tellMeta(update);
+    else this.#tellContent(update);
+  }
+
+  lost(from: Slot, to: Slot): void {
+    const message = `updates of slots ${from} to ${to} were lost: subscribe again`;
+    for (const stream of [...this.#streams]) stream.end({ code: 'DATA_LOSS', message });
+  }
+
+  /** @throws GrpcError UNIMPLEMENTED for what belongs to the shred stage. */
+  open(rpc: StreamRpc, sink: GeyserSink): OpenedStream {
+    if (rpc !== 'Subscribe') throw new GrpcError('UNIMPLEMENTED', 'method disabled');
+    const stream: HubStream = new HubStream({
+      sink,
+      channels: this.#channels,
+      held: this.#held,
+      source: () => this.#source,
+      limits: this.#options,
+      closed: () => this.#streams.delete(stream),
+    });
+    this.#streams.add(stream);
+    return stream;
+  }
+
+  unary(rpc: UnaryRpc, request: Uint8Array): Uint8Array {
+    const { version } = this.#options;
+    return answerUnary(rpc, request, {
+      chain: this.#chain,
+      version,
+      firstAvailable: this.#held.firstAvailable(),
+    });
+  }
+
+  /** Ends every stream. */
+  close(status: GrpcStatus): void {
+    for (const stream of [...this.#streams]) stream.end(status);
+  }
+
+  #tellContent(update: RawContent): void {
+    // What a node loads from its snapshot is no write.
+    if (update.kind === 'account' && update.isStartup) return;
+    const content = this.#held.at(update.slot);
+    if (content === null) return;
+    content.add(update);
+    if (!content.isProcessed && !this.#isPast(update.slot, 0)) this.#channels[0].tell(update);
+  }
+
+  #tellMeta(meta: RawBlockMeta): void {
+    const content = this.#held.at(meta.slot);
+    if (content === null || content.meta !== null) return;
+    content.meta = meta;
+    content.parent ??= meta.parentSlot;
+    this.#chain.add(meta);
+  }
+
+  #tellSlot(status: RawSlot): void {
+    const level = levels[status.status];
+    if (level === undefined) this.#tellLifecycle(status);
+    else this.#tellReached(status, level);
+  }
+
+  #tellLifecycle(status: RawSlot): void {
+    const content = this.#held.at(status.slot);
+    if (content === null) return;
+    if (status.status === 'createdBank' && content.statuses.some(({ status: told }) => told === 'dead')) {
+      content.restart();
+    }
+    content.parent ??= status.parent;
+    content.statuses.push(status);
+    if (!this.#isPast(status.slot, 0)) this.#tellAll(status);
+  }
+
+  #tellReached(status: RawSlot, level: Level): void {
+    const { slot } = status;
+    const content = this.#held.get(slot);
+    if (content === null) {
+      // Of a slot from before the first that was told there is nothing but how far it came.
+      if (!this.#isPast(slot, level)) this.#tellAll(status);
+      this.#chain.reached(slot, level);
+      return;
+    }
+    content.parent ??= status.parent;
+    const line = level === 0 ? (content.isProcessed ? [] : [content]) : this.#held.line(slot, level);
+    for (const each of line) this.#raise(each, level, status);
+    this.#prune();
+  }
+
+  /** Tells of each level on the way, also of those that nobody named. */
+  #raise(content: SlotContent, level: Level, cause: RawSlot): void {
+    for (let next = content.reached + 1; next <= level; next++) {
+      const at = next as Level;
+      const isCause = content.slot === cause.slot && at === level;
+      const status = isCause ? cause : this.#statusOf(content, at, cause.createdAt);
+      const isPast = this.#isPast(content.slot, at);
+      if (!isPast) this.#flush(content, at, status.createdAt);
+      content.reached = at;
+      content.statuses.push(status);
+      this.#chain.reached(content.slot, at);
+      if (!isPast) this.#tellAll(status);
+    }
+  }
+
+  #statusOf({ slot, parent }: SlotContent, level: Level, createdAt: Uint8Array): RawSlot {
+    return rawSlot({ kind: 'slot', slot, parent, status: statuses[level], deadError: null }, createdAt);
+  }
+
+  /** What comes before the status: at processed the content went out as it came. */
+  #flush(content: SlotContent, level: Level, createdAt: Uint8Array): void {
+    const channel = this.#channels[level];
+    if (channel.size === 0) return;
+    if (level > 0) for (const update of content.settled()) channel.tell(update);
+    const block = content.block(createdAt);
+    if (block === null) return;
+    channel.tell(block);
+    channel.tell(block.meta);
+  }
+
+  /** Slots come to be confirmed and finalized in order; to be processed, also those of forks. */
+  #isPast(slot: Slot, level: Level): boolean {
+    if (level === 0) return this.#liveFrom !== null && slot < this.#liveFrom;
+    const newest = this.#chain.slot(statuses[level]);
+    return newest !== null && slot <= newest;
+  }
+
+  #tellAll(status: RawSlot): void {
+    for (const channel of this.#channels) if (channel.size > 0) channel.tell(status);
+  }
+
+  #prune(): void {
+    const unfinished = this.#held.prune();
+    const [from] = unfinished;
+    const to = unfinished.at(-1);
+    if (from === undefined || to === undefined) return;
+    const message = `updates of slots ${from} to ${to} were let go before they were finalized: more is told than may be held`;
+    for (const stream of [...this.#streams]) {
+      if (stream.level > 0) stream.end({ code: 'DATA_LOSS', message });
+    }
+  }
+}

@@ -1,0 +1,95 @@
+import type { Slot } from '../../ledger/units.ts';
+import { type Level, SlotContent } from './slot-content.ts';
+
+export type HeldContentLimits = Readonly<{
+  /** Slots behind the newest one that a stream may begin at; 0: no stream may begin in the past. */
+  replaySlots: number;
+  /** Bytes that all slots together may hold. */
+  replayMaxBytes: number;
+  /** Slots behind the newest one that wait for their commitment; those that got none by then never will. */
+  waitingSlotsMax: number;
+}>;
+
+/** The slots whose content is held: those that wait for a commitment, and those that may be told again. */
+export class HeldContent {
+  readonly #limits: HeldContentLimits;
+  readonly #slots = new Map<Slot, SlotContent>();
+  #newest: Slot | null = null;
+
+  constructor(limits: HeldContentLimits) {
+    this.#limits = limits;
+  }
+
+  get(slot: Slot): SlotContent | null {
+    return this.#slots.get(slot) ?? null;
+  }
+
+  /** The slot's content, begun when it is new; null for one that is over. */
+  at(slot: Slot): SlotContent | null {
+    const known = this.#slots.get(slot);
+    if (known !== undefined) return known;
+    if (this.#newest !== null && slot < this.#newest - BigInt(this.#limits.waitingSlotsMax)) return null;
+    const begun = new SlotContent(slot);
+    this.#slots.set(slot, begun);
+    if (this.#newest === null || slot > this.#newest) this.#newest = slot;
+    return begun;
+  }
+
+  /** Slots from one on, ascending. */
+  from(slot: Slot): SlotContent[] {
+    return [...this.#slots.values()]
+      .filter((content) => content.slot >= slot)
+      .sort((a, b) => (a.slot < b.slot ? -1 : 1));
+  }
+
+  /** The lowest slot that a stream may begin at; null for none. */
+  firstAvailable(): Slot | null {
+    if (this.#limits.replaySlots === 0) return null;
+    let first: Slot | null = null;
+    for (const { slot, isProcessed } of this.#slots.values()) {
+      if (isProcessed && (first === null || slot < first)) first = slot;
+    }
+    return first;
+  }
+
+  /** A slot and those before it that have not come so far yet, the oldest first. */
+  line(slot: Slot, level: Level): SlotContent[] {
+    const line: SlotContent[] = [];
+    let next = this.#slots.get(slot);
+    while (next !== undefined && next.reached < level) {
+      line.push(next);
+      next = next.parent === null || next.parent >= next.slot ? undefined : this.#slots.get(next.parent);
+    }
+    return line.reverse();
+  }
+
+  /**
+   * Lets go of what is over, and of the oldest where too much is held.
+   * @returns slots that were let go before they came to an end, ascending.
+   */
+  prune(): Slot[] {
+    if (this.#newest === null) return [];
+    const { replaySlots, waitingSlotsMax, replayMaxBytes } = this.#limits;
+    const replayed = this.#newest - BigInt(replaySlots);
+    const waiting = this.#newest - BigInt(waitingSlotsMax);
+    let bytes = 0;
+    for (const { slot, reached, bytes: own } of this.#slots.values()) {
+      const isOver = reached === 2 ? slot <= replayed : slot < waiting && slot <= replayed;
+      if (isOver) this.#slots.delete(slot);
+      else bytes += own;
+    }
+    return bytes > replayMaxBytes ? this.#dropOldest(bytes - replayMaxBytes) : [];
+  }
+
+  #dropOldest(excess: number): Slot[] {
+    const unfinished: Slot[] = [];
+    let left = excess;
+    for (const { slot, reached, bytes } of this.from(0n as Slot)) {
+      if (left <= 0 || slot === this.#newest) break;
+      this.#slots.delete(slot);
+      left -= bytes;
+      if (reached < 2) unfinished.push(slot);
+    }
+    return unfinished;
+  }
+}

@@ -1,0 +1,122 @@
+import type { Slot } from '../../ledger/units.ts';
+import { commitments } from '../../protocol/commitment.ts';
+import type { SubscribeDeshredRequest } from '../../protocol/geyser/subscribe-deshred-request.ts';
+import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
+import { GrpcError, type GrpcStatus } from '../../protocol/grpc/status.ts';
+import { Channel, type Member } from './channel.ts';
+import { compileFilters, type Filters } from './filters/compile.ts';
+import type { GeyserSink } from './geyser-sink.ts';
+import type { GeyserSource, Wish } from './geyser-source.ts';
+import type { HeldContent, HeldContentLimits } from './held-content.ts';
+import { Replay, type ReplayLimits } from './replay.ts';
+import type { Level } from './slot-content.ts';
+import type { OpenedStream } from './stream-opener.ts';
+
+type HubStreamOptions = Readonly<{
+  sink: GeyserSink;
+  /** By level. */
+  channels: readonly [Channel, Channel, Channel];
+  held: HeldContent;
+  source: () => GeyserSource;
+  limits: ReplayLimits & Pick<HeldContentLimits, 'replaySlots'>;
+  closed: () => void;
+}>;
+
+/** One `Subscribe` stream: what it wants, where it hears it, and its way out of the past. */
+export class HubStream implements OpenedStream {
+  readonly #options: HubStreamOptions;
+  #level: Level = 0;
+  #member: Member | null = null;
+  #wish: Wish | null = null;
+  #replay: Replay | null = null;
+  /** Grows with each request: what waits for an older one comes too late. */
+  #run = 0;
+  #isOpen = true;
+
+  constructor(options: HubStreamOptions) {
+    this.#options = options;
+  }
+
+  /** Where it hears what it wants. */
+  get level(): Level {
+    return this.#level;
+  }
+
+  /** @throws GrpcError INVALID_ARGUMENT, INTERNAL, OUT_OF_RANGE; the stream is then to be closed. */
+  async request(request: SubscribeRequest | SubscribeDeshredRequest): Promise<void> {
+    const wanted = request as SubscribeRequest;
+    const filters = compileFilters(wanted);
+    const from = wanted.fromSlot ?? null;
+    if (from !== null && this.#options.limits.replaySlots === 0) {
+      throw new GrpcError('INTERNAL', 'from_slot is not supported');
+    }
+    if (!this.#isOpen) return;
+    const run = ++this.#run;
+    this.#forget();
+    const before = this.#wish;
+    const wish = this.#options.source().want(wanted, from);
+    this.#wish = wish;
+    before?.end();
+    this.#level = commitments.indexOf(wanted.commitment ?? 'processed') as Level;
+    if (from === null) {
+      this.#hear(filters);
+      return;
+    }
+    await wish.ready;
+    if (run !== this.#run || !this.#isOpen) return;
+    this.#checkReplay(from);
+    this.#replayFrom(from, filters);
+  }
+
+  /** Ends the stream from this side. */
+  end(status: GrpcStatus): void {
+    if (!this.#isOpen) return;
+    this.close();
+    this.#options.sink.end(status);
+  }
+
+  close(): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    this.#forget();
+    this.#wish?.end();
+    this.#options.closed();
+  }
+
+  #forget(): void {
+    this.#replay?.stop();
+    this.#replay = null;
+    this.#member?.leave();
+    this.#member = null;
+  }
+
+  #hear(filters: Filters): void {
+    this.#member = this.#options.channels[this.#level].add(this.#options.sink);
+    this.#member.replace(filters);
+  }
+
+  #checkReplay(from: Slot): void {
+    const first = this.#options.held.firstAvailable();
+    if (first === null || from >= first) return;
+    throw new GrpcError('OUT_OF_RANGE', `broadcast from ${from} is not available, last available: ${first}`);
+  }
+
+  #replayFrom(from: Slot, filters: Filters): void {
+    const { held, sink, limits } = this.#options;
+    const channel = new Channel();
+    channel.add(sink).replace(filters);
+    this.#replay = new Replay({
+      ...{ from, level: this.#level, held, channel, sink, limits },
+      joined: () => {
+        this.#replay = null;
+        this.#hear(filters);
+      },
+      lagged: (behind) =>
+        this.end({
+          code: 'INTERNAL',
+          message: `lagged to receive geyser messages: the replay is ${behind} slots behind what is held`,
+        }),
+    });
+    this.#replay.start();
+  }
+}

@@ -1,0 +1,112 @@
+import type { Slot } from '../../ledger/units.ts';
+import type { RawSlot } from '../../protocol/geyser/raw-update.ts';
+import type { SlotStatus } from '../../protocol/geyser/update/slot.ts';
+import type { Channel } from './channel.ts';
+import type { GeyserSink } from './geyser-sink.ts';
+import type { HeldContent } from './held-content.ts';
+import type { Level, SlotContent } from './slot-content.ts';
+
+export type ReplayLimits = Readonly<{
+  /** Bytes that may wait for a client before it is told more of the past. */
+  replayAheadBytes: number;
+  /** Pause before a client that has enough to read is looked at again, in milliseconds. */
+  replayPauseMs: number;
+}>;
+
+type ReplayOptions = Readonly<{
+  from: Slot;
+  level: Level;
+  held: HeldContent;
+  /** Leads to the one stream alone, by its filters. */
+  channel: Channel;
+  sink: GeyserSink;
+  limits: ReplayLimits;
+  /** All of the past was told: the stream hears what comes from now on, in the same turn. */
+  joined: () => void;
+  /** What was to be told next is held no more. */
+  lagged: (behind: bigint) => void;
+}>;
+
+const levelOf: Readonly<Partial<Record<SlotStatus, Level>>> = { processed: 0, confirmed: 1, finalized: 2 };
+
+const isBelow = ({ status }: RawSlot, level: Level): boolean => (levelOf[status] ?? -1) < level;
+
+/**
+ * Tells one stream of slots that are over, slot by slot and no faster than it reads, until it has caught up with
+ * what happens. Nothing is left out at the join, and nothing is told twice.
+ */
+export class Replay {
+  readonly #options: ReplayOptions;
+  /** By slot, how many of its statuses were told. */
+  readonly #told = new Map<Slot, number>();
+  #next: Slot;
+  #timer: NodeJS.Timeout | null = null;
+  #immediate: NodeJS.Immediate | null = null;
+
+  constructor(options: ReplayOptions) {
+    this.#options = options;
+    this.#next = options.from;
+  }
+
+  /** Tells the first slots at once. */
+  start(): void {
+    this.#step();
+  }
+
+  /** Harmless when it is over. */
+  stop(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    if (this.#immediate !== null) clearImmediate(this.#immediate);
+  }
+
+  #step(): void {
+    const { held, level, sink, limits } = this.#options;
+    const first = held.firstAvailable();
+    if (this.#told.size > 0 && first !== null && first > this.#next) {
+      this.#options.lagged(first - this.#next);
+      return;
+    }
+    const [content] = held.from(this.#next).filter(({ reached }) => reached >= level);
+    if (content === undefined) {
+      this.#join();
+      return;
+    }
+    this.#tellSlot(content);
+    if ((sink.waitingBytes ?? 0) > limits.replayAheadBytes) this.#wait();
+    else this.#immediate = setImmediate(() => this.#step());
+  }
+
+  #wait(): void {
+    this.#timer = setTimeout(() => {
+      if ((this.#options.sink.waitingBytes ?? 0) > this.#options.limits.replayAheadBytes) this.#wait();
+      else this.#step();
+    }, this.#options.limits.replayPauseMs);
+  }
+
+  #tellSlot(content: SlotContent): void {
+    const { level, channel } = this.#options;
+    const { statuses, meta, slot } = content;
+    for (const status of statuses) if (isBelow(status, level)) channel.tell(status);
+    for (const update of level === 0 ? content.content : content.settled()) channel.tell(update);
+    const block = meta === null ? null : content.block(meta.createdAt);
+    if (block !== null) channel.tell(block);
+    if (meta !== null) channel.tell(meta);
+    for (const status of statuses) if (!isBelow(status, level)) channel.tell(status);
+    this.#told.set(slot, statuses.length);
+    this.#next = (slot + 1n) as Slot;
+  }
+
+  #join(): void {
+    const { held, from, level, channel } = this.#options;
+    for (const content of held.from(from)) {
+      const told = this.#told.get(content.slot);
+      if (told === undefined && content.reached >= level) {
+        this.#tellSlot(content);
+        continue;
+      }
+      if (told === undefined && level === 0) for (const update of content.content) channel.tell(update);
+      for (const status of content.statuses.slice(told ?? 0)) channel.tell(status);
+    }
+    this.#options.joined();
+  }
+}

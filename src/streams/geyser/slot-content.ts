@@ -1,0 +1,114 @@
+import type { Slot } from '../../ledger/units.ts';
+import type {
+  RawAccount,
+  RawBlock,
+  RawBlockMeta,
+  RawEntry,
+  RawSlot,
+  RawTransaction,
+} from '../../protocol/geyser/raw-update.ts';
+
+/** What is told of a slot while it is made. */
+export type RawContent = RawAccount | RawTransaction | RawEntry;
+
+/** How far a slot has come: an index of `commitments`. */
+export type Level = 0 | 1 | 2;
+
+const NOTHING_REACHED = -1;
+
+const keyOf = ({ buffer, byteOffset, length }: Uint8Array): string =>
+  Buffer.from(buffer, byteOffset, length).toString('latin1');
+
+/** What was told of one slot, in order of arrival. */
+export class SlotContent {
+  readonly slot: Slot;
+  parent: Slot | null = null;
+  meta: RawBlockMeta | null = null;
+  /** The statuses that were told, in order. */
+  readonly statuses: RawSlot[] = [];
+  /** Of all that is held. */
+  bytes = 0;
+  reached: Level | typeof NOTHING_REACHED = NOTHING_REACHED;
+  #content: RawContent[] = [];
+  #settled: readonly RawContent[] | null = null;
+  #block: RawBlock | null = null;
+
+  constructor(slot: Slot) {
+    this.slot = slot;
+  }
+
+  get isProcessed(): boolean {
+    return this.reached !== NOTHING_REACHED;
+  }
+
+  /** All of it: every write of every account. */
+  get content(): readonly RawContent[] {
+    return this.#content;
+  }
+
+  add(update: RawContent): void {
+    this.#content.push(update);
+    this.bytes += update.tail.length;
+    this.#settled = null;
+    this.#block = null;
+  }
+
+  /** Another version of the slot begins: what was told of the one before counts no more. */
+  restart(): void {
+    this.#content = [];
+    this.#settled = null;
+    this.#block = null;
+    this.meta = null;
+    this.bytes = 0;
+    this.reached = NOTHING_REACHED;
+  }
+
+  /** What whoever waits for a commitment is told: of each account only the last write. */
+  settled(): readonly RawContent[] {
+    this.#settled ??= lastWrites(this.#content);
+    return this.#settled;
+  }
+
+  /** The whole block; null where nothing tells how it begins and ends. */
+  block(createdAt: Uint8Array): RawBlock | null {
+    const { meta } = this;
+    if (meta === null) return null;
+    this.#block ??= assemble(meta, this.settled(), createdAt);
+    return this.#block;
+  }
+}
+
+/** Arrival is the order of the writes: an account is locked while it is written. */
+function lastWrites(content: readonly RawContent[]): readonly RawContent[] {
+  const last = new Map<string, RawAccount>();
+  let writes = 0;
+  for (const update of content) {
+    if (update.kind !== 'account') continue;
+    last.set(keyOf(update.address), update);
+    writes++;
+  }
+  if (last.size === writes) return content;
+  return content.filter((update) => update.kind !== 'account' || last.get(keyOf(update.address)) === update);
+}
+
+function assemble(meta: RawBlockMeta, settled: readonly RawContent[], createdAt: Uint8Array): RawBlock {
+  const transactions: RawTransaction[] = [];
+  const accounts: RawAccount[] = [];
+  const entries: RawEntry[] = [];
+  for (const update of settled) {
+    if (update.kind === 'transaction') transactions.push(update);
+    else if (update.kind === 'account') accounts.push(update);
+    else entries.push(update);
+  }
+  const updatedAccountCount = meta.updatedAccountCount ?? accounts.length;
+  return {
+    kind: 'block',
+    slot: meta.slot,
+    createdAt,
+    meta,
+    transactions,
+    accounts,
+    entries,
+    updatedAccountCount,
+  };
+}
