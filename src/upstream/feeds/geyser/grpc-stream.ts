@@ -79,6 +79,11 @@ export class GrpcStream {
     if (!this.#ended) this.#stream.write(frameOf(message));
   }
 
+  /** Says that no more messages are sent: servers of calls with one request may wait for it. */
+  finishSending(): void {
+    if (!this.#ended) this.#stream.end();
+  }
+
   /** Reads no further; the server is held back by flow control. */
   pause(): void {
     this.#stream.pause();
