@@ -26,6 +26,9 @@ export const fullSource: GeyserSource = { want: () => ({ ready: Promise.resolve(
 export interface GeyserListener {
   /** In the order of `RawUpdate`. */
   tell(update: RawUpdate): void;
-  /** Updates of these slots are missing and cannot be told any more. */
-  lost(from: Slot, to: Slot): void;
+  /**
+   * Updates of these slots, both included, are missing and cannot be told any more.
+   * @param kinds - what is missing; all of a slot where `slot` is among them: it is never `processed` then.
+   */
+  lost(from: Slot, to: Slot, kinds: ReadonlySet<RawUpdate['kind']>): void;
 }
