@@ -12,7 +12,7 @@ const LOOKUP_TABLE = 1;
 const DEACTIVATION_COOLDOWN_SLOTS = 512n;
 
 /** Source: solana-address-lookup-table-interface, `LookupTableMeta`. */
-export type AddressLookupTable = Readonly<{
+export type LookupTableMeta = Readonly<{
   /** 18446744073709551615 while the table is active. */
   deactivationSlot: bigint;
   lastExtendedSlot: bigint;
@@ -20,16 +20,20 @@ export type AddressLookupTable = Readonly<{
   lastExtendedSlotStartIndex: number;
   /** null when the table is frozen. */
   authority: Address | null;
-  addresses: readonly Address[];
 }>;
+
+export type AddressLookupTable = LookupTableMeta & Readonly<{ addresses: readonly Address[] }>;
+
+/** The same with its addresses as they stand in the account: 32 bytes each, a view. */
+export type RawLookupTable = Readonly<{ meta: LookupTableMeta; addresses: Uint8Array }>;
 
 type TableFault = { fault: TransactionError };
 
 /**
- * Decodes the data of an account that the address lookup table program owns.
+ * Decodes the data of an account that the address lookup table program owns, but for the addresses.
  * @returns null when it is no initialized table.
  */
-export function decodeAddressLookupTable(data: Uint8Array): AddressLookupTable | null {
+export function readLookupTable(data: Uint8Array): RawLookupTable | null {
   if (data.length < META_BYTES || (data.length - META_BYTES) % 32 !== 0) return null;
   return readOrNull(data, (reader) => {
     if (reader.u32() !== LOOKUP_TABLE) return null;
@@ -40,10 +44,42 @@ export function decodeAddressLookupTable(data: Uint8Array): AddressLookupTable |
     if (tag > 1) return null;
     const authority = tag === 0 ? null : addressFromBytes(reader.bytes(32));
     // Without an authority its bytes are left out and the rest of the head is padding.
-    reader.skip(META_BYTES - reader.offset);
-    const addresses = Array.from({ length: reader.remaining / 32 }, () => addressFromBytes(reader.bytes(32)));
-    return { deactivationSlot, lastExtendedSlot, lastExtendedSlotStartIndex, authority, addresses };
+    const meta = { deactivationSlot, lastExtendedSlot, lastExtendedSlotStartIndex, authority };
+    return { meta, addresses: data.subarray(META_BYTES) };
   });
+}
+
+/**
+ * Decodes the data of an account that the address lookup table program owns.
+ * @returns null when it is no initialized table.
+ */
+export function decodeAddressLookupTable(data: Uint8Array): AddressLookupTable | null {
+  const table = readLookupTable(data);
+  if (table === null) return null;
+  const { meta, addresses: bytes } = table;
+  const addresses = Array.from({ length: bytes.length / 32 }, (_, index) =>
+    addressFromBytes(bytes.subarray(index * 32, index * 32 + 32)),
+  );
+  return { ...meta, addresses };
+}
+
+/**
+ * How many of a table's addresses transactions of a slot may use: those added in that very slot are not usable yet,
+ * and a deactivated table stays usable for 512 slots.
+ * @param count - of all addresses in the table.
+ * @returns or what is wrong with the table.
+ */
+export function usableAddresses(
+  { deactivationSlot, lastExtendedSlot, lastExtendedSlotStartIndex }: LookupTableMeta,
+  count: number,
+  currentSlot: Slot,
+): { usable: number } | TableFault {
+  if (deactivationSlot !== U64_MAX && currentSlot > deactivationSlot + DEACTIVATION_COOLDOWN_SLOTS) {
+    return { fault: 'AddressLookupTableNotFound' };
+  }
+  if (currentSlot > lastExtendedSlot) return { usable: count };
+  if (lastExtendedSlotStartIndex > count) return { fault: 'InvalidAddressLookupTableData' };
+  return { usable: lastExtendedSlotStartIndex };
 }
 
 /**
@@ -86,11 +122,7 @@ function activeAddresses(
   if (account.owner !== programs.addressLookupTable) return { fault: 'InvalidAddressLookupTableOwner' };
   const table = decodeAddressLookupTable(account.data);
   if (table === null) return { fault: 'InvalidAddressLookupTableData' };
-  const { deactivationSlot, lastExtendedSlot, lastExtendedSlotStartIndex, addresses } = table;
-  if (deactivationSlot !== U64_MAX && currentSlot > deactivationSlot + DEACTIVATION_COOLDOWN_SLOTS) {
-    return { fault: 'AddressLookupTableNotFound' };
-  }
-  if (currentSlot > lastExtendedSlot) return { addresses };
-  if (lastExtendedSlotStartIndex > addresses.length) return { fault: 'InvalidAddressLookupTableData' };
-  return { addresses: addresses.slice(0, lastExtendedSlotStartIndex) };
+  const { addresses } = table;
+  const found = usableAddresses(table, addresses.length, currentSlot);
+  return 'fault' in found ? found : { addresses: addresses.slice(0, found.usable) };
 }
