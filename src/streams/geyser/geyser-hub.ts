@@ -71,9 +71,11 @@ export class GeyserHub implements GeyserListener, StreamOpener {
     else this.#tellContent(update);
   }
 
-  lost(from: Slot, to: Slot): void {
+  lost(from: Slot, to: Slot, kinds: ReadonlySet<RawUpdate['kind']>): void {
     const message = `updates of slots ${from} to ${to} were lost: subscribe again`;
-    for (const stream of [...this.#streams]) stream.end({ code: 'DATA_LOSS', message });
+    for (const stream of [...this.#streams]) {
+      if (stream.wantsOneOf(kinds)) stream.end({ code: 'DATA_LOSS', message });
+    }
   }
 
   /** @throws GrpcError UNIMPLEMENTED for what belongs to the shred stage. */

@@ -1,5 +1,6 @@
 import type { Slot } from '../../ledger/units.ts';
 import { commitments } from '../../protocol/commitment.ts';
+import type { RawUpdate } from '../../protocol/geyser/raw-update.ts';
 import type { SubscribeDeshredRequest } from '../../protocol/geyser/subscribe-deshred-request.ts';
 import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
 import { GrpcError, type GrpcStatus } from '../../protocol/grpc/status.ts';
@@ -11,6 +12,7 @@ import type { HeldContent, HeldContentLimits } from './held-content.ts';
 import { Replay, type ReplayLimits } from './replay.ts';
 import type { Level } from './slot-content.ts';
 import type { OpenedStream } from './stream-opener.ts';
+import { wantedKinds } from './wanted-kinds.ts';
 
 type HubStreamOptions = Readonly<{
   sink: GeyserSink;
@@ -26,6 +28,7 @@ type HubStreamOptions = Readonly<{
 export class HubStream implements OpenedStream {
   readonly #options: HubStreamOptions;
   #level: Level = 0;
+  #kinds: ReadonlySet<RawUpdate['kind']> = new Set();
   #member: Member | null = null;
   #wish: Wish | null = null;
   #replay: Replay | null = null;
@@ -35,6 +38,11 @@ export class HubStream implements OpenedStream {
 
   constructor(options: HubStreamOptions) {
     this.#options = options;
+  }
+
+  /** Whether it is owed updates of one of the kinds. */
+  wantsOneOf(kinds: ReadonlySet<RawUpdate['kind']>): boolean {
+    return !this.#kinds.isDisjointFrom(kinds);
   }
 
   /** Where it hears what it wants. */
@@ -57,6 +65,7 @@ export class HubStream implements OpenedStream {
     const wish = this.#options.source().want(wanted, from);
     this.#wish = wish;
     before?.end();
+    this.#kinds = wantedKinds(wanted);
     this.#level = commitments.indexOf(wanted.commitment ?? 'processed') as Level;
     if (from === null) {
       this.#hear(filters);
