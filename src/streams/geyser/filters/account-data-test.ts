@@ -1,0 +1,66 @@
+import type { RawAccount } from '../../../protocol/geyser/raw-update.ts';
+import type { AccountsDataFilter, LamportsComparison } from '../../../protocol/geyser/subscribe-request.ts';
+import { InvalidFilter } from './invalid-filter.ts';
+
+/** What is asked of an account's data or balance. */
+export type AccountDataTest = (account: RawAccount) => boolean;
+
+const FILTERS_MAX = 4;
+const MEMCMP_BYTES_MAX = 128;
+
+/** Layouts of the token programs. Source: spl-token-2022 interface, `GenericTokenAccount::valid_account_data`. */
+const TOKEN_ACCOUNT_BYTES = 165;
+const MULTISIG_BYTES = 355;
+const STATE_AT = 108;
+const ACCOUNT_TYPE_AT = 165;
+const ACCOUNT_TYPE_ACCOUNT = 2;
+
+function isTokenAccount({ data }: RawAccount): boolean {
+  if (data.length < TOKEN_ACCOUNT_BYTES || data[STATE_AT] === 0) return false;
+  if (data.length === TOKEN_ACCOUNT_BYTES) return true;
+  return data.length !== MULTISIG_BYTES && data[ACCOUNT_TYPE_AT] === ACCOUNT_TYPE_ACCOUNT;
+}
+
+function memcmp(offset: bigint, bytes: Uint8Array): AccountDataTest {
+  if (bytes.length > MEMCMP_BYTES_MAX) throw new InvalidFilter('data too large');
+  // Further than any data reaches, an inexact number is far enough.
+  const at = Number(offset);
+  return ({ data }) => {
+    if (data.length < at + bytes.length) return false;
+    for (let i = 0; i < bytes.length; i++) {
+      if (data[at + i] !== bytes[i]) return false;
+    }
+    return true;
+  };
+}
+
+const comparisons: Readonly<Record<LamportsComparison, (value: bigint) => AccountDataTest>> = {
+  eq: (value) => (account) => account.lamports === value,
+  ne: (value) => (account) => account.lamports !== value,
+  lt: (value) => (account) => account.lamports < value,
+  gt: (value) => (account) => account.lamports > value,
+};
+
+function test(filter: AccountsDataFilter): AccountDataTest {
+  switch (filter.kind) {
+    case 'memcmp':
+      return memcmp(filter.offset, filter.bytes);
+    case 'dataSize': {
+      const length = Number(filter.bytes);
+      return ({ data }) => data.length === length;
+    }
+    case 'tokenAccountState':
+      return isTokenAccount;
+    case 'lamports':
+      return comparisons[filter.compare](filter.value);
+  }
+}
+
+/** @throws InvalidFilter with the words of the plugin. */
+export function compileAccountData(filters: readonly AccountsDataFilter[]): readonly AccountDataTest[] {
+  if (filters.length > FILTERS_MAX) throw new InvalidFilter(`Too many filters provided; max ${FILTERS_MAX}`);
+  const tests = filters.map(test);
+  if (filters.filter(({ kind }) => kind === 'dataSize').length > 1)
+    throw new InvalidFilter('datasize used more than once');
+  return tests;
+}

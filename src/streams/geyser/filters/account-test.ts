@@ -1,0 +1,48 @@
+import type { RawAccount } from '../../../protocol/geyser/raw-update.ts';
+import type { AccountsFilter } from '../../../protocol/geyser/subscribe-request.ts';
+import { type AccountDataTest, compileAccountData } from './account-data-test.ts';
+import { type AddressSet, setOrNull } from './address-set.ts';
+import { type Cuckoo, compileCuckoo } from './cuckoo.ts';
+
+/** A filter of accounts: all of its axes must hold; one that is null asks nothing. */
+export class AccountTest {
+  readonly name: string;
+  readonly addresses: AddressSet | null;
+  readonly owners: AddressSet | null;
+  /** One axis with `addresses`. */
+  readonly cuckoo: Cuckoo | null;
+  readonly #data: readonly AccountDataTest[];
+  readonly #isWrittenByTransaction: boolean | null;
+
+  /** @throws InvalidFilter */
+  constructor(name: string, filter: AccountsFilter) {
+    this.name = name;
+    this.addresses = setOrNull(filter.account);
+    this.owners = setOrNull(filter.owner);
+    this.cuckoo = compileCuckoo(filter.cuckooAccounts);
+    this.#data = compileAccountData(filter.filters ?? []);
+    this.#isWrittenByTransaction = filter.nonemptyTxnSignature ?? null;
+  }
+
+  passes(account: RawAccount): boolean {
+    return this.#namesAddress(account) && this.passesRest(account);
+  }
+
+  /** Whether it passes, given that its address is one that is named. */
+  passesRest(account: RawAccount): boolean {
+    const { owners } = this;
+    const written = this.#isWrittenByTransaction;
+    if (written !== null && written !== (account.signature !== null)) return false;
+    if (owners !== null && !owners.has(account.owner, 0)) return false;
+    for (const test of this.#data) {
+      if (!test(account)) return false;
+    }
+    return true;
+  }
+
+  #namesAddress({ address }: RawAccount): boolean {
+    const { addresses, cuckoo } = this;
+    if (addresses === null && cuckoo === null) return true;
+    return addresses?.has(address, 0) === true || cuckoo?.has(address, 0) === true;
+  }
+}

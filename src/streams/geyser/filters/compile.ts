@@ -1,0 +1,107 @@
+import type { Commitment } from '../../../protocol/commitment.ts';
+import type { SubscribeDeshredRequest } from '../../../protocol/geyser/subscribe-deshred-request.ts';
+import type {
+  DataSlice,
+  Named,
+  SubscribeRequest,
+  TransactionsFilter,
+} from '../../../protocol/geyser/subscribe-request.ts';
+import { AccountTest } from './account-test.ts';
+import { BlockChoice } from './block-choice.ts';
+import { checkSlices } from './data-slices.ts';
+import { InvalidFilter, orInvalidArgument } from './invalid-filter.ts';
+import { SlotTest } from './slot-test.ts';
+import { TransactionTest } from './transaction-test.ts';
+
+/** What one stream asks for, ready to be matched. */
+export type Filters = Readonly<{
+  /** Of the channel that they belong to; null on the shred stage, which has one only. */
+  commitment: Commitment | null;
+  /** Parts of the data of every account that is told; empty: all of it. */
+  slices: readonly DataSlice[];
+  accounts: readonly AccountTest[];
+  slots: readonly SlotTest[];
+  transactions: readonly TransactionTest[];
+  transactionsStatus: readonly TransactionTest[];
+  blocks: readonly BlockChoice[];
+  /** Names. */
+  blocksMeta: readonly string[];
+  /** Names. */
+  entry: readonly string[];
+}>;
+
+export type FilterLimits = Readonly<{
+  /** Bytes of a filter's name. */
+  nameMaxBytes: number;
+}>;
+
+/** Source: yellowstone-grpc-geyser config, `filter_name_size_limit`. */
+export const filterLimitsDefaults: FilterLimits = { nameMaxBytes: 128 };
+
+/** @throws InvalidFilter */
+function checkName(name: string, { nameMaxBytes }: FilterLimits): string {
+  const size = Buffer.byteLength(name);
+  if (size <= nameMaxBytes) return name;
+  throw new InvalidFilter(`oversized filter name (max allowed size ${nameMaxBytes}), found ${size}`);
+}
+
+/** @throws InvalidFilter */
+function compileNamed<Filter, Test>(
+  named: Named<Filter> | undefined,
+  limits: FilterLimits,
+  compile: (name: string, filter: Filter) => Test,
+): readonly Test[] {
+  return Array.from(named ?? [], ([name, filter]) => compile(checkName(name, limits), filter));
+}
+
+function compile(request: SubscribeRequest, limits: FilterLimits): Filters {
+  const commitment = request.commitment ?? 'processed';
+  const transaction = (name: string, filter: TransactionsFilter) => new TransactionTest(name, filter);
+  const names = (given: readonly string[] | undefined) =>
+    Array.from(new Set(given), (name) => checkName(name, limits));
+  const slices = checkSlices(request.accountsDataSlice ?? []);
+  return {
+    commitment,
+    slices,
+    accounts: compileNamed(request.accounts, limits, (name, filter) => new AccountTest(name, filter)),
+    slots: compileNamed(request.slots, limits, (name, filter) => new SlotTest(name, filter, commitment)),
+    transactions: compileNamed(request.transactions, limits, transaction),
+    transactionsStatus: compileNamed(request.transactionsStatus, limits, transaction),
+    blocks: compileNamed(request.blocks, limits, (name, filter) => new BlockChoice(name, filter, slices)),
+    blocksMeta: names(request.blocksMeta),
+    entry: names(request.entry),
+  };
+}
+
+/**
+ * Makes the filters of a `Subscribe` stream ready to be matched.
+ * @throws GrpcError INVALID_ARGUMENT "failed to create filter: …", with the words of the plugin.
+ */
+export const compileFilters = (
+  request: SubscribeRequest,
+  limits: FilterLimits = filterLimitsDefaults,
+): Filters => orInvalidArgument('filter', () => compile(request, limits));
+
+/**
+ * Makes the filters of a `SubscribeDeshred` stream ready to be matched. Nothing has a commitment there.
+ * @throws GrpcError INVALID_ARGUMENT "failed to create deshred filter: …", with the words of the plugin.
+ */
+export const compileDeshredFilters = (
+  request: SubscribeDeshredRequest,
+  limits: FilterLimits = filterLimitsDefaults,
+): Filters =>
+  orInvalidArgument('deshred filter', () => ({
+    commitment: null,
+    slices: [],
+    accounts: [],
+    slots: compileNamed(request.slots, limits, (name, filter) => new SlotTest(name, filter, null)),
+    transactions: compileNamed(
+      request.deshredTransactions,
+      limits,
+      (name, filter) => new TransactionTest(name, filter),
+    ),
+    transactionsStatus: [],
+    blocks: [],
+    blocksMeta: [],
+    entry: [],
+  }));

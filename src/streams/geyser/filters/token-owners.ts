@@ -1,0 +1,109 @@
+import { ADDRESS_BYTES, ADDRESS_TEXT_MAX } from '../../../ledger/address.ts';
+import { decodeBase58 } from '../../../ledger/base58.ts';
+import { InvalidProtobuf, ProtobufReader } from '../../../protocol/geyser/protobuf.ts';
+import type { RawKeys, RawTransaction } from '../../../protocol/geyser/raw-update.ts';
+
+const NO_OWNERS: RawKeys = { bytes: new Uint8Array(), offsets: [] };
+
+type Balance = { accountIndex: number; owner: Uint8Array; amount: string };
+
+const latin1 = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
+
+/** `UiTokenAmount`: the amount in base units, as the text that it is. */
+function readAmount(reader: ProtobufReader): string {
+  let amount = '';
+  while (reader.next()) {
+    if (reader.field === 3) amount = latin1(reader.bytes());
+    else reader.skip();
+  }
+  return amount;
+}
+
+/** `TokenBalance`; null where it names no owner that is an address. */
+function readBalance(reader: ProtobufReader): Balance | null {
+  let accountIndex = 0;
+  let [owner, amount] = ['', ''];
+  while (reader.next()) {
+    if (reader.field === 1) accountIndex = reader.uint32();
+    else if (reader.field === 3) amount = readAmount(reader.message());
+    else if (reader.field === 4) owner = latin1(reader.bytes());
+    else reader.skip();
+  }
+  const bytes = owner.length > ADDRESS_TEXT_MAX ? null : decodeBase58(owner);
+  return bytes?.length === ADDRESS_BYTES ? { accountIndex, owner: bytes, amount } : null;
+}
+
+type Balances = Readonly<{ before: readonly Balance[]; after: readonly Balance[] }>;
+
+/** Token balances of `TransactionStatusMeta`; none where the bytes are no such message. */
+function readBalances(meta: Uint8Array): Balances {
+  const before: Balance[] = [];
+  const after: Balance[] = [];
+  try {
+    const reader = new ProtobufReader(meta);
+    while (reader.next()) {
+      if (reader.field !== 7 && reader.field !== 8) {
+        reader.skip();
+        continue;
+      }
+      const list = reader.field === 7 ? before : after;
+      const balance = readBalance(reader.message());
+      if (balance !== null) list.push(balance);
+    }
+  } catch (cause) {
+    if (!(cause instanceof InvalidProtobuf)) throw cause;
+    return { before: [], after: [] };
+  }
+  return { before, after };
+}
+
+/** Balances whose amount differs, of accounts that are the same or that are there only before or only after. */
+function changed({ before, after }: Balances): Balance[] {
+  const earlier = new Map(before.map((balance) => [balance.accountIndex, balance]));
+  const later = new Set(after.map(({ accountIndex }) => accountIndex));
+  return [
+    ...after.filter(({ accountIndex, amount }) => earlier.get(accountIndex)?.amount !== amount),
+    ...[...earlier.values()].filter(({ accountIndex }) => !later.has(accountIndex)),
+  ];
+}
+
+function keysOf(balances: readonly Balance[]): RawKeys {
+  const bytes = new Uint8Array(balances.length * ADDRESS_BYTES);
+  const offsets = balances.map((_, i) => i * ADDRESS_BYTES);
+  balances.forEach(({ owner }, i) => {
+    bytes.set(owner, i * ADDRESS_BYTES);
+  });
+  return { bytes, offsets };
+}
+
+/**
+ * Owners of the token accounts that a transaction touched, read from what it left behind when the first filter asks
+ * for them, and kept until one asks about another transaction.
+ * Source: yellowstone-grpc-geyser, `owners_in_any_balance`, `owners_with_changed_balance`.
+ */
+export class TokenOwners {
+  #of: RawTransaction | null = null;
+  #balances: Balances | null = null;
+  #all: RawKeys | null = null;
+  #changed: RawKeys | null = null;
+
+  of(transaction: RawTransaction, which: 'all' | 'balanceChanged'): RawKeys {
+    if (transaction.meta === null) return NO_OWNERS;
+    if (this.#of !== transaction) this.#turnTo(transaction);
+    this.#balances ??= readBalances(transaction.meta);
+    if (which === 'all') {
+      this.#all ??= keysOf([...this.#balances.before, ...this.#balances.after]);
+      return this.#all;
+    }
+    this.#changed ??= keysOf(changed(this.#balances));
+    return this.#changed;
+  }
+
+  #turnTo(transaction: RawTransaction): void {
+    this.#of = transaction;
+    this.#balances = null;
+    this.#all = null;
+    this.#changed = null;
+  }
+}

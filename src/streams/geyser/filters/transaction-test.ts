@@ -1,0 +1,91 @@
+import { signatureBytes } from '../../../ledger/signature.ts';
+import type { RawKeys, RawTransaction } from '../../../protocol/geyser/raw-update.ts';
+import type { TransactionsFilter } from '../../../protocol/geyser/subscribe-request.ts';
+import { type AddressSet, overlaps, setOrNull } from './address-set.ts';
+import { sameAddress } from './address-table.ts';
+import { type Cuckoo, compileCuckoo } from './cuckoo.ts';
+import type { TokenOwners } from './token-owners.ts';
+
+export const NO_KEYS: RawKeys = { bytes: new Uint8Array(), offsets: [] };
+
+function contains({ bytes, offsets }: RawKeys, address: Uint8Array): boolean {
+  for (const offset of offsets) {
+    if (sameAddress(bytes, offset, address, 0)) return true;
+  }
+  return false;
+}
+
+function same(left: Uint8Array, right: Uint8Array): boolean {
+  if (left.length !== right.length) return false;
+  for (let i = 0; i < left.length; i++) {
+    if (left[i] !== right[i]) return false;
+  }
+  return true;
+}
+
+/** A filter of transactions: all of its axes must hold; one that is null asks nothing. */
+export class TransactionTest {
+  readonly name: string;
+  /** 64 bytes. */
+  readonly signature: Uint8Array | null;
+  readonly include: AddressSet | null;
+  /** One axis with `include`. */
+  readonly cuckoo: Cuckoo | null;
+  readonly required: readonly Uint8Array[];
+  /** Whether owners of token accounts count as keys. */
+  readonly tokenAccounts: 'all' | 'balanceChanged' | null;
+  readonly #exclude: AddressSet | null;
+  readonly #vote: boolean | null;
+  readonly #failed: boolean | null;
+
+  /** @throws InvalidFilter */
+  constructor(name: string, filter: TransactionsFilter) {
+    this.name = name;
+    this.signature = filter.signature === undefined ? null : signatureBytes(filter.signature);
+    this.include = setOrNull(filter.accountInclude);
+    this.cuckoo = compileCuckoo(filter.cuckooAccountInclude);
+    this.required = setOrNull(filter.accountRequired)?.addresses ?? [];
+    this.tokenAccounts = filter.tokenAccounts ?? null;
+    this.#exclude = setOrNull(filter.accountExclude);
+    this.#vote = filter.vote ?? null;
+    this.#failed = filter.failed ?? null;
+  }
+
+  passes(transaction: RawTransaction, owners: TokenOwners): boolean {
+    return this.#passes(transaction, owners, false);
+  }
+
+  /** Whether it passes, given that one of the keys that count is in `include`. */
+  passesRest(transaction: RawTransaction, owners: TokenOwners): boolean {
+    return this.#passes(transaction, owners, true);
+  }
+
+  #passes(transaction: RawTransaction, owners: TokenOwners, isIncluded: boolean): boolean {
+    if (this.#vote !== null && this.#vote !== transaction.isVote) return false;
+    if (this.#failed !== null && this.#failed !== (transaction.err !== null)) return false;
+    if (this.signature !== null && !same(this.signature, transaction.signature)) return false;
+    const { keys } = transaction;
+    const more = this.tokenAccounts === null ? NO_KEYS : owners.of(transaction, this.tokenAccounts);
+    return (
+      this.#hasRequired(keys, more) &&
+      (isIncluded || this.#includes(keys, more)) &&
+      (this.#exclude === null || !(overlaps(this.#exclude, keys) || overlaps(this.#exclude, more)))
+    );
+  }
+
+  /** Different keys cannot all be among fewer. */
+  #hasRequired(keys: RawKeys, more: RawKeys): boolean {
+    if (this.required.length > keys.offsets.length + more.offsets.length) return false;
+    for (const address of this.required) {
+      if (!contains(keys, address) && !contains(more, address)) return false;
+    }
+    return true;
+  }
+
+  #includes(keys: RawKeys, more: RawKeys): boolean {
+    const { include, cuckoo } = this;
+    if (include === null && cuckoo === null) return true;
+    if (include !== null && (overlaps(include, keys) || overlaps(include, more))) return true;
+    return cuckoo !== null && (overlaps(cuckoo, keys) || overlaps(cuckoo, more));
+  }
+}
