@@ -1,0 +1,211 @@
+import type { Logger } from '../../base/log.ts';
+import { type Address, addressBytes, parseAddress } from '../../ledger/address.ts';
+import { type Epoch, epoch as epochOf, type Slot } from '../../ledger/units.ts';
+import type { ChainReader } from '../feeds/chain-reader.ts';
+import type { ShredLimits } from './shred-limits.ts';
+
+type LeaderScheduleOptions = Readonly<{
+  reader: Pick<ChainReader, 'ask'>;
+  limits: Pick<ShredLimits, 'scheduleIntervalMs' | 'scheduleRetryMs' | 'scheduleRetryMaxMs'>;
+  log: Logger;
+  /** Also learn the version of the cluster's shreds. */
+  learnShredVersion: boolean;
+}>;
+
+/** Who leads in the slots of one epoch. */
+type EpochLeaders = Readonly<{
+  first: bigint;
+  /** Each once. */
+  leaders: readonly Uint8Array[];
+  /** By position in the epoch, an index into `leaders`; NOBODY where the answer names none. */
+  positions: Uint32Array;
+}>;
+
+type EpochInfo = Readonly<{ epoch: Epoch; first: bigint; slots: number }>;
+
+const NOBODY = 0xffff_ffff;
+/** Positions of one epoch: twice what any public cluster has. */
+const POSITIONS_MAX = 1_000_000;
+/** The epoch before is kept for shreds that come late. */
+const EPOCHS_KEPT = 3;
+
+/** Finalized state is an epoch behind where epochs are short. */
+const processed = { commitment: 'processed' };
+
+const isCount = (value: unknown, max: number): value is number =>
+  typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= max;
+
+/**
+ * Reads what getEpochInfo says.
+ * @returns null when it is nothing of the kind.
+ */
+export function readEpochInfo(json: string): EpochInfo | null {
+  const info: unknown = JSON.parse(json);
+  if (typeof info !== 'object' || info === null) return null;
+  const { absoluteSlot, epoch, slotIndex, slotsInEpoch } = info as Record<string, unknown>;
+  if (!isCount(absoluteSlot, Number.MAX_SAFE_INTEGER) || !isCount(slotIndex, absoluteSlot)) return null;
+  if (!isCount(epoch, absoluteSlot) || !isCount(slotsInEpoch, POSITIONS_MAX)) return null;
+  return { epoch: epochOf(epoch), first: BigInt(absoluteSlot - slotIndex), slots: slotsInEpoch };
+}
+
+const positionMax = (lists: readonly (readonly unknown[])[]): number =>
+  lists.reduce((most, list) => list.reduce<number>((max, one) => Math.max(max, Number(one)), most), -1);
+
+/**
+ * Reads what getLeaderSchedule says of an epoch.
+ * @param first - slot of the epoch.
+ * @returns null when the node does not know the epoch's schedule, or it is none.
+ */
+export function readLeaderSchedule(json: string, first: bigint): EpochLeaders | null {
+  const schedule: unknown = JSON.parse(json);
+  if (typeof schedule !== 'object' || schedule === null) return null;
+  const entries = Object.entries(schedule as Record<string, unknown>);
+  if (!entries.every(([name, list]) => 'address' in parseAddress(name) && isPositions(list))) return null;
+  const lists = entries.map(([, list]) => list as number[]);
+  const positions = new Uint32Array(positionMax(lists) + 1).fill(NOBODY);
+  lists.forEach((list, leader) => {
+    for (const position of list) positions[position] = leader;
+  });
+  return { first, leaders: entries.map(([name]) => addressBytes(name as Address)), positions };
+}
+
+const isPositions = (list: unknown): boolean =>
+  Array.isArray(list) && list.every((position) => isCount(position, POSITIONS_MAX - 1));
+
+/**
+ * The shred version that most of the nodes tell.
+ * @returns null when none does.
+ */
+export function readShredVersion(json: string): number | null {
+  const nodes: unknown = JSON.parse(json);
+  if (!Array.isArray(nodes)) return null;
+  const votes = new Map<number, number>();
+  for (const node of nodes) {
+    const version = (node as { shredVersion?: unknown } | null)?.shredVersion;
+    if (isCount(version, 0xffff) && version > 0) votes.set(version, (votes.get(version) ?? 0) + 1);
+  }
+  const [most] = [...votes].sort(([, a], [, b]) => b - a);
+  return most?.[0] ?? null;
+}
+
+/**
+ * Knows who leads in which slot: the schedules of the epoch that is, of the next as soon as a node knows it, and of
+ * the one before. Asked for again and again in the background; whoever looks never waits.
+ */
+export class LeaderSchedule {
+  readonly #options: LeaderScheduleOptions;
+  readonly #epochs = new Map<Epoch, EpochLeaders>();
+  readonly #abort = new AbortController();
+  #timer: NodeJS.Timeout | null = null;
+  #isReading = false;
+  #failures = 0;
+  /** No look before: `performance.now()`. */
+  #notBefore = 0;
+  /** Of the cluster's shreds; null while it is not known. */
+  shredVersion: number | null = null;
+
+  constructor(options: LeaderScheduleOptions) {
+    this.#options = options;
+  }
+
+  /** How many epochs are known. */
+  get size(): number {
+    return this.#epochs.size;
+  }
+
+  /**
+   * Begins to ask.
+   * @returns kept when the first look has ended, well or not.
+   */
+  start(): Promise<void> {
+    return this.#look();
+  }
+
+  close(): void {
+    this.#abort.abort();
+    if (this.#timer !== null) clearTimeout(this.#timer);
+  }
+
+  /** Who leads in a slot, 32 bytes; null where that is not known. The bytes are the same object for all its slots. */
+  leaderOf(slot: Slot): Uint8Array | null {
+    for (const { first, positions, leaders } of this.#epochs.values()) {
+      if (slot < first || slot - first >= BigInt(positions.length)) continue;
+      return leaders[positions[Number(slot - first)]!] ?? null;
+    }
+    this.#lookSoon();
+    return null;
+  }
+
+  /** Slots that nobody knows of are a reason to look before it is time: short epochs pass in seconds. */
+  #lookSoon(): void {
+    const now = performance.now();
+    if (this.#timer === null || this.#failures > 0 || now < this.#notBefore) return;
+    void this.#look();
+  }
+
+  async #look(): Promise<void> {
+    if (this.#isReading || this.#abort.signal.aborted) return;
+    const { scheduleIntervalMs, scheduleRetryMs, scheduleRetryMaxMs } = this.#options.limits;
+    this.#isReading = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    const isRead = await this.#read();
+    this.#isReading = false;
+    if (this.#abort.signal.aborted) return;
+    this.#failures = isRead ? 0 : this.#failures + 1;
+    const retryMs = Math.min(scheduleRetryMs * 2 ** Math.min(this.#failures - 1, 20), scheduleRetryMaxMs);
+    this.#notBefore = performance.now() + scheduleRetryMs;
+    const pauseMs = isRead ? scheduleIntervalMs : retryMs;
+    this.#timer = setTimeout(() => void this.#look(), pauseMs * (0.75 + Math.random() / 4));
+    this.#timer.unref();
+  }
+
+  /** @returns false when what should be known is not. */
+  async #read(): Promise<boolean> {
+    try {
+      const info = readEpochInfo(await this.#ask('getEpochInfo', [processed]));
+      if (info === null) return false;
+      const hasVersion = await this.#readShredVersion();
+      const isKnown = await this.#readEpoch(info.epoch, info.first);
+      // The next one is known to nodes only from some point of this epoch on.
+      await this.#readEpoch(epochOf(info.epoch + 1n), info.first + BigInt(info.slots));
+      this.#forget(info.epoch);
+      return isKnown && hasVersion;
+    } catch (error) {
+      if (this.#abort.signal.aborted) return true;
+      if (this.#failures === 0) {
+        const reason = error instanceof Error ? error.message : 'unknown';
+        this.#options.log.warn({ reason }, 'the leader schedule could not be read: shreds wait for it');
+      }
+      return false;
+    }
+  }
+
+  async #ask(
+    method: 'getEpochInfo' | 'getLeaderSchedule' | 'getClusterNodes',
+    params: (string | bigint | { commitment: string })[],
+  ): Promise<string> {
+    const body = await this.#options.reader.ask(method, params, this.#abort.signal);
+    return body.toString('latin1');
+  }
+
+  async #readEpoch(epoch: Epoch, first: bigint): Promise<boolean> {
+    if (this.#epochs.has(epoch)) return true;
+    const leaders = readLeaderSchedule(await this.#ask('getLeaderSchedule', [first, processed]), first);
+    if (leaders === null) return false;
+    this.#epochs.set(epoch, leaders);
+    this.#options.log.info({ epoch: Number(epoch), leaders: leaders.leaders.length }, 'a leader schedule');
+    return true;
+  }
+
+  async #readShredVersion(): Promise<boolean> {
+    if (!this.#options.learnShredVersion || this.shredVersion !== null) return true;
+    this.shredVersion = readShredVersion(await this.#ask('getClusterNodes', []));
+    return this.shredVersion !== null;
+  }
+
+  #forget(current: Epoch): void {
+    for (const epoch of this.#epochs.keys()) {
+      if (epoch + BigInt(EPOCHS_KEPT) <= current + 1n || epoch > current + 1n) this.#epochs.delete(epoch);
+    }
+  }
+}

@@ -1,0 +1,121 @@
+import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
+import { once } from 'node:events';
+import { type AddressInfo, BlockList, isIP, isIPv6 } from 'node:net';
+import type { Logger } from '../../base/log.ts';
+import { Lru } from '../../base/lru.ts';
+import type { ShredLimits } from './shred-limits.ts';
+import type { UdpShredsConfig } from './shreds-config.ts';
+
+type UdpShredsOptions = Readonly<{
+  config: UdpShredsConfig;
+  limits: Pick<ShredLimits, 'receiveBufferBytes'>;
+  log: Logger;
+  /** One packet, whatever it holds: memory of its own, never modified afterwards. */
+  packet: (bytes: Buffer) => void;
+}>;
+
+/** Senders whose judgement is remembered. */
+const JUDGED_MAX = 1_024;
+
+const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIPv6(address) ? 'ipv6' : 'ipv4');
+
+/**
+ * The addresses and networks that a list names.
+ * @throws RangeError for one that is neither.
+ */
+export function sendersOf(list: readonly string[]): BlockList {
+  const senders = new BlockList();
+  for (const entry of list) {
+    const [address = '', prefix, ...rest] = entry.split('/');
+    const bitsMax = isIPv6(address) ? 128 : 32;
+    const bits = prefix === undefined ? bitsMax : /^\d{1,3}$/.test(prefix) ? Number(prefix) : bitsMax + 1;
+    if (isIP(address) === 0 || bits > bitsMax || rest.length > 0) {
+      throw new RangeError('a sender of shreds is an IP address or a network such as 10.0.0.0/8');
+    }
+    senders.addSubnet(address, bits, familyOf(address));
+  }
+  return senders;
+}
+
+/** A UDP socket that shreds come in through, from as many senders as like to. */
+export class UdpShreds {
+  readonly #options: UdpShredsOptions;
+  readonly #senders: BlockList | null;
+  readonly #judged = new Lru<string, boolean>(JUDGED_MAX);
+  #socket: Socket | null = null;
+  /** Packets that were handed on. */
+  packets = 0;
+  /** Packets of senders that are not on the list. */
+  refused = 0;
+
+  /** @throws RangeError for a list of senders that is none. */
+  constructor(options: UdpShredsOptions) {
+    this.#options = options;
+    const { senders } = options.config;
+    this.#senders = senders.length === 0 ? null : sendersOf(senders);
+  }
+
+  /** Where it listens; null while it does not. */
+  get address(): AddressInfo | null {
+    return this.#socket?.address() ?? null;
+  }
+
+  /**
+   * Begins to listen.
+   * @throws what the socket says, such as EADDRINUSE.
+   */
+  async start(): Promise<void> {
+    const { config, limits, log } = this.#options;
+    const type = isIPv6(config.host) ? 'udp6' : 'udp4';
+    const socket = createSocket({ type, recvBufferSize: limits.receiveBufferBytes });
+    socket.on('message', (bytes, sender) => this.#take(bytes, sender));
+    socket.bind(config.port, config.host);
+    try {
+      // `once` rejects with the socket's error.
+      await once(socket, 'listening');
+    } catch (error) {
+      socket.close();
+      throw error;
+    }
+    socket.on('error', (error) => log.warn({ reason: error.message }, 'the socket of shreds has an error'));
+    this.#socket = socket;
+    this.#tellSmallBuffer(socket);
+  }
+
+  /** Listens no more. Harmless when it does not. */
+  async close(): Promise<void> {
+    const socket = this.#socket;
+    this.#socket = null;
+    if (socket === null) return;
+    const closed = once(socket, 'close');
+    socket.close();
+    await closed;
+  }
+
+  /** The kernel grants what its own limit allows, and says nothing. Linux counts its bookkeeping in, twice over. */
+  #tellSmallBuffer(socket: Socket): void {
+    const { limits, log } = this.#options;
+    const granted = socket.getRecvBufferSize() / (process.platform === 'linux' ? 2 : 1);
+    if (granted >= limits.receiveBufferBytes) return;
+    const sizes = { wantedBytes: limits.receiveBufferBytes, grantedBytes: granted };
+    log.warn(sizes, 'the kernel holds fewer shreds than wanted: raise net.core.rmem_max');
+  }
+
+  #take(bytes: Buffer, { address }: RemoteInfo): void {
+    if (!this.#isWelcome(address)) {
+      this.refused++;
+      return;
+    }
+    this.packets++;
+    this.#options.packet(bytes);
+  }
+
+  #isWelcome(address: string): boolean {
+    if (this.#senders === null) return true;
+    const before = this.#judged.get(address);
+    if (before !== undefined) return before;
+    const isWelcome = this.#senders.check(address, familyOf(address));
+    this.#judged.set(address, isWelcome);
+    return isWelcome;
+  }
+}
