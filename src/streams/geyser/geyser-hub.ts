@@ -6,30 +6,14 @@ import { GrpcError, type GrpcStatus } from '../../protocol/grpc/status.ts';
 import { ChainView } from './chain-view.ts';
 import { Channel } from './channel.ts';
 import type { StreamRpc, UnaryRpc } from './geyser-door.ts';
+import { type GeyserHubOptions, geyserHubOptions } from './geyser-hub-options.ts';
 import type { GeyserSink } from './geyser-sink.ts';
 import { fullSource, type GeyserListener, type GeyserSource } from './geyser-source.ts';
-import { HeldContent, type HeldContentLimits } from './held-content.ts';
+import { HeldContent } from './held-content.ts';
 import { HubStream } from './hub-stream.ts';
-import type { ReplayLimits } from './replay.ts';
 import type { Level, RawContent, SlotContent } from './slot-content.ts';
 import type { OpenedStream, StreamOpener } from './stream-opener.ts';
 import { answerUnary } from './unary-answers.ts';
-
-export type GeyserHubOptions = HeldContentLimits &
-  ReplayLimits &
-  Readonly<{
-    /** What GetVersion answers: JSON text. */
-    version: string;
-  }>;
-
-export const geyserHubOptions: GeyserHubOptions = {
-  replaySlots: 150,
-  replayMaxBytes: 1024 * 1024 * 1024,
-  waitingSlotsMax: 512,
-  replayAheadBytes: 1024 * 1024,
-  replayPauseMs: 5,
-  version: '{}',
-};
 
 const levels: Readonly<Partial<Record<SlotStatus, Level>>> = { processed: 0, confirmed: 1, finalized: 2 };
 const statuses = ['processed', 'confirmed', 'finalized'] as const;

@@ -1,0 +1,18 @@
+import type { HeldContentLimits } from './held-content.ts';
+import type { ReplayLimits } from './replay.ts';
+
+export type GeyserHubOptions = HeldContentLimits &
+  ReplayLimits &
+  Readonly<{
+    /** What GetVersion answers: JSON text. */
+    version: string;
+  }>;
+
+export const geyserHubOptions: GeyserHubOptions = {
+  replaySlots: 150,
+  replayMaxBytes: 1024 * 1024 * 1024,
+  waitingSlotsMax: 512,
+  replayAheadBytes: 1024 * 1024,
+  replayPauseMs: 5,
+  version: '{}',
+};
