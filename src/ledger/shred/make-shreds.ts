@@ -1,0 +1,162 @@
+import type { Slot } from '../units.ts';
+import { makeMerkleTree, merkleLeaf, rootOf, writeProof } from './merkle-tree.ts';
+import { reedSolomon } from './reed-solomon.ts';
+import {
+  CODE_SHRED_BYTES,
+  chainedLayout,
+  DATA_HEADERS_BYTES,
+  DATA_SHRED_BYTES,
+  FEC_SET_CODE_SHREDS,
+  FEC_SET_DATA_SHREDS,
+  SHREDS_PER_SLOT_MAX,
+  type ShredLayout,
+} from './shred-layout.ts';
+
+/** What ends with the last data shred of a set. */
+export type SetEnd = 'nothing' | 'data' | 'slot';
+
+const END_FLAGS: Readonly<Record<SetEnd, number>> = { nothing: 0, data: 0x40, slot: 0xc0 };
+const REFERENCE_TICK_MAX = 63;
+
+type Source = Readonly<{
+  slot: Slot;
+  /** Slots back to the parent, 1 to 65,535; 0 only in slot 0. */
+  parentOffset: number;
+  /** The cluster's shred version. */
+  version: number;
+  /** Index of the first data shred that is made: 0, then what the call before gave. */
+  fecSetIndex: number;
+  /** Merkle root of the set before, of the parent's last set at the start of a slot: 32 bytes. */
+  chainedRoot: Uint8Array;
+  /** Ticks of the slot so far; above 63 counts as 63. */
+  referenceTick: number;
+  /** The leader's ed25519 signature, 64 bytes, of a merkle root. */
+  sign: (root: Uint8Array) => Uint8Array;
+}>;
+
+/** @throws RangeError for what no shred can say: a defect in the program. */
+function assertSource({ slot, parentOffset, fecSetIndex, chainedRoot }: Source): void {
+  if (parentOffset > 0xffff || BigInt(parentOffset) > slot || (parentOffset === 0 && slot !== 0n)) {
+    throw new RangeError(`slot ${slot} has no parent ${parentOffset} slots back`);
+  }
+  if (fecSetIndex + FEC_SET_DATA_SHREDS > SHREDS_PER_SLOT_MAX) {
+    throw new RangeError(`a slot has ${SHREDS_PER_SLOT_MAX} data shreds at most`);
+  }
+  if (chainedRoot.length !== 32) throw new RangeError('a merkle root has 32 bytes');
+}
+
+function writeCommonHeader(shred: Uint8Array, layout: ShredLayout, source: Source, index: number): DataView {
+  const view = new DataView(shred.buffer, shred.byteOffset, shred.byteLength);
+  view.setUint8(0x40, layout.variant);
+  view.setBigUint64(0x41, source.slot, true);
+  view.setUint32(0x49, index, true);
+  view.setUint16(0x4d, source.version, true);
+  view.setUint32(0x4f, source.fecSetIndex, true);
+  shred.set(source.chainedRoot, layout.bodyEnd);
+  return view;
+}
+
+function makeDataShreds(source: Source, layout: ShredLayout, data: Uint8Array, end: SetEnd): Uint8Array[] {
+  const capacity = layout.bodyEnd - DATA_HEADERS_BYTES;
+  return Array.from({ length: FEC_SET_DATA_SHREDS }, (_, i) => {
+    const shred = new Uint8Array(DATA_SHRED_BYTES);
+    const view = writeCommonHeader(shred, layout, source, source.fecSetIndex + i);
+    const payload = data.subarray(i * capacity, (i + 1) * capacity);
+    const flags = i === FEC_SET_DATA_SHREDS - 1 ? END_FLAGS[end] : 0;
+    view.setUint16(0x53, source.parentOffset, true);
+    view.setUint8(0x55, flags | Math.min(source.referenceTick, REFERENCE_TICK_MAX));
+    view.setUint16(0x56, DATA_HEADERS_BYTES + payload.length, true);
+    shred.set(payload, DATA_HEADERS_BYTES);
+    return shred;
+  });
+}
+
+function makeCodeShreds(source: Source, layout: ShredLayout, shards: readonly Uint8Array[]): Uint8Array[] {
+  const positions = Array.from({ length: FEC_SET_CODE_SHREDS }, (_, i) => i);
+  const shreds = positions.map((position) => {
+    const shred = new Uint8Array(CODE_SHRED_BYTES);
+    const view = writeCommonHeader(shred, layout, source, source.fecSetIndex + position);
+    view.setUint16(0x53, FEC_SET_DATA_SHREDS, true);
+    view.setUint16(0x55, FEC_SET_CODE_SHREDS, true);
+    view.setUint16(0x57, position, true);
+    return shred;
+  });
+  const parity = shreds.map((shred) => shred.subarray(layout.shardStart, layout.shardEnd));
+  reedSolomon(FEC_SET_DATA_SHREDS, FEC_SET_CODE_SHREDS).encode(shards, positions, parity);
+  return shreds;
+}
+
+/** Bytes of entries that a chained set takes. */
+export const fecSetCapacity = (isResigned: boolean): number =>
+  FEC_SET_DATA_SHREDS * (chainedLayout('data', isResigned).bodyEnd - DATA_HEADERS_BYTES);
+
+/**
+ * Makes one chained erasure batch of 32 data and 32 code shreds, signed; data that does not fill it is followed by
+ * empty shreds. Source: agave ledger, `shred/merkle.rs`, `finish_erasure_batch`.
+ * @param data - up to `fecSetCapacity(isResigned)` bytes.
+ * @param isResigned - leaves room for a retransmitter's signature, which stays 0.
+ * @returns the packets, data first, and the merkle root.
+ */
+export function makeFecSet(
+  source: Source,
+  data: Uint8Array,
+  end: SetEnd,
+  isResigned: boolean,
+): { packets: Uint8Array[]; root: Uint8Array } {
+  assertSource(source);
+  const capacity = fecSetCapacity(isResigned);
+  if (data.length > capacity) throw new RangeError(`a set takes ${capacity} bytes, not ${data.length}`);
+  const layouts = { data: chainedLayout('data', isResigned), code: chainedLayout('code', isResigned) };
+  const dataShreds = makeDataShreds(source, layouts.data, data, end);
+  const shards = dataShreds.map((shred) => shred.subarray(layouts.data.shardStart, layouts.data.shardEnd));
+  const packets = [...dataShreds, ...makeCodeShreds(source, layouts.code, shards)];
+  const layoutOf = (i: number): ShredLayout => (i < FEC_SET_DATA_SHREDS ? layouts.data : layouts.code);
+  const tree = makeMerkleTree(packets.map((shred, i) => merkleLeaf(shred, layoutOf(i).proofStart)));
+  const root = rootOf(tree);
+  const signature = source.sign(root);
+  packets.forEach((shred, i) => {
+    shred.set(signature);
+    writeProof(tree, i, shred, layoutOf(i).proofStart);
+  });
+  return { packets, root };
+}
+
+/** Where one call left off, and the next one goes on. */
+export type MadeShreds = Readonly<{
+  /** Data and code shreds, set after set, in the order in which a leader sends them. */
+  packets: readonly Uint8Array[];
+  /** `chainedRoot` of what comes next, in this slot or in its child. */
+  chainedRoot: Uint8Array;
+  /** `fecSetIndex` of what comes next in this slot. */
+  fecSetIndex: number;
+}>;
+
+/**
+ * Makes the shreds of one batch of entries, as a leader of today's Agave: chained merkle sets of 32:32, each full but
+ * the last, which is padded with empty shreds and says that data, or the slot, is complete. The last set of a slot
+ * has room for its retransmitter's signature. Source: agave ledger, `shred/merkle.rs`, `make_shreds_from_data`.
+ * @param entries - bincode `Vec<Entry>`.
+ * @throws RangeError when the slot would have more than 32,768 data shreds, or its numbers fit no shred.
+ */
+export function makeShreds(
+  source: Source & Readonly<{ entries: Uint8Array; isLastInSlot: boolean }>,
+): MadeShreds {
+  const { entries, isLastInSlot } = source;
+  const packets: Uint8Array[] = [];
+  let { chainedRoot, fecSetIndex } = source;
+  const lastBytes = fecSetCapacity(isLastInSlot);
+  for (let at = 0, isDone = false; !isDone; ) {
+    const left = entries.length - at;
+    isDone = left <= lastBytes;
+    // Too long for the last set of a slot, and too short for one that is not: two of the last kind.
+    const isResigned = isLastInSlot && (isDone || left <= fecSetCapacity(false));
+    const end = !isDone ? 'nothing' : isLastInSlot ? 'slot' : 'data';
+    const chunk = entries.subarray(at, at + fecSetCapacity(isResigned));
+    const set = makeFecSet({ ...source, chainedRoot, fecSetIndex }, chunk, end, isResigned);
+    packets.push(...set.packets);
+    chainedRoot = set.root;
+    fecSetIndex += FEC_SET_DATA_SHREDS;
+    at += chunk.length;
+  }
+  return { packets, chainedRoot, fecSetIndex };
+}

@@ -1,0 +1,184 @@
+import { slot as asSlot, type Slot } from '../units.ts';
+import {
+  CODE_HEADERS_BYTES,
+  COMMON_HEADER_BYTES,
+  DATA_HEADERS_BYTES,
+  FEC_SET_SHREDS_MAX,
+  SHRED_PACKET_MAX_BYTES,
+  SHREDS_PER_SLOT_MAX,
+  type ShredLayout,
+  shredLayout,
+} from './shred-layout.ts';
+
+/** What is wrong with bytes that are no shred. */
+export type ShredFault =
+  /** Shorter than its variant is, or longer than a packet. */
+  | 'Length'
+  | 'Variant'
+  /** Above what a slot may have, or before its own set. */
+  | 'Index'
+  /** The parent would be the slot itself, or before slot 0. */
+  | 'ParentOffset'
+  /** LAST_IN_SLOT without DATA_COMPLETE. */
+  | 'Flags'
+  /** The payload ends before it begins, or behind its area. */
+  | 'Size'
+  /** Numbers of a code shred that no set can have, or a place outside its set. */
+  | 'FecSet';
+
+type Common = Readonly<{
+  layout: ShredLayout;
+  slot: Slot;
+  /** Among the data, or among the code shreds of its slot. */
+  index: number;
+  /** Of the cluster. */
+  version: number;
+  /** `index` of the first data shred of its erasure batch. */
+  fecSetIndex: number;
+  /** Its place among all shreds of the batch, data first: the leaf of the merkle tree. */
+  leafIndex: number;
+  /** The shred without what may follow in the packet: a view, but for a legacy shred that was sent short. */
+  bytes: Uint8Array;
+}>;
+
+/** A shred with entries. */
+export type DataShred = Common &
+  Readonly<{
+    kind: 'data';
+    /** Slots back to the parent; 0 only in slot 0. */
+    parentOffset: number;
+    /** Ticks of the slot when the shred was made, up to 63. */
+    referenceTick: number;
+    /** Its last byte is the last of a `Vec<Entry>`. */
+    isDataComplete: boolean;
+    isLastInSlot: boolean;
+    /** Headers and payload: the payload is bytes 88 to here. */
+    size: number;
+  }>;
+
+/** A shred with parity. */
+export type CodeShred = Common &
+  Readonly<{
+    kind: 'code';
+    numData: number;
+    numCode: number;
+    /** Among the code shreds of its set. */
+    position: number;
+  }>;
+
+export type Shred = DataShred | CodeShred;
+
+const LAST_IN_SLOT = 0xc0;
+const DATA_COMPLETE = 0x40;
+const REFERENCE_TICK = 0x3f;
+
+const u16At = (bytes: Uint8Array, at: number): number =>
+  (bytes[at] as number) | ((bytes[at + 1] as number) << 8);
+const u32At = (bytes: Uint8Array, at: number): number =>
+  (u16At(bytes, at) | (u16At(bytes, at + 2) << 16)) >>> 0;
+
+/** The variant of the shred in a packet; undefined when the packet is too short to have one. */
+export const variantOf = (packet: Uint8Array): number | undefined => packet[64];
+
+/** The slot of a shred, of which at least the common header must be there. */
+export const slotOf = (packet: Uint8Array): Slot =>
+  asSlot(BigInt(u32At(packet, 0x41)) | (BigInt(u32At(packet, 0x45)) << 32n));
+
+/** The cluster's version in a shred, of which at least the common header must be there. */
+export const versionOf = (packet: Uint8Array): number => u16At(packet, 0x4d);
+
+/** The payload of a data shred: a view. */
+export const payloadOf = (shred: DataShred): Uint8Array =>
+  shred.bytes.subarray(DATA_HEADERS_BYTES, shred.size);
+
+/** Bytes of a legacy data shred may be cut where only zeros follow; its signature covers them. */
+function wholeBytes(packet: Uint8Array, layout: ShredLayout): Uint8Array | null {
+  if (packet.length > SHRED_PACKET_MAX_BYTES) return null;
+  if (packet.length >= layout.bytes) return packet.subarray(0, layout.bytes);
+  if (!layout.isLegacy || layout.kind === 'code') return null;
+  const whole = new Uint8Array(layout.bytes);
+  whole.set(packet);
+  return whole;
+}
+
+/**
+ * Reads a shred of any variant that ever was and checks everything that can be checked on its own; whether it is
+ * from the leader is another matter. Source: agave ledger, `shred/merkle.rs`, `shred_data.rs`, `shred_code.rs`.
+ * @param packet - what a UDP packet carries; up to 1,232 bytes, of which the last may be a repair nonce.
+ * @returns the shred, whose bytes are views into the packet, or what is wrong with it.
+ */
+export function parseShred(packet: Uint8Array): Shred | ShredFault {
+  if (packet.length < CODE_HEADERS_BYTES) {
+    if (packet.length < DATA_HEADERS_BYTES) return 'Length';
+  }
+  const layout = shredLayout(variantOf(packet) ?? 0);
+  if (layout === null) return 'Variant';
+  const bytes = wholeBytes(packet, layout);
+  if (bytes === null) return 'Length';
+  const index = u32At(bytes, 0x49);
+  const fecSetIndex = u32At(bytes, 0x4f);
+  if (index >= SHREDS_PER_SLOT_MAX || fecSetIndex >= SHREDS_PER_SLOT_MAX) return 'Index';
+  return layout.kind === 'data'
+    ? parseData(bytes, layout, index, fecSetIndex)
+    : parseCode(bytes, layout, index, fecSetIndex);
+}
+
+function parseData(
+  bytes: Uint8Array,
+  layout: ShredLayout,
+  index: number,
+  fecSetIndex: number,
+): DataShred | ShredFault {
+  const slot = slotOf(bytes);
+  const parentOffset = u16At(bytes, COMMON_HEADER_BYTES);
+  const flags = bytes[0x55] as number;
+  const size = u16At(bytes, 0x56);
+  const leafIndex = index - fecSetIndex;
+  if (leafIndex < 0 || leafIndex >= FEC_SET_SHREDS_MAX) return 'Index';
+  if (BigInt(parentOffset) > slot || (parentOffset === 0 && slot !== 0n)) return 'ParentOffset';
+  if ((flags & LAST_IN_SLOT) === (LAST_IN_SLOT & ~DATA_COMPLETE)) return 'Flags';
+  if (size < DATA_HEADERS_BYTES || size > layout.bodyEnd) return 'Size';
+  return {
+    kind: 'data',
+    layout,
+    slot,
+    index,
+    version: versionOf(bytes),
+    fecSetIndex,
+    leafIndex,
+    bytes,
+    parentOffset,
+    referenceTick: flags & REFERENCE_TICK,
+    isDataComplete: (flags & DATA_COMPLETE) !== 0,
+    isLastInSlot: (flags & LAST_IN_SLOT) === LAST_IN_SLOT,
+    size,
+  };
+}
+
+function parseCode(
+  bytes: Uint8Array,
+  layout: ShredLayout,
+  index: number,
+  fecSetIndex: number,
+): CodeShred | ShredFault {
+  const numData = u16At(bytes, COMMON_HEADER_BYTES);
+  const numCode = u16At(bytes, 0x55);
+  const position = u16At(bytes, 0x57);
+  if (numData === 0 || numData + numCode > FEC_SET_SHREDS_MAX || position >= numCode) return 'FecSet';
+  if (fecSetIndex + numData > SHREDS_PER_SLOT_MAX) return 'FecSet';
+  const firstCode = index - position;
+  if (firstCode < 0 || firstCode + numCode > SHREDS_PER_SLOT_MAX) return 'Index';
+  return {
+    kind: 'code',
+    layout,
+    slot: slotOf(bytes),
+    index,
+    version: versionOf(bytes),
+    fecSetIndex,
+    leafIndex: numData + position,
+    bytes,
+    numData,
+    numCode,
+    position,
+  };
+}

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { verify } from '../../src/ledger/ed25519.ts';
+import { makeFecSet, type SetEnd } from '../../src/ledger/shred/make-shreds.ts';
+import { merkleRoot } from '../../src/ledger/shred/merkle-tree.ts';
+import { parseShred, payloadOf, type Shred } from '../../src/ledger/shred/parse-shred.ts';
+import {
+  DEMO_VERSION,
+  demoEntries,
+  demoLeader,
+  demoPackets,
+  hasRecordedShreds,
+  legacyPackets,
+} from '../shreds/recorded-shreds.ts';
+
+function parsed(packet: Uint8Array): Shred {
+  const shred = parseShred(packet);
+  if (typeof shred === 'string') throw new Error(shred);
+  return shred;
+}
+
+/** Payloads of data shreds, one after the other. */
+const joined = (shreds: readonly Shred[]): Buffer =>
+  Buffer.concat(shreds.map((shred) => (shred.kind === 'data' ? payloadOf(shred) : new Uint8Array())));
+
+describe.skipIf(!hasRecordedShreds)('recorded shreds (../shared/data, shreds)', () => {
+  const sets = Array.from({ length: 8 }, (_, i) => demoPackets.slice(i * 64, (i + 1) * 64));
+
+  it('are read, and carry their batch', () => {
+    const shreds = demoPackets.map(parsed);
+    expect(shreds.filter(({ kind }) => kind === 'data')).toHaveLength(256);
+    expect(shreds.every(({ version, slot }) => version === DEMO_VERSION && slot === 0n)).toBe(true);
+    expect(joined(shreds).equals(demoEntries)).toBe(true);
+  });
+
+  it.each([0, 1, 2, 3, 4, 5, 6, 7])('set %i has one root in all its shreds, signed by the leader', (i) => {
+    const roots = sets[i]!.map((packet) => Buffer.from(merkleRoot(parsed(packet))!).toString('hex'));
+    expect(new Set(roots).size).toBe(1);
+    for (const packet of sets[i]!) {
+      expect(verify(packet.subarray(0, 64), Buffer.from(roots[0]!, 'hex'), demoLeader)).toBe(true);
+    }
+  });
+
+  it.each([0, 1, 2, 3, 4, 5, 6, 7])('set %i is made again from its payload, to the byte', (i) => {
+    const shreds = sets[i]!.map(parsed);
+    const [first] = shreds;
+    const { bytes, layout } = first!;
+    const end: SetEnd = i === 7 ? 'slot' : 'nothing';
+    const source = {
+      slot: first!.slot,
+      parentOffset: 0,
+      version: DEMO_VERSION,
+      fecSetIndex: first!.fecSetIndex,
+      chainedRoot: bytes.subarray(layout.bodyEnd, layout.bodyEnd + 32),
+      referenceTick: 0,
+      sign: () => bytes.subarray(0, 64),
+    };
+    const { packets } = makeFecSet(source, joined(shreds), end, i === 7);
+    packets.forEach((packet, at) => {
+      expect(Buffer.from(packet).equals(sets[i]![at]!), `shred ${at}`).toBe(true);
+    });
+  });
+
+  it('of the legacy kind are read, cut short as they are kept', () => {
+    const shreds = legacyPackets.map(parsed);
+    expect(shreds.map(({ index }) => index)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+    expect(shreds.every(({ layout }) => layout.isLegacy)).toBe(true);
+    expect(shreds.at(-1)).toMatchObject({ isLastInSlot: true, isDataComplete: true, parentOffset: 1 });
+  });
+});
