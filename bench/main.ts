@@ -10,6 +10,10 @@ const benchmarks = {
     about: 'GET /v1/ws: notifications to many subscribers, and a plain ws server that stringifies for each',
     load: async () => (await import('./websocket/websocket.ts')).runWebSocketBench,
   },
+  grpc: {
+    about: 'geyser.Geyser/Subscribe: updates to many streams, and a @grpc/grpc-js server with ready messages',
+    load: async () => (await import('./grpc/grpc.ts')).runGrpcBench,
+  },
 } as const;
 
 const USAGE = `Usage: npm run bench -- <name> [--rounds N] [--seconds N] [--record] [--json]

@@ -39,8 +39,13 @@ export function spawnOn(cpu: number, command: string, args: readonly string[]): 
 }
 
 /** Starts a script bound to one processor, with a channel for messages; `endAll` ends it. */
-export function forkOn(cpu: number, script: string, flags: readonly string[] = []): ChildProcess {
-  const child = spawn('taskset', ['-c', String(cpu), process.execPath, ...flags, script], {
+export function forkOn(
+  cpu: number,
+  script: string,
+  flags: readonly string[] = [],
+  args: readonly string[] = [],
+): ChildProcess {
+  const child = spawn('taskset', ['-c', String(cpu), process.execPath, ...flags, script, ...args], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   started.add(child);

@@ -1,6 +1,3 @@
-import { digestApiKey, generateApiKey } from '../../src/access/api-key.ts';
-import { KeyDirectory } from '../../src/access/key-directory.ts';
-import { defaultPlanLimits } from '../../src/access/key-record.ts';
 import { RateLimiter } from '../../src/access/rate-limit.ts';
 import { UsageMeter } from '../../src/access/usage.ts';
 import { createLogger } from '../../src/base/log.ts';
@@ -9,6 +6,7 @@ import { Failure } from '../../src/protocol/errors.ts';
 import { HttpServer } from '../../src/servers/http.ts';
 import { WebSocketDialect } from '../../src/servers/websocket/server.ts';
 import type { Feed, FeedListener } from '../../src/streams/feed.ts';
+import { openDirectory } from '../one-key.ts';
 import { EVENTS_MADE, resultOf, type ServerOrder, type ServerWord } from './messages.ts';
 
 /** The gateway's WebSocket door with its sessions, topics and queues, behind a feed that tells on order. */
@@ -38,32 +36,9 @@ class OrderedFeed implements Feed {
   }
 }
 
-/** A directory with one key that has no limits in the way. */
-function openDirectory(): { keys: KeyDirectory; secret: string } {
-  const pepper = Buffer.alloc(32, 1);
-  const keys = new KeyDirectory({ peppers: new Map([[1, pepper]]) });
-  const { text: secret, id } = generateApiKey('rpc');
-  keys.setStoreReachable(true);
-  keys.apply([
-    {
-      id,
-      product: 'rpc',
-      familyId: id,
-      name: 'bench',
-      digest: digestApiKey(secret, pepper),
-      pepperVersion: 1,
-      state: 'active',
-      expiresAt: null,
-      limits: { ...defaultPlanLimits, rpcPerSecond: 0, wsConnectionsMax: MANY, wsSubscriptionsMax: MANY },
-      version: 1,
-    },
-  ]);
-  return { keys, secret };
-}
-
 const say = (word: ServerWord): void => void process.send?.(word);
 const feed = new OrderedFeed();
-const { keys, secret } = openDirectory();
+const { keys, secret } = openDirectory('rpc', { wsConnectionsMax: MANY, wsSubscriptionsMax: MANY });
 const log = createLogger('error', (line) => process.stderr.write(`${line}\n`));
 const source = { ask: () => Promise.reject(new Failure('UPSTREAM_UNAVAILABLE')) };
 const gate = new StreamGate(

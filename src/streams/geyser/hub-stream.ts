@@ -42,7 +42,7 @@ export class HubStream implements OpenedStream {
 
   /** Whether it is owed updates of one of the kinds. */
   wantsOneOf(kinds: ReadonlySet<RawUpdate['kind']>): boolean {
-    return !this.#kinds.isDisjointFrom(kinds);
+    return [...kinds].some((kind) => this.#kinds.has(kind));
   }
 
   /** Where it hears what it wants. */

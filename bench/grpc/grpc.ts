@@ -1,0 +1,147 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { record } from '../results.ts';
+import { cpuSeconds, endAll, forkOn } from '../rpc/processes.ts';
+import type { BenchOptions } from '../rpc/rpc.ts';
+import {
+  type Crowd,
+  type Load,
+  mainnetBlocks,
+  type ServerOrder,
+  type ServerWord,
+  type SinkOrder,
+  type SinkWord,
+} from './messages.ts';
+import { type Matched, type Measured, render, summarize } from './report.ts';
+
+/** Processors: the servers share one, and only one works at a time; the sinks have the other. */
+const SERVER_CPU = 0;
+const SINK_CPU = 1;
+
+const crowds: readonly Crowd[] = [
+  { streams: 1, load: 'accounts' },
+  { streams: 10, load: 'accounts' },
+  { streams: 100, load: 'accounts' },
+  { streams: 10, load: 'blocks' },
+];
+const perTurns = [1, 8] as const;
+/** Messages of one order, over all streams. */
+const ORDER_MESSAGES = 40_000;
+/** So much is told to each crowd before anything is measured: compilers and caches settle. */
+const WARM_UP_SECONDS = 2;
+const filterCounts = [10, 1_000, 10_000, 100_000] as const;
+const MATCH_EVENTS = 400_000;
+
+/** A server and the clients of it, each a process. */
+class Variant {
+  readonly name: string;
+  readonly #server: ChildProcess;
+  readonly #sink: ChildProcess;
+  readonly #firstWord: Promise<unknown[]>;
+
+  constructor(name: string, script: string, load: Load) {
+    const here = import.meta.dirname;
+    this.name = name;
+    this.#server = forkOn(SERVER_CPU, join(here, script), [], [load]);
+    this.#firstWord = once(this.#server, 'message');
+    this.#sink = forkOn(SINK_CPU, join(here, 'sink.ts'));
+  }
+
+  async gather(crowd: Crowd): Promise<void> {
+    const [word] = (await this.#firstWord) as [ServerWord];
+    if (!('listening' in word)) throw new Error('the server does not listen');
+    await this.#sinkDoes({ connect: { ...word.listening, ...crowd } });
+  }
+
+  /** Tells for about so long, order after order. @returns microseconds of CPU for each message that was delivered. */
+  async load({ streams }: Crowd, perTurn: number, seconds: number): Promise<number> {
+    const pid = this.#server.pid ?? 0;
+    const before = cpuSeconds(pid);
+    const end = performance.now() + seconds * 1000;
+    const updates = Math.ceil(ORDER_MESSAGES / streams);
+    let messages = 0;
+    while (performance.now() < end) {
+      const arrived = this.#sinkDoes({ expect: updates * streams });
+      this.#server.send({ tell: updates, perTurn } satisfies ServerOrder);
+      await arrived;
+      messages += updates * streams;
+    }
+    return ((cpuSeconds(pid) - before) * 1e6) / messages;
+  }
+
+  async match(filters: number): Promise<number> {
+    await this.#firstWord;
+    this.#server.send({ match: filters, events: MATCH_EVENTS } satisfies ServerOrder);
+    const [word] = (await once(this.#server, 'message')) as [ServerWord];
+    return 'nanoseconds' in word ? word.nanoseconds : Number.NaN;
+  }
+
+  async #sinkDoes(order: SinkOrder): Promise<void> {
+    this.#sink.send(order);
+    const [word] = (await once(this.#sink, 'message')) as [SinkWord];
+    if (!word.done) throw new Error('the sink did not do what it was told');
+  }
+}
+
+async function measureCrowd(crowd: Crowd, { rounds, seconds }: BenchOptions): Promise<Measured[]> {
+  const measured: Measured[] = [];
+  const variants = [
+    new Variant('solway', 'solway-server.ts', crowd.load),
+    new Variant('grpc-js', 'grpcjs-server.ts', crowd.load),
+  ];
+  for (const variant of variants) {
+    await variant.gather(crowd);
+    for (const perTurn of perTurns) await variant.load(crowd, perTurn, WARM_UP_SECONDS / perTurns.length);
+  }
+  for (let round = 1; round <= rounds; round++) {
+    process.stderr.write(`${crowd.load} to ${crowd.streams}: round ${round} of ${rounds}\n`);
+    for (const perTurn of perTurns) {
+      for (const variant of variants) {
+        const microseconds = await variant.load(crowd, perTurn, seconds);
+        measured.push({ crowd, perTurn, variant: variant.name, microseconds });
+      }
+    }
+  }
+  await endAll();
+  return measured;
+}
+
+async function measureMatching({ rounds }: BenchOptions): Promise<Matched[]> {
+  const matched: Matched[] = [];
+  const variant = new Variant('solway', 'solway-server.ts', 'accounts');
+  for (let round = 1; round <= rounds; round++) {
+    process.stderr.write(`filters: round ${round} of ${rounds}\n`);
+    for (const filters of filterCounts) {
+      matched.push({ filters, nanoseconds: await variant.match(filters) });
+    }
+  }
+  await endAll();
+  return matched;
+}
+
+/**
+ * `npm run bench -- grpc`: the same updates to the same streams from the gateway's gRPC door, with keys, filters and
+ * queues, and from a server of @grpc/grpc-js whose messages were serialised beforehand, in turn, several times.
+ * Ratios are taken round by round, of the server's CPU time alone. Then, what an event costs that one of many
+ * filters matches.
+ */
+export async function runGrpcBench(options: BenchOptions): Promise<void> {
+  const measured: Measured[] = [];
+  const matched: Matched[] = [];
+  const possible = crowds.filter(({ load }) => load !== 'blocks' || mainnetBlocks() !== null);
+  if (possible.length < crowds.length) process.stderr.write('skipped: the mainnet blocks are not at hand\n');
+  try {
+    for (const crowd of possible) measured.push(...(await measureCrowd(crowd, options)));
+    matched.push(...(await measureMatching(options)));
+  } finally {
+    await endAll();
+  }
+  const { rounds, seconds } = options;
+  const summary = summarize({ crowds: possible, perTurns, filterCounts }, measured, matched, {
+    rounds,
+    seconds,
+  });
+  process.stdout.write(options.json ? `${JSON.stringify(summary, null, 2)}\n` : render(summary));
+  if (options.record) process.stderr.write(`recorded in ${record('grpc', summary)}\n`);
+}

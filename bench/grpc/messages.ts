@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** What is told, and what the processes of the benchmark say to each other. */
+
+/** What all streams of a load are told, over and over. */
+export type Load = 'accounts' | 'blocks';
+
+/** Streams open at a time, each on a connection of its own, by a filter of its own. */
+export type Crowd = Readonly<{ streams: number; load: Load }>;
+
+/** With it a message has about 1 KiB. */
+export const ACCOUNT_DATA_BYTES = 880;
+
+/** Bytes that are on their way to a stream before the next turn waits for it. */
+export const AHEAD_BYTES = 1024 * 1024;
+
+/** The filter's name is that of the stream, so no two streams are sent the same bytes. */
+export const filterOf = (stream: number): string => `stream-${String(stream).padStart(3, '0')}`;
+
+const DATA = join(import.meta.dirname, '..', '..', '..', 'shared', 'data', 'blocks');
+
+/** Real mainnet blocks as `solana.storage.ConfirmedBlock`; null where they are not at hand. */
+export function mainnetBlocks(): Uint8Array[] | null {
+  try {
+    return ['18144001', '43200000', '64800004'].map((name) => readFileSync(join(DATA, `${name}.bincode`)));
+  } catch {
+    return null;
+  }
+}
+
+/** To a server: tell so many updates, some in each turn of the event loop; match events against so many filters. */
+export type ServerOrder = Readonly<{ tell: number; perTurn: number } | { match: number; events: number }>;
+/** From a server; `nanoseconds` are those of one event. */
+export type ServerWord = Readonly<
+  { listening: { port: number; token: string } } | { told: true } | { nanoseconds: number }
+>;
+
+/** To the sink. */
+export type SinkOrder = Readonly<
+  { connect: { port: number; token: string } & Crowd } | { expect: number } | { leave: true }
+>;
+/** From the sink: it did what it was told, or all that was expected is there. */
+export type SinkWord = Readonly<{ done: true }>;

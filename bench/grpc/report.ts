@@ -1,0 +1,109 @@
+import { type Setting, type Spread, settingOf, spread } from '../results.ts';
+import type { Crowd } from './messages.ts';
+
+/** What one message cost one server in one round. */
+export type Measured = Readonly<{ crowd: Crowd; perTurn: number; variant: string; microseconds: number }>;
+
+/** What one event cost that one of so many filters matches. */
+export type Matched = Readonly<{ filters: number; nanoseconds: number }>;
+
+type Line = Crowd &
+  Readonly<{
+    /** Updates that come in one turn of the event loop. */
+    perTurn: number;
+    /** Microseconds of CPU for each delivered message. */
+    solway: Spread;
+    grpcJs: Spread;
+    /** How many times cheaper, taken round by round. */
+    ratio: Spread;
+  }>;
+
+type Matching = Readonly<{
+  filters: number;
+  nanoseconds: Spread /** To the fewest filters. */;
+  ratio: Spread;
+}>;
+
+export type Summary = Setting &
+  Readonly<{ rounds: number; seconds: number; lines: readonly Line[]; matching: readonly Matching[] }>;
+
+type Plan = Readonly<{
+  crowds: readonly Crowd[];
+  perTurns: readonly number[];
+  filterCounts: readonly number[];
+}>;
+
+function line(crowd: Crowd, perTurn: number, measured: readonly Measured[]): Line {
+  const of = (variant: string): number[] =>
+    measured
+      .filter((one) => one.crowd === crowd && one.perTurn === perTurn && one.variant === variant)
+      .map(({ microseconds }) => microseconds);
+  const [solway, grpcJs] = [of('solway'), of('grpc-js')];
+  const ratio = spread(grpcJs.map((value, round) => value / (solway[round] ?? Number.NaN)));
+  return { ...crowd, perTurn, solway: spread(solway), grpcJs: spread(grpcJs), ratio };
+}
+
+function matching(filters: number, fewest: number, matched: readonly Matched[]): Matching {
+  const of = (count: number): number[] =>
+    matched.filter((one) => one.filters === count).map(({ nanoseconds }) => nanoseconds);
+  const [own, least] = [of(filters), of(fewest)];
+  const ratio = spread(own.map((value, round) => value / (least[round] ?? Number.NaN)));
+  return { filters, nanoseconds: spread(own), ratio };
+}
+
+/** Medians and ratios over the rounds. */
+export function summarize(
+  { crowds, perTurns, filterCounts }: Plan,
+  measured: readonly Measured[],
+  matched: readonly Matched[],
+  setup: Readonly<{ rounds: number; seconds: number }>,
+): Summary {
+  const [fewest = 0] = filterCounts;
+  return {
+    ...settingOf(`npm run bench -- grpc --rounds ${setup.rounds} --seconds ${setup.seconds}`),
+    ...setup,
+    lines: crowds.flatMap((crowd) => perTurns.map((perTurn) => line(crowd, perTurn, measured))),
+    matching: filterCounts.map((filters) => matching(filters, fewest, matched)),
+  };
+}
+
+const micros = (value: number): string => `${value.toFixed(2)} µs`;
+const times = ({ median, min, max }: Spread): string =>
+  `${median.toFixed(2)} [${min.toFixed(2)}-${max.toFixed(2)}]`;
+const crowdText = ({ streams, load }: Crowd): string =>
+  `${load === 'accounts' ? '1 KiB accounts' : 'mainnet blocks'} to ${streams}`.padEnd(24);
+
+/** The summary as a person reads it. */
+export function render(summary: Summary): string {
+  const lines = summary.lines.map((one) =>
+    [
+      crowdText(one),
+      String(one.perTurn).padStart(8),
+      micros(one.solway.median).padStart(10),
+      micros(one.grpcJs.median).padStart(10),
+      times(one.ratio).padStart(22),
+    ].join(' '),
+  );
+  const costs = summary.matching.map(({ filters, nanoseconds, ratio }) =>
+    [
+      `${filters} filters`.padEnd(24),
+      `${Math.round(nanoseconds.median)} ns`.padStart(19),
+      times(ratio).padStart(22),
+    ].join(' '),
+  );
+  return [
+    '',
+    [`${summary.rounds} rounds of ${summary.seconds} s`, summary.machine, summary.node, summary.commit].join(
+      '; ',
+    ),
+    '',
+    'CPU of the server for each delivered message',
+    `${'updates to streams'.padEnd(24)} ${'per turn'} ${'solway'.padStart(10)} ${'grpc-js'.padStart(10)} ${'times cheaper'.padStart(22)}`,
+    ...lines,
+    '',
+    'CPU for an event that one account filter matches',
+    `${'distinct filters'.padEnd(24)} ${'solway'.padStart(19)} ${'to the fewest'.padStart(22)}`,
+    ...costs,
+    '',
+  ].join('\n');
+}

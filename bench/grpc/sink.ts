@@ -1,0 +1,108 @@
+import { type ClientHttp2Session, type ClientHttp2Stream, connect } from 'node:http2';
+import { addressFromBytes } from '../../src/ledger/address.ts';
+import {
+  encodeSubscribeRequest,
+  type SubscribeRequest,
+} from '../../src/protocol/geyser/subscribe-request.ts';
+import { frameOf } from '../../src/protocol/grpc/frames.ts';
+import { filterOf, type Load, type SinkOrder, type SinkWord } from './messages.ts';
+
+/** The clients: bare HTTP/2 streams that subscribe, and count messages after that. */
+
+const HEAD_BYTES = 5;
+/** Pings are shorter, and are not counted. */
+const UPDATE_BYTES_MIN = 60;
+const WINDOW_BYTES = 16 * 1024 * 1024;
+const sessions = new Set<ClientHttp2Session>();
+let received = 0;
+let expected = Number.POSITIVE_INFINITY;
+
+const done = (): void => void process.send?.({ done: true } satisfies SinkWord);
+
+function count(messages: number): void {
+  received += messages;
+  if (received < expected) return;
+  if (received > expected) throw new Error(`${received - expected} messages more than were expected`);
+  received = 0;
+  expected = Number.POSITIVE_INFINITY;
+  done();
+}
+
+/** Counts messages by their heads, wherever the pieces begin and end. */
+function counter(): (piece: Buffer) => void {
+  let left = 0;
+  let head = Buffer.alloc(0);
+  return (piece) => {
+    let at = 0;
+    let messages = 0;
+    while (at < piece.length) {
+      if (left > 0) {
+        const step = Math.min(left, piece.length - at);
+        left -= step;
+        at += step;
+        continue;
+      }
+      const wanted = HEAD_BYTES - head.length;
+      head = Buffer.concat([head, piece.subarray(at, at + wanted)]);
+      at += wanted;
+      if (head.length < HEAD_BYTES) break;
+      left = head.readUInt32BE(1);
+      if (left >= UPDATE_BYTES_MIN) messages++;
+      head = Buffer.alloc(0);
+    }
+    if (messages > 0) count(messages);
+  };
+}
+
+function requestOf(stream: number, load: Load): SubscribeRequest {
+  const name = filterOf(stream);
+  if (load === 'blocks') return { transactions: new Map([[name, {}]]) };
+  return { accounts: new Map([[name, { account: [addressFromBytes(new Uint8Array(32).fill(7))] }]]) };
+}
+
+function open(port: number, token: string, request: SubscribeRequest): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const session = connect(`http://127.0.0.1:${port}`, { settings: { initialWindowSize: WINDOW_BYTES } });
+    session.once('connect', () => session.setLocalWindowSize(WINDOW_BYTES));
+    session.on('error', reject);
+    sessions.add(session);
+    const stream: ClientHttp2Stream = session.request({
+      ':method': 'POST',
+      ':path': '/geyser.Geyser/Subscribe',
+      'content-type': 'application/grpc',
+      'x-token': token,
+      te: 'trailers',
+    });
+    stream.on('data', counter());
+    stream.on('trailers', (trailers) => reject(new Error(JSON.stringify(trailers))));
+    // The answer to a ping says that the request before it is in force.
+    stream.once('response', () => {
+      stream.write(frameOf(encodeSubscribeRequest(request)));
+      stream.write(frameOf(encodeSubscribeRequest({ ping: 1 })));
+      stream.once('data', () => resolve());
+    });
+  });
+}
+
+async function openAll({ port, token, streams, load }: Extract<SinkOrder, { connect: unknown }>['connect']) {
+  for (let stream = 0; stream < streams; stream++) await open(port, token, requestOf(stream, load));
+  // The last request has been read when nothing more is under way.
+  await new Promise((resolve) => setTimeout(resolve, 300));
+}
+
+function leave(): void {
+  for (const session of sessions) session.destroy();
+  sessions.clear();
+}
+
+process.on('message', (order: SinkOrder) => {
+  if ('connect' in order) void openAll(order.connect).then(done);
+  else if ('leave' in order) {
+    leave();
+    done();
+  } else {
+    expected = order.expect;
+    count(0);
+  }
+});
+process.on('SIGTERM', () => process.exit());

@@ -1,0 +1,30 @@
+import { digestApiKey, generateApiKey } from '../src/access/api-key.ts';
+import { KeyDirectory } from '../src/access/key-directory.ts';
+import { defaultPlanLimits, type PlanLimits } from '../src/access/key-record.ts';
+import type { Product } from '../src/protocol/product.ts';
+
+/** A directory with one key, whose plan has no limit of calls in the way, and that key. */
+export function openDirectory(
+  product: Product,
+  limits: Partial<PlanLimits>,
+): { keys: KeyDirectory; secret: string } {
+  const pepper = Buffer.alloc(32, 1);
+  const keys = new KeyDirectory({ peppers: new Map([[1, pepper]]) });
+  const { text: secret, id } = generateApiKey(product);
+  keys.setStoreReachable(true);
+  keys.apply([
+    {
+      id,
+      product,
+      familyId: id,
+      name: 'bench',
+      digest: digestApiKey(secret, pepper),
+      pepperVersion: 1,
+      state: 'active',
+      expiresAt: null,
+      limits: { ...defaultPlanLimits, rpcPerSecond: 0, ...limits },
+      version: 1,
+    },
+  ]);
+  return { keys, secret };
+}
