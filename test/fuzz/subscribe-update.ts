@@ -1,6 +1,7 @@
 import { addressFromBytes } from '../../src/ledger/address.ts';
 import { slot } from '../../src/ledger/units.ts';
-import { InvalidProtobuf, ProtobufWriter } from '../../src/protocol/geyser/protobuf.ts';
+import { InvalidProtobuf } from '../../src/protocol/geyser/protobuf.ts';
+import { ProtobufWriter } from '../../src/protocol/geyser/protobuf-writer.ts';
 import { decodeConfirmedBlock } from '../../src/protocol/geyser/storage/confirmed-block.ts';
 import { decodeSubscribeUpdate } from '../../src/protocol/geyser/subscribe-update.ts';
 

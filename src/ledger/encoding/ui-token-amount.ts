@@ -6,7 +6,7 @@ import { interestBearingAmount, scaledUiAmount } from '../token/ui-amount.ts';
 const UI_AMOUNT_DECIMALS_MAX = 19;
 
 /** The amount with its decimal point, exact, without trailing zeros. */
-function decimalText(amount: bigint, decimals: number): string {
+export function decimalText(amount: bigint, decimals: number): string {
   if (decimals === 0) return String(amount);
   const digits = String(amount).padStart(decimals + 1, '0');
   const fraction = digits.slice(-decimals).replace(/0+$/, '');
@@ -58,7 +58,8 @@ export function storedTokenAmount(amount: bigint, decimals: number): WritableJso
   return shown(amount, decimals, kept !== null && kept > Number.EPSILON ? kept : null);
 }
 
-function uiAmount(amount: bigint, decimals: number): number | null {
+/** The amount in tokens, rounded to an f64; null where nodes have none. */
+export function uiAmount(amount: bigint, decimals: number): number | null {
   return decimals > UI_AMOUNT_DECIMALS_MAX ? null : Number(amount) / Number(10n ** BigInt(decimals));
 }
 

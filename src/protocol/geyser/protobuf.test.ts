@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { U64_MAX } from '../../ledger/units.ts';
-import { InvalidProtobuf, ProtobufReader, ProtobufWriter } from './protobuf.ts';
+import { InvalidProtobuf, ProtobufReader } from './protobuf.ts';
+import { ProtobufWriter } from './protobuf-writer.ts';
 
 function first(bytes: readonly number[]): ProtobufReader {
   const reader = new ProtobufReader(Uint8Array.from(bytes));

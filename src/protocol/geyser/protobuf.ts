@@ -1,5 +1,3 @@
-import { ByteReader, ByteWriter, OutOfBytes } from '../../base/bytes.ts';
-
 /** The bytes are not the message they should be. */
 export class InvalidProtobuf extends Error {
   override readonly name = 'InvalidProtobuf';
@@ -14,6 +12,10 @@ const TWO_32 = 2 ** 32;
 /** Seven bytes of a varint, 49 bits, fit a number; the other three are kept apart. */
 const FIRST_BYTES = 7;
 const VARINT_BYTES_MAX = 10;
+
+/** The bytes of a double, and itself. */
+const doubleBytes = new Uint8Array(8);
+const doubles = new Float64Array(doubleBytes.buffer);
 
 const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -30,14 +32,20 @@ const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
  * @throws InvalidProtobuf from every reading method.
  */
 export class ProtobufReader {
-  readonly #bytes: ByteReader;
+  readonly #bytes: Uint8Array;
+  readonly #end: number;
+  #at: number;
+  #fieldStart = 0;
   #field = 0;
   #wireType = VARINT;
   #first = 0;
   #rest = 0;
 
-  constructor(bytes: Uint8Array) {
-    this.#bytes = new ByteReader(bytes);
+  /** @param start - the message is the bytes from here on, up to `end`. */
+  constructor(bytes: Uint8Array, start: number = 0, end: number = bytes.length) {
+    this.#bytes = bytes;
+    this.#at = start;
+    this.#end = end;
   }
 
   /** Number of the field that `next` found. */
@@ -45,9 +53,20 @@ export class ProtobufReader {
     return this.#field;
   }
 
+  /** Where in the bytes that field begins, with its tag. */
+  get fieldStart(): number {
+    return this.#fieldStart;
+  }
+
+  /** Where in the bytes the reader stands: behind what was read or skipped last. */
+  get offset(): number {
+    return this.#at;
+  }
+
   /** Moves on to the next field; the one before must have been read or skipped. @returns false at the end. */
   next(): boolean {
-    if (this.#bytes.remaining === 0) return false;
+    if (this.#at >= this.#end) return false;
+    this.#fieldStart = this.#at;
     this.#varint();
     if (this.#rest > 0 || this.#first >= TWO_32) throw new InvalidProtobuf('a field number is too large');
     this.#field = Math.floor(this.#first / 8);
@@ -100,22 +119,37 @@ export class ProtobufReader {
 
   double(): number {
     this.#expect(FIXED_64);
-    return this.#guarded(() => this.#bytes.f64());
+    const start = this.#take(8);
+    for (let i = 0; i < 8; i++) doubleBytes[i] = this.#bytes[start + i] as number;
+    return doubles[0] as number;
   }
 
-  /** A view into the input. */
-  bytes(): Uint8Array {
+  /** Passes over bytes. @returns where they begin; they end at `offset`. */
+  span(): number {
     this.#expect(LENGTH_DELIMITED);
     this.#varint();
     if (this.#rest > 0) throw new InvalidProtobuf('a length is too large');
     return this.#take(this.#first);
   }
 
+  /** The same of which there must be exactly so many. */
+  fixedSpan(length: number): number {
+    const start = this.span();
+    const found = this.#at - start;
+    if (found !== length) throw new InvalidProtobuf(`${found} bytes where ${length} belong`);
+    return start;
+  }
+
+  /** A view into the input. */
+  bytes(): Uint8Array {
+    const start = this.span();
+    return this.#bytes.subarray(start, this.#at);
+  }
+
   /** Bytes of which there must be exactly so many. */
   fixedBytes(length: number): Uint8Array {
-    const bytes = this.bytes();
-    if (bytes.length !== length) throw new InvalidProtobuf(`${bytes.length} bytes where ${length} belong`);
-    return bytes;
+    const start = this.fixedSpan(length);
+    return this.#bytes.subarray(start, this.#at);
   }
 
   string(): string {
@@ -127,9 +161,10 @@ export class ProtobufReader {
     }
   }
 
-  /** A message inside this one. */
+  /** A message inside this one; its offsets count from the same beginning. */
   message(): ProtobufReader {
-    return new ProtobufReader(this.bytes());
+    const start = this.span();
+    return new ProtobufReader(this.#bytes, start, this.#at);
   }
 
   /** Adds the values of a repeated u64 field, packed or not, to a list. */
@@ -140,7 +175,7 @@ export class ProtobufReader {
     }
     const packed = this.message();
     packed.#wireType = VARINT;
-    while (packed.#bytes.remaining > 0) list.push(packed.uint64());
+    while (packed.#at < packed.#end) list.push(packed.uint64());
   }
 
   /** Passes over a field that is of no interest. */
@@ -153,7 +188,7 @@ export class ProtobufReader {
         this.#take(8);
         return;
       case LENGTH_DELIMITED:
-        this.bytes();
+        this.span();
         return;
       case FIXED_32:
         this.#take(4);
@@ -168,16 +203,21 @@ export class ProtobufReader {
     throw new InvalidProtobuf(`field ${this.#field} has wire type ${this.#wireType}, not ${wireType}`);
   }
 
-  #take(length: number): Uint8Array {
-    return this.#guarded(() => this.#bytes.bytes(length));
+  #take(length: number): number {
+    const start = this.#at;
+    if (length > this.#end - start) throw new InvalidProtobuf('the message ends inside a field');
+    this.#at = start + length;
+    return start;
   }
 
   /** Leaves the value in `#first` (the low 49 bits) and `#rest`. */
   #varint(): void {
-    let [first, rest, factor] = [0, 0, 1];
+    let first = 0;
+    let rest = 0;
+    let factor = 1;
     for (let i = 0; i < VARINT_BYTES_MAX; i++) {
-      if (this.#bytes.remaining === 0) throw new InvalidProtobuf('the message ends inside a number');
-      const byte = this.#bytes.u8();
+      if (this.#at >= this.#end) throw new InvalidProtobuf('the message ends inside a number');
+      const byte = this.#bytes[this.#at++] as number;
       if (i === FIRST_BYTES) factor = 1;
       if (i < FIRST_BYTES) first += (byte & 0x7f) * factor;
       else rest += (byte & 0x7f) * factor;
@@ -189,79 +229,5 @@ export class ProtobufReader {
       }
     }
     throw new InvalidProtobuf('a number has more than ten bytes');
-  }
-
-  #guarded<T>(read: () => T): T {
-    try {
-      return read();
-    } catch (cause) {
-      if (cause instanceof OutOfBytes)
-        throw new InvalidProtobuf('the message ends inside a field', { cause });
-      throw cause;
-    }
-  }
-}
-
-/**
- * Writes the fields of one message, each as it is called for: what proto3 leaves out because it is the default is
- * left out by not calling.
- */
-export class ProtobufWriter {
-  readonly #bytes = new ByteWriter();
-
-  /** @param value - 0 to 2^64 - 1. */
-  uint64(field: number, value: bigint): this {
-    this.#tag(field, VARINT);
-    let left = value;
-    while (left > 0x7fn) {
-      this.#bytes.u8(Number(left & 0x7fn) | 0x80);
-      left >>= 7n;
-    }
-    this.#bytes.u8(Number(left));
-    return this;
-  }
-
-  /** @param value - 0 to 2^32 - 1; also an enum. */
-  uint32(field: number, value: number): this {
-    this.#tag(field, VARINT);
-    this.#varint(value);
-    return this;
-  }
-
-  bool(field: number, value: boolean): this {
-    return this.uint32(field, value ? 1 : 0);
-  }
-
-  bytes(field: number, value: Uint8Array): this {
-    this.#tag(field, LENGTH_DELIMITED);
-    this.#varint(value.length);
-    this.#bytes.bytes(value);
-    return this;
-  }
-
-  string(field: number, value: string): this {
-    return this.bytes(field, Buffer.from(value));
-  }
-
-  message(field: number, value: ProtobufWriter): this {
-    return this.bytes(field, value.finish());
-  }
-
-  /** What was written; the writer is done with. */
-  finish(): Uint8Array {
-    return this.#bytes.finish();
-  }
-
-  #tag(field: number, wireType: number): void {
-    this.#varint(field * 8 + wireType);
-  }
-
-  #varint(value: number): void {
-    let left = value;
-    while (left > 0x7f) {
-      this.#bytes.u8((left % 0x80) | 0x80);
-      left = Math.floor(left / 0x80);
-    }
-    this.#bytes.u8(left);
   }
 }

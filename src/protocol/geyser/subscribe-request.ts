@@ -2,7 +2,7 @@ import type { Address } from '../../ledger/address.ts';
 import type { Signature } from '../../ledger/signature.ts';
 import type { Lamports, Slot } from '../../ledger/units.ts';
 import type { Commitment } from '../commitment.ts';
-import { ProtobufWriter } from './protobuf.ts';
+import { ProtobufWriter } from './protobuf-writer.ts';
 
 /**
  * What is asked of the accounts' data, all of which must hold. Source: geyser.proto,

@@ -1,25 +1,15 @@
 import type { Address } from '../../../ledger/address.ts';
-import type { BlockReward, RewardType } from '../../../ledger/block-reward.ts';
+import { type BlockReward, type RewardType, rewardTypes } from '../../../ledger/block-reward.ts';
 import { lamports } from '../../../ledger/units.ts';
 import { readAddressText, readLamports, readOnlyField, required } from '../fields.ts';
 import type { ProtobufReader } from '../protobuf.ts';
-
-/** By their numbers; 5 was drawn for `DeactivatedStake`, which no node writes. Source: `RewardType`. */
-const rewardTypes: readonly (RewardType | null)[] = [
-  null,
-  'Fee',
-  'Rent',
-  'Staking',
-  'Voting',
-  'DeactivatedStake',
-];
 
 /** A commission is written as text, '' for none. */
 function commissionOf(text: string): number | null {
   return /^\d{1,3}$/.test(text) && Number(text) <= 0xff ? Number(text) : null;
 }
 
-/** Reads `Reward`. */
+/** Reads `Reward`. Types have the numbers of their order, from 1 on; 0 is none. */
 export function readReward(reader: ProtobufReader): BlockReward {
   let pubkey: Address | null = null;
   let paid = 0n;
@@ -30,7 +20,7 @@ export function readReward(reader: ProtobufReader): BlockReward {
     if (reader.field === 1) pubkey = readAddressText(reader);
     else if (reader.field === 2) paid = reader.int64();
     else if (reader.field === 3) postBalance = readLamports(reader);
-    else if (reader.field === 4) rewardType = rewardTypes[reader.uint32()] ?? null;
+    else if (reader.field === 4) rewardType = rewardTypes[reader.uint32() - 1] ?? null;
     else if (reader.field === 5) commission = commissionOf(reader.string());
     else reader.skip();
   }

@@ -1,0 +1,70 @@
+import { ProtobufReader } from '../protobuf.ts';
+import { fieldBytes, ProtobufWriter } from '../protobuf-writer.ts';
+import type { RawAccount, RawBlock, RawEntry, RawTransaction } from '../raw-update.ts';
+import type { DataSlice } from '../subscribe-request.ts';
+import { writeSlicedInfo } from './sliced-account.ts';
+
+/** What of a block one stream wants. */
+export type ChosenOfBlock = Readonly<{
+  transactions: readonly RawTransaction[];
+  accounts: readonly RawAccount[];
+  entries: readonly RawEntry[];
+  /** Of the data of every account; null for all of it. */
+  slices: readonly DataSlice[] | null;
+}>;
+
+const TRANSACTIONS = 6;
+const ACCOUNTS = 11;
+const ENTRIES = 13;
+/** The numbers of a block besides its lists. */
+const COUNTS_BYTES = 64;
+
+/** What a block and its meta have in common: up to field 5 under the same numbers. */
+const COMMON = 5;
+const PARENT_BLOCKHASH = 7;
+
+/** About how long the message will be: exactly, when it is told whole. */
+function bodyBytes(block: RawBlock, chosen: ChosenOfBlock): number {
+  let bytes = block.meta.message.length + COUNTS_BYTES;
+  for (const { info } of chosen.transactions) bytes += fieldBytes(TRANSACTIONS, info.length);
+  for (const { info } of chosen.accounts) bytes += fieldBytes(ACCOUNTS, info.length);
+  for (const { message } of chosen.entries) bytes += fieldBytes(ENTRIES, message.length);
+  return bytes;
+}
+
+/** Slot, blockhash, rewards, time and height, as they stand in the meta. @returns the parent's blockhash, a field. */
+function writeCommon(writer: ProtobufWriter, meta: Uint8Array): Uint8Array {
+  let parentBlockhash: Uint8Array = new Uint8Array();
+  const fields = new ProtobufReader(meta);
+  while (fields.next()) {
+    if (fields.field === PARENT_BLOCKHASH) {
+      parentBlockhash = fields.bytes();
+      continue;
+    }
+    fields.skip();
+    if (fields.field <= COMMON) writer.rawPart(meta, fields.fieldStart, fields.offset);
+  }
+  return parentBlockhash;
+}
+
+/** A `SubscribeUpdate` that is a block. Counts are of the whole block, whatever was chosen. */
+export function blockTail(block: RawBlock, chosen: ChosenOfBlock): Uint8Array {
+  const { meta, createdAt } = block;
+  const bytes = bodyBytes(block, chosen);
+  const writer = new ProtobufWriter(bytes + COUNTS_BYTES);
+  const start = writer.open(5, bytes);
+  const parentBlockhash = writeCommon(writer, meta.message);
+  for (const { info } of chosen.transactions) writer.bytes(TRANSACTIONS, info);
+  writer.uint64OrNone(7, meta.parentSlot);
+  writer.bytesOrNone(8, parentBlockhash);
+  writer.uint32OrNone(9, meta.executedTransactionCount);
+  writer.uint32OrNone(10, block.updatedAccountCount);
+  for (const account of chosen.accounts) {
+    if (chosen.slices === null) writer.bytes(ACCOUNTS, account.info);
+    else writeSlicedInfo(writer, ACCOUNTS, account, chosen.slices);
+  }
+  writer.uint32OrNone(12, meta.entriesCount);
+  for (const { message } of chosen.entries) writer.bytes(ENTRIES, message);
+  writer.close(start);
+  return writer.bytes(11, createdAt).finish();
+}

@@ -1,0 +1,64 @@
+import type { Slot } from '../../../ledger/units.ts';
+import { ProtobufWriter } from '../protobuf-writer.ts';
+import type { RawSlot } from '../raw-update.ts';
+import { writeSlot } from './raw-slot.ts';
+
+const NOTHING: Uint8Array = new Uint8Array();
+const CREATED_AT = 5;
+
+/** Used again by each call: none of them can be interrupted. */
+const writer = new ProtobufWriter();
+
+/** A transaction before it was run. Source: geyser.proto, `SubscribeUpdateDeshredTransactionInfo`. */
+export type DeshredTransactionFields = Readonly<{
+  slot: Slot;
+  /** Encoded timestamp. */
+  createdAt: Uint8Array;
+  /** 64 bytes. */
+  signature: Uint8Array;
+  isVote: boolean;
+  /** `solana.storage.ConfirmedBlock.Transaction`, encoded. */
+  transaction: Uint8Array;
+  /** 32 bytes each. */
+  loadedWritable: readonly Uint8Array[];
+  loadedReadonly: readonly Uint8Array[];
+  firstShredIndex: number;
+  endShredIndex: number;
+}>;
+
+/** A `SubscribeUpdateDeshred`, but its `filters`, that is a transaction. */
+export function deshredTransactionTail(fields: DeshredTransactionFields): Uint8Array {
+  const expected = fields.transaction.length + 128;
+  writer.clear();
+  const update = writer.open(2, expected);
+  const info = writer.open(1, expected);
+  writer.bytes(1, fields.signature).boolOrNone(2, fields.isVote).bytes(3, fields.transaction);
+  for (const key of fields.loadedWritable) writer.bytes(4, key);
+  for (const key of fields.loadedReadonly) writer.bytes(5, key);
+  writer.uint32OrNone(6, fields.firstShredIndex).uint32OrNone(7, fields.endShredIndex);
+  writer.close(info);
+  writer.uint64OrNone(2, fields.slot);
+  writer.close(update);
+  return writer.bytes(CREATED_AT, fields.createdAt).take();
+}
+
+/** A `SubscribeUpdateDeshred` that is what became of a slot. */
+export function deshredSlotTail(slot: RawSlot): Uint8Array {
+  writer.clear();
+  writer.bytes(CREATED_AT, slot.createdAt);
+  writeSlot(writer, 6, slot);
+  return writer.take();
+}
+
+/** A `SubscribeUpdateDeshred` that is a ping. @param createdAt - encoded timestamp. */
+export const deshredPingTail = (createdAt: Uint8Array): Uint8Array =>
+  new ProtobufWriter(32).bytes(3, NOTHING).bytes(CREATED_AT, createdAt).finish();
+
+/** A `SubscribeUpdateDeshred` that answers a ping. @param id - of the ping, i32. */
+export function deshredPongTail(id: number, createdAt: Uint8Array): Uint8Array {
+  const pong = new ProtobufWriter(48);
+  const start = pong.open(4);
+  if (id !== 0) pong.int32(1, id);
+  pong.close(start);
+  return pong.bytes(CREATED_AT, createdAt).finish();
+}

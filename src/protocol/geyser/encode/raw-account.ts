@@ -1,0 +1,73 @@
+import { addressBytes } from '../../../ledger/address.ts';
+import { signatureBytes } from '../../../ledger/signature.ts';
+import type { Slot } from '../../../ledger/units.ts';
+import { ProtobufWriter } from '../protobuf-writer.ts';
+import type { RawAccount } from '../raw-update.ts';
+import type { AccountWrite } from '../update/account.ts';
+
+const KEY_BYTES = 32;
+const SIGNATURE_BYTES = 64;
+/** About what an account takes besides its data. */
+const OVERHEAD_BYTES = 170;
+
+/** Used again by each call: none of them can be interrupted. */
+const writer = new ProtobufWriter();
+
+/** Where in the writer the parts end that are looked at again. */
+type Ends = { address: number; owner: number; data: number; signature: number };
+
+function writeInfo({ address, account, writeVersion, signature }: AccountWrite): Ends {
+  const ends: Ends = { address: 0, owner: 0, data: 0, signature: 0 };
+  ends.address = writer.bytes(1, addressBytes(address)).length;
+  writer.uint64OrNone(2, account.lamports);
+  ends.owner = writer.bytes(3, addressBytes(account.owner)).length;
+  writer.boolOrNone(4, account.executable);
+  writer.uint64OrNone(5, account.rentEpoch);
+  ends.data = writer.bytesOrNone(6, account.data).length;
+  writer.uint64OrNone(7, writeVersion);
+  if (signature !== null) ends.signature = writer.bytes(8, signatureBytes(signature)).length;
+  return ends;
+}
+
+/**
+ * A write of an account as bytes. Its views are into the tail.
+ * @param createdAt - encoded timestamp.
+ */
+export function rawAccount({
+  slot,
+  createdAt,
+  write,
+  isStartup,
+}: {
+  slot: Slot;
+  createdAt: Uint8Array;
+  write: AccountWrite;
+  isStartup: boolean;
+}): RawAccount {
+  const dataLength = write.account.data.length;
+  writer.clear();
+  const update = writer.open(2, dataLength + OVERHEAD_BYTES);
+  const opened = writer.open(1, dataLength + OVERHEAD_BYTES);
+  const ends = writeInfo(write);
+  const length = writer.length - opened;
+  const closed = writer.close(opened);
+  writer.uint64OrNone(2, slot).boolOrNone(3, isStartup);
+  const start = closed + writer.close(update) - update;
+  const tail = writer.bytes(11, createdAt).take();
+  const part = (end: number, bytes: number): Uint8Array =>
+    tail.subarray(end - opened + start - bytes, end - opened + start);
+  return {
+    kind: 'account',
+    slot,
+    tail,
+    createdAt,
+    info: tail.subarray(start, start + length),
+    address: part(ends.address, KEY_BYTES),
+    owner: part(ends.owner, KEY_BYTES),
+    lamports: write.account.lamports,
+    data: part(ends.data, dataLength),
+    writeVersion: write.writeVersion,
+    signature: write.signature === null ? null : part(ends.signature, SIGNATURE_BYTES),
+    isStartup,
+  };
+}

@@ -1,0 +1,130 @@
+import { signatureBytes } from '../../../ledger/signature.ts';
+import type { Slot } from '../../../ledger/units.ts';
+import { ProtobufWriter } from '../protobuf-writer.ts';
+import type { RawKeys, RawTransaction } from '../raw-update.ts';
+import { writeMeta } from '../storage/encode-meta.ts';
+import { closeWithOffsets, writeStorageTransaction } from '../storage/encode-transaction.ts';
+import type { PlacedTransaction } from '../update/transaction.ts';
+
+const SIGNATURE_BYTES = 64;
+/** Most transactions, with what they leave behind, have a length of two digits. */
+const TYPICAL_BYTES = 2_000;
+
+/** Used again by each call: none of them can be interrupted. */
+const writer = new ProtobufWriter(2 * TYPICAL_BYTES);
+
+/** Where in the writer the parts of an info are that are looked at again. */
+type Places = { signature: number; meta: number; metaEnd: number; readonly keys: number[] };
+
+function signatureOf({ signature, executed }: PlacedTransaction): Uint8Array {
+  const { signatures, wire } = executed.transaction;
+  // Base58 is dear, and the wire form has it: after the number of signatures, which is one byte.
+  return signatures[0] === signature ? wire.subarray(1, 1 + SIGNATURE_BYTES) : signatureBytes(signature);
+}
+
+function writeInfo(placed: PlacedTransaction): Places {
+  const { transaction, meta } = placed.executed;
+  const places: Places = { signature: 0, meta: 0, metaEnd: 0, keys: [] };
+  const { keys } = places;
+  places.signature = writer.bytes(1, signatureOf(placed)).length - SIGNATURE_BYTES;
+  writer.boolOrNone(2, placed.isVote);
+  const wireStart = writer.open(3, transaction.wire.length);
+  writeStorageTransaction(writer, transaction.wire, keys);
+  closeWithOffsets(writer, wireStart, keys, 0);
+  const [metaStart, loaded] = [writer.open(4, TYPICAL_BYTES), keys.length];
+  writeMeta(writer, meta, keys);
+  places.meta = closeWithOffsets(writer, metaStart, keys, loaded);
+  places.metaEnd = writer.length;
+  writer.uint32OrNone(5, placed.index);
+  return places;
+}
+
+/** The error that a meta begins with, if it has one. */
+function errIn(meta: Uint8Array): Uint8Array | null {
+  return meta[0] === 0x0a ? meta.subarray(2, 2 + (meta[1] as number)) : null;
+}
+
+/**
+ * A transaction of a block as bytes. Its views are into the tail.
+ * @param createdAt - encoded timestamp.
+ */
+export function rawTransaction({
+  slot,
+  createdAt,
+  placed,
+}: {
+  slot: Slot;
+  createdAt: Uint8Array;
+  placed: PlacedTransaction;
+}): RawTransaction {
+  writer.clear();
+  const update = writer.open(4, TYPICAL_BYTES);
+  const opened = writer.open(1, TYPICAL_BYTES);
+  const places = writeInfo(placed);
+  const length = writer.length - opened;
+  const closed = closeWithOffsets(writer, opened, places.keys, 0);
+  writer.uint64OrNone(2, slot);
+  const moved = closeWithOffsets(writer, update, places.keys, 0) - update + closed - opened;
+  const tail = writer.bytes(11, createdAt).take();
+  const meta = tail.subarray(places.meta + moved, places.metaEnd + moved);
+  return {
+    kind: 'transaction',
+    slot,
+    tail,
+    createdAt,
+    info: tail.subarray(opened + moved, opened + moved + length),
+    signature: tail.subarray(places.signature + moved, places.signature + moved + SIGNATURE_BYTES),
+    isVote: placed.isVote,
+    index: placed.index,
+    err: errIn(meta),
+    keys: { bytes: tail, offsets: places.keys },
+    meta,
+  };
+}
+
+/**
+ * A transaction that nobody has run yet as bytes.
+ * @param createdAt - encoded timestamp.
+ * @param signature - 64 bytes.
+ * @param transaction - `solana.storage.ConfirmedBlock.Transaction`, encoded.
+ * @param keys - static keys, then loaded ones as far as they are known.
+ */
+export function rawShredTransaction({
+  slot,
+  createdAt,
+  signature,
+  isVote,
+  transaction,
+  keys,
+}: {
+  slot: Slot;
+  createdAt: Uint8Array;
+  signature: Uint8Array;
+  isVote: boolean;
+  transaction: Uint8Array;
+  keys: RawKeys;
+}): RawTransaction {
+  writer.clear();
+  const update = writer.open(4, transaction.length);
+  const opened = writer.open(1, transaction.length);
+  writer.bytes(1, signature).boolOrNone(2, isVote).bytes(3, transaction);
+  const length = writer.length - opened;
+  const closed = writer.close(opened);
+  writer.uint64OrNone(2, slot);
+  const start = closed + writer.close(update) - update;
+  const tail = writer.bytes(11, createdAt).take();
+  const info = tail.subarray(start, start + length);
+  return {
+    kind: 'transaction',
+    slot,
+    tail,
+    createdAt,
+    info,
+    signature: info.subarray(2, 2 + SIGNATURE_BYTES),
+    isVote,
+    index: 0,
+    err: null,
+    keys,
+    meta: null,
+  };
+}

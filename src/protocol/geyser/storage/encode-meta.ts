@@ -1,0 +1,102 @@
+import { type Address, addressBytes } from '../../../ledger/address.ts';
+import { decimalText, uiAmount } from '../../../ledger/encoding/ui-token-amount.ts';
+import { encodeTransactionError } from '../../../ledger/transaction/encode-transaction-error.ts';
+import type { TransactionError } from '../../../ledger/transaction/transaction-error.ts';
+import type {
+  InnerInstruction,
+  InnerInstructions,
+  ReturnData,
+  TokenBalance,
+  TransactionMeta,
+} from '../../../ledger/transaction/transaction-meta.ts';
+import { ProtobufWriter } from '../protobuf-writer.ts';
+import { writeReward } from './encode-reward.ts';
+
+const KEY_BYTES = 32;
+
+/** An error that has no number here is told as one of which nothing is known: the transaction failed all the same. */
+function writeError(writer: ProtobufWriter, error: TransactionError): void {
+  const bincode = encodeTransactionError(error);
+  const start = writer.open(1);
+  if (bincode !== null) writer.bytes(1, bincode);
+  writer.close(start);
+}
+
+function writeInnerInstruction(writer: ProtobufWriter, instruction: InnerInstruction): void {
+  const start = writer.open(2);
+  writer.uint32OrNone(1, instruction.programIdIndex);
+  writer.bytesOrNone(2, instruction.accounts);
+  writer.bytesOrNone(3, instruction.data);
+  if (instruction.stackHeight !== null) writer.uint32(4, instruction.stackHeight);
+  writer.close(start);
+}
+
+function writeInnerInstructions(writer: ProtobufWriter, { index, instructions }: InnerInstructions): void {
+  // Most are longer than 127 bytes, and none is longer than 16,383.
+  const start = writer.open(5, 128);
+  writer.uint32OrNone(1, index);
+  for (const instruction of instructions) writeInnerInstruction(writer, instruction);
+  writer.close(start);
+}
+
+function writeTokenBalance(writer: ProtobufWriter, field: number, balance: TokenBalance): void {
+  const start = writer.open(field, 128);
+  writer.uint32OrNone(1, balance.accountIndex);
+  writer.string(2, balance.mint);
+  const amount = writer.open(3);
+  const shown = uiAmount(balance.amount, balance.decimals) ?? 0;
+  if (shown !== 0) writer.double(1, shown);
+  writer.uint32OrNone(2, balance.decimals);
+  writer.string(3, String(balance.amount));
+  writer.string(4, decimalText(balance.amount, balance.decimals));
+  writer.close(amount);
+  writer.stringOrNone(4, balance.owner ?? '');
+  writer.stringOrNone(5, balance.programId ?? '');
+  writer.close(start);
+}
+
+function writeReturnData(writer: ProtobufWriter, { programId, data }: ReturnData): void {
+  const start = writer.open(14);
+  writer.bytes(1, addressBytes(programId));
+  writer.bytesOrNone(2, data);
+  writer.close(start);
+}
+
+function writeKeys(writer: ProtobufWriter, field: number, keys: readonly Address[], offsets: number[]): void {
+  for (const key of keys) {
+    writer.bytes(field, addressBytes(key));
+    offsets.push(writer.length - KEY_BYTES);
+  }
+}
+
+/**
+ * Writes the fields of `solana.storage.ConfirmedBlock.TransactionStatusMeta`. What was not recorded, as opposed to
+ * what is empty, has a field of its own where the message has one. Source: agave storage-proto/src/convert.rs.
+ * @param offsets - is given where in the writer each loaded key begins, writable ones first.
+ */
+export function writeMeta(writer: ProtobufWriter, meta: TransactionMeta, offsets: number[]): void {
+  if (meta.err !== null) writeError(writer, meta.err);
+  writer.uint64OrNone(2, meta.fee);
+  writer.packedUint64s(3, meta.preBalances);
+  writer.packedUint64s(4, meta.postBalances);
+  for (const inner of meta.innerInstructions ?? []) writeInnerInstructions(writer, inner);
+  for (const line of meta.logMessages ?? []) writer.string(6, line);
+  for (const balance of meta.preTokenBalances ?? []) writeTokenBalance(writer, 7, balance);
+  for (const balance of meta.postTokenBalances ?? []) writeTokenBalance(writer, 8, balance);
+  for (const reward of meta.rewards ?? []) writeReward(writer, 9, reward);
+  writer.boolOrNone(10, meta.innerInstructions === null);
+  writer.boolOrNone(11, meta.logMessages === null);
+  writeKeys(writer, 12, meta.loadedAddresses.writable, offsets);
+  writeKeys(writer, 13, meta.loadedAddresses.readonly, offsets);
+  if (meta.returnData !== null) writeReturnData(writer, meta.returnData);
+  writer.boolOrNone(15, meta.returnData === null);
+  if (meta.computeUnitsConsumed !== null) writer.uint64(16, meta.computeUnitsConsumed);
+  if (meta.costUnits !== null) writer.uint64(17, meta.costUnits);
+}
+
+/** Writes `solana.storage.ConfirmedBlock.TransactionStatusMeta`. */
+export function encodeMeta(meta: TransactionMeta): Uint8Array {
+  const writer = new ProtobufWriter(1024);
+  writeMeta(writer, meta, []);
+  return writer.finish();
+}

@@ -1,0 +1,96 @@
+import { ByteReader } from '../../../base/bytes.ts';
+import { readShortVec } from '../../../ledger/short-vec.ts';
+import type { Transaction } from '../../../ledger/transaction/transaction.ts';
+import { ProtobufWriter } from '../protobuf-writer.ts';
+
+const SIGNATURE_BYTES = 64;
+const KEY_BYTES = 32;
+const VERSION_PREFIX = 0x80;
+/** A message as protobuf is about so much longer than on the wire. */
+const GROWTH_BYTES = 100;
+
+/** Closes a message inside another, and moves the offsets in it, from `first` on, along with it. */
+export function closeWithOffsets(
+  writer: ProtobufWriter,
+  start: number,
+  offsets: number[],
+  first: number,
+): number {
+  const moved = writer.close(start);
+  if (moved !== start) {
+    for (let i = first; i < offsets.length; i++) offsets[i] = (offsets[i] as number) + moved - start;
+  }
+  return moved;
+}
+
+function writeHeader(writer: ProtobufWriter, counts: Uint8Array): void {
+  const start = writer.open(1);
+  counts.forEach((count, index) => void writer.uint32OrNone(index + 1, count));
+  writer.close(start);
+}
+
+function writeInstruction(writer: ProtobufWriter, wire: ByteReader): void {
+  const start = writer.open(4);
+  writer.uint32OrNone(1, wire.u8());
+  writer.bytesOrNone(2, wire.bytes(readShortVec(wire)));
+  writer.bytesOrNone(3, wire.bytes(readShortVec(wire)));
+  writer.close(start);
+}
+
+function writeLookup(writer: ProtobufWriter, wire: ByteReader): void {
+  const start = writer.open(6);
+  writer.bytes(1, wire.bytes(KEY_BYTES));
+  writer.bytesOrNone(2, wire.bytes(readShortVec(wire)));
+  writer.bytesOrNone(3, wire.bytes(readShortVec(wire)));
+  writer.close(start);
+}
+
+function writeMessage(writer: ProtobufWriter, wire: ByteReader, offsets: number[]): void {
+  const first = wire.bytes(1);
+  const versioned = (first[0] as number) >= VERSION_PREFIX;
+  const counts = versioned ? wire.bytes(3) : Uint8Array.of(first[0] as number, wire.u8(), wire.u8());
+  writeHeader(writer, counts);
+  for (let left = readShortVec(wire); left > 0; left--) {
+    writer.bytes(2, wire.bytes(KEY_BYTES));
+    offsets.push(writer.length - KEY_BYTES);
+  }
+  writer.bytes(3, wire.bytes(KEY_BYTES));
+  for (let left = readShortVec(wire); left > 0; left--) writeInstruction(writer, wire);
+  if (!versioned) return;
+  writer.bool(5, true);
+  for (let left = readShortVec(wire); left > 0; left--) writeLookup(writer, wire);
+}
+
+/**
+ * Writes the fields of `solana.storage.ConfirmedBlock.Transaction`.
+ * @param wire - of a legacy or version 0 transaction.
+ * @param offsets - is given where in the writer each static key begins.
+ * @throws OutOfBytes, InvalidShortVec for bytes that are no transaction.
+ */
+export function writeStorageTransaction(writer: ProtobufWriter, wire: Uint8Array, offsets: number[]): void {
+  const reader = new ByteReader(wire);
+  for (let left = readShortVec(reader); left > 0; left--) writer.bytes(1, reader.bytes(SIGNATURE_BYTES));
+  const start = writer.open(2, wire.length + GROWTH_BYTES);
+  const first = offsets.length;
+  writeMessage(writer, reader, offsets);
+  closeWithOffsets(writer, start, offsets, first);
+}
+
+/** Used again by each call: none of them can be interrupted. */
+const writer = new ProtobufWriter();
+
+/**
+ * A transaction's wire form as `solana.storage.ConfirmedBlock.Transaction`, and where in it the static keys begin.
+ * @param wire - of a legacy or version 0 transaction.
+ * @throws OutOfBytes, InvalidShortVec for bytes that are no transaction.
+ */
+export function encodeWireTransaction(wire: Uint8Array): { transaction: Uint8Array; keyOffsets: number[] } {
+  const keyOffsets: number[] = [];
+  writer.clear();
+  writeStorageTransaction(writer, wire, keyOffsets);
+  return { transaction: writer.take(), keyOffsets };
+}
+
+/** Writes `solana.storage.ConfirmedBlock.Transaction`. */
+export const encodeStorageTransaction = ({ wire }: Transaction): Uint8Array =>
+  encodeWireTransaction(wire).transaction;

@@ -1,0 +1,56 @@
+import { blockTail } from '../../src/protocol/geyser/encode/block.ts';
+import { encodeNames } from '../../src/protocol/geyser/encode/names.ts';
+import { pingTail, pongTail } from '../../src/protocol/geyser/encode/ping.ts';
+import { rawAccount } from '../../src/protocol/geyser/encode/raw-account.ts';
+import { rawBlockMeta } from '../../src/protocol/geyser/encode/raw-block-meta.ts';
+import { rawEntry } from '../../src/protocol/geyser/encode/raw-entry.ts';
+import { rawSlot } from '../../src/protocol/geyser/encode/raw-slot.ts';
+import { rawTransaction } from '../../src/protocol/geyser/encode/raw-transaction.ts';
+import type { RawBlock } from '../../src/protocol/geyser/raw-update.ts';
+import type { Update } from '../../src/protocol/geyser/subscribe-update.ts';
+import type { BlockUpdate } from '../../src/protocol/geyser/update/block.ts';
+
+/** A block as its parts, as a hub has it. */
+export function rawBlock(block: BlockUpdate, createdAt: Uint8Array): RawBlock {
+  const { slot } = block;
+  return {
+    kind: 'block',
+    slot,
+    createdAt,
+    meta: rawBlockMeta({ ...block, kind: 'blockMeta' }, createdAt, null),
+    transactions: block.transactions.map((placed) => rawTransaction({ slot, createdAt, placed })),
+    accounts: block.accounts.map((write) => rawAccount({ slot, createdAt, write, isStartup: false })),
+    entries: block.entries.map((entry) => rawEntry(entry, createdAt)),
+    updatedAccountCount: block.updatedAccountCount,
+  };
+}
+
+/** What our encoders make of an update that was read. */
+export function tailOf(update: Update, createdAt: Uint8Array): Uint8Array {
+  switch (update.kind) {
+    case 'account':
+      return rawAccount({ ...update, createdAt }).tail;
+    case 'slot':
+      return rawSlot(update, createdAt).tail;
+    case 'transaction':
+      return rawTransaction({ ...update, createdAt }).tail;
+    case 'transactionStatus':
+      throw new RangeError('a status is made of a transaction');
+    case 'block': {
+      const block = rawBlock(update, createdAt);
+      return blockTail(block, { ...block, slices: null });
+    }
+    case 'blockMeta':
+      return rawBlockMeta(update, createdAt, null).tail;
+    case 'entry':
+      return rawEntry(update, createdAt).tail;
+    case 'ping':
+      return pingTail(createdAt);
+    case 'pong':
+      return pongTail(update.id, createdAt);
+  }
+}
+
+/** A whole message, in memory of its own. */
+export const messageOf = (names: readonly string[], tail: Uint8Array): Uint8Array =>
+  Uint8Array.from([...encodeNames(names), ...tail]);

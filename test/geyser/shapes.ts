@@ -1,0 +1,118 @@
+import { type SubscribeUpdate, txErrDecode } from '@triton-one/yellowstone-grpc';
+import { blockhashBytes } from '../../src/ledger/blockhash.ts';
+import { signatureBytes } from '../../src/ledger/signature.ts';
+import type { Update } from '../../src/protocol/geyser/subscribe-update.ts';
+import type { BlockHeader } from '../../src/protocol/geyser/update/block.ts';
+import type { EntryUpdate } from '../../src/protocol/geyser/update/entry.ts';
+import { slotStatuses } from '../../src/protocol/geyser/update/slot.ts';
+import type { PlacedTransaction } from '../../src/protocol/geyser/update/transaction.ts';
+import { metaFacts, oracleAccount, oracleMetaFacts, oracleReward, oracleTransaction } from './oracle.ts';
+
+/** Updates as we read them and as the published codec reads them, in one shape. */
+
+const plain = (bytes: Uint8Array): Uint8Array => Uint8Array.from(bytes);
+const textOrNothing = (value: bigint | null): string | undefined =>
+  value === null ? undefined : String(value);
+
+const placed = ({ signature, isVote, executed, index }: PlacedTransaction) => ({
+  signature: plain(signatureBytes(signature)),
+  isVote,
+  transaction: oracleTransaction(executed.transaction),
+  meta: metaFacts(executed.meta),
+  err: executed.meta.err,
+  index: String(index),
+});
+
+const entry = ({ kind: _kind, slot, hash, ...rest }: EntryUpdate) => ({
+  slot: String(slot),
+  index: String(rest.index),
+  numHashes: String(rest.numHashes),
+  hash: plain(blockhashBytes(hash)),
+  executedTransactionCount: String(rest.executedTransactionCount),
+  startingTransactionIndex: String(rest.startingTransactionIndex),
+});
+
+const header = (block: BlockHeader) => ({
+  slot: String(block.slot),
+  blockhash: block.blockhash,
+  rewards: {
+    rewards: block.rewards.map(oracleReward),
+    numPartitions:
+      block.numRewardPartitions === null ? undefined : { numPartitions: String(block.numRewardPartitions) },
+  },
+  blockTime: block.blockTime === null ? undefined : { timestamp: String(block.blockTime) },
+  blockHeight: block.blockHeight === null ? undefined : { blockHeight: String(block.blockHeight) },
+  parentSlot: String(block.parentSlot),
+  parentBlockhash: block.parentBlockhash,
+  executedTransactionCount: String(block.executedTransactionCount),
+  entriesCount: String(block.entriesCount),
+});
+
+/** Our value in the shape of the published codec. */
+export function shapeOf(update: Update): unknown {
+  switch (update.kind) {
+    case 'account':
+      return {
+        account: oracleAccount(update.write),
+        slot: String(update.slot),
+        isStartup: update.isStartup,
+      };
+    case 'slot':
+      return {
+        slot: String(update.slot),
+        parent: textOrNothing(update.parent),
+        status: slotStatuses.indexOf(update.status),
+        deadError: update.deadError ?? undefined,
+      };
+    case 'transaction':
+      return { transaction: placed(update.placed), slot: String(update.slot) };
+    case 'transactionStatus':
+      return {
+        ...update,
+        slot: String(update.slot),
+        signature: plain(signatureBytes(update.signature)),
+        index: String(update.index),
+      };
+    case 'block':
+      return {
+        ...header(update),
+        transactions: update.transactions.map(placed),
+        updatedAccountCount: String(update.updatedAccountCount),
+        accounts: update.accounts.map(oracleAccount),
+        entries: update.entries.map(entry),
+      };
+    case 'blockMeta':
+      return header(update);
+    case 'entry':
+      return entry(update);
+    case 'ping':
+      return {};
+    case 'pong':
+      return { id: update.id };
+  }
+}
+
+type Read = NonNullable<SubscribeUpdate['transaction']>['transaction'];
+
+const readErr = (err: { err: Uint8Array } | undefined): unknown =>
+  err === undefined ? null : txErrDecode.decode(err.err);
+
+const readPlaced = (transaction: Read) => ({
+  ...transaction,
+  meta: oracleMetaFacts(transaction!.meta!),
+  err: readErr(transaction!.meta!.err),
+});
+
+/** What the published codec read, without what says nothing. */
+export function readShape(kind: Update['kind'], read: SubscribeUpdate): unknown {
+  switch (kind) {
+    case 'transaction':
+      return { transaction: readPlaced(read.transaction!.transaction), slot: read.transaction!.slot };
+    case 'transactionStatus':
+      return { kind, ...read.transactionStatus, err: readErr(read.transactionStatus!.err) };
+    case 'block':
+      return { ...read.block, transactions: read.block!.transactions.map(readPlaced) };
+    default:
+      return read[kind];
+  }
+}
