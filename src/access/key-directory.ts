@@ -140,12 +140,22 @@ export class KeyDirectory {
   }
 
   /**
-   * The key behind a credential.
+   * The key behind a credential, for one product.
    * @param nowMs - Unix milliseconds.
-   * @throws Failure MISSING_KEY, INVALID_KEY, UNAUTHORIZED_PRODUCT (a good key of another product) or
-   * KEYS_UNAVAILABLE (an unknown key while the store is away).
+   * @throws Failure as `identify`, and UNAUTHORIZED_PRODUCT: a good key of another product.
    */
   authenticate(credential: string | null, product: Product, nowMs: number): KeyRecord {
+    const record = this.identify(credential, nowMs);
+    if (record.product !== product) throw new Failure('UNAUTHORIZED_PRODUCT');
+    return record;
+  }
+
+  /**
+   * The key behind a credential, of whatever product.
+   * @param nowMs - Unix milliseconds.
+   * @throws Failure MISSING_KEY, INVALID_KEY or KEYS_UNAVAILABLE (an unknown key while the store is away).
+   */
+  identify(credential: string | null, nowMs: number): KeyRecord {
     if (credential === null || credential === '') throw new Failure('MISSING_KEY');
     if (credential.length > API_KEY_LENGTH_MAX) throw new Failure('INVALID_KEY');
     const fingerprint = hash('sha256', credential, 'base64');
@@ -153,7 +163,6 @@ export class KeyDirectory {
     const record = recalled ?? this.#verify(credential);
     if (!isUsable(record, nowMs)) throw new Failure('INVALID_KEY');
     if (recalled === undefined) this.#verified.set(fingerprint, record);
-    if (record.product !== product) throw new Failure('UNAUTHORIZED_PRODUCT');
     return record;
   }
 

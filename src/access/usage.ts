@@ -1,4 +1,5 @@
 import { BUCKET_COUNT, bucketOf, createHistogram } from '../base/histogram.ts';
+import { grpcCalls } from '../protocol/grpc/calls.ts';
 import { methods } from '../protocol/methods.ts';
 import type { Product } from '../protocol/product.ts';
 import { subscriptions } from '../protocol/subscriptions.ts';
@@ -22,7 +23,7 @@ export type UsageStatus = (typeof usageStatuses)[number];
 /** The name under which methods that are not in the table are counted. */
 export const OTHER_METHOD = 'other';
 
-/** The name under which notifications are counted: what a connection was sent without asking again. */
+/** The name under which notifications are counted: what a WebSocket was sent without asking again. */
 export const NOTIFICATIONS = 'notifications';
 
 /**
@@ -42,7 +43,10 @@ export type UsageRow = Readonly<{
   bytesIn: number;
   bytesOut: number;
   credits: number;
-  /** Notifications; only in rows of the method NOTIFICATIONS, which have no requests. */
+  /**
+   * What was sent without asking again: notifications, in rows of the method NOTIFICATIONS, which have no requests, and
+   * messages of gRPC streams, in the rows of their calls.
+   */
   messages: number;
   /** Counts in the buckets of base/histogram.ts. */
   latency: Readonly<Uint32Array>;
@@ -61,10 +65,12 @@ export type UsedCall = Readonly<{
   latencyMicros: number;
 }>;
 
-/** Notifications that were handed to a socket since the last block. */
+/** Messages that were handed to a socket since the last block. */
 export type SentMessages = Readonly<{
   key: Readonly<{ id: KeyId }>;
   product: Product;
+  /** NOTIFICATIONS, or the call that opened the stream. */
+  method: string;
   messages: number;
   bytesOut: number;
 }>;
@@ -81,6 +87,7 @@ const countedMethods: readonly string[] = [
   ...Object.keys(methods),
   ...Object.values(subscriptions).flatMap(({ subscribe, unsubscribe }) => [subscribe, unsubscribe]),
   NOTIFICATIONS,
+  ...Object.keys(grpcCalls),
 ];
 const methodSlots: ReadonlyMap<string, number> = new Map(
   countedMethods.map((method, index) => [method, (index + 1) * usageStatuses.length]),
@@ -117,7 +124,7 @@ export class UsageMeter {
     this.#rowsMax = rowsMax;
   }
 
-  /** Calls and blocks of notifications that found no room, because nobody drained. */
+  /** Calls and blocks of messages that found no room, because nobody drained. */
   get uncounted(): number {
     return this.#uncounted;
   }
@@ -135,9 +142,9 @@ export class UsageMeter {
     count.dirty = true;
   }
 
-  /** Counts a block of notifications. @param nowMs - as for `record`. */
-  recordMessages({ key, product, messages, bytesOut }: SentMessages, nowMs: number): void {
-    const count = this.#countAt({ key, product, method: NOTIFICATIONS, status: 'ok' }, nowMs);
+  /** Counts a block of messages. @param nowMs - as for `record`. */
+  recordMessages({ key, product, method, messages, bytesOut }: SentMessages, nowMs: number): void {
+    const count = this.#countAt({ key, product, method, status: 'ok' }, nowMs);
     if (count === null) return;
     count.messages += messages;
     count.bytesOut += bytesOut;

@@ -9,6 +9,7 @@ export type ConfigurationArguments = Readonly<{
   config?: string | undefined;
   host?: string | undefined;
   port?: string | undefined;
+  grpcPort?: string | undefined;
   dataDir?: string | undefined;
   logLevel?: string | undefined;
   /** Replace the nodes of the file when there are any. */
@@ -28,6 +29,7 @@ export const configurationOptions = {
   config: { type: 'string' },
   host: { type: 'string' },
   port: { type: 'string' },
+  'grpc-port': { type: 'string' },
   'data-dir': { type: 'string' },
   'log-level': { type: 'string' },
   upstream: { type: 'string', multiple: true },
@@ -115,6 +117,7 @@ export function configurationArguments({ values, tokens }: ParsedArguments): Con
     config: text('config'),
     host: text('host'),
     port: text('port'),
+    grpcPort: text('grpc-port'),
     dataDir: text('data-dir'),
     logLevel: text('log-level'),
     upstreams: upstreamGroups(tokens),

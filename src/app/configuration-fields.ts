@@ -6,6 +6,9 @@ import { showUrl, showValue } from './configuration-secrets.ts';
  * The kinds of values a configuration has. Each says in its own words what is wrong and what to write instead.
  */
 
+export const HOUR_MS = 3_600_000;
+export const MIB = 1024 * 1024;
+
 /** A whole number with its range. */
 export const whole = (min: number, max: number) =>
   z.custom<number>(
@@ -24,6 +27,21 @@ export const text = (pattern: RegExp, rule: string) =>
   z.custom<string>((value) => typeof value === 'string' && pattern.test(value), {
     error: ({ input }) => `${showValue(input)} must be ${rule}`,
   });
+
+/** A host to listen on: pattern and rule of `text`. */
+export const HOST = [
+  /^[A-Za-z0-9.:_-]{1,255}$/,
+  'a host name or address such as "127.0.0.1" or "0.0.0.0"',
+] as const;
+
+/** What logs call a node. */
+export const nodeName = text(
+  /^[A-Za-z0-9._-]{1,64}$/,
+  'a name of 1 to 64 letters, digits, dots, dashes or underscores',
+);
+
+/** A path, or other text of one line. */
+export const anything = text(/^\P{Cc}{1,4096}$/u, 'text of 1 to 4096 characters');
 
 function isUrl(value: unknown, schemes: readonly string[], words: readonly string[]): boolean {
   if (typeof value !== 'string') return false;
@@ -54,6 +72,28 @@ export const url = (
       return `${shown} is not ${kind}: write it as "${example}"`;
     },
   });
+
+export const httpUrl = url(['http:', 'https:'], 'an http(s) URL', 'https://host/path');
+
+const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/;
+
+/** Header values are credentials more often than not, so they are never shown. */
+export const headers = z
+  .record(
+    z.string(),
+    z.custom<string>((value) => typeof value === 'string' && /^\P{Cc}{0,8192}$/u.test(value), {
+      error: 'the value is not text of one line',
+    }),
+    { error: 'is not a table: write it as headers = { "x-token" = "env:TOKEN" }' },
+  )
+  .refine((table) => Object.keys(table).every((name) => HEADER_NAME.test(name)), {
+    error: 'one of the names is not the name of an HTTP header',
+  });
+
+/** True or false. */
+export const onOff = z.custom<boolean>((value) => typeof value === 'boolean', {
+  error: ({ input }) => `${showValue(input)} is not true or false`,
+});
 
 /** True, false or "auto". */
 export const switchOrAuto = z.custom<boolean | 'auto'>(

@@ -18,6 +18,7 @@ export const environmentFields = {
   SOLWAY_DATA_DIR: 'data_dir',
   SOLWAY_HOST: 'server.host',
   SOLWAY_PORT: 'server.port',
+  SOLWAY_GRPC_PORT: 'grpc.port',
   SOLWAY_NETWORK: 'networks.default',
   SOLWAY_LOG_LEVEL: 'log.level',
   SOLWAY_LOG_FILE: 'log.file',
@@ -59,7 +60,7 @@ function chooseFile(given: ConfigurationArguments, environment: Environment): st
 
 /** Numbers are text outside of files; what is no number stays text, for the schema to refuse. */
 function scalar(field: string, text: string): string | number {
-  return field === 'server.port' && /^\d{1,9}$/.test(text) ? Number(text) : text;
+  return field.endsWith('.port') && /^\d{1,9}$/.test(text) ? Number(text) : text;
 }
 
 type Sources = Map<string, string>;
@@ -89,6 +90,7 @@ function putArguments(raw: Table, given: ConfigurationArguments, sources: Source
   const fields = {
     'server.host': ['--host', given.host],
     'server.port': ['--port', given.port],
+    'grpc.port': ['--grpc-port', given.grpcPort],
     data_dir: ['--data-dir', given.dataDir],
     'log.level': ['--log-level', given.logLevel],
   } as const;
@@ -106,6 +108,11 @@ function putArguments(raw: Table, given: ConfigurationArguments, sources: Source
 }
 
 type Resolve = (value: unknown, field: string) => unknown;
+
+const resolveNodes = (nodes: unknown, field: string, resolveOne: Resolve): unknown =>
+  Array.isArray(nodes)
+    ? nodes.map((node, index) => resolveNode(node, `${field}[${index}]`, resolveOne))
+    : nodes;
 
 function resolveNode(node: unknown, field: string, resolveOne: Resolve): unknown {
   if (!isTable(node)) return node;
@@ -125,11 +132,15 @@ function resolveNode(node: unknown, field: string, resolveOne: Resolve): unknown
 /** Puts the values in place of `env:` and `file:` references, where a reference may stand. */
 function resolveReferences(raw: Table, resolveOne: Resolve): Table {
   const resolved: Table = { ...raw };
-  const nodes = raw.upstream;
-  if (Array.isArray(nodes)) {
-    resolved.upstream = nodes.map((node, index) => resolveNode(node, `upstream[${index}]`, resolveOne));
+  if ('upstream' in raw) resolved.upstream = resolveNodes(raw.upstream, 'upstream', resolveOne);
+  const { store, shreds } = raw;
+  if (isTable(shreds)) {
+    const servers: Table = {};
+    for (const name of ['entries', 'deshred']) {
+      if (name in shreds) servers[name] = resolveNodes(shreds[name], `shreds.${name}`, resolveOne);
+    }
+    resolved.shreds = { ...shreds, ...servers };
   }
-  const store = raw.store;
   if (isTable(store) && 'database_url' in store) {
     resolved.store = { ...store, database_url: resolveOne(store.database_url, 'store.database_url') };
   }

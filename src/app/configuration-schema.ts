@@ -19,7 +19,22 @@ import { webSocketOptions as ws } from '../servers/websocket/server.ts';
 import { geyserLimits as grpc } from '../upstream/feeds/geyser/geyser-limits.ts';
 import { feedLimits as feed } from '../upstream/feeds/limits.ts';
 import { defaultUpstreamLimits as upstream } from '../upstream/limits.ts';
-import { section, switchOrAuto, text, url, whole, word } from './configuration-fields.ts';
+import {
+  anything,
+  HOST,
+  HOUR_MS,
+  headers,
+  httpUrl,
+  MIB,
+  nodeName,
+  section,
+  switchOrAuto,
+  text,
+  url,
+  whole,
+  word,
+} from './configuration-fields.ts';
+import { geyserSourceSection, grpcSection, replaySection, shredsSection } from './configuration-grpc.ts';
 import { localnetDefaults, SLOTS_PER_EPOCH_MAX } from './localnet-defaults.ts';
 
 /**
@@ -27,14 +42,8 @@ import { localnetDefaults, SLOTS_PER_EPOCH_MAX } from './localnet-defaults.ts';
  * config/solway.example.toml; a test keeps the two equal.
  */
 
-const HOUR_MS = 3_600_000;
-const MIB = 1024 * 1024;
-const anything = text(/^\P{Cc}{1,4096}$/u, 'text of 1 to 4096 characters');
-
 const server = section({
-  host: text(/^[A-Za-z0-9.:_-]{1,255}$/, 'a host name or address such as "127.0.0.1" or "0.0.0.0"').default(
-    '127.0.0.1',
-  ),
+  host: text(...HOST).default('127.0.0.1'),
   port: whole(0, 65_535).default(8080),
   body_max_bytes: whole(1_024, 256 * MIB).default(rpc.bodyMaxBytes),
   bodies_max_bytes: whole(MIB, 64 * 1_024 * MIB).default(rpc.bodiesMaxBytes),
@@ -163,32 +172,12 @@ const localnet = section({
   history_slots_max: whole(200, 2 ** 48).default(localnetDefaults.historySlotsMax),
 });
 
-const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/;
-
-/** Header values are credentials more often than not, so they are never shown. */
-const headers = z
-  .record(
-    z.string(),
-    z.custom<string>((value) => typeof value === 'string' && /^\P{Cc}{0,8192}$/u.test(value), {
-      error: 'the value is not text of one line',
-    }),
-    { error: 'is not a table: write it as headers = { "x-token" = "env:TOKEN" }' },
-  )
-  .refine((table) => Object.keys(table).every((name) => HEADER_NAME.test(name)), {
-    error: 'one of the names is not the name of an HTTP header',
-  });
-
-const httpUrl = url(['http:', 'https:'], 'an http(s) URL', 'https://host/path');
-
 /** In place of a WebSocket address: the node has none. */
 export const WS_OFF = 'off';
 
 const upstreamNode = section({
   network: word(networks).optional(),
-  name: text(
-    /^[A-Za-z0-9._-]{1,64}$/,
-    'a name of 1 to 64 letters, digits, dots, dashes or underscores',
-  ).optional(),
+  name: nodeName.optional(),
   url: httpUrl,
   ws: url(['ws:', 'wss:'], 'a ws(s) URL or "off"', 'wss://host/path', [WS_OFF]).nullable().default(null),
   grpc: httpUrl.nullable().default(null),
@@ -253,6 +242,10 @@ export const configurationSchema = section({
   websocket: optional(websocket),
   feeds: optional(feeds),
   geyser: optional(geyser),
+  grpc: optional(grpcSection),
+  replay: optional(replaySection),
+  geyser_source: optional(geyserSourceSection),
+  shreds: optional(shredsSection),
   localnet: optional(localnet),
   store: optional(store),
   keys: optional(keys),

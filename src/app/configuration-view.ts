@@ -1,4 +1,5 @@
 import { describePostgres } from '../control/database/open.ts';
+import type { ShredServer } from '../upstream/shreds/shreds-config.ts';
 import type { Configuration, UpstreamConfiguration } from './configuration.ts';
 import { showUrl } from './configuration-secrets.ts';
 
@@ -12,12 +13,23 @@ function showUpstream(node: UpstreamConfiguration) {
   };
 }
 
+const showServer = ({ name, url, headers }: ShredServer) => ({
+  name,
+  url: showUrl(url),
+  headers: Object.fromEntries(Object.keys(headers).map((header) => [header, '[redacted]'])),
+});
+
 /** The configuration without its secrets, fit for a terminal or a log. */
 export function showConfiguration(configuration: Configuration) {
   const { databaseUrl } = configuration.store;
   return {
     ...configuration,
     upstreams: configuration.upstreams.map(showUpstream),
+    shreds: {
+      ...configuration.shreds,
+      entries: configuration.shreds.entries.map(showServer),
+      deshred: configuration.shreds.deshred.map(showServer),
+    },
     store: {
       ...configuration.store,
       databaseUrl: databaseUrl === null ? null : describePostgres(databaseUrl),

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { Plan } from '../control/plans.ts';
 import type { Network } from '../protocol/call.ts';
+import type { ShredServer } from '../upstream/shreds/shreds-config.ts';
 import type { ConfigurationArguments } from './configuration-arguments.ts';
 import { ConfigurationError, type Problem, problemsFrom, type SourceOf } from './configuration-errors.ts';
 import { readLayers } from './configuration-layers.ts';
@@ -21,7 +22,9 @@ export type UpstreamConfiguration = Readonly<{
   headers: Readonly<Record<string, string>>;
 }>;
 
-type Sections = CamelNames<Omit<RawConfiguration, 'upstream' | 'plans'>>;
+type Sections = CamelNames<Omit<RawConfiguration, 'upstream' | 'plans' | 'grpc' | 'shreds'>>;
+type GrpcSection = CamelNames<RawConfiguration['grpc']>;
+type ShredsSection = CamelNames<RawConfiguration['shreds']>;
 
 /**
  * Everything that can be set, complete with defaults. Field by field described in config/solway.example.toml;
@@ -32,6 +35,10 @@ export type Configuration = Readonly<
     /** Absolute path. */
     dataDir: string;
     upstreams: readonly UpstreamConfiguration[];
+    /** `host` is that of `server` when nothing else was said; the paths are absolute. */
+    grpc: Omit<GrpcSection, 'host'> & Readonly<{ host: string }>;
+    shreds: Omit<ShredsSection, 'entries' | 'deshred'> &
+      Readonly<{ entries: readonly ShredServer[]; deshred: readonly ShredServer[] }>;
     /** Among them always the plan `default`. */
     plans: readonly Plan[];
     /** The file that was read; null when there was none. */
@@ -58,6 +65,24 @@ function completePlans(raw: RawConfiguration): Plan[] {
   }));
 }
 
+const resolved = (path: string | null): string | null => (path === null ? null : resolve(path));
+
+const completeGrpc = ({ grpc, server }: RawConfiguration): Configuration['grpc'] => ({
+  ...camelNames(grpc),
+  host: grpc.host ?? server.host,
+  tlsCert: resolved(grpc.tls_cert),
+  tlsKey: resolved(grpc.tls_key),
+});
+
+const completeServers = (servers: RawConfiguration['shreds']['entries'], kind: string): ShredServer[] =>
+  servers.map((server, index) => ({ ...server, name: server.name ?? `${kind}-${index + 1}` }));
+
+const completeShreds = ({ shreds }: RawConfiguration): Configuration['shreds'] => ({
+  ...camelNames(shreds),
+  entries: completeServers(shreds.entries, 'entries'),
+  deshred: completeServers(shreds.deshred, 'deshred'),
+});
+
 type Layer = Readonly<Record<string, unknown>>;
 
 const memberOf = (value: unknown, name: string): unknown =>
@@ -76,7 +101,7 @@ function withDefaultNetwork(raw: Layer): Layer {
 /** Mistakes that no single field shows. */
 function crossCheck(configuration: Configuration, sourceOf: SourceOf): Problem[] {
   const problems: Problem[] = [];
-  const { upstreams, localnet, networks, upstreamPool } = configuration;
+  const { upstreams, localnet, networks, upstreamPool, grpc } = configuration;
   const add = (field: string, message: string) => problems.push({ ...sourceOf(field), message });
   upstreams.forEach(({ name }, index) => {
     const first = upstreams.findIndex((other) => other.name === name);
@@ -102,6 +127,10 @@ function crossCheck(configuration: Configuration, sourceOf: SourceOf): Problem[]
   if (upstreamPool.attemptTimeoutMs > upstreamPool.timeoutMs) {
     add('upstream_pool.attempt_timeout_ms', 'is longer than timeout_ms: make it shorter');
   }
+  if ((grpc.tlsCert === null) !== (grpc.tlsKey === null)) {
+    const [given, missing] = grpc.tlsCert === null ? ['tls_key', 'tls_cert'] : ['tls_cert', 'tls_key'];
+    add(`grpc.${given}`, `stands alone: name the file of its ${missing} too`);
+  }
   return problems;
 }
 
@@ -113,11 +142,13 @@ export function loadConfiguration(given: ConfigurationArguments, environment: En
   const { raw, file, sourceOf } = readLayers(given, environment);
   const parsed = configurationSchema.safeParse(withDefaultNetwork(raw));
   if (!parsed.success) throw new ConfigurationError(problemsFrom(parsed.error, sourceOf));
-  const { upstream: _, plans: __, ...sections } = parsed.data;
+  const { upstream: _, plans: __, grpc: ___, shreds: ____, ...sections } = parsed.data;
   const configuration: Configuration = {
     ...camelNames(sections),
     dataDir: resolve(parsed.data.data_dir),
     upstreams: completeUpstreams(parsed.data),
+    grpc: completeGrpc(parsed.data),
+    shreds: completeShreds(parsed.data),
     plans: completePlans(parsed.data),
     file,
   };

@@ -3,7 +3,7 @@ import { isUsable } from '../access/key-directory.ts';
 import type { KeyRecord } from '../access/key-record.ts';
 import { KeyWatch, type KeyWatchOptions } from '../access/key-watch.ts';
 import { MessagePace, type MessagePaceOptions } from '../access/message-pace.ts';
-import type { UsageStatus } from '../access/usage.ts';
+import { NOTIFICATIONS, type UsageStatus } from '../access/usage.ts';
 import { parseJson } from '../base/json.ts';
 import type { Network } from '../protocol/call.ts';
 import { Failure } from '../protocol/errors.ts';
@@ -179,7 +179,10 @@ class GateSession implements Session {
 
   sent(messages: number, bytes: number): void {
     const { product } = this.#key;
-    this.#shared.usage.recordMessages({ key: this.#key, product, messages, bytesOut: bytes }, Date.now());
+    this.#shared.usage.recordMessages(
+      { key: this.#key, product, method: NOTIFICATIONS, messages, bytesOut: bytes },
+      Date.now(),
+    );
   }
 
   end(): void {

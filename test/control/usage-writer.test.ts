@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { KeyId } from '../../src/access/key-record.ts';
-import { UsageMeter, type UsageRow, type UsedCall } from '../../src/access/usage.ts';
+import { NOTIFICATIONS, UsageMeter, type UsageRow, type UsedCall } from '../../src/access/usage.ts';
 import { BUCKET_COUNT } from '../../src/base/histogram.ts';
 import type { Store } from '../../src/control/database/open.ts';
 import { createKey, listKeys } from '../../src/control/keys.ts';
@@ -99,7 +99,8 @@ describeOnBothStores('usage', ({ open, defer }) => {
   it('of notifications grows with them, although their row has no requests', async () => {
     const store = await open();
     const { meter, writer } = writerOn(store);
-    const sent = { key: { id: 'AAAAAAAA' as KeyId }, product: 'rpc', messages: 3, bytesOut: 300 } as const;
+    const key = { id: 'AAAAAAAA' as KeyId };
+    const sent = { key, product: 'rpc', method: NOTIFICATIONS, messages: 3, bytesOut: 300 } as const;
     for (let block = 0; block < 3; block++) {
       meter.recordMessages(sent, RECENT);
       await writer.flush();

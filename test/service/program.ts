@@ -18,12 +18,15 @@ export function temporaryFolder(prefix: string): string {
   return dir;
 }
 
-/** Variables of the machine that would change what the program does. */
-const ownEnvironment = Object.fromEntries(
-  Object.entries(process.env).filter(
-    ([name]) => !/^(SOLWAY_.*|DATABASE_URL|NODE_OPTIONS|VITEST.*)$/.test(name),
+/** Without variables of the machine that would change what the program does; its gRPC door on a free port. */
+const ownEnvironment = {
+  ...Object.fromEntries(
+    Object.entries(process.env).filter(
+      ([name]) => !/^(SOLWAY_.*|DATABASE_URL|NODE_OPTIONS|VITEST.*)$/.test(name),
+    ),
   ),
-);
+  SOLWAY_GRPC_PORT: '0',
+};
 
 /** The real program, running as a process of its own. */
 export type Program = Readonly<{

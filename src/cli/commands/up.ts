@@ -23,6 +23,7 @@ Options:
     --network NAME     its network (default: the default network, which is that of all nodes if they name one)
   --host HOST          address to listen on (default 127.0.0.1)
   --port PORT          port to listen on (default 8080; 0 takes a free one)
+  --grpc-port PORT     port of the gRPC door (default 50051; 0 takes a free one)
   --data-dir DIR       where keys, usage and the embedded ledger are kept (default solway-data)
   --log-level LEVEL    trace, debug, info, warn, error, fatal or silent (default info; warn on a terminal)
   --json               print one line of JSON when ready, instead of words

@@ -1,0 +1,133 @@
+import { z } from 'zod';
+import { grpcServerOptions as server } from '../servers/grpc/options.ts';
+import { geyserHubOptions as hub } from '../streams/geyser/geyser-hub-options.ts';
+import { geyserSourceOptions as source } from '../upstream/geyser-source/geyser-source-options.ts';
+import { shredLimits as shred } from '../upstream/shreds/shred-limits.ts';
+import {
+  anything,
+  HOST,
+  HOUR_MS,
+  headers,
+  httpUrl,
+  MIB,
+  nodeName,
+  onOff,
+  section,
+  switchOrAuto,
+  text,
+  whole,
+  word,
+} from './configuration-fields.ts';
+
+/** The sections of gRPC streams and of the shred stage. */
+
+export const grpcSection = section({
+  enabled: onOff.default(true),
+  host: text(...HOST)
+    .nullable()
+    .default(null),
+  port: whole(0, 65_535).default(50_051),
+  tls_cert: anything.nullable().default(null),
+  tls_key: anything.nullable().default(null),
+  connections_max: whole(1, 1_000_000).default(server.connectionsMax),
+  connections_per_address_max: whole(1, 1_000_000).default(server.connectionsPerAddressMax),
+  streams_per_connection_max: whole(1, 1_000_000).default(server.streamsPerConnectionMax),
+  streams_max: whole(1, 1_000_000).default(server.streamsMax),
+  unary_in_flight_max: whole(1, 1_000_000).default(server.unaryInFlightMax),
+  header_list_max_bytes: whole(1_024, MIB).default(server.headerListMaxBytes),
+  message_max_bytes: whole(1_024, 1_024 * MIB).default(server.messageMaxBytes),
+  requests_max_bytes: whole(MIB, 64 * 1_024 * MIB).default(server.requestsMaxBytes),
+  queue_max_messages: whole(16, 100_000_000).default(server.queueMaxMessages),
+  queue_max_bytes: whole(64 * 1_024, 16 * 1_024 * MIB).default(server.queueMaxBytes),
+  queues_max_bytes: whole(MIB, 64 * 1_024 * MIB).default(server.queuesMaxBytes),
+  ping_interval_ms: whole(100, HOUR_MS).default(server.pingIntervalMs),
+  keepalive_interval_ms: whole(100, HOUR_MS).default(server.keepaliveIntervalMs),
+  keepalive_timeout_ms: whole(100, HOUR_MS).default(server.keepaliveTimeoutMs),
+  handshake_timeout_ms: whole(50, 60_000).default(server.handshakeTimeoutMs),
+  idle_timeout_ms: whole(100, 24 * HOUR_MS).default(server.idleTimeoutMs),
+  request_timeout_ms: whole(100, HOUR_MS).default(server.requestTimeoutMs),
+  end_timeout_ms: whole(50, HOUR_MS).default(server.endTimeoutMs),
+  control_frames_per_second_max: whole(1, 1_000_000).default(server.controlFramesPerSecondMax),
+  window_bytes: whole(64 * 1_024, 1_024 * MIB).default(server.windowBytes),
+  compression: word(['never', 'sender', 'accepted']).default(server.compression),
+  compression_least_bytes: whole(0, 1_024 * MIB).default(server.compressionLeastBytes),
+});
+
+export const replaySection = section({
+  slots: whole(0, 100_000).default(hub.replaySlots),
+  max_bytes: whole(MIB, 1_024 * 1_024 * MIB).default(hub.replayMaxBytes),
+  waiting_slots_max: whole(32, 100_000).default(hub.waitingSlotsMax),
+  ahead_bytes: whole(1_024, 1_024 * MIB).default(hub.replayAheadBytes),
+  pause_ms: whole(1, 60_000).default(hub.replayPauseMs),
+});
+
+export const geyserSourceSection = section({
+  demand: word(['union', 'full']).default(source.demand),
+  connect_timeout_ms: whole(50, 60_000).default(source.connectTimeoutMs),
+  ping_interval_ms: whole(100, HOUR_MS).default(source.pingIntervalMs),
+  pong_timeout_ms: whole(100, HOUR_MS).default(source.pongTimeoutMs),
+  message_max_bytes: whole(MIB, 2_047 * MIB).default(source.messageMaxBytes),
+  window_bytes: whole(64 * 1_024, 1_024 * MIB).default(source.windowBytes),
+  request_delay_ms: whole(0, 60_000).default(source.requestDelayMs),
+  ack_timeout_ms: whole(50, HOUR_MS).default(source.ackTimeoutMs),
+  open_timeout_ms: whole(50, HOUR_MS).default(source.openTimeoutMs),
+  filters_max: whole(1, 1_000_000).default(source.filtersMax),
+  addresses_max: whole(1, 100_000_000).default(source.addressesMax),
+  stall_ms: whole(100, HOUR_MS).default(source.stallMs),
+  reconnect_ms: whole(1, HOUR_MS).default(source.reconnectMs),
+  reconnect_max_ms: whole(1, HOUR_MS).default(source.reconnectMaxMs),
+  replay_margin_slots: whole(0, 1_000).default(source.replayMarginSlots),
+  replay_slots_max: whole(1, 100_000).default(source.replaySlotsMax),
+  backfills_max: whole(1, 1_000).default(source.backfillsMax),
+  backfill_timeout_ms: whole(100, HOUR_MS).default(source.backfillTimeoutMs),
+  fill_timeout_ms: whole(100, HOUR_MS).default(source.fillTimeoutMs),
+  fill_slots_max: whole(1, 100_000).default(source.fillSlotsMax),
+  slots_max: whole(64, 100_000).default(source.slotsMax),
+  slot_updates_max: whole(1_000, 100_000_000).default(source.slotUpdatesMax),
+});
+
+/** A list of servers that tell of the shred stage. */
+const shredServers = (kind: string) =>
+  z
+    .array(section({ url: httpUrl, name: nodeName.optional(), headers: headers.default({}) }), {
+      error: `is not a list: write ${kind} = [{ url = "https://host:port" }]`,
+    })
+    .max(64, { error: 'has more than 64 servers' })
+    .default([]);
+
+const sender = text(
+  /^[0-9a-fA-F.:]{2,45}(?:\/\d{1,3})?$/,
+  'an address or a network such as "203.0.113.7" or "10.0.0.0/8"',
+);
+
+export const shredsSection = section({
+  udp: switchOrAuto.default('auto'),
+  udp_host: text(...HOST).default('127.0.0.1'),
+  udp_port: whole(0, 65_535).default(0),
+  udp_senders: z
+    .array(sender, { error: 'is not a list: write udp_senders = ["203.0.113.7"]' })
+    .max(1_024, { error: 'has more than 1024 addresses' })
+    .default([]),
+  shred_version: whole(0, 65_535).nullable().default(null),
+  entries: shredServers('entries'),
+  deshred: shredServers('deshred'),
+  receive_buffer_bytes: whole(64 * 1_024, 1_024 * MIB).default(shred.receiveBufferBytes),
+  slots_tracked: whole(8, 10_000).default(shred.slotsTracked),
+  seen_per_slot_max: whole(1_024, 10_000_000).default(shred.seenPerSlotMax),
+  connect_timeout_ms: whole(50, 60_000).default(shred.connectTimeoutMs),
+  ping_interval_ms: whole(100, HOUR_MS).default(shred.pingIntervalMs),
+  pong_timeout_ms: whole(100, HOUR_MS).default(shred.pongTimeoutMs),
+  message_max_bytes: whole(MIB, 2_047 * MIB).default(shred.messageMaxBytes),
+  window_bytes: whole(64 * 1_024, 1_024 * MIB).default(shred.windowBytes),
+  stall_ms: whole(100, HOUR_MS).default(shred.stallMs),
+  reconnect_ms: whole(1, HOUR_MS).default(shred.reconnectMs),
+  reconnect_max_ms: whole(1, HOUR_MS).default(shred.reconnectMaxMs),
+  tables_max: whole(1, 1_000_000).default(shred.tablesMax),
+  tables_waiting_max: whole(1, 1_000_000).default(shred.tablesWaitingMax),
+  tables_gather_ms: whole(0, 60_000).default(shred.tablesGatherMs),
+  table_reads_max: whole(1, 1_000).default(shred.tableReadsMax),
+  table_absent_ms: whole(1, HOUR_MS).default(shred.tableAbsentMs),
+  schedule_interval_ms: whole(100, HOUR_MS).default(shred.scheduleIntervalMs),
+  schedule_retry_ms: whole(1, HOUR_MS).default(shred.scheduleRetryMs),
+  schedule_retry_max_ms: whole(1, HOUR_MS).default(shred.scheduleRetryMaxMs),
+});

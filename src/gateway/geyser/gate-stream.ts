@@ -1,0 +1,103 @@
+import { isUsable } from '../../access/key-directory.ts';
+import type { KeyRecord } from '../../access/key-record.ts';
+import { Failure } from '../../protocol/errors.ts';
+import type { SubscribeDeshredRequest } from '../../protocol/geyser/subscribe-deshred-request.ts';
+import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
+import type { GrpcCall } from '../../protocol/grpc/calls.ts';
+import type { GeyserStream, StreamRpc } from '../../streams/geyser/geyser-door.ts';
+import type { OpenedStream } from '../../streams/geyser/stream-opener.ts';
+import { type GeyserGateParts, takeRate } from './gate-parts.ts';
+import { MeteredCall } from './metered-call.ts';
+import { callsOf, checkPlan } from './request-limits.ts';
+
+/** Under which name a stream's requests are counted. */
+const requestNames: Readonly<Record<StreamRpc, GrpcCall>> = {
+  Subscribe: 'SubscribeRequest',
+  SubscribeDeshred: 'SubscribeDeshredRequest',
+  // Has none: its one request opens it.
+  SubscribeEntries: 'SubscribeEntries',
+};
+
+/** What a stream is made of. */
+export type GateStreamParts = Readonly<{
+  gate: GeyserGateParts;
+  /** As it was when the stream began: whose it is does not change. */
+  key: KeyRecord;
+  rpc: StreamRpc;
+  opened: OpenedStream;
+  /** Called when the key no longer holds. */
+  onEnd: (failure: Failure) => void;
+  /** Gives the stream's place back. */
+  release: () => void;
+}>;
+
+/** A stream of a key: each request within its plan and its rate, all that goes over it counted. */
+export class GateStream implements GeyserStream {
+  readonly #parts: GateStreamParts;
+  readonly #unwatch: () => void;
+  /** Bytes that came since the last request that was counted. */
+  #bytesIn = 0;
+  #ended = false;
+  #closed = false;
+
+  constructor(parts: GateStreamParts) {
+    this.#parts = parts;
+    this.#unwatch = parts.gate.watch.watch(parts.key.id, (failure) => {
+      this.#end();
+      parts.onEnd(failure);
+    });
+  }
+
+  async request(request: SubscribeRequest | SubscribeDeshredRequest): Promise<void> {
+    const { gate, rpc, key, opened } = this.#parts;
+    const call = new MeteredCall(gate, key.product, requestNames[rpc], this.#bytesIn);
+    this.#bytesIn = 0;
+    call.key = key;
+    try {
+      const current = this.#current();
+      takeRate(gate, current);
+      checkPlan(request, current.limits);
+      const more = callsOf(request);
+      if (more > 0) takeRate(gate, current, more);
+      await opened.request(request);
+      call.succeed();
+    } catch (thrown) {
+      throw call.refuse(thrown);
+    }
+  }
+
+  sent(messages: number, bytes: number): void {
+    const { gate, key, rpc } = this.#parts;
+    const { product } = key;
+    gate.usage.recordMessages({ key, product, method: rpc, messages, bytesOut: bytes }, Date.now());
+  }
+
+  received(messages: number, bytes: number): number {
+    const { gate, key } = this.#parts;
+    this.#bytesIn += bytes;
+    return gate.pace.spend(key.familyId, key.limits, messages, bytes, performance.now());
+  }
+
+  close(): void {
+    this.#end();
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#parts.release();
+  }
+
+  /** Nothing more is told; the place stays taken until the connection is done with it. */
+  #end(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#unwatch();
+    this.#parts.opened.close();
+  }
+
+  /** The key as it is now: its plan may have changed. @throws Failure CLIENT_GONE, INVALID_KEY. */
+  #current(): KeyRecord {
+    if (this.#ended) throw new Failure('CLIENT_GONE');
+    const record = this.#parts.gate.keys.find(this.#parts.key.id);
+    if (record === undefined || !isUsable(record, Date.now())) throw new Failure('INVALID_KEY');
+    return record;
+  }
+}
