@@ -23,7 +23,7 @@ export async function createLedger(
     throw error;
   });
   log.rotate(0);
-  log.append(0, encodeRecord({ header, transactions: [], rewards: [], accounts: new Map() }));
+  log.append(0, encodeRecord({ header, transactions: [], rewards: [], accounts: new Map(), trace: null }));
   await log.close();
   writeGenesis(dir, genesis);
 }

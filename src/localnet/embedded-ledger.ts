@@ -1,22 +1,21 @@
 import type { Account } from '../ledger/account/account.ts';
 import type { Address } from '../ledger/address.ts';
 import type { Block } from '../ledger/block.ts';
-import type { BlockReward } from '../ledger/block-reward.ts';
 import type { Blockhash } from '../ledger/blockhash.ts';
 import { verifyTransaction } from '../ledger/ed25519.ts';
 import type { Signature } from '../ledger/signature.ts';
 import { feeOf, priorityFeeOf } from '../ledger/transaction/fee.ts';
 import type { Transaction } from '../ledger/transaction/transaction.ts';
 import type { TransactionError } from '../ledger/transaction/transaction-error.ts';
-import { type Lamports, lamports, type Slot, slot } from '../ledger/units.ts';
+import { type Lamports, type Slot, slot } from '../ledger/units.ts';
 import type { Commitment } from '../protocol/commitment.ts';
 import type { LedgerEvent } from '../streams/ledger-event.ts';
 import type { AccountsStore } from './accounts-store.ts';
-import { type BankSources, FrozenBank, OpenSlot } from './bank.ts';
+import { type BankSources, FrozenBank } from './bank.ts';
 import { EpochTurn } from './epoch-rewards/epoch-turn.ts';
 import { type Execution, executeTransaction, type Refusal } from './execute-transaction.ts';
 import { faucetTransfer } from './faucet.ts';
-import { LedgerEvents } from './ledger-events.ts';
+import { type FollowFrom, LedgerEvents } from './ledger-events.ts';
 import { LedgerHaltedError } from './ledger-halted.ts';
 import type { LedgerState } from './ledger-state.ts';
 import type {
@@ -28,9 +27,9 @@ import type {
   SimulateOptions,
   Simulation,
 } from './node.ts';
-import type { OwnTransaction } from './own-meta.ts';
+import { OpenWork } from './open-work.ts';
 import { simulateTransaction } from './simulate-transaction.ts';
-import { slotBlockhash } from './slot-blockhash.ts';
+import { mixinOf, type RecordedEntry, type SlotEntry } from './slot-entries.ts';
 import type { SlotHeader } from './slot-header.ts';
 import { blockOf, type SlotRecord } from './slot-record.ts';
 import { ageOfTransaction, lastTipFor } from './transaction-age.ts';
@@ -58,21 +57,6 @@ type Taken = Readonly<{ err: TransactionError | null } | { lacksRoomFor: bigint 
 
 /** What listeners hear when a slot freezes. */
 export type Frozen = Readonly<{ block: Block; bank: Bank; accounts: SlotRecord['accounts'] }>;
-
-/** Transactions that the open slot holds so far. */
-type OpenWork = {
-  readonly view: OpenSlot;
-  readonly header: Pick<SlotHeader, 'slot' | 'blockTime' | 'epochStartTime'>;
-  readonly transactions: OwnTransaction[];
-  readonly accounts: Map<Address, Account | null>;
-  /** What the slot has paid so far. */
-  readonly rewards: BlockReward[];
-  /** Only in the first slot of an epoch. */
-  numRewardPartitions: bigint | undefined;
-  cost: bigint;
-  /** Fees that the leader earns when the slot freezes. */
-  leaderFees: bigint;
-};
 
 /** The embedded ledger: one fork, one open slot, advanced by `freeze`. */
 export class EmbeddedLedger implements LocalNode {
@@ -110,7 +94,7 @@ export class EmbeddedLedger implements LocalNode {
     }
     this.#tip = (state.frozen.at(-1) as LedgerState['frozen'][number]).header;
     this.#root();
-    this.#events = new LedgerEvents(state.voter, this.#reached, now);
+    this.#events = new LedgerEvents(state.voter, state.genesis.ticksPerSlot, this.#reached, now);
     this.#open = this.#openNext();
     this.#turnEpoch();
   }
@@ -203,10 +187,12 @@ export class EmbeddedLedger implements LocalNode {
   /**
    * Tells first of the slots that are not rooted yet, then of all that happens, in order. A listener that throws
    * halts the ledger.
+   * @param from - `root` to be told of the newest rooted slot as well. Default `above root`.
    * @returns what ends that.
    */
-  follow(listener: (event: LedgerEvent) => void): () => void {
-    return this.#events.follow(listener, { blocks: this.#state.blocks, banks: this.#banks }, this.#open);
+  follow(listener: (event: LedgerEvent) => void, from: FollowFrom = 'above root'): () => void {
+    const past = { blocks: this.#state.blocks, banks: this.#banks };
+    return this.#events.follow(listener, past, this.#open, from);
   }
 
   /**
@@ -283,19 +269,14 @@ export class EmbeddedLedger implements LocalNode {
     const blockTime = Math.max(this.#tip.blockTime, Math.floor(this.#options.now() / 1000));
     const isFirstOfEpoch = BigInt(number) % this.genesis.epochSchedule.slotsPerEpoch === 0n;
     const epochStartTime = isFirstOfEpoch ? blockTime : this.#tip.epochStartTime;
-    const header = { slot: number, blockTime, epochStartTime };
-    const view = new OpenSlot(header, this.#sources);
-    return {
-      ...{ view, header, transactions: [], accounts: new Map(), rewards: [] },
-      ...{ numRewardPartitions: undefined, cost: 0n, leaderFees: 0n },
-    };
+    return new OpenWork({ slot: number, blockTime, epochStartTime }, this.#tip, this.#sources);
   }
 
   /** What a slot does before its first transaction. */
   #turnEpoch(): void {
     const open = this.#open;
     const opening = this.#epochTurn.open(open.header.slot, this.#bankAt(this.#tip.slot));
-    for (const [address, account] of opening.writes) this.#write(address, account);
+    for (const [address, account] of opening.writes) this.#write(address, account, null);
     open.rewards.push(...opening.rewards);
     open.numRewardPartitions = opening.numRewardPartitions;
   }
@@ -308,7 +289,7 @@ export class EmbeddedLedger implements LocalNode {
     if (isNew) this.#events.received(transaction.signatures[0], this.#open.header.slot);
     const { err, costUnits } = execution.meta;
     if (!this.#hasRoomFor(costUnits)) return { lacksRoomFor: costUnits };
-    this.#commit(transaction, execution);
+    this.#commit(transaction, execution, this.#open.entries.record(mixinOf(transaction)));
     return { err };
   }
 
@@ -334,12 +315,13 @@ export class EmbeddedLedger implements LocalNode {
     return executeTransaction(transaction, age.nonce, this.#open.view, this.#vm);
   }
 
-  #commit(transaction: Transaction, { meta, writes }: Execution): void {
+  #commit(transaction: Transaction, { meta, writes }: Execution, recorded: RecordedEntry): void {
     const open = this.#open;
-    for (const [address, account] of writes) this.#write(address, account);
+    for (const [address, account] of writes) this.#write(address, account, transaction);
     const executed = { transaction, meta };
     this.#events.transaction(open.header.slot, open.transactions.length, executed);
     open.transactions.push(executed);
+    this.#events.entry(open.header.slot, open.entries.ran(recorded));
     open.cost += meta.costUnits;
     const priority = priorityFeeOf(transaction.message);
     // Half of what the signatures cost is burnt, the rest goes to the leader. Source: SIMD-0096.
@@ -347,38 +329,22 @@ export class EmbeddedLedger implements LocalNode {
     this.#state.statuses.add(transaction, open.header.slot, meta.err);
   }
 
-  #write(address: Address, account: Account | null): void {
-    this.#state.store.write(address, this.#open.header.slot, account);
-    this.#open.accounts.set(address, account);
-    this.#events.account(this.#open.header.slot, address, account);
+  /** @param by - the transaction that runs; null for the slot itself. */
+  #write(address: Address, account: Account | null, by: Transaction | null): void {
+    const open = this.#open;
+    const writer = open.write(address, account, by === null ? null : open.transactions.length);
+    this.#events.account(open.header.slot, [address, account], writer, by?.signatures[0] ?? null);
   }
 
-  /** Pays the leader and names the slot. */
+  /** Pays the leader, and lets the last tick name the slot. */
   #seal(): SlotRecord {
-    this.#payLeader();
-    const { header, transactions, accounts, rewards, numRewardPartitions } = this.#open;
-    const previousBlockhash = this.#tip.blockhash;
-    const blockhash = slotBlockhash(
-      previousBlockhash,
-      header.slot,
-      transactions.map(({ transaction }) => transaction),
-    );
-    const transactionCount = this.#tip.transactionCount + BigInt(transactions.length);
-    const sealed = { ...header, blockhash, previousBlockhash, transactionCount };
-    return { header: sealed, transactions, rewards, numRewardPartitions, accounts };
-  }
-
-  /** Source: agave runtime/src/bank/fee_distribution.rs; nothing earned is no reward. */
-  #payLeader(): void {
-    const { identity } = this.genesis;
-    const leader = this.#state.store.newest(identity);
-    const fees = this.#open.leaderFees;
-    if (fees === 0n || leader === null) return;
-    const postBalance = lamports(leader.lamports + fees);
-    this.#write(identity, { ...leader, lamports: postBalance });
-    this.#open.leaderFees = 0n;
-    const fee = { pubkey: identity, lamports: fees, postBalance };
-    this.#open.rewards.push({ ...fee, rewardType: 'Fee', commission: null });
+    const open = this.#open;
+    const { identity, ticksPerSlot } = this.genesis;
+    const paid = open.payLeader(identity);
+    if (paid !== null) this.#write(identity, paid, null);
+    const ticks = open.entries.tick(ticksPerSlot);
+    for (const tick of ticks) this.#events.entry(open.header.slot, tick);
+    return open.sealed((ticks.at(-1) as SlotEntry).hash);
   }
 
   /** With no blockhash given, an older one makes equal airdrops different transactions. */

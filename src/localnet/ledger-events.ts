@@ -1,14 +1,17 @@
 import type { Account } from '../ledger/account/account.ts';
 import type { Address } from '../ledger/address.ts';
 import type { Block, ExecutedTransaction } from '../ledger/block.ts';
+import { blockhashBytes } from '../ledger/blockhash.ts';
 import type { Signature } from '../ledger/signature.ts';
 import { isSimpleVote } from '../ledger/transaction/simple-vote.ts';
 import { slot } from '../ledger/units.ts';
 import type { LedgerEvent, SlotStats } from '../streams/ledger-event.ts';
 import type { BlockStore } from './ledger-state.ts';
 import { ownVote, type Voter } from './own-vote.ts';
+import { entriesOf, entryEvent, type SlotEntry } from './slot-entries.ts';
 import type { SlotHeader } from './slot-header.ts';
 import { blockOf, type SlotRecord } from './slot-record.ts';
+import type { AccountWriter } from './slot-trace.ts';
 
 type Listener = (event: LedgerEvent) => void;
 
@@ -29,7 +32,7 @@ function statsOf(transactions: readonly ExecutedTransaction[]): SlotStats {
 const createdEvent = (number: number, root: number, at: bigint): LedgerEvent => ({
   kind: 'created',
   slot: slot(number),
-  parent: slot(number - 1),
+  parent: slot(Math.max(0, number - 1)),
   root: slot(root),
   at,
 });
@@ -49,44 +52,101 @@ function* frozenEvents(block: Block, at: bigint): Iterable<LedgerEvent> {
   yield { kind: 'processed', slot: block.slot };
 }
 
+/** Bits of a write version that count the writes of one slot. */
+const SEQUENCE_BITS = 32n;
+
+/** The same after a restart, so that what is told again is known again. */
+function accountEvent(
+  number: number,
+  [address, account]: readonly [Address, Account | null],
+  sequence: number,
+  signature: Signature | null,
+): LedgerEvent {
+  const writeVersion = (BigInt(number) << SEQUENCE_BITS) | BigInt(sequence);
+  return { kind: 'account', slot: slot(number), address, account, signature, writeVersion };
+}
+
 /** The state of a frozen slot. */
 type Changes = Readonly<{ changedBySlot(): Iterable<readonly [Address, Account]> }>;
 
-/** What a slot that froze earlier would have told; of an account only how the slot left it. */
-function* pastEvents(record: SlotRecord, bank: Changes | undefined, reached: Reached): Iterable<LedgerEvent> {
-  const { header, transactions, accounts } = record;
-  const at = BigInt(header.blockTime) * 1000n;
-  yield createdEvent(header.slot, reached.rooted, at);
-  yield* workEvents(header.slot, transactions, accounts);
-  yield* slotEvents(header.slot, bank);
-  yield* frozenEvents(blockOf(record), at);
-  if (header.slot <= reached.confirmed) yield { kind: 'confirmed', slot: slot(header.slot), at };
-}
-
-function* slotEvents(number: number, bank: Changes | undefined): Iterable<LedgerEvent> {
-  for (const [address, account] of bank?.changedBySlot() ?? []) {
-    yield { kind: 'account', slot: slot(number), address, account };
+/** What a slot changes by itself when it freezes, after all else. */
+function* slotEvents(number: number, bank: Changes | undefined, writers: Writers): Iterable<LedgerEvent> {
+  let sequence = 0;
+  for (const writer of writers.values()) sequence = Math.max(sequence, writer.sequence + 1);
+  for (const changed of bank?.changedBySlot() ?? []) {
+    yield accountEvent(number, changed, sequence++, null);
   }
 }
 
+type Writers = ReadonlyMap<Address, AccountWriter>;
+
+/** What a slot holds, or holds so far. */
+type Work = Readonly<{
+  transactions: readonly ExecutedTransaction[];
+  accounts: SlotRecord['accounts'];
+  writers: Writers;
+  entries: readonly SlotEntry[];
+}>;
+
 function* workEvents(
   number: number,
-  transactions: readonly ExecutedTransaction[],
-  accounts: SlotRecord['accounts'],
+  { transactions, accounts, writers, entries }: Work,
 ): Iterable<LedgerEvent> {
-  for (const [address, account] of accounts) yield { kind: 'account', slot: slot(number), address, account };
+  for (const changed of accounts) {
+    const { transaction, sequence } = writers.get(changed[0]) ?? { transaction: null, sequence: 0 };
+    const signature = transaction === null ? null : transactions[transaction]?.transaction.signatures[0];
+    yield accountEvent(number, changed, sequence, signature ?? null);
+  }
   for (const [index, executed] of transactions.entries()) yield transactionEvent(number, index, executed);
+  for (const entry of entries) yield entryEvent(number, entry);
+}
+
+const NO_WRITERS: Writers = new Map();
+
+/** The entries of a record that has some; they end in its blockhash. */
+function recordedEntries({ header, transactions, trace }: SlotRecord, ticks: number): readonly SlotEntry[] {
+  if (trace === null) return [];
+  const before = blockhashBytes(header.previousBlockhash);
+  return entriesOf(
+    before,
+    transactions.map(({ transaction }) => transaction),
+    trace.refused,
+    ticks,
+  );
+}
+
+/** What a slot that froze earlier would have told; of an account only how the slot left it. */
+function* pastEvents(
+  record: SlotRecord,
+  bank: Changes | undefined,
+  reached: Reached,
+  ticks: number,
+): Iterable<LedgerEvent> {
+  const { header, trace } = record;
+  const at = BigInt(header.blockTime) * 1000n;
+  const writers = trace?.writers ?? NO_WRITERS;
+  yield createdEvent(header.slot, reached.rooted, at);
+  yield* workEvents(header.slot, { ...record, writers, entries: recordedEntries(record, ticks) });
+  yield* slotEvents(header.slot, bank, writers);
+  yield* frozenEvents(blockOf(record), at);
+  if (header.slot <= reached.confirmed) yield { kind: 'confirmed', slot: slot(header.slot), at };
+  if (header.slot <= reached.rooted) yield { kind: 'rooted', slot: slot(header.slot), at };
 }
 
 /** The slots that froze, and the states of those that may still be read. */
 export type Past = Readonly<{ blocks: Pick<BlockStore, 'record'>; banks: ReadonlyMap<number, Changes> }>;
 
 /** The slot that is being made, as far as it has come. */
-export type OpenWork = Readonly<{
+export type OpenSlotWork = Readonly<{
   header: Pick<SlotHeader, 'slot' | 'blockTime'>;
   transactions: readonly ExecutedTransaction[];
   accounts: SlotRecord['accounts'];
+  writers: Writers;
+  entries: Readonly<{ told: readonly SlotEntry[] }>;
 }>;
+
+/** From where on a listener is told of what froze before it came. */
+export type FollowFrom = 'above root' | 'root';
 
 /**
  * Tells those who follow the ledger what it does, in order. While nobody does, nothing is made to be told. What
@@ -96,28 +156,35 @@ export class LedgerEvents {
   readonly #listeners = new Set<Listener>();
   readonly #voter: Voter;
   readonly #now: () => number;
+  readonly #ticks: number;
   #reached: Reached;
 
-  /** @param now - Unix milliseconds. */
-  constructor(voter: Voter, reached: Reached, now: () => number) {
+  /**
+   * @param ticks - of a slot.
+   * @param now - Unix milliseconds.
+   */
+  constructor(voter: Voter, ticks: number, reached: Reached, now: () => number) {
     this.#voter = voter;
+    this.#ticks = ticks;
     this.#reached = reached;
     this.#now = now;
   }
 
   /**
-   * First tells the new listener of the slots that are not rooted yet, then of all that happens.
+   * First tells the new listener of the slots that are not rooted yet, or of the newest rooted one as well, then of
+   * all that happens.
    * @returns what ends it.
    */
-  follow(listener: Listener, { blocks, banks }: Past, open: OpenWork): () => void {
-    const { header, transactions, accounts } = open;
-    for (let past = this.#reached.rooted + 1; past < header.slot; past++) {
+  follow(listener: Listener, { blocks, banks }: Past, open: OpenSlotWork, from: FollowFrom): () => void {
+    const { header, entries, ...work } = open;
+    const { rooted } = this.#reached;
+    for (let past = from === 'root' ? rooted : rooted + 1; past < header.slot; past++) {
       const record = blocks.record(past);
       if (record === null) continue;
-      for (const event of pastEvents(record, banks.get(past), this.#reached)) listener(event);
+      for (const event of pastEvents(record, banks.get(past), this.#reached, this.#ticks)) listener(event);
     }
-    listener(createdEvent(header.slot, this.#reached.rooted, BigInt(header.blockTime) * 1000n));
-    for (const event of workEvents(header.slot, transactions, accounts)) listener(event);
+    listener(createdEvent(header.slot, rooted, BigInt(header.blockTime) * 1000n));
+    for (const event of workEvents(header.slot, { ...work, entries: entries.told })) listener(event);
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
@@ -135,16 +202,26 @@ export class LedgerEvents {
     if (this.#isHeard) this.#tell(transactionEvent(number, index, executed));
   }
 
-  account(number: number, address: Address, account: Account | null): void {
-    if (this.#isHeard) this.#tell({ kind: 'account', slot: slot(number), address, account });
+  /** @param signature - of the transaction that wrote it; null where the slot itself did. */
+  account(
+    number: number,
+    changed: readonly [Address, Account | null],
+    { sequence }: AccountWriter,
+    signature: Signature | null,
+  ): void {
+    if (this.#isHeard) this.#tell(accountEvent(number, changed, sequence, signature));
+  }
+
+  entry(number: number, entry: SlotEntry): void {
+    if (this.#isHeard) this.#tell(entryEvent(number, entry));
   }
 
   /** A slot froze and is the tip; it takes others up to `reached`. */
-  frozen({ header }: SlotRecord, block: Block, bank: Changes, reached: Reached): void {
+  frozen({ header, trace }: SlotRecord, block: Block, bank: Changes, reached: Reached): void {
     const before = this.#reached;
     this.#reached = reached;
     if (!this.#isHeard) return;
-    for (const event of slotEvents(header.slot, bank)) this.#tell(event);
+    for (const event of slotEvents(header.slot, bank, trace?.writers ?? NO_WRITERS)) this.#tell(event);
     for (const event of frozenEvents(block, this.#at)) this.#tell(event);
     this.#tell({ kind: 'vote', vote: ownVote(this.#voter, header) });
     for (let next = before.confirmed + 1; next <= reached.confirmed; next++) {

@@ -13,6 +13,7 @@ import { SLOTS_PER_EPOCH_MAX } from './epoch-length.ts';
 import type { GenesisOptions } from './genesis.ts';
 import { HistoryIndex } from './history-index.ts';
 import { hasLedger, indexPath, logDir, readGenesis, readKey } from './ledger-dir.ts';
+import type { FollowFrom } from './ledger-events.ts';
 import { type LedgerLock, lockLedger } from './ledger-lock.ts';
 import { defaultUpkeepLimits, LedgerUpkeep, type UpkeepLimits } from './ledger-upkeep.ts';
 import type { Bank, Genesis, LocalNode } from './node.ts';
@@ -69,9 +70,10 @@ export interface OpenLocalNode extends LocalNode {
   /**
    * Tells first of the slots that are not rooted yet, then of all that happens, in order. A listener that throws
    * halts the ledger.
+   * @param from - `root` to be told of the newest rooted slot as well. Default `above root`.
    * @returns what ends that.
    */
-  follow(listener: (event: LedgerEvent) => void): () => void;
+  follow(listener: (event: LedgerEvent) => void, from?: FollowFrom): () => void;
   /**
    * Freezes the open slot by hand.
    * @throws Error when the disk refuses it; nothing is frozen then.

@@ -10,6 +10,7 @@ import { faucetTransfer } from './faucet.ts';
 import type { OwnMeta } from './own-meta.ts';
 import { decodeBlock, decodeChanges, decodeHeader, decodeRecord, encodeRecord } from './record-codec.ts';
 import type { SlotRecord } from './slot-record.ts';
+import type { AccountWriter, SlotTrace } from './slot-trace.ts';
 import { CorruptRecord } from './transaction-codec.ts';
 
 const bytes = (max: number) => fc.uint8Array({ maxLength: max });
@@ -68,7 +69,18 @@ const transaction = fc
   .tuple(address, u64, blockhash)
   .map(([to, amount, hash]) => faucetTransfer(payer, to, lamports(amount), hash));
 
-const record: fc.Arbitrary<SlotRecord> = fc.record({
+const trace = (accounts: SlotRecord['accounts']): fc.Arbitrary<SlotTrace> => {
+  const writer = fc.record({ transaction: fc.option(fc.nat(99)), sequence: fc.nat(0xffff_ffff) });
+  const mixin = fc.uint8Array({ minLength: 32, maxLength: 32 });
+  return fc.record({
+    refused: fc.array(fc.tuple(fc.nat(99), mixin), { maxLength: 3 }).map((refused) => new Map(refused)),
+    writers: fc
+      .array(writer, { minLength: accounts.size, maxLength: accounts.size })
+      .map((writers) => new Map([...accounts.keys()].map((key, n) => [key, writers[n] as AccountWriter]))),
+  });
+};
+
+const untraced = fc.record({
   header: fc.record({
     slot: fc.maxSafeNat(),
     blockhash,
@@ -93,6 +105,10 @@ const record: fc.Arbitrary<SlotRecord> = fc.record({
     .array(fc.tuple(address, fc.option(account)), { maxLength: 4 })
     .map((entries) => new Map(entries)),
 });
+
+const record: fc.Arbitrary<SlotRecord> = untraced.chain((rest) =>
+  trace(rest.accounts).map((made) => ({ ...rest, trace: made })),
+);
 
 /** Slot, two hashes, two times, count. */
 const HEADER_BYTES = 8 + 32 + 32 + 8 + 8 + 8;
@@ -137,6 +153,11 @@ describe('a slot record', () => {
     });
   });
 
+  it('written before its course was kept has no trace', () => {
+    const untraced = { ...bare(), trace: null };
+    expect(decodeRecord(encodeRecord(untraced))).toEqual(untraced);
+  });
+
   it('keeps nothing of the bytes it was read from', () => {
     const [original] = fc.sample(record, { numRuns: 1, seed: 5 }) as [SlotRecord];
     const encoded = Buffer.from(encodeRecord(original));
@@ -148,7 +169,10 @@ describe('a slot record', () => {
   it('cut short is a corrupt record, whatever is missing', () => {
     const [original] = fc.sample(record, { numRuns: 1, seed: 3 }) as [SlotRecord];
     const encoded = encodeRecord(original);
+    // All but the trace is what older records were.
+    const older = encodeRecord({ ...original, trace: null }).length;
     for (let length = 0; length < encoded.length; length++) {
+      if (length === older) continue;
       expect(() => decodeRecord(encoded.subarray(0, length))).toThrow(CorruptRecord);
     }
   });

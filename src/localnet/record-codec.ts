@@ -7,19 +7,20 @@ import type { OwnTransaction } from './own-meta.ts';
 import { readRewards, writeRewards } from './reward-codec.ts';
 import type { SlotHeader } from './slot-header.ts';
 import type { RecordedBlock, SlotRecord } from './slot-record.ts';
+import { readTrace, writeTrace } from './slot-trace.ts';
 import { CorruptRecord, readExecuted, writeExecuted } from './transaction-codec.ts';
 
 /**
  * The bytes of a frozen slot in the log.
  *
- *     header | bytes of block u32 | count u32 | transactions | rewards | count u32 | accounts
+ *     header | bytes of block u32 | count u32 | transactions | rewards | count u32 | accounts | trace
  *              \__________________ block _____________________/
  *
  * Header: slot u64, blockhash 32, previous blockhash 32, block time i64, epoch start time i64, transactions
- * since genesis u64. Rewards: as in reward-codec.ts.
+ * since genesis u64. Rewards: as in reward-codec.ts. Trace: as in slot-trace.ts, or nothing.
  */
 export function encodeRecord(record: SlotRecord): Uint8Array {
-  const { header, transactions, accounts } = record;
+  const { header, transactions, accounts, trace } = record;
   const inner = new ByteWriter(256 + transactions.length * 1024).u32(transactions.length);
   for (const executed of transactions) writeExecuted(inner, executed);
   writeRewards(inner, record);
@@ -28,6 +29,7 @@ export function encodeRecord(record: SlotRecord): Uint8Array {
   writer.u32(inner.length).bytes(inner.finish());
   writer.u32(accounts.size);
   for (const [address, account] of accounts) writeAccount(writer, address, account);
+  if (trace !== null) writeTrace(writer, trace);
   return writer.finish();
 }
 
@@ -39,7 +41,9 @@ export function decodeRecord(bytes: Uint8Array): SlotRecord {
   return reading(bytes, (reader) => {
     const header = readHeader(reader);
     const block = readBlock(reader.bytes(reader.u32()));
-    return { header, ...block, accounts: readAccounts(reader) };
+    const accounts = readAccounts(reader);
+    const trace = reader.remaining === 0 ? null : readTrace(reader, accounts);
+    return { header, ...block, accounts, trace };
   });
 }
 

@@ -5,6 +5,7 @@ import type { BlockReward } from '../ledger/block-reward.ts';
 import { slot } from '../ledger/units.ts';
 import type { OwnTransaction } from './own-meta.ts';
 import type { SlotHeader } from './slot-header.ts';
+import type { SlotTrace } from './slot-trace.ts';
 
 /** All that a frozen slot did: what history keeps and what a restart replays. */
 export type SlotRecord = Readonly<{
@@ -15,6 +16,8 @@ export type SlotRecord = Readonly<{
   numRewardPartitions?: bigint | undefined;
   /** Accounts as the slot left them; null where drained. */
   accounts: ReadonlyMap<Address, Account | null>;
+  /** null in the record of a slot that has no entries: the first, and those of ledgers before there were any. */
+  trace: SlotTrace | null;
 }>;
 
 /** The part of a record that makes a block. */

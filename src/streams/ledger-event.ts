@@ -4,6 +4,7 @@ import type { Block, ExecutedTransaction } from '../ledger/block.ts';
 import type { Blockhash } from '../ledger/blockhash.ts';
 import type { Signature } from '../ledger/signature.ts';
 import type { Slot } from '../ledger/units.ts';
+import type { EntryUpdate } from '../protocol/geyser/update/entry.ts';
 
 /** What a frozen slot holds. Source: Agave rpc-client-types `SlotTransactionStats`. */
 export type SlotStats = Readonly<{
@@ -23,10 +24,23 @@ export type GossipVote = Readonly<{
   signature: Signature;
 }>;
 
+/** An account as a transaction, or the slot, left it. */
+export type AccountEvent = Readonly<{
+  kind: 'account';
+  slot: Slot;
+  address: Address;
+  /** null when drained. */
+  account: Account | null;
+  /** The transaction that wrote it; null where the slot itself did. */
+  signature: Signature | null;
+  /** Grows with every write that one node tells; says nothing across nodes. */
+  writeVersion: bigint;
+}>;
+
 /**
  * What a ledger tells, in the order in which it happened (reference solana-json-rpc.md §3.2, last lines). Of one
- * slot: created, then transactions and accounts, then frozen and block, then processed, later confirmed, later
- * rooted. A source that learns of blocks only when they are confirmed leaves out what comes before. `at` is Unix
+ * slot: created, then transactions, accounts and entries, then frozen and block, then processed, later confirmed,
+ * later rooted. A source that learns of blocks only when they are confirmed leaves out what comes before. `at` is Unix
  * milliseconds.
  */
 export type LedgerEvent = Readonly<
@@ -37,8 +51,9 @@ export type LedgerEvent = Readonly<
   /** A transaction was seen and has not run yet. */
   | { kind: 'received'; signature: Signature; slot: Slot }
   | { kind: 'transaction'; slot: Slot; index: number; executed: ExecutedTransaction; isVote: boolean }
-  /** An account as a transaction, or the slot, left it; null when drained. */
-  | { kind: 'account'; slot: Slot; address: Address; account: Account | null }
+  | AccountEvent
+  /** A link of the slot's chain of hashes; told after its transaction. */
+  | EntryUpdate
   | { kind: 'frozen'; slot: Slot; stats: SlotStats; at: bigint }
   | { kind: 'dead'; slot: Slot; err: string; at: bigint }
   /** The whole block, told before it is confirmed. */

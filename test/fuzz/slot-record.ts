@@ -39,7 +39,7 @@ const meta = {
 };
 
 export const seeds: readonly Uint8Array[] = [
-  encodeRecord({ header, transactions: [], rewards: [], accounts: new Map() }),
+  encodeRecord({ header, transactions: [], rewards: [], accounts: new Map(), trace: null }),
   encodeRecord({
     header,
     transactions: [{ transaction: faucetTransfer(payer, payer.address, lamports(1), blockhash), meta }],
@@ -53,6 +53,10 @@ export const seeds: readonly Uint8Array[] = [
       },
     ],
     accounts: new Map([[payer.address, account]]),
+    trace: {
+      refused: new Map([[1, new Uint8Array(32).fill(9)]]),
+      writers: new Map([[payer.address, { transaction: 0, sequence: 3 }]]),
+    },
   }),
 ];
 

@@ -108,7 +108,8 @@ export class Story {
 
   account(at: number, n: number, changes: Partial<Account> | null = {}): void {
     const told = changes === null ? null : account(changes);
-    this.#notifier.tell({ kind: 'account', slot: slot(at), address: key(n), account: told });
+    const written = { address: key(n), account: told, signature: null, writeVersion: 0n };
+    this.#notifier.tell({ kind: 'account', slot: slot(at), ...written });
   }
 
   received(at: number, n: number): void {

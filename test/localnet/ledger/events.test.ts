@@ -16,7 +16,7 @@ import { decoded, Lab, SOL } from './lab.ts';
 let lab: Lab;
 let told: LedgerEvent[];
 beforeEach(async () => {
-  lab = await Lab.open();
+  lab = await Lab.open({ ticksPerSlot: 2 });
   told = [];
 });
 afterEach(() => lab.close());
@@ -34,6 +34,8 @@ function line(event: LedgerEvent): string {
       return `created ${event.slot} on ${event.parent} root ${event.root}`;
     case 'block':
       return `block ${event.block.slot} of ${event.block.transactions.length}`;
+    case 'entry':
+      return `entry ${event.slot} #${event.index} of ${event.executedTransactionCount}`;
     case 'vote':
       return `vote ${event.vote.slots.at(-1)}`;
     default:
@@ -60,10 +62,14 @@ describe('a ledger that is followed', () => {
       `account 2 ${SOL / 2 - 5000}`,
       `account 2 ${SOL / 2}`,
       'transaction 2 #0 ok',
+      'entry 2 #0 of 1',
       'received 2',
       `account 2 ${SOL / 2 - 10_000}`,
       'transaction 2 #1 failed',
+      'entry 2 #1 of 1',
       `account 2 ${leader}`,
+      'entry 2 #2 of 0',
+      'entry 2 #3 of 0',
       'completed 2',
       'frozen 2',
       'block 2 of 2',
@@ -123,6 +129,9 @@ describe('a ledger that is followed', () => {
     expect(lines().filter((each) => !/^account|^vote/.test(each))).toEqual([
       'created 1 on 0 root 0',
       'transaction 1 #0 ok',
+      'entry 1 #0 of 1',
+      'entry 1 #1 of 0',
+      'entry 1 #2 of 0',
       'completed 1',
       'frozen 1',
       'block 1 of 1',
@@ -130,12 +139,16 @@ describe('a ledger that is followed', () => {
       'confirmed 1',
       'created 2 on 1 root 0',
       'transaction 2 #0 ok',
+      'entry 2 #0 of 1',
+      'entry 2 #1 of 0',
+      'entry 2 #2 of 0',
       'completed 2',
       'frozen 2',
       'block 2 of 1',
       'processed 2',
       'created 3 on 2 root 0',
       'transaction 3 #0 ok',
+      'entry 3 #0 of 1',
     ]);
     expect(lines()).toContain(`account 3 ${balance}`);
     expect(lines()).toContain(`account 2 ${balance + SOL + 5000}`);

@@ -129,8 +129,22 @@ describe('a Geyser feed', () => {
     const at = slot(100);
     const events: LedgerEvent[] = [
       { kind: 'created', slot: at, parent: slot(99), root: slot(90), at: 0n },
-      { kind: 'account', slot: at, address, account: account(1) },
-      { kind: 'account', slot: at, address, account: account(2) },
+      {
+        kind: 'account',
+        slot: at,
+        address,
+        account: account(1),
+        signature: signatureOf(first),
+        writeVersion: 1n,
+      },
+      {
+        kind: 'account',
+        slot: at,
+        address,
+        account: account(2),
+        signature: signatureOf(second),
+        writeVersion: 2n,
+      },
       { kind: 'processed', slot: at },
       { kind: 'confirmed', slot: at, at: 0n },
     ];

@@ -149,7 +149,8 @@ export class UpdateSequence {
       Object.assign(told, { node, version: writeVersion });
       told.signatures.add(signature);
     }
-    return [{ kind: 'account', slot, address, account: account.lamports === 0n ? null : account }];
+    const left = account.lamports === 0n ? null : account;
+    return [{ kind: 'account', slot, address, account: left, signature, writeVersion }];
   }
 
   #slotEvents({ slot, parent, status, deadError }: SlotUpdate, at: bigint): LedgerEvent[] {

@@ -1,0 +1,160 @@
+import { createHash } from 'node:crypto';
+import { Keypair } from '@solana/web3.js';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Blockhash, blockhashBytes, blockhashFromBytes } from '../../../src/ledger/blockhash.ts';
+import { type Signature, signatureBytes } from '../../../src/ledger/signature.ts';
+import { type Slot, slot } from '../../../src/ledger/units.ts';
+import type { EntryUpdate } from '../../../src/protocol/geyser/update/entry.ts';
+import type { AccountEvent, LedgerEvent } from '../../../src/streams/ledger-event.ts';
+import { at, Lab, SOL } from './lab.ts';
+
+const TICKS = 3;
+let lab: Lab;
+let told: LedgerEvent[];
+beforeEach(async () => {
+  lab = await Lab.open({ ticksPerSlot: TICKS });
+  told = [];
+});
+afterEach(() => lab.close());
+
+const follow = (): (() => void) => lab.node.follow((event) => told.push(event));
+const entriesIn = (at: Slot): EntryUpdate[] =>
+  told.flatMap((event) => (event.kind === 'entry' && event.slot === at ? [event] : []));
+const accountsIn = (at: Slot): AccountEvent[] =>
+  told.flatMap((event) => (event.kind === 'account' && event.slot === at ? [event] : []));
+const blockIn = (at: Slot) => {
+  const block = lab.node.history.block(at);
+  if (block === null) throw new Error(`slot ${at} has no block`);
+  return block;
+};
+
+const sha256 = (...parts: Uint8Array[]): Buffer => createHash('sha256').update(Buffer.concat(parts)).digest();
+const byte = (value: number): Uint8Array => Uint8Array.of(value);
+
+/** Written down once more, from Solana's definition: the root over one or two signatures. */
+function mixinOf(signatures: readonly Signature[]): Buffer {
+  const leaves = signatures.map((signature) => sha256(byte(0), signatureBytes(signature)));
+  const [first, second] = leaves as [Buffer, Buffer | undefined];
+  return second === undefined ? first : sha256(byte(1), first, second);
+}
+
+/** The hashes that a block's entries must have. */
+function chain(before: Blockhash, transactions: readonly (readonly Signature[])[]): Blockhash[] {
+  let hash: Uint8Array = blockhashBytes(before);
+  const links = [...transactions.map(mixinOf), ...Array.from({ length: TICKS }, () => new Uint8Array())];
+  return links.map((mixin) => {
+    hash = sha256(hash, mixin);
+    return blockhashFromBytes(hash);
+  });
+}
+
+describe('the entries of a slot', () => {
+  it('chain from the blockhash below over every signature to its own', () => {
+    const [from, other, to] = [lab.wallet(), lab.wallet(), Keypair.generate()];
+    follow();
+    lab.node.submit(lab.transfer(from, to.publicKey, SOL));
+    lab.node.submit(lab.legacy([from, other], [lab.payment(other, to), lab.payment(from, to)]));
+    const { slot: frozen } = lab.node.freeze();
+    const block = blockIn(frozen);
+    const entries = entriesIn(frozen);
+    const signatures = block.transactions.map(({ transaction }) => transaction.signatures);
+    expect(signatures.map((each) => each.length)).toEqual([1, 2]);
+    expect(entries.map(({ hash }) => hash)).toEqual(chain(block.previousBlockhash, signatures));
+    expect(entries.at(-1)?.hash).toBe(block.blockhash);
+    expect(
+      entries.map((each) => [
+        each.index,
+        each.numHashes,
+        each.executedTransactionCount,
+        each.startingTransactionIndex,
+      ]),
+    ).toEqual([
+      [0, 1n, 1, 0],
+      [1, 1n, 1, 1],
+      [2, 1n, 0, 2],
+      [3, 1n, 0, 2],
+      [4, 1n, 0, 2],
+    ]);
+  });
+
+  it('are those of an empty block too, and never the same', () => {
+    follow();
+    lab.freeze(3);
+    const hashes = told.flatMap((event) => (event.kind === 'entry' ? [event.hash] : []));
+    expect(hashes).toHaveLength(3 * TICKS);
+    expect(new Set(hashes).size).toBe(3 * TICKS);
+    for (const number of [1n, 2n, 3n].map(slot)) {
+      expect(entriesIn(number).at(-1)?.hash).toBe(blockIn(number).blockhash);
+    }
+  });
+
+  it('are told again after a restart as they were', async () => {
+    const from = lab.wallet();
+    follow();
+    lab.node.submit(lab.transfer(from, Keypair.generate().publicKey, SOL));
+    const { slot: frozen } = lab.node.freeze();
+    const before = entriesIn(frozen);
+    await lab.durable();
+    await lab.reopen();
+    told = [];
+    follow();
+    expect(entriesIn(frozen)).toEqual(before);
+  });
+});
+
+describe('a write of an account', () => {
+  it('names the transaction that did it, and has a version that grows', () => {
+    const [from, to] = [lab.wallet(), Keypair.generate()];
+    follow();
+    const transactions = [1, 2].map((n) => lab.transfer(from, to.publicKey, n * SOL));
+    for (const each of transactions) lab.node.submit(each);
+    lab.freeze(2);
+    const signatures = transactions.map((each) => each.signatures[0]);
+    const writes = told.filter((event) => event.kind === 'account');
+    const written = (key: Keypair) =>
+      writes.filter(({ address }) => address === at(key.publicKey)).map(({ signature }) => signature);
+    // The first is that of the airdrop, told of the slot before.
+    expect(written(from).slice(1)).toEqual(signatures);
+    expect(written(to)).toEqual(signatures);
+    const versions = writes.map(({ writeVersion }) => writeVersion);
+    expect(versions).toEqual([...new Set(versions)].sort((a, b) => (a < b ? -1 : 1)));
+  });
+
+  it('by the slot itself names none: the fee of the leader, the clock', () => {
+    const from = lab.wallet();
+    follow();
+    lab.node.submit(lab.transfer(from, Keypair.generate().publicKey, SOL));
+    const { slot: frozen } = lab.node.freeze();
+    const { identity } = lab.node.genesis;
+    const own = accountsIn(frozen).filter(({ signature }) => signature === null);
+    expect(own.map(({ address }) => address)).toContain(identity);
+    expect(own).toHaveLength(6);
+  });
+
+  it('is known again by signature and version when it is told again after a restart', async () => {
+    const [from, to] = [lab.wallet(), Keypair.generate()];
+    follow();
+    for (const n of [1, 2]) lab.node.submit(lab.transfer(from, to.publicKey, n * SOL));
+    const { slot: frozen } = lab.node.freeze();
+    const last = new Map(accountsIn(frozen).map((event) => [event.address, event]));
+    await lab.durable();
+    await lab.reopen();
+    told = [];
+    follow();
+    const again = accountsIn(frozen);
+    expect(again).toHaveLength(last.size);
+    for (const { account, ...known } of again) expect(last.get(known.address)).toMatchObject(known);
+  });
+});
+
+it('a listener may begin with the newest rooted slot, which has come all the way', () => {
+  lab.freeze(2);
+  lab.node.follow((event) => told.push(event), 'root');
+  const statuses = told.flatMap((event) =>
+    event.kind !== 'entry' && event.kind !== 'account' && 'slot' in event && event.slot === 0n
+      ? [event.kind]
+      : [],
+  );
+  expect(statuses).toEqual(['created', 'completed', 'frozen', 'processed', 'confirmed', 'rooted']);
+  expect(told.some((event) => event.kind === 'block' && event.block.slot === 0n)).toBe(true);
+});
