@@ -1,0 +1,161 @@
+import type { Account } from '../../ledger/account/account.ts';
+import type { Block } from '../../ledger/block.ts';
+import { programs } from '../../ledger/programs.ts';
+import { lamports, type Slot } from '../../ledger/units.ts';
+import { rawAccount } from '../../protocol/geyser/encode/raw-account.ts';
+import { rawBlockMeta } from '../../protocol/geyser/encode/raw-block-meta.ts';
+import { rawEntry } from '../../protocol/geyser/encode/raw-entry.ts';
+import { rawSlot } from '../../protocol/geyser/encode/raw-slot.ts';
+import { rawTransaction } from '../../protocol/geyser/encode/raw-transaction.ts';
+import { encodeTimestamp } from '../../protocol/geyser/encode/timestamp.ts';
+import type { RawUpdate } from '../../protocol/geyser/raw-update.ts';
+import type { SlotStatus } from '../../protocol/geyser/update/slot.ts';
+import type { AccountEvent, LedgerEvent } from '../ledger-event.ts';
+import type { GeyserListener } from './geyser-source.ts';
+
+export type LedgerUpdatesOptions = Readonly<{
+  /** Slots above the root that are remembered; beyond it the one known for longest is forgotten. */
+  slotsMax: number;
+  /** Unix milliseconds. */
+  now: () => number;
+}>;
+
+export const ledgerUpdatesDefaults: LedgerUpdatesOptions = { slotsMax: 1_024, now: Date.now };
+
+/** What a drained account looks like. Source: solana-account, `AccountSharedData::default`. */
+const DRAINED: Account = {
+  lamports: lamports(0),
+  data: new Uint8Array(),
+  owner: programs.system,
+  executable: false,
+  rentEpoch: 0n,
+};
+
+/** What is known of a slot that is not rooted yet. */
+type KnownSlot = { parent: Slot | null; entries: number };
+
+type EventOf<Kind extends LedgerEvent['kind']> = Extract<LedgerEvent, { kind: Kind }>;
+
+/** An update's time, encoded once for all that come in one millisecond. */
+class CreatedAt {
+  readonly #now: () => number;
+  #ms = -1;
+  #encoded: Uint8Array = new Uint8Array();
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  get encoded(): Uint8Array {
+    const ms = this.#now();
+    if (ms !== this.#ms) {
+      this.#ms = ms;
+      this.#encoded = encodeTimestamp(BigInt(ms));
+    }
+    return this.#encoded;
+  }
+}
+
+/**
+ * Turns what a ledger tells into the updates that a Geyser plugin makes of it. Source: yellowstone-grpc,
+ * `plugin/message.rs`; reference solana-grpc.md §2.8.
+ */
+export class LedgerUpdates {
+  readonly #listener: GeyserListener;
+  readonly #options: LedgerUpdatesOptions;
+  readonly #createdAt: CreatedAt;
+  readonly #slots = new Map<Slot, KnownSlot>();
+
+  constructor(listener: GeyserListener, options: Partial<LedgerUpdatesOptions> = {}) {
+    this.#listener = listener;
+    this.#options = { ...ledgerUpdatesDefaults, ...options };
+    this.#createdAt = new CreatedAt(this.#options.now);
+  }
+
+  /** Takes the next event; what is made of it is told before this returns. */
+  tell(event: LedgerEvent): void {
+    const update = this.#updateOf(event);
+    if (update !== null) this.#listener.tell(update);
+  }
+
+  #updateOf(event: LedgerEvent): RawUpdate | null {
+    const createdAt = this.#createdAt.encoded;
+    switch (event.kind) {
+      case 'created':
+        this.#known(event.slot).parent = event.parent;
+        return this.#status(event.slot, 'createdBank');
+      case 'firstShred':
+        return this.#status(event.slot, 'firstShredReceived');
+      case 'account':
+        return rawAccount({ slot: event.slot, createdAt, write: writeOf(event), isStartup: false });
+      case 'transaction':
+        return this.#transaction(event);
+      case 'entry':
+        this.#known(event.slot).entries++;
+        return rawEntry(event, createdAt);
+      case 'block':
+        return this.#blockMeta(event.block);
+      case 'dead':
+        return this.#status(event.slot, 'dead', event.err);
+      case 'rooted':
+        return this.#status(event.slot, 'finalized');
+      case 'completed':
+      case 'processed':
+      case 'confirmed':
+        return this.#status(event.slot, event.kind);
+      case 'received':
+      case 'frozen':
+      case 'vote':
+        return null;
+    }
+  }
+
+  #status(slot: Slot, status: SlotStatus, deadError: string | null = null): RawUpdate {
+    const { parent } = this.#known(slot);
+    if (status === 'finalized' || status === 'dead') this.#slots.delete(slot);
+    return rawSlot({ kind: 'slot', slot, parent, status, deadError }, this.#createdAt.encoded);
+  }
+
+  #transaction({ slot, index, executed, isVote }: EventOf<'transaction'>): RawUpdate | null {
+    const [signature] = executed.transaction.signatures;
+    if (signature === undefined) return null;
+    const placed = { signature, isVote, executed, index };
+    return rawTransaction({ slot, createdAt: this.#createdAt.encoded, placed });
+  }
+
+  #blockMeta(block: Block): RawUpdate {
+    const known = this.#known(block.slot);
+    known.parent ??= block.parentSlot;
+    const { slot, blockhash, rewards, numRewardPartitions, blockTime, blockHeight, parentSlot } = block;
+    return rawBlockMeta(
+      {
+        kind: 'blockMeta',
+        ...{ slot, blockhash, rewards, blockTime, blockHeight, parentSlot },
+        numRewardPartitions: numRewardPartitions ?? null,
+        parentBlockhash: block.previousBlockhash,
+        executedTransactionCount: block.transactions.length,
+        entriesCount: known.entries,
+      },
+      this.#createdAt.encoded,
+      null,
+    );
+  }
+
+  #known(slot: Slot): KnownSlot {
+    const known = this.#slots.get(slot);
+    if (known !== undefined) return known;
+    const fresh: KnownSlot = { parent: null, entries: 0 };
+    this.#slots.set(slot, fresh);
+    if (this.#slots.size > this.#options.slotsMax) {
+      this.#slots.delete(this.#slots.keys().next().value ?? slot);
+    }
+    return fresh;
+  }
+}
+
+const writeOf = ({ address, account, writeVersion, signature }: AccountEvent) => ({
+  address,
+  account: account ?? DRAINED,
+  writeVersion,
+  signature,
+});

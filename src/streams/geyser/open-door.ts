@@ -1,0 +1,26 @@
+import type { GeyserDoor, GeyserStream, StreamRpc, UnaryRpc } from './geyser-door.ts';
+import type { GeyserSink } from './geyser-sink.ts';
+import type { StreamOpener } from './stream-opener.ts';
+
+/** A door that asks for no key and sets no limits of a plan, as that of a node. */
+export class OpenDoor implements GeyserDoor {
+  readonly #opener: StreamOpener;
+
+  constructor(opener: StreamOpener) {
+    this.#opener = opener;
+  }
+
+  open(_credential: string | null, rpc: StreamRpc, sink: GeyserSink): GeyserStream {
+    const stream = this.#opener.open(rpc, sink);
+    return {
+      request: (request) => stream.request(request),
+      sent: () => {},
+      received: () => 0,
+      close: () => stream.close(),
+    };
+  }
+
+  async unary(_credential: string | null, rpc: UnaryRpc, request: Uint8Array): Promise<Uint8Array> {
+    return this.#opener.unary(rpc, request);
+  }
+}
