@@ -2,27 +2,12 @@ import type { PlanLimits } from '../../access/key-record.ts';
 import { Failure } from '../../protocol/errors.ts';
 import type { SubscribeDeshredRequest } from '../../protocol/geyser/subscribe-deshred-request.ts';
 import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
-import { filtersCount, pubkeysCount } from '../../streams/geyser/filters/weigh.ts';
+import { cuckooBytes, filtersCount, pubkeysCount } from '../../streams/geyser/filters/weigh.ts';
 
 type StreamRequest = SubscribeRequest | SubscribeDeshredRequest;
 
 /** So many addresses of a request cost the rate limit another call. */
 const ADDRESSES_OF_A_CALL = 1_000;
-
-/** Bytes of all cuckoo filters in a request. */
-function cuckooBytes(request: SubscribeRequest): number {
-  let bytes = 0;
-  for (const { cuckooAccounts } of request.accounts?.values() ?? [])
-    bytes += cuckooAccounts?.data.length ?? 0;
-  for (const named of [request.transactions, request.transactionsStatus, request.blocks]) {
-    for (const { cuckooAccountInclude } of named?.values() ?? [])
-      bytes += cuckooAccountInclude?.data.length ?? 0;
-  }
-  return bytes;
-}
-
-const isDeshred = (request: StreamRequest): request is SubscribeDeshredRequest =>
-  'deshredTransactions' in request;
 
 /**
  * Holds a request against a plan, in the words of the wire's other servers.
@@ -34,8 +19,7 @@ export function checkPlan(request: StreamRequest, limits: PlanLimits): void {
   };
   refuseAbove(filtersCount(request), limits.grpcFiltersMax, 'filters');
   refuseAbove(pubkeysCount(request), limits.grpcPubkeysMax, 'Pubkeys');
-  if (!isDeshred(request))
-    refuseAbove(cuckooBytes(request), limits.grpcCuckooMaxBytes, 'cuckoo filter bytes');
+  refuseAbove(cuckooBytes(request), limits.grpcCuckooMaxBytes, 'bytes of cuckoo filters');
 }
 
 /** Calls that a request costs besides the one that every request does. */

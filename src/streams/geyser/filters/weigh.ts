@@ -1,21 +1,11 @@
 import type { SubscribeDeshredRequest } from '../../../protocol/geyser/subscribe-deshred-request.ts';
-import type { CuckooFilterMessage, SubscribeRequest } from '../../../protocol/geyser/subscribe-request.ts';
+import type { SubscribeRequest } from '../../../protocol/geyser/subscribe-request.ts';
 
 type Request = SubscribeRequest & SubscribeDeshredRequest;
 type List = readonly unknown[] | undefined;
 
 const lengths = (...lists: readonly List[]): number =>
   lists.reduce((sum, list) => sum + (list?.length ?? 0), 0);
-
-/** Addresses in a cuckoo filter: each is a u16 that is not 0. */
-function entriesIn(message: CuckooFilterMessage | undefined): number {
-  const data = message?.data ?? new Uint8Array();
-  let entries = 0;
-  for (let i = 0; i + 1 < data.length; i += 2) {
-    if (data[i] !== 0 || data[i + 1] !== 0) entries += 1;
-  }
-  return entries;
-}
 
 /** Filters that a request names, of all kinds. */
 export function filtersCount(request: SubscribeRequest | SubscribeDeshredRequest): number {
@@ -33,19 +23,26 @@ export function filtersCount(request: SubscribeRequest | SubscribeDeshredRequest
   return maps.reduce((sum, map) => sum + (map?.size ?? 0), lengths(blocksMeta, entry));
 }
 
-/** Addresses that the filters of a request name, those in cuckoo filters among them. */
+/** Addresses that the filters of a request name in lists; those in cuckoo filters are not looked at. */
 export function pubkeysCount(request: SubscribeRequest | SubscribeDeshredRequest): number {
   const { accounts, transactions, transactionsStatus, blocks, deshredTransactions } = request as Request;
   let count = 0;
-  for (const { account, owner, cuckooAccounts } of accounts?.values() ?? [])
-    count += lengths(account, owner) + entriesIn(cuckooAccounts);
+  for (const { account, owner } of accounts?.values() ?? []) count += lengths(account, owner);
   for (const map of [transactions, transactionsStatus, deshredTransactions]) {
     for (const filter of map?.values() ?? [])
       count += lengths(filter.accountInclude, filter.accountExclude, filter.accountRequired);
   }
-  for (const map of [transactions, transactionsStatus, blocks]) {
-    for (const { cuckooAccountInclude } of map?.values() ?? []) count += entriesIn(cuckooAccountInclude);
-  }
   for (const { accountInclude } of blocks?.values() ?? []) count += lengths(accountInclude);
   return count;
+}
+
+/** Bytes of the cuckoo filters in a request. */
+export function cuckooBytes(request: SubscribeRequest | SubscribeDeshredRequest): number {
+  const { accounts, transactions, transactionsStatus, blocks } = request as Request;
+  let bytes = 0;
+  for (const { cuckooAccounts } of accounts?.values() ?? []) bytes += cuckooAccounts?.data.length ?? 0;
+  for (const map of [transactions, transactionsStatus, blocks]) {
+    for (const filter of map?.values() ?? []) bytes += filter.cuckooAccountInclude?.data.length ?? 0;
+  }
+  return bytes;
 }

@@ -1,0 +1,319 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { digestApiKey, generateApiKey } from '../../access/api-key.ts';
+import { KeyDirectory } from '../../access/key-directory.ts';
+import { defaultPlanLimits, type KeyRecord, type PlanLimits } from '../../access/key-record.ts';
+import { KeyWatch } from '../../access/key-watch.ts';
+import { MessagePace } from '../../access/message-pace.ts';
+import { RateLimiter } from '../../access/rate-limit.ts';
+import { UsageMeter } from '../../access/usage.ts';
+import { createLogger } from '../../base/log.ts';
+import type { Address } from '../../ledger/address.ts';
+import type { Failure } from '../../protocol/errors.ts';
+import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
+import { GrpcError } from '../../protocol/grpc/status.ts';
+import type { Product } from '../../protocol/product.ts';
+import type { StreamRpc } from '../../streams/geyser/geyser-door.ts';
+import type { StreamOpener } from '../../streams/geyser/stream-opener.ts';
+import { GeyserGate } from './geyser-gate.ts';
+
+const pepper = Buffer.alloc(32, 1);
+const unlimited: PlanLimits = { ...defaultPlanLimits, rpcPerSecond: 0 };
+const sink = { push: () => {}, end: () => {} };
+const address = (at: number): Address => `Address${at}` as Address;
+const wanted = (count: number): SubscribeRequest => ({
+  accounts: new Map([['a', { account: Array.from({ length: count }, (_, at) => address(at)) }]]),
+});
+
+/** A hub that writes down what it was asked, and answers what it is told to. */
+class ToldOpener implements StreamOpener {
+  readonly told: string[];
+  readonly #name: string;
+  refusal: Error | null = null;
+
+  constructor(name: string, told: string[]) {
+    this.#name = name;
+    this.told = told;
+  }
+
+  open(rpc: StreamRpc) {
+    if (this.refusal !== null) throw this.refusal;
+    this.told.push(`${this.#name} opens ${rpc}`);
+    return {
+      request: async () => {
+        if (this.refusal !== null) throw this.refusal;
+        this.told.push(`${this.#name} is asked`);
+      },
+      close: () => void this.told.push(`${this.#name} closes`),
+    };
+  }
+
+  unary(rpc: string, request: Uint8Array): Uint8Array {
+    if (this.refusal !== null) throw this.refusal;
+    this.told.push(`${this.#name} answers ${rpc}`);
+    return new Uint8Array(request.length * 2);
+  }
+}
+
+/** What a call was refused with. */
+function refusalOf(call: () => unknown): Failure {
+  try {
+    call();
+  } catch (thrown) {
+    return thrown as Failure;
+  }
+  throw new Error('it was not refused');
+}
+
+describe('the gate of gRPC streams', () => {
+  let keys: KeyDirectory;
+  let watch: KeyWatch;
+  let usage: UsageMeter;
+  let told: string[];
+  let lines: string[];
+  let ended: string[];
+  let standard: ToldOpener;
+  let shred: ToldOpener | null;
+  let gate: GeyserGate;
+  const onEnd = (failure: Failure): void => void ended.push(failure.code);
+
+  const createGate = (): GeyserGate =>
+    new GeyserGate({
+      ...{ keys, usage, watch, standard, shred },
+      limiter: new RateLimiter(),
+      pace: new MessagePace(),
+      log: createLogger('trace', (line) => lines.push(line)),
+    });
+
+  /** Makes a key known. @returns its text, and its record as it is now. */
+  function keyOf(product: Product, limits: Partial<PlanLimits> = {}): { text: string; record: KeyRecord } {
+    const { id, text } = generateApiKey(product);
+    const record: KeyRecord = {
+      ...{ id, product, familyId: id, name: 'test', digest: digestApiKey(text, pepper), pepperVersion: 1 },
+      ...{ state: 'active', expiresAt: null, limits: { ...unlimited, ...limits }, version: 1 },
+    };
+    keys.apply([record]);
+    return { text, record };
+  }
+
+  const open = (text: string | null, rpc: StreamRpc = 'Subscribe') => gate.open(text, rpc, sink, onEnd);
+
+  /** What was counted, as `product method status requests messages bytesIn bytesOut`. */
+  const counted = (): string[] =>
+    usage
+      .snapshot()
+      .map((row) => {
+        const { product, method, status, requests, messages, bytesIn, bytesOut } = row;
+        return [product, method, status, requests, messages, bytesIn, bytesOut].join(' ');
+      })
+      .sort();
+
+  beforeEach(() => {
+    keys = new KeyDirectory({ peppers: new Map([[1, pepper]]) });
+    keys.setStoreReachable(true);
+    watch = new KeyWatch(keys, { sweepIntervalMs: 5 });
+    usage = new UsageMeter();
+    told = [];
+    lines = [];
+    ended = [];
+    standard = new ToldOpener('standard', told);
+    shred = new ToldOpener('shred', told);
+    gate = createGate();
+  });
+
+  afterEach(() => watch.close());
+
+  describe('lets a key open what its product says', () => {
+    it.each([
+      ['grpc', 'Subscribe', 'standard opens Subscribe'],
+      ['fs', 'Subscribe', 'shred opens Subscribe'],
+      ['fs', 'SubscribeDeshred', 'shred opens SubscribeDeshred'],
+      ['fs', 'SubscribeEntries', 'shred opens SubscribeEntries'],
+    ] as const)('%s: %s', (product, rpc, then) => {
+      open(keyOf(product).text, rpc);
+      expect(told).toEqual([then]);
+    });
+
+    it.each([
+      ['grpc', 'SubscribeDeshred'],
+      ['grpc', 'SubscribeEntries'],
+      ['rpc', 'Subscribe'],
+      ['rpc', 'SubscribeDeshred'],
+      ['rpc', 'SubscribeEntries'],
+    ] as const)('and not %s: %s', (product, rpc) => {
+      const failure = refusalOf(() => open(keyOf(product).text, rpc));
+      expect([failure.code, failure.row.grpc]).toEqual(['UNAUTHORIZED_PRODUCT', 7]);
+      expect(told).toEqual([]);
+    });
+
+    it('and calls with one answer with both, and not with that of another product', async () => {
+      for (const product of ['grpc', 'fs'] as const) {
+        const answer = await gate.unary(keyOf(product).text, 'GetSlot', new Uint8Array(3));
+        expect(answer).toHaveLength(6);
+      }
+      expect(told).toEqual(['standard answers GetSlot', 'standard answers GetSlot']);
+      const refused = gate.unary(keyOf('rpc').text, 'GetSlot', new Uint8Array());
+      await expect(refused).rejects.toMatchObject({ code: 'UNAUTHORIZED_PRODUCT' });
+      expect(counted()).toEqual([
+        'fs GetSlot ok 1 0 3 6',
+        'grpc GetSlot client 1 0 0 0',
+        'grpc GetSlot ok 1 0 3 6',
+      ]);
+    });
+
+    it('and tells that of the shred stage when nothing tells of it', () => {
+      shred = null;
+      gate = createGate();
+      const failure = refusalOf(() => open(keyOf('fs').text));
+      expect([failure.code, failure.row.grpc, failure.retryAfter]).toEqual([
+        ...['UPSTREAM_UNAVAILABLE', 14, undefined],
+      ]);
+    });
+  });
+
+  it('refuses who comes without a key in words of gRPC, and who comes with a wrong one', async () => {
+    const missing = refusalOf(() => open(null));
+    expect([missing.code, missing.grpcText]).toEqual([
+      ...['MISSING_KEY', 'No API key: send it as the metadata "x-token"'],
+    ]);
+    const wrong = generateApiKey('grpc').text;
+    expect(refusalOf(() => open(wrong)).code).toBe('INVALID_KEY');
+    await expect(gate.unary(wrong, 'Ping', new Uint8Array())).rejects.toMatchObject({ code: 'INVALID_KEY' });
+    const { text, record } = keyOf('grpc');
+    keys.apply([{ ...record, expiresAt: Date.now() - 1, version: 2 }]);
+    expect(refusalOf(() => open(text)).code).toBe('INVALID_KEY');
+  });
+
+  it('opens as many streams as the plan has, of all keys of a family, and gives places back once', () => {
+    const { text, record } = keyOf('grpc', { grpcStreamsMax: 2 });
+    const next = generateApiKey('grpc');
+    keys.apply([{ ...record, id: next.id, digest: digestApiKey(next.text, pepper), version: 2 }]);
+    const first = open(text);
+    open(next.text);
+    const failure = refusalOf(() => open(text));
+    expect([failure.code, failure.row.grpc, failure.facts]).toEqual([
+      ...['CONNECTION_LIMIT', 8, { streamsMax: 2 }],
+    ]);
+    first.close();
+    first.close();
+    open(text);
+    expect(refusalOf(() => open(text)).code).toBe('CONNECTION_LIMIT');
+  });
+
+  it('keeps no place for a stream that the hub would not open', () => {
+    const { text } = keyOf('grpc', { grpcStreamsMax: 1 });
+    standard.refusal = new GrpcError('UNIMPLEMENTED', 'method disabled');
+    expect(() => open(text)).toThrow('method disabled');
+    standard.refusal = null;
+    open(text);
+    expect(counted()).toEqual(['grpc Subscribe ok 1 0 0 0', 'grpc Subscribe rpcError 1 0 0 0']);
+  });
+
+  describe('holds a request against the plan', () => {
+    it.each([
+      ['grpcFiltersMax', 'Max amount of filters reached, only 1 allowed', wanted(1)],
+      ['grpcPubkeysMax', 'Max amount of Pubkeys reached, only 1 allowed', wanted(2)],
+      ['grpcCuckooMaxBytes', 'Max amount of bytes of cuckoo filters reached, only 1 allowed', wanted(0)],
+    ] as const)('%s', async (limit, text, request) => {
+      const stream = open(keyOf('grpc', { [limit]: 1 }).text);
+      const cuckoo = {
+        ...{ data: new Uint8Array(8), bucketCount: 1, entriesPerBucket: 4 },
+        ...{ fingerprintBits: 16, hashSeed: 0n, hashAlgorithm: 0 },
+      };
+      const extra: SubscribeRequest = {
+        grpcFiltersMax: { slots: new Map([['s', {}]]) },
+        grpcPubkeysMax: {},
+        grpcCuckooMaxBytes: { blocks: new Map([['b', { cuckooAccountInclude: cuckoo }]]) },
+      }[limit];
+      const refused = stream.request({ ...request, ...extra });
+      await expect(refused).rejects.toMatchObject({ code: 'FILTER_LIMIT', grpcText: text, row: { grpc: 3 } });
+      expect(told).toEqual(['standard opens Subscribe']);
+    });
+
+    it('as it is now, also when it came after the stream', async () => {
+      const { text, record } = keyOf('grpc', { grpcFiltersMax: 1 });
+      const stream = open(text);
+      await stream.request(wanted(1));
+      keys.apply([{ ...record, limits: { ...record.limits, grpcFiltersMax: 0 }, version: 2 }]);
+      await expect(stream.request(wanted(1))).rejects.toMatchObject({ code: 'FILTER_LIMIT' });
+    });
+  });
+
+  it('counts a call for the stream and for each request, and another for each thousand addresses', async () => {
+    const { text } = keyOf('grpc', { rpcPerSecond: 0.000_001, rpcBurst: 6 });
+    const stream = open(text);
+    await stream.request(wanted(1));
+    await stream.request(wanted(2_999));
+    await gate.unary(text, 'Ping', new Uint8Array());
+    const failure = await stream.request({}).catch((thrown: Failure) => thrown);
+    expect(failure).toMatchObject({ code: 'RATE_LIMITED', row: { grpc: 8 } });
+    expect(refusalOf(() => open(text)).code).toBe('RATE_LIMITED');
+    expect(counted().filter((row) => row.includes('limited'))).toEqual([
+      ...['grpc Subscribe limited 1 0 0 0', 'grpc SubscribeRequest limited 1 0 0 0'],
+    ]);
+  });
+
+  it('counts streams, requests with their bytes, and messages with theirs', async () => {
+    const stream = open(keyOf('fs').text, 'SubscribeDeshred');
+    expect(stream.received(1, 40)).toBe(0);
+    await stream.request({ deshredTransactions: new Map([['t', {}]]) });
+    stream.received(1, 2);
+    await stream.request({});
+    stream.sent(10, 1_000);
+    stream.sent(5, 500);
+    expect(counted()).toEqual([
+      'fs SubscribeDeshred ok 1 15 0 1500',
+      'fs SubscribeDeshredRequest ok 2 0 42 0',
+    ]);
+    expect(usage.snapshot().map(({ credits }) => credits)).toEqual([1, 2]);
+  });
+
+  it('holds back who floods, and ends who does not heed', () => {
+    const stream = open(keyOf('grpc', { rpcPerSecond: 1 }).text);
+    expect(stream.received(10_001, 0)).toBeGreaterThan(0);
+    stream.received(20_000, 0);
+    expect(stream.received(20_000, 0)).toBe(Number.POSITIVE_INFINITY);
+  });
+
+  describe('ends the streams of a key', () => {
+    it('at once when it is revoked', async () => {
+      const { text, record } = keyOf('grpc');
+      const stream = open(text);
+      open(keyOf('grpc').text);
+      keys.apply([{ ...record, state: 'revoked', version: 2 }]);
+      expect(ended).toEqual(['INVALID_KEY']);
+      expect(told.at(-1)).toBe('standard closes');
+      await expect(stream.request({})).rejects.toMatchObject({ code: 'CLIENT_GONE' });
+      expect(told.filter((line) => line.includes('asked'))).toEqual([]);
+      stream.close();
+      expect(told.filter((line) => line === 'standard closes')).toHaveLength(1);
+    });
+
+    it('when it expires', async () => {
+      const { text, record } = keyOf('grpc');
+      const over = new Promise<string>((resolve) => {
+        gate.open(text, 'Subscribe', sink, ({ code }) => resolve(code));
+      });
+      keys.apply([{ ...record, expiresAt: Date.now() + 20, version: 2 }]);
+      expect(await over).toBe('INVALID_KEY');
+    });
+
+    it('and says nothing of it to a stream that was closed', () => {
+      const { text, record } = keyOf('grpc');
+      open(text).close();
+      keys.apply([{ ...record, state: 'revoked', version: 2 }]);
+      expect(ended).toEqual([]);
+    });
+  });
+
+  it('passes on what the hub says, and says nothing of what went wrong within', async () => {
+    const { text } = keyOf('grpc');
+    const stream = open(text);
+    standard.refusal = new GrpcError('INVALID_ARGUMENT', 'failed to create filter: invalid base58');
+    await expect(stream.request({})).rejects.toBe(standard.refusal);
+    await expect(gate.unary(text, 'Ping', new Uint8Array())).rejects.toBe(standard.refusal);
+    standard.refusal = new Error('a secret place');
+    const failure = await stream.request({}).catch((thrown: Failure) => thrown);
+    expect(failure).toMatchObject({ code: 'INTERNAL', grpcText: 'Internal error' });
+    expect(lines.join('')).toContain('a gRPC call went wrong');
+  });
+});
