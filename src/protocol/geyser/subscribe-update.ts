@@ -39,7 +39,7 @@ export type SubscribeUpdate = Readonly<{
 }>;
 
 /** Reads `google.protobuf.Timestamp` as milliseconds. */
-function readTimestamp(reader: ProtobufReader): bigint {
+export function readTimestamp(reader: ProtobufReader): bigint {
   let [seconds, nanos] = [0n, 0];
   while (reader.next()) {
     if (reader.field === 1) seconds = reader.int64();

@@ -1,5 +1,6 @@
 import type { Slot } from '../../ledger/units.ts';
 import type { RawKeys } from '../../protocol/geyser/raw-update.ts';
+import type { SlotStatus } from '../../protocol/geyser/update/slot.ts';
 
 /** Entries that a leader sent as one, before anybody ran them: what lies between two shreds that complete data. */
 export type EntryBatch = Readonly<{
@@ -33,11 +34,13 @@ export type DeshredTransaction = Readonly<{
   at: bigint;
 }>;
 
-/** What is known of a slot before it was run. */
+/** How far a slot came: shreds tell `firstShredReceived` and `completed`; the rest is told by who runs it. */
 export type DeshredSlot = Readonly<{
   slot: Slot;
   parent: Slot | null;
-  status: 'firstShredReceived' | 'completed';
+  status: SlotStatus;
+  /** Why, when it is dead. */
+  deadError?: string | null;
   at: bigint;
 }>;
 

@@ -1,0 +1,129 @@
+import type { Slot } from '../../ledger/units.ts';
+import { readSlot, required } from './fields.ts';
+import { InvalidProtobuf, ProtobufReader } from './protobuf.ts';
+import type { RawKeys } from './raw-update.ts';
+import { readTimestamp } from './subscribe-update.ts';
+import { readSlotUpdate, type SlotUpdate } from './update/slot.ts';
+
+/** A transaction before it was run. Its bytes are views into the message. */
+export type DeshredTransactionUpdate = Readonly<{
+  kind: 'transaction';
+  slot: Slot;
+  /** 64 bytes. */
+  signature: Uint8Array;
+  isVote: boolean;
+  /** `solana.storage.ConfirmedBlock.Transaction`. */
+  transaction: Uint8Array;
+  /** Static keys, loaded writable keys, loaded readonly keys. */
+  keys: RawKeys;
+  /** 32 bytes each. */
+  loadedWritable: readonly Uint8Array[];
+  loadedReadonly: readonly Uint8Array[];
+  firstShredIndex: number;
+  endShredIndex: number;
+}>;
+
+/** What a server tells. `ping` wants a ping back; `pong` answers one. */
+export type DeshredUpdate = Readonly<
+  DeshredTransactionUpdate | SlotUpdate | { kind: 'ping' } | { kind: 'pong' }
+>;
+
+/** One message of the stream. Source: geyser.proto, `SubscribeUpdateDeshred`. */
+export type SubscribeUpdateDeshred = Readonly<{
+  /** Unix milliseconds. */
+  createdAt: bigint | null;
+  /** null for a kind that is not known. */
+  update: DeshredUpdate | null;
+}>;
+
+const KEY_BYTES = 32;
+const SIGNATURE_BYTES = 64;
+/** Keys of a transaction, static and loaded: an index of them is a byte. */
+const KEYS_MAX = 256;
+
+type Info = {
+  signature: Uint8Array | null;
+  isVote: boolean;
+  transaction: Uint8Array | null;
+  readonly loadedWritable: Uint8Array[];
+  readonly loadedReadonly: Uint8Array[];
+  firstShredIndex: number;
+  endShredIndex: number;
+};
+
+function readInfo(reader: ProtobufReader): Info {
+  const info: Info = {
+    ...{ signature: null, isVote: false, transaction: null, loadedWritable: [], loadedReadonly: [] },
+    ...{ firstShredIndex: 0, endShredIndex: 0 },
+  };
+  while (reader.next()) {
+    if (reader.field === 1) info.signature = reader.fixedBytes(SIGNATURE_BYTES);
+    else if (reader.field === 2) info.isVote = reader.bool();
+    else if (reader.field === 3) info.transaction = reader.bytes();
+    else if (reader.field === 4) info.loadedWritable.push(reader.fixedBytes(KEY_BYTES));
+    else if (reader.field === 5) info.loadedReadonly.push(reader.fixedBytes(KEY_BYTES));
+    else if (reader.field === 6) info.firstShredIndex = reader.uint32();
+    else if (reader.field === 7) info.endShredIndex = reader.uint32();
+    else reader.skip();
+  }
+  return info;
+}
+
+/** The static keys in `solana.storage.ConfirmedBlock.Transaction`. */
+function staticKeys(transaction: Uint8Array): Uint8Array[] {
+  const keys: Uint8Array[] = [];
+  const reader = new ProtobufReader(transaction);
+  while (reader.next()) {
+    if (reader.field !== 2) {
+      reader.skip();
+      continue;
+    }
+    const message = reader.message();
+    while (message.next()) {
+      if (message.field === 2) keys.push(message.fixedBytes(KEY_BYTES));
+      else message.skip();
+    }
+  }
+  return keys;
+}
+
+function readTransaction(reader: ProtobufReader, whole: Uint8Array): DeshredTransactionUpdate {
+  let info: Info | null = null;
+  let slot = 0n as Slot;
+  while (reader.next()) {
+    if (reader.field === 1) info = readInfo(reader.message());
+    else if (reader.field === 2) slot = readSlot(reader);
+    else reader.skip();
+  }
+  const { signature, transaction, ...rest } = required(info, 'a transaction');
+  const bytes = required(transaction, 'the message of a transaction');
+  const keys = [...staticKeys(bytes), ...rest.loadedWritable, ...rest.loadedReadonly];
+  if (keys.length > KEYS_MAX) throw new InvalidProtobuf('a transaction has too many keys');
+  const offsets = keys.map(({ byteOffset }) => byteOffset - whole.byteOffset);
+  return {
+    ...{ kind: 'transaction', slot, ...rest, transaction: bytes, keys: { bytes: whole, offsets } },
+    signature: required(signature, 'the signature of a transaction'),
+  };
+}
+
+/**
+ * Reads one message of a `SubscribeDeshred` stream. Bytes in the result are views into `bytes`; what is inside the
+ * transaction but for its keys is not looked at.
+ * @throws InvalidProtobuf when it is none.
+ */
+export function readDeshredUpdate(bytes: Uint8Array): SubscribeUpdateDeshred {
+  let createdAt: bigint | null = null;
+  let update: DeshredUpdate | null = null;
+  const reader = new ProtobufReader(bytes);
+  while (reader.next()) {
+    if (reader.field === 2) update = readTransaction(reader.message(), bytes);
+    else if (reader.field === 6) update = readSlotUpdate(reader.message());
+    else if (reader.field === 5) createdAt = readTimestamp(reader.message());
+    else {
+      if (reader.field === 3) update = { kind: 'ping' };
+      if (reader.field === 4) update = { kind: 'pong' };
+      reader.skip();
+    }
+  }
+  return { createdAt, update };
+}

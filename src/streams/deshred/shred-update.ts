@@ -1,0 +1,85 @@
+import { deshredTransactionTail } from '../../protocol/geyser/encode/deshred.ts';
+import { rawShredTransaction } from '../../protocol/geyser/encode/raw-transaction.ts';
+import type { RawTransaction } from '../../protocol/geyser/raw-update.ts';
+import type { DeshredTransaction } from './deshred-event.ts';
+
+/**
+ * A transaction of the shred stage as filters see it. Most pass no filter, so its bytes are made when the first
+ * stream takes them.
+ */
+abstract class LazyTransaction implements RawTransaction {
+  readonly kind = 'transaction';
+  readonly index = 0;
+  readonly err = null;
+  readonly meta = null;
+  readonly createdAt: Uint8Array;
+  protected readonly told: DeshredTransaction;
+
+  constructor(told: DeshredTransaction, createdAt: Uint8Array) {
+    this.told = told;
+    this.createdAt = createdAt;
+  }
+
+  abstract readonly tail: Uint8Array;
+  abstract readonly info: Uint8Array;
+
+  get slot(): RawTransaction['slot'] {
+    return this.told.slot;
+  }
+
+  get signature(): Uint8Array {
+    return this.told.signature;
+  }
+
+  get isVote(): boolean {
+    return this.told.isVote;
+  }
+
+  get keys(): RawTransaction['keys'] {
+    return this.told.keys;
+  }
+}
+
+/** As `Subscribe` tells it: a `SubscribeUpdateTransaction` without meta. */
+export class SubscribeTransaction extends LazyTransaction {
+  #encoded: RawTransaction | null = null;
+
+  get tail(): Uint8Array {
+    return this.#encode().tail;
+  }
+
+  get info(): Uint8Array {
+    return this.#encode().info;
+  }
+
+  #encode(): RawTransaction {
+    const { slot, signature, isVote, keys, createdAt } = this;
+    const { transaction } = this.told;
+    this.#encoded ??= rawShredTransaction({ slot, createdAt, signature, isVote, transaction, keys });
+    return this.#encoded;
+  }
+}
+
+/** As `SubscribeDeshred` tells it. */
+export class SubscribeDeshredTransaction extends LazyTransaction {
+  #tail: Uint8Array | null = null;
+
+  get tail(): Uint8Array {
+    this.#tail ??= deshredTransactionTail({ ...this.#fields(), createdAt: this.createdAt });
+    return this.#tail;
+  }
+
+  /** Not told apart: nobody puts it into a block. */
+  get info(): Uint8Array {
+    return this.tail;
+  }
+
+  #fields(): Omit<Parameters<typeof deshredTransactionTail>[0], 'createdAt'> {
+    const { slot, signature, isVote, transaction, loadedWritable, loadedReadonly } = this.told;
+    const { firstShredIndex, endShredIndex } = this.told;
+    return {
+      ...{ slot, signature, isVote, transaction, loadedWritable, loadedReadonly },
+      ...{ firstShredIndex, endShredIndex },
+    };
+  }
+}
