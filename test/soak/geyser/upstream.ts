@@ -1,0 +1,50 @@
+import { createLogger } from '../../../src/base/log.ts';
+import { GrpcServer } from '../../../src/servers/grpc/server.ts';
+import { GeyserHub } from '../../../src/streams/geyser/geyser-hub.ts';
+import { openDoor } from '../../../src/streams/geyser/open-door.ts';
+import { type Drawing, DrawnLedger, FIRST_SLOT } from './drawn-ledger.ts';
+
+/**
+ * A Yellowstone server of a drawn ledger, as a process of its own that may be killed at any time: what it told
+ * before follows from the time. Arguments: the port and the drawing as JSON.
+ */
+
+const [, , portText = '0', drawingText = '{}'] = process.argv;
+const drawing = JSON.parse(drawingText) as Drawing;
+/** Slots that it remembers when it comes back. */
+const REMEMBERED = 60;
+const TICK_MS = 10;
+const MANY = 1024 ** 3;
+
+const ledger = new DrawnLedger(drawing);
+const hub = new GeyserHub({ replaySlots: REMEMBERED });
+const log = createLogger('error', (line) => process.stderr.write(`${line}\n`));
+const server = new GrpcServer(
+  { door: openDoor(hub), health: () => true, log },
+  { port: Number(portText), queueMaxBytes: MANY, queueMaxMessages: MANY, queuesMaxBytes: MANY },
+);
+
+let slot = Math.max(FIRST_SLOT, ledger.slotAt(Date.now()) - REMEMBERED);
+let told = 0;
+
+/** Tells all that should have happened by now. */
+function catchUp(): void {
+  const now = Date.now();
+  for (;;) {
+    const age = now - drawing.begunAt - (slot - FIRST_SLOT) * drawing.slotMs;
+    const due = Math.min(drawing.updatesPerSlot, Math.floor((age / drawing.slotMs) * drawing.updatesPerSlot));
+    if (told === 0 && due > 0) for (const update of ledger.beginning(slot)) hub.tell(update);
+    for (const update of ledger.content(slot, told, due)) hub.tell(update);
+    told = Math.max(told, due);
+    if (told < drawing.updatesPerSlot) return;
+    for (const update of ledger.end(slot)) hub.tell(update);
+    slot++;
+    told = 0;
+  }
+}
+
+catchUp();
+setInterval(catchUp, TICK_MS);
+const { port } = await server.listen();
+process.send?.({ port });
+process.on('disconnect', () => process.exit());

@@ -1,0 +1,345 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { slot } from '../../src/ledger/units.ts';
+import type { RawUpdate } from '../../src/protocol/geyser/raw-update.ts';
+import type { SubscribeRequest } from '../../src/protocol/geyser/subscribe-request.ts';
+import {
+  decodeGetBlockHeightResponse,
+  decodeGetLatestBlockhashResponse,
+  decodeGetSlotResponse,
+  decodeIsBlockhashValidResponse,
+  decodeSubscribeReplayInfoResponse,
+  encodeCommitmentRequest,
+  encodeIsBlockhashValidRequest,
+} from '../../src/protocol/geyser/unary.ts';
+import { GeyserHub } from '../../src/streams/geyser/geyser-hub.ts';
+import type { GeyserHubOptions } from '../../src/streams/geyser/geyser-hub-options.ts';
+import { account, blockhashAt, entry, HearingSink, meta, processedSlot, status } from './raw-slots.ts';
+
+const all: SubscribeRequest = {
+  accounts: new Map([['a', {}]]),
+  slots: new Map([['s', { interslotUpdates: true }]]),
+  blocks: new Map([['b', { includeAccounts: true }]]),
+  blocksMeta: ['m'],
+  entry: ['e'],
+};
+
+function opened(options: Partial<GeyserHubOptions> = {}) {
+  const hub = new GeyserHub(options);
+  const tell = (...updates: readonly RawUpdate[]): void => {
+    for (const update of updates) hub.tell(update);
+  };
+  return { hub, tell };
+}
+
+async function hearing(hub: GeyserHub, request: SubscribeRequest): Promise<HearingSink> {
+  const sink = new HearingSink();
+  await hub.open('Subscribe', sink).request(request);
+  return sink;
+}
+
+/** Lets a replay go on until it is over. */
+async function turns(count = 20): Promise<void> {
+  for (let i = 0; i < count; i++) await turn();
+}
+
+describe('a stream at processed', () => {
+  it('hears every write as it comes, then block, meta and status', async () => {
+    const { hub, tell } = opened();
+    const sink = await hearing(hub, all);
+    tell(status(10, 'createdBank'), account(10, 50, 1));
+    expect(sink.take()).toEqual(['s createdBank 10', 'a account 10 v1']);
+    tell(account(10, 51, 2), account(10, 50, 3), entry(10, 0), meta(10), status(10, 'processed'));
+    expect(sink.take()).toEqual([
+      'a account 10 v2',
+      'a account 10 v3',
+      'e entry 10',
+      'b block 10 of v2,v3',
+      'm meta 10',
+      's processed 10',
+    ]);
+    tell(status(10, 'confirmed'), status(10, 'finalized'));
+    expect(sink.take()).toEqual(['s confirmed 10', 's finalized 10']);
+  });
+
+  it('hears nothing twice when a status comes twice', async () => {
+    const { hub, tell } = opened();
+    const sink = await hearing(hub, all);
+    tell(...processedSlot(10), status(10, 'confirmed'));
+    sink.take();
+    tell(status(10, 'processed'), status(10, 'confirmed'), meta(10));
+    expect(sink.take()).toEqual([]);
+  });
+
+  it('hears a slot that died anew when it is made again', async () => {
+    const { hub, tell } = opened();
+    const sink = await hearing(hub, all);
+    tell(status(10, 'createdBank'), account(10, 50, 1), status(10, 'dead'), ...processedSlot(10));
+    expect(sink.take().slice(2)).toEqual([
+      's dead 10',
+      's createdBank 10',
+      'a account 10 v1',
+      'a account 10 v2',
+      'a account 10 v3',
+      'e entry 10',
+      'b block 10 of v2,v3',
+      'm meta 10',
+      's processed 10',
+    ]);
+  });
+});
+
+describe('a stream at confirmed', () => {
+  it('hears the last write of each account when the slot is confirmed, and the statuses at once', async () => {
+    const { hub, tell } = opened();
+    const sink = await hearing(hub, { ...all, commitment: 'confirmed' });
+    tell(...processedSlot(10));
+    expect(sink.take()).toEqual(['s createdBank 10', 's processed 10']);
+    tell(status(10, 'confirmed'));
+    expect(sink.take()).toEqual([
+      'a account 10 v2',
+      'a account 10 v3',
+      'e entry 10',
+      'b block 10 of v2,v3',
+      'm meta 10',
+      's confirmed 10',
+    ]);
+  });
+
+  it('hears of slots before one that is confirmed in turn, and never of a fork', async () => {
+    const { hub, tell } = opened();
+    const sink = await hearing(hub, { ...all, accounts: new Map(), entry: [], commitment: 'confirmed' });
+    tell(...processedSlot(10), ...processedSlot(11, 10), ...processedSlot(12, 10));
+    sink.take();
+    tell(status(12, 'confirmed', 10));
+    expect(sink.take()).toEqual([
+      'b block 10 of v2,v3',
+      'm meta 10',
+      's confirmed 10',
+      'b block 12 of v2,v3',
+      'm meta 12',
+      's confirmed 12',
+    ]);
+  });
+
+  it('is told each level on the way of a slot that is finalized at once', async () => {
+    const { hub, tell } = opened();
+    const sink = await hearing(hub, { slots: new Map([['s', {}]]), commitment: 'finalized' });
+    tell(status(10, 'createdBank'), meta(10), status(10, 'finalized'));
+    expect(sink.take()).toEqual(['s processed 10', 's confirmed 10', 's finalized 10']);
+  });
+});
+
+describe('a stream that begins in the past', () => {
+  const past = (tell: (...updates: readonly RawUpdate[]) => void): void => {
+    for (let at = 10; at <= 13; at++) tell(...processedSlot(at));
+    tell(status(11, 'confirmed'));
+  };
+
+  it('hears the slots from there on, whole, then what comes, and nothing twice', async () => {
+    const { hub, tell } = opened();
+    past(tell);
+    tell(status(14, 'createdBank'), account(14, 50, 1));
+    const sink = await hearing(hub, { ...all, blocks: new Map(), entry: [], fromSlot: slot(12) });
+    await turns();
+    tell(account(14, 51, 2), meta(14), status(14, 'processed'), status(12, 'confirmed'));
+    expect(sink.take()).toEqual([
+      ...[12, 13].flatMap((at) => [
+        `s createdBank ${at}`,
+        `a account ${at} v1`,
+        `a account ${at} v2`,
+        `a account ${at} v3`,
+        `m meta ${at}`,
+        `s processed ${at}`,
+      ]),
+      's createdBank 14',
+      'a account 14 v1',
+      'a account 14 v2',
+      'm meta 14',
+      's processed 14',
+      's confirmed 12',
+    ]);
+  });
+
+  it('hears at confirmed only what was confirmed, and the rest when it is', async () => {
+    const { hub, tell } = opened();
+    past(tell);
+    const sink = await hearing(hub, { accounts: all.accounts!, commitment: 'confirmed', fromSlot: slot(10) });
+    await turns();
+    expect(sink.take()).toEqual(['a account 10 v2', 'a account 10 v3', 'a account 11 v2', 'a account 11 v3']);
+    tell(status(12, 'confirmed'));
+    expect(sink.take()).toEqual(['a account 12 v2', 'a account 12 v3']);
+  });
+
+  it('is told no faster than its client reads', async () => {
+    const { hub, tell } = opened({ replayAheadBytes: 100, replayPauseMs: 1 });
+    past(tell);
+    const sink = new HearingSink();
+    sink.waitingBytes = 101;
+    await hub.open('Subscribe', sink).request({ blocksMeta: ['m'], fromSlot: slot(10) });
+    await turns();
+    expect(sink.take()).toEqual(['m meta 10']);
+    sink.waitingBytes = 0;
+    await expect.poll(() => sink.heard).toEqual(['m meta 11', 'm meta 12', 'm meta 13']);
+  });
+
+  it('ends when what it was to hear next is let go while its client does not read', async () => {
+    const { hub, tell } = opened({
+      replaySlots: 4,
+      waitingSlotsMax: 4,
+      replayAheadBytes: 100,
+      replayPauseMs: 1,
+    });
+    past(tell);
+    const sink = new HearingSink();
+    sink.waitingBytes = 101;
+    await hub.open('Subscribe', sink).request({ blocksMeta: ['m'], fromSlot: slot(10) });
+    for (let at = 14; at <= 30; at++) tell(...processedSlot(at), status(at, 'finalized'));
+    sink.waitingBytes = 0;
+    await expect.poll(() => sink.ended?.code).toBe('INTERNAL');
+    expect(sink.ended?.message).toMatch(/^lagged to receive geyser messages: .* \d+ slots behind/);
+  });
+
+  it.each([
+    [
+      'a slot that is held no more',
+      {},
+      9,
+      'OUT_OF_RANGE',
+      'broadcast from 9 is not available, last available: 10',
+    ],
+    ['any slot, where none is held', { replaySlots: 0 }, 12, 'INTERNAL', 'from_slot is not supported'],
+  ])('is refused %s', async (_what, options, from, code, message) => {
+    const { hub, tell } = opened(options);
+    past(tell);
+    await expect(hearing(hub, { ...all, fromSlot: slot(from) })).rejects.toMatchObject({ code, message });
+  });
+
+  it('may begin before what was told when its source tells it again, unheard by the others', async () => {
+    const { hub, tell } = opened();
+    past(tell);
+    const other = await hearing(hub, all);
+    hub.feedFrom({
+      want: (_request, from) => {
+        if (from !== null) {
+          tell(
+            ...processedSlot(8, 7),
+            status(8, 'confirmed', 7),
+            ...processedSlot(9, 8),
+            status(9, 'confirmed', 8),
+          );
+        }
+        return { ready: Promise.resolve(), end: () => {} };
+      },
+    });
+    const sink = await hearing(hub, { blocksMeta: ['m'], fromSlot: slot(8) });
+    await turns();
+    expect(sink.take()).toEqual([8, 9, 10, 11, 12, 13].map((at) => `m meta ${at}`));
+    expect(other.take()).toEqual([]);
+  });
+});
+
+describe('a hub', () => {
+  it('wants of its source what streams want, and no longer than they do', async () => {
+    const { hub } = opened();
+    const wanted = new Set<SubscribeRequest>();
+    hub.feedFrom({
+      want: (request) => {
+        wanted.add(request);
+        return { ready: Promise.resolve(), end: () => wanted.delete(request) };
+      },
+    });
+    const first = { blocksMeta: ['first'] };
+    const second = { blocksMeta: ['second'] };
+    const stream = hub.open('Subscribe', new HearingSink());
+    await stream.request(first);
+    expect([...wanted]).toEqual([first]);
+    await stream.request(second);
+    expect([...wanted]).toEqual([second]);
+    stream.close();
+    expect([wanted.size, hub.size]).toEqual([0, 0]);
+  });
+
+  it('ends the streams that a loss concerns, and no other', async () => {
+    const { hub, tell } = opened();
+    const [metas, accounts] = [
+      await hearing(hub, { blocksMeta: ['m'] }),
+      await hearing(hub, { accounts: new Map([['a', {}]]) }),
+    ];
+    hub.lost(slot(10), slot(12), new Set(['account']));
+    expect(accounts.ended).toEqual({
+      code: 'DATA_LOSS',
+      message: 'updates of slots 10 to 12 were lost: subscribe again',
+    });
+    expect(metas.ended).toBeNull();
+    tell(...processedSlot(13));
+    expect([metas.take(), accounts.take()]).toEqual([['m meta 13'], []]);
+  });
+
+  it('holds no more bytes than it may, and tells those that wait for what it let go', async () => {
+    const { hub, tell } = opened({ replayMaxBytes: 4_000 });
+    const [now, later] = [
+      await hearing(hub, { blocksMeta: ['m'] }),
+      await hearing(hub, { blocksMeta: ['m'], commitment: 'confirmed' }),
+    ];
+    for (let at = 10; at < 60; at++) tell(...processedSlot(at));
+    expect(now.ended).toBeNull();
+    expect(later.ended?.code).toBe('DATA_LOSS');
+    const info = decodeSubscribeReplayInfoResponse(hub.unary('SubscribeReplayInfo', new Uint8Array()));
+    expect(info).toBeGreaterThan(40n);
+  });
+
+  it('keeps a slot for those who begin in the past until it is that far behind', () => {
+    const { hub, tell } = opened({ replaySlots: 5 });
+    for (let at = 10; at <= 30; at++) tell(...processedSlot(at), status(at, 'finalized'));
+    expect(decodeSubscribeReplayInfoResponse(hub.unary('SubscribeReplayInfo', new Uint8Array()))).toBe(26n);
+  });
+});
+
+describe('a call that asks about the chain', () => {
+  const at = (commitment: 'processed' | 'confirmed' | 'finalized') => encodeCommitmentRequest(commitment);
+
+  it('is answered from what was told', () => {
+    const { hub, tell } = opened();
+    for (let slot = 10; slot <= 13; slot++) tell(...processedSlot(slot));
+    tell(status(12, 'confirmed'), status(11, 'finalized'));
+    const slots = (['processed', 'confirmed', 'finalized'] as const).map((commitment) =>
+      decodeGetSlotResponse(hub.unary('GetSlot', at(commitment))),
+    );
+    expect(slots).toEqual([13n, 12n, 11n]);
+    expect(decodeGetBlockHeightResponse(hub.unary('GetBlockHeight', at('confirmed')))).toBe(12n);
+    expect(decodeGetLatestBlockhashResponse(hub.unary('GetLatestBlockhash', at('processed')))).toEqual({
+      slot: 13n,
+      blockhash: blockhashAt(13),
+      lastValidBlockHeight: 163n,
+    });
+  });
+
+  it('says what it does not know yet', () => {
+    const { hub, tell } = opened();
+    expect(() => hub.unary('GetBlockHeight', at('processed'))).toThrow('block is not available yet');
+    for (let slot = 500; slot <= 502; slot++) tell(...processedSlot(slot));
+    const unknown = encodeIsBlockhashValidRequest({ blockhash: blockhashAt(7), commitment: 'processed' });
+    expect(() => hub.unary('IsBlockhashValid', unknown)).toThrow('startup');
+  });
+
+  it('knows for how long a blockhash may be used', () => {
+    const { hub, tell } = opened();
+    const isValid = (slot: number, commitment: 'processed' | 'confirmed') => {
+      const request = encodeIsBlockhashValidRequest({ blockhash: blockhashAt(slot), commitment });
+      return decodeIsBlockhashValidResponse(hub.unary('IsBlockhashValid', request)).valid;
+    };
+    for (let slot = 1; slot <= 152; slot++) tell(...processedSlot(slot));
+    tell(status(151, 'confirmed'));
+    expect([isValid(1, 'processed'), isValid(2, 'processed'), isValid(152, 'processed')]).toEqual([
+      false,
+      true,
+      true,
+    ]);
+    expect([isValid(1, 'confirmed'), isValid(152, 'confirmed'), isValid(200, 'confirmed')]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+  });
+});

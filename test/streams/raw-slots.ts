@@ -1,0 +1,133 @@
+import { addressFromBytes } from '../../src/ledger/address.ts';
+import { blockhashFromBytes } from '../../src/ledger/blockhash.ts';
+import { signatureFromBytes } from '../../src/ledger/signature.ts';
+import { lamports, slot as slotOf } from '../../src/ledger/units.ts';
+import { rawAccount } from '../../src/protocol/geyser/encode/raw-account.ts';
+import { rawBlockMeta } from '../../src/protocol/geyser/encode/raw-block-meta.ts';
+import { rawEntry } from '../../src/protocol/geyser/encode/raw-entry.ts';
+import { rawSlot } from '../../src/protocol/geyser/encode/raw-slot.ts';
+import { encodeTimestamp } from '../../src/protocol/geyser/encode/timestamp.ts';
+import type { RawUpdate } from '../../src/protocol/geyser/raw-update.ts';
+import { decodeSubscribeUpdate } from '../../src/protocol/geyser/subscribe-update.ts';
+import type { SlotStatus } from '../../src/protocol/geyser/update/slot.ts';
+import type { GrpcStatus } from '../../src/protocol/grpc/status.ts';
+import type { GeyserSink } from '../../src/streams/geyser/geyser-sink.ts';
+
+/** Short ledgers of raw updates, and sinks that say in short what they were told. */
+
+const createdAt = encodeTimestamp(1_790_000_000_000n);
+const bytes = (length: number, fill: number): Uint8Array => new Uint8Array(length).fill(fill);
+
+/** An address that is all of one byte. */
+export const addressAt = (fill: number) => addressFromBytes(bytes(32, fill));
+
+export const account = (slot: number, address: number, version: number): RawUpdate =>
+  rawAccount({
+    slot: slotOf(slot),
+    createdAt,
+    isStartup: false,
+    write: {
+      address: addressAt(address),
+      account: {
+        lamports: lamports(version),
+        data: bytes(4, version),
+        owner: addressAt(1),
+        executable: false,
+        rentEpoch: 0n,
+      },
+      writeVersion: BigInt(version),
+      signature: signatureFromBytes(bytes(64, version)),
+    },
+  });
+
+export const entry = (slot: number, index: number): RawUpdate =>
+  rawEntry(
+    {
+      kind: 'entry',
+      slot: slotOf(slot),
+      index,
+      numHashes: 1n,
+      hash: blockhashFromBytes(bytes(32, index)),
+      executedTransactionCount: 0,
+      startingTransactionIndex: 0,
+    },
+    createdAt,
+  );
+
+export const blockhashAt = (slot: number): string => blockhashFromBytes(bytes(32, slot % 256));
+
+export const meta = (slot: number, parent = slot - 1): RawUpdate =>
+  rawBlockMeta(
+    {
+      kind: 'blockMeta',
+      slot: slotOf(slot),
+      blockhash: blockhashFromBytes(bytes(32, slot % 256)),
+      rewards: [],
+      numRewardPartitions: null,
+      blockTime: 1_790_000_000n,
+      blockHeight: BigInt(slot),
+      parentSlot: slotOf(parent),
+      parentBlockhash: blockhashFromBytes(bytes(32, parent % 256)),
+      executedTransactionCount: 0,
+      entriesCount: 1,
+    },
+    createdAt,
+    null,
+  );
+
+export const status = (slot: number, of: SlotStatus, parent = slot - 1): RawUpdate =>
+  rawSlot(
+    { kind: 'slot', slot: slotOf(slot), parent: slotOf(parent), status: of, deadError: null },
+    createdAt,
+  );
+
+/** All of a slot until it is processed: two writes of one account, one of another, an entry. */
+export const processedSlot = (slot: number, parent = slot - 1): RawUpdate[] => [
+  status(slot, 'createdBank', parent),
+  account(slot, 50, 1),
+  account(slot, 51, 2),
+  account(slot, 50, 3),
+  entry(slot, 0),
+  meta(slot, parent),
+  status(slot, 'processed', parent),
+];
+
+/** One message in short: what it is, of which slot, and what tells it apart. */
+function inShort(message: Buffer): string {
+  const { update, filters } = decodeSubscribeUpdate(message);
+  const names = filters.join('+');
+  switch (update?.kind) {
+    case 'account':
+      return `${names} account ${update.slot} v${update.write.writeVersion}`;
+    case 'entry':
+      return `${names} entry ${update.slot}`;
+    case 'slot':
+      return `${names} ${update.status} ${update.slot}`;
+    case 'block':
+      return `${names} block ${update.slot} of ${update.accounts.map(({ writeVersion }) => `v${writeVersion}`)}`;
+    case 'blockMeta':
+      return `${names} meta ${update.slot}`;
+    default:
+      return `${names} ${update?.kind}`;
+  }
+}
+
+/** A sink that keeps what it is told, in short. */
+export class HearingSink implements GeyserSink {
+  readonly heard: string[] = [];
+  ended: GrpcStatus | null = null;
+  waitingBytes = 0;
+
+  push(names: Uint8Array, tail: Uint8Array): void {
+    this.heard.push(inShort(Buffer.concat([names, tail])));
+  }
+
+  end(status: GrpcStatus): void {
+    this.ended = status;
+  }
+
+  /** What was heard since it was last asked. */
+  take(): string[] {
+    return this.heard.splice(0);
+  }
+}
