@@ -1,14 +1,20 @@
-import { encodeNames } from '../../protocol/geyser/encode/names.ts';
+import { blockTail } from '../../protocol/geyser/encode/block.ts';
+import { slicedAccountTail } from '../../protocol/geyser/encode/sliced-account.ts';
+import { transactionStatusTail } from '../../protocol/geyser/encode/transaction-status.ts';
 import type {
   RawAccount,
   RawBlock,
+  RawBlockMeta,
+  RawEntry,
   RawSlot,
   RawTransaction,
   RawUpdate,
 } from '../../protocol/geyser/raw-update.ts';
-import { blockTail, slicedAccountTail, transactionStatusTail } from './channel/tails.ts';
+import type { Listener } from './channel/listener.ts';
+import { Matches } from './channel/matches.ts';
+import { Wanted } from './channel/wanted.ts';
+import { WantedIndex } from './channel/wanted-index.ts';
 import type { Filters } from './filters/compile.ts';
-import { TokenOwners } from './filters/token-owners.ts';
 import type { GeyserSink } from './geyser-sink.ts';
 
 /** A stream among those that one channel tells. */
@@ -21,94 +27,150 @@ export interface Member {
   leave(): void;
 }
 
-/** Streams that are told the same updates, each what passes its filters. */
+/**
+ * Streams that are told the same updates, each what passes its filters. Filters are found by an index, so that an
+ * update costs what it has matches, however many filters there are. The rest of a message is read from an update when
+ * the first stream is told, and what only some of them are told (parts of an account's data, the status of a
+ * transaction, a block) is encoded for the first and shared by the others.
+ */
 export class Channel {
-  readonly #members = new Set<ChannelMember>();
+  readonly #index = new WantedIndex();
+  readonly #matches = new Matches();
+  /** Tails of the account that is being told, by what parts of its data are wanted. */
+  readonly #sliced = new Map<string, Uint8Array>();
+  #size = 0;
 
   /** Its members. */
   get size(): number {
-    return this.#members.size;
+    return this.#size;
   }
 
   /** @returns a member that wants nothing yet. */
   add(sink: GeyserSink): Member {
-    const member = new ChannelMember(sink, () => this.#members.delete(member));
-    this.#members.add(member);
-    return member;
+    let wanted: Wanted | null = null;
+    let isHere = true;
+    const replace = (filters: Filters | null): void => {
+      if (wanted !== null) this.#index.remove(wanted);
+      wanted = filters === null ? null : new Wanted(sink, filters);
+      if (wanted !== null) this.#index.add(wanted);
+    };
+    this.#size += 1;
+    return {
+      replace: (filters) => {
+        if (isHere) replace(filters);
+      },
+      tell: (update) => {
+        if (wanted !== null) this.#tell(update, sink);
+      },
+      leave: () => {
+        if (!isHere) return;
+        isHere = false;
+        replace(null);
+        this.#size -= 1;
+      },
+    };
   }
 
   tell(update: RawUpdate | RawBlock): void {
-    for (const member of this.#members) member.tell(update);
-  }
-}
-
-class ChannelMember implements Member {
-  readonly #sink: GeyserSink;
-  readonly #onLeave: () => void;
-  readonly #owners = new TokenOwners();
-  #filters: Filters | null = null;
-
-  constructor(sink: GeyserSink, onLeave: () => void) {
-    this.#sink = sink;
-    this.#onLeave = onLeave;
+    this.#tell(update, null);
   }
 
-  replace(filters: Filters | null): void {
-    this.#filters = filters;
-  }
-
-  leave(): void {
-    this.#filters = null;
-    this.#onLeave();
-  }
-
-  tell(update: RawUpdate | RawBlock): void {
-    const filters = this.#filters;
-    if (filters === null) return;
+  /** @param only - the one who is told; null: everybody. */
+  #tell(update: RawUpdate | RawBlock, only: GeyserSink | null): void {
     switch (update.kind) {
       case 'account':
-        this.#account(update, filters);
+        this.#tellAccount(update, only);
         break;
       case 'transaction':
-        this.#transaction(update, filters);
+        this.#tellTransaction(update, only);
+        this.#tellStatus(update, only);
         break;
       case 'slot':
-        this.#slot(update, filters);
+        this.#tellSlot(update, only);
         break;
       case 'entry':
-        this.#push(filters.entry, () => update.tail);
+        this.#tellNamed(this.#index.entry, ({ entry }) => entry, update, only);
         break;
       case 'blockMeta':
-        this.#push(filters.blocksMeta, () => update.tail);
+        this.#tellNamed(this.#index.blocksMeta, ({ blocksMeta }) => blocksMeta, update, only);
         break;
       case 'block':
-        this.#block(update, filters);
+        this.#tellBlock(update, only);
         break;
     }
   }
 
-  #push(names: readonly string[], tail: () => Uint8Array): void {
-    if (names.length > 0) this.#sink.push(encodeNames(names), tail());
+  #tellAccount(account: RawAccount, only: GeyserSink | null): void {
+    const matches = this.#matches;
+    matches.begin(only);
+    this.#index.matchAccount(account, matches);
+    for (let lane = matches.take(); lane !== null; lane = matches.take()) {
+      const { listener } = lane;
+      const names = lane.takeNames();
+      if (!listener.isGone) listener.sink.push(names, this.#accountTail(account, listener));
+    }
+    if (this.#sliced.size > 0) this.#sliced.clear();
   }
 
-  #account(update: RawAccount, { accounts, slices }: Filters): void {
-    const names = accounts.filter((test) => test.passes(update)).map(({ name }) => name);
-    this.#push(names, () => (slices.length === 0 ? update.tail : slicedAccountTail(update, slices)));
+  #accountTail(account: RawAccount, { slices, slicesKey }: Listener): Uint8Array {
+    if (slices === null) return account.tail;
+    const known = this.#sliced.get(slicesKey);
+    if (known !== undefined) return known;
+    const tail = slicedAccountTail(account, slices);
+    this.#sliced.set(slicesKey, tail);
+    return tail;
   }
 
-  #transaction(update: RawTransaction, { transactions, transactionsStatus }: Filters): void {
-    const of = (tests: Filters['transactions']) =>
-      tests.filter((test) => test.passes(update, this.#owners)).map(({ name }) => name);
-    this.#push(of(transactions), () => update.tail);
-    this.#push(of(transactionsStatus), () => transactionStatusTail(update));
+  #tellTransaction(transaction: RawTransaction, only: GeyserSink | null): void {
+    this.#matches.begin(only);
+    this.#index.matchTransaction(transaction, this.#matches);
+    if (this.#matches.count > 0) this.#pushAll(transaction.tail);
   }
 
-  #slot(update: RawSlot, { slots }: Filters): void {
-    const names = slots.filter((test) => test.passes(update.status)).map(({ name }) => name);
-    this.#push(names, () => update.tail);
+  #tellStatus(transaction: RawTransaction, only: GeyserSink | null): void {
+    this.#matches.begin(only);
+    this.#index.matchStatus(transaction, this.#matches);
+    if (this.#matches.count > 0) this.#pushAll(transactionStatusTail(transaction));
   }
 
-  #block(update: RawBlock, { blocks }: Filters): void {
-    for (const choice of blocks) this.#push([choice.name], () => blockTail(update, choice.of(update)));
+  #pushAll(tail: Uint8Array): void {
+    const matches = this.#matches;
+    for (let lane = matches.take(); lane !== null; lane = matches.take()) {
+      const names = lane.takeNames();
+      if (!lane.listener.isGone) lane.listener.sink.push(names, tail);
+    }
+  }
+
+  #tellSlot(slot: RawSlot, only: GeyserSink | null): void {
+    for (const { listener, slots } of this.#index.slots) {
+      if (only !== null && listener.sink !== only) continue;
+      const names = slots?.namesOf(slot.status) ?? null;
+      if (names !== null) listener.sink.push(names, slot.tail);
+    }
+  }
+
+  #tellNamed(
+    all: ReadonlySet<Wanted>,
+    namesOf: (wanted: Wanted) => Uint8Array | null,
+    update: RawEntry | RawBlockMeta,
+    only: GeyserSink | null,
+  ): void {
+    for (const wanted of all) {
+      if (only !== null && wanted.listener.sink !== only) continue;
+      const names = namesOf(wanted);
+      if (names !== null) wanted.listener.sink.push(names, update.tail);
+    }
+  }
+
+  #tellBlock(block: RawBlock, only: GeyserSink | null): void {
+    const tails = new Map<string, Uint8Array>();
+    for (const { listener, blocks } of this.#index.blocks) {
+      if (only !== null && listener.sink !== only) continue;
+      for (const { names, choice } of blocks) {
+        const tail = tails.get(choice.key) ?? blockTail(block, choice.of(block));
+        tails.set(choice.key, tail);
+        if (!listener.isGone) listener.sink.push(names, tail);
+      }
+    }
   }
 }

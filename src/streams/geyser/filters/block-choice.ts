@@ -1,16 +1,10 @@
 import { createHash } from 'node:crypto';
-import type { RawAccount, RawBlock, RawEntry, RawTransaction } from '../../../protocol/geyser/raw-update.ts';
+import type { ChosenOfBlock } from '../../../protocol/geyser/encode/block.ts';
+import type { RawBlock } from '../../../protocol/geyser/raw-update.ts';
 import type { BlocksFilter, DataSlice } from '../../../protocol/geyser/subscribe-request.ts';
 import { type AddressSet, overlaps, setOrNull } from './address-set.ts';
 import { type Cuckoo, compileCuckoo } from './cuckoo.ts';
-
-/** What of a block is wanted. */
-export type ChosenOfBlock = Readonly<{
-  transactions: readonly RawTransaction[];
-  accounts: readonly RawAccount[];
-  entries: readonly RawEntry[];
-  slices: readonly DataSlice[];
-}>;
+import { slicesKey } from './data-slices.ts';
 
 /** A filter of blocks: every block passes, with the part of it that was chosen. */
 export class BlockChoice {
@@ -22,10 +16,10 @@ export class BlockChoice {
   readonly #hasTransactions: boolean;
   readonly #hasAccounts: boolean;
   readonly #hasEntries: boolean;
-  readonly #slices: readonly DataSlice[];
+  readonly #slices: readonly DataSlice[] | null;
 
   /** @throws InvalidFilter */
-  constructor(name: string, filter: BlocksFilter, slices: readonly DataSlice[]) {
+  constructor(name: string, filter: BlocksFilter, slices: readonly DataSlice[] | null) {
     this.name = name;
     this.#include = setOrNull(filter.accountInclude);
     this.#cuckoo = compileCuckoo(filter.cuckooAccountInclude);
@@ -73,7 +67,3 @@ export class BlockChoice {
     return `${key} ${digest.digest('hex')}`;
   }
 }
-
-/** Equal for equal slices; '' for none. */
-export const slicesKey = (slices: readonly DataSlice[]): string =>
-  slices.map(({ offset, length }) => `${offset}+${length}`).join(',');

@@ -17,8 +17,8 @@ import { TransactionTest } from './transaction-test.ts';
 export type Filters = Readonly<{
   /** Of the channel that they belong to; null on the shred stage, which has one only. */
   commitment: Commitment | null;
-  /** Parts of the data of every account that is told; empty: all of it. */
-  slices: readonly DataSlice[];
+  /** Parts of the data of every account that is told; null: all of it. */
+  slices: readonly DataSlice[] | null;
   accounts: readonly AccountTest[];
   slots: readonly SlotTest[];
   transactions: readonly TransactionTest[];
@@ -92,7 +92,7 @@ export const compileDeshredFilters = (
 ): Filters =>
   orInvalidArgument('deshred filter', () => ({
     commitment: null,
-    slices: [],
+    slices: null,
     accounts: [],
     slots: compileNamed(request.slots, limits, (name, filter) => new SlotTest(name, filter, null)),
     transactions: compileNamed(

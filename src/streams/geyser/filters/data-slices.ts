@@ -2,15 +2,20 @@ import type { DataSlice } from '../../../protocol/geyser/subscribe-request.ts';
 import { InvalidFilter } from './invalid-filter.ts';
 
 /**
- * Slices must ascend and not overlap.
+ * The parts of accounts' data that are told: they must ascend and not overlap.
+ * @returns null for all of it.
  * @throws InvalidFilter
  */
-export function checkSlices(slices: readonly DataSlice[]): readonly DataSlice[] {
+export function checkSlices(slices: readonly DataSlice[]): readonly DataSlice[] | null {
   for (const [i, { offset, length }] of slices.entries()) {
     const next = slices[i + 1];
     if (next === undefined) continue;
     if (next.offset < offset) throw new InvalidFilter('data slices out of order');
     if (next.offset < offset + length) throw new InvalidFilter('data slices overlapped');
   }
-  return slices;
+  return slices.length === 0 ? null : slices;
 }
+
+/** Equal for equal slices; '' for none. */
+export const slicesKey = (slices: readonly DataSlice[] | null): string =>
+  (slices ?? []).map(({ offset, length }) => `${offset}+${length}`).join(',');

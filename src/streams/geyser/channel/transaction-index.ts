@@ -1,0 +1,104 @@
+import type { RawKeys, RawTransaction } from '../../../protocol/geyser/raw-update.ts';
+import type { TokenOwners } from '../filters/token-owners.ts';
+import type { TransactionTest } from '../filters/transaction-test.ts';
+import type { Matches } from './matches.ts';
+import { WatchTable } from './watch-table.ts';
+import type { Watcher } from './watcher.ts';
+
+type TransactionWatcher = Watcher<TransactionTest>;
+type Table = WatchTable<TransactionTest>;
+
+/**
+ * Filters of transactions by what a transaction must have for them to pass: its signature, or a key that is required,
+ * or one of the keys that are included; or nothing, and then they look at every transaction. Those that count the
+ * owners of token accounts as keys wait for the owners too.
+ */
+export class TransactionIndex {
+  readonly #owners: TokenOwners;
+  /** By the first half of it. */
+  readonly #bySignature: Table = new WatchTable();
+  readonly #byKey: Table = new WatchTable();
+  readonly #byOwner = { all: new WatchTable() as Table, balanceChanged: new WatchTable() as Table };
+  #others: TransactionWatcher[] = [];
+  #sweeps = 0;
+
+  constructor(owners: TokenOwners) {
+    this.#owners = owners;
+  }
+
+  add(watcher: TransactionWatcher): void {
+    const tables = this.#tablesOf(watcher.test);
+    if (tables.length === 0) this.#others.push(watcher);
+    watcher.keys = this.#keysOf(watcher.test);
+    for (const table of tables) table.add(watcher);
+  }
+
+  remove(watchers: readonly TransactionWatcher[]): void {
+    const run = ++this.#sweeps;
+    for (const watcher of watchers) watcher.isGone = true;
+    for (const { test, keys } of watchers) {
+      for (const table of this.#tablesOf(test)) table.sweep(keys, run);
+    }
+    this.#others = this.#others.filter(({ isGone }) => !isGone);
+  }
+
+  match(transaction: RawTransaction, matches: Matches): void {
+    this.#offer(this.#bySignature.of(transaction.signature, 0), transaction, matches);
+    this.#offerByKeys(this.#byKey, transaction.keys, transaction, matches);
+    this.#offerByOwners('all', transaction, matches);
+    this.#offerByOwners('balanceChanged', transaction, matches);
+    this.#offer(this.#others, transaction, matches);
+  }
+
+  #offerByOwners(which: 'all' | 'balanceChanged', transaction: RawTransaction, matches: Matches): void {
+    const table = this.#byOwner[which];
+    if (table.isEmpty) return;
+    this.#offerByKeys(table, this.#owners.of(transaction, which), transaction, matches);
+  }
+
+  #offerByKeys(
+    table: Table,
+    { bytes, offsets }: RawKeys,
+    transaction: RawTransaction,
+    matches: Matches,
+  ): void {
+    if (table.isEmpty) return;
+    for (const offset of offsets) this.#offer(table.of(bytes, offset), transaction, matches);
+  }
+
+  #offer(watchers: readonly TransactionWatcher[], transaction: RawTransaction, matches: Matches): void {
+    for (const watcher of watchers) {
+      if (!matches.isNew(watcher)) continue;
+      const { test } = watcher;
+      const passes = isByInclude(test)
+        ? test.passesRest(transaction, this.#owners)
+        : test.passes(transaction, this.#owners);
+      if (passes) matches.add(watcher);
+    }
+  }
+
+  #tablesOf(test: TransactionTest): readonly Table[] {
+    if (test.signature !== null) return [this.#bySignature];
+    if (test.required.length === 0 && !isByInclude(test)) return [];
+    return test.tokenAccounts === null ? [this.#byKey] : [this.#byKey, this.#byOwner[test.tokenAccounts]];
+  }
+
+  #keysOf({ signature, required, include }: TransactionTest): readonly Uint8Array[] {
+    if (signature !== null) return [signature];
+    return required.length > 0 ? [this.#leastWatched(required)] : (include?.addresses ?? []);
+  }
+
+  /** Of keys that must all be there, many name a program first, and one that few others wait for with it. */
+  #leastWatched(keys: readonly Uint8Array[]): Uint8Array {
+    let [least, fewest] = [keys[0] as Uint8Array, Number.POSITIVE_INFINITY];
+    for (const key of keys) {
+      const watchers = this.#byKey.of(key, 0).length;
+      if (watchers < fewest) [least, fewest] = [key, watchers];
+    }
+    return least;
+  }
+}
+
+/** With a cuckoo filter beside them, keys are not all that is included. */
+const isByInclude = ({ signature, required, include, cuckoo }: TransactionTest): boolean =>
+  signature === null && required.length === 0 && include !== null && cuckoo === null;

@@ -1,0 +1,54 @@
+import type { AccountTest } from '../filters/account-test.ts';
+import type { BlockChoice } from '../filters/block-choice.ts';
+import type { Filters } from '../filters/compile.ts';
+import type { TransactionTest } from '../filters/transaction-test.ts';
+import type { GeyserSink } from '../geyser-sink.ts';
+import { Lane } from './lane.ts';
+import { Listener } from './listener.ts';
+import { sharedNames } from './shared-names.ts';
+import { SlotLane } from './slot-lane.ts';
+import { Watcher } from './watcher.ts';
+
+/** The filters of one kind, as one lane. */
+function watchers<Test extends { name: string }>(
+  listener: Listener,
+  tests: readonly Test[],
+): readonly Watcher<Test>[] {
+  if (tests.length === 0) return [];
+  const lane = new Lane(
+    listener,
+    tests.map(({ name }) => name),
+  );
+  return tests.map((test, ordinal) => new Watcher(test, lane, ordinal));
+}
+
+const allNames = (names: readonly string[]): Uint8Array | null =>
+  names.length === 0 ? null : sharedNames(names);
+
+/** What one member of a channel wants, as the channel looks for it. */
+export class Wanted {
+  readonly listener: Listener;
+  readonly accounts: readonly Watcher<AccountTest>[];
+  readonly transactions: readonly Watcher<TransactionTest>[];
+  readonly statuses: readonly Watcher<TransactionTest>[];
+  /** Null: no slots; and so on. */
+  readonly slots: SlotLane | null;
+  /** Encoded names. */
+  readonly blocksMeta: Uint8Array | null;
+  /** Encoded names. */
+  readonly entry: Uint8Array | null;
+  /** Each is a message of its own. */
+  readonly blocks: readonly Readonly<{ names: Uint8Array; choice: BlockChoice }>[];
+
+  constructor(sink: GeyserSink, filters: Filters) {
+    const listener = new Listener(sink, filters.slices);
+    this.listener = listener;
+    this.accounts = watchers(listener, filters.accounts);
+    this.transactions = watchers(listener, filters.transactions);
+    this.statuses = watchers(listener, filters.transactionsStatus);
+    this.slots = filters.slots.length === 0 ? null : new SlotLane(filters.slots);
+    this.blocksMeta = allNames(filters.blocksMeta);
+    this.entry = allNames(filters.entry);
+    this.blocks = filters.blocks.map((choice) => ({ names: sharedNames([choice.name]), choice }));
+  }
+}
