@@ -9,6 +9,7 @@ export const localnetDefaults = {
   ledgerDir: 'test-ledger',
   host: '127.0.0.1',
   rpcPort: 8899,
+  geyserPort: 10_000,
   slotMs: 400,
   slotsPerEpoch: 432_000,
   ticksPerSlot: 64,
@@ -16,5 +17,5 @@ export const localnetDefaults = {
   historySlotsMax: defaultUpkeepLimits.historySlotsMax,
 } as const;
 
-/** The farthest slot that a start may go on to: empty blocks are made for all before it, about 4,000 a second. */
+/** The farthest slot that a start may go on to: empty blocks are made for all before it, about 3,000 a second. */
 export const WARP_SLOT_MAX = 1_000_000;

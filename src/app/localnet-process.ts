@@ -8,6 +8,8 @@ export type LocalnetProcessOptions = Readonly<{
   ledgerDir: string;
   /** 0 takes a free port at the first start and keeps it for restarts. */
   rpcPort: number;
+  /** 0, the default, takes a free port at the first start and keeps it for restarts. */
+  geyserPort?: number;
   slotMs: number;
   slotsPerEpoch: number;
   faucetSol: number;
@@ -24,10 +26,16 @@ export type LocalnetProcessOptions = Readonly<{
 }>;
 
 /** What the child says over its channel once it answers. */
-export type LocalnetReady = Readonly<{ event: 'ready'; rpcPort: number; pubsubPort: number }>;
+export type LocalnetReady = Readonly<{
+  event: 'ready';
+  rpcPort: number;
+  pubsubPort: number;
+  /** Of Geyser; null when it is off. */
+  grpcPort: number | null;
+}>;
 
-/** Where the ledger answers. PubSub stays beside JSON-RPC, so both are kept for restarts. */
-export type LocalnetPorts = Pick<LocalnetReady, 'rpcPort' | 'pubsubPort'>;
+/** Where the ledger answers. PubSub stays beside JSON-RPC, so all are kept for restarts. */
+export type LocalnetPorts = Pick<LocalnetReady, 'rpcPort' | 'pubsubPort' | 'grpcPort'>;
 
 const isReady = (message: unknown): message is LocalnetReady =>
   typeof message === 'object' && message !== null && (message as { event?: unknown }).event === 'ready';
@@ -52,6 +60,7 @@ export class LocalnetProcess {
   readonly #options: LocalnetProcessOptions;
   #child: ChildProcess | null = null;
   #rpcPort: number;
+  #geyserPort: number;
   #stopping = false;
   /** Deaths since it last ran for `healthyAfterMs`. */
   #deaths = 0;
@@ -62,6 +71,7 @@ export class LocalnetProcess {
   constructor(options: LocalnetProcessOptions) {
     this.#options = options;
     this.#rpcPort = options.rpcPort;
+    this.#geyserPort = options.geyserPort ?? 0;
   }
 
   /**
@@ -72,6 +82,7 @@ export class LocalnetProcess {
   async start(): Promise<LocalnetPorts> {
     const ports = await this.#spawn();
     this.#rpcPort = ports.rpcPort;
+    this.#geyserPort = ports.grpcPort ?? this.#geyserPort;
     return ports;
   }
 
@@ -99,6 +110,7 @@ export class LocalnetProcess {
       'localnet',
       ...['--ledger', options.ledgerDir],
       ...['--rpc-port', String(this.#rpcPort)],
+      ...['--geyser-port', 'off'],
       ...['--slot-ms', String(options.slotMs)],
       ...['--slots-per-epoch', String(options.slotsPerEpoch)],
       ...['--faucet-sol', String(options.faucetSol)],

@@ -8,6 +8,7 @@ import type { Contact, Genesis } from '../localnet/node.ts';
 import { type LocalNodeOptions, type OpenLocalNode, openLocalNode } from '../localnet/open.ts';
 import { type PubsubServer, startPubsubServer } from '../localnet/pubsub/server.ts';
 import { openFreePair, openPair } from './free-pair.ts';
+import type { LocalnetGeyser } from './localnet-geyser.ts';
 import { writeValidatorLog } from './validator-log.ts';
 import { warpTo } from './warp.ts';
 
@@ -18,6 +19,8 @@ export type LocalnetOptions = LocalNodeOptions &
     rpcPort: number;
     /** The faucet's own door; null, the default, for none, 0 takes a free port. */
     faucetPort?: number | null;
+    /** Ports for Geyser, tried in turn until one is free; 0 is any. None, the default, for no Geyser. */
+    geyserPorts?: readonly number[];
     /** UDP port of the gossip address; 0, the default, takes a free one. */
     gossipPort?: number;
     /** Empty blocks are made up to this slot before the doors open. Default 0. */
@@ -34,6 +37,8 @@ export type Localnet = Readonly<{
   pubsubPort: number;
   /** null when the faucet has no door of its own. */
   faucetPort: number | null;
+  /** null when there is no Geyser. */
+  grpcPort: number | null;
   genesis: Genesis;
   /** Slot that froze last. */
   tip(): bigint;
@@ -119,7 +124,23 @@ async function openFaucet(
 }
 
 /** What is opened beside JSON-RPC and PubSub, to be closed in turn. */
-type Outbuildings = { faucet: FaucetServer | null; gossip: GossipSocket | null };
+type Outbuildings = {
+  faucet: FaucetServer | null;
+  gossip: GossipSocket | null;
+  geyser: LocalnetGeyser | null;
+};
+
+/** Opens Geyser, where it is wanted. @throws Error that says what to do. */
+async function openGeyser(
+  node: OpenLocalNode,
+  { host, geyserPorts: ports = [], log }: LocalnetOptions,
+): Promise<LocalnetGeyser | null> {
+  const [first] = ports;
+  if (first === undefined) return null;
+  // Its server takes a moment to load, which those who go without need not wait for.
+  const { openLocalnetGeyser } = await import('./localnet-geyser.ts');
+  return openLocalnetGeyser(node, { host, ports, log }).catch(portProblem(host, first, '--geyser-port'));
+}
 
 async function openOutbuildings(
   node: OpenLocalNode,
@@ -129,10 +150,11 @@ async function openOutbuildings(
   const { host, gossipPort: port = 0, log } = settings;
   opened.faucet = await openFaucet(node, settings);
   opened.gossip = await holdGossipPort(host, port, log).catch(portProblem(host, port, '--gossip-port'));
+  opened.geyser = await openGeyser(node, settings);
 }
 
-const closeOutbuildings = ({ faucet, gossip }: Outbuildings): Promise<unknown> =>
-  Promise.all([faucet?.close(), gossip?.close()]);
+const closeOutbuildings = ({ faucet, gossip, geyser }: Outbuildings): Promise<unknown> =>
+  Promise.all([faucet?.close(), gossip?.close(), geyser?.close()]);
 
 /** The ledger answers without that file too. */
 function leaveValidatorLog({ ledgerDir, log }: LocalnetOptions, genesis: Genesis, contact: Contact): void {
@@ -147,7 +169,7 @@ function leaveValidatorLog({ ledgerDir, log }: LocalnetOptions, genesis: Genesis
 export async function startLocalnet(settings: LocalnetOptions): Promise<Localnet> {
   const { host, rpcPort: _rpcPort, faucetPort: _faucetPort, inUseWaitMs, ...options } = settings;
   const node = await openWhenFree(options, inUseWaitMs);
-  const beside: Outbuildings = { faucet: null, gossip: null };
+  const beside: Outbuildings = { faucet: null, gossip: null, geyser: null };
   try {
     await warpTo(node, BigInt(settings.warpSlot ?? 0));
     await openOutbuildings(node, settings, beside);
@@ -162,7 +184,12 @@ export async function startLocalnet(settings: LocalnetOptions): Promise<Localnet
     const { genesis } = node;
     const tip = () => node.bank('processed').slot;
     leaveValidatorLog(settings, genesis, contact);
-    const ports = { rpcPort: rpc.port, pubsubPort: pubsub.port, faucetPort: beside.faucet?.port ?? null };
+    const ports = {
+      rpcPort: rpc.port,
+      pubsubPort: pubsub.port,
+      faucetPort: beside.faucet?.port ?? null,
+      grpcPort: beside.geyser?.port ?? null,
+    };
     return { ...ports, genesis, tip, stop };
   } catch (error) {
     await closeOutbuildings(beside);

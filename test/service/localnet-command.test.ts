@@ -130,7 +130,7 @@ describe('a new ledger', () => {
 
   it('says nothing on standard error, and on standard output no more than that it is ready', () => {
     expect(first.program.stdout()).toBe(
-      `{"event":"ready","rpcPort":${first.port},"pubsubPort":${first.port + 1}}\n`,
+      `{"event":"ready","rpcPort":${first.port},"pubsubPort":${first.port + 1},"grpcPort":null}\n`,
     );
     expect(first.program.stderr().match(/"level":(?:40|50|60)/g)).toBeNull();
   });

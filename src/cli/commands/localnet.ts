@@ -21,6 +21,8 @@ Options:
   -r, --reset                  begin again from genesis
   --rpc-port PORT              JSON-RPC over HTTP (default ${usual.rpcPort}; 0 takes a free one); WebSockets on the port
                                after it
+  --geyser-port PORT           Yellowstone gRPC, without a key (default ${usual.geyserPort}, or a free one where that is taken;
+                               0 takes a free one, off for none)
   --bind-address HOST          address to listen on (default ${usual.host})
   --account ADDRESS FILE       put an account in, as "solana account --output json" writes it; may be repeated
   --account-dir DIR            put in every account file of a folder
@@ -55,6 +57,7 @@ const options = {
   ledger: { type: 'string', short: 'l' },
   reset: { type: 'boolean', short: 'r' },
   'rpc-port': { type: 'string' },
+  'geyser-port': { type: 'string' },
   'bind-address': { type: 'string' },
   account: { type: 'string', multiple: true },
   'account-dir': { type: 'string', multiple: true },
@@ -151,6 +154,7 @@ function readOptions(
     limits: { historySlotsMax: number('limit-ledger-slots', 200, 2 ** 48, usual.historySlotsMax) },
   };
   const faucetPort = text('faucet-port') === undefined ? null : number('faucet-port', 0, 65_535, 0);
+  const geyserPorts = geyserPortsOf(text('geyser-port'));
   const genesis = readGenesisFiles({
     accounts: groups.get('--account') ?? [],
     accountDirs,
@@ -160,15 +164,23 @@ function readOptions(
   const ledgerDir = text('ledger') ?? usual.ledgerDir;
   const host = text('bind-address') ?? usual.host;
   const inUseWaitMs = process.channel === undefined ? 0 : PREDECESSOR_WAIT_MS;
-  return { ledgerDir, reset: flag('reset'), host, inUseWaitMs, faucetPort, ...numbers, ...genesis, log };
+  const ports = { faucetPort, geyserPorts };
+  return { ledgerDir, reset: flag('reset'), host, inUseWaitMs, ...ports, ...numbers, ...genesis, log };
+}
+
+/** The ports to try: a number that was given, or nothing else. @throws UsageError */
+function geyserPortsOf(given: string | undefined): readonly number[] {
+  if (given === undefined) return [];
+  return given === 'off' ? [] : [whole('geyser-port', given, 0, 65_535, 0)];
 }
 
 function describe(localnet: Localnet, { ledgerDir, host }: LocalnetOptions): string {
-  const { rpcPort, pubsubPort, genesis, tip } = localnet;
+  const { rpcPort, pubsubPort, grpcPort, genesis, tip } = localnet;
+  const geyser = grpcPort === null ? '' : `\n  Geyser (gRPC): http://${host}:${grpcPort}`;
   return `
 The ledger answers on http://${host}:${rpcPort}
 
-  WebSocket: ws://${host}:${pubsubPort}
+  WebSocket: ws://${host}:${pubsubPort}${geyser}
   Ledger: ${ledgerDir}
   Identity: ${genesis.identity}
   Genesis hash: ${genesis.hash}
@@ -187,8 +199,9 @@ async function runUntilTold(
   // Loading the VM takes its time: not before it is known to be wanted.
   const { startLocalnet } = await import('../../app/localnet.ts');
   const localnet = await startLocalnet({ ...settings, onFailure: () => process.exit(exitCodes.problem) });
-  const { rpcPort, pubsubPort, faucetPort } = localnet;
-  const ready = { event: 'ready', rpcPort, pubsubPort, ...(faucetPort === null ? {} : { faucetPort }) };
+  const { rpcPort, pubsubPort, faucetPort, grpcPort } = localnet;
+  const optional = faucetPort === null ? {} : { faucetPort };
+  const ready = { event: 'ready', rpcPort, pubsubPort, grpcPort, ...optional };
   if (flag('json')) terminal.out(`${JSON.stringify(ready)}\n`);
   else if (!flag('quiet')) terminal.out(describe(localnet, settings));
   process.send?.(ready);
