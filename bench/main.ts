@@ -14,6 +14,10 @@ const benchmarks = {
     about: 'geyser.Geyser/Subscribe: updates to many streams, and a @grpc/grpc-js server with ready messages',
     load: async () => (await import('./grpc/grpc.ts')).runGrpcBench,
   },
+  shreds: {
+    about: 'how much earlier 1,000 transactions come on the shred stage than on the standard stream',
+    load: async () => (await import('./shreds/shreds.ts')).runShredsBench,
+  },
 } as const;
 
 const USAGE = `Usage: npm run bench -- <name> [--rounds N] [--seconds N] [--record] [--json]
