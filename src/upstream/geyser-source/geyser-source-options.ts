@@ -41,8 +41,6 @@ export type GeyserSourceOptions = Readonly<{
   fillSlotsMax: number;
   /** Slots that are remembered, so that nothing is told twice. */
   slotsMax: number;
-  /** Slots at most above the newest finished one that a server is believed. */
-  aheadMaxSlots: number;
   /** Updates of one slot that are remembered; what comes beyond it is given up. */
   slotUpdatesMax: number;
 }>;
@@ -69,6 +67,5 @@ export const geyserSourceOptions: GeyserSourceOptions = {
   fillTimeoutMs: 30_000,
   fillSlotsMax: 600,
   slotsMax: 512,
-  aheadMaxSlots: 100_000,
   slotUpdatesMax: 1_000_000,
 };

@@ -1,0 +1,186 @@
+import type { Logger } from '../../base/log.ts';
+import type { Slot } from '../../ledger/units.ts';
+import { encodeSubscribeRequest, type SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
+import type { GrpcCode, GrpcStatus } from '../../protocol/grpc/status.ts';
+import type { GeyserNode } from '../feeds/geyser/geyser-link.ts';
+import { RequestAcks } from '../feeds/geyser/request-acks.ts';
+import type { GeyserSourceOptions } from './geyser-source-options.ts';
+import type { Teller } from './teller.ts';
+import { UpdateStream } from './update-stream.ts';
+import { type Breadth, breadths } from './wish-union.ts';
+
+export type EndpointLinkOptions = Readonly<{
+  node: GeyserNode;
+  limits: GeyserSourceOptions;
+  log: Logger;
+  /** All that is wanted now. */
+  request: (breadth: Breadth) => SubscribeRequest;
+  /** Where a stream that is cut goes on; null where nothing was told yet. */
+  resumeAt: () => Slot | null;
+  /** A stream begins, with a replay from a slot on or without one. */
+  join: (from: Slot | null) => Teller;
+  leave: (teller: Teller) => void;
+}>;
+
+/** What servers say that do not replay, or not from there. */
+export const noReplay: ReadonlySet<GrpcCode> = new Set([
+  'OUT_OF_RANGE',
+  'INTERNAL',
+  'INVALID_ARGUMENT',
+  'UNIMPLEMENTED',
+]);
+
+type Run = { readonly stream: UpdateStream; readonly teller: Teller; readonly asksReplay: boolean };
+
+/**
+ * The stream of one server, which is connected to again for as long as it takes: asks for all that is wanted, asks
+ * anew when that changes, and for a replay of what a cut may have lost. A server that refuses what it is asked is
+ * asked for something broader, and at last for what it took before.
+ */
+export class EndpointLink {
+  readonly #options: EndpointLinkOptions;
+  readonly #acks: RequestAcks;
+  #run: Run | null = null;
+  #isUp = false;
+  #isClosed = false;
+  #breadth = 0;
+  #requested: Uint8Array | null = null;
+  /** The newest request that the server took. */
+  #accepted: Uint8Array | null = null;
+  /** It refuses all that is wanted now. */
+  #isRefused = false;
+  #replayRefused = false;
+  #failures = 0;
+  #requestTimer: NodeJS.Timeout | null = null;
+  #reconnectTimer: NodeJS.Timeout | null = null;
+
+  constructor(options: EndpointLinkOptions) {
+    this.#options = options;
+    this.#acks = new RequestAcks(options.limits);
+    this.#connect();
+  }
+
+  get node(): GeyserNode {
+    return this.#options.node;
+  }
+
+  /** Whether the server has accepted the stream. */
+  get isUp(): boolean {
+    return this.#isUp;
+  }
+
+  /** How much it is asked for. */
+  get breadth(): Breadth {
+    return breadths[this.#breadth] ?? 'broad';
+  }
+
+  /** Something else is wanted. @returns kept when the server has heard of it, or will not in time. */
+  changed(): Promise<void> {
+    if (this.#isClosed) return Promise.resolve();
+    this.#isRefused = false;
+    if (this.#run !== null) {
+      this.#requestTimer ??= setTimeout(() => this.#askAgain(), this.#options.limits.requestDelayMs);
+    }
+    return this.#acks.wait().catch(() => {});
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#clearTimers();
+    this.#run?.stream.close();
+    if (this.#run !== null) this.#options.leave(this.#run.teller);
+    this.#run = null;
+    this.#acks.giveUp();
+  }
+
+  #connect(): void {
+    this.#reconnectTimer = null;
+    const from = this.#replayRefused ? null : this.#options.resumeAt();
+    const teller = this.#options.join(from);
+    const { node, limits, log } = this.#options;
+    const stream = new UpdateStream(
+      { node, limits, log, teller },
+      {
+        opened: () => {
+          this.#isUp = true;
+          this.#acks.opened();
+        },
+        pong: (id) => {
+          this.#accepted = this.#requested;
+          this.#acks.answered(id);
+        },
+        slotTold: () => {
+          this.#failures = 0;
+          this.#replayRefused = false;
+        },
+        ended: (status) => this.#ended(status),
+      },
+    );
+    this.#run = { stream, teller, asksReplay: from !== null };
+    this.#ask(from);
+  }
+
+  #askAgain(): void {
+    this.#requestTimer = null;
+    this.#ask(null);
+  }
+
+  #ask(fromSlot: Slot | null): void {
+    const request = encodeSubscribeRequest(this.#options.request(this.breadth));
+    const taken = this.#isRefused && this.#accepted !== null ? this.#accepted : request;
+    this.#requested = taken;
+    const parts = fromSlot === null ? [taken] : [taken, encodeSubscribeRequest({ fromSlot })];
+    // A message of protobuf may be written in parts, one behind the other.
+    this.#run?.stream.send(Buffer.concat(parts));
+    this.#run?.stream.ping(this.#acks.asked());
+  }
+
+  #ended(status: GrpcStatus): void {
+    const run = this.#run;
+    this.#run = null;
+    this.#isUp = false;
+    this.#acks.lost();
+    this.#clearTimers();
+    if (run !== null) this.#options.leave(run.teller);
+    if (this.#isClosed) return;
+    if (this.#asksLess(status, run)) {
+      this.#connect();
+      return;
+    }
+    this.#failures++;
+    const { reconnectMs, reconnectMaxMs } = this.#options.limits;
+    const pause = Math.min(reconnectMs * 2 ** Math.min(this.#failures - 1, 20), reconnectMaxMs);
+    // Not unref'd: a source that looks for its server is alive.
+    this.#reconnectTimer = setTimeout(() => this.#connect(), pause * (0.75 + Math.random() / 2));
+  }
+
+  /** What a server refuses is asked of it in another way, at once. @returns whether there is one. */
+  #asksLess({ code }: GrpcStatus, run: Run | null): boolean {
+    const asksReplay = run?.asksReplay === true && !run.teller.replays;
+    // There are servers that replay, but no blocks.
+    const last = asksReplay ? 1 : breadths.length - 1;
+    if (code === 'INVALID_ARGUMENT' && this.#breadth < last) {
+      this.#breadth++;
+      return true;
+    }
+    if (asksReplay && noReplay.has(code)) {
+      this.#replayRefused = true;
+      this.#breadth = 0;
+      return true;
+    }
+    if (code !== 'INVALID_ARGUMENT') {
+      this.#breadth = 0;
+      return false;
+    }
+    this.#acks.refuse();
+    const wasRefused = this.#isRefused;
+    this.#isRefused = true;
+    return !wasRefused && this.#accepted !== null;
+  }
+
+  #clearTimers(): void {
+    for (const timer of [this.#requestTimer, this.#reconnectTimer]) if (timer !== null) clearTimeout(timer);
+    this.#requestTimer = null;
+    this.#reconnectTimer = null;
+  }
+}

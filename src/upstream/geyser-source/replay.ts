@@ -1,0 +1,86 @@
+import type { Logger } from '../../base/log.ts';
+import { type Slot, slot as slotOf } from '../../ledger/units.ts';
+import { encodeSubscribeRequest, type SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
+import type { GrpcCode } from '../../protocol/grpc/status.ts';
+import type { EndpointLink } from './endpoint-link.ts';
+import type { GeyserSourceOptions } from './geyser-source-options.ts';
+import type { UpdateMerge } from './update-merge.ts';
+import { UpdateStream } from './update-stream.ts';
+import type { Breadth } from './wish-union.ts';
+
+type ReplayOptions = Readonly<{
+  links: readonly EndpointLink[];
+  merge: UpdateMerge;
+  request: (breadth: Breadth) => SubscribeRequest;
+  limits: GeyserSourceOptions;
+  log: Logger;
+  /** Ends it. */
+  signal: AbortSignal;
+}>;
+
+/** What is to be told again. */
+type Stretch = Readonly<{
+  from: Slot;
+  /** The newest slot there is, or the last one that is wanted. */
+  to: Slot;
+  /** Also what was not told of slots that were. */
+  fillsIn: boolean;
+}>;
+
+type Outcome = 'whole' | 'ignored' | GrpcCode;
+
+/**
+ * Lets servers tell slots again, one after the other until one has, on streams of their own: a server that refuses
+ * a replay ends its stream.
+ * @returns whether one has told them.
+ */
+export async function replay(options: ReplayOptions, stretch: Stretch): Promise<boolean> {
+  const { links, limits } = options;
+  const signal = AbortSignal.any([options.signal, AbortSignal.timeout(limits.backfillTimeoutMs)]);
+  const [up, away] = [links.filter((link) => link.isUp), links.filter((link) => !link.isUp)];
+  for (const link of [...up, ...away]) {
+    let outcome = await replayOf(link, link.breadth, options, stretch, signal);
+    if (outcome === 'INVALID_ARGUMENT' && link.breadth === 'exact') {
+      // There are servers that replay, but no blocks.
+      outcome = await replayOf(link, 'withoutCounts', options, stretch, signal);
+    }
+    if (outcome === 'whole') return true;
+    if (signal.aborted) return false;
+  }
+  return false;
+}
+
+function replayOf(
+  { node }: EndpointLink,
+  breadth: Breadth,
+  { merge, request, limits, log }: ReplayOptions,
+  { from, to, fillsIn }: Stretch,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  // A server that begins with the slot that it is at, whatever it is asked, must show.
+  const fromSlot = from < to || from === 0n ? from : slotOf(to - 1n);
+  return new Promise((resolve) => {
+    const teller = merge.join({ from: fromSlot, tip: to, fillsIn });
+    const end = (outcome: Outcome): void => {
+      signal.removeEventListener('abort', abort);
+      stream.close();
+      merge.leave(teller);
+      resolve(outcome);
+    };
+    const abort = (): void => end('CANCELLED');
+    const stream = new UpdateStream(
+      { node, limits, log, teller },
+      {
+        opened: () => {},
+        pong: () => {},
+        slotTold: () => {
+          if (teller.newest !== null && teller.newest >= to) end(teller.replays ? 'whole' : 'ignored');
+        },
+        ended: ({ code }) => end(code),
+      },
+    );
+    signal.addEventListener('abort', abort);
+    stream.send(encodeSubscribeRequest({ ...request(breadth), fromSlot }));
+    if (signal.aborted) abort();
+  });
+}

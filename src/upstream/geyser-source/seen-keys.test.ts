@@ -1,0 +1,53 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { SeenKeys } from './seen-keys.ts';
+
+const bytesOf = (number: number, length: number): Uint8Array =>
+  Buffer.concat([
+    createHash('sha256').update(`${number}`).digest(),
+    createHash('sha512').update(`${number}`).digest(),
+  ]).subarray(0, length);
+
+describe('seen keys', () => {
+  it('take each key once, however many there are', () => {
+    const seen = new SeenKeys(100_000);
+    const keys = Array.from({ length: 20_000 }, (_, at) => bytesOf(at, 64));
+    expect(keys.every((key) => seen.raise(key, null, 1))).toBe(true);
+    expect(keys.some((key) => seen.raise(key, null, 1))).toBe(false);
+    expect(seen.size).toBe(20_000);
+  });
+
+  it('tell keys apart that differ in one bit, in either part', () => {
+    const seen = new SeenKeys(100_000);
+    const [address, signature] = [bytesOf(1, 32), bytesOf(2, 64)];
+    expect(seen.raise(address, signature, 1)).toBe(true);
+    for (let bit = 0; bit < 96 * 8; bit++) {
+      const both = Buffer.concat([address, signature]);
+      both[bit >> 3]! ^= 1 << (bit & 7);
+      expect(seen.raise(both.subarray(0, 32), both.subarray(32), 1)).toBe(true);
+    }
+    expect(seen.raise(address, signature, 1)).toBe(false);
+    expect(seen.raise(address, null, 1)).toBe(true);
+  });
+
+  it('count', () => {
+    const seen = new SeenKeys(10);
+    const key = bytesOf(1, 32);
+    expect([1, 1, 2, 1, 2, 4, 3].map((to) => seen.raise(key, null, to))).toEqual([
+      true,
+      false,
+      true,
+      false,
+      false,
+      true,
+      false,
+    ]);
+  });
+
+  it('take no more than they may', () => {
+    const seen = new SeenKeys(3);
+    const taken = [1, 2, 3, 4, 5].map((number) => seen.raise(bytesOf(number, 64), null, 1));
+    expect(taken).toEqual([true, true, true, false, false]);
+    expect(seen.raise(bytesOf(1, 64), null, 2)).toBe(true);
+  });
+});

@@ -1,0 +1,91 @@
+import type { Slot } from '../../ledger/units.ts';
+import type {
+  RawAccount,
+  RawBlockMeta,
+  RawEntry,
+  RawSlot,
+  RawTransaction,
+} from '../../protocol/geyser/raw-update.ts';
+import type { SlotStatus } from '../../protocol/geyser/update/slot.ts';
+import { SeenKeys } from './seen-keys.ts';
+
+/**
+ * `open` while it is being told; `waiting` when it is whole and a slot before it is not; `told` when it was told
+ * whole; `lost` when it never will be.
+ */
+type SlotState = 'open' | 'waiting' | 'told' | 'lost';
+
+/** What is in a slot. */
+export type RawContent = RawTransaction | RawAccount | RawEntry;
+
+/** How far a slot has come, as servers say. */
+export const levels = ['processed', 'confirmed', 'finalized'] as const;
+export type Level = (typeof levels)[number];
+
+/** What is told when a slot is whole. */
+export type SlotEnd = Readonly<{ meta: RawBlockMeta; processed: RawSlot }>;
+
+/** What of one slot was told, whoever told it. */
+export class SlotRecord {
+  readonly slot: Slot;
+  parent: Slot | null = null;
+  state: SlotState = 'open';
+  level: Level = 'processed';
+  /** Waits for the slot before. */
+  end: SlotEnd | null = null;
+  /** Since when; `performance.now()`. */
+  waitingSince = 0;
+  readonly #updatesMax: number;
+  #statuses = new Set<SlotStatus>();
+  #seen: SeenKeys;
+  #entries = new Set<number>();
+
+  /** @param updatesMax - updates that are remembered. */
+  constructor(slot: Slot, updatesMax: number) {
+    this.slot = slot;
+    this.#updatesMax = updatesMax;
+    this.#seen = new SeenKeys(updatesMax);
+  }
+
+  /** Whether it was told, or is given up. */
+  get isSettled(): boolean {
+    return this.state === 'told' || this.state === 'lost';
+  }
+
+  hasTold(status: SlotStatus): boolean {
+    return this.#statuses.has(status);
+  }
+
+  /** @returns whether a status was not told yet. */
+  takeStatus(status: SlotStatus): boolean {
+    if (this.#statuses.has(status)) return false;
+    this.#statuses.add(status);
+    return true;
+  }
+
+  /**
+   * @param nth - of an account that the slot itself wrote: which of such writes it is. Versions of two nodes have
+   * nothing to do with each other.
+   * @returns whether an update was not told yet.
+   */
+  take(update: RawContent, nth: number): boolean {
+    switch (update.kind) {
+      case 'transaction':
+        return this.#seen.raise(update.signature, null, 1);
+      case 'account':
+        if (update.signature === null) return this.#seen.raise(update.address, null, nth);
+        return this.#seen.raise(update.address, update.signature, 1);
+      case 'entry':
+        if (this.#entries.has(update.index) || this.#entries.size >= this.#updatesMax) return false;
+        this.#entries.add(update.index);
+        return true;
+    }
+  }
+
+  /** It died: nothing that was told of it counts when its bank is made again. */
+  startOver(): void {
+    this.#statuses = new Set();
+    this.#seen = new SeenKeys(this.#updatesMax);
+    this.#entries = new Set();
+  }
+}

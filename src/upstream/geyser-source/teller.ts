@@ -1,0 +1,242 @@
+import type { Slot } from '../../ledger/units.ts';
+import type { RawAccount, RawBlockMeta, RawSlot, RawUpdate } from '../../protocol/geyser/raw-update.ts';
+import type { RawContent, SlotEnd, SlotRecord } from './slot-record.ts';
+
+/** How many writes of accounts a block has in all. */
+export type BlockCounts = Readonly<{ kind: 'blockCounts'; slot: Slot; updatedAccountCount: number }>;
+
+/** Where what a teller says goes. */
+export interface Told {
+  /** null for a slot that is over. */
+  record(slot: Slot): SlotRecord | null;
+  /** A slot is told from its beginning on. @param bank - null where its server says nothing of banks. */
+  begin(record: SlotRecord, bank: RawSlot | null): void;
+  content(update: RawContent): void;
+  /** A slot was told whole. */
+  end(record: SlotRecord, end: SlotEnd): void;
+  dead(record: SlotRecord, update: RawSlot): void;
+  /** Confirmed, finalized. */
+  reached(update: RawSlot): void;
+  /** First shred, completed. */
+  passed(update: RawSlot): void;
+}
+
+export type TellerOptions = Readonly<{
+  /** The slot from which on a replay was asked for; null for none. */
+  from: Slot | null;
+  /** The newest slot at that time: a server that replays begins at or before it. */
+  tip: Slot | null;
+  /** Updates of slots up to `tip` that were told without them are told still. */
+  fillsIn: boolean;
+}>;
+
+/** A stream's own view of a slot. */
+type Share = {
+  readonly record: SlotRecord;
+  /** It tells the slot from its beginning on. */
+  isWhole: boolean;
+  isDone: boolean;
+  meta: RawBlockMeta | null;
+  processed: RawSlot | null;
+  updatedAccountCount: number | null;
+  /** Accounts that the slot itself wrote, by address: the newest version, and how many there were. */
+  ownWrites: Map<string, { version: bigint; count: number }> | null;
+};
+
+/** Slots of which a stream's view is kept. */
+const SHARES_MAX = 256;
+/** Slots that end without their bank ever being told of, until a server counts as one that tells of no banks. */
+const BANKLESS_SLOTS = 3;
+
+/**
+ * One stream of a server, from its beginning to its end. It speaks only for slots that it tells whole: since their
+ * bank was made, or as part of a replay. What it says of others is dropped, so that the writes of an account come
+ * in their order.
+ */
+export class Teller {
+  readonly #options: TellerOptions;
+  readonly #told: Told;
+  readonly #shares = new Map<Slot, Share>();
+  #last: Share | null = null;
+  #replays = false;
+  #tellsBanks = false;
+  #ended = 0;
+  /** The newest slot that it told to its end. */
+  newest: Slot | null = null;
+
+  constructor(options: TellerOptions, told: Told) {
+    this.#options = options;
+    this.#told = told;
+  }
+
+  /** Whether it has shown that it replays. */
+  get replays(): boolean {
+    return this.#replays;
+  }
+
+  /** Whether it may tell a slot whole yet, for all that is known. */
+  mayTell(slot: Slot): boolean {
+    const share = this.#shares.get(slot);
+    if (share?.isWhole === true && !share.isDone) return true;
+    const { from } = this.#options;
+    return from !== null && from <= slot && (this.newest === null || this.newest < slot);
+  }
+
+  /** Whether it has begun a slot and not ended it. */
+  isTelling(record: SlotRecord): boolean {
+    const share = this.#shares.get(record.slot);
+    return share?.record === record && share.isWhole && !share.isDone;
+  }
+
+  take(update: RawUpdate | BlockCounts): void {
+    switch (update.kind) {
+      case 'slot':
+        this.#takeStatus(update);
+        return;
+      case 'blockCounts': {
+        const share = this.#shareOf(update.slot);
+        if (share !== null) share.updatedAccountCount = update.updatedAccountCount;
+        return;
+      }
+      case 'blockMeta': {
+        const share = this.#shareOf(update.slot);
+        if (share === null) return;
+        share.meta = update;
+        this.#endIfWhole(share);
+        return;
+      }
+      default:
+        this.#takeContent(update);
+    }
+  }
+
+  #takeContent(update: RawContent): void {
+    if (update.kind === 'account' && update.isStartup) return;
+    const share = this.#shareOf(update.slot);
+    if (share === null || !share.isWhole) return;
+    const { record } = share;
+    if (record.isSettled && !this.#fillsIn(record)) return;
+    const nth = update.kind === 'account' && update.signature === null ? nthOwnWrite(share, update) : 1;
+    if (nth > 0 && record.take(update, nth)) this.#told.content(update);
+  }
+
+  #fillsIn({ state, slot }: SlotRecord): boolean {
+    const { fillsIn, tip } = this.#options;
+    return fillsIn && state === 'told' && tip !== null && slot <= tip;
+  }
+
+  #takeStatus(update: RawSlot): void {
+    switch (update.status) {
+      case 'createdBank':
+        this.#takeBank(update);
+        return;
+      case 'processed':
+        this.#takeProcessed(update);
+        return;
+      case 'dead': {
+        const share = this.#shareOf(update.slot);
+        if (share === null) return;
+        this.#forget(share);
+        this.#told.dead(share.record, update);
+        return;
+      }
+      case 'confirmed':
+      case 'finalized':
+        this.#told.reached(update);
+        return;
+      default:
+        this.#told.passed(update);
+    }
+  }
+
+  #takeBank(update: RawSlot): void {
+    this.#tellsBanks = true;
+    const known = this.#shares.get(update.slot);
+    if (known?.isWhole === true) {
+      this.#told.begin(known.record, update);
+      return;
+    }
+    if (known !== undefined) this.#forget(known);
+    this.#begin(update.slot, true, update);
+  }
+
+  #takeProcessed(update: RawSlot): void {
+    const share = this.#shareOf(update.slot);
+    this.#ended++;
+    if (this.newest === null || update.slot > this.newest) this.newest = update.slot;
+    if (share === null) return;
+    share.record.parent ??= update.parent;
+    share.processed = update;
+    this.#endIfWhole(share);
+  }
+
+  #endIfWhole(share: Share): void {
+    const { meta, processed, updatedAccountCount, record } = share;
+    if (!share.isWhole || share.isDone || meta === null || processed === null) return;
+    share.isDone = true;
+    share.ownWrites = null;
+    const counted = updatedAccountCount === null ? meta : { ...meta, updatedAccountCount };
+    this.#told.end(record, { meta: counted, processed });
+  }
+
+  #shareOf(slot: Slot): Share | null {
+    const last = this.#last;
+    if (last !== null && last.record.slot === slot) return last;
+    this.#look(slot);
+    const share = this.#shares.get(slot) ?? this.#begin(slot, this.#isWholeFromHere(slot), null);
+    this.#last = share;
+    return share;
+  }
+
+  #begin(slot: Slot, isWhole: boolean, bank: RawSlot | null): Share | null {
+    const record = this.#told.record(slot);
+    if (record === null) return null;
+    const share: Share = {
+      record,
+      isWhole,
+      isDone: false,
+      meta: null,
+      processed: null,
+      updatedAccountCount: null,
+      ownWrites: null,
+    };
+    this.#shares.set(slot, share);
+    if (this.#shares.size > SHARES_MAX) this.#forget(this.#shares.values().next().value!);
+    if (isWhole) this.#told.begin(record, bank);
+    return share;
+  }
+
+  #forget(share: Share): void {
+    this.#shares.delete(share.record.slot);
+    if (this.#last === share) this.#last = null;
+  }
+
+  /** A server that takes no notice of `from_slot` begins with the slot that it is at. */
+  #look(slot: Slot): void {
+    const { from, tip } = this.#options;
+    if (this.#replays || from === null || this.newest !== null) return;
+    if (slot >= from && tip !== null && slot <= tip) this.#replays = true;
+  }
+
+  #isWholeFromHere(slot: Slot): boolean {
+    const { from } = this.#options;
+    if (this.#replays && from !== null && slot >= from) return true;
+    const isBankless = !this.#tellsBanks && this.#ended >= BANKLESS_SLOTS;
+    return isBankless && this.newest !== null && slot > this.newest;
+  }
+}
+
+/** Which of the slot's own writes of its account an update is; 0 when the stream told it before. */
+function nthOwnWrite(share: Share, { address, writeVersion }: RawAccount): number {
+  share.ownWrites ??= new Map();
+  const key = Buffer.from(address.buffer, address.byteOffset, address.length).toString('latin1');
+  const known = share.ownWrites.get(key);
+  if (known === undefined) {
+    share.ownWrites.set(key, { version: writeVersion, count: 1 });
+    return 1;
+  }
+  if (writeVersion <= known.version) return 0;
+  known.version = writeVersion;
+  known.count++;
+  return known.count;
+}

@@ -1,0 +1,270 @@
+import { type Slot, slot as slotOf } from '../../ledger/units.ts';
+import { rawSlot } from '../../protocol/geyser/encode/raw-slot.ts';
+import { encodeTimestamp } from '../../protocol/geyser/encode/timestamp.ts';
+import type { RawSlot, RawUpdate } from '../../protocol/geyser/raw-update.ts';
+import type { GeyserListener } from '../../streams/geyser/geyser-source.ts';
+import type { GeyserSourceOptions } from './geyser-source-options.ts';
+import { type Level, levels, type RawContent, type SlotEnd, SlotRecord } from './slot-record.ts';
+import { Teller, type TellerOptions, type Told } from './teller.ts';
+
+export type UpdateMergeOptions = Readonly<{
+  limits: Pick<GeyserSourceOptions, 'slotsMax' | 'slotUpdatesMax' | 'stallMs'>;
+  listener: GeyserListener;
+  /** The telling begins. */
+  onFirst: () => void;
+  /** A slot waits for one before it that may be missing: see `hole`. */
+  onWaiting: () => void;
+}>;
+
+/** Slots, both included, of which the last is missing, and nobody is about to tell it. */
+export type Hole = Readonly<{ from: Slot; to: Slot }>;
+
+const everything: ReadonlySet<RawUpdate['kind']> = new Set([
+  'account',
+  'transaction',
+  'entry',
+  'blockMeta',
+  'slot',
+]);
+/** Ranges of slots that were given up, of which it is remembered. */
+const LOST_MAX = 64;
+
+/**
+ * Makes one telling of a ledger out of those of many streams: the first copy of each update is told, the others are
+ * dropped. A slot is `processed` when a stream has told it whole, and never before the slot that it stands on; what
+ * comes later of it is dropped, but for what a replay was asked for.
+ */
+export class UpdateMerge implements Told {
+  readonly #options: UpdateMergeOptions;
+  readonly #records = new Map<Slot, SlotRecord>();
+  readonly #waiting = new Set<SlotRecord>();
+  readonly #tellers = new Set<Teller>();
+  readonly #lost: Hole[] = [];
+  /** The slot with which the telling begins: nothing waits for those before. */
+  #first: Slot | null = null;
+  #newest: Slot | null = null;
+  #begun: Slot | null = null;
+  /** Slots up to this one are forgotten. */
+  #floor: Slot | null = null;
+
+  constructor(options: UpdateMergeOptions) {
+    this.#options = options;
+  }
+
+  /** The slot with which the telling began; null before. */
+  get first(): Slot | null {
+    return this.#first;
+  }
+
+  /** The newest slot that was told to its end; null for none. */
+  get newest(): Slot | null {
+    return this.#newest;
+  }
+
+  /** The newest slot that was begun; null for none. */
+  get begun(): Slot | null {
+    return this.#begun;
+  }
+
+  /** A stream begins. */
+  join(options: TellerOptions): Teller {
+    const teller = new Teller(options, this);
+    this.#tellers.add(teller);
+    return teller;
+  }
+
+  /** It ended. */
+  leave(teller: Teller): void {
+    this.#tellers.delete(teller);
+    if (this.#waiting.size > 0) this.#options.onWaiting();
+  }
+
+  /** The oldest hole that keeps slots waiting; null for none. */
+  hole(now: number): Hole | null {
+    let to: Slot | null = null;
+    for (const { parent, waitingSince } of this.#waiting) {
+      if (parent === null || this.#records.get(parent)?.state === 'waiting' || this.#isSettled(parent))
+        continue;
+      const isOverdue = now - waitingSince > this.#options.limits.stallMs;
+      if (!isOverdue && this.#mayComeYet(parent)) continue;
+      if (to === null || parent < to) to = parent;
+    }
+    return to === null ? null : { from: this.#behindTold(to), to };
+  }
+
+  /** Slots of a hole are not told any more; those that wait for them are. */
+  giveUp({ from, to }: Hole): void {
+    for (const [slot, record] of this.#records) {
+      if (slot < from || slot > to || record.isSettled) continue;
+      record.state = 'lost';
+      this.#waiting.delete(record);
+    }
+    this.#lost.push({ from, to });
+    if (this.#lost.length > LOST_MAX) this.#lost.shift();
+    this.#options.listener.lost(from, to, everything);
+    this.#settleWaiting();
+  }
+
+  record(slot: Slot): SlotRecord | null {
+    const known = this.#records.get(slot);
+    if (known !== undefined) return known;
+    if (this.#floor !== null && slot <= this.#floor) return null;
+    const { slotsMax, slotUpdatesMax } = this.#options.limits;
+    const record = new SlotRecord(slot, slotUpdatesMax);
+    if (this.#lost.some(({ from, to }) => from <= slot && slot <= to)) record.state = 'lost';
+    this.#records.set(slot, record);
+    if (this.#records.size > slotsMax) this.#forgetOldest();
+    return record;
+  }
+
+  begin(record: SlotRecord, bank: RawSlot | null): void {
+    if (record.isSettled) return;
+    const { slot } = record;
+    if (bank !== null) record.parent ??= bank.parent;
+    if (this.#first === null) {
+      this.#first = slot;
+      this.#options.onFirst();
+    }
+    if (this.#begun === null || slot > this.#begun) this.#begun = slot;
+    if (record.hasTold('createdBank')) return;
+    this.#tellStatus(record, bank ?? this.#statusOf(record, 'createdBank', null));
+  }
+
+  content(update: RawContent): void {
+    this.#options.listener.tell(update);
+  }
+
+  end(record: SlotRecord, end: SlotEnd): void {
+    if (record.state !== 'open') return;
+    record.end = end;
+    record.parent = end.meta.parentSlot;
+    record.state = 'waiting';
+    record.waitingSince = performance.now();
+    this.#waiting.add(record);
+    if (this.#isSettled(record.parent)) {
+      this.#settle(record, end);
+      this.#settleWaiting();
+    } else this.#options.onWaiting();
+  }
+
+  dead(record: SlotRecord, update: RawSlot): void {
+    if (record.state !== 'open' || !record.hasTold('createdBank')) return;
+    // The others may have a better version of it.
+    for (const teller of this.#tellers) if (teller.isTelling(record)) return;
+    record.startOver();
+    this.#options.listener.tell(update);
+  }
+
+  reached(update: RawSlot): void {
+    if (this.#first === null || (update.slot < this.#first && !this.#records.has(update.slot))) return;
+    const record = this.record(update.slot);
+    const level = update.status;
+    if (record === null || (level !== 'confirmed' && level !== 'finalized')) return;
+    record.parent ??= update.parent;
+    if (levels.indexOf(level) > levels.indexOf(record.level)) record.level = level;
+    if (record.state === 'told') this.#raise(record, update.createdAt);
+  }
+
+  passed(update: RawSlot): void {
+    if (this.#first === null || update.slot < this.#first) return;
+    const record = this.record(update.slot);
+    if (record === null || record.isSettled) return;
+    if (record.takeStatus(update.status)) this.#options.listener.tell(update);
+  }
+
+  #tellStatus(record: SlotRecord, update: RawSlot): void {
+    if (record.takeStatus(update.status)) this.#options.listener.tell(update);
+  }
+
+  #isSettled(slot: Slot): boolean {
+    const known = this.#records.get(slot);
+    if (known?.isSettled === true) return true;
+    if (this.#first === null || slot < this.#first) return true;
+    if (this.#floor !== null && slot <= this.#floor) return true;
+    return this.#lost.some(({ from, to }) => from <= slot && slot <= to);
+  }
+
+  #mayComeYet(slot: Slot): boolean {
+    for (const teller of this.#tellers) if (teller.mayTell(slot)) return true;
+    return false;
+  }
+
+  /** The slot behind the newest one that was told before this one. */
+  #behindTold(slot: Slot): Slot {
+    let told: Slot | null = null;
+    for (const record of this.#records.values()) {
+      if (record.isSettled && record.slot < slot && (told === null || record.slot > told)) told = record.slot;
+    }
+    return told === null ? (this.#first ?? slot) : slotOf(told + 1n);
+  }
+
+  /** What waits is told as far as the slots before it are. */
+  #settleWaiting(): void {
+    for (let isDone = false; !isDone; ) {
+      isDone = true;
+      for (const record of this.#waiting) {
+        if (record.end === null || !this.#isSettled(record.end.meta.parentSlot)) continue;
+        this.#settle(record, record.end);
+        isDone = false;
+      }
+    }
+  }
+
+  #settle(record: SlotRecord, { meta, processed }: SlotEnd): void {
+    this.#waiting.delete(record);
+    record.end = null;
+    record.state = 'told';
+    this.#options.listener.tell(meta);
+    this.#tellStatus(record, processed);
+    if (this.#newest === null || record.slot > this.#newest) this.#newest = record.slot;
+    if (record.level !== 'processed') this.#raise(record, processed.createdAt);
+  }
+
+  /** Tells the levels that a slot has reached, of it and, before, of all that it stands on. */
+  #raise(record: SlotRecord, createdAt: Uint8Array): void {
+    const wanted = levels.indexOf(record.level);
+    for (const level of levels.slice(1, wanted + 1)) {
+      const line: SlotRecord[] = [];
+      for (let at: SlotRecord | undefined = record; at?.state === 'told' && !at.hasTold(level); ) {
+        line.push(at);
+        at = at.parent === null ? undefined : this.#records.get(at.parent);
+      }
+      for (const each of line.reverse()) {
+        if (levels.indexOf(level) > levels.indexOf(each.level)) each.level = level;
+        this.#tellStatus(each, this.#statusOf(each, level, createdAt));
+      }
+    }
+    if (record.level === 'finalized') this.#dropForks(record.slot);
+  }
+
+  /** What a server should have told of a slot and did not. @param createdAt - null for now. */
+  #statusOf(
+    { slot, parent }: SlotRecord,
+    status: Level | 'createdBank',
+    createdAt: Uint8Array | null,
+  ): RawSlot {
+    const at = createdAt ?? encodeTimestamp(BigInt(Date.now()));
+    return rawSlot({ kind: 'slot', slot, parent, status, deadError: null }, at);
+  }
+
+  /** What is not told when a slot above it is final never will be, unless it is history that is replayed. */
+  #dropForks(root: Slot): void {
+    for (const [slot, record] of this.#records) {
+      if (slot > root || record.isSettled || this.#first === null || slot < this.#first) continue;
+      record.state = 'lost';
+      record.end = null;
+      this.#waiting.delete(record);
+    }
+  }
+
+  #forgetOldest(): void {
+    let oldest: SlotRecord | null = null;
+    for (const record of this.#records.values()) {
+      if (oldest === null || record.slot < oldest.slot) oldest = record;
+    }
+    if (oldest === null) return;
+    this.#records.delete(oldest.slot);
+    this.#waiting.delete(oldest);
+    if (this.#floor === null || oldest.slot > this.#floor) this.#floor = oldest.slot;
+  }
+}

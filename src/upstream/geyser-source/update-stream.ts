@@ -1,0 +1,129 @@
+import type { Logger } from '../../base/log.ts';
+import { InvalidProtobuf } from '../../protocol/geyser/protobuf.ts';
+import { encodeSubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
+import type { GrpcStatus } from '../../protocol/grpc/status.ts';
+import { type GeyserNode, SUBSCRIBE, shownWords } from '../feeds/geyser/geyser-link.ts';
+import { GrpcStream } from '../feeds/geyser/grpc-stream.ts';
+import type { GeyserSourceOptions } from './geyser-source-options.ts';
+import { readRawUpdate } from './read-update.ts';
+import type { Teller } from './teller.ts';
+
+export type UpdateStreamOptions = Readonly<{
+  node: GeyserNode;
+  limits: Pick<
+    GeyserSourceOptions,
+    'connectTimeoutMs' | 'pingIntervalMs' | 'pongTimeoutMs' | 'messageMaxBytes' | 'windowBytes' | 'stallMs'
+  >;
+  log: Logger;
+  /** Who speaks for this stream. */
+  teller: Teller;
+}>;
+
+interface UpdateStreamListener {
+  /** The server accepted the stream. */
+  opened(): void;
+  /** The server answered a ping of ours. */
+  pong(id: number): void;
+  /** It told how far a slot is; its teller has heard it. */
+  slotTold(): void;
+  /** Nothing more comes. Called once, and not after `close`. */
+  ended(status: GrpcStatus): void;
+}
+
+/** Answers to a server's ping carry it; pings of ours have greater ids. */
+const PONG_ID = 1;
+const WATCHES_PER_STALL = 10;
+
+/** One stream of updates of one server: what it says goes to a teller, its pings are answered, silence ends it. */
+export class UpdateStream {
+  readonly #options: UpdateStreamOptions;
+  readonly #listener: UpdateStreamListener;
+  readonly #stream: GrpcStream;
+  readonly #watch: NodeJS.Timeout;
+  #slot = -1n;
+  #progressAt = performance.now();
+  #isUnreadable = false;
+
+  constructor(options: UpdateStreamOptions, listener: UpdateStreamListener) {
+    this.#options = options;
+    this.#listener = listener;
+    const { node, limits } = options;
+    this.#watch = setInterval(() => this.#look(), limits.stallMs / WATCHES_PER_STALL);
+    const { grpc: url, headers = {} } = node;
+    this.#stream = new GrpcStream(
+      { ...limits, url, headers, method: SUBSCRIBE },
+      {
+        opened: () => listener.opened(),
+        message: (bytes) => this.#take(bytes),
+        ended: (status) => this.#end(status),
+      },
+    );
+  }
+
+  send(request: Uint8Array): void {
+    this.#stream.send(request);
+  }
+
+  ping(id: number): void {
+    this.#stream.send(encodeSubscribeRequest({ ping: id }));
+  }
+
+  /** Ends it; the listener hears nothing more. */
+  close(): void {
+    clearInterval(this.#watch);
+    this.#stream.close();
+  }
+
+  #take(bytes: Buffer): void {
+    const update = this.#read(bytes);
+    if (update === null) return;
+    switch (update.kind) {
+      case 'ping':
+        this.ping(PONG_ID);
+        return;
+      case 'pong':
+        if (update.id > PONG_ID) this.#listener.pong(update.id);
+        return;
+      case 'slot':
+        if (update.slot > this.#slot) this.#progressed(update.slot);
+        this.#options.teller.take(update);
+        this.#listener.slotTold();
+        return;
+    }
+    this.#options.teller.take(update);
+  }
+
+  /** One message that cannot be read does not end a stream. */
+  #read(bytes: Buffer): ReturnType<typeof readRawUpdate> {
+    try {
+      return readRawUpdate(bytes, Date.now());
+    } catch (error) {
+      if (!(error instanceof InvalidProtobuf)) throw error;
+      const { log, node } = this.#options;
+      if (!this.#isUnreadable) {
+        log.warn({ node: node.name, reason: error.message }, 'a Geyser message cannot be read');
+      }
+      this.#isUnreadable = true;
+      return null;
+    }
+  }
+
+  #progressed(slot: bigint): void {
+    this.#slot = slot;
+    this.#progressAt = performance.now();
+  }
+
+  #look(): void {
+    if (performance.now() - this.#progressAt < this.#options.limits.stallMs) return;
+    this.#stream.close();
+    this.#end({ code: 'UNAVAILABLE', message: 'no new slot for too long' });
+  }
+
+  #end(status: GrpcStatus): void {
+    clearInterval(this.#watch);
+    const { log, node } = this.#options;
+    const { code, message } = status;
+    log.warn({ node: node.name, code, reason: shownWords(message, node) }, 'a Geyser stream ended');
+    this.#listener.ended(status);
+  }
+}

@@ -1,0 +1,160 @@
+import type { Logger } from '../../base/log.ts';
+import { Turnstile } from '../../base/turnstile.ts';
+import { type Slot, slot as slotOf } from '../../ledger/units.ts';
+import { encodeSubscribeRequest, type SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
+import type { GeyserListener, GeyserSource, Wish } from '../../streams/geyser/geyser-source.ts';
+import type { ChainReader } from '../feeds/chain-reader.ts';
+import type { GeyserNode } from '../feeds/geyser/geyser-link.ts';
+import { EndpointLink } from './endpoint-link.ts';
+import { type GeyserSourceOptions, geyserSourceOptions } from './geyser-source-options.ts';
+import { HoleRepair } from './hole-repair.ts';
+import { replay } from './replay.ts';
+import { UpdateMerge } from './update-merge.ts';
+import { type Breadth, fullRequest, type WantedKinds, WishUnion } from './wish-union.ts';
+
+export type UpstreamGeyserOptions = Readonly<{
+  /** All of them are listened to at once; at least one. */
+  nodes: readonly GeyserNode[];
+  /** Reads blocks where no server replays what is missing. */
+  reader: Pick<ChainReader, 'slots' | 'eachBlock'>;
+  options?: Partial<GeyserSourceOptions>;
+  log: Logger;
+}>;
+
+const everything: WantedKinds = { accounts: true, transactions: true, entries: true };
+const LOOKS_PER_STALL = 10;
+
+/**
+ * Tells a ledger as the Yellowstone servers of a network's nodes do, all of them at once: the first copy of each
+ * update counts. One that dies is connected to again while the others carry on; what none of them has told is
+ * replayed, read from blocks, or said to be lost.
+ */
+export class UpstreamGeyser implements GeyserSource {
+  readonly #options: UpstreamGeyserOptions;
+  readonly #limits: GeyserSourceOptions;
+  readonly #union: WishUnion;
+  readonly #merge: UpdateMerge;
+  readonly #repair: HoleRepair;
+  readonly #links: readonly EndpointLink[];
+  readonly #backfills: Turnstile;
+  readonly #end = new AbortController();
+  readonly #begun = Promise.withResolvers<void>();
+  readonly #watch: NodeJS.Timeout;
+  /** Kept when servers have taken all that was wanted until now. */
+  #taken: Promise<void> = Promise.resolve();
+  /** Slots up to this one may have been told without all that is wanted now. */
+  #narrowUpTo: Slot | null = null;
+
+  constructor(options: UpstreamGeyserOptions, listener: GeyserListener) {
+    this.#options = options;
+    this.#limits = { ...geyserSourceOptions, ...options.options };
+    const { nodes, reader, log } = options;
+    const limits = this.#limits;
+    this.#union = new WishUnion(limits);
+    this.#backfills = new Turnstile(limits.backfillsMax);
+    const merge = new UpdateMerge({
+      limits,
+      listener,
+      onFirst: () => this.#begun.resolve(),
+      onWaiting: () => this.#repair.look(),
+    });
+    this.#merge = merge;
+    this.#repair = new HoleRepair({
+      merge,
+      reader,
+      limits,
+      log,
+      listener,
+      wanted: () => (limits.demand === 'full' ? everything : this.#union.kinds),
+      replay: (hole) => this.#replay(hole.from, hole.to, false),
+    });
+    this.#links = nodes.map(
+      (node) =>
+        new EndpointLink({
+          node,
+          limits,
+          log,
+          request: (breadth) => this.#request(breadth),
+          resumeAt: () => this.#resumeAt(),
+          join: (from) => merge.join({ from, tip: merge.newest, fillsIn: false }),
+          leave: (teller) => merge.leave(teller),
+        }),
+    );
+    this.#watch = setInterval(() => this.#repair.look(), limits.stallMs / LOOKS_PER_STALL);
+  }
+
+  want(request: SubscribeRequest, fromSlot: Slot | null): Wish {
+    const before = this.#wanted();
+    const leave = this.#union.add(request);
+    if (!before.equals(this.#wanted())) this.#changed();
+    const taken = this.#taken;
+    return {
+      ready: fromSlot === null ? taken : taken.then(() => this.#backfill(fromSlot)),
+      end: () => {
+        const held = this.#wanted();
+        leave();
+        // Whoever is still there loses nothing when this comes late, or not at all.
+        if (!held.equals(this.#wanted())) for (const link of this.#links) void link.changed();
+      },
+    };
+  }
+
+  /** Ends every stream; the listener hears nothing more. */
+  close(): void {
+    clearInterval(this.#watch);
+    this.#end.abort();
+    this.#repair.close();
+    for (const link of this.#links) link.close();
+    this.#begun.resolve();
+  }
+
+  #request(breadth: Breadth): SubscribeRequest {
+    return this.#limits.demand === 'full' ? fullRequest : this.#union.request(breadth);
+  }
+
+  #wanted(): Buffer {
+    return Buffer.from(encodeSubscribeRequest(this.#request('exact')));
+  }
+
+  /** Servers that are away are not waited for, unless all of them are. */
+  #changed(): void {
+    const up = this.#links.map((link) => link.isUp);
+    const waits = this.#links.map((link) => link.changed());
+    const isUp = up.includes(true);
+    const taken = isUp ? Promise.all(waits.filter((_, at) => up[at])) : Promise.race(waits);
+    const before = this.#taken;
+    this.#taken = Promise.all([before, taken]).then(() => {
+      this.#narrowUpTo = this.#merge.begun;
+    });
+  }
+
+  /** Where a stream that was cut goes on. */
+  #resumeAt(): Slot | null {
+    const { newest } = this.#merge;
+    if (newest === null) return null;
+    const from = newest + 1n - BigInt(this.#limits.replayMarginSlots);
+    return slotOf(from > 0n ? from : 0n);
+  }
+
+  /** Lets a server tell again what was told without something that is wanted now. Never rejects. */
+  async #backfill(from: Slot): Promise<void> {
+    const inTime = AbortSignal.timeout(this.#limits.openTimeoutMs);
+    const late = new Promise<void>((resolve) => inTime.addEventListener('abort', () => resolve()));
+    await Promise.race([this.#begun.promise, late]);
+    const { first, begun } = this.#merge;
+    if (first === null || begun === null || this.#end.signal.aborted) return;
+    const isNarrow = this.#narrowUpTo !== null && from <= this.#narrowUpTo;
+    if (from > begun || (from >= first && !isNarrow)) return;
+    const oldest = begun - BigInt(this.#limits.replaySlotsMax);
+    const asked = from > oldest ? from : slotOf(oldest > 0n ? oldest : 0n);
+    const isTold = await this.#backfills.run(() => this.#replay(asked, begun, true));
+    if (!isTold) this.#options.log.warn({ from: Number(from) }, 'no Geyser server tells old slots again');
+  }
+
+  #replay(from: Slot, to: Slot, fillsIn: boolean): Promise<boolean> {
+    const { log } = this.#options;
+    const [links, merge, limits] = [this.#links, this.#merge, this.#limits];
+    const request = (breadth: Breadth): SubscribeRequest => this.#request(breadth);
+    return replay({ links, merge, request, limits, log, signal: this.#end.signal }, { from, to, fillsIn });
+  }
+}
