@@ -236,9 +236,10 @@ export const failures = {
     owner: 'client',
     http: 503,
     rpc: -32061,
-    grpc: 8,
+    grpc: 13,
     close: 1013,
     text: 'The client reads more slowly than messages come: read faster, subscribe to less',
+    grpcText: 'lagged to send an update: {messages} messages, {bytes} bytes behind',
   },
   IDLE: {
     owner: 'client',
@@ -279,6 +280,7 @@ export const failures = {
     grpc: 14,
     close: 1012,
     text: 'This server is about to restart: connect again',
+    grpcText: 'server is shutting down try again later',
     retryAfter: 1,
   },
 } as const satisfies Record<string, FailureRow>;

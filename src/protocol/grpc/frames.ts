@@ -8,7 +8,8 @@ export class InvalidGrpc extends Error {
 /** Encodings of messages that are taken. */
 export const ACCEPTED_ENCODINGS = 'identity,gzip,zstd';
 
-const HEAD_BYTES = 5;
+/** A flag and the length of the message, before each message. */
+export const HEAD_BYTES = 5;
 const NONE = Buffer.alloc(0);
 
 /** One message as it stands in a stream: a flag, its length, itself. Source: grpc, doc/PROTOCOL-HTTP2.md. */
@@ -20,7 +21,12 @@ export function frameOf(message: Uint8Array): Buffer {
   return frame;
 }
 
-function decompress(message: Buffer, encoding: string, maxOutputLength: number): Buffer {
+/**
+ * A message as it was before its sender compressed it.
+ * @param encoding - from `grpc-encoding`.
+ * @throws InvalidGrpc, of which the cause has the code ERR_BUFFER_TOO_LARGE when it is larger than `maxOutputLength`.
+ */
+export function decompress(message: Buffer, encoding: string, maxOutputLength: number): Buffer {
   try {
     if (encoding === 'gzip') return gunzipSync(message, { maxOutputLength });
     if (encoding === 'zstd') return zstdDecompressSync(message, { maxOutputLength });

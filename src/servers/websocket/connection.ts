@@ -8,9 +8,9 @@ import type { CallPlaces } from './call-places.ts';
 import type { ClientSocket, SocketKeeper } from './client-socket.ts';
 import { Conversation, type ConversationOptions } from './conversation.ts';
 import { PING_FRAME, pongFrame } from './encode.ts';
-import { Heartbeat, type HeartbeatOptions } from './heartbeat.ts';
+import { Heartbeat, type HeartbeatOptions } from '../heartbeat.ts';
 import type { Peer } from './peer.ts';
-import { ReadingRest } from './reading-rest.ts';
+import { ReadingRest } from '../reading-rest.ts';
 
 export type ConnectionOptions = ConversationOptions & HeartbeatOptions & OutboxOptions;
 
