@@ -60,6 +60,7 @@ export function readLeaderSchedule(json: string, first: bigint): EpochLeaders | 
   const schedule: unknown = JSON.parse(json);
   if (typeof schedule !== 'object' || schedule === null) return null;
   const entries = Object.entries(schedule as Record<string, unknown>);
+  if (entries.length === 0) return null;
   if (!entries.every(([name, list]) => 'address' in parseAddress(name) && isPositions(list))) return null;
   const lists = entries.map(([, list]) => list as number[]);
   const positions = new Uint32Array(positionMax(lists) + 1).fill(NOBODY);

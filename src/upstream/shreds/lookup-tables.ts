@@ -3,6 +3,7 @@ import { Lru } from '../../base/lru.ts';
 import { addressBytes } from '../../ledger/address.ts';
 import { type RawLookupTable, readLookupTable, usableAddresses } from '../../ledger/address-lookup-table.ts';
 import { programs } from '../../ledger/programs.ts';
+import type { WireLookup } from '../../ledger/transaction/wire-transaction.ts';
 import type { Slot } from '../../ledger/units.ts';
 import type { RawAccount } from '../../protocol/geyser/raw-update.ts';
 import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
@@ -15,14 +16,6 @@ export const lookupTableRequest: SubscribeRequest = {
   accounts: new Map([['lookup-tables', { owner: [programs.addressLookupTable] }]]),
   commitment: 'processed',
 };
-
-/** A lookup as a message has it. Source: solana-message, `MessageAddressTableLookup`. */
-export type Lookup = Readonly<{
-  /** 32 bytes. */
-  accountKey: Uint8Array;
-  writableIndexes: Uint8Array;
-  readonlyIndexes: Uint8Array;
-}>;
 
 /** Addresses from lookup tables, 32 bytes each, in the order in which instructions index them. */
 export type Loaded = Readonly<{ writable: readonly Uint8Array[]; readonly: readonly Uint8Array[] }>;
@@ -93,7 +86,7 @@ export class LookupTables {
    * Source of the rules: agave accounts-db `load_lookup_table_addresses`.
    * @returns null when one of its tables is not known, or has no such address that the slot may use.
    */
-  resolve(lookups: readonly Lookup[], slot: Slot): Loaded | null {
+  resolve(lookups: readonly WireLookup[], slot: Slot): Loaded | null {
     const writable: Uint8Array[] = [];
     const readonly: Uint8Array[] = [];
     let isWhole = true;
@@ -118,9 +111,9 @@ export class LookupTables {
     else this.#tables.set(key, { table, slot, writeVersion });
   }
 
-  #load(lookup: Lookup, slot: Slot, writable: Uint8Array[], readonly: Uint8Array[]): boolean {
-    const { accountKey, writableIndexes, readonlyIndexes } = lookup;
-    const key = keyOf(accountKey);
+  #load(lookup: WireLookup, slot: Slot, writable: Uint8Array[], readonly: Uint8Array[]): boolean {
+    const { table, writableIndexes, readonlyIndexes } = lookup;
+    const key = keyOf(table);
     const known = this.#tables.get(key);
     if (known === undefined) {
       this.#reads.want(key);

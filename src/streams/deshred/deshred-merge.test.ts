@@ -1,0 +1,100 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { slot as slotOf } from '../../ledger/units.ts';
+import type { DeshredListener, DeshredSlot, DeshredTransaction, EntryBatch } from './deshred-event.ts';
+import { DeshredMerge } from './deshred-merge.ts';
+
+const limits = { slotsTracked: 4, seenPerSlotMax: 100 };
+
+const transaction = (slot: number, name: number): DeshredTransaction => ({
+  ...{ slot: slotOf(slot), signature: new Uint8Array(64).fill(name), isVote: false, wire: null },
+  ...{ transaction: new Uint8Array(), keys: { bytes: new Uint8Array(), offsets: [] } },
+  ...{ loadedWritable: [], loadedReadonly: [], firstShredIndex: 0, endShredIndex: 0, at: 0n },
+});
+const batch = (slot: number, content: number, endShredIndex = 0): EntryBatch => ({
+  ...{ slot: slotOf(slot), entries: Uint8Array.of(content), firstShredIndex: 0, endShredIndex, at: 0n },
+});
+const status = (slot: number, of: DeshredSlot['status']): DeshredSlot => ({
+  ...{ slot: slotOf(slot), parent: null, status: of, at: 0n },
+});
+
+function scene(given = limits) {
+  const told: string[] = [];
+  const listener: DeshredListener = {
+    batch: ({ slot, entries }) => told.push(`batch ${slot}/${entries[0]}`),
+    transaction: ({ slot, signature }) => told.push(`transaction ${slot}/${signature[0]}`),
+    slot: ({ slot, status: of }) => told.push(`${of} ${slot}`),
+  };
+  return { merge: new DeshredMerge(listener, given), told };
+}
+
+describe('the merge of several sources', () => {
+  it('tells a transaction of a slot once, whoever tells it first', () => {
+    const { merge, told } = scene();
+    merge.transaction(transaction(5, 1));
+    merge.transaction(transaction(5, 1));
+    merge.transaction(transaction(5, 2));
+    expect(told).toEqual(['transaction 5/1', 'transaction 5/2']);
+    expect(merge.doubled).toBe(1);
+  });
+
+  it('tells it again in another slot: a fork may carry it too', () => {
+    const { merge, told } = scene();
+    merge.transaction(transaction(5, 1));
+    merge.transaction(transaction(6, 1));
+    expect(told).toEqual(['transaction 5/1', 'transaction 6/1']);
+  });
+
+  it('tells a batch once, also where only one source knows its shreds', () => {
+    const { merge, told } = scene();
+    merge.batch(batch(5, 1, 32));
+    merge.batch(batch(5, 1));
+    merge.batch(batch(5, 2));
+    merge.batch(batch(6, 1));
+    expect(told).toEqual(['batch 5/1', 'batch 5/2', 'batch 6/1']);
+  });
+
+  it('tells each status of a slot once', () => {
+    const { merge, told } = scene();
+    for (let source = 0; source < 3; source++) {
+      merge.slot(status(5, 'firstShredReceived'));
+      merge.slot(status(5, 'completed'));
+    }
+    expect(told).toEqual(['firstShredReceived 5', 'completed 5']);
+  });
+
+  it('rather tells twice than forgets when a slot has more than is remembered', () => {
+    const { merge, told } = scene({ slotsTracked: 4, seenPerSlotMax: 2 });
+    for (const name of [1, 2, 3, 1, 2, 3]) merge.transaction(transaction(5, name));
+    expect(told.map((line) => line.at(-1))).toEqual(['1', '2', '3', '3']);
+  });
+
+  it('is not led astray by a source of another chain', () => {
+    const { merge, told } = scene();
+    merge.transaction(transaction(5, 1));
+    merge.transaction(transaction(900_000_000, 1));
+    merge.transaction(transaction(900_000_001, 1));
+    merge.transaction(transaction(5, 1));
+    merge.transaction(transaction(6, 1));
+    expect(told.filter((line) => line.length < 20)).toEqual(['transaction 5/1', 'transaction 6/1']);
+  });
+
+  it('tells what any one source would, each thing once, in whatever order sources come', () => {
+    const event = fc.record({ slot: fc.integer({ min: 1, max: 4 }), name: fc.nat(20) });
+    fc.assert(
+      fc.property(fc.array(event), fc.array(fc.nat(), { minLength: 1 }), (events, order) => {
+        const { merge, told } = scene();
+        // Two sources with the same events, interleaved as the numbers say.
+        const sources = [[...events], [...events]];
+        for (let turn = 0; sources.some((left) => left.length > 0); turn++) {
+          const picked = sources[order[turn % order.length]! % 2]!;
+          const next = (picked.length > 0 ? picked : sources.find((left) => left.length > 0))?.shift();
+          if (next !== undefined) merge.transaction(transaction(next.slot, next.name));
+        }
+        const wanted = new Set(events.map(({ slot, name }) => `transaction ${slot}/${name}`));
+        expect(told.length).toBe(wanted.size);
+        expect(new Set(told)).toEqual(wanted);
+      }),
+    );
+  });
+});

@@ -1,0 +1,162 @@
+import fc from 'fast-check';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createLogger } from '../../base/log.ts';
+import { type Address, addressFromBytes } from '../../ledger/address.ts';
+import { slot } from '../../ledger/units.ts';
+import { LeaderSchedule, readEpochInfo, readLeaderSchedule, readShredVersion } from './leader-schedule.ts';
+import { shredLimits } from './shred-limits.ts';
+
+const key = (byte: number): Uint8Array => new Uint8Array(32).fill(byte);
+const name = (byte: number): Address => addressFromBytes(key(byte));
+
+type Answer = unknown;
+type Call = Readonly<{ method: string; params: readonly unknown[] }>;
+
+/** A schedule over a chain of epochs of 100 slots that begins with slot 1,000 in epoch 10. */
+function scene(change: { answer?: (call: Call) => Answer; limits?: Partial<typeof shredLimits> } = {}) {
+  const calls: Call[] = [];
+  const state = { slot: 1_050 };
+  const usual = ({ method, params }: Call): Answer => {
+    if (method === 'getClusterNodes') return [{ shredVersion: 7 }];
+    const epoch = Math.floor(state.slot / 100);
+    if (method === 'getEpochInfo') {
+      return {
+        absoluteSlot: state.slot,
+        blockHeight: 1,
+        epoch,
+        slotIndex: state.slot % 100,
+        slotsInEpoch: 100,
+      };
+    }
+    const asked = Math.floor(Number(params[0]) / 100);
+    if (asked > epoch + 1) return null;
+    // Who leads in an epoch is told by its number; the last slot has nobody.
+    const positions = Array.from({ length: 99 }, (_, position) => position);
+    return {
+      [name(asked)]: positions.filter((position) => position % 2 === 0),
+      [name(asked + 100)]: positions.filter((position) => position % 2 === 1),
+    };
+  };
+  let heard: (() => void) | null = null;
+  const ask = async (method: string, params: unknown): Promise<Buffer> => {
+    const call = { method, params: params as readonly unknown[] };
+    calls.push(call);
+    heard?.();
+    return Buffer.from(JSON.stringify((change.answer ?? usual)(call) ?? usual(call)));
+  };
+  const schedule = new LeaderSchedule({
+    reader: { ask },
+    limits: { ...shredLimits, scheduleRetryMs: 1, ...change.limits },
+    log: createLogger('silent', () => {}),
+    learnShredVersion: true,
+  });
+  onTestFinished(() => schedule.close());
+  /** Waits until questions have made it true. */
+  const until = async (isTrue: () => boolean): Promise<void> => {
+    while (!isTrue()) {
+      await Promise.race([
+        new Promise<void>((resolve) => (heard = resolve)),
+        new Promise((resolve) => setTimeout(resolve, 5)),
+      ]);
+    }
+  };
+  return { schedule, calls, state, until };
+}
+
+describe('the leader schedule', () => {
+  it('knows who leads in this epoch and in the next', async () => {
+    const { schedule } = scene();
+    await schedule.start();
+    expect(schedule.leaderOf(slot(1_000))).toEqual(key(10));
+    expect(schedule.leaderOf(slot(1_001))).toEqual(key(110));
+    expect(schedule.leaderOf(slot(1_100))).toEqual(key(11));
+    expect(schedule.leaderOf(slot(1_000))).toBe(schedule.leaderOf(slot(1_002)));
+  });
+
+  it('knows nobody for other slots, nor before it has asked', async () => {
+    const { schedule } = scene();
+    expect(schedule.leaderOf(slot(1_000))).toBeNull();
+    await schedule.start();
+    for (const other of [0, 999, 1_099, 1_199, 1_200, 2 ** 60]) {
+      expect(schedule.leaderOf(slot(other))).toBeNull();
+    }
+  });
+
+  it('learns the version of the shreds', async () => {
+    const { schedule } = scene();
+    await schedule.start();
+    expect(schedule.shredVersion).toBe(7);
+  });
+
+  it('goes on into the next epochs, and forgets those that are over', async () => {
+    const { schedule, state, until } = scene({ limits: { scheduleIntervalMs: 1 } });
+    await schedule.start();
+    state.slot = 1_310;
+    await until(() => schedule.leaderOf(slot(1_300)) !== null && schedule.size === 2);
+    expect(schedule.leaderOf(slot(1_400))).toEqual(key(14));
+    expect(schedule.leaderOf(slot(1_000))).toBeNull();
+  });
+
+  it('keeps the epoch before for shreds that come late', async () => {
+    const { schedule, state, until } = scene({ limits: { scheduleIntervalMs: 1 } });
+    await schedule.start();
+    state.slot = 1_100;
+    await until(() => schedule.leaderOf(slot(1_200)) !== null);
+    expect(schedule.leaderOf(slot(1_000))).toEqual(key(10));
+    expect(schedule.size).toBe(3);
+  });
+
+  it('asks at once about slots that nobody led so far, yet not for each of them', async () => {
+    const { schedule, state, calls, until } = scene({ limits: { scheduleRetryMs: 20 } });
+    await schedule.start();
+    state.slot = 1_200;
+    await until(() => schedule.leaderOf(slot(1_205)) !== null);
+    const before = calls.length;
+    for (let i = 0; i < 1_000; i++) schedule.leaderOf(slot(5_000 + i));
+    expect(calls.length - before).toBeLessThanOrEqual(1);
+  });
+
+  it('asks again when nobody answers, when the schedule is not known, and when answers are nonsense', async () => {
+    let failures = 0;
+    const { schedule, until } = scene({
+      answer: ({ method }) => {
+        failures++;
+        if (failures === 1) throw new Error('nobody answers');
+        if (failures === 2) return 'nonsense';
+        if (failures < 9 && method === 'getLeaderSchedule') return {};
+        if (failures < 12 && method === 'getLeaderSchedule') return { nobody: [1] };
+        return undefined;
+      },
+    });
+    await schedule.start();
+    expect(schedule.size).toBe(0);
+    await until(() => schedule.leaderOf(slot(1_000)) !== null);
+    expect(schedule.leaderOf(slot(1_000))).toEqual(key(10));
+  });
+
+  it('is told by most of the nodes which version shreds have', () => {
+    const nodes = [
+      { shredVersion: 3 },
+      { shredVersion: 5 },
+      { shredVersion: null },
+      { shredVersion: 5 },
+      null,
+    ];
+    expect(readShredVersion(JSON.stringify(nodes))).toBe(5);
+    expect(readShredVersion(JSON.stringify([{ shredVersion: 0 }, { shredVersion: 70_000 }]))).toBeNull();
+  });
+
+  it('takes whatever JSON comes, or says that it is none', () => {
+    fc.assert(
+      fc.property(fc.json(), (json) => {
+        readEpochInfo(json);
+        readLeaderSchedule(json, 0n);
+        readShredVersion(json);
+      }),
+    );
+    const huge = { [name(1)]: [4_000_000_000] };
+    expect(readLeaderSchedule(JSON.stringify(huge), 0n)).toBeNull();
+    const negative = { absoluteSlot: 5, epoch: 0, slotIndex: 6, slotsInEpoch: 10 };
+    expect(readEpochInfo(JSON.stringify(negative))).toBeNull();
+  });
+});
