@@ -1,0 +1,256 @@
+import { addressBytes } from '../address.ts';
+import { programs } from '../programs.ts';
+
+const SIGNATURE_BYTES = 64;
+const KEY_BYTES = 32;
+const BLOCKHASH_BYTES = 32;
+/** The bit that a versioned message begins with. */
+const VERSION_PREFIX = 0x80;
+/** A version 1 transaction begins with its message. */
+const VERSION_1_PREFIX = 0x81;
+const VOTE_SIGNATURES_MAX = 2;
+
+const voteProgram = addressBytes(programs.vote);
+
+/**
+ * Goes through bytes field by field and makes nothing of them. Past the end it is broken, and gives zeros.
+ */
+export class WireScan {
+  readonly bytes: Uint8Array;
+  at: number;
+  isBroken = false;
+
+  constructor(bytes: Uint8Array, at: number = 0) {
+    this.bytes = bytes;
+    this.at = at;
+  }
+
+  get remaining(): number {
+    return this.bytes.length - this.at;
+  }
+
+  /** Passes over some bytes. @returns where they begin. */
+  skip(length: number): number {
+    const start = this.at;
+    if (length > this.bytes.length - start) this.isBroken = true;
+    else this.at = start + length;
+    return start;
+  }
+
+  u8(): number {
+    const at = this.skip(1);
+    return this.isBroken ? 0 : (this.bytes[at] as number);
+  }
+
+  u16(): number {
+    return this.u8() | (this.u8() << 8);
+  }
+
+  u32(): number {
+    return (this.u16() | (this.u16() << 16)) >>> 0;
+  }
+
+  /** A compact-u16 length in its one form; in any other the scan is broken. */
+  compact(): number {
+    let value = 0;
+    for (let nth = 0; nth < 3; nth++) {
+      const byte = this.u8();
+      if (this.isBroken || (byte === 0 && nth > 0)) break;
+      value |= (byte & 0x7f) << (nth * 7);
+      if (byte < 0x80) {
+        if (value > 0xffff) break;
+        return value;
+      }
+    }
+    this.isBroken = true;
+    return 0;
+  }
+}
+
+/** Where the parts of a transaction stand, counted from the start of the bytes that were scanned. */
+export type TransactionShape = {
+  start: number;
+  end: number;
+  version: 'legacy' | 0 | 1;
+  signatureCount: number;
+  signaturesAt: number;
+  /** What is signed: from here to `messageEnd`. */
+  messageAt: number;
+  messageEnd: number;
+  /** Static keys, 32 bytes each. */
+  keyCount: number;
+  keysAt: number;
+  isVote: boolean;
+  /** Of the lookups of a version 0 message, behind their number. */
+  lookupCount: number;
+  lookupsAt: number;
+};
+
+/** A shape to scan into. */
+export const emptyShape = (): TransactionShape => ({
+  start: 0,
+  end: 0,
+  version: 'legacy',
+  signatureCount: 0,
+  signaturesAt: 0,
+  messageAt: 0,
+  messageEnd: 0,
+  keyCount: 0,
+  keysAt: 0,
+  isVote: false,
+  lookupCount: 0,
+  lookupsAt: 0,
+});
+
+/**
+ * Passes over one transaction of any version and notes where its parts stand. What is inside is not judged, but for
+ * counts that its bytes must hold: see `sanitizeTransaction`.
+ * @param shape - what is found; undefined values when the scan is broken.
+ * @returns whether there was a transaction.
+ */
+export function scanTransaction(scan: WireScan, shape: TransactionShape): boolean {
+  shape.start = scan.at;
+  shape.lookupCount = 0;
+  shape.isVote = false;
+  const first = scan.bytes[scan.at] ?? 0;
+  if (first === VERSION_1_PREFIX) scanVersion1(scan, shape);
+  else scanSigned(scan, shape);
+  shape.end = scan.at;
+  return !scan.isBroken;
+}
+
+/** Signatures, then a legacy or version 0 message. */
+function scanSigned(scan: WireScan, shape: TransactionShape): void {
+  shape.signatureCount = scan.compact();
+  shape.signaturesAt = scan.skip(shape.signatureCount * SIGNATURE_BYTES);
+  shape.messageAt = scan.at;
+  const first = scan.bytes[scan.at] ?? 0;
+  shape.version = first < VERSION_PREFIX ? 'legacy' : 0;
+  // There is no other version behind signatures, and no transaction without one.
+  if (first > VERSION_PREFIX || shape.signatureCount === 0) scan.isBroken = true;
+  scan.skip(shape.version === 'legacy' ? 3 : 4);
+  shape.keyCount = scan.compact();
+  shape.keysAt = scan.skip(shape.keyCount * KEY_BYTES);
+  scan.skip(BLOCKHASH_BYTES);
+  scanInstructions(scan, shape);
+  if (shape.version === 0) scanLookups(scan, shape);
+  shape.messageEnd = scan.at;
+}
+
+function scanInstructions(scan: WireScan, shape: TransactionShape): void {
+  const count = scan.compact();
+  for (let i = 0; i < count && !scan.isBroken; i++) {
+    const programIndex = scan.u8();
+    scan.skip(scan.compact());
+    scan.skip(scan.compact());
+    if (i === 0 && count === 1) shape.isVote = isVote(scan, shape, programIndex);
+  }
+}
+
+/** As `isSimpleVote`. */
+function isVote({ bytes }: WireScan, shape: TransactionShape, programIndex: number): boolean {
+  if (shape.version !== 'legacy' || shape.signatureCount > VOTE_SIGNATURES_MAX) return false;
+  if (programIndex >= shape.keyCount) return false;
+  const at = shape.keysAt + programIndex * KEY_BYTES;
+  for (let i = 0; i < KEY_BYTES; i++) if (bytes[at + i] !== voteProgram[i]) return false;
+  return true;
+}
+
+function scanLookups(scan: WireScan, shape: TransactionShape): void {
+  shape.lookupCount = scan.compact();
+  shape.lookupsAt = scan.at;
+  for (let i = 0; i < shape.lookupCount && !scan.isBroken; i++) {
+    scan.skip(KEY_BYTES);
+    scan.skip(scan.compact());
+    scan.skip(scan.compact());
+  }
+}
+
+/** Each bit of a version 1 configuration stands for that many bytes; a u64 has two bits. */
+const CONFIG_VALUE_BYTES = 4;
+
+/** Message, then as many signatures as its header requires. Source: SIMD-0385. */
+function scanVersion1(scan: WireScan, shape: TransactionShape): void {
+  shape.version = 1;
+  shape.messageAt = scan.at;
+  scan.skip(1);
+  shape.signatureCount = scan.u8();
+  scan.skip(2);
+  const config = scan.u32();
+  scan.skip(BLOCKHASH_BYTES);
+  const instructions = scan.u8();
+  shape.keyCount = scan.u8();
+  shape.keysAt = scan.skip(shape.keyCount * KEY_BYTES);
+  if (shape.signatureCount === 0) scan.isBroken = true;
+  for (let bits = config; bits !== 0; bits &= bits - 1) scan.skip(CONFIG_VALUE_BYTES);
+  let payloads = 0;
+  for (let i = 0; i < instructions && !scan.isBroken; i++) {
+    scan.skip(1);
+    payloads += scan.u8();
+    payloads += scan.u16();
+  }
+  scan.skip(payloads);
+  shape.messageEnd = scan.at;
+  shape.signaturesAt = scan.skip(shape.signatureCount * SIGNATURE_BYTES);
+}
+
+/** A lookup of addresses in an on-chain table. */
+export type WireLookup = Readonly<{
+  /** Of the table: 32 bytes. */
+  accountKey: Uint8Array;
+  writableIndexes: Uint8Array;
+  readonlyIndexes: Uint8Array;
+}>;
+
+/** A transaction as it stands on the wire, with views of what streams look at. */
+export type WireTransaction = Readonly<{
+  /** The whole transaction; all other bytes are views into it. */
+  bytes: Uint8Array;
+  version: 'legacy' | 0 | 1;
+  /** The first signature, which names it: 64 bytes. */
+  signature: Uint8Array;
+  /** What is signed. */
+  message: Uint8Array;
+  /** Where in `bytes` each static key begins; a key has 32 bytes. */
+  keyOffsets: readonly number[];
+  lookups: readonly WireLookup[];
+  isVote: boolean;
+}>;
+
+function readLookups(bytes: Uint8Array, { lookupCount, lookupsAt }: TransactionShape): WireLookup[] {
+  const scan = new WireScan(bytes, lookupsAt);
+  const view = (length: number): Uint8Array => {
+    const start = scan.skip(length);
+    return bytes.subarray(start, start + length);
+  };
+  return Array.from({ length: lookupCount }, () => ({
+    accountKey: view(KEY_BYTES),
+    writableIndexes: view(scan.compact()),
+    readonlyIndexes: view(scan.compact()),
+  }));
+}
+
+/** Views of a transaction that was scanned whole. */
+export function viewTransaction(bytes: Uint8Array, shape: TransactionShape): WireTransaction {
+  const keyOffsets: number[] = [];
+  for (let i = 0; i < shape.keyCount; i++) keyOffsets.push(shape.keysAt - shape.start + i * KEY_BYTES);
+  return {
+    bytes: bytes.subarray(shape.start, shape.end),
+    version: shape.version,
+    signature: bytes.subarray(shape.signaturesAt, shape.signaturesAt + SIGNATURE_BYTES),
+    message: bytes.subarray(shape.messageAt, shape.messageEnd),
+    keyOffsets,
+    lookups: shape.lookupCount === 0 ? [] : readLookups(bytes, shape),
+    isVote: shape.isVote,
+  };
+}
+
+/**
+ * Views of the one transaction that the bytes are.
+ * @returns null when they are none, or go on after it.
+ */
+export function readWireTransaction(bytes: Uint8Array): WireTransaction | null {
+  const shape = emptyShape();
+  if (!scanTransaction(new WireScan(bytes), shape) || shape.end !== bytes.length) return null;
+  return viewTransaction(bytes, shape);
+}
