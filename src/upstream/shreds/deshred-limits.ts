@@ -1,0 +1,31 @@
+/** What a deshredder holds at most, whatever arrives. */
+export type DeshredLimits = Readonly<{
+  /** Slots of which shreds are held; beyond it the lowest is given up. */
+  slotsMax: number;
+  /** Data shreds of one slot, and likewise code shreds. */
+  shredsPerSlotMax: number;
+  fecSetsPerSlotMax: number;
+  /** Shreds that are held, in bytes; beyond it the slot that holds most is given up. */
+  bytesMax: number;
+  /** How far above and below the newest plausible slot one may be. Of all slots in between it is known whether they are done. */
+  slotsAheadMax: number;
+  slotsBehindMax: number;
+  /** Without a verified shred of a plausible slot for so long, what is plausible is found out anew. Milliseconds. */
+  staleMs: number;
+  /** Packets of slots whose leader is not known yet, in bytes; beyond it the oldest goes. */
+  heldBytesMax: number;
+  /** Signatures that were found wrong and are remembered, so that the same packet costs less the next time. */
+  rejectedMax: number;
+}>;
+
+export const deshredLimits: DeshredLimits = {
+  slotsMax: 64,
+  shredsPerSlotMax: 32_768,
+  fecSetsPerSlotMax: 2_048,
+  bytesMax: 128 * 1024 * 1024,
+  slotsAheadMax: 256,
+  slotsBehindMax: 256,
+  staleMs: 10_000,
+  heldBytesMax: 8 * 1024 * 1024,
+  rejectedMax: 4_096,
+};

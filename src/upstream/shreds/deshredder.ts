@@ -1,0 +1,252 @@
+import { measureEntries } from '../../ledger/entry/read-entries.ts';
+import { parseShred, type Shred, slotOf, versionOf } from '../../ledger/shred/parse-shred.ts';
+import { DATA_HEADERS_BYTES } from '../../ledger/shred/shred-layout.ts';
+import type { Slot } from '../../ledger/units.ts';
+import type { DeshredListener } from '../../streams/deshred/deshred-event.ts';
+import { type DeshredLimits, deshredLimits } from './deshred-limits.ts';
+import { type DeshredStats, type DropReason, noStats } from './deshred-stats.ts';
+import type { FecSet } from './fec-set.ts';
+import { HeldPackets } from './held-packets.ts';
+import { ShredVerifier } from './shred-verifier.ts';
+import { SlotShreds, type WholeBatch } from './slot-shreds.ts';
+import { SlotWindow } from './slot-window.ts';
+
+export type DeshredderOptions = Readonly<{
+  /** Of the cluster; shreds of others are dropped. null takes all, and is asked for with each packet. */
+  shredVersion: () => number | null;
+  /** Who leads in a slot, 32 bytes; null when it is not known. */
+  leaderOf: (slot: Slot) => Uint8Array | null;
+  /** The newest slot that is known from elsewhere; null while none is, and the shreds have to say it themselves. */
+  newestSlot?: () => Slot | null;
+  /** What becomes of packets whose leader is not known: they wait for `releaseHeld`, or are dropped. */
+  unverified: 'hold' | 'drop';
+  limits?: Partial<DeshredLimits>;
+}>;
+
+/**
+ * Makes batches of entries of shreds, in whatever order, number and company they come. Nothing that the slot's leader
+ * did not sign has any effect but on the counters: it takes no place of a shred, and no memory. Source: agave ledger,
+ * `blockstore.rs`; jito shredstream-proxy, `deshred.rs`.
+ */
+export class Deshredder {
+  readonly #options: DeshredderOptions;
+  readonly #limits: DeshredLimits;
+  readonly #listener: Pick<DeshredListener, 'batch' | 'slot'>;
+  readonly #slots = new Map<Slot, SlotShreds>();
+  readonly #window: SlotWindow;
+  readonly #held: HeldPackets;
+  readonly #verifier: ShredVerifier;
+  readonly #stats: DeshredStats = noStats();
+  /** Of the slots, in bytes. */
+  #bytes = 0;
+  #openSlots = 0;
+  #hasBegunSlot = false;
+
+  constructor(options: DeshredderOptions, listener: Pick<DeshredListener, 'batch' | 'slot'>) {
+    this.#options = options;
+    this.#limits = { ...deshredLimits, ...options.limits };
+    this.#listener = listener;
+    this.#window = new SlotWindow({
+      limits: this.#limits,
+      newestSlot: options.newestSlot ?? (() => null),
+    });
+    this.#held = new HeldPackets(this.#limits.heldBytesMax);
+    this.#verifier = new ShredVerifier(this.#limits.rejectedMax);
+  }
+
+  /** Running totals; the object is the same all the time. */
+  get stats(): Readonly<DeshredStats> {
+    this.#stats.signatures = this.#verifier.signatures;
+    return this.#stats;
+  }
+
+  /** Bytes of shreds that are held, and slots that are known of. */
+  get usage(): Readonly<{ bytes: number; heldBytes: number; openSlots: number; slots: number }> {
+    return {
+      bytes: this.#bytes,
+      heldBytes: this.#held.bytes,
+      openSlots: this.#openSlots,
+      slots: this.#slots.size,
+    };
+  }
+
+  /**
+   * Takes what came in one packet, whatever it is. Never throws; what the listener is told, it is told before this
+   * returns.
+   * @param packet - not kept.
+   */
+  push(packet: Uint8Array): void {
+    this.#stats.packets++;
+    this.#drop(this.#take(packet, this.#options.unverified === 'hold'));
+    if (!this.#hasBegunSlot) return;
+    this.#hasBegunSlot = false;
+    if (this.#held.size > 0) this.releaseHeld();
+  }
+
+  /**
+   * Packets that waited for their leader to be known are taken, now that more leaders are. Also done by itself,
+   * whenever a slot begins.
+   */
+  releaseHeld(): void {
+    const isKnown = (slot: Slot): boolean => this.#options.leaderOf(slot) !== null;
+    for (const packet of this.#held.take(isKnown)) this.#drop(this.#take(packet, false));
+  }
+
+  #drop(reason: DropReason | null): void {
+    if (reason !== null) this.#stats.drops[reason]++;
+  }
+
+  /** @returns why it came to nothing. */
+  #take(packet: Uint8Array, mayHold: boolean): DropReason | null {
+    const refusal = this.#refusalOf(packet);
+    if (refusal !== null) return refusal;
+    const shred = parseShred(packet);
+    if (typeof shred === 'string') return shred;
+    const tracked = this.#slots.get(shred.slot);
+    if (tracked?.has(shred) === true) return 'duplicate';
+    if (shred.index >= this.#limits.shredsPerSlotMax) return 'slotFull';
+    const leader = tracked?.leader ?? this.#options.leaderOf(shred.slot);
+    if (leader !== null) return this.#verify(shred, leader, tracked);
+    if (!mayHold) return 'leaderUnknown';
+    this.#hold(shred.slot, packet);
+    return null;
+  }
+
+  /** What needs no more than a look at two numbers. */
+  #refusalOf(packet: Uint8Array): DropReason | null {
+    if (packet.length < DATA_HEADERS_BYTES) return 'Length';
+    const version = this.#options.shredVersion();
+    if (version !== null && version !== versionOf(packet)) return 'version';
+    const slot = slotOf(packet);
+    return this.#window.faultOf(slot) ?? (this.#slots.get(slot)?.isClosed === true ? 'slotClosed' : null);
+  }
+
+  #hold(slot: Slot, packet: Uint8Array): void {
+    this.#stats.held++;
+    this.#stats.drops.leaderUnknown += this.#held.add(slot, packet);
+  }
+
+  #verify(shred: Shred, leader: Uint8Array, tracked: SlotShreds | undefined): DropReason | null {
+    const verdict = this.#verifier.judge(shred, leader, tracked?.setOf(shred));
+    if (verdict.kind === 'forged' || verdict.kind === 'equivocation') return verdict.kind;
+    const slot = tracked ?? this.#beginSlot(shred, leader);
+    if (slot.isClosed) return 'slotClosed';
+    if (slot.contradicts(shred)) return 'inconsistent';
+    const set = verdict.kind === 'first' ? this.#beginSet(slot, shred, verdict.root) : slot.setOf(shred);
+    if (set === undefined) return 'slotFull';
+    this.#accept(slot, set, shred);
+    if (set.isRecoverable && !slot.isClosed) this.#recover(slot, set);
+    this.#endSlot(slot);
+    return null;
+  }
+
+  #beginSlot(shred: Shred, leader: Uint8Array): SlotShreds {
+    const slot = new SlotShreds(shred.slot, leader);
+    this.#slots.set(shred.slot, slot);
+    this.#openSlots++;
+    this.#hasBegunSlot = true;
+    this.#window.slotBegan(shred.slot);
+    this.#forgetSlots();
+    const parent = shred.kind === 'data' ? ((shred.slot - BigInt(shred.parentOffset)) as Slot) : null;
+    if (!slot.isClosed) this.#tellSlot(shred.slot, parent, 'firstShredReceived');
+    return slot;
+  }
+
+  #tellSlot(slot: Slot, parent: Slot | null, status: 'firstShredReceived' | 'completed'): void {
+    this.#listener.slot({ slot, parent, status, at: BigInt(Date.now()) });
+  }
+
+  /** Slots that are not plausible any more are forgotten; of the others only so many may be open. */
+  #forgetSlots(): void {
+    for (const [slot, shreds] of this.#slots) {
+      if (this.#window.faultOf(slot) === null) continue;
+      this.#giveUp(shreds);
+      this.#slots.delete(slot);
+    }
+    while (this.#openSlots > this.#limits.slotsMax) {
+      const open = [...this.#slots.values()].filter(({ isClosed }) => !isClosed);
+      this.#giveUp(open.reduce((lowest, one) => (one.slot < lowest.slot ? one : lowest)));
+    }
+  }
+
+  #giveUp(slot: SlotShreds): void {
+    if (slot.isClosed) return;
+    this.#stats.slotsGivenUp++;
+    this.#close(slot);
+  }
+
+  #close(slot: SlotShreds): void {
+    this.#bytes -= slot.bytes;
+    this.#openSlots--;
+    slot.close();
+  }
+
+  #beginSet(slot: SlotShreds, shred: Shred, root: Uint8Array | null): FecSet | undefined {
+    if (slot.setCount >= this.#limits.fecSetsPerSlotMax) return undefined;
+    return slot.addSet(shred, root);
+  }
+
+  #accept(slot: SlotShreds, set: FecSet, shred: Shred): void {
+    this.#stats.accepted++;
+    this.#window.shredVerified();
+    const before = slot.bytes;
+    const batches = slot.add(shred, set);
+    this.#bytes += slot.bytes - before;
+    for (const batch of batches) this.#tellBatch(slot.slot, batch);
+    this.#makeRoom();
+  }
+
+  #tellBatch(slot: Slot, { first, last, payload }: WholeBatch): void {
+    const { kind, length } = measureEntries(payload);
+    if (kind === 'marker') this.#stats.markers++;
+    else if (kind === 'malformed') this.#stats.malformedBatches++;
+    else {
+      this.#stats.batches++;
+      const at = BigInt(Date.now());
+      const entries = payload.subarray(0, length);
+      this.#listener.batch({ slot, entries, firstShredIndex: first, endShredIndex: last + 1, at });
+    }
+  }
+
+  #makeRoom(): void {
+    while (this.#bytes > this.#limits.bytesMax) {
+      const slots = [...this.#slots.values()];
+      this.#giveUp(slots.reduce((most, one) => (one.bytes > most.bytes ? one : most)));
+    }
+  }
+
+  #recover(slot: SlotShreds, set: FecSet): void {
+    const before = set.bytes;
+    const recovered = set.recover();
+    slot.bytes += set.bytes - before;
+    this.#bytes += set.bytes - before;
+    if (recovered === null) {
+      this.#stats.unrecoverableSets++;
+      return;
+    }
+    this.#stats.recoveredSets++;
+    for (const bytes of recovered) this.#drop(this.#takeRecovered(slot, set, bytes));
+  }
+
+  /** A recovered shred is the leader's; that it is one, and belongs where it was found, is not said yet. */
+  #takeRecovered(slot: SlotShreds, set: FecSet, bytes: Uint8Array): DropReason | null {
+    const shred = parseShred(bytes);
+    if (typeof shred === 'string') return shred;
+    if (shred.layout.isLegacy && this.#verifier.judge(shred, slot.leader, set).kind !== 'sibling') {
+      return 'forged';
+    }
+    const isOfSet = shred.slot === slot.slot && slot.setOf(shred) === set;
+    if (!isOfSet || slot.isClosed || slot.has(shred) || slot.contradicts(shred)) return 'inconsistent';
+    this.#stats.recoveredShreds++;
+    this.#accept(slot, set, shred);
+    return null;
+  }
+
+  #endSlot(slot: SlotShreds): void {
+    if (slot.isClosed || !slot.isComplete) return;
+    this.#stats.slotsCompleted++;
+    this.#stats.brokenChains += slot.brokenChains;
+    this.#tellSlot(slot.slot, slot.parent, 'completed');
+    this.#close(slot);
+  }
+}

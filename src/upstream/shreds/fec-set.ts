@@ -1,0 +1,203 @@
+import { merkleLeaf } from '../../ledger/shred/merkle-tree.ts';
+import type { CodeShred, Shred } from '../../ledger/shred/parse-shred.ts';
+import { ProvenNodes, proofEntriesOf } from '../../ledger/shred/proven-nodes.ts';
+import { reedSolomon } from '../../ledger/shred/reed-solomon.ts';
+import {
+  MERKLE_ROOT_BYTES,
+  type ShredLayout,
+  SIGNATURE_BYTES,
+  siblingLayout,
+} from '../../ledger/shred/shred-layout.ts';
+
+const equal = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) === 0;
+
+/**
+ * The shreds of one erasure batch. Only what the leader signed gets in: a merkle shred once it is proven to be under
+ * the root of the set, a legacy shred once its own signature was verified.
+ */
+export class FecSet {
+  readonly fecSetIndex: number;
+  /** Of the first shred; all shreds have it in merkle sets. */
+  readonly signature: Uint8Array;
+  /** null for a set of legacy shreds. */
+  readonly proven: ProvenNodes | null;
+  /** The root of the set before, as this one has it; null where shreds are not chained. */
+  readonly chainedRoot: Uint8Array | null;
+  readonly #dataLayout: ShredLayout;
+  readonly #codeLayout: ShredLayout | null;
+  /** By place among the data, and among the code shreds. */
+  readonly #data: (Uint8Array | undefined)[] = [];
+  readonly #code: (Uint8Array | undefined)[] = [];
+  #dataCount = 0;
+  #codeCount = 0;
+  /** 0 until a code shred says it. */
+  #numData = 0;
+  #numCode = 0;
+  #isTried = false;
+  /** Data shreds that wait for the rest of their batch. */
+  #waiting = 0;
+  /** Bytes that are held, by this set and by the batches of its shreds. */
+  bytes = 0;
+
+  /** @param root - of the tree, verified; null for legacy shreds. */
+  constructor(first: Shred, root: Uint8Array | null) {
+    const { layout, bytes } = first;
+    this.fecSetIndex = first.fecSetIndex;
+    this.signature = bytes.slice(0, SIGNATURE_BYTES);
+    this.proven = root === null ? null : new ProvenNodes(layout.proofEntries, root);
+    this.chainedRoot = layout.isChained
+      ? bytes.slice(layout.bodyEnd, layout.bodyEnd + MERKLE_ROOT_BYTES)
+      : null;
+    const sibling = layout.isLegacy ? null : siblingLayout(layout);
+    this.#dataLayout = layout.kind === 'data' || sibling === null ? layout : sibling;
+    this.#codeLayout = layout.kind === 'code' ? layout : sibling;
+  }
+
+  /** Whether all its data shreds are there; then it takes no more. */
+  get isComplete(): boolean {
+    return this.#numData > 0 && this.#dataCount === this.#numData;
+  }
+
+  has({ kind, leafIndex }: Shred): boolean {
+    if (this.isComplete) return true;
+    return kind === 'data'
+      ? this.#data[leafIndex] !== undefined
+      : this.#numData > 0 && this.#code[leafIndex - this.#numData] !== undefined;
+  }
+
+  /** Whether a merkle shred has the signature that was verified. */
+  isSigned(shred: Shred): boolean {
+    return equal(this.signature, shred.bytes.subarray(0, SIGNATURE_BYTES));
+  }
+
+  /** Whether a merkle shred is under the root. */
+  proves({ layout, leafIndex, bytes }: Shred): boolean {
+    const expected = layout.kind === 'data' ? this.#dataLayout : this.#codeLayout;
+    if (layout !== expected || this.proven === null) return false;
+    return this.proven.prove(leafIndex, merkleLeaf(bytes, layout.proofStart), bytes, layout.proofStart);
+  }
+
+  /** Whether a shred is at odds with those that are there, though the leader signed it. */
+  contradicts(shred: Shred): boolean {
+    if (shred.layout.isLegacy !== this.#dataLayout.isLegacy) return true;
+    if (shred.kind === 'data') return this.#numData > 0 && shred.leafIndex >= this.#numData;
+    const { numData, numCode } = shred;
+    if (this.#numData > 0) return numData !== this.#numData || numCode !== this.#numCode;
+    if (this.#data.length > numData) return true;
+    return this.proven !== null && shred.layout.proofEntries !== proofEntriesOf(numData + numCode);
+  }
+
+  /** @param bytes - of a verified shred that is not there yet and contradicts nothing; kept. */
+  add(shred: Shred, bytes: Uint8Array): void {
+    this.bytes += bytes.length;
+    if (shred.kind === 'data') {
+      this.#data[shred.leafIndex] = bytes;
+      this.#dataCount++;
+      this.#waiting++;
+    } else this.#addCode(shred, bytes);
+    if (this.isComplete) this.#letGo();
+  }
+
+  #addCode({ numData, numCode, position }: CodeShred, bytes: Uint8Array): void {
+    this.#numData = numData;
+    this.#numCode = numCode;
+    this.#code[position] = bytes;
+    this.#codeCount++;
+  }
+
+  /** A data shred has left with its batch. */
+  dataTaken(): void {
+    this.#waiting--;
+    if (this.isComplete) this.#letGo();
+  }
+
+  /** Recovery will not be needed: code goes, and data as soon as it has left. */
+  #letGo(): void {
+    this.#code.length = 0;
+    this.#codeCount = 0;
+    this.bytes = this.#waiting * this.#dataLayout.bytes;
+    if (this.#waiting === 0) this.#data.length = 0;
+  }
+
+  /** Where the next set begins; -1 while it is not known. */
+  get end(): number {
+    return this.#numData === 0 ? -1 : this.fecSetIndex + this.#numData;
+  }
+
+  /** Whether data is missing that can be computed. */
+  get isRecoverable(): boolean {
+    if (this.#isTried || this.#codeCount === 0 || this.isComplete) return false;
+    return this.#dataCount + this.#codeCount >= this.#numData;
+  }
+
+  /**
+   * Computes the data shreds that are missing. Those of a merkle set are proven to be under the root; those of a
+   * legacy set must be verified as if they had come in a packet.
+   * @returns null when what comes out is not under the root: the leader signed a tree of something else.
+   */
+  recover(): Uint8Array[] | null {
+    const shreds = this.#computeMissing();
+    const isProven = this.proven === null || this.#provesRecovered(this.proven, shreds);
+    // There will be no second try: with a leader's wrong code it would not be better.
+    this.#isTried = true;
+    if (!isProven) {
+      this.#code.length = 0;
+      this.#codeCount = 0;
+      this.bytes = this.#dataCount * this.#dataLayout.bytes;
+      return null;
+    }
+    return [...shreds.values()];
+  }
+
+  #shardsOf(shreds: readonly (Uint8Array | undefined)[], length: number, layout: ShredLayout) {
+    return Array.from({ length }, (_, i) => shreds[i]?.subarray(layout.shardStart, layout.shardEnd) ?? null);
+  }
+
+  /** Missing data shreds by their place. */
+  #computeMissing(): Map<number, Uint8Array> {
+    const codeLayout = this.#codeLayout as ShredLayout;
+    const { shardStart, bodyEnd, isLegacy, bytes } = this.#dataLayout;
+    const shards = this.#shardsOf(this.#data, this.#numData, this.#dataLayout);
+    shards.push(...this.#shardsOf(this.#code, this.#numCode, codeLayout));
+    const data = reedSolomon(this.#numData, this.#numCode).recoverData(shards) ?? [];
+    const missing = new Map<number, Uint8Array>();
+    data.forEach((shard, i) => {
+      if (this.#data[i] !== undefined) return;
+      const shred = new Uint8Array(bytes);
+      shred.set(shard, shardStart);
+      if (!isLegacy) shred.set(this.signature);
+      if (this.chainedRoot !== null) shred.set(this.chainedRoot, bodyEnd);
+      missing.set(i, shred);
+    });
+    return missing;
+  }
+
+  #provesRecovered(proven: ProvenNodes, missing: ReadonlyMap<number, Uint8Array>): boolean {
+    const leaves = this.#numData + this.#numCode;
+    const leafOf = (index: number): Uint8Array =>
+      index < this.#numData
+        ? merkleLeaf((missing.get(index) ?? this.#data[index]) as Uint8Array, this.#dataLayout.proofStart)
+        : merkleLeaf(
+            this.#makeCode(index - this.#numData, missing),
+            (this.#codeLayout as ShredLayout).proofStart,
+          );
+    return [...missing.keys()].every((index) => proven.proveWithoutProof(index, leaves, leafOf));
+  }
+
+  /** A code shred that is missing, which a node of the tree needs that covers data too. */
+  #makeCode(position: number, missing: ReadonlyMap<number, Uint8Array>): Uint8Array {
+    const layout = this.#codeLayout as ShredLayout;
+    const from = this.#code.findIndex((shred) => shred !== undefined);
+    const shred = Uint8Array.from(this.#code[from] as Uint8Array);
+    const view = new DataView(shred.buffer);
+    view.setUint32(0x49, view.getUint32(0x49, true) - from + position, true);
+    view.setUint16(0x57, position, true);
+    const { shardStart, shardEnd } = this.#dataLayout;
+    const data = Array.from({ length: this.#numData }, (_, i) =>
+      ((this.#data[i] ?? missing.get(i)) as Uint8Array).subarray(shardStart, shardEnd),
+    );
+    const into = shred.subarray(layout.shardStart, layout.shardEnd);
+    reedSolomon(this.#numData, this.#numCode).encode(data, [position], [into]);
+    return shred;
+  }
+}

@@ -1,0 +1,60 @@
+import { Lru } from '../../base/lru.ts';
+import { verify } from '../../ledger/ed25519.ts';
+import { merkleRoot } from '../../ledger/shred/merkle-tree.ts';
+import type { Shred } from '../../ledger/shred/parse-shred.ts';
+import { SIGNATURE_BYTES } from '../../ledger/shred/shred-layout.ts';
+import type { FecSet } from './fec-set.ts';
+
+/** What a shred's signature proves. */
+export type Verdict =
+  | Readonly<{ kind: 'sibling' }>
+  /** The first of its set: the root is null for a legacy shred. */
+  | Readonly<{ kind: 'first'; root: Uint8Array | null }>
+  | Readonly<{ kind: 'forged' | 'equivocation' }>;
+
+const SIBLING: Verdict = { kind: 'sibling' };
+const FORGED: Verdict = { kind: 'forged' };
+const EQUIVOCATION: Verdict = { kind: 'equivocation' };
+
+const latin1 = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
+
+/**
+ * Decides whether a shred is its leader's. The signature of a merkle set is verified once: its other shreds only have
+ * to be under the same root. Signatures that are wrong are remembered, so that sending one again costs little.
+ */
+export class ShredVerifier {
+  readonly #rejected: Lru<string, true>;
+  /** Verifications of signatures. */
+  signatures = 0;
+
+  constructor(rejectedMax: number) {
+    this.#rejected = new Lru(rejectedMax);
+  }
+
+  /** @param set - the shreds of the same set that were verified before. */
+  judge(shred: Shred, leader: Uint8Array, set: FecSet | undefined): Verdict {
+    if (shred.layout.isLegacy) return this.#judgeLegacy(shred, leader, set);
+    if (set?.isSigned(shred)) return set.proves(shred) ? SIBLING : FORGED;
+    const root = merkleRoot(shred);
+    if (root === null || !this.#isSigned(shred, root, leader)) return FORGED;
+    if (set === undefined) return { kind: 'first', root };
+    const isSameRoot = set.proven !== null && Buffer.compare(set.proven.root, root) === 0;
+    return isSameRoot && set.proves(shred) ? SIBLING : EQUIVOCATION;
+  }
+
+  #judgeLegacy(shred: Shred, leader: Uint8Array, set: FecSet | undefined): Verdict {
+    if (!this.#isSigned(shred, shred.bytes.subarray(SIGNATURE_BYTES), leader)) return FORGED;
+    return set === undefined ? { kind: 'first', root: null } : SIBLING;
+  }
+
+  #isSigned({ bytes, layout }: Shred, message: Uint8Array, leader: Uint8Array): boolean {
+    const signature = bytes.subarray(0, SIGNATURE_BYTES);
+    const key = layout.isLegacy ? null : latin1(signature) + latin1(message) + latin1(leader);
+    if (key !== null && this.#rejected.get(key) === true) return false;
+    this.signatures++;
+    if (verify(signature, message, leader)) return true;
+    if (key !== null) this.#rejected.set(key, true);
+    return false;
+  }
+}

@@ -1,0 +1,126 @@
+import { type DataShred, payloadOf, type Shred } from '../../ledger/shred/parse-shred.ts';
+import type { Slot } from '../../ledger/units.ts';
+import { BatchRuns, type ShredRun } from './batch-runs.ts';
+import { FecSet } from './fec-set.ts';
+
+/** A data shred that waits for the rest of its batch. */
+type Piece = Readonly<{ payload: Uint8Array; set: FecSet }>;
+
+/** A run of data shreds that is whole, and what they carry. */
+export type WholeBatch = ShredRun & Readonly<{ payload: Uint8Array }>;
+
+/** The verified shreds of one slot. */
+export class SlotShreds {
+  readonly slot: Slot;
+  /** 32 bytes. */
+  readonly leader: Uint8Array;
+  readonly #sets = new Map<number, FecSet>();
+  readonly #runs = new BatchRuns();
+  readonly #pieces = new Map<number, Piece>();
+  /** -1 until it is known. */
+  #lastIndex = -1;
+  parent: Slot | null = null;
+  bytes = 0;
+  /** It takes no more and holds nothing. */
+  isClosed = false;
+
+  constructor(slot: Slot, leader: Uint8Array) {
+    this.slot = slot;
+    this.leader = leader;
+  }
+
+  get setCount(): number {
+    return this.#sets.size;
+  }
+
+  /** Whether all its data shreds have been there. */
+  get isComplete(): boolean {
+    return this.#lastIndex >= 0 && this.#runs.count === this.#lastIndex + 1;
+  }
+
+  setOf(shred: Shred): FecSet | undefined {
+    return this.#sets.get(shred.fecSetIndex);
+  }
+
+  /** Whether a shred's place is taken, or nobody needs it. */
+  has(shred: Shred): boolean {
+    if (shred.kind === 'data' && this.#runs.has(shred.index)) return true;
+    return this.setOf(shred)?.has(shred) ?? false;
+  }
+
+  /** Whether a shred that the leader signed is at odds with others that it signed. */
+  contradicts(shred: Shred): boolean {
+    if (this.setOf(shred)?.contradicts(shred) === true) return true;
+    if (shred.kind === 'code') return false;
+    if (this.parent !== null && shred.slot - BigInt(shred.parentOffset) !== this.parent) return true;
+    if (shred.isLastInSlot && this.#lastIndex >= 0) return true;
+    return this.#lastIndex >= 0
+      ? shred.index > this.#lastIndex
+      : shred.isLastInSlot && this.#isBefore(shred.index);
+  }
+
+  /** Whether shreds are there that come after a place. */
+  #isBefore(index: number): boolean {
+    return this.#runs.highest > index;
+  }
+
+  /** @param root - verified; null for legacy shreds. */
+  addSet(first: Shred, root: Uint8Array | null): FecSet {
+    const set = new FecSet(first, root);
+    this.#sets.set(first.fecSetIndex, set);
+    return set;
+  }
+
+  /** How many sets do not name the root of the set before, as far as both are here. */
+  get brokenChains(): number {
+    const roots = new Map<number, Uint8Array>();
+    for (const { end, proven } of this.#sets.values()) if (proven !== null) roots.set(end, proven.root);
+    return [...this.#sets.values()].filter(({ fecSetIndex, chainedRoot }) => {
+      const before = roots.get(fecSetIndex);
+      return before !== undefined && chainedRoot !== null && Buffer.compare(before, chainedRoot) !== 0;
+    }).length;
+  }
+
+  /**
+   * Adds a verified shred that is not there and contradicts nothing.
+   * @returns the batches that are whole with it.
+   */
+  add(shred: Shred, set: FecSet): WholeBatch[] {
+    // Packets belong to whoever read them, perhaps with much more memory around.
+    const bytes = new Uint8Array(shred.bytes);
+    const before = set.bytes;
+    set.add(shred, bytes);
+    this.bytes += set.bytes - before;
+    return shred.kind === 'data' ? this.#addPiece({ ...shred, bytes }, set) : [];
+  }
+
+  #addPiece(shred: DataShred, set: FecSet): WholeBatch[] {
+    this.parent ??= (shred.slot - BigInt(shred.parentOffset)) as Slot;
+    if (shred.isLastInSlot) this.#lastIndex = shred.index;
+    this.#pieces.set(shred.index, { payload: payloadOf(shred), set });
+    return this.#runs
+      .add(shred.index, shred.isDataComplete)
+      .map((run) => ({ ...run, payload: this.#takeRun(run) }));
+  }
+
+  #takeRun({ first, last }: ShredRun): Uint8Array {
+    const pieces: Piece[] = [];
+    for (let index = first; index <= last; index++) {
+      pieces.push(this.#pieces.get(index) as Piece);
+      this.#pieces.delete(index);
+    }
+    for (const { set } of pieces) {
+      const before = set.bytes;
+      set.dataTaken();
+      this.bytes += set.bytes - before;
+    }
+    return Buffer.concat(pieces.map(({ payload }) => payload));
+  }
+
+  close(): void {
+    this.isClosed = true;
+    this.#sets.clear();
+    this.#pieces.clear();
+    this.bytes = 0;
+  }
+}
