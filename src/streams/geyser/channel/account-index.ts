@@ -1,27 +1,27 @@
 import type { RawAccount } from '../../../protocol/geyser/raw-update.ts';
-import type { AccountTest } from '../filters/account-test.ts';
+import type { AccountRule } from '../filters/account-rule.ts';
 import type { Matches } from './matches.ts';
 import { WatchTable } from './watch-table.ts';
 import type { Watcher } from './watcher.ts';
 
-type AccountWatcher = Watcher<AccountTest>;
+type AccountWatcher = Watcher<AccountRule>;
 
 /**
  * Filters of accounts by what an account must have for them to pass. Each is in one place: by its addresses, or by its
  * owners, or among those that have neither and look at every account.
  */
 export class AccountIndex {
-  readonly #byAddress = new WatchTable<AccountTest>();
-  readonly #byOwner = new WatchTable<AccountTest>();
+  readonly #byAddress = new WatchTable<AccountRule>();
+  readonly #byOwner = new WatchTable<AccountRule>();
   #others: AccountWatcher[] = [];
   #sweeps = 0;
 
   add(watcher: AccountWatcher): void {
-    const { test } = watcher;
-    const table = this.#tableOf(test);
+    const { rule } = watcher;
+    const table = this.#tableOf(rule);
     if (table === null) this.#others.push(watcher);
     else {
-      watcher.keys = (table === this.#byAddress ? test.addresses : test.owners)?.addresses ?? [];
+      watcher.keys = (table === this.#byAddress ? rule.addresses : rule.owners)?.addresses ?? [];
       table.add(watcher);
     }
   }
@@ -29,24 +29,24 @@ export class AccountIndex {
   remove(watchers: readonly AccountWatcher[]): void {
     const run = ++this.#sweeps;
     for (const watcher of watchers) watcher.isGone = true;
-    for (const watcher of watchers) this.#tableOf(watcher.test)?.sweep(watcher.keys, run);
+    for (const watcher of watchers) this.#tableOf(watcher.rule)?.sweep(watcher.keys, run);
     this.#others = this.#others.filter(({ isGone }) => !isGone);
   }
 
   match(account: RawAccount, matches: Matches): void {
     for (const watcher of this.#byAddress.of(account.address, 0)) {
-      if (matches.isNew(watcher) && watcher.test.passesRest(account)) matches.add(watcher);
+      if (matches.isNew(watcher) && watcher.rule.passesRest(account)) matches.add(watcher);
     }
     for (const watcher of this.#byOwner.of(account.owner, 0)) {
-      if (matches.isNew(watcher) && watcher.test.passes(account)) matches.add(watcher);
+      if (matches.isNew(watcher) && watcher.rule.passes(account)) matches.add(watcher);
     }
     for (const watcher of this.#others) {
-      if (matches.isNew(watcher) && watcher.test.passes(account)) matches.add(watcher);
+      if (matches.isNew(watcher) && watcher.rule.passes(account)) matches.add(watcher);
     }
   }
 
   /** With a cuckoo filter beside them, addresses are not all that is named. */
-  #tableOf({ addresses, cuckoo, owners }: AccountTest): WatchTable<AccountTest> | null {
+  #tableOf({ addresses, cuckoo, owners }: AccountRule): WatchTable<AccountRule> | null {
     if (addresses !== null && cuckoo === null) return this.#byAddress;
     return owners === null ? null : this.#byOwner;
   }

@@ -1,21 +1,21 @@
 import type { SlotStatus } from '../../../protocol/geyser/update/slot.ts';
-import type { SlotTest } from '../filters/slot-test.ts';
+import type { SlotRule } from '../filters/slot-rule.ts';
 import { sharedNames } from './shared-names.ts';
 
 /** The filters of slots of one member. */
 export class SlotLane {
-  readonly #tests: readonly SlotTest[];
+  readonly #rules: readonly SlotRule[];
   readonly #names = new Map<SlotStatus, Uint8Array | null>();
 
-  constructor(tests: readonly SlotTest[]) {
-    this.#tests = tests;
+  constructor(rules: readonly SlotRule[]) {
+    this.#rules = rules;
   }
 
   /** Encoded names of the filters that a slot of this status passes; null: of none. */
   namesOf(status: SlotStatus): Uint8Array | null {
     const known = this.#names.get(status);
     if (known !== undefined) return known;
-    const passed = this.#tests.filter((test) => test.passes(status)).map(({ name }) => name);
+    const passed = this.#rules.filter((rule) => rule.passes(status)).map(({ name }) => name);
     const names = passed.length === 0 ? null : sharedNames(passed);
     this.#names.set(status, names);
     return names;

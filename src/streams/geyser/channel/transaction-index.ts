@@ -1,12 +1,12 @@
 import type { RawKeys, RawTransaction } from '../../../protocol/geyser/raw-update.ts';
 import type { TokenOwners } from '../filters/token-owners.ts';
-import type { TransactionTest } from '../filters/transaction-test.ts';
+import type { TransactionRule } from '../filters/transaction-rule.ts';
 import type { Matches } from './matches.ts';
 import { WatchTable } from './watch-table.ts';
 import type { Watcher } from './watcher.ts';
 
-type TransactionWatcher = Watcher<TransactionTest>;
-type Table = WatchTable<TransactionTest>;
+type TransactionWatcher = Watcher<TransactionRule>;
+type Table = WatchTable<TransactionRule>;
 
 /**
  * Filters of transactions by what a transaction must have for them to pass: its signature, or a key that is required,
@@ -27,17 +27,17 @@ export class TransactionIndex {
   }
 
   add(watcher: TransactionWatcher): void {
-    const tables = this.#tablesOf(watcher.test);
+    const tables = this.#tablesOf(watcher.rule);
     if (tables.length === 0) this.#others.push(watcher);
-    watcher.keys = this.#keysOf(watcher.test);
+    watcher.keys = this.#keysOf(watcher.rule);
     for (const table of tables) table.add(watcher);
   }
 
   remove(watchers: readonly TransactionWatcher[]): void {
     const run = ++this.#sweeps;
     for (const watcher of watchers) watcher.isGone = true;
-    for (const { test, keys } of watchers) {
-      for (const table of this.#tablesOf(test)) table.sweep(keys, run);
+    for (const { rule, keys } of watchers) {
+      for (const table of this.#tablesOf(rule)) table.sweep(keys, run);
     }
     this.#others = this.#others.filter(({ isGone }) => !isGone);
   }
@@ -69,21 +69,21 @@ export class TransactionIndex {
   #offer(watchers: readonly TransactionWatcher[], transaction: RawTransaction, matches: Matches): void {
     for (const watcher of watchers) {
       if (!matches.isNew(watcher)) continue;
-      const { test } = watcher;
-      const passes = isByInclude(test)
-        ? test.passesRest(transaction, this.#owners)
-        : test.passes(transaction, this.#owners);
+      const { rule } = watcher;
+      const passes = isByInclude(rule)
+        ? rule.passesRest(transaction, this.#owners)
+        : rule.passes(transaction, this.#owners);
       if (passes) matches.add(watcher);
     }
   }
 
-  #tablesOf(test: TransactionTest): readonly Table[] {
-    if (test.signature !== null) return [this.#bySignature];
-    if (test.required.length === 0 && !isByInclude(test)) return [];
-    return test.tokenAccounts === null ? [this.#byKey] : [this.#byKey, this.#byOwner[test.tokenAccounts]];
+  #tablesOf(rule: TransactionRule): readonly Table[] {
+    if (rule.signature !== null) return [this.#bySignature];
+    if (rule.required.length === 0 && !isByInclude(rule)) return [];
+    return rule.tokenAccounts === null ? [this.#byKey] : [this.#byKey, this.#byOwner[rule.tokenAccounts]];
   }
 
-  #keysOf({ signature, required, include }: TransactionTest): readonly Uint8Array[] {
+  #keysOf({ signature, required, include }: TransactionRule): readonly Uint8Array[] {
     if (signature !== null) return [signature];
     return required.length > 0 ? [this.#leastWatched(required)] : (include?.addresses ?? []);
   }
@@ -100,5 +100,5 @@ export class TransactionIndex {
 }
 
 /** With a cuckoo filter beside them, keys are not all that is included. */
-const isByInclude = ({ signature, required, include, cuckoo }: TransactionTest): boolean =>
+const isByInclude = ({ signature, required, include, cuckoo }: TransactionRule): boolean =>
   signature === null && required.length === 0 && include !== null && cuckoo === null;

@@ -1,7 +1,7 @@
-import type { AccountTest } from '../filters/account-test.ts';
+import type { AccountRule } from '../filters/account-rule.ts';
 import type { BlockChoice } from '../filters/block-choice.ts';
 import type { Filters } from '../filters/compile.ts';
-import type { TransactionTest } from '../filters/transaction-test.ts';
+import type { TransactionRule } from '../filters/transaction-rule.ts';
 import type { GeyserSink } from '../geyser-sink.ts';
 import { Lane } from './lane.ts';
 import { Listener } from './listener.ts';
@@ -10,16 +10,16 @@ import { SlotLane } from './slot-lane.ts';
 import { Watcher } from './watcher.ts';
 
 /** The filters of one kind, as one lane. */
-function watchers<Test extends { name: string }>(
+function watchers<Rule extends { name: string }>(
   listener: Listener,
-  tests: readonly Test[],
-): readonly Watcher<Test>[] {
-  if (tests.length === 0) return [];
+  rules: readonly Rule[],
+): readonly Watcher<Rule>[] {
+  if (rules.length === 0) return [];
   const lane = new Lane(
     listener,
-    tests.map(({ name }) => name),
+    rules.map(({ name }) => name),
   );
-  return tests.map((test, ordinal) => new Watcher(test, lane, ordinal));
+  return rules.map((rule, ordinal) => new Watcher(rule, lane, ordinal));
 }
 
 const allNames = (names: readonly string[]): Uint8Array | null =>
@@ -28,9 +28,9 @@ const allNames = (names: readonly string[]): Uint8Array | null =>
 /** What one member of a channel wants, as the channel looks for it. */
 export class Wanted {
   readonly listener: Listener;
-  readonly accounts: readonly Watcher<AccountTest>[];
-  readonly transactions: readonly Watcher<TransactionTest>[];
-  readonly statuses: readonly Watcher<TransactionTest>[];
+  readonly accounts: readonly Watcher<AccountRule>[];
+  readonly transactions: readonly Watcher<TransactionRule>[];
+  readonly statuses: readonly Watcher<TransactionRule>[];
   /** Null: no slots; and so on. */
   readonly slots: SlotLane | null;
   /** Encoded names. */

@@ -1,19 +1,19 @@
 import { AddressTable } from '../filters/address-table.ts';
 import type { Watcher } from './watcher.ts';
 
-type Place<Test> = { watchers: Watcher<Test>[]; sweptIn: number };
+type Place<Rule> = { watchers: Watcher<Rule>[]; sweptIn: number };
 
 const NOBODY: readonly never[] = [];
 
 /** Watchers by their keys. */
-export class WatchTable<Test> {
-  readonly #places = new AddressTable<Place<Test>>();
+export class WatchTable<Rule> {
+  readonly #places = new AddressTable<Place<Rule>>();
 
   get isEmpty(): boolean {
     return this.#places.size === 0;
   }
 
-  add(watcher: Watcher<Test>): void {
+  add(watcher: Watcher<Rule>): void {
     for (const key of watcher.keys) {
       const place = this.#places.get(key, 0);
       if (place === undefined) this.#places.set(key, 0, { watchers: [watcher], sweptIn: 0 });
@@ -36,7 +36,7 @@ export class WatchTable<Test> {
   }
 
   /** Who waits for the key that is the 32 bytes from `at` on. */
-  of(bytes: Uint8Array, at: number): readonly Watcher<Test>[] {
+  of(bytes: Uint8Array, at: number): readonly Watcher<Rule>[] {
     const place = this.#places.get(bytes, at);
     return place === undefined ? NOBODY : place.watchers;
   }

@@ -1,8 +1,8 @@
 import type { Lane } from './lane.ts';
 
 /** One filter of a lane, in the indexes. */
-export class Watcher<Test> {
-  readonly test: Test;
+export class Watcher<Rule> {
+  readonly rule: Rule;
   readonly lane: Lane;
   readonly ordinal: number;
   /** 32 bytes each: where it is in the indexes. */
@@ -11,8 +11,8 @@ export class Watcher<Test> {
   seenIn = 0;
   isGone = false;
 
-  constructor(test: Test, lane: Lane, ordinal: number) {
-    this.test = test;
+  constructor(rule: Rule, lane: Lane, ordinal: number) {
+    this.rule = rule;
     this.lane = lane;
     this.ordinal = ordinal;
   }

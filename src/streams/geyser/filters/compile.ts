@@ -6,12 +6,12 @@ import type {
   SubscribeRequest,
   TransactionsFilter,
 } from '../../../protocol/geyser/subscribe-request.ts';
-import { AccountTest } from './account-test.ts';
+import { AccountRule } from './account-rule.ts';
 import { BlockChoice } from './block-choice.ts';
 import { checkSlices } from './data-slices.ts';
 import { InvalidFilter, orInvalidArgument } from './invalid-filter.ts';
-import { SlotTest } from './slot-test.ts';
-import { TransactionTest } from './transaction-test.ts';
+import { SlotRule } from './slot-rule.ts';
+import { TransactionRule } from './transaction-rule.ts';
 
 /** What one stream asks for, ready to be matched. */
 export type Filters = Readonly<{
@@ -19,10 +19,10 @@ export type Filters = Readonly<{
   commitment: Commitment | null;
   /** Parts of the data of every account that is told; null: all of it. */
   slices: readonly DataSlice[] | null;
-  accounts: readonly AccountTest[];
-  slots: readonly SlotTest[];
-  transactions: readonly TransactionTest[];
-  transactionsStatus: readonly TransactionTest[];
+  accounts: readonly AccountRule[];
+  slots: readonly SlotRule[];
+  transactions: readonly TransactionRule[];
+  transactionsStatus: readonly TransactionRule[];
   blocks: readonly BlockChoice[];
   /** Names. */
   blocksMeta: readonly string[];
@@ -46,25 +46,25 @@ function checkName(name: string, { nameMaxBytes }: FilterLimits): string {
 }
 
 /** @throws InvalidFilter */
-function compileNamed<Filter, Test>(
+function compileNamed<Filter, Rule>(
   named: Named<Filter> | undefined,
   limits: FilterLimits,
-  compile: (name: string, filter: Filter) => Test,
-): readonly Test[] {
+  compile: (name: string, filter: Filter) => Rule,
+): readonly Rule[] {
   return Array.from(named ?? [], ([name, filter]) => compile(checkName(name, limits), filter));
 }
 
 function compile(request: SubscribeRequest, limits: FilterLimits): Filters {
   const commitment = request.commitment ?? 'processed';
-  const transaction = (name: string, filter: TransactionsFilter) => new TransactionTest(name, filter);
+  const transaction = (name: string, filter: TransactionsFilter) => new TransactionRule(name, filter);
   const names = (given: readonly string[] | undefined) =>
     Array.from(new Set(given), (name) => checkName(name, limits));
   const slices = checkSlices(request.accountsDataSlice ?? []);
   return {
     commitment,
     slices,
-    accounts: compileNamed(request.accounts, limits, (name, filter) => new AccountTest(name, filter)),
-    slots: compileNamed(request.slots, limits, (name, filter) => new SlotTest(name, filter, commitment)),
+    accounts: compileNamed(request.accounts, limits, (name, filter) => new AccountRule(name, filter)),
+    slots: compileNamed(request.slots, limits, (name, filter) => new SlotRule(name, filter, commitment)),
     transactions: compileNamed(request.transactions, limits, transaction),
     transactionsStatus: compileNamed(request.transactionsStatus, limits, transaction),
     blocks: compileNamed(request.blocks, limits, (name, filter) => new BlockChoice(name, filter, slices)),
@@ -94,11 +94,11 @@ export const compileDeshredFilters = (
     commitment: null,
     slices: null,
     accounts: [],
-    slots: compileNamed(request.slots, limits, (name, filter) => new SlotTest(name, filter, null)),
+    slots: compileNamed(request.slots, limits, (name, filter) => new SlotRule(name, filter, null)),
     transactions: compileNamed(
       request.deshredTransactions,
       limits,
-      (name, filter) => new TransactionTest(name, filter),
+      (name, filter) => new TransactionRule(name, filter),
     ),
     transactionsStatus: [],
     blocks: [],

@@ -5,7 +5,7 @@ import type { SlotStatus } from '../../../protocol/geyser/update/slot.ts';
 const isCommitment = (status: SlotStatus): boolean => (commitments as readonly string[]).includes(status);
 
 /** A filter of slots. */
-export class SlotTest {
+export class SlotRule {
   readonly name: string;
   readonly #isByCommitment: boolean;
   readonly #hasInterslot: boolean;

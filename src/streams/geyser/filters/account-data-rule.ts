@@ -3,7 +3,7 @@ import type { AccountsDataFilter, LamportsComparison } from '../../../protocol/g
 import { InvalidFilter } from './invalid-filter.ts';
 
 /** What is asked of an account's data or balance. */
-export type AccountDataTest = (account: RawAccount) => boolean;
+export type AccountDataRule = (account: RawAccount) => boolean;
 
 const FILTERS_MAX = 4;
 const MEMCMP_BYTES_MAX = 128;
@@ -21,7 +21,7 @@ function isTokenAccount({ data }: RawAccount): boolean {
   return data.length !== MULTISIG_BYTES && data[ACCOUNT_TYPE_AT] === ACCOUNT_TYPE_ACCOUNT;
 }
 
-function memcmp(offset: bigint, bytes: Uint8Array): AccountDataTest {
+function memcmp(offset: bigint, bytes: Uint8Array): AccountDataRule {
   if (bytes.length > MEMCMP_BYTES_MAX) throw new InvalidFilter('data too large');
   // Further than any data reaches, an inexact number is far enough.
   const at = Number(offset);
@@ -34,14 +34,14 @@ function memcmp(offset: bigint, bytes: Uint8Array): AccountDataTest {
   };
 }
 
-const comparisons: Readonly<Record<LamportsComparison, (value: bigint) => AccountDataTest>> = {
+const comparisons: Readonly<Record<LamportsComparison, (value: bigint) => AccountDataRule>> = {
   eq: (value) => (account) => account.lamports === value,
   ne: (value) => (account) => account.lamports !== value,
   lt: (value) => (account) => account.lamports < value,
   gt: (value) => (account) => account.lamports > value,
 };
 
-function test(filter: AccountsDataFilter): AccountDataTest {
+function rule(filter: AccountsDataFilter): AccountDataRule {
   switch (filter.kind) {
     case 'memcmp':
       return memcmp(filter.offset, filter.bytes);
@@ -57,10 +57,10 @@ function test(filter: AccountsDataFilter): AccountDataTest {
 }
 
 /** @throws InvalidFilter with the words of the plugin. */
-export function compileAccountData(filters: readonly AccountsDataFilter[]): readonly AccountDataTest[] {
+export function compileAccountData(filters: readonly AccountsDataFilter[]): readonly AccountDataRule[] {
   if (filters.length > FILTERS_MAX) throw new InvalidFilter(`Too many filters provided; max ${FILTERS_MAX}`);
-  const tests = filters.map(test);
+  const rules = filters.map(rule);
   if (filters.filter(({ kind }) => kind === 'dataSize').length > 1)
     throw new InvalidFilter('datasize used more than once');
-  return tests;
+  return rules;
 }

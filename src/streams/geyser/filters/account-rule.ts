@@ -1,17 +1,17 @@
 import type { RawAccount } from '../../../protocol/geyser/raw-update.ts';
 import type { AccountsFilter } from '../../../protocol/geyser/subscribe-request.ts';
-import { type AccountDataTest, compileAccountData } from './account-data-test.ts';
+import { type AccountDataRule, compileAccountData } from './account-data-rule.ts';
 import { type AddressSet, setOrNull } from './address-set.ts';
 import { type Cuckoo, compileCuckoo } from './cuckoo.ts';
 
 /** A filter of accounts: all of its axes must hold; one that is null asks nothing. */
-export class AccountTest {
+export class AccountRule {
   readonly name: string;
   readonly addresses: AddressSet | null;
   readonly owners: AddressSet | null;
   /** One axis with `addresses`. */
   readonly cuckoo: Cuckoo | null;
-  readonly #data: readonly AccountDataTest[];
+  readonly #data: readonly AccountDataRule[];
   readonly #isWrittenByTransaction: boolean | null;
 
   /** @throws InvalidFilter */
@@ -34,8 +34,8 @@ export class AccountTest {
     const written = this.#isWrittenByTransaction;
     if (written !== null && written !== (account.signature !== null)) return false;
     if (owners !== null && !owners.has(account.owner, 0)) return false;
-    for (const test of this.#data) {
-      if (!test(account)) return false;
+    for (const rule of this.#data) {
+      if (!rule(account)) return false;
     }
     return true;
   }

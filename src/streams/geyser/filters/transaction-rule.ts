@@ -24,7 +24,7 @@ function same(left: Uint8Array, right: Uint8Array): boolean {
 }
 
 /** A filter of transactions: all of its axes must hold; one that is null asks nothing. */
-export class TransactionTest {
+export class TransactionRule {
   readonly name: string;
   /** 64 bytes. */
   readonly signature: Uint8Array | null;

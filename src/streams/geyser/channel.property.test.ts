@@ -1,0 +1,227 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  type DrawnAccount,
+  type DrawnBalance,
+  type DrawnTransaction,
+  drawnAccount,
+  drawnTransaction,
+  KeptStream,
+} from '../../../test/streams/drawn-updates.ts';
+import { key, signature } from '../../../test/streams/told-ledger.ts';
+import { lamports } from '../../ledger/units.ts';
+import type {
+  AccountsDataFilter,
+  AccountsFilter,
+  Named,
+  SubscribeRequest,
+  TransactionsFilter,
+} from '../../protocol/geyser/subscribe-request.ts';
+import { Channel, type Member } from './channel.ts';
+import { compileFilters } from './filters/compile.ts';
+
+/** A world so small that filters and updates meet. */
+const NUMBERS = [1, 2, 3, 4, 5, 6];
+const number = fc.constantFrom(...NUMBERS);
+const keys = fc.array(number.map(key), { maxLength: 3 });
+const maybe = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: undefined, freq: 1 });
+
+const dataFilter: fc.Arbitrary<AccountsDataFilter> = fc.oneof(
+  fc.record({
+    kind: fc.constant('memcmp' as const),
+    offset: fc.bigInt(0n, 3n),
+    bytes: fc.uint8Array({ maxLength: 2, max: 1 }),
+  }),
+  fc.record({
+    kind: fc.constant('lamports' as const),
+    compare: fc.constantFrom('eq', 'ne', 'lt', 'gt'),
+    value: fc.bigInt(0n, 3n).map(lamports),
+  }),
+);
+
+const given = <T extends object>(record: T): { [K in keyof T]-?: Exclude<T[K], undefined> } =>
+  Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined)) as never;
+
+const accountsFilter: fc.Arbitrary<AccountsFilter> = fc
+  .record({
+    account: maybe(keys),
+    owner: maybe(keys),
+    filters: maybe(fc.array(dataFilter, { maxLength: 2 })),
+    nonemptyTxnSignature: maybe(fc.boolean()),
+  })
+  .map(given);
+
+const transactionsFilter: fc.Arbitrary<TransactionsFilter> = fc
+  .record({
+    vote: maybe(fc.boolean()),
+    failed: maybe(fc.boolean()),
+    signature: fc.option(number.map(signature), { nil: undefined, freq: 5 }),
+    accountInclude: maybe(keys),
+    accountExclude: fc.option(keys, { nil: undefined, freq: 3 }),
+    accountRequired: maybe(keys),
+    tokenAccounts: maybe(fc.constantFrom('all' as const, 'balanceChanged' as const)),
+  })
+  .map(given);
+
+/** Names that come again in other requests. */
+const namedOf = <Filter>(filters: fc.Arbitrary<Filter>): fc.Arbitrary<Named<Filter>> =>
+  fc.array(filters, { maxLength: 5 }).map((list) => new Map(list.map((filter, i) => [`f${i}`, filter])));
+
+const request: fc.Arbitrary<SubscribeRequest> = fc.record({
+  accounts: namedOf(accountsFilter),
+  transactions: namedOf(transactionsFilter),
+  transactionsStatus: namedOf(transactionsFilter),
+});
+
+const balances: fc.Arbitrary<readonly DrawnBalance[]> = fc.uniqueArray(
+  fc.record({
+    at: fc.nat(3),
+    owner: fc.oneof(number, fc.constant('nobody')),
+    amount: fc.constantFrom('0', '5', null),
+  }),
+  { maxLength: 3, selector: ({ at }) => at },
+);
+
+const transaction = fc.record({
+  signature: number,
+  isVote: fc.boolean(),
+  hasFailed: fc.boolean(),
+  keys: fc.array(number, { maxLength: 4 }),
+  before: balances,
+  after: balances,
+});
+
+const account = fc.record({
+  address: number,
+  owner: number,
+  lamports: fc.bigInt(0n, 3n),
+  data: fc.uint8Array({ maxLength: 4, max: 1 }),
+  isByTransaction: fc.boolean(),
+});
+
+/** The rules as the reference has them, one after the other, over values and not bytes. */
+function accountPasses(filter: AccountsFilter, drawn: Required<DrawnAccount>): boolean {
+  const { account: addresses = [], owner: owners = [], filters = [], nonemptyTxnSignature: written } = filter;
+  if (addresses.length > 0 && !addresses.includes(key(drawn.address))) return false;
+  if (owners.length > 0 && !owners.includes(key(drawn.owner))) return false;
+  if (written !== undefined && written !== drawn.isByTransaction) return false;
+  return filters.every((each) => dataPasses(each, drawn));
+}
+
+function dataPasses(filter: AccountsDataFilter, { data, lamports: have }: Required<DrawnAccount>): boolean {
+  if (filter.kind === 'memcmp') {
+    const [start, end] = [Number(filter.offset), Number(filter.offset) + filter.bytes.length];
+    return end <= data.length && data.slice(start, end).join() === filter.bytes.join();
+  }
+  if (filter.kind !== 'lamports') throw new Error('it was not drawn');
+  const { compare, value } = filter;
+  return { eq: have === value, ne: have !== value, lt: have < value, gt: have > value }[compare];
+}
+
+function ownersOf(which: TransactionsFilter['tokenAccounts'], drawn: Required<DrawnTransaction>): string[] {
+  const known = ({ owner }: DrawnBalance) => typeof owner === 'number';
+  const [before, after] = [drawn.before.filter(known), drawn.after.filter(known)];
+  const amountIn = (list: readonly DrawnBalance[], at: number) => {
+    const found = list.find((balance) => balance.at === at);
+    return found === undefined ? 'none' : (found.amount ?? '');
+  };
+  const all = [...before, ...after];
+  if (which === undefined) return [];
+  if (which === 'all') return all.map(({ owner }) => key(owner as number));
+  // Of an account that is there twice, the later owner counts.
+  const later = all.filter((each) => after.includes(each) || !after.some(({ at }) => at === each.at));
+  return later
+    .filter(({ at }) => amountIn(before, at) !== amountIn(after, at))
+    .map(({ owner }) => key(owner as number));
+}
+
+function transactionPasses(filter: TransactionsFilter, drawn: Required<DrawnTransaction>): boolean {
+  const {
+    accountInclude: include = [],
+    accountExclude: exclude = [],
+    accountRequired: required = [],
+  } = filter;
+  if (filter.vote !== undefined && filter.vote !== drawn.isVote) return false;
+  if (filter.failed !== undefined && filter.failed !== drawn.hasFailed) return false;
+  if (filter.signature !== undefined && filter.signature !== signature(drawn.signature)) return false;
+  const counted = new Set<string>([...drawn.keys.map(key), ...ownersOf(filter.tokenAccounts, drawn)]);
+  if (include.length > 0 && !include.some((each) => counted.has(each))) return false;
+  if (exclude.some((each) => counted.has(each))) return false;
+  return required.every((each) => counted.has(each));
+}
+
+function namesThat<Filter>(named: Named<Filter> | undefined, passes: (filter: Filter) => boolean): string[] {
+  return [...(named ?? [])].filter(([, filter]) => passes(filter)).map(([name]) => name);
+}
+
+const messages = (...each: readonly string[][]): string[][] => each.filter((names) => names.length > 0);
+
+type Step =
+  | { kind: 'join'; request: SubscribeRequest }
+  | { kind: 'replace'; who: number; request: SubscribeRequest }
+  | { kind: 'leave'; who: number }
+  | { kind: 'account'; drawn: Required<DrawnAccount> }
+  | { kind: 'transaction'; drawn: Required<DrawnTransaction> };
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('join' as const), request }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('replace' as const), who: fc.nat(9), request }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('leave' as const), who: fc.nat(9) }) },
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant('account' as const), drawn: account }) },
+  { weight: 6, arbitrary: fc.record({ kind: fc.constant('transaction' as const), drawn: transaction }) },
+);
+
+type Stream = { member: Member; stream: KeptStream; request: SubscribeRequest };
+
+/** What each stream should have been told of one update. */
+function expected({ request: wanted }: Stream, told: Step): string[][] {
+  if (told.kind === 'account') {
+    return messages(namesThat(wanted.accounts, (filter) => accountPasses(filter, told.drawn)));
+  }
+  if (told.kind !== 'transaction') return [];
+  const passes = (filter: TransactionsFilter) => transactionPasses(filter, told.drawn);
+  return messages(namesThat(wanted.transactions, passes), namesThat(wanted.transactionsStatus, passes));
+}
+
+function walk(steps: readonly Step[]): number {
+  const channel = new Channel();
+  const streams: Stream[] = [];
+  let told = 0;
+  const at = (who: number) => streams[who % Math.max(streams.length, 1)];
+  for (const each of steps) {
+    if (each.kind === 'join') {
+      const stream = new KeptStream();
+      const member = channel.add(stream);
+      member.replace(compileFilters(each.request));
+      streams.push({ member, stream, request: each.request });
+    } else if (each.kind === 'replace') {
+      const found = at(each.who);
+      found?.member.replace(compileFilters(each.request));
+      if (found !== undefined) found.request = each.request;
+    } else if (each.kind === 'leave') {
+      at(each.who)?.member.leave();
+      if (streams.length > 0) streams.splice(each.who % streams.length, 1);
+    } else {
+      channel.tell(each.kind === 'account' ? drawnAccount(each.drawn) : drawnTransaction(each.drawn));
+      for (const stream of streams) {
+        const names = stream.stream.take();
+        expect(names).toEqual(expected(stream, each));
+        told += names.length;
+      }
+    }
+  }
+  return told;
+}
+
+describe('a channel', () => {
+  it('tells each stream what a walk through all filters finds, whoever joins, changes its mind or leaves', () => {
+    let told = 0;
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 10, maxLength: 60 }), (steps) => {
+        told += walk(steps);
+      }),
+      { numRuns: 400 },
+    );
+    expect(told).toBeGreaterThan(1000);
+  });
+});

@@ -1,0 +1,242 @@
+import { describe, expect, it } from 'vitest';
+import {
+  drawnAccount,
+  drawnBlock,
+  drawnBlockMeta,
+  drawnEntry,
+  drawnSlot,
+  drawnTransaction,
+  KeptStream,
+} from '../../../test/streams/drawn-updates.ts';
+import { key, signature } from '../../../test/streams/told-ledger.ts';
+import { blockTail } from '../../protocol/geyser/encode/block.ts';
+import { slicedAccountTail } from '../../protocol/geyser/encode/sliced-account.ts';
+import { transactionStatusTail } from '../../protocol/geyser/encode/transaction-status.ts';
+import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
+import { Channel } from './channel.ts';
+import { compileFilters } from './filters/compile.ts';
+
+const NONE: SubscribeRequest = {};
+
+/** A channel with a stream for each request. */
+function stage(...requests: readonly SubscribeRequest[]) {
+  const channel = new Channel();
+  const streams = requests.map(() => new KeptStream());
+  const members = requests.map((request, i) => {
+    const member = channel.add(streams[i] as KeptStream);
+    member.replace(compileFilters(request));
+    return member;
+  });
+  return { channel, streams, members };
+}
+
+const named = <Filter>(filters: Readonly<Record<string, Filter>>) => new Map(Object.entries(filters));
+
+describe('a stream is told', () => {
+  it('an account once, with the names of all filters that it passes, in their order', () => {
+    const accounts = named({
+      z: { owner: [key(2)] },
+      no: { account: [key(9)] },
+      a: {},
+      b: { account: [key(1)] },
+    });
+    const { channel, streams } = stage({ accounts });
+    const account = drawnAccount({ address: 1, owner: 2 });
+    channel.tell(account);
+    expect(streams[0]?.messages[0]?.tail).toBe(account.tail);
+    expect(streams[0]?.take()).toEqual([['z', 'a', 'b']]);
+  });
+
+  it('nothing that passes none of its filters', () => {
+    const { channel, streams } = stage({ accounts: named({ a: { account: [key(9)] } }) }, NONE);
+    for (const update of [drawnAccount(), drawnTransaction(), drawnSlot('processed'), drawnEntry()]) {
+      channel.tell(update);
+    }
+    expect(streams.map((stream) => stream.messages)).toEqual([[], []]);
+  });
+
+  it('a transaction, then its status, each with its names', () => {
+    const transactions = named({ t: { accountInclude: [key(1)] }, u: {}, no: { vote: true } });
+    const { channel, streams } = stage({ transactions, transactionsStatus: named({ s: { failed: false } }) });
+    const transaction = drawnTransaction({ keys: [1] });
+    channel.tell(transaction);
+    const tails = streams[0]?.messages.map(({ tail }) => tail);
+    expect(tails).toEqual([transaction.tail, transactionStatusTail(transaction)]);
+    expect(streams[0]?.take()).toEqual([['t', 'u'], ['s']]);
+  });
+
+  it('a transaction once by a filter that several of its keys lead to', () => {
+    const { channel, streams } = stage({
+      transactions: named({ t: { accountInclude: [key(1), key(2)] }, u: { signature: signature(1) } }),
+    });
+    channel.tell(drawnTransaction({ keys: [1, 2, 1], signature: 1 }));
+    expect(streams[0]?.take()).toEqual([['t', 'u']]);
+  });
+
+  it('slots, entries and block metas with all names', () => {
+    const { channel, streams } = stage({
+      slots: named({ s: {}, c: { filterByCommitment: true }, i: { interslotUpdates: true } }),
+      entry: ['e', 'f'],
+      blocksMeta: ['m', 'n'],
+    });
+    for (const status of ['createdBank', 'processed', 'confirmed'] as const) channel.tell(drawnSlot(status));
+    channel.tell(drawnEntry());
+    channel.tell(drawnBlockMeta());
+    expect(streams[0]?.take()).toEqual([['i'], ['s', 'c', 'i'], ['s', 'i'], ['e', 'f'], ['m', 'n']]);
+  });
+
+  it('what it wants now and not what it wanted before', () => {
+    const { channel, streams, members } = stage({
+      accounts: named({ a: { account: [key(1)] } }),
+      entry: ['e'],
+    });
+    members[0]?.replace(compileFilters({ accounts: named({ b: { account: [key(2)] } }) }));
+    for (const address of [1, 2]) channel.tell(drawnAccount({ address }));
+    channel.tell(drawnEntry());
+    expect(streams[0]?.take()).toEqual([['b']]);
+    members[0]?.replace(null);
+    channel.tell(drawnAccount({ address: 2 }));
+    expect(streams[0]?.take()).toEqual([]);
+  });
+
+  it('nothing more when it left, be it while others are told', () => {
+    const { channel, streams, members } = stage(
+      { accounts: named({ a: {} }) },
+      { accounts: named({ b: {} }) },
+    );
+    const [first, second] = streams as [KeptStream, KeptStream];
+    const leaveBoth = () => {
+      for (const member of members) member.leave();
+    };
+    for (const stream of [first, second]) {
+      const push = stream.push.bind(stream);
+      stream.push = (names, tail) => {
+        push(names, tail);
+        leaveBoth();
+      };
+    }
+    channel.tell(drawnAccount());
+    channel.tell(drawnAccount());
+    members[0]?.replace(compileFilters({ entry: ['e'] }));
+    channel.tell(drawnEntry());
+    expect([...first.take(), ...second.take()]).toHaveLength(1);
+    expect(channel.size).toBe(0);
+  });
+
+  it('alone what the others had before', () => {
+    const request = {
+      accounts: named({ a: {} }),
+      entry: ['e'],
+      slots: named({ s: {} }),
+      blocks: named({ b: {} }),
+    };
+    const { streams, members } = stage(request, request);
+    for (const update of [drawnAccount(), drawnEntry(), drawnSlot('processed'), drawnBlock()]) {
+      members[1]?.tell(update);
+    }
+    expect(streams[0]?.take()).toEqual([]);
+    expect(streams[1]?.take()).toEqual([['a'], ['e'], ['s'], ['b']]);
+  });
+});
+
+describe('a block', () => {
+  const transactions = [drawnTransaction({ keys: [1, 2] }), drawnTransaction({ keys: [3] })];
+  const accounts = [drawnAccount({ address: 1, data: new Uint8Array(9) }), drawnAccount({ address: 3 })];
+  const entries = [drawnEntry()];
+  const block = drawnBlock({ transactions, accounts, entries });
+
+  it('is told once for each filter, with its transactions unless it says otherwise', () => {
+    const { channel, streams } = stage({ blocks: named({ a: {}, b: { includeTransactions: false } }) });
+    channel.tell(block);
+    const tails = streams[0]?.messages.map(({ tail }) => tail);
+    const none = { transactions: [], accounts: [], entries: [], slices: null };
+    expect(tails).toEqual([blockTail(block, { ...none, transactions }), blockTail(block, none)]);
+    expect(streams[0]?.take()).toEqual([['a'], ['b']]);
+  });
+
+  it('is thinned to the accounts that are named, with the parts of their data that are wanted', () => {
+    const accountsDataSlice = [{ offset: 2n, length: 3n }];
+    const blocks = named({
+      a: { accountInclude: [key(1)], includeAccounts: true, includeEntries: true },
+      b: { accountInclude: [key(9)], includeAccounts: true },
+    });
+    const { channel, streams } = stage({ blocks, accountsDataSlice });
+    channel.tell(block);
+    const some = { transactions: transactions.slice(0, 1), accounts: accounts.slice(0, 1), entries };
+    const none = { transactions: [], accounts: [], entries: [] };
+    expect(streams[0]?.messages.map(({ tail }) => tail)).toEqual([
+      blockTail(block, { ...some, slices: accountsDataSlice }),
+      blockTail(block, { ...none, slices: accountsDataSlice }),
+    ]);
+  });
+});
+
+describe('streams share', () => {
+  const bytesOf = (streams: readonly KeptStream[]) => streams.map(({ messages }) => messages[0]);
+
+  it('the bytes of equal names', () => {
+    const accounts = named({ a: {}, b: {} });
+    const { channel, streams } = stage({ accounts }, { accounts }, { accounts: named({ a: {} }) });
+    channel.tell(drawnAccount());
+    const [first, second, third] = bytesOf(streams);
+    expect(second?.names).toBe(first?.names);
+    expect(third?.names).not.toBe(first?.names);
+  });
+
+  it('the status of a transaction', () => {
+    const { channel, streams } = stage(
+      { transactionsStatus: named({ a: {} }) },
+      { transactionsStatus: named({ b: {} }) },
+    );
+    channel.tell(drawnTransaction());
+    const [first, second] = bytesOf(streams);
+    expect(second?.tail).toBe(first?.tail);
+  });
+
+  it('an account with the same parts of its data, and no other', () => {
+    const accounts = named({ a: {} });
+    const slice = { offset: 1n, length: 2n };
+    const { channel, streams } = stage(
+      { accounts, accountsDataSlice: [slice] },
+      { accounts, accountsDataSlice: [{ ...slice }] },
+      { accounts, accountsDataSlice: [{ offset: 1n, length: 3n }] },
+      { accounts },
+    );
+    for (const data of [Uint8Array.of(1, 2, 3, 4), Uint8Array.of(5, 6, 7, 8)]) {
+      const account = drawnAccount({ data });
+      channel.tell(account);
+      const [first, second, third, whole] = streams.map(({ messages }) => messages.at(-1)?.tail);
+      expect(first).toEqual(slicedAccountTail(account, [slice]));
+      expect(second).toBe(first);
+      expect(third).toEqual(slicedAccountTail(account, [{ offset: 1n, length: 3n }]));
+      expect(whole).toBe(account.tail);
+    }
+  });
+
+  it('a block of which they chose the same', () => {
+    const choice = { accountInclude: [key(1), key(2)] };
+    const again = { accountInclude: [key(2), key(1), key(1)], includeTransactions: true };
+    const { channel, streams } = stage(
+      { blocks: named({ a: choice }) },
+      { blocks: named({ b: again }) },
+      { blocks: named({ c: { accountInclude: [key(1)] } }) },
+    );
+    channel.tell(drawnBlock({ transactions: [drawnTransaction({ keys: [1] })] }));
+    const [first, second, third] = bytesOf(streams);
+    expect(second?.tail).toBe(first?.tail);
+    expect(third?.tail).not.toBe(first?.tail);
+  });
+});
+
+describe('nothing is made that nobody is told', () => {
+  it('reads the rest of a message only when a stream is told', () => {
+    const { channel } = stage({ transactions: named({ t: { accountInclude: [key(9)] } }) });
+    const transaction = { ...drawnTransaction() };
+    Object.defineProperty(transaction, 'tail', {
+      get: () => {
+        throw new Error('it was read');
+      },
+    });
+    expect(() => channel.tell(transaction)).not.toThrow();
+  });
+});
