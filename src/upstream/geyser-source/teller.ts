@@ -9,6 +9,8 @@ export type BlockCounts = Readonly<{ kind: 'blockCounts'; slot: Slot; updatedAcc
 export interface Told {
   /** null for a slot that is over. */
   record(slot: Slot): SlotRecord | null;
+  /** Whether a slot lies before the one with which the telling began. */
+  isEarlier(slot: Slot): boolean;
   /** A slot is told from its beginning on. @param bank - null where its server says nothing of banks. */
   begin(record: SlotRecord, bank: RawSlot | null): void;
   content(update: RawContent): void;
@@ -26,7 +28,10 @@ export type TellerOptions = Readonly<{
   from: Slot | null;
   /** The newest slot at that time: a server that replays begins at or before it. */
   tip: Slot | null;
-  /** Updates of slots up to `tip` that were told without them are told still. */
+  /**
+   * Updates of slots up to `tip` that were told without them are told still, and so are slots before the one with
+   * which the telling began.
+   */
   fillsIn: boolean;
 }>;
 
@@ -188,9 +193,11 @@ export class Teller {
     return share;
   }
 
-  #begin(slot: Slot, isWhole: boolean, bank: RawSlot | null): Share | null {
+  /** @param isFirst - the server has told nothing of the slot that the stream did not. */
+  #begin(slot: Slot, isFirst: boolean, bank: RawSlot | null): Share | null {
     const record = this.#told.record(slot);
     if (record === null) return null;
+    const isWhole = isFirst && (this.#options.fillsIn || !this.#told.isEarlier(slot));
     const share: Share = {
       record,
       isWhole,

@@ -56,9 +56,9 @@ export class UpdateMerge implements Told {
     return this.#first;
   }
 
-  /** The newest slot that was told to its end; null for none. */
+  /** The newest slot that was told to its end, or the first one that was begun; null for neither. */
   get newest(): Slot | null {
-    return this.#newest;
+    return this.#newest ?? this.#first;
   }
 
   /** The newest slot that was begun; null for none. */
@@ -115,6 +115,10 @@ export class UpdateMerge implements Told {
     this.#records.set(slot, record);
     if (this.#records.size > slotsMax) this.#forgetOldest();
     return record;
+  }
+
+  isEarlier(slot: Slot): boolean {
+    return this.#first !== null && slot < this.#first;
   }
 
   begin(record: SlotRecord, bank: RawSlot | null): void {

@@ -1,0 +1,195 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Slot } from '../../../src/ledger/units.ts';
+import type { RawUpdate } from '../../../src/protocol/geyser/raw-update.ts';
+import type { Teller } from '../../../src/upstream/geyser-source/teller.ts';
+import { UpdateMerge } from '../../../src/upstream/geyser-source/update-merge.ts';
+import { type Item, labels, type ModelSlot, slotAt, tellingOf } from './chain-model.ts';
+
+const MARGIN = 3n;
+
+const item = fc.record({
+  kind: fc.constantFrom<Item['kind']>('transaction', 'written', 'own', 'entry'),
+});
+
+/** Slots in a line, with some left out. */
+const chains = fc
+  .array(fc.record({ step: fc.constantFrom(1, 1, 1, 2), items: fc.array(item, { maxLength: 8 }) }), {
+    minLength: 4,
+    maxLength: 14,
+  })
+  .map((slots) => {
+    let parent = 99;
+    return slots.map(({ step, items }): ModelSlot => {
+      const slot = parent + step;
+      const made = { slot, parent, items: items.map(({ kind }, number) => ({ kind, number })) };
+      parent = slot;
+      return made;
+    });
+  });
+
+type Action =
+  | Readonly<{ kind: 'tell'; server: 0 | 1; count: number }>
+  | Readonly<{ kind: 'die'; server: 0 | 1 }>
+  | Readonly<{ kind: 'return'; server: 0 | 1; replays: boolean }>;
+
+const server = fc.constantFrom<0 | 1>(0, 1);
+const actions = fc.array(
+  fc.oneof(
+    {
+      weight: 5,
+      arbitrary: fc.record({
+        kind: fc.constant('tell' as const),
+        server,
+        count: fc.integer({ min: 1, max: 30 }),
+      }),
+    },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('die' as const), server }) },
+    {
+      weight: 2,
+      arbitrary: fc.record({ kind: fc.constant('return' as const), server, replays: fc.boolean() }),
+    },
+  ),
+  { maxLength: 40 },
+);
+
+/** A server whose streams die and come back. */
+class ModelServer {
+  readonly #telling: readonly RawUpdate[];
+  readonly #merge: UpdateMerge;
+  #teller: Teller | null = null;
+  /** What the server itself has come to, and what its stream has told. */
+  #live = 0;
+  #at = 0;
+
+  constructor(telling: readonly RawUpdate[], merge: UpdateMerge, start: number) {
+    this.#telling = telling;
+    this.#merge = merge;
+    this.#live = Math.min(start, telling.length);
+  }
+
+  return(replays: boolean): void {
+    if (this.#teller !== null) return;
+    const { newest } = this.#merge;
+    const from = newest === null || !replays ? null : slotAt(Number(newest + 1n - MARGIN));
+    this.#teller = this.#merge.join({ from, tip: newest, fillsIn: false });
+    this.#at = this.#live;
+    if (from === null) return;
+    const begins = this.#telling.findIndex(({ slot }) => slot >= from);
+    if (begins >= 0 && begins < this.#live) this.#at = begins;
+  }
+
+  die(): void {
+    if (this.#teller !== null) this.#merge.leave(this.#teller);
+    this.#teller = null;
+  }
+
+  tell(count: number): void {
+    for (let told = 0; told < count; told++) {
+      if (this.#teller === null) this.#live = Math.min(this.#live + 1, this.#telling.length);
+      else {
+        const update = this.#telling[this.#at];
+        if (update === undefined) return;
+        this.#at++;
+        this.#live = Math.max(this.#live, this.#at);
+        this.#teller.take(update);
+      }
+    }
+  }
+
+  finish(): void {
+    this.tell(this.#telling.length * 2);
+  }
+}
+
+/** Tells what is missing whole, as a replay does. */
+function fill(merge: UpdateMerge, telling: readonly RawUpdate[]): void {
+  for (let hole = merge.hole(performance.now()); hole !== null; hole = merge.hole(performance.now())) {
+    const { from, to } = hole;
+    const teller = merge.join({ from, tip: to, fillsIn: false });
+    for (const update of telling) if (update.slot >= from && update.slot <= to) teller.take(update);
+    merge.leave(teller);
+  }
+}
+
+const labelOf = (update: RawUpdate): string =>
+  update.kind === 'slot' ? `${update.slot} ${update.status}` : (labels.get(update) ?? '?');
+
+function run(
+  chain: readonly ModelSlot[],
+  starts: readonly [number, number],
+  script: readonly Action[],
+): string[] {
+  const told: string[] = [];
+  const lost: Slot[] = [];
+  const merge = new UpdateMerge({
+    limits: { slotsMax: 512, slotUpdatesMax: 1_000, stallMs: 1_000_000 },
+    listener: { tell: (update) => told.push(labelOf(update)), lost: (from) => lost.push(from) },
+    onFirst: () => {},
+    onWaiting: () => {},
+  });
+  const tellings = [tellingOf(chain, 1, false), tellingOf(chain, 5_000, true)] as const;
+  const servers = [
+    new ModelServer(tellings[0], merge, starts[0]),
+    new ModelServer(tellings[1], merge, starts[1]),
+  ] as const;
+  for (const each of servers) each.return(false);
+  for (const action of script) {
+    if (action.kind === 'tell') servers[action.server].tell(action.count);
+    else if (action.kind === 'die') servers[action.server].die();
+    else servers[action.server].return(action.replays);
+    fill(merge, tellings[0]);
+  }
+  for (const each of servers) {
+    each.die();
+    each.return(true);
+    each.finish();
+    fill(merge, tellings[0]);
+  }
+  expect(lost).toEqual([]);
+  return told;
+}
+
+/** What must have been told of a slot, and in which order. */
+function judge({ slot, parent, items }: ModelSlot, told: readonly string[], first: number): void {
+  const mine = told.filter((label) => label.startsWith(`${slot} `));
+  const processed = mine.indexOf(`${slot} processed`);
+  const contents = items.map(({ kind, number }) => `${slot} ${kind} ${number}`);
+  expect(mine[0]).toBe(`${slot} createdBank`);
+  expect(mine.slice(1, processed - 1).sort()).toEqual(contents.sort());
+  expect(mine[processed - 1]).toBe(`${slot} blockMeta`);
+  const after = mine.slice(processed + 1);
+  expect([[], [`${slot} confirmed`], [`${slot} confirmed`, `${slot} finalized`]]).toContainEqual(after);
+  if (parent >= first) {
+    expect(told.indexOf(`${parent} processed`)).toBeLessThan(told.indexOf(`${slot} processed`));
+  }
+  for (const kind of ['written', 'own'] as const) {
+    const writes = mine.filter((label) => label.startsWith(`${slot} ${kind} `));
+    for (const account of [0, 1, 2]) {
+      const modulo = kind === 'written' ? 3 : 2;
+      const numbers = writes
+        .map((label) => Number(label.split(' ')[2]))
+        .filter((one) => one % modulo === account);
+      expect(numbers).toEqual([...numbers].sort((one, other) => one - other));
+    }
+  }
+}
+
+describe('what two servers tell, in any interleaving, with deaths', () => {
+  it('is told once, slots whole before they are processed, and none left out', () => {
+    fc.assert(
+      fc.property(
+        chains,
+        fc.tuple(fc.integer({ min: 0, max: 40 }), fc.integer({ min: 0, max: 40 })),
+        actions,
+        (chain, starts, script) => {
+          const told = run(chain, starts, script);
+          const first = Number(told.find((label) => label.endsWith(' createdBank'))?.split(' ')[0]);
+          for (const each of chain) if (each.slot >= first) judge(each, told, first);
+          expect(told.filter((label) => Number(label.split(' ')[0]) < first)).toEqual([]);
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+});
