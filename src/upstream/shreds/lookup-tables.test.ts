@@ -41,8 +41,8 @@ const written = (address: Uint8Array, state: TableState, at: bigint, writeVersio
   ...{ lamports: lamports(1), data: tableData(state), writeVersion, signature: null, isStartup: false },
 });
 
-const lookup = (table: Uint8Array, writable: number[], readonly: number[] = []): WireLookup => ({
-  table,
+const lookup = (accountKey: Uint8Array, writable: number[], readonly: number[] = []): WireLookup => ({
+  accountKey,
   writableIndexes: Uint8Array.from(writable),
   readonlyIndexes: Uint8Array.from(readonly),
 });

@@ -112,8 +112,8 @@ export class LookupTables {
   }
 
   #load(lookup: WireLookup, slot: Slot, writable: Uint8Array[], readonly: Uint8Array[]): boolean {
-    const { table, writableIndexes, readonlyIndexes } = lookup;
-    const key = keyOf(table);
+    const { accountKey, writableIndexes, readonlyIndexes } = lookup;
+    const key = keyOf(accountKey);
     const known = this.#tables.get(key);
     if (known === undefined) {
       this.#reads.want(key);

@@ -1,0 +1,123 @@
+import { readEntries } from '../../ledger/entry/read-entries.ts';
+import type { WireTransaction } from '../../ledger/transaction/wire-transaction.ts';
+import type { Slot } from '../../ledger/units.ts';
+import type { RawKeys } from '../../protocol/geyser/raw-update.ts';
+import { encodeWireTransaction } from '../../protocol/geyser/storage/encode-transaction.ts';
+import type { DeshredListener, DeshredTransaction, EntryBatch } from '../../streams/deshred/deshred-event.ts';
+import type { Loaded, LookupTables } from './lookup-tables.ts';
+
+type BatchReaderOptions = Readonly<{
+  tables: Pick<LookupTables, 'resolve'>;
+  listener: Pick<DeshredListener, 'batch' | 'transaction'>;
+}>;
+
+const KEY_BYTES = 32;
+const NONE: Loaded = { writable: [], readonly: [] };
+
+/** Static and loaded keys one after the other. */
+function joinedKeys({ bytes, keyOffsets }: WireTransaction, { writable, readonly }: Loaded): RawKeys {
+  const loaded = writable.length + readonly.length;
+  if (loaded === 0) return { bytes, offsets: keyOffsets };
+  const [start = 0] = keyOffsets;
+  const count = keyOffsets.length + loaded;
+  const joined = Buffer.allocUnsafe(count * KEY_BYTES);
+  joined.set(bytes.subarray(start, start + keyOffsets.length * KEY_BYTES));
+  let at = keyOffsets.length * KEY_BYTES;
+  for (const list of [writable, readonly]) {
+    for (const key of list) {
+      joined.set(key, at);
+      at += KEY_BYTES;
+    }
+  }
+  return { bytes: joined, offsets: Array.from({ length: count }, (_, index) => index * KEY_BYTES) };
+}
+
+/** A transaction of a batch, which becomes protobuf only when somebody wants it. */
+class BatchTransaction implements DeshredTransaction {
+  readonly #batch: EntryBatch;
+  readonly #loaded: Loaded;
+  #transaction: Uint8Array | null = null;
+  readonly signature: Uint8Array;
+  readonly isVote: boolean;
+  readonly wire: Uint8Array;
+  readonly keys: RawKeys;
+
+  constructor(batch: EntryBatch, view: WireTransaction, loaded: Loaded) {
+    this.#batch = batch;
+    this.#loaded = loaded;
+    this.signature = view.signature;
+    this.isVote = view.isVote;
+    this.wire = view.bytes;
+    this.keys = joinedKeys(view, loaded);
+  }
+
+  get transaction(): Uint8Array {
+    this.#transaction ??= encodeWireTransaction(this.wire).transaction;
+    return this.#transaction;
+  }
+
+  get slot(): Slot {
+    return this.#batch.slot;
+  }
+
+  get at(): bigint {
+    return this.#batch.at;
+  }
+
+  get firstShredIndex(): number {
+    return this.#batch.firstShredIndex;
+  }
+
+  get endShredIndex(): number {
+    return this.#batch.endShredIndex;
+  }
+
+  get loadedWritable(): readonly Uint8Array[] {
+    return this.#loaded.writable;
+  }
+
+  get loadedReadonly(): readonly Uint8Array[] {
+    return this.#loaded.readonly;
+  }
+}
+
+/** Reads batches of entries: tells each, then its transactions with what their lookup tables say. */
+export class BatchReader {
+  readonly #options: BatchReaderOptions;
+  /** Batches that were told. */
+  batches = 0;
+  /** Batches that hold no entries, though whoever told them knew them as such. */
+  malformed = 0;
+  /** Transactions of a version that streams have no form for; they are in the batch, and not told apart. */
+  unknown = 0;
+
+  constructor(options: BatchReaderOptions) {
+    this.#options = options;
+  }
+
+  read(batch: EntryBatch): void {
+    const { listener } = this.#options;
+    const entries = readEntries(batch.entries);
+    if (entries === null) {
+      this.malformed++;
+      return;
+    }
+    // A block marker of Alpenglow.
+    if (entries.length === 0) return;
+    this.batches++;
+    listener.batch(batch);
+    for (const { transactions } of entries) {
+      for (const view of transactions) this.#tell(batch, view);
+    }
+  }
+
+  #tell(batch: EntryBatch, view: WireTransaction): void {
+    if (view.version === 1) {
+      this.unknown++;
+      return;
+    }
+    const { tables, listener } = this.#options;
+    const loaded = view.lookups.length === 0 ? NONE : (tables.resolve(view.lookups, batch.slot) ?? NONE);
+    listener.transaction(new BatchTransaction(batch, view, loaded));
+  }
+}
