@@ -1,10 +1,8 @@
-import type { Account } from '../ledger/account/account.ts';
 import type { Address } from '../ledger/address.ts';
 import type { Block } from '../ledger/block.ts';
 import type { Blockhash } from '../ledger/blockhash.ts';
-import { verifyTransaction } from '../ledger/ed25519.ts';
 import type { Signature } from '../ledger/signature.ts';
-import { feeOf, priorityFeeOf } from '../ledger/transaction/fee.ts';
+import { feeOf } from '../ledger/transaction/fee.ts';
 import type { Transaction } from '../ledger/transaction/transaction.ts';
 import type { TransactionError } from '../ledger/transaction/transaction-error.ts';
 import { type Lamports, type Slot, slot } from '../ledger/units.ts';
@@ -12,27 +10,31 @@ import type { Commitment } from '../protocol/commitment.ts';
 import type { LedgerEvent } from '../streams/ledger-event.ts';
 import type { AccountsStore } from './accounts-store.ts';
 import { type BankSources, FrozenBank } from './bank.ts';
+import { Banking, type Taken } from './banking.ts';
+import { BATCH_MAX_BYTES, Broadcast, type BroadcastOptions, ENTRY_BYTES, inBatches } from './broadcast.ts';
 import { EpochTurn } from './epoch-rewards/epoch-turn.ts';
-import { type Execution, executeTransaction, type Refusal } from './execute-transaction.ts';
 import { faucetTransfer } from './faucet.ts';
+import { Intake, type IntakeStages } from './intake.ts';
 import { type FollowFrom, LedgerEvents } from './ledger-events.ts';
 import { LedgerHaltedError } from './ledger-halted.ts';
 import type { LedgerState } from './ledger-state.ts';
 import type {
+  Airdropped,
   Bank,
   Genesis,
   History,
   LocalNode,
+  Sent,
   SignatureStatus,
   SimulateOptions,
   Simulation,
 } from './node.ts';
 import { OpenWork } from './open-work.ts';
+import { shredVersion } from './shred-version.ts';
 import { simulateTransaction } from './simulate-transaction.ts';
-import { mixinOf, type RecordedEntry, type SlotEntry } from './slot-entries.ts';
 import type { SlotHeader } from './slot-header.ts';
 import { blockOf, type SlotRecord } from './slot-record.ts';
-import { ageOfTransaction, lastTipFor } from './transaction-age.ts';
+import { lastTipFor } from './transaction-age.ts';
 import { BLOCK_COST_MAX } from './transaction-cost.ts';
 import { Vm } from './vm.ts';
 import { WaitingTransactions } from './waiting-transactions.ts';
@@ -48,12 +50,11 @@ export type LedgerOptions = Readonly<{
   blockCostMax?: bigint;
   /** Transactions that may wait for room in a block. Default 10,000, as Agave's retry pool. */
   waitingMaxTransactions?: number;
+  /** Takes shreds of what is going to run, before it does. Default: none are made. */
+  sendShreds?: BroadcastOptions['send'];
 }>;
 
 export const WAITING_MAX_TRANSACTIONS = 10_000;
-
-/** What became of a transaction: the error it was refused or failed with, or the room that it lacked. */
-type Taken = Readonly<{ err: TransactionError | null } | { lacksRoomFor: bigint }>;
 
 /** What listeners hear when a slot freezes. */
 export type Frozen = Readonly<{ block: Block; bank: Bank; accounts: SlotRecord['accounts'] }>;
@@ -63,9 +64,8 @@ export class EmbeddedLedger implements LocalNode {
   readonly genesis: Genesis;
   readonly history: History;
   readonly #state: LedgerState;
-  readonly #options: Required<LedgerOptions>;
+  readonly #options: Required<Omit<LedgerOptions, 'sendShreds'>>;
   readonly #sources: BankSources;
-  readonly #vm = new Vm();
   /** Simulations run on older states; a VM of their own saves reloading accounts back and forth. */
   readonly #simulationVm = new Vm();
   readonly #banks = new Map<number, FrozenBank>();
@@ -73,9 +73,12 @@ export class EmbeddedLedger implements LocalNode {
   readonly #events: LedgerEvents;
   readonly #waiting: WaitingTransactions;
   readonly #epochTurn: EpochTurn;
+  readonly #banking: Banking;
+  /** Both null where nothing leaves as shreds. */
+  readonly #broadcast: Broadcast | null;
+  readonly #intake: Intake | null;
   #tip: SlotHeader;
   #finalized = 0;
-  #open: OpenWork;
   #failure: Error | null = null;
 
   constructor(state: LedgerState, options: LedgerOptions = {}) {
@@ -87,6 +90,8 @@ export class EmbeddedLedger implements LocalNode {
     this.#options = { now, blockCostMax, waitingMaxTransactions };
     this.#waiting = new WaitingTransactions(waitingMaxTransactions);
     this.#epochTurn = new EpochTurn(state.genesis);
+    this.#broadcast = this.#newBroadcast(options.sendShreds);
+    this.#intake = this.#broadcast === null ? null : this.#newIntake(this.#broadcast);
     const { epochSchedule, voteAccount } = state.genesis;
     this.#sources = { ...state, epochSchedule, voteAccount };
     for (const { header, accountLamports } of state.frozen) {
@@ -95,8 +100,13 @@ export class EmbeddedLedger implements LocalNode {
     this.#tip = (state.frozen.at(-1) as LedgerState['frozen'][number]).header;
     this.#root();
     this.#events = new LedgerEvents(state.voter, state.genesis.ticksPerSlot, this.#reached, now);
-    this.#open = this.#openNext();
+    const parts = { state, events: this.#events, broadcast: this.#broadcast, blockCostMax };
+    this.#banking = new Banking(this.#openNext(), parts);
     this.#turnEpoch();
+  }
+
+  get #open(): OpenWork {
+    return this.#banking.open;
   }
 
   get durableSlot(): Slot {
@@ -145,13 +155,23 @@ export class EmbeddedLedger implements LocalNode {
   }
 
   submit(transaction: Transaction): TransactionError | null {
+    this.#intake?.drain();
+    if (this.#banking.mayRun(transaction)) this.#broadcast?.announce(this.#open, [transaction]);
     const taken = this.#take(transaction);
+    this.#broadcast?.settle();
     return 'err' in taken ? taken.err : 'WouldExceedMaxBlockCostLimit';
   }
 
-  send(transaction: Transaction, maxRetries?: bigint): 'taken' | 'queue full' {
+  send(transaction: Transaction, maxRetries?: bigint): Sent | Promise<Sent> {
     const [signature] = transaction.signatures;
-    if (signature === undefined || this.#waiting.has(signature)) return 'taken';
+    if (signature === undefined || this.#isOnItsWay(signature)) return 'taken';
+    const run = () => this.#run(signature, transaction, maxRetries);
+    if (this.#intake === null) return run();
+    this.#requireRunning();
+    return this.#intake.isFull ? 'queue full' : this.#intake.add(signature, transaction, run);
+  }
+
+  #run(signature: Signature, transaction: Transaction, maxRetries: bigint | undefined): Sent {
     const taken = this.#take(transaction);
     if ('err' in taken || maxRetries === 0n) return 'taken';
     const retriesLeft = maxRetries ?? null;
@@ -160,22 +180,29 @@ export class EmbeddedLedger implements LocalNode {
     return this.#waiting.add(signature, entry) ? 'taken' : 'queue full';
   }
 
+  #isOnItsWay(signature: Signature): boolean {
+    return this.#waiting.has(signature) || this.#intake?.has(signature) === true;
+  }
+
+  /** Runs at once what is on its way into the open slot. */
+  drain(): void {
+    this.#intake?.drain();
+  }
+
   /** A transfer from the faucet, signed but not sent. */
   signAirdrop(to: Address, amount: Lamports, recentBlockhash: Blockhash): Transaction {
     return faucetTransfer(this.#state.faucet, to, amount, recentBlockhash);
   }
 
-  airdrop(
-    to: Address,
-    amount: Lamports,
-    recentBlockhash?: Blockhash,
-  ): Signature | 'insufficient' | 'queue full' {
+  airdrop(to: Address, amount: Lamports, recentBlockhash?: Blockhash): Airdropped | Promise<Airdropped> {
     const transaction = this.#airdropTransaction(to, amount, recentBlockhash);
     const available = this.#state.store.newest(this.genesis.faucet)?.lamports ?? 0n;
     if (available < amount + feeOf(transaction.message)) return 'insufficient';
     // Whatever becomes of it shows in the transaction's own status, as with a faucet that only sends.
+    const answer = (sent: Sent): Airdropped =>
+      sent === 'queue full' ? sent : (transaction.signatures[0] as Signature);
     const sent = this.send(transaction);
-    return sent === 'queue full' ? sent : (transaction.signatures[0] as Signature);
+    return typeof sent === 'string' ? answer(sent) : sent.then(answer);
   }
 
   /** Calls back after each slot that freezes. @returns what ends that. */
@@ -203,6 +230,7 @@ export class EmbeddedLedger implements LocalNode {
   freeze(): Bank {
     this.#requireRunning();
     try {
+      this.drain();
       const frozen = this.#freeze();
       for (const listener of this.#listeners) listener(frozen);
       this.#retryWaiting();
@@ -215,7 +243,7 @@ export class EmbeddedLedger implements LocalNode {
 
   #freeze(): Frozen {
     const { blocks, recentBlocks, statuses, store } = this.#state;
-    const record = this.#seal();
+    const record = this.#banking.seal();
     blocks.append(record);
     const { header } = record;
     recentBlocks.push({ slot: header.slot, blockhash: header.blockhash, time: header.blockTime });
@@ -226,7 +254,7 @@ export class EmbeddedLedger implements LocalNode {
     statuses.expire(header.slot);
     const block = blockOf(record);
     this.#events.frozen(record, block, bank, this.#reached);
-    this.#open = this.#openNext();
+    this.#banking.begin(this.#openNext());
     this.#events.created(this.#open.header.slot);
     this.#turnEpoch();
     return { block, bank, accounts: record.accounts };
@@ -276,75 +304,53 @@ export class EmbeddedLedger implements LocalNode {
   #turnEpoch(): void {
     const open = this.#open;
     const opening = this.#epochTurn.open(open.header.slot, this.#bankAt(this.#tip.slot));
-    for (const [address, account] of opening.writes) this.#write(address, account, null);
+    for (const [address, account] of opening.writes) this.#banking.write(address, account, null);
     open.rewards.push(...opening.rewards);
     open.numRewardPartitions = opening.numRewardPartitions;
+  }
+
+  #newBroadcast(send: LedgerOptions['sendShreds']): Broadcast | null {
+    if (send === undefined) return null;
+    const version = shredVersion(this.genesis.hash);
+    return new Broadcast({ leader: this.#state.voter.identity, version, send });
+  }
+
+  #newIntake(broadcast: Broadcast): Intake {
+    const stages: IntakeStages = {
+      mayRun: (transaction) => this.failure === null && this.#banking.mayRun(transaction),
+      announce: (transactions) => broadcast.announce(this.#open, transactions),
+      settle: () => broadcast.settle(),
+    };
+    const { waitingMaxTransactions: transactionsMax } = this.#options;
+    const batch = { batchMaxBytes: BATCH_MAX_BYTES, overheadBytes: ENTRY_BYTES };
+    return new Intake(stages, { transactionsMax, ...batch });
   }
 
   /** Runs a transaction in the open slot, where it has room. @throws LedgerHaltedError */
   #take(transaction: Transaction, isNew = true): Taken {
     this.#requireRunning();
-    const execution = this.#execute(transaction);
-    if ('refused' in execution) return { err: execution.refused };
-    if (isNew) this.#events.received(transaction.signatures[0], this.#open.header.slot);
-    const { err, costUnits } = execution.meta;
-    if (!this.#hasRoomFor(costUnits)) return { lacksRoomFor: costUnits };
-    this.#commit(transaction, execution, this.#open.entries.record(mixinOf(transaction)));
-    return { err };
-  }
-
-  #hasRoomFor(cost: bigint): boolean {
-    return this.#open.cost + cost <= this.#options.blockCostMax;
+    return this.#banking.take(transaction, isNew);
   }
 
   /** What still does not fit by what it cost the last time is not run only to find that out again. */
   #retryWaiting(): void {
+    const sent = this.#announceWaiting();
     this.#waiting.offer(this.#tip.slot, (transaction, cost) => {
-      if (!this.#hasRoomFor(cost)) return cost;
+      if (cost > this.#banking.room || sent?.has(transaction) === false) return cost;
       const taken = this.#take(transaction, false);
       return 'err' in taken ? null : taken.lacksRoomFor;
     });
+    this.#broadcast?.settle();
   }
 
-  #execute(transaction: Transaction): Execution | Refusal {
-    const { recentBlocks, statuses } = this.#state;
-    if (!verifyTransaction(transaction)) return { refused: 'SignatureFailure' };
-    const age = ageOfTransaction(transaction, this.#tip.slot, recentBlocks, this.#open.view);
-    if (age === null) return { refused: 'BlockhashNotFound' };
-    if (statuses.slotOf(transaction) !== undefined) return { refused: 'AlreadyProcessed' };
-    return executeTransaction(transaction, age.nonce, this.#open.view, this.#vm);
-  }
-
-  #commit(transaction: Transaction, { meta, writes }: Execution, recorded: RecordedEntry): void {
-    const open = this.#open;
-    for (const [address, account] of writes) this.#write(address, account, transaction);
-    const executed = { transaction, meta };
-    this.#events.transaction(open.header.slot, open.transactions.length, executed);
-    open.transactions.push(executed);
-    this.#events.entry(open.header.slot, open.entries.ran(recorded));
-    open.cost += meta.costUnits;
-    const priority = priorityFeeOf(transaction.message);
-    // Half of what the signatures cost is burnt, the rest goes to the leader. Source: SIMD-0096.
-    open.leaderFees += priority + (meta.fee - priority) / 2n;
-    this.#state.statuses.add(transaction, open.header.slot, meta.err);
-  }
-
-  /** @param by - the transaction that runs; null for the slot itself. */
-  #write(address: Address, account: Account | null, by: Transaction | null): void {
-    const open = this.#open;
-    const writer = open.write(address, account, by === null ? null : open.transactions.length);
-    this.#events.account(open.header.slot, [address, account], writer, by?.signatures[0] ?? null);
-  }
-
-  /** Pays the leader, and lets the last tick name the slot. */
-  #seal(): SlotRecord {
-    const open = this.#open;
-    const { identity, ticksPerSlot } = this.genesis;
-    const paid = open.payLeader(identity);
-    if (paid !== null) this.#write(identity, paid, null);
-    const ticks = open.entries.tick(ticksPerSlot);
-    for (const tick of ticks) this.#events.entry(open.header.slot, tick);
-    return open.sealed((ticks.at(-1) as SlotEntry).hash);
+  /** @returns those that are tried in this slot; null for all, where nothing leaves as shreds. */
+  #announceWaiting(): ReadonlySet<Transaction> | null {
+    const broadcast = this.#broadcast;
+    if (broadcast === null) return null;
+    const fitting = this.#waiting.fitting(this.#tip.slot, this.#banking.room);
+    const able = fitting.filter((transaction) => this.#banking.mayRun(transaction));
+    for (const batch of inBatches(able)) broadcast.announce(this.#open, batch);
+    return new Set(fitting);
   }
 
   /** With no blockhash given, an older one makes equal airdrops different transactions. */
@@ -354,7 +360,7 @@ export class EmbeddedLedger implements LocalNode {
     if (recentBlockhash !== undefined) return faucetTransfer(faucet, to, amount, recentBlockhash);
     for (const { blockhash } of recentBlocks.downFrom(newest.slot, 100)) {
       const transaction = faucetTransfer(faucet, to, amount, blockhash);
-      const isSent = this.#waiting.has(transaction.signatures[0] as Signature);
+      const isSent = this.#isOnItsWay(transaction.signatures[0] as Signature);
       if (!isSent && statuses.slotOf(transaction) === undefined) return transaction;
     }
     return faucetTransfer(faucet, to, amount, newest.blockhash);

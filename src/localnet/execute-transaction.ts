@@ -70,6 +70,15 @@ export function executeTransaction(
   return describe(transaction, prepared, run, writes, view);
 }
 
+/** Why a transaction cannot be charged, as far as it shows before it runs; null when it can. */
+export function chargeFault(
+  transaction: Transaction,
+  view: StateView & { readonly clock: { readonly slot: Slot } },
+): TransactionError | null {
+  const prepared = prepare(transaction, view);
+  return 'refused' in prepared ? prepared.refused : null;
+}
+
 function prepare(
   transaction: Transaction,
   view: StateView & { readonly clock: { readonly slot: Slot } },

@@ -38,15 +38,12 @@ export interface LocalNode {
    * Runs a transaction as `submit` does, but lets one for which the open slot has no room wait: it is tried again
    * in each of the next slots until it runs, its blockhash has expired, or its tries are used up.
    * @param maxRetries - slots in which it is tried again at most; no bound when absent.
-   * @returns whether it was taken, whatever then becomes of it, or could not even wait.
+   * @returns whether it was taken, whatever then becomes of it, or could not even wait; later, where transactions
+   * leave as shreds before they run.
    */
-  send(transaction: Transaction, maxRetries?: bigint): 'taken' | 'queue full';
+  send(transaction: Transaction, maxRetries?: bigint): Sent | Promise<Sent>;
   /** Transfers from the faucet; the transaction is signed by the ledger itself and sent as with `send`. */
-  airdrop(
-    to: Address,
-    lamports: Lamports,
-    recentBlockhash?: Blockhash,
-  ): Signature | 'insufficient' | 'queue full';
+  airdrop(to: Address, lamports: Lamports, recentBlockhash?: Blockhash): Airdropped | Promise<Airdropped>;
   /**
    * What ended the making of slots, such as a disk that refused a write; null while all is well. After it
    * `submit`, `send` and `airdrop` throw, and reads go on.
@@ -57,6 +54,11 @@ export interface LocalNode {
   /** Where the node is reached; absent until its sockets are open. */
   contact?: Contact | undefined;
 }
+
+/** What is known of a transaction that was sent. */
+export type Sent = 'taken' | 'queue full';
+/** The signature of the transfer, or why there is none. */
+export type Airdropped = Signature | 'insufficient' | 'queue full';
 
 /** Addresses as "ip:port"; null where the service is not offered. */
 export type Contact = Readonly<{ gossip: string | null; rpc: string | null; pubsub: string | null }>;

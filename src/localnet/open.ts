@@ -49,6 +49,8 @@ export type LocalNodeOptions = Readonly<{
   blockCostMax?: bigint;
   /** Transactions that may wait for room in a block. Default 10,000, as Agave's retry pool. */
   waitingMaxTransactions?: number;
+  /** Takes shreds of what is going to run, before it does. Default: none are made. */
+  sendShreds?: (packets: readonly Uint8Array[]) => void;
   /** Size of log segments and length of history. */
   limits?: Partial<UpkeepLimits>;
   /**
@@ -193,6 +195,7 @@ function running(
   let stopping: Promise<void> | null = null;
   const stop = async (): Promise<void> => {
     stopTicking();
+    ledger.drain();
     await upkeep.stop();
     await log.close();
     index.close();

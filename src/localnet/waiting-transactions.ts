@@ -37,6 +37,22 @@ export class WaitingTransactions {
   }
 
   /**
+   * Those for which a slot has room, by what they cost when they were last tried, oldest first.
+   * @param tip - as with `offer`.
+   * @param room - cost units that the slot still has.
+   */
+  fitting(tip: number, room: bigint): Transaction[] {
+    const fitting: Transaction[] = [];
+    let left = room;
+    for (const { transaction, cost, lastTip } of this.#entries.values()) {
+      if (tip > lastTip || cost > left) continue;
+      fitting.push(transaction);
+      left -= cost;
+    }
+    return fitting;
+  }
+
+  /**
    * Offers each of them to a new slot, once.
    * @param tip - slot below the new one; those that are too old for it are let go.
    * @param take - says what the transaction costs when there still is no room for it; null when it is done with.

@@ -9,10 +9,13 @@ import { queueFull, requireHealthy } from './health.ts';
  * transaction that never lands, as from Agave, which does not look at it either.
  * @throws RpcError -32603 when the faucet has not that much; Agave says no more either.
  */
-export function requestAirdrop(node: LocalNode, params: JsonValue | undefined): RequestAirdropResult {
+export async function requestAirdrop(
+  node: LocalNode,
+  params: JsonValue | undefined,
+): Promise<RequestAirdropResult> {
   const { address, lamports, recentBlockhash } = parseRequestAirdrop(params);
   requireHealthy(node);
-  const signature = node.airdrop(address, lamports, recentBlockhash ?? undefined);
+  const signature = await node.airdrop(address, lamports, recentBlockhash ?? undefined);
   if (signature === 'queue full') throw queueFull();
   if (signature === 'insufficient') throw new RpcError(-32603, 'Internal error');
   return signature;

@@ -49,7 +49,10 @@ function preflight(node: LocalNode, transaction: Transaction, bank: Bank): void 
  * @throws RpcError -32603 when too many transactions wait already. Agave says nothing then and sends the
  * transaction just once; here nobody else would have it.
  */
-export function sendTransaction(node: LocalNode, params: JsonValue | undefined): SendTransactionResult {
+export async function sendTransaction(
+  node: LocalNode,
+  params: JsonValue | undefined,
+): Promise<SendTransactionResult> {
   const { data, encoding, skipPreflight, preflightCommitment, minContextSlot, maxRetries } =
     parseSendTransaction(params);
   const { transaction, hasTail } = decodeTransactionText(data, encoding);
@@ -58,7 +61,7 @@ export function sendTransaction(node: LocalNode, params: JsonValue | undefined):
   requireHealthy(node);
   if (!skipPreflight) preflight(node, transaction, bank);
   // A leader would throw it away.
-  const sent = hasTail ? 'taken' : node.send(transaction, maxRetries ?? undefined);
+  const sent = hasTail ? 'taken' : await node.send(transaction, maxRetries ?? undefined);
   if (sent === 'queue full') throw queueFull();
   const [signature] = transaction.signatures;
   if (signature === undefined) throw new Error('a sanitized transaction has a signature');

@@ -1,0 +1,135 @@
+import type { Keypair } from '../ledger/ed25519.ts';
+import { type EncodableEntry, encodeEntries } from '../ledger/entry/encode-entries.ts';
+import { fecSetCapacity, makeShreds } from '../ledger/shred/make-shreds.ts';
+import {
+  FEC_SET_CODE_SHREDS,
+  FEC_SET_DATA_SHREDS,
+  SHREDS_PER_SLOT_MAX,
+} from '../ledger/shred/shred-layout.ts';
+import type { Signature } from '../ledger/signature.ts';
+import type { Transaction } from '../ledger/transaction/transaction.ts';
+import { slot } from '../ledger/units.ts';
+import type { OpenWork } from './open-work.ts';
+import { HASHES_PER_ENTRY, mixinOf, type RecordedEntry, type SlotEntry } from './slot-entries.ts';
+
+/** Number of hashes, hash and number of transactions of an entry. */
+export const ENTRY_BYTES = 8 + 32 + 8;
+const COUNT_BYTES = 8;
+const ROOT_BYTES = 32;
+const SET_SHREDS = FEC_SET_DATA_SHREDS + FEC_SET_CODE_SHREDS;
+
+/** Bytes of entries that one erasure batch takes. */
+export const BATCH_MAX_BYTES: number = fecSetCapacity(false) - COUNT_BYTES;
+
+/** Transactions in batches that may be announced, in order. */
+export function inBatches(transactions: readonly Transaction[]): Transaction[][] {
+  const batches: Transaction[][] = [];
+  let left = 0;
+  for (const transaction of transactions) {
+    const bytes = transaction.wire.length + ENTRY_BYTES;
+    if (bytes > left) {
+      batches.push([]);
+      left = BATCH_MAX_BYTES;
+    }
+    batches.at(-1)?.push(transaction);
+    left -= bytes;
+  }
+  return batches;
+}
+
+export type BroadcastOptions = Readonly<{
+  /** Who leads in every slot: the node's identity. */
+  leader: Keypair;
+  /** The shred version of the ledger. */
+  version: number;
+  /** Takes packets that are to leave now. */
+  send: (packets: readonly Uint8Array[]) => void;
+}>;
+
+/**
+ * Sends what is going to run as shreds, before it runs, as a leader does: batches of entries in chained erasure
+ * batches of 32:32, each data shreds first. Source: agave turbine/src/broadcast_stage.
+ */
+export class Broadcast {
+  readonly #options: BroadcastOptions;
+  /** Transactions that were sent and have not run yet. */
+  readonly #recorded = new Map<Signature, RecordedEntry>();
+  #slot = -1;
+  #fecSetIndex = 0;
+  /** Nobody knows the last set of a run before this one. */
+  #chainedRoot: Uint8Array = new Uint8Array(ROOT_BYTES);
+  /** Code shreds of what was sent and has not run yet. */
+  #code: Uint8Array[] = [];
+
+  constructor(options: BroadcastOptions) {
+    this.#options = options;
+  }
+
+  /** Whether the slot has room for another batch beside its last, which holds the ticks. */
+  hasRoom(slotNumber: number, ticks: number): boolean {
+    const lastSets = Math.ceil((COUNT_BYTES + ticks * ENTRY_BYTES) / fecSetCapacity(true)) + 1;
+    const used = slotNumber === this.#slot ? this.#fecSetIndex : 0;
+    return used + (lastSets + 1) * FEC_SET_DATA_SHREDS <= SHREDS_PER_SLOT_MAX;
+  }
+
+  /**
+   * Records transactions as entries of the slot and sends their data shreds.
+   * @param transactions - `BATCH_MAX_BYTES` of entries at most, in the order in which they are going to run.
+   */
+  announce(open: OpenWork, transactions: readonly Transaction[]): void {
+    const entries = transactions.map((transaction): EncodableEntry => {
+      const recorded = open.entries.record(mixinOf(transaction));
+      this.#recorded.set(transaction.signatures[0] as Signature, recorded);
+      return { numHashes: HASHES_PER_ENTRY, hash: recorded.hash, transactions: [transaction.wire] };
+    });
+    this.#sendBatch(open.header.slot, entries, 0, false);
+  }
+
+  /** The entry of a transaction that was sent and now runs; undefined when it was not sent. */
+  take(transaction: Transaction): RecordedEntry | undefined {
+    const signature = transaction.signatures[0] as Signature;
+    const recorded = this.#recorded.get(signature);
+    this.#recorded.delete(signature);
+    return recorded;
+  }
+
+  /** Sends the code shreds that wait for transactions to have run. */
+  settle(): void {
+    const code = this.#code;
+    if (code.length === 0) return;
+    this.#code = [];
+    this.#options.send(code);
+  }
+
+  /** Sends the ticks of a slot, with which it ends. */
+  end(slotNumber: number, ticks: readonly SlotEntry[]): void {
+    const entries = ticks.map(({ hash }) => ({ numHashes: HASHES_PER_ENTRY, hash, transactions: [] }));
+    this.#sendBatch(slotNumber, entries, ticks.length, true);
+    this.settle();
+  }
+
+  #sendBatch(
+    slotNumber: number,
+    entries: readonly EncodableEntry[],
+    referenceTick: number,
+    isLastInSlot: boolean,
+  ): void {
+    const { leader, version, send } = this.#options;
+    if (slotNumber !== this.#slot) this.#fecSetIndex = 0;
+    this.#slot = slotNumber;
+    const made = makeShreds({
+      slot: slot(slotNumber),
+      parentOffset: 1,
+      ...{ version, referenceTick, isLastInSlot },
+      fecSetIndex: this.#fecSetIndex,
+      chainedRoot: this.#chainedRoot,
+      sign: (root) => leader.sign(root),
+      entries: encodeEntries(entries),
+    });
+    this.#fecSetIndex = made.fecSetIndex;
+    this.#chainedRoot = made.chainedRoot;
+    const isData = (_packet: Uint8Array, index: number): boolean => index % SET_SHREDS < FEC_SET_DATA_SHREDS;
+    send(made.packets.filter(isData));
+    this.#code.push(...made.packets.filter((packet, index) => !isData(packet, index)));
+  }
+}
