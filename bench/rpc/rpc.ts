@@ -28,7 +28,7 @@ async function startGateway(dir: string, upstreamPort: number): Promise<Variant 
   const config = join(dir, 'solway.toml');
   writeFileSync(
     config,
-    `data_dir = "${join(dir, 'data')}"\n[plans.default]\nrpc_per_second = 0\n[log]\nlevel = "warn"\n[server]\nport = 0\n`,
+    `data_dir = "${join(dir, 'data')}"\n[plans.default]\nrpc_per_second = 0\n[log]\nlevel = "warn"\n[server]\nport = 0\n[grpc]\nport = 0\n`,
   );
   const child = spawnOn(SERVER_CPU, process.execPath, [
     ...[main, 'up', '--json', '--config', config, '--upstream', `http://127.0.0.1:${upstreamPort}`],

@@ -1,7 +1,9 @@
 import { z } from 'zod';
+import { messagePaceOptions } from '../access/message-pace.ts';
 import { grpcServerOptions as server } from '../servers/grpc/options.ts';
 import { geyserHubOptions as hub } from '../streams/geyser/geyser-hub-options.ts';
 import { geyserSourceOptions as source } from '../upstream/geyser-source/geyser-source-options.ts';
+import { deshredLimits as deshred } from '../upstream/shreds/deshred-limits.ts';
 import { shredLimits as shred } from '../upstream/shreds/shred-limits.ts';
 import {
   anything,
@@ -33,6 +35,7 @@ export const grpcSection = section({
   connections_per_address_max: whole(1, 1_000_000).default(server.connectionsPerAddressMax),
   streams_per_connection_max: whole(1, 1_000_000).default(server.streamsPerConnectionMax),
   streams_max: whole(1, 1_000_000).default(server.streamsMax),
+  messages_per_second: whole(1, 10_000_000).default(messagePaceOptions.messagesPerSecond),
   unary_in_flight_max: whole(1, 1_000_000).default(server.unaryInFlightMax),
   header_list_max_bytes: whole(1_024, MIB).default(server.headerListMaxBytes),
   message_max_bytes: whole(1_024, 1_024 * MIB).default(server.messageMaxBytes),
@@ -44,13 +47,17 @@ export const grpcSection = section({
   keepalive_interval_ms: whole(100, HOUR_MS).default(server.keepaliveIntervalMs),
   keepalive_timeout_ms: whole(100, HOUR_MS).default(server.keepaliveTimeoutMs),
   handshake_timeout_ms: whole(50, 60_000).default(server.handshakeTimeoutMs),
+  first_call_timeout_ms: whole(50, HOUR_MS).default(server.firstCallTimeoutMs),
   idle_timeout_ms: whole(100, 24 * HOUR_MS).default(server.idleTimeoutMs),
   request_timeout_ms: whole(100, HOUR_MS).default(server.requestTimeoutMs),
   end_timeout_ms: whole(50, HOUR_MS).default(server.endTimeoutMs),
   control_frames_per_second_max: whole(1, 1_000_000).default(server.controlFramesPerSecondMax),
+  cancels_burst_max: whole(1, 1_000_000).default(server.cancelsBurstMax),
+  cancels_per_second_max: whole(1, 1_000_000).default(server.cancelsPerSecondMax),
   window_bytes: whole(64 * 1_024, 1_024 * MIB).default(server.windowBytes),
   compression: word(['never', 'sender', 'accepted']).default(server.compression),
   compression_least_bytes: whole(0, 1_024 * MIB).default(server.compressionLeastBytes),
+  compression_max_bytes: whole(0, 1_024 * MIB).default(server.compressionMaxBytes),
 });
 
 export const replaySection = section({
@@ -114,6 +121,15 @@ export const shredsSection = section({
   receive_buffer_bytes: whole(64 * 1_024, 1_024 * MIB).default(shred.receiveBufferBytes),
   slots_tracked: whole(8, 10_000).default(shred.slotsTracked),
   seen_per_slot_max: whole(1_024, 10_000_000).default(shred.seenPerSlotMax),
+  slots_max: whole(8, 10_000).default(deshred.slotsMax),
+  shreds_per_slot_max: whole(64, 32_768).default(deshred.shredsPerSlotMax),
+  fec_sets_per_slot_max: whole(1, 32_768).default(deshred.fecSetsPerSlotMax),
+  bytes_max: whole(MIB, 64 * 1_024 * MIB).default(deshred.bytesMax),
+  slots_ahead_max: whole(8, 100_000).default(deshred.slotsAheadMax),
+  slots_behind_max: whole(8, 100_000).default(deshred.slotsBehindMax),
+  stale_ms: whole(100, HOUR_MS).default(deshred.staleMs),
+  held_bytes_max: whole(0, 1_024 * MIB).default(deshred.heldBytesMax),
+  rejected_max: whole(1, 10_000_000).default(deshred.rejectedMax),
   connect_timeout_ms: whole(50, 60_000).default(shred.connectTimeoutMs),
   ping_interval_ms: whole(100, HOUR_MS).default(shred.pingIntervalMs),
   pong_timeout_ms: whole(100, HOUR_MS).default(shred.pongTimeoutMs),

@@ -8,6 +8,7 @@ import { type Finding, look } from './finding.ts';
 import { listenOnce } from './listen-once.ts';
 import { openLogFile } from './log-output.ts';
 import { problemText } from './problem-text.ts';
+import { expiryOf, readTls } from './tls-files.ts';
 import { wantsLocalnet } from './upstreams.ts';
 
 /** Opens the log file as a start would. */
@@ -22,8 +23,7 @@ export async function checkLogFile({ log: { file } }: Configuration): Promise<Fi
 }
 
 /** Takes the port and gives it back. That somebody has it is what one finds while the service runs. */
-export async function checkPort({ server: { host, port } }: Configuration): Promise<Finding> {
-  const subject = 'port';
+async function checkPort(subject: string, host: string, port: number): Promise<Finding> {
   try {
     await listenOnce(host, port);
     const text = port === 0 ? `any free port of ${host} will do` : `${port} of ${host} is free`;
@@ -34,6 +34,30 @@ export async function checkPort({ server: { host, port } }: Configuration): Prom
     const text = `${port} of ${host} is taken: if Solway is not running, stop what listens there or choose another`;
     return { subject, verdict: 'warning', text };
   }
+}
+
+/** Whether the doors can be opened. */
+export async function checkPorts({ server, grpc }: Configuration): Promise<Finding[]> {
+  const http = await checkPort('port', server.host, server.port);
+  return grpc.enabled ? [http, await checkPort('gRPC port', grpc.host, grpc.port)] : [http];
+}
+
+/** A certificate that ends within so many days is worth a word. */
+const EXPIRY_NOTICE_MS = 14 * 86_400_000;
+
+/** Whether the certificate of the gRPC door, where it has one, is good. */
+export async function checkTls(configuration: Configuration): Promise<Finding[]> {
+  if (!configuration.grpc.enabled || configuration.grpc.tlsCert === null) return [];
+  const subject = 'gRPC certificate';
+  let end = Number.POSITIVE_INFINITY;
+  const found = await look(subject, () => {
+    const tls = readTls(configuration);
+    if (tls !== null) end = expiryOf(tls).getTime();
+    return `good until ${new Date(end).toISOString().slice(0, 10)}`;
+  });
+  if (found.verdict === 'bad' || end > Date.now() + EXPIRY_NOTICE_MS) return [found];
+  const day = new Date(end).toISOString().slice(0, 10);
+  return [{ subject, verdict: 'warning', text: `ends on ${day}: renew it, then send SIGHUP` }];
 }
 
 /** The living process that says it has the ledger open; null when there is none. Takes nothing over. */

@@ -9,7 +9,7 @@ import { nearestName } from './configuration-names.ts';
 import type { Environment } from './configuration-secrets.ts';
 import { openDataDir } from './data-dir.ts';
 import { checkAnyFeed, checkGeyser, checkPubsub } from './doctor-feeds.ts';
-import { checkLedger, checkLogFile, checkPort } from './doctor-places.ts';
+import { checkLedger, checkLogFile, checkPorts, checkTls } from './doctor-places.ts';
 import { type Finding, look } from './finding.ts';
 import { openStore, pepperSources } from './store.ts';
 
@@ -142,7 +142,8 @@ export async function examine(configuration: Configuration, environment: Environ
     ...(await checkLogFile(configuration)),
     database,
     ...rights,
-    await checkPort(configuration),
+    ...(await checkPorts(configuration)),
+    ...(await checkTls(configuration)),
     ...(await checkLedger(configuration)),
     ...nodes.flatMap(({ findings, feeds }) => [...findings, ...feeds]),
     ...checkChains(nodes),

@@ -2,8 +2,8 @@ import { createServer } from 'node:net';
 
 /** The port is another program's. */
 export class PortTakenError extends Error {
-  constructor(host: string, port: number) {
-    super(`port ${port} of ${host} is taken: stop what listens there, or choose another with --port`);
+  constructor(host: string, port: number, option: string) {
+    super(`port ${port} of ${host} is taken: stop what listens there, or choose another with ${option}`);
     this.name = 'PortTakenError';
   }
 }
@@ -17,12 +17,16 @@ export function listenOnce(host: string, port: number): Promise<void> {
   });
 }
 
-/** Looks whether the port can be had before anything slow is started. @throws PortTakenError */
-export async function checkPortFree(host: string, port: number): Promise<void> {
+/**
+ * Looks whether the port can be had before anything slow is started.
+ * @param option - with which another is chosen.
+ * @throws PortTakenError
+ */
+export async function checkPortFree(host: string, port: number, option: string): Promise<void> {
   try {
     await listenOnce(host, port);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') throw new PortTakenError(host, port);
+    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') throw new PortTakenError(host, port, option);
     throw error;
   }
 }

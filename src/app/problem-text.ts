@@ -9,6 +9,7 @@ import { showUrl } from './configuration-secrets.ts';
 import { PortTakenError } from './listen-once.ts';
 import { EmbeddedLedgerError } from './localnet-process.ts';
 import { LogFileError } from './log-output.ts';
+import { TlsFileError } from './tls-files.ts';
 
 const remedies: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there: check that PostgreSQL runs and the host and port of database_url',
@@ -61,6 +62,7 @@ const ownErrors = [
   PortTakenError,
   PepperError,
   SchemaTooNewError,
+  TlsFileError,
 ];
 
 /** Whether the mistake stands on the command line itself, and not in what the program found. */

@@ -59,7 +59,7 @@ export async function startService({
   const stops: (() => Promise<unknown>)[] = [];
   const stopAll = () => stopEach(stops.splice(0).reverse());
   try {
-    await checkPortFree(configuration.server.host, configuration.server.port);
+    await checkPortFree(configuration.server.host, configuration.server.port, '--port');
     await openDataDir(configuration.dataDir);
     const access = await openAccess(configuration, environment, log);
     stops.push(access.stop);

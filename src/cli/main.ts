@@ -1,7 +1,7 @@
 import { nearestName } from '../app/configuration-names.ts';
 import { isOfArguments, problemText } from '../app/problem-text.ts';
+import { PROGRAM_VERSION } from '../app/program-version.ts';
 import { type Command, exitCodes, type Terminal, UsageError } from './command.ts';
-import { PROGRAM_VERSION } from './program-version.ts';
 
 type Row = Readonly<{ summary: string; load: () => Promise<{ command: Command }> }>;
 

@@ -78,6 +78,7 @@ describe('solway doctor', () => {
       'ok',
       'ok',
       'ok',
+      'ok',
       '',
     ]);
     expect(out).toContain('ok    embedded ledger: no other node is wanted: a new one will answer');

@@ -8,12 +8,15 @@ const main = join(import.meta.dirname, '../../src/cli/main.ts');
 /** How a run of the real program ended. */
 export type Run = Readonly<{ code: number | null; out: string; err: string }>;
 
-/** Variables of the machine that would change what the program does. */
-const own = Object.fromEntries(
-  Object.entries(process.env).filter(
-    ([name]) => !/^(SOLWAY_.*|DATABASE_URL|NODE_OPTIONS|VITEST.*)$/.test(name),
+/** Without variables of the machine that would change what the program does; its gRPC door on a free port. */
+const own = {
+  ...Object.fromEntries(
+    Object.entries(process.env).filter(
+      ([name]) => !/^(SOLWAY_.*|DATABASE_URL|NODE_OPTIONS|VITEST.*)$/.test(name),
+    ),
   ),
-);
+  SOLWAY_GRPC_PORT: '0',
+};
 
 /** Runs `solway …` as a process of its own in an empty folder and waits for its end. */
 export async function runSolway(

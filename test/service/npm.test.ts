@@ -9,7 +9,8 @@ const root = join(import.meta.dirname, '..', '..');
 
 describe('npm start', () => {
   it('passes SIGTERM on: the service drains and nothing is left running', async () => {
-    const args = ['start', '--', '--json', '--port', '0', '--data-dir', temporaryFolder('npm')];
+    const ports = ['--port', '0', '--grpc-port', '0'];
+    const args = ['start', '--', '--json', ...ports, '--data-dir', temporaryFolder('npm')];
     const npm = spawn('npm', args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
     let log = '';
     npm.stderr.on('data', (chunk) => (log += chunk));

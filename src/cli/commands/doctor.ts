@@ -11,8 +11,9 @@ import { type Command, exitCodes, type Terminal, UsageError } from '../command.t
 
 const help = `Usage: solway doctor [options]
 
-Checks the configuration, the data folder, the log file, the database, the pepper, the port, the embedded
-ledger, every upstream node with its PubSub and Geyser, and says what to mend. Makes the data folder, the log
+Checks the configuration, the data folder, the log file, the database, the pepper, the ports, the certificate,
+the embedded ledger, every upstream node with its PubSub and Geyser, the sources of the shred stage, and says
+what to mend. Makes the data folder, the log
 file, the database and the pepper when they are not there, as a start would.
 
 Options:
