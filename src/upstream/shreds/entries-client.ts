@@ -1,0 +1,52 @@
+import type { Logger } from '../../base/log.ts';
+import { decodeEntryMessage } from '../../protocol/shredstream/entries.ts';
+import type { DeshredListener } from '../../streams/deshred/deshred-event.ts';
+import { KeptStream } from './kept-stream.ts';
+import type { ShredLimits } from './shred-limits.ts';
+import type { ShredServer } from './shreds-config.ts';
+
+type EntriesClientOptions = Readonly<{
+  server: ShredServer;
+  limits: ShredLimits;
+  log: Logger;
+  listener: Pick<DeshredListener, 'batch'>;
+}>;
+
+const SUBSCRIBE_ENTRIES = '/shredstream.ShredstreamProxy/SubscribeEntries';
+/** `SubscribeEntriesRequest` has no fields. */
+const REQUEST: Uint8Array = new Uint8Array();
+
+/**
+ * Listens to a Jito ShredStream proxy: whole batches of entries, without the shreds that carried them. Source:
+ * jito-labs/mev-protos, shredstream.proto.
+ */
+export class EntriesClient {
+  readonly #options: EntriesClientOptions;
+  readonly #stream: KeptStream;
+
+  constructor(options: EntriesClientOptions) {
+    this.#options = options;
+    this.#stream = new KeptStream({
+      ...options,
+      method: SUBSCRIBE_ENTRIES,
+      request: REQUEST,
+      requests: 'one',
+      take: (bytes) => this.#take(bytes),
+    });
+  }
+
+  start(): void {
+    this.#stream.start();
+  }
+
+  close(): void {
+    this.#stream.close();
+  }
+
+  #take(bytes: Buffer): void {
+    const { slot, entries } = decodeEntryMessage(bytes);
+    this.#stream.reached(slot);
+    const at = BigInt(Date.now());
+    this.#options.listener.batch({ slot, entries, firstShredIndex: 0, endShredIndex: 0, at });
+  }
+}
