@@ -1,0 +1,317 @@
+import {
+  createAssociatedTokenAccountIdempotent,
+  createMint,
+  mintTo,
+  TOKEN_PROGRAM_ID,
+} from '@solana/spl-token';
+import { Connection, Keypair, LAMPORTS_PER_SOL, SystemProgram, Transaction } from '@solana/web3.js';
+import { CommitmentLevel, CompressedAccountFilterSet } from '@triton-one/yellowstone-grpc';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { encodeBase58 } from '../../src/ledger/base58.ts';
+import { type RunningService, startService } from '../service/start-service.ts';
+import { connected, type Listening, listen, nothing } from './yellowstone-rig.ts';
+
+/** The client as published, against the whole chain: key → gateway → hub → the embedded ledger's Geyser. */
+let service: RunningService;
+let connection: Connection;
+const payer = Keypair.generate();
+const other = Keypair.generate();
+
+const keyOf = (product: 'rpc' | 'grpc' | 'fs'): string =>
+  service.ready.keys.find((key) => key.product === product)?.key ?? '';
+
+beforeAll(async () => {
+  service = await startService({ configuration: '[localnet]\nslot_ms = 100\n' });
+  connection = new Connection(service.ready.rpcUrl, {
+    commitment: 'confirmed',
+    wsEndpoint: `${service.ready.wsUrl}?api-key=${service.key}`,
+    httpHeaders: { authorization: `Bearer ${service.key}` },
+  });
+  const signature = await connection.requestAirdrop(payer.publicKey, 1_000 * LAMPORTS_PER_SOL);
+  await connection.confirmTransaction({ signature, ...(await connection.getLatestBlockhash()) });
+}, 60_000);
+afterAll(async () => {
+  (connection as unknown as { _rpcWebSocket: { close(): void } })?._rpcWebSocket.close();
+  await service?.stop();
+});
+
+const client = (key = keyOf('grpc')) => connected(service.ready.grpcUrl, key);
+
+/** Sends a transfer without a look at whether it can succeed. @returns its signature as bytes. */
+async function transfer(lamports: number): Promise<Buffer> {
+  const { blockhash } = await connection.getLatestBlockhash();
+  const transaction = new Transaction({ recentBlockhash: blockhash, feePayer: payer.publicKey });
+  transaction.add(
+    SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: other.publicKey, lamports }),
+  );
+  transaction.sign(payer);
+  await connection.sendRawTransaction(transaction.serialize(), { skipPreflight: true });
+  return transaction.signature!;
+}
+
+const sameBytes = (a: Uint8Array | undefined, b: Uint8Array): boolean =>
+  a !== undefined && Buffer.from(a).equals(Buffer.from(b));
+
+describe('calls with one answer', () => {
+  it('are answered as JSON-RPC answers them', async () => {
+    const yellowstone = await client();
+    expect(await yellowstone.ping(7)).toMatchObject({ count: 7 });
+    const slot = Number((await yellowstone.getSlot(CommitmentLevel.PROCESSED)).slot);
+    expect(Math.abs(slot - (await connection.getSlot('processed')))).toBeLessThan(5);
+    const latest = await yellowstone.getLatestBlockhash(CommitmentLevel.CONFIRMED);
+    expect((await connection.isBlockhashValid(latest.blockhash)).value).toBe(true);
+    const height = Number((await yellowstone.getBlockHeight(CommitmentLevel.CONFIRMED)).blockHeight);
+    expect(Number(latest.lastValidBlockHeight) - height).toBeLessThan(155);
+    expect(await yellowstone.isBlockhashValid(latest.blockhash, CommitmentLevel.PROCESSED)).toMatchObject({
+      valid: true,
+    });
+    const { version } = JSON.parse((await yellowstone.getVersion()).version) as {
+      version: { package: string; solana: string };
+    };
+    expect(version).toMatchObject({ package: 'solway', solana: expect.stringMatching(/^\d+\.\d+/) });
+    expect(Number((await yellowstone.subscribeReplayInfo()).firstAvailable)).toBeLessThanOrEqual(slot);
+  });
+
+  it.each([
+    ['no key', () => undefined, 'No API key'],
+    ['a key that is none', () => 'nonsense', 'invalid, inactive or expired'],
+    ['a key for JSON-RPC', () => keyOf('rpc'), 'a different product'],
+  ])('are refused with %s, as streams are', async (_what, key, text) => {
+    const yellowstone = await connected(service.ready.grpcUrl, key());
+    await expect(yellowstone.ping(1)).rejects.toMatchObject({ message: expect.any(String) });
+    const refused = await yellowstone.ping(1).catch((error: Error & { cause?: unknown }) => error);
+    expect(`${refused} ${String((refused as Error).cause)}`).toContain(text);
+    const stream = await yellowstone
+      .subscribe(nothing())
+      .then((opened) => new Promise<Error>((resolve) => opened.on('error', resolve)))
+      .catch((error: Error) => error);
+    expect(`${stream} ${String((stream as Error).cause)}`).toContain(text);
+  });
+});
+
+describe('a stream of every kind of filter', () => {
+  let stream: Listening<import('@triton-one/yellowstone-grpc').SubscribeUpdate>;
+  let good: Buffer;
+  let failed: Buffer;
+  let mint: string;
+
+  const named = (name: string) => stream.first(({ filters }) => filters.includes(name));
+
+  beforeAll(async () => {
+    const cuckoo = new CompressedAccountFilterSet(100);
+    cuckoo.insert(other.publicKey.toBase58());
+    const toOther = { account: [other.publicKey.toBase58()], owner: [], filters: [] };
+    const anyTransaction = { accountInclude: [], accountExclude: [], accountRequired: [] };
+    const ofPayer = { ...anyTransaction, accountInclude: [payer.publicKey.toBase58()] };
+    const ofTokens = { account: [], owner: [TOKEN_PROGRAM_ID.toBase58()] };
+    stream = await listen(await client(), {
+      ...nothing(),
+      commitment: CommitmentLevel.PROCESSED,
+      accounts: {
+        byAccount: toOther,
+        byOwner: { account: [], owner: [SystemProgram.programId.toBase58()], filters: [] },
+        byCuckoo: { account: [], owner: [], filters: [], cuckooAccountsFilter: cuckoo.toProto() },
+        byLamports: { ...toOther, filters: [{ lamports: { gt: '999' } }] },
+        bySize: { ...ofTokens, filters: [{ datasize: '165' }] },
+        byTokenState: { ...ofTokens, filters: [{ tokenAccountState: true }] },
+        byMemory: {
+          ...ofTokens,
+          filters: [{ memcmp: { offset: '32', base58: payer.publicKey.toBase58() } }, { datasize: '165' }],
+        },
+        bySignature: { ...toOther, nonemptyTxnSignature: true },
+        never: { ...toOther, filters: [{ lamports: { lt: '1' } }] },
+      },
+      slots: { plain: {}, byCommitment: { filterByCommitment: true }, lifecycle: { interslotUpdates: true } },
+      transactions: {
+        every: anyTransaction,
+        ofPayer: { ...ofPayer, vote: false },
+        failed: { ...ofPayer, failed: true },
+        required: {
+          ...anyTransaction,
+          accountRequired: [payer, other].map(({ publicKey }) => publicKey.toBase58()),
+        },
+        excluded: { ...anyTransaction, accountExclude: [payer.publicKey.toBase58()] },
+      },
+      transactionsStatus: { ofPayerStatus: ofPayer },
+      blocks: {
+        whole: { accountInclude: [], includeTransactions: true, includeAccounts: true, includeEntries: true },
+      },
+      blocksMeta: { meta: {} },
+      entry: { entries: {} },
+    });
+    // The first slot that is told says that the request is in force.
+    await stream.first(({ slot }) => slot !== undefined);
+    good = await transfer(LAMPORTS_PER_SOL);
+    failed = await transfer(100_000 * LAMPORTS_PER_SOL);
+    const confirm = { commitment: 'confirmed' } as const;
+    const made = await createMint(connection, payer, payer.publicKey, null, 6, undefined, confirm);
+    mint = made.toBase58();
+    const account = await createAssociatedTokenAccountIdempotent(
+      connection,
+      payer,
+      made,
+      payer.publicKey,
+      confirm,
+    );
+    await mintTo(connection, payer, made, account, payer, 5_000_000, [], confirm);
+  }, 60_000);
+  afterAll(() => stream?.close());
+
+  it('tells accounts by each axis, and nothing that does not pass', async () => {
+    for (const name of ['byAccount', 'byOwner', 'byCuckoo', 'byLamports', 'bySignature']) {
+      const { account } = await stream.first(
+        ({ filters, account: told }) =>
+          filters.includes(name) && sameBytes(told?.account?.pubkey, other.publicKey.toBytes()),
+      );
+      expect(sameBytes(account?.account?.txnSignature, good)).toBe(true);
+      expect(account?.account?.lamports).toBe(String(LAMPORTS_PER_SOL));
+    }
+    for (const name of ['bySize', 'byTokenState', 'byMemory']) {
+      const { account } = await named(name);
+      expect(account?.account?.data).toHaveLength(165);
+      expect(encodeBase58(account!.account!.data.subarray(0, 32))).toBe(mint);
+    }
+    expect(stream.heard.filter(({ filters }) => filters.includes('never'))).toEqual([]);
+  });
+
+  it('tells transactions by each axis, with all their names in one message', async () => {
+    const told = (signature: Uint8Array) =>
+      stream.first(({ transaction }) => sameBytes(transaction?.transaction?.signature, signature));
+    expect((await told(good)).filters.toSorted()).toEqual(['every', 'ofPayer', 'required']);
+    const { filters, transaction } = await told(failed);
+    expect(filters.toSorted()).toEqual(['every', 'failed', 'ofPayer', 'required']);
+    expect(transaction?.transaction?.meta?.err?.err.length).toBeGreaterThan(0);
+    const status = await stream.first(({ transactionStatus }) =>
+      sameBytes(transactionStatus?.signature, failed),
+    );
+    expect(status.filters).toEqual(['ofPayerStatus']);
+    expect(status.transactionStatus?.err).toBeDefined();
+    expect(stream.heard.some(({ filters: names }) => names.includes('excluded'))).toBe(false);
+  });
+
+  it('tells slots by status', async () => {
+    const { slot } = await stream.first(({ slot: told }) => told?.status === 2);
+    const of = (name: string) =>
+      stream.heard.filter(({ filters }) => filters.includes(name)).map(({ slot: told }) => told?.status);
+    expect([...new Set(of('plain'))].toSorted()).toEqual([0, 1, 2]);
+    expect([...new Set(of('byCommitment'))]).toEqual([0]);
+    expect([...new Set(of('lifecycle'))]).toEqual(expect.arrayContaining([0, 1, 2, 5]));
+    expect(Number(slot?.slot)).toBeGreaterThan(0);
+  });
+
+  it('tells blocks whole, their meta, and entries that lead to the blockhash', async () => {
+    const { slot } = (
+      await stream.first(({ transaction }) => sameBytes(transaction?.transaction?.signature, good))
+    ).transaction!;
+    const { block, filters } = await stream.first(({ block: told }) => told?.slot === slot);
+    expect(filters).toEqual(['whole']);
+    expect(block!.transactions.some(({ signature }) => sameBytes(signature, good))).toBe(true);
+    expect(block!.accounts.some(({ pubkey }) => sameBytes(pubkey, other.publicKey.toBytes()))).toBe(true);
+    expect(block!.updatedAccountCount).toBe(String(block!.accounts.length));
+    expect(encodeBase58(block!.entries.at(-1)!.hash)).toBe(block!.blockhash);
+    const { blockMeta } = await stream.first(({ blockMeta: told }) => told?.slot === slot);
+    expect(blockMeta).toMatchObject({
+      blockhash: block!.blockhash,
+      entriesCount: String(block!.entries.length),
+      executedTransactionCount: String(block!.transactions.length),
+    });
+    const entries = stream.heard.filter(({ entry }) => entry?.slot === slot);
+    expect(entries).toHaveLength(block!.entries.length);
+    const fromNode = await connection.getBlock(Number(slot), { maxSupportedTransactionVersion: 0 });
+    expect(fromNode?.blockhash).toBe(block!.blockhash);
+  });
+
+  it('answers a ping, and hears something else when it asks for something else', async () => {
+    await stream.send({ ...nothing(), ping: { id: 41 } });
+    expect((await stream.first(({ pong }) => pong !== undefined)).pong?.id).toBe(41);
+    await stream.send({ ...nothing(), blocksMeta: { onlyMeta: {} } });
+    await named('onlyMeta');
+    const from = stream.heard.length;
+    await stream.first(({ filters, blockMeta }) => filters.includes('onlyMeta') && blockMeta !== undefined);
+    await transfer(5_000);
+    const last = await stream.first((update) => stream.heard.indexOf(update) > from + 3);
+    const names = stream.heard.slice(from, stream.heard.indexOf(last)).flatMap(({ filters }) => filters);
+    expect([...new Set(names)]).toEqual(['onlyMeta']);
+  });
+});
+
+describe('a stream', () => {
+  it('begins in the past where it asks to', async () => {
+    const signature = await transfer(7_000);
+    const yellowstone = await client();
+    const first = await listen(yellowstone, { ...nothing(), blocksMeta: { meta: {} } });
+    const { blockMeta } = await first.first(({ blockMeta: told }) => told !== undefined);
+    first.close();
+    await expect
+      .poll(async () => Number((await yellowstone.getSlot()).slot))
+      .toBeGreaterThan(Number(blockMeta!.slot) + 5);
+    const from = Number(blockMeta!.slot) - 10;
+    const stream = await listen(yellowstone, {
+      ...nothing(),
+      transactions: { all: { accountInclude: [], accountExclude: [], accountRequired: [] } },
+      blocksMeta: { meta: {} },
+      fromSlot: String(from),
+    });
+    await stream.first(({ blockMeta: told }) => Number(told?.slot) > Number(blockMeta!.slot) + 5);
+    const slots = stream.heard.flatMap(({ blockMeta: told }) =>
+      told === undefined ? [] : [Number(told.slot)],
+    );
+    expect(slots).toEqual(Array.from(slots, (_, at) => from + at));
+    expect(
+      stream.heard.some(({ transaction }) => sameBytes(transaction?.transaction?.signature, signature)),
+    ).toBe(true);
+    stream.close();
+  });
+
+  it('is told why it ends when a filter is none', async () => {
+    const stream = await listen(await client(), {
+      ...nothing(),
+      accounts: { bad: { account: ['nonsense'], owner: [], filters: [] } },
+    });
+    const fault = await stream.failure();
+    expect(`${fault} ${String(fault.cause)}`).toContain('failed to create filter');
+  });
+});
+
+describe('the shred stage', () => {
+  it('tells transactions before they are run, with its own key', async () => {
+    const deshred = await (await client(keyOf('fs'))).subscribeDeshred();
+    const heard: { signature: Uint8Array; at: number }[] = [];
+    deshred.on('data', ({ deshredTransaction }) => {
+      const signature = deshredTransaction?.transaction?.signature;
+      if (signature !== undefined) heard.push({ signature, at: performance.now() });
+    });
+    deshred.write({
+      deshredTransactions: {
+        ofPayer: {
+          vote: false,
+          accountInclude: [payer.publicKey.toBase58()],
+          accountExclude: [],
+          accountRequired: [],
+        },
+      },
+      slots: {},
+    });
+    const standard = await listen(await client(), {
+      ...nothing(),
+      transactions: {
+        all: { accountInclude: [payer.publicKey.toBase58()], accountExclude: [], accountRequired: [] },
+      },
+      slots: { s: {} },
+    });
+    await standard.first(({ slot }) => slot !== undefined);
+    const signature = await transfer(8_000);
+    await standard.first(({ transaction }) => sameBytes(transaction?.transaction?.signature, signature));
+    expect(heard.some((one) => sameBytes(one.signature, signature))).toBe(true);
+    standard.close();
+    deshred.on('error', () => {}).destroy();
+  });
+
+  it('refuses a key of the standard stream', async () => {
+    const fault = await (await client()).subscribeDeshred().then(
+      (stream) => new Promise<Error>((resolve) => stream.on('error', resolve)),
+      (error: Error) => error,
+    );
+    expect(`${fault} ${String(fault.cause)}`).toContain('a different product');
+  });
+});
