@@ -168,7 +168,8 @@ export class ProtobufWriter {
     if (needed > room) this.#reserve(needed - room);
     if (needed !== room) this.#bytes.copyWithin(start - room + needed, start, this.#length);
     this.#length = start - room;
-    this.#varint(length);
+    // Without reserving: what is behind the length is not counted now, and a greater buffer would not have it.
+    this.#putVarint(length);
     this.#length += length;
     return start - room + needed;
   }
@@ -218,6 +219,10 @@ export class ProtobufWriter {
 
   #varint(value: number): this {
     this.#reserve(VARINT_MAX_BYTES);
+    return this.#putVarint(value);
+  }
+
+  #putVarint(value: number): this {
     let left = value;
     while (left > 0x7f) {
       this.#bytes[this.#length++] = (left % 0x80) | 0x80;

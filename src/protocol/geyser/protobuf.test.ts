@@ -41,6 +41,31 @@ describe('a protobuf message', () => {
     );
   });
 
+  it('is written whole wherever its buffer ends', () => {
+    for (let capacity = 1; capacity < 80; capacity++) {
+      const writer = new ProtobufWriter(capacity);
+      const outer = writer.open(1);
+      writer.bytes(1, new Uint8Array(30).fill(7));
+      const inner = writer.open(2, 200);
+      writer.string(1, 'é').uint64(2, 1n << 63n);
+      writer.close(inner);
+      writer.close(outer);
+      const reader = first([...writer.finish()]).message();
+      expect([reader.next(), reader.bytes(), reader.next()]).toEqual([
+        true,
+        new Uint8Array(30).fill(7),
+        true,
+      ]);
+      const message = reader.message();
+      expect([message.next(), message.string(), message.next(), message.uint64()]).toEqual([
+        true,
+        'é',
+        true,
+        1n << 63n,
+      ]);
+    }
+  });
+
   it('takes lists of numbers packed and one by one', () => {
     const list: bigint[] = [];
     const reader = new ProtobufReader(Uint8Array.of(0x0a, 3, 1, 0x80, 1, 0x08, 5));

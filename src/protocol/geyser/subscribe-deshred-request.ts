@@ -1,5 +1,6 @@
 import type { Address } from '../../ledger/address.ts';
-import type { Named, SlotsFilter } from './subscribe-request.ts';
+import { ProtobufWriter } from './protobuf-writer.ts';
+import { type Named, type SlotsFilter, writeNamed, writeSlotsFilter } from './subscribe-request.ts';
 
 /** What is empty or absent asks nothing. Source: geyser.proto, `SubscribeRequestFilterDeshredTransactions`. */
 export type DeshredTransactionsFilter = Readonly<{
@@ -19,3 +20,23 @@ export type SubscribeDeshredRequest = Readonly<{
   /** The request is a ping and nothing else. */
   ping?: number;
 }>;
+
+function writeDeshredTransactionsFilter(writer: ProtobufWriter, filter: DeshredTransactionsFilter): void {
+  if (filter.vote !== undefined) writer.bool(1, filter.vote);
+  for (const address of filter.accountInclude ?? []) writer.string(2, address);
+  for (const address of filter.accountExclude ?? []) writer.string(3, address);
+  for (const address of filter.accountRequired ?? []) writer.string(4, address);
+}
+
+/** Writes the request of a `SubscribeDeshred` stream. */
+export function encodeSubscribeDeshredRequest(request: SubscribeDeshredRequest): Uint8Array {
+  const writer = new ProtobufWriter();
+  writeNamed(writer, 1, request.deshredTransactions, writeDeshredTransactionsFilter);
+  if (request.ping !== undefined) {
+    const start = writer.open(2);
+    writer.int32(1, request.ping);
+    writer.close(start);
+  }
+  writeNamed(writer, 3, request.slots, writeSlotsFilter);
+  return writer.finish();
+}

@@ -100,10 +100,15 @@ export type SubscribeRequest = Readonly<{
   ping?: number;
 }>;
 
-const commitments: readonly Commitment[] = ['processed', 'confirmed', 'finalized'];
+/** By their numbers. Source: geyser.proto, `CommitmentLevel`. */
+export const commitments: readonly Commitment[] = ['processed', 'confirmed', 'finalized'];
 /** In the order of their field numbers. */
-const comparisons: readonly LamportsComparison[] = ['eq', 'ne', 'lt', 'gt'];
-const tokenAccountModes = ['all', 'balanceChanged'] as const;
+export const comparisons: readonly LamportsComparison[] = ['eq', 'ne', 'lt', 'gt'];
+/** By their numbers. Source: geyser.proto, `TokenAccountExpansionControlFlag`. */
+export const tokenAccountModes = ['all', 'balanceChanged'] as const;
+
+/** Writes the fields of a filter. */
+type WriteFilter<Filter> = (writer: ProtobufWriter, filter: Filter) => void;
 
 function strings(writer: ProtobufWriter, field: number, values: readonly string[] | undefined): void {
   for (const value of values ?? []) writer.string(field, value);
@@ -113,89 +118,123 @@ function flag(writer: ProtobufWriter, field: number, value: boolean | undefined)
   if (value !== undefined) writer.bool(field, value);
 }
 
-function dataFilter(filter: AccountsDataFilter): ProtobufWriter {
-  const writer = new ProtobufWriter();
-  switch (filter.kind) {
-    case 'memcmp':
-      return writer.message(1, new ProtobufWriter().uint64(1, filter.offset).bytes(2, filter.bytes));
-    case 'dataSize':
-      return writer.uint64(2, filter.bytes);
-    case 'tokenAccountState':
-      return writer.bool(3, true);
-    case 'lamports':
-      return writer.message(
-        4,
-        new ProtobufWriter().uint64(comparisons.indexOf(filter.compare) + 1, filter.value),
-      );
-  }
+function cuckooFilter(writer: ProtobufWriter, field: number, filter: CuckooFilterMessage | undefined): void {
+  if (filter === undefined) return;
+  const start = writer.open(field, filter.data.length);
+  writer.bytesOrNone(1, filter.data);
+  writer.uint32OrNone(2, filter.bucketCount);
+  writer.uint32OrNone(3, filter.entriesPerBucket);
+  writer.uint32OrNone(4, filter.fingerprintBits);
+  writer.uint64OrNone(5, filter.hashSeed);
+  if (filter.hashAlgorithm !== 0) writer.int32(6, filter.hashAlgorithm);
+  writer.close(start);
 }
 
-function accountsFilter(filter: AccountsFilter): ProtobufWriter {
-  const writer = new ProtobufWriter();
+function memcmp(writer: ProtobufWriter, offset: bigint, bytes: Uint8Array): void {
+  const start = writer.open(1);
+  writer.uint64OrNone(1, offset).bytes(2, bytes);
+  writer.close(start);
+}
+
+function lamportsFilter(writer: ProtobufWriter, compare: LamportsComparison, value: Lamports): void {
+  const start = writer.open(4);
+  writer.uint64(comparisons.indexOf(compare) + 1, value);
+  writer.close(start);
+}
+
+function dataFilter(writer: ProtobufWriter, filter: AccountsDataFilter): void {
+  const start = writer.open(4);
+  if (filter.kind === 'memcmp') memcmp(writer, filter.offset, filter.bytes);
+  else if (filter.kind === 'dataSize') writer.uint64(2, filter.bytes);
+  else if (filter.kind === 'tokenAccountState') writer.bool(3, true);
+  else lamportsFilter(writer, filter.compare, filter.value);
+  writer.close(start);
+}
+
+function accountsFilter(writer: ProtobufWriter, filter: AccountsFilter): void {
   strings(writer, 2, filter.account);
   strings(writer, 3, filter.owner);
-  for (const each of filter.filters ?? []) writer.message(4, dataFilter(each));
-  return writer;
+  for (const each of filter.filters ?? []) dataFilter(writer, each);
+  flag(writer, 5, filter.nonemptyTxnSignature);
+  cuckooFilter(writer, 6, filter.cuckooAccounts);
 }
 
-function slotsFilter(filter: SlotsFilter): ProtobufWriter {
-  const writer = new ProtobufWriter();
+/** Writes `SubscribeRequestFilterSlots`. */
+export function writeSlotsFilter(writer: ProtobufWriter, filter: SlotsFilter): void {
   flag(writer, 1, filter.filterByCommitment);
   flag(writer, 2, filter.interslotUpdates);
-  return writer;
 }
 
-function transactionsFilter(filter: TransactionsFilter): ProtobufWriter {
-  const writer = new ProtobufWriter();
+function transactionsFilter(writer: ProtobufWriter, filter: TransactionsFilter): void {
   flag(writer, 1, filter.vote);
   flag(writer, 2, filter.failed);
   strings(writer, 3, filter.accountInclude);
   strings(writer, 4, filter.accountExclude);
   if (filter.signature !== undefined) writer.string(5, filter.signature);
   strings(writer, 6, filter.accountRequired);
+  cuckooFilter(writer, 7, filter.cuckooAccountInclude);
   if (filter.tokenAccounts !== undefined) writer.uint32(30, tokenAccountModes.indexOf(filter.tokenAccounts));
-  return writer;
 }
 
-function blocksFilter(filter: BlocksFilter): ProtobufWriter {
-  const writer = new ProtobufWriter();
+function blocksFilter(writer: ProtobufWriter, filter: BlocksFilter): void {
   strings(writer, 1, filter.accountInclude);
   flag(writer, 2, filter.includeTransactions);
   flag(writer, 3, filter.includeAccounts);
   flag(writer, 4, filter.includeEntries);
-  return writer;
+  cuckooFilter(writer, 5, filter.cuckooAccountInclude);
 }
 
-/** A map's entry always has both halves: readers exist that drop one without a value. */
-function entries<Filter>(
+function dataSlice(writer: ProtobufWriter, { offset, length }: DataSlice): void {
+  const start = writer.open(7);
+  writer.uint64OrNone(1, offset).uint64OrNone(2, length);
+  writer.close(start);
+}
+
+/** Writes a map. An entry always has both halves: readers exist that drop one without a value. */
+export function writeNamed<Filter>(
   writer: ProtobufWriter,
   field: number,
-  named: Named<Filter> | undefined,
-  write: (filter: Filter) => ProtobufWriter,
+  named: Iterable<readonly [string, Filter]> | undefined,
+  write: WriteFilter<Filter>,
 ): void {
   for (const [name, filter] of named ?? []) {
-    writer.message(field, new ProtobufWriter().string(1, name).message(2, write(filter)));
+    const entry = writer.open(field);
+    writer.string(1, name);
+    const value = writer.open(2);
+    write(writer, filter);
+    writer.close(value);
+    writer.close(entry);
   }
 }
 
 function names(writer: ProtobufWriter, field: number, given: readonly string[] | undefined): void {
-  for (const name of given ?? []) {
-    writer.message(field, new ProtobufWriter().string(1, name).message(2, new ProtobufWriter()));
-  }
+  writeNamed(
+    writer,
+    field,
+    given?.map((name) => [name, null] as const),
+    () => {},
+  );
+}
+
+function ping(writer: ProtobufWriter, id: number): void {
+  const start = writer.open(9);
+  writer.int32(1, id);
+  writer.close(start);
 }
 
 /** Writes the request of a `Subscribe` stream. */
 export function encodeSubscribeRequest(request: SubscribeRequest): Uint8Array {
   const writer = new ProtobufWriter();
-  entries(writer, 1, request.accounts, accountsFilter);
-  entries(writer, 2, request.slots, slotsFilter);
-  entries(writer, 3, request.transactions, transactionsFilter);
-  entries(writer, 4, request.blocks, blocksFilter);
+  writeNamed(writer, 1, request.accounts, accountsFilter);
+  writeNamed(writer, 2, request.slots, writeSlotsFilter);
+  writeNamed(writer, 3, request.transactions, transactionsFilter);
+  writeNamed(writer, 4, request.blocks, blocksFilter);
   names(writer, 5, request.blocksMeta);
   if (request.commitment !== undefined) writer.uint32(6, commitments.indexOf(request.commitment));
+  for (const slice of request.accountsDataSlice ?? []) dataSlice(writer, slice);
   names(writer, 8, request.entry);
-  if (request.ping !== undefined) writer.message(9, new ProtobufWriter().uint32(1, request.ping));
-  entries(writer, 10, request.transactionsStatus, transactionsFilter);
+  if (request.ping !== undefined) ping(writer, request.ping);
+  writeNamed(writer, 10, request.transactionsStatus, transactionsFilter);
   if (request.fromSlot !== undefined) writer.uint64(11, request.fromSlot);
   return writer.finish();
 }

@@ -1,0 +1,32 @@
+import { ProtobufReader } from './protobuf.ts';
+import { readDeshredTransactionsFilter, readSlotsFilter } from './request/filters.ts';
+import { readNamed, readPingId } from './request/named-filters.ts';
+import { RequestFaults } from './request/request-faults.ts';
+import type { DeshredTransactionsFilter, SubscribeDeshredRequest } from './subscribe-deshred-request.ts';
+import type { SlotsFilter } from './subscribe-request.ts';
+
+/**
+ * Reads the request of a `SubscribeDeshred` stream, as `decodeSubscribeRequest` does.
+ * @throws InvalidProtobuf when the bytes are none.
+ * @throws GrpcError INVALID_ARGUMENT when a filter says what cannot be.
+ */
+export function decodeSubscribeDeshredRequest(bytes: Uint8Array): SubscribeDeshredRequest {
+  const faults = new RequestFaults();
+  const deshredTransactions = new Map<string, DeshredTransactionsFilter>();
+  const slots = new Map<string, SlotsFilter>();
+  let ping: number | undefined;
+  const reader = new ProtobufReader(bytes);
+  while (reader.next()) {
+    if (reader.field === 1)
+      readNamed(deshredTransactions, reader.message(), readDeshredTransactionsFilter, faults);
+    else if (reader.field === 2) ping = readPingId(reader.message());
+    else if (reader.field === 3) readNamed(slots, reader.message(), readSlotsFilter, faults);
+    else reader.skip();
+  }
+  if (ping !== undefined) return { ping };
+  faults.throwFirst('failed to create deshred filter');
+  return {
+    ...(deshredTransactions.size === 0 ? {} : { deshredTransactions }),
+    ...(slots.size === 0 ? {} : { slots }),
+  };
+}

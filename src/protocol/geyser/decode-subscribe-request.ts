@@ -1,0 +1,137 @@
+import { type Slot, slot } from '../../ledger/units.ts';
+import type { Commitment } from '../commitment.ts';
+import { ProtobufReader } from './protobuf.ts';
+import {
+  type ReadFilter,
+  readAccountsFilter,
+  readBlocksFilter,
+  readEmptyFilter,
+  readSlotsFilter,
+  readTransactionsFilter,
+} from './request/filters.ts';
+import { readNamed, readPingId } from './request/named-filters.ts';
+import { RequestFaults } from './request/request-faults.ts';
+import {
+  type AccountsFilter,
+  type BlocksFilter,
+  commitments,
+  type DataSlice,
+  type Named,
+  type SlotsFilter,
+  type SubscribeRequest,
+  type TransactionsFilter,
+} from './subscribe-request.ts';
+
+type Draft = {
+  readonly faults: RequestFaults;
+  readonly accounts: Map<string, AccountsFilter>;
+  readonly slots: Map<string, SlotsFilter>;
+  readonly transactions: Map<string, TransactionsFilter>;
+  readonly transactionsStatus: Map<string, TransactionsFilter>;
+  readonly blocks: Map<string, BlocksFilter>;
+  readonly blocksMeta: Map<string, null>;
+  readonly entry: Map<string, null>;
+  readonly accountsDataSlice: DataSlice[];
+  commitment: Commitment | undefined;
+  fromSlot: Slot | undefined;
+  ping: number | undefined;
+};
+
+type ReadField = (draft: Draft, reader: ProtobufReader) => void;
+
+const namedField =
+  <Filter>(of: (draft: Draft) => Map<string, Filter>, read: ReadFilter<Filter>): ReadField =>
+  (draft, reader) =>
+    readNamed(of(draft), reader.message(), read, draft.faults);
+
+function readDataSlice(reader: ProtobufReader): DataSlice {
+  let [offset, length] = [0n, 0n];
+  while (reader.next()) {
+    if (reader.field === 1) offset = reader.uint64();
+    else if (reader.field === 2) length = reader.uint64();
+    else reader.skip();
+  }
+  return { offset, length };
+}
+
+function readCommitment(draft: Draft, reader: ProtobufReader): void {
+  const number = reader.int32();
+  draft.commitment = commitments[number];
+  if (draft.commitment === undefined) draft.faults.add(`failed to create CommitmentLevel from ${number}`);
+}
+
+/** By field number. Source: geyser.proto, `SubscribeRequest`. */
+const fields: Readonly<Record<number, ReadField>> = {
+  1: namedField(({ accounts }) => accounts, readAccountsFilter),
+  2: namedField(({ slots }) => slots, readSlotsFilter),
+  3: namedField(({ transactions }) => transactions, readTransactionsFilter),
+  4: namedField(({ blocks }) => blocks, readBlocksFilter),
+  5: namedField(({ blocksMeta }) => blocksMeta, readEmptyFilter),
+  6: readCommitment,
+  7: (draft, reader) => void draft.accountsDataSlice.push(readDataSlice(reader.message())),
+  8: namedField(({ entry }) => entry, readEmptyFilter),
+  9: (draft, reader) => {
+    draft.ping = readPingId(reader.message());
+  },
+  10: namedField(({ transactionsStatus }) => transactionsStatus, readTransactionsFilter),
+  11: (draft, reader) => {
+    draft.fromSlot = slot(reader.uint64());
+  },
+};
+
+const some = <Filter>(named: Map<string, Filter>): Named<Filter> | undefined =>
+  named.size === 0 ? undefined : named;
+const names = (named: Map<string, null>): readonly string[] | undefined =>
+  named.size === 0 ? undefined : [...named.keys()];
+
+/** What was asked for, and nothing of what was not. */
+function requestOf(draft: Draft): SubscribeRequest {
+  const all = {
+    accounts: some(draft.accounts),
+    slots: some(draft.slots),
+    transactions: some(draft.transactions),
+    transactionsStatus: some(draft.transactionsStatus),
+    blocks: some(draft.blocks),
+    blocksMeta: names(draft.blocksMeta),
+    entry: names(draft.entry),
+    accountsDataSlice: draft.accountsDataSlice.length === 0 ? undefined : draft.accountsDataSlice,
+    commitment: draft.commitment,
+    fromSlot: draft.fromSlot,
+  };
+  return Object.fromEntries(
+    Object.entries(all).filter(([, value]) => value !== undefined),
+  ) as SubscribeRequest;
+}
+
+/**
+ * Reads the request of a `Subscribe` stream. Bytes in the result are views into `bytes`. Of a request that is a ping
+ * only that is told. How much may be asked for is judged elsewhere.
+ * @throws InvalidProtobuf when the bytes are none.
+ * @throws GrpcError INVALID_ARGUMENT when a filter says what cannot be, in the plugin's words: an address or
+ * signature that is none, `memcmp` without data …
+ */
+export function decodeSubscribeRequest(bytes: Uint8Array): SubscribeRequest {
+  const draft: Draft = {
+    faults: new RequestFaults(),
+    accounts: new Map(),
+    slots: new Map(),
+    transactions: new Map(),
+    transactionsStatus: new Map(),
+    blocks: new Map(),
+    blocksMeta: new Map(),
+    entry: new Map(),
+    accountsDataSlice: [],
+    commitment: undefined,
+    fromSlot: undefined,
+    ping: undefined,
+  };
+  const reader = new ProtobufReader(bytes);
+  while (reader.next()) {
+    const read = fields[reader.field];
+    if (read === undefined) reader.skip();
+    else read(draft, reader);
+  }
+  if (draft.ping !== undefined) return { ping: draft.ping };
+  draft.faults.throwFirst('failed to create filter');
+  return requestOf(draft);
+}

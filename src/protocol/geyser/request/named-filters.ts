@@ -1,0 +1,35 @@
+import { ProtobufReader } from '../protobuf.ts';
+import type { ReadFilter } from './filters.ts';
+import type { RequestFaults } from './request-faults.ts';
+
+const NOTHING: Uint8Array = new Uint8Array();
+
+/**
+ * Reads one entry of a map into it. Either half may be absent, and stands for its default then: Rust clients leave
+ * out the value of a filter that asks for everything. Of entries with one name the last holds.
+ */
+export function readNamed<Filter>(
+  named: Map<string, Filter>,
+  entry: ProtobufReader,
+  read: ReadFilter<Filter>,
+  faults: RequestFaults,
+): void {
+  let name = '';
+  let filter: Filter | undefined;
+  while (entry.next()) {
+    if (entry.field === 1) name = entry.string();
+    else if (entry.field === 2) filter = read(entry.message(), faults);
+    else entry.skip();
+  }
+  named.set(name, filter === undefined ? read(new ProtobufReader(NOTHING), faults) : filter);
+}
+
+/** Reads `SubscribeRequestPing`. */
+export function readPingId(reader: ProtobufReader): number {
+  let id = 0;
+  while (reader.next()) {
+    if (reader.field === 1) id = reader.int32();
+    else reader.skip();
+  }
+  return id;
+}

@@ -1,0 +1,251 @@
+import {
+  SubscribeRequest as Published,
+  SubscribeDeshredRequest as PublishedDeshred,
+} from '@triton-one/yellowstone-grpc';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { address } from '../../src/ledger/address.ts';
+import { decodeSubscribeDeshredRequest } from '../../src/protocol/geyser/decode-subscribe-deshred-request.ts';
+import { decodeSubscribeRequest } from '../../src/protocol/geyser/decode-subscribe-request.ts';
+import { InvalidProtobuf } from '../../src/protocol/geyser/protobuf.ts';
+import { ProtobufWriter } from '../../src/protocol/geyser/protobuf-writer.ts';
+import {
+  encodeSubscribeDeshredRequest,
+  type SubscribeDeshredRequest,
+} from '../../src/protocol/geyser/subscribe-deshred-request.ts';
+import {
+  type BlocksFilter,
+  encodeSubscribeRequest,
+  type Named,
+  type SubscribeRequest,
+  type TransactionsFilter,
+} from '../../src/protocol/geyser/subscribe-request.ts';
+import { GrpcError } from '../../src/protocol/grpc/status.ts';
+import { deshredRequest, request } from './arbitrary-request.ts';
+import { shownDeshredRequest, shownRequest } from './shown-request.ts';
+
+const KEY = '11111111111111111111111111111111';
+const unhex = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text.replaceAll(' ', ''), 'hex'));
+const writer = (): ProtobufWriter => new ProtobufWriter();
+
+/** A value without what is empty: reading tells nothing of what was not asked. */
+function meant(value: unknown): unknown {
+  if (value instanceof Map) return new Map([...value].map(([name, filter]) => [name, meant(filter)]));
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return value;
+  if (Array.isArray(value)) return value.map(meant);
+  const empty = (each: unknown) =>
+    Array.isArray(each) ? each.length === 0 : each instanceof Map && each.size === 0;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, each]) => each !== undefined && !empty(each))
+      .map(([name, each]) => [name, meant(each)]),
+  );
+}
+
+/** A request of one accounts filter of one data filter. */
+const withDataFilter = (filter: ProtobufWriter): Uint8Array =>
+  writer()
+    .message(1, writer().string(1, 'a').message(2, writer().message(4, filter)))
+    .finish();
+const withTransactions = (filter: ProtobufWriter): Uint8Array =>
+  writer().message(3, writer().string(1, 'a').message(2, filter)).finish();
+const memcmp = (field: number, text: string): Uint8Array =>
+  withDataFilter(writer().message(1, writer().string(field, text)));
+
+function faultOf(bytes: Uint8Array): string {
+  try {
+    decodeSubscribeRequest(bytes);
+  } catch (error) {
+    if (error instanceof GrpcError) return `${error.code} ${error.message}`;
+    throw error;
+  }
+  return 'none';
+}
+
+describe('a request that comes in', () => {
+  it('is read as we wrote it', () => {
+    fc.assert(
+      fc.property(request, (asked) => {
+        const read = decodeSubscribeRequest(encodeSubscribeRequest(asked));
+        expect(read).toEqual(asked.ping === undefined ? meant(asked) : { ping: asked.ping });
+      }),
+      { numRuns: 500, endOnFailure: true },
+    );
+  });
+
+  it('is read as the published codec wrote it', () => {
+    fc.assert(
+      fc.property(request, ({ ping: _alone, ...asked }) => {
+        const wire = Published.encode(Published.fromPartial(shownRequest(asked) as never)).finish();
+        const { blocksMeta, entry, ...read } = decodeSubscribeRequest(wire);
+        const { blocksMeta: metaMeant = [], entry: entryMeant = [], ...rest } = withoutNewer(asked);
+        expect(read).toEqual(meant(rest));
+        // The published codec keeps names in an object, which has an order of its own.
+        expect([new Set(blocksMeta), new Set(entry)]).toEqual([new Set(metaMeant), new Set(entryMeant)]);
+      }),
+      { numRuns: 300, endOnFailure: true },
+    );
+  });
+
+  it('of the shred stage is read as we and as the published codec wrote it', () => {
+    fc.assert(
+      fc.property(deshredRequest, (asked) => {
+        const read = asked.ping === undefined ? meant(asked) : { ping: asked.ping };
+        expect(decodeSubscribeDeshredRequest(encodeSubscribeDeshredRequest(asked))).toEqual(read);
+        const shown = shownDeshredRequest(asked) as never;
+        const wire = PublishedDeshred.encode(PublishedDeshred.fromPartial(shown)).finish();
+        expect(decodeSubscribeDeshredRequest(wire)).toEqual(read);
+      }),
+    );
+  });
+
+  it('may leave out either half of a filter, as Rust clients do', () => {
+    const halves = unhex('12 03 0a 01 73' + '2a 03 0a 01 6d' + '0a 00' + '42 02 12 00');
+    expect(decodeSubscribeRequest(halves)).toEqual({
+      slots: new Map([['s', {}]]),
+      blocksMeta: ['m'],
+      accounts: new Map([['', {}]]),
+      entry: [''],
+    });
+    expect(decodeSubscribeDeshredRequest(unhex('0a 03 0a 01 64'))).toEqual({
+      deshredTransactions: new Map([['d', {}]]),
+    });
+  });
+
+  it('may name a filter twice: the last holds', () => {
+    const slots = (flag: boolean): ProtobufWriter =>
+      writer().string(1, 's').message(2, writer().bool(1, flag));
+    const wire = writer().message(2, slots(true)).message(2, slots(false)).finish();
+    expect(decodeSubscribeRequest(wire).slots).toEqual(new Map([['s', { filterByCommitment: false }]]));
+  });
+
+  it('may have a choice twice: the last holds', () => {
+    const filter = writer().uint64(2, 165n).bool(3, true).uint64(2, 82n);
+    expect(decodeSubscribeRequest(withDataFilter(filter)).accounts?.get('a')?.filters).toEqual([
+      { kind: 'dataSize', bytes: 82n },
+    ]);
+  });
+
+  it('may have fields that are not known', () => {
+    const wire = writer().string(99, 'new').message(5, writer().string(7, 'x').string(1, 'm')).bool(98, true);
+    expect(decodeSubscribeRequest(wire.finish())).toEqual({ blocksMeta: ['m'] });
+  });
+
+  it('is nothing but a ping when it is one, whatever else it says', () => {
+    const wire = writer().message(9, writer()).uint32(6, 77).bytes(1, memcmp(3, '0').subarray(2));
+    expect(decodeSubscribeRequest(wire.finish())).toEqual({ ping: 0 });
+  });
+
+  it.each([
+    ['base58', 3, 'Ldp', [1, 2, 3]],
+    ['base64', 4, 'AQID', [1, 2, 3]],
+  ])('may compare with bytes as %s', (_name, field, text, bytes) => {
+    expect(decodeSubscribeRequest(memcmp(field, text)).accounts?.get('a')?.filters).toEqual([
+      { kind: 'memcmp', offset: 0n, bytes: Uint8Array.from(bytes) },
+    ]);
+  });
+});
+
+/** What the published codec knows: cuckoo filters of accounts only, and no token accounts. */
+function withoutNewer(asked: SubscribeRequest): SubscribeRequest {
+  const without = <F extends TransactionsFilter | BlocksFilter>(named: Named<F> | undefined) =>
+    new Map(
+      [...(named ?? [])].map(([name, filter]) => {
+        const { tokenAccounts: _, cuckooAccountInclude: __, ...known } = filter as TransactionsFilter;
+        return [name, known];
+      }),
+    );
+  return {
+    ...asked,
+    transactions: without(asked.transactions),
+    transactionsStatus: without(asked.transactionsStatus),
+    blocks: without(asked.blocks),
+  };
+}
+
+describe('a request that says what cannot be', () => {
+  it.each([
+    ['data for memcmp should be defined', withDataFilter(writer().message(1, writer().uint64(1, 5n)))],
+    ['invalid base58', memcmp(3, '0')],
+    ['invalid base64', memcmp(4, 'AQI')],
+    ['data too large', memcmp(3, '1'.repeat(176))],
+    ['data too large', memcmp(3, '1'.repeat(129))],
+    ['data too large', memcmp(4, 'A'.repeat(176))],
+    ['data too large', withDataFilter(writer().message(1, writer().bytes(2, new Uint8Array(129))))],
+    ['token_account_state only allowed to be true', withDataFilter(writer().bool(3, false))],
+    ['cmp for lamports should be defined', withDataFilter(writer().message(4, writer()))],
+    ['filter should be defined', withDataFilter(writer())],
+    ['filter should be defined', withDataFilter(writer().bool(9, true))],
+    ['Invalid Base58 string', withTransactions(writer().string(3, '0'))],
+    ['String is the wrong size', withTransactions(writer().string(4, KEY.slice(1)))],
+    ['String is the wrong size', withTransactions(writer().string(6, KEY + KEY))],
+    ['failed to decode string to signature', withTransactions(writer().string(5, '0'))],
+    ['string decoded to wrong size for signature', withTransactions(writer().string(5, KEY))],
+    [
+      'invalid token_accounts mode value 2; expected ALL (0) or BALANCE_CHANGED (1)',
+      withTransactions(writer().uint32(30, 2)),
+    ],
+    ['failed to create CommitmentLevel from 3', writer().uint32(6, 3).finish()],
+    ['failed to create CommitmentLevel from -1', writer().int32(6, -1).finish()],
+  ])('is refused: %s', (fault, wire) => {
+    expect(faultOf(wire)).toBe(`INVALID_ARGUMENT failed to create filter: ${fault}`);
+  });
+
+  it('is refused in the words of the shred stage there', () => {
+    const wire = writer()
+      .message(1, writer().message(2, writer().string(2, '0')))
+      .finish();
+    expect(() => decodeSubscribeDeshredRequest(wire)).toThrow(
+      new GrpcError('INVALID_ARGUMENT', 'failed to create deshred filter: Invalid Base58 string'),
+    );
+  });
+
+  it('is refused as no message when it is none, whatever it says before', () => {
+    const wire = writer().uint32(6, 3).string(5, 'x').finish();
+    expect(() => decodeSubscribeRequest(wire)).toThrow(InvalidProtobuf);
+  });
+
+  it('may have the longest texts that are allowed', () => {
+    expect(faultOf(memcmp(3, '1'.repeat(128)))).toBe('none');
+    expect(faultOf(memcmp(4, Buffer.alloc(128).toString('base64')))).toBe('none');
+    expect(faultOf(withTransactions(writer().string(3, address(KEY))))).toBe('none');
+  });
+});
+
+describe('any bytes', () => {
+  const wires = fc.oneof(
+    fc.uint8Array({ maxLength: 80 }),
+    fc
+      .tuple(
+        fc.oneof(
+          request.map(encodeSubscribeRequest),
+          (deshredRequest as fc.Arbitrary<SubscribeDeshredRequest>).map(encodeSubscribeDeshredRequest),
+        ),
+        fc.nat(),
+        fc.nat(255),
+      )
+      .map(([wire, at, byte]) => {
+        const changed = Uint8Array.from(wire);
+        if (changed.length > 0) changed[at % changed.length] = byte;
+        return changed;
+      }),
+  );
+
+  it('are a request or refused, never anything worse', () => {
+    let refused = 0;
+    fc.assert(
+      fc.property(wires, (wire) => {
+        for (const decode of [decodeSubscribeRequest, decodeSubscribeDeshredRequest]) {
+          try {
+            decode(wire);
+          } catch (error) {
+            if (!(error instanceof InvalidProtobuf || error instanceof GrpcError)) throw error;
+            refused++;
+          }
+        }
+      }),
+      { numRuns: 1_000 },
+    );
+    expect(refused).toBeGreaterThan(100);
+  });
+});
