@@ -127,16 +127,14 @@ const layouts: readonly (ShredLayout | null)[] = Array.from({ length: 256 }, (_,
  */
 export const shredLayout = (variant: number): ShredLayout | null => layouts[variant] ?? null;
 
-/**
- * The layout of the other shreds in the set of a merkle shred: data for code, code for data, all else the same.
- * @throws RangeError for a legacy shred: a defect in the program.
- */
-export function siblingLayout(layout: ShredLayout): ShredLayout {
-  const high = layout.variant >> 4;
-  const other = layout.kind === 'data' ? { 8: 4, 9: 6, 11: 7 }[high] : { 4: 8, 6: 9, 7: 11 }[high];
-  const sibling = layout.isLegacy ? null : shredLayout(((other ?? 0) << 4) | layout.proofEntries);
-  if (sibling === null) throw new RangeError('a legacy shred has no sibling of the other kind');
-  return sibling;
+/** High four bits of the variant, of data and code. */
+const SIBLINGS: Readonly<Record<number, number>> = { 8: 4, 9: 6, 11: 7, 4: 8, 6: 9, 7: 11 };
+
+/** The layout of the other shreds in the same set: of code for data, of data for code. */
+export function siblingLayout({ variant, isLegacy, kind }: ShredLayout): ShredLayout {
+  const merkle = ((SIBLINGS[variant >> 4] ?? 0) << 4) | (variant & 0xf);
+  const legacy = kind === 'data' ? LEGACY_CODE : LEGACY_DATA;
+  return layouts[isLegacy ? legacy : merkle] as ShredLayout;
 }
 
 /** The layout of merkle shreds in a chained set 32:32. */

@@ -24,7 +24,7 @@ export class FecSet {
   /** The root of the set before, as this one has it; null where shreds are not chained. */
   readonly chainedRoot: Uint8Array | null;
   readonly #dataLayout: ShredLayout;
-  readonly #codeLayout: ShredLayout | null;
+  readonly #codeLayout: ShredLayout;
   /** By place among the data, and among the code shreds. */
   readonly #data: (Uint8Array | undefined)[] = [];
   readonly #code: (Uint8Array | undefined)[] = [];
@@ -48,8 +48,8 @@ export class FecSet {
     this.chainedRoot = layout.isChained
       ? bytes.slice(layout.bodyEnd, layout.bodyEnd + MERKLE_ROOT_BYTES)
       : null;
-    const sibling = layout.isLegacy ? null : siblingLayout(layout);
-    this.#dataLayout = layout.kind === 'data' || sibling === null ? layout : sibling;
+    const sibling = siblingLayout(layout);
+    this.#dataLayout = layout.kind === 'data' ? layout : sibling;
     this.#codeLayout = layout.kind === 'code' ? layout : sibling;
   }
 
@@ -155,10 +155,9 @@ export class FecSet {
 
   /** Missing data shreds by their place. */
   #computeMissing(): Map<number, Uint8Array> {
-    const codeLayout = this.#codeLayout as ShredLayout;
     const { shardStart, bodyEnd, isLegacy, bytes } = this.#dataLayout;
     const shards = this.#shardsOf(this.#data, this.#numData, this.#dataLayout);
-    shards.push(...this.#shardsOf(this.#code, this.#numCode, codeLayout));
+    shards.push(...this.#shardsOf(this.#code, this.#numCode, this.#codeLayout));
     const data = reedSolomon(this.#numData, this.#numCode).recoverData(shards) ?? [];
     const missing = new Map<number, Uint8Array>();
     data.forEach((shard, i) => {
@@ -177,16 +176,13 @@ export class FecSet {
     const leafOf = (index: number): Uint8Array =>
       index < this.#numData
         ? merkleLeaf((missing.get(index) ?? this.#data[index]) as Uint8Array, this.#dataLayout.proofStart)
-        : merkleLeaf(
-            this.#makeCode(index - this.#numData, missing),
-            (this.#codeLayout as ShredLayout).proofStart,
-          );
+        : merkleLeaf(this.#makeCode(index - this.#numData, missing), this.#codeLayout.proofStart);
     return [...missing.keys()].every((index) => proven.proveWithoutProof(index, leaves, leafOf));
   }
 
   /** A code shred that is missing, which a node of the tree needs that covers data too. */
   #makeCode(position: number, missing: ReadonlyMap<number, Uint8Array>): Uint8Array {
-    const layout = this.#codeLayout as ShredLayout;
+    const layout = this.#codeLayout;
     const from = this.#code.findIndex((shred) => shred !== undefined);
     const shred = Uint8Array.from(this.#code[from] as Uint8Array);
     const view = new DataView(shred.buffer);

@@ -1,0 +1,116 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { verifyTransaction } from '../../src/ledger/ed25519.ts';
+import { readEntries } from '../../src/ledger/entry/read-entries.ts';
+import { decodeTransaction } from '../../src/ledger/transaction/decode-transaction.ts';
+import { createRandom } from '../fuzz/engine/mutate.ts';
+import { deshredding } from './deshred-run.ts';
+import { dropSome, shuffled } from './disorder.ts';
+import {
+  DEMO_VERSION,
+  demoEntries,
+  demoLeader,
+  demoPackets,
+  hasRecordedShreds,
+  legacyPackets,
+} from './recorded-shreds.ts';
+
+const isCode = (packet: Uint8Array): boolean => packet.length === 1228;
+
+function deshredded(packets: readonly Uint8Array[]) {
+  const told = deshredding({ leaderOf: () => demoLeader, shredVersion: () => DEMO_VERSION });
+  for (const packet of packets) told.deshredder.push(packet);
+  return told;
+}
+
+function expectAll(packets: readonly Uint8Array[]): void {
+  const { batches, slots, deshredder } = deshredded(packets);
+  expect(batches).toHaveLength(1);
+  const [batch] = batches;
+  expect(Buffer.from(batch!.entries).equals(demoEntries)).toBe(true);
+  expect([batch!.slot, batch!.firstShredIndex, batch!.endShredIndex]).toEqual([0n, 0, 256]);
+  expect(slots.map(({ status }) => status)).toEqual(['firstShredReceived', 'completed']);
+  expect(slots[1]!.parent).toBe(0n);
+  expect(deshredder.usage).toMatchObject({ bytes: 0, openSlots: 0 });
+  expect(deshredder.stats).toMatchObject({ brokenChains: 0, unrecoverableSets: 0 });
+}
+
+/** Needs ../shared/data/shreds. */
+describe.skipIf(!hasRecordedShreds)('recorded shreds (../shared/data, shreds), deshredded', () => {
+  const random = createRandom(20_261_122);
+
+  it('give their entries and 1,280 transactions', () => {
+    const [batch] = deshredded(demoPackets).batches;
+    const entries = readEntries(batch!.entries)!;
+    expect(entries).toHaveLength(64);
+    const transactions = entries.flatMap((entry) => entry.transactions);
+    expect(transactions).toHaveLength(1_280);
+    // Each entry has one transaction twenty times.
+    const signatures = transactions.map(({ signature }) => Buffer.from(signature).toString('hex'));
+    expect(new Set(signatures).size).toBe(64);
+    const parsed = transactions.map(({ bytes }) => decodeTransaction(bytes));
+    expect(parsed.every((one) => 'transaction' in one && verifyTransaction(one.transaction))).toBe(true);
+    expect(transactions.every(({ version, isVote }) => version === 'legacy' && !isVote)).toBe(true);
+  });
+
+  it('give them in order, in reverse, doubled, and with the repair nonce behind each', () => {
+    expectAll(demoPackets);
+    expectAll(demoPackets.toReversed());
+    expectAll(demoPackets.flatMap((packet) => [packet, packet]));
+    expectAll([...demoPackets, ...demoPackets]);
+    expectAll(demoPackets.map((packet) => Uint8Array.from([...packet, 1, 2, 3, 4])));
+  });
+
+  it('give them in any order', () => {
+    for (let i = 0; i < 30; i++) expectAll(shuffled(demoPackets, random));
+  });
+
+  it('give them without any 32 of each 64', () => {
+    for (let i = 0; i < 30; i++) {
+      const left = dropSome(demoPackets, 64, 32, random);
+      expect(left).toHaveLength(256);
+      expectAll(left);
+      expectAll(shuffled(left, random));
+    }
+  });
+
+  it('give them from data alone, and from code alone', () => {
+    expectAll(demoPackets.filter((packet) => !isCode(packet)));
+    expectAll(demoPackets.filter(isCode));
+    expectAll(shuffled(demoPackets.filter(isCode), random));
+  });
+
+  it('give nothing when 33 of one 64 are missing', () => {
+    const { batches, slots } = deshredded([...demoPackets.slice(0, 128), ...demoPackets.slice(128 + 33)]);
+    expect(batches).toEqual([]);
+    expect(slots.map(({ status }) => status)).toEqual(['firstShredReceived']);
+  });
+
+  it('cost one verification of a signature a set', () => {
+    expect(deshredded(demoPackets).deshredder.stats.signatures).toBe(8);
+  });
+});
+
+/** What a node hashes into the chain for an entry without transactions. */
+function hashedOn(hash: Uint8Array, times: number): Buffer {
+  let last = Buffer.from(hash);
+  for (let i = 0; i < times; i++) last = createHash('sha256').update(last).digest();
+  return last;
+}
+
+describe.skipIf(!hasRecordedShreds)('recorded legacy shreds (../shared/data, shreds), deshredded', () => {
+  it('are refused where their leader is not the one that is known', () => {
+    const { deshredder, batches } = deshredded(legacyPackets);
+    expect(batches).toEqual([]);
+    expect(deshredder.stats.drops.version).toBe(8);
+  });
+
+  it('carry 64 entries that follow from each other', () => {
+    const entries = legacyPackets.flatMap((packet) => readEntries(packet.subarray(88)) ?? []);
+    expect(entries).toHaveLength(64);
+    for (let i = 1; i < entries.length; i++) {
+      const { hash, numHashes } = entries[i]!;
+      expect(hashedOn(entries[i - 1]!.hash, Number(numHashes)).equals(hash)).toBe(true);
+    }
+  });
+});
