@@ -42,8 +42,10 @@ export type GrpcServerOptions = Readonly<{
   keepaliveIntervalMs: number;
   /** How long such a ping may stay unanswered. */
   keepaliveTimeoutMs: number;
-  /** Time for TLS, and then for the first call of a connection. */
+  /** Time for TLS, and for the client's first words in HTTP/2 (its SETTINGS). */
   handshakeTimeoutMs: number;
+  /** Time for the first call of a connection. */
+  firstCallTimeoutMs: number;
   /** Time a connection may have no call. */
   idleTimeoutMs: number;
   /** Time for a request message to arrive whole, and for the request of a call with one answer. */
@@ -52,12 +54,17 @@ export type GrpcServerOptions = Readonly<{
   endTimeoutMs: number;
   /** PING and SETTINGS frames of a connection in a second in which it was sent nothing; beyond them it is closed. */
   controlFramesPerSecondMax: number;
+  /** Calls that a connection may cancel at once, and in each second in the long run; beyond them it is closed. */
+  cancelsBurstMax: number;
+  cancelsPerSecondMax: number;
 
   /** Bytes that a client may send ahead on one call (SETTINGS_INITIAL_WINDOW_SIZE). */
   windowBytes: number;
   compression: GrpcCompression;
   /** Messages below this many bytes are not compressed. */
   compressionLeastBytes: number;
+  /** Messages above this many bytes are not compressed: nothing else happens meanwhile. */
+  compressionMaxBytes: number;
 
   /** Before it is closed, for how long a server that drains goes on as if nothing were: load balancers take notice. */
   drainNoticeMs: number;
@@ -86,13 +93,17 @@ export const grpcServerOptions: GrpcServerOptions = {
   keepaliveIntervalMs: 20_000,
   keepaliveTimeoutMs: 20_000,
   handshakeTimeoutMs: 10_000,
+  firstCallTimeoutMs: 60_000,
   idleTimeoutMs: 600_000,
   requestTimeoutMs: 30_000,
   endTimeoutMs: 10_000,
   controlFramesPerSecondMax: 1_000,
+  cancelsBurstMax: 1_000,
+  cancelsPerSecondMax: 100,
   windowBytes: MIB,
   compression: 'sender',
   compressionLeastBytes: 1_024,
+  compressionMaxBytes: MIB,
   drainNoticeMs: 0,
   drainGraceMs: 10_000,
 };

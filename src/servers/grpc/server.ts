@@ -1,39 +1,94 @@
-import type { AddressInfo } from 'node:net';
+import { performServerHandshake, type ServerOptions } from 'node:http2';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:tls';
 import type { Logger } from '../../base/log.ts';
 import type { GeyserDoor } from '../../streams/geyser/geyser-door.ts';
+import { Connection, type ConnectionSurroundings } from './connection.ts';
+import { Connections } from './connections.ts';
 import type { HealthFacts } from './health.ts';
 import { type GrpcServerOptions, type GrpcTls, grpcServerOptions } from './options.ts';
+import { QueueBudget } from './queue-budget.ts';
+import { RequestBudget } from './request-budget.ts';
+import { Services } from './services.ts';
 
 /** What a server of gRPC stands between. */
 export type GrpcServerParts = Readonly<{ door: GeyserDoor; health: HealthFacts; log: Logger }>;
 
+/** The only protocol that is spoken over TLS. Source: RFC 9113 §3.2. */
+const ALPN = 'h2';
+
 /** gRPC over HTTP/2: `geyser.Geyser`, `shredstream.ShredstreamProxy`, health and reflection. */
 export class GrpcServer {
   readonly #options: GrpcServerOptions;
-  readonly #parts: GrpcServerParts;
+  readonly #log: Logger;
+  readonly #server: Server;
+  readonly #tls: TlsServer | null;
+  readonly #http2: ServerOptions;
+  readonly #connections: Connections;
+  readonly #services: Services;
+  readonly #surroundings: ConnectionSurroundings;
+  /** Every socket, those included that are still shaking hands. */
+  readonly #sockets = new Set<Socket>();
+  #drained: Promise<boolean> | null = null;
 
-  constructor(parts: GrpcServerParts, options: Partial<GrpcServerOptions> = {}) {
-    this.#parts = parts;
+  constructor({ door, health, log }: GrpcServerParts, options: Partial<GrpcServerOptions> = {}) {
     this.#options = { ...grpcServerOptions, ...options };
+    this.#log = log;
+    this.#http2 = http2Options(this.#options);
+    this.#connections = new Connections(lookIntervalOf(this.#options));
+    this.#services = new Services(door, (service) => !this.draining && health(service), this.#options);
+    const { requestsMaxBytes, queuesMaxBytes } = this.#options;
+    this.#surroundings = {
+      options: this.#options,
+      requests: new RequestBudget(requestsMaxBytes),
+      queues: new QueueBudget(queuesMaxBytes, (bytes) => this.#connections.makeRoom(bytes)),
+      services: this.#services,
+      log,
+    };
+    this.#tls = this.#options.tls === null ? null : this.#createTls(this.#options.tls);
+    this.#server = createServer({ noDelay: true }, (socket) => this.#take(socket));
+    this.#server.maxConnections = this.#options.connectionsMax;
   }
 
   /** Streams that are open. */
   get streams(): number {
-    return 0;
+    return this.#services.streams;
   }
 
   /** Connections that are open. */
   get connections(): number {
-    return 0;
+    return this.#connections.size;
+  }
+
+  /** Bytes that wait for all clients together, shared ones counted for each. */
+  get queuedBytes(): number {
+    return this.#surroundings.queues.bytes;
+  }
+
+  /** Whether `drain` has begun. */
+  get draining(): boolean {
+    return this.#drained !== null;
   }
 
   /** Begins to listen. @returns the address, with the port that was taken. */
-  async listen(): Promise<AddressInfo> {
-    throw new Error(`not there yet: ${this.#options.host} ${typeof this.#parts}`);
+  listen(): Promise<AddressInfo> {
+    const { host, port } = this.#options;
+    return new Promise((resolve, reject) => {
+      this.#server.once('error', reject);
+      this.#server.listen({ host, port }, () => {
+        this.#server.off('error', reject);
+        this.#server.on('error', (fault) => this.#log.error({ err: fault }, 'the listener went wrong'));
+        resolve(this.#server.address() as AddressInfo);
+      });
+    });
   }
 
   /** Connections from now on get this certificate. @throws Error when it cannot be read, or the server has no TLS. */
-  reloadTls(_tls: GrpcTls): void {}
+  reloadTls({ cert, key }: GrpcTls): void {
+    if (this.#tls === null) throw new Error('the server was made without TLS');
+    this.#tls.setSecureContext({ cert, key });
+  }
 
   /**
    * Stops without dropping anything: health says no from now on; after `noticeMs`, in which load balancers can take
@@ -41,13 +96,104 @@ export class GrpcServer {
    * way and what waits for clients have `graceMs` to leave; then what is left is cut.
    * @returns whether nothing had to be cut. Asked again, the same drain.
    */
-  async drain(
-    _graceMs = this.#options.drainGraceMs,
-    _noticeMs = this.#options.drainNoticeMs,
+  drain(
+    graceMs: number = this.#options.drainGraceMs,
+    noticeMs: number = this.#options.drainNoticeMs,
   ): Promise<boolean> {
-    return true;
+    this.#drained ??= this.#drain(graceMs, noticeMs);
+    return this.#drained;
   }
 
   /** Cuts every connection and stops listening. */
-  async close(): Promise<void> {}
+  async close(): Promise<void> {
+    const closed = this.#stopListening();
+    this.#connections.destroy();
+    for (const socket of this.#sockets) socket.destroy();
+    await closed;
+  }
+
+  async #drain(graceMs: number, noticeMs: number): Promise<boolean> {
+    if (noticeMs > 0) await sleep(noticeMs);
+    const closed = this.#stopListening();
+    const willingly = await this.#connections.drain(graceMs);
+    for (const socket of this.#sockets) socket.destroy();
+    await closed;
+    return willingly;
+  }
+
+  #stopListening(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#server.listening) this.#server.close(() => resolve());
+      else resolve();
+    });
+  }
+
+  #createTls({ cert, key }: GrpcTls): TlsServer {
+    const { handshakeTimeoutMs } = this.#options;
+    const options = { cert, key, ALPNProtocols: [ALPN], handshakeTimeout: handshakeTimeoutMs };
+    const server = createTlsServer(options, (socket) => {
+      if (socket.alpnProtocol === ALPN) this.#serve(socket);
+      else socket.destroy();
+    });
+    server.on('tlsClientError', (_fault, socket) => socket.destroy());
+    return server;
+  }
+
+  #take(socket: Socket): void {
+    const address = socket.remoteAddress ?? '';
+    if (this.#connections.of(address) >= this.#options.connectionsPerAddressMax) {
+      socket.destroy();
+      return;
+    }
+    const uncount = this.#connections.count(address);
+    this.#sockets.add(socket);
+    socket.on('error', ignore);
+    socket.once('close', () => {
+      uncount();
+      this.#sockets.delete(socket);
+    });
+    if (this.#tls === null) this.#serve(socket);
+    else this.#tls.emit('connection', socket);
+  }
+
+  #serve(socket: Socket): void {
+    const session = performServerHandshake(socket, this.#http2);
+    this.#connections.add(
+      new Connection(session, socket, this.#surroundings, (gone) => this.#connections.delete(gone)),
+    );
+  }
+}
+
+const ignore = (): void => {};
+
+/** Megabytes that one connection may take before it may open no more calls: queues of its own are bounded elsewhere. */
+const SESSION_MEMORY_MB = 64;
+
+/** A call has about ten headers; each costs more than its bytes. */
+const HEADER_PAIRS_MAX = 64;
+
+function http2Options(options: GrpcServerOptions): ServerOptions {
+  const known: ServerOptions = {
+    maxSessionMemory: SESSION_MEMORY_MB,
+    maxHeaderListPairs: HEADER_PAIRS_MAX,
+    settings: {
+      maxConcurrentStreams: options.streamsPerConnectionMax,
+      maxHeaderListSize: options.headerListMaxBytes,
+      initialWindowSize: options.windowBytes,
+      enablePush: false,
+    },
+  };
+  return {
+    ...known,
+    streamResetBurst: options.cancelsBurstMax,
+    streamResetRate: options.cancelsPerSecondMax,
+  };
+}
+
+/** Often enough for the shortest time that is looked after. */
+function lookIntervalOf(options: GrpcServerOptions): number {
+  const { pingIntervalMs, keepaliveIntervalMs, keepaliveTimeoutMs, endTimeoutMs } = options;
+  const { handshakeTimeoutMs, firstCallTimeoutMs, idleTimeoutMs, requestTimeoutMs } = options;
+  const times = [pingIntervalMs, keepaliveIntervalMs, keepaliveTimeoutMs, endTimeoutMs];
+  return Math.min(...times, handshakeTimeoutMs, firstCallTimeoutMs, idleTimeoutMs, requestTimeoutMs) / 4;
 }

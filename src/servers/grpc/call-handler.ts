@@ -1,0 +1,40 @@
+/** What answers one call. What it throws ends the call. */
+export interface CallHandler {
+  /** Whether a request is still waited for. */
+  readonly wants: boolean;
+  /** Whether it would never end by itself. */
+  readonly isEndless: boolean;
+  /** Requests that arrived together; each is to be used before this returns, or copied. */
+  messages(messages: readonly Buffer[], bytes: number): void;
+  /** The client sends nothing more. */
+  halfClosed(): void;
+  /** The call has ended, whoever ended it. Called once. */
+  closed(): void;
+  /** Called about once a second. @param nowMs - of `performance.now()`. */
+  look(nowMs: number): void;
+}
+
+/** What an open call is to whoever answers it. */
+export interface CallPeer {
+  readonly credential: string | null;
+  /** Bytes that wait for the client to take them. */
+  readonly waitingBytes: number;
+  /** Sends the headers of the answer, ahead of its messages. */
+  open(): void;
+  /** Queues a message in two parts, neither of which is modified afterwards. */
+  push(names: Uint8Array, tail: Uint8Array): void;
+  /** Ends the call with what was thrown: GrpcError, Failure; anything else is logged and INTERNAL. */
+  fail(thrown: unknown): void;
+  /** Ends the call with OK. */
+  done(): void;
+  /** Reads nothing for so long. */
+  rest(forMs: number): void;
+  /** Messages and bytes that were handed to HTTP/2 since the last look. */
+  takeSent(): { messages: number; bytes: number };
+}
+
+/** Makes what answers a call. @throws GrpcError, Failure: the call is refused. */
+export type CallMaker = (peer: CallPeer) => CallHandler;
+
+/** The second part of messages that have only one. */
+export const NO_NAMES: Uint8Array = new Uint8Array();

@@ -1,0 +1,230 @@
+import { constants, type ServerHttp2Stream } from 'node:http2';
+import type { Logger } from '../../base/log.ts';
+import { Failure } from '../../protocol/errors.ts';
+import { GrpcError } from '../../protocol/grpc/status.ts';
+import { ReadingRest } from '../reading-rest.ts';
+import type { CallHandler, CallMaker, CallPeer } from './call-handler.ts';
+import type { CallHead } from './decode.ts';
+import { answerEncoding, refusalHeaders, responseHeaders } from './encode.ts';
+import { type Ending, endingOf, endingOfFailure, okay, trailersOf } from './errors.ts';
+import type { GrpcServerOptions } from './options.ts';
+import { type Behind, Outbox, type OutboxOwner } from './outbox.ts';
+import type { QueueBudget } from './queue-budget.ts';
+import type { RequestBudget } from './request-budget.ts';
+import { RequestFrames } from './request-frames.ts';
+
+/** What all calls of a server have in common. */
+export type CallSurroundings = Readonly<{
+  options: GrpcServerOptions;
+  requests: RequestBudget;
+  queues: QueueBudget;
+  log: Logger;
+}>;
+
+/** The longest that a timer can be set for. */
+const TIMER_MAX_MS = 2 ** 31 - 1;
+
+const { NGHTTP2_NO_ERROR, NGHTTP2_INTERNAL_ERROR } = constants;
+
+/** Known to node:http2, but not to its types: no header says when. */
+const withoutDate = { sendDate: false };
+
+/** Ends an HTTP/2 stream with headers alone, whether or not its client has said all. */
+export function refuseStream(stream: ServerHttp2Stream, headers: Record<string, unknown>): void {
+  if (stream.destroyed || stream.closed || stream.headersSent) return;
+  stream.respond(headers as Record<string, string>, { ...withoutDate, endStream: true });
+  stream.close(NGHTTP2_NO_ERROR);
+}
+
+/** What the client might still send is of no interest; told sooner than that, the trailers would not be sent. */
+function closeHalfOpen(stream: ServerHttp2Stream): void {
+  if (!stream.destroyed && !stream.closed) stream.close(NGHTTP2_NO_ERROR);
+}
+
+/** One call: its HTTP/2 stream, what waits to be sent on it, its deadline, and the one status it ends with. */
+export class Call implements CallPeer, OutboxOwner {
+  readonly credential: string | null;
+  readonly #stream: ServerHttp2Stream;
+  readonly #surroundings: CallSurroundings;
+  readonly #frames: RequestFrames;
+  readonly #outbox: Outbox;
+  readonly #encoding: ReturnType<typeof answerEncoding>;
+  readonly #rest: ReadingRest;
+  readonly #deadline: NodeJS.Timeout | null;
+  #handler: CallHandler | null = null;
+  #ending: Ending | null = null;
+  #endedAtMs = 0;
+  /** Since when a request is waited for; null when none is. */
+  #wantsSinceMs: number | null = performance.now();
+
+  constructor(stream: ServerHttp2Stream, head: CallHead, surroundings: CallSurroundings) {
+    const { options, requests, queues } = surroundings;
+    this.credential = head.credential;
+    this.#stream = stream;
+    this.#surroundings = surroundings;
+    this.#encoding = answerEncoding(head, options.compression);
+    this.#frames = new RequestFrames(head.encoding, options.messageMaxBytes, requests);
+    this.#outbox = new Outbox(stream, this.#encoding, options, queues, this);
+    this.#rest = new ReadingRest(stream);
+    this.#deadline =
+      head.timeoutMs === null
+        ? null
+        : setTimeout(
+            () => this.fail(new GrpcError('DEADLINE_EXCEEDED', 'Deadline exceeded')),
+            Math.min(head.timeoutMs, TIMER_MAX_MS),
+          );
+  }
+
+  get waitingBytes(): number {
+    return this.#outbox.waitingBytes;
+  }
+
+  get queuedBytes(): number {
+    return this.#outbox.queuedBytes;
+  }
+
+  /** Begins to answer; what `make` throws refuses the call. */
+  begin(make: CallMaker): void {
+    const stream = this.#stream;
+    stream.on('close', () => this.#gone());
+    stream.on('wantTrailers', () => this.#sendTrailers());
+    try {
+      this.#handler = make(this);
+      // It may have ended what it had not even begun.
+      if (this.#ending !== null) this.#release();
+    } catch (thrown) {
+      this.fail(thrown);
+      return;
+    }
+    stream.on('data', (piece: Buffer) => this.#receive(piece));
+    stream.on('end', () => this.#halfClose());
+  }
+
+  open(): void {
+    if (this.#stream.headersSent || this.#stream.destroyed || this.#stream.closed) return;
+    this.#stream.respond(responseHeaders(this.#encoding), { ...withoutDate, waitForTrailers: true });
+  }
+
+  push(names: Uint8Array, tail: Uint8Array): void {
+    this.#outbox.push(names, tail);
+  }
+
+  takeSent(): { messages: number; bytes: number } {
+    return this.#outbox.takeSent();
+  }
+
+  rest(forMs: number): void {
+    if (forMs === Number.POSITIVE_INFINITY) this.fail(new Failure('RATE_LIMITED'));
+    else if (this.#ending === null) this.#rest.extend(performance.now() + forMs);
+  }
+
+  done(): void {
+    this.#end(okay);
+  }
+
+  fail(thrown: unknown): void {
+    const ending = endingOf(thrown);
+    if (ending === null) this.#surroundings.log.error({ err: thrown }, 'a call went wrong');
+    this.#end(ending ?? endingOfFailure(new Failure('INTERNAL')));
+  }
+
+  lagged(behind: Behind): void {
+    this.fail(new Failure('LAGGING', { facts: { ...behind } }));
+  }
+
+  /** Makes room: drops what waits and says so, or what is left of a call that has ended. */
+  cut(): void {
+    const behind = this.#outbox.cut();
+    if (this.#ending === null) this.lagged(behind);
+    else this.#stream.close(NGHTTP2_INTERNAL_ERROR);
+  }
+
+  /** Ends what would not end by itself. */
+  drain(): void {
+    if (this.#handler?.isEndless === true) this.fail(new Failure('DRAINING'));
+  }
+
+  /** Does what is due. */
+  look(nowMs: number): void {
+    const { endTimeoutMs, requestTimeoutMs } = this.#surroundings.options;
+    if (this.#ending !== null) {
+      if (nowMs - this.#endedAtMs >= endTimeoutMs) this.#stream.close(NGHTTP2_INTERNAL_ERROR);
+      return;
+    }
+    if (this.#wantsSinceMs !== null && nowMs - this.#wantsSinceMs >= requestTimeoutMs) {
+      this.fail(new Failure('REQUEST_TIMEOUT'));
+    } else this.#handler?.look(nowMs);
+  }
+
+  #receive(piece: Buffer): void {
+    if (this.#ending !== null) return;
+    try {
+      const messages = this.#frames.push(piece);
+      this.#handler?.messages(messages, piece.length);
+      this.#noteWants(messages.length > 0);
+    } catch (thrown) {
+      this.fail(thrown);
+    }
+  }
+
+  #noteWants(isNew: boolean): void {
+    if (!this.#frames.partial && this.#handler?.wants !== true) this.#wantsSinceMs = null;
+    else if (isNew || this.#wantsSinceMs === null) this.#wantsSinceMs = performance.now();
+  }
+
+  #halfClose(): void {
+    if (this.#ending !== null || this.#stream.aborted || this.#stream.destroyed) return;
+    try {
+      if (this.#frames.partial) throw new GrpcError('INTERNAL', 'Unexpected EOF decoding stream.');
+      this.#handler?.halfClosed();
+      this.#noteWants(false);
+    } catch (thrown) {
+      this.fail(thrown);
+    }
+  }
+
+  /** The first status is the one; what waits still goes out ahead of it. */
+  #end(ending: Ending): void {
+    if (this.#ending !== null) return;
+    this.#ending = ending;
+    this.#endedAtMs = performance.now();
+    this.#release();
+    const stream = this.#stream;
+    if (stream.destroyed || stream.closed) return;
+    if (stream.headersSent) this.#outbox.finish();
+    else {
+      this.#outbox.close();
+      refuseStream(stream, refusalHeaders(ending));
+    }
+    stream.resume();
+  }
+
+  #sendTrailers(): void {
+    if (this.#stream.destroyed || this.#stream.closed) return;
+    this.#stream.sendTrailers(trailersOf(this.#ending ?? okay));
+    setImmediate(closeHalfOpen, this.#stream);
+  }
+
+  #gone(): void {
+    this.#ending ??= okay;
+    this.#release();
+    this.#outbox.close();
+  }
+
+  /** What answers is told apart from whatever is being done: it may be what ended the call. */
+  #release(): void {
+    if (this.#deadline !== null) clearTimeout(this.#deadline);
+    this.#frames.close();
+    this.#rest.end();
+    const handler = this.#handler;
+    this.#handler = null;
+    if (handler === null) return;
+    queueMicrotask(() => {
+      try {
+        handler.closed();
+      } catch (thrown) {
+        this.#surroundings.log.error({ err: thrown }, 'a call went wrong');
+      }
+    });
+  }
+}

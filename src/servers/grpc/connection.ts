@@ -1,0 +1,154 @@
+import {
+  constants,
+  type IncomingHttpHeaders,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from 'node:http2';
+import type { Socket } from 'node:net';
+import { Failure } from '../../protocol/errors.ts';
+import { GrpcError } from '../../protocol/grpc/status.ts';
+import { Heartbeat } from '../heartbeat.ts';
+import { Call, type CallSurroundings, refuseStream } from './call.ts';
+import { decodeHead, isGrpc } from './decode.ts';
+import { refusalHeaders } from './encode.ts';
+import { endingOf, endingOfFailure } from './errors.ts';
+import type { Services } from './services.ts';
+
+export type ConnectionSurroundings = CallSurroundings & Readonly<{ services: Services }>;
+
+const { NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_NO_ERROR } = constants;
+
+/** One HTTP/2 connection: the calls on it, its heartbeat, and what its client may do to it. */
+export class Connection {
+  readonly #session: ServerHttp2Session;
+  readonly #socket: Socket;
+  readonly #surroundings: ConnectionSurroundings;
+  readonly #heartbeat = new Heartbeat(performance.now());
+  readonly #openedAtMs = performance.now();
+  readonly #calls = new Set<Call>();
+  /** Has said its first words in HTTP/2. */
+  #isGreeted = false;
+  #hasCalled = false;
+  #isDraining = false;
+  #controlFrames = 0;
+  #bytesOut = 0;
+
+  /** @param gone - called once, when it is closed. */
+  constructor(
+    session: ServerHttp2Session,
+    socket: Socket,
+    surroundings: ConnectionSurroundings,
+    gone: (connection: Connection) => void,
+  ) {
+    this.#session = session;
+    this.#socket = socket;
+    this.#surroundings = surroundings;
+    session.on('stream', (stream, headers) => this.#begin(stream, headers));
+    session.on('remoteSettings', () => {
+      this.#isGreeted = true;
+      this.#control();
+    });
+    session.on('ping', () => this.#control());
+    session.on('error', ignore);
+    session.on('close', () => gone(this));
+  }
+
+  get calls(): ReadonlySet<Call> {
+    return this.#calls;
+  }
+
+  /** Does what is due. */
+  look(nowMs: number): void {
+    if (this.#session.destroyed) return;
+    const { options } = this.#surroundings;
+    for (const call of this.#calls) call.look(nowMs);
+    this.#controlFrames = 0;
+    const ageMs = nowMs - this.#openedAtMs;
+    const isLate = !this.#isGreeted && ageMs >= options.handshakeTimeoutMs;
+    if (isLate || (!this.#hasCalled && ageMs >= options.firstCallTimeoutMs)) this.destroy();
+    else this.#beat(nowMs);
+  }
+
+  /** Tells the client to go elsewhere, and ends what would not end by itself. */
+  drain(): void {
+    this.#isDraining = true;
+    if (!this.#session.closed && !this.#session.destroyed) this.#session.close();
+    for (const call of this.#calls) call.drain();
+  }
+
+  /** Cuts it. */
+  destroy(code: number = NGHTTP2_NO_ERROR): void {
+    if (!this.#session.destroyed) this.#session.destroy(undefined, code);
+    this.#socket.destroy();
+  }
+
+  #begin(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
+    stream.on('error', ignore);
+    this.#hasCalled = true;
+    this.#heartbeat.used(performance.now());
+    const refusal = httpRefusal(headers);
+    if (refusal !== null) {
+      refuseStream(stream, refusal);
+      return;
+    }
+    try {
+      this.#call(stream, headers);
+    } catch (thrown) {
+      if (endingOf(thrown) === null) this.#surroundings.log.error({ err: thrown }, 'a call went wrong');
+      refuseStream(stream, refusalHeaders(endingOf(thrown) ?? endingOfFailure(new Failure('INTERNAL'))));
+    }
+  }
+
+  /** @throws GrpcError, Failure */
+  #call(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
+    if (this.#isDraining) throw new Failure('DRAINING');
+    const head = decodeHead(headers);
+    const make = this.#surroundings.services.find(head.path);
+    if (make === undefined) throw new GrpcError('UNIMPLEMENTED', `unknown method ${head.path}`);
+    const call = new Call(stream, head, this.#surroundings);
+    this.#calls.add(call);
+    stream.once('close', () => this.#calls.delete(call));
+    call.begin(make);
+  }
+
+  /** PING and SETTINGS cost answers: a client that sends many, and is sent nothing else, does harm only. */
+  #control(): void {
+    this.#controlFrames += 1;
+    if (this.#controlFrames <= this.#surroundings.options.controlFramesPerSecondMax) return;
+    const { bytesWritten } = this.#socket;
+    const isUsed = bytesWritten - this.#bytesOut > this.#controlFrames * CONTROL_FRAME_MAX_BYTES;
+    this.#bytesOut = bytesWritten;
+    this.#controlFrames = 0;
+    if (!isUsed) this.destroy(NGHTTP2_ENHANCE_YOUR_CALM);
+  }
+
+  #beat(nowMs: number): void {
+    const { keepaliveIntervalMs, keepaliveTimeoutMs, idleTimeoutMs } = this.#surroundings.options;
+    const { bytesRead, bytesWritten, writableLength } = this.#socket;
+    const pulse = {
+      busy: this.#calls.size > 0,
+      bytesIn: bytesRead,
+      bytesOut: bytesWritten - writableLength,
+      backlog: true,
+    };
+    const due = this.#heartbeat.look(pulse, nowMs, {
+      pingIntervalMs: keepaliveIntervalMs,
+      pongTimeoutMs: keepaliveTimeoutMs,
+      idleTimeoutMs,
+    });
+    if (due === 'ping') this.#session.ping(ignore);
+    else if (due === 'IDLE') this.#session.close();
+    else if (due === 'UNRESPONSIVE') this.destroy();
+  }
+}
+
+/** More than the answer to a PING or to SETTINGS takes, with its share of what carries it. */
+const CONTROL_FRAME_MAX_BYTES = 64;
+
+const ignore = (): void => {};
+
+/** Headers that refuse what is no gRPC, in HTTP; null when it is. Source: grpc, doc/PROTOCOL-HTTP2.md. */
+function httpRefusal(headers: IncomingHttpHeaders): Record<string, unknown> | null {
+  if (headers[':method'] !== 'POST') return { ':status': 405, allow: 'POST' };
+  return isGrpc(headers['content-type']) ? null : { ':status': 415 };
+}

@@ -1,0 +1,28 @@
+import type { OutgoingHttpHeaders } from 'node:http2';
+import { ACCEPTED_ENCODINGS } from '../../protocol/grpc/frames.ts';
+import type { CallHead, Encoding } from './decode.ts';
+import { type Ending, trailersOf } from './errors.ts';
+import type { GrpcCompression } from './options.ts';
+
+/** The headers that come ahead of messages. @param encoding - of these messages. */
+export function responseHeaders(encoding: Encoding): OutgoingHttpHeaders {
+  const headers: OutgoingHttpHeaders = {
+    ':status': 200,
+    'content-type': 'application/grpc',
+    'grpc-accept-encoding': ACCEPTED_ENCODINGS,
+  };
+  if (encoding !== 'identity') headers['grpc-encoding'] = encoding;
+  return headers;
+}
+
+/** Headers and trailers in one, where there are no messages ("Trailers-Only"). */
+export const refusalHeaders = (ending: Ending): OutgoingHttpHeaders => ({
+  ...responseHeaders('identity'),
+  ...trailersOf(ending),
+});
+
+/** How the answers to a call are compressed. */
+export function answerEncoding({ encoding, accepted }: CallHead, compression: GrpcCompression): Encoding {
+  if (compression === 'never' || (compression === 'sender' && encoding === 'identity')) return 'identity';
+  return accepted.includes(encoding) ? encoding : (accepted[0] ?? 'identity');
+}

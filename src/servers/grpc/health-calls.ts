@@ -1,0 +1,79 @@
+import { ProtobufReader } from '../../protocol/geyser/protobuf.ts';
+import { ProtobufWriter } from '../../protocol/geyser/protobuf-writer.ts';
+import { GrpcError } from '../../protocol/grpc/status.ts';
+import { type CallHandler, type CallPeer, NO_NAMES } from './call-handler.ts';
+import { type HealthFacts, type ServedService, servedServices } from './health.ts';
+import { notOneRequest } from './unary-call.ts';
+
+/** Source: grpc.health.v1, health.proto, `ServingStatus`. */
+const SERVING = 1;
+const NOT_SERVING = 2;
+const SERVICE_UNKNOWN = 3;
+
+const isServed = (service: string): service is ServedService =>
+  servedServices.some((served) => served === service);
+
+/** The name of the service in a `HealthCheckRequest`. @throws InvalidProtobuf */
+function readService(request: Uint8Array): string {
+  const reader = new ProtobufReader(request);
+  let service = '';
+  while (reader.next()) {
+    if (reader.field === 1) service = reader.string();
+    else reader.skip();
+  }
+  return service;
+}
+
+/** A `HealthCheckResponse`. */
+const writeStatus = (status: number): Uint8Array => new ProtobufWriter().uint32(1, status).finish();
+
+function statusOf(service: string, facts: HealthFacts): number {
+  if (!isServed(service)) return SERVICE_UNKNOWN;
+  return facts(service) ? SERVING : NOT_SERVING;
+}
+
+/** Answers `Check`. @throws GrpcError NOT_FOUND for a service that is not served. */
+export function checkHealth(request: Uint8Array, facts: HealthFacts): Uint8Array {
+  const status = statusOf(readService(request), facts);
+  if (status === SERVICE_UNKNOWN) throw new GrpcError('NOT_FOUND', 'unknown service');
+  return writeStatus(status);
+}
+
+/** Answers `Watch`: how a service is, and then each time that it changes. */
+export class HealthWatch implements CallHandler {
+  readonly isEndless = true;
+  readonly #peer: CallPeer;
+  readonly #facts: HealthFacts;
+  #service: string | null = null;
+  #told: number | null = null;
+
+  constructor(peer: CallPeer, facts: HealthFacts) {
+    this.#peer = peer;
+    this.#facts = facts;
+    peer.open();
+  }
+
+  get wants(): boolean {
+    return this.#service === null;
+  }
+
+  messages(messages: readonly Buffer[]): void {
+    if (messages.length === 0) return;
+    if (this.#service !== null || messages.length > 1) throw notOneRequest();
+    this.#service = readService(messages[0] as Buffer);
+    this.look();
+  }
+
+  halfClosed(): void {
+    if (this.#service === null) throw notOneRequest();
+  }
+
+  closed(): void {}
+
+  look(): void {
+    if (this.#service === null) return;
+    const status = statusOf(this.#service, this.#facts);
+    if (status !== this.#told) this.#peer.push(NO_NAMES, writeStatus(status));
+    this.#told = status;
+  }
+}

@@ -1,0 +1,133 @@
+import { Failure } from '../../protocol/errors.ts';
+import {
+  type GeyserDoor,
+  type StreamRpc,
+  type UnaryRpc,
+  unaryRpcs,
+} from '../../streams/geyser/geyser-door.ts';
+import type { CallHandler, CallMaker, CallPeer } from './call-handler.ts';
+import type { HealthFacts } from './health.ts';
+import { checkHealth, HealthWatch } from './health-calls.ts';
+import type { GrpcServerOptions } from './options.ts';
+import { PingTails } from './ping-tails.ts';
+import { UnaryCall } from './unary-call.ts';
+import { UpdateStream } from './update-stream.ts';
+
+type Answer = (credential: string | null, request: Uint8Array) => Promise<Uint8Array>;
+
+const streamPaths: Readonly<Record<StreamRpc, string>> = {
+  Subscribe: '/geyser.Geyser/Subscribe',
+  SubscribeDeshred: '/geyser.Geyser/SubscribeDeshred',
+  SubscribeEntries: '/shredstream.ShredstreamProxy/SubscribeEntries',
+};
+
+/** What the server serves, by paths, and how much of it at a time. */
+export class Services {
+  readonly #door: GeyserDoor;
+  readonly #health: HealthFacts;
+  readonly #options: GrpcServerOptions;
+  readonly #pings: PingTails;
+  readonly #makers = new Map<string, CallMaker>();
+  #streams = 0;
+  #unary = 0;
+
+  constructor(door: GeyserDoor, health: HealthFacts, options: GrpcServerOptions) {
+    this.#door = door;
+    this.#health = health;
+    this.#options = options;
+    this.#pings = new PingTails(options.pingIntervalMs);
+    this.#serveGeyser();
+    this.#serveHealth();
+  }
+
+  /** Streams that are open. */
+  get streams(): number {
+    return this.#streams;
+  }
+
+  /** What answers calls of a path; undefined when nothing does. */
+  find(path: string): CallMaker | undefined {
+    return this.#makers.get(path);
+  }
+
+  #serveGeyser(): void {
+    for (const rpc of Object.keys(streamPaths) as StreamRpc[]) {
+      this.#stream(streamPaths[rpc], (peer) => new UpdateStream(peer, rpc, this.#door, this.#pings));
+    }
+    for (const rpc of unaryRpcs) this.#serveUnary(rpc);
+  }
+
+  #serveUnary(rpc: UnaryRpc): void {
+    this.#answer(`/geyser.Geyser/${rpc}`, (credential, request) =>
+      this.#door.unary(credential, rpc, request),
+    );
+  }
+
+  #serveHealth(): void {
+    const service = '/grpc.health.v1.Health';
+    this.#answer(`${service}/Check`, async (_credential, request) => checkHealth(request, this.#health));
+    this.#stream(`${service}/Watch`, (peer) => new HealthWatch(peer, this.#health));
+  }
+
+  #answer(path: string, answer: Answer): void {
+    this.#makers.set(path, (peer) => {
+      const counted = async (request: Uint8Array): Promise<Uint8Array> => {
+        if (this.#unary >= this.#options.unaryInFlightMax) throw new Failure('OVERLOADED');
+        this.#unary += 1;
+        try {
+          return await answer(peer.credential, request);
+        } finally {
+          this.#unary -= 1;
+        }
+      };
+      return new UnaryCall(peer, counted);
+    });
+  }
+
+  #stream(path: string, make: (peer: CallPeer) => CallHandler): void {
+    this.#makers.set(path, (peer) => {
+      if (this.#streams >= this.#options.streamsMax) throw new Failure('OVERLOADED');
+      const handler = make(peer);
+      this.#streams += 1;
+      return new Counted(handler, () => {
+        this.#streams -= 1;
+      });
+    });
+  }
+}
+
+/** A handler that is counted until its call has ended. */
+class Counted implements CallHandler {
+  readonly #handler: CallHandler;
+  readonly #onClosed: () => void;
+
+  constructor(handler: CallHandler, onClosed: () => void) {
+    this.#handler = handler;
+    this.#onClosed = onClosed;
+  }
+
+  get wants(): boolean {
+    return this.#handler.wants;
+  }
+
+  get isEndless(): boolean {
+    return this.#handler.isEndless;
+  }
+
+  messages(messages: readonly Buffer[], bytes: number): void {
+    this.#handler.messages(messages, bytes);
+  }
+
+  halfClosed(): void {
+    this.#handler.halfClosed();
+  }
+
+  look(nowMs: number): void {
+    this.#handler.look(nowMs);
+  }
+
+  closed(): void {
+    this.#onClosed();
+    this.#handler.closed();
+  }
+}

@@ -1,0 +1,133 @@
+import type { Failure } from '../../protocol/errors.ts';
+import { decodeSubscribeDeshredRequest } from '../../protocol/geyser/decode-subscribe-deshred-request.ts';
+import { decodeSubscribeRequest } from '../../protocol/geyser/decode-subscribe-request.ts';
+import { deshredPingTail, deshredPongTail } from '../../protocol/geyser/encode/deshred.ts';
+import { pingTail, pongTail } from '../../protocol/geyser/encode/ping.ts';
+import { encodeTimestamp } from '../../protocol/geyser/encode/timestamp.ts';
+import type { SubscribeDeshredRequest } from '../../protocol/geyser/subscribe-deshred-request.ts';
+import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
+import { GrpcError, type GrpcStatus } from '../../protocol/grpc/status.ts';
+import type { GeyserDoor, GeyserStream, StreamRpc } from '../../streams/geyser/geyser-door.ts';
+import type { GeyserSink } from '../../streams/geyser/geyser-sink.ts';
+import { type CallHandler, type CallPeer, NO_NAMES } from './call-handler.ts';
+import type { PingTails } from './ping-tails.ts';
+import { notOneRequest } from './unary-call.ts';
+
+type StreamRequest = SubscribeRequest | SubscribeDeshredRequest;
+
+/** What differs between the streams: their requests, and their own pings. */
+type Dialect = Readonly<{
+  decode: (bytes: Uint8Array) => StreamRequest;
+  ping: (createdAt: Uint8Array) => Uint8Array;
+  pong: (id: number, createdAt: Uint8Array) => Uint8Array;
+}>;
+
+/** null: one empty request, no pings. */
+const dialects: Readonly<Record<StreamRpc, Dialect | null>> = {
+  Subscribe: { decode: decodeSubscribeRequest, ping: pingTail, pong: pongTail },
+  SubscribeDeshred: { decode: decodeSubscribeDeshredRequest, ping: deshredPingTail, pong: deshredPongTail },
+  SubscribeEntries: null,
+};
+
+const now = (): Uint8Array => encodeTimestamp(BigInt(Date.now()));
+
+/**
+ * A call that is told updates for as long as it is open; that the client sends nothing more does not end it. Each
+ * request replaces the one before, and of those that wait only the newest is served.
+ */
+export class UpdateStream implements CallHandler, GeyserSink {
+  readonly isEndless = true;
+  readonly #peer: CallPeer;
+  readonly #dialect: Dialect | null;
+  readonly #pings: PingTails;
+  readonly #stream: GeyserStream;
+  #newest: StreamRequest | null = null;
+  #isServing = false;
+  #isOpen = true;
+  #isAsked = false;
+  #pingAtMs: number;
+
+  /** @throws Failure, GrpcError as the door. */
+  constructor(peer: CallPeer, rpc: StreamRpc, door: GeyserDoor, pings: PingTails) {
+    this.#peer = peer;
+    this.#dialect = dialects[rpc];
+    this.#pings = pings;
+    this.#stream = door.open(peer.credential, rpc, this, (failure: Failure) => peer.fail(failure));
+    this.#pingAtMs = performance.now() + pings.intervalMs;
+    // At once: clients wait for the headers before they go on.
+    peer.open();
+    if (this.#dialect !== null) peer.push(NO_NAMES, this.#dialect.ping(now()));
+  }
+
+  get wants(): boolean {
+    return this.#dialect === null && !this.#isAsked;
+  }
+
+  get waitingBytes(): number {
+    return this.#peer.waitingBytes;
+  }
+
+  push(names: Uint8Array, tail: Uint8Array): void {
+    this.#peer.push(names, tail);
+  }
+
+  end({ code, message }: GrpcStatus): void {
+    if (code === 'OK') this.#peer.done();
+    else this.#peer.fail(new GrpcError(code, message));
+  }
+
+  messages(messages: readonly Buffer[], bytes: number): void {
+    const restMs = this.#stream.received(messages.length, bytes);
+    if (this.#dialect === null) {
+      if (this.#isAsked ? messages.length > 0 : messages.length > 1) throw notOneRequest();
+      this.#isAsked ||= messages.length > 0;
+    } else for (const message of messages) this.#receive(this.#dialect, message);
+    if (this.#newest !== null && !this.#isServing) void this.#serve();
+    if (restMs > 0) this.#peer.rest(restMs);
+  }
+
+  halfClosed(): void {
+    if (this.wants) throw notOneRequest();
+  }
+
+  look(nowMs: number): void {
+    this.#meter();
+    if (this.#dialect === null || nowMs < this.#pingAtMs) return;
+    this.#pingAtMs += this.#pings.intervalMs;
+    this.#peer.push(NO_NAMES, this.#pings.tail(this.#dialect.ping, nowMs));
+  }
+
+  closed(): void {
+    this.#isOpen = false;
+    this.#newest = null;
+    this.#meter();
+    this.#stream.close();
+  }
+
+  /** A request that is a ping is nothing else. */
+  #receive({ decode, pong }: Dialect, message: Buffer): void {
+    const request = decode(message);
+    if (request.ping === undefined) this.#newest = request;
+    else this.#peer.push(NO_NAMES, pong(request.ping, now()));
+  }
+
+  async #serve(): Promise<void> {
+    this.#isServing = true;
+    try {
+      while (this.#newest !== null && this.#isOpen) {
+        const request = this.#newest;
+        this.#newest = null;
+        await this.#stream.request(request);
+      }
+    } catch (thrown) {
+      this.#peer.fail(thrown);
+    } finally {
+      this.#isServing = false;
+    }
+  }
+
+  #meter(): void {
+    const { messages, bytes } = this.#peer.takeSent();
+    if (messages > 0) this.#stream.sent(messages, bytes);
+  }
+}
