@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { startService } from '../service/start-service.ts';
@@ -94,8 +95,7 @@ async function startJsonRpc(): Promise<string> {
     getGenesisHash: () => '11111111111111111111111111111111',
   };
   const server = createServer(async (request, response) => {
-    const body = Buffer.concat(await Array.fromAsync(request));
-    const { id, method } = JSON.parse(body.toString()) as { id: unknown; method: string };
+    const { id, method } = JSON.parse(await text(request)) as { id: unknown; method: string };
     const result = answers[method]?.();
     const error = { code: -32601, message: 'Method not found' };
     response.setHeader('content-type', 'application/json');

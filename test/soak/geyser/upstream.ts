@@ -1,7 +1,7 @@
 import { createLogger } from '../../../src/base/log.ts';
 import { GrpcServer } from '../../../src/servers/grpc/server.ts';
 import { GeyserHub } from '../../../src/streams/geyser/geyser-hub.ts';
-import { openDoor } from '../../../src/streams/geyser/open-door.ts';
+import { OpenDoor } from '../../../src/streams/geyser/open-door.ts';
 import { type Drawing, DrawnLedger, FIRST_SLOT } from './drawn-ledger.ts';
 
 /**
@@ -20,7 +20,7 @@ const ledger = new DrawnLedger(drawing);
 const hub = new GeyserHub({ replaySlots: REMEMBERED });
 const log = createLogger('error', (line) => process.stderr.write(`${line}\n`));
 const server = new GrpcServer(
-  { door: openDoor(hub), health: () => true, log },
+  { door: new OpenDoor(hub), health: () => true, log },
   { port: Number(portText), queueMaxBytes: MANY, queueMaxMessages: MANY, queuesMaxBytes: MANY },
 );
 
