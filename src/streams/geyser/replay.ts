@@ -104,8 +104,9 @@ export class Replay {
         this.#tellSlot(content);
         continue;
       }
-      if (told === undefined && level === 0) for (const update of content.content) channel.tell(update);
+      // That its bank was created comes before what happened in it.
       for (const status of content.statuses.slice(told ?? 0)) channel.tell(status);
+      if (told === undefined && level === 0) for (const update of content.content) channel.tell(update);
     }
     this.#options.joined();
   }
