@@ -1,0 +1,72 @@
+import type { Logger } from '../../base/log.ts';
+import { type DeshredUpdate, readDeshredUpdate } from '../../protocol/geyser/read-deshred-update.ts';
+import { encodeSubscribeDeshredRequest } from '../../protocol/geyser/subscribe-deshred-request.ts';
+import type { DeshredListener } from '../../streams/deshred/deshred-event.ts';
+import { KeptStream } from './kept-stream.ts';
+import type { ShredLimits } from './shred-limits.ts';
+import type { ShredServer } from './shreds-config.ts';
+
+type DeshredClientOptions = Readonly<{
+  server: ShredServer;
+  limits: ShredLimits;
+  log: Logger;
+  listener: Pick<DeshredListener, 'transaction' | 'slot'>;
+}>;
+
+const SUBSCRIBE_DESHRED = '/geyser.Geyser/SubscribeDeshred';
+
+/** All transactions, and all that is told of slots. */
+const REQUEST = encodeSubscribeDeshredRequest({
+  deshredTransactions: new Map([['all', {}]]),
+  slots: new Map([['all', { interslotUpdates: true }]]),
+});
+const PING = encodeSubscribeDeshredRequest({ ping: 1 });
+
+/**
+ * Listens to another server's `SubscribeDeshred`: single transactions with what it knows of their lookup tables, and
+ * slots. There are no batches of entries in it. Source: geyser.proto.
+ */
+export class DeshredClient {
+  readonly #options: DeshredClientOptions;
+  readonly #stream: KeptStream;
+
+  constructor(options: DeshredClientOptions) {
+    this.#options = options;
+    this.#stream = new KeptStream({
+      ...options,
+      method: SUBSCRIBE_DESHRED,
+      request: REQUEST,
+      requests: 'many',
+      take: (bytes) => this.#take(bytes),
+    });
+  }
+
+  start(): void {
+    this.#stream.start();
+  }
+
+  close(): void {
+    this.#stream.close();
+  }
+
+  #take(bytes: Buffer): void {
+    const { update, createdAt } = readDeshredUpdate(bytes);
+    if (update !== null) this.#tell(update, createdAt ?? BigInt(Date.now()));
+  }
+
+  #tell(update: DeshredUpdate, at: bigint): void {
+    const { listener } = this.#options;
+    switch (update.kind) {
+      case 'ping':
+        this.#stream.send(PING);
+        return;
+      case 'slot':
+        this.#stream.reached(update.slot);
+        listener.slot({ ...update, at });
+        return;
+      case 'transaction':
+        this.#stream.reached(update.slot);
+        listener.transaction({ ...update, wire: null, at });
+    }
+  }
+}

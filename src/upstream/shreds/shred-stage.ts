@@ -1,0 +1,168 @@
+import type { AddressInfo } from 'node:net';
+import type { Logger } from '../../base/log.ts';
+import type { Slot } from '../../ledger/units.ts';
+import type { RawSlot, RawUpdate } from '../../protocol/geyser/raw-update.ts';
+import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
+import type { DeshredListener } from '../../streams/deshred/deshred-event.ts';
+import { DeshredMerge } from '../../streams/deshred/deshred-merge.ts';
+import type { ChainReader } from '../feeds/chain-reader.ts';
+import { BatchReader } from './batch-reader.ts';
+import { DeshredClient } from './deshred-client.ts';
+import type { DeshredLimits } from './deshred-limits.ts';
+import type { DeshredStats } from './deshred-stats.ts';
+import { Deshredder } from './deshredder.ts';
+import { EntriesClient } from './entries-client.ts';
+import { LeaderSchedule } from './leader-schedule.ts';
+import { LookupTables, lookupTableRequest } from './lookup-tables.ts';
+import { type ShredLimits, shredLimits } from './shred-limits.ts';
+import type { ShredsConfig } from './shreds-config.ts';
+import { UdpShreds } from './udp-shreds.ts';
+
+export type ShredStageOptions = Readonly<{
+  config: ShredsConfig;
+  limits?: Partial<ShredLimits>;
+  deshredLimits?: Partial<DeshredLimits>;
+  /** Asks the network's nodes: for the leader schedule, the shred version and lookup tables. */
+  reader: Pick<ChainReader, 'ask'>;
+  log: Logger;
+}>;
+
+/** Running totals of a stage. */
+export type ShredStageCounts = Readonly<{
+  /** Of shreds; null without UDP. */
+  shreds: Readonly<DeshredStats> | null;
+  /** Packets of senders that are not on the list. */
+  strangers: number;
+  /** Batches of entries that were told. */
+  batches: number;
+  /** Batches that could not be read. */
+  malformed: number;
+  /** Transactions of a version that streams have no form for. */
+  unknown: number;
+  /** Transactions that another source had told before. */
+  doubled: number;
+  /** Transactions whose lookup tables were not known. */
+  unresolved: number;
+  /** Lookup tables that are known now. */
+  tables: number;
+}>;
+
+/**
+ * What `tell` should be told of the standard stage: every write of a lookup table, and how far slots come after their
+ * shreds.
+ */
+export const standardRequest: SubscribeRequest = {
+  ...lookupTableRequest,
+  slots: new Map([['slots', { interslotUpdates: true }]]),
+};
+
+/** A slot that was told longer ago says nothing about shreds that come now. */
+const NEWEST_MAX_AGE_MS = 5_000;
+
+/**
+ * All sources of the shred stage and what they need, made one: whatever they tell, the listener hears each thing once.
+ */
+export class ShredStage {
+  readonly #merge: DeshredMerge;
+  readonly #batches: BatchReader;
+  readonly #tables: LookupTables;
+  readonly #schedule: LeaderSchedule;
+  readonly #deshredder: Deshredder;
+  readonly #udp: UdpShreds | null;
+  readonly #clients: readonly (EntriesClient | DeshredClient)[];
+  #newest: Slot | null = null;
+  #newestAt = 0;
+
+  /** @throws RangeError for a list of senders that is none. */
+  constructor(options: ShredStageOptions, listener: DeshredListener) {
+    const { config, reader, log } = options;
+    const limits = { ...shredLimits, ...options.limits };
+    const { shredVersion, udp, entries, deshred } = config;
+    this.#tables = new LookupTables({ reader, limits, log });
+    this.#merge = new DeshredMerge(
+      {
+        batch: (batch) => this.#batches.read(batch),
+        transaction: (transaction) => listener.transaction(transaction),
+        slot: (slot) => listener.slot(slot),
+      },
+      limits,
+    );
+    this.#batches = new BatchReader({
+      tables: this.#tables,
+      listener: {
+        batch: (batch) => listener.batch(batch),
+        transaction: (transaction) => this.#merge.transaction(transaction),
+      },
+    });
+    this.#schedule = new LeaderSchedule({ reader, limits, log, learnShredVersion: shredVersion === null });
+    this.#deshredder = new Deshredder(
+      {
+        shredVersion: () => shredVersion ?? this.#schedule.shredVersion,
+        leaderOf: (slot) => this.#schedule.leaderOf(slot),
+        newestSlot: () => this.#newestSlot(),
+        unverified: 'hold',
+        ...(options.deshredLimits === undefined ? {} : { limits: options.deshredLimits }),
+      },
+      this.#merge,
+    );
+    const packet = (bytes: Buffer): void => this.#deshredder.push(bytes);
+    this.#udp = udp === null ? null : new UdpShreds({ config: udp, limits, log, packet });
+    this.#clients = [
+      ...entries.map((server) => new EntriesClient({ server, limits, log, listener: this.#merge })),
+      ...deshred.map((server) => new DeshredClient({ server, limits, log, listener: this.#merge })),
+    ];
+  }
+
+  /** Where shreds are heard; null where they are not. */
+  get udpAddress(): AddressInfo | null {
+    return this.#udp?.address ?? null;
+  }
+
+  get counts(): ShredStageCounts {
+    const { batches, malformed, unknown } = this.#batches;
+    return {
+      shreds: this.#udp === null ? null : this.#deshredder.stats,
+      strangers: this.#udp?.refused ?? 0,
+      ...{ batches, malformed, unknown },
+      doubled: this.#merge.doubled,
+      unresolved: this.#tables.unresolved,
+      tables: this.#tables.size,
+    };
+  }
+
+  /**
+   * Begins to listen. Does not wait for servers and nodes: shreds are held until their leader is known.
+   * @throws what the UDP socket says, such as EADDRINUSE.
+   */
+  async start(): Promise<void> {
+    await this.#udp?.start();
+    if (this.#udp !== null) void this.#schedule.start();
+    for (const client of this.#clients) client.start();
+  }
+
+  /** Takes in what the standard stage tells of what `standardRequest` asks for; anything else is passed over. */
+  tell(update: RawUpdate): void {
+    if (update.kind === 'account') this.#tables.tell(update);
+    else if (update.kind === 'slot') this.#tellSlot(update);
+  }
+
+  /** Ends all sources. Harmless when they are over. */
+  async close(): Promise<void> {
+    for (const client of this.#clients) client.close();
+    this.#schedule.close();
+    this.#tables.close();
+    await this.#udp?.close();
+  }
+
+  #tellSlot({ slot, parent, status, deadError }: RawSlot): void {
+    if (status === 'processed') {
+      this.#newest = slot;
+      this.#newestAt = performance.now();
+    }
+    this.#merge.slot({ slot, parent, status, deadError, at: BigInt(Date.now()) });
+  }
+
+  #newestSlot(): Slot | null {
+    return performance.now() - this.#newestAt > NEWEST_MAX_AGE_MS ? null : this.#newest;
+  }
+}
