@@ -179,7 +179,7 @@ export class Teller {
     const { meta, processed, updatedAccountCount, record } = share;
     if (!share.isWhole || share.isDone || meta === null || processed === null) return;
     share.isDone = true;
-    share.ownWrites = null;
+    if (!this.#options.fillsIn) share.ownWrites = null;
     const counted = updatedAccountCount === null ? meta : { ...meta, updatedAccountCount };
     this.#told.end(record, { meta: counted, processed });
   }

@@ -98,7 +98,7 @@ const transferNames = new Map(
 );
 
 /** What an update says, in a few words. */
-function words(update: RawUpdate): string {
+export function words(update: RawUpdate): string {
   switch (update.kind) {
     case 'slot':
       return `${update.slot} ${update.status}`;

@@ -1,0 +1,181 @@
+import type { Logger } from '../../base/log.ts';
+import type { Block } from '../../ledger/block.ts';
+import { type Slot, slot as slotOf, U64_MAX } from '../../ledger/units.ts';
+import { rawSlot } from '../../protocol/geyser/encode/raw-slot.ts';
+import { encodeTimestamp } from '../../protocol/geyser/encode/timestamp.ts';
+import type { RawAccount } from '../../protocol/geyser/raw-update.ts';
+import type { Feed } from '../../streams/feed.ts';
+import type { GeyserListener } from '../../streams/geyser/geyser-source.ts';
+import { type ChainReader, ReadRefused } from '../feeds/chain-reader.ts';
+import { readSlotInfo } from '../feeds/slot-info.ts';
+import { updatesOf } from './block-updates.ts';
+import type { GeyserSourceOptions } from './geyser-source-options.ts';
+import type { Teller } from './teller.ts';
+import { UpdateMerge } from './update-merge.ts';
+
+export type FollowedBlocksOptions = Readonly<{
+  feed: Feed;
+  reader: Pick<ChainReader, 'known' | 'slots' | 'eachBlock'>;
+  listener: GeyserListener;
+  limits: GeyserSourceOptions;
+  log: Logger;
+}>;
+
+/** Slots for which getBlocks is asked at once. */
+const STRIDE = 64n;
+/** Slots before the tip in which the last confirmed block is looked for. */
+const START_REACH = 64n;
+/** Accounts that wait for their block. */
+const ACCOUNTS_MAX = 20_000;
+
+/**
+ * Tells the blocks of a network as they are confirmed, read with getBlocks and getBlock each time a node tells of a
+ * new slot, and the accounts that others hand in.
+ */
+export class FollowedBlocks {
+  readonly #options: FollowedBlocksOptions;
+  readonly #merge: UpdateMerge;
+  readonly #teller: Teller;
+  readonly #end = new AbortController();
+  readonly #accounts = new Map<Slot, RawAccount[]>();
+  readonly #begun = Promise.withResolvers<void>();
+  #held = 0;
+  #tip: Slot | null = null;
+  #last: Slot | null = null;
+  /** The block behind which the telling begins. */
+  #start: Slot | null = null;
+  #isBusy = false;
+
+  constructor(options: FollowedBlocksOptions) {
+    this.#options = options;
+    const { limits, listener } = options;
+    this.#merge = new UpdateMerge({ limits, listener, onFirst: () => {}, onWaiting: () => {} });
+    this.#teller = this.#merge.join({ from: null, tip: slotOf(U64_MAX), fillsIn: true });
+    this.#follow('slot', (result) => this.#advance(readSlotInfo(result)?.slot ?? null));
+    this.#follow('root', (result) => this.#root(result));
+  }
+
+  /** Kept when it is known where the telling begins. */
+  get begun(): Promise<void> {
+    return this.#begun.promise;
+  }
+
+  /** An account as its slot left it: told with the block, or behind it when that was told. */
+  tellAccount(account: RawAccount): void {
+    const { slot } = account;
+    if (this.#merge.record(slot)?.state === 'told') {
+      this.#teller.take(account);
+      return;
+    }
+    const held = this.#accounts.get(slot) ?? [];
+    held.push(account);
+    this.#accounts.set(slot, held);
+    this.#held++;
+    if (this.#held > ACCOUNTS_MAX) this.#drop(this.#accounts.keys().next().value!);
+  }
+
+  /** Tells blocks before those that are followed, as far as nodes have them. Never rejects. */
+  async tellFrom(from: Slot): Promise<void> {
+    const { reader, limits, log } = this.#options;
+    const start = this.#start;
+    if (start === null || from > start) return;
+    const oldest = start - BigInt(limits.replaySlotsMax);
+    const begin = from > oldest ? from : slotOf(oldest > 0n ? oldest : 0n);
+    const signal = AbortSignal.any([this.#end.signal, AbortSignal.timeout(limits.backfillTimeoutMs)]);
+    try {
+      const slots = await reader.slots(begin, start, 'confirmed', signal);
+      await reader.eachBlock(slots, signal, (block) => this.#tell(block));
+    } catch {
+      if (!this.#end.signal.aborted) log.warn({ from: Number(begin) }, 'old blocks could not be read');
+    }
+  }
+
+  close(): void {
+    this.#end.abort();
+    this.#begun.resolve();
+  }
+
+  /** For as long as it takes: whoever feeds it finds the next node by itself, and says when there is none. */
+  #follow(kind: 'slot' | 'root', notify: (result: Buffer) => void): void {
+    const { feed, limits } = this.#options;
+    const { signal } = this.#end;
+    if (signal.aborted) return;
+    const again = (): void => {
+      setTimeout(() => this.#follow(kind, notify), limits.reconnectMs).unref();
+    };
+    const hear = (result: Buffer): void => {
+      if (!signal.aborted) notify(result);
+    };
+    feed.open({ kind }, { notify: hear, fail: again }).then((end) => {
+      if (signal.aborted) end();
+      else signal.addEventListener('abort', end);
+    }, again);
+  }
+
+  #root(result: Buffer): void {
+    const text = result.toString('latin1');
+    if (!/^\d{1,20}$/.test(text)) return;
+    const update = { kind: 'slot', slot: slotOf(BigInt(text)), parent: null, deadError: null } as const;
+    const createdAt = encodeTimestamp(BigInt(Date.now()));
+    this.#teller.take(rawSlot({ ...update, status: 'finalized' }, createdAt));
+  }
+
+  #advance(tip: Slot | null): void {
+    if (tip === null) return;
+    if (this.#tip === null || tip > this.#tip) this.#tip = tip;
+    if (this.#isBusy) return;
+    this.#isBusy = true;
+    void this.#step(tip)
+      .catch((error: unknown) => {
+        const reason = error instanceof Error ? error.name : 'unknown';
+        if (!this.#end.signal.aborted) this.#options.log.warn({ reason }, 'blocks cannot be read');
+      })
+      .finally(() => {
+        this.#isBusy = false;
+      });
+  }
+
+  async #step(tip: Slot): Promise<void> {
+    const { reader, limits } = this.#options;
+    const { signal } = this.#end;
+    if (this.#last === null) {
+      const from = slotOf(tip > START_REACH ? tip - START_REACH : 0n);
+      this.#last = (await reader.known(from, tip, 'confirmed')).at(-1) ?? null;
+      this.#start = this.#last;
+      this.#begun.resolve();
+    }
+    for (let last = this.#last; last !== null && !signal.aborted; last = this.#last) {
+      if (tip - last > BigInt(limits.fillSlotsMax)) {
+        this.#merge.giveUp({ from: slotOf(last + 1n), to: slotOf(tip - 1n) });
+        this.#last = slotOf(tip - 1n);
+        return;
+      }
+      const to = tip > last + STRIDE ? tip : slotOf(last + STRIDE);
+      const slots = await reader.known(slotOf(last + 1n), to, 'confirmed');
+      if (slots.length === 0) return;
+      await reader.eachBlock(slots, signal, (block) => {
+        if (this.#last === null || block.slot <= this.#last) return;
+        // A node that lacks a block answers without it.
+        if (block.parentSlot > this.#last) throw new ReadRefused('getBlocks', 0);
+        this.#tell(block);
+        this.#last = block.slot;
+      });
+    }
+  }
+
+  #tell(block: Block): void {
+    if (this.#end.signal.aborted) return;
+    for (const update of updatesOf(block)) {
+      this.#teller.take(update);
+      if (update.kind !== 'slot' || update.status !== 'createdBank') continue;
+      for (const account of this.#accounts.get(block.slot) ?? []) this.#teller.take(account);
+    }
+    // What waits for older slots waits for forks.
+    for (const slot of this.#accounts.keys()) if (slot <= block.slot) this.#drop(slot);
+  }
+
+  #drop(slot: Slot): void {
+    this.#held -= this.#accounts.get(slot)?.length ?? 0;
+    this.#accounts.delete(slot);
+  }
+}
