@@ -1,0 +1,82 @@
+import { GrpcError } from '../grpc/status.ts';
+import { SipHash } from './sip-hash.ts';
+import type { CuckooFilterMessage } from './subscribe-request.ts';
+
+const ENTRIES_PER_BUCKET = 4;
+const FINGERPRINT_BITS = 16;
+const ENTRY_BYTES = FINGERPRINT_BITS / 8;
+const SIP_HASH = 0;
+const KEY_BYTES = 32;
+
+/** The words of the published client, which refuses the same before it sends. */
+function faultOf(message: CuckooFilterMessage): string | null {
+  const { data, bucketCount, entriesPerBucket, fingerprintBits, hashAlgorithm } = message;
+  if (hashAlgorithm !== SIP_HASH) return `unsupported cuckoo hash algorithm ${hashAlgorithm}`;
+  if (entriesPerBucket !== ENTRIES_PER_BUCKET)
+    return `cuckoo entriesPerBucket should be ${ENTRIES_PER_BUCKET}, got ${entriesPerBucket}`;
+  if (fingerprintBits !== FINGERPRINT_BITS)
+    return `cuckoo fingerprintBits should be ${FINGERPRINT_BITS}, got ${fingerprintBits}`;
+  if (bucketCount === 0 || (bucketCount & (bucketCount - 1)) !== 0)
+    return `cuckoo bucketCount should be a non-zero power of two, got ${bucketCount}`;
+  const expected = bucketCount * ENTRIES_PER_BUCKET * ENTRY_BYTES;
+  if (data.length !== expected) return `cuckoo data length should be ${expected} bytes, got ${data.length}`;
+  return null;
+}
+
+/**
+ * Many addresses in little room: says of each that is in it that it is, and of a few others too. What passes it is
+ * looked at again by who asked. Source: yellowstone-grpc-proto, `CuckooFilter`.
+ *
+ * An address is a fingerprint of 16 bits, in one of four places of one of two buckets. The fingerprint and the
+ * first bucket are parts of its hash; the second is the first, turned by the hash of the fingerprint.
+ */
+export class CuckooFilter {
+  readonly #data: Uint8Array;
+  readonly #mask: number;
+  readonly #hash: SipHash;
+
+  /**
+   * @param message - its data is copied.
+   * @throws GrpcError INVALID_ARGUMENT for parameters that make no filter.
+   */
+  constructor(message: CuckooFilterMessage) {
+    const fault = faultOf(message);
+    if (fault !== null) throw new GrpcError('INVALID_ARGUMENT', `failed to create filter: ${fault}`);
+    this.#data = Uint8Array.from(message.data);
+    this.#mask = message.bucketCount - 1;
+    this.#hash = new SipHash(message.hashSeed);
+  }
+
+  /** Whether an address may be in it: 32 bytes from the offset on. */
+  has(bytes: Uint8Array, offset: number): boolean {
+    const { fingerprint, first } = this.placesOf(bytes, offset);
+    return this.#holds(first, fingerprint) || this.#holds(this.secondOf(first, fingerprint), fingerprint);
+  }
+
+  /** @returns the fingerprint and the first bucket of an address, in an object that the next call changes. */
+  placesOf(bytes: Uint8Array, offset: number): Readonly<{ fingerprint: number; first: number }> {
+    this.#hash.key(bytes, offset, KEY_BYTES);
+    places.fingerprint = this.#hash.high & 0xffff || 1;
+    places.first = (this.#hash.low & this.#mask) >>> 0;
+    return places;
+  }
+
+  /** @returns the second bucket. */
+  secondOf(first: number, fingerprint: number): number {
+    this.#hash.u16(fingerprint);
+    return (first ^ (this.#hash.low & this.#mask)) >>> 0;
+  }
+
+  #holds(bucket: number, fingerprint: number): boolean {
+    const start = bucket * ENTRIES_PER_BUCKET * ENTRY_BYTES;
+    const end = start + ENTRIES_PER_BUCKET * ENTRY_BYTES;
+    const [low, high] = [fingerprint & 0xff, fingerprint >> 8];
+    for (let at = start; at < end; at += ENTRY_BYTES) {
+      if (this.#data[at] === low && this.#data[at + 1] === high) return true;
+    }
+    return false;
+  }
+}
+
+/** One for all: nothing is made on the way of an update. */
+const places = { fingerprint: 0, first: 0 };

@@ -1,0 +1,115 @@
+/** Words of the keys' initial state. Source: Aumasson, Bernstein, "SipHash: a fast short-input PRF". */
+const START = [
+  0x736f6d65, 0x70736575, 0x646f7261, 0x6e646f6d, 0x6c796765, 0x6e657261, 0x74656462, 0x79746573,
+];
+const COMPRESSION_ROUNDS = 2;
+const FINALIZATION_ROUNDS = 4;
+
+const MASK_32 = 0xffff_ffffn;
+
+/** The state: v0 to v3, each as its high and its low half. */
+const state = new Uint32Array(8);
+
+/** v[to] += v[from], as numbers of 64 bits. */
+function add(to: number, from: number): void {
+  const low = (state[to + 1] as number) + (state[from + 1] as number);
+  state[to + 1] = low;
+  state[to] = (state[to] as number) + (state[from] as number) + (low > 0xffff_ffff ? 1 : 0);
+}
+
+/** v[at] = v[at] rotated left by less than 32 bits, then xor v[by]. */
+function turn(at: number, bits: number, by: number): void {
+  const high = state[at] as number;
+  const low = state[at + 1] as number;
+  state[at] = ((high << bits) | (low >>> (32 - bits))) ^ (state[by] as number);
+  state[at + 1] = ((low << bits) | (high >>> (32 - bits))) ^ (state[by + 1] as number);
+}
+
+/** Rotates v[at] by 32 bits. */
+function swap(at: number): void {
+  const high = state[at] as number;
+  state[at] = state[at + 1] as number;
+  state[at + 1] = high;
+}
+
+function round(): void {
+  add(0, 2);
+  turn(2, 13, 0);
+  swap(0);
+  add(4, 6);
+  turn(6, 16, 4);
+  add(0, 6);
+  turn(6, 21, 0);
+  add(4, 2);
+  turn(2, 17, 4);
+  swap(4);
+}
+
+function rounds(count: number): void {
+  for (let left = count; left > 0; left--) round();
+}
+
+/** Takes in eight bytes. */
+function word(high: number, low: number): void {
+  state[6] = (state[6] as number) ^ high;
+  state[7] = (state[7] as number) ^ low;
+  rounds(COMPRESSION_ROUNDS);
+  state[0] = (state[0] as number) ^ high;
+  state[1] = (state[1] as number) ^ low;
+}
+
+/**
+ * SipHash-2-4 as cuckoo filters use it, in halves of 32 bits, since a bigint is an object. The result stays in
+ * `high` and `low` until the next call. Source: yellowstone-grpc-proto, `YellowstoneHasherBuilder`: the second key is
+ * the first, rotated by 32 bits.
+ */
+export class SipHash {
+  high = 0;
+  low = 0;
+  readonly #start: Uint32Array;
+
+  constructor(seed: bigint) {
+    const high = Number((seed >> 32n) & MASK_32);
+    const low = Number(seed & MASK_32);
+    const keys = [high, low, low, high, high, low, low, high];
+    this.#start = Uint32Array.from(START, (each, index) => each ^ (keys[index] as number));
+  }
+
+  /**
+   * Hashes an array of bytes as Rust does: its length in eight bytes, then itself.
+   * @param length - a multiple of 8, less than 248.
+   */
+  key(bytes: Uint8Array, offset: number, length: number): void {
+    state.set(this.#start);
+    word(0, length);
+    for (let at = offset; at < offset + length; at += 8) word(u32(bytes, at + 4), u32(bytes, at));
+    word((length + 8) << 24, 0);
+    this.#finish();
+  }
+
+  /** Hashes a number of two bytes. */
+  u16(value: number): void {
+    state.set(this.#start);
+    word(2 << 24, value);
+    this.#finish();
+  }
+
+  #finish(): void {
+    state[5] = (state[5] as number) ^ 0xff;
+    rounds(FINALIZATION_ROUNDS);
+    this.high =
+      ((state[0] as number) ^ (state[2] as number) ^ (state[4] as number) ^ (state[6] as number)) >>> 0;
+    this.low =
+      ((state[1] as number) ^ (state[3] as number) ^ (state[5] as number) ^ (state[7] as number)) >>> 0;
+  }
+}
+
+function u32(bytes: Uint8Array, at: number): number {
+  return (
+    ((bytes[at] as number) |
+      ((bytes[at + 1] as number) << 8) |
+      ((bytes[at + 2] as number) << 16) |
+      ((bytes[at + 3] as number) << 24)) >>>
+    0
+  );
+}
