@@ -1,0 +1,173 @@
+import { deshredSlotTail } from '../../protocol/geyser/encode/deshred.ts';
+import { rawSlot } from '../../protocol/geyser/encode/raw-slot.ts';
+import { encodeTimestamp } from '../../protocol/geyser/encode/timestamp.ts';
+import type { SubscribeDeshredRequest } from '../../protocol/geyser/subscribe-deshred-request.ts';
+import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
+import {
+  decodePingRequest,
+  encodeGetVersionResponse,
+  encodePongResponse,
+  encodeSubscribeReplayInfoResponse,
+} from '../../protocol/geyser/unary.ts';
+import { GrpcError, type GrpcStatus } from '../../protocol/grpc/status.ts';
+import { encodeEntryMessage } from '../../protocol/shredstream/entries.ts';
+import { Channel } from '../geyser/channel.ts';
+import { compileDeshredFilters, compileFilters, type Filters } from '../geyser/filters/compile.ts';
+import type { StreamRpc, UnaryRpc } from '../geyser/geyser-door.ts';
+import type { GeyserSink } from '../geyser/geyser-sink.ts';
+import type { OpenedStream, StreamOpener } from '../geyser/stream-opener.ts';
+import type { DeshredListener, DeshredSlot, DeshredTransaction, EntryBatch } from './deshred-event.ts';
+import { shredStageRequest } from './shred-stage-request.ts';
+import { SubscribeDeshredTransaction, SubscribeTransaction } from './shred-update.ts';
+
+export type DeshredHubOptions = Readonly<{
+  /** What GetVersion answers: JSON text. */
+  version: string;
+  /** Answers what is asked about the chain; null answers that it is not served. */
+  unary: StreamOpener['unary'] | null;
+}>;
+
+type Request = SubscribeRequest | SubscribeDeshredRequest;
+
+const NO_NAMES: Uint8Array = new Uint8Array();
+
+/**
+ * The shred stage's hub: what its sources tell goes in, and comes out in three dialects. `Subscribe` tells
+ * transactions without meta to whoever asks with ordinary filters; `SubscribeDeshred` tells them with what is known of
+ * their lookup tables and shreds; `SubscribeEntries` tells whole batches of entries. Nothing is kept for who comes
+ * later. Sources: geyser.proto; jito-labs/mev-protos, shredstream.proto.
+ */
+export class DeshredHub implements DeshredListener, StreamOpener {
+  readonly #options: DeshredHubOptions;
+  readonly #subscribe = new Channel();
+  readonly #deshred = new Channel();
+  readonly #entries = new Set<GeyserSink>();
+  readonly #streams = new Set<HubStream>();
+  #createdAt: Uint8Array = NO_NAMES;
+  #createdAtMs: bigint | null = null;
+
+  constructor(options: Partial<DeshredHubOptions> = {}) {
+    this.#options = { version: '{}', unary: null, ...options };
+  }
+
+  /** Streams that are open. */
+  get size(): number {
+    return this.#streams.size;
+  }
+
+  batch({ slot, entries }: EntryBatch): void {
+    if (this.#entries.size === 0) return;
+    const message = encodeEntryMessage(slot, entries);
+    for (const sink of this.#entries) sink.push(NO_NAMES, message);
+  }
+
+  transaction(transaction: DeshredTransaction): void {
+    const createdAt = this.#timestamp(transaction.at);
+    if (this.#subscribe.size > 0) this.#subscribe.tell(new SubscribeTransaction(transaction, createdAt));
+    if (this.#deshred.size > 0) this.#deshred.tell(new SubscribeDeshredTransaction(transaction, createdAt));
+  }
+
+  slot({ slot, parent, status, deadError = null, at }: DeshredSlot): void {
+    if (this.#subscribe.size + this.#deshred.size === 0) return;
+    const raw = rawSlot({ kind: 'slot', slot, parent, status, deadError }, this.#timestamp(at));
+    this.#subscribe.tell(raw);
+    if (this.#deshred.size > 0) this.#deshred.tell({ ...raw, tail: deshredSlotTail(raw) });
+  }
+
+  open(rpc: StreamRpc, sink: GeyserSink): OpenedStream {
+    const stream = this.#opened(rpc, sink, () => this.#streams.delete(stream));
+    this.#streams.add(stream);
+    return stream;
+  }
+
+  /** @throws GrpcError UNIMPLEMENTED for questions about the chain, where nobody answers them. */
+  unary(rpc: UnaryRpc, request: Uint8Array): Uint8Array {
+    if (rpc === 'Ping') return encodePongResponse(decodePingRequest(request));
+    if (rpc === 'GetVersion') return encodeGetVersionResponse(this.#options.version);
+    // Nothing is replayed.
+    if (rpc === 'SubscribeReplayInfo') return encodeSubscribeReplayInfoResponse(null);
+    if (this.#options.unary === null) throw new GrpcError('UNIMPLEMENTED', 'method disabled');
+    return this.#options.unary(rpc, request);
+  }
+
+  /** Ends every stream. */
+  close(status: GrpcStatus): void {
+    for (const stream of [...this.#streams]) stream.end(status);
+  }
+
+  #opened(rpc: StreamRpc, sink: GeyserSink, closed: () => void): HubStream {
+    switch (rpc) {
+      case 'Subscribe':
+        return memberStream(this.#subscribe, sink, closed, (request) =>
+          compileFilters(shredStageRequest(request as SubscribeRequest)),
+        );
+      case 'SubscribeDeshred':
+        return memberStream(this.#deshred, sink, closed, (request) =>
+          compileDeshredFilters(request as SubscribeDeshredRequest),
+        );
+      case 'SubscribeEntries':
+        this.#entries.add(sink);
+        return new HubStream(
+          sink,
+          () => {},
+          () => {
+            this.#entries.delete(sink);
+            closed();
+          },
+        );
+    }
+  }
+
+  /** Much is told in the same millisecond. */
+  #timestamp(at: bigint): Uint8Array {
+    if (at !== this.#createdAtMs) {
+      this.#createdAt = encodeTimestamp(at);
+      this.#createdAtMs = at;
+    }
+    return this.#createdAt;
+  }
+}
+
+function memberStream(
+  channel: Channel,
+  sink: GeyserSink,
+  closed: () => void,
+  compile: (request: Request) => Filters,
+): HubStream {
+  const member = channel.add(sink);
+  const replace = (request: Request): void => member.replace(compile(request));
+  return new HubStream(sink, replace, () => {
+    member.leave();
+    closed();
+  });
+}
+
+/** One stream of any dialect. */
+class HubStream implements OpenedStream {
+  readonly #sink: GeyserSink;
+  readonly #replace: (request: Request) => void;
+  readonly #leave: () => void;
+  #isOpen = true;
+
+  constructor(sink: GeyserSink, replace: (request: Request) => void, leave: () => void) {
+    this.#sink = sink;
+    this.#replace = replace;
+    this.#leave = leave;
+  }
+
+  async request(request: Request): Promise<void> {
+    if (this.#isOpen) this.#replace(request);
+  }
+
+  end(status: GrpcStatus): void {
+    if (!this.#isOpen) return;
+    this.close();
+    this.#sink.end(status);
+  }
+
+  close(): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    this.#leave();
+  }
+}

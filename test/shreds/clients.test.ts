@@ -1,0 +1,210 @@
+import { SubscribeUpdateDeshred } from '@triton-one/yellowstone-grpc';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createLogger } from '../../src/base/log.ts';
+import { slot as slotOf } from '../../src/ledger/units.ts';
+import { encodeWireTransaction } from '../../src/protocol/geyser/storage/encode-transaction.ts';
+import { encodeEntryMessage } from '../../src/protocol/shredstream/entries.ts';
+import type { DeshredSlot, DeshredTransaction, EntryBatch } from '../../src/streams/deshred/deshred-event.ts';
+import { DeshredClient } from '../../src/upstream/shreds/deshred-client.ts';
+import { EntriesClient } from '../../src/upstream/shreds/entries-client.ts';
+import { shredLimits } from '../../src/upstream/shreds/shred-limits.ts';
+import { ScriptedServer } from './grpc-servers.ts';
+import { keyBytes, madeEntries, madeWire, signatureAt } from './made-transactions.ts';
+
+const TOKEN = 'a-secret-token-of-a-server';
+
+async function scene(limits: Partial<typeof shredLimits> = {}) {
+  const server = await ScriptedServer.start();
+  const batches: EntryBatch[] = [];
+  const transactions: DeshredTransaction[] = [];
+  const slots: DeshredSlot[] = [];
+  const lines: string[] = [];
+  let waiting: (() => void)[] = [];
+  const kept =
+    <T>(list: T[]) =>
+    (one: T): void => {
+      list.push(one);
+      for (const heard of waiting.splice(0)) heard();
+    };
+  const until = async (isTrue: () => boolean): Promise<void> => {
+    while (!isTrue()) await new Promise<void>((resolve) => waiting.push(resolve));
+  };
+  const options = {
+    server: { name: 'scripted', url: server.url, headers: { 'x-token': TOKEN } },
+    limits: { ...shredLimits, reconnectMs: 5, reconnectMaxMs: 20, ...limits },
+    log: createLogger('warn', kept(lines)),
+    listener: { batch: kept(batches), transaction: kept(transactions), slot: kept(slots) },
+  };
+  const entries = new EntriesClient(options);
+  const deshred = new DeshredClient(options);
+  onTestFinished(() => {
+    waiting = [];
+    entries.close();
+    deshred.close();
+    server.stop();
+  });
+  return { server, entries, deshred, batches, transactions, slots, lines, until };
+}
+
+const entryMessage = (slot: number, name: number): Buffer =>
+  Buffer.from(encodeEntryMessage(slotOf(slot), madeEntries(madeWire({ name }))));
+
+/** What the published codec writes of a transaction with loaded addresses. */
+function update(slot: number, name: number): SubscribeUpdateDeshred {
+  const whole = SubscribeUpdateDeshred.decode(
+    Buffer.from(encodeUpdate(slot, encodeWireTransaction(madeWire({ name, keys: [4, 5] })).transaction)),
+  );
+  const info = whole.deshredTransaction!.transaction!;
+  info.signature = signatureAt(name);
+  info.isVote = true;
+  info.loadedWritableAddresses = [keyBytes(80)];
+  info.loadedReadonlyAddresses = [keyBytes(81)];
+  info.completedDataSetStartingShredIndex = 32;
+  info.completedDataSetEndingShredIndexExclusive = 64;
+  whole.createdAt = new Date(1_790_000_000_123);
+  return whole;
+}
+
+/** Only the field with the transaction: its own codec is not published. */
+function encodeUpdate(slot: number, transaction: Uint8Array): Uint8Array {
+  const field = (number: number, bytes: Uint8Array): Buffer => {
+    const length = [];
+    for (let left = bytes.length; left > 0; left >>= 7) length.push((left & 0x7f) | (left > 0x7f ? 0x80 : 0));
+    return Buffer.concat([Uint8Array.of(number * 8 + 2, ...length), bytes]);
+  };
+  const info = field(3, transaction);
+  return field(2, Buffer.concat([field(1, info), Uint8Array.of(16, slot)]));
+}
+
+describe('a client of SubscribeEntries', () => {
+  it('tells the batches of a ShredStream proxy', async () => {
+    const { server, entries, batches, until } = await scene();
+    entries.start();
+    await server.until(() => server.entriesCalls.length === 1);
+    server.entriesCalls[0]!.write(entryMessage(9, 1));
+    server.entriesCalls[0]!.write(entryMessage(10, 2));
+    await until(() => batches.length === 2);
+    expect(server.tokens).toEqual([TOKEN]);
+    expect(batches.map(({ slot }) => slot)).toEqual([9n, 10n]);
+    expect(Buffer.from(batches[1]!.entries).equals(madeEntries(madeWire({ name: 2 })))).toBe(true);
+    expect([batches[0]!.firstShredIndex, batches[0]!.endShredIndex]).toEqual([0, 0]);
+    expect(Math.abs(Number(batches[0]!.at) - Date.now())).toBeLessThan(60_000);
+  });
+
+  it('connects again when the server ends the stream, and says so without what is secret', async () => {
+    const { server, entries, batches, lines, until } = await scene();
+    entries.start();
+    await server.until(() => server.entriesCalls.length === 1);
+    server.entriesCalls[0]!.emit('error', { code: 14, details: `go away, ${TOKEN}` });
+    await server.until(() => server.entriesCalls.length === 2);
+    server.entriesCalls[1]!.write(entryMessage(11, 3));
+    await until(() => batches.length === 1);
+    expect(lines.join()).toContain('UNAVAILABLE');
+    expect(lines.join()).not.toContain(TOKEN);
+  });
+
+  it('leaves a server that tells of no new slot', async () => {
+    const { server, entries } = await scene({ stallMs: 200 });
+    entries.start();
+    await server.until(() => server.entriesCalls.length === 1);
+    const [first] = server.entriesCalls;
+    const same = setInterval(() => first!.write(entryMessage(9, 1)), 20);
+    onTestFinished(() => clearInterval(same));
+    await server.until(() => server.entriesCalls.length === 2);
+    expect(first!.cancelled).toBe(true);
+  });
+
+  it('passes over what cannot be read', async () => {
+    const { server, entries, batches, lines, until } = await scene();
+    entries.start();
+    await server.until(() => server.entriesCalls.length === 1);
+    server.entriesCalls[0]!.write(Buffer.from([0x12, 0x50, 1]));
+    server.entriesCalls[0]!.write(Buffer.from([0x12, 0x50, 1]));
+    server.entriesCalls[0]!.write(entryMessage(9, 1));
+    await until(() => batches.length === 1);
+    expect(server.entriesCalls).toHaveLength(1);
+    expect(lines.filter((line) => line.includes('cannot be read'))).toHaveLength(1);
+  });
+
+  it('waits for a server that is not there yet', async () => {
+    const { server, entries, lines, batches, until } = await scene();
+    const { port } = server;
+    server.stop();
+    entries.start();
+    await until(() => lines.length >= 2);
+    const later = await ScriptedServer.start(port);
+    onTestFinished(() => later.stop());
+    await later.until(() => later.entriesCalls.length === 1);
+    later.entriesCalls[0]!.write(entryMessage(9, 1));
+    await until(() => batches.length === 1);
+    expect(batches).toHaveLength(1);
+  });
+
+  it('tells nothing more once it is closed', async () => {
+    const { server, entries } = await scene();
+    entries.start();
+    await server.until(() => server.entriesCalls.length === 1);
+    const cancelled = new Promise((resolve) => server.entriesCalls[0]!.once('cancelled', resolve));
+    entries.close();
+    await cancelled;
+    expect(server.entriesCalls).toHaveLength(1);
+  });
+});
+
+describe('a client of SubscribeDeshred', () => {
+  it('asks for all transactions and all that becomes of slots', async () => {
+    const { server, deshred } = await scene();
+    deshred.start();
+    await server.until(() => server.requests.length === 1);
+    expect(Object.values(server.requests[0]!.deshredTransactions)).toEqual([
+      { vote: undefined, accountInclude: [], accountExclude: [], accountRequired: [] },
+    ]);
+    expect(Object.values(server.requests[0]!.slots)).toEqual([
+      { filterByCommitment: undefined, interslotUpdates: true },
+    ]);
+  });
+
+  it('tells transactions with their keys, lookup tables and shreds', async () => {
+    const { server, deshred, transactions, until } = await scene();
+    deshred.start();
+    await server.until(() => server.requests.length === 1);
+    server.deshredCalls[0]!.write(update(9, 7));
+    await until(() => transactions.length === 1);
+    const told = transactions[0]!;
+    expect([told.slot, told.isVote, told.wire, told.at]).toEqual([9n, true, null, 1_790_000_000_123n]);
+    expect(Buffer.from(told.signature).equals(signatureAt(7))).toBe(true);
+    const { bytes, offsets } = told.keys;
+    expect(offsets.map((at) => bytes[at])).toEqual([4, 5, 0, 80, 81]);
+    expect(told.loadedWritable.map(([first]) => first)).toEqual([80]);
+    expect(told.loadedReadonly.map(([first]) => first)).toEqual([81]);
+    expect([told.firstShredIndex, told.endShredIndex]).toEqual([32, 64]);
+    const { transaction } = encodeWireTransaction(madeWire({ name: 7, keys: [4, 5] }));
+    expect(Buffer.from(told.transaction).equals(transaction)).toBe(true);
+  });
+
+  it('tells slots, and answers pings', async () => {
+    const { server, deshred, slots, until } = await scene();
+    deshred.start();
+    await server.until(() => server.requests.length === 1);
+    const [call] = server.deshredCalls;
+    call!.write(SubscribeUpdateDeshred.fromPartial({ ping: {} }));
+    call!.write(SubscribeUpdateDeshred.fromPartial({ slot: { slot: '9', parent: '8', status: 3 } }));
+    call!.write(SubscribeUpdateDeshred.fromPartial({ slot: { slot: '9', status: 6, deadError: 'why' } }));
+    await until(() => slots.length === 2);
+    await server.until(() => server.requests.length === 2);
+    expect(server.requests[1]!.ping).toEqual({ id: 1 });
+    expect(slots[0]).toMatchObject({ slot: 9n, parent: 8n, status: 'firstShredReceived' });
+    expect(slots[1]).toMatchObject({ slot: 9n, parent: null, status: 'dead', deadError: 'why' });
+  });
+
+  it('asks again when it has connected again', async () => {
+    const { server, deshred, transactions, until } = await scene();
+    deshred.start();
+    await server.until(() => server.requests.length === 1);
+    server.deshredCalls[0]!.end();
+    await server.until(() => server.requests.length === 2);
+    server.deshredCalls[1]!.write(update(10, 1));
+    await until(() => transactions.length === 1);
+    expect(transactions[0]!.slot).toBe(10n);
+  });
+});

@@ -1,0 +1,283 @@
+import { describe, expect, it } from 'vitest';
+import { programs } from '../../src/ledger/programs.ts';
+import { decodeTransaction } from '../../src/ledger/transaction/decode-transaction.ts';
+import { slot as slotOf } from '../../src/ledger/units.ts';
+import type { SubscribeDeshredRequest } from '../../src/protocol/geyser/subscribe-deshred-request.ts';
+import type { SubscribeRequest } from '../../src/protocol/geyser/subscribe-request.ts';
+import { GrpcError } from '../../src/protocol/grpc/status.ts';
+import type { DeshredSlot } from '../../src/streams/deshred/deshred-event.ts';
+import { DeshredHub } from '../../src/streams/deshred/deshred-hub.ts';
+import { BatchReader } from '../../src/upstream/shreds/batch-reader.ts';
+import type { Loaded } from '../../src/upstream/shreds/lookup-tables.ts';
+import { oracleTransaction } from '../geyser/oracle.ts';
+import {
+  keyAt,
+  keyBytes,
+  type MadeTransaction,
+  MessageSink,
+  madeBatch,
+  madeWire,
+  signatureAt,
+} from '../shreds/made-transactions.ts';
+
+const AT_MS = 1_790_000_000_123;
+
+/** A hub, and a reader of batches in front of it. */
+function scene(loaded: Loaded | null = null) {
+  const hub = new DeshredHub({ version: '{"version":"x"}' });
+  const reader = new BatchReader({ tables: { resolve: () => loaded }, listener: hub });
+  const tell = (slot: number, ...made: readonly MadeTransaction[]): void =>
+    reader.read(madeBatch(slot, ...made.map(madeWire)));
+  const open = async (
+    rpc: 'Subscribe' | 'SubscribeDeshred',
+    request: SubscribeRequest | SubscribeDeshredRequest,
+  ) => {
+    const sink = new MessageSink();
+    const stream = hub.open(rpc, sink);
+    await stream.request(request);
+    return { sink, stream };
+  };
+  return { hub, reader, tell, open };
+}
+
+const named = <Filter>(filters: Readonly<Record<string, Filter>>) => new Map(Object.entries(filters));
+const everything = { transactions: named({ all: {} }) };
+const everythingDeshred = { deshredTransactions: named({ all: {} }) };
+
+/** What the published codec should read of a transaction. */
+function wanted(made: MadeTransaction) {
+  const decoded = decodeTransaction(madeWire(made));
+  if ('fault' in decoded) throw new Error(decoded.fault);
+  return oracleTransaction(decoded.transaction);
+}
+
+const status = (of: DeshredSlot['status'], slot = 9): DeshredSlot => ({
+  ...{ slot: slotOf(slot), parent: slotOf(slot - 1), status: of, at: BigInt(AT_MS) },
+});
+
+const plain = (value: unknown): unknown =>
+  JSON.parse(JSON.stringify(value, (_, one) => (one instanceof Uint8Array ? [...one] : one)));
+
+async function codeOf(promise: Promise<unknown>): Promise<string> {
+  try {
+    await promise;
+  } catch (error) {
+    if (error instanceof GrpcError) return `${error.code} ${error.message}`;
+  }
+  return 'none';
+}
+
+describe('a Subscribe stream of the shred stage', () => {
+  it('is told transactions without meta', async () => {
+    const { open, tell } = scene();
+    const { sink } = await open('Subscribe', everything);
+    tell(9, { name: 1 }, { name: 2, lookups: [{ table: 50, writable: [1], readonly: [2] }] });
+    const [first, second] = sink.updates;
+    expect(first?.filters).toEqual(['all']);
+    expect(first?.createdAt?.getTime()).toBe(AT_MS);
+    expect(first?.transaction?.slot).toBe('9');
+    const { meta, index, isVote, signature, transaction } = first!.transaction!.transaction!;
+    expect([meta, index, isVote]).toEqual([undefined, '0', false]);
+    expect(signature).toEqual(signatureAt(1));
+    expect(plain(transaction)).toEqual(plain(wanted({ name: 1 })));
+    const looking = wanted({ name: 2, lookups: [{ table: 50, writable: [1], readonly: [2] }] });
+    expect(plain(second?.transaction?.transaction?.transaction)).toEqual(plain(looking));
+  });
+
+  it('is told what passes its filters, with the names of all that it passes', async () => {
+    const { open, tell } = scene();
+    const { sink } = await open('Subscribe', {
+      transactions: named({
+        votes: { vote: true },
+        seven: { accountInclude: [keyAt(7), keyAt(70)] },
+        both: { accountRequired: [keyAt(7), keyAt(8)] },
+        without: { vote: false, accountExclude: [keyAt(8)] },
+        system: { vote: false, accountInclude: [programs.system] },
+        failed: { vote: true, failed: true },
+      }),
+    });
+    tell(9, { name: 1, keys: [7, 8] }, { name: 2, keys: [7] }, { name: 3, keys: [3], vote: true });
+    expect(sink.updates.map(({ filters }) => filters)).toEqual([
+      ['seven', 'both', 'system'],
+      ['seven', 'without', 'system'],
+      ['votes', 'failed'],
+    ]);
+    expect(sink.updates.map(({ transaction }) => transaction?.transaction?.isVote)).toEqual([
+      false,
+      false,
+      true,
+    ]);
+  });
+
+  it('has addresses of lookup tables in its filters, as far as they are known', async () => {
+    const { open, tell } = scene({ writable: [keyBytes(80)], readonly: [keyBytes(81), keyBytes(82)] });
+    const { sink } = await open('Subscribe', {
+      transactions: named({ loaded: { accountRequired: [keyAt(80), keyAt(82), keyAt(5)] } }),
+    });
+    const lookups = [{ table: 50, writable: [1], readonly: [2, 3] }];
+    tell(9, { name: 1, keys: [5, 6], lookups }, { name: 2, keys: [6], lookups }, { name: 3, keys: [5] });
+    expect(sink.updates.map(({ transaction }) => transaction?.transaction?.signature[0])).toEqual([1]);
+  });
+
+  it('is told nothing of the owners of token accounts, which balances would tell', async () => {
+    const { open, tell } = scene();
+    const { sink } = await open('Subscribe', {
+      transactions: named({ t: { accountInclude: [keyAt(7)], tokenAccounts: 'all' } }),
+    });
+    tell(9, { name: 1, keys: [7] }, { name: 2, keys: [8] });
+    expect(sink.messages).toHaveLength(1);
+  });
+
+  it('is told slots: every step for filters that ask for those in between', async () => {
+    const { hub, open } = scene();
+    const { sink } = await open('Subscribe', {
+      slots: named({ plain: {}, all: { interslotUpdates: true }, one: { filterByCommitment: true } }),
+    });
+    for (const of of ['firstShredReceived', 'completed', 'processed'] as const) hub.slot(status(of));
+    hub.slot({ ...status('dead'), deadError: 'why' });
+    expect(sink.updates.map(({ filters, slot }) => [filters, slot?.status, slot?.deadError])).toEqual([
+      [['all'], 3, undefined],
+      [['all'], 4, undefined],
+      [['plain', 'all', 'one'], 0, undefined],
+      [['all'], 6, 'why'],
+    ]);
+    expect(sink.updates[0]?.slot).toMatchObject({ slot: '9', parent: '8' });
+  });
+
+  it('is told what its newest request asks for, and nothing once that is empty or it is closed', async () => {
+    const { open, tell, hub } = scene();
+    const { sink, stream } = await open('Subscribe', everything);
+    await stream.request({ transactions: named({ seven: { accountInclude: [keyAt(7)] } }) });
+    tell(9, { name: 1 }, { name: 7 });
+    await stream.request({});
+    tell(9, { name: 7 });
+    await stream.request(everything);
+    stream.close();
+    tell(9, { name: 7 });
+    expect(sink.updates.map(({ filters }) => filters)).toEqual([['seven']]);
+    expect(hub.size).toBe(0);
+  });
+
+  it('is refused what the stage does not tell, and names that are too long', async () => {
+    const { hub } = scene();
+    const stream = hub.open('Subscribe', new MessageSink());
+    expect(await codeOf(stream.request({ accounts: named({ a: {} }) }))).toContain('INVALID_ARGUMENT');
+    const long = { transactions: named({ ['n'.repeat(129)]: {} }) };
+    expect(await codeOf(stream.request(long))).toBe(
+      'INVALID_ARGUMENT failed to create filter: oversized filter name (max allowed size 128), found 129',
+    );
+  });
+});
+
+describe('a SubscribeDeshred stream', () => {
+  it('is told transactions with their lookup tables and shreds', async () => {
+    const { open, tell } = scene({ writable: [keyBytes(80)], readonly: [keyBytes(81), keyBytes(82)] });
+    const { sink } = await open('SubscribeDeshred', everythingDeshred);
+    const made = { name: 1, lookups: [{ table: 50, writable: [1], readonly: [2, 3] }] };
+    tell(9, made);
+    const [update] = sink.deshredUpdates;
+    expect(update?.filters).toEqual(['all']);
+    expect(update?.createdAt?.getTime()).toBe(AT_MS);
+    expect(update?.deshredTransaction?.slot).toBe('9');
+    const info = update!.deshredTransaction!.transaction!;
+    expect(info.signature).toEqual(signatureAt(1));
+    expect(plain(info.transaction)).toEqual(plain(wanted(made)));
+    expect(info.loadedWritableAddresses).toEqual([keyBytes(80)]);
+    expect(info.loadedReadonlyAddresses).toEqual([keyBytes(81), keyBytes(82)]);
+    expect(info.completedDataSetStartingShredIndex).toBe(32);
+    expect(info.completedDataSetEndingShredIndexExclusive).toBe(64);
+  });
+
+  it('is told transactions whose tables are not known without those', async () => {
+    const { open, tell } = scene(null);
+    const { sink } = await open('SubscribeDeshred', everythingDeshred);
+    tell(9, { name: 1, lookups: [{ table: 50, writable: [1], readonly: [] }] });
+    const info = sink.deshredUpdates[0]!.deshredTransaction!.transaction!;
+    expect([info.loadedWritableAddresses, info.loadedReadonlyAddresses]).toEqual([[], []]);
+  });
+
+  it('is told what passes its filters', async () => {
+    const { open, tell } = scene();
+    const { sink } = await open('SubscribeDeshred', {
+      deshredTransactions: named({
+        votes: { vote: true },
+        seven: { accountInclude: [keyAt(7)] },
+        not: { vote: false, accountExclude: [keyAt(7)] },
+      }),
+    });
+    tell(9, { name: 1, keys: [7] }, { name: 2, keys: [8] }, { name: 3, vote: true });
+    expect(sink.deshredUpdates.map(({ filters }) => filters)).toEqual([['seven'], ['not'], ['votes']]);
+  });
+
+  it('is told slots, and none by commitment, which nothing has there', async () => {
+    const { hub, open } = scene();
+    const { sink } = await open('SubscribeDeshred', {
+      slots: named({ all: { interslotUpdates: true }, none: { filterByCommitment: true } }),
+    });
+    hub.slot(status('firstShredReceived'));
+    hub.slot(status('processed'));
+    const told = sink.deshredUpdates.map(({ filters, slot }) => [filters, slot?.slot, slot?.status]);
+    expect(told).toEqual([
+      [['all'], '9', 3],
+      [['all'], '9', 0],
+    ]);
+  });
+});
+
+describe('a SubscribeEntries stream', () => {
+  it('is told whole batches from the moment it is opened', () => {
+    const { hub, tell } = scene();
+    tell(8, { name: 1 });
+    const sink = new MessageSink();
+    const stream = hub.open('SubscribeEntries', sink);
+    tell(9, { name: 1 }, { name: 2 });
+    stream.close();
+    tell(10, { name: 1 });
+    expect(sink.batches).toEqual([
+      { slot: 9n, entries: madeBatch(9, madeWire({ name: 1 }), madeWire({ name: 2 })).entries },
+    ]);
+  });
+});
+
+describe('the hub of the shred stage', () => {
+  it('encodes a transaction once for all streams of a dialect, and not for one that nobody wants', async () => {
+    const { hub, open } = scene();
+    const sinks = [await open('Subscribe', everything), await open('Subscribe', everything)];
+    let encoded = 0;
+    const transaction = {
+      ...{ slot: slotOf(9), signature: signatureAt(1), isVote: false, wire: null, at: 0n },
+      ...{ keys: { bytes: keyBytes(1), offsets: [0] }, loadedWritable: [], loadedReadonly: [] },
+      ...{ firstShredIndex: 0, endShredIndex: 0 },
+      get transaction(): Uint8Array {
+        encoded++;
+        return new Uint8Array();
+      },
+    };
+    hub.transaction(transaction);
+    expect(encoded).toBe(1);
+    expect(sinks.map(({ sink }) => sink.messages.length)).toEqual([1, 1]);
+    for (const { stream } of sinks) await stream.request({ transactions: named({ v: { vote: true } }) });
+    hub.transaction(transaction);
+    expect(encoded).toBe(1);
+  });
+
+  it('ends every stream when it is closed', async () => {
+    const { hub, open } = scene();
+    const { sink } = await open('Subscribe', everything);
+    const entries = new MessageSink();
+    hub.open('SubscribeEntries', entries);
+    hub.close({ code: 'UNAVAILABLE', message: 'server is shutting down' });
+    expect([sink.status?.code, entries.status?.code]).toEqual(['UNAVAILABLE', 'UNAVAILABLE']);
+    expect(hub.size).toBe(0);
+  });
+
+  it('answers Ping, GetVersion and SubscribeReplayInfo, and leaves the chain to others', () => {
+    const { hub } = scene();
+    expect([...hub.unary('Ping', Uint8Array.of(8, 5))]).toEqual([8, 5]);
+    expect(Buffer.from(hub.unary('GetVersion', new Uint8Array())).toString()).toContain('{"version":"x"}');
+    expect(hub.unary('SubscribeReplayInfo', new Uint8Array())).toHaveLength(0);
+    expect(() => hub.unary('GetSlot', new Uint8Array())).toThrow('method disabled');
+    const chain = new DeshredHub({ unary: () => Uint8Array.of(1) });
+    expect([...chain.unary('GetSlot', new Uint8Array())]).toEqual([1]);
+  });
+});
