@@ -25,7 +25,7 @@ const crowds: readonly Crowd[] = [
   { streams: 100, load: 'accounts' },
   { streams: 10, load: 'blocks' },
 ];
-const perTurns = [1, 8] as const;
+const perTurns = [1, 8, 32] as const;
 /** Messages of one order, over all streams. */
 const ORDER_MESSAGES = 40_000;
 /** So much is told to each crowd before anything is measured: compilers and caches settle. */
