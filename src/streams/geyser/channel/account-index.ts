@@ -34,10 +34,12 @@ export class AccountIndex {
   }
 
   match(account: RawAccount, matches: Matches): void {
-    for (const watcher of this.#byAddress.of(account.address, 0)) {
+    for (let post = this.#byAddress.first(account.address, 0); post !== null; post = post.next) {
+      const { watcher } = post;
       if (matches.isNew(watcher) && watcher.rule.passesRest(account)) matches.add(watcher);
     }
-    for (const watcher of this.#byOwner.of(account.owner, 0)) {
+    for (let post = this.#byOwner.first(account.owner, 0); post !== null; post = post.next) {
+      const { watcher } = post;
       if (matches.isNew(watcher) && watcher.rule.passes(account)) matches.add(watcher);
     }
     for (const watcher of this.#others) {

@@ -4,37 +4,57 @@ import { NameSets } from './name-sets.ts';
 /** More are sorted by the engine, which makes a view of them for it. */
 const SORTED_HERE_MAX = 32;
 
+/** A filter of a lane, as it passes. */
+export type Passing = {
+  readonly ordinal: number;
+  /** Its encoded name alone, kept with it since most updates pass one filter; null: not needed yet. */
+  ownNames: Uint8Array | null;
+};
+
 /** The filters of one kind of one member: whatever of them passes an update is one message. */
 export class Lane {
   readonly listener: Listener;
-  readonly #names: NameSets;
-  /** Ordinals of the filters that passed. */
-  readonly #hits: Int32Array;
   #count = 0;
+  #first: Passing | null = null;
+  /** Ordinals of the filters that passed, when there is more than one. */
+  readonly #ordinals: Int32Array;
+  readonly #names: NameSets;
 
   /** @param names - of the filters, by their ordinals. */
   constructor(listener: Listener, names: readonly string[]) {
     this.listener = listener;
+    this.#ordinals = new Int32Array(names.length);
     this.#names = new NameSets(names);
-    this.#hits = new Int32Array(names.length);
   }
 
   /**
    * A filter passed, which has not been said of this update.
    * @returns whether it is the first one.
    */
-  hit(ordinal: number): boolean {
-    this.#hits[this.#count++] = ordinal;
-    return this.#count === 1;
+  hit(passing: Passing): boolean {
+    const at = this.#count++;
+    if (at === 0) {
+      this.#first = passing;
+      return true;
+    }
+    if (at === 1) this.#ordinals[0] = (this.#first as Passing).ordinal;
+    this.#ordinals[at] = passing.ordinal;
+    return false;
   }
 
-  /** Encoded names of the filters that passed; then none has. */
+  /** Encoded names of the filters that passed, of which there is one at least; then none has. */
   takeNames(): Uint8Array {
     const count = this.#count;
     this.#count = 0;
-    if (count > SORTED_HERE_MAX) this.#hits.subarray(0, count).sort();
-    else if (count > 1) sortFirst(this.#hits, count);
-    return this.#names.of(this.#hits, count);
+    if (count === 1) return this.#ownNames(this.#first as Passing);
+    if (count > SORTED_HERE_MAX) this.#ordinals.subarray(0, count).sort();
+    else sortFirst(this.#ordinals, count);
+    return this.#names.of(this.#ordinals, count);
+  }
+
+  #ownNames(passing: Passing): Uint8Array {
+    passing.ownNames ??= this.#names.one(passing.ordinal);
+    return passing.ownNames;
   }
 }
 

@@ -26,8 +26,9 @@ export class Matches {
     return this.#only === null || watcher.lane.listener.sink === this.#only;
   }
 
-  add({ lane, ordinal }: Watcher<unknown>): void {
-    if (lane.hit(ordinal)) this.#lanes[this.#count++] = lane;
+  add(watcher: Watcher<unknown>): void {
+    const { lane } = watcher;
+    if (lane.hit(watcher)) this.#lanes[this.#count++] = lane;
   }
 
   /** Takes out one of the lanes. */

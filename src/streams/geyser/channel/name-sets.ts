@@ -9,7 +9,6 @@ type NameSet = Readonly<{ ordinals: Int32Array; encoded: Uint8Array }>;
 /** Encoded names of filters that passed together, each set encoded once as long as there are not too many of them. */
 export class NameSets {
   readonly #names: readonly string[];
-  readonly #single: (Uint8Array | undefined)[] = [];
   readonly #sets = new Map<number, NameSet>();
   #bytes = 0;
 
@@ -18,23 +17,19 @@ export class NameSets {
     this.#names = names;
   }
 
+  /** One name alone, which is not remembered here. */
+  one(ordinal: number): Uint8Array {
+    return sharedNames([this.#names[ordinal] as string]);
+  }
+
   /** @param ordinals - the first `count` of them, ascending. */
   of(ordinals: Int32Array, count: number): Uint8Array {
-    if (count === 1) return this.#one(ordinals[0] as number);
     let hash = count;
     for (let i = 0; i < count; i++)
       hash = Math.imul(hash ^ (ordinals[i] as number), 0x9e3779b1) ^ (hash >>> 15);
     const known = this.#sets.get(hash);
     if (known !== undefined && isSame(known.ordinals, ordinals, count)) return known.encoded;
     return this.#encode(hash, ordinals.slice(0, count));
-  }
-
-  #one(ordinal: number): Uint8Array {
-    const known = this.#single[ordinal];
-    if (known !== undefined) return known;
-    const encoded = sharedNames([this.#names[ordinal] as string]);
-    this.#single[ordinal] = encoded;
-    return encoded;
   }
 
   #encode(hash: number, ordinals: Int32Array): Uint8Array {

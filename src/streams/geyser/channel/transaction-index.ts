@@ -2,7 +2,7 @@ import type { RawKeys, RawTransaction } from '../../../protocol/geyser/raw-updat
 import type { TokenOwners } from '../filters/token-owners.ts';
 import type { TransactionRule } from '../filters/transaction-rule.ts';
 import type { Matches } from './matches.ts';
-import { WatchTable } from './watch-table.ts';
+import { type Post, WatchTable } from './watch-table.ts';
 import type { Watcher } from './watcher.ts';
 
 type TransactionWatcher = Watcher<TransactionRule>;
@@ -43,11 +43,11 @@ export class TransactionIndex {
   }
 
   match(transaction: RawTransaction, matches: Matches): void {
-    this.#offer(this.#bySignature.of(transaction.signature, 0), transaction, matches);
+    this.#offerChain(this.#bySignature.first(transaction.signature, 0), transaction, matches);
     this.#offerByKeys(this.#byKey, transaction.keys, transaction, matches);
     this.#offerByOwners('all', transaction, matches);
     this.#offerByOwners('balanceChanged', transaction, matches);
-    this.#offer(this.#others, transaction, matches);
+    for (const watcher of this.#others) this.#offer(watcher, transaction, matches);
   }
 
   #offerByOwners(which: 'all' | 'balanceChanged', transaction: RawTransaction, matches: Matches): void {
@@ -63,18 +63,20 @@ export class TransactionIndex {
     matches: Matches,
   ): void {
     if (table.isEmpty) return;
-    for (const offset of offsets) this.#offer(table.of(bytes, offset), transaction, matches);
+    for (const offset of offsets) this.#offerChain(table.first(bytes, offset), transaction, matches);
   }
 
-  #offer(watchers: readonly TransactionWatcher[], transaction: RawTransaction, matches: Matches): void {
-    for (const watcher of watchers) {
-      if (!matches.isNew(watcher)) continue;
-      const { rule } = watcher;
-      const passes = isByInclude(rule)
-        ? rule.passesRest(transaction, this.#owners)
-        : rule.passes(transaction, this.#owners);
-      if (passes) matches.add(watcher);
-    }
+  #offerChain(first: Post<TransactionRule> | null, transaction: RawTransaction, matches: Matches): void {
+    for (let post = first; post !== null; post = post.next) this.#offer(post.watcher, transaction, matches);
+  }
+
+  #offer(watcher: TransactionWatcher, transaction: RawTransaction, matches: Matches): void {
+    if (!matches.isNew(watcher)) return;
+    const { rule } = watcher;
+    const passes = isByInclude(rule)
+      ? rule.passesRest(transaction, this.#owners)
+      : rule.passes(transaction, this.#owners);
+    if (passes) matches.add(watcher);
   }
 
   #tablesOf(rule: TransactionRule): readonly Table[] {
@@ -92,7 +94,7 @@ export class TransactionIndex {
   #leastWatched(keys: readonly Uint8Array[]): Uint8Array {
     let [least, fewest] = [keys[0] as Uint8Array, Number.POSITIVE_INFINITY];
     for (const key of keys) {
-      const watchers = this.#byKey.of(key, 0).length;
+      const watchers = this.#byKey.count(key);
       if (watchers < fewest) [least, fewest] = [key, watchers];
     }
     return least;

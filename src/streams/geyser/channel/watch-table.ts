@@ -1,43 +1,66 @@
 import { AddressTable } from '../filters/address-table.ts';
 import type { Watcher } from './watcher.ts';
 
-type Place<Rule> = { watchers: Watcher<Rule>[]; sweptIn: number };
+/** A watcher in the chain of those who wait for one key. */
+export type Post<Rule> = { readonly watcher: Watcher<Rule>; next: Post<Rule> | null };
 
-const NOBODY: readonly never[] = [];
+/** The chain; the first has it at hand, since most keys have one watcher. */
+type FirstPost<Rule> = Post<Rule> & { count: number; sweptIn: number };
 
 /** Watchers by their keys. */
 export class WatchTable<Rule> {
-  readonly #places = new AddressTable<Place<Rule>>();
+  readonly #firsts = new AddressTable<FirstPost<Rule>>();
 
   get isEmpty(): boolean {
-    return this.#places.size === 0;
+    return this.#firsts.size === 0;
   }
 
   add(watcher: Watcher<Rule>): void {
     for (const key of watcher.keys) {
-      const place = this.#places.get(key, 0);
-      if (place === undefined) this.#places.set(key, 0, { watchers: [watcher], sweptIn: 0 });
-      else place.watchers.push(watcher);
+      const first = this.#firsts.get(key, 0);
+      if (first === undefined) this.#firsts.set(key, 0, { watcher, next: null, count: 1, sweptIn: 0 });
+      else {
+        first.next = { watcher, next: first.next };
+        first.count += 1;
+      }
     }
   }
 
   /**
    * Removes whoever is gone from where keys lead.
-   * @param run - the number of the sweep, which looks at each place only once however many keys lead there.
+   * @param run - the number of the sweep, which looks at each chain only once however many keys lead there.
    */
   sweep(keys: readonly Uint8Array[], run: number): void {
     for (const key of keys) {
-      const place = this.#places.get(key, 0);
-      if (place === undefined || place.sweptIn === run) continue;
-      place.sweptIn = run;
-      place.watchers = place.watchers.filter(({ isGone }) => !isGone);
-      if (place.watchers.length === 0) this.#places.delete(key, 0);
+      const first = this.#firsts.get(key, 0);
+      if (first === undefined || first.sweptIn === run) continue;
+      const left = remaining(first, run);
+      if (left === null) this.#firsts.delete(key, 0);
+      else this.#firsts.set(key, 0, left);
     }
   }
 
-  /** Who waits for the key that is the 32 bytes from `at` on. */
-  of(bytes: Uint8Array, at: number): readonly Watcher<Rule>[] {
-    const place = this.#places.get(bytes, at);
-    return place === undefined ? NOBODY : place.watchers;
+  /** Who waits for the key that is the 32 bytes from `at` on, as the first of a chain; null: nobody. */
+  first(bytes: Uint8Array, at: number): Post<Rule> | null {
+    return this.#firsts.get(bytes, at) ?? null;
   }
+
+  /** How many wait for a key. */
+  count(key: Uint8Array): number {
+    return this.#firsts.get(key, 0)?.count ?? 0;
+  }
+}
+
+function remaining<Rule>(first: Post<Rule>, run: number): FirstPost<Rule> | null {
+  let left: FirstPost<Rule> | null = null;
+  for (let post: Post<Rule> | null = first; post !== null; post = post.next) {
+    const { watcher } = post;
+    if (watcher.isGone) continue;
+    if (left === null) left = { watcher, next: null, count: 1, sweptIn: run };
+    else {
+      left.next = { watcher, next: left.next };
+      left.count += 1;
+    }
+  }
+  return left;
 }

@@ -5,10 +5,11 @@ export class Watcher<Rule> {
   readonly rule: Rule;
   readonly lane: Lane;
   readonly ordinal: number;
-  /** 32 bytes each: where it is in the indexes. */
-  keys: readonly Uint8Array[] = [];
+  ownNames: Uint8Array | null = null;
   /** The run of matching that has looked at it. */
   seenIn = 0;
+  /** 32 bytes each: where it is in the indexes. */
+  keys: readonly Uint8Array[] = [];
   isGone = false;
 
   constructor(rule: Rule, lane: Lane, ordinal: number) {

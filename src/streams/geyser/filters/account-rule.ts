@@ -11,7 +11,8 @@ export class AccountRule {
   readonly owners: AddressSet | null;
   /** One axis with `addresses`. */
   readonly cuckoo: Cuckoo | null;
-  readonly #data: readonly AccountDataRule[];
+  /** null: none. */
+  readonly #data: readonly AccountDataRule[] | null;
   readonly #isWrittenByTransaction: boolean | null;
 
   /** @throws InvalidFilter */
@@ -20,7 +21,8 @@ export class AccountRule {
     this.addresses = setOrNull(filter.account);
     this.owners = setOrNull(filter.owner);
     this.cuckoo = compileCuckoo(filter.cuckooAccounts);
-    this.#data = compileAccountData(filter.filters ?? []);
+    const data = compileAccountData(filter.filters ?? []);
+    this.#data = data.length === 0 ? null : data;
     this.#isWrittenByTransaction = filter.nonemptyTxnSignature ?? null;
   }
 
@@ -34,10 +36,7 @@ export class AccountRule {
     const written = this.#isWrittenByTransaction;
     if (written !== null && written !== (account.signature !== null)) return false;
     if (owners !== null && !owners.has(account.owner, 0)) return false;
-    for (const rule of this.#data) {
-      if (!rule(account)) return false;
-    }
-    return true;
+    return this.#data === null || this.#data.every((rule) => rule(account));
   }
 
   #namesAddress({ address }: RawAccount): boolean {

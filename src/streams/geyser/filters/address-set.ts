@@ -1,33 +1,36 @@
 import { type Address, addressBytes } from '../../../ledger/address.ts';
 import type { RawKeys } from '../../../protocol/geyser/raw-update.ts';
-import { AddressTable } from './address-table.ts';
+import { AddressTable, sameAddress } from './address-table.ts';
+
+/** So few are compared one by one: most filters name one address, and a table for each takes much room. */
+const COMPARED_MAX = 4;
 
 /** Addresses, each once, in the order in which they were first given. */
 export class AddressSet {
-  readonly #table = new AddressTable<true>();
-  readonly #addresses: Uint8Array[] = [];
+  /** 32 bytes each. */
+  readonly addresses: readonly Uint8Array[];
+  /** null where they are few. */
+  readonly #table: AddressTable<true> | null;
 
-  /** @param addresses - 32 bytes each. */
-  constructor(addresses: Iterable<Uint8Array>) {
-    for (const bytes of addresses) {
-      if (this.#table.has(bytes, 0)) continue;
-      this.#table.set(bytes, 0, true);
-      this.#addresses.push(bytes);
-    }
+  constructor(list: readonly Address[]) {
+    this.addresses = Array.from(new Set(list), addressBytes);
+    this.#table = this.addresses.length > COMPARED_MAX ? new AddressTable() : null;
+    if (this.#table !== null) for (const each of this.addresses) this.#table.set(each, 0, true);
   }
 
-  get addresses(): readonly Uint8Array[] {
-    return this.#addresses;
-  }
-
+  /** Whether the 32 bytes from `at` on are one of them. */
   has(bytes: Uint8Array, at: number): boolean {
-    return this.#table.has(bytes, at);
+    if (this.#table !== null) return this.#table.has(bytes, at);
+    for (const each of this.addresses) {
+      if (sameAddress(each, 0, bytes, at)) return true;
+    }
+    return false;
   }
 }
 
 /** The set of a list that names any; null for one that asks nothing. */
 export function setOrNull(list: readonly Address[] | undefined): AddressSet | null {
-  return list === undefined || list.length === 0 ? null : new AddressSet(list.map(addressBytes));
+  return list === undefined || list.length === 0 ? null : new AddressSet(list);
 }
 
 /** Whether any of the keys is in there. */

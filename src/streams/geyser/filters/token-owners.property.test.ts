@@ -1,0 +1,53 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { drawnTransaction } from '../../../../test/streams/drawn-updates.ts';
+import { key } from '../../../../test/streams/told-ledger.ts';
+import { addressFromBytes } from '../../../ledger/address.ts';
+import type { RawKeys, RawTransaction } from '../../../protocol/geyser/raw-update.ts';
+import { TokenOwners } from './token-owners.ts';
+
+const addressesIn = ({ bytes, offsets }: RawKeys): string[] =>
+  offsets.map((offset) => addressFromBytes(bytes.subarray(offset, offset + 32)));
+
+const whole = drawnTransaction({
+  before: [{ at: 1, owner: 50, amount: '5' }],
+  after: [
+    { at: 1, owner: 50, amount: '5' },
+    { at: 2, owner: 51, amount: '5' },
+  ],
+});
+const meta = whole.meta as Uint8Array;
+const withMeta = (bytes: Uint8Array): RawTransaction => ({ ...whole, meta: bytes });
+
+function owners(transaction: RawTransaction): string[][] {
+  const found = new TokenOwners();
+  return [addressesIn(found.of(transaction, 'all')), addressesIn(found.of(transaction, 'balanceChanged'))];
+}
+
+describe('owners of token accounts', () => {
+  it('are those of the transaction that is asked about', () => {
+    const found = new TokenOwners();
+    expect(addressesIn(found.of(whole, 'balanceChanged'))).toEqual([key(51)]);
+    expect(addressesIn(found.of(drawnTransaction(), 'all'))).toEqual([]);
+    expect(addressesIn(found.of(whole, 'all'))).toEqual([key(50), key(50), key(51)]);
+  });
+
+  it('are nobody where the bytes are no meta', () => {
+    expect(owners(withMeta(meta.subarray(0, -1)))).toEqual([[], []]);
+  });
+
+  it('never throw, whatever the bytes are', () => {
+    const cut = fc.record({ at: fc.nat(meta.length - 1), byte: fc.nat(255), length: fc.nat(meta.length) });
+    const broken = cut.map(({ at, byte, length }) => {
+      const bytes = Uint8Array.from(meta);
+      bytes[at] = byte;
+      return bytes.subarray(0, length);
+    });
+    fc.assert(
+      fc.property(fc.oneof(broken, fc.uint8Array({ maxLength: 200 })), (bytes) => {
+        for (const list of owners(withMeta(bytes))) expect(Array.isArray(list)).toBe(true);
+      }),
+      { numRuns: 5000 },
+    );
+  });
+});
