@@ -13,12 +13,16 @@ import { rpcRoutes } from '../servers/rpc/server.ts';
 import { WebSocketDialect, type WebSocketOptions, webSocketOptions } from '../servers/websocket/server.ts';
 import type { Access } from './access.ts';
 import type { Configuration } from './configuration.ts';
+import { buildGrpcDoor, type GrpcDoor } from './grpc-door.ts';
+import type { Streams } from './streams.ts';
 import type { Upstreams } from './upstreams.ts';
 
-/** One listener with the door for calls, the door for WebSockets, and what load balancers ask. */
+/** One listener with the door for calls, the door for WebSockets, and what load balancers ask; another for gRPC. */
 export type Doors = Readonly<{
   http: HttpServer;
-  /** Ends every subscription; once the listener is drained. */
+  /** null where it is not enabled. */
+  grpc: GrpcDoor | null;
+  /** Ends every subscription; once the listeners are drained. */
   close(): void;
 }>;
 
@@ -77,6 +81,7 @@ export function buildDoors(
   configuration: Configuration,
   access: Access,
   upstreams: Upstreams,
+  streams: Streams,
   log: Logger,
 ): Doors {
   const { server, networks, keys } = configuration;
@@ -92,7 +97,16 @@ export function buildDoors(
   const facts = (): ReadinessFacts => readiness(http, access, upstreams, networks.default);
   const routes = joinRoutes(rpcDoor(configuration, parts), sockets.routes, healthRoutes(facts));
   const http: HttpServer = new HttpServer(routes, log, server, [sockets]);
-  return { http, close: () => gate.close() };
+  const { limiter } = parts;
+  const isReady = () => facts().upstreams.usable > 0;
+  const grpc = configuration.grpc.enabled
+    ? buildGrpcDoor(configuration, { access, limiter, streams, isReady, log })
+    : null;
+  const close = (): void => {
+    gate.close();
+    grpc?.close();
+  };
+  return { http, grpc, close };
 }
 
 /** Ready is who can answer on the door that is open: nodes of other networks do not count. */

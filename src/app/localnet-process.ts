@@ -10,6 +10,8 @@ export type LocalnetProcessOptions = Readonly<{
   rpcPort: number;
   /** 0, the default, takes a free port at the first start and keeps it for restarts. */
   geyserPort?: number;
+  /** Where it sends shreds of what it is going to run, as `host:port`; null, the default, for nowhere. */
+  shredsTo?: string | null;
   slotMs: number;
   slotsPerEpoch: number;
   faucetSol: number;

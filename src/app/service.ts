@@ -7,16 +7,20 @@ import { openAccess } from './access.ts';
 import type { Configuration } from './configuration.ts';
 import type { Environment } from './configuration-secrets.ts';
 import { openDataDir } from './data-dir.ts';
-import { buildDoors } from './doors.ts';
+import { buildDoors, type Doors } from './doors.ts';
 import { checkPortFree } from './listen-once.ts';
 import { problemText } from './problem-text.ts';
+import { openShreds } from './shreds.ts';
 import { stopEach } from './stop-each.ts';
+import { openStreams } from './streams.ts';
 import { openUpstreams, type Program } from './upstreams.ts';
 
 /** The running service. */
 export type Service = Readonly<{
   /** Where it answers, without a path. */
   url: string;
+  /** Where gRPC streams are opened, without a path; null where that door is not enabled. */
+  grpcUrl: string | null;
   /** Keys that this start made; their secrets are shown now or never. */
   newKeys: readonly NewKey[];
   /** Finishes what is under way, writes what is counted, stops the embedded ledger. */
@@ -40,14 +44,41 @@ export const rpcUrl = ({ url }: Pick<Service, 'url'>): string => `${url}${rpcSer
 export const wsUrl = ({ url }: Pick<Service, 'url'>): string =>
   `${url.replace(/^http/, 'ws')}${webSocketOptions.path}`;
 
-function urlOf({ address, port, family }: AddressInfo): string {
+function urlOf({ address, port, family }: AddressInfo, scheme = 'http'): string {
   const anywhere = address === '0.0.0.0' || address === '::';
   const host = anywhere ? '127.0.0.1' : family === 'IPv6' ? `[${address}]` : address;
-  return `http://${host}:${port}`;
+  return `${scheme}://${host}:${port}`;
+}
+
+/** Looks whether the ports can be had before anything slow is started. @throws PortTakenError */
+async function checkPorts({ server, grpc }: Configuration): Promise<void> {
+  await checkPortFree(server.host, server.port, '--port');
+  if (grpc.enabled) await checkPortFree(grpc.host, grpc.port, '--grpc-port');
+}
+
+type OpenDoors = Pick<Service, 'url' | 'grpcUrl'>;
+
+/**
+ * Opens the doors.
+ * @param stops - gets what drains those that are open, all at the same time.
+ */
+async function openDoors(
+  { http, grpc }: Doors,
+  { drainGraceMs, drainNoticeMs }: Configuration['server'],
+  stops: (() => Promise<unknown>)[],
+): Promise<OpenDoors> {
+  const drains: (() => Promise<unknown>)[] = [];
+  stops.push(() => Promise.all(drains.map((drain) => drain())));
+  const url = urlOf(await http.listen());
+  drains.push(() => http.drain(drainGraceMs, drainNoticeMs));
+  if (grpc === null) return { url, grpcUrl: null };
+  const address = await grpc.server.listen();
+  drains.push(() => grpc.server.drain(drainGraceMs, drainNoticeMs));
+  return { url, grpcUrl: urlOf(address, grpc.isSecure ? 'https' : 'http') };
 }
 
 /**
- * Builds the house and opens its door.
+ * Builds the house and opens its doors.
  * @throws what its parts throw when they cannot start; whatever had started is stopped again.
  */
 export async function startService({
@@ -59,19 +90,22 @@ export async function startService({
   const stops: (() => Promise<unknown>)[] = [];
   const stopAll = () => stopEach(stops.splice(0).reverse());
   try {
-    await checkPortFree(configuration.server.host, configuration.server.port, '--port');
+    await checkPorts(configuration);
     await openDataDir(configuration.dataDir);
     const access = await openAccess(configuration, environment, log);
     stops.push(access.stop);
-    const upstreams = await openUpstreams(configuration, program, log);
+    const shreds = await openShreds(configuration, log);
+    if (shreds !== null) stops.push(shreds.stop);
+    const upstreams = await openUpstreams(configuration, program, shreds?.udp ?? null, log);
     stops.push(upstreams.stop);
+    shreds?.askFrom(upstreams.pool);
     await upstreams.pool.waitUntilReady(FIRST_ANSWER_TIMEOUT_MS);
-    const doors = buildDoors(configuration, access, upstreams, log);
+    const streams = openStreams(configuration, upstreams, shreds, log);
+    stops.push(async () => streams.stop());
+    const doors = buildDoors(configuration, access, upstreams, streams, log);
     stops.push(async () => doors.close());
-    const address = await doors.http.listen();
-    const { drainGraceMs, drainNoticeMs } = configuration.server;
-    stops.push(() => doors.http.drain(drainGraceMs, drainNoticeMs));
-    return { url: urlOf(address), newKeys: await access.createFirstKeys(), stop: stopAll };
+    const urls = await openDoors(doors, configuration.server, stops);
+    return { ...urls, newKeys: await access.createFirstKeys(), stop: stopAll };
   } catch (error) {
     await stopAll().catch((failure: unknown) => {
       log.warn({ problem: problemText(failure) }, 'not everything could be stopped');

@@ -1,3 +1,4 @@
+import type { AddressInfo } from 'node:net';
 import type { Logger } from '../base/log.ts';
 import type { Network } from '../protocol/call.ts';
 import type { Feed } from '../streams/feed.ts';
@@ -17,6 +18,8 @@ export type Upstreams = Readonly<{
   pool: UpstreamPool;
   /** Subscriptions of the default network. */
   feed: Feed;
+  /** Those of the default network that gRPC streams are fed from; with the embedded ledger's Geyser. */
+  nodes: readonly NodeConfig[];
   stop(): Promise<void>;
 }>;
 
@@ -32,6 +35,7 @@ export const wantsLocalnet = ({ localnet, upstreams }: Configuration): boolean =
 function localnetProcess(
   { localnet, dataDir }: Configuration,
   program: Program,
+  shredsTo: AddressInfo | null,
   log: Logger,
 ): LocalnetProcess {
   return new LocalnetProcess({
@@ -42,6 +46,7 @@ function localnetProcess(
     slotsPerEpoch: localnet.slotsPerEpoch,
     faucetSol: localnet.faucetSol,
     historySlotsMax: localnet.historySlotsMax,
+    shredsTo: shredsTo === null ? null : reachable(shredsTo),
     readyTimeoutMs: READY_TIMEOUT_MS,
     restartDelayMinMs: 100,
     restartDelayMaxMs: 5_000,
@@ -51,10 +56,18 @@ function localnetProcess(
   });
 }
 
+/** The address that a socket is reached at on this machine, as `host:port`. */
+function reachable({ address, port, family }: AddressInfo): string {
+  if (address === '0.0.0.0') return `127.0.0.1:${port}`;
+  if (address === '::') return `[::1]:${port}`;
+  return family === 'IPv6' ? `[${address}]:${port}` : `${address}:${port}`;
+}
+
 /** Whether a node has PubSub, or Geyser, as its configuration says. */
 export const feedsSubscriptions = ({ ws, grpc }: Pick<NodeConfig, 'ws' | 'grpc'>): boolean =>
   typeof ws === 'string' || typeof grpc === 'string';
 
+/** Its Geyser is for gRPC streams alone: subscriptions over WebSocket stay on its PubSub. */
 const localnetNode = (
   { networks }: Configuration,
   { rpcPort, pubsubPort }: LocalnetPorts,
@@ -73,17 +86,30 @@ function byNetwork(
   return groups;
 }
 
+/** The same nodes, the embedded ledger with its Geyser. */
+const withLedgerGeyser = (nodes: readonly NodeConfig[], grpcPort: number | null): readonly NodeConfig[] =>
+  grpcPort === null
+    ? nodes
+    : nodes.map((node) =>
+        node.name === LOCALNET_NODE ? { ...node, grpc: `http://127.0.0.1:${grpcPort}` } : node,
+      );
+
 /**
  * Starts the embedded ledger when it is wanted, and watches all nodes.
+ * @param shredsTo - where it sends its shreds; null for nowhere.
  * @throws EmbeddedLedgerError
  */
 export async function openUpstreams(
   configuration: Configuration,
   program: Program,
+  shredsTo: AddressInfo | null,
   log: Logger,
 ): Promise<Upstreams> {
-  const localnet = wantsLocalnet(configuration) ? localnetProcess(configuration, program, log) : null;
-  const ledger = localnet === null ? [] : [localnetNode(configuration, await localnet.start())];
+  const localnet = wantsLocalnet(configuration)
+    ? localnetProcess(configuration, program, shredsTo, log)
+    : null;
+  const ports = localnet === null ? null : await localnet.start();
+  const ledger = ports === null ? [] : [localnetNode(configuration, ports)];
   const nodes = byNetwork([...configuration.upstreams, ...ledger]);
   const pool = createUpstreamPool({ nodes, limits: configuration.upstreamPool, log });
   pool.start();
@@ -95,5 +121,5 @@ export async function openUpstreams(
   const feed = openFeed({ configuration, nodes: own, pool, log });
   const stop = () =>
     stopEach([async () => feed.close(), async () => pool.stop(), async () => localnet?.stop()]);
-  return { pool, feed, stop };
+  return { pool, feed, nodes: withLedgerGeyser(own, ports?.grpcPort ?? null), stop };
 }

@@ -9,6 +9,7 @@ export type Ready = Readonly<{
   url: string;
   rpcUrl: string;
   wsUrl: string;
+  grpcUrl: string;
   /** Present at the first start only. */
   keys: readonly Readonly<{ product: 'rpc' | 'grpc' | 'fs'; id: string; key: string }>[];
 }>;

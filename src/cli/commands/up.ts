@@ -12,8 +12,8 @@ import { untilTold } from '../until-told.ts';
 
 const help = `Usage: solway up [options]
 
-Runs the service: JSON-RPC and WebSocket subscriptions behind API keys, in front of the configured nodes, or of
-the embedded ledger when there is none. The first start makes one key of each product and shows each this once.
+Runs the service: JSON-RPC, WebSocket subscriptions and gRPC streams behind API keys, in front of the configured
+nodes, or of the embedded ledger when there is none. The first start makes one key of each product and shows each this once.
 
 Options:
   --config FILE        configuration (default: SOLWAY_CONFIG, else solway.toml if there is one)
@@ -48,22 +48,48 @@ const NODE = import.meta.url.endsWith('.ts') ? 'npx node' : 'node';
 const listen = (url: string, key: string): string =>
   `${NODE} -e 'const s = new WebSocket("${url}?api-key=${key}"); s.onopen = () => s.send(\`${SLOTS}\`); s.onmessage = ({ data }) => console.log(data)'`;
 
-const uses = {
-  rpc: 'JSON-RPC and WebSocket',
-  grpc: 'gRPC on port 50051: the key is yours to keep, the door is not open in this version',
-  fs: 'shred-stage stream on port 50051: the key is yours to keep, the door is not open in this version',
-} as const;
+/** Shows what a stream of the shred stage, or of the standard one, tells; by reflection it needs no .proto files. */
+function grpcurl(url: string, key: string, method: string, request: string): string {
+  const { protocol, host } = new URL(url);
+  const plaintext = protocol === 'http:' ? '-plaintext ' : '';
+  return `grpcurl ${plaintext}-H 'x-token: ${key}' -d '${request}' ${host} geyser.Geyser/${method}`;
+}
+
+const ALL_SLOTS = '{"slots":{"all":{}}}';
+const ALL_TRANSACTIONS = '{"deshred_transactions":{"all":{}}}';
+
+type Product = Service['newKeys'][number]['key']['product'];
+
+/** What a key is for, and lines to paste. */
+const uses: Readonly<Record<Product, (service: Service, secret: string) => string[]>> = {
+  rpc: (service, secret) => [
+    'JSON-RPC and WebSocket',
+    curl(rpcUrl(service), secret),
+    listen(wsUrl(service), secret),
+  ],
+  grpc: ({ grpcUrl }, secret) =>
+    grpcUrl === null
+      ? ['gRPC streams (Yellowstone): the door is switched off here']
+      : [
+          'gRPC streams (Yellowstone), for any Yellowstone client; in TypeScript as in docs/grpc.md',
+          grpcurl(grpcUrl, secret, 'Subscribe', ALL_SLOTS),
+        ],
+  fs: ({ grpcUrl }, secret) =>
+    grpcUrl === null
+      ? ['shred-stage streams: the door is switched off here']
+      : [
+          'shred-stage streams: transactions before they are run; in TypeScript as in docs/shred-stage.md',
+          grpcurl(grpcUrl, secret, 'SubscribeDeshred', ALL_TRANSACTIONS),
+        ],
+};
 
 function describeKeys(service: Service): string {
   if (service.newKeys.length === 0) {
     return '  Keys: as before. "solway keys list" shows them, "solway keys create" makes another.\n';
   }
   const lines = service.newKeys.map(({ secret, key }) => {
-    const lines = [secret, `  ${uses[key.product]}`];
-    if (key.product === 'rpc') {
-      lines.push(`  ${curl(rpcUrl(service), secret)}`, `  ${listen(wsUrl(service), secret)}`);
-    }
-    return `\n    ${lines.join('\n    ')}\n`;
+    const lines = uses[key.product](service, secret).map((line) => `  ${line}`);
+    return `\n    ${[secret, ...lines].join('\n    ')}\n`;
   });
   return `  Keys, shown this once; keep them:\n${lines.join('')}`;
 }
@@ -73,7 +99,7 @@ function describe(service: Service, configuration: Configuration): string {
   if (wantsLocalnet(configuration)) nodes.push('the embedded ledger');
   return `
 Solway answers on ${rpcUrl(service)}
-             and on ${wsUrl(service)}
+             and on ${wsUrl(service)}${service.grpcUrl === null ? '' : `\n     gRPC streams on ${service.grpcUrl}`}
 
   Upstream: ${nodes.join(', ')}
   Data: ${configuration.dataDir}
@@ -85,7 +111,8 @@ ${describeKeys(service)}
 
 function readyLine(service: Service): string {
   const keys = service.newKeys.map(({ secret, key }) => ({ product: key.product, id: key.id, key: secret }));
-  const urls = { url: service.url, rpcUrl: rpcUrl(service), wsUrl: wsUrl(service) };
+  const { url, grpcUrl } = service;
+  const urls = { url, rpcUrl: rpcUrl(service), wsUrl: wsUrl(service), grpcUrl };
   return `${JSON.stringify({ event: 'ready', ...urls, keys })}\n`;
 }
 

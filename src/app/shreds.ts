@@ -1,0 +1,68 @@
+import type { AddressInfo } from 'node:net';
+import type { Logger } from '../base/log.ts';
+import type { Source } from '../protocol/call.ts';
+import { DeshredHub } from '../streams/deshred/deshred-hub.ts';
+import { ChainReader } from '../upstream/feeds/chain-reader.ts';
+import type { DeshredLimits } from '../upstream/shreds/deshred-limits.ts';
+import type { ShredLimits } from '../upstream/shreds/shred-limits.ts';
+import { ShredStage } from '../upstream/shreds/shred-stage.ts';
+import type { ShredsConfig } from '../upstream/shreds/shreds-config.ts';
+import type { Configuration } from './configuration.ts';
+import { geyserVersion } from './geyser-version.ts';
+import { wantsLocalnet } from './upstreams.ts';
+
+/** The shred stage: its sources and the hub of its streams. */
+export type Shreds = Readonly<{
+  hub: DeshredHub;
+  stage: ShredStage;
+  /** Where shreds come in over UDP; null where they do not. */
+  udp: AddressInfo | null;
+  /** Names whom the leader schedule and lookup tables are asked for; until then the questions wait. */
+  askFrom(source: Source): void;
+  stop(): Promise<void>;
+}>;
+
+/** The sources that the configuration names; over UDP also the embedded ledger, which names none. */
+function sourcesOf(configuration: Configuration): ShredsConfig {
+  const { shreds } = configuration;
+  const hasUdp = shreds.udp === 'auto' ? wantsLocalnet(configuration) : shreds.udp;
+  return {
+    udp: hasUdp ? { host: shreds.udpHost, port: shreds.udpPort, senders: shreds.udpSenders } : null,
+    entries: shreds.entries,
+    deshred: shreds.deshred,
+    shredVersion: shreds.shredVersion,
+  };
+}
+
+/** Whether anything tells of the shred stage. */
+export const hasShreds = (configuration: Configuration): boolean => {
+  const { udp, entries, deshred } = sourcesOf(configuration);
+  return configuration.grpc.enabled && (udp !== null || entries.length > 0 || deshred.length > 0);
+};
+
+/** The nodes stand only once the embedded ledger does, which is told where to send its shreds. */
+function laterSource(): Readonly<{ source: Source; askFrom: (source: Source) => void }> {
+  const { promise, resolve } = Promise.withResolvers<Source>();
+  return { source: { ask: async (call, signal) => (await promise).ask(call, signal) }, askFrom: resolve };
+}
+
+/**
+ * Opens the shred stage.
+ * @returns null where nothing tells of it.
+ * @throws what the UDP socket says, such as EADDRINUSE.
+ */
+export async function openShreds(configuration: Configuration, log: Logger): Promise<Shreds | null> {
+  if (!hasShreds(configuration)) return null;
+  const limits: ShredLimits = configuration.shreds;
+  const deshredLimits: DeshredLimits = configuration.shreds;
+  const { source, askFrom } = laterSource();
+  const network = configuration.networks.default;
+  const reader = new ChainReader({ network, pool: source, limits: configuration.feeds, log });
+  const hub = new DeshredHub({ version: geyserVersion() });
+  const config = sourcesOf(configuration);
+  const stage = new ShredStage({ config, limits, deshredLimits, reader, log }, hub);
+  await stage.start();
+  const udp = stage.udpAddress;
+  if (udp !== null) log.info({ address: udp.address, port: udp.port }, 'shreds are heard over UDP');
+  return { hub, stage, udp, askFrom, stop: () => stage.close() };
+}

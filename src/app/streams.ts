@@ -1,0 +1,71 @@
+import type { Logger } from '../base/log.ts';
+import { GeyserHub } from '../streams/geyser/geyser-hub.ts';
+import type { GeyserHubOptions } from '../streams/geyser/geyser-hub-options.ts';
+import type { GeyserListener } from '../streams/geyser/geyser-source.ts';
+import type { StreamOpener } from '../streams/geyser/stream-opener.ts';
+import { ChainReader } from '../upstream/feeds/chain-reader.ts';
+import { createGeyserSource } from '../upstream/geyser-source/create-geyser-source.ts';
+import type { GeyserSourceOptions } from '../upstream/geyser-source/geyser-source-options.ts';
+import { standardRequest } from '../upstream/shreds/shred-stage.ts';
+import type { Configuration } from './configuration.ts';
+import { geyserVersion } from './geyser-version.ts';
+import type { Shreds } from './shreds.ts';
+import { type Upstreams, wantsLocalnet } from './upstreams.ts';
+
+/** What gRPC streams of the default network are fed from. */
+export type Streams = Readonly<{
+  standard: StreamOpener;
+  /** null where nothing tells of the shred stage. */
+  shred: StreamOpener | null;
+  /** Ends what feeds them. Streams are ended before. */
+  stop(): void;
+}>;
+
+const hubOptions = ({ replay }: Configuration): GeyserHubOptions => ({
+  replaySlots: replay.slots,
+  replayMaxBytes: replay.maxBytes,
+  waitingSlotsMax: replay.waitingSlotsMax,
+  replayAheadBytes: replay.aheadBytes,
+  replayPauseMs: replay.pauseMs,
+  version: geyserVersion(),
+});
+
+/** From next door everything is asked for, so that whoever begins in the past finds it all. */
+const sourceOptions = (configuration: Configuration): GeyserSourceOptions =>
+  wantsLocalnet(configuration)
+    ? { ...configuration.geyserSource, demand: 'full' }
+    : configuration.geyserSource;
+
+/** The shred stage follows the standard one: writes of lookup tables, and how far slots come. */
+const listenerOf = (hub: GeyserHub, shreds: Shreds | null): GeyserListener => {
+  if (shreds === null) return hub;
+  return {
+    tell(update) {
+      hub.tell(update);
+      shreds.stage.tell(update);
+    },
+    lost: (...what) => hub.lost(...what),
+  };
+};
+
+/** Opens the hub of the standard stage, and what feeds it. */
+export function openStreams(
+  configuration: Configuration,
+  { nodes, feed, pool }: Upstreams,
+  shreds: Shreds | null,
+  log: Logger,
+): Streams {
+  const { networks, feeds } = configuration;
+  const hub = new GeyserHub(hubOptions(configuration));
+  const reader = new ChainReader({ network: networks.default, pool, limits: feeds, log });
+  const options = sourceOptions(configuration);
+  const source = createGeyserSource({ nodes, reader, feed, options, log }, listenerOf(hub, shreds));
+  hub.feedFrom(source);
+  // What stands in for Geyser would read every block for it.
+  const wish = shreds !== null && source.isGeyser ? source.want(standardRequest, null) : null;
+  const stop = (): void => {
+    wish?.end();
+    source.close();
+  };
+  return { standard: hub, shred: shreds?.hub ?? null, stop };
+}
