@@ -10,6 +10,7 @@ import type { Signature } from '../ledger/signature.ts';
 import type { Transaction } from '../ledger/transaction/transaction.ts';
 import { slot } from '../ledger/units.ts';
 import type { OpenWork } from './open-work.ts';
+import type { SendShreds } from './shred-sender.ts';
 import { HASHES_PER_ENTRY, mixinOf, type RecordedEntry, type SlotEntry } from './slot-entries.ts';
 
 /** Number of hashes, hash and number of transactions of an entry. */
@@ -42,8 +43,7 @@ export type BroadcastOptions = Readonly<{
   leader: Keypair;
   /** The shred version of the ledger. */
   version: number;
-  /** Takes packets that are to leave now. */
-  send: (packets: readonly Uint8Array[]) => void;
+  send: SendShreds;
 }>;
 
 /**
@@ -98,7 +98,7 @@ export class Broadcast {
     const code = this.#code;
     if (code.length === 0) return;
     this.#code = [];
-    this.#options.send(code);
+    this.#options.send(code, 'soon');
   }
 
   /** Sends the ticks of a slot, with which it ends. */
@@ -129,7 +129,7 @@ export class Broadcast {
     this.#fecSetIndex = made.fecSetIndex;
     this.#chainedRoot = made.chainedRoot;
     const isData = (_packet: Uint8Array, index: number): boolean => index % SET_SHREDS < FEC_SET_DATA_SHREDS;
-    send(made.packets.filter(isData));
+    send(made.packets.filter(isData), 'now');
     this.#code.push(...made.packets.filter((packet, index) => !isData(packet, index)));
   }
 }

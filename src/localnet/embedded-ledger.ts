@@ -11,7 +11,7 @@ import type { LedgerEvent } from '../streams/ledger-event.ts';
 import type { AccountsStore } from './accounts-store.ts';
 import { type BankSources, FrozenBank } from './bank.ts';
 import { Banking, type Taken } from './banking.ts';
-import { BATCH_MAX_BYTES, Broadcast, type BroadcastOptions, ENTRY_BYTES, inBatches } from './broadcast.ts';
+import { BATCH_MAX_BYTES, Broadcast, ENTRY_BYTES, inBatches } from './broadcast.ts';
 import { EpochTurn } from './epoch-rewards/epoch-turn.ts';
 import { faucetTransfer } from './faucet.ts';
 import { Intake, type IntakeStages } from './intake.ts';
@@ -30,6 +30,7 @@ import type {
   Simulation,
 } from './node.ts';
 import { OpenWork } from './open-work.ts';
+import type { SendShreds } from './shred-sender.ts';
 import { shredVersion } from './shred-version.ts';
 import { simulateTransaction } from './simulate-transaction.ts';
 import type { SlotHeader } from './slot-header.ts';
@@ -51,10 +52,12 @@ export type LedgerOptions = Readonly<{
   /** Transactions that may wait for room in a block. Default 10,000, as Agave's retry pool. */
   waitingMaxTransactions?: number;
   /** Takes shreds of what is going to run, before it does. Default: none are made. */
-  sendShreds?: BroadcastOptions['send'];
+  sendShreds?: SendShreds;
 }>;
 
 export const WAITING_MAX_TRANSACTIONS = 10_000;
+/** Transactions that may be between their arrival and their run, where they leave as shreds in between. */
+const INTAKE_MAX_TRANSACTIONS = 10_000;
 
 /** What listeners hear when a slot freezes. */
 export type Frozen = Readonly<{ block: Block; bank: Bank; accounts: SlotRecord['accounts'] }>;
@@ -309,7 +312,7 @@ export class EmbeddedLedger implements LocalNode {
     open.numRewardPartitions = opening.numRewardPartitions;
   }
 
-  #newBroadcast(send: LedgerOptions['sendShreds']): Broadcast | null {
+  #newBroadcast(send: SendShreds | undefined): Broadcast | null {
     if (send === undefined) return null;
     const version = shredVersion(this.genesis.hash);
     return new Broadcast({ leader: this.#state.voter.identity, version, send });
@@ -321,9 +324,11 @@ export class EmbeddedLedger implements LocalNode {
       announce: (transactions) => broadcast.announce(this.#open, transactions),
       settle: () => broadcast.settle(),
     };
-    const { waitingMaxTransactions: transactionsMax } = this.#options;
-    const batch = { batchMaxBytes: BATCH_MAX_BYTES, overheadBytes: ENTRY_BYTES };
-    return new Intake(stages, { transactionsMax, ...batch });
+    return new Intake(stages, {
+      transactionsMax: INTAKE_MAX_TRANSACTIONS,
+      batchMaxBytes: BATCH_MAX_BYTES,
+      overheadBytes: ENTRY_BYTES,
+    });
   }
 
   /** Runs a transaction in the open slot, where it has room. @throws LedgerHaltedError */

@@ -20,6 +20,7 @@ import type { Bank, Genesis, LocalNode } from './node.ts';
 import { restoreLedger } from './restore-ledger.ts';
 import { withStakeHistory } from './restored-stake-history.ts';
 import { SegmentLog } from './segment-log.ts';
+import type { SendShreds } from './shred-sender.ts';
 import { startSlotTicker } from './slot-ticker.ts';
 import { snapshotSlots } from './snapshot-file.ts';
 
@@ -50,7 +51,7 @@ export type LocalNodeOptions = Readonly<{
   /** Transactions that may wait for room in a block. Default 10,000, as Agave's retry pool. */
   waitingMaxTransactions?: number;
   /** Takes shreds of what is going to run, before it does. Default: none are made. */
-  sendShreds?: (packets: readonly Uint8Array[]) => void;
+  sendShreds?: SendShreds;
   /** Size of log segments and length of history. */
   limits?: Partial<UpkeepLimits>;
   /**
