@@ -1,0 +1,215 @@
+import { once } from 'node:events';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
+import { afterEach, describe, expect, it } from 'vitest';
+import { Failure } from '../../../src/protocol/errors.ts';
+import { GrpcError } from '../../../src/protocol/grpc/status.ts';
+import type { GrpcServerOptions } from '../../../src/servers/grpc/options.ts';
+import { GrpcStage, NONE } from './grpc-stage.ts';
+
+const GET_SLOT = '/geyser.Geyser/GetSlot';
+
+let stage: GrpcStage;
+afterEach(() => stage.stop());
+
+async function start(options: Partial<GrpcServerOptions> = {}): Promise<GrpcStage> {
+  stage = await new GrpcStage(options).listen();
+  return stage;
+}
+
+/** A frame as no library would make it. */
+function frame(flag: number, message: Uint8Array, length = message.length): Buffer {
+  const bytes = Buffer.alloc(5 + message.length);
+  bytes[0] = flag;
+  bytes.writeUInt32BE(length, 1);
+  bytes.set(message, 5);
+  return bytes;
+}
+
+describe('a call with one answer', () => {
+  it('is answered, with the status in the trailers', async () => {
+    await start();
+    const call = stage.call(GET_SLOT).end(Buffer.from('the request'));
+    expect(String(await call.next())).toBe('the request');
+    expect(await call.ended()).toMatchObject({ 'grpc-status': '0', reset: 0 });
+    expect(call.headers).toMatchObject({ ':status': 200, 'content-type': 'application/grpc' });
+    expect(call.headers?.date).toBeUndefined();
+  });
+
+  it('has the key in x-token, or as a bearer', async () => {
+    await start();
+    const bearer = { 'x-token': '', authorization: 'Bearer svc_grpc_live_open' };
+    expect(await stage.call(GET_SLOT, bearer).end(NONE).ended()).toMatchObject({ 'grpc-status': '0' });
+    expect(await stage.call(GET_SLOT, { 'x-token': '' }).end(NONE).ended()).toMatchObject({
+      ':status': 200,
+      'grpc-status': '16',
+      'grpc-message': expect.stringContaining('x-token'),
+      'x-error-code': 'MISSING_KEY',
+    });
+    expect(await stage.call(GET_SLOT, { 'x-token': 'wrong' }).end(NONE).ended()).toMatchObject({
+      'grpc-status': '16',
+      'x-error-code': 'INVALID_KEY',
+    });
+  });
+
+  it('says what a failure says: code, facts, when to try again', async () => {
+    await start();
+    stage.unary = async () => {
+      throw new Failure('RATE_LIMITED', { facts: { limit: 5, name: 'é' }, retryAfter: 1.2 });
+    };
+    expect(await stage.call(GET_SLOT).end(NONE).ended()).toMatchObject({
+      'grpc-status': '8',
+      'x-error-code': 'RATE_LIMITED',
+      'x-error-facts': '{"limit":5,"name":"\\u00e9"}',
+      'retry-after': '2',
+    });
+  });
+
+  it('tells what the wire says, and nothing of what was not foreseen', async () => {
+    await start();
+    stage.unary = async () => {
+      throw new GrpcError('OUT_OF_RANGE', 'from é % on\n');
+    };
+    expect(await stage.call(GET_SLOT).end(NONE).ended()).toMatchObject({
+      'grpc-status': '11',
+      'grpc-message': 'from %C3%A9 %25 on%0A',
+    });
+    stage.unary = async () => {
+      throw new Error('the password is xyzzy');
+    };
+    const ended = await stage.call(GET_SLOT).end(NONE).ended();
+    expect(ended).toMatchObject({ 'grpc-status': '13', 'x-error-code': 'INTERNAL' });
+    expect(JSON.stringify(ended)).not.toContain('xyzzy');
+    expect(stage.lines.join()).toContain('a call went wrong');
+  });
+
+  it('takes exactly one request', async () => {
+    await start();
+    const none = { 'grpc-status': '12', 'grpc-message': 'this method takes exactly one request message' };
+    expect(await stage.call(GET_SLOT).end().ended()).toMatchObject(none);
+    expect(await stage.call(GET_SLOT).send(NONE).send(NONE).ended()).toMatchObject(none);
+  });
+
+  it('takes a request in pieces of any size', async () => {
+    await start();
+    const call = stage.call(GET_SLOT);
+    await once(call.stream, 'ready');
+    const bytes = frame(0, Buffer.from('in pieces'));
+    for (const byte of bytes) {
+      call.stream.write(Buffer.of(byte));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    call.end();
+    expect(String(await call.next())).toBe('in pieces');
+  });
+
+  it.each([
+    ['gzip', gzipSync],
+    ['zstd', zstdCompressSync],
+  ] as const)('takes %s, and answers in it where that is worth it', async (encoding, compress) => {
+    await start();
+    const text = 'over and over '.repeat(500);
+    const call = stage.call(GET_SLOT, { 'grpc-encoding': encoding, 'grpc-accept-encoding': encoding });
+    call.stream.end(frame(1, compress(Buffer.from(text))));
+    expect(String(await call.next())).toBe(text);
+    expect(call.headers).toMatchObject({ 'grpc-encoding': encoding });
+    const small = stage.call(GET_SLOT, { 'grpc-encoding': encoding, 'grpc-accept-encoding': encoding });
+    small.stream.end(frame(0, Buffer.from('small')));
+    expect(String(await small.next())).toBe('small');
+  });
+
+  it('is answered as it asks only where it compresses itself, unless configured', async () => {
+    await start();
+    const accepts = { 'grpc-accept-encoding': 'identity,zstd,gzip' };
+    const call = stage.call(GET_SLOT, accepts).end(NONE);
+    await call.ended();
+    expect(call.headers?.['grpc-encoding']).toBeUndefined();
+    await stage.stop();
+    await start({ compression: 'accepted' });
+    const asked = stage.call(GET_SLOT, accepts).end(NONE);
+    await asked.ended();
+    expect(asked.headers?.['grpc-encoding']).toBe('zstd');
+  });
+
+  it.each<[string, Buffer, Record<string, string>, Record<string, string>]>([
+    [
+      'a message that is too large',
+      frame(0, NONE, 1_001),
+      {},
+      {
+        'grpc-status': '11',
+        'grpc-message':
+          'Error%2C decoded message length too large%3A found 1001 bytes%2C the limit is%3A 1000 bytes',
+      },
+    ],
+    [
+      'one that is too large when it is unpacked',
+      frame(1, gzipSync(Buffer.alloc(1_000_000))),
+      { 'grpc-encoding': 'gzip' },
+      { 'grpc-status': '11' },
+    ],
+    [
+      'what cannot be unpacked',
+      frame(1, Buffer.from('x')),
+      { 'grpc-encoding': 'gzip' },
+      { 'grpc-status': '13' },
+    ],
+    ['a compressed message without an encoding', frame(1, Buffer.from('x')), {}, { 'grpc-status': '13' }],
+    ['an unknown flag', frame(2, NONE), {}, { 'grpc-status': '13' }],
+    ['half a message', frame(0, Buffer.from('half'), 8), {}, { 'grpc-status': '13' }],
+    [
+      'an unknown encoding',
+      frame(1, NONE),
+      { 'grpc-encoding': 'br' },
+      { 'grpc-status': '12', 'grpc-accept-encoding': 'identity,gzip,zstd' },
+    ],
+    ['a timeout that is none', frame(0, NONE), { 'grpc-timeout': '5 minutes' }, { 'grpc-status': '13' }],
+  ])('refuses %s', async (_name, bytes, headers, expected) => {
+    await start({ messageMaxBytes: 1_000 });
+    const call = stage.call(GET_SLOT, headers);
+    call.stream.end(bytes);
+    expect(await call.ended()).toMatchObject({ ...expected, reset: 0 });
+  });
+
+  it.each<[string, Record<string, string>, Record<string, unknown>]>([
+    ['another content type', { 'content-type': 'application/json' }, { ':status': 415 }],
+    ['no content type', { 'content-type': '' }, { ':status': 415 }],
+    ['gRPC for browsers', { 'content-type': 'application/grpc-web+proto' }, { ':status': 415 }],
+    ['another verb', { ':method': 'PUT' }, { ':status': 405, allow: 'POST' }],
+    ['a path that is not served', { ':path': '/a.B/C' }, { ':status': 200, 'grpc-status': '12' }],
+  ])('refuses %s', async (_name, headers, expected) => {
+    await start();
+    expect(await stage.call(GET_SLOT, headers).ended()).toMatchObject(expected);
+  });
+
+  it('ends at its deadline', async () => {
+    await start();
+    stage.unary = () => new Promise(() => {});
+    expect(await stage.call(GET_SLOT, { 'grpc-timeout': '20m' }).end(NONE).ended()).toMatchObject({
+      'grpc-status': '4',
+      'grpc-message': 'Deadline exceeded',
+    });
+  });
+});
+
+describe('health', () => {
+  const HEALTH = '/grpc.health.v1.Health';
+  const geyser = Buffer.concat([Buffer.of(10, 13), Buffer.from('geyser.Geyser')]);
+
+  it('is told without a key, and as it changes', async () => {
+    let well = true;
+    stage = await new GrpcStage({ pingIntervalMs: 40 }, (service) => well || service === '').listen();
+    const check = stage.call(`${HEALTH}/Check`, { 'x-token': '' }).end(geyser);
+    expect([...(await check.next())]).toEqual([8, 1]);
+    const watch = stage.call(`${HEALTH}/Watch`, { 'x-token': '' }).end(geyser);
+    expect([...(await watch.next())]).toEqual([8, 1]);
+    well = false;
+    expect([...(await watch.next())]).toEqual([8, 2]);
+  });
+
+  it('knows only what is served', async () => {
+    await start();
+    const other = Buffer.concat([Buffer.of(10, 1), Buffer.from('x')]);
+    expect(await stage.call(`${HEALTH}/Check`).end(other).ended()).toMatchObject({ 'grpc-status': '5' });
+    expect([...(await stage.call(`${HEALTH}/Watch`).end(other).next())]).toEqual([8, 3]);
+  });
+});
