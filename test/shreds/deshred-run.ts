@@ -1,5 +1,5 @@
-import { Keypair } from '../../src/ledger/ed25519.ts';
 import { addressBytes } from '../../src/ledger/address.ts';
+import { Keypair } from '../../src/ledger/ed25519.ts';
 import { encodeEntries } from '../../src/ledger/entry/encode-entries.ts';
 import { makeShreds } from '../../src/ledger/shred/make-shreds.ts';
 import { slot as asSlot } from '../../src/ledger/units.ts';

@@ -1,13 +1,16 @@
 /** What a deshredder holds at most, whatever arrives. */
 export type DeshredLimits = Readonly<{
-  /** Slots of which shreds are held; beyond it the lowest is given up. */
+  /** Slots of which shreds are held; beyond it the leader with most of them loses one. */
   slotsMax: number;
   /** Data shreds of one slot, and likewise code shreds. */
   shredsPerSlotMax: number;
   fecSetsPerSlotMax: number;
   /** Shreds that are held, in bytes; beyond it the slot that holds most is given up. */
   bytesMax: number;
-  /** How far above and below the newest plausible slot one may be. Of all slots in between it is known whether they are done. */
+  /**
+   * How far above and below the newest plausible slot one may be; below no less than above, so that whoever is ahead
+   * leaves nobody behind. Of all slots in between it is remembered whether they are done.
+   */
   slotsAheadMax: number;
   slotsBehindMax: number;
   /** Without a verified shred of a plausible slot for so long, what is plausible is found out anew. Milliseconds. */

@@ -163,10 +163,20 @@ export class Deshredder {
       this.#giveUp(shreds);
       this.#slots.delete(slot);
     }
-    while (this.#openSlots > this.#limits.slotsMax) {
-      const open = [...this.#slots.values()].filter(({ isClosed }) => !isClosed);
-      this.#giveUp(open.reduce((lowest, one) => (one.slot < lowest.slot ? one : lowest)));
-    }
+    while (this.#openSlots > this.#limits.slotsMax) this.#giveUp(this.#mostDispensable());
+  }
+
+  /**
+   * Of the leader that has most open slots, the slot farthest from the newest plausible one: whoever signs shreds of
+   * many slots before their time does so at its own cost.
+   */
+  #mostDispensable(): SlotShreds {
+    const open = [...this.#slots.values()].filter(({ isClosed }) => !isClosed);
+    const leaders = Map.groupBy(open, ({ leader }) => Buffer.from(leader).toString('latin1'));
+    const most = [...leaders.values()].reduce((a, b) => (b.length > a.length ? b : a));
+    const newest = this.#window.newest ?? 0n;
+    const distanceOf = ({ slot }: SlotShreds): bigint => (slot > newest ? slot - newest : newest - slot);
+    return most.reduce((far, one) => (distanceOf(one) > distanceOf(far) ? one : far));
   }
 
   #giveUp(slot: SlotShreds): void {

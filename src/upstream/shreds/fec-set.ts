@@ -20,7 +20,7 @@ export class FecSet {
   /** Of the first shred; all shreds have it in merkle sets. */
   readonly signature: Uint8Array;
   /** null for a set of legacy shreds. */
-  readonly proven: ProvenNodes | null;
+  proven: ProvenNodes | null;
   /** The root of the set before, as this one has it; null where shreds are not chained. */
   readonly chainedRoot: Uint8Array | null;
   readonly #dataLayout: ShredLayout;
@@ -140,13 +140,17 @@ export class FecSet {
     const isProven = this.proven === null || this.#provesRecovered(this.proven, shreds);
     // There will be no second try: with a leader's wrong code it would not be better.
     this.#isTried = true;
-    if (!isProven) {
-      this.#code.length = 0;
-      this.#codeCount = 0;
-      this.bytes = this.#dataCount * this.#dataLayout.bytes;
-      return null;
-    }
-    return [...shreds.values()];
+    if (isProven) return [...shreds.values()];
+    this.#dropCode();
+    return null;
+  }
+
+  /** The code was of something else. What was rebuilt with it is worth nothing; data that comes may still be good. */
+  #dropCode(): void {
+    this.#code.length = 0;
+    this.#codeCount = 0;
+    this.bytes = this.#dataCount * this.#dataLayout.bytes;
+    if (this.proven !== null) this.proven = new ProvenNodes(this.#dataLayout.proofEntries, this.proven.root);
   }
 
   #shardsOf(shreds: readonly (Uint8Array | undefined)[], length: number, layout: ShredLayout) {

@@ -1,0 +1,311 @@
+import { hash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { addressBytes } from '../../src/ledger/address.ts';
+import { Keypair } from '../../src/ledger/ed25519.ts';
+import { parseShred } from '../../src/ledger/shred/parse-shred.ts';
+import { slot as asSlot, type Slot } from '../../src/ledger/units.ts';
+import type { Deshredder } from '../../src/upstream/shreds/deshredder.ts';
+import { createRandom, mutate, randomBytes } from '../fuzz/engine/mutate.ts';
+import { deshredding, MADE_VERSION, madeLeaderKey, makeSlot } from './deshred-run.ts';
+import { dropSome, shuffled } from './disorder.ts';
+import { makeMerkleSet } from './other-sets.ts';
+
+const leaderOf = () => madeLeaderKey;
+const nameOf = (entries: Uint8Array): string => hash('sha256', entries, 'hex');
+const names = (batches: readonly { entries: Uint8Array }[]): string[] =>
+  batches.map(({ entries }) => nameOf(entries)).toSorted();
+
+const stranger = Keypair.fromSeed(new Uint8Array(32).fill(99));
+
+function changed(packet: Uint8Array, at: number, value: number): Uint8Array {
+  const copy = Uint8Array.from(packet);
+  copy[at] = value;
+  return copy;
+}
+
+function pushAll(deshredder: Deshredder, packets: readonly Uint8Array[]): void {
+  for (const packet of packets) deshredder.push(packet);
+}
+
+describe('packets that the leader did not sign', () => {
+  it('change nothing, whichever byte of a shred was changed', () => {
+    const { batches, packets } = makeSlot(9, [20_000]);
+    const told = deshredding({ leaderOf });
+    const data = packets[3]!;
+    const code = packets[40]!;
+    // Behind this is the retransmitter's signature, which is not the leader's.
+    for (let at = 0; at < 1_203 - 64; at++) {
+      told.deshredder.push(changed(data, at, (data[at] as number) ^ 0x10));
+      told.deshredder.push(changed(code, at, (code[at] as number) ^ 0x01));
+    }
+    expect(told.deshredder.usage).toMatchObject({ bytes: 0, slots: 0 });
+    expect(told.slots).toEqual([]);
+    pushAll(told.deshredder, packets);
+    expect(names(told.batches)).toEqual(batches.map(nameOf));
+  });
+
+  it('do not poison a set that has begun: a wrong shape, wrong parity, wrong payload', () => {
+    const { batches, packets } = makeSlot(9, [20_000]);
+    const told = deshredding({ leaderOf });
+    told.deshredder.push(packets[0]!);
+    for (const packet of packets.slice(32)) {
+      // Number of data, number of code, position, parity.
+      for (const at of [0x53, 0x55, 0x57, 500])
+        told.deshredder.push(changed(packet, at, (packet[at] as number) ^ 7));
+    }
+    for (const packet of packets.slice(1, 32)) {
+      for (const at of [0x55, 0x56, 500])
+        told.deshredder.push(changed(packet, at, (packet[at] as number) ^ 0xc1));
+    }
+    expect(told.deshredder.stats.accepted).toBe(1);
+    pushAll(told.deshredder, packets.slice(32, 63));
+    expect(names(told.batches)).toEqual(batches.map(nameOf));
+  });
+
+  it('of a stranger that signs well are forged', () => {
+    const { packets } = makeSlot(9, [20_000], stranger);
+    const told = deshredding({ leaderOf });
+    pushAll(told.deshredder, packets);
+    pushAll(told.deshredder, packets);
+    expect(told.deshredder.stats.drops.forged).toBe(128);
+    // The same signature of the same root is wrong again without a second look.
+    expect(told.deshredder.stats.signatures).toBe(1);
+    expect(told.slots).toEqual([]);
+  });
+
+  it('mixed into true ones, with truncated, random and replayed packets, change nothing', () => {
+    for (let seed = 0; seed < 8; seed++) {
+      const random = createRandom(seed);
+      const { batches, packets } = makeSlot(9, [30_000, 500, 45_000]);
+      const left = dropSome(packets, 64, 24, random);
+      const noise = left.flatMap((packet) => [
+        mutate(packet, random),
+        packet.subarray(0, random() % packet.length),
+        randomBytes(random, random() % 1_300),
+        packet,
+      ]);
+      const told = deshredding({ leaderOf, shredVersion: () => MADE_VERSION });
+      pushAll(told.deshredder, shuffled([...left, ...noise], random));
+      expect(names(told.batches)).toEqual(batches.map(nameOf).toSorted());
+      expect(told.slots.map(({ status }) => status)).toEqual(['firstShredReceived', 'completed']);
+    }
+  });
+
+  it('of another cluster are dropped before anything is computed', () => {
+    const told = deshredding({ leaderOf, shredVersion: () => 1 });
+    pushAll(told.deshredder, makeSlot(9, [500]).packets);
+    expect(told.deshredder.stats).toMatchObject({ signatures: 0, packets: 64, drops: { version: 64 } });
+  });
+});
+
+describe('a slot that is done', () => {
+  it('is told once, however often its packets come again', () => {
+    const { packets } = makeSlot(9, [20_000, 500]);
+    const told = deshredding({ leaderOf });
+    for (let i = 0; i < 3; i++) pushAll(told.deshredder, packets);
+    expect(told.batches).toHaveLength(2);
+    expect(told.slots).toHaveLength(2);
+    expect(told.deshredder.stats.drops.slotClosed).toBeGreaterThan(250);
+  });
+});
+
+describe('a leader that breaks the rules', () => {
+  it('by two versions of one set is taken at the first', () => {
+    const [one, other] = [makeSlot(9, [20_000]), makeSlot(9, [20_100])];
+    const told = deshredding({ leaderOf });
+    pushAll(told.deshredder, one.packets.slice(0, 10));
+    pushAll(told.deshredder, other.packets.slice(10));
+    expect(told.deshredder.stats.drops.equivocation).toBe(54);
+    pushAll(told.deshredder, one.packets.slice(10));
+    expect(names(told.batches)).toEqual(one.batches.map(nameOf));
+  });
+
+  it('by parity of something else yields nothing that was not signed', () => {
+    const { packets } = makeMerkleSet(9, 32, 32, asSlot(9), {
+      spoil: (shreds) => {
+        for (const shred of shreds.slice(32)) shred[300] = 0xee;
+      },
+    });
+    const told = deshredding({ leaderOf });
+    pushAll(told.deshredder, packets.slice(16, 48));
+    expect(told.deshredder.stats).toMatchObject({ unrecoverableSets: 1, recoveredShreds: 0 });
+    expect(told.batches).toEqual([]);
+    // What it signed of the data is still good.
+    pushAll(told.deshredder, packets.slice(0, 32));
+    expect(told.batches).toHaveLength(1);
+    expect(told.deshredder.usage.bytes).toBe(0);
+  });
+
+  it('by code shreds that disagree about their set is taken at the first', () => {
+    const { packets } = makeMerkleSet(9, 32, 32, asSlot(9), {
+      spoil: (shreds) => {
+        for (const shred of shreds.slice(40)) shred[0x53] = 31;
+      },
+    });
+    const told = deshredding({ leaderOf });
+    pushAll(told.deshredder, packets.slice(32));
+    expect(told.deshredder.stats.accepted).toBe(8);
+    pushAll(told.deshredder, packets.slice(0, 32));
+    expect(told.batches).toHaveLength(1);
+  });
+
+  it('by shreds behind the last of its slot is not heard', () => {
+    const long = makeSlot(9, [20_000, 20_000]);
+    const short = makeSlot(9, [20_000]);
+    const told = deshredding({ leaderOf });
+    // The last set says that the slot ends with it; of another version of the slot, a set behind it.
+    told.deshredder.push(short.packets[31]!);
+    pushAll(told.deshredder, long.packets.slice(64, 96));
+    expect(told.deshredder.stats.drops.inconsistent).toBe(32);
+    // Nor is what its code says, once more.
+    pushAll(told.deshredder, long.packets.slice(96));
+    expect(told.deshredder.stats.drops.inconsistent).toBe(64);
+    expect(told.batches).toEqual([]);
+  });
+
+  it('by another parent in the same slot is not heard', () => {
+    const [one, other] = [makeSlot(9, [40_000]), makeSlot(9, [40_000], undefined, 2)];
+    const told = deshredding({ leaderOf });
+    pushAll(told.deshredder, one.packets.slice(0, 64));
+    pushAll(told.deshredder, other.packets.slice(64, 96));
+    expect(told.deshredder.stats.drops.inconsistent).toBe(32);
+  });
+
+  it('by sets that are no chain is counted', () => {
+    const [one, other] = [makeSlot(9, [40_000]), makeSlot(9, [40_100])];
+    const told = deshredding({ leaderOf });
+    pushAll(told.deshredder, [...one.packets.slice(0, 64), ...other.packets.slice(64)]);
+    expect(told.deshredder.stats).toMatchObject({ slotsCompleted: 1, brokenChains: 1 });
+  });
+});
+
+describe('what a deshredder holds', () => {
+  const limits = {
+    slotsMax: 4,
+    bytesMax: 400_000,
+    slotsAheadMax: 20,
+    slotsBehindMax: 10,
+    heldBytesMax: 20_000,
+  };
+  /** Of each slot too little to be whole. */
+  const begin = (deshredder: Deshredder, slots: readonly number[], count = 5): void => {
+    for (const slot of slots) pushAll(deshredder, makeSlot(slot, [20_000]).packets.slice(0, count));
+  };
+
+  it('is a few slots: the one farthest from the others goes, and is not begun again', () => {
+    const told = deshredding({ leaderOf, limits });
+    begin(told.deshredder, [10, 11, 12, 13, 14, 15]);
+    expect(told.deshredder.usage.openSlots).toBe(4);
+    expect(told.deshredder.stats.slotsGivenUp).toBe(2);
+    begin(told.deshredder, [10, 11]);
+    expect(told.deshredder.stats.drops.slotClosed).toBe(10);
+  });
+
+  it('is so many bytes: the slot that has most goes', () => {
+    const told = deshredding({ leaderOf, limits });
+    begin(told.deshredder, [10, 11, 12], 20);
+    // Without its first shred a slot keeps all that comes.
+    pushAll(told.deshredder, makeSlot(13, [900_000]).packets.slice(1));
+    expect(told.deshredder.usage.bytes).toBeLessThan(limits.bytesMax);
+    expect(told.deshredder.usage.openSlots).toBe(3);
+    pushAll(told.deshredder, makeSlot(10, [20_000]).packets);
+    expect(told.slots.at(-1)).toMatchObject({ slot: 10n, status: 'completed' });
+  });
+
+  it('is nothing of slots that are not plausible, whoever signed them', () => {
+    const told = deshredding({ leaderOf, limits, newestSlot: () => asSlot(100) });
+    begin(told.deshredder, [1, 89, 121, 1_000_000]);
+    expect(told.deshredder.usage.slots).toBe(0);
+    expect(told.deshredder.stats.drops).toMatchObject({ slotBehind: 10, slotAhead: 10 });
+    expect(told.deshredder.stats.signatures).toBe(0);
+    begin(told.deshredder, [90, 120]);
+    expect(told.deshredder.usage.slots).toBe(2);
+  });
+
+  it('follows the slots as they go by, and a leader that is far ahead leads nobody there', () => {
+    const leadsFromAfar = (slot: number): boolean => slot % 4 === 3;
+    const told = deshredding({
+      leaderOf: (slot) => (leadsFromAfar(Number(slot)) ? addressBytes(stranger.address) : madeLeaderKey),
+      limits: { ...limits, slotsBehindMax: 40 },
+    });
+    const sendAhead = (far: number): void => told.deshredder.push(makeSlot(far, [500], stranger).packets[0]!);
+    for (let slot = 100; slot < 160; slot++) {
+      for (let far = slot; far <= slot + 30; far++) if (leadsFromAfar(far)) sendAhead(far);
+      if (!leadsFromAfar(slot)) pushAll(told.deshredder, makeSlot(slot, [500]).packets);
+    }
+    const done = told.slots.filter(({ status }) => status === 'completed').map(({ slot }) => Number(slot));
+    const present = Array.from({ length: 60 }, (_, i) => 100 + i).filter((slot) => !leadsFromAfar(slot));
+    expect(done).toEqual(present);
+    expect(told.deshredder.usage.slots).toBeLessThanOrEqual(61);
+  });
+
+  it('is so many packets of slots whose leader is not known, which come to life when it is', () => {
+    let isKnown = false;
+    const told = deshredding({
+      leaderOf: () => (isKnown ? madeLeaderKey : null),
+      unverified: 'hold',
+      limits,
+    });
+    const { packets } = makeSlot(9, [500]);
+    for (let i = 0; i < 20; i++) pushAll(told.deshredder, packets);
+    expect(told.deshredder.usage.heldBytes).toBeLessThanOrEqual(limits.heldBytesMax);
+    expect(told.deshredder.usage.heldBytes).toBeGreaterThan(limits.heldBytesMax - 1_500);
+    const { held, drops } = told.deshredder.stats;
+    expect(held).toBe(1_280);
+    isKnown = true;
+    told.deshredder.releaseHeld();
+    expect(told.deshredder.usage.heldBytes).toBe(0);
+    expect(told.deshredder.stats.accepted).toBe(held - drops.leaderUnknown);
+    // The rest of the slot completes it.
+    pushAll(told.deshredder, packets);
+    expect(told.batches).toHaveLength(1);
+  });
+
+  it('comes to life by itself when a slot begins whose leader is known', () => {
+    let first: Slot = asSlot(10);
+    const told = deshredding({
+      leaderOf: (slot) => (slot >= first ? madeLeaderKey : null),
+      unverified: 'hold',
+      limits: { ...limits, heldBytesMax: 1_000_000 },
+    });
+    pushAll(told.deshredder, makeSlot(9, [500]).packets);
+    expect(told.batches).toEqual([]);
+    first = asSlot(9);
+    told.deshredder.push(makeSlot(10, [500]).packets[0]!);
+    expect(told.batches).toHaveLength(1);
+  });
+
+  it('is nothing of slots whose leader is not known when they are not to wait', () => {
+    const told = deshredding({ leaderOf: () => null });
+    pushAll(told.deshredder, makeSlot(9, [500]).packets);
+    expect(told.deshredder.usage).toMatchObject({ heldBytes: 0, slots: 0 });
+    expect(told.deshredder.stats.drops.leaderUnknown).toBe(64);
+  });
+});
+
+describe('the parser of shreds', () => {
+  it('takes exactly what its rules say', () => {
+    const [data, code] = [makeSlot(9, [500]).packets[31]!, makeSlot(9, [500]).packets[32]!];
+    expect(parseShred(data)).toMatchObject({ kind: 'data', isLastInSlot: true, parentOffset: 1, index: 31 });
+    expect(parseShred(code)).toMatchObject({ kind: 'code', numData: 32, numCode: 32, position: 0 });
+    expect(parseShred(data.subarray(0, 1_202))).toBe('Length');
+    expect(parseShred(code.subarray(0, 1_227))).toBe('Length');
+    expect(parseShred(new Uint8Array(0))).toBe('Length');
+    expect(parseShred(Uint8Array.from([...code, 0, 0, 0, 0, 0]))).toBe('Length');
+    for (const variant of [0x00, 0x50, 0xa6, 0xc6, 0x99, 0x69]) {
+      expect(parseShred(changed(data, 0x40, variant))).toBe('Variant');
+    }
+    expect(parseShred(changed(data, 0x4f, 32))).toBe('Index');
+    expect(parseShred(changed(data, 0x4a, 0x80))).toBe('Index');
+    expect(parseShred(changed(data, 0x4c, 1))).toBe('Index');
+    expect(parseShred(changed(data, 0x53, 0))).toBe('ParentOffset');
+    expect(parseShred(changed(data, 0x53, 10))).toBe('ParentOffset');
+    expect(parseShred(changed(data, 0x55, 0x80))).toBe('Flags');
+    expect(parseShred(changed(data, 0x56, 87))).toBe('Size');
+    expect(parseShred(changed(data, 0x57, 5))).toBe('Size');
+    expect(parseShred(changed(code, 0x53, 0))).toBe('FecSet');
+    expect(parseShred(changed(code, 0x53, 225))).toBe('FecSet');
+    expect(parseShred(changed(code, 0x57, 32))).toBe('FecSet');
+    expect(parseShred(changed(code, 0x57, 5))).toBe('Index');
+  });
+});

@@ -1,0 +1,89 @@
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { onTestFinished } from 'vitest';
+import { createLogger } from '../../src/base/log.ts';
+import { addressFromBytes } from '../../src/ledger/address.ts';
+import { programs } from '../../src/ledger/programs.ts';
+import { DeshredHub } from '../../src/streams/deshred/deshred-hub.ts';
+import { ShredStage, type ShredStageOptions } from '../../src/upstream/shreds/shred-stage.ts';
+import { noShreds } from '../../src/upstream/shreds/shreds-config.ts';
+import { MessageSink } from './made-transactions.ts';
+
+export const UDP = { host: '127.0.0.1', port: 0, senders: [] };
+
+/** A table whose nth address has the byte n everywhere, usable since long ago. */
+export function tableData(count: number): Buffer {
+  const data = Buffer.alloc(56 + 32 * count);
+  data.writeUInt32LE(1, 0);
+  data.fill(0xff, 4, 12);
+  for (let index = 0; index < count; index++) data.fill(index, 56 + 32 * index, 88 + 32 * index);
+  return data;
+}
+
+type ReaderScript = Readonly<{
+  /** Who leads in slots 0 to 99. */
+  leader: Uint8Array;
+  shredVersion: number;
+  /** Lookup tables, by their address. */
+  tables?: ReadonlyMap<string, Buffer>;
+}>;
+
+/** Answers of nodes whose tip is slot 50 of epoch 0. */
+export function scriptedReader({ leader, shredVersion, tables = new Map() }: ReaderScript) {
+  const asked: string[] = [];
+  const answers: Readonly<Record<string, (params: readonly unknown[]) => unknown>> = {
+    getEpochInfo: () => ({ absoluteSlot: 50, epoch: 0, slotIndex: 50, slotsInEpoch: 100 }),
+    getLeaderSchedule: ([first]) =>
+      first === 0n ? { [addressFromBytes(leader)]: [...Array(100).keys()] } : null,
+    getClusterNodes: () => [{ shredVersion }],
+    getMultipleAccounts: ([addresses]) => ({
+      context: { slot: 50 },
+      value: (addresses as string[]).map((address) => {
+        const data = tables.get(address);
+        if (data === undefined) return null;
+        return { owner: programs.addressLookupTable, data: [data.toString('base64'), 'base64'] };
+      }),
+    }),
+  };
+  const ask: ShredStageOptions['reader']['ask'] = async (method, params) => {
+    asked.push(method);
+    return Buffer.from(JSON.stringify(answers[method]?.(params as readonly unknown[]) ?? null));
+  };
+  return { ask, asked };
+}
+
+/** A stage with a hub behind it, and a stream of each dialect that asks for everything. */
+export async function startStage(options: Partial<ShredStageOptions> & Pick<ShredStageOptions, 'reader'>) {
+  const hub = new DeshredHub();
+  const log = createLogger('silent', () => {});
+  const stage = new ShredStage({ config: noShreds, log, ...options }, hub);
+  onTestFinished(() => stage.close());
+  await stage.start();
+  const sinks = { subscribe: new MessageSink(), deshred: new MessageSink(), entries: new MessageSink() };
+  const slots = new Map([['slots', { interslotUpdates: true }]]);
+  const everything = new Map([['all', {}]]);
+  await hub.open('Subscribe', sinks.subscribe).request({ transactions: everything });
+  await hub.open('SubscribeDeshred', sinks.deshred).request({ deshredTransactions: everything, slots });
+  hub.open('SubscribeEntries', sinks.entries);
+  return { stage, hub, ...sinks };
+}
+
+/** Sends packets to a stage, one after the other. */
+export async function sendPackets(stage: ShredStage, packets: readonly Uint8Array[]): Promise<void> {
+  const socket = createSocket('udp4').bind(0, '127.0.0.1');
+  await once(socket, 'listening');
+  const { port } = stage.udpAddress!;
+  for (const packet of packets) {
+    await new Promise<void>((resolve, reject) =>
+      socket.send(packet, port, '127.0.0.1', (error) => (error === null ? resolve() : reject(error))),
+    );
+  }
+  const closed = once(socket, 'close');
+  socket.close();
+  await closed;
+}
+
+/** Waits, turn by turn, until what comes over a socket has made it true. */
+export async function turnsUntil(isTrue: () => boolean): Promise<void> {
+  while (!isTrue()) await new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,173 @@
+import { SubscribeUpdateDeshred } from '@triton-one/yellowstone-grpc';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { readEntries } from '../../src/ledger/entry/read-entries.ts';
+import { makeShreds } from '../../src/ledger/shred/make-shreds.ts';
+import { slot as slotOf } from '../../src/ledger/units.ts';
+import { rawSlot } from '../../src/protocol/geyser/encode/raw-slot.ts';
+import { encodeTimestamp } from '../../src/protocol/geyser/encode/timestamp.ts';
+import { encodeEntryMessage } from '../../src/protocol/shredstream/entries.ts';
+import { noShreds } from '../../src/upstream/shreds/shreds-config.ts';
+import { MADE_VERSION, madeLeader, madeLeaderKey } from './deshred-run.ts';
+import { ScriptedServer } from './grpc-servers.ts';
+import { keyAt, keyBytes, madeEntries, madeWire } from './made-transactions.ts';
+import { DEMO_VERSION, demoEntries, demoLeader, demoPackets, hasRecordedShreds } from './recorded-shreds.ts';
+import { scriptedReader, sendPackets, startStage, tableData, turnsUntil, UDP } from './stage-rig.ts';
+
+/** The packets of one slot with one batch. */
+const packetsOf = (slot: number, entries: Uint8Array): readonly Uint8Array[] =>
+  makeShreds({
+    ...{ slot: slotOf(slot), parentOffset: 1, version: MADE_VERSION, fecSetIndex: 0, entries },
+    ...{ chainedRoot: new Uint8Array(32), referenceTick: 0, isLastInSlot: true },
+    sign: (root) => madeLeader.sign(root),
+  }).packets;
+
+const made = { leader: madeLeaderKey, shredVersion: MADE_VERSION };
+const LOOKUP = [{ table: 60, writable: [3], readonly: [1, 2] }];
+const batch = madeEntries(
+  madeWire({ name: 1 }),
+  madeWire({ name: 2, lookups: LOOKUP }),
+  madeWire({ name: 3 }),
+);
+
+const server = (port: number) => ({ name: 'scripted', url: `http://127.0.0.1:${port}`, headers: {} });
+
+async function scriptedServer(): Promise<ScriptedServer> {
+  const scripted = await ScriptedServer.start();
+  onTestFinished(() => scripted.stop());
+  return scripted;
+}
+
+/** What a SubscribeDeshred server tells of a transaction: the codec of what is inside is not published. */
+const signatures = (updates: readonly SubscribeUpdateDeshred[]): number[] =>
+  updates.flatMap(({ deshredTransaction }) => [
+    ...(deshredTransaction?.transaction?.signature.subarray(0, 1) ?? []),
+  ]);
+
+describe('the shred stage', () => {
+  it('tells shreds that come over UDP in every dialect, and learns leaders and version itself', async () => {
+    const config = { ...noShreds, udp: UDP };
+    const { stage, subscribe, deshred, entries } = await startStage({ config, reader: scriptedReader(made) });
+    await sendPackets(stage, packetsOf(50, batch));
+    await turnsUntil(() => deshred.messages.length >= 5);
+    expect(subscribe.updates.map(({ transaction }) => transaction?.transaction?.signature[0])).toEqual([
+      1, 2, 3,
+    ]);
+    const [first, ...rest] = deshred.deshredUpdates;
+    expect([first?.slot?.status, rest.at(-1)?.slot?.status]).toEqual([3, 4]);
+    expect(signatures(rest)).toEqual([1, 2, 3]);
+    const { completedDataSetStartingShredIndex: start, completedDataSetEndingShredIndexExclusive: end } =
+      rest[0]!.deshredTransaction!.transaction!;
+    expect([start, end]).toEqual([0, 32]);
+    expect(entries.batches).toEqual([{ slot: 50n, entries: batch }]);
+    expect(stage.counts.shreds).toMatchObject({ batches: 1, slotsCompleted: 1 });
+  });
+
+  it('tells nothing that the leader did not sign, nor shreds of another cluster', async () => {
+    const config = { ...noShreds, udp: UDP };
+    const reader = scriptedReader({ leader: keyBytes(5), shredVersion: MADE_VERSION });
+    const { stage, deshred } = await startStage({ config, reader });
+    const packets = packetsOf(50, batch);
+    await sendPackets(stage, packets);
+    await turnsUntil(() => stage.counts.shreds?.packets === packets.length);
+    const other = await startStage({ config: { ...config, shredVersion: 1 }, reader: scriptedReader(made) });
+    await sendPackets(other.stage, packets);
+    await turnsUntil(() => other.stage.counts.shreds?.packets === packets.length);
+    expect(other.stage.counts.shreds?.drops.version).toBe(packets.length);
+    expect([deshred.messages, other.deshred.messages]).toEqual([[], []]);
+  });
+
+  it('tells each thing once, whichever source is first', async () => {
+    const scripted = await scriptedServer();
+    const config = {
+      ...{ udp: UDP, shredVersion: MADE_VERSION },
+      ...{ entries: [server(scripted.port)], deshred: [server(scripted.port)] },
+    };
+    const { stage, subscribe, deshred, entries } = await startStage({ config, reader: scriptedReader(made) });
+    await scripted.until(() => scripted.entriesCalls.length === 1 && scripted.requests.length === 1);
+    const [proxy, other] = [scripted.entriesCalls[0]!, scripted.deshredCalls[0]!];
+    // The other server's copy of one transaction comes first.
+    const told = SubscribeUpdateDeshred.fromPartial({
+      deshredTransaction: {
+        slot: '50',
+        transaction: { signature: new Uint8Array(64).fill(2), transaction: { signatures: [] } },
+      },
+    });
+    other.write(told);
+    await deshred.received(1);
+    proxy.write(Buffer.from(encodeEntryMessage(slotOf(50), batch)));
+    await entries.received(1);
+    await sendPackets(stage, packetsOf(50, batch));
+    proxy.write(Buffer.from(encodeEntryMessage(slotOf(50), batch)));
+    proxy.write(Buffer.from(encodeEntryMessage(slotOf(51), batch)));
+    await turnsUntil(() => entries.messages.length === 2 && stage.counts.shreds?.slotsCompleted === 1);
+    expect(entries.batches.map(({ slot }) => slot)).toEqual([50n, 51n]);
+    expect(
+      subscribe.updates.map(({ transaction }) => [transaction?.slot, transaction?.transaction?.signature[0]]),
+    ).toEqual([
+      ['50', 2],
+      ['50', 1],
+      ['50', 3],
+      ['51', 1],
+      ['51', 2],
+      ['51', 3],
+    ]);
+    expect(stage.counts.doubled).toBe(1);
+  });
+
+  it('fetches a lookup table when it is first named, and tells its addresses from then on', async () => {
+    const scripted = await scriptedServer();
+    const config = { ...noShreds, entries: [server(scripted.port)] };
+    const tables = new Map([[keyAt(60) as string, tableData(4)]]);
+    const { stage, deshred } = await startStage({ config, reader: scriptedReader({ ...made, tables }) });
+    await scripted.until(() => scripted.entriesCalls.length === 1);
+    const tell = (slot: number): boolean =>
+      scripted.entriesCalls[0]!.write(Buffer.from(encodeEntryMessage(slotOf(slot), batch)));
+    tell(50);
+    await turnsUntil(() => stage.counts.tables === 1);
+    tell(51);
+    await deshred.received(6);
+    const loaded = deshred.deshredUpdates.map(({ deshredTransaction }) =>
+      deshredTransaction?.transaction?.loadedWritableAddresses.map(([first]) => first),
+    );
+    expect(loaded).toEqual([[], [], [], [], [3], []]);
+    expect(stage.counts.unresolved).toBe(1);
+  });
+
+  it('passes on how far slots come after their shreds', async () => {
+    const { stage, deshred } = await startStage({ reader: scriptedReader(made) });
+    const createdAt = encodeTimestamp(1n);
+    for (const status of ['processed', 'confirmed', 'confirmed'] as const) {
+      const slot = { kind: 'slot', slot: slotOf(50), parent: slotOf(49), status, deadError: null } as const;
+      stage.tell(rawSlot(slot, createdAt));
+    }
+    expect(deshred.deshredUpdates.map(({ slot }) => slot?.status)).toEqual([0, 1]);
+  });
+
+  it('asks no node for leaders where no shreds come in', async () => {
+    const reader = scriptedReader(made);
+    const { stage } = await startStage({ reader });
+    expect([stage.udpAddress, stage.counts.shreds, reader.asked]).toEqual([null, null, []]);
+  });
+});
+
+/** Needs ../shared/data/shreds: demo-shreds.pcap and what it carries. */
+describe.skipIf(!hasRecordedShreds)('recorded shreds (../shared/data, shreds) over UDP', () => {
+  it('become the 1,280 transactions that they carry, in every dialect', async () => {
+    const config = { ...noShreds, udp: UDP };
+    const reader = scriptedReader({ leader: demoLeader, shredVersion: DEMO_VERSION });
+    const { stage, subscribe, deshred, entries } = await startStage({ config, reader });
+    await sendPackets(stage, [...demoPackets, ...demoPackets]);
+    await turnsUntil(() => stage.counts.shreds?.slotsCompleted === 1);
+    const wanted = readEntries(demoEntries)!.flatMap(({ transactions }) =>
+      transactions.map(({ signature }) => Buffer.from(signature).toString('hex')),
+    );
+    expect(wanted).toHaveLength(1_280);
+    const hex = (bytes: Uint8Array | undefined): string => Buffer.from(bytes ?? []).toString('hex');
+    expect(subscribe.updates.map(({ transaction }) => hex(transaction?.transaction?.signature))).toEqual(
+      wanted,
+    );
+    const told = deshred.deshredUpdates.filter(({ deshredTransaction }) => deshredTransaction !== undefined);
+    expect(told.map(({ deshredTransaction: one }) => hex(one?.transaction?.signature))).toEqual(wanted);
+    expect(entries.batches).toEqual([{ slot: 0n, entries: demoEntries }]);
+  });
+});
