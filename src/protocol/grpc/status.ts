@@ -70,9 +70,12 @@ export const statusOfHttp = (status: number): GrpcStatus => ({
 /** The number of a code, as it stands in `grpc-status`. */
 export const numberOf = (code: GrpcCode): number => names.indexOf(code);
 
-/** Text for `grpc-message`. Source: grpc/grpc, doc/PROTOCOL-HTTP2.md, "Percent-Encoded". */
+/**
+ * Text for `grpc-message`: only what must not stand there is encoded, since some clients leave the rest of it encoded.
+ * Source: grpc/grpc, doc/PROTOCOL-HTTP2.md, "Percent-Encoded".
+ */
 export const encodeStatusMessage = (text: string): string =>
-  encodeURIComponent(text.toWellFormed()).replace(/%20/g, ' ');
+  text.toWellFormed().replace(/[^ -$&-~]+/g, encodeURIComponent);
 
 /**
  * Ends a call with a status of gRPC's own, whose text is public: what the wire's other servers would say, such as

@@ -137,8 +137,7 @@ describe('a call with one answer', () => {
       {},
       {
         'grpc-status': '11',
-        'grpc-message':
-          'Error%2C decoded message length too large%3A found 1001 bytes%2C the limit is%3A 1000 bytes',
+        'grpc-message': 'Error, decoded message length too large: found 1001 bytes, the limit is: 1000 bytes',
       },
     ],
     [

@@ -1,0 +1,259 @@
+import { Client, credentials, Metadata, type StatusObject, status } from '@grpc/grpc-js';
+import { SubscribeRequest, SubscribeUpdate, SubscribeUpdateDeshred } from '@triton-one/yellowstone-grpc';
+import { afterEach, describe, expect, it } from 'vitest';
+import { Failure } from '../../../src/protocol/errors.ts';
+import { pingTail } from '../../../src/protocol/geyser/encode/ping.ts';
+import { encodeSubscribeRequest } from '../../../src/protocol/geyser/subscribe-request.ts';
+import { GrpcError } from '../../../src/protocol/grpc/status.ts';
+import type { GrpcServerOptions } from '../../../src/servers/grpc/options.ts';
+import { GrpcStage, NONE, SUBSCRIBE, TOKEN } from './grpc-stage.ts';
+
+const DESHRED = '/geyser.Geyser/SubscribeDeshred';
+const ENTRIES = '/shredstream.ShredstreamProxy/SubscribeEntries';
+
+let stage: GrpcStage;
+const ends: (() => void)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0)) end();
+  await stage.stop();
+});
+
+async function start(options: Partial<GrpcServerOptions> = {}): Promise<GrpcStage> {
+  stage = await new GrpcStage(options).listen();
+  return stage;
+}
+
+const slots = (...names: string[]): Uint8Array =>
+  encodeSubscribeRequest({ slots: new Map(names.map((name) => [name, {}])) });
+
+describe('a stream', () => {
+  it('has headers and a ping at once, and pings from then on', async () => {
+    await start({ pingIntervalMs: 30 });
+    const call = stage.call(SUBSCRIBE);
+    for (let i = 0; i < 3; i++) {
+      const update = SubscribeUpdate.decode(await call.next());
+      expect(update).toMatchObject({ ping: {}, filters: [] });
+      expect(Math.abs((update.createdAt?.getTime() ?? 0) - Date.now())).toBeLessThan(5_000);
+    }
+    expect(call.headers).toMatchObject({ ':status': 200, 'grpc-accept-encoding': 'identity,gzip,zstd' });
+  });
+
+  it('answers a ping, whose request is nothing else', async () => {
+    await start();
+    const call = stage.call(SUBSCRIBE).send(encodeSubscribeRequest({ ping: -7, blocksMeta: ['m'] }));
+    await call.next();
+    expect(SubscribeUpdate.decode(await call.next())).toMatchObject({ pong: { id: -7 } });
+    expect((await stage.stream()).requests).toEqual([]);
+    const deshred = stage.call(DESHRED).send(Buffer.of(0x12, 2, 8, 9));
+    expect(SubscribeUpdateDeshred.decode(await deshred.next())).toMatchObject({ ping: {} });
+    expect(SubscribeUpdateDeshred.decode(await deshred.next())).toMatchObject({ pong: { id: 9 } });
+  });
+
+  it('passes on names and tails as one message, in order', async () => {
+    await start();
+    const call = stage.call(SUBSCRIBE);
+    const { sink } = await stage.stream();
+    await call.next();
+    const large = Buffer.alloc(300_000, 7);
+    const messages = [1, 2, 3, 70_000, 3, 20_000].map((length, i) => Buffer.alloc(length, i));
+    for (const message of messages) sink.push(message.subarray(0, 1), message.subarray(1));
+    sink.push(large.subarray(0, 60_000), large.subarray(60_000));
+    for (const message of messages) expect((await call.next()).equals(message)).toBe(true);
+    expect((await call.next()).equals(large)).toBe(true);
+  });
+
+  it('serves of the requests that wait only the newest', async () => {
+    await start();
+    const call = stage.call(SUBSCRIBE);
+    const stream = await stage.stream();
+    let go: () => void = () => {};
+    stream.onRequest = () =>
+      new Promise((resolve) => {
+        go = resolve;
+      });
+    call.send(slots('a'));
+    await stream.until(({ requests }) => requests.length === 1);
+    call
+      .send(slots('b'))
+      .send(slots('c'))
+      .send(encodeSubscribeRequest({ ping: 1 }));
+    await call.next();
+    await call.next();
+    go();
+    await stream.until(({ requests }) => requests.length === 2);
+    expect(stream.requests).toMatchObject([{ slots: new Map([['a', {}]]) }, { slots: new Map([['c', {}]]) }]);
+    expect(stream.receivedMessages).toBe(4);
+  });
+
+  it('goes on when its client has nothing more to say', async () => {
+    await start();
+    const call = stage.call(SUBSCRIBE).end(slots('a'));
+    const stream = await stage.stream();
+    await stream.until(({ requests }) => requests.length === 1);
+    await call.next();
+    stream.sink.push(NONE, Buffer.from('more'));
+    expect(String(await call.next())).toBe('more');
+    expect(stream.closed).toBe(0);
+  });
+
+  it('of entries has one empty request, and no pings', async () => {
+    await start({ pingIntervalMs: 20 });
+    const call = stage.call(ENTRIES).end(NONE);
+    const stream = await stage.stream();
+    expect(stream.rpc).toBe('SubscribeEntries');
+    stream.sink.push(NONE, Buffer.from('entry'));
+    expect(String(await call.next())).toBe('entry');
+    expect(await stage.call(ENTRIES).send(NONE).send(NONE).ended()).toMatchObject({ 'grpc-status': '12' });
+    expect(await stage.call(ENTRIES).end().ended()).toMatchObject({ 'grpc-status': '12' });
+    expect(call.messages.length).toBe(1);
+  });
+
+  it('is counted, closed and given up when its client cancels or goes away', async () => {
+    await start();
+    const session = stage.session();
+    const call = stage.call(SUBSCRIBE, {}, session);
+    const other = stage.call(SUBSCRIBE, {}, session);
+    const [first, second] = [await stage.stream(0), await stage.stream(1)];
+    await call.next();
+    await other.next();
+    expect(stage.server.streams).toBe(2);
+    call.cancel();
+    await first.until(({ closed }) => closed === 1);
+    session.destroy();
+    await second.until(({ closed }) => closed === 1);
+    expect(first.messages).toBe(1);
+    expect([first.closed, second.closed, stage.server.streams, stage.server.queuedBytes]).toEqual([
+      1, 1, 0, 0,
+    ]);
+  });
+
+  it('ends with what the door or a request says, behind what was told', async () => {
+    await start();
+    const call = stage.call(SUBSCRIBE);
+    const stream = await stage.stream();
+    stream.onRequest = async () => {
+      for (let i = 0; i < 1_000; i++) stream.sink.push(NONE, Buffer.alloc(1_000, i));
+      throw new GrpcError('INVALID_ARGUMENT', 'failed to create filter: data too large');
+    };
+    call.send(slots('a'));
+    expect(await call.ended()).toMatchObject({
+      'grpc-status': '3',
+      'grpc-message': 'failed to create filter: data too large',
+    });
+    expect(call.messages.length).toBe(1_001);
+    await stream.until(({ closed }) => closed === 1);
+    expect(stream.messages).toBe(1_001);
+
+    const revoked = stage.call(SUBSCRIBE);
+    await revoked.next();
+    (await stage.stream(1)).onEnd(new Failure('INVALID_KEY'));
+    expect(await revoked.ended()).toMatchObject({ 'grpc-status': '16', 'x-error-code': 'INVALID_KEY' });
+
+    const ended = stage.call(SUBSCRIBE);
+    const third = await stage.stream(2);
+    third.sink.push(NONE, Buffer.from('last'));
+    third.sink.end({ code: 'INTERNAL', message: 'lagged to receive geyser messages' });
+    third.sink.push(NONE, Buffer.from('late'));
+    expect(await ended.ended()).toMatchObject({ 'grpc-status': '13' });
+    expect(ended.messages.map(String).slice(1)).toEqual(['last']);
+  });
+
+  it('is refused without messages when the door refuses it', async () => {
+    await start();
+    const call = stage.call(SUBSCRIBE, { 'x-token': '' });
+    expect(await call.ended()).toMatchObject({
+      ':status': 200,
+      'content-type': 'application/grpc',
+      'grpc-status': '16',
+      'x-error-code': 'MISSING_KEY',
+    });
+    stage.onOpen = () => {
+      throw new Failure('UNAUTHORIZED_PRODUCT');
+    };
+    expect(await stage.call(SUBSCRIBE).ended()).toMatchObject({ 'grpc-status': '7' });
+    expect(stage.server.streams).toBe(0);
+  });
+
+  it('ends at its deadline, and for a request that is none', async () => {
+    await start();
+    expect(await stage.call(SUBSCRIBE, { 'grpc-timeout': '50m' }).ended()).toMatchObject({
+      'grpc-status': '4',
+    });
+    expect(await stage.call(SUBSCRIBE).send(Buffer.of(0xff)).ended()).toMatchObject({
+      'grpc-status': '13',
+      'grpc-message': 'failed to decode Protobuf message',
+    });
+  });
+
+  it('is compressed message by message for a client that compresses', async () => {
+    await start();
+    const call = stage.call(SUBSCRIBE, { 'grpc-encoding': 'zstd', 'grpc-accept-encoding': 'zstd,gzip' });
+    const { sink } = await stage.stream();
+    const texts = ['short', 'long '.repeat(1_000), 'longer '.repeat(100_000)];
+    for (const text of texts) sink.push(NONE, Buffer.from(text));
+    await call.next();
+    for (const text of texts) expect(String(await call.next())).toBe(text);
+    expect(call.headers).toMatchObject({ 'grpc-encoding': 'zstd' });
+    expect(stage.server.queuedBytes).toBe(0);
+  });
+
+  it('rests from reading a client that sends too fast, and ends one that floods', async () => {
+    await start();
+    const call = stage.call(SUBSCRIBE);
+    const stream = await stage.stream();
+    stream.restMs = 50;
+    const begun = performance.now();
+    call.send(slots('a'));
+    await stream.until(({ requests }) => requests.length === 1);
+    call.send(slots('b'));
+    await stream.until(({ requests }) => requests.length === 2);
+    expect(performance.now() - begun).toBeGreaterThan(40);
+    stream.restMs = Number.POSITIVE_INFINITY;
+    call.send(slots('c'));
+    expect(await call.ended()).toMatchObject({ 'grpc-status': '8', 'x-error-code': 'RATE_LIMITED' });
+  });
+});
+
+describe('a stream of grpc-js', () => {
+  const open = (token = TOKEN) => {
+    const client = new Client(`127.0.0.1:${stage.port}`, credentials.createInsecure());
+    ends.push(() => client.close());
+    const metadata = new Metadata();
+    metadata.set('x-token', token);
+    const call = client.makeBidiStreamRequest(
+      SUBSCRIBE,
+      (request: SubscribeRequest) => Buffer.from(SubscribeRequest.encode(request).finish()),
+      (bytes) => SubscribeUpdate.decode(bytes),
+      metadata,
+    );
+    call.on('error', () => {});
+    return call;
+  };
+
+  const statusOf = (call: ReturnType<typeof open>) =>
+    new Promise<StatusObject>((resolve) => call.on('status', resolve));
+
+  it('is told updates, and then how it ended', async () => {
+    await start();
+    const call = open();
+    const heard: SubscribeUpdate[] = [];
+    call.on('data', (update: SubscribeUpdate) => heard.push(update));
+    call.write(SubscribeRequest.fromPartial({ ping: { id: 3 } }));
+    const { sink } = await stage.stream();
+    for (let i = 0; i < 500; i++) sink.push(Buffer.of(10, 1, 97), pingTail(Buffer.of(8, 1)));
+    sink.end({ code: 'OUT_OF_RANGE', message: 'broadcast from 1 is not available, last available: 5' });
+    const ended = await statusOf(call);
+    expect(ended).toMatchObject({
+      code: status.OUT_OF_RANGE,
+      details: 'broadcast from 1 is not available, last available: 5',
+    });
+    expect(heard.filter(({ filters }) => filters[0] === 'a').length).toBe(500);
+  });
+
+  it('is refused with the code of the failure', async () => {
+    await start();
+    const ended = await statusOf(open('wrong'));
+    expect(ended.code).toBe(status.UNAUTHENTICATED);
+    expect(ended.metadata.get('x-error-code')).toEqual(['INVALID_KEY']);
+  });
+});
