@@ -25,7 +25,15 @@ const AT_MS = 1_790_000_000_123;
 /** A hub, and a reader of batches in front of it. */
 function scene(loaded: Loaded | null = null) {
   const hub = new DeshredHub({ version: '{"version":"x"}' });
-  const reader = new BatchReader({ tables: { resolve: () => loaded }, listener: hub });
+  const reader = new BatchReader({
+    tables: { resolve: () => loaded },
+    listener: {
+      batch: (batch) => hub.batch(batch),
+      transactions: (transactions) => {
+        for (const one of transactions) hub.transaction(one);
+      },
+    },
+  });
   const tell = (slot: number, ...made: readonly MadeTransaction[]): void =>
     reader.read(madeBatch(slot, ...made.map(madeWire)));
   const open = async (

@@ -38,6 +38,15 @@ describe('the merge of several sources', () => {
     expect(merge.doubled).toBe(1);
   });
 
+  it('tells the transactions of a batch as often as that holds them, and none that came before it', () => {
+    const { merge, told } = scene();
+    merge.transaction(transaction(5, 1));
+    merge.transactions([transaction(5, 2), transaction(5, 1), transaction(5, 2)]);
+    merge.transactions([transaction(5, 2), transaction(5, 3)]);
+    expect(told).toEqual(['transaction 5/1', 'transaction 5/2', 'transaction 5/2', 'transaction 5/3']);
+    expect(merge.doubled).toBe(2);
+  });
+
   it('tells it again in another slot: a fork may carry it too', () => {
     const { merge, told } = scene();
     merge.transaction(transaction(5, 1));

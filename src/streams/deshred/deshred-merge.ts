@@ -46,6 +46,22 @@ export class DeshredMerge implements DeshredListener {
     else this.doubled++;
   }
 
+  /**
+   * The transactions of one batch, in order. One that the batch itself holds several times is told as often: no
+   * valid block does so, and it is not for the stream to judge.
+   */
+  transactions(batch: readonly DeshredTransaction[]): void {
+    const isNew = batch.map(({ slot, signature }) => !this.#told(slot).signatures.has(keyOf(signature)));
+    batch.forEach((transaction, index) => {
+      if (isNew[index] !== true) {
+        this.doubled++;
+        return;
+      }
+      this.#isNew(this.#told(transaction.slot).signatures, keyOf(transaction.signature));
+      this.#listener.transaction(transaction);
+    });
+  }
+
   slot(slot: DeshredSlot): void {
     if (this.#isNew(this.#told(slot.slot).statuses, slot.status)) this.#listener.slot(slot);
   }

@@ -8,7 +8,11 @@ import type { Loaded, LookupTables } from './lookup-tables.ts';
 
 type BatchReaderOptions = Readonly<{
   tables: Pick<LookupTables, 'resolve'>;
-  listener: Pick<DeshredListener, 'batch' | 'transaction'>;
+  listener: Pick<DeshredListener, 'batch'> &
+    Readonly<{
+      /** All of one batch, after it. */
+      transactions: (transactions: readonly DeshredTransaction[]) => void;
+    }>;
 }>;
 
 const KEY_BYTES = 32;
@@ -106,18 +110,17 @@ export class BatchReader {
     if (entries.length === 0) return;
     this.batches++;
     listener.batch(batch);
+    const told: DeshredTransaction[] = [];
     for (const { transactions } of entries) {
-      for (const view of transactions) this.#tell(batch, view);
+      for (const view of transactions) {
+        if (view.version === 1) this.unknown++;
+        else told.push(new BatchTransaction(batch, view, this.#loaded(view, batch.slot)));
+      }
     }
+    listener.transactions(told);
   }
 
-  #tell(batch: EntryBatch, view: WireTransaction): void {
-    if (view.version === 1) {
-      this.unknown++;
-      return;
-    }
-    const { tables, listener } = this.#options;
-    const loaded = view.lookups.length === 0 ? NONE : (tables.resolve(view.lookups, batch.slot) ?? NONE);
-    listener.transaction(new BatchTransaction(batch, view, loaded));
+  #loaded({ lookups }: WireTransaction, slot: Slot): Loaded {
+    return lookups.length === 0 ? NONE : (this.#options.tables.resolve(lookups, slot) ?? NONE);
   }
 }

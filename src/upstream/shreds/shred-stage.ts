@@ -91,7 +91,7 @@ export class ShredStage {
       tables: this.#tables,
       listener: {
         batch: (batch) => listener.batch(batch),
-        transaction: (transaction) => this.#merge.transaction(transaction),
+        transactions: (transactions) => this.#merge.transactions(transactions),
       },
     });
     this.#schedule = new LeaderSchedule({ reader, limits, log, learnShredVersion: shredVersion === null });
