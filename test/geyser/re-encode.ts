@@ -6,7 +6,7 @@ import { rawBlockMeta } from '../../src/protocol/geyser/encode/raw-block-meta.ts
 import { rawEntry } from '../../src/protocol/geyser/encode/raw-entry.ts';
 import { rawSlot } from '../../src/protocol/geyser/encode/raw-slot.ts';
 import { rawTransaction } from '../../src/protocol/geyser/encode/raw-transaction.ts';
-import type { RawBlock } from '../../src/protocol/geyser/raw-update.ts';
+import type { RawBlock, RawUpdate } from '../../src/protocol/geyser/raw-update.ts';
 import type { Update } from '../../src/protocol/geyser/subscribe-update.ts';
 import type { BlockUpdate } from '../../src/protocol/geyser/update/block.ts';
 
@@ -25,30 +25,31 @@ export function rawBlock(block: BlockUpdate, createdAt: Uint8Array): RawBlock {
   };
 }
 
-/** What our encoders make of an update that was read. */
-export function tailOf(update: Update, createdAt: Uint8Array): Uint8Array {
+/** What our encoders make of an update that was read, where it is told on its own. */
+export function rawOf(update: Update, createdAt: Uint8Array): RawUpdate {
   switch (update.kind) {
     case 'account':
-      return rawAccount({ ...update, createdAt }).tail;
+      return rawAccount({ ...update, createdAt });
     case 'slot':
-      return rawSlot(update, createdAt).tail;
+      return rawSlot(update, createdAt);
     case 'transaction':
-      return rawTransaction({ ...update, createdAt }).tail;
-    case 'transactionStatus':
-      throw new RangeError('a status is made of a transaction');
-    case 'block': {
-      const block = rawBlock(update, createdAt);
-      return blockTail(block, { ...block, slices: null });
-    }
+      return rawTransaction({ ...update, createdAt });
     case 'blockMeta':
-      return rawBlockMeta(update, createdAt, null).tail;
+      return rawBlockMeta(update, createdAt, null);
     case 'entry':
-      return rawEntry(update, createdAt).tail;
-    case 'ping':
-      return pingTail(createdAt);
-    case 'pong':
-      return pongTail(update.id, createdAt);
+      return rawEntry(update, createdAt);
+    default:
+      throw new RangeError(`${update.kind} is no update of its own`);
   }
+}
+
+/** The same of every kind, as the rest of a message. */
+export function tailOf(update: Update, createdAt: Uint8Array): Uint8Array {
+  if (update.kind === 'ping') return pingTail(createdAt);
+  if (update.kind === 'pong') return pongTail(update.id, createdAt);
+  if (update.kind !== 'block') return rawOf(update, createdAt).tail;
+  const block = rawBlock(update, createdAt);
+  return blockTail(block, { ...block, slices: null });
 }
 
 /** A whole message, in memory of its own. */

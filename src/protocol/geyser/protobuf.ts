@@ -63,6 +63,11 @@ export class ProtobufReader {
     return this.#at;
   }
 
+  /** Where in the bytes the message ends. */
+  get end(): number {
+    return this.#end;
+  }
+
   /** Moves on to the next field; the one before must have been read or skipped. @returns false at the end. */
   next(): boolean {
     if (this.#at >= this.#end) return false;

@@ -1,0 +1,107 @@
+import { readSlot, required } from './fields.ts';
+import { InvalidProtobuf, ProtobufReader } from './protobuf.ts';
+import type { RawTransaction } from './raw-update.ts';
+
+const KEY_BYTES = 32;
+const SIGNATURE_BYTES = 64;
+/** An index of a key is a byte. */
+const KEYS_MAX = 256;
+
+/** What is found of `SubscribeUpdateTransactionInfo`. */
+type Info = {
+  bytes: Uint8Array;
+  signature: Uint8Array | null;
+  isVote: boolean;
+  index: number;
+  meta: Uint8Array | null;
+  err: Uint8Array | null;
+  /** Where each begins. */
+  readonly keys: number[];
+  readonly writable: number[];
+  readonly readonly: number[];
+};
+
+/** The keys of a message of whatever version: all have them in field 2. */
+function readStaticKeys(transaction: ProtobufReader, keys: number[]): void {
+  while (transaction.next()) {
+    if (transaction.field !== 2) {
+      transaction.skip();
+      continue;
+    }
+    const message = transaction.message();
+    while (message.next()) {
+      if (message.field === 2) keys.push(message.fixedSpan(KEY_BYTES));
+      else message.skip();
+    }
+  }
+}
+
+function readMeta(meta: ProtobufReader, info: Info): void {
+  while (meta.next()) {
+    if (meta.field === 1) info.err = meta.bytes();
+    else if (meta.field === 12) info.writable.push(meta.fixedSpan(KEY_BYTES));
+    else if (meta.field === 13) info.readonly.push(meta.fixedSpan(KEY_BYTES));
+    else meta.skip();
+  }
+}
+
+function readInfo(whole: Uint8Array, start: number, end: number): Info {
+  const info: Info = {
+    bytes: whole.subarray(start, end),
+    signature: null,
+    isVote: false,
+    index: 0,
+    meta: null,
+    err: null,
+    keys: [],
+    writable: [],
+    readonly: [],
+  };
+  const reader = new ProtobufReader(whole, start, end);
+  while (reader.next()) {
+    if (reader.field === 1) info.signature = reader.fixedBytes(SIGNATURE_BYTES);
+    else if (reader.field === 2) info.isVote = reader.bool();
+    else if (reader.field === 3) readStaticKeys(reader.message(), info.keys);
+    else if (reader.field === 4) {
+      const metaStart = reader.span();
+      info.meta = whole.subarray(metaStart, reader.offset);
+      readMeta(new ProtobufReader(whole, metaStart, reader.offset), info);
+    } else if (reader.field === 5) info.index = reader.count();
+    else reader.skip();
+  }
+  return info;
+}
+
+/** Reads `SubscribeUpdateTransaction`, which is a part of `whole`. Versions of transactions do not matter. */
+export function readRawTransaction(
+  reader: ProtobufReader,
+  whole: Uint8Array,
+): Omit<RawTransaction, 'tail' | 'createdAt'> {
+  let info: Info | null = null;
+  let slot = 0n as RawTransaction['slot'];
+  while (reader.next()) {
+    if (reader.field === 1) {
+      const start = reader.span();
+      info = readInfo(whole, start, reader.offset);
+    } else if (reader.field === 2) slot = readSlot(reader);
+    else reader.skip();
+  }
+  const { bytes, signature, isVote, index, err, keys, writable, readonly, meta } = required(
+    info,
+    'a transaction',
+  );
+  for (const offset of writable) keys.push(offset);
+  for (const offset of readonly) keys.push(offset);
+  if (keys.length > KEYS_MAX) throw new InvalidProtobuf('a transaction has too many keys');
+  return {
+    kind: 'transaction',
+    slot,
+    info: bytes,
+    signature: required(signature, 'a signature'),
+    isVote,
+    index,
+    err,
+    keys: { bytes: whole, offsets: keys },
+    meta,
+  };
+}

@@ -1,0 +1,207 @@
+import { type Slot, slot as slotOf } from '../../ledger/units.ts';
+import { encodeTimestamp } from './encode/timestamp.ts';
+import { readBlockhashText, readLamports, readSlot, required } from './fields.ts';
+import { InvalidProtobuf, ProtobufReader } from './protobuf.ts';
+import { ProtobufWriter } from './protobuf-writer.ts';
+import type { RawAccount, RawBlockMeta, RawEntry, RawUpdate } from './raw-update.ts';
+import { readRawTransaction } from './read-raw-transaction.ts';
+import { readPingId } from './request/named-filters.ts';
+import { readBlockHeight } from './storage/confirmed-block.ts';
+import { readSlotUpdate } from './update/slot.ts';
+
+/** What of a block is known no other way, when its accounts are not told one by one. */
+export type RawBlockCounts = Readonly<{ kind: 'blockCounts'; slot: Slot; updatedAccountCount: number }>;
+
+export type RawMessage =
+  | RawUpdate
+  | RawBlockCounts
+  | Readonly<{ kind: 'ping' } | { kind: 'pong'; id: number }>;
+
+/** What of an update stands in its own message. */
+type Content<Update> = Update extends RawUpdate ? Omit<Update, 'tail' | 'createdAt'> : Update;
+/** @param whole - the bytes of which the reader reads a part. */
+type ReadContent = (reader: ProtobufReader, whole: Uint8Array) => Content<RawMessage> | null;
+
+const NONE: Uint8Array = new Uint8Array();
+const NAMES = 1;
+const CREATED_AT = 11;
+const FIRST_KIND = 2;
+const LAST_KIND = 10;
+
+type AccountDraft = {
+  -readonly [Name in keyof Content<RawAccount>]: Content<RawAccount>[Name] | null;
+};
+
+function readAccountInfo(reader: ProtobufReader, draft: AccountDraft): void {
+  while (reader.next()) {
+    if (reader.field === 1) draft.address = reader.fixedBytes(32);
+    else if (reader.field === 2) draft.lamports = readLamports(reader);
+    else if (reader.field === 3) draft.owner = reader.fixedBytes(32);
+    else if (reader.field === 6) draft.data = reader.bytes();
+    else if (reader.field === 7) draft.writeVersion = reader.uint64();
+    else if (reader.field === 8) draft.signature = reader.fixedBytes(64);
+    else reader.skip();
+  }
+}
+
+function readAccount(reader: ProtobufReader, whole: Uint8Array): Content<RawAccount> {
+  const draft: AccountDraft = {
+    kind: 'account',
+    slot: slotOf(0),
+    info: null,
+    address: null,
+    owner: null,
+    lamports: 0n as RawAccount['lamports'],
+    data: NONE,
+    writeVersion: 0n,
+    signature: null,
+    isStartup: false,
+  };
+  while (reader.next()) {
+    if (reader.field === 1) {
+      const start = reader.span();
+      draft.info = whole.subarray(start, reader.offset);
+      readAccountInfo(new ProtobufReader(whole, start, reader.offset), draft);
+    } else if (reader.field === 2) draft.slot = readSlot(reader);
+    else if (reader.field === 3) draft.isStartup = reader.bool();
+    else reader.skip();
+  }
+  required(draft.address, 'the address of an account');
+  required(draft.owner, 'the owner of an account');
+  return draft as Content<RawAccount>;
+}
+
+function readEntry(reader: ProtobufReader, whole: Uint8Array): Content<RawEntry> {
+  const message = whole.subarray(reader.offset, reader.end);
+  let slot = slotOf(0);
+  let index = 0;
+  while (reader.next()) {
+    if (reader.field === 1) slot = readSlot(reader);
+    else if (reader.field === 2) index = reader.count();
+    else reader.skip();
+  }
+  return { kind: 'entry', slot, message, index };
+}
+
+function readBlockMeta(reader: ProtobufReader, whole: Uint8Array): Content<RawBlockMeta> {
+  const message = whole.subarray(reader.offset, reader.end);
+  let [slot, parentSlot] = [slotOf(0), slotOf(0)];
+  let [executedTransactionCount, entriesCount] = [0, 0];
+  let blockhash: string | null = null;
+  let blockHeight: bigint | null = null;
+  while (reader.next()) {
+    if (reader.field === 1) slot = readSlot(reader);
+    else if (reader.field === 2) blockhash = readBlockhashText(reader);
+    else if (reader.field === 5) blockHeight = readBlockHeight(reader);
+    else if (reader.field === 6) parentSlot = readSlot(reader);
+    else if (reader.field === 8) executedTransactionCount = reader.count();
+    else if (reader.field === 9) entriesCount = reader.count();
+    else reader.skip();
+  }
+  return {
+    kind: 'blockMeta',
+    slot,
+    message,
+    blockhash: required(blockhash, 'a blockhash'),
+    blockHeight,
+    parentSlot,
+    executedTransactionCount,
+    entriesCount,
+    updatedAccountCount: null,
+  };
+}
+
+function readBlockCounts(reader: ProtobufReader): RawBlockCounts {
+  let slot = slotOf(0);
+  let updatedAccountCount = 0;
+  while (reader.next()) {
+    if (reader.field === 1) slot = readSlot(reader);
+    else if (reader.field === 10) updatedAccountCount = reader.count();
+    else reader.skip();
+  }
+  return { kind: 'blockCounts', slot, updatedAccountCount };
+}
+
+/** By field number. A transaction's status says nothing that the transaction does not. */
+const kinds: Readonly<Record<number, ReadContent>> = {
+  2: readAccount,
+  3: readSlotUpdate,
+  4: readRawTransaction,
+  5: readBlockCounts,
+  6: () => ({ kind: 'ping' }),
+  7: readBlockMeta,
+  8: readEntry,
+  9: (reader) => ({ kind: 'pong', id: readPingId(reader) }),
+};
+
+/** The fields of a message, as far as they say what is in it. */
+type Outline = {
+  /** Number of the field with the content; 0 for none that is known. */
+  kind: number;
+  contentStart: number;
+  contentEnd: number;
+  createdAt: Uint8Array | null;
+  /** Where the names at the head end. */
+  namesEnd: number;
+  /** Whether there are names behind other fields too. */
+  hasLateNames: boolean;
+};
+
+function outlineOf(bytes: Uint8Array): Outline {
+  const outline: Outline = {
+    kind: 0,
+    contentStart: 0,
+    contentEnd: 0,
+    createdAt: null,
+    namesEnd: 0,
+    hasLateNames: false,
+  };
+  const reader = new ProtobufReader(bytes);
+  while (reader.next()) {
+    if (reader.field === CREATED_AT) outline.createdAt = reader.bytes();
+    else if (reader.field >= FIRST_KIND && reader.field <= LAST_KIND) {
+      if (outline.kind !== 0) throw new InvalidProtobuf('a message has two updates');
+      outline.kind = reader.field;
+      outline.contentStart = reader.span();
+      outline.contentEnd = reader.offset;
+    } else {
+      reader.skip();
+      if (reader.field !== NAMES) continue;
+      if (reader.fieldStart === outline.namesEnd) outline.namesEnd = reader.offset;
+      else outline.hasLateNames = true;
+    }
+  }
+  return outline;
+}
+
+/** The message without names, and with a time; a copy only where either is not so already. */
+function tailOf(bytes: Uint8Array, outline: Outline, createdAt: Uint8Array): Uint8Array {
+  if (!outline.hasLateNames && outline.createdAt !== null) return bytes.subarray(outline.namesEnd);
+  const writer = new ProtobufWriter(bytes.length + createdAt.length + 2);
+  const reader = new ProtobufReader(bytes);
+  while (reader.next()) {
+    reader.skip();
+    if (reader.field !== NAMES) writer.rawPart(bytes, reader.fieldStart, reader.offset);
+  }
+  if (outline.createdAt === null) writer.bytes(CREATED_AT, createdAt);
+  return writer.finish();
+}
+
+/**
+ * Reads one message of a `Subscribe` stream no further than it must be: what comes is views into it, and what it
+ * holds besides goes on as it stands.
+ * @param bytes - never modified afterwards.
+ * @param receivedAtMs - Unix milliseconds, for messages that do not say when they were made.
+ * @returns null for a kind that is not known, and for the status of a transaction.
+ * @throws InvalidProtobuf when it is none.
+ */
+export function readRawUpdate(bytes: Uint8Array, receivedAtMs: number): RawMessage | null {
+  const outline = outlineOf(bytes);
+  const read = kinds[outline.kind];
+  if (read === undefined) return null;
+  const content = read(new ProtobufReader(bytes, outline.contentStart, outline.contentEnd), bytes);
+  if (content === null || content.kind === 'ping' || content.kind === 'pong') return content;
+  if (content.kind === 'blockCounts') return content;
+  const createdAt = outline.createdAt ?? encodeTimestamp(BigInt(receivedAtMs));
+  return Object.assign(content, { tail: tailOf(bytes, outline, createdAt), createdAt }) as RawUpdate;
+}

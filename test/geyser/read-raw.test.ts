@@ -1,0 +1,166 @@
+import { SubscribeUpdate } from '@triton-one/yellowstone-grpc';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { encodeTimestamp } from '../../src/protocol/geyser/encode/timestamp.ts';
+import { InvalidProtobuf } from '../../src/protocol/geyser/protobuf.ts';
+import { ProtobufWriter } from '../../src/protocol/geyser/protobuf-writer.ts';
+import type { RawUpdate } from '../../src/protocol/geyser/raw-update.ts';
+import { readRawUpdate } from '../../src/protocol/geyser/read-raw-update.ts';
+import { decodeSubscribeUpdate, type Update } from '../../src/protocol/geyser/subscribe-update.ts';
+import { envelope, updates } from './arbitrary.ts';
+import { messageOf, rawOf } from './re-encode.ts';
+
+const { block, ping, pong, transactionStatus, ...told } = updates;
+const NOW = 1_700_000_000_123;
+const writer = (): ProtobufWriter => new ProtobufWriter();
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
+
+/** Everything of an update that filters and blocks are made from, as plain values. */
+function facts(raw: RawUpdate): unknown {
+  const plain = (value: unknown): unknown => (value instanceof Uint8Array ? hex(value) : value);
+  const { tail: _tail, createdAt, ...rest } = raw;
+  const shown = Object.entries(rest).map(([name, value]) => [name, plain(value)]);
+  // Bytes of a whole part are compared by what the published codec reads in them.
+  const parts = Object.fromEntries(
+    shown.filter(([name]) => !['info', 'message', 'meta', 'keys'].includes(name as string)),
+  );
+  if (raw.kind !== 'transaction') return { ...parts, createdAt: hex(createdAt) };
+  const { bytes, offsets } = raw.keys;
+  const keys = offsets.map((at) => hex(bytes.subarray(at, at + 32)));
+  return { ...parts, createdAt: hex(createdAt), keys };
+}
+
+const wireOf = (update: Partial<SubscribeUpdate>, around: Partial<SubscribeUpdate>): Uint8Array =>
+  SubscribeUpdate.encode(SubscribeUpdate.fromPartial({ ...around, ...update })).finish();
+
+/** The message in the part of an update that goes on as it stands. */
+function partOf(raw: RawUpdate): Uint8Array {
+  if (raw.kind === 'account') return writer().bytes(2, writer().bytes(1, raw.info).finish()).finish();
+  if (raw.kind === 'transaction') return writer().bytes(4, writer().bytes(1, raw.info).finish()).finish();
+  if (raw.kind === 'entry') return writer().bytes(8, raw.message).finish();
+  return raw.kind === 'blockMeta' ? writer().bytes(7, raw.message).finish() : new Uint8Array();
+}
+
+describe('an update that goes on as bytes', () => {
+  it.each(Object.keys(told) as (keyof typeof told)[])(
+    'is the one that came, with all that is looked at: %s',
+    (kind) => {
+      fc.assert(
+        fc.property(told[kind], envelope, (update, { filters, createdAt = new Date(NOW) }) => {
+          const wire = wireOf(update, { filters, createdAt });
+          const raw = readRawUpdate(wire, 0) as RawUpdate;
+          const theirs = SubscribeUpdate.decode(wire);
+          expect(SubscribeUpdate.decode(messageOf(['x'], raw.tail))).toEqual({ ...theirs, filters: ['x'] });
+          const ours = decodeSubscribeUpdate(wire).update as Update;
+          const written = rawOf(ours, encodeTimestamp(BigInt(createdAt.getTime())));
+          expect(facts(raw)).toEqual(facts(written));
+          const parts = [raw, written].map((each) => decodeSubscribeUpdate(partOf(each)).update);
+          expect(parts[0]).toEqual(parts[1]);
+        }),
+        { numRuns: 150 },
+      );
+    },
+  );
+
+  it('loses its names wherever they stand', () => {
+    const slot = writer().uint64(1, 5n);
+    const wire = writer()
+      .string(1, 'a')
+      .message(3, slot)
+      .string(1, 'b')
+      .bytes(11, encodeTimestamp(9n))
+      .finish();
+    const { tail } = readRawUpdate(wire, NOW) as RawUpdate;
+    expect(hex(tail)).toBe(hex(writer().message(3, slot).bytes(11, encodeTimestamp(9n)).finish()));
+  });
+
+  it('has a time when it came without', () => {
+    const wire = writer().string(1, 'a').message(3, writer().uint64(1, 5n)).finish();
+    const { tail, createdAt } = readRawUpdate(wire, NOW) as RawUpdate;
+    expect(SubscribeUpdate.decode(tail).createdAt).toEqual(new Date(NOW));
+    expect(hex(createdAt)).toBe(hex(encodeTimestamp(BigInt(NOW))));
+  });
+
+  it('may be a transaction of a version that is not known', () => {
+    const key = new Uint8Array(32).fill(7);
+    const message = writer().bytes(2, key).bool(5, true).message(7, writer().uint64(1, 9n));
+    const info = writer().bytes(1, new Uint8Array(64)).message(3, writer().message(2, message));
+    const wire = writer().message(4, writer().message(1, info).uint64(2, 5n)).finish();
+    const raw = readRawUpdate(wire, NOW);
+    if (raw?.kind !== 'transaction') throw new Error('no transaction');
+    const [offset = 0] = raw.keys.offsets;
+    expect(hex(raw.keys.bytes.subarray(offset, offset + 32))).toBe(hex(key));
+    expect([raw.meta, raw.err, raw.index]).toEqual([null, null, 0]);
+  });
+
+  it('tells of a block only its counts, of a ping and a pong what they are, and of the rest nothing', () => {
+    fc.assert(
+      fc.property(block, envelope, (update, around) => {
+        const { slot, updatedAccountCount } = update.block!;
+        expect(readRawUpdate(wireOf(update, around), NOW)).toEqual({
+          kind: 'blockCounts',
+          slot: BigInt(slot),
+          updatedAccountCount: Number(updatedAccountCount),
+        });
+      }),
+      { numRuns: 50 },
+    );
+    expect(readRawUpdate(wireOf({ ping: {} }, {}), NOW)).toEqual({ kind: 'ping' });
+    expect(readRawUpdate(wireOf({ pong: { id: -3 } }, {}), NOW)).toEqual({ kind: 'pong', id: -3 });
+    const status = { slot: '5', signature: new Uint8Array(64), isVote: false, index: '0', err: undefined };
+    expect(readRawUpdate(wireOf({ transactionStatus: status }, {}), NOW)).toBeNull();
+    expect(readRawUpdate(writer().message(12, writer()).finish(), NOW)).toBeNull();
+  });
+
+  it.each([
+    ['two updates', writer().message(3, writer()).message(3, writer())],
+    [
+      'an account without an address',
+      writer().message(2, writer().message(1, writer().bytes(3, new Uint8Array(32)))),
+    ],
+    ['no account', writer().message(2, writer())],
+    ['a transaction without a signature', writer().message(4, writer().message(1, writer()))],
+    [
+      'more keys than an index can name',
+      writer().message(
+        4,
+        writer().message(
+          1,
+          Array.from({ length: 257 }).reduce<ProtobufWriter>(
+            (info) => info.message(4, writer().bytes(12, new Uint8Array(32))),
+            writer().bytes(1, new Uint8Array(64)),
+          ),
+        ),
+      ),
+    ],
+    [
+      'a key of 31 bytes',
+      writer().message(4, writer().message(1, writer().message(4, writer().bytes(13, new Uint8Array(31))))),
+    ],
+  ])('is refused with %s', (_name, message) => {
+    expect(() => readRawUpdate(message.finish(), NOW)).toThrow(InvalidProtobuf);
+  });
+
+  it('is refused, never anything worse, when it is no update', () => {
+    const fuzzed = fc
+      .tuple(fc.oneof(...Object.values(updates)), fc.nat(), fc.nat(255))
+      .map(([update, at, byte]) => {
+        const wire = wireOf(update, {});
+        if (wire.length > 0) wire[at % wire.length] = byte;
+        return wire;
+      });
+    let refused = 0;
+    fc.assert(
+      fc.property(fc.oneof(fc.uint8Array({ maxLength: 80 }), fuzzed), (wire) => {
+        try {
+          readRawUpdate(wire, NOW);
+        } catch (error) {
+          if (!(error instanceof InvalidProtobuf)) throw error;
+          refused++;
+        }
+      }),
+      { numRuns: 1_000 },
+    );
+    expect(refused).toBeGreaterThan(100);
+  });
+});
