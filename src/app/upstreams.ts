@@ -46,7 +46,7 @@ function localnetProcess(
     slotsPerEpoch: localnet.slotsPerEpoch,
     faucetSol: localnet.faucetSol,
     historySlotsMax: localnet.historySlotsMax,
-    shredsTo: shredsTo === null ? [] : [reachable(shredsTo)],
+    shredsTo: shredsTo === null ? null : reachable(shredsTo),
     readyTimeoutMs: READY_TIMEOUT_MS,
     restartDelayMinMs: 100,
     restartDelayMaxMs: 5_000,
