@@ -17,8 +17,8 @@ export type EndpointLinkOptions = Readonly<{
   request: (breadth: Breadth) => SubscribeRequest;
   /** Where a stream that is cut goes on; null where nothing was told yet. */
   resumeAt: () => Slot | null;
-  /** A stream begins, with a replay from a slot on or without one. */
-  join: (from: Slot | null) => Teller;
+  /** A stream begins, with a replay from a slot on or without one; and with blocks that seal their slots, or not. */
+  join: (from: Slot | null, seals: boolean) => Teller;
   leave: (teller: Teller) => void;
 }>;
 
@@ -96,7 +96,7 @@ export class EndpointLink {
   #connect(): void {
     this.#reconnectTimer = null;
     const from = this.#replayRefused ? null : this.#options.resumeAt();
-    const teller = this.#options.join(from);
+    const teller = this.#options.join(from, this.breadth === 'exact');
     const { node, limits, log } = this.#options;
     const stream = new UpdateStream(
       { node, limits, log, teller },

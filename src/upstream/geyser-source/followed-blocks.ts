@@ -50,7 +50,7 @@ export class FollowedBlocks {
     this.#options = options;
     const { limits, listener } = options;
     this.#merge = new UpdateMerge({ limits, listener, onFirst: () => {}, onWaiting: () => {} });
-    this.#teller = this.#merge.join({ from: null, tip: slotOf(U64_MAX), fillsIn: true });
+    this.#teller = this.#merge.join({ from: null, tip: slotOf(U64_MAX), fillsIn: true, seals: false });
     this.#follow('slot', (result) => this.#advance(readSlotInfo(result)?.slot ?? null));
     this.#follow('root', (result) => this.#root(result));
   }

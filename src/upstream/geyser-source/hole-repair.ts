@@ -70,7 +70,7 @@ export class HoleRepair {
     if (to - from >= BigInt(limits.fillSlotsMax)) return;
     const signal = AbortSignal.any([this.#end.signal, AbortSignal.timeout(limits.fillTimeoutMs)]);
     const slots = await reader.slots(from, to, 'confirmed', signal);
-    const teller = merge.join({ from: null, tip: null, fillsIn: false });
+    const teller = merge.join({ from: null, tip: null, fillsIn: false, seals: false });
     const { accounts, entries } = wanted();
     const missing = new Set<RawUpdate['kind']>([
       ...(accounts ? (['account'] as const) : []),

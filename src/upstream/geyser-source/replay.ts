@@ -27,7 +27,17 @@ type Stretch = Readonly<{
   fillsIn: boolean;
 }>;
 
-type Outcome = 'whole' | 'ignored' | GrpcCode;
+type Outcome = Readonly<{
+  code: 'whole' | 'ignored' | GrpcCode;
+  /** The oldest slot that the server says it has; null where it does not say. */
+  oldest: Slot | null;
+}>;
+
+/** Source: yellowstone-grpc, "broadcast from {slot} is not available, last available: {slot}". */
+function oldestIn(message: string): Slot | null {
+  const [, digits] = /last available: (\d{1,19})/.exec(message) ?? [];
+  return digits === undefined ? null : slotOf(BigInt(digits));
+}
 
 /**
  * Lets servers tell slots again, one after the other until one has, on streams of their own: a server that refuses
@@ -39,12 +49,18 @@ export async function replay(options: ReplayOptions, stretch: Stretch): Promise<
   const signal = AbortSignal.any([options.signal, AbortSignal.timeout(limits.backfillTimeoutMs)]);
   const [up, away] = [links.filter((link) => link.isUp), links.filter((link) => !link.isUp)];
   for (const link of [...up, ...away]) {
-    let outcome = await replayOf(link, link.breadth, options, stretch, signal);
-    if (outcome === 'INVALID_ARGUMENT' && link.breadth === 'exact') {
+    let { breadth } = link;
+    let outcome = await replayOf(link, breadth, options, stretch, signal);
+    if (outcome.code === 'INVALID_ARGUMENT' && breadth === 'exact') {
       // There are servers that replay, but no blocks.
-      outcome = await replayOf(link, 'withoutCounts', options, stretch, signal);
+      breadth = 'withoutCounts';
+      outcome = await replayOf(link, breadth, options, stretch, signal);
     }
-    if (outcome === 'whole') return true;
+    const { oldest } = outcome;
+    if (oldest !== null && oldest > stretch.from && oldest <= stretch.to) {
+      outcome = await replayOf(link, breadth, options, { ...stretch, from: oldest }, signal);
+    }
+    if (outcome.code === 'whole') return true;
     if (signal.aborted) return false;
   }
   return false;
@@ -60,12 +76,12 @@ function replayOf(
   // A server that begins with the slot that it is at, whatever it is asked, must show.
   const fromSlot = from < to || from === 0n ? from : slotOf(to - 1n);
   return new Promise((resolve) => {
-    const teller = merge.join({ from: fromSlot, tip: to, fillsIn });
-    const end = (outcome: Outcome): void => {
+    const teller = merge.join({ from: fromSlot, tip: to, fillsIn, seals: breadth === 'exact' });
+    const end = (code: Outcome['code'], oldest: Slot | null = null): void => {
       signal.removeEventListener('abort', abort);
       stream.close();
       merge.leave(teller);
-      resolve(outcome);
+      resolve({ code, oldest });
     };
     const abort = (): void => end('CANCELLED');
     const stream = new UpdateStream(
@@ -76,7 +92,7 @@ function replayOf(
         slotTold: () => {
           if (teller.newest !== null && teller.newest >= to) end(teller.replays ? 'whole' : 'ignored');
         },
-        ended: ({ code }) => end(code),
+        ended: ({ code, message }) => end(code, oldestIn(message)),
       },
     );
     signal.addEventListener('abort', abort);

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Slot } from '../../ledger/units.ts';
 import type {
   RawAccount,
@@ -73,13 +74,20 @@ export class SlotRecord {
       case 'transaction':
         return this.#seen.raise(update.signature, null, 1);
       case 'account':
-        if (update.signature === null) return this.#seen.raise(update.address, null, nth);
+        if (update.signature === null) return this.#takeOwn(update, nth);
         return this.#seen.raise(update.address, update.signature, 1);
       case 'entry':
         if (this.#entries.has(update.index) || this.#entries.size >= this.#updatesMax) return false;
         this.#entries.add(update.index);
         return true;
     }
+  }
+
+  /** Replays may leave out all but the last write: what says something new is new, whichever of them it is. */
+  #takeOwn({ address, lamports, owner, data }: RawAccount, nth: number): boolean {
+    const state = createHash('sha256').update(owner).update(String(lamports)).update(data).digest();
+    const isOther = this.#seen.raise(address, state, 1);
+    return this.#seen.raise(address, null, nth) || isOther;
   }
 
   /** It died: nothing that was told of it counts when its bank is made again. */

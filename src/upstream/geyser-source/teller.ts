@@ -1,9 +1,7 @@
 import type { Slot } from '../../ledger/units.ts';
 import type { RawAccount, RawBlockMeta, RawSlot, RawUpdate } from '../../protocol/geyser/raw-update.ts';
+import type { RawBlockCounts } from '../../protocol/geyser/read-raw-update.ts';
 import type { RawContent, SlotEnd, SlotRecord } from './slot-record.ts';
-
-/** How many writes of accounts a block has in all. */
-export type BlockCounts = Readonly<{ kind: 'blockCounts'; slot: Slot; updatedAccountCount: number }>;
 
 /** Where what a teller says goes. */
 export interface Told {
@@ -33,6 +31,8 @@ export type TellerOptions = Readonly<{
    * which the telling began.
    */
   fillsIn: boolean;
+  /** The server was asked for blocks, which it tells of when all of their slot was told. */
+  seals: boolean;
 }>;
 
 /** A stream's own view of a slot. */
@@ -43,6 +43,7 @@ type Share = {
   isDone: boolean;
   meta: RawBlockMeta | null;
   processed: RawSlot | null;
+  isConfirmed: boolean;
   updatedAccountCount: number | null;
   /** Accounts that the slot itself wrote, by address: the newest version, and how many there were. */
   ownWrites: Map<string, { version: bigint; count: number }> | null;
@@ -52,6 +53,8 @@ type Share = {
 const SHARES_MAX = 256;
 /** Slots that end without their bank ever being told of, until a server counts as one that tells of no banks. */
 const BANKLESS_SLOTS = 3;
+/** Slots that are confirmed without a word of their block, until a server counts as one that tells of no blocks. */
+const UNSEALED_SLOTS = 3;
 
 /**
  * One stream of a server, from its beginning to its end. It speaks only for slots that it tells whole: since their
@@ -66,6 +69,8 @@ export class Teller {
   #replays = false;
   #tellsBanks = false;
   #ended = 0;
+  /** Slots in a row of which no block was told. */
+  #unsealed = 0;
   /** The newest slot that it told to its end. */
   newest: Slot | null = null;
 
@@ -93,14 +98,17 @@ export class Teller {
     return share?.record === record && share.isWhole && !share.isDone;
   }
 
-  take(update: RawUpdate | BlockCounts): void {
+  take(update: RawUpdate | RawBlockCounts): void {
     switch (update.kind) {
       case 'slot':
         this.#takeStatus(update);
         return;
       case 'blockCounts': {
         const share = this.#shareOf(update.slot);
-        if (share !== null) share.updatedAccountCount = update.updatedAccountCount;
+        if (share === null) return;
+        this.#unsealed = 0;
+        share.updatedAccountCount = update.updatedAccountCount;
+        this.#endIfWhole(share);
         return;
       }
       case 'blockMeta': {
@@ -147,6 +155,7 @@ export class Teller {
       }
       case 'confirmed':
       case 'finalized':
+        this.#endUnsealed(update.slot);
         this.#told.reached(update);
         return;
       default:
@@ -168,17 +177,38 @@ export class Teller {
   #takeProcessed(update: RawSlot): void {
     const share = this.#shareOf(update.slot);
     this.#ended++;
-    if (this.newest === null || update.slot > this.newest) this.newest = update.slot;
+    if (share?.isWhole !== true) this.#passed(update.slot);
     if (share === null) return;
     share.record.parent ??= update.parent;
     share.processed = update;
     this.#endIfWhole(share);
   }
 
+  #passed(slot: Slot): void {
+    if (this.newest === null || slot > this.newest) this.newest = slot;
+  }
+
+  /** Of a slot that is confirmed, nothing is waited for any more. */
+  #endUnsealed(slot: Slot): void {
+    const share = this.#shares.get(slot);
+    if (share === undefined || share.isDone || share.isConfirmed) return;
+    share.isConfirmed = true;
+    if (share.updatedAccountCount === null) this.#unsealed++;
+    this.#endIfWhole(share);
+  }
+
+  /** Servers may tell that a slot is processed, and its meta, before the last of what is in it. */
+  #isSealed({ updatedAccountCount, isConfirmed }: Share): boolean {
+    if (!this.#options.seals || this.#unsealed >= UNSEALED_SLOTS) return true;
+    return updatedAccountCount !== null || isConfirmed;
+  }
+
   #endIfWhole(share: Share): void {
     const { meta, processed, updatedAccountCount, record } = share;
     if (!share.isWhole || share.isDone || meta === null || processed === null) return;
+    if (!this.#isSealed(share)) return;
     share.isDone = true;
+    this.#passed(record.slot);
     if (!this.#options.fillsIn) share.ownWrites = null;
     const counted = updatedAccountCount === null ? meta : { ...meta, updatedAccountCount };
     this.#told.end(record, { meta: counted, processed });
@@ -204,6 +234,7 @@ export class Teller {
       isDone: false,
       meta: null,
       processed: null,
+      isConfirmed: false,
       updatedAccountCount: null,
       ownWrites: null,
     };

@@ -1,11 +1,11 @@
 import type { Logger } from '../../base/log.ts';
 import { InvalidProtobuf } from '../../protocol/geyser/protobuf.ts';
+import { readRawUpdate } from '../../protocol/geyser/read-raw-update.ts';
 import { encodeSubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
 import type { GrpcStatus } from '../../protocol/grpc/status.ts';
 import { type GeyserNode, SUBSCRIBE, shownWords } from '../feeds/geyser/geyser-link.ts';
 import { GrpcStream } from '../feeds/geyser/grpc-stream.ts';
 import type { GeyserSourceOptions } from './geyser-source-options.ts';
-import { readRawUpdate } from './read-update.ts';
 import type { Teller } from './teller.ts';
 
 export type UpdateStreamOptions = Readonly<{
@@ -33,6 +33,8 @@ interface UpdateStreamListener {
 /** Answers to a server's ping carry it; pings of ours have greater ids. */
 const PONG_ID = 1;
 const WATCHES_PER_STALL = 10;
+/** What says how far a slot is. */
+const marks: ReadonlySet<string> = new Set(['slot', 'blockMeta', 'blockCounts']);
 
 /** One stream of updates of one server: what it says goes to a teller, its pings are answered, silence ends it. */
 export class UpdateStream {
@@ -86,11 +88,9 @@ export class UpdateStream {
         return;
       case 'slot':
         if (update.slot > this.#slot) this.#progressed(update.slot);
-        this.#options.teller.take(update);
-        this.#listener.slotTold();
-        return;
     }
     this.#options.teller.take(update);
+    if (marks.has(update.kind)) this.#listener.slotTold();
   }
 
   /** One message that cannot be read does not end a stream. */

@@ -76,7 +76,7 @@ export class UpstreamGeyser implements GeyserSource {
           log,
           request: (breadth) => this.#request(breadth),
           resumeAt: () => this.#resumeAt(),
-          join: (from) => merge.join({ from, tip: merge.newest, fillsIn: false }),
+          join: (from, seals) => merge.join({ from, tip: merge.newest, fillsIn: false, seals }),
           leave: (teller) => merge.leave(teller),
         }),
     );
@@ -109,7 +109,7 @@ export class UpstreamGeyser implements GeyserSource {
   }
 
   #request(breadth: Breadth): SubscribeRequest {
-    return this.#limits.demand === 'full' ? fullRequest : this.#union.request(breadth);
+    return this.#limits.demand === 'full' ? fullRequest(breadth) : this.#union.request(breadth);
   }
 
   #wanted(): Buffer {

@@ -18,18 +18,20 @@ type Limits = Pick<GeyserSourceOptions, 'filtersMax' | 'addressesMax'>;
 
 /** In every request: what tells where a slot begins and ends, and how far it has come. */
 const slots = new Map<string, SlotsFilter>([['s', { interslotUpdates: true }]]);
-/** A block with nothing in it tells how many accounts it has written. */
+/** A block with nothing in it tells that all of its slot was told, and how many accounts that has written. */
 const counts = new Map([
   ['b', { includeTransactions: false, includeAccounts: false, includeEntries: false }],
 ]);
 const always: SubscribeRequest = { slots, blocksMeta: ['m'], commitment: 'processed' };
 
-export const fullRequest: SubscribeRequest = {
+/** All there is. */
+export const fullRequest = (breadth: Breadth): SubscribeRequest => ({
   ...always,
   accounts: new Map([['a', {}]]),
   transactions: new Map([['t', {}]]),
   entry: ['e'],
-};
+  ...(breadth === 'exact' ? { blocks: counts } : {}),
+});
 
 const isEmpty = (list: readonly unknown[] | undefined): boolean => list === undefined || list.length === 0;
 

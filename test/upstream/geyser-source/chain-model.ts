@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Slot, slot as slotOf } from '../../../src/ledger/units.ts';
 import type { RawUpdate } from '../../../src/protocol/geyser/raw-update.ts';
+import type { RawBlockCounts } from '../../../src/protocol/geyser/read-raw-update.ts';
 import type { SlotStatus } from '../../../src/protocol/geyser/update/slot.ts';
 
 /** Updates that say what they are and no more, and a chain whose servers tell them in their own ways. */
@@ -88,18 +89,27 @@ export function metaIs(slot: number, parent: number): RawUpdate {
 
 export type ModelSlot = Readonly<{ slot: number; parent: number; items: readonly Item[] }>;
 
+export type ModelUpdate = RawUpdate | RawBlockCounts;
+
 /** All that a server tells of a chain, in its own versions; what it knows of older slots comes in between. */
-export function tellingOf(chain: readonly ModelSlot[], firstVersion: number, turned: boolean): RawUpdate[] {
+export function tellingOf(chain: readonly ModelSlot[], firstVersion: number, turned: boolean): ModelUpdate[] {
   let version = firstVersion;
-  const told: RawUpdate[] = [];
+  const told: ModelUpdate[] = [];
   for (const [at, { slot, parent, items }] of chain.entries()) {
     told.push(slotIs(slot, 'createdBank', parent));
     // Writes of accounts keep their order; transactions may be told in any.
     const writes = items.filter(({ kind }) => kind === 'written' || kind === 'own');
     const others = items.filter(({ kind }) => kind !== 'written' && kind !== 'own');
     const order = turned ? [...others.reverse(), ...writes] : [...writes, ...others];
-    for (const item of order) told.push(itemIs(slot, item, version++));
-    told.push(metaIs(slot, parent), slotIs(slot, 'processed', parent));
+    const content = order.map((item) => itemIs(slot, item, version++));
+    const ends = [metaIs(slot, parent), slotIs(slot, 'processed', parent)];
+    // One of them tells the end of a slot before the last of what is in it, and then that it was all.
+    const [early, late] = turned ? [content.slice(0, -1), content.slice(-1)] : [content, []];
+    told.push(...early, ...ends, ...late, {
+      kind: 'blockCounts',
+      slot: slotOf(slot),
+      updatedAccountCount: 0,
+    });
     const [before, longBefore] = [chain[at - 2], chain[at - 5]];
     if (before !== undefined) told.push(slotIs(before.slot, 'confirmed', before.parent));
     if (longBefore !== undefined) told.push(slotIs(longBefore.slot, 'finalized', longBefore.parent));

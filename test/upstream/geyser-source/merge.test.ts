@@ -3,7 +3,7 @@ import { Keypair } from '../../../src/ledger/ed25519.ts';
 import type { GeyserSourceOptions } from '../../../src/upstream/geyser-source/geyser-source-options.ts';
 import { GeyserServer } from '../feeds/geyser-server.ts';
 import { account, accountIs, signatureOf, slotIs, transactionIs, transfer } from '../feeds/geyser-told.ts';
-import { blockOf, countsAre, entryIs, metaIs, SourceRig, tellOn, wholeSlot } from './source-rig.ts';
+import { blockOf, countsAre, endOf, entryIs, metaIs, SourceRig, tellOn, wholeSlot } from './source-rig.ts';
 
 const address = Keypair.fromSeed(new Uint8Array(32).fill(1)).address;
 const UNAVAILABLE = 14;
@@ -47,7 +47,7 @@ describe('one Geyser server', () => {
   it('is told on as it comes, once its next bank is made, with the count of accounts in the meta', async () => {
     const { rig, server } = await start(1);
     await rig.source.want(all, null).ready;
-    tellOn(server.stream, [tx(99, 1), metaIs(99), slotIs(99, 'processed')]);
+    tellOn(server.stream, [tx(99, 1), ...endOf(99)]);
     tellOn(server.stream, [
       slotIs(100, 'firstShred'),
       slotIs(100, 'created'),
@@ -94,7 +94,7 @@ describe('one Geyser server', () => {
       'createdBank',
       'transfer 1',
       'transfer 2',
-      'meta -',
+      'meta',
       'processed',
     ]);
   });
@@ -121,15 +121,15 @@ describe('two Geyser servers', () => {
     ]);
     await rig.heard('100 account 3');
     tellOn(other.stream, [slotIs(100, 'created'), write(1, 5, null), write(2, 6, 1), write(3, 7, null)]);
-    tellOn(other.stream, [write(4, 8, 2), write(5, 9, null), metaIs(100), slotIs(100, 'processed')]);
+    tellOn(other.stream, [write(4, 8, 2), write(5, 9, null), ...endOf(100)]);
     await rig.heard('100 processed');
-    tellOn(server.stream, [write(4, 903, 2), write(5, 904, null), metaIs(100), slotIs(100, 'processed')]);
+    tellOn(server.stream, [write(4, 903, 2), write(5, 904, null), ...endOf(100)]);
     tellOn(server.stream, [slotIs(101, 'created')]);
     await rig.heard('101 createdBank');
     expect(rig.of(100)).toEqual([
       'createdBank',
       ...[1, 2, 3, 4, 5].map((balance) => `account ${balance}`),
-      'meta -',
+      'meta',
       'processed',
     ]);
   });
@@ -140,16 +140,16 @@ describe('two Geyser servers', () => {
     await rig.heard('99 processed');
     tellOn(server.stream, [slotIs(100, 'created'), tx(100, 1)]);
     await rig.heard('100 transfer 1');
-    tellOn(other.stream, [tx(100, 3), metaIs(100), slotIs(100, 'processed'), slotIs(101, 'created')]);
+    tellOn(other.stream, [tx(100, 3), ...endOf(100), slotIs(101, 'created')]);
     await rig.heard('101 createdBank');
-    tellOn(server.stream, [tx(100, 2), tx(100, 3), metaIs(100), slotIs(100, 'processed')]);
+    tellOn(server.stream, [tx(100, 2), tx(100, 3), ...endOf(100)]);
     await rig.heard('100 processed');
     expect(rig.of(100)).toEqual([
       'createdBank',
       'transfer 1',
       'transfer 2',
       'transfer 3',
-      'meta -',
+      'meta',
       'processed',
     ]);
   });
@@ -162,9 +162,9 @@ describe('two Geyser servers', () => {
     server.fail(UNAVAILABLE, 'server is shutting down');
     await server.until(() => server.streams.length === 2 && server.requests.length > 1);
     expect(server.requests.at(-1)?.fromSlot).toBe('99');
-    tellOn(other.stream, [tx(101, 1), tx(101, 2), metaIs(101), slotIs(101, 'processed')]);
+    tellOn(other.stream, [tx(101, 1), tx(101, 2), ...endOf(101)]);
     await rig.heard('101 processed');
-    expect(rig.of(101)).toEqual(['createdBank', 'transfer 1', 'transfer 2', 'meta -', 'processed']);
+    expect(rig.of(101)).toEqual(['createdBank', 'transfer 1', 'transfer 2', 'meta', 'processed']);
     expect(rig.lost).toEqual([]);
   });
 
@@ -174,13 +174,13 @@ describe('two Geyser servers', () => {
     await rig.heard('101 createdBank');
     tellOn(other.stream, wholeSlot(102, tx(102, 5)));
     await rig.heard('102 transfer 5');
-    tellOn(server.stream, [tx(101, 4), metaIs(101), slotIs(101, 'processed')]);
+    tellOn(server.stream, [tx(101, 4), ...endOf(101)]);
     await rig.heard('102 processed');
     expect(rig.told.slice(-5)).toEqual([
       '101 transfer 4',
-      '101 meta -',
+      '101 meta',
       '101 processed',
-      '102 meta -',
+      '102 meta',
       '102 processed',
     ]);
   });
@@ -197,14 +197,14 @@ describe('a server that dies in the middle of a slot', () => {
       new Map([
         [100, wholeSlot(100)],
         // A replay need not tell of banks.
-        [101, [tx(101, 1), tx(101, 2), metaIs(101), slotIs(101, 'processed')]],
+        [101, [tx(101, 1), tx(101, 2), ...endOf(101)]],
         [102, wholeSlot(102, tx(102, 3))],
       ]),
     );
     server.fail(UNAVAILABLE, 'bye');
     await rig.heard('102 processed');
-    expect(rig.of(101)).toEqual(['createdBank', 'transfer 1', 'transfer 2', 'meta -', 'processed']);
-    expect(rig.of(100)).toEqual(['createdBank', 'meta -', 'processed']);
+    expect(rig.of(101)).toEqual(['createdBank', 'transfer 1', 'transfer 2', 'meta', 'processed']);
+    expect(rig.of(100)).toEqual(['createdBank', 'meta', 'processed']);
     expect(rig.lost).toEqual([]);
   });
 
@@ -221,17 +221,17 @@ describe('a server that dies in the middle of a slot', () => {
       rig.blocks.set(slot, blockOf(slot, ...numbers));
     server.fail(UNAVAILABLE, 'bye');
     await server.until(() => server.requests.at(-1)?.fromSlot === undefined && server.streams.length > 2);
-    tellOn(server.stream, [tx(102, 3), metaIs(102), slotIs(102, 'processed'), ...wholeSlot(103, tx(103, 4))]);
+    tellOn(server.stream, [tx(102, 3), ...endOf(102), ...wholeSlot(103, tx(103, 4))]);
     await rig.heard('103 processed');
     expect(rig.of(101)).toEqual([
       'createdBank',
       'transfer 1',
       'transfer 2',
-      'meta -',
+      'meta',
       'processed',
       'confirmed',
     ]);
-    expect(rig.of(102)).toEqual(['createdBank', 'transfer 3', 'meta -', 'processed', 'confirmed']);
+    expect(rig.of(102)).toEqual(['createdBank', 'transfer 3', 'meta', 'processed', 'confirmed']);
     expect(rig.lost).toEqual(['101-101 account', '102-102 account']);
   });
 
@@ -246,7 +246,7 @@ describe('a server that dies in the middle of a slot', () => {
     await server.until(() => server.requests.at(-1)?.fromSlot === undefined && server.streams.length > 2);
     tellOn(server.stream, wholeSlot(102));
     await rig.heard('102 processed');
-    expect(rig.of(101)).toEqual(['createdBank', 'transfer 1', 'meta -', 'processed', 'confirmed']);
+    expect(rig.of(101)).toEqual(['createdBank', 'transfer 1', 'meta', 'processed', 'confirmed']);
     expect(rig.lost).toEqual([]);
   });
 
@@ -279,7 +279,7 @@ describe('servers that are all away', () => {
     other.fail(UNAVAILABLE, 'bye');
     await rig.heard('103 processed');
     for (const slot of [101, 102, 103]) {
-      expect(rig.of(slot)).toEqual(['createdBank', 'transfer 1', 'transfer 2', 'meta -', 'processed']);
+      expect(rig.of(slot)).toEqual(['createdBank', 'transfer 1', 'transfer 2', 'meta', 'processed']);
     }
     expect(rig.lost).toEqual([]);
   });

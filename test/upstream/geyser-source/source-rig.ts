@@ -54,12 +54,14 @@ export const entryIs = (slot: number, index: number): Told => ({
   },
 });
 
+/** What comes behind all that is in a slot. */
+export const endOf = (slot: number): Told[] => [countsAre(slot, 0), metaIs(slot), slotIs(slot, 'processed')];
+
 /** A slot from its beginning to its end. */
 export const wholeSlot = (slot: number, ...content: Told[]): Told[] => [
   slotIs(slot, 'created'),
   ...content,
-  metaIs(slot),
-  slotIs(slot, 'processed'),
+  ...endOf(slot),
 ];
 
 const meta: TransactionMeta = {
@@ -109,7 +111,9 @@ export function words(update: RawUpdate): string {
     case 'entry':
       return `${update.slot} entry ${update.index}`;
     case 'blockMeta':
-      return `${update.slot} meta ${update.updatedAccountCount ?? '-'}`;
+      return update.updatedAccountCount
+        ? `${update.slot} meta ${update.updatedAccountCount}`
+        : `${update.slot} meta`;
   }
 }
 

@@ -4,7 +4,7 @@ import type { Slot } from '../../../src/ledger/units.ts';
 import type { RawUpdate } from '../../../src/protocol/geyser/raw-update.ts';
 import type { Teller } from '../../../src/upstream/geyser-source/teller.ts';
 import { UpdateMerge } from '../../../src/upstream/geyser-source/update-merge.ts';
-import { type Item, labels, type ModelSlot, slotAt, tellingOf } from './chain-model.ts';
+import { type Item, labels, type ModelSlot, type ModelUpdate, slotAt, tellingOf } from './chain-model.ts';
 
 const MARGIN = 3n;
 
@@ -55,14 +55,14 @@ const actions = fc.array(
 
 /** A server whose streams die and come back. */
 class ModelServer {
-  readonly #telling: readonly RawUpdate[];
+  readonly #telling: readonly ModelUpdate[];
   readonly #merge: UpdateMerge;
   #teller: Teller | null = null;
   /** What the server itself has come to, and what its stream has told. */
   #live = 0;
   #at = 0;
 
-  constructor(telling: readonly RawUpdate[], merge: UpdateMerge, start: number) {
+  constructor(telling: readonly ModelUpdate[], merge: UpdateMerge, start: number) {
     this.#telling = telling;
     this.#merge = merge;
     this.#live = Math.min(start, telling.length);
@@ -72,7 +72,7 @@ class ModelServer {
     if (this.#teller !== null) return;
     const { newest } = this.#merge;
     const from = newest === null || !replays ? null : slotAt(Number(newest + 1n - MARGIN));
-    this.#teller = this.#merge.join({ from, tip: newest, fillsIn: false });
+    this.#teller = this.#merge.join({ from, tip: newest, fillsIn: false, seals: true });
     this.#at = this.#live;
     if (from === null) return;
     const begins = this.#telling.findIndex(({ slot }) => slot >= from);
@@ -103,17 +103,19 @@ class ModelServer {
 }
 
 /** Tells what is missing whole, as a replay does. */
-function fill(merge: UpdateMerge, telling: readonly RawUpdate[]): void {
+function fill(merge: UpdateMerge, telling: readonly ModelUpdate[]): void {
   for (let hole = merge.hole(performance.now()); hole !== null; hole = merge.hole(performance.now())) {
     const { from, to } = hole;
-    const teller = merge.join({ from, tip: to, fillsIn: false });
+    const teller = merge.join({ from, tip: to, fillsIn: false, seals: true });
     for (const update of telling) if (update.slot >= from && update.slot <= to) teller.take(update);
     merge.leave(teller);
   }
 }
 
-const labelOf = (update: RawUpdate): string =>
-  update.kind === 'slot' ? `${update.slot} ${update.status}` : (labels.get(update) ?? '?');
+function labelOf(update: RawUpdate): string {
+  if (update.kind === 'slot') return `${update.slot} ${update.status}`;
+  return update.kind === 'blockMeta' ? `${update.slot} blockMeta` : (labels.get(update) ?? '?');
+}
 
 function run(
   chain: readonly ModelSlot[],

@@ -5,7 +5,7 @@ import type { SubscribeRequest } from '../../../src/protocol/geyser/subscribe-re
 import type { GeyserSourceOptions } from '../../../src/upstream/geyser-source/geyser-source-options.ts';
 import { GeyserServer } from '../feeds/geyser-server.ts';
 import { slotIs, transactionIs, transfer } from '../feeds/geyser-told.ts';
-import { metaIs, SourceRig, tellOn, wholeSlot } from './source-rig.ts';
+import { endOf, SourceRig, tellOn, wholeSlot } from './source-rig.ts';
 
 const keyOf = (number: number) => Keypair.fromSeed(new Uint8Array(32).fill(number)).address;
 const [first, second, third] = [keyOf(1), keyOf(2), keyOf(3)].sort() as [
@@ -181,30 +181,23 @@ describe('a wish that names a slot', () => {
       if (request.fromSlot !== '98') return;
       tellOn(stream, [...wholeSlot(98, tx(98, 8)), slotIs(98, 'finalized'), ...wholeSlot(99)]);
       tellOn(stream, [...wholeSlot(100, tx(100, 1), tx(100, 2)), ...wholeSlot(101, tx(101, 3))]);
-      tellOn(stream, [slotIs(102, 'created'), tx(102, 4), metaIs(102), slotIs(102, 'processed')]);
+      tellOn(stream, [slotIs(102, 'created'), tx(102, 4), ...endOf(102)]);
     };
     await rig.source.want(all, slot(98)).ready;
-    expect(rig.of(98)).toEqual([
-      'createdBank',
-      'transfer 8',
-      'meta -',
-      'processed',
-      'confirmed',
-      'finalized',
-    ]);
+    expect(rig.of(98)).toEqual(['createdBank', 'transfer 8', 'meta', 'processed', 'confirmed', 'finalized']);
     expect(rig.of(100)).toEqual([
       'createdBank',
       'transfer 1',
-      'meta -',
+      'meta',
       'processed',
       'confirmed',
       'transfer 2',
     ]);
-    expect(rig.of(101)).toEqual(['createdBank', 'meta -', 'processed', 'confirmed', 'transfer 3']);
-    expect(rig.of(102)).toEqual(['createdBank', 'transfer 4', 'meta -', 'processed']);
+    expect(rig.of(101)).toEqual(['createdBank', 'meta', 'processed', 'confirmed', 'transfer 3']);
+    expect(rig.of(102)).toEqual(['createdBank', 'transfer 4', 'meta', 'processed']);
     // The stream that goes on was not touched by it.
     expect(server.streams).toHaveLength(2);
-    tellOn(server.streams[0]!, [tx(102, 4), metaIs(102), slotIs(102, 'processed'), ...wholeSlot(103)]);
+    tellOn(server.streams[0]!, [tx(102, 4), ...endOf(102), ...wholeSlot(103)]);
     await rig.heard('103 processed');
     expect(rig.of(102)).toHaveLength(4);
   });
@@ -223,7 +216,7 @@ describe('a wish that names a slot', () => {
       if (request.fromSlot !== undefined) tellOn(stream, [...wholeSlot(99), ...wholeSlot(100, tx(100, 1))]);
     };
     await rig.source.want(all, slot(99)).ready;
-    expect(rig.of(100)).toEqual(['createdBank', 'meta -', 'processed', 'transfer 1']);
+    expect(rig.of(100)).toEqual(['createdBank', 'meta', 'processed', 'transfer 1']);
     other.onRequest = refuse;
     await rig.source.want({ entry: ['e'] }, slot(99)).ready;
     expect(rig.log.join()).toContain('no Geyser server tells old slots again');
