@@ -9,14 +9,24 @@ import {
   KeptStream,
 } from '../../../test/streams/drawn-updates.ts';
 import { key, signature } from '../../../test/streams/told-ledger.ts';
+import { CuckooFilter } from '../../protocol/geyser/cuckoo-filter.ts';
 import { blockTail } from '../../protocol/geyser/encode/block.ts';
 import { slicedAccountTail } from '../../protocol/geyser/encode/sliced-account.ts';
 import { transactionStatusTail } from '../../protocol/geyser/encode/transaction-status.ts';
-import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
+import type { CuckooFilterMessage, SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
 import { Channel } from './channel.ts';
 import { compileFilters } from './filters/compile.ts';
 
 const NONE: SubscribeRequest = {};
+
+/** A cuckoo filter of one bucket of four, which is the first and the second of every address. */
+function cuckooOf(...numbers: readonly number[]): CuckooFilterMessage {
+  const empty = { data: new Uint8Array(8), bucketCount: 1, entriesPerBucket: 4, fingerprintBits: 16 };
+  const message = { ...empty, hashSeed: 5n, hashAlgorithm: 0 };
+  const filter = new CuckooFilter(message);
+  const fingerprints = numbers.map((n) => filter.placesOf(new Uint8Array(32).fill(n), 0).fingerprint);
+  return { ...message, data: new Uint8Array(Uint16Array.of(...fingerprints, 0, 0, 0, 0).buffer.slice(0, 8)) };
+}
 
 /** A channel with a stream for each request. */
 function stage(...requests: readonly SubscribeRequest[]) {
@@ -238,5 +248,53 @@ describe('nothing is made that nobody is told', () => {
       },
     });
     expect(() => channel.tell(transaction)).not.toThrow();
+  });
+});
+
+describe('a cuckoo filter', () => {
+  const cuckoo = cuckooOf(1, 2);
+
+  it('is one axis with the addresses beside it', () => {
+    const accounts = named({
+      c: { cuckooAccounts: cuckoo },
+      d: { account: [key(3)], cuckooAccounts: cuckoo },
+    });
+    const { channel, streams } = stage({ accounts });
+    for (const address of [1, 3, 4]) channel.tell(drawnAccount({ address }));
+    expect(streams[0]?.take()).toEqual([['c', 'd'], ['d']]);
+  });
+
+  it('does not stand for the owner that is asked for beside it', () => {
+    const accounts = named({ c: { owner: [key(5)], cuckooAccounts: cuckoo } });
+    const { channel, streams } = stage({ accounts });
+    for (const owner of [1, 5]) channel.tell(drawnAccount({ address: 1, owner }));
+    expect(streams[0]?.take()).toEqual([['c']]);
+  });
+
+  it('is one axis with the keys that are included', () => {
+    const transactions = named({
+      c: { cuckooAccountInclude: cuckoo },
+      d: { accountInclude: [key(3)], cuckooAccountInclude: cuckoo },
+      e: { accountRequired: [key(3)], cuckooAccountInclude: cuckoo },
+      f: { tokenAccounts: 'all' as const, cuckooAccountInclude: cuckoo },
+    });
+    const { channel, streams } = stage({ transactions });
+    for (const keys of [[9, 2], [3], [9], [2, 3]]) channel.tell(drawnTransaction({ keys }));
+    channel.tell(drawnTransaction({ keys: [9], after: [{ at: 1, owner: 1, amount: '1' }] }));
+    expect(streams[0]?.take()).toEqual([['c', 'd', 'f'], ['d'], ['c', 'd', 'e', 'f'], ['f']]);
+  });
+
+  it('thins blocks', () => {
+    const { channel, streams } = stage({ blocks: named({ b: { cuckooAccountInclude: cuckoo } }) });
+    const transactions = [drawnTransaction({ keys: [9] }), drawnTransaction({ keys: [2] })];
+    const block = drawnBlock({ transactions });
+    channel.tell(block);
+    const chosen = { transactions: transactions.slice(1), accounts: [], entries: [], slices: null };
+    expect(streams[0]?.messages[0]?.tail).toEqual(blockTail(block, chosen));
+  });
+
+  it('is refused with parameters that make none', () => {
+    const accounts = named({ c: { cuckooAccounts: { ...cuckoo, bucketCount: 3 } } });
+    expect(() => compileFilters({ accounts })).toThrow(/^failed to create filter: cuckoo bucketCount/);
   });
 });

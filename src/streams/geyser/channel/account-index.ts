@@ -22,6 +22,8 @@ export class AccountIndex {
     if (table === null) this.#others.push(watcher);
     else {
       watcher.keys = (table === this.#byAddress ? rule.addresses : rule.owners)?.addresses ?? [];
+      watcher.isOwnPost = watcher.keys.length === 1;
+      watcher.isCertain = table === this.#byAddress && rule.isOnlyAddresses;
       table.add(watcher);
     }
   }
@@ -36,7 +38,8 @@ export class AccountIndex {
   match(account: RawAccount, matches: Matches): void {
     for (let post = this.#byAddress.first(account.address, 0); post !== null; post = post.next) {
       const { watcher } = post;
-      if (matches.isNew(watcher) && watcher.rule.passesRest(account)) matches.add(watcher);
+      if (!matches.isNew(watcher)) continue;
+      if (watcher.isCertain || watcher.rule.passesRest(account)) matches.add(watcher);
     }
     for (let post = this.#byOwner.first(account.owner, 0); post !== null; post = post.next) {
       const { watcher } = post;

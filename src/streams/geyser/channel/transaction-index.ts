@@ -2,8 +2,8 @@ import type { RawKeys, RawTransaction } from '../../../protocol/geyser/raw-updat
 import type { TokenOwners } from '../filters/token-owners.ts';
 import type { TransactionRule } from '../filters/transaction-rule.ts';
 import type { Matches } from './matches.ts';
-import { type Post, WatchTable } from './watch-table.ts';
-import type { Watcher } from './watcher.ts';
+import { WatchTable } from './watch-table.ts';
+import type { Post, Watcher } from './watcher.ts';
 
 type TransactionWatcher = Watcher<TransactionRule>;
 type Table = WatchTable<TransactionRule>;
@@ -30,6 +30,7 @@ export class TransactionIndex {
     const tables = this.#tablesOf(watcher.rule);
     if (tables.length === 0) this.#others.push(watcher);
     watcher.keys = this.#keysOf(watcher.rule);
+    watcher.isOwnPost = watcher.keys.length === 1 && tables.length === 1;
     for (const table of tables) table.add(watcher);
   }
 

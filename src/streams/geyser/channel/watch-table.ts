@@ -1,10 +1,7 @@
 import { AddressTable } from '../filters/address-table.ts';
-import type { Watcher } from './watcher.ts';
+import type { Post, Watcher } from './watcher.ts';
 
-/** A watcher in the chain of those who wait for one key. */
-export type Post<Rule> = { readonly watcher: Watcher<Rule>; next: Post<Rule> | null };
-
-/** The chain; the first has it at hand, since most keys have one watcher. */
+/** The first of a chain knows about it. */
 type FirstPost<Rule> = Post<Rule> & { count: number; sweptIn: number };
 
 /** Watchers by their keys. */
@@ -18,7 +15,7 @@ export class WatchTable<Rule> {
   add(watcher: Watcher<Rule>): void {
     for (const key of watcher.keys) {
       const first = this.#firsts.get(key, 0);
-      if (first === undefined) this.#firsts.set(key, 0, { watcher, next: null, count: 1, sweptIn: 0 });
+      if (first === undefined) this.#firsts.set(key, 0, firstPost(watcher));
       else {
         first.next = { watcher, next: first.next };
         first.count += 1;
@@ -51,16 +48,25 @@ export class WatchTable<Rule> {
   }
 }
 
+const firstPost = <Rule>(watcher: Watcher<Rule>): FirstPost<Rule> =>
+  watcher.isOwnPost ? watcher : { watcher, next: null, count: 1, sweptIn: 0 };
+
+/** A chain without those who are gone. */
 function remaining<Rule>(first: Post<Rule>, run: number): FirstPost<Rule> | null {
   let left: FirstPost<Rule> | null = null;
-  for (let post: Post<Rule> | null = first; post !== null; post = post.next) {
-    const { watcher } = post;
-    if (watcher.isGone) continue;
-    if (left === null) left = { watcher, next: null, count: 1, sweptIn: run };
-    else {
+  let post: Post<Rule> | null = first;
+  while (post !== null) {
+    const { watcher, next }: Post<Rule> = post;
+    post.next = null;
+    if (!watcher.isGone && left === null) {
+      left = firstPost(watcher);
+      left.count = 1;
+    } else if (!watcher.isGone && left !== null) {
       left.next = { watcher, next: left.next };
       left.count += 1;
     }
+    post = next;
   }
+  if (left !== null) left.sweptIn = run;
   return left;
 }

@@ -26,6 +26,13 @@ export class AccountRule {
     this.#isWrittenByTransaction = filter.nonemptyTxnSignature ?? null;
   }
 
+  /** Whether an address of its list passes, whatever else is known of the account. */
+  get isOnlyAddresses(): boolean {
+    const { addresses, owners, cuckoo } = this;
+    const asksMore = owners !== null || this.#data !== null || this.#isWrittenByTransaction !== null;
+    return addresses !== null && cuckoo === null && !asksMore;
+  }
+
   passes(account: RawAccount): boolean {
     return this.#namesAddress(account) && this.passesRest(account);
   }

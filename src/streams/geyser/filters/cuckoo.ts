@@ -1,13 +1,12 @@
+import { CuckooFilter } from '../../../protocol/geyser/cuckoo-filter.ts';
 import type { CuckooFilterMessage } from '../../../protocol/geyser/subscribe-request.ts';
-import { InvalidFilter } from './invalid-filter.ts';
 
 /** Many addresses in little room. */
-export interface Cuckoo {
-  has(bytes: Uint8Array, at: number): boolean;
-}
+export type Cuckoo = Pick<CuckooFilter, 'has'>;
 
-/** @returns null when none was sent. */
-export function compileCuckoo(message: CuckooFilterMessage | undefined): Cuckoo | null {
-  if (message === undefined) return null;
-  throw new InvalidFilter('cuckoo filters are not known');
-}
+/**
+ * @returns null when none was sent.
+ * @throws GrpcError INVALID_ARGUMENT
+ */
+export const compileCuckoo = (message: CuckooFilterMessage | undefined): Cuckoo | null =>
+  message === undefined ? null : new CuckooFilter(message);
