@@ -78,6 +78,34 @@ describe('one Geyser server', () => {
     expect(rig.lost).toEqual([]);
   });
 
+  it('may tell the end of a slot before the last of what is in it', async () => {
+    const { rig, server } = await start(1);
+    tellOn(server.stream, [slotIs(100, 'created'), slotIs(100, 'processed'), tx(100, 1), metaIs(100)]);
+    tellOn(server.stream, [tx(100, 2), entryIs(100, 0), countsAre(100, 3), slotIs(101, 'created')]);
+    await rig.heard('101 createdBank');
+    expect(rig.of(100)).toEqual([
+      'createdBank',
+      'transfer 1',
+      'transfer 2',
+      'entry 0',
+      'meta 3',
+      'processed',
+    ]);
+  });
+
+  it('is not waited for where it tells of no blocks: slots end when they are confirmed, and soon without', async () => {
+    const { rig, server } = await start(1);
+    const blockless = (slot: number) => [slotIs(slot, 'created'), metaIs(slot), slotIs(slot, 'processed')];
+    for (const slot of [100, 101, 102]) tellOn(server.stream, blockless(slot));
+    await rig.heard('102 createdBank');
+    expect(rig.told.filter((line) => line.endsWith('processed'))).toEqual([]);
+    for (const slot of [100, 101, 102]) tellOn(server.stream, [slotIs(slot, 'confirmed')]);
+    await rig.heard('102 confirmed');
+    expect(rig.of(100)).toEqual(['createdBank', 'meta', 'processed', 'confirmed']);
+    tellOn(server.stream, blockless(103));
+    await rig.heard('103 processed');
+  });
+
   it('tells a slot again from its beginning when it had died', async () => {
     const { rig, server } = await start(1);
     tellOn(server.stream, [
@@ -206,6 +234,25 @@ describe('a server that dies in the middle of a slot', () => {
     expect(rig.of(101)).toEqual(['createdBank', 'transfer 1', 'transfer 2', 'meta', 'processed']);
     expect(rig.of(100)).toEqual(['createdBank', 'meta', 'processed']);
     expect(rig.lost).toEqual([]);
+  });
+
+  it('tells what a slot wrote itself also when its replay has only the last of it', async () => {
+    const { rig, server } = await start(1);
+    await rig.source.want(accountsToo, null).ready;
+    const write = (slot: number, balance: number, version: number) =>
+      accountIs(slot, address, account(balance), version);
+    tellOn(server.stream, [...wholeSlot(100), slotIs(101, 'created'), write(101, 1, 10)]);
+    await rig.heard('101 account 1');
+    replaysFrom(
+      server,
+      new Map([
+        [100, wholeSlot(100)],
+        [101, [slotIs(101, 'created'), write(101, 3, 30), ...endOf(101)]],
+      ]),
+    );
+    server.fail(UNAVAILABLE, 'bye');
+    await rig.heard('101 processed');
+    expect(rig.of(101)).toEqual(['createdBank', 'account 1', 'account 3', 'meta', 'processed']);
   });
 
   it('is helped out from blocks when it does not replay, and says which kinds are lost', async () => {

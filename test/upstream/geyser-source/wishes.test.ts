@@ -222,6 +222,26 @@ describe('a wish that names a slot', () => {
     expect(rig.log.join()).toContain('no Geyser server tells old slots again');
   });
 
+  it('is told from the oldest slot on that a server has, where it says so', async () => {
+    const { rig, server } = await start(1);
+    tellOn(server.stream, [...wholeSlot(100), ...wholeSlot(101)]);
+    await rig.heard('101 processed');
+    server.onRequest = (request, stream) => {
+      if (request.fromSlot === '50') {
+        const details = 'broadcast from 50 is not available, last available: 99';
+        stream.emit('error', { code: 13, details });
+      } else if (request.fromSlot === '99') {
+        for (const slot of [99, 100, 101]) tellOn(stream, wholeSlot(slot, tx(slot, 1)));
+      }
+    };
+    await rig.source.want(all, slot(50)).ready;
+    expect(rig.told.filter((line) => line.endsWith('transfer 1'))).toEqual([
+      '99 transfer 1',
+      '100 transfer 1',
+      '101 transfer 1',
+    ]);
+  });
+
   it('asks for nothing that was told with all of it', async () => {
     const { rig, server } = await start(1);
     await rig.source.want(all, null).ready;
