@@ -7,6 +7,7 @@ import { LedgerInUseError } from '../localnet/ledger-lock.ts';
 import type { Contact, Genesis } from '../localnet/node.ts';
 import { type LocalNodeOptions, type OpenLocalNode, openLocalNode } from '../localnet/open.ts';
 import { type PubsubServer, startPubsubServer } from '../localnet/pubsub/server.ts';
+import { openShredSender, type ShredSender, type ShredTarget } from '../localnet/shred-sender.ts';
 import { openFreePair, openPair } from './free-pair.ts';
 import type { LocalnetGeyser } from './localnet-geyser.ts';
 import { writeValidatorLog } from './validator-log.ts';
@@ -21,6 +22,8 @@ export type LocalnetOptions = LocalNodeOptions &
     faucetPort?: number | null;
     /** Ports for Geyser, tried in turn until one is free; 0 is any. None, the default, for no Geyser. */
     geyserPorts?: readonly number[];
+    /** Where shreds of what is going to run are sent over UDP, before it does. Default nowhere. */
+    shredsTo?: readonly ShredTarget[];
     /** UDP port of the gossip address; 0, the default, takes a free one. */
     gossipPort?: number;
     /** Empty blocks are made up to this slot before the doors open. Default 0. */
@@ -165,10 +168,25 @@ function leaveValidatorLog({ ledgerDir, log }: LocalnetOptions, genesis: Genesis
   }
 }
 
+/** Opens what sends shreds, where they are wanted. @throws Error that says what to do. */
+async function openShreds({ shredsTo: targets = [], log }: LocalnetOptions): Promise<ShredSender | null> {
+  if (targets.length === 0) return null;
+  return openShredSender({ targets, log }).catch((cause: unknown) => {
+    const { code, hostname } = cause as NodeJS.ErrnoException & { hostname?: string };
+    if (code !== 'ENOTFOUND') throw cause;
+    throw new Error(`the host ${hostname} is not known: correct --shreds-to`, { cause });
+  });
+}
+
 /** Opens the ledger and its doors. @throws Error when the ledger or a port cannot be had. */
 export async function startLocalnet(settings: LocalnetOptions): Promise<Localnet> {
   const { host, rpcPort: _rpcPort, faucetPort: _faucetPort, inUseWaitMs, ...options } = settings;
-  const node = await openWhenFree(options, inUseWaitMs);
+  const shreds = await openShreds(settings);
+  const sending = shreds === null ? {} : { sendShreds: shreds.send };
+  const node = await openWhenFree({ ...options, ...sending }, inUseWaitMs).catch(async (error: unknown) => {
+    await shreds?.close();
+    throw error;
+  });
   const beside: Outbuildings = { faucet: null, gossip: null, geyser: null };
   try {
     await warpTo(node, BigInt(settings.warpSlot ?? 0));
@@ -180,6 +198,7 @@ export async function startLocalnet(settings: LocalnetOptions): Promise<Localnet
     const stop = async () => {
       await Promise.all([rpc.close(), pubsub.close(), closeOutbuildings(beside)]);
       await node.stop();
+      await shreds?.close();
     };
     const { genesis } = node;
     const tip = () => node.bank('processed').slot;
@@ -194,6 +213,7 @@ export async function startLocalnet(settings: LocalnetOptions): Promise<Localnet
   } catch (error) {
     await closeOutbuildings(beside);
     await node.stop();
+    await shreds?.close();
     throw error;
   }
 }

@@ -20,7 +20,7 @@ const SOL = 1_000_000_000;
 const running = new Set<Program>();
 afterAll(() => Promise.all([...running].map((program) => program.stop('SIGKILL'))));
 
-type Localnet = Readonly<{ program: Program; door: RpcDoor; port: number }>;
+type Localnet = Readonly<{ program: Program; door: RpcDoor; port: number; grpcPort: number }>;
 
 /** Starts it with `--json` on a free port and waits until it answers. */
 async function start(ledger: string, ...args: string[]): Promise<Localnet> {
@@ -28,8 +28,8 @@ async function start(ledger: string, ...args: string[]): Promise<Localnet> {
   const program = startProgram([...fixed, ...args], folder);
   running.add(program);
   const [line] = await program.said(/^\{"event":"ready".*\}$/m);
-  const { rpcPort } = JSON.parse(line) as { rpcPort: number };
-  return { program, port: rpcPort, door: rpcDoor(`http://127.0.0.1:${rpcPort}/`, '') };
+  const { rpcPort, grpcPort } = JSON.parse(line) as { rpcPort: number; grpcPort: number };
+  return { program, port: rpcPort, grpcPort, door: rpcDoor(`http://127.0.0.1:${rpcPort}/`, '') };
 }
 
 const ledgerOf = (name: string): string => join(folder, name);
@@ -130,7 +130,7 @@ describe('a new ledger', () => {
 
   it('says nothing on standard error, and on standard output no more than that it is ready', () => {
     expect(first.program.stdout()).toBe(
-      `{"event":"ready","rpcPort":${first.port},"pubsubPort":${first.port + 1},"grpcPort":null}\n`,
+      `{"event":"ready","rpcPort":${first.port},"pubsubPort":${first.port + 1},"grpcPort":${first.grpcPort}}\n`,
     );
     expect(first.program.stderr().match(/"level":(?:40|50|60)/g)).toBeNull();
   });
@@ -258,6 +258,9 @@ describe('the words of solway localnet', () => {
   };
 
   it.each<[string[], string]>([
+    [['--geyser-port', 'no'], '--geyser-port: "no" is not a whole number from 0 to 65535'],
+    [['--shreds-to', '127.0.0.1'], '--shreds-to: "127.0.0.1" is no HOST:PORT, such as 127.0.0.1:8001'],
+    [['--shreds-to', '[::1]:0'], '--shreds-to: "[::1]:0" is no HOST:PORT, such as 127.0.0.1:8001'],
     [['--rpc-port', '99999'], '--rpc-port: "99999" is not a whole number from 0 to 65534'],
     [['--faucet-sol', 'much'], '--faucet-sol: "much" is not a whole number from 0 to 500000000'],
     [['--account', SYSTEM], '--account takes two values: --account ADDRESS FILE'],

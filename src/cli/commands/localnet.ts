@@ -36,6 +36,7 @@ Options:
   --faucet-sol SOL             what the faucet has to give (default ${usual.faucetSol})
   --faucet-port PORT           a door of the faucet's own, as of solana-test-validator (0 takes a free port)
   --gossip-port PORT           UDP port of the gossip address; nobody answers there (default any free)
+  --shreds-to HOST:PORT        send shreds of what is going to run there over UDP, before it runs; may be repeated
   -w, --warp-slot SLOT         make empty blocks up to this slot first (${WARP_SLOT_MAX} at most)
   --limit-ledger-slots SLOTS   slots of history that are kept, from 200 up (default ${usual.historySlotsMax})
   --rpc-pubsub-enable-block-subscription, --rpc-pubsub-enable-vote-subscription
@@ -58,6 +59,7 @@ const options = {
   reset: { type: 'boolean', short: 'r' },
   'rpc-port': { type: 'string' },
   'geyser-port': { type: 'string' },
+  'shreds-to': { type: 'string', multiple: true },
   'bind-address': { type: 'string' },
   account: { type: 'string', multiple: true },
   'account-dir': { type: 'string', multiple: true },
@@ -127,8 +129,9 @@ function parse(args: readonly string[]) {
     return typeof value === 'string' ? value : undefined;
   };
   const accountDirs = (values['account-dir'] ?? []) as string[];
+  const shredsTo = (values['shreds-to'] ?? []) as string[];
   const flag = (name: 'reset' | 'quiet' | 'json'): boolean => values[name] === true;
-  return { text, flag, accountDirs, groups, notes: known.notes };
+  return { text, flag, accountDirs, shredsTo, groups, notes: known.notes };
 }
 
 type Parsed = ReturnType<typeof parse>;
@@ -138,7 +141,7 @@ const PREDECESSOR_WAIT_MS = 15_000;
 
 /** What the command line asks for. @throws UsageError, ArgumentsError; Error when a file cannot be used. */
 function readOptions(
-  { text, flag, accountDirs, groups }: Parsed,
+  { text, flag, accountDirs, shredsTo, groups }: Parsed,
   log: LocalnetOptions['log'],
 ): LocalnetOptions {
   const number = (name: keyof typeof options, least: number, most: number, usual: number): number =>
@@ -164,13 +167,21 @@ function readOptions(
   const ledgerDir = text('ledger') ?? usual.ledgerDir;
   const host = text('bind-address') ?? usual.host;
   const inUseWaitMs = process.channel === undefined ? 0 : PREDECESSOR_WAIT_MS;
-  const ports = { faucetPort, geyserPorts };
-  return { ledgerDir, reset: flag('reset'), host, inUseWaitMs, ...ports, ...numbers, ...genesis, log };
+  const doors = { host, faucetPort, geyserPorts, shredsTo: shredsTo.map(shredTarget) };
+  return { ledgerDir, reset: flag('reset'), inUseWaitMs, ...doors, ...numbers, ...genesis, log };
+}
+
+/** "host:port", an IPv6 address in brackets. @throws UsageError */
+function shredTarget(text: string): { host: string; port: number } {
+  const [, bracketed, plain, digits] = /^(?:\[([^\]]+)\]|([^:]+)):(\d+)$/.exec(text) ?? [];
+  const [host, port] = [bracketed ?? plain, Number(digits)];
+  if (host !== undefined && port >= 1 && port <= 65_535) return { host, port };
+  throw new UsageError(`--shreds-to: "${text.slice(0, 64)}" is no HOST:PORT, such as 127.0.0.1:8001`);
 }
 
 /** The ports to try: a number that was given, or nothing else. @throws UsageError */
 function geyserPortsOf(given: string | undefined): readonly number[] {
-  if (given === undefined) return [];
+  if (given === undefined) return [usual.geyserPort, 0];
   return given === 'off' ? [] : [whole('geyser-port', given, 0, 65_535, 0)];
 }
 
