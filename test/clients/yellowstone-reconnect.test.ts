@@ -1,0 +1,85 @@
+import { afterEach, expect, it } from 'vitest';
+import { encodeBase58 } from '../../src/ledger/base58.ts';
+import { type Program, startProgram, temporaryFolder } from '../service/program.ts';
+import { type RunningService, startService } from '../service/start-service.ts';
+import { asking } from '../soak/ledger-truth.ts';
+import { Traffic } from '../soak/traffic.ts';
+import { connected, listen, nothing } from './yellowstone-rig.ts';
+
+/** The published client in its reconnect mode, before a gateway that goes away and comes back while the chain goes on. */
+let localnet: Program | null = null;
+let service: RunningService | null = null;
+afterEach(async () => {
+  await service?.stop();
+  await localnet?.stop();
+});
+
+it('misses nothing and hears nothing twice when the gateway is restarted under it', async () => {
+  const geyser = ['--geyser-port', '0', '--slot-ms', '100', '--json'];
+  localnet = startProgram(['localnet', '--ledger', temporaryFolder('ledger'), '--rpc-port', '0', ...geyser]);
+  const [line] = await localnet.said(/^\{"event":"ready".*\}$/m);
+  const { rpcPort, pubsubPort, grpcPort } = JSON.parse(line) as Record<string, number>;
+  const node = [
+    ...['--upstream', `http://127.0.0.1:${rpcPort}/`, '--ws', `ws://127.0.0.1:${pubsubPort}/`],
+    ...['--grpc', `http://127.0.0.1:${grpcPort}`],
+  ];
+  service = await startService({ configuration: '', arguments: node });
+  const { grpcUrl, keys } = service.ready;
+  const key = keys.find(({ product }) => product === 'grpc')?.key ?? '';
+  const { dataDir } = service;
+  const again = [...node, '--grpc-port', new URL(grpcUrl).port];
+
+  const traffic = new Traffic(asking(`http://127.0.0.1:${rpcPort}/`));
+  await traffic.fund();
+  const client = await connected(grpcUrl, key, {
+    enabled: true,
+    backoff: { initialIntervalMs: 100, multiplier: 1.5, maxRetries: 30 },
+    slotRetention: 250,
+  });
+  const ofPayer = {
+    accountInclude: [traffic.payer.publicKey.toBase58()],
+    accountExclude: [],
+    accountRequired: [],
+  };
+  const stream = await listen(client, {
+    ...nothing(),
+    transactions: { ofPayer },
+    blocksMeta: { meta: {} },
+  });
+  await stream.first(({ blockMeta }) => blockMeta !== undefined);
+
+  const sent: string[] = [];
+  let isSending = true;
+  const sending = (async () => {
+    while (isSending) {
+      await traffic.refresh();
+      const wire = await traffic.prepare(null);
+      // One signature, behind its count.
+      sent.push(encodeBase58(Buffer.from(wire, 'base64').subarray(1, 65)));
+      await traffic.submit(wire);
+    }
+  })();
+  const hears = (signature: string) =>
+    stream.first(({ transaction }) => {
+      const told = transaction?.transaction?.signature;
+      return told !== undefined && encodeBase58(told) === signature;
+    });
+  const newest = (): string => sent.at(-1)!;
+  await expect.poll(() => sent.length).toBeGreaterThan(10);
+  await hears(newest());
+  await service.stop();
+  const away = sent.length;
+  await expect.poll(() => sent.length, { timeout: 10_000 }).toBeGreaterThan(away + 20);
+  service = await startService({ configuration: '', dataDir, arguments: again });
+  await hears(newest());
+  isSending = false;
+  await sending;
+  await hears(newest());
+
+  const heard = stream.heard.flatMap(({ transaction }) =>
+    transaction?.transaction === undefined ? [] : [encodeBase58(transaction.transaction.signature)],
+  );
+  expect(sent.filter((signature) => !heard.includes(signature))).toEqual([]);
+  expect(heard).toHaveLength(new Set(heard).size);
+  stream.close();
+}, 60_000);
