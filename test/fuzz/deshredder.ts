@@ -1,0 +1,27 @@
+import { deshredding, MADE_VERSION, madeLeaderKey, makeSlot } from '../shreds/deshred-run.ts';
+
+const made = makeSlot(9, [20_000, 500]);
+const batches = made.batches.map((entries) => Buffer.from(entries).toString('latin1'));
+
+/** Data and code of each kind of set. */
+export const seeds: readonly Uint8Array[] = [0, 31, 32, 63, 64, 95, 96, 127].map((i) => made.packets[i]!);
+
+/** A few that stay the same for all inputs, so that what an input leaves behind is seen. */
+const told = deshredding({ leaderOf: () => madeLeaderKey, shredVersion: () => MADE_VERSION });
+
+/**
+ * Whatever comes in a packet: no exception, nothing told that was not made, and never more than the true shreds held.
+ * @returns whether it was a shred of the leader's.
+ */
+export function fuzz(input: Uint8Array): boolean {
+  const before = told.deshredder.stats.accepted;
+  told.deshredder.push(input);
+  for (const { entries } of told.batches.splice(0)) {
+    if (!batches.includes(Buffer.from(entries).toString('latin1'))) throw new Error('told what nobody made');
+  }
+  if (told.slots.splice(0).some(({ slot }) => slot !== 9n))
+    throw new Error('told of a slot that nobody made');
+  const { bytes, slots } = told.deshredder.usage;
+  if (bytes > made.packets.length * 1_228 || slots > 1) throw new Error('holds what nobody made');
+  return told.deshredder.stats.accepted > before;
+}

@@ -1,0 +1,141 @@
+import { parseArgs } from 'node:util';
+import { addressBytes } from '../../src/ledger/address.ts';
+import { Keypair } from '../../src/ledger/ed25519.ts';
+import { createRandom, type Random, randomBytes } from '../fuzz/engine/mutate.ts';
+import { deshredding, MADE_VERSION, madeLeaderKey, makeSlot } from './deshred-run.ts';
+import { dropSome, shuffled } from './disorder.ts';
+
+/**
+ * `node test/shreds/storm.ts [--packets N] [--seed N]`: a deshredder in a storm of packets, 10 million by default.
+ * Slots come one after the other, each shuffled, with 28 of each 64 packets lost and some doubled; around each of them
+ * sixty times as many packets that are forged, truncated, random, of slots far away, of a leader that signs its slots
+ * before their time, and replayed. Every batch of every slot must be told once and nothing else; the memory of the
+ * process is printed. Exit code 1 when something else was told, or less.
+ */
+const { values } = parseArgs({
+  options: {
+    packets: { type: 'string', default: '10000000' },
+    seed: { type: 'string', default: '1' },
+  },
+});
+
+const NOISE = 60;
+const FIRST_SLOT = 1_000;
+const REPLAYED_MAX = 4_096;
+
+/** Leads each fourth slot, and never when it is its turn. */
+const early = Keypair.fromSeed(new Uint8Array(32).fill(4));
+const earlyKey = addressBytes(early.address);
+const isEarlys = (slot: number): boolean => slot % 4 === 3;
+/** Slots whose leader is never known. */
+const isNobodys = (slot: number): boolean => slot % 16 === 14;
+
+const random = createRandom(Number(values.seed));
+const packetsMax = Number(values.packets);
+const told = deshredding({
+  leaderOf: (slot) => {
+    if (slot > 0xffff_ffffn || isNobodys(Number(slot))) return null;
+    return isEarlys(Number(slot)) ? earlyKey : madeLeaderKey;
+  },
+  shredVersion: () => MADE_VERSION,
+  unverified: 'hold',
+});
+
+const replayed: Uint8Array[] = [];
+
+function farSlot(packet: Uint8Array, from: Random): Uint8Array {
+  const far = Uint8Array.from(packet);
+  new DataView(far.buffer).setBigUint64(0x41, BigInt(from()) * BigInt(from() & 0xff), true);
+  return far;
+}
+
+/** Of a slot soon to come, of whose shreds none is known yet. */
+function nextSlot(packet: Uint8Array, from: Random): Uint8Array {
+  const next = Uint8Array.from(packet);
+  const view = new DataView(next.buffer);
+  view.setBigUint64(0x41, view.getBigUint64(0x41, true) + BigInt(1 + (from() % 16)), true);
+  return next;
+}
+
+function forged(packet: Uint8Array, from: Random): Uint8Array {
+  const copy = Uint8Array.from(packet);
+  // Anywhere in what the leader signed, or in its signature.
+  const at = from() % 1_100;
+  copy[at] = (copy[at] as number) ^ (1 + (from() % 255));
+  return copy;
+}
+
+const noises: readonly ((packet: Uint8Array, from: Random) => Uint8Array)[] = [
+  forged,
+  (packet, from) => forged(forged(packet, from), from),
+  (packet, from) => packet.subarray(0, from() % packet.length),
+  (_, from) => randomBytes(from, from() % 64),
+  nextSlot,
+  farSlot,
+  (packet, from) => replayed[from() % Math.max(1, replayed.length)] ?? packet,
+  (packet) => packet,
+  (packet, from) => replayed[from() % Math.max(1, replayed.length)] ?? packet,
+];
+
+function remember(packet: Uint8Array): void {
+  if (replayed.length < REPLAYED_MAX) replayed.push(packet);
+  else replayed[random() % REPLAYED_MAX] = packet;
+}
+
+let told_ = 0;
+let wrong = 0;
+let slots = 0;
+let earlyPackets: readonly Uint8Array[] = [];
+
+/** One slot with all that surrounds it. */
+function storm(slot: number): void {
+  const { batches, packets } = makeSlot(slot, [1_000 + (random() % 30_000), 200]);
+  const expected = new Set(batches.map((entries) => Buffer.from(entries).toString('latin1')));
+  const left = shuffled(dropSome(packets, 64, 28, random), random);
+  for (const packet of left) {
+    for (let i = 0; i < NOISE; i++) {
+      const noise = noises[random() % noises.length] as (typeof noises)[number];
+      told.deshredder.push(noise(packets[random() % packets.length] as Uint8Array, random));
+    }
+    told.deshredder.push(earlyPackets[random() % Math.max(1, earlyPackets.length)] ?? packet);
+    told.deshredder.push(packet);
+    remember(packet);
+  }
+  for (const { entries, slot: of } of told.batches.splice(0)) {
+    if (of !== BigInt(slot) || !expected.delete(Buffer.from(entries).toString('latin1'))) wrong++;
+    else told_++;
+  }
+  wrong += expected.size;
+  told.slots.length = 0;
+  slots++;
+}
+
+const megabytes = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(0)} MiB`;
+
+function report(startedAt: number): void {
+  const { packets } = told.deshredder.stats;
+  const { rss, heapUsed, arrayBuffers } = process.memoryUsage();
+  const seconds = (performance.now() - startedAt) / 1_000;
+  const { bytes, heldBytes, openSlots, slots: known } = told.deshredder.usage;
+  console.log(
+    `${packets} packets, ${(packets / seconds).toFixed(0)}/s; rss ${megabytes(rss)}, heap ${megabytes(heapUsed)}, ` +
+      `buffers ${megabytes(arrayBuffers)}; holds ${megabytes(bytes)} and ${megabytes(heldBytes)} unverified, ` +
+      `${openSlots} open of ${known} slots; ${slots} slots, ${told_} batches, ${wrong} wrong`,
+  );
+}
+
+const startedAt = performance.now();
+let nextReport = 0;
+for (let slot = FIRST_SLOT; told.deshredder.stats.packets < packetsMax; slot++) {
+  if (slot % 16 === 0) {
+    const ahead = slot + 3 + 4 * (random() % 40);
+    earlyPackets = [...earlyPackets, ...makeSlot(ahead, [3_000], early).packets.slice(0, 20)].slice(-400);
+  }
+  if (!isEarlys(slot) && !isNobodys(slot)) storm(slot);
+  if (told.deshredder.stats.packets < nextReport) continue;
+  report(startedAt);
+  nextReport += packetsMax / 20;
+}
+report(startedAt);
+console.log(told.deshredder.stats);
+process.exitCode = wrong === 0 ? 0 : 1;
