@@ -6,9 +6,11 @@ import { decodeAddressLookupTable } from '../src/ledger/address-lookup-table.ts'
 import { blockhashBytes, blockhashFromBytes, parseBlockhash } from '../src/ledger/blockhash.ts';
 import { MalformedJson } from '../src/ledger/encoding/read-json.ts';
 import { readBlock } from '../src/ledger/encoding/read-ui-block.ts';
+import { measureEntries, readEntries } from '../src/ledger/entry/read-entries.ts';
 import { decodeMessage } from '../src/ledger/message/decode-message.ts';
 import { decodeNonce, encodeNonce, NONCE_BYTES, type Nonce } from '../src/ledger/nonce.ts';
 import { InvalidShortVec, readShortVec, writeShortVec } from '../src/ledger/short-vec.ts';
+import { parseShred } from '../src/ledger/shred/parse-shred.ts';
 import { parseSignature, signatureBytes, signatureFromBytes } from '../src/ledger/signature.ts';
 import { decodeStakeState, STAKE_STATE_BYTES } from '../src/ledger/stake-state.ts';
 import { decodeClock } from '../src/ledger/sysvar/clock.ts';
@@ -30,12 +32,15 @@ import { decodeTokenAccount } from '../src/ledger/token/token-account.ts';
 import { decodeTransaction } from '../src/ledger/transaction/decode-transaction.ts';
 import { decodeTransactionError } from '../src/ledger/transaction/decode-transaction-error.ts';
 import { encodeTransaction } from '../src/ledger/transaction/encode-transaction.ts';
+import { readWireTransaction } from '../src/ledger/transaction/wire-transaction.ts';
 import { lamports, slot, U64_MAX } from '../src/ledger/units.ts';
 import { decodeVoteState, VOTE_STATE_BYTES } from '../src/ledger/vote-state.ts';
 import { readAccount, writeAccount } from '../src/localnet/account-codec.ts';
 import { InvalidProtobuf } from '../src/protocol/geyser/protobuf.ts';
+import { readDeshredUpdate } from '../src/protocol/geyser/read-deshred-update.ts';
 import { decodeConfirmedBlock } from '../src/protocol/geyser/storage/confirmed-block.ts';
 import { decodeSubscribeUpdate } from '../src/protocol/geyser/subscribe-update.ts';
+import { decodeEntryMessage } from '../src/protocol/shredstream/entries.ts';
 
 /**
  * What every codec of the ledger and of the wire promises. The round trips of those that are not here stand beside
@@ -74,6 +79,8 @@ const decoders: readonly [name: string, decode: Decode, errors?: readonly ErrorC
   ['a blockhash', (bytes) => parseBlockhash(text(bytes))],
   ['a clock', decodeClock],
   ['a compact length', (bytes) => readShortVec(new ByteReader(bytes)), [OutOfBytes, InvalidShortVec]],
+  ['entries', readEntries],
+  ['entries, measured', measureEntries],
   ['epoch rewards', decodeEpochRewards],
   ['an epoch schedule', decodeEpochSchedule],
   ['extensions', readExtensions],
@@ -87,6 +94,7 @@ const decoders: readonly [name: string, decode: Decode, errors?: readonly ErrorC
   ['recent blockhashes', decodeRecentBlockhashes],
   ['rent', decodeRent],
   ['rewards', decodeRewards],
+  ['a shred', parseShred],
   ['a signature', (bytes) => parseSignature(text(bytes))],
   ['slot hashes', decodeSlotHashes],
   ['a slot history', decodeSlotHistory],
@@ -95,8 +103,11 @@ const decoders: readonly [name: string, decode: Decode, errors?: readonly ErrorC
   ['a stored block', (bytes) => decodeConfirmedBlock(bytes, slot(1)), [InvalidProtobuf]],
   ['a token account', decodeTokenAccount],
   ['a transaction', decodeTransaction],
+  ['a transaction as it stands on the wire', readWireTransaction],
   ['a transaction error', decodeTransactionError],
   ['an update of a Geyser stream', decodeSubscribeUpdate, [InvalidProtobuf]],
+  ['an update of the shred stage', readDeshredUpdate, [InvalidProtobuf]],
+  ['a batch of a ShredStream proxy', decodeEntryMessage, [InvalidProtobuf]],
   ['a vote account', decodeVoteState],
 ];
 
