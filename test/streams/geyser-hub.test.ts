@@ -297,7 +297,7 @@ describe('a hub', () => {
 });
 
 describe('a call that asks about the chain', () => {
-  const at = (commitment: 'processed' | 'confirmed' | 'finalized') => encodeCommitmentRequest(commitment);
+  const at = (commitment: 'processed' | 'confirmed' | 'finalized') => encodeCommitmentRequest({ commitment });
 
   it('is answered from what was told', () => {
     const { hub, tell } = opened();
