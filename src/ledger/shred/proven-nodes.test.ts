@@ -1,0 +1,57 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { makeMerkleTree, rootOf, writeProof } from './merkle-tree.ts';
+import { ProvenNodes, proofEntriesOf } from './proven-nodes.ts';
+
+const SIZES = [1, 2, 3, 5, 8, 24, 33, 64, 67, 134, 256];
+
+function tree(size: number) {
+  const leaves = Array.from({ length: size }, () => new Uint8Array(randomBytes(32)));
+  const made = makeMerkleTree(leaves);
+  const proofs = leaves.map((_, i) => {
+    const proof = new Uint8Array(160);
+    writeProof(made, i, proof, 0);
+    return proof;
+  });
+  return { leaves, proofs, root: rootOf(made), depth: proofEntriesOf(size) };
+}
+
+describe('nodes that are proven', () => {
+  it.each(SIZES)('of a tree of %i leaves prove each leaf by its proof, and no other', (size) => {
+    const { leaves, proofs, root, depth } = tree(size);
+    const proven = new ProvenNodes(depth, root);
+    leaves.forEach((leaf, i) => {
+      const wrong = Uint8Array.from(leaf);
+      wrong[19] = (wrong[19] as number) ^ 1;
+      expect(proven.prove(i, wrong, proofs[i]!, 0)).toBe(false);
+      expect(proven.prove(i, leaf, proofs[i]!, 0)).toBe(true);
+      expect(proven.prove(i, wrong, proofs[i]!, 0)).toBe(false);
+      // Known from now on, whatever proof it brings.
+      expect(proven.prove(i, leaf, new Uint8Array(160), 0)).toBe(true);
+    });
+    expect(proven.prove(1 << depth, leaves[0]!, proofs[0]!, 0)).toBe(false);
+  });
+
+  it.each(SIZES)('of a tree of %i leaves prove leaves without a proof by those around them', (size) => {
+    const { leaves, proofs, root, depth } = tree(size);
+    for (let first = 0; first < size; first += 7) {
+      const proven = new ProvenNodes(depth, root);
+      expect(proven.prove(first, leaves[first]!, proofs[first]!, 0)).toBe(true);
+      const leafOf = (i: number): Uint8Array => leaves[i]!;
+      expect(leaves.every((_, i) => proven.proveWithoutProof(i, size, leafOf))).toBe(true);
+      if (size === 1) continue;
+      const wrong = (first + 1) % size;
+      const spoilt = new ProvenNodes(depth, root);
+      spoilt.prove(first, leaves[first]!, proofs[first]!, 0);
+      const spoiltLeafOf = (i: number): Uint8Array => (i === wrong ? new Uint8Array(32) : leaves[i]!);
+      expect(spoilt.proveWithoutProof(wrong, size, spoiltLeafOf)).toBe(false);
+    }
+  });
+
+  it('under another root are none', () => {
+    const { leaves, proofs, depth } = tree(64);
+    const other = new ProvenNodes(depth, new Uint8Array(32));
+    expect(leaves.some((leaf, i) => other.prove(i, leaf, proofs[i]!, 0))).toBe(false);
+    expect(other.proveWithoutProof(3, 64, (i) => leaves[i]!)).toBe(false);
+  });
+});
