@@ -18,6 +18,7 @@ const account = Keypair.generate().publicKey.toBase58();
 const SECRET = /svc_(?:rpc|grpc|fs)_live_[1-9A-HJ-NP-Za-km-z]{46}/g;
 const CURL = /^ *(curl .*)$/m;
 const NODE = /^ *(npx node -e .*)$/m;
+const GRPCURL = /^ *(grpcurl .*)$/gm;
 /** On a machine that has nothing else to do, what its processes work is what it takes. */
 const WORK_MAX_MS = 5_000;
 /** On one that has much else to do. */
@@ -57,8 +58,9 @@ async function runInShell(line: string): Promise<string> {
 }
 
 describe('the first start', () => {
-  it('makes one key of each product and shows each once, the RPC one again in its lines', () => {
-    const shown = first.program.stdout().replace(CURL, '').replace(NODE, '').match(SECRET) ?? [];
+  it('makes one key of each product and shows each once, and again in lines to paste', () => {
+    const words = first.program.stdout().replace(CURL, '').replace(NODE, '').replace(GRPCURL, '');
+    const shown = words.match(SECRET) ?? [];
     expect(shown.map((secret) => secret.split('_live_')[0])).toEqual(['svc_rpc', 'svc_grpc', 'svc_fs']);
     expect(new Set(secrets).size).toBe(3);
     expect(first.program.stderr().match(SECRET)).toBeNull();
@@ -89,6 +91,22 @@ describe('the first start', () => {
       params: { result: { slot: expect.any(Number) } },
     });
     shown.kill();
+  });
+
+  it('prints lines for grpcurl with the address, the key and a call of each stage', () => {
+    const lines = first.program.stdout().match(GRPCURL) ?? [];
+    const address = /gRPC streams on http:\/\/(\S+)$/m.exec(first.program.stdout())![1]!;
+    const calls = [
+      ['svc_grpc_live_', 'geyser.Geyser/Subscribe'],
+      ['svc_fs_live_', 'geyser.Geyser/SubscribeDeshred'],
+    ] as const;
+    expect(lines.map((line) => line.trim().split(' '))).toEqual(
+      calls.map(([product, call]) => {
+        const secret = secrets.find((one) => one.startsWith(product));
+        const request = expect.stringMatching(/^'\{.*\}'$/);
+        return ['grpcurl', '-plaintext', '-H', "'x-token:", `${secret}'`, '-d', request, address, call];
+      }),
+    );
   });
 
   it('prints a curl line that answers getBalance and getLatestBlockhash as well', async () => {

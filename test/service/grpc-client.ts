@@ -1,0 +1,96 @@
+import { Client, type ClientDuplexStream, credentials, Metadata, type StatusObject } from '@grpc/grpc-js';
+import {
+  encodeSubscribeRequest,
+  type SubscribeRequest,
+} from '../../src/protocol/geyser/subscribe-request.ts';
+
+const asIs = (bytes: Buffer): Buffer => bytes;
+
+/** How a call was refused: number of the status, text, and the name in the trailers. */
+export type Refusal = Readonly<{ status: number; text: string; name: string; facts: unknown }>;
+
+const refusalOf = ({ code, details, metadata }: StatusObject): Refusal => {
+  const facts = metadata.get('x-error-facts')[0];
+  return {
+    status: code,
+    text: details,
+    name: String(metadata.get('x-error-code')[0] ?? ''),
+    facts: facts === undefined ? null : JSON.parse(String(facts)),
+  };
+};
+
+/** A stream that counts what it hears. */
+export class HeardStream {
+  messages = 0;
+  bytes = 0;
+  /** How it ended. */
+  readonly ended: Promise<Refusal>;
+  readonly #stream: ClientDuplexStream<Buffer, Buffer>;
+  readonly #first = Promise.withResolvers<void>();
+
+  constructor(stream: ClientDuplexStream<Buffer, Buffer>) {
+    this.#stream = stream;
+    const { promise, resolve } = Promise.withResolvers<Refusal>();
+    this.ended = promise;
+    stream.on('data', (message: Buffer) => {
+      this.messages++;
+      this.bytes += message.length;
+      this.#first.resolve();
+    });
+    stream.on('error', () => {});
+    stream.on('status', (status: StatusObject) => resolve(refusalOf(status)));
+  }
+
+  /** Kept when anything was told. */
+  get first(): Promise<void> {
+    return this.#first.promise;
+  }
+
+  send(request: SubscribeRequest): void {
+    this.#stream.write(Buffer.from(encodeSubscribeRequest(request)));
+  }
+
+  close(): void {
+    this.#stream.cancel();
+  }
+}
+
+/** A client of @grpc/grpc-js that hands bytes through. */
+export class GrpcClient {
+  readonly #client: Client;
+
+  /** @param root - a certificate that is trusted; without it, plain text. */
+  constructor(url: string, root?: Buffer) {
+    const secure = root === undefined ? credentials.createInsecure() : credentials.createSsl(root);
+    this.#client = new Client(new URL(url).host, secure, { 'grpc.max_receive_message_length': -1 });
+  }
+
+  /** Opens a stream; `SubscribeEntries` gets its one request. */
+  open(key: string | null, rpc: string): HeardStream {
+    const service = rpc === 'SubscribeEntries' ? 'shredstream.ShredstreamProxy' : 'geyser.Geyser';
+    const stream = this.#client.makeBidiStreamRequest(`/${service}/${rpc}`, asIs, asIs, metadataOf(key));
+    if (rpc === 'SubscribeEntries') stream.end(Buffer.alloc(0));
+    return new HeardStream(stream);
+  }
+
+  /** @returns the answer's bytes, or how it was refused. */
+  call(key: string | null, rpc: string): Promise<Buffer | Refusal> {
+    return new Promise((resolve) => {
+      const method = `/geyser.Geyser/${rpc}`;
+      const empty = Buffer.alloc(0);
+      this.#client.makeUnaryRequest(method, asIs, asIs, empty, metadataOf(key), (error, answer) =>
+        resolve(error === null ? (answer ?? empty) : refusalOf(error)),
+      );
+    });
+  }
+
+  close(): void {
+    this.#client.close();
+  }
+}
+
+function metadataOf(key: string | null): Metadata {
+  const metadata = new Metadata();
+  if (key !== null) metadata.set('x-token', key);
+  return metadata;
+}

@@ -1,0 +1,194 @@
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { SubscribeRequest } from '../../src/protocol/geyser/subscribe-request.ts';
+import { runSolway } from '../cli/run-solway.ts';
+import { eventually } from './eventually.ts';
+import { GrpcClient, type HeardStream } from './grpc-client.ts';
+import { temporaryFolder } from './program.ts';
+import { type RunningService, startService } from './start-service.ts';
+
+/** The gRPC door of the whole program, with the embedded ledger behind it. */
+const EFFECT_MAX_MS = 1_000;
+const folder = temporaryFolder('grpc');
+const slots: SubscribeRequest = { slots: new Map([['all', {}]]) };
+let service: RunningService;
+let client: GrpcClient;
+const open: HeardStream[] = [];
+
+beforeAll(async () => {
+  const plan = '[plans.small]\ngrpc_streams_max = 1\ngrpc_filters_max = 1\n';
+  service = await startService({ configuration: `[localnet]\nslot_ms = 50\n${plan}` });
+  client = new GrpcClient(service.ready.grpcUrl);
+});
+afterEach(() => {
+  for (const stream of open.splice(0)) stream.close();
+});
+afterAll(async () => {
+  client?.close();
+  await service?.stop();
+});
+
+const keyOf = (product: 'rpc' | 'grpc' | 'fs'): string =>
+  service.ready.keys.find((key) => key.product === product)?.key ?? '';
+
+function listen(key: string | null, rpc = 'Subscribe'): HeardStream {
+  const stream = client.open(key, rpc);
+  open.push(stream);
+  return stream;
+}
+
+type Made = Readonly<{ secret: string; key: Readonly<{ id: string }> }>;
+
+async function solwayKeys(...args: string[]): Promise<Made> {
+  const where = ['--json', '--data-dir', service.dataDir, '--config', service.config];
+  const { code, out, err } = await runSolway(folder, ['keys', ...args, ...where]);
+  expect([code, err]).toEqual([0, '']);
+  return JSON.parse(out) as Made;
+}
+
+/** Makes a key, and waits until the service lets it in. */
+async function createKey(...args: string[]): Promise<Made> {
+  const made = await solwayKeys('create', '--name', 'test', '--product', 'grpc', ...args);
+  await eventually(async () => Buffer.isBuffer(await client.call(made.secret, 'GetSlot')), 'it is let in');
+  return made;
+}
+
+describe('a key opens', () => {
+  it.each([
+    ['grpc', 'Subscribe'],
+    ['fs', 'Subscribe'],
+    ['fs', 'SubscribeDeshred'],
+  ] as const)('of the product %s, %s', async (product, rpc) => {
+    const stream = listen(keyOf(product), rpc);
+    // The first word of a stream is a ping.
+    await stream.first;
+    expect(stream.messages).toBeGreaterThan(0);
+  });
+
+  it.each([
+    ['grpc', 'SubscribeDeshred'],
+    ['grpc', 'SubscribeEntries'],
+    ['rpc', 'Subscribe'],
+    ['rpc', 'SubscribeEntries'],
+  ] as const)('not, of the product %s, %s', async (product, rpc) => {
+    expect(await listen(keyOf(product), rpc).ended).toEqual({
+      status: 7,
+      text: 'The API key belongs to a different product',
+      name: 'UNAUTHORIZED_PRODUCT',
+      facts: null,
+    });
+  });
+
+  it('nothing when it is missing or wrong, and says so in words of gRPC', async () => {
+    const text = 'No API key: send it as the metadata "x-token"';
+    const missing = { status: 16, text, name: 'MISSING_KEY', facts: null };
+    expect(await listen(null).ended).toEqual(missing);
+    expect(await client.call(null, 'GetSlot')).toEqual(missing);
+    const wrong = { status: 16, name: 'INVALID_KEY' };
+    expect(await listen('svc_grpc_live_nonsense').ended).toMatchObject(wrong);
+    expect(await client.call('svc_grpc_live_nonsense', 'GetVersion')).toMatchObject(wrong);
+  });
+
+  it('calls with one answer, with either of the two products', async () => {
+    for (const product of ['grpc', 'fs'] as const) {
+      const answer = async () => Buffer.isBuffer(await client.call(keyOf(product), 'GetLatestBlockhash'));
+      await eventually(answer, 'a block was told');
+    }
+    expect(await client.call(keyOf('rpc'), 'GetSlot')).toMatchObject({ name: 'UNAUTHORIZED_PRODUCT' });
+  });
+});
+
+describe('a stream', () => {
+  it('ends within a second when its key is revoked, and its neighbour does not', async () => {
+    const { secret, key } = await createKey();
+    const stream = listen(secret);
+    const neighbour = listen(keyOf('grpc'));
+    for (const each of [stream, neighbour]) each.send(slots);
+    await eventually(async () => stream.messages > 3 && neighbour.messages > 3, 'slots are told');
+    await solwayKeys('revoke', key.id);
+    const revokedAt = performance.now();
+    expect(await stream.ended).toMatchObject({ status: 16, name: 'INVALID_KEY' });
+    const tookMs = performance.now() - revokedAt;
+    process.stdout.write(`a stream ended ${Math.round(tookMs)} ms after its key was revoked\n`);
+    expect(tookMs).toBeLessThan(EFFECT_MAX_MS);
+    const before = neighbour.messages;
+    await eventually(async () => neighbour.messages > before + 3, 'the neighbour goes on');
+  });
+
+  it('is one of as many as the plan has', async () => {
+    const { secret } = await createKey('--plan', 'small');
+    const first = listen(secret);
+    await first.first;
+    expect(await listen(secret).ended).toMatchObject({
+      ...{ status: 8, name: 'CONNECTION_LIMIT', facts: { streamsMax: 1 } },
+    });
+    first.close();
+    await first.ended;
+    const opened = async () => {
+      const again = listen(secret);
+      return Promise.race([again.first.then(() => true), again.ended.then(() => false)]);
+    };
+    await eventually(opened, 'the place is free again');
+  });
+
+  it('has as many filters as the plan has, and ends with what the plugin says', async () => {
+    const { secret } = await createKey('--plan', 'small');
+    const stream = listen(secret);
+    stream.send({ ...slots, blocksMeta: ['meta'] });
+    expect(await stream.ended).toEqual({
+      status: 3,
+      text: 'Max amount of filters reached, only 1 allowed',
+      name: 'FILTER_LIMIT',
+      facts: { of: 'filters', max: 1 },
+    });
+  });
+});
+
+it('counts streams, requests, calls, messages and bytes in the store', async () => {
+  const { secret, key } = await createKey();
+  const stream = listen(secret);
+  stream.send(slots);
+  await eventually(async () => stream.messages > 10, 'slots are told');
+  stream.close();
+  await stream.ended;
+  const rowsOf = (): Record<string, unknown>[] => {
+    const store = new Database(join(service.dataDir, 'solway.db'), { readonly: true });
+    try {
+      const sql = `select method, product, status, sum(requests) as requests, sum(messages) as messages,
+        sum(bytes_in) as bytesIn, sum(bytes_out) as bytesOut, sum(credits) as credits
+        from usage_minute where key_id = ? group by method, product, status order by method`;
+      return store.prepare(sql).all(key.id) as Record<string, unknown>[];
+    } finally {
+      store.close();
+    }
+  };
+  const written = async () => rowsOf().some(({ messages }) => Number(messages) >= stream.messages);
+  await eventually(written, 'all messages are in the store');
+  const [call, opened, request, ...others] = rowsOf();
+  expect(others).toEqual([]);
+  expect(call).toMatchObject({ method: 'GetSlot', product: 'grpc', status: 'ok', messages: 0 });
+  expect(opened).toMatchObject({ method: 'Subscribe', product: 'grpc', status: 'ok', requests: 1 });
+  expect(Number(opened!.bytesOut)).toBeGreaterThanOrEqual(stream.bytes);
+  expect(request).toMatchObject({ method: 'SubscribeRequest', requests: 1, messages: 0, credits: 1 });
+  expect(Number(request!.bytesIn)).toBeGreaterThan(0);
+});
+
+it('shows no key in what the program writes', () => {
+  // The keys are in the one line that says that it is ready.
+  const words = service.output().replace(/^\{"event":"ready".*\}$/m, '');
+  for (const { key } of service.ready.keys) expect(words).not.toContain(key);
+});
+
+it('ends streams with UNAVAILABLE when the service stops', async () => {
+  const stream = listen(keyOf('grpc'));
+  stream.send(slots);
+  await eventually(async () => stream.messages > 3, 'slots are told');
+  const [code, end] = await Promise.all([service.stop(), stream.ended]);
+  expect(code).toBe(0);
+  expect(end).toMatchObject({
+    status: 14,
+    text: 'server is shutting down try again later',
+    name: 'DRAINING',
+  });
+});
