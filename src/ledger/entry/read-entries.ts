@@ -1,9 +1,9 @@
+import { WireScan } from '../transaction/wire-scan.ts';
 import {
   emptyShape,
   scanTransaction,
   type TransactionShape,
   viewTransaction,
-  WireScan,
   type WireTransaction,
 } from '../transaction/wire-transaction.ts';
 import type { Entry } from './entry.ts';

@@ -10,7 +10,8 @@ import { readShortVec, writeShortVec } from '../short-vec.ts';
 import { decodeTransaction } from './decode-transaction.ts';
 import { encodeTransaction } from './encode-transaction.ts';
 import { isSimpleVote } from './simple-vote.ts';
-import { readWireTransaction, WireScan } from './wire-transaction.ts';
+import { WireScan } from './wire-scan.ts';
+import { readWireTransaction } from './wire-transaction.ts';
 
 const bytes32 = fc.uint8Array({ minLength: 32, maxLength: 32 });
 const address = fc.oneof(bytes32.map(addressFromBytes), fc.constant(programs.vote));
