@@ -1,22 +1,29 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../base/log.ts';
 import type { RawUpdate } from '../../protocol/geyser/raw-update.ts';
 import type { GeyserListener } from '../../streams/geyser/geyser-source.ts';
 import type { ChainReader } from '../feeds/chain-reader.ts';
 import { updatesOf } from './block-updates.ts';
 import type { GeyserSourceOptions } from './geyser-source-options.ts';
+import type { Replayed } from './replay.ts';
 import type { Hole, UpdateMerge } from './update-merge.ts';
 import type { WantedKinds } from './wish-union.ts';
 
 export type HoleRepairOptions = Readonly<{
   merge: UpdateMerge;
-  /** Lets servers tell slots again. @returns whether one has. */
-  replay: (hole: Hole) => Promise<boolean>;
+  /** Lets servers tell slots again. */
+  replay: (hole: Hole) => Promise<Replayed>;
   reader: Pick<ChainReader, 'slots' | 'eachBlock'>;
   wanted: () => WantedKinds;
   listener: Pick<GeyserListener, 'lost'>;
-  limits: Pick<GeyserSourceOptions, 'fillTimeoutMs' | 'fillSlotsMax'>;
+  limits: Pick<GeyserSourceOptions, 'fillTimeoutMs' | 'fillSlotsMax' | 'stallMs'>;
   log: Logger;
 }>;
+
+/** Between two attempts. */
+const PAUSE_MS = 250;
+
+const shown = ({ from, to }: Hole): object => ({ from: Number(from), to: Number(to) });
 
 /** Slots that nobody is about to tell: a server replays them, or blocks are read, or they are given up. */
 export class HoleRepair {
@@ -44,24 +51,43 @@ export class HoleRepair {
     this.#end.abort();
   }
 
+  /** Tries for as long as it may take: what is away now may be back soon. */
   async #repair(hole: Hole): Promise<void> {
-    const { merge, log, replay } = this.#options;
+    const { merge, log, limits } = this.#options;
     const { signal } = this.#end;
-    const shown = ({ from, to }: Hole): object => ({ from: Number(from), to: Number(to) });
     log.warn(shown(hole), 'slots are missing in what Geyser servers tell');
-    await replay(hole);
+    const begin = performance.now();
+    for (;;) {
+      const left = merge.hole(performance.now());
+      if (left === null || left.to !== hole.to || signal.aborted) return;
+      const tried = performance.now() - begin;
+      if (tried > limits.fillTimeoutMs) {
+        log.warn(shown(left), 'missing slots are given up');
+        merge.giveUp(left);
+        return;
+      }
+      await this.#tryOnce(left, tried);
+      if (merge.hole(performance.now()) === null) return;
+      const pause = PAUSE_MS * (0.75 + Math.random() / 2);
+      await sleep(pause, undefined, { signal }).catch(() => {});
+    }
+  }
+
+  /** A server that is away, and may replay when it is back, is better than blocks. */
+  async #tryOnce(hole: Hole, triedMs: number): Promise<void> {
+    const { merge, log, limits, replay, wanted } = this.#options;
+    const replayed = await replay(hole);
     const left = merge.hole(performance.now());
-    if (left === null || signal.aborted) return;
+    if (left === null || this.#end.signal.aborted) return;
+    const { accounts, entries } = wanted();
+    if (replayed === 'away' && (accounts || entries) && triedMs < limits.stallMs) return;
     try {
       await this.#fill(left);
     } catch (error) {
+      if (this.#end.signal.aborted) return;
       const reason = error instanceof Error ? error.name : 'unknown';
-      if (!signal.aborted) log.warn({ ...shown(left), reason }, 'missing slots cannot be read from blocks');
+      log.warn({ ...shown(left), reason }, 'missing slots cannot be read from blocks');
     }
-    const rest = merge.hole(performance.now());
-    if (rest === null || rest.to !== left.to || signal.aborted) return;
-    log.warn(shown(rest), 'missing slots are given up');
-    merge.giveUp(rest);
   }
 
   /** Blocks say all but what became of accounts, and where entries begin. @throws what reading the chain does. */

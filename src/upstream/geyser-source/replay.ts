@@ -2,7 +2,7 @@ import type { Logger } from '../../base/log.ts';
 import { type Slot, slot as slotOf } from '../../ledger/units.ts';
 import { encodeSubscribeRequest, type SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
 import type { GrpcCode } from '../../protocol/grpc/status.ts';
-import type { EndpointLink } from './endpoint-link.ts';
+import { type EndpointLink, noReplay } from './endpoint-link.ts';
 import type { GeyserSourceOptions } from './geyser-source-options.ts';
 import type { UpdateMerge } from './update-merge.ts';
 import { UpdateStream } from './update-stream.ts';
@@ -39,12 +39,15 @@ function oldestIn(message: string): Slot | null {
   return digits === undefined ? null : slotOf(BigInt(digits));
 }
 
+/** Whether slots were told again; else whether no server does that, or some were away. */
+export type Replayed = 'whole' | 'refused' | 'away';
+
 /**
  * Lets servers tell slots again, one after the other until one has, on streams of their own: a server that refuses
  * a replay ends its stream.
- * @returns whether one has told them.
  */
-export async function replay(options: ReplayOptions, stretch: Stretch): Promise<boolean> {
+export async function replay(options: ReplayOptions, stretch: Stretch): Promise<Replayed> {
+  let replayed: Replayed = 'refused';
   const { links, limits } = options;
   const signal = AbortSignal.any([options.signal, AbortSignal.timeout(limits.backfillTimeoutMs)]);
   const [up, away] = [links.filter((link) => link.isUp), links.filter((link) => !link.isUp)];
@@ -60,10 +63,11 @@ export async function replay(options: ReplayOptions, stretch: Stretch): Promise<
     if (oldest !== null && oldest > stretch.from && oldest <= stretch.to) {
       outcome = await replayOf(link, breadth, options, { ...stretch, from: oldest }, signal);
     }
-    if (outcome.code === 'whole') return true;
-    if (signal.aborted) return false;
+    if (outcome.code === 'whole') return 'whole';
+    if (outcome.code !== 'ignored' && !noReplay.has(outcome.code)) replayed = 'away';
+    if (signal.aborted) break;
   }
-  return false;
+  return replayed;
 }
 
 function replayOf(

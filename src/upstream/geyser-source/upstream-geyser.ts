@@ -8,7 +8,7 @@ import type { GeyserNode } from '../feeds/geyser/geyser-link.ts';
 import { EndpointLink } from './endpoint-link.ts';
 import { type GeyserSourceOptions, geyserSourceOptions } from './geyser-source-options.ts';
 import { HoleRepair } from './hole-repair.ts';
-import { replay } from './replay.ts';
+import { type Replayed, replay } from './replay.ts';
 import { UpdateMerge } from './update-merge.ts';
 import { type Breadth, fullRequest, type WantedKinds, WishUnion } from './wish-union.ts';
 
@@ -147,11 +147,12 @@ export class UpstreamGeyser implements GeyserSource {
     if (from > begun || (from >= first && !isNarrow)) return;
     const oldest = begun - BigInt(this.#limits.replaySlotsMax);
     const asked = from > oldest ? from : slotOf(oldest > 0n ? oldest : 0n);
-    const isTold = await this.#backfills.run(() => this.#replay(asked, begun, true));
-    if (!isTold) this.#options.log.warn({ from: Number(from) }, 'no Geyser server tells old slots again');
+    const replayed = await this.#backfills.run(() => this.#replay(asked, begun, true));
+    if (replayed !== 'whole')
+      this.#options.log.warn({ from: Number(from) }, 'no Geyser server tells old slots again');
   }
 
-  #replay(from: Slot, to: Slot, fillsIn: boolean): Promise<boolean> {
+  #replay(from: Slot, to: Slot, fillsIn: boolean): Promise<Replayed> {
     const { log } = this.#options;
     const [links, merge, limits] = [this.#links, this.#merge, this.#limits];
     const request = (breadth: Breadth): SubscribeRequest => this.#request(breadth);

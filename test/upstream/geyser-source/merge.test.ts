@@ -298,7 +298,7 @@ describe('a server that dies in the middle of a slot', () => {
   });
 
   it('says what is lost when there are no blocks either, and goes on', async () => {
-    const { rig, server } = await start(1);
+    const { rig, server } = await start(1, { fillTimeoutMs: 100 });
     tellOn(server.stream, wholeSlot(100));
     await rig.heard('100 processed');
     refusesReplay(server);
