@@ -43,7 +43,7 @@ export class Connection {
     this.#session = session;
     this.#socket = socket;
     this.#surroundings = surroundings;
-    session.on('stream', (stream, headers) => this.#begin(stream, headers));
+    session.on('stream', (stream, headers, _flags, raw) => this.#begin(stream, headers, raw));
     session.on('remoteSettings', () => {
       this.#isGreeted = true;
       this.#control();
@@ -82,8 +82,10 @@ export class Connection {
     this.#socket.destroy();
   }
 
-  #begin(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
+  #begin(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, raw: readonly string[]): void {
     stream.on('error', ignore);
+    // Begun and cancelled in one breath: not worth a look at its key.
+    if (stream.destroyed || stream.closed) return;
     this.#hasCalled = true;
     this.#heartbeat.used(performance.now());
     const refusal = httpRefusal(headers);
@@ -92,6 +94,8 @@ export class Connection {
       return;
     }
     try {
+      // HTTP/2 holds clients to the limit only once they have acknowledged it.
+      if (sizeOf(raw) > this.#surroundings.options.headerListMaxBytes) throw new Failure('HEADERS_TOO_LARGE');
       this.#call(stream, headers);
     } catch (thrown) {
       if (endingOf(thrown) === null) this.#surroundings.log.error({ err: thrown }, 'a call went wrong');
@@ -146,6 +150,16 @@ export class Connection {
 const CONTROL_FRAME_MAX_BYTES = 64;
 
 const ignore = (): void => {};
+
+/** What each header takes beside its name and value. Source: RFC 9113 §10.5.1. */
+const HEADER_OVERHEAD_BYTES = 32;
+
+/** Bytes of a header list. @param raw - names and values in turns. */
+function sizeOf(raw: readonly string[]): number {
+  let bytes = (raw.length / 2) * HEADER_OVERHEAD_BYTES;
+  for (const text of raw) bytes += text.length;
+  return bytes;
+}
 
 /** Headers that refuse what is no gRPC, in HTTP; null when it is. Source: grpc, doc/PROTOCOL-HTTP2.md. */
 function httpRefusal(headers: IncomingHttpHeaders): Record<string, unknown> | null {

@@ -73,7 +73,7 @@ export class GrpcStage {
   unary: GeyserDoor['unary'] = async (_credential, _rpc, request) => request;
   onOpen: (stream: OpenedAtDoor) => void = () => {};
   port = 0;
-  #wake: () => void = () => {};
+  readonly #waiting = new Set<() => void>();
 
   constructor(options: Partial<GrpcServerOptions> = {}, health: HealthFacts = () => true) {
     const door: GeyserDoor = {
@@ -82,7 +82,7 @@ export class GrpcStage {
         const stream = new OpenedAtDoor(rpc, sink, onEnd);
         this.onOpen(stream);
         this.opened.push(stream);
-        this.#wake();
+        for (const look of this.#waiting) look();
         return stream;
       },
       unary: async (credential, rpc, request) => {
@@ -101,11 +101,7 @@ export class GrpcStage {
 
   /** The stream that was opened as number `nth`, when it is. */
   async stream(nth = 0): Promise<OpenedAtDoor> {
-    while (this.opened.length <= nth) {
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-    }
+    while (this.opened.length <= nth) await new Promise<void>((resolve) => this.#waiting.add(resolve));
     return this.opened[nth] as OpenedAtDoor;
   }
 

@@ -1,0 +1,245 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { GrpcServerOptions } from '../../../src/servers/grpc/options.ts';
+import { GrpcStage, NONE, type OpenedAtDoor, type RawCall, SUBSCRIBE } from './grpc-stage.ts';
+
+const GET_SLOT = '/geyser.Geyser/GetSlot';
+const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
+
+let stage: GrpcStage;
+const sockets: Socket[] = [];
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await stage.stop();
+});
+
+async function start(options: Partial<GrpcServerOptions> = {}): Promise<GrpcStage> {
+  stage = await new GrpcStage(options).listen();
+  return stage;
+}
+
+/** A bare socket that reads what comes. */
+function wire(): Socket {
+  const socket = connect(stage.port, '127.0.0.1');
+  socket.on('error', () => {});
+  socket.resume();
+  sockets.push(socket);
+  return socket;
+}
+
+const closed = (socket: Socket): Promise<unknown> =>
+  socket.destroyed ? Promise.resolve() : once(socket, 'close');
+
+/** A frame of HTTP/2. Source: RFC 9113 §4.1. */
+function frame(type: number, flags: number, stream: number, payload: Buffer = Buffer.alloc(0)): Buffer {
+  const head = Buffer.alloc(9);
+  head.writeUIntBE(payload.length, 0, 3);
+  head[3] = type;
+  head[4] = flags;
+  head.writeUInt32BE(stream, 5);
+  return Buffer.concat([head, payload]);
+}
+
+/** Headers of a call, each a literal without indexing. Source: RFC 7541 §6.2.2. */
+function headerBlock(headers: Record<string, string>): Buffer {
+  const text = (value: string): Buffer => Buffer.concat([Buffer.of(value.length), Buffer.from(value)]);
+  return Buffer.concat(
+    Object.entries(headers).map(([name, value]) => Buffer.concat([Buffer.of(0), text(name), text(value)])),
+  );
+}
+
+const SETTINGS = frame(4, 0, 0);
+const call = headerBlock({
+  ':method': 'POST',
+  ':scheme': 'http',
+  ':path': SUBSCRIBE,
+  ':authority': 'x',
+  'content-type': 'application/grpc',
+  'x-token': 'svc_grpc_live_open',
+});
+
+/** Pushes until the stream is full of so much. */
+function fill({ sink }: OpenedAtDoor, messages: number, size = 1_000): void {
+  for (let i = 0; i < messages; i++) sink.push(NONE, Buffer.alloc(size, i));
+}
+
+/** Pushes to all in turns, each when the others took what came before. */
+async function tell(streams: readonly OpenedAtDoor[], calls: readonly RawCall[], turns: number) {
+  for (let i = 0; i < turns; i++) {
+    const message = Buffer.alloc(10_000, i);
+    for (const { sink } of streams) sink.push(NONE, message);
+    await Promise.all(calls.map((one) => one.next()));
+  }
+}
+
+describe('a client that reads too slowly', () => {
+  it('is cut with its lag stated, while others miss nothing', async () => {
+    await start({ queueMaxBytes: 300_000 });
+    const quick = [stage.call(SUBSCRIBE), stage.call(SUBSCRIBE), stage.call(SUBSCRIBE)];
+    const slow = stage.call(SUBSCRIBE);
+    const streams = await Promise.all([0, 1, 2, 3].map((nth) => stage.stream(nth)));
+    await Promise.all([...quick, slow].map((one) => one.next()));
+    slow.stream.pause();
+    await tell(streams, quick, 100);
+    slow.stream.resume();
+    const ended = await slow.ended();
+    expect(ended).toMatchObject({
+      'grpc-status': '13',
+      'grpc-message': expect.stringMatching(/^lagged to send an update: \d+ messages, \d+ bytes behind$/),
+      'x-error-code': 'LAGGING',
+    });
+    const [messages = 0, bytes = 0] = (String(ended['grpc-message']).match(/\d+/g) ?? []).map(Number);
+    expect(bytes).toBeGreaterThan(300_000);
+    expect(messages).toBeGreaterThan(10);
+    for (const one of quick)
+      expect(one.messages.slice(1).map((message) => message[0])).toEqual([...Array(100).keys()]);
+    expect(stage.server.streams).toBe(3);
+  });
+
+  it('is cut for the number of messages too', async () => {
+    await start({ queueMaxMessages: 10 });
+    const slow = stage.call(SUBSCRIBE);
+    fill(await stage.stream(), 12, 1);
+    expect(await slow.ended()).toMatchObject({
+      'grpc-message': expect.stringMatching(/^lagged to send an update: 11 messages, 8\d bytes behind$/),
+    });
+  });
+
+  it('that takes nothing more is not waited for', async () => {
+    await start({ endTimeoutMs: 50, queueMaxBytes: 200_000 });
+    const slow = stage.call(SUBSCRIBE);
+    const stream = await stage.stream();
+    await slow.next();
+    slow.stream.pause();
+    fill(stream, 1_000);
+    await stream.until((one) => one.closed === 1);
+    slow.stream.resume();
+    expect(await slow.ended()).toMatchObject({ reset: expect.any(Number) });
+    expect(stage.server.streams).toBe(0);
+  });
+
+  it('goes first when all queues together are too full', async () => {
+    await start({ queuesMaxBytes: 400_000 });
+    const slow = stage.call(SUBSCRIBE);
+    const other = stage.call(SUBSCRIBE);
+    const [first, second] = [await stage.stream(0), await stage.stream(1)];
+    await Promise.all([slow.next(), other.next()]);
+    fill(first, 500);
+    fill(second, 50);
+    await first.until(({ closed: times }) => times === 1);
+    expect((await slow.ended())['x-error-code']).toBe('LAGGING');
+    for (let i = 0; i < 50; i++) await other.next();
+    expect(second.closed).toBe(0);
+  });
+});
+
+describe('a client that gives nothing', () => {
+  it.each([
+    ['says nothing', Buffer.alloc(0)],
+    ['speaks another language', Buffer.from('GET / HTTP/1.1\r\nHost: x\r\n\r\n')],
+    ['makes no call', Buffer.concat([PREFACE, SETTINGS])],
+  ])('and %s is let go', async (_name, bytes) => {
+    await start({ handshakeTimeoutMs: 50, firstCallTimeoutMs: 100 });
+    const socket = wire();
+    socket.write(bytes);
+    await closed(socket);
+    expect(stage.server.connections).toBe(0);
+  });
+
+  it('is let go when it has no call for long', async () => {
+    await start({ idleTimeoutMs: 60 });
+    const session = stage.session();
+    await stage.call(GET_SLOT, {}, session).end(NONE).ended();
+    await once(session, 'close');
+  });
+
+  it('of a request, or half of one, is told that it took too long', async () => {
+    await start({ requestTimeoutMs: 60 });
+    const late = { 'grpc-status': '4', 'x-error-code': 'REQUEST_TIMEOUT' };
+    expect(await stage.call(GET_SLOT).ended()).toMatchObject(late);
+    const half = stage.call(SUBSCRIBE);
+    await half.next();
+    half.stream.write(Buffer.of(0, 0, 0));
+    expect(await half.ended()).toMatchObject(late);
+  });
+
+  it('to a ping of HTTP/2 is let go', async () => {
+    await start({ keepaliveIntervalMs: 40, keepaliveTimeoutMs: 40 });
+    const socket = wire();
+    socket.write(Buffer.concat([PREFACE, SETTINGS, frame(4, 1, 0), frame(1, 4, 1, call)]));
+    const stream = await stage.stream();
+    await closed(socket);
+    await stream.until((one) => one.closed === 1);
+  });
+});
+
+describe('a client that sends floods', () => {
+  it.each([
+    ['pings', frame(6, 0, 0, Buffer.alloc(8))],
+    ['settings', SETTINGS],
+  ])('of %s is cut', async (_name, bytes) => {
+    await start({ controlFramesPerSecondMax: 100 });
+    const socket = wire();
+    socket.write(Buffer.concat([PREFACE, SETTINGS, frame(1, 4, 1, call)]));
+    await stage.stream();
+    socket.write(Buffer.concat(Array(500).fill(bytes)));
+    await closed(socket);
+    expect(stage.server.streams).toBe(0);
+  });
+
+  it('of calls that it cancels is cut', async () => {
+    await start({ cancelsBurstMax: 20, cancelsPerSecondMax: 1, streamsPerConnectionMax: 10 });
+    const socket = wire();
+    socket.write(Buffer.concat([PREFACE, SETTINGS]));
+    const floods = Array.from({ length: 200 }, (_, i) =>
+      Buffer.concat([frame(1, 4, 2 * i + 1, call), frame(3, 0, 2 * i + 1, Buffer.of(0, 0, 0, 8))]),
+    );
+    socket.write(Buffer.concat(floods));
+    await closed(socket);
+    expect(stage.opened.length).toBeLessThan(50);
+    for (const stream of stage.opened) await stream.until((one) => one.closed === 1);
+    expect(stage.server.streams).toBe(0);
+  });
+
+  it('of headers is cut', async () => {
+    await start();
+    const socket = wire();
+    const more = frame(9, 0, 1, headerBlock({ name: 'x'.repeat(100) }));
+    socket.write(Buffer.concat([PREFACE, SETTINGS, frame(1, 0, 1, call), ...Array(1_000).fill(more)]));
+    await closed(socket);
+    expect(stage.opened.length).toBe(0);
+  });
+
+  it('of large headers is refused', async () => {
+    await start({ headerListMaxBytes: 4_096 });
+    const large = { large: 'x'.repeat(8_000) };
+    expect(await stage.call(SUBSCRIBE, large).ended()).toMatchObject({ 'x-error-code': 'HEADERS_TOO_LARGE' });
+    expect(stage.opened.length).toBe(0);
+  });
+});
+
+describe('what there is room for', () => {
+  it('are so many connections of an address', async () => {
+    await start({ connectionsPerAddressMax: 2 });
+    const [first, second] = [stage.call(SUBSCRIBE), stage.call(SUBSCRIBE)];
+    await Promise.all([first.next(), second.next()]);
+    await closed(wire());
+    expect(stage.server.connections).toBe(2);
+  });
+
+  it('are so many streams, calls and bytes of requests', async () => {
+    await start({ streamsMax: 1, unaryInFlightMax: 1, requestsMaxBytes: 1_000 });
+    const overloaded = { 'grpc-status': '8', 'x-error-code': 'OVERLOADED', 'retry-after': '1' };
+    const one = stage.call(SUBSCRIBE);
+    await one.next();
+    expect(await stage.call(SUBSCRIBE).ended()).toMatchObject(overloaded);
+    stage.unary = () => new Promise(() => {});
+    const asked = stage.call(GET_SLOT).end(NONE);
+    await once(asked.stream, 'finish');
+    expect(await stage.call(GET_SLOT).end(NONE).ended()).toMatchObject(overloaded);
+    one.stream.write(Buffer.concat([Buffer.of(0, 0, 0, 8, 0), Buffer.alloc(1_500)]));
+    expect(await one.ended()).toMatchObject(overloaded);
+    expect(stage.server.streams).toBe(0);
+  });
+});
