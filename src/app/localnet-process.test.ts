@@ -40,7 +40,8 @@ function ledgerOf(code: string, options: Partial<LocalnetProcessOptions> = {}) {
   return { ledger, delays };
 }
 
-const DIES_WHEN_READY = "process.send({ event: 'ready', rpcPort: 1, pubsubPort: 2 }, () => process.exit(1))";
+const DIES_WHEN_READY =
+  "process.send({ event: 'ready', rpcPort: 1, pubsubPort: 2, grpcPort: 3 }, () => process.exit(1))";
 
 describe('a ledger that dies', () => {
   it('again and again is started again after ever longer pauses', async () => {
@@ -51,11 +52,13 @@ describe('a ledger that dies', () => {
 
   it('is started again on the ports it had', async () => {
     const ports = join(folder, 'ports');
-    const note = `appendFileSync(${JSON.stringify(ports)}, process.argv[process.argv.indexOf('--rpc-port') + 1] + ' ');`;
+    const given = (name: string) => `process.argv[process.argv.indexOf('${name}') + 1]`;
+    const pair = `${given('--rpc-port')} + ',' + ${given('--geyser-port')} + ' '`;
+    const note = `appendFileSync(${JSON.stringify(ports)}, ${pair});`;
     const { ledger } = ledgerOf(`import { appendFileSync } from 'node:fs'; ${note} ${DIES_WHEN_READY}`);
-    expect(await ledger.start()).toMatchObject({ rpcPort: 1, pubsubPort: 2 });
+    expect(await ledger.start()).toMatchObject({ rpcPort: 1, pubsubPort: 2, grpcPort: 3 });
     const seen = () => readFileSync(ports, 'utf8').trim().split(' ').slice(0, 3);
-    await vi.waitFor(() => expect(seen()).toEqual(['0', '1', '1']), 15_000);
+    await vi.waitFor(() => expect(seen()).toEqual(['0,0', '1,3', '1,3']), 15_000);
   });
 
   it('is left dead for the whole of each pause', async () => {
