@@ -31,6 +31,7 @@ export class Connection {
   #hasCalled = false;
   #isDraining = false;
   #controlFrames = 0;
+  #cancels = 0;
   #bytesOut = 0;
 
   /** @param gone - called once, when it is closed. */
@@ -63,6 +64,7 @@ export class Connection {
     const { options } = this.#surroundings;
     for (const call of this.#calls) call.look(nowMs);
     this.#controlFrames = 0;
+    this.#cancels = Math.max(0, this.#cancels - options.cancelsPerSecondMax);
     const ageMs = nowMs - this.#openedAtMs;
     const isLate = !this.#isGreeted && ageMs >= options.handshakeTimeoutMs;
     if (isLate || (!this.#hasCalled && ageMs >= options.firstCallTimeoutMs)) this.destroy();
@@ -84,8 +86,7 @@ export class Connection {
 
   #begin(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, raw: readonly string[]): void {
     stream.on('error', ignore);
-    // Begun and cancelled in one breath: not worth a look at its key.
-    if (stream.destroyed || stream.closed) return;
+    if (this.#session.destroyed || stream.destroyed) return;
     this.#hasCalled = true;
     this.#heartbeat.used(performance.now());
     const refusal = httpRefusal(headers);
@@ -111,8 +112,17 @@ export class Connection {
     if (make === undefined) throw new GrpcError('UNIMPLEMENTED', `unknown method ${head.path}`);
     const call = new Call(stream, head, this.#surroundings);
     this.#calls.add(call);
-    stream.once('close', () => this.#calls.delete(call));
+    stream.once('close', () => {
+      this.#calls.delete(call);
+      if (stream.rstCode !== NGHTTP2_NO_ERROR) this.#cancelled();
+    });
     call.begin(make);
+  }
+
+  /** HTTP/2 counts them too, but looks at its count only when all that came at once is worked off. */
+  #cancelled(): void {
+    this.#cancels += 1;
+    if (this.#cancels > this.#surroundings.options.cancelsBurstMax) this.destroy(NGHTTP2_ENHANCE_YOUR_CALM);
   }
 
   /** PING and SETTINGS cost answers: a client that sends many, and is sent nothing else, does harm only. */

@@ -1,0 +1,81 @@
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { connect as connectHttp2 } from 'node:http2';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect, type TLSSocket } from 'node:tls';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { GrpcTls } from '../../../src/servers/grpc/options.ts';
+import { GrpcStage, NONE, RawCall, SUBSCRIBE } from './grpc-stage.ts';
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'grpc-tls-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+let stage: GrpcStage;
+const ends: (() => void)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0)) end();
+  await stage.stop();
+});
+
+/** A certificate that signs itself. */
+function identity(name: string): GrpcTls {
+  const [key, cert] = [join(folder, `${name}.key`), join(folder, `${name}.pem`)];
+  const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+  const subject = ['-subj', `/CN=${name}`, '-addext', 'subjectAltName=DNS:localhost'];
+  execFileSync('openssl', ['req', '-x509', ...curve, ...subject, '-keyout', key, '-out', cert], {
+    stdio: 'ignore',
+  });
+  return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
+}
+
+/** A socket that trusts nobody in particular. */
+function wire(ALPNProtocols: string[]): TLSSocket {
+  const socket = connect({ port: stage.port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols });
+  socket.on('error', () => {});
+  ends.push(() => socket.destroy());
+  return socket;
+}
+
+describe('a server with a certificate', () => {
+  it('speaks HTTP/2 over TLS', async () => {
+    const own = identity('one');
+    stage = await new GrpcStage({ tls: own }).listen();
+    const session = connectHttp2(`https://localhost:${stage.port}`, {
+      ca: own.cert as string,
+      lookup: (_name, _options, answer) => answer(null, [{ address: '127.0.0.1', family: 4 }]),
+    });
+    ends.push(() => session.destroy());
+    const call = new RawCall(session, SUBSCRIBE, {});
+    const { sink } = await stage.stream();
+    await call.next();
+    const messages = [10, 100_000, 20].map((size, i) => Buffer.alloc(size, i));
+    for (const message of messages) sink.push(NONE, message);
+    for (const message of messages) expect((await call.next()).equals(message)).toBe(true);
+    sink.end({ code: 'OK', message: '' });
+    expect(await call.ended()).toMatchObject({ 'grpc-status': '0' });
+  });
+
+  it('takes another certificate without a restart', async () => {
+    stage = await new GrpcStage({ tls: identity('old') }).listen();
+    const before = wire(['h2']);
+    await once(before, 'secureConnect');
+    stage.server.reloadTls(identity('new'));
+    const after = wire(['h2']);
+    await once(after, 'secureConnect');
+    expect(before.getPeerCertificate().subject.CN).toBe('old');
+    expect(after.getPeerCertificate().subject.CN).toBe('new');
+    expect(before.destroyed).toBe(false);
+  });
+
+  it('lets go of who speaks something else', async () => {
+    stage = await new GrpcStage({ tls: identity('one'), handshakeTimeoutMs: 60 }).listen();
+    const others = [wire(['http/1.1']), wire([])];
+    await Promise.all(others.map((other) => new Promise((resolve) => other.on('close', resolve))));
+    expect(stage.server.connections).toBe(0);
+  });
+});
