@@ -36,10 +36,15 @@ import { readWireTransaction } from '../src/ledger/transaction/wire-transaction.
 import { lamports, slot, U64_MAX } from '../src/ledger/units.ts';
 import { decodeVoteState, VOTE_STATE_BYTES } from '../src/ledger/vote-state.ts';
 import { readAccount, writeAccount } from '../src/localnet/account-codec.ts';
+import { decodeSubscribeDeshredRequest } from '../src/protocol/geyser/decode-subscribe-deshred-request.ts';
+import { decodeSubscribeRequest } from '../src/protocol/geyser/decode-subscribe-request.ts';
 import { InvalidProtobuf } from '../src/protocol/geyser/protobuf.ts';
 import { readDeshredUpdate } from '../src/protocol/geyser/read-deshred-update.ts';
+import { readRawUpdate } from '../src/protocol/geyser/read-raw-update.ts';
 import { decodeConfirmedBlock } from '../src/protocol/geyser/storage/confirmed-block.ts';
 import { decodeSubscribeUpdate } from '../src/protocol/geyser/subscribe-update.ts';
+import { answerReflection } from '../src/protocol/grpc/reflection.ts';
+import { GrpcError } from '../src/protocol/grpc/status.ts';
 import { decodeEntryMessage } from '../src/protocol/shredstream/entries.ts';
 
 /**
@@ -96,6 +101,9 @@ const decoders: readonly [name: string, decode: Decode, errors?: readonly ErrorC
   ['rewards', decodeRewards],
   ['a shred', parseShred],
   ['a signature', (bytes) => parseSignature(text(bytes))],
+  ['a request of a Geyser stream', decodeSubscribeRequest, [InvalidProtobuf, GrpcError]],
+  ['a request of the shred stage', decodeSubscribeDeshredRequest, [InvalidProtobuf, GrpcError]],
+  ['a question to reflection', answerReflection, [InvalidProtobuf]],
   ['slot hashes', decodeSlotHashes],
   ['a slot history', decodeSlotHistory],
   ['a stake', decodeStakeState],
@@ -108,6 +116,7 @@ const decoders: readonly [name: string, decode: Decode, errors?: readonly ErrorC
   ['an update of a Geyser stream', decodeSubscribeUpdate, [InvalidProtobuf]],
   ['an update of the shred stage', readDeshredUpdate, [InvalidProtobuf]],
   ['a batch of a ShredStream proxy', decodeEntryMessage, [InvalidProtobuf]],
+  ['an update that goes on as bytes', (bytes) => readRawUpdate(bytes, 0), [InvalidProtobuf]],
   ['a vote account', decodeVoteState],
 ];
 

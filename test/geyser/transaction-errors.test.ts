@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeTransactionError } from '../../src/ledger/transaction/decode-transaction-error.ts';
 import { displayTransactionError } from '../../src/ledger/transaction/display-error.ts';
+import { encodeTransactionError } from '../../src/ledger/transaction/encode-transaction-error.ts';
 
 const TRANSACTION_ERRORS = 39;
 const INSTRUCTION_ERRORS = 54;
@@ -34,6 +35,24 @@ describe('a transaction error as nodes store it', () => {
       expect(displayTransactionError(error!)).not.toMatch(/^\{/);
     },
   );
+
+  it('is written as it is read, in every variant', () => {
+    const errors: Uint8Array[] = [];
+    for (let variant = 0; variant < TRANSACTION_ERRORS; variant++) {
+      const payload = [30, 31, 35].includes(variant) ? [9] : [];
+      if (variant !== INSTRUCTION_ERROR) errors.push(Uint8Array.from([...u32(variant), ...payload]));
+    }
+    for (let variant = 0; variant < INSTRUCTION_ERRORS; variant++) {
+      const payload = variant === 25 ? u32(0xffff_fffe) : [];
+      errors.push(Uint8Array.from([...u32(INSTRUCTION_ERROR), 200, ...u32(variant), ...payload]));
+    }
+    expect(errors).toHaveLength(TRANSACTION_ERRORS - 1 + INSTRUCTION_ERRORS);
+    for (const wire of errors) {
+      expect(encodeTransactionError(decodeTransactionError(wire)!)).toEqual(wire);
+    }
+    expect(encodeTransactionError('NotKnown')).toBeNull();
+    expect(encodeTransactionError({ InstructionError: [1, 'NotKnown'] })).toBeNull();
+  });
 
   it('forgets the text that BorshIoError once carried', () => {
     const text = [...u32(7), 0, 0, 0, 0, ...Buffer.from('Unknown')];

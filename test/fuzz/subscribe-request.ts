@@ -1,0 +1,79 @@
+import { addressFromBytes } from '../../src/ledger/address.ts';
+import { CuckooFilter } from '../../src/protocol/geyser/cuckoo-filter.ts';
+import { decodeSubscribeDeshredRequest } from '../../src/protocol/geyser/decode-subscribe-deshred-request.ts';
+import { decodeSubscribeRequest } from '../../src/protocol/geyser/decode-subscribe-request.ts';
+import { InvalidProtobuf } from '../../src/protocol/geyser/protobuf.ts';
+import { encodeSubscribeDeshredRequest } from '../../src/protocol/geyser/subscribe-deshred-request.ts';
+import { encodeSubscribeRequest } from '../../src/protocol/geyser/subscribe-request.ts';
+import { decodeCommitmentRequest, decodeIsBlockhashValidRequest } from '../../src/protocol/geyser/unary.ts';
+import { answerReflection } from '../../src/protocol/grpc/reflection.ts';
+import { GrpcError } from '../../src/protocol/grpc/status.ts';
+
+const key = addressFromBytes(new Uint8Array(32).fill(7));
+const cuckoo = {
+  data: new Uint8Array(16),
+  bucketCount: 2,
+  entriesPerBucket: 4,
+  fingerprintBits: 16,
+  hashSeed: 5n,
+  hashAlgorithm: 0,
+};
+
+/** A request of every kind of filter, and those of the other calls. */
+export const seeds: readonly Uint8Array[] = [
+  encodeSubscribeRequest({
+    accounts: new Map([
+      [
+        'a',
+        {
+          account: [key],
+          owner: [key],
+          filters: [
+            { kind: 'memcmp', offset: 4n, bytes: Uint8Array.of(1, 2) },
+            { kind: 'dataSize', bytes: 165n },
+          ],
+          cuckooAccounts: cuckoo,
+        },
+      ],
+    ]),
+    accountsDataSlice: [{ offset: 1n, length: 2n }],
+  }),
+  encodeSubscribeRequest({
+    transactions: new Map([['t', { vote: false, accountInclude: [key], tokenAccounts: 'all' as const }]]),
+    slots: new Map([['s', { interslotUpdates: true }]]),
+    blocksMeta: ['m'],
+    commitment: 'confirmed',
+  }),
+  encodeSubscribeDeshredRequest({ deshredTransactions: new Map([['d', { accountRequired: [key] }]]) }),
+  encodeSubscribeRequest({ ping: 5 }),
+  Uint8Array.from([0x22, 13, ...Buffer.from('geyser.Geyser')]),
+];
+
+function accepted(read: () => unknown): boolean {
+  try {
+    read();
+    return true;
+  } catch (error) {
+    if (error instanceof InvalidProtobuf || error instanceof GrpcError) return false;
+    throw error;
+  }
+}
+
+function readSubscribe(input: Uint8Array): void {
+  const { accounts } = decodeSubscribeRequest(input);
+  for (const { cuckooAccounts } of accounts?.values() ?? []) {
+    if (cuckooAccounts) new CuckooFilter(cuckooAccounts).has(new Uint8Array(32), 0);
+  }
+}
+
+/** Whatever is read is read or refused, as a request of every call. */
+export const fuzz = (input: Uint8Array): boolean =>
+  [
+    readSubscribe,
+    decodeSubscribeDeshredRequest,
+    decodeCommitmentRequest,
+    decodeIsBlockhashValidRequest,
+    answerReflection,
+  ]
+    .map((read) => accepted(() => read(input)))
+    .includes(true);
