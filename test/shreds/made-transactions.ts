@@ -27,6 +27,9 @@ export type MadeTransaction = Readonly<{
   lookups?: readonly Readonly<{ table: number; writable: readonly number[]; readonly: readonly number[] }>[];
 }>;
 
+/** One table, two of its addresses. */
+export const madeLookup = { table: 60, writable: [3], readonly: [1] };
+
 /** The wire form of a transaction with one instruction. */
 export function madeWire({ name, keys = [name], vote = false, lookups }: MadeTransaction): Uint8Array {
   const program = vote ? programs.vote : programs.system;

@@ -92,6 +92,18 @@ describe('a Subscribe stream of the shred stage', () => {
     expect(plain(second?.transaction?.transaction?.transaction)).toEqual(plain(looking));
   });
 
+  it('can tell the transactions of a slot apart by their index, also those that it is not told', async () => {
+    const { open, tell } = scene();
+    const { sink } = await open('Subscribe', { transactions: named({ v: { vote: true } }) });
+    tell(9, { name: 1, vote: true }, { name: 2 }, { name: 3, vote: true });
+    tell(10, { name: 4, vote: true });
+    tell(9, { name: 5, vote: true });
+    const told = sink.updates.map(
+      ({ transaction }) => `${transaction?.slot}/${transaction?.transaction?.index}`,
+    );
+    expect(told).toEqual(['9/0', '9/2', '10/0', '9/3']);
+  });
+
   it('is told what passes its filters, with the names of all that it passes', async () => {
     const { open, tell } = scene();
     const { sink } = await open('Subscribe', {

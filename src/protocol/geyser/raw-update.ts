@@ -49,7 +49,7 @@ export type RawTransaction = Raw &
     /** 64 bytes. */
     signature: Uint8Array;
     isVote: boolean;
-    /** Of the transaction in its block; 0 on the shred stage, which does not know it. */
+    /** Of the transaction in its block; on the shred stage the order in which those of a slot were told. */
     index: number;
     /** `solana.storage.ConfirmedBlock.TransactionError`; null when it succeeded, or is not known to have failed. */
     err: Uint8Array | null;

@@ -1,3 +1,5 @@
+import { Lru } from '../../base/lru.ts';
+import type { Slot } from '../../ledger/units.ts';
 import { deshredSlotTail } from '../../protocol/geyser/encode/deshred.ts';
 import { rawSlot } from '../../protocol/geyser/encode/raw-slot.ts';
 import { encodeTimestamp } from '../../protocol/geyser/encode/timestamp.ts';
@@ -30,6 +32,7 @@ export type DeshredHubOptions = Readonly<{
 type Request = SubscribeRequest | SubscribeDeshredRequest;
 
 const NO_NAMES: Uint8Array = new Uint8Array();
+const SLOTS_COUNTED = 256;
 
 /**
  * The shred stage's hub: what its sources tell goes in, and comes out in three dialects. `Subscribe` tells
@@ -43,6 +46,11 @@ export class DeshredHub implements DeshredListener, StreamOpener {
   readonly #deshred = new Channel();
   readonly #entries = new Set<GeyserSink>();
   readonly #streams = new Set<HubStream>();
+  /**
+   * Transactions of each slot that were told so far. It is the next one's index: clients in reconnect mode take two of
+   * a slot with the same index for one. Source: yellowstone-grpc-client, `dedup.rs`.
+   */
+  readonly #told = new Lru<Slot, number>(SLOTS_COUNTED);
   #createdAt: Uint8Array = NO_NAMES;
   #createdAtMs: bigint | null = null;
 
@@ -63,8 +71,14 @@ export class DeshredHub implements DeshredListener, StreamOpener {
 
   transaction(transaction: DeshredTransaction): void {
     const createdAt = this.#timestamp(transaction.at);
-    if (this.#subscribe.size > 0) this.#subscribe.tell(new SubscribeTransaction(transaction, createdAt));
-    if (this.#deshred.size > 0) this.#deshred.tell(new SubscribeDeshredTransaction(transaction, createdAt));
+    const index = this.#told.get(transaction.slot) ?? 0;
+    this.#told.set(transaction.slot, index + 1);
+    if (this.#subscribe.size > 0) {
+      this.#subscribe.tell(new SubscribeTransaction(transaction, createdAt, index));
+    }
+    if (this.#deshred.size > 0) {
+      this.#deshred.tell(new SubscribeDeshredTransaction(transaction, createdAt, index));
+    }
   }
 
   slot({ slot, parent, status, deadError = null, at }: DeshredSlot): void {

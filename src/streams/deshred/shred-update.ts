@@ -9,15 +9,17 @@ import type { DeshredTransaction } from './deshred-event.ts';
  */
 abstract class LazyTransaction implements RawTransaction {
   readonly kind = 'transaction';
-  readonly index = 0;
   readonly err = null;
   readonly meta = null;
   readonly createdAt: Uint8Array;
+  readonly index: number;
   protected readonly told: DeshredTransaction;
 
-  constructor(told: DeshredTransaction, createdAt: Uint8Array) {
+  /** @param index - among those of its slot that were told. */
+  constructor(told: DeshredTransaction, createdAt: Uint8Array, index: number) {
     this.told = told;
     this.createdAt = createdAt;
+    this.index = index;
   }
 
   abstract readonly tail: Uint8Array;
@@ -53,9 +55,9 @@ export class SubscribeTransaction extends LazyTransaction {
   }
 
   #encode(): RawTransaction {
-    const { slot, signature, isVote, keys, createdAt } = this;
+    const { slot, signature, isVote, keys, createdAt, index } = this;
     const { transaction } = this.told;
-    this.#encoded ??= rawShredTransaction({ slot, createdAt, signature, isVote, transaction, keys });
+    this.#encoded ??= rawShredTransaction({ slot, createdAt, signature, isVote, transaction, keys, index });
     return this.#encoded;
   }
 }

@@ -87,6 +87,7 @@ export function rawTransaction({
  * @param createdAt - encoded timestamp.
  * @param signature - 64 bytes.
  * @param transaction - `solana.storage.ConfirmedBlock.Transaction`, encoded.
+ * @param index - tells it apart from the others of its slot.
  * @param keys - static keys, then loaded ones as far as they are known.
  */
 export function rawShredTransaction({
@@ -96,6 +97,7 @@ export function rawShredTransaction({
   isVote,
   transaction,
   keys,
+  index = 0,
 }: {
   slot: Slot;
   createdAt: Uint8Array;
@@ -103,11 +105,12 @@ export function rawShredTransaction({
   isVote: boolean;
   transaction: Uint8Array;
   keys: RawKeys;
+  index?: number;
 }): RawTransaction {
   writer.clear();
   const update = writer.open(4, transaction.length);
   const opened = writer.open(1, transaction.length);
-  writer.bytes(1, signature).boolOrNone(2, isVote).bytes(3, transaction);
+  writer.bytes(1, signature).boolOrNone(2, isVote).bytes(3, transaction).uint32OrNone(5, index);
   const length = writer.length - opened;
   const closed = writer.close(opened);
   writer.uint64OrNone(2, slot);
@@ -122,7 +125,7 @@ export function rawShredTransaction({
     info,
     signature: info.subarray(2, 2 + SIGNATURE_BYTES),
     isVote,
-    index: 0,
+    index,
     err: null,
     keys,
     meta: null,

@@ -1,0 +1,163 @@
+import type { SubscribeUpdateDeshred } from '@triton-one/yellowstone-grpc';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createLogger } from '../../src/base/log.ts';
+import { encodeBase58 } from '../../src/ledger/base58.ts';
+import { GrpcServer } from '../../src/servers/grpc/server.ts';
+import { DeshredHub } from '../../src/streams/deshred/deshred-hub.ts';
+import { OpenDoor } from '../../src/streams/geyser/open-door.ts';
+import { BatchReader } from '../../src/upstream/shreds/batch-reader.ts';
+import { noShreds } from '../../src/upstream/shreds/shreds-config.ts';
+import {
+  keyBytes,
+  type MadeTransaction,
+  madeBatch,
+  madeLookup,
+  madeWire,
+} from '../shreds/made-transactions.ts';
+import { scriptedReader, startStage, turnsUntil } from '../shreds/stage-rig.ts';
+import { connected, Listening, listen, nothing } from './yellowstone-rig.ts';
+
+/** The published client, and a Solway behind another, at the shred stage. */
+
+const log = createLogger('silent', () => {});
+const loaded = { writable: [keyBytes(80)], readonly: [keyBytes(81)] };
+const everything = { all: { accountInclude: [], accountExclude: [], accountRequired: [] } };
+
+/** A hub behind a server, and what tells it. */
+async function stage(port = 0) {
+  const hub = new DeshredHub();
+  const reader = new BatchReader({
+    tables: { resolve: () => loaded },
+    listener: {
+      batch: (batch) => hub.batch(batch),
+      transactions: (transactions) => {
+        for (const one of transactions) hub.transaction(one);
+      },
+    },
+  });
+  const server = new GrpcServer({ door: new OpenDoor(hub), health: () => true, log }, { port });
+  const address = await server.listen();
+  onTestFinished(() => server.close());
+  const tell = (slot: number, ...made: readonly MadeTransaction[]): void =>
+    reader.read(madeBatch(slot, ...made.map(madeWire)));
+  return { hub, server, tell, port: address.port, url: `http://127.0.0.1:${address.port}` };
+}
+
+/** A request is in force when the server has answered a ping after it. */
+async function inForce(
+  stream: Listening<{ pong?: { id: number } | undefined }>,
+  request: object,
+): Promise<void> {
+  await stream.send({ ...request, ping: { id: 7 } });
+  await stream.first(({ pong }) => pong?.id === 7);
+}
+
+describe('the published Yellowstone client at the shred stage', () => {
+  it('hears transactions without meta on an ordinary stream', async () => {
+    const { url, tell } = await stage();
+    const client = await connected(url, undefined);
+    const stream = await listen(client, { ...nothing(), transactions: everything });
+    onTestFinished(() => stream.close());
+    await inForce(stream, nothing());
+    tell(9, { name: 1 }, { name: 2, vote: true });
+    const { transaction } = await stream.first((update) => update.transaction?.transaction?.isVote === true);
+    expect(transaction?.slot).toBe('9');
+    expect(transaction?.transaction?.meta).toBeUndefined();
+    expect(encodeBase58(transaction!.transaction!.signature)).toBe(encodeBase58(new Uint8Array(64).fill(2)));
+  });
+
+  it('hears transactions with their lookup tables on a deshred stream, and slots', async () => {
+    const { url, tell, hub } = await stage();
+    const client = await connected(url, undefined);
+    const stream = new Listening<SubscribeUpdateDeshred>(await client.subscribeDeshred());
+    await stream.send({
+      deshredTransactions: everything,
+      slots: { all: { interslotUpdates: true } },
+    });
+    onTestFinished(() => stream.close());
+    await inForce(stream, { deshredTransactions: {}, slots: {} });
+    hub.slot({ slot: madeBatch(9).slot, parent: null, status: 'firstShredReceived', at: 5n });
+    tell(9, { name: 1, lookups: [madeLookup] });
+    const { deshredTransaction } = await stream.first((update) => update.deshredTransaction !== undefined);
+    expect(stream.heard.some(({ slot }) => slot?.status === 3)).toBe(true);
+    const info = deshredTransaction!.transaction!;
+    expect(
+      [...info.loadedWritableAddresses, ...info.loadedReadonlyAddresses].map(([first]) => first),
+    ).toEqual([80, 81]);
+    expect(info.completedDataSetEndingShredIndexExclusive).toBe(64);
+  });
+
+  it('is told which filter the shred stage does not have, and what to do', async () => {
+    const { url } = await stage();
+    const client = await connected(url, undefined);
+    const stream = await listen(client, {
+      ...nothing(),
+      accounts: { mine: { account: [], owner: [], filters: [] } },
+    });
+    onTestFinished(() => stream.close());
+    const fault = await stream.failure();
+    expect(`${fault.message} ${String(fault.cause)}`).toContain(
+      'accounts: the shred stage tells of transactions',
+    );
+  });
+
+  it('goes on in reconnect mode when the server was away', async () => {
+    const first = await stage();
+    const client = await connected(first.url, undefined, {
+      enabled: true,
+      backoff: { initialIntervalMs: 20, multiplier: 1.5, maxRetries: 30 },
+    });
+    const stream = await listen(client, { ...nothing(), transactions: everything });
+    onTestFinished(() => stream.close());
+    await turnsUntil(() => first.hub.size === 1);
+    const hears = async (tell: typeof first.tell, slot: number): Promise<void> => {
+      const heard = stream.first((update) => update.transaction?.slot === String(slot));
+      let isHeard = false;
+      void heard.then(() => {
+        isHeard = true;
+      });
+      // Until its request is in force, a stream misses what is told.
+      while (!isHeard && stream.fault === null) {
+        tell(slot, { name: 1 });
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      await heard;
+    };
+    await hears(first.tell, 9);
+    // Every transaction of a slot, though none has a place in a block yet.
+    first.tell(10, { name: 1 }, { name: 2 }, { name: 3 });
+    await stream.first(
+      ({ transaction }) => transaction?.slot === '10' && transaction.transaction?.signature[0] === 3,
+    );
+    expect(stream.heard.filter(({ transaction }) => transaction?.slot === '10')).toHaveLength(3);
+    await first.server.close();
+    const second = await stage(first.port);
+    await turnsUntil(() => second.hub.size === 1);
+    await hears(second.tell, 11);
+    expect(stream.fault).toBeNull();
+  });
+});
+
+describe('a shred stage behind another', () => {
+  it('tells each thing once, from its entries and its single transactions', async () => {
+    const { url, tell, hub } = await stage();
+    const server = { name: 'first', url, headers: {} };
+    const config = { ...noShreds, entries: [server], deshred: [server] };
+    const reader = scriptedReader({ leader: keyBytes(1), shredVersion: 1 });
+    const second = await startStage({ config, reader });
+    await turnsUntil(() => hub.size === 2);
+    // Nobody says when the request of the deshred stream is in force.
+    const isHeard = (): boolean => second.stage.counts.doubled > 0;
+    let slot = 9;
+    for (; !isHeard(); slot++) {
+      tell(slot, { name: 1 }, { name: 2, lookups: [madeLookup] });
+      await second.entries.received(slot - 8);
+    }
+    const [told] = second.subscribe.updates;
+    expect(told?.transaction?.transaction?.signature[0]).toBe(1);
+    const names = second.subscribe.updates.map(
+      ({ transaction }) => `${transaction?.slot} ${transaction?.transaction?.signature[0]}`,
+    );
+    expect(new Set(names).size).toBe(names.length);
+  });
+});
