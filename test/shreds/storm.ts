@@ -82,7 +82,7 @@ function remember(packet: Uint8Array): void {
   else replayed[random() % REPLAYED_MAX] = packet;
 }
 
-let told_ = 0;
+let batchesTold = 0;
 let wrong = 0;
 let slots = 0;
 let earlyPackets: readonly Uint8Array[] = [];
@@ -103,7 +103,7 @@ function storm(slot: number): void {
   }
   for (const { entries, slot: of } of told.batches.splice(0)) {
     if (of !== BigInt(slot) || !expected.delete(Buffer.from(entries).toString('latin1'))) wrong++;
-    else told_++;
+    else batchesTold++;
   }
   wrong += expected.size;
   told.slots.length = 0;
@@ -120,7 +120,7 @@ function report(startedAt: number): void {
   console.log(
     `${packets} packets, ${(packets / seconds).toFixed(0)}/s; rss ${megabytes(rss)}, heap ${megabytes(heapUsed)}, ` +
       `buffers ${megabytes(arrayBuffers)}; holds ${megabytes(bytes)} and ${megabytes(heldBytes)} unverified, ` +
-      `${openSlots} open of ${known} slots; ${slots} slots, ${told_} batches, ${wrong} wrong`,
+      `${openSlots} open of ${known} slots; ${slots} slots, ${batchesTold} batches, ${wrong} wrong`,
   );
 }
 

@@ -1,6 +1,5 @@
 import { slot as asSlot, type Slot } from '../units.ts';
 import {
-  CODE_HEADERS_BYTES,
   COMMON_HEADER_BYTES,
   DATA_HEADERS_BYTES,
   FEC_SET_SHREDS_MAX,
@@ -108,9 +107,7 @@ function wholeBytes(packet: Uint8Array, layout: ShredLayout): Uint8Array | null 
  * @returns the shred, whose bytes are views into the packet, or what is wrong with it.
  */
 export function parseShred(packet: Uint8Array): Shred | ShredFault {
-  if (packet.length < CODE_HEADERS_BYTES) {
-    if (packet.length < DATA_HEADERS_BYTES) return 'Length';
-  }
+  if (packet.length < DATA_HEADERS_BYTES) return 'Length';
   const layout = shredLayout(variantOf(packet) ?? 0);
   if (layout === null) return 'Variant';
   const bytes = wholeBytes(packet, layout);

@@ -87,10 +87,10 @@ export class ReedSolomon {
         cellOf(this.#parity, code[row] as number, missing[column] as number),
       ),
     ) as Matrix;
-    const known_ = makeMatrix(code.length, there.length, (row, column) =>
+    const rest = makeMatrix(code.length, there.length, (row, column) =>
       cellOf(this.#parity, code[row] as number, there[column] as number),
     );
-    const overThere = multiplyMatrices(solved, known_);
+    const overThere = multiplyMatrices(solved, rest);
     const matrix = makeMatrix(missing.length, this.numData, (row, column) =>
       column < there.length ? cellOf(overThere, row, column) : cellOf(solved, row, column - there.length),
     );
