@@ -196,6 +196,18 @@ describe('two Geyser servers', () => {
     expect(rig.lost).toEqual([]);
   });
 
+  it('tell a slot that dies on one of them as the other does', async () => {
+    const { rig, server, other } = await start(2);
+    for (const each of [server, other]) tellOn(each.stream, [slotIs(100, 'created'), tx(100, 1)]);
+    tellOn(other.stream, [slotIs(101, 'created')]);
+    await rig.heard('101 createdBank');
+    tellOn(server.stream, [slotIs(100, 'dead'), slotIs(102, 'created')]);
+    await rig.heard('102 createdBank');
+    tellOn(other.stream, [tx(100, 2), ...endOf(100)]);
+    await rig.heard('100 processed');
+    expect(rig.of(100)).toEqual(['createdBank', 'transfer 1', 'transfer 2', 'meta', 'processed']);
+  });
+
   it('tell a slot before the one that stands on it', async () => {
     const { rig, server, other } = await start(2);
     tellOn(server.stream, [...wholeSlot(100), slotIs(101, 'created')]);
