@@ -26,6 +26,9 @@ const number = fc.constantFrom(...NUMBERS);
 const keys = fc.array(number.map(key), { maxLength: 3 });
 const maybe = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: undefined, freq: 1 });
 
+const rarely = <T>(values: fc.Arbitrary<T>) =>
+  fc.oneof({ weight: 5, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: values });
+
 const dataFilter: fc.Arbitrary<AccountsDataFilter> = fc.oneof(
   fc.record({
     kind: fc.constant('memcmp' as const),
@@ -55,9 +58,9 @@ const transactionsFilter: fc.Arbitrary<TransactionsFilter> = fc
   .record({
     vote: maybe(fc.boolean()),
     failed: maybe(fc.boolean()),
-    signature: fc.option(number.map(signature), { nil: undefined, freq: 5 }),
+    signature: rarely(number.map(signature)),
     accountInclude: maybe(keys),
-    accountExclude: fc.option(keys, { nil: undefined, freq: 3 }),
+    accountExclude: rarely(keys),
     accountRequired: maybe(keys),
     tokenAccounts: maybe(fc.constantFrom('all' as const, 'balanceChanged' as const)),
   })

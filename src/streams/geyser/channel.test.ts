@@ -77,7 +77,10 @@ describe('a stream is told', () => {
 
   it('a transaction once by a filter that several of its keys lead to', () => {
     const { channel, streams } = stage({
-      transactions: named({ t: { accountInclude: [key(1), key(2)] }, u: { signature: signature(1) } }),
+      transactions: named({
+        t: { accountInclude: [key(1), key(2)] },
+        ...{ u: { signature: signature(1) }, v: { vote: true }, w: { vote: true }, x: { vote: true } },
+      }),
     });
     channel.tell(drawnTransaction({ keys: [1, 2, 1], signature: 1 }));
     expect(streams[0]?.take()).toEqual([['t', 'u']]);
