@@ -1,0 +1,168 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { loadFileDescriptorSetFromBuffer, loadSync, type PackageDefinition } from '@grpc/proto-loader';
+import { SubscribeUpdate } from '@triton-one/yellowstone-grpc';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ProtobufReader } from '../../src/protocol/geyser/protobuf.ts';
+import { ProtobufWriter } from '../../src/protocol/geyser/protobuf-writer.ts';
+import { answerReflection, reflectionPaths } from '../../src/protocol/grpc/reflection.ts';
+import { geyserSchema } from '../../src/protocol/grpc/schema/geyser.ts';
+import { protoText } from '../../src/protocol/grpc/schema/proto-text.ts';
+import { shredstreamSchema } from '../../src/protocol/grpc/schema/shredstream.ts';
+import { solanaStorageSchema } from '../../src/protocol/grpc/schema/solana-storage.ts';
+import { envelope, updates } from './arbitrary.ts';
+
+const folder = join(import.meta.dirname, '../../proto');
+const options = { keepCase: true, longs: String, includeDirs: [folder] };
+
+/** What generated code has of a message. */
+type Shape = {
+  name?: string;
+  options?: unknown;
+  field?: { options: unknown; typeName: string }[];
+  nestedType?: Shape[];
+};
+type Message = { type: Shape };
+
+/** A message without options, which the two ways of loading it fill with other defaults. */
+const shapeOf = ({ name = '', field = [], nestedType = [], options: _, ...rest }: Shape): unknown => ({
+  ...rest,
+  name: entryOf(name),
+  field: field.map(({ options: _each, typeName, ...each }) => ({ ...each, typeName: entryOf(typeName) })),
+  nestedType: nestedType.map(shapeOf),
+});
+
+/** The loader of texts names a map's entries in a way of its own: `Transactions_status`. */
+const entryOf = (name: string): string =>
+  name
+    .replace(/Entry$/, '')
+    .replaceAll('_', '')
+    .toLowerCase();
+
+/** A request to reflection. */
+const asked = (field: number, text: string): Uint8Array => new ProtobufWriter().string(field, text).finish();
+
+/** Fields by number, all of them bytes. */
+function fieldsOf(bytes: Uint8Array): Map<number, Uint8Array[]> {
+  const found = new Map<number, Uint8Array[]>();
+  const reader = new ProtobufReader(bytes);
+  while (reader.next()) {
+    const content = reader.bytes();
+    found.set(reader.field, [...(found.get(reader.field) ?? []), content]);
+  }
+  return found;
+}
+
+/** Files that reflection tells for a symbol, as a `FileDescriptorSet`. */
+function reflected(symbol: string): Buffer {
+  const [response] = fieldsOf(answerReflection(asked(4, symbol))).get(4) ?? [];
+  const writer = new ProtobufWriter();
+  for (const file of fieldsOf(response!).get(1) ?? []) writer.bytes(1, file);
+  return Buffer.from(writer.finish());
+}
+
+describe.each([geyserSchema, solanaStorageSchema, shredstreamSchema])('proto/$name', (schema) => {
+  it('is what the table says', () => {
+    expect(readFileSync(join(folder, schema.name), 'utf8')).toBe(protoText(schema));
+  });
+
+  it('means to generated code what reflection tells', () => {
+    const written = loadSync(schema.name, options);
+    const told = loadFileDescriptorSetFromBuffer(
+      reflected(`${schema.package}.${Object.keys(schema.messages)[0]}`),
+      options,
+    );
+    const types = (definition: PackageDefinition): unknown =>
+      Object.fromEntries(
+        Object.entries(definition)
+          .filter(([name]) => !name.startsWith('google.protobuf.') || name === 'google.protobuf.Timestamp')
+          .map(([name, each]) => [
+            name,
+            'type' in each ? shapeOf((each as Message).type) : Object.keys(each),
+          ]),
+      );
+    expect(types(told)).toEqual(types(written));
+    expect(Object.keys(types(told) as object).length).toBeGreaterThanOrEqual(
+      Object.keys(schema.messages).length,
+    );
+  });
+});
+
+describe('code that is generated from the files', () => {
+  const { Subscribe } = loadSync('geyser.proto', { longs: String, includeDirs: [folder] })[
+    'geyser.Geyser'
+  ] as unknown as {
+    Subscribe: { responseDeserialize(bytes: Buffer): object; responseSerialize(value: object): Buffer };
+  };
+
+  it.each(Object.keys(updates) as (keyof typeof updates)[])(
+    'reads and writes what the published codec does: %s',
+    (kind) => {
+      fc.assert(
+        fc.property(updates[kind], envelope, (update, around) => {
+          const wire = SubscribeUpdate.encode(SubscribeUpdate.fromPartial({ ...around, ...update })).finish();
+          const read = Subscribe.responseDeserialize(Buffer.from(wire));
+          expect(SubscribeUpdate.decode(Uint8Array.from(Subscribe.responseSerialize(read)))).toEqual(
+            SubscribeUpdate.decode(wire),
+          );
+        }),
+        { numRuns: 50, endOnFailure: true },
+      );
+    },
+  );
+});
+
+describe('reflection', () => {
+  const text = (bytes: Uint8Array | undefined): string => Buffer.from(bytes ?? []).toString();
+
+  it('lists the services, and itself in both versions', () => {
+    const [list] = fieldsOf(answerReflection(asked(7, ''))).get(6) ?? [];
+    const services = (fieldsOf(list!).get(1) ?? []).map((each) => text(fieldsOf(each).get(1)?.[0]));
+    expect(services).toEqual([
+      'geyser.Geyser',
+      'shredstream.ShredstreamProxy',
+      'grpc.health.v1.Health',
+      'grpc.reflection.v1.ServerReflection',
+      'grpc.reflection.v1alpha.ServerReflection',
+    ]);
+    for (const path of reflectionPaths) expect(services).toContain(path.split('/')[1]);
+  });
+
+  it.each([
+    [
+      'a file',
+      3,
+      'geyser.proto',
+      ['geyser.proto', 'google/protobuf/timestamp.proto', 'solana-storage.proto'],
+    ],
+    ['a service', 4, 'shredstream.ShredstreamProxy', ['shredstream.proto']],
+    ['a call', 4, 'grpc.health.v1.Health.Check', ['grpc/health/v1/health.proto']],
+    ['an enum', 4, 'solana.storage.ConfirmedBlock.RewardType', ['solana-storage.proto']],
+    [
+      'an enum in a message',
+      4,
+      'grpc.health.v1.HealthCheckResponse.ServingStatus',
+      ['grpc/health/v1/health.proto'],
+    ],
+  ])('tells %s with all that it imports', (_name, field, wanted, files) => {
+    const request = asked(field, wanted);
+    const answer = fieldsOf(answerReflection(request));
+    expect(text(answer.get(2)?.[0])).toBe(text(request));
+    const [found] = answer.get(4) ?? [];
+    const first = (file: Uint8Array): string => {
+      const reader = new ProtobufReader(file);
+      reader.next();
+      return reader.string();
+    };
+    expect((fieldsOf(found!).get(1) ?? []).map(first)).toEqual(files);
+  });
+
+  it.each([
+    ['a name that nothing has', 4, 'geyser.Nothing', 5, 'not found: geyser.Nothing'],
+    ['extensions', 6, 'geyser.SubscribeRequest', 12, 'not supported'],
+  ])('refuses %s in its answer', (_name, field, wanted, code, words) => {
+    const [error] = fieldsOf(answerReflection(asked(field, wanted))).get(7) ?? [];
+    expect(text(error)).toBe(text(new ProtobufWriter().uint32(1, code).string(2, words).finish()));
+  });
+});
