@@ -1,4 +1,5 @@
 import { Failure } from '../../protocol/errors.ts';
+import { reflectionPaths } from '../../protocol/grpc/reflection.ts';
 import {
   type GeyserDoor,
   type StreamRpc,
@@ -10,6 +11,7 @@ import type { HealthFacts } from './health.ts';
 import { checkHealth, HealthWatch } from './health-calls.ts';
 import type { GrpcServerOptions } from './options.ts';
 import { PingTails } from './ping-tails.ts';
+import { ReflectionCall } from './reflection-call.ts';
 import { UnaryCall } from './unary-call.ts';
 import { UpdateStream } from './update-stream.ts';
 
@@ -38,6 +40,7 @@ export class Services {
     this.#pings = new PingTails(options.pingIntervalMs);
     this.#serveGeyser();
     this.#serveHealth();
+    for (const path of reflectionPaths) this.#stream(path, (peer) => new ReflectionCall(peer));
   }
 
   /** Streams that are open. */

@@ -212,3 +212,28 @@ describe('health', () => {
     expect([...(await stage.call(`${HEALTH}/Watch`).end(other).next())]).toEqual([8, 3]);
   });
 });
+
+describe('reflection', () => {
+  const listServices = Buffer.of(58, 1, 42);
+
+  it.each(['v1', 'v1alpha'])('of %s names what is served, without a key', async (version) => {
+    await start();
+    const path = `/grpc.reflection.${version}.ServerReflection/ServerReflectionInfo`;
+    const call = stage.call(path, { 'x-token': '' }).send(listServices).end(listServices);
+    for (let i = 0; i < 2; i++) expect(String(await call.next())).toContain('geyser.Geyser');
+    expect(await call.ended()).toMatchObject({ 'grpc-status': '0' });
+  });
+
+  it('is not told for ever, nor faster than it is read', async () => {
+    await start({ requestTimeoutMs: 60 });
+    const path = '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo';
+    expect(await stage.call(path).send(listServices).ended()).toMatchObject({ 'grpc-status': '4' });
+    const flood = stage.call(path);
+    flood.stream.pause();
+    flood.stream.write(
+      Buffer.concat(Array(20_000).fill(Buffer.concat([Buffer.of(0, 0, 0, 0, 3), listServices]))),
+    );
+    flood.stream.resume();
+    expect(await flood.ended()).toMatchObject({ 'x-error-code': 'OVERLOADED' });
+  });
+});
