@@ -1,0 +1,79 @@
+import { AddressLookupTableProgram, Keypair } from '@solana/web3.js';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { parseJson, writeJson } from '../../src/base/json.ts';
+import { createLogger } from '../../src/base/log.ts';
+import { addressBytes } from '../../src/ledger/address.ts';
+import { slot as slotOf } from '../../src/ledger/units.ts';
+import type { RpcHandler } from '../../src/localnet/rpc-handler.ts';
+import { rpcHandlers } from '../../src/localnet/rpc-handlers.ts';
+import { shredVersion } from '../../src/localnet/shred-version.ts';
+import { LeaderSchedule } from '../../src/upstream/shreds/leader-schedule.ts';
+import { LookupTables } from '../../src/upstream/shreds/lookup-tables.ts';
+import { shredLimits } from '../../src/upstream/shreds/shred-limits.ts';
+import { at, Lab } from '../localnet/ledger/lab.ts';
+
+/** What the shred stage asks its nodes, asked of the embedded ledger with its real programs. */
+
+const SLOTS_PER_EPOCH = 64;
+const log = createLogger('silent', () => {});
+
+let lab: Lab;
+beforeAll(async () => {
+  lab = await Lab.open({ slotsPerEpoch: SLOTS_PER_EPOCH });
+});
+afterAll(() => lab.close());
+
+const reader = {
+  ask: async (method: keyof typeof rpcHandlers, params: unknown): Promise<Buffer> => {
+    const handler: RpcHandler = rpcHandlers[method];
+    const wire = parseJson(writeJson(params as never));
+    return Buffer.from(writeJson(await handler(lab.node, wire)));
+  },
+} as ConstructorParameters<typeof LeaderSchedule>[0]['reader'];
+
+describe('the leader schedule of the embedded ledger', () => {
+  it('names its identity for every slot of this epoch and the next, and the version of its shreds', async () => {
+    const schedule = new LeaderSchedule({ reader, limits: shredLimits, log, learnShredVersion: true });
+    onTestFinished(() => schedule.close());
+    await schedule.start();
+    const { identity, hash } = lab.node.genesis;
+    for (const slot of [1, SLOTS_PER_EPOCH - 1, SLOTS_PER_EPOCH, 2 * SLOTS_PER_EPOCH - 1]) {
+      expect(schedule.leaderOf(slotOf(slot))).toEqual(addressBytes(identity));
+    }
+    expect(schedule.leaderOf(slotOf(2 * SLOTS_PER_EPOCH))).toBeNull();
+    expect(schedule.shredVersion).toBe(shredVersion(hash));
+  });
+});
+
+describe('a lookup table of the embedded ledger', () => {
+  it('is read as its program wrote it, and usable from the slot after it was extended', async () => {
+    const payer = lab.wallet();
+    const targets = [Keypair.generate().publicKey, Keypair.generate().publicKey];
+    lab.freeze();
+    const authority = { authority: payer.publicKey, payer: payer.publicKey };
+    const recentSlot = Number(lab.node.bank('processed').slot);
+    const [create, table] = AddressLookupTableProgram.createLookupTable({ ...authority, recentSlot });
+    const extend = { ...authority, lookupTable: table, addresses: targets };
+    expect(lab.run([payer], [create, AddressLookupTableProgram.extendLookupTable(extend)])).toBeNull();
+    const extendedIn = lab.node.bank('processed').slot;
+
+    const limits = { ...shredLimits, tablesGatherMs: 0 };
+    const tables = new LookupTables({ reader, limits, log });
+    onTestFinished(() => tables.close());
+    const lookups = [
+      {
+        accountKey: addressBytes(at(table)),
+        writableIndexes: Uint8Array.of(1),
+        readonlyIndexes: Uint8Array.of(0),
+      },
+    ];
+    const next = slotOf(extendedIn + 1n);
+    expect(tables.resolve(lookups, next)).toBeNull();
+    while (tables.size === 0) await new Promise((resolve) => setImmediate(resolve));
+    expect(tables.resolve(lookups, extendedIn)).toBeNull();
+    expect(tables.resolve(lookups, next)).toEqual({
+      writable: [addressBytes(at(targets[1]!))],
+      readonly: [addressBytes(at(targets[0]!))],
+    });
+  });
+});
