@@ -1,0 +1,78 @@
+import { gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Failure } from '../../protocol/errors.ts';
+import { GrpcError } from '../../protocol/grpc/status.ts';
+import { RequestBudget } from './request-budget.ts';
+import { RequestFrames } from './request-frames.ts';
+
+const MAX_BYTES = 2_000;
+
+function frame(message: Uint8Array, isPacked: boolean): Buffer {
+  const content = isPacked ? gzipSync(message) : message;
+  const head = Buffer.alloc(5);
+  head[0] = isPacked ? 1 : 0;
+  head.writeUInt32BE(content.length, 1);
+  return Buffer.concat([head, content]);
+}
+
+/** Cuts bytes at some of their places. */
+function* cut(bytes: Buffer, sizes: readonly number[]): Iterable<Buffer> {
+  let at = 0;
+  for (let i = 0; at < bytes.length; i++) {
+    const size = sizes[i % sizes.length] as number;
+    yield bytes.subarray(at, at + size);
+    at += size;
+  }
+}
+
+const pieceSizes = fc.array(fc.integer({ min: 1, max: 900 }), { minLength: 1, maxLength: 8 });
+
+/** Room for one message and no more, which shows when it is not given back. */
+const budget = () => new RequestBudget(MAX_BYTES + 300);
+
+describe('messages of a client', () => {
+  it('come out whole, wherever the pieces begin and end, and give back what they took', () => {
+    const messages = fc.array(fc.tuple(fc.uint8Array({ maxLength: 1_500 }), fc.boolean()), { maxLength: 12 });
+    fc.assert(
+      fc.property(messages, pieceSizes, (sent, sizes) => {
+        const frames = new RequestFrames('gzip', MAX_BYTES, budget());
+        const bytes = Buffer.concat(sent.map(([message, isPacked]) => frame(message, isPacked)));
+        const got: Buffer[] = [];
+        for (const piece of cut(bytes, sizes)) {
+          for (const message of frames.push(piece)) got.push(Buffer.from(message));
+        }
+        expect(got.map((message) => [...message])).toEqual(sent.map(([message]) => [...message]));
+        expect(frames.partial).toBe(false);
+      }),
+    );
+  });
+
+  it('that are none lead to an error that clients may read, and to no other', () => {
+    const mutated = fc.tuple(fc.uint8Array({ maxLength: 600 }), fc.array(fc.tuple(fc.nat(700), fc.nat(255))));
+    fc.assert(
+      fc.property(fc.array(mutated, { maxLength: 6 }), pieceSizes, (sent, sizes) => {
+        const one = budget();
+        const frames = new RequestFrames('zstd', MAX_BYTES, one);
+        const bytes = Buffer.concat(sent.map(([message]) => frame(message, false)));
+        for (const [, changes] of sent)
+          for (const [at, byte] of changes) if (at < bytes.length) bytes[at] = byte;
+        try {
+          for (const piece of cut(bytes, sizes)) frames.push(piece);
+        } catch (thrown) {
+          expect(thrown instanceof GrpcError || thrown instanceof Failure).toBe(true);
+        }
+        frames.close();
+        one.take(MAX_BYTES + 300);
+      }),
+    );
+  });
+
+  it('take no more memory than came of them', () => {
+    const small = new RequestBudget(1_000);
+    const frames = new RequestFrames('identity', 1 << 30, small);
+    expect(frames.push(Buffer.of(0, 0x3f, 0, 0, 0, 1, 2, 3))).toEqual([]);
+    small.take(700);
+    expect(() => frames.push(Buffer.alloc(500))).toThrow(Failure);
+  });
+});
