@@ -17,15 +17,21 @@ import { holdingLimits } from '../src/gateway/held.ts';
 import { topicHubOptions } from '../src/gateway/topics.ts';
 import { rpcHandlers } from '../src/localnet/rpc-handlers.ts';
 import { envelopeLimits } from '../src/protocol/envelope.ts';
-import { type FailureCode, failures } from '../src/protocol/errors.ts';
+import { type FailureCode, type FailureRow, failures } from '../src/protocol/errors.ts';
+import { type GrpcCode, numberOf } from '../src/protocol/grpc/status.ts';
 import { methods } from '../src/protocol/methods.ts';
 import { FILTER_ADDRESSES_MAX } from '../src/protocol/pubsub/transaction-filter.ts';
 import { subscriptions } from '../src/protocol/subscriptions.ts';
+import { grpcServerOptions } from '../src/servers/grpc/options.ts';
 import { httpOptions } from '../src/servers/http.ts';
 import { rpcServerOptions } from '../src/servers/rpc/server.ts';
 import { webSocketOptions } from '../src/servers/websocket/server.ts';
+import { unaryRpcs } from '../src/streams/geyser/geyser-door.ts';
+import { geyserHubOptions } from '../src/streams/geyser/geyser-hub-options.ts';
 import { defaultUpstreamLimits } from '../src/upstream/limits.ts';
+import { eventually } from './service/eventually.ts';
 import { temporaryFolder } from './service/program.ts';
+import { rpcDoor } from './service/rpc-door.ts';
 import { type RunningService, startService } from './service/start-service.ts';
 
 /** The pages say what the program does; what can be compared is compared here. */
@@ -254,6 +260,42 @@ describe('the page of subscriptions', () => {
   });
 });
 
+describe('the page of gRPC streams', () => {
+  const page = 'docs/grpc.md';
+  const statusNames: readonly GrpcCode[] = ['INVALID_ARGUMENT', 'PERMISSION_DENIED', 'RESOURCE_EXHAUSTED'];
+  const otherNames: readonly GrpcCode[] = ['INTERNAL', 'UNAVAILABLE', 'UNAUTHENTICATED'];
+  const statusOf = (code: FailureCode): string | undefined =>
+    [...statusNames, ...otherNames].find((name) => numberOf(name) === failures[code].grpc);
+
+  it('tells with which status and text calls and streams are refused', () => {
+    const rows = table(page, 'Errors');
+    expect(rows.length).toBeGreaterThan(8);
+    for (const [status, name = '', text, remedy] of rows) {
+      const row: FailureRow = failures[name as FailureCode];
+      const told = row.grpcText ?? row.text;
+      expect([name, status, text]).toEqual([name, statusOf(name as FailureCode), told]);
+      expect(remedy).not.toBe('');
+    }
+  });
+
+  it('names every call', () => {
+    const told = table(page, 'Calls with one answer').flatMap(([names = '']) => names.split(', '));
+    expect(told.sort()).toEqual(unaryRpcs.map((name) => `\`${name}\``).sort());
+  });
+
+  it('has the defaults of the limits', () => {
+    const { grpcStreamsMax, grpcFiltersMax, grpcPubkeysMax, grpcCuckooMaxBytes } = defaultPlanLimits;
+    const { messageMaxBytes, streamsPerConnectionMax, queueMaxMessages, queueMaxBytes } = grpcServerOptions;
+    expect(table(page, 'Limits').map(([, value]) => value)).toEqual([
+      ...[grpcStreamsMax, grpcFiltersMax, grpcPubkeysMax, grpcCuckooMaxBytes].map(formatted),
+      `${formatted(messageMaxBytes)} bytes`,
+      ...[streamsPerConnectionMax, queueMaxMessages, queueMaxBytes].map(formatted),
+      `${formatted(messagePaceOptions.messagesPerSecond)}, or as many as the plan has calls`,
+      formatted(geyserHubOptions.replaySlots),
+    ]);
+  });
+});
+
 describe('the snippets for callers', () => {
   let service: RunningService;
   beforeAll(async () => {
@@ -262,14 +304,33 @@ describe('the snippets for callers', () => {
   afterAll(() => service?.stop());
 
   const run = async (program: string, args: string[]): Promise<string> => {
-    const { rpcUrl: SOLWAY_URL, wsUrl: SOLWAY_WS_URL } = service.ready;
-    const env = { ...process.env, SOLWAY_URL, SOLWAY_WS_URL, SOLWAY_KEY: service.key };
+    const { rpcUrl, wsUrl, grpcUrl, keys } = service.ready;
+    const keyOf = (name: string): string => keys.find(({ product }) => product === name)?.key ?? '';
+    const urls = { SOLWAY_URL: rpcUrl, SOLWAY_WS_URL: wsUrl, SOLWAY_GRPC_URL: grpcUrl };
+    const secrets = { SOLWAY_KEY: service.key, SOLWAY_GRPC_KEY: keyOf('grpc'), SOLWAY_FS_KEY: keyOf('fs') };
+    const env = { ...process.env, ...urls, ...secrets };
     return (await promisify(execFile)(program, args, { cwd: root, env, timeout: 30_000 })).stdout;
   };
-  const snippets = ['docs/json-rpc.md', 'docs/websocket.md'].flatMap((page) => blocks(page, 'js'));
+  const callersPages = ['docs/json-rpc.md', 'docs/websocket.md', 'docs/grpc.md'];
+  const snippets = callersPages.flatMap((page) => blocks(page, 'js'));
 
   it.each(snippets.map((code, index) => ({ index, code })))('run: $index', async ({ code }) => {
     expect(await run(process.execPath, ['--input-type=module', '--eval', code])).toMatch(/\d/);
+  });
+
+  it('run on the shred stage, once a transaction is sent', async () => {
+    const [code = ''] = blocks('docs/shred-stage.md', 'js');
+    const told = run(process.execPath, ['--input-type=module', '--eval', code]);
+    const { rpcUrl } = service.ready;
+    let isOver = false;
+    void told.finally(() => (isOver = true)).catch(() => {});
+    const account = 'CktRuQ2mttgRGkXJtyksdKHjUdc2C4TgDzyB98oEzy8';
+    const airdrop = async (): Promise<boolean> => {
+      await rpcDoor(rpcUrl, service.key).call('requestAirdrop', [account, 1]);
+      return isOver;
+    };
+    await eventually(airdrop, 'a transaction is heard', { everyMs: 200 });
+    expect(await told).toMatch(/^transaction in slot \d+$/m);
   });
 
   it('run in a shell', async () => {
