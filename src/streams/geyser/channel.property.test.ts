@@ -24,7 +24,7 @@ import { compileFilters } from './filters/compile.ts';
 const NUMBERS = [1, 2, 3, 4, 5, 6];
 const number = fc.constantFrom(...NUMBERS);
 const keys = fc.array(number.map(key), { maxLength: 3 });
-const maybe = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: undefined, freq: 1 });
+const maybe = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: undefined, freq: 2 });
 
 const rarely = <T>(values: fc.Arbitrary<T>) =>
   fc.oneof({ weight: 5, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: values });
