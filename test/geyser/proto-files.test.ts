@@ -36,8 +36,8 @@ const shapeOf = ({ name = '', field = [], nestedType = [], options: _, ...rest }
 /** The loader of texts names a map's entries in a way of its own: `Transactions_status`. */
 const entryOf = (name: string): string =>
   name
-    .replace(/Entry$/, '')
     .replaceAll('_', '')
+    .replace(/(?<=.)Entry$/, '')
     .toLowerCase();
 
 /** A request to reflection. */
