@@ -116,6 +116,17 @@ describe('the leader schedule', () => {
     expect(calls.length - before).toBeLessThanOrEqual(1);
   });
 
+  it('does not ask again for a while, whatever slots it is asked for', async () => {
+    const { schedule, calls } = scene({ limits: { scheduleRetryMs: 60_000 } });
+    await schedule.start();
+    const before = calls.length;
+    for (let turn = 0; turn < 50; turn++) {
+      schedule.leaderOf(slot(5_000 + turn));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(calls.length).toBe(before);
+  });
+
   it('asks again when nobody answers, when the schedule is not known, and when answers are nonsense', async () => {
     let failures = 0;
     const { schedule, until } = scene({
