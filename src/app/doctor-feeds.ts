@@ -1,5 +1,6 @@
 import { probeGeyser } from '../upstream/probe-geyser.ts';
 import { probePubsub } from '../upstream/probe-pubsub.ts';
+import { probeShreds } from '../upstream/probe-shreds.ts';
 import type { Configuration, UpstreamConfiguration } from './configuration.ts';
 import type { Finding } from './finding.ts';
 import { feedsSubscriptions } from './upstreams.ts';
@@ -32,6 +33,22 @@ export async function checkGeyser(
   if (fault === null) return [{ subject, verdict: 'good', text: `answers, slot ${slot}` }];
   const text = `subscriptions cannot be fed from it: ${fault}. Check its grpc, or take that out.`;
   return [{ subject, verdict: 'bad', text }];
+}
+
+/** Whether the servers of the shred stage take a stream. */
+export async function checkShreds({ grpc, shreds }: Configuration, timeoutMs: number): Promise<Finding[]> {
+  if (!grpc.enabled) return [];
+  const kinds = ['entries', 'deshred'] as const;
+  const looks = kinds.flatMap((kind) =>
+    shreds[kind].map(async (server): Promise<Finding> => {
+      const subject = `shred stage of ${server.name}`;
+      const fault = await probeShreds(server, kind, timeoutMs);
+      if (fault === null) return { subject, verdict: 'good', text: 'takes the stream' };
+      const text = `nothing can be heard there: ${fault}. Check its url, or take it out of shreds.${kind}.`;
+      return { subject, verdict: 'bad', text };
+    }),
+  );
+  return Promise.all(looks);
 }
 
 /**

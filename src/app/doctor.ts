@@ -8,7 +8,7 @@ import { environmentFields } from './configuration-layers.ts';
 import { nearestName } from './configuration-names.ts';
 import type { Environment } from './configuration-secrets.ts';
 import { openDataDir } from './data-dir.ts';
-import { checkAnyFeed, checkGeyser, checkPubsub } from './doctor-feeds.ts';
+import { checkAnyFeed, checkGeyser, checkPubsub, checkShreds } from './doctor-feeds.ts';
 import { checkLedger, checkLogFile, checkPorts, checkTls } from './doctor-places.ts';
 import { type Finding, look } from './finding.ts';
 import { openStore, pepperSources } from './store.ts';
@@ -151,5 +151,6 @@ export async function examine(configuration: Configuration, environment: Environ
       configuration,
       nodes.flatMap(({ feeds }) => feeds),
     ),
+    ...(await checkShreds(configuration, attemptTimeoutMs)),
   ];
 }

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -149,6 +150,24 @@ describe('solway doctor', () => {
     expect(out).toContain('Geyser of ');
     expect(out).toContain('nobody listens there (ECONNREFUSED). Check its grpc, or take that out.');
     expect(out).not.toContain(SECRET);
+  });
+
+  it('tries the servers of the shred stage, and the certificate of the gRPC door', async () => {
+    const [key, cert] = [join(folder, 'door.key'), join(folder, 'door.pem')];
+    const made = ['-keyout', key, '-out', cert, '-days', '30', '-subj', '/CN=door'];
+    const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+    execFileSync('openssl', ['req', '-x509', ...curve, ...made], { stdio: 'ignore' });
+    const shreds = `[shreds]\ndeshred = [{ url = "http://127.0.0.1:1/${SECRET}", name = "far" }]\n`;
+    const tls = `[grpc]\ntls_cert = "${cert}"\ntls_key = "${key}"\n`;
+    writeFileSync(join(folder, 'solway.toml'), tls + shreds);
+    const found = await doctor();
+    expect(found.code).toBe(1);
+    expect(found.out).toMatch(/^ok {4}gRPC certificate: good until \d{4}-\d\d-\d\d$/m);
+    expect(found.out).toContain('BAD   shred stage of far: nothing can be heard there: ');
+    expect(found.out).toContain('take it out of shreds.deshred');
+    expect(found.out).not.toContain(SECRET);
+    writeFileSync(key, 'nothing');
+    expect((await doctor()).out).toContain('BAD   gRPC certificate: grpc.tls_cert and grpc.tls_key: not a');
   });
 
   it('calls nodes of one network that belong to different chains a problem', async () => {
