@@ -48,9 +48,10 @@ describe('a server that is sent any bytes', () => {
       { numRuns: 150 },
     );
     for (const stream of stage.opened) await stream.until(({ closed }) => closed === 1);
-    expect([stage.server.streams, stage.server.queuedBytes]).toEqual([0, 0]);
-    expect(stage.lines).toEqual([]);
     const after = stage.call('/geyser.Geyser/GetSlot', {}, session).end(NONE);
     expect(await after.ended()).toMatchObject({ 'grpc-status': '0' });
+    expect(await stage.server.drain(5_000)).toBe(true);
+    expect([stage.server.connections, stage.server.streams, stage.server.queuedBytes]).toEqual([0, 0, 0]);
+    expect(stage.lines).toEqual([]);
   });
 });
