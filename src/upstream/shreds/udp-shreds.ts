@@ -14,6 +14,9 @@ type UdpShredsOptions = Readonly<{
   packet: (bytes: Buffer) => void;
 }>;
 
+/** Addresses of this machine itself. */
+const LOOPBACK = /^(?:127\.|::1$|localhost$)/;
+
 /** Senders whose judgement is remembered. */
 const JUDGED_MAX = 1_024;
 
@@ -94,11 +97,14 @@ export class UdpShreds {
 
   /** The kernel grants what its own limit allows, and says nothing. Linux counts its bookkeeping in, twice over. */
   #tellSmallBuffer(socket: Socket): void {
-    const { limits, log } = this.#options;
+    const { config, limits, log } = this.#options;
     const granted = socket.getRecvBufferSize() / (process.platform === 'linux' ? 2 : 1);
     if (granted >= limits.receiveBufferBytes) return;
     const sizes = { wantedBytes: limits.receiveBufferBytes, grantedBytes: granted };
-    log.warn(sizes, 'the kernel holds fewer shreds than wanted: raise net.core.rmem_max');
+    const words = 'the kernel holds fewer shreds than wanted: raise net.core.rmem_max';
+    // From next door comes little, and nobody who only tries the program should be sent to the kernel's settings.
+    if (LOOPBACK.test(config.host)) log.info(sizes, words);
+    else log.warn(sizes, words);
   }
 
   #take(bytes: Buffer, { address }: RemoteInfo): void {
