@@ -67,6 +67,29 @@ describe('the example file', () => {
   });
 });
 
+describe('servers of the shred stage', () => {
+  it('take their secrets from elsewhere, and show none of them', () => {
+    const toml = `[shreds]\ndeshred = [{ url = "env:FAR", headers = { "x-token" = "env:TOKEN" } }]\n`;
+    const configuration = load(toml, [], { FAR: 'https://far.example/hunter2', TOKEN: 'hunter2' });
+    const url = 'https://far.example/hunter2';
+    expect(configuration.shreds.deshred).toEqual([
+      { name: 'deshred-1', url, headers: { 'x-token': 'hunter2' } },
+    ]);
+    const shown = JSON.stringify(showConfiguration(configuration));
+    expect(shown).toContain('deshred-1');
+    expect(shown).not.toContain('hunter2');
+  });
+});
+
+describe('the gRPC door', () => {
+  it('listens where the HTTP door does, unless it is said otherwise', () => {
+    expect(load('[server]\nhost = "0.0.0.0"\n').grpc).toMatchObject({ host: '0.0.0.0', port: 50_051 });
+    const both = load('[server]\nhost = "0.0.0.0"\n[grpc]\nhost = "127.0.0.1"\n', ['--grpc-port', '7']);
+    expect(both.grpc).toMatchObject({ host: '127.0.0.1', port: 7 });
+    expect(load('[grpc]\nport = 5\n', [], { SOLWAY_GRPC_PORT: '6' }).grpc.port).toBe(6);
+  });
+});
+
 const NODE = '[[upstream]]\nurl = "https://a.example"\n';
 
 describe('a mistake in the configuration', () => {
@@ -137,6 +160,15 @@ describe('a mistake in the configuration', () => {
     [
       `${NODE}ws = "env:NO_SUCH"`,
       'solway.toml: upstream[0].ws: "env:NO_SUCH" names an environment variable that is not set: set NO_SUCH, or write the value here',
+    ],
+    [
+      '[grpc]\ntls_cert = "door.pem"',
+      'solway.toml: grpc.tls_cert: stands alone: name the file of its tls_key too',
+    ],
+    ['[grpc]\nenabled = "no"', 'solway.toml: grpc.enabled: "no" is not true or false'],
+    [
+      '[shreds]\nudp_senders = ["nobody"]',
+      'solway.toml: shreds.udp_senders[0]: "nobody" must be an address or a network such as "203.0.113.7" or "10.0.0.0/8"',
     ],
     ['[localnet]\nenabled = "yes"', 'solway.toml: localnet.enabled: "yes" is not true, false or "auto"'],
     [
