@@ -36,20 +36,21 @@ describe('a server that is sent any bytes', () => {
           call.stream.write(bytes.subarray(at, at + size));
           if (at % 3 === 0) await new Promise((resolve) => setImmediate(resolve));
         }
-        if (ending === 'cancel') call.cancel();
-        else {
-          call.end();
-          await call.until(() => call.messages.length > 0 || call.isClosed);
-          for (const { sink } of stage.opened) sink.end({ code: 'OK', message: '' });
+        if (ending === 'cancel') {
+          // Node's own client may wait for ever for the end of what both sides cancel at once.
+          call.cancel();
+          return;
         }
-        const ended = await call.ended();
-        if (ending === 'end') expect(ended['grpc-status']).toMatch(/^\d+$/);
+        call.end();
+        await call.until(() => call.messages.length > 0 || call.isClosed);
+        for (const { sink } of stage.opened) sink.end({ code: 'OK', message: '' });
+        expect((await call.ended())['grpc-status']).toMatch(/^\d+$/);
       }),
       { numRuns: 150 },
     );
-    for (const stream of stage.opened) await stream.until(({ closed }) => closed === 1);
     const after = stage.call('/geyser.Geyser/GetSlot', {}, session).end(NONE);
     expect(await after.ended()).toMatchObject({ 'grpc-status': '0' });
+    for (const stream of stage.opened) await stream.until(({ closed }) => closed === 1);
     expect(await stage.server.drain(5_000)).toBe(true);
     expect([stage.server.connections, stage.server.streams, stage.server.queuedBytes]).toEqual([0, 0, 0]);
     expect(stage.lines).toEqual([]);
