@@ -145,7 +145,6 @@ describe('a stream that begins in the past', () => {
     tell(account(14, 51, 2), meta(14), status(14, 'processed'), status(12, 'confirmed'));
     expect(sink.take()).toEqual([
       ...[12, 13].flatMap((at) => [
-        `s createdBank ${at}`,
         `a account ${at} v1`,
         `a account ${at} v2`,
         `a account ${at} v3`,

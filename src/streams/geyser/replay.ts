@@ -29,7 +29,15 @@ type ReplayOptions = Readonly<{
 
 const levelOf: Readonly<Partial<Record<SlotStatus, Level>>> = { processed: 0, confirmed: 1, finalized: 2 };
 
-const isBelow = ({ status }: RawSlot, level: Level): boolean => (levelOf[status] ?? -1) < level;
+/**
+ * How a slot was made is not told again: clients that come back take a new bank for a new version of the slot, and
+ * would hear all of it twice. Source: the plugin's replay, which has the three commitments only.
+ */
+const commitmentsOf = ({ statuses }: SlotContent): readonly (readonly [RawSlot, Level])[] =>
+  statuses.flatMap((status) => {
+    const level = levelOf[status.status];
+    return level === undefined ? [] : [[status, level] as const];
+  });
 
 /**
  * Tells one stream of slots that are over, slot by slot and no faster than it reads, until it has caught up with
@@ -86,12 +94,13 @@ export class Replay {
   #tellSlot(content: SlotContent): void {
     const { level, channel } = this.#options;
     const { statuses, meta, slot } = content;
-    for (const status of statuses) if (isBelow(status, level)) channel.tell(status);
+    const commitments = commitmentsOf(content);
+    for (const [status, at] of commitments) if (at < level) channel.tell(status);
     for (const update of level === 0 ? content.content : content.settled()) channel.tell(update);
     const block = meta === null ? null : content.block(meta.createdAt);
     if (block !== null) channel.tell(block);
     if (meta !== null) channel.tell(meta);
-    for (const status of statuses) if (!isBelow(status, level)) channel.tell(status);
+    for (const [status, at] of commitments) if (at >= level) channel.tell(status);
     this.#told.set(slot, statuses.length);
     this.#next = (slot + 1n) as Slot;
   }
