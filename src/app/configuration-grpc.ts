@@ -41,6 +41,7 @@ export const grpcSection = section({
   message_max_bytes: whole(1_024, 1_024 * MIB).default(server.messageMaxBytes),
   requests_max_bytes: whole(MIB, 64 * 1_024 * MIB).default(server.requestsMaxBytes),
   queue_max_messages: whole(16, 100_000_000).default(server.queueMaxMessages),
+  join_ms: whole(0, 1_000).default(server.joinMs),
   queue_max_bytes: whole(64 * 1_024, 16 * 1_024 * MIB).default(server.queueMaxBytes),
   queues_max_bytes: whole(MIB, 64 * 1_024 * MIB).default(server.queuesMaxBytes),
   ping_interval_ms: whole(100, HOUR_MS).default(server.pingIntervalMs),

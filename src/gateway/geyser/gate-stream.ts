@@ -48,6 +48,11 @@ export class GateStream implements GeyserStream {
     });
   }
 
+  /** The shred stage is there for being early. */
+  get isUrgent(): boolean {
+    return this.#parts.key.product === 'fs';
+  }
+
   async request(request: SubscribeRequest | SubscribeDeshredRequest): Promise<void> {
     const { gate, rpc, key, opened } = this.#parts;
     const call = new MeteredCall(gate, key.product, requestNames[rpc], this.#bytesIn);

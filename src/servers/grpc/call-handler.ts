@@ -23,6 +23,8 @@ export interface CallPeer {
   open(): void;
   /** Queues a message in two parts, neither of which is modified afterwards. */
   push(names: Uint8Array, tail: Uint8Array): void;
+  /** From now on nothing waits to leave together with what comes in a later turn. */
+  hurry(): void;
   /** Ends the call with what was thrown: GrpcError, Failure; anything else is logged and INTERNAL. */
   fail(thrown: unknown): void;
   /** Ends the call with OK. */

@@ -8,7 +8,7 @@ import type { CallHead } from './decode.ts';
 import { answerEncoding, refusalHeaders, responseHeaders } from './encode.ts';
 import { type Ending, endingOf, endingOfFailure, okay, trailersOf } from './errors.ts';
 import type { GrpcServerOptions } from './options.ts';
-import { type Behind, Outbox, type OutboxOwner } from './outbox.ts';
+import { type Behind, type FlushTurns, Outbox, type OutboxOwner } from './outbox.ts';
 import type { QueueBudget } from './queue-budget.ts';
 import type { RequestBudget } from './request-budget.ts';
 import { RequestFrames } from './request-frames.ts';
@@ -18,6 +18,7 @@ export type CallSurroundings = Readonly<{
   options: GrpcServerOptions;
   requests: RequestBudget;
   queues: QueueBudget;
+  turns: FlushTurns;
   log: Logger;
 }>;
 
@@ -58,13 +59,13 @@ export class Call implements CallPeer, OutboxOwner {
   #wantsSinceMs: number | null = performance.now();
 
   constructor(stream: ServerHttp2Stream, head: CallHead, surroundings: CallSurroundings) {
-    const { options, requests, queues } = surroundings;
+    const { options, requests, queues, turns } = surroundings;
     this.credential = head.credential;
     this.#stream = stream;
     this.#surroundings = surroundings;
     this.#encoding = answerEncoding(head, options.compression);
     this.#frames = new RequestFrames(head.encoding, options.messageMaxBytes, requests);
-    this.#outbox = new Outbox(stream, this.#encoding, options, queues, this);
+    this.#outbox = new Outbox(stream, this.#encoding, options, { queues, turns, owner: this });
     this.#rest = new ReadingRest(stream);
     this.#deadline =
       head.timeoutMs === null
@@ -107,6 +108,10 @@ export class Call implements CallPeer, OutboxOwner {
 
   push(names: Uint8Array, tail: Uint8Array): void {
     this.#outbox.push(names, tail);
+  }
+
+  hurry(): void {
+    this.#outbox.hurry();
   }
 
   takeSent(): { messages: number; bytes: number } {

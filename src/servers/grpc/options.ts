@@ -36,6 +36,12 @@ export type GrpcServerOptions = Readonly<{
   /** Bytes that may wait for all clients together, shared ones counted for each; beyond them the furthest behind lag. */
   queuesMaxBytes: number;
 
+  /**
+   * What comes for a stream this soon after messages were sent leaves together with what still comes: writing is most of
+   * what a message costs. 0 sends in every turn of the event loop, as the shred stage always does.
+   */
+  joinMs: number;
+
   /** How often streams are told a ping in a message of their own. */
   pingIntervalMs: number;
   /** How often a connection that is silent is pinged in HTTP/2. */
@@ -89,6 +95,7 @@ export const grpcServerOptions: GrpcServerOptions = {
   queueMaxMessages: 250_000,
   queueMaxBytes: 128 * MIB,
   queuesMaxBytes: 1024 * MIB,
+  joinMs: 1,
   pingIntervalMs: 10_000,
   keepaliveIntervalMs: 20_000,
   keepaliveTimeoutMs: 20_000,

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 import { HEAD_BYTES } from '../../protocol/grpc/frames.ts';
-import { FlushTurn } from '../../streams/flush-turn.ts';
+import type { FlushTurn } from '../../streams/flush-turn.ts';
 import { CompressedRuns, type CompressionOptions } from './compressed-runs.ts';
 import type { Encoding } from './decode.ts';
 import { FrameRuns, RUN_MAX_BYTES, type Slab, writeHead } from './frame-runs.ts';
@@ -32,8 +32,12 @@ const WRITES_MAX = 2;
 /** A queue that was read so far from its front is moved up. */
 const MOVE_UP_PARTS = 8_192;
 
-/** There is one event loop, and so one turn that everything waits for. */
-const turn = new FlushTurn();
+/** When what waits leaves: with what comes within a moment, or in the turn in which it came. */
+export type FlushTurns = Readonly<{ joined: FlushTurn; urgent: FlushTurn }>;
+
+/** What the outboxes of a server share, and whose this one is. */
+export type OutboxParts = Readonly<{ queues: QueueBudget; turns: FlushTurns; owner: OutboxOwner }>;
+
 const runs = new FrameRuns();
 const compressedRuns = new Map<Encoding, CompressedRuns>();
 
@@ -54,6 +58,8 @@ export class Outbox {
   readonly #stream: Writable;
   readonly #options: OutboxOptions;
   readonly #budget: QueueBudget;
+  readonly #turns: FlushTurns;
+  #turn: FlushTurn;
   readonly #owner: OutboxOwner;
   readonly #compressor: CompressedRuns | null;
   /** Names and tail of each message that waits, in turns, from `#from` on. */
@@ -73,12 +79,13 @@ export class Outbox {
     stream: Writable,
     encoding: Encoding,
     options: OutboxOptions,
-    budget: QueueBudget,
-    owner: OutboxOwner,
+    { queues, turns, owner }: OutboxParts,
   ) {
     this.#stream = stream;
     this.#options = options;
-    this.#budget = budget;
+    this.#budget = queues;
+    this.#turns = turns;
+    this.#turn = turns.joined;
     this.#owner = owner;
     this.#compressor = compressorOf(encoding, options);
   }
@@ -106,9 +113,12 @@ export class Outbox {
     this.#parts.push(names, tail);
     this.#queuedBytes += bytes;
     this.#budget.take(bytes);
-    if (this.#isAsked) return;
-    this.#isAsked = true;
-    turn.ask(this);
+    this.#ask();
+  }
+
+  /** What comes leaves in the turn in which it came. */
+  hurry(): void {
+    this.#turn = this.#turns.urgent;
   }
 
   /** Hands to the stream what it takes now. */
@@ -153,6 +163,12 @@ export class Outbox {
     this.#sentMessages = 0;
     this.#sentBytes = 0;
     return sent;
+  }
+
+  #ask(): void {
+    if (this.#isAsked || this.#from === this.#parts.length) return;
+    this.#isAsked = true;
+    this.#turn.ask(this);
   }
 
   #empty(): void {
@@ -246,6 +262,8 @@ export class Outbox {
     if (slab !== null) runs.release(slab);
     this.#writingBytes -= bytes;
     this.#budget.give(bytes);
-    this.flush();
+    // What came since then leaves together with what still comes, unless there is much of it.
+    if (this.#state === 'open' && this.#queuedBytes < RUN_MAX_BYTES) this.#ask();
+    else this.flush();
   };
 }

@@ -3,6 +3,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:tls';
 import type { Logger } from '../../base/log.ts';
+import { FlushTurn } from '../../streams/flush-turn.ts';
 import type { GeyserDoor } from '../../streams/geyser/geyser-door.ts';
 import { Connection, type ConnectionSurroundings } from './connection.ts';
 import { Connections } from './connections.ts';
@@ -38,11 +39,12 @@ export class GrpcServer {
     this.#http2 = http2Options(this.#options);
     this.#connections = new Connections(lookIntervalOf(this.#options));
     this.#services = new Services(door, (service) => !this.draining && health(service), this.#options);
-    const { requestsMaxBytes, queuesMaxBytes } = this.#options;
+    const { requestsMaxBytes, queuesMaxBytes, joinMs } = this.#options;
     this.#surroundings = {
       options: this.#options,
       requests: new RequestBudget(requestsMaxBytes),
       queues: new QueueBudget(queuesMaxBytes, (bytes) => this.#connections.makeRoom(bytes)),
+      turns: { joined: new FlushTurn(joinMs), urgent: new FlushTurn() },
       services: this.#services,
       log,
     };

@@ -20,6 +20,8 @@ export type StreamRpc = 'Subscribe' | 'SubscribeDeshred' | 'SubscribeEntries';
 
 /** An open stream of one client: its requests go in, its messages go to the sink it was opened with. */
 export interface GeyserStream {
+  /** What it is told is worth most at once: nothing waits to leave together with what comes a moment later. */
+  readonly isUrgent: boolean;
   /**
    * A request, which replaces the one before. Pings are not its business. A stream of `SubscribeEntries` has none.
    * @throws GrpcError INVALID_ARGUMENT, OUT_OF_RANGE …, Failure: both end the stream.

@@ -13,6 +13,7 @@ export class OpenDoor implements GeyserDoor {
   open(_credential: string | null, rpc: StreamRpc, sink: GeyserSink): GeyserStream {
     const stream = this.#opener.open(rpc, sink);
     return {
+      isUrgent: false,
       request: (request) => stream.request(request),
       sent: () => {},
       received: () => 0,

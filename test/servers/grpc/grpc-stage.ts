@@ -17,6 +17,7 @@ export class OpenedAtDoor implements GeyserStream {
   readonly rpc: StreamRpc;
   readonly sink: GeyserSink;
   readonly onEnd: (failure: Failure) => void;
+  readonly isUrgent = false;
   readonly requests: unknown[] = [];
   messages = 0;
   bytes = 0;
