@@ -8,9 +8,9 @@ import { ProtobufReader } from '../../src/protocol/geyser/protobuf.ts';
 import { ProtobufWriter } from '../../src/protocol/geyser/protobuf-writer.ts';
 import { answerReflection, reflectionPaths } from '../../src/protocol/grpc/reflection.ts';
 import { geyserSchema } from '../../src/protocol/grpc/schema/geyser.ts';
-import { protoText } from '../../src/protocol/grpc/schema/proto-text.ts';
 import { shredstreamSchema } from '../../src/protocol/grpc/schema/shredstream.ts';
 import { solanaStorageSchema } from '../../src/protocol/grpc/schema/solana-storage.ts';
+import { protoText } from '../house/proto-text.ts';
 import { envelope, updates } from './arbitrary.ts';
 
 const folder = join(import.meta.dirname, '../../proto');

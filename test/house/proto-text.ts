@@ -1,4 +1,4 @@
-import type { FieldOrChoice, Schema } from './schema.ts';
+import type { FieldOrChoice, Schema } from '../../src/protocol/grpc/schema/schema.ts';
 
 const indented = (lines: readonly string[]): string[] => lines.map((line) => `  ${line}`);
 
