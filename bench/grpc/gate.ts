@@ -11,7 +11,11 @@ const MANY = 1_000_000;
 
 /** The gateway's way of streams, with one key that opens them. */
 export function openGate(standard: StreamOpener, log: Logger): { gate: GeyserGate; secret: string } {
-  const { keys, secret } = openDirectory('grpc', { grpcStreamsMax: MANY });
+  const { keys, secret } = openDirectory('grpc', {
+    grpcStreamsMax: MANY,
+    grpcFiltersMax: MANY,
+    grpcPubkeysMax: MANY,
+  });
   const gate = new GeyserGate({
     keys,
     limiter: new RateLimiter(),

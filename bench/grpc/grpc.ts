@@ -6,7 +6,6 @@ import { cpuSeconds, endAll, forkOn } from '../rpc/processes.ts';
 import type { BenchOptions } from '../rpc/rpc.ts';
 import {
   type Crowd,
-  type Load,
   mainnetBlocks,
   type ServerOrder,
   type ServerWord,
@@ -20,18 +19,20 @@ const SERVER_CPU = 0;
 const SINK_CPU = 1;
 
 const crowds: readonly Crowd[] = [
-  { streams: 1, load: 'accounts' },
-  { streams: 10, load: 'accounts' },
-  { streams: 100, load: 'accounts' },
-  { streams: 10, load: 'blocks' },
+  { streams: 1, load: 'accounts', filtersEach: 1 },
+  { streams: 10, load: 'accounts', filtersEach: 1 },
+  { streams: 100, load: 'accounts', filtersEach: 1 },
+  { streams: 10, load: 'blocks', filtersEach: 1 },
 ];
+/** Filters of ten streams together, of which each update passes one. */
+const filterCounts = [10, 1_000, 10_000, 100_000] as const;
+const FILTER_STREAMS = 10;
+const FILTERS_PER_TURN = 8;
 const perTurns = [1, 8, 32] as const;
 /** Messages of one order, over all streams. */
 const ORDER_MESSAGES = 40_000;
 /** So much is told to each crowd before anything is measured: compilers and caches settle. */
 const WARM_UP_SECONDS = 2;
-const filterCounts = [10, 1_000, 10_000, 100_000] as const;
-const MATCH_EVENTS = 400_000;
 
 /** A server and the clients of it, each a process. */
 class Variant {
@@ -40,10 +41,10 @@ class Variant {
   readonly #sink: ChildProcess;
   readonly #firstWord: Promise<unknown[]>;
 
-  constructor(name: string, script: string, load: Load) {
+  constructor(name: string, script: string, { load, streams, filtersEach }: Crowd) {
     const here = import.meta.dirname;
     this.name = name;
-    this.#server = forkOn(SERVER_CPU, join(here, script), [], [load]);
+    this.#server = forkOn(SERVER_CPU, join(here, script), [], [load, String(streams * filtersEach)]);
     this.#firstWord = once(this.#server, 'message');
     this.#sink = forkOn(SINK_CPU, join(here, 'sink.ts'));
   }
@@ -55,26 +56,20 @@ class Variant {
   }
 
   /** Tells for about so long, order after order. @returns microseconds of CPU for each message that was delivered. */
-  async load({ streams }: Crowd, perTurn: number, seconds: number): Promise<number> {
+  async load({ streams, load }: Crowd, perTurn: number, seconds: number): Promise<number> {
     const pid = this.#server.pid ?? 0;
     const before = cpuSeconds(pid);
     const end = performance.now() + seconds * 1000;
-    const updates = Math.ceil(ORDER_MESSAGES / streams);
+    const each = load === 'spread' ? 1 : streams;
+    const updates = Math.ceil(ORDER_MESSAGES / each);
     let messages = 0;
     while (performance.now() < end) {
-      const arrived = this.#sinkDoes({ expect: updates * streams });
+      const arrived = this.#sinkDoes({ expect: updates * each });
       this.#server.send({ tell: updates, perTurn } satisfies ServerOrder);
       await arrived;
-      messages += updates * streams;
+      messages += updates * each;
     }
     return ((cpuSeconds(pid) - before) * 1e6) / messages;
-  }
-
-  async match(filters: number): Promise<number> {
-    await this.#firstWord;
-    this.#server.send({ match: filters, events: MATCH_EVENTS } satisfies ServerOrder);
-    const [word] = (await once(this.#server, 'message')) as [ServerWord];
-    return 'nanoseconds' in word ? word.nanoseconds : Number.NaN;
   }
 
   async #sinkDoes(order: SinkOrder): Promise<void> {
@@ -87,8 +82,8 @@ class Variant {
 async function measureCrowd(crowd: Crowd, { rounds, seconds }: BenchOptions): Promise<Measured[]> {
   const measured: Measured[] = [];
   const variants = [
-    new Variant('solway', 'solway-server.ts', crowd.load),
-    new Variant('grpc-js', 'grpcjs-server.ts', crowd.load),
+    new Variant('solway', 'solway-server.ts', crowd),
+    new Variant('grpc-js', 'grpcjs-server.ts', crowd),
   ];
   for (const variant of variants) {
     await variant.gather(crowd);
@@ -107,13 +102,20 @@ async function measureCrowd(crowd: Crowd, { rounds, seconds }: BenchOptions): Pr
   return measured;
 }
 
-async function measureMatching({ rounds }: BenchOptions): Promise<Matched[]> {
+async function measureMatching({ rounds, seconds }: BenchOptions): Promise<Matched[]> {
   const matched: Matched[] = [];
-  const variant = new Variant('solway', 'solway-server.ts', 'accounts');
+  const variants = filterCounts.map((filters) => {
+    const crowd: Crowd = { streams: FILTER_STREAMS, load: 'spread', filtersEach: filters / FILTER_STREAMS };
+    return { filters, crowd, variant: new Variant('solway', 'solway-server.ts', crowd) };
+  });
+  for (const { crowd, variant } of variants) {
+    await variant.gather(crowd);
+    await variant.load(crowd, FILTERS_PER_TURN, WARM_UP_SECONDS);
+  }
   for (let round = 1; round <= rounds; round++) {
     process.stderr.write(`filters: round ${round} of ${rounds}\n`);
-    for (const filters of filterCounts) {
-      matched.push({ filters, nanoseconds: await variant.match(filters) });
+    for (const { filters, crowd, variant } of variants) {
+      matched.push({ filters, microseconds: await variant.load(crowd, FILTERS_PER_TURN, seconds) });
     }
   }
   await endAll();
@@ -123,8 +125,8 @@ async function measureMatching({ rounds }: BenchOptions): Promise<Matched[]> {
 /**
  * `npm run bench -- grpc`: the same updates to the same streams from the gateway's gRPC door, with keys, filters and
  * queues, and from a server of @grpc/grpc-js whose messages were serialised beforehand, in turn, several times.
- * Ratios are taken round by round, of the server's CPU time alone. Then, what an event costs that one of many
- * filters matches.
+ * Ratios are taken round by round, of the server's CPU time alone. Then, what an update costs, from the event to the
+ * socket, that one of many filters lets pass.
  */
 export async function runGrpcBench(options: BenchOptions): Promise<void> {
   const measured: Measured[] = [];

@@ -9,7 +9,7 @@ type Call = ServerDuplexStream<Buffer, Buffer>;
 type Stream = Readonly<{ call: Call; messages: readonly Buffer[] }>;
 
 const load = process.argv[2] as Load;
-const updates = updatesOf(load);
+const updates = updatesOf(load, 0);
 const streams: Stream[] = [];
 const identity = (bytes: Buffer): Buffer => bytes;
 
@@ -67,7 +67,7 @@ server.addService(
   { subscribe },
 );
 process.on('message', (order: ServerOrder) => {
-  if ('tell' in order) tell(order.tell, order.perTurn);
+  tell(order.tell, order.perTurn);
 });
 process.on('SIGTERM', () => process.exit());
 server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, port) => {

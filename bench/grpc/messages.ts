@@ -3,11 +3,22 @@ import { join } from 'node:path';
 
 /** What is told, and what the processes of the benchmark say to each other. */
 
-/** What all streams of a load are told, over and over. */
-export type Load = 'accounts' | 'blocks';
+/**
+ * What is told, over and over: one account to every stream, the transactions of blocks to every stream, or accounts of
+ * which each passes one filter of one stream.
+ */
+export type Load = 'accounts' | 'blocks' | 'spread';
 
-/** Streams open at a time, each on a connection of its own, by a filter of its own. */
-export type Crowd = Readonly<{ streams: number; load: Load }>;
+/** Streams open at a time, each on a connection of its own, by filters of its own. */
+export type Crowd = Readonly<{ streams: number; load: Load; filtersEach: number }>;
+
+/** An address for each number. */
+export function addressAt(number: number): Uint8Array {
+  const bytes = new Uint8Array(32).fill(11);
+  new DataView(bytes.buffer).setUint32(0, Math.imul(number, 0x9e37_79b1) >>> 0);
+  new DataView(bytes.buffer).setUint32(28, number);
+  return bytes;
+}
 
 /** With it a message has about 1 KiB. */
 export const ACCOUNT_DATA_BYTES = 880;
@@ -29,12 +40,10 @@ export function mainnetBlocks(): Uint8Array[] | null {
   }
 }
 
-/** To a server: tell so many updates, some in each turn of the event loop; match events against so many filters. */
-export type ServerOrder = Readonly<{ tell: number; perTurn: number } | { match: number; events: number }>;
-/** From a server; `nanoseconds` are those of one event. */
-export type ServerWord = Readonly<
-  { listening: { port: number; token: string } } | { told: true } | { nanoseconds: number }
->;
+/** To a server: tell so many updates, some in each turn of the event loop. */
+export type ServerOrder = Readonly<{ tell: number; perTurn: number }>;
+/** From a server. */
+export type ServerWord = Readonly<{ listening: { port: number; token: string } } | { told: true }>;
 
 /** To the sink. */
 export type SinkOrder = Readonly<

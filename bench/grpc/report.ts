@@ -4,8 +4,8 @@ import type { Crowd } from './messages.ts';
 /** What one message cost one server in one round. */
 export type Measured = Readonly<{ crowd: Crowd; perTurn: number; variant: string; microseconds: number }>;
 
-/** What one event cost that one of so many filters matches. */
-export type Matched = Readonly<{ filters: number; nanoseconds: number }>;
+/** What one update cost that one of so many filters lets pass. */
+export type Matched = Readonly<{ filters: number; microseconds: number }>;
 
 type Line = Crowd &
   Readonly<{
@@ -20,7 +20,7 @@ type Line = Crowd &
 
 type Matching = Readonly<{
   filters: number;
-  nanoseconds: Spread /** To the fewest filters. */;
+  microseconds: Spread /** To the fewest filters. */;
   ratio: Spread;
 }>;
 
@@ -45,10 +45,10 @@ function line(crowd: Crowd, perTurn: number, measured: readonly Measured[]): Lin
 
 function matching(filters: number, fewest: number, matched: readonly Matched[]): Matching {
   const of = (count: number): number[] =>
-    matched.filter((one) => one.filters === count).map(({ nanoseconds }) => nanoseconds);
+    matched.filter((one) => one.filters === count).map(({ microseconds }) => microseconds);
   const [own, least] = [of(filters), of(fewest)];
   const ratio = spread(own.map((value, round) => value / (least[round] ?? Number.NaN)));
-  return { filters, nanoseconds: spread(own), ratio };
+  return { filters, microseconds: spread(own), ratio };
 }
 
 /** Medians and ratios over the rounds. */
@@ -84,10 +84,10 @@ export function render(summary: Summary): string {
       times(one.ratio).padStart(22),
     ].join(' '),
   );
-  const costs = summary.matching.map(({ filters, nanoseconds, ratio }) =>
+  const costs = summary.matching.map(({ filters, microseconds, ratio }) =>
     [
       `${filters} filters`.padEnd(24),
-      `${Math.round(nanoseconds.median)} ns`.padStart(19),
+      micros(microseconds.median).padStart(19),
       times(ratio).padStart(22),
     ].join(' '),
   );
@@ -101,7 +101,7 @@ export function render(summary: Summary): string {
     `${'updates to streams'.padEnd(24)} ${'per turn'} ${'solway'.padStart(10)} ${'grpc-js'.padStart(10)} ${'times cheaper'.padStart(22)}`,
     ...lines,
     '',
-    'CPU for an event that one account filter matches',
+    'CPU for an update that one account filter of ten streams lets pass',
     `${'distinct filters'.padEnd(24)} ${'solway'.padStart(19)} ${'to the fewest'.padStart(22)}`,
     ...costs,
     '',

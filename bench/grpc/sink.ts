@@ -5,7 +5,7 @@ import {
   type SubscribeRequest,
 } from '../../src/protocol/geyser/subscribe-request.ts';
 import { frameOf } from '../../src/protocol/grpc/frames.ts';
-import { filterOf, type Load, type SinkOrder, type SinkWord } from './messages.ts';
+import { addressAt, type Crowd, filterOf, type SinkOrder, type SinkWord } from './messages.ts';
 
 /** The clients: bare HTTP/2 streams that subscribe, and count messages after that. */
 
@@ -54,10 +54,18 @@ function counter(): (piece: Buffer) => void {
   };
 }
 
-function requestOf(stream: number, load: Load): SubscribeRequest {
+function requestOf(stream: number, { load, filtersEach }: Omit<Crowd, 'streams'>): SubscribeRequest {
   const name = filterOf(stream);
   if (load === 'blocks') return { transactions: new Map([[name, {}]]) };
-  return { accounts: new Map([[name, { account: [addressFromBytes(new Uint8Array(32).fill(7))] }]]) };
+  if (load === 'accounts') {
+    return { accounts: new Map([[name, { account: [addressFromBytes(new Uint8Array(32).fill(7))] }]]) };
+  }
+  const own = Array.from({ length: filtersEach }, (_, nth) => stream * filtersEach + nth);
+  return {
+    accounts: new Map(
+      own.map((number) => [`${name}-${number}`, { account: [addressFromBytes(addressAt(number))] }]),
+    ),
+  };
 }
 
 function open(port: number, token: string, request: SubscribeRequest): Promise<void> {
@@ -84,8 +92,13 @@ function open(port: number, token: string, request: SubscribeRequest): Promise<v
   });
 }
 
-async function openAll({ port, token, streams, load }: Extract<SinkOrder, { connect: unknown }>['connect']) {
-  for (let stream = 0; stream < streams; stream++) await open(port, token, requestOf(stream, load));
+async function openAll({
+  port,
+  token,
+  streams,
+  ...crowd
+}: Extract<SinkOrder, { connect: unknown }>['connect']) {
+  for (let stream = 0; stream < streams; stream++) await open(port, token, requestOf(stream, crowd));
   // The last request has been read when nothing more is under way.
   await new Promise((resolve) => setTimeout(resolve, 300));
 }

@@ -7,21 +7,23 @@ import { rawTransaction } from '../../src/protocol/geyser/encode/raw-transaction
 import { encodeTimestamp } from '../../src/protocol/geyser/encode/timestamp.ts';
 import type { RawAccount, RawUpdate } from '../../src/protocol/geyser/raw-update.ts';
 import { decodeConfirmedBlock } from '../../src/protocol/geyser/storage/confirmed-block.ts';
-import { ACCOUNT_DATA_BYTES, type Load, mainnetBlocks } from './messages.ts';
+import { ACCOUNT_DATA_BYTES, addressAt, type Load, mainnetBlocks } from './messages.ts';
 
 const createdAt = encodeTimestamp(1_790_000_000_000n);
 const SLOT = slot(400_000_000);
 /** Distinct updates that are told in turn: making them is not measured. */
 const ACCOUNTS = 64;
+/** Filters that are met, of however many there are. */
+const SPREAD = 1_000;
 
-/** A write of the account whose address is all of one byte. */
-export function accountWrite(address: number, version: number): RawAccount {
+/** A write of the account of an address. */
+export function accountWrite(address: Uint8Array, version: number): RawAccount {
   return rawAccount({
     slot: SLOT,
     createdAt,
     isStartup: false,
     write: {
-      address: addressFromBytes(new Uint8Array(32).fill(address)),
+      address: addressFromBytes(address),
       account: {
         lamports: lamports(1_000_000 + version),
         data: new Uint8Array(ACCOUNT_DATA_BYTES).fill(version),
@@ -47,8 +49,16 @@ function transactionsOfBlocks(): RawUpdate[] {
   });
 }
 
-/** The updates of a load. */
-export const updatesOf = (load: Load): readonly RawUpdate[] =>
-  load === 'blocks'
-    ? transactionsOfBlocks()
-    : Array.from({ length: ACCOUNTS }, (_, version) => accountWrite(7, version));
+/** Writes of accounts of which each passes one of so many filters, from all over them. */
+const spreadWrites = (filters: number): RawUpdate[] =>
+  Array.from({ length: Math.min(filters, SPREAD) }, (_, nth) =>
+    accountWrite(addressAt(Math.floor((nth * filters) / Math.min(filters, SPREAD))), nth),
+  );
+
+/** The updates of a load. @param filters - of all streams. */
+export function updatesOf(load: Load, filters: number): readonly RawUpdate[] {
+  if (load === 'blocks') return transactionsOfBlocks();
+  if (load === 'spread') return spreadWrites(filters);
+  const told = new Uint8Array(32).fill(7);
+  return Array.from({ length: ACCOUNTS }, (_, version) => accountWrite(told, version));
+}
