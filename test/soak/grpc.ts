@@ -1,15 +1,16 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { commitments } from '../../src/protocol/commitment.ts';
 import { startService } from '../service/start-service.ts';
 import { type Drawing, DrawnLedger } from './geyser/drawn-ledger.ts';
-import type { Found } from './geyser/readers.ts';
+import { type Found, nothingFound } from './geyser/findings.ts';
+import { Gauge, sparkline } from './geyser/gauge.ts';
 
 const USAGE = `Usage: npm run soak:grpc -- [options]
 
@@ -56,11 +57,15 @@ const drawing: Drawing = {
 const ledger = new DrawnLedger(drawing);
 /** Each so many kills both servers are away at once. */
 const BOTH_EACH = 3;
-/** The part of the run after which memory should have found its size. */
-const SETTLED_SHARE = 0.4;
+/** Slots that are held for replays, and some seconds besides, until memory should have found its size. */
+const REPLAY_SLOTS = 60;
+const SETTLED_MS = 15_000;
 /** What the later samples may lie above the earlier ones, of their own noise. */
 const GROWTH_MAX = 1.15;
-const SAMPLE_MS = 1_000;
+/** Slots that readers may be behind in the end, besides those that their commitment is. */
+const BEHIND_MAX = 10;
+/** What the one that reads nothing may be behind. */
+const QUEUE_MAX_BYTES = 16 * 1024 * 1024;
 
 const say = (text: string): void => {
   if (!values.json) process.stdout.write(`${new Date().toISOString()} ${text}\n`);
@@ -105,51 +110,34 @@ async function startJsonRpc(): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }
 
-function residentMib(pid: number): number {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
-}
-
-const median = (numbers: readonly number[]): number =>
-  numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0;
-
-/** A line of bars, the lowest to the highest. */
-function sparkline(numbers: readonly number[], width = 60): string {
-  const step = Math.max(1, Math.ceil(numbers.length / width));
-  const means = Array.from({ length: Math.ceil(numbers.length / step) }, (_, at) =>
-    median(numbers.slice(at * step, (at + 1) * step)),
-  );
-  const top = Math.max(...means, 1);
-  return means.map((value) => '▁▂▃▄▅▆▇█'[Math.min(7, Math.floor((value / top) * 8))]).join('');
-}
-
 const upstreams = [new Upstream(), new Upstream()];
 await Promise.all(upstreams.map((upstream) => upstream.start()));
 const rpcUrl = await startJsonRpc();
 const service = await startService({
-  configuration: '[geyser_source]\n',
+  configuration: `[grpc]\nqueue_max_bytes = ${QUEUE_MAX_BYTES}\n[replay]\nslots = ${REPLAY_SLOTS}\n`,
   arguments: upstreams.flatMap(({ port }, at) => [
     ...['--upstream', `${rpcUrl}?node=${at}`],
     ...['--ws', 'off', '--grpc', `http://127.0.0.1:${port}`],
   ]),
 });
 const grpcKey = service.ready.keys.find(({ product }) => product === 'grpc')?.key ?? '';
-const { grpcUrl } = service.ready as unknown as { grpcUrl: string };
+const { grpcUrl } = service.ready;
 const readers = fork(join(import.meta.dirname, 'geyser', 'readers.ts'), [
   grpcUrl,
   grpcKey,
   values.streams,
   JSON.stringify(drawing),
 ]);
-let found: Found = { messages: 0, slots: 0, faults: [], faultCount: 0, lagged: [] };
+let found = nothingFound;
 readers.on('message', (word: Found) => {
-  if (word.faultCount > found.faultCount) say(`FAULT ${word.faults.at(-1)}`);
+  for (const text of word.faults.slice(found.faults.length)) say(`FAULT ${text}`);
   found = word;
 });
+const onExit = (): void => say('FAULT the readers ended');
+readers.on('exit', onExit);
 
 const endAt = performance.now() + Number(values.minutes) * 60_000;
-const memory: number[] = [];
-const sampler = setInterval(() => memory.push(residentMib(service.process.pid!)), SAMPLE_MS);
+const gauge = new Gauge(service.process.pid!);
 let kills = 0;
 
 async function away(which: readonly Upstream[]): Promise<void> {
@@ -161,45 +149,65 @@ async function away(which: readonly Upstream[]): Promise<void> {
 async function unrest(): Promise<void> {
   const every = Number(values['kill-every']) * 1_000;
   if (every === 0) return sleep(endAt - performance.now());
-  for (let turn = 0; ; turn++) {
-    await sleep(Math.max(0, Math.min(every, endAt - performance.now())));
+  for (let next = performance.now() + every, turn = 0; ; next += every, turn++) {
+    await sleep(Math.max(0, Math.min(next, endAt) - performance.now()));
     // What the last kill did shows for some seconds.
     if (endAt - performance.now() < 10_000) break;
     kills++;
     const both = turn % BOTH_EACH === BOTH_EACH - 1;
     say(
-      `${both ? 'both servers die' : `server ${(turn % 2) + 1} dies`}; ${found.messages} messages, ${found.slots} slots of streams, ${Math.round(memory.at(-1) ?? 0)} MiB`,
+      `${both ? 'both servers die' : `server ${(turn % 2) + 1} dies`}; ${found.messages} messages, ${found.slots} slots of streams, ${gauge.memoryMib.at(-1) ?? 0} MiB`,
     );
     await away(both ? upstreams : [upstreams[turn % 2]!]);
   }
   await sleep(Math.max(0, endAt - performance.now()));
 }
 
+/** What the one that reads nothing was told, where it is more than a queue may hold. */
+function lagStated(text: string): boolean {
+  const [, bytes] = /lagged to send an update: \d+ messages, (\d+) bytes behind/.exec(text) ?? [];
+  return Number(bytes) > QUEUE_MAX_BYTES;
+}
+
 await unrest();
 await sleep(2_000);
-clearInterval(sampler);
-const settled = memory.slice(Math.floor(memory.length * SETTLED_SHARE));
-const half = Math.floor(settled.length / 2);
-const growth = median(settled.slice(half)) / median(settled.slice(0, half));
-const hasLagged = found.lagged.some((text) => /lagged .*\d/.test(text));
-const whole = found.faultCount === 0 && found.slots > 0 && hasLagged && growth <= GROWTH_MAX;
+gauge.stop();
+const { cpuShare, memoryMib } = gauge;
+const growth = gauge.growth((REPLAY_SLOTS * slotMs + SETTLED_MS) / 1_000);
+const behind = commitments.map(
+  (level, at) => (Date.now() - ledger.reachesAt(found.reached[at] ?? 0, level)) / slotMs,
+);
+const wrong = [
+  ...(found.faultCount > 0 ? [`${found.faultCount} faults`] : []),
+  ...(found.slots === 0 ? ['nobody heard a whole slot'] : []),
+  ...(Math.max(...behind) > BEHIND_MAX
+    ? [`readers are ${behind.map(Math.round).join(', ')} slots behind`]
+    : []),
+  ...(found.lagged.length === 0 ? ['the stream that reads nothing was not cut'] : []),
+  ...found.lagged.filter((text) => !lagStated(text)).map((text) => `it was cut without its lag: ${text}`),
+  ...(growth > GROWTH_MAX ? [`memory grew by ${growth.toFixed(3)}`] : []),
+];
 const result = {
   minutes: Number(values.minutes),
   kills,
   ...found,
+  behind,
   growth,
-  memoryMib: memory.map(Math.round),
-  whole,
+  cpuShare,
+  memoryMib,
+  wrong,
 };
 if (values.json) process.stdout.write(`${JSON.stringify(result)}\n`);
+const { p50, p99, max } = found.lateness;
 say(`${found.messages} messages in ${found.slots} slots of ${streams - 1} streams, ${kills} kills`);
+say(`a slot was known ${p50} ms (median), ${p99} ms (99 %), ${max} ms (longest) after its time`);
 say(`the stream that reads nothing ended ${found.lagged.length} times: ${found.lagged[0] ?? 'never'}`);
 say(
-  `memory of the gateway ${sparkline(memory)} ${Math.round(Math.min(...memory))} to ${Math.round(Math.max(...memory))} MiB; second half to first: ${growth.toFixed(3)}`,
+  `memory of the gateway ${sparkline(memoryMib)} ${Math.min(...memoryMib)} to ${Math.max(...memoryMib)} MiB; second half to first: ${growth.toFixed(3)}`,
 );
-for (const text of found.faults) say(text);
-say(whole ? 'Nothing was missed, nothing came twice, memory is flat.' : `FAULTS: ${found.faultCount}`);
-if (!whole)
+say(`it took ${(cpuShare * 100).toFixed(0)} % of a core`);
+say(wrong.length === 0 ? 'Nothing was missed, nothing came twice, memory is flat.' : wrong.join('\n'));
+if (wrong.length > 0)
   say(
     service
       .output()
@@ -208,7 +216,7 @@ if (!whole)
       .slice(-30)
       .join('\n'),
   );
-readers.disconnect();
+readers.off('exit', onExit).disconnect();
 await service.stop();
 for (const upstream of upstreams) await upstream.kill();
-process.exit(whole ? 0 : 1);
+process.exit(wrong.length === 0 ? 0 : 1);

@@ -1,11 +1,14 @@
+import type { Account } from '../../../src/ledger/account/account.ts';
 import { type Address, addressFromBytes } from '../../../src/ledger/address.ts';
 import { blockhashFromBytes } from '../../../src/ledger/blockhash.ts';
 import { encodeMessage } from '../../../src/ledger/message/encode-message.ts';
 import { signatureFromBytes } from '../../../src/ledger/signature.ts';
 import { compileMessage } from '../../../src/ledger/transaction/compile-message.ts';
+import { encodeTransaction } from '../../../src/ledger/transaction/encode-transaction.ts';
 import type { Transaction } from '../../../src/ledger/transaction/transaction.ts';
 import type { TransactionMeta } from '../../../src/ledger/transaction/transaction-meta.ts';
 import { lamports, slot as slotOf } from '../../../src/ledger/units.ts';
+import type { Commitment } from '../../../src/protocol/commitment.ts';
 import { rawAccount } from '../../../src/protocol/geyser/encode/raw-account.ts';
 import { rawBlockMeta } from '../../../src/protocol/geyser/encode/raw-block-meta.ts';
 import { rawSlot } from '../../../src/protocol/geyser/encode/raw-slot.ts';
@@ -26,8 +29,8 @@ export type Drawing = Readonly<{
 }>;
 
 export const FIRST_SLOT = 1_000;
-const CONFIRMED_LAG = 2;
-const FINALIZED_LAG = 32;
+/** Slots behind the newest one. */
+const lags: Readonly<Record<Commitment, number>> = { processed: 0, confirmed: 2, finalized: 32 };
 const DATA_BYTES = 700;
 
 function addressOf(kind: number, number: number): Address {
@@ -95,6 +98,17 @@ export class DrawnLedger {
     return FIRST_SLOT + Math.floor((unixMs - begunAt) / slotMs);
   }
 
+  /** When a slot comes to a commitment, Unix milliseconds. */
+  reachesAt(slot: number, commitment: Commitment): number {
+    const { begunAt, slotMs } = this.#drawing;
+    return begunAt + (slot + lags[commitment] + 1 - FIRST_SLOT) * slotMs;
+  }
+
+  /** Whether an account is what an update of a slot wrote. */
+  isState(slot: number, nth: number, { lamports, data }: Account): boolean {
+    return Number(lamports) === slot && data.length === DATA_BYTES && data[0] === nth % 256;
+  }
+
   /** Whose the update is. */
   readerOf(slot: number, nth: number): number {
     return (slot * 13 + nth) % this.#drawing.owners;
@@ -122,8 +136,9 @@ export class DrawnLedger {
   /** What follows the content of a slot: its end, and the commitments that others reach by it. */
   end(slot: number): RawUpdate[] {
     const updates = [this.#meta(slot), this.#status(slot, 'processed')];
-    if (slot - CONFIRMED_LAG >= FIRST_SLOT) updates.push(this.#status(slot - CONFIRMED_LAG, 'confirmed'));
-    if (slot - FINALIZED_LAG >= FIRST_SLOT) updates.push(this.#status(slot - FINALIZED_LAG, 'finalized'));
+    for (const level of ['confirmed', 'finalized'] as const) {
+      if (slot - lags[level] >= FIRST_SLOT) updates.push(this.#status(slot - lags[level], level));
+    }
     return updates;
   }
 
@@ -166,8 +181,10 @@ export class DrawnLedger {
 
   #transaction(slot: number, nth: number): RawUpdate {
     const { message, messageBytes } = this.#messages[this.readerOf(slot, nth)]!;
-    const signature = signatureFromBytes(signatureOf(slot, nth));
-    const transaction = { signatures: [signature], message, messageBytes, wire: messageBytes };
+    const bytes = signatureOf(slot, nth);
+    const signature = signatureFromBytes(bytes);
+    const wire = encodeTransaction([bytes], messageBytes);
+    const transaction = { signatures: [signature], message, messageBytes, wire };
     const placed = { signature, isVote: false, executed: { transaction, meta }, index: (nth - 1) / 2 };
     return rawTransaction({ slot: slotOf(slot), createdAt: this.#at(slot), placed });
   }

@@ -1,0 +1,50 @@
+const FAULTS_KEPT = 20;
+
+/** What readers found, since they began. */
+export type Found = Readonly<{
+  /** Writes of accounts and transactions. */
+  messages: number;
+  /** Slots that readers held against the ledger, each reader's counted. */
+  slots: number;
+  faults: readonly string[];
+  faultCount: number;
+  /** How the streams of the one that reads nothing ended. */
+  lagged: readonly string[];
+  /** How long after the end of a slot a reader knew that it had come to its commitment, in milliseconds. */
+  lateness: Readonly<{ p50: number; p99: number; max: number }>;
+  /** The slots that those who are furthest behind have come to, by commitment. */
+  reached: readonly number[];
+}>;
+
+export const nothingFound: Found = {
+  ...{ messages: 0, slots: 0, faults: [], faultCount: 0, lagged: [], reached: [] },
+  lateness: { p50: 0, p99: 0, max: 0 },
+};
+
+/** Gathers what the readers of a process find. */
+export class Findings {
+  messages = 0;
+  slots = 0;
+  readonly lagged: string[] = [];
+  readonly #faults: string[] = [];
+  #faultCount = 0;
+  readonly #lateness: number[] = [];
+
+  fault(text: string): void {
+    this.#faultCount++;
+    if (this.#faults.length < FAULTS_KEPT) this.#faults.push(text);
+  }
+
+  late(ms: number): void {
+    this.#lateness.push(ms);
+  }
+
+  /** @param reached - slots, by commitment. */
+  found(reached: readonly number[]): Found {
+    const sorted = this.#lateness.toSorted((a, b) => a - b);
+    const at = (share: number): number => sorted[Math.floor((sorted.length - 1) * share)] ?? 0;
+    const { messages, slots, lagged } = this;
+    const lateness = { p50: at(0.5), p99: at(0.99), max: at(1) };
+    return { messages, slots, lagged, faults: this.#faults, faultCount: this.#faultCount, lateness, reached };
+  }
+}

@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs';
+
+/** Hundredths of a second, as Linux counts the processor's time. */
+const TICKS_PER_SECOND = 100;
+
+export const median = (numbers: readonly number[]): number =>
+  numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0;
+
+/** A line of bars, the lowest to the highest. */
+export function sparkline(numbers: readonly number[], width = 60): string {
+  const step = Math.max(1, Math.ceil(numbers.length / width));
+  const means = Array.from({ length: Math.ceil(numbers.length / step) }, (_, at) =>
+    median(numbers.slice(at * step, (at + 1) * step)),
+  );
+  const top = Math.max(...means, 1);
+  return means.map((value) => '▁▂▃▄▅▆▇█'[Math.min(7, Math.floor((value / top) * 8))]).join('');
+}
+
+/** Looks at the memory and the processor time of a process, once a second. Linux only. */
+export class Gauge {
+  /** Resident, of each second. */
+  readonly memoryMib: number[] = [];
+  readonly #pid: number;
+  readonly #timer: NodeJS.Timeout;
+  readonly #begunAt = performance.now();
+  readonly #cpuBefore: number;
+
+  constructor(pid: number) {
+    this.#pid = pid;
+    this.#cpuBefore = this.#cpuSeconds();
+    this.#timer = setInterval(() => this.memoryMib.push(Math.round(this.#residentMib())), 1_000);
+  }
+
+  /** Seconds of processor time for each second that went by. */
+  get cpuShare(): number {
+    return ((this.#cpuSeconds() - this.#cpuBefore) * 1_000) / (performance.now() - this.#begunAt);
+  }
+
+  /** What the later part of the seconds from one on lies above the earlier part, as a factor. */
+  growth(from: number): number {
+    const settled = this.memoryMib.slice(from);
+    const half = Math.floor(settled.length / 2);
+    return median(settled.slice(half)) / median(settled.slice(0, half));
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  #residentMib(): number {
+    const status = readFileSync(`/proc/${this.#pid}/status`, 'utf8');
+    return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
+  }
+
+  #cpuSeconds(): number {
+    const stat = readFileSync(`/proc/${this.#pid}/stat`, 'utf8');
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+  }
+}
