@@ -14,17 +14,72 @@ const edged = (length: number): fc.Arbitrary<Uint8Array> =>
     )
     .map(([bytes, from, to, ones]) => Uint8Array.from(bytes).fill(ones ? 0xff : 0, Math.min(from, to), to));
 
+/** As many bytes as have a way of their own, and a few more. */
+const LENGTHS = [0, 1, 2, 3, 31, 32, 33, 63, 64, 65, 66];
+const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
+
+/** What the reference library reads; null for what it refuses. */
+function referenceOf(text: string): Uint8Array | null {
+  try {
+    return base58.decode(text);
+  } catch {
+    return null;
+  }
+}
+
 describe('base58', () => {
-  it.each([32, 64])('writes %i bytes exactly as the reference library does', (length) => {
-    fc.assert(
-      fc.property(edged(length), (bytes) => {
+  it.each(LENGTHS)(
+    'writes %i bytes exactly as the reference library does, and reads them again',
+    (length) => {
+      fc.assert(
+        fc.property(edged(length), (bytes) => {
+          const text = base58.encode(bytes);
+          expect(encodeBase58(bytes)).toBe(text);
+          expect(decodeBase58(text)).toEqual(bytes);
+        }),
+        { numRuns: length === 32 || length === 64 ? 3_000 : 300 },
+      );
+      for (const fill of [0, 1, 0x3a, 0xff]) {
+        const bytes = new Uint8Array(length).fill(fill);
         expect(encodeBase58(bytes)).toBe(base58.encode(bytes));
+      }
+    },
+  );
+
+  it('writes what stands on either side of a power of 58 or of 2 as the reference library does', () => {
+    const edges = [...Array(88).keys()].map((power) => 58n ** BigInt(power));
+    edges.push(...[...Array(512).keys()].map((power) => 1n << BigInt(power)));
+    for (const value of edges.flatMap((edge) => [edge - 1n, edge, edge + 1n])) {
+      for (const length of [32, 64]) {
+        if (value >> BigInt(8 * length)) continue;
+        const bytes = Uint8Array.from(Buffer.from(value.toString(16).padStart(2 * length, '0'), 'hex'));
+        const text = base58.encode(bytes);
+        expect(encodeBase58(bytes)).toBe(text);
+        expect(decodeBase58(text)).toEqual(bytes);
+      }
+    }
+  });
+
+  it('reads and refuses any text as the reference library does', () => {
+    const digits = fc.string({ unit: fc.constantFrom(...ALPHABET), maxLength: 100 });
+    const wrong = fc.constantFrom('0', 'O', 'I', 'l', ' ', '\u0000', '\u0080', '\u0131', '\u{1f600}');
+    const zeros = fc.nat(90).map((count) => '1'.repeat(count));
+    const texts = fc.oneof(
+      digits,
+      fc.tuple(zeros, digits).map(([head, tail]) => head + tail),
+      fc.tuple(digits, wrong, digits).map((parts) => parts.join('')),
+      fc.string({ maxLength: 90 }),
+    );
+    fc.assert(
+      fc.property(texts, (text) => {
+        expect(decodeBase58(text)).toEqual(referenceOf(text));
       }),
       { numRuns: 3_000 },
     );
-    for (const fill of [0, 1, 0x3a, 0xff]) {
-      const bytes = new Uint8Array(length).fill(fill);
-      expect(encodeBase58(bytes)).toBe(base58.encode(bytes));
+    for (let length = 0; length <= 100; length++) {
+      for (const digit of ['1', '2', 'z']) {
+        expect(decodeBase58(digit.repeat(length))).toEqual(base58.decode(digit.repeat(length)));
+      }
     }
   });
 
