@@ -118,7 +118,7 @@ describe('a stream at confirmed', () => {
       's confirmed 10',
       'b block 12 of v2,v3',
       'm meta 12',
-      's confirmed 12',
+      's confirmed 10',
     ]);
   });
 
@@ -180,6 +180,25 @@ describe('a stream that begins in the past', () => {
     expect(sink.take()).toEqual(['m meta 10']);
     sink.waitingBytes = 0;
     await expect.poll(() => sink.heard).toEqual(['m meta 11', 'm meta 12', 'm meta 13']);
+  });
+
+  it('is told the rest of the past by what it asks for meanwhile', async () => {
+    const { hub, tell } = opened({ replayAheadBytes: 100, replayPauseMs: 1 });
+    past(tell);
+    const sink = new HearingSink();
+    sink.waitingBytes = 101;
+    const stream = hub.open('Subscribe', sink);
+    await stream.request({ blocksMeta: ['m'], fromSlot: slot(10) });
+    await stream.request({ blocksMeta: ['other'], slots: new Map([['s', {}]]) });
+    tell(...processedSlot(14));
+    sink.waitingBytes = 0;
+    await expect.poll(() => sink.heard).toContain('s processed 14');
+    tell(status(12, 'confirmed'));
+    expect(sink.take().filter((line) => !line.endsWith(' 11'))).toEqual([
+      'm meta 10',
+      ...[12, 13, 14].flatMap((at) => [`other meta ${at}`, `s processed ${at}`]),
+      's confirmed 12',
+    ]);
   });
 
   it('ends when what it was to hear next is let go while its client does not read', async () => {

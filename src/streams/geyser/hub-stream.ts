@@ -4,7 +4,7 @@ import type { RawUpdate } from '../../protocol/geyser/raw-update.ts';
 import type { SubscribeDeshredRequest } from '../../protocol/geyser/subscribe-deshred-request.ts';
 import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
 import { GrpcError, type GrpcStatus } from '../../protocol/grpc/status.ts';
-import { Channel, type Member } from './channel.ts';
+import type { Channel, Member } from './channel.ts';
 import { compileFilters, type Filters } from './filters/compile.ts';
 import type { GeyserSink } from './geyser-sink.ts';
 import type { GeyserSource, Wish } from './geyser-source.ts';
@@ -30,6 +30,8 @@ export class HubStream implements OpenedStream {
   #level: Level = 0;
   #kinds: ReadonlySet<RawUpdate['kind']> = new Set();
   #member: Member | null = null;
+  /** What it wants now. */
+  #filters: Filters | null = null;
   #wish: Wish | null = null;
   #replay: Replay | null = null;
   /** Grows with each request: what waits for an older one comes too late. */
@@ -60,13 +62,14 @@ export class HubStream implements OpenedStream {
     }
     if (!this.#isOpen) return;
     const run = ++this.#run;
+    const wish = this.#want(wanted, from);
+    this.#filters = filters;
+    // What is left of the past that was asked for before is owed still.
+    if (from === null && this.#replay !== null) {
+      this.#replay.change(filters, this.#level);
+      return;
+    }
     this.#forget();
-    const before = this.#wish;
-    const wish = this.#options.source().want(wanted, from);
-    this.#wish = wish;
-    before?.end();
-    this.#kinds = wantedKinds(wanted);
-    this.#level = commitments.indexOf(wanted.commitment ?? 'processed') as Level;
     if (from === null) {
       this.#hear(filters);
       return;
@@ -92,6 +95,16 @@ export class HubStream implements OpenedStream {
     this.#options.closed();
   }
 
+  #want(wanted: SubscribeRequest, from: Slot | null): Wish {
+    const before = this.#wish;
+    const wish = this.#options.source().want(wanted, from);
+    this.#wish = wish;
+    before?.end();
+    this.#kinds = wantedKinds(wanted);
+    this.#level = commitments.indexOf(wanted.commitment ?? 'processed') as Level;
+    return wish;
+  }
+
   #forget(): void {
     this.#replay?.stop();
     this.#replay = null;
@@ -112,13 +125,11 @@ export class HubStream implements OpenedStream {
 
   #replayFrom(from: Slot, filters: Filters): void {
     const { held, sink, limits } = this.#options;
-    const channel = new Channel();
-    channel.add(sink).replace(filters);
     this.#replay = new Replay({
-      ...{ from, level: this.#level, held, channel, sink, limits },
+      ...{ from, level: this.#level, filters, held, sink, limits },
       joined: () => {
         this.#replay = null;
-        this.#hear(filters);
+        this.#hear(this.#filters ?? filters);
       },
       lagged: (behind) =>
         this.end({

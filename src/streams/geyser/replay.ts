@@ -1,7 +1,8 @@
 import type { Slot } from '../../ledger/units.ts';
 import type { RawSlot } from '../../protocol/geyser/raw-update.ts';
 import type { SlotStatus } from '../../protocol/geyser/update/slot.ts';
-import type { Channel } from './channel.ts';
+import { Channel, type Member } from './channel.ts';
+import type { Filters } from './filters/compile.ts';
 import type { GeyserSink } from './geyser-sink.ts';
 import type { HeldContent } from './held-content.ts';
 import type { Level, SlotContent } from './slot-content.ts';
@@ -16,9 +17,9 @@ export type ReplayLimits = Readonly<{
 type ReplayOptions = Readonly<{
   from: Slot;
   level: Level;
+  filters: Filters;
   held: HeldContent;
-  /** Leads to the one stream alone, by its filters. */
-  channel: Channel;
+  /** Of the one stream that is told. */
   sink: GeyserSink;
   limits: ReplayLimits;
   /** All of the past was told: the stream hears what comes from now on, in the same turn. */
@@ -45,8 +46,12 @@ const commitmentsOf = ({ statuses }: SlotContent): readonly (readonly [RawSlot, 
  */
 export class Replay {
   readonly #options: ReplayOptions;
+  /** Leads to the one stream alone. */
+  readonly #channel = new Channel();
+  readonly #member: Member;
   /** By slot, how many of its statuses were told. */
   readonly #told = new Map<Slot, number>();
+  #level: Level;
   #next: Slot;
   #timer: NodeJS.Timeout | null = null;
   #immediate: NodeJS.Immediate | null = null;
@@ -54,11 +59,20 @@ export class Replay {
   constructor(options: ReplayOptions) {
     this.#options = options;
     this.#next = options.from;
+    this.#level = options.level;
+    this.#member = this.#channel.add(options.sink);
+    this.#member.replace(options.filters);
   }
 
   /** Tells the first slots at once. */
   start(): void {
     this.#step();
+  }
+
+  /** Something else is wanted of what was not told yet. */
+  change(filters: Filters, level: Level): void {
+    this.#member.replace(filters);
+    this.#level = level;
   }
 
   /** Harmless when it is over. */
@@ -68,13 +82,13 @@ export class Replay {
   }
 
   #step(): void {
-    const { held, level, sink, limits } = this.#options;
+    const { held, sink, limits } = this.#options;
     const first = held.firstAvailable();
     if (this.#told.size > 0 && first !== null && first > this.#next) {
       this.#options.lagged(first - this.#next);
       return;
     }
-    const [content] = held.from(this.#next).filter(({ reached }) => reached >= level);
+    const [content] = held.from(this.#next).filter(({ reached }) => reached >= this.#level);
     if (content === undefined) {
       this.#join();
       return;
@@ -92,7 +106,7 @@ export class Replay {
   }
 
   #tellSlot(content: SlotContent): void {
-    const { level, channel } = this.#options;
+    const [level, channel] = [this.#level, this.#channel];
     const { statuses, meta, slot } = content;
     const commitments = commitmentsOf(content);
     for (const [status, at] of commitments) if (at < level) channel.tell(status);
@@ -106,7 +120,8 @@ export class Replay {
   }
 
   #join(): void {
-    const { held, from, level, channel } = this.#options;
+    const { held, from } = this.#options;
+    const [level, channel] = [this.#level, this.#channel];
     for (const content of held.from(from)) {
       const told = this.#told.get(content.slot);
       if (told === undefined && content.reached >= level) {

@@ -30,7 +30,8 @@ export const noReplay: ReadonlySet<GrpcCode> = new Set([
   'UNIMPLEMENTED',
 ]);
 
-type Run = { readonly stream: UpdateStream; readonly teller: Teller; readonly asksReplay: boolean };
+/** `from`: a replay was asked for. */
+type Run = Readonly<{ stream: UpdateStream; teller: Teller; from: Slot | null }>;
 
 /**
  * The stream of one server, which is connected to again for as long as it takes: asks for all that is wanted, asks
@@ -116,23 +117,30 @@ export class EndpointLink {
         ended: (status) => this.#ended(status),
       },
     );
-    this.#run = { stream, teller, asksReplay: from !== null };
-    this.#ask(from);
+    this.#run = { stream, teller, from };
+    this.#ask();
   }
 
   #askAgain(): void {
     this.#requestTimer = null;
-    this.#ask(null);
+    this.#ask();
   }
 
-  #ask(fromSlot: Slot | null): void {
+  #ask(): void {
     const request = encodeSubscribeRequest(this.#options.request(this.breadth));
     const taken = this.#isRefused && this.#accepted !== null ? this.#accepted : request;
     this.#requested = taken;
+    const fromSlot = this.#replayOwed();
     const parts = fromSlot === null ? [taken] : [taken, encodeSubscribeRequest({ fromSlot })];
     // A message of protobuf may be written in parts, one behind the other.
     this.#run?.stream.send(Buffer.concat(parts));
     this.#run?.stream.ping(this.#acks.asked());
+  }
+
+  /** Servers serve only the newest of the requests that wait: until one has begun to replay, each asks for it. */
+  #replayOwed(): Slot | null {
+    if (this.#run === null || this.#run.teller.replays || this.#run.teller.newest !== null) return null;
+    return this.#run.from;
   }
 
   #ended(status: GrpcStatus): void {
@@ -156,7 +164,7 @@ export class EndpointLink {
 
   /** What a server refuses is asked of it in another way, at once. @returns whether there is one. */
   #asksLess({ code }: GrpcStatus, run: Run | null): boolean {
-    const asksReplay = run?.asksReplay === true && !run.teller.replays;
+    const asksReplay = run !== null && run.from !== null && !run.teller.replays;
     // There are servers that replay, but no blocks.
     const last = asksReplay ? 1 : breadths.length - 1;
     if (code === 'INVALID_ARGUMENT' && this.#breadth < last) {

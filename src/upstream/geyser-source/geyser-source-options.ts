@@ -59,7 +59,7 @@ export const geyserSourceOptions: GeyserSourceOptions = {
   addressesMax: 20_000,
   stallMs: 5_000,
   reconnectMs: 250,
-  reconnectMaxMs: 10_000,
+  reconnectMaxMs: 2_000,
   replayMarginSlots: 4,
   replaySlotsMax: 140,
   backfillsMax: 2,

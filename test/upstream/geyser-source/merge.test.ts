@@ -248,6 +248,23 @@ describe('a server that dies in the middle of a slot', () => {
     expect(rig.lost).toEqual([]);
   });
 
+  it('is asked for the replay again with what is wanted meanwhile, until it has begun', async () => {
+    const { rig, server } = await start(1);
+    tellOn(server.stream, [...wholeSlot(100), slotIs(101, 'created')]);
+    await rig.heard('101 createdBank');
+    const [{ length: before }, ids] = [server.requests, () => server.requests.map((one) => one.fromSlot)];
+    server.fail(UNAVAILABLE, 'gone');
+    await server.until(() => server.requests.length > before);
+    rig.source.want(all, null);
+    await server.until(() => server.requests.length > before + 1);
+    expect(ids().slice(before)).toEqual(['99', '99']);
+    tellOn(server.stream, [...wholeSlot(100), ...wholeSlot(101)]);
+    await rig.heard('101 processed');
+    rig.source.want(accountsToo, null);
+    await server.until(() => server.requests.length > before + 2);
+    expect(ids().at(-1)).toBeUndefined();
+  });
+
   it('tells what a slot wrote itself also when its replay has only the last of it', async () => {
     const { rig, server } = await start(1);
     await rig.source.want(accountsToo, null).ready;
