@@ -118,7 +118,7 @@ describe('a stream at confirmed', () => {
       's confirmed 10',
       'b block 12 of v2,v3',
       'm meta 12',
-      's confirmed 10',
+      's confirmed 12',
     ]);
   });
 
