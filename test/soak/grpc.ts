@@ -11,6 +11,7 @@ import { startService } from '../service/start-service.ts';
 import { type Drawing, DrawnLedger } from './geyser/drawn-ledger.ts';
 import { type Found, nothingFound } from './geyser/findings.ts';
 import { Gauge, sparkline } from './geyser/gauge.ts';
+import { soakLedger } from './geyser/ledger-soak.ts';
 
 const USAGE = `Usage: npm run soak:grpc -- [options]
 
@@ -23,20 +24,29 @@ or memory grew.
   --minutes N        how long (default 1)
   --kill-every N     seconds from one kill to the next; 0 kills none (default 30)
   --down N           seconds that a killed server stays away (default 5)
-  --per-second N     updates (default 5000)
+  --per-second N     updates (default 5000), or transactions with --ledger (default 50)
   --streams N        streams, the one that reads nothing included (default 100)
   --slot-ms N        length of a slot (default 400)
+  --ledger           an embedded ledger behind two ways in place of the drawn one; every slot, transaction, write
+                     and entry is compared with what the ledger tells itself
+  --freeze           with --ledger: freeze ways (half-open connections) instead of cutting them
   --json             print the result as JSON
 `;
+
+/** Updates, and transactions of an embedded ledger. */
+const DRAWN_PER_SECOND = 5_000;
+const LEDGER_PER_SECOND = 50;
 
 const { values } = parseArgs({
   options: {
     minutes: { type: 'string', default: '1' },
     'kill-every': { type: 'string', default: '30' },
     down: { type: 'string', default: '5' },
-    'per-second': { type: 'string', default: '5000' },
+    'per-second': { type: 'string' },
     streams: { type: 'string', default: '100' },
     'slot-ms': { type: 'string', default: '400' },
+    ledger: { type: 'boolean', default: false },
+    freeze: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -46,12 +56,31 @@ if (values.help) {
   process.exit(0);
 }
 
+const say = (text: string): void => {
+  if (!values.json) process.stdout.write(`${new Date().toISOString()} ${text}\n`);
+};
+
 const slotMs = Number(values['slot-ms']);
+if (values.ledger) {
+  const wrong = await soakLedger({
+    minutes: Number(values.minutes),
+    killEvery: Number(values['kill-every']),
+    down: Number(values.down),
+    freeze: values.freeze,
+    perSecond: Number(values['per-second'] ?? LEDGER_PER_SECOND),
+    slotMs,
+    say,
+  });
+  if (values.json) process.stdout.write(`${JSON.stringify({ wrong, whole: wrong.length === 0 })}\n`);
+  say(wrong.length === 0 ? 'Nothing was missed, nothing came twice.' : `FAULTS: ${wrong.length}`);
+  process.exit(wrong.length === 0 ? 0 : 1);
+}
+
 const streams = Number(values.streams);
 const drawing: Drawing = {
   begunAt: Date.now() - 40 * slotMs,
   slotMs,
-  updatesPerSlot: Math.round((Number(values['per-second']) * slotMs) / 1_000),
+  updatesPerSlot: Math.round((Number(values['per-second'] ?? DRAWN_PER_SECOND) * slotMs) / 1_000),
   owners: streams - 1,
 };
 const ledger = new DrawnLedger(drawing);
@@ -66,10 +95,6 @@ const GROWTH_MAX = 1.15;
 const BEHIND_MAX = 10;
 /** What the one that reads nothing may be behind. */
 const QUEUE_MAX_BYTES = 16 * 1024 * 1024;
-
-const say = (text: string): void => {
-  if (!values.json) process.stdout.write(`${new Date().toISOString()} ${text}\n`);
-};
 
 /** One of the servers, which comes back on its port. */
 class Upstream {

@@ -12,7 +12,7 @@ import { type Drawing, DrawnLedger, FIRST_SLOT } from './drawn-ledger.ts';
 const [, , portText = '0', drawingText = '{}'] = process.argv;
 const drawing = JSON.parse(drawingText) as Drawing;
 /** Slots that it remembers when it comes back. */
-const REMEMBERED = 60;
+const REMEMBERED = 100;
 const TICK_MS = 10;
 const MANY = 1024 ** 3;
 
