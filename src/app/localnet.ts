@@ -9,6 +9,7 @@ import { type LocalNodeOptions, type OpenLocalNode, openLocalNode } from '../loc
 import { type PubsubServer, startPubsubServer } from '../localnet/pubsub/server.ts';
 import { openShredSender, type ShredSender, type ShredTarget } from '../localnet/shred-sender.ts';
 import { openFreePair, openPair } from './free-pair.ts';
+import { localnetDefaults } from './localnet-defaults.ts';
 import type { LocalnetGeyser } from './localnet-geyser.ts';
 import { writeValidatorLog } from './validator-log.ts';
 import { warpTo } from './warp.ts';
@@ -24,6 +25,8 @@ export type LocalnetOptions = LocalNodeOptions &
     geyserPorts?: readonly number[];
     /** Where shreds of what is going to run are sent over UDP, before it does. Default nowhere. */
     shredsTo?: readonly ShredTarget[];
+    /** Milliseconds at the least by which they leave before it runs. Default `localnetDefaults.shredLeadMs`. */
+    shredLeadMs?: number;
     /** UDP port of the gossip address; 0, the default, takes a free one. */
     gossipPort?: number;
     /** Empty blocks are made up to this slot before the doors open. Default 0. */
@@ -182,7 +185,10 @@ async function openShreds({ shredsTo: targets = [], log }: LocalnetOptions): Pro
 export async function startLocalnet(settings: LocalnetOptions): Promise<Localnet> {
   const { host, rpcPort: _rpcPort, faucetPort: _faucetPort, inUseWaitMs, ...options } = settings;
   const shreds = await openShreds(settings);
-  const sending = shreds === null ? {} : { sendShreds: shreds.send };
+  const sending =
+    shreds === null
+      ? {}
+      : { sendShreds: shreds.send, shredLeadMs: settings.shredLeadMs ?? localnetDefaults.shredLeadMs };
   const node = await openWhenFree({ ...options, ...sending }, inUseWaitMs).catch(async (error: unknown) => {
     await shreds?.close();
     throw error;

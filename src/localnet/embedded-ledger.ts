@@ -53,6 +53,8 @@ export type LedgerOptions = Readonly<{
   waitingMaxTransactions?: number;
   /** Takes shreds of what is going to run, before it does. Default: none are made. */
   sendShreds?: SendShreds;
+  /** Milliseconds at the least from the leaving of shreds to the run of what is in them. Default 0. */
+  shredLeadMs?: number;
 }>;
 
 export const WAITING_MAX_TRANSACTIONS = 10_000;
@@ -67,7 +69,7 @@ export class EmbeddedLedger implements LocalNode {
   readonly genesis: Genesis;
   readonly history: History;
   readonly #state: LedgerState;
-  readonly #options: Required<Omit<LedgerOptions, 'sendShreds'>>;
+  readonly #options: Required<Omit<LedgerOptions, 'sendShreds' | 'shredLeadMs'>>;
   readonly #sources: BankSources;
   /** Simulations run on older states; a VM of their own saves reloading accounts back and forth. */
   readonly #simulationVm = new Vm();
@@ -94,7 +96,8 @@ export class EmbeddedLedger implements LocalNode {
     this.#waiting = new WaitingTransactions(waitingMaxTransactions);
     this.#epochTurn = new EpochTurn(state.genesis);
     this.#broadcast = this.#newBroadcast(options.sendShreds);
-    this.#intake = this.#broadcast === null ? null : this.#newIntake(this.#broadcast);
+    this.#intake =
+      this.#broadcast === null ? null : this.#newIntake(this.#broadcast, options.shredLeadMs ?? 0);
     const { epochSchedule, voteAccount } = state.genesis;
     this.#sources = { ...state, epochSchedule, voteAccount };
     for (const { header, accountLamports } of state.frozen) {
@@ -231,17 +234,38 @@ export class EmbeddedLedger implements LocalNode {
    * @throws whatever the block store throws; nothing is frozen then, and the ledger takes nothing more.
    */
   freeze(): Bank {
+    return this.#end(() => this.drain());
+  }
+
+  /** Calls back once all that was sent ahead has run: then `endSlot` cuts no lead short. */
+  whenRun(then: () => void): void {
+    if (this.#intake === null) then();
+    else this.#intake.whenRun(then);
+  }
+
+  /** As `freeze`, but what has come and was not sent ahead yet is left for the next slot. */
+  endSlot(): Bank {
+    return this.#end(() => {});
+  }
+
+  #end(drain: () => void): Bank {
     this.#requireRunning();
     try {
-      this.drain();
+      drain();
       const frozen = this.#freeze();
       for (const listener of this.#listeners) listener(frozen);
       this.#retryWaiting();
       return frozen.bank;
     } catch (error) {
-      this.#failure ??= error instanceof Error ? error : new Error(String(error));
-      throw error;
+      throw this.#fail(error);
     }
+  }
+
+  /** The ledger takes nothing more. */
+  #fail(cause: unknown): Error {
+    const error = cause instanceof Error ? cause : new Error(String(cause));
+    this.#failure ??= error;
+    return error;
   }
 
   #freeze(): Frozen {
@@ -318,7 +342,7 @@ export class EmbeddedLedger implements LocalNode {
     return new Broadcast({ leader: this.#state.voter.identity, version, send });
   }
 
-  #newIntake(broadcast: Broadcast): Intake {
+  #newIntake(broadcast: Broadcast, leadMs: number): Intake {
     const stages: IntakeStages = {
       mayRun: (transaction) => this.failure === null && this.#banking.mayRun(transaction),
       announce: (transactions) => broadcast.announce(this.#open, transactions),
@@ -328,6 +352,7 @@ export class EmbeddedLedger implements LocalNode {
       transactionsMax: INTAKE_MAX_TRANSACTIONS,
       batchMaxBytes: BATCH_MAX_BYTES,
       overheadBytes: ENTRY_BYTES,
+      leadMs,
     });
   }
 
@@ -337,15 +362,29 @@ export class EmbeddedLedger implements LocalNode {
     return this.#banking.take(transaction, isNew);
   }
 
-  /** What still does not fit by what it cost the last time is not run only to find that out again. */
   #retryWaiting(): void {
     const sent = this.#announceWaiting();
+    if (this.#intake === null || sent === null) this.#offerWaiting(null);
+    else if (sent.size > 0) this.#intake.hold(() => this.#tryOfferWaiting(sent));
+    else this.#offerWaiting(sent);
+    this.#broadcast?.settle();
+  }
+
+  #tryOfferWaiting(sent: ReadonlySet<Transaction>): void {
+    try {
+      this.#offerWaiting(sent);
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  /** What still does not fit by what it cost the last time is not run only to find that out again. */
+  #offerWaiting(sent: ReadonlySet<Transaction> | null): void {
     this.#waiting.offer(this.#tip.slot, (transaction, cost) => {
       if (cost > this.#banking.room || sent?.has(transaction) === false) return cost;
       const taken = this.#take(transaction, false);
       return 'err' in taken ? null : taken.lacksRoomFor;
     });
-    this.#broadcast?.settle();
   }
 
   /** @returns those that are tried in this slot; null for all, where nothing leaves as shreds. */

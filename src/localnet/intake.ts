@@ -18,6 +18,8 @@ export type IntakeLimits = Readonly<{
   batchMaxBytes: number;
   /** What a transaction takes of them besides its own. */
   overheadBytes: number;
+  /** Milliseconds at the least from their announcement to their run; 0 for the next turn of the event loop. */
+  leadMs: number;
 }>;
 
 type Arrived = Readonly<{
@@ -27,18 +29,24 @@ type Arrived = Readonly<{
   fail: (error: unknown) => void;
 }>;
 
+/** What was announced and runs when it is time, by `performance.now()`. */
+type Announced = Readonly<{ dueAt: number; run: () => void }>;
+
 /**
  * Transactions on their way into the open slot where they are announced before they run: those that came in one turn
- * of the event loop are announced together, and run in the next, so that what was sent of them is under way. They
- * keep their order. One that could not be charged before those in front of it have run waits for them.
+ * of the event loop, or while others wait for their run, are announced together. They run some time later, so that
+ * what was sent of them is there first. They keep their order. One that could not be charged before those in front of
+ * it have run waits for them.
  */
 export class Intake {
   readonly #stages: IntakeStages;
   readonly #limits: IntakeLimits;
   readonly #arrived: Arrived[] = [];
-  #announced: Arrived[] = [];
+  #announced: Announced | null = null;
   readonly #signatures = new Set<Signature>();
   #turn: NodeJS.Immediate | null = null;
+  #cancelRun: () => void = () => {};
+  #whenRun: (() => void) | null = null;
 
   constructor(stages: IntakeStages, limits: IntakeLimits) {
     this.#stages = stages;
@@ -61,38 +69,75 @@ export class Intake {
    */
   add<Result>(signature: Signature, transaction: Transaction, run: () => Result): Promise<Result> {
     this.#signatures.add(signature);
+    const { promise, resolve, reject } = Promise.withResolvers<Result>();
+    this.#arrived.push({ transaction, signature, run: () => resolve(run()), fail: reject });
     this.#schedule();
-    return new Promise((resolve, reject) => {
-      this.#arrived.push({ transaction, signature, run: () => resolve(run()), fail: reject });
-    });
+    return promise;
+  }
+
+  /** Takes the run of something else that was announced just now, in front of whatever comes. It must not throw. */
+  hold(run: () => void): void {
+    this.#runAnnounced();
+    if (this.#limits.leadMs === 0) run();
+    else this.#await(run);
+  }
+
+  /** Calls back once what was announced has run; nothing else is announced before that. */
+  whenRun(then: () => void): void {
+    if (this.#announced === null) then();
+    else this.#whenRun = then;
   }
 
   /** Announces and runs whatever has come, now. */
   drain(): void {
-    while (this.#signatures.size > 0) this.#step();
+    while (this.#announced !== null || this.#arrived.length > 0) {
+      this.#runAnnounced();
+      this.#announceNext();
+    }
     if (this.#turn !== null) clearImmediate(this.#turn);
     this.#turn = null;
   }
 
+  /** What has come is announced in the next turn, unless something waits for its run: then with what comes until. */
   #schedule(): void {
+    if (this.#announced !== null || this.#arrived.length === 0) return;
     this.#turn ??= setImmediate(() => {
       this.#turn = null;
-      this.#step();
-      if (this.#signatures.size > 0) this.#schedule();
+      this.#announceNext();
     });
   }
 
-  #step(): void {
-    this.#runAnnounced();
-    this.#announceNext();
+  #await(run: () => void): void {
+    const { leadMs } = this.#limits;
+    this.#announced = { dueAt: performance.now() + leadMs, run };
+    if (leadMs > 0) return this.#runIn(leadMs);
+    const turn = setImmediate(() => this.#runAnnounced());
+    this.#cancelRun = () => clearImmediate(turn);
+  }
+
+  #runIn(ms: number): void {
+    const timer = setTimeout(() => this.#runDue(), ms);
+    this.#cancelRun = () => clearTimeout(timer);
+  }
+
+  /** A timer may come early by a fraction of a millisecond. */
+  #runDue(): void {
+    const restMs = (this.#announced?.dueAt ?? 0) - performance.now();
+    if (restMs > 0) this.#runIn(Math.ceil(restMs));
+    else this.#runAnnounced();
   }
 
   #runAnnounced(): void {
-    if (this.#announced.length === 0) return;
     const announced = this.#announced;
-    this.#announced = [];
-    for (const each of announced) this.#run(each);
+    if (announced === null) return;
+    this.#cancelRun();
+    this.#announced = null;
+    announced.run();
     this.#stages.settle();
+    const then = this.#whenRun;
+    this.#whenRun = null;
+    then?.();
+    this.#schedule();
   }
 
   #run(arrived: Arrived): void {
@@ -105,16 +150,20 @@ export class Intake {
   }
 
   #announceNext(): void {
+    if (this.#announced !== null) return;
     const batch = this.#nextBatch();
     if (batch.length === 0) return;
     try {
       this.#stages.announce(batch.map(({ transaction }) => transaction));
-      this.#announced = batch;
+      this.#await(() => {
+        for (const each of batch) this.#run(each);
+      });
     } catch (error) {
       for (const { signature, fail } of batch) {
         this.#signatures.delete(signature);
         fail(error);
       }
+      this.#schedule();
     }
   }
 

@@ -52,6 +52,8 @@ export type LocalNodeOptions = Readonly<{
   waitingMaxTransactions?: number;
   /** Takes shreds of what is going to run, before it does. Default: none are made. */
   sendShreds?: SendShreds;
+  /** Milliseconds at the least from the leaving of shreds to the run of what is in them. Default 0. */
+  shredLeadMs?: number;
   /** Size of log segments and length of history. */
   limits?: Partial<UpkeepLimits>;
   /**
@@ -206,14 +208,17 @@ function running(
 }
 
 function startTicking(options: LocalNodeOptions, ledger: EmbeddedLedger, fail: Parts['fail']): () => void {
-  const stop = startSlotTicker(options.slotMs ?? DEFAULT_SLOT_MS, () => {
-    if (ledger.bank('processed').slot - ledger.durableSlot > BigInt(UNDURABLE_SLOTS_MAX)) return;
+  const endSlot = (): void => {
     try {
-      ledger.freeze();
+      ledger.endSlot();
     } catch (error) {
       stop();
       fail(error as Error);
     }
+  };
+  const stop = startSlotTicker(options.slotMs ?? DEFAULT_SLOT_MS, () => {
+    if (ledger.bank('processed').slot - ledger.durableSlot > BigInt(UNDURABLE_SLOTS_MAX)) return;
+    ledger.whenRun(endSlot);
   });
   return stop;
 }

@@ -37,6 +37,7 @@ Options:
   --faucet-port PORT           a door of the faucet's own, as of solana-test-validator (0 takes a free port)
   --gossip-port PORT           UDP port of the gossip address; nobody answers there (default any free)
   --shreds-to HOST:PORT        send shreds of what is going to run there over UDP, before it runs; may be repeated
+  --shred-lead-ms MS           how long before it runs, at the least (default ${usual.shredLeadMs}, up to 1000)
   -w, --warp-slot SLOT         make empty blocks up to this slot first (${WARP_SLOT_MAX} at most)
   --limit-ledger-slots SLOTS   slots of history that are kept, from 200 up (default ${usual.historySlotsMax})
   --rpc-pubsub-enable-block-subscription, --rpc-pubsub-enable-vote-subscription
@@ -60,6 +61,7 @@ const options = {
   'rpc-port': { type: 'string' },
   'geyser-port': { type: 'string' },
   'shreds-to': { type: 'string', multiple: true },
+  'shred-lead-ms': { type: 'string' },
   'bind-address': { type: 'string' },
   account: { type: 'string', multiple: true },
   'account-dir': { type: 'string', multiple: true },
@@ -153,6 +155,7 @@ function readOptions(
     gossipPort: number('gossip-port', 0, 65_535, 0),
     warpSlot: number('warp-slot', 0, WARP_SLOT_MAX, 0),
     slotMs: number('slot-ms', 10, 60_000, usual.slotMs),
+    shredLeadMs: number('shred-lead-ms', 0, 1_000, usual.shredLeadMs),
     faucetSol: BigInt(number('faucet-sol', 0, 500_000_000, usual.faucetSol)),
     limits: { historySlotsMax: number('limit-ledger-slots', 200, 2 ** 48, usual.historySlotsMax) },
   };
