@@ -110,12 +110,15 @@ export class Intake {
   #await(run: () => void): void {
     const { leadMs } = this.#limits;
     this.#announced = { dueAt: performance.now() + leadMs, run };
-    if (leadMs > 0) return this.#runIn(leadMs);
-    const turn = setImmediate(() => this.#runAnnounced());
-    this.#cancelRun = () => clearImmediate(turn);
+    this.#runIn(leadMs);
   }
 
   #runIn(ms: number): void {
+    if (ms === 0) {
+      const turn = setImmediate(() => this.#runAnnounced());
+      this.#cancelRun = () => clearImmediate(turn);
+      return;
+    }
     const timer = setTimeout(() => this.#runDue(), ms);
     this.#cancelRun = () => clearTimeout(timer);
   }

@@ -14,6 +14,8 @@ export class BatchRuns {
   #otherEnd = new Int32Array(FIRST_CAPACITY);
   /** How many shreds are there. */
   count = 0;
+  /** Where the shred that was added last came in, if its batch has its beginning and no end yet. */
+  begun: ShredRun | null = null;
   /** The greatest place that is taken; -1 for none. */
   highest = -1;
 
@@ -36,6 +38,7 @@ export class BatchRuns {
     this.#otherEnd[first] = last;
     this.#otherEnd[last] = first;
     const whole = this.#isWhole(first, last) ? [{ first, last }] : [];
+    this.begun = this.#hasBeginning(first) && this.#isOpen(last) ? { first, last } : null;
     // What comes after the end of a batch has its beginning now.
     if (isDataComplete && this.has(index + 1)) {
       const next = { first: index + 1, last: this.#otherEnd[index + 1] as number };
@@ -60,6 +63,10 @@ export class BatchRuns {
 
   #isWhole(first: number, last: number): boolean {
     if (((this.#flags[last] as number) & COMPLETE) === 0) return false;
+    return this.#hasBeginning(first);
+  }
+
+  #hasBeginning(first: number): boolean {
     return first === 0 || ((this.#flags[first - 1] as number) & COMPLETE) !== 0;
   }
 }

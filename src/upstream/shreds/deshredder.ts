@@ -202,20 +202,33 @@ export class Deshredder {
     const before = slot.bytes;
     const batches = slot.add(shred, set);
     this.#bytes += slot.bytes - before;
-    for (const batch of batches) this.#tellBatch(slot.slot, batch);
+    for (const batch of batches) if (!slot.wasTold(batch)) this.#tellBatch(slot.slot, batch);
+    this.#tellBegun(slot);
     this.#makeRoom();
   }
 
-  #tellBatch(slot: Slot, { first, last, payload }: WholeBatch): void {
-    const { kind, length } = measureEntries(payload);
+  /** A batch may have all its entries before it has all its shreds: the rest is empty then, and need not be awaited. */
+  #tellBegun(slot: SlotShreds): void {
+    const batch = slot.takeBegun();
+    if (batch === null) return;
+    const { kind, length } = measureEntries(batch.payload);
+    if (kind !== 'entries') return;
+    slot.toldEarly(batch);
+    this.#tellEntries(slot.slot, batch, length);
+  }
+
+  #tellBatch(slot: Slot, batch: WholeBatch): void {
+    const { kind, length } = measureEntries(batch.payload);
     if (kind === 'marker') this.#stats.markers++;
     else if (kind === 'malformed') this.#stats.malformedBatches++;
-    else {
-      this.#stats.batches++;
-      const at = BigInt(Date.now());
-      const entries = payload.subarray(0, length);
-      this.#listener.batch({ slot, entries, firstShredIndex: first, endShredIndex: last + 1, at });
-    }
+    else this.#tellEntries(slot, batch, length);
+  }
+
+  #tellEntries(slot: Slot, { first, last, payload }: WholeBatch, length: number): void {
+    this.#stats.batches++;
+    const entries = payload.subarray(0, length);
+    const indexes = { firstShredIndex: first, endShredIndex: last + 1 };
+    this.#listener.batch({ slot, entries, ...indexes, at: BigInt(Date.now()) });
   }
 
   #makeRoom(): void {

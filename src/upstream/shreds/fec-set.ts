@@ -3,6 +3,7 @@ import type { CodeShred, Shred } from '../../ledger/shred/parse-shred.ts';
 import { ProvenNodes, proofEntriesOf } from '../../ledger/shred/proven-nodes.ts';
 import { reedSolomon } from '../../ledger/shred/reed-solomon.ts';
 import {
+  DATA_HEADERS_BYTES,
   MERKLE_ROOT_BYTES,
   type ShredLayout,
   SIGNATURE_BYTES,
@@ -117,6 +118,11 @@ export class FecSet {
     this.#codeCount = 0;
     this.bytes = this.#waiting * this.#dataLayout.bytes;
     if (this.#waiting === 0) this.#data.length = 0;
+  }
+
+  /** Bytes that a data shred carries at most. */
+  get dataPayloadMax(): number {
+    return this.#dataLayout.bodyEnd - DATA_HEADERS_BYTES;
   }
 
   /** Where the next set begins; -1 while it is not known. */

@@ -1,4 +1,5 @@
 import { type DataShred, payloadOf, type Shred } from '../../ledger/shred/parse-shred.ts';
+import { FEC_SET_DATA_SHREDS } from '../../ledger/shred/shred-layout.ts';
 import type { Slot } from '../../ledger/units.ts';
 import { BatchRuns, type ShredRun } from './batch-runs.ts';
 import { FecSet } from './fec-set.ts';
@@ -17,6 +18,10 @@ export class SlotShreds {
   readonly #sets = new Map<number, FecSet>();
   readonly #runs = new BatchRuns();
   readonly #pieces = new Map<number, Piece>();
+  /** First shreds of batches that were looked at before they were whole. */
+  readonly #lookedAt = new Set<number>();
+  /** Of those, the ones whose entries were all there. */
+  readonly #toldEarly = new Set<number>();
   /** -1 until it is known. */
   #lastIndex = -1;
   parent: Slot | null = null;
@@ -103,6 +108,34 @@ export class SlotShreds {
       .map((run) => ({ ...run, payload: this.#takeRun(run) }));
   }
 
+  /**
+   * The batch that the shred added last came into, where it has its beginning and no end yet, and the last of its
+   * shreds is not full: a leader fills what entries leave of a set with empty shreds, of which only the last says that
+   * the data is complete. Given once for each batch. Source: agave ledger, `shred/merkle.rs`,
+   * `make_shreds_from_data`.
+   * @returns with the last shred of its set, where the end of the batch is to be expected.
+   */
+  takeBegun(): WholeBatch | null {
+    const run = this.isClosed ? null : this.#runs.begun;
+    if (run === null || this.#lookedAt.has(run.first)) return null;
+    const { payload, set } = this.#pieces.get(run.last) as Piece;
+    if (payload.length >= set.dataPayloadMax) return null;
+    this.#lookedAt.add(run.first);
+    const { first, last } = run;
+    const pieces = Array.from({ length: last - first + 1 }, (_, i) => this.#pieces.get(first + i) as Piece);
+    const end = set.end < 0 ? set.fecSetIndex + FEC_SET_DATA_SHREDS : set.end;
+    return { first, last: end - 1, payload: Buffer.concat(pieces.map((piece) => piece.payload)) };
+  }
+
+  /** The entries of a batch that `takeBegun` gave were all there. */
+  toldEarly({ first }: ShredRun): void {
+    this.#toldEarly.add(first);
+  }
+
+  wasTold({ first }: ShredRun): boolean {
+    return this.#toldEarly.has(first);
+  }
+
   #takeRun({ first, last }: ShredRun): Uint8Array {
     const pieces: Piece[] = [];
     for (let index = first; index <= last; index++) {
@@ -121,6 +154,8 @@ export class SlotShreds {
     this.isClosed = true;
     this.#sets.clear();
     this.#pieces.clear();
+    this.#lookedAt.clear();
+    this.#toldEarly.clear();
     this.bytes = 0;
   }
 }
