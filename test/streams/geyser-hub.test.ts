@@ -258,6 +258,57 @@ describe('a stream that begins in the past', () => {
 });
 
 describe('a hub', () => {
+  it('goes on where one slot far ahead was told of, before and after the first', async () => {
+    const { hub, tell } = opened();
+    const sink = await hearing(hub, { blocksMeta: ['m'], commitment: 'confirmed' });
+    const absurd = 2 ** 40;
+    tell(status(absurd, 'firstShredReceived'), ...processedSlot(10), status(absurd + 9, 'createdBank'));
+    for (let at = 11; at <= 700; at++) tell(...processedSlot(at), status(at - 1, 'confirmed'));
+    expect(sink.take()).toEqual(Array.from({ length: 690 }, (_, nth) => `m meta ${10 + nth}`));
+  });
+
+  it('holds a bounded number of slots, whatever is told of', () => {
+    const { hub, tell } = opened({ replaySlots: 4, waitingSlotsMax: 4 });
+    tell(...processedSlot(10));
+    for (let at = 1_000; at < 3_000; at++) tell(status(at, 'createdBank'), account(at, 50, 1));
+    tell(...processedSlot(11));
+    expect(decodeSubscribeReplayInfoResponse(hub.unary('SubscribeReplayInfo', new Uint8Array()))).toBe(10n);
+    expect(decodeGetSlotResponse(hub.unary('GetSlot', encodeCommitmentRequest({})))).toBe(11n);
+  });
+
+  it('tells those at finalized when slots wait too long, and not of slots that the chain left', async () => {
+    const { hub, tell } = opened({ replaySlots: 10, waitingSlotsMax: 20 });
+    const sink = await hearing(hub, { blocksMeta: ['m'], commitment: 'finalized' });
+    tell(
+      ...processedSlot(10),
+      ...processedSlot(11, 10),
+      ...processedSlot(12, 10),
+      status(12, 'finalized', 10),
+    );
+    for (let at = 13; at <= 31; at++) tell(...processedSlot(at), status(at, 'finalized'));
+    expect(sink.ended).toBeNull();
+    for (let at = 32; at <= 60; at++) tell(...processedSlot(at));
+    expect(sink.ended).toMatchObject({
+      code: 'DATA_LOSS',
+      message: expect.stringContaining('slots 32 to 32'),
+    });
+  });
+
+  it('follows the parent of the version that lives', async () => {
+    const { hub, tell } = opened();
+    const sink = await hearing(hub, { slots: new Map([['s', {}]]), commitment: 'confirmed' });
+    tell(
+      ...processedSlot(10),
+      ...processedSlot(11, 10),
+      status(12, 'createdBank', 11),
+      status(12, 'dead', 11),
+    );
+    tell(...processedSlot(12, 10));
+    sink.take();
+    tell(status(12, 'confirmed', 10));
+    expect(sink.take()).toEqual(['s confirmed 10', 's confirmed 12']);
+  });
+
   it('wants of its source what streams want, and no longer than they do', async () => {
     const { hub } = opened();
     const wanted = new Set<SubscribeRequest>();

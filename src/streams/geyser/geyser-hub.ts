@@ -30,8 +30,11 @@ export class GeyserHub implements GeyserListener, StreamOpener {
   readonly #chain = new ChainView();
   readonly #streams = new Set<HubStream>();
   #source: GeyserSource = fullSource;
-  /** The slot that was told of first. What is told of earlier ones is past, for those who begin there. */
+  /**
+   * The lowest slot that was told before anybody began in the past: what is told of lower ones is for those who did.
+   */
   #liveFrom: Slot | null = null;
+  #hasPast = false;
 
   constructor(options: Partial<GeyserHubOptions> = {}) {
     this.#options = { ...geyserHubOptions, ...options };
@@ -49,7 +52,9 @@ export class GeyserHub implements GeyserListener, StreamOpener {
   }
 
   tell(update: RawUpdate): void {
-    this.#liveFrom ??= update.slot;
+    if (this.#liveFrom === null || (!this.#hasPast && update.slot < this.#liveFrom)) {
+      this.#liveFrom = update.slot;
+    }
     if (update.kind === 'slot') this.#tellSlot(update);
     else if (update.kind === 'blockMeta') this.#tellMeta(update);
     else this.#tellContent(update);
@@ -69,7 +74,12 @@ export class GeyserHub implements GeyserListener, StreamOpener {
       sink,
       channels: this.#channels,
       held: this.#held,
-      source: () => this.#source,
+      source: {
+        want: (request, from) => {
+          if (from !== null) this.#hasPast = true;
+          return this.#source.want(request, from);
+        },
+      },
       limits: this.#options,
       closed: () => this.#streams.delete(stream),
     });
@@ -150,6 +160,7 @@ export class GeyserHub implements GeyserListener, StreamOpener {
       if (!isPast) this.#flush(content, at, status.createdAt);
       content.reached = at;
       content.statuses.push(status);
+      if (at === 0) this.#held.processed(content.slot);
       this.#chain.reached(content.slot, at);
       if (!isPast) this.#tellAll(status);
     }
@@ -182,13 +193,15 @@ export class GeyserHub implements GeyserListener, StreamOpener {
   }
 
   #prune(): void {
-    const unfinished = this.#held.prune();
-    const [from] = unfinished;
-    const to = unfinished.at(-1);
-    if (from === undefined || to === undefined) return;
-    const message = `updates of slots ${from} to ${to} were let go before they were finalized: more is told than may be held`;
+    const unfinished = this.#held.prune(this.#chain.slot('finalized'));
+    if (unfinished.length === 0) return;
     for (const stream of [...this.#streams]) {
-      if (stream.level > 0) stream.end({ code: 'DATA_LOSS', message });
+      const owed = unfinished.filter(({ reached }) => reached < stream.level);
+      const [first] = owed;
+      if (first === undefined) continue;
+      const slots = `slots ${first.slot} to ${owed.at(-1)?.slot}`;
+      const message = `updates of ${slots} were let go before they reached the commitment: more waits than may be held`;
+      stream.end({ code: 'DATA_LOSS', message });
     }
   }
 }

@@ -10,6 +10,9 @@ export type HeldContentLimits = Readonly<{
   waitingSlotsMax: number;
 }>;
 
+/** Slots that may be held beside those for replays: twice what waits for a commitment. */
+const AHEAD_SHARE = 2;
+
 /** The slots whose content is held: those that wait for a commitment, and those that may be told again. */
 export class HeldContent {
   readonly #limits: HeldContentLimits;
@@ -24,15 +27,20 @@ export class HeldContent {
     return this.#slots.get(slot) ?? null;
   }
 
-  /** The slot's content, begun when it is new; null for one that is over. */
+  /** The slot's content, begun when it is new; null for one that is over, or beyond what can be held. */
   at(slot: Slot): SlotContent | null {
     const known = this.#slots.get(slot);
     if (known !== undefined) return known;
     if (this.#newest !== null && slot < this.#newest - BigInt(this.#limits.waitingSlotsMax)) return null;
+    if (!this.#hasRoomFor(slot)) return null;
     const begun = new SlotContent(slot);
     this.#slots.set(slot, begun);
-    if (this.#newest === null || slot > this.#newest) this.#newest = slot;
     return begun;
+  }
+
+  /** A slot was told whole: only such ones say how far the chain has come, for of others anything may be told. */
+  processed(slot: Slot): void {
+    if (this.#newest === null || slot > this.#newest) this.#newest = slot;
   }
 
   /** Slots from one on, ascending. */
@@ -65,30 +73,50 @@ export class HeldContent {
 
   /**
    * Lets go of what is over, and of the oldest where too much is held.
+   * @param finalized - the newest that is; what is not, up to there, was left by the chain.
    * @returns slots that were let go before they came to an end, ascending.
    */
-  prune(): Slot[] {
+  prune(finalized: Slot | null): SlotContent[] {
     if (this.#newest === null) return [];
+    const unfinished: SlotContent[] = [];
     const { replaySlots, waitingSlotsMax, replayMaxBytes } = this.#limits;
     const replayed = this.#newest - BigInt(replaySlots);
     const waiting = this.#newest - BigInt(waitingSlotsMax);
     let bytes = 0;
-    for (const { slot, reached, bytes: own } of this.#slots.values()) {
-      const isOver = reached === 2 ? slot <= replayed : slot < waiting && slot <= replayed;
-      if (isOver) this.#slots.delete(slot);
-      else bytes += own;
+    for (const content of this.#slots.values()) {
+      const { slot, reached, bytes: own } = content;
+      const isLeft = finalized !== null && slot <= finalized;
+      const isOver = slot <= replayed && (reached === 2 || isLeft || slot < waiting);
+      if (!isOver) bytes += own;
+      else {
+        this.#slots.delete(slot);
+        if (reached < 2 && !isLeft) unfinished.push(content);
+      }
     }
-    return bytes > replayMaxBytes ? this.#dropOldest(bytes - replayMaxBytes) : [];
+    if (bytes > replayMaxBytes) unfinished.push(...this.#dropOldest(bytes - replayMaxBytes, finalized));
+    return unfinished.sort((a, b) => (a.slot < b.slot ? -1 : 1));
   }
 
-  #dropOldest(excess: number): Slot[] {
-    const unfinished: Slot[] = [];
+  /** What lies furthest ahead and was never told whole gives way: it may be no slot at all. */
+  #hasRoomFor(slot: Slot): boolean {
+    const { replaySlots, waitingSlotsMax } = this.#limits;
+    if (this.#slots.size < replaySlots + AHEAD_SHARE * waitingSlotsMax) return true;
+    let furthest = slot;
+    for (const content of this.#slots.values()) {
+      if (!content.isProcessed && content.slot > furthest) furthest = content.slot;
+    }
+    return this.#slots.delete(furthest);
+  }
+
+  #dropOldest(excess: number, finalized: Slot | null): SlotContent[] {
+    const unfinished: SlotContent[] = [];
     let left = excess;
-    for (const { slot, reached, bytes } of this.from(0n as Slot)) {
+    for (const content of this.from(0n as Slot)) {
+      const { slot, reached, bytes } = content;
       if (left <= 0 || slot === this.#newest) break;
       this.#slots.delete(slot);
       left -= bytes;
-      if (reached < 2) unfinished.push(slot);
+      if (reached < 2 && (finalized === null || slot > finalized)) unfinished.push(content);
     }
     return unfinished;
   }

@@ -19,7 +19,7 @@ type HubStreamOptions = Readonly<{
   /** By level. */
   channels: readonly [Channel, Channel, Channel];
   held: HeldContent;
-  source: () => GeyserSource;
+  source: GeyserSource;
   limits: ReplayLimits & Pick<HeldContentLimits, 'replaySlots'>;
   closed: () => void;
 }>;
@@ -97,7 +97,7 @@ export class HubStream implements OpenedStream {
 
   #want(wanted: SubscribeRequest, from: Slot | null): Wish {
     const before = this.#wish;
-    const wish = this.#options.source().want(wanted, from);
+    const wish = this.#options.source.want(wanted, from);
     this.#wish = wish;
     before?.end();
     this.#kinds = wantedKinds(wanted);

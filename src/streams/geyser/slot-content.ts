@@ -58,7 +58,9 @@ export class SlotContent {
     this.#content = [];
     this.#settled = null;
     this.#block = null;
+    this.parent = null;
     this.meta = null;
+    this.statuses.length = 0;
     this.bytes = 0;
     this.reached = NOTHING_REACHED;
   }
