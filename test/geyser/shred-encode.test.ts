@@ -1,0 +1,225 @@
+import { SubscribeUpdate, SubscribeUpdateDeshred } from '@triton-one/yellowstone-grpc';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { blockTail } from '../../src/protocol/geyser/encode/block.ts';
+import {
+  deshredPingTail,
+  deshredPongTail,
+  deshredSlotTail,
+  deshredTransactionTail,
+} from '../../src/protocol/geyser/encode/deshred.ts';
+import { rawSlot } from '../../src/protocol/geyser/encode/raw-slot.ts';
+import { rawShredTransaction } from '../../src/protocol/geyser/encode/raw-transaction.ts';
+import { encodeTimestamp } from '../../src/protocol/geyser/encode/timestamp.ts';
+import { ProtobufWriter } from '../../src/protocol/geyser/protobuf-writer.ts';
+import {
+  encodeStorageTransaction,
+  encodeWireTransaction,
+} from '../../src/protocol/geyser/storage/encode-transaction.ts';
+import { decodeSubscribeUpdate } from '../../src/protocol/geyser/subscribe-update.ts';
+import type { BlockUpdate } from '../../src/protocol/geyser/update/block.ts';
+import { slotStatuses } from '../../src/protocol/geyser/update/slot.ts';
+import type { TransactionUpdate } from '../../src/protocol/geyser/update/transaction.ts';
+import { envelope, key, updates } from './arbitrary.ts';
+import { oracleTransaction } from './oracle.ts';
+import { messageOf, rawBlock } from './re-encode.ts';
+import { shapeOf } from './shapes.ts';
+
+/** What is told of transactions that nobody has run yet, and of blocks in parts. */
+const u32 = fc.oneof(fc.nat(0xffff_ffff), fc.constantFrom(0, 0xffff_ffff));
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
+const plain = (bytes: Uint8Array): Uint8Array => Uint8Array.from(bytes);
+
+/** A random update as our own reader has it. */
+const read = (kind: 'transaction' | 'block' | 'slot') =>
+  updates[kind].map((update) => {
+    const wire = SubscribeUpdate.encode(SubscribeUpdate.fromPartial(update)).finish();
+    return decodeSubscribeUpdate(wire).update;
+  });
+const transaction = read('transaction') as fc.Arbitrary<TransactionUpdate>;
+const block = read('block') as fc.Arbitrary<BlockUpdate>;
+
+/** What is known of a transaction before it is run, with its bytes as they are written. */
+const shredded = fc
+  .record({
+    update: transaction,
+    signature: fc.uint8Array({ minLength: 64, maxLength: 64 }),
+    loadedWritable: fc.array(key, { maxLength: 5 }),
+    loadedReadonly: fc.array(key, { maxLength: 5 }),
+    firstShredIndex: u32,
+    endShredIndex: u32,
+    index: u32,
+  })
+  .map(({ update, ...rest }) => ({
+    ...rest,
+    slot: update.slot,
+    isVote: update.placed.isVote,
+    meant: oracleTransaction(update.placed.executed.transaction),
+    transaction: encodeStorageTransaction(update.placed.executed.transaction),
+    wire: update.placed.executed.transaction.wire,
+  }));
+
+describe('a transaction of the shred stage', () => {
+  it('is read by the published codec as it was meant', () => {
+    fc.assert(
+      fc.property(shredded, envelope, ({ meant, wire: _wire, ...fields }, { filters, createdAt }) => {
+        const at = createdAt ?? new Date(0);
+        const tail = deshredTransactionTail({
+          ...fields,
+          createdAt: encodeTimestamp(BigInt(at.getTime())),
+        });
+        expect(SubscribeUpdateDeshred.decode(messageOf(filters, tail))).toEqual({
+          filters,
+          createdAt: at,
+          deshredTransaction: {
+            slot: String(fields.slot),
+            transaction: {
+              signature: plain(fields.signature),
+              isVote: fields.isVote,
+              transaction: meant,
+              loadedWritableAddresses: fields.loadedWritable,
+              loadedReadonlyAddresses: fields.loadedReadonly,
+              completedDataSetStartingShredIndex: fields.firstShredIndex,
+              completedDataSetEndingShredIndexExclusive: fields.endShredIndex,
+            },
+          },
+        });
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('shows where its static keys stand', () => {
+    fc.assert(
+      fc.property(shredded, ({ meant, wire, transaction: bytes }) => {
+        const { transaction: again, keyOffsets } = encodeWireTransaction(wire);
+        expect(hex(again)).toBe(hex(bytes));
+        expect(keyOffsets.map((at) => hex(again.subarray(at, at + 32)))).toEqual(
+          meant.message!.accountKeys.map(hex),
+        );
+      }),
+    );
+  });
+
+  it('is a transaction of a Geyser stream without a meta too', () => {
+    fc.assert(
+      fc.property(shredded, envelope, ({ meant, slot, signature, isVote, index, ...fields }, { filters }) => {
+        const keys = { bytes: fields.transaction, offsets: [] };
+        const createdAt = encodeTimestamp(7_000n);
+        const fact = { slot, createdAt, signature, isVote, index, keys };
+        const raw = rawShredTransaction({ ...fact, transaction: fields.transaction });
+        expect(raw).toMatchObject({ ...fact, kind: 'transaction', err: null, meta: null, signature: {} });
+        expect([hex(raw.signature), raw.keys]).toEqual([hex(signature), keys]);
+        const info = { signature: plain(signature), isVote, transaction: meant, index: String(index) };
+        expect(SubscribeUpdate.decode(messageOf(filters, raw.tail))).toEqual({
+          filters,
+          createdAt: new Date(7_000),
+          transaction: { slot: String(slot), transaction: info },
+        });
+        // What blocks are made of is a view into the tail.
+        expect(raw.info.buffer).toBe(raw.tail.buffer);
+        const alone = new ProtobufWriter().message(4, new ProtobufWriter().bytes(1, raw.info)).finish();
+        expect(SubscribeUpdate.decode(alone).transaction?.transaction).toEqual(info);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('is one without an index where nobody gives it one', () => {
+    const [one] = fc.sample(shredded, 1);
+    const { slot, signature, isVote, transaction: bytes } = one!;
+    const keys = { bytes, offsets: [] };
+    const raw = rawShredTransaction({
+      ...{ slot, signature, isVote, keys, transaction: bytes },
+      createdAt: encodeTimestamp(0n),
+    });
+    expect([raw.index, SubscribeUpdate.decode(raw.tail).transaction?.transaction?.index]).toEqual([0, '0']);
+  });
+});
+
+describe('other news of the shred stage', () => {
+  it('is read by the published codec as it was meant: a slot', () => {
+    fc.assert(
+      fc.property(updates.slot, envelope, (update, { filters, createdAt = new Date(0) }) => {
+        const { slot, parent, status, deadError } = update.slot!;
+        const raw = rawSlot(
+          {
+            kind: 'slot',
+            slot: BigInt(slot) as BlockUpdate['slot'],
+            parent: parent === undefined ? null : (BigInt(parent) as BlockUpdate['slot']),
+            status: slotStatuses[status as number]!,
+            deadError: deadError ?? null,
+          },
+          encodeTimestamp(BigInt(createdAt.getTime())),
+        );
+        expect(SubscribeUpdateDeshred.decode(messageOf(filters, deshredSlotTail(raw)))).toEqual({
+          filters,
+          createdAt,
+          slot: update.slot,
+        });
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('is read by the published codec as it was meant: a ping and a pong', () => {
+    const at = encodeTimestamp(5_250n);
+    const createdAt = new Date(5_250);
+    expect(SubscribeUpdateDeshred.decode(deshredPingTail(at))).toEqual({ filters: [], createdAt, ping: {} });
+    for (const id of [0, 1, -1, 0x7fff_ffff, -0x8000_0000]) {
+      expect(SubscribeUpdateDeshred.decode(deshredPongTail(id, at))).toEqual({
+        ...{ filters: [], createdAt, pong: { id } },
+      });
+    }
+  });
+});
+
+describe('a block of which a part is wanted', () => {
+  const parts = fc.uniqueArray(fc.nat(25), { maxLength: 4 }).map((ends) =>
+    ends
+      .toSorted((a, b) => a - b)
+      .map((offset, index, all) => ({
+        offset,
+        length: index % 2 === 0 ? (all[index + 1] ?? 30) - offset : 1,
+      }))
+      .filter((_, index) => index % 2 === 0),
+  );
+
+  it('has what was chosen, accounts cut as they are wanted, and the counts of all of it', () => {
+    fc.assert(
+      fc.property(block, fc.nat(7), fc.option(parts), envelope, (update, chosen, slices, { filters }) => {
+        const raw = rawBlock(update, encodeTimestamp(9_000n));
+        const choose = <T>(bit: number, all: readonly T[]): readonly T[] =>
+          chosen & bit ? all : all.slice(1);
+        const tail = blockTail(raw, {
+          transactions: choose(1, raw.transactions),
+          accounts: choose(2, raw.accounts),
+          entries: choose(4, raw.entries),
+          slices:
+            slices?.map(({ offset, length }) => ({ offset: BigInt(offset), length: BigInt(length) })) ?? null,
+        });
+        const cut = (data: Uint8Array): Uint8Array =>
+          slices === null
+            ? data
+            : Uint8Array.from(
+                slices
+                  .filter(({ offset, length }) => offset + length <= data.length)
+                  .flatMap(({ offset, length }) => [...data.subarray(offset, offset + length)]),
+              );
+        const expected = {
+          ...update,
+          transactions: choose(1, update.transactions),
+          accounts: choose(2, update.accounts).map((write) => ({
+            ...write,
+            account: { ...write.account, data: cut(write.account.data) },
+          })),
+          entries: choose(4, update.entries),
+        };
+        const told = decodeSubscribeUpdate(messageOf(filters, tail));
+        expect(shapeOf(told.update!)).toEqual(shapeOf(expected));
+        expect([told.filters, told.createdAt]).toEqual([filters, 9_000n]);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
