@@ -1,0 +1,113 @@
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { Client, credentials, Metadata } from '@grpc/grpc-js';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { address } from '../../src/ledger/address.ts';
+import { readRawUpdate } from '../../src/protocol/geyser/read-raw-update.ts';
+import { encodeSubscribeRequest } from '../../src/protocol/geyser/subscribe-request.ts';
+import { asking } from '../soak/ledger-truth.ts';
+import { Traffic } from '../soak/traffic.ts';
+import { eventually } from './eventually.ts';
+import { type Program, startProgram, temporaryFolder } from './program.ts';
+import { type RunningService, startService } from './start-service.ts';
+
+/**
+ * What makes the order certain, on however busy a machine: the ledger runs a transaction only so long after its
+ * shreds are in the service's socket, and the service reads both sockets whenever it has a turn. Both streams are on
+ * one HTTP/2 connection, so that the client hears them in the order in which they were written. Only a service that
+ * has no turn for all of this time could tell them the other way round.
+ */
+const LEAD_MS = 300;
+const SINGLE = 6;
+const BURSTS = 3;
+const BURST = 18;
+
+let ledger: Program;
+let service: RunningService;
+let client: Client;
+
+async function freeUdpPort(): Promise<number> {
+  const socket = createSocket('udp4');
+  socket.bind(0, '127.0.0.1');
+  await once(socket, 'listening');
+  const { port } = socket.address();
+  await new Promise<void>((resolve) => socket.close(() => resolve()));
+  return port;
+}
+
+beforeAll(async () => {
+  const udpPort = await freeUdpPort();
+  const place = [
+    '--ledger',
+    join(temporaryFolder('lead'), 'ledger'),
+    '--rpc-port',
+    '0',
+    '--geyser-port',
+    '0',
+  ];
+  const sending = ['--shreds-to', `127.0.0.1:${udpPort}`, '--shred-lead-ms', String(LEAD_MS)];
+  ledger = startProgram(['localnet', ...place, ...sending, '--json']);
+  const [line] = await ledger.said(/^\{"event":"ready".*\}$/m);
+  const ports = JSON.parse(line) as { rpcPort: number; pubsubPort: number; grpcPort: number };
+  const at = (scheme: string, port: number): string => `"${scheme}://127.0.0.1:${port}"`;
+  service = await startService({
+    configuration: `
+[[upstream]]
+url = ${at('http', ports.rpcPort)}
+ws = ${at('ws', ports.pubsubPort)}
+grpc = ${at('http', ports.grpcPort)}
+[shreds]
+udp = true
+udp_host = "127.0.0.1"
+udp_port = ${udpPort}
+`,
+  });
+  client = new Client(new URL(service.ready.grpcUrl).host, credentials.createInsecure());
+}, 60_000);
+afterAll(async () => {
+  client.close();
+  await service.stop();
+  await ledger.stop();
+});
+
+/** Opens a stream of a payer's transactions. @returns when its request is in force. */
+function listen(product: 'grpc' | 'fs', payer: string, told: (signature: string) => void): Promise<void> {
+  const metadata = new Metadata();
+  metadata.set('x-token', service.ready.keys.find((key) => key.product === product)?.key ?? '');
+  const asIs = (bytes: Buffer): Buffer => bytes;
+  const stream = client.makeBidiStreamRequest('/geyser.Geyser/Subscribe', asIs, asIs, metadata);
+  stream.on('error', () => {});
+  const filter = { accountInclude: [address(payer)] };
+  stream.write(Buffer.from(encodeSubscribeRequest({ transactions: new Map([['payer', filter]]) })));
+  stream.write(Buffer.from(encodeSubscribeRequest({ ping: 1 })));
+  return new Promise((resolve) => {
+    stream.on('data', (bytes: Buffer) => {
+      const update = readRawUpdate(bytes, Date.now());
+      if (update.kind === 'pong') resolve();
+      if (update.kind === 'transaction') told(Buffer.from(update.signature).toString('hex'));
+    });
+  });
+}
+
+it('every transaction, alone or in a burst, is told on the shred stage before the standard stream', async () => {
+  const traffic = new Traffic(asking(`${service.ready.rpcUrl}?api-key=${service.key}`));
+  await traffic.fund();
+  const payer = traffic.payer.publicKey.toBase58();
+  const early = new Set<string>();
+  const standard: string[] = [];
+  const late: string[] = [];
+  await listen('fs', payer, (signature) => early.add(signature));
+  await listen('grpc', payer, (signature) => {
+    standard.push(signature);
+    if (!early.has(signature)) late.push(signature);
+  });
+  for (let sent = 0; sent < SINGLE; sent++) await traffic.submit(await traffic.prepare(null));
+  for (let burst = 0; burst < BURSTS; burst++) {
+    const wires = await Promise.all(Array.from({ length: BURST }, () => traffic.prepare(null)));
+    await Promise.all(wires.map((wire) => traffic.submit(wire)));
+  }
+  const all = SINGLE + BURSTS * BURST;
+  await eventually(async () => standard.length >= all, 'all were told on the standard stream');
+  expect([new Set(standard).size, early.size, late]).toEqual([all, all, []]);
+}, 40_000);
