@@ -91,6 +91,9 @@ describe('an update that goes on as bytes', () => {
     const [offset = 0] = raw.keys.offsets;
     expect(hex(raw.keys.bytes.subarray(offset, offset + 32))).toBe(hex(key));
     expect([raw.meta, raw.err, raw.index]).toEqual([null, null, 0]);
+    // What is not known, such as the `config` of version 1 in field 7, goes on untouched: alone and in a block.
+    expect(hex(raw.tail)).toBe(hex(wire) + hex(writer().bytes(11, raw.createdAt).finish()));
+    expect(hex(raw.info)).toBe(hex(info.finish()));
   });
 
   it('tells of a block only its counts, of a ping and a pong what they are, and of the rest nothing', () => {
