@@ -94,7 +94,7 @@ const GROWTH_MAX = 1.15;
 /** Slots that readers may be behind in the end, besides those that their commitment is. */
 const BEHIND_MAX = 10;
 /** What the one that reads nothing may be behind. */
-const QUEUE_MAX_BYTES = 16 * 1024 * 1024;
+const QUEUE_MAX_BYTES = 4 * 1024 * 1024;
 
 /** One of the servers, which comes back on its port. */
 class Upstream {

@@ -177,7 +177,11 @@ export async function soakLedger(options: LedgerSoakOptions): Promise<string[]> 
   ];
   tell(options, { kills, slots: slots.length, truth, hearers, gauge });
   for (const text of wrong.slice(0, SHOWN_MAX)) options.say(text);
-  if (wrong.length > 0) options.say(service.output().split('\n').slice(-40).join('\n'));
+  const logged = service
+    .output()
+    .split('\n')
+    .filter((line) => line.includes('"level":'));
+  if (wrong.length > 0) options.say(logged.slice(-40).join('\n'));
   for (const hearer of [truth, ...hearers]) hearer.close();
   await service.stop();
   await Promise.all(ways.flat().map((proxy) => proxy.close()));

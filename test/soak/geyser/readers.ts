@@ -22,11 +22,23 @@ const SETTLED_MS = 3_000;
 /** How long the one that reads nothing does so, less than the gateway waits; and then looks whether it was cut. */
 const DEAF_MS = 8_000;
 const LOOK_MS = 1_500;
+/** What it takes ahead, so that the gateway soon knows. */
+const DEAF_WINDOW_BYTES = 64 * 1024;
 
 type Listener = ConstructorParameters<typeof GrpcStream>[1];
 
-function open(request: Uint8Array, listener: Omit<Listener, 'opened'>): GrpcStream {
-  const options = { ...geyserLimits, url, headers: { 'x-token': token }, method: '/geyser.Geyser/Subscribe' };
+function open(
+  request: Uint8Array,
+  listener: Omit<Listener, 'opened'>,
+  { windowBytes } = geyserLimits,
+): GrpcStream {
+  const options = {
+    ...geyserLimits,
+    windowBytes,
+    url,
+    headers: { 'x-token': token },
+    method: '/geyser.Geyser/Subscribe',
+  };
   const stream = new GrpcStream(options, { opened: () => {}, ...listener });
   stream.send(request);
   return stream;
@@ -38,14 +50,13 @@ function lag(): void {
     transactions: new Map([['all', {}]]),
   });
   let timer: NodeJS.Timeout;
-  const stream = open(request, {
-    message: () => {},
-    ended: ({ code, message }) => {
-      clearTimeout(timer);
-      findings.lagged.push(`${code} ${message}`);
-      lag();
-    },
-  });
+  const ended: Listener['ended'] = ({ code, message }) => {
+    clearTimeout(timer);
+    findings.lagged.push(`${code} ${message}`);
+    lag();
+  };
+  const limits = { ...geyserLimits, windowBytes: DEAF_WINDOW_BYTES };
+  const stream = open(request, { message: () => {}, ended }, limits);
   const deaf = (): void => {
     stream.pause();
     timer = setTimeout(look, DEAF_MS);
