@@ -14,7 +14,7 @@ export const localnetDefaults = {
   slotsPerEpoch: 432_000,
   ticksPerSlot: 64,
   faucetSol: 1_000_000,
-  shredLeadMs: 5,
+  shredLeadMs: 20,
   historySlotsMax: defaultUpkeepLimits.historySlotsMax,
 } as const;
 
