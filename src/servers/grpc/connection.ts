@@ -33,6 +33,8 @@ export class Connection {
   #controlFrames = 0;
   #cancels = 0;
   #bytesOut = 0;
+  /** HTTP/2 was over at the last look, but not the socket: its client has not closed its half. */
+  #isHalfOpen = false;
 
   /** @param gone - called once, when it is closed. */
   constructor(
@@ -60,7 +62,10 @@ export class Connection {
 
   /** Does what is due. */
   look(nowMs: number): void {
-    if (this.#session.destroyed) return;
+    if (this.#session.destroyed) {
+      this.#lookAtRemains();
+      return;
+    }
     const { options } = this.#surroundings;
     for (const call of this.#calls) call.look(nowMs);
     this.#controlFrames = 0;
@@ -69,6 +74,12 @@ export class Connection {
     const isLate = !this.#isGreeted && ageMs >= options.handshakeTimeoutMs;
     if (isLate || (!this.#hasCalled && ageMs >= options.firstCallTimeoutMs)) this.destroy();
     else this.#beat(nowMs);
+  }
+
+  /** All was said, and reached the system: a client that keeps the socket open keeps a place. */
+  #lookAtRemains(): void {
+    if (this.#isHalfOpen && this.#socket.writableLength === 0) this.#socket.destroy();
+    this.#isHalfOpen = true;
   }
 
   /** Tells the client to go elsewhere, and ends what would not end by itself. */

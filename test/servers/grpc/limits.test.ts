@@ -73,6 +73,24 @@ async function tell(streams: readonly OpenedAtDoor[], calls: readonly RawCall[],
   }
 }
 
+describe('a client that keeps its half of the connection open', () => {
+  it('holds no place when all was said, and no drain up', async () => {
+    await start({ idleTimeoutMs: 300, keepaliveIntervalMs: 400, keepaliveTimeoutMs: 400 });
+    const greet = (): Socket => {
+      const socket = connect({ port: stage.port, host: '127.0.0.1', allowHalfOpen: true });
+      socket.on('error', () => {}).resume();
+      sockets.push(socket);
+      socket.write(Buffer.concat([PREFACE, SETTINGS, frame(4, 1, 0), frame(1, 5, 1, call)]));
+      return socket;
+    };
+    const idle = greet();
+    await once(idle, 'end');
+    await expect.poll(() => stage.server.connections, { timeout: 5_000 }).toBe(0);
+    await once(greet(), 'data');
+    expect(await stage.server.drain(5_000)).toBe(true);
+  });
+});
+
 describe('a client that reads too slowly', () => {
   it('is cut with its lag stated, while others miss nothing', async () => {
     await start({ queueMaxBytes: 300_000 });
