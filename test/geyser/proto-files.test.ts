@@ -7,7 +7,9 @@ import { describe, expect, it } from 'vitest';
 import { ProtobufReader } from '../../src/protocol/geyser/protobuf.ts';
 import { ProtobufWriter } from '../../src/protocol/geyser/protobuf-writer.ts';
 import { answerReflection, reflectionPaths } from '../../src/protocol/grpc/reflection.ts';
+import { encodeFileDescriptor } from '../../src/protocol/grpc/schema/file-descriptor.ts';
 import { geyserSchema } from '../../src/protocol/grpc/schema/geyser.ts';
+import type { Schema } from '../../src/protocol/grpc/schema/schema.ts';
 import { shredstreamSchema } from '../../src/protocol/grpc/schema/shredstream.ts';
 import { solanaStorageSchema } from '../../src/protocol/grpc/schema/solana-storage.ts';
 import { protoText } from '../house/proto-text.ts';
@@ -43,11 +45,15 @@ const entryOf = (name: string): string =>
 /** A request to reflection. */
 const asked = (field: number, text: string): Uint8Array => new ProtobufWriter().string(field, text).finish();
 
-/** Fields by number, all of them bytes. */
-function fieldsOf(bytes: Uint8Array): Map<number, Uint8Array[]> {
+/** Fields by number, all of them bytes but those that are passed over. */
+function fieldsOf(bytes: Uint8Array, others: readonly number[] = []): Map<number, Uint8Array[]> {
   const found = new Map<number, Uint8Array[]>();
   const reader = new ProtobufReader(bytes);
   while (reader.next()) {
+    if (others.includes(reader.field)) {
+      reader.skip();
+      continue;
+    }
     const content = reader.bytes();
     found.set(reader.field, [...(found.get(reader.field) ?? []), content]);
   }
@@ -86,6 +92,67 @@ describe.each([geyserSchema, solanaStorageSchema, shredstreamSchema])('proto/$na
     expect(Object.keys(types(told) as object).length).toBeGreaterThanOrEqual(
       Object.keys(schema.messages).length,
     );
+  });
+});
+
+describe('a field that reflection tells', () => {
+  type Told = { number: number; json: string; choice: number | null; isOptional: boolean };
+
+  /** Fields of a message in a file of descriptors, and the names of its choices, real ones first. */
+  function told(schema: Schema, message: string): { fields: Map<string, Told>; choices: string[] } {
+    const file = fieldsOf(encodeFileDescriptor(schema), [10]);
+    const found = (file.get(4) ?? []).map((each) => fieldsOf(each));
+    const parts = found.find((each) => String(Buffer.from(each.get(1)![0]!)) === message)!;
+    const fields = (parts.get(2) ?? []).map((bytes): [string, Told] => {
+      const field: Told = { number: 0, json: '', choice: null, isOptional: false };
+      let name = '';
+      const reader = new ProtobufReader(bytes);
+      while (reader.next()) {
+        if (reader.field === 1) name = reader.string();
+        else if (reader.field === 3) field.number = reader.uint32();
+        else if (reader.field === 9) field.choice = reader.uint32();
+        else if (reader.field === 10) field.json = reader.string();
+        else if (reader.field === 17) field.isOptional = reader.bool();
+        else reader.skip();
+      }
+      return [name, field];
+    });
+    const choices = (parts.get(8) ?? []).map((each) => Buffer.from(fieldsOf(each).get(1)![0]!).toString());
+    return { fields: new Map(fields), choices };
+  }
+
+  it('has its name in JSON, and says whether it is there in a choice of one, as protoc writes it', () => {
+    const { fields, choices } = told(geyserSchema, 'SubscribeRequestFilterTransactions');
+    expect(choices.slice(0, 3)).toEqual(['_vote', '_failed', '_signature']);
+    expect(fields.get('vote')).toEqual({ number: 1, json: 'vote', choice: 0, isOptional: true });
+    expect(fields.get('signature')).toEqual({ number: 5, json: 'signature', choice: 2, isOptional: true });
+    const include = { number: 3, json: 'accountInclude', choice: null, isOptional: false };
+    expect(fields.get('account_include')).toEqual(include);
+    const one = told(geyserSchema, 'SubscribeUpdate');
+    expect(one.choices).toEqual(['update_oneof']);
+    const status = { number: 10, json: 'transactionStatus', choice: 0, isOptional: false };
+    expect(one.fields.get('transaction_status')).toEqual(status);
+    const meta = told(solanaStorageSchema, 'TransactionStatusMeta');
+    expect(meta.fields.get('compute_units_consumed')).toEqual({
+      ...{ number: 16, json: 'computeUnitsConsumed', choice: 0, isOptional: true },
+    });
+  });
+
+  it.each([geyserSchema, solanaStorageSchema, shredstreamSchema])('is so throughout $name', (schema) => {
+    for (const [message, rows] of Object.entries(schema.messages)) {
+      const { fields, choices } = told(schema, message);
+      const inChoices = rows.flatMap((row) => (typeof row === 'string' ? [] : row.fields));
+      const all = rows.flatMap((row) => (typeof row === 'string' ? [row] : row.fields));
+      expect([...fields.keys()]).toEqual(all.map((row) => / (\w+) = \d+$/.exec(row)![1]));
+      for (const row of all) {
+        const name = / (\w+) = \d+$/.exec(row)![1]!;
+        const { json, choice, isOptional } = fields.get(name)!;
+        expect(json).toBe(name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()));
+        expect([row, isOptional]).toEqual([row, row.startsWith('optional ')]);
+        expect([row, choice !== null]).toEqual([row, isOptional || inChoices.includes(row)]);
+        if (isOptional) expect(choices[choice!]).toBe(`_${name}`);
+      }
+    }
   });
 });
 
