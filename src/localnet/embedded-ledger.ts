@@ -17,6 +17,7 @@ import { faucetTransfer } from './faucet.ts';
 import { Intake, type IntakeStages } from './intake.ts';
 import { type FollowFrom, LedgerEvents } from './ledger-events.ts';
 import { LedgerHaltedError } from './ledger-halted.ts';
+import { INTAKE_MAX_TRANSACTIONS, type LedgerOptions, WAITING_MAX_TRANSACTIONS } from './ledger-options.ts';
 import type { LedgerState } from './ledger-state.ts';
 import type {
   Airdropped,
@@ -43,23 +44,6 @@ import { WaitingTransactions } from './waiting-transactions.ts';
 /** How far the commitments trail the tip, in slots. */
 const CONFIRMED_LAG = 1;
 export const FINALIZED_LAG = 31;
-
-export type LedgerOptions = Readonly<{
-  /** Unix time in milliseconds. Default the machine's. */
-  now?: () => number;
-  /** Cost units that one slot may hold. Default Agave's 60 million. */
-  blockCostMax?: bigint;
-  /** Transactions that may wait for room in a block. Default 10,000, as Agave's retry pool. */
-  waitingMaxTransactions?: number;
-  /** Takes shreds of what is going to run, before it does. Default: none are made. */
-  sendShreds?: SendShreds;
-  /** Milliseconds at the least from the leaving of shreds to the run of what is in them. Default 0. */
-  shredLeadMs?: number;
-}>;
-
-export const WAITING_MAX_TRANSACTIONS = 10_000;
-/** Transactions that may be between their arrival and their run, where they leave as shreds in between. */
-const INTAKE_MAX_TRANSACTIONS = 10_000;
 
 /** What listeners hear when a slot freezes. */
 export type Frozen = Readonly<{ block: Block; bank: Bank; accounts: SlotRecord['accounts'] }>;

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Client, credentials, Metadata } from '@grpc/grpc-js';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { address } from '../../src/ledger/address.ts';
+import type { RawTransaction } from '../../src/protocol/geyser/raw-update.ts';
 import { readRawUpdate } from '../../src/protocol/geyser/read-raw-update.ts';
 import { encodeSubscribeRequest } from '../../src/protocol/geyser/subscribe-request.ts';
 import { asking } from '../soak/ledger-truth.ts';
@@ -84,8 +85,9 @@ function listen(product: 'grpc' | 'fs', payer: string, told: (signature: string)
   return new Promise((resolve) => {
     stream.on('data', (bytes: Buffer) => {
       const update = readRawUpdate(bytes, Date.now());
-      if (update.kind === 'pong') resolve();
-      if (update.kind === 'transaction') told(Buffer.from(update.signature).toString('hex'));
+      if (update?.kind === 'pong') resolve();
+      if (update?.kind === 'transaction')
+        told(Buffer.from((update as RawTransaction).signature).toString('hex'));
     });
   });
 }
