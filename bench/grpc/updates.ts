@@ -14,7 +14,7 @@ const SLOT = slot(400_000_000);
 /** Distinct updates that are told in turn: making them is not measured. */
 const ACCOUNTS = 64;
 /** Filters that are met, of however many there are. */
-const SPREAD = 1_000;
+const SPREAD = 10_000;
 
 /** A write of the account of an address. */
 export function accountWrite(address: Uint8Array, version: number): RawAccount {
