@@ -134,6 +134,7 @@ describe('a request that comes in', () => {
   it('is nothing but a ping when it is one, whatever else it says', () => {
     const wire = writer().message(9, writer()).uint32(6, 77).bytes(1, memcmp(3, '0').subarray(2));
     expect(decodeSubscribeRequest(wire.finish())).toEqual({ ping: 0 });
+    expect(decodeSubscribeDeshredRequest(unhex('12 00 1a 03 0a 01 73'))).toEqual({ ping: 0 });
   });
 
   it.each([

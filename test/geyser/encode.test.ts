@@ -1,7 +1,7 @@
 import { SubscribeUpdate } from '@triton-one/yellowstone-grpc';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { addressBytes } from '../../src/ledger/address.ts';
+import { address, addressBytes } from '../../src/ledger/address.ts';
 import { signatureBytes } from '../../src/ledger/signature.ts';
 import { rawAccount } from '../../src/protocol/geyser/encode/raw-account.ts';
 import { rawTransaction } from '../../src/protocol/geyser/encode/raw-transaction.ts';
@@ -16,6 +16,7 @@ import { readShape, shapeOf } from './shapes.ts';
 type Kind = keyof typeof updates;
 const { transactionStatus: _status, ...encoded } = updates;
 
+const KEY = address('11111111111111111111111111111111');
 const AT = encodeTimestamp(1_700_000_000_123n);
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
@@ -126,6 +127,55 @@ describe('a written transaction', () => {
     );
   });
 
+  it.each([0, 100, 200, 5_000, 20_000, 3_000_000])('shows its keys behind a log of %i bytes', (length) => {
+    const [update] = fc
+      .sample(updateOf('transaction'), { seed: 7, numRuns: 20 })
+      .filter(
+        ({ placed }) =>
+          placed.executed.transaction.message.accountKeys.length > 0 &&
+          placed.executed.meta.loadedAddresses.readonly.length > 0,
+      );
+    const { executed } = update!.placed;
+    const meta = { ...executed.meta, logMessages: ['x'.repeat(length)] };
+    const placed = { ...update!.placed, executed: { ...executed, meta } };
+    const { bytes, offsets } = rawTransaction({ slot: update!.slot, createdAt: AT, placed }).keys;
+    const { writable, readonly } = meta.loadedAddresses;
+    const keys = [...executed.transaction.message.accountKeys, ...writable, ...readonly];
+    expect(offsets.map((at) => hex(bytes.subarray(at, at + 32)))).toEqual(
+      keys.map((key) => hex(addressBytes(key))),
+    );
+  });
+
+  it('says amounts of tokens for people too', () => {
+    const [update] = fc.sample(updateOf('transaction'), 1);
+    const { executed } = update!.placed;
+    const balance = { accountIndex: 0, mint: KEY, owner: null, programId: null };
+    const balances = [
+      { ...balance, amount: 1_500n, decimals: 3 },
+      { ...balance, amount: 0n, decimals: 9 },
+      { ...balance, amount: 7n, decimals: 0 },
+    ];
+    const meta = { ...executed.meta, postTokenBalances: balances };
+    const placed = { ...update!.placed, executed: { ...executed, meta } };
+    const { tail } = rawTransaction({ slot: update!.slot, createdAt: AT, placed });
+    const told = SubscribeUpdate.decode(tail).transaction!.transaction!.meta!.postTokenBalances;
+    expect(told.map(({ uiTokenAmount }) => uiTokenAmount)).toEqual([
+      { uiAmount: 1.5, decimals: 3, amount: '1500', uiAmountString: '1.5' },
+      { uiAmount: 0, decimals: 9, amount: '0', uiAmountString: '0' },
+      { uiAmount: 7, decimals: 0, amount: '7', uiAmountString: '7' },
+    ]);
+  });
+
+  it.each([true, false])('says whether a program left data behind: %s', (isThere) => {
+    const [update] = fc.sample(updateOf('transaction'), 1);
+    const { executed } = update!.placed;
+    const returnData = isThere ? { programId: KEY, data: Uint8Array.of(1) } : null;
+    const placed = { ...update!.placed, executed: { ...executed, meta: { ...executed.meta, returnData } } };
+    const { tail } = rawTransaction({ slot: update!.slot, createdAt: AT, placed });
+    const { meta } = SubscribeUpdate.decode(tail).transaction!.transaction!;
+    expect([meta!.returnDataNone, meta!.returnData !== undefined]).toEqual([!isThere, isThere]);
+  });
+
   it('becomes its status', () => {
     fc.assert(
       fc.property(updateOf('transaction'), (update) => {
@@ -140,6 +190,13 @@ describe('a written transaction', () => {
       }),
       { numRuns: 150 },
     );
+  });
+});
+
+describe('a pong', () => {
+  it.each([0, 1, -1, 0x7fff_ffff, -0x8000_0000])('has the bytes of the published codec: %i', (id) => {
+    const theirs = SubscribeUpdate.fromPartial({ pong: { id }, createdAt: new Date(1_700_000_000_123) });
+    expect(hex(tailOf({ kind: 'pong', id }, AT))).toBe(hex(SubscribeUpdate.encode(theirs).finish()));
   });
 });
 

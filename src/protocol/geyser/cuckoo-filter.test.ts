@@ -90,6 +90,21 @@ describe('a cuckoo filter', () => {
     );
   });
 
+  it('finds an address in either of its two buckets, at each of their places, and in no other', () => {
+    const bucketCount = 16;
+    const empty = new CuckooFilter({ ...none, data: new Uint8Array(8 * bucketCount), bucketCount });
+    const { fingerprint, first } = empty.placesOf(key(2), 0);
+    const second = empty.secondOf(first, fingerprint);
+    expect(second).not.toBe(first);
+    for (let place = 0; place < 4 * bucketCount; place++) {
+      const data = new Uint8Array(8 * bucketCount);
+      data.set([fingerprint & 0xff, fingerprint >> 8], 2 * place);
+      const bucket = Math.floor(place / 4);
+      const has = new CuckooFilter({ ...none, data, bucketCount }).has(key(2), 0);
+      expect([place, has]).toEqual([place, bucket === first || bucket === second]);
+    }
+  });
+
   it('keeps what it was made of, whatever becomes of the message', () => {
     const data = new Uint8Array(8);
     const empty = new CuckooFilter({ ...none, data });
