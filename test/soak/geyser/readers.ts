@@ -20,21 +20,18 @@ const REPORT_MS = 1_000;
 /** Until all that readers want is told. */
 const SETTLED_MS = 3_000;
 /** How long the one that reads nothing does so, less than the gateway waits; and then looks whether it was cut. */
-const DEAF_MS = 8_000;
+const DEAF_MS = 5_000;
 const LOOK_MS = 1_500;
 /** What it takes ahead, so that the gateway soon knows. */
 const DEAF_WINDOW_BYTES = 64 * 1024;
+/** On a machine with much to do, silence says nothing. */
+const patient = { ...geyserLimits, connectTimeoutMs: 60_000, pongTimeoutMs: 60_000 };
 
 type Listener = ConstructorParameters<typeof GrpcStream>[1];
 
-function open(
-  request: Uint8Array,
-  listener: Omit<Listener, 'opened'>,
-  { windowBytes } = geyserLimits,
-): GrpcStream {
+function open(request: Uint8Array, listener: Omit<Listener, 'opened'>, limits = patient): GrpcStream {
   const options = {
-    ...geyserLimits,
-    windowBytes,
+    ...limits,
     url,
     headers: { 'x-token': token },
     method: '/geyser.Geyser/Subscribe',
@@ -55,7 +52,7 @@ function lag(): void {
     findings.lagged.push(`${code} ${message}`);
     lag();
   };
-  const limits = { ...geyserLimits, windowBytes: DEAF_WINDOW_BYTES };
+  const limits = { ...patient, windowBytes: DEAF_WINDOW_BYTES };
   const stream = open(request, { message: () => {}, ended }, limits);
   const deaf = (): void => {
     stream.pause();
