@@ -36,13 +36,15 @@ const rows: readonly Row[] = [
       { commitment: 0 },
     ],
   ]),
-  [
-    'IsBlockhashValidRequest',
-    { blockhash: 'any text', commitment: 'confirmed' },
-    unary.encodeIsBlockhashValidRequest,
-    unary.decodeIsBlockhashValidRequest,
-    { blockhash: 'any text', commitment: 1 },
-  ],
+  ...(['processed', 'confirmed'] as const).map(
+    (commitment, number): Row => [
+      'IsBlockhashValidRequest',
+      { blockhash: 'any text', commitment },
+      unary.encodeIsBlockhashValidRequest,
+      unary.decodeIsBlockhashValidRequest,
+      { blockhash: 'any text', commitment: number },
+    ],
+  ),
   ...[true, false].map(
     (valid): Row => [
       'IsBlockhashValidResponse',
