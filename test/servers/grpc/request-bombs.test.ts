@@ -1,0 +1,47 @@
+import { gzipSync, zstdCompressSync } from 'node:zlib';
+import { afterEach, describe, expect, it } from 'vitest';
+import { GrpcStage, SUBSCRIBE } from './grpc-stage.ts';
+
+/** Small requests that grow: `messageMaxBytes` holds for what they are when they are unpacked. */
+let stage: GrpcStage;
+afterEach(() => stage.stop());
+
+const MAX_BYTES = 100_000;
+const GET_SLOT = '/geyser.Geyser/GetSlot';
+const packs = { gzip: (bytes: Buffer) => gzipSync(bytes), zstd: (bytes: Buffer) => zstdCompressSync(bytes) };
+
+function frame(content: Buffer): Buffer {
+  const head = Buffer.alloc(5);
+  head[0] = 1;
+  head.writeUInt32BE(content.length, 1);
+  return Buffer.concat([head, content]);
+}
+
+describe.each(['gzip', 'zstd'] as const)('a request packed with %s', (encoding) => {
+  const send = async (path: string, bytes: number) => {
+    stage = await new GrpcStage({ messageMaxBytes: MAX_BYTES }).listen();
+    const call = stage.call(path, { 'grpc-encoding': encoding });
+    const packed = frame(packs[encoding](Buffer.alloc(bytes)));
+    expect(packed.length).toBeLessThan(MAX_BYTES);
+    call.stream.end(packed);
+    return call;
+  };
+
+  it('may be as large as any other', async () => {
+    const call = await send(GET_SLOT, MAX_BYTES);
+    expect((await call.next()).length).toBe(MAX_BYTES);
+    expect(await call.ended()).toMatchObject({ 'grpc-status': '0' });
+  });
+
+  it.each([
+    ['a call, one byte too large', GET_SLOT, MAX_BYTES + 1],
+    ['a call, some hundred times too large', GET_SLOT, 50_000_000],
+    ['a stream, some hundred times too large', SUBSCRIBE, 50_000_000],
+  ])('is refused by %s', async (_what, path, bytes) => {
+    const ended = await (await send(path, bytes)).ended();
+    expect(ended['grpc-status']).toBe('11');
+    expect(ended['grpc-message']).toBe(
+      `Error, decoded message length too large: found more than ${MAX_BYTES} bytes, the limit is: ${MAX_BYTES} bytes`,
+    );
+  });
+});
