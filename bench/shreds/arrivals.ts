@@ -1,10 +1,12 @@
+import { type ClientHttp2Session, connect } from 'node:http2';
 import type { Address } from '../../src/ledger/address.ts';
 import { ProtobufReader } from '../../src/protocol/geyser/protobuf.ts';
 import { encodeSubscribeRequest } from '../../src/protocol/geyser/subscribe-request.ts';
-import { geyserLimits } from '../../src/upstream/feeds/geyser/geyser-limits.ts';
-import { GrpcStream } from '../../src/upstream/feeds/geyser/grpc-stream.ts';
+import { frameOf, GrpcFrames } from '../../src/protocol/grpc/frames.ts';
 
 const TRANSACTION = 4;
+const PONG = 9;
+const MESSAGE_MAX_BYTES = 16 * 1024 * 1024;
 
 /** The first field of a message that has the number; null for none. */
 function fieldOf(bytes: Uint8Array, number: number): Uint8Array | null {
@@ -19,47 +21,59 @@ function fieldOf(bytes: Uint8Array, number: number): Uint8Array | null {
 /** The signature of the transaction in a `SubscribeUpdate`, in hex; null where it is something else. */
 function signatureIn(update: Uint8Array): string | null {
   const transaction = fieldOf(update, TRANSACTION);
-  if (transaction === null) return null;
-  const info = fieldOf(transaction, 1);
+  const info = transaction === null ? null : fieldOf(transaction, 1);
   const signature = info === null ? null : fieldOf(info, 1);
   return signature === null ? null : Buffer.from(signature).toString('hex');
 }
 
-/** One stream of a payer's transactions, and when each came, by `performance.now()`. */
-export class Arrivals {
-  readonly at = new Map<string, number>();
-  readonly #stream: GrpcStream;
+/** When each transaction came on one stream, by `performance.now()` and by its place among all messages. */
+export type Arrivals = Map<string, Readonly<{ at: number; nth: number }>>;
 
-  /** @param ready - called when the request is in force. */
-  constructor(url: string, key: string, payer: Address, ready: () => void) {
-    const options = { ...geyserLimits, url, headers: { 'x-token': key }, method: '/geyser.Geyser/Subscribe' };
-    this.#stream = new GrpcStream(options, {
-      opened: () => {},
-      message: (bytes) => {
-        const now = performance.now();
-        const signature = signatureIn(bytes);
-        if (signature !== null && !this.at.has(signature)) this.at.set(signature, now);
-        // Field 9 is the answer to our ping, which went behind the request.
-        if (fieldOf(bytes, 9) !== null) ready();
-      },
-      ended: ({ code, message }) => {
-        throw new Error(`a stream ended: ${code} ${message}`);
-      },
+/**
+ * Streams of a payer's transactions over one connection, so that what comes first is what was sent first, however
+ * late the client gets to read.
+ */
+export class ArrivalOrder {
+  readonly #session: ClientHttp2Session;
+  #heard = 0;
+
+  constructor(url: string) {
+    this.#session = connect(url);
+  }
+
+  /** Opens a stream with a key. @returns what it hears, once its request is in force. */
+  open(key: string, payer: Address): Promise<Arrivals> {
+    const heard: Arrivals = new Map();
+    const frames = new GrpcFrames(MESSAGE_MAX_BYTES);
+    const stream = this.#session.request({
+      ':method': 'POST',
+      ':path': '/geyser.Geyser/Subscribe',
+      'content-type': 'application/grpc',
+      'x-token': key,
+      te: 'trailers',
     });
-    this.#stream.send(
-      encodeSubscribeRequest({ transactions: new Map([['payer', { accountInclude: [payer] }]]) }),
-    );
-    this.#stream.send(encodeSubscribeRequest({ ping: 1 }));
+    const request = encodeSubscribeRequest({
+      transactions: new Map([['payer', { accountInclude: [payer] }]]),
+    });
+    stream.write(frameOf(request));
+    // The answer to a ping says that the request before it is in force.
+    stream.write(frameOf(encodeSubscribeRequest({ ping: 1 })));
+    return new Promise((resolve, reject) => {
+      stream.on('trailers', (trailers) => reject(new Error(JSON.stringify(trailers))));
+      stream.on('error', reject);
+      stream.on('data', (piece: Buffer) =>
+        frames.push(piece, (message) => {
+          const signature = signatureIn(message);
+          if (signature !== null && !heard.has(signature)) {
+            heard.set(signature, { at: performance.now(), nth: this.#heard++ });
+          }
+          if (fieldOf(message, PONG) !== null) resolve(heard);
+        }),
+      );
+    });
   }
 
   close(): void {
-    this.#stream.close();
+    this.#session.destroy();
   }
-}
-
-/** Opens a stream. @returns when its request is in force. */
-export function openArrivals(url: string, key: string, payer: Address): Promise<Arrivals> {
-  return new Promise((resolve) => {
-    const arrivals: Arrivals = new Arrivals(url, key, payer, () => resolve(arrivals));
-  });
 }
