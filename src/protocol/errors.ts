@@ -273,6 +273,14 @@ export const failures = {
     close: 1002,
     text: 'The bytes are not a WebSocket frame that a client may send',
   },
+  NO_SHRED_STAGE: {
+    owner: 'gateway',
+    http: 501,
+    rpc: -32068,
+    grpc: 12,
+    close: 1011,
+    text: 'This service has no shred stage: no source of shreds is configured',
+  },
   DRAINING: {
     owner: 'gateway',
     http: 503,

@@ -56,7 +56,7 @@ it('is called over TLS, and refuses streams of a shred stage that nothing feeds'
   const client = new GrpcClient(service.ready.grpcUrl, readFileSync(certFile));
   expect(Buffer.isBuffer(await client.call(keyOf('grpc'), 'GetVersion'))).toBe(true);
   expect(await client.open(keyOf('fs'), 'SubscribeDeshred').ended).toMatchObject({
-    ...{ status: 14, name: 'UPSTREAM_UNAVAILABLE' },
+    ...{ status: 12, name: 'NO_SHRED_STAGE' },
   });
   client.close();
 });

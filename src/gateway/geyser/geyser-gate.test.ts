@@ -155,18 +155,33 @@ describe('the gate of gRPC streams', () => {
       await expect(refused).rejects.toMatchObject({ code: 'UNAUTHORIZED_PRODUCT' });
       expect(counted()).toEqual([
         'fs GetSlot ok 1 0 3 6',
-        'grpc GetSlot client 1 0 0 0',
         'grpc GetSlot ok 1 0 3 6',
+        'rpc GetSlot client 1 0 0 0',
       ]);
     });
 
-    it('and tells that of the shred stage when nothing tells of it', () => {
+    it.each(['SubscribeReplayInfo', 'Ping', 'GetVersion'] as const)(
+      'and %s of each stage with its own key',
+      async (rpc) => {
+        for (const product of ['grpc', 'fs'] as const) {
+          await gate.unary(keyOf(product).text, rpc, new Uint8Array());
+        }
+        expect(told).toEqual([`standard answers ${rpc}`, `shred answers ${rpc}`]);
+      },
+    );
+
+    it('and tells that of the shred stage when nothing tells of it', async () => {
       shred = null;
       gate = createGate();
-      const failure = refusalOf(() => open(keyOf('fs').text));
+      const { text } = keyOf('fs');
+      const failure = refusalOf(() => open(text));
       expect([failure.code, failure.row.grpc, failure.retryAfter]).toEqual([
-        ...['UPSTREAM_UNAVAILABLE', 14, undefined],
+        ...['NO_SHRED_STAGE', 12, undefined],
       ]);
+      expect(failure.grpcText).toBe('This service has no shred stage: no source of shreds is configured');
+      const asked = gate.unary(text, 'SubscribeReplayInfo', new Uint8Array());
+      await expect(asked).rejects.toMatchObject({ code: 'NO_SHRED_STAGE' });
+      expect(await gate.unary(text, 'GetSlot', new Uint8Array(1))).toHaveLength(2);
     });
   });
 
@@ -250,6 +265,15 @@ describe('the gate of gRPC streams', () => {
     expect(counted().filter((row) => row.includes('limited'))).toEqual([
       ...['grpc Subscribe limited 1 0 0 0', 'grpc SubscribeRequest limited 1 0 0 0'],
     ]);
+  });
+
+  it('charges a call with a key of another product to that key, and limits it', async () => {
+    const { text, record } = keyOf('rpc', { rpcPerSecond: 0.000_001, rpcBurst: 2 });
+    expect(refusalOf(() => open(text)).code).toBe('UNAUTHORIZED_PRODUCT');
+    const asked = gate.unary(text, 'GetSlot', new Uint8Array());
+    await expect(asked).rejects.toMatchObject({ code: 'UNAUTHORIZED_PRODUCT' });
+    expect(refusalOf(() => open(text)).code).toBe('RATE_LIMITED');
+    expect(usage.snapshot().map(({ keyId }) => keyId)).toEqual([record.id, record.id, record.id]);
   });
 
   it('counts streams, requests with their bytes, and messages with theirs', async () => {

@@ -16,6 +16,9 @@ const usualProducts: Readonly<Record<StreamRpc, Product>> = {
   SubscribeEntries: 'fs',
 };
 
+/** Calls about the stage that answers them; the others are about the chain, which the shred stage knows nothing of. */
+const stageRpcs: ReadonlySet<UnaryRpc> = new Set(['Ping', 'GetVersion', 'SubscribeReplayInfo']);
+
 /** The way of gRPC streams and calls: a key, whose product says what may be opened, then its plan, rate and usage. */
 export class GeyserGate implements GeyserDoor {
   readonly #parts: GeyserGateParts;
@@ -34,9 +37,9 @@ export class GeyserGate implements GeyserDoor {
     const call = new MeteredCall(this.#parts, usualProducts[rpc], rpc, 0);
     try {
       const key = this.#parts.keys.identify(credential, Date.now());
-      const opener = this.#openerOf(key.product, rpc);
       call.key = key;
       takeRate(this.#parts, key);
+      const opener = this.#openerOf(key.product, rpc);
       const stream = this.#open(key, opener, rpc, sink, onEnd);
       call.succeed();
       return stream;
@@ -49,10 +52,9 @@ export class GeyserGate implements GeyserDoor {
     const call = new MeteredCall(this.#parts, 'grpc', rpc, request.length);
     try {
       const key = this.#parts.keys.identify(credential, Date.now());
-      if (key.product === 'rpc') throw new Failure('UNAUTHORIZED_PRODUCT');
       call.key = key;
       takeRate(this.#parts, key);
-      const answer = this.#parts.standard.unary(rpc, request);
+      const answer = this.#answererOf(key.product, rpc).unary(rpc, request);
       call.succeed(answer.length);
       return answer;
     } catch (thrown) {
@@ -60,16 +62,24 @@ export class GeyserGate implements GeyserDoor {
     }
   }
 
-  /** @throws Failure UNAUTHORIZED_PRODUCT, UPSTREAM_UNAVAILABLE. */
+  /** @throws Failure UNAUTHORIZED_PRODUCT, NO_SHRED_STAGE. */
+  #answererOf(product: Product, rpc: UnaryRpc): StreamOpener {
+    if (product === 'rpc') throw new Failure('UNAUTHORIZED_PRODUCT');
+    return product === 'fs' && stageRpcs.has(rpc) ? this.#shredStage() : this.#parts.standard;
+  }
+
+  /** @throws Failure UNAUTHORIZED_PRODUCT, NO_SHRED_STAGE. */
   #openerOf(product: Product, rpc: StreamRpc): StreamOpener {
-    const { standard, shred } = this.#parts;
-    if (product === 'grpc' && rpc === 'Subscribe') return standard;
+    if (product === 'grpc' && rpc === 'Subscribe') return this.#parts.standard;
     if (product !== 'fs') throw new Failure('UNAUTHORIZED_PRODUCT');
-    if (shred !== null) return shred;
-    throw new Failure('UPSTREAM_UNAVAILABLE', {
-      retryAfter: null,
-      cause: 'no source of shreds is configured',
-    });
+    return this.#shredStage();
+  }
+
+  /** @throws Failure NO_SHRED_STAGE. */
+  #shredStage(): StreamOpener {
+    const { shred } = this.#parts;
+    if (shred === null) throw new Failure('NO_SHRED_STAGE');
+    return shred;
   }
 
   /** @throws Failure CONNECTION_LIMIT, GrpcError UNIMPLEMENTED. */

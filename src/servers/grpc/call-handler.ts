@@ -17,6 +17,8 @@ export interface CallHandler {
 /** What an open call is to whoever answers it. */
 export interface CallPeer {
   readonly credential: string | null;
+  /** The same for all calls of a connection. */
+  readonly connection: object;
   /** Bytes that wait for the client to take them. */
   readonly waitingBytes: number;
   /** Sends the headers of the answer, ahead of its messages. */

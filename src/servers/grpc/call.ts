@@ -4,6 +4,7 @@ import { Failure } from '../../protocol/errors.ts';
 import { GrpcError } from '../../protocol/grpc/status.ts';
 import { ReadingRest } from '../reading-rest.ts';
 import type { CallHandler, CallMaker, CallPeer } from './call-handler.ts';
+import type { Compressors } from './compressed-runs.ts';
 import type { CallHead } from './decode.ts';
 import { answerEncoding, refusalHeaders, responseHeaders } from './encode.ts';
 import { type Ending, endingOf, endingOfFailure, okay, trailersOf } from './errors.ts';
@@ -19,6 +20,7 @@ export type CallSurroundings = Readonly<{
   requests: RequestBudget;
   queues: QueueBudget;
   turns: FlushTurns;
+  compressors: Compressors;
   log: Logger;
 }>;
 
@@ -45,6 +47,7 @@ function closeHalfOpen(stream: ServerHttp2Stream): void {
 /** One call: its HTTP/2 stream, what waits to be sent on it, its deadline, and the one status it ends with. */
 export class Call implements CallPeer, OutboxOwner {
   readonly credential: string | null;
+  readonly connection: object;
   readonly #stream: ServerHttp2Stream;
   readonly #surroundings: CallSurroundings;
   readonly #frames: RequestFrames;
@@ -59,13 +62,15 @@ export class Call implements CallPeer, OutboxOwner {
   #wantsSinceMs: number | null = performance.now();
 
   constructor(stream: ServerHttp2Stream, head: CallHead, surroundings: CallSurroundings) {
-    const { options, requests, queues, turns } = surroundings;
+    const { options, requests, queues, turns, compressors } = surroundings;
     this.credential = head.credential;
+    this.connection = stream.session ?? stream;
     this.#stream = stream;
     this.#surroundings = surroundings;
     this.#encoding = answerEncoding(head, options.compression);
     this.#frames = new RequestFrames(head.encoding, options.messageMaxBytes, requests);
-    this.#outbox = new Outbox(stream, this.#encoding, options, { queues, turns, owner: this });
+    const compressor = compressors.of(this.#encoding);
+    this.#outbox = new Outbox(stream, options, { queues, turns, compressor, owner: this });
     this.#rest = new ReadingRest(stream);
     this.#deadline =
       head.timeoutMs === null

@@ -1,5 +1,6 @@
 import { constants, gzipSync, zstdCompressSync } from 'node:zlib';
 import { HEAD_BYTES } from '../../protocol/grpc/frames.ts';
+import type { Encoding } from './decode.ts';
 import { writeHead } from './frame-runs.ts';
 
 /** Messages of which sizes are compressed. */
@@ -51,3 +52,20 @@ export class CompressedRuns {
 
 const isSame = (run: readonly Uint8Array[], last: readonly Uint8Array[]): boolean =>
   run.length === last.length && run.every((part, i) => part === last[i]);
+
+/** Those of one server, one for each encoding: what many clients are sent alike is compressed once for all. */
+export class Compressors {
+  readonly #gzip: CompressedRuns;
+  readonly #zstd: CompressedRuns;
+
+  constructor(options: CompressionOptions) {
+    this.#gzip = new CompressedRuns('gzip', options);
+    this.#zstd = new CompressedRuns('zstd', options);
+  }
+
+  /** null: nothing is compressed. */
+  of(encoding: Encoding): CompressedRuns | null {
+    if (encoding === 'identity') return null;
+    return encoding === 'gzip' ? this.#gzip : this.#zstd;
+  }
+}

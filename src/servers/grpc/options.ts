@@ -18,8 +18,14 @@ export type GrpcServerOptions = Readonly<{
   connectionsPerAddressMax: number;
   /** Calls that one connection may have open; clients are told (SETTINGS_MAX_CONCURRENT_STREAMS). */
   streamsPerConnectionMax: number;
-  /** Streams of all connections; beyond them a call gets OVERLOADED. */
+  /** Streams of all connections that show a key; beyond them a call gets OVERLOADED. */
   streamsMax: number;
+  /** Streams that need no key (health, reflection) of all connections; beyond them a call gets OVERLOADED. */
+  keylessStreamsMax: number;
+  /** The same of one connection. */
+  keylessStreamsPerConnectionMax: number;
+  /** How long such a stream may be open; it then ends with UNAVAILABLE. */
+  keylessStreamMaxMs: number;
   /** Calls with one answer that are under way at a time; beyond them a call gets OVERLOADED. */
   unaryInFlightMax: number;
   /** Bytes of the headers of a call, as HTTP/2 counts them (SETTINGS_MAX_HEADER_LIST_SIZE). */
@@ -88,6 +94,9 @@ export const grpcServerOptions: GrpcServerOptions = {
   connectionsPerAddressMax: 1_000,
   streamsPerConnectionMax: 100,
   streamsMax: 20_000,
+  keylessStreamsMax: 1_000,
+  keylessStreamsPerConnectionMax: 8,
+  keylessStreamMaxMs: 3_600_000,
   unaryInFlightMax: 5_000,
   headerListMaxBytes: 16 * 1024,
   messageMaxBytes: 4 * MIB,

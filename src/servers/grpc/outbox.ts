@@ -1,18 +1,16 @@
 import type { Writable } from 'node:stream';
 import { HEAD_BYTES } from '../../protocol/grpc/frames.ts';
 import type { FlushTurn } from '../../streams/flush-turn.ts';
-import { CompressedRuns, type CompressionOptions } from './compressed-runs.ts';
-import type { Encoding } from './decode.ts';
+import type { CompressedRuns } from './compressed-runs.ts';
 import { FrameRuns, RUN_MAX_BYTES, type Slab, writeHead } from './frame-runs.ts';
 import type { QueueBudget } from './queue-budget.ts';
 
-export type OutboxOptions = CompressionOptions &
-  Readonly<{
-    /** Messages that may wait; with another the client lags. */
-    queueMaxMessages: number;
-    /** Bytes that may wait; when more do and another message comes, the client lags. */
-    queueMaxBytes: number;
-  }>;
+export type OutboxOptions = Readonly<{
+  /** Messages that may wait; with another the client lags. */
+  queueMaxMessages: number;
+  /** Bytes that may wait; when more do and another message comes, the client lags. */
+  queueMaxBytes: number;
+}>;
 
 /** How much a client has not taken yet. */
 export type Behind = Readonly<{ messages: number; bytes: number }>;
@@ -36,19 +34,15 @@ const MOVE_UP_PARTS = 8_192;
 export type FlushTurns = Readonly<{ joined: FlushTurn; urgent: FlushTurn }>;
 
 /** What the outboxes of a server share, and whose this one is. */
-export type OutboxParts = Readonly<{ queues: QueueBudget; turns: FlushTurns; owner: OutboxOwner }>;
+export type OutboxParts = Readonly<{
+  queues: QueueBudget;
+  turns: FlushTurns;
+  /** null: what is sent is not compressed. */
+  compressor: CompressedRuns | null;
+  owner: OutboxOwner;
+}>;
 
 const runs = new FrameRuns();
-const compressedRuns = new Map<Encoding, CompressedRuns>();
-
-function compressorOf(encoding: Encoding, options: CompressionOptions): CompressedRuns | null {
-  if (encoding === 'identity') return null;
-  const known = compressedRuns.get(encoding);
-  if (known !== undefined) return known;
-  const made = new CompressedRuns(encoding, options);
-  compressedRuns.set(encoding, made);
-  return made;
-}
 
 /**
  * The bounded queue of messages before one call's HTTP/2 stream. Messages are held by reference, in two parts that many
@@ -75,19 +69,14 @@ export class Outbox {
   #sentMessages = 0;
   #sentBytes = 0;
 
-  constructor(
-    stream: Writable,
-    encoding: Encoding,
-    options: OutboxOptions,
-    { queues, turns, owner }: OutboxParts,
-  ) {
+  constructor(stream: Writable, options: OutboxOptions, { queues, turns, compressor, owner }: OutboxParts) {
     this.#stream = stream;
     this.#options = options;
     this.#budget = queues;
     this.#turns = turns;
     this.#turn = turns.joined;
     this.#owner = owner;
-    this.#compressor = compressorOf(encoding, options);
+    this.#compressor = compressor;
   }
 
   /** Bytes that wait for the client to take them. */

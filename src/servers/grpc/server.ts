@@ -5,6 +5,7 @@ import { createServer as createTlsServer, type Server as TlsServer } from 'node:
 import type { Logger } from '../../base/log.ts';
 import { FlushTurn } from '../../streams/flush-turn.ts';
 import type { GeyserDoor } from '../../streams/geyser/geyser-door.ts';
+import { Compressors } from './compressed-runs.ts';
 import { Connection, type ConnectionSurroundings } from './connection.ts';
 import { Connections } from './connections.ts';
 import type { HealthFacts } from './health.ts';
@@ -45,6 +46,7 @@ export class GrpcServer {
       requests: new RequestBudget(requestsMaxBytes),
       queues: new QueueBudget(queuesMaxBytes, (bytes) => this.#connections.makeRoom(bytes)),
       turns: { joined: new FlushTurn(joinMs), urgent: new FlushTurn() },
+      compressors: new Compressors(this.#options),
       services: this.#services,
       log,
     };
@@ -53,7 +55,7 @@ export class GrpcServer {
     this.#server.maxConnections = this.#options.connectionsMax;
   }
 
-  /** Streams that are open. */
+  /** Streams that are open, but for those that need no key. */
   get streams(): number {
     return this.#services.streams;
   }
@@ -197,5 +199,6 @@ function lookIntervalOf(options: GrpcServerOptions): number {
   const { pingIntervalMs, keepaliveIntervalMs, keepaliveTimeoutMs, endTimeoutMs } = options;
   const { handshakeTimeoutMs, firstCallTimeoutMs, idleTimeoutMs, requestTimeoutMs } = options;
   const times = [pingIntervalMs, keepaliveIntervalMs, keepaliveTimeoutMs, endTimeoutMs];
+  times.push(options.keylessStreamMaxMs);
   return Math.min(...times, handshakeTimeoutMs, firstCallTimeoutMs, idleTimeoutMs, requestTimeoutMs) / 4;
 }

@@ -7,13 +7,15 @@ import {
   unaryRpcs,
 } from '../../streams/geyser/geyser-door.ts';
 import type { CallHandler, CallMaker, CallPeer } from './call-handler.ts';
+import { CountedCall } from './counted-call.ts';
 import type { HealthFacts } from './health.ts';
 import { checkHealth, HealthWatch } from './health-calls.ts';
+import { KeylessStreams } from './keyless-streams.ts';
 import type { GrpcServerOptions } from './options.ts';
 import { PingTails } from './ping-tails.ts';
 import { ReflectionCall } from './reflection-call.ts';
+import { SubscribeCall } from './subscribe-call.ts';
 import { UnaryCall } from './unary-call.ts';
-import { UpdateStream } from './update-stream.ts';
 
 type Answer = (credential: string | null, request: Uint8Array) => Promise<Uint8Array>;
 
@@ -29,6 +31,7 @@ export class Services {
   readonly #health: HealthFacts;
   readonly #options: GrpcServerOptions;
   readonly #pings: PingTails;
+  readonly #keyless: KeylessStreams;
   readonly #makers = new Map<string, CallMaker>();
   #streams = 0;
   #unary = 0;
@@ -38,12 +41,13 @@ export class Services {
     this.#health = health;
     this.#options = options;
     this.#pings = new PingTails(options.pingIntervalMs);
+    this.#keyless = new KeylessStreams(options);
     this.#serveGeyser();
     this.#serveHealth();
-    for (const path of reflectionPaths) this.#stream(path, (peer) => new ReflectionCall(peer));
+    this.#serveReflection();
   }
 
-  /** Streams that are open. */
+  /** Streams that are open, but for those that need no key. */
   get streams(): number {
     return this.#streams;
   }
@@ -55,7 +59,7 @@ export class Services {
 
   #serveGeyser(): void {
     for (const rpc of Object.keys(streamPaths) as StreamRpc[]) {
-      this.#stream(streamPaths[rpc], (peer) => new UpdateStream(peer, rpc, this.#door, this.#pings));
+      this.#stream(streamPaths[rpc], (peer) => new SubscribeCall(peer, rpc, this.#door, this.#pings));
     }
     for (const rpc of unaryRpcs) this.#serveUnary(rpc);
   }
@@ -69,7 +73,13 @@ export class Services {
   #serveHealth(): void {
     const service = '/grpc.health.v1.Health';
     this.#answer(`${service}/Check`, async (_credential, request) => checkHealth(request, this.#health));
-    this.#stream(`${service}/Watch`, (peer) => new HealthWatch(peer, this.#health));
+    const watch = this.#keyless.maker((peer) => new HealthWatch(peer, this.#health));
+    this.#makers.set(`${service}/Watch`, watch);
+  }
+
+  #serveReflection(): void {
+    const reflect = this.#keyless.maker((peer) => new ReflectionCall(peer));
+    for (const path of reflectionPaths) this.#makers.set(path, reflect);
   }
 
   #answer(path: string, answer: Answer): void {
@@ -92,45 +102,9 @@ export class Services {
       if (this.#streams >= this.#options.streamsMax) throw new Failure('OVERLOADED');
       const handler = make(peer);
       this.#streams += 1;
-      return new Counted(handler, () => {
+      return new CountedCall(handler, () => {
         this.#streams -= 1;
       });
     });
-  }
-}
-
-/** A handler that is counted until its call has ended. */
-class Counted implements CallHandler {
-  readonly #handler: CallHandler;
-  readonly #onClosed: () => void;
-
-  constructor(handler: CallHandler, onClosed: () => void) {
-    this.#handler = handler;
-    this.#onClosed = onClosed;
-  }
-
-  get wants(): boolean {
-    return this.#handler.wants;
-  }
-
-  get isEndless(): boolean {
-    return this.#handler.isEndless;
-  }
-
-  messages(messages: readonly Buffer[], bytes: number): void {
-    this.#handler.messages(messages, bytes);
-  }
-
-  halfClosed(): void {
-    this.#handler.halfClosed();
-  }
-
-  look(nowMs: number): void {
-    this.#handler.look(nowMs);
-  }
-
-  closed(): void {
-    this.#onClosed();
-    this.#handler.closed();
   }
 }

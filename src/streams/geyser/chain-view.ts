@@ -1,7 +1,7 @@
 import type { Slot } from '../../ledger/units.ts';
-import { type Commitment, commitments } from '../../protocol/commitment.ts';
+import type { Commitment } from '../../protocol/commitment.ts';
 import type { RawBlockMeta } from '../../protocol/geyser/raw-update.ts';
-import type { Level } from './slot-content.ts';
+import { type Level, levelOf } from './level.ts';
 
 /** How long a blockhash may be used. Source: Agave, `MAX_PROCESSING_AGE`. */
 export const BLOCKHASH_AGE_MAX = 150n;
@@ -74,5 +74,3 @@ export class ChainView {
     if (this.#byHash.get(first.blockhash) === first) this.#byHash.delete(first.blockhash);
   }
 }
-
-const levelOf = (commitment: Commitment): Level => commitments.indexOf(commitment) as Level;

@@ -1,7 +1,7 @@
 import type { Slot } from '../../ledger/units.ts';
+import { commitments } from '../../protocol/commitment.ts';
 import { rawSlot } from '../../protocol/geyser/encode/raw-slot.ts';
 import type { RawBlockMeta, RawSlot, RawUpdate } from '../../protocol/geyser/raw-update.ts';
-import type { SlotStatus } from '../../protocol/geyser/update/slot.ts';
 import { GrpcError, type GrpcStatus } from '../../protocol/grpc/status.ts';
 import { ChainView } from './chain-view.ts';
 import { Channel } from './channel.ts';
@@ -11,12 +11,10 @@ import type { GeyserSink } from './geyser-sink.ts';
 import { fullSource, type GeyserListener, type GeyserSource } from './geyser-source.ts';
 import { HeldContent } from './held-content.ts';
 import { HubStream } from './hub-stream.ts';
-import type { Level, RawContent, SlotContent } from './slot-content.ts';
+import { type Level, levelOfStatus } from './level.ts';
+import type { RawContent, SlotContent } from './slot-content.ts';
 import type { OpenedStream, StreamOpener } from './stream-opener.ts';
 import { answerUnary } from './unary-answers.ts';
-
-const levels: Readonly<Partial<Record<SlotStatus, Level>>> = { processed: 0, confirmed: 1, finalized: 2 };
-const statuses = ['processed', 'confirmed', 'finalized'] as const;
 
 /**
  * What a ledger tells goes in, and comes out of every stream that wants it: at once where a stream is at processed,
@@ -119,7 +117,7 @@ export class GeyserHub implements GeyserListener, StreamOpener {
   }
 
   #tellSlot(status: RawSlot): void {
-    const level = levels[status.status];
+    const level = levelOfStatus(status.status);
     if (level === undefined) this.#tellLifecycle(status);
     else this.#tellReached(status, level);
   }
@@ -167,7 +165,7 @@ export class GeyserHub implements GeyserListener, StreamOpener {
   }
 
   #statusOf({ slot, parent }: SlotContent, level: Level, createdAt: Uint8Array): RawSlot {
-    return rawSlot({ kind: 'slot', slot, parent, status: statuses[level], deadError: null }, createdAt);
+    return rawSlot({ kind: 'slot', slot, parent, status: commitments[level], deadError: null }, createdAt);
   }
 
   /** What comes before the status: at processed the content went out as it came. */
@@ -184,7 +182,7 @@ export class GeyserHub implements GeyserListener, StreamOpener {
   /** Slots come to be confirmed and finalized in order; to be processed, also those of forks. */
   #isPast(slot: Slot, level: Level): boolean {
     if (level === 0) return this.#liveFrom !== null && slot < this.#liveFrom;
-    const newest = this.#chain.slot(statuses[level]);
+    const newest = this.#chain.slot(commitments[level]);
     return newest !== null && slot <= newest;
   }
 

@@ -1,5 +1,6 @@
 import type { Slot } from '../../ledger/units.ts';
-import { type Level, SlotContent } from './slot-content.ts';
+import type { Level } from './level.ts';
+import { SlotContent } from './slot-content.ts';
 
 export type HeldContentLimits = Readonly<{
   /** Slots behind the newest one that a stream may begin at; 0: no stream may begin in the past. */

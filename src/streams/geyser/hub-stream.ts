@@ -1,5 +1,4 @@
 import type { Slot } from '../../ledger/units.ts';
-import { commitments } from '../../protocol/commitment.ts';
 import type { RawUpdate } from '../../protocol/geyser/raw-update.ts';
 import type { SubscribeDeshredRequest } from '../../protocol/geyser/subscribe-deshred-request.ts';
 import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
@@ -9,8 +8,8 @@ import { compileFilters, type Filters } from './filters/compile.ts';
 import type { GeyserSink } from './geyser-sink.ts';
 import type { GeyserSource, Wish } from './geyser-source.ts';
 import type { HeldContent, HeldContentLimits } from './held-content.ts';
+import { type Level, levelOf } from './level.ts';
 import { Replay, type ReplayLimits } from './replay.ts';
-import type { Level } from './slot-content.ts';
 import type { OpenedStream } from './stream-opener.ts';
 import { wantedKinds } from './wanted-kinds.ts';
 
@@ -101,7 +100,7 @@ export class HubStream implements OpenedStream {
     this.#wish = wish;
     before?.end();
     this.#kinds = wantedKinds(wanted);
-    this.#level = commitments.indexOf(wanted.commitment ?? 'processed') as Level;
+    this.#level = levelOf(wanted.commitment);
     return wish;
   }
 

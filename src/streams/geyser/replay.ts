@@ -1,11 +1,11 @@
 import type { Slot } from '../../ledger/units.ts';
 import type { RawSlot } from '../../protocol/geyser/raw-update.ts';
-import type { SlotStatus } from '../../protocol/geyser/update/slot.ts';
 import { Channel, type Member } from './channel.ts';
 import type { Filters } from './filters/compile.ts';
 import type { GeyserSink } from './geyser-sink.ts';
 import type { HeldContent } from './held-content.ts';
-import type { Level, SlotContent } from './slot-content.ts';
+import { type Level, levelOfStatus } from './level.ts';
+import type { SlotContent } from './slot-content.ts';
 
 export type ReplayLimits = Readonly<{
   /** Bytes that may wait for a client before it is told more of the past. */
@@ -28,15 +28,13 @@ type ReplayOptions = Readonly<{
   lagged: (behind: bigint) => void;
 }>;
 
-const levelOf: Readonly<Partial<Record<SlotStatus, Level>>> = { processed: 0, confirmed: 1, finalized: 2 };
-
 /**
  * How a slot was made is not told again: clients that come back take a new bank for a new version of the slot, and
  * would hear all of it twice. Source: the plugin's replay, which has the three commitments only.
  */
 const commitmentsOf = ({ statuses }: SlotContent): readonly (readonly [RawSlot, Level])[] =>
   statuses.flatMap((status) => {
-    const level = levelOf[status.status];
+    const level = levelOfStatus(status.status);
     return level === undefined ? [] : [[status, level] as const];
   });
 

@@ -7,12 +7,10 @@ import type {
   RawSlot,
   RawTransaction,
 } from '../../protocol/geyser/raw-update.ts';
+import type { Level } from './level.ts';
 
 /** What is told of a slot while it is made. */
 export type RawContent = RawAccount | RawTransaction | RawEntry;
-
-/** How far a slot has come: an index of `commitments`. */
-export type Level = 0 | 1 | 2;
 
 const NOTHING_REACHED = -1;
 

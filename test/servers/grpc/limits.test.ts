@@ -5,6 +5,7 @@ import type { GrpcServerOptions } from '../../../src/servers/grpc/options.ts';
 import { GrpcStage, NONE, type OpenedAtDoor, type RawCall, SUBSCRIBE } from './grpc-stage.ts';
 
 const GET_SLOT = '/geyser.Geyser/GetSlot';
+const WATCH = '/grpc.health.v1.Health/Watch';
 const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
 
 let stage: GrpcStage;
@@ -259,5 +260,26 @@ describe('what there is room for', () => {
     one.stream.write(Buffer.concat([Buffer.of(0, 0, 0, 8, 0), Buffer.alloc(1_500)]));
     expect(await one.ended()).toMatchObject(overloaded);
     expect(stage.server.streams).toBe(0);
+  });
+
+  it('of streams without a key are their own: they are few, on a connection fewer, and end', async () => {
+    await start({
+      ...{ streamsMax: 1, keylessStreamsMax: 3, keylessStreamsPerConnectionMax: 2 },
+      keylessStreamMaxMs: 400,
+    });
+    const reflection = '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo';
+    const keyless = { 'x-token': '' };
+    const overloaded = { 'grpc-status': '8', 'x-error-code': 'OVERLOADED' };
+    const session = stage.session();
+    const watch = stage.call(WATCH, keyless, session).end(NONE);
+    await watch.next();
+    const asks = stage.call(reflection, keyless, session).send(Buffer.of(0x3a, 0));
+    await asks.next();
+    expect(await stage.call(WATCH, keyless, session).end(NONE).ended()).toMatchObject(overloaded);
+    await stage.call(WATCH, keyless).end(NONE).next();
+    expect(await stage.call(WATCH, keyless).end(NONE).ended()).toMatchObject(overloaded);
+    await stage.call(SUBSCRIBE).next();
+    for (const one of [watch, asks]) expect(await one.ended()).toMatchObject({ 'grpc-status': '14' });
+    await stage.call(WATCH, keyless, session).end(NONE).next();
   });
 });

@@ -185,6 +185,25 @@ describe('a stream', () => {
     });
   });
 
+  it('is compressed as its own server is told, whatever another of the process was told before', async () => {
+    const compresses = { 'grpc-encoding': 'gzip', 'grpc-accept-encoding': 'gzip' };
+    const flagOf = async (options: Partial<GrpcServerOptions>): Promise<number> => {
+      await start(options);
+      const call = stage.call(SUBSCRIBE, compresses);
+      const pieces: Buffer[] = [];
+      call.stream.on('data', (piece: Buffer) => pieces.push(piece));
+      const { sink } = await stage.stream();
+      await call.next();
+      pieces.length = 0;
+      sink.push(NONE, Buffer.alloc(10_000));
+      await call.next();
+      await stage.stop();
+      return pieces[0]?.[0] as number;
+    };
+    expect(await flagOf({ compressionLeastBytes: 1_000_000 })).toBe(0);
+    expect(await flagOf({ compressionLeastBytes: 1 })).toBe(1);
+  });
+
   it('is compressed message by message for a client that compresses', async () => {
     await start();
     const call = stage.call(SUBSCRIBE, { 'grpc-encoding': 'zstd', 'grpc-accept-encoding': 'zstd,gzip' });

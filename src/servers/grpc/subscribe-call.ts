@@ -35,7 +35,7 @@ const now = (): Uint8Array => encodeTimestamp(BigInt(Date.now()));
  * A call that is told updates for as long as it is open; that the client sends nothing more does not end it. Each
  * request replaces the one before, and of those that wait only the newest is served.
  */
-export class UpdateStream implements CallHandler, GeyserSink {
+export class SubscribeCall implements CallHandler, GeyserSink {
   readonly isEndless = true;
   readonly #peer: CallPeer;
   readonly #dialect: Dialect | null;
