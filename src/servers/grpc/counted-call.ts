@@ -1,0 +1,37 @@
+import type { CallHandler } from './call-handler.ts';
+
+/** A handler that is counted until its call has ended. */
+export class CountedCall implements CallHandler {
+  readonly #handler: CallHandler;
+  readonly #onClosed: () => void;
+
+  constructor(handler: CallHandler, onClosed: () => void) {
+    this.#handler = handler;
+    this.#onClosed = onClosed;
+  }
+
+  get wants(): boolean {
+    return this.#handler.wants;
+  }
+
+  get isEndless(): boolean {
+    return this.#handler.isEndless;
+  }
+
+  messages(messages: readonly Buffer[], bytes: number): void {
+    this.#handler.messages(messages, bytes);
+  }
+
+  halfClosed(): void {
+    this.#handler.halfClosed();
+  }
+
+  look(nowMs: number): void {
+    this.#handler.look(nowMs);
+  }
+
+  closed(): void {
+    this.#onClosed();
+    this.#handler.closed();
+  }
+}
