@@ -10,6 +10,7 @@ import {
   readTransactionsFilter,
 } from './request/filters.ts';
 import { readNamed, readPingId } from './request/named-filters.ts';
+import { type RequestBounds, requestBounds } from './request/request-bounds.ts';
 import { RequestFaults } from './request/request-faults.ts';
 import {
   type AccountsFilter,
@@ -44,7 +45,8 @@ const namedField =
   (draft, reader) =>
     readNamed(of(draft), reader.message(), read, draft.faults);
 
-function readDataSlice(reader: ProtobufReader): DataSlice {
+function readDataSlice(reader: ProtobufReader, faults: RequestFaults): DataSlice {
+  faults.slice();
   let [offset, length] = [0n, 0n];
   while (reader.next()) {
     if (reader.field === 1) offset = reader.uint64();
@@ -68,7 +70,7 @@ const fields: Readonly<Record<number, ReadField>> = {
   4: namedField(({ blocks }) => blocks, readBlocksFilter),
   5: namedField(({ blocksMeta }) => blocksMeta, readEmptyFilter),
   6: readCommitment,
-  7: (draft, reader) => void draft.accountsDataSlice.push(readDataSlice(reader.message())),
+  7: (draft, reader) => void draft.accountsDataSlice.push(readDataSlice(reader.message(), draft.faults)),
   8: namedField(({ entry }) => entry, readEmptyFilter),
   9: (draft, reader) => {
     draft.ping = readPingId(reader.message());
@@ -105,14 +107,18 @@ function requestOf(draft: Draft): SubscribeRequest {
 
 /**
  * Reads the request of a `Subscribe` stream. Bytes in the result are views into `bytes`. Of a request that is a ping
- * only that is told. How much may be asked for is judged elsewhere.
+ * only that is told. How much a plan lets be asked for is judged elsewhere; here reading ends where it is too much.
  * @throws InvalidProtobuf when the bytes are none.
  * @throws GrpcError INVALID_ARGUMENT when a filter says what cannot be, in the plugin's words: an address or
  * signature that is none, `memcmp` without data …
+ * @throws Failure FILTER_LIMIT when there is more in it than the bounds say.
  */
-export function decodeSubscribeRequest(bytes: Uint8Array): SubscribeRequest {
+export function decodeSubscribeRequest(
+  bytes: Uint8Array,
+  bounds: RequestBounds = requestBounds,
+): SubscribeRequest {
   const draft: Draft = {
-    faults: new RequestFaults(),
+    faults: new RequestFaults(bounds),
     accounts: new Map(),
     slots: new Map(),
     transactions: new Map(),
@@ -125,7 +131,7 @@ export function decodeSubscribeRequest(bytes: Uint8Array): SubscribeRequest {
     fromSlot: undefined,
     ping: undefined,
   };
-  const reader = new ProtobufReader(bytes);
+  const reader = new ProtobufReader(bytes, 0, bytes.length, draft.faults);
   while (reader.next()) {
     const read = fields[reader.field];
     if (read === undefined) reader.skip();

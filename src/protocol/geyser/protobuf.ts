@@ -19,6 +19,11 @@ const doubles = new Float64Array(doubleBytes.buffer);
 
 const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
+/** Is told of each field that is found. What it throws ends the reading. */
+export interface FieldCount {
+  field(): void;
+}
+
 /**
  * Reads the fields of one message, in whatever order they stand:
  *
@@ -34,6 +39,7 @@ const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 export class ProtobufReader {
   readonly #bytes: Uint8Array;
   readonly #end: number;
+  readonly #count: FieldCount | null;
   #at: number;
   #fieldStart = 0;
   #field = 0;
@@ -41,11 +47,20 @@ export class ProtobufReader {
   #first = 0;
   #rest = 0;
 
-  /** @param start - the message is the bytes from here on, up to `end`. */
-  constructor(bytes: Uint8Array, start: number = 0, end: number = bytes.length) {
+  /**
+   * @param start - the message is the bytes from here on, up to `end`.
+   * @param count - counts the fields of the message, and of those inside it.
+   */
+  constructor(
+    bytes: Uint8Array,
+    start: number = 0,
+    end: number = bytes.length,
+    count: FieldCount | null = null,
+  ) {
     this.#bytes = bytes;
     this.#at = start;
     this.#end = end;
+    this.#count = count;
   }
 
   /** Number of the field that `next` found. */
@@ -71,6 +86,7 @@ export class ProtobufReader {
   /** Moves on to the next field; the one before must have been read or skipped. @returns false at the end. */
   next(): boolean {
     if (this.#at >= this.#end) return false;
+    if (this.#count !== null) this.#count.field();
     this.#fieldStart = this.#at;
     this.#varint();
     if (this.#rest > 0 || this.#first >= TWO_32) throw new InvalidProtobuf('a field number is too large');
@@ -169,7 +185,7 @@ export class ProtobufReader {
   /** A message inside this one; its offsets count from the same beginning. */
   message(): ProtobufReader {
     const start = this.span();
-    return new ProtobufReader(this.#bytes, start, this.#at);
+    return new ProtobufReader(this.#bytes, start, this.#at, this.#count);
   }
 
   /** Adds the values of a repeated u64 field, packed or not, to a list. */

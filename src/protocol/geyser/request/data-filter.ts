@@ -59,6 +59,7 @@ function readTokenAccountState(reader: ProtobufReader, faults: RequestFaults): A
 
 /** Reads `SubscribeRequestFilterAccountsFilter`. @returns null when there is a fault. */
 export function readDataFilter(reader: ProtobufReader, faults: RequestFaults): AccountsDataFilter | null {
+  faults.dataFilter();
   let filter: AccountsDataFilter | null = null;
   let defined = false;
   while (reader.next()) {

@@ -23,8 +23,13 @@ export function addAddress(
   reader: ProtobufReader,
   faults: RequestFaults,
 ): Address[] {
-  const parsed = parseAddress(reader.string());
+  faults.pubkey();
   const addresses = list ?? [];
+  if (faults.some) {
+    reader.span();
+    return addresses;
+  }
+  const parsed = parseAddress(reader.string());
   if ('fault' in parsed) faults.add(addressFaults[parsed.fault]);
   else addresses.push(parsed.address);
   return addresses;
@@ -32,6 +37,10 @@ export function addAddress(
 
 /** @returns undefined for a text that is none. */
 export function readSignatureText(reader: ProtobufReader, faults: RequestFaults): Signature | undefined {
+  if (faults.some) {
+    reader.span();
+    return undefined;
+  }
   const parsed = parseSignature(reader.string());
   if ('signature' in parsed) return parsed.signature;
   faults.add(signatureFaults[parsed.fault]);

@@ -14,6 +14,7 @@ export function readNamed<Filter>(
   read: ReadFilter<Filter>,
   faults: RequestFaults,
 ): void {
+  faults.filter();
   let name = '';
   let filter: Filter | undefined;
   while (entry.next()) {

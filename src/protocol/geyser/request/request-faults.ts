@@ -1,14 +1,62 @@
+import { Failure } from '../../errors.ts';
 import { GrpcError } from '../../grpc/status.ts';
+import type { FieldCount } from '../protobuf.ts';
+import { DATA_FILTERS_OF_A_FILTER, fieldsMaxOf, type RequestBounds } from './request-bounds.ts';
 
 /**
  * What is wrong with the content of a request whose bytes are a message. It is told only when all of the bytes were
- * read, because bytes that are no message weigh more, and a request that is a ping has no content.
+ * read, because bytes that are no message weigh more, and a request that is a ping has no content. Only that there is
+ * too much of something is told at once.
  */
-export class RequestFaults {
+export class RequestFaults implements FieldCount {
+  readonly #bounds: RequestBounds;
+  readonly #fieldsMax: number;
   #first: string | null = null;
+  #fields = 0;
+  #filters = 0;
+  #dataFilters = 0;
+  #pubkeys = 0;
+  #slices = 0;
+
+  constructor(bounds: RequestBounds) {
+    this.#bounds = bounds;
+    this.#fieldsMax = fieldsMaxOf(bounds);
+  }
+
+  /** Whether there is one: what follows need not be understood any more. */
+  get some(): boolean {
+    return this.#first !== null;
+  }
 
   add(fault: string): void {
     this.#first ??= fault;
+  }
+
+  /** Counts a field. @throws Failure FILTER_LIMIT, as the others that count. */
+  field(): void {
+    this.#fields += 1;
+    if (this.#fields > this.#fieldsMax) throw tooMany('fields', this.#fieldsMax);
+  }
+
+  filter(): void {
+    this.#filters += 1;
+    if (this.#filters > this.#bounds.filtersMax) throw tooMany('filters', this.#bounds.filtersMax);
+  }
+
+  dataFilter(): void {
+    this.#dataFilters += 1;
+    const max = this.#bounds.filtersMax * DATA_FILTERS_OF_A_FILTER;
+    if (this.#dataFilters > max) throw tooMany('filters of account data', max);
+  }
+
+  pubkey(): void {
+    this.#pubkeys += 1;
+    if (this.#pubkeys > this.#bounds.pubkeysMax) throw tooMany('Pubkeys', this.#bounds.pubkeysMax);
+  }
+
+  slice(): void {
+    this.#slices += 1;
+    if (this.#slices > this.#bounds.slicesMax) throw tooMany('data slices', this.#bounds.slicesMax);
   }
 
   /** @throws GrpcError INVALID_ARGUMENT with the first fault, if there was one. */
@@ -16,3 +64,5 @@ export class RequestFaults {
     if (this.#first !== null) throw new GrpcError('INVALID_ARGUMENT', `${prefix}: ${this.#first}`);
   }
 }
+
+const tooMany = (of: string, max: number): Failure => new Failure('FILTER_LIMIT', { facts: { of, max } });
