@@ -284,10 +284,11 @@ describe('the page of gRPC streams', () => {
   });
 
   it('has the defaults of the limits', () => {
-    const { grpcStreamsMax, grpcFiltersMax, grpcPubkeysMax, grpcCuckooMaxBytes } = defaultPlanLimits;
+    const { grpcStreamsMax, grpcFiltersMax, grpcBlocksMax, grpcPubkeysMax, grpcCuckooMaxBytes } =
+      defaultPlanLimits;
     const { messageMaxBytes, streamsPerConnectionMax, queueMaxMessages, queueMaxBytes } = grpcServerOptions;
     expect(table(page, 'Limits').map(([, value]) => value)).toEqual([
-      ...[grpcStreamsMax, grpcFiltersMax, grpcPubkeysMax, grpcCuckooMaxBytes].map(formatted),
+      ...[grpcStreamsMax, grpcFiltersMax, grpcBlocksMax, grpcPubkeysMax, grpcCuckooMaxBytes].map(formatted),
       `${formatted(messageMaxBytes)} bytes`,
       ...[streamsPerConnectionMax, queueMaxMessages, queueMaxBytes].map(formatted),
       `${formatted(messagePaceOptions.messagesPerSecond)}, or as many as the plan has calls`,

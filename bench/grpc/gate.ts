@@ -14,6 +14,7 @@ export function openGate(standard: StreamOpener, log: Logger): { gate: GeyserGat
   const { keys, secret } = openDirectory('grpc', {
     grpcStreamsMax: MANY,
     grpcFiltersMax: MANY,
+    grpcBlocksMax: MANY,
     grpcPubkeysMax: MANY,
   });
   const gate = new GeyserGate({

@@ -24,6 +24,8 @@ export type PlanLimits = Readonly<{
   grpcStreamsMax: number;
   /** Filters in one request of a gRPC stream. */
   grpcFiltersMax: number;
+  /** Filters of whole blocks in one request of a gRPC stream: each is a message of its own for every block. */
+  grpcBlocksMax: number;
   /** Addresses in all filters of one request of a gRPC stream. */
   grpcPubkeysMax: number;
   /** Bytes of all cuckoo filters in one request of a gRPC stream. */
@@ -39,6 +41,7 @@ export const defaultPlanLimits: PlanLimits = {
   wsMessageMaxBytes: 1_048_576,
   grpcStreamsMax: 100,
   grpcFiltersMax: 1_000,
+  grpcBlocksMax: 10,
   grpcPubkeysMax: 50_000,
   grpcCuckooMaxBytes: 2_097_152,
 };

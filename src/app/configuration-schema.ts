@@ -195,6 +195,7 @@ const plan = section({
   ws_message_max_bytes: whole(1_024, 256 * MIB).default(planLimits.wsMessageMaxBytes),
   grpc_streams_max: whole(0, 1_000_000).default(planLimits.grpcStreamsMax),
   grpc_filters_max: whole(1, 1_000_000).default(planLimits.grpcFiltersMax),
+  grpc_blocks_max: whole(0, 1_000_000).default(planLimits.grpcBlocksMax),
   grpc_pubkeys_max: whole(0, 100_000_000).default(planLimits.grpcPubkeysMax),
   grpc_cuckoo_max_bytes: whole(0, 2_047 * MIB).default(planLimits.grpcCuckooMaxBytes),
 });

@@ -12,6 +12,7 @@ const limitColumns = [
   'plan.ws_message_max_bytes',
   'plan.grpc_streams_max',
   'plan.grpc_filters_max',
+  'plan.grpc_blocks_max',
   'plan.grpc_pubkeys_max',
   'plan.grpc_cuckoo_max_bytes',
 ] as const;
@@ -26,6 +27,7 @@ const limitsOf = (row: Row): PlanLimits => ({
   wsMessageMaxBytes: row.ws_message_max_bytes,
   grpcStreamsMax: row.grpc_streams_max,
   grpcFiltersMax: row.grpc_filters_max,
+  grpcBlocksMax: row.grpc_blocks_max,
   grpcPubkeysMax: row.grpc_pubkeys_max,
   grpcCuckooMaxBytes: row.grpc_cuckoo_max_bytes,
 });

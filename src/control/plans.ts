@@ -45,6 +45,7 @@ function columnsOf({ name, limits }: Plan): Omit<PlanTable, 'id' | 'version'> {
     ws_message_max_bytes: limits.wsMessageMaxBytes,
     grpc_streams_max: limits.grpcStreamsMax,
     grpc_filters_max: limits.grpcFiltersMax,
+    grpc_blocks_max: limits.grpcBlocksMax,
     grpc_pubkeys_max: limits.grpcPubkeysMax,
     grpc_cuckoo_max_bytes: limits.grpcCuckooMaxBytes,
   };

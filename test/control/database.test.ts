@@ -53,14 +53,14 @@ describeOnBothStores('the database', ({ kind, fresh, open, server }) => {
       {
         ...{ id: 'gold', name: 'Gold', rpc_per_second: 10, rpc_burst: 20, version: 1 },
         ...{ ws_connections_max: 100, ws_subscriptions_max: 1_000, ws_message_max_bytes: 1_048_576 },
-        ...{ grpc_streams_max: 100, grpc_filters_max: 1_000 },
+        ...{ grpc_streams_max: 100, grpc_filters_max: 1_000, grpc_blocks_max: 10 },
         ...{ grpc_pubkeys_max: 50_000, grpc_cuckoo_max_bytes: 2_097_152 },
       },
     ]);
     const [usage] = await store.db.selectFrom('usage_minute').selectAll().execute();
     expect(usage).toMatchObject({ key_id: 'k', requests: 2, bytes_out: 4, latency: '0:2', messages: 0 });
     const steps = await store.db.selectFrom('schema_migration').select('number').orderBy('number').execute();
-    expect(steps.map(({ number }) => number)).toEqual([1, 2, 3]);
+    expect(steps.map(({ number }) => number)).toEqual([1, 2, 3, 4]);
   });
 
   it('is refused when a newer program has written it', async () => {

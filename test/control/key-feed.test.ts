@@ -150,6 +150,7 @@ describeOnBothStores('the feed of keys', ({ kind, fresh, open, defer, server }) 
       wsMessageMaxBytes: 7,
       grpcStreamsMax: 8,
       grpcFiltersMax: 9,
+      grpcBlocksMax: 12,
       grpcPubkeysMax: 10,
       grpcCuckooMaxBytes: 11,
     };

@@ -12,6 +12,7 @@ const limits: PlanLimits = {
   wsMessageMaxBytes: 5_000,
   grpcStreamsMax: 5,
   grpcFiltersMax: 6,
+  grpcBlocksMax: 9,
   grpcPubkeysMax: 7,
   grpcCuckooMaxBytes: 8,
 };
@@ -35,6 +36,7 @@ describeOnBothStores('plans', ({ open }) => {
     ['length of messages', plan({ limits: { ...limits, wsMessageMaxBytes: 9_000 } })],
     ['number of streams', plan({ limits: { ...limits, grpcStreamsMax: 9 } })],
     ['number of filters', plan({ limits: { ...limits, grpcFiltersMax: 9 } })],
+    ['number of block filters', plan({ limits: { ...limits, grpcBlocksMax: 11 } })],
     ['number of addresses', plan({ limits: { ...limits, grpcPubkeysMax: 9 } })],
     ['size of cuckoo filters', plan({ limits: { ...limits, grpcCuckooMaxBytes: 9 } })],
   ])('are brought up to date when the %s changes, and left alone when nothing does', async (_, changed) => {
@@ -55,6 +57,7 @@ describeOnBothStores('plans', ({ open }) => {
         ws_message_max_bytes: changed.limits.wsMessageMaxBytes,
         grpc_streams_max: changed.limits.grpcStreamsMax,
         grpc_filters_max: changed.limits.grpcFiltersMax,
+        grpc_blocks_max: changed.limits.grpcBlocksMax,
         grpc_pubkeys_max: changed.limits.grpcPubkeysMax,
         grpc_cuckoo_max_bytes: changed.limits.grpcCuckooMaxBytes,
         version: 2,

@@ -120,4 +120,11 @@ export const migrations: readonly Migration[] = [
       await addNumber(db, 'plan', 'grpc_cuckoo_max_bytes', 2_097_152);
     },
   },
+  {
+    number: 4,
+    name: 'limit of block filters',
+    async up(db) {
+      await addNumber(db, 'plan', 'grpc_blocks_max', 10);
+    },
+  },
 ];

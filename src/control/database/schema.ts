@@ -33,6 +33,7 @@ export interface PlanTable {
   ws_message_max_bytes: number;
   grpc_streams_max: number;
   grpc_filters_max: number;
+  grpc_blocks_max: number;
   grpc_pubkeys_max: number;
   grpc_cuckoo_max_bytes: number;
   version: number;

@@ -2,12 +2,16 @@ import type { PlanLimits } from '../../access/key-record.ts';
 import { Failure } from '../../protocol/errors.ts';
 import type { SubscribeDeshredRequest } from '../../protocol/geyser/subscribe-deshred-request.ts';
 import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
-import { cuckooBytes, filtersCount, pubkeysCount } from '../../streams/geyser/filters/weigh.ts';
+import { blocksCount, cuckooBytes, filtersCount, pubkeysCount } from '../../streams/geyser/filters/weigh.ts';
 
 type StreamRequest = SubscribeRequest | SubscribeDeshredRequest;
 
 /** So many addresses of a request cost the rate limit another call. */
 const ADDRESSES_OF_A_CALL = 1_000;
+/** A filter of blocks is told megabytes of each. */
+const CALLS_OF_BLOCKS = 1;
+/** A stream that begins in the past is told many slots at once. */
+const CALLS_OF_THE_PAST = 10;
 
 /**
  * Holds a request against a plan, in the words of the wire's other servers.
@@ -18,10 +22,13 @@ export function checkPlan(request: StreamRequest, limits: PlanLimits): void {
     if (count > max) throw new Failure('FILTER_LIMIT', { facts: { of, max } });
   };
   refuseAbove(filtersCount(request), limits.grpcFiltersMax, 'filters');
+  refuseAbove(blocksCount(request), limits.grpcBlocksMax, 'block filters');
   refuseAbove(pubkeysCount(request), limits.grpcPubkeysMax, 'Pubkeys');
   refuseAbove(cuckooBytes(request), limits.grpcCuckooMaxBytes, 'bytes of cuckoo filters');
 }
 
 /** Calls that a request costs besides the one that every request does. */
 export const callsOf = (request: StreamRequest): number =>
-  Math.floor(pubkeysCount(request) / ADDRESSES_OF_A_CALL);
+  Math.floor(pubkeysCount(request) / ADDRESSES_OF_A_CALL) +
+  blocksCount(request) * CALLS_OF_BLOCKS +
+  (('fromSlot' in request ? request.fromSlot : undefined) === undefined ? 0 : CALLS_OF_THE_PAST);

@@ -23,6 +23,10 @@ export function filtersCount(request: SubscribeRequest | SubscribeDeshredRequest
   return maps.reduce((sum, map) => sum + (map?.size ?? 0), lengths(blocksMeta, entry));
 }
 
+/** Filters of whole blocks that a request names. */
+export const blocksCount = (request: SubscribeRequest | SubscribeDeshredRequest): number =>
+  (request as Request).blocks?.size ?? 0;
+
 /** Addresses that the filters of a request name in lists; those in cuckoo filters are not looked at. */
 export function pubkeysCount(request: SubscribeRequest | SubscribeDeshredRequest): number {
   const { accounts, transactions, transactionsStatus, blocks, deshredTransactions } = request as Request;

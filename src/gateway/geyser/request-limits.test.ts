@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest';
+import { defaultPlanLimits } from '../../access/key-record.ts';
+import { slot } from '../../ledger/units.ts';
+import { callsOf, checkPlan } from './request-limits.ts';
+
+const blocks = (count: number) => ({
+  blocks: new Map(Array.from({ length: count }, (_, nth) => [`b${nth}`, {}])),
+});
+
+describe('a request on a stream', () => {
+  it('has no more filters of blocks than the plan says', () => {
+    expect(() => checkPlan(blocks(10), defaultPlanLimits)).not.toThrow();
+    expect(() => checkPlan(blocks(11), defaultPlanLimits)).toThrow(
+      expect.objectContaining({
+        code: 'FILTER_LIMIT',
+        grpcText: 'Max amount of block filters reached, only 10 allowed',
+      }),
+    );
+  });
+
+  it('costs more calls with filters of blocks, and where it begins in the past', () => {
+    expect([callsOf({ slots: new Map([['s', {}]]) }), callsOf(blocks(3))]).toEqual([0, 3]);
+    expect([callsOf({ fromSlot: slot(7) }), callsOf({ ...blocks(1), fromSlot: slot(0) })]).toEqual([10, 11]);
+  });
+});
