@@ -1,4 +1,5 @@
 import type { Logger } from '../base/log.ts';
+import { ShredsFirst } from '../streams/deshred/shreds-first.ts';
 import { GeyserHub } from '../streams/geyser/geyser-hub.ts';
 import type { GeyserHubOptions } from '../streams/geyser/geyser-hub-options.ts';
 import type { GeyserListener } from '../streams/geyser/geyser-source.ts';
@@ -39,13 +40,15 @@ const sourceOptions = (configuration: Configuration): GeyserSourceOptions =>
 /** The shred stage follows the standard one: writes of lookup tables, and how far slots come. */
 const listenerOf = (hub: GeyserHub, shreds: Shreds | null): GeyserListener => {
   if (shreds === null) return hub;
-  return {
+  const { stage } = shreds;
+  const both: GeyserListener = {
     tell(update) {
       hub.tell(update);
-      shreds.stage.tell(update);
+      stage.tell(update);
     },
     lost: (...what) => hub.lost(...what),
   };
+  return new ShredsFirst(both, { packets: () => stage.packets });
 };
 
 /** Opens the hub of the standard stage, and what feeds it. */

@@ -118,6 +118,11 @@ export class ShredStage {
     return this.#udp?.address ?? null;
   }
 
+  /** Packets that came in over UDP so far. */
+  get packets(): number {
+    return this.#udp?.packets ?? 0;
+  }
+
   get counts(): ShredStageCounts {
     const { batches, malformed, unknown } = this.#batches;
     return {

@@ -1,0 +1,74 @@
+import type { RawUpdate } from '../../protocol/geyser/raw-update.ts';
+import type { GeyserListener } from '../geyser/geyser-source.ts';
+
+/** An update, or the arguments of `lost`. */
+type Told = RawUpdate | Parameters<GeyserListener['lost']>;
+
+export type ShredsFirstOptions = Readonly<{
+  /** Packets that were read so far. */
+  packets: () => number;
+  /** So many packets in one turn of the event loop mean that more wait: libuv reads no more of them at a time. */
+  packetsPerTurn: number;
+  /** How long at most the standard stage waits, in milliseconds: a flood must not hold it up. */
+  waitMaxMs: number;
+}>;
+
+export const shredsFirstOptions: Omit<ShredsFirstOptions, 'packets'> = { packetsPerTurn: 32, waitMaxMs: 20 };
+
+/**
+ * Lets the shred stage speak first. A process that did not get to run for a while finds both at its sockets: shreds,
+ * and what became of their transactions. Updates of the standard stage are told when all that the turn has read was
+ * worked off, and not while more shreds wait to be read.
+ */
+export class ShredsFirst implements GeyserListener {
+  readonly #listener: GeyserListener;
+  readonly #options: ShredsFirstOptions;
+  #waiting: Told[] = [];
+  /** Emptied, so that none is made anew. */
+  #spare: Told[] = [];
+  #packets = 0;
+  #waitsSince = 0;
+
+  constructor(
+    listener: GeyserListener,
+    options: Pick<ShredsFirstOptions, 'packets'> & Partial<ShredsFirstOptions>,
+  ) {
+    this.#listener = listener;
+    this.#options = { ...shredsFirstOptions, ...options };
+  }
+
+  tell(update: RawUpdate): void {
+    this.#add(update);
+  }
+
+  lost(...what: Parameters<GeyserListener['lost']>): void {
+    this.#add(what);
+  }
+
+  #add(told: Told): void {
+    if (this.#waiting.push(told) > 1) return;
+    this.#waitsSince = performance.now();
+    this.#packets = this.#options.packets();
+    setImmediate(this.#look);
+  }
+
+  readonly #look = (): void => {
+    const { packets, packetsPerTurn, waitMaxMs } = this.#options;
+    const read = packets() - this.#packets;
+    this.#packets += read;
+    const isBehind = read >= packetsPerTurn && performance.now() - this.#waitsSince < waitMaxMs;
+    if (isBehind) setImmediate(this.#look);
+    else this.#tellAll();
+  };
+
+  #tellAll(): void {
+    const told = this.#waiting;
+    this.#waiting = this.#spare;
+    for (const one of told) {
+      if (Array.isArray(one)) this.#listener.lost(...(one as Parameters<GeyserListener['lost']>));
+      else this.#listener.tell(one as RawUpdate);
+    }
+    told.length = 0;
+    this.#spare = told;
+  }
+}
