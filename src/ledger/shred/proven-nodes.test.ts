@@ -48,6 +48,18 @@ describe('nodes that are proven', () => {
     }
   });
 
+  it.each([0, 19, 20, 31])(
+    'are none under a root that differs in byte %i, for all of it was signed',
+    (at) => {
+      const { leaves, proofs, root, depth } = tree(64);
+      const other = Uint8Array.from(root);
+      other[at] = (other[at] as number) ^ 1;
+      const proven = new ProvenNodes(depth, other);
+      expect(leaves.some((leaf, i) => proven.prove(i, leaf, proofs[i]!, 0))).toBe(false);
+      expect(proven.proveWithoutProof(3, 64, (i) => leaves[i]!)).toBe(false);
+    },
+  );
+
   it('under another root are none', () => {
     const { leaves, proofs, depth } = tree(64);
     const other = new ProvenNodes(depth, new Uint8Array(32));

@@ -1,0 +1,87 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { type Slot, slot } from '../../ledger/units.ts';
+import { SlotWindow } from './slot-window.ts';
+
+const limits = { slotsAheadMax: 50, slotsBehindMax: 20, staleMs: 10_000 };
+const FAR = 1_000_000;
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+/** A window, and a clock that the test sets. */
+function made(newestSlot: () => Slot | null = () => null) {
+  let now = 1_000;
+  vi.spyOn(performance, 'now').mockImplementation(() => now);
+  const window = new SlotWindow({ limits, newestSlot });
+  const began = (...slots: readonly number[]): void => {
+    for (const each of slots) {
+      window.shredVerified();
+      window.slotBegan(slot(each));
+    }
+  };
+  const fault = (at: number) => window.faultOf(slot(at));
+  return { window, began, fault, pass: (ms: number) => (now += ms) };
+}
+
+const run = (from: number, count: number): number[] => Array.from({ length: count }, (_, i) => from + i);
+
+describe('the window of slots', () => {
+  it('lets everything in while nothing is known', () => {
+    const { window, fault } = made();
+    expect([window.newest, fault(0), fault(FAR)]).toEqual([null, null, null]);
+  });
+
+  it('is as wide as it may be around the median of what began', () => {
+    const { window, began, fault } = made();
+    began(100, 101, 102);
+    expect(window.newest).toBe(101n);
+    expect([fault(81), fault(80), fault(151), fault(152)]).toEqual([null, 'slotBehind', null, 'slotAhead']);
+  });
+
+  it('is not led away by fewer than half of the slots that began, however far they are', () => {
+    const { window, began, fault } = made();
+    began(...run(100, 17), ...run(FAR, 16));
+    expect(window.newest).toBe(116n);
+    expect([fault(117), fault(FAR + 16)]).toEqual([null, 'slotAhead']);
+    began(...run(117, 17));
+    expect(fault(134)).toBeNull();
+    const behind = made();
+    behind.began(...run(1_000, 17), ...run(0, 16));
+    expect([behind.fault(1_017), behind.fault(17)]).toEqual([null, 'slotBehind']);
+  });
+
+  it('moves on with what began lately, and forgets what began long ago', () => {
+    const { window, began } = made();
+    began(...run(100, 500));
+    expect(window.newest).toBe(583n);
+  });
+
+  it('is around the newest slot that others know of, whatever the shreds say', () => {
+    const { window, began, fault, pass } = made(() => slot(5_000));
+    began(...run(100, 33));
+    expect([window.newest, fault(5_050), fault(5_051), fault(133)]).toEqual([
+      5_000n,
+      null,
+      'slotAhead',
+      'slotBehind',
+    ]);
+    pass(limits.staleMs * 100);
+    expect(fault(133)).toBe('slotBehind');
+  });
+
+  it('is forgotten when no shred was verified for long: the cluster may be elsewhere by now', () => {
+    const { window, began, fault, pass } = made();
+    began(100, 101, 102);
+    pass(limits.staleMs);
+    expect(fault(FAR)).toBe('slotAhead');
+    pass(-1);
+    window.shredVerified();
+    pass(limits.staleMs);
+    expect(fault(FAR)).toBe('slotAhead');
+    pass(1);
+    expect([fault(FAR), window.newest]).toEqual([null, null]);
+    began(FAR);
+    expect([fault(100), fault(FAR + 1)]).toEqual(['slotBehind', null]);
+  });
+});
