@@ -22,6 +22,7 @@ const door: GeyserDoor = {
     sinks.push(sink);
     return gate.open(credential, rpc, sink, onEnd);
   },
+  admit: (credential, rpc) => gate.admit(credential, rpc),
   unary: (credential, rpc, request) => gate.unary(credential, rpc, request),
 };
 

@@ -5,6 +5,7 @@ import { geyserHubOptions as hub } from '../streams/geyser/geyser-hub-options.ts
 import { geyserSourceOptions as source } from '../upstream/geyser-source/geyser-source-options.ts';
 import { deshredLimits as deshred } from '../upstream/shreds/deshred-limits.ts';
 import { shredLimits as shred } from '../upstream/shreds/shred-limits.ts';
+import { sendersOf } from '../upstream/shreds/udp-shreds.ts';
 import {
   anything,
   HOST,
@@ -20,6 +21,7 @@ import {
   whole,
   word,
 } from './configuration-fields.ts';
+import { showValue } from './configuration-secrets.ts';
 
 /** The sections of gRPC streams and of the shred stage. */
 
@@ -42,7 +44,13 @@ export const grpcSection = section({
   unary_in_flight_max: whole(1, 1_000_000).default(server.unaryInFlightMax),
   header_list_max_bytes: whole(1_024, MIB).default(server.headerListMaxBytes),
   message_max_bytes: whole(1_024, 1_024 * MIB).default(server.messageMaxBytes),
+  small_message_max_bytes: whole(1_024, 1_024 * MIB).default(server.smallMessageMaxBytes),
+  unpacked_ratio_max: whole(1, 100_000).default(server.unpackedRatioMax),
+  unpacked_free_bytes: whole(1_024, 1_024 * MIB).default(server.unpackedFreeBytes),
   requests_max_bytes: whole(MIB, 64 * 1_024 * MIB).default(server.requestsMaxBytes),
+  requests_per_connection_max_bytes: whole(MIB, 64 * 1_024 * MIB).default(
+    server.requestsPerConnectionMaxBytes,
+  ),
   queue_max_messages: whole(16, 100_000_000).default(server.queueMaxMessages),
   join_ms: whole(0, 1_000).default(server.joinMs),
   queue_max_bytes: whole(64 * 1_024, 16 * 1_024 * MIB).default(server.queueMaxBytes),
@@ -106,10 +114,20 @@ const shredServers = (kind: string) =>
     .max(64, { error: 'has more than 64 servers' })
     .default([]);
 
-const sender = text(
-  /^[0-9a-fA-F.:]{2,45}(?:\/\d{1,3})?$/,
-  'an address or a network such as "203.0.113.7" or "10.0.0.0/8"',
-);
+function isSender(value: unknown): boolean {
+  if (typeof value !== 'string') return false;
+  try {
+    sendersOf([value]);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const sender = z.custom<string>(isSender, {
+  error: ({ input }) =>
+    `${showValue(input)} must be an address or a network such as "203.0.113.7" or "10.0.0.0/8"`,
+});
 
 export const shredsSection = section({
   udp: switchOrAuto.default('auto'),

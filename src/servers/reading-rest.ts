@@ -11,6 +11,11 @@ export class ReadingRest {
     this.#socket = socket;
   }
 
+  /** Whether nothing is read now. */
+  get isResting(): boolean {
+    return this.#timer !== null;
+  }
+
   /** Reads nothing before that time of `performance.now()`. */
   extend(untilMs: number): void {
     this.#untilMs = Math.max(this.#untilMs, untilMs);

@@ -9,6 +9,7 @@ import { seeds as requests } from './subscribe-request.ts';
 const MESSAGE_MAX_BYTES = 4_096;
 /** Room for one message that has begun. */
 const BUDGET_BYTES = MESSAGE_MAX_BYTES + 1_024;
+const SIZES = { messageMaxBytes: MESSAGE_MAX_BYTES, unpackedRatioMax: 16, unpackedFreeBytes: 256 };
 
 const packed = (message: Uint8Array): Buffer => {
   const frame = frameOf(gzipSync(message));
@@ -28,11 +29,13 @@ type Outcome = { readonly messages: string[]; refusal: string | null };
 /** What comes out of bytes that come in pieces of one length. */
 function cut(bytes: Uint8Array, length: number): Outcome {
   const budget = new RequestBudget(BUDGET_BYTES);
-  const frames = new RequestFrames('gzip', MESSAGE_MAX_BYTES, budget);
+  const frames = new RequestFrames('gzip', SIZES, budget);
   const outcome: Outcome = { messages: [], refusal: null };
   try {
     for (let at = 0; at < bytes.length; at += length) {
-      for (const message of frames.push(Buffer.from(bytes.subarray(at, at + length)))) {
+      frames.push(Buffer.from(bytes.subarray(at, at + length)));
+      for (let next = frames.next(); next !== null; next = frames.next()) {
+        const { message } = next;
         if (message.length > MESSAGE_MAX_BYTES) throw new RangeError('a message is larger than is taken');
         outcome.messages.push(message.toString('latin1'));
       }

@@ -1,6 +1,7 @@
 import { isUsable } from '../../access/key-directory.ts';
 import type { KeyRecord } from '../../access/key-record.ts';
 import { Failure } from '../../protocol/errors.ts';
+import { type RequestBounds, requestBounds } from '../../protocol/geyser/request/request-bounds.ts';
 import type { SubscribeDeshredRequest } from '../../protocol/geyser/subscribe-deshred-request.ts';
 import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
 import type { GrpcCall } from '../../protocol/grpc/calls.ts';
@@ -51,6 +52,13 @@ export class GateStream implements GeyserStream {
   /** The shred stage is there for being early. */
   get isUrgent(): boolean {
     return this.#parts.key.product === 'fs';
+  }
+
+  /** Those of the plan as it is now. */
+  get bounds(): RequestBounds {
+    const { gate, key } = this.#parts;
+    const { grpcFiltersMax, grpcPubkeysMax } = (gate.keys.find(key.id) ?? key).limits;
+    return { ...requestBounds, filtersMax: grpcFiltersMax, pubkeysMax: grpcPubkeysMax };
   }
 
   async request(request: SubscribeRequest | SubscribeDeshredRequest): Promise<void> {

@@ -48,6 +48,14 @@ export class GeyserGate implements GeyserDoor {
     }
   }
 
+  admit(credential: string | null, rpc: UnaryRpc): void {
+    try {
+      this.#answererOf(this.#parts.keys.identify(credential, Date.now()).product, rpc);
+    } catch (thrown) {
+      throw new MeteredCall(this.#parts, 'grpc', rpc, 0).refuse(thrown);
+    }
+  }
+
   async unary(credential: string | null, rpc: UnaryRpc, request: Uint8Array): Promise<Uint8Array> {
     const call = new MeteredCall(this.#parts, 'grpc', rpc, request.length);
     try {

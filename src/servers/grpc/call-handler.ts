@@ -4,7 +4,10 @@ export interface CallHandler {
   readonly wants: boolean;
   /** Whether it would never end by itself. */
   readonly isEndless: boolean;
-  /** Requests that arrived together; each is to be used before this returns, or copied. */
+  /**
+   * Requests that arrived; each is to be used before this returns, or copied.
+   * @param bytes - that came, or that these have more than came, unpacked.
+   */
   messages(messages: readonly Buffer[], bytes: number): void;
   /** The client sends nothing more. */
   halfClosed(): void;
@@ -31,6 +34,8 @@ export interface CallPeer {
   fail(thrown: unknown): void;
   /** Ends the call with OK. */
   done(): void;
+  /** Counts bytes that are held until the call ends. @throws Failure OVERLOADED when there is no room for them. */
+  hold(bytes: number): void;
   /** Reads nothing for so long. */
   rest(forMs: number): void;
   /** Messages and bytes that were handed to HTTP/2 since the last look. */

@@ -11,6 +11,7 @@ import { type Ending, endingOf, endingOfFailure, okay, trailersOf } from './erro
 import type { GrpcServerOptions } from './options.ts';
 import { type Behind, type FlushTurns, Outbox, type OutboxOwner } from './outbox.ts';
 import type { QueueBudget } from './queue-budget.ts';
+import type { ReadingTurns } from './reading-turns.ts';
 import type { RequestBudget } from './request-budget.ts';
 import { RequestFrames } from './request-frames.ts';
 
@@ -18,6 +19,7 @@ import { RequestFrames } from './request-frames.ts';
 export type CallSurroundings = Readonly<{
   options: GrpcServerOptions;
   requests: RequestBudget;
+  readings: ReadingTurns;
   queues: QueueBudget;
   turns: FlushTurns;
   compressors: Compressors;
@@ -54,6 +56,13 @@ export class Call implements CallPeer, OutboxOwner {
   readonly #outbox: Outbox;
   readonly #encoding: ReturnType<typeof answerEncoding>;
   readonly #rest: ReadingRest;
+  /** Waits for its turn to read a message. */
+  #isInLine = false;
+  #isPaused = false;
+  /** The client sends nothing more; it was not told on yet. */
+  #isHalfClosed = false;
+  /** Bytes that are held for the call besides those of its frames. */
+  #heldBytes = 0;
   readonly #deadline: NodeJS.Timeout | null;
   #handler: CallHandler | null = null;
   #ending: Ending | null = null;
@@ -61,17 +70,23 @@ export class Call implements CallPeer, OutboxOwner {
   /** Since when a request is waited for; null when none is. */
   #wantsSinceMs: number | null = performance.now();
 
-  constructor(stream: ServerHttp2Stream, head: CallHead, surroundings: CallSurroundings) {
+  /** @param messageMaxBytes - bytes of one request, compressed and not. */
+  constructor(
+    stream: ServerHttp2Stream,
+    head: CallHead,
+    messageMaxBytes: number,
+    surroundings: CallSurroundings,
+  ) {
     const { options, requests, queues, turns, compressors } = surroundings;
     this.credential = head.credential;
     this.connection = stream.session ?? stream;
     this.#stream = stream;
     this.#surroundings = surroundings;
     this.#encoding = answerEncoding(head, options.compression);
-    this.#frames = new RequestFrames(head.encoding, options.messageMaxBytes, requests);
+    this.#frames = new RequestFrames(head.encoding, { ...options, messageMaxBytes }, requests);
     const compressor = compressors.of(this.#encoding);
     this.#outbox = new Outbox(stream, options, { queues, turns, compressor, owner: this });
-    this.#rest = new ReadingRest(stream);
+    this.#rest = new ReadingRest({ pause: () => this.#pause(), resume: () => this.#read() });
     this.#deadline =
       head.timeoutMs === null
         ? null
@@ -128,6 +143,11 @@ export class Call implements CallPeer, OutboxOwner {
     else if (this.#ending === null) this.#rest.extend(performance.now() + forMs);
   }
 
+  hold(bytes: number): void {
+    this.#surroundings.requests.take(bytes);
+    this.#heldBytes += bytes;
+  }
+
   done(): void {
     this.#end(okay);
   }
@@ -168,13 +188,61 @@ export class Call implements CallPeer, OutboxOwner {
 
   #receive(piece: Buffer): void {
     if (this.#ending !== null) return;
+    this.#frames.push(piece);
     try {
-      const messages = this.#frames.push(piece);
-      this.#handler?.messages(messages, piece.length);
-      this.#noteWants(messages.length > 0);
+      this.#handler?.messages([], piece.length);
     } catch (thrown) {
       this.fail(thrown);
     }
+    this.#read();
+  }
+
+  /** Hands on what came, and goes on reading when that is done. */
+  #read(hasTurn = false): void {
+    if (this.#isInLine) return;
+    try {
+      this.#handOn(hasTurn);
+      if (this.#ending === null && this.#frames.waiting) {
+        this.#pause();
+        this.#frames.keep();
+      }
+    } catch (thrown) {
+      this.fail(thrown);
+    }
+    if (this.#isInLine || this.#rest.isResting) return;
+    if (this.#isPaused) this.#stream.resume();
+    this.#isPaused = false;
+    if (this.#isHalfClosed) this.#tellHalfClosed();
+  }
+
+  /** What may take long to read waits for a turn, one message at a time. */
+  #handOn(hasTurn: boolean): void {
+    let mayTakeLong = hasTurn;
+    while (this.#ending === null && !this.#rest.isResting) {
+      const { isHeavy } = this.#frames;
+      if (isHeavy && !mayTakeLong) {
+        this.#standInLine();
+        return;
+      }
+      if (isHeavy) mayTakeLong = false;
+      const next = this.#frames.next();
+      if (next !== null) this.#handler?.messages([next.message], next.message.length - next.packedBytes);
+      this.#noteWants(next !== null);
+      if (next === null) return;
+    }
+  }
+
+  #standInLine(): void {
+    this.#isInLine = true;
+    this.#surroundings.readings.ask(() => {
+      this.#isInLine = false;
+      if (this.#ending === null) this.#read(true);
+    });
+  }
+
+  #pause(): void {
+    this.#isPaused = true;
+    this.#stream.pause();
   }
 
   #noteWants(isNew: boolean): void {
@@ -183,6 +251,12 @@ export class Call implements CallPeer, OutboxOwner {
   }
 
   #halfClose(): void {
+    this.#isHalfClosed = true;
+    if (!this.#isInLine && !this.#rest.isResting) this.#tellHalfClosed();
+  }
+
+  #tellHalfClosed(): void {
+    this.#isHalfClosed = false;
     if (this.#ending !== null || this.#stream.aborted || this.#stream.destroyed) return;
     try {
       if (this.#frames.partial) throw new GrpcError('INTERNAL', 'Unexpected EOF decoding stream.');
@@ -225,6 +299,8 @@ export class Call implements CallPeer, OutboxOwner {
   #release(): void {
     if (this.#deadline !== null) clearTimeout(this.#deadline);
     this.#frames.close();
+    this.#surroundings.requests.give(this.#heldBytes);
+    this.#heldBytes = 0;
     this.#rest.end();
     const handler = this.#handler;
     this.#handler = null;

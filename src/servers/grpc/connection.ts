@@ -45,7 +45,8 @@ export class Connection {
   ) {
     this.#session = session;
     this.#socket = socket;
-    this.#surroundings = surroundings;
+    const { requests, options } = surroundings;
+    this.#surroundings = { ...surroundings, requests: requests.share(options.requestsPerConnectionMaxBytes) };
     session.on('stream', (stream, headers, _flags, raw) => this.#begin(stream, headers, raw));
     session.on('remoteSettings', () => {
       this.#isGreeted = true;
@@ -121,7 +122,8 @@ export class Connection {
     const head = decodeHead(headers);
     const make = this.#surroundings.services.find(head.path);
     if (make === undefined) throw new GrpcError('UNIMPLEMENTED', `unknown method ${head.path}`);
-    const call = new Call(stream, head, this.#surroundings);
+    const messageMaxBytes = this.#surroundings.services.messageMaxBytes(head.path);
+    const call = new Call(stream, head, messageMaxBytes, this.#surroundings);
     this.#calls.add(call);
     stream.once('close', () => {
       this.#calls.delete(call);

@@ -32,8 +32,16 @@ export type GrpcServerOptions = Readonly<{
   headerListMaxBytes: number;
   /** Bytes of one request message, compressed and not. */
   messageMaxBytes: number;
-  /** Bytes of unfinished request messages of all calls together; beyond them a call gets OVERLOADED. */
+  /** Bytes of one request of a call that has one answer, or needs no key, compressed and not. */
+  smallMessageMaxBytes: number;
+  /** So many times its size a compressed request may have unpacked … */
+  unpackedRatioMax: number;
+  /** … and so many bytes in any case. */
+  unpackedFreeBytes: number;
+  /** Bytes of requests that are held for calls, of all of them together; beyond them a call gets OVERLOADED. */
   requestsMaxBytes: number;
+  /** The same of one connection. */
+  requestsPerConnectionMaxBytes: number;
 
   /** Messages that may wait for one client; with another the client lags. */
   queueMaxMessages: number;
@@ -100,7 +108,11 @@ export const grpcServerOptions: GrpcServerOptions = {
   unaryInFlightMax: 5_000,
   headerListMaxBytes: 16 * 1024,
   messageMaxBytes: 4 * MIB,
+  smallMessageMaxBytes: 64 * 1024,
+  unpackedRatioMax: 16,
+  unpackedFreeBytes: 256 * 1024,
   requestsMaxBytes: 256 * MIB,
+  requestsPerConnectionMaxBytes: 64 * MIB,
   queueMaxMessages: 250_000,
   queueMaxBytes: 128 * MIB,
   queuesMaxBytes: 1024 * MIB,

@@ -7,6 +7,16 @@ import { RequestBudget } from './request-budget.ts';
 import { RequestFrames } from './request-frames.ts';
 
 const MAX_BYTES = 2_000;
+const sizes = { messageMaxBytes: MAX_BYTES, unpackedRatioMax: 16, unpackedFreeBytes: MAX_BYTES };
+
+/** Messages that are whole with another piece. */
+function read(frames: RequestFrames, piece: Buffer): Buffer[] {
+  frames.push(piece);
+  const messages: Buffer[] = [];
+  for (let next = frames.next(); next !== null; next = frames.next())
+    messages.push(Buffer.from(next.message));
+  return messages;
+}
 
 function frame(message: Uint8Array, isPacked: boolean): Buffer {
   const content = isPacked ? gzipSync(message) : message;
@@ -35,12 +45,12 @@ describe('messages of a client', () => {
   it('come out whole, wherever the pieces begin and end, and give back what they took', () => {
     const messages = fc.array(fc.tuple(fc.uint8Array({ maxLength: 1_500 }), fc.boolean()), { maxLength: 12 });
     fc.assert(
-      fc.property(messages, pieceSizes, (sent, sizes) => {
-        const frames = new RequestFrames('gzip', MAX_BYTES, budget());
+      fc.property(messages, pieceSizes, (sent, lengths) => {
+        const frames = new RequestFrames('gzip', sizes, budget());
         const bytes = Buffer.concat(sent.map(([message, isPacked]) => frame(message, isPacked)));
         const got: Buffer[] = [];
-        for (const piece of cut(bytes, sizes)) {
-          for (const message of frames.push(piece)) got.push(Buffer.from(message));
+        for (const piece of cut(bytes, lengths)) {
+          got.push(...read(frames, piece));
         }
         expect(got.map((message) => [...message])).toEqual(sent.map(([message]) => [...message]));
         expect(frames.partial).toBe(false);
@@ -51,14 +61,14 @@ describe('messages of a client', () => {
   it('that are none lead to an error that clients may read, and to no other', () => {
     const mutated = fc.tuple(fc.uint8Array({ maxLength: 600 }), fc.array(fc.tuple(fc.nat(700), fc.nat(255))));
     fc.assert(
-      fc.property(fc.array(mutated, { maxLength: 6 }), pieceSizes, (sent, sizes) => {
+      fc.property(fc.array(mutated, { maxLength: 6 }), pieceSizes, (sent, lengths) => {
         const one = budget();
-        const frames = new RequestFrames('zstd', MAX_BYTES, one);
+        const frames = new RequestFrames('zstd', sizes, one);
         const bytes = Buffer.concat(sent.map(([message]) => frame(message, false)));
         for (const [, changes] of sent)
           for (const [at, byte] of changes) if (at < bytes.length) bytes[at] = byte;
         try {
-          for (const piece of cut(bytes, sizes)) frames.push(piece);
+          for (const piece of cut(bytes, lengths)) read(frames, piece);
         } catch (thrown) {
           expect(thrown instanceof GrpcError || thrown instanceof Failure).toBe(true);
         }
@@ -70,9 +80,9 @@ describe('messages of a client', () => {
 
   it('take no more memory than came of them', () => {
     const small = new RequestBudget(1_000);
-    const frames = new RequestFrames('identity', 1 << 30, small);
-    expect(frames.push(Buffer.of(0, 0x3f, 0, 0, 0, 1, 2, 3))).toEqual([]);
+    const frames = new RequestFrames('identity', { ...sizes, messageMaxBytes: 1 << 30 }, small);
+    expect(read(frames, Buffer.of(0, 0x3f, 0, 0, 0, 1, 2, 3))).toEqual([]);
     small.take(700);
-    expect(() => frames.push(Buffer.alloc(500))).toThrow(Failure);
+    expect(() => read(frames, Buffer.alloc(500))).toThrow(Failure);
   });
 });

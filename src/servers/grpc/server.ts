@@ -11,6 +11,7 @@ import { Connections } from './connections.ts';
 import type { HealthFacts } from './health.ts';
 import { type GrpcServerOptions, type GrpcTls, grpcServerOptions } from './options.ts';
 import { QueueBudget } from './queue-budget.ts';
+import { ReadingTurns } from './reading-turns.ts';
 import { RequestBudget } from './request-budget.ts';
 import { Services } from './services.ts';
 
@@ -44,6 +45,7 @@ export class GrpcServer {
     this.#surroundings = {
       options: this.#options,
       requests: new RequestBudget(requestsMaxBytes),
+      readings: new ReadingTurns(),
       queues: new QueueBudget(queuesMaxBytes, (bytes) => this.#connections.makeRoom(bytes)),
       turns: { joined: new FlushTurn(joinMs), urgent: new FlushTurn() },
       compressors: new Compressors(this.#options),

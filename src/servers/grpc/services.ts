@@ -17,8 +17,6 @@ import { ReflectionCall } from './reflection-call.ts';
 import { SubscribeCall } from './subscribe-call.ts';
 import { UnaryCall } from './unary-call.ts';
 
-type Answer = (credential: string | null, request: Uint8Array) => Promise<Uint8Array>;
-
 const streamPaths: Readonly<Record<StreamRpc, string>> = {
   Subscribe: '/geyser.Geyser/Subscribe',
   SubscribeDeshred: '/geyser.Geyser/SubscribeDeshred',
@@ -34,7 +32,9 @@ export class Services {
   readonly #keyless: KeylessStreams;
   readonly #makers = new Map<string, CallMaker>();
   #streams = 0;
-  #unary = 0;
+  /** Calls with a key, and those of health without: none of these keeps places from those. */
+  readonly #unary = { taken: 0 };
+  readonly #checks = { taken: 0 };
 
   constructor(door: GeyserDoor, health: HealthFacts, options: GrpcServerOptions) {
     this.#door = door;
@@ -52,6 +52,14 @@ export class Services {
     return this.#streams;
   }
 
+  /** Bytes of one request to a path. */
+  messageMaxBytes(path: string): number {
+    const { messageMaxBytes, smallMessageMaxBytes } = this.#options;
+    return Object.values(streamPaths).includes(path)
+      ? messageMaxBytes
+      : Math.min(messageMaxBytes, smallMessageMaxBytes);
+  }
+
   /** What answers calls of a path; undefined when nothing does. */
   find(path: string): CallMaker | undefined {
     return this.#makers.get(path);
@@ -64,15 +72,21 @@ export class Services {
     for (const rpc of unaryRpcs) this.#serveUnary(rpc);
   }
 
+  /** Who may not call is told so before anything of the request is read. */
   #serveUnary(rpc: UnaryRpc): void {
-    this.#answer(`/geyser.Geyser/${rpc}`, (credential, request) =>
-      this.#door.unary(credential, rpc, request),
-    );
+    this.#makers.set(`/geyser.Geyser/${rpc}`, (peer) => {
+      this.#door.admit(peer.credential, rpc);
+      const answer = (request: Uint8Array) => this.#door.unary(peer.credential, rpc, request);
+      return this.#answer(this.#unary, () => new UnaryCall(peer, answer));
+    });
   }
 
   #serveHealth(): void {
     const service = '/grpc.health.v1.Health';
-    this.#answer(`${service}/Check`, async (_credential, request) => checkHealth(request, this.#health));
+    const check = async (request: Uint8Array) => checkHealth(request, this.#health);
+    this.#makers.set(`${service}/Check`, (peer) =>
+      this.#answer(this.#checks, () => new UnaryCall(peer, check)),
+    );
     const watch = this.#keyless.maker((peer) => new HealthWatch(peer, this.#health));
     this.#makers.set(`${service}/Watch`, watch);
   }
@@ -82,18 +96,13 @@ export class Services {
     for (const path of reflectionPaths) this.#makers.set(path, reflect);
   }
 
-  #answer(path: string, answer: Answer): void {
-    this.#makers.set(path, (peer) => {
-      const counted = async (request: Uint8Array): Promise<Uint8Array> => {
-        if (this.#unary >= this.#options.unaryInFlightMax) throw new Failure('OVERLOADED');
-        this.#unary += 1;
-        try {
-          return await answer(peer.credential, request);
-        } finally {
-          this.#unary -= 1;
-        }
-      };
-      return new UnaryCall(peer, counted);
+  /** A call with one answer, which has a place from its headers on. @param places - how many of its kind have one. */
+  #answer(places: { taken: number }, make: () => CallHandler): CallHandler {
+    if (places.taken >= this.#options.unaryInFlightMax) throw new Failure('OVERLOADED');
+    const handler = make();
+    places.taken += 1;
+    return new CountedCall(handler, () => {
+      places.taken -= 1;
     });
   }
 

@@ -4,6 +4,7 @@ import { decodeSubscribeRequest } from '../../protocol/geyser/decode-subscribe-r
 import { deshredPingTail, deshredPongTail } from '../../protocol/geyser/encode/deshred.ts';
 import { pingTail, pongTail } from '../../protocol/geyser/encode/ping.ts';
 import { encodeTimestamp } from '../../protocol/geyser/encode/timestamp.ts';
+import type { RequestBounds } from '../../protocol/geyser/request/request-bounds.ts';
 import type { SubscribeDeshredRequest } from '../../protocol/geyser/subscribe-deshred-request.ts';
 import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
 import { GrpcError, type GrpcStatus } from '../../protocol/grpc/status.ts';
@@ -17,7 +18,7 @@ type StreamRequest = SubscribeRequest | SubscribeDeshredRequest;
 
 /** What differs between the streams: their requests, and their own pings. */
 type Dialect = Readonly<{
-  decode: (bytes: Uint8Array) => StreamRequest;
+  decode: (bytes: Uint8Array, bounds: RequestBounds) => StreamRequest;
   ping: (createdAt: Uint8Array) => Uint8Array;
   pong: (id: number, createdAt: Uint8Array) => Uint8Array;
 }>;
@@ -79,6 +80,10 @@ export class SubscribeCall implements CallHandler, GeyserSink {
 
   messages(messages: readonly Buffer[], bytes: number): void {
     const restMs = this.#stream.received(messages.length, bytes);
+    if (restMs === Number.POSITIVE_INFINITY) {
+      this.#peer.rest(restMs);
+      return;
+    }
     if (this.#dialect === null) {
       if (this.#isAsked ? messages.length > 0 : messages.length > 1) throw notOneRequest();
       this.#isAsked ||= messages.length > 0;
@@ -107,7 +112,7 @@ export class SubscribeCall implements CallHandler, GeyserSink {
 
   /** A request that is a ping is nothing else. */
   #receive({ decode, pong }: Dialect, message: Buffer): void {
-    const request = decode(message);
+    const request = decode(message, this.#stream.bounds);
     if (request.ping === undefined) this.#newest = request;
     else this.#peer.push(NO_NAMES, pong(request.ping, now()));
   }

@@ -27,8 +27,10 @@ export class UnaryCall implements CallHandler {
   messages(messages: readonly Buffer[]): void {
     if (messages.length === 0) return;
     if (this.#request !== null || messages.length > 1) throw notOneRequest();
+    const message = messages[0] as Buffer;
+    this.#peer.hold(message.length);
     // A copy, since it may be one byte of all that came with it.
-    this.#request = Buffer.from(messages[0] as Buffer);
+    this.#request = Buffer.from(message);
   }
 
   /** Only now is it known that there is one request. */

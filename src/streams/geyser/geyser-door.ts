@@ -1,4 +1,5 @@
 import type { Failure } from '../../protocol/errors.ts';
+import type { RequestBounds } from '../../protocol/geyser/request/request-bounds.ts';
 import type { SubscribeDeshredRequest } from '../../protocol/geyser/subscribe-deshred-request.ts';
 import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
 import type { GeyserSink } from './geyser-sink.ts';
@@ -22,6 +23,8 @@ export type StreamRpc = 'Subscribe' | 'SubscribeDeshred' | 'SubscribeEntries';
 export interface GeyserStream {
   /** What it is told is worth most at once: nothing waits to leave together with what comes a moment later. */
   readonly isUrgent: boolean;
+  /** How much of a request is read at most: what is more would be refused. */
+  readonly bounds: RequestBounds;
   /**
    * A request, which replaces the one before. Pings are not its business. A stream of `SubscribeEntries` has none.
    * @throws GrpcError INVALID_ARGUMENT, OUT_OF_RANGE …, Failure: both end the stream.
@@ -31,6 +34,7 @@ export interface GeyserStream {
   sent(messages: number, bytes: number): void;
   /**
    * Counts messages that came from the client.
+   * @param bytes - that came, and that messages have more than came, unpacked.
    * @returns milliseconds for which nothing more should be read; Infinity when the stream should end.
    */
   received(messages: number, bytes: number): number;
@@ -51,6 +55,11 @@ export interface GeyserDoor {
     sink: GeyserSink,
     onEnd: (failure: Failure) => void,
   ): GeyserStream;
+  /**
+   * Whether a call may be made, before its request is read.
+   * @throws Failure MISSING_KEY, INVALID_KEY, UNAUTHORIZED_PRODUCT, KEYS_UNAVAILABLE, NO_SHRED_STAGE.
+   */
+  admit(credential: string | null, rpc: UnaryRpc): void;
   /**
    * @param request - the encoded request message.
    * @returns the encoded answer.

@@ -1,3 +1,4 @@
+import { requestBounds } from '../../protocol/geyser/request/request-bounds.ts';
 import type { GeyserDoor, GeyserStream, StreamRpc, UnaryRpc } from './geyser-door.ts';
 import type { GeyserSink } from './geyser-sink.ts';
 import type { StreamOpener } from './stream-opener.ts';
@@ -14,12 +15,15 @@ export class OpenDoor implements GeyserDoor {
     const stream = this.#opener.open(rpc, sink);
     return {
       isUrgent: false,
+      bounds: requestBounds,
       request: (request) => stream.request(request),
       sent: () => {},
       received: () => 0,
       close: () => stream.close(),
     };
   }
+
+  admit(): void {}
 
   async unary(_credential: string | null, rpc: UnaryRpc, request: Uint8Array): Promise<Uint8Array> {
     return this.#opener.unary(rpc, request);

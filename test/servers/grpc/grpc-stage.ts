@@ -1,6 +1,7 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
 import { createLogger } from '../../../src/base/log.ts';
 import { Failure } from '../../../src/protocol/errors.ts';
+import { requestBounds } from '../../../src/protocol/geyser/request/request-bounds.ts';
 import type { SubscribeRequest } from '../../../src/protocol/geyser/subscribe-request.ts';
 import { frameOf, GrpcFrames } from '../../../src/protocol/grpc/frames.ts';
 import type { HealthFacts } from '../../../src/servers/grpc/health.ts';
@@ -18,10 +19,12 @@ export class OpenedAtDoor implements GeyserStream {
   readonly sink: GeyserSink;
   readonly onEnd: (failure: Failure) => void;
   readonly isUrgent = false;
+  readonly bounds = requestBounds;
   readonly requests: unknown[] = [];
   messages = 0;
   bytes = 0;
   receivedMessages = 0;
+  receivedBytes = 0;
   restMs = 0;
   closed = 0;
   /** What a request leads to. */
@@ -46,8 +49,9 @@ export class OpenedAtDoor implements GeyserStream {
     this.#wake();
   }
 
-  received(messages: number): number {
+  received(messages: number, bytes: number): number {
     this.receivedMessages += messages;
+    this.receivedBytes += bytes;
     return this.restMs;
   }
 
@@ -86,6 +90,7 @@ export class GrpcStage {
         for (const look of this.#waiting) look();
         return stream;
       },
+      admit: check,
       unary: async (credential, rpc, request) => {
         check(credential);
         return this.unary(credential, rpc, request);

@@ -6,7 +6,7 @@ import { GrpcStage, SUBSCRIBE } from './grpc-stage.ts';
 let stage: GrpcStage;
 afterEach(() => stage.stop());
 
-const MAX_BYTES = 100_000;
+const MAX_BYTES = 60_000;
 const GET_SLOT = '/geyser.Geyser/GetSlot';
 const packs = { gzip: (bytes: Buffer) => gzipSync(bytes), zstd: (bytes: Buffer) => zstdCompressSync(bytes) };
 
