@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import type { Logger } from '../base/log.ts';
 import type { OpenLocalNode } from '../localnet/open.ts';
 import { VERSION } from '../localnet/version.ts';
-import type { RawUpdate } from '../protocol/geyser/raw-update.ts';
+import { updateKinds } from '../protocol/geyser/raw-update.ts';
 import { GrpcServer } from '../servers/grpc/server.ts';
 import { GeyserHub } from '../streams/geyser/geyser-hub.ts';
 import { LedgerUpdates } from '../streams/geyser/ledger-updates.ts';
@@ -25,14 +25,6 @@ export type LocalnetGeyserOptions = Readonly<{
 const versionText = (): string =>
   JSON.stringify({ version: { package: 'solway', solana: VERSION }, extra: { hostname: hostname() } });
 
-const allKinds: ReadonlySet<RawUpdate['kind']> = new Set([
-  'account',
-  'transaction',
-  'entry',
-  'blockMeta',
-  'slot',
-]);
-
 /** The slot that an event is of; null for a vote, which is of none. */
 function slotOf(event: LedgerEvent) {
   if (event.kind === 'block') return event.block.slot;
@@ -48,7 +40,7 @@ function followLedger(node: OpenLocalNode, hub: GeyserHub, log: Logger): () => v
     } catch (error) {
       log.error({ err: error, event: event.kind }, 'an event of the ledger could not be told over Geyser');
       const slot = slotOf(event);
-      if (slot !== null) hub.lost(slot, slot, allKinds);
+      if (slot !== null) hub.lost(slot, slot, updateKinds);
     }
   }, 'root');
 }

@@ -90,6 +90,15 @@ export type RawSlot = Raw &
  */
 export type RawUpdate = RawAccount | RawTransaction | RawEntry | RawBlockMeta | RawSlot;
 
+/** Every kind of update there is. */
+export const updateKinds: ReadonlySet<RawUpdate['kind']> = new Set([
+  'account',
+  'transaction',
+  'entry',
+  'blockMeta',
+  'slot',
+]);
+
 /** A whole block, put together from what was told of its slot; of accounts the last write of each. */
 export type RawBlock = Readonly<{
   kind: 'block';

@@ -1,4 +1,7 @@
-/** Every choice and limit of the source of gRPC streams, in one place. Times in milliseconds, sizes in bytes. */
+/**
+ * What can be chosen of the source of gRPC streams. Bounds that nobody needs to move stand where they are kept. Times
+ * in milliseconds, sizes in bytes.
+ */
 export type GeyserSourceOptions = Readonly<{
   /** What servers are asked for: what streams want, put together, or everything always. */
   demand: 'union' | 'full';
@@ -41,7 +44,7 @@ export type GeyserSourceOptions = Readonly<{
   fillSlotsMax: number;
   /** Slots that are remembered, so that nothing is told twice. */
   slotsMax: number;
-  /** Updates of one slot that are remembered; what comes beyond it is given up. */
+  /** Updates of one slot that are remembered; what comes beyond it may be told more than once. */
   slotUpdatesMax: number;
 }>;
 

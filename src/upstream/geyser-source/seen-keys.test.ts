@@ -44,10 +44,11 @@ describe('seen keys', () => {
     ]);
   });
 
-  it('take no more than they may', () => {
+  it('take for new, each time, what they have no room for', () => {
     const seen = new SeenKeys(3);
-    const taken = [1, 2, 3, 4, 5].map((number) => seen.raise(bytesOf(number, 64), null, 1));
-    expect(taken).toEqual([true, true, true, false, false]);
+    const taken = [1, 2, 3, 4, 5, 4, 3].map((number) => seen.raise(bytesOf(number, 64), null, 1));
+    expect(taken).toEqual([true, true, true, true, true, true, false]);
     expect(seen.raise(bytesOf(1, 64), null, 2)).toBe(true);
+    expect(seen.size).toBe(3);
   });
 });

@@ -28,7 +28,7 @@ export class SeenKeys {
   #mask = ROWS_FIRST - 1;
   #size = 0;
 
-  /** @param max - keys that are remembered; beyond it, `raise` refuses new ones. */
+  /** @param max - keys that are remembered; beyond it, `raise` takes every other one for new, each time. */
   constructor(max: number) {
     this.#max = max;
   }
@@ -41,7 +41,7 @@ export class SeenKeys {
    * Raises the count of a key to a number.
    * @param first - whole words of 4 bytes.
    * @param second - behind the first, which makes one key of both.
-   * @returns whether it was lower; false for a new key when there is no room.
+   * @returns whether it was lower; true for a key that is not remembered when there is no room.
    */
   raise(first: Uint8Array, second: Uint8Array | null, to: number): boolean {
     let [one, two, word] = [0, 0, 0];
@@ -60,7 +60,7 @@ export class SeenKeys {
     const count = this.#rows[at + 2]!;
     if (count >= to) return false;
     if (count === 0) {
-      if (this.#size >= this.#max) return false;
+      if (this.#size >= this.#max) return true;
       this.#rows[at] = one;
       this.#rows[at + 1] = two;
       this.#size++;

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Slot } from '../../ledger/units.ts';
+import type { Commitment } from '../../protocol/commitment.ts';
 import type {
   RawAccount,
   RawBlockMeta,
@@ -19,10 +20,6 @@ type SlotState = 'open' | 'waiting' | 'told' | 'lost';
 /** What is in a slot. */
 export type RawContent = RawTransaction | RawAccount | RawEntry;
 
-/** How far a slot has come, as servers say. */
-export const levels = ['processed', 'confirmed', 'finalized'] as const;
-export type Level = (typeof levels)[number];
-
 /** What is told when a slot is whole. */
 export type SlotEnd = Readonly<{ meta: RawBlockMeta; processed: RawSlot }>;
 
@@ -31,17 +28,24 @@ export class SlotRecord {
   readonly slot: Slot;
   parent: Slot | null = null;
   state: SlotState = 'open';
-  level: Level = 'processed';
+  /** How far it has come, as servers say. */
+  level: Commitment = 'processed';
   /** Waits for the slot before. */
   end: SlotEnd | null = null;
   /** Since when; `performance.now()`. */
   waitingSince = 0;
+  /** Versions of it that died before the one that is told, as its server counts them. */
+  deaths = 0;
+  /** Changes whenever telling starts over: what is said of the versions before is not told. */
+  version = 0;
+  /** What a server said whose version died, while others told it on. */
+  dying: RawSlot | null = null;
   readonly #updatesMax: number;
   #statuses = new Set<SlotStatus>();
   #seen: SeenKeys;
   #entries = new Set<number>();
 
-  /** @param updatesMax - updates that are remembered. */
+  /** @param updatesMax - updates that are remembered; what comes beyond them may be told more than once. */
   constructor(slot: Slot, updatesMax: number) {
     this.slot = slot;
     this.#updatesMax = updatesMax;
@@ -77,8 +81,8 @@ export class SlotRecord {
         if (update.signature === null) return this.#takeOwn(update, nth);
         return this.#seen.raise(update.address, update.signature, 1);
       case 'entry':
-        if (this.#entries.has(update.index) || this.#entries.size >= this.#updatesMax) return false;
-        this.#entries.add(update.index);
+        if (this.#entries.has(update.index)) return false;
+        if (this.#entries.size < this.#updatesMax) this.#entries.add(update.index);
         return true;
     }
   }
@@ -91,7 +95,10 @@ export class SlotRecord {
   }
 
   /** It died: nothing that was told of it counts when its bank is made again. */
-  startOver(): void {
+  startOver(deaths: number): void {
+    this.deaths = deaths;
+    this.version++;
+    this.dying = null;
     this.#statuses = new Set();
     this.#seen = new SeenKeys(this.#updatesMax);
     this.#entries = new Set();

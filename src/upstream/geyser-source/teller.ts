@@ -9,12 +9,18 @@ export interface Told {
   record(slot: Slot): SlotRecord | null;
   /** Whether a slot lies before the one with which the telling began. */
   isEarlier(slot: Slot): boolean;
-  /** A slot is told from its beginning on. @param bank - null where its server says nothing of banks. */
-  begin(record: SlotRecord, bank: RawSlot | null): void;
+  /**
+   * A slot is told from its beginning on.
+   * @param deaths - versions of it that died before, as the stream has told.
+   * @param bank - null where its server says nothing of banks.
+   * @returns the version of the record that it tells; OUTDATED when it may be one that died.
+   */
+  begin(record: SlotRecord, deaths: number, bank: RawSlot | null): number;
   content(update: RawContent): void;
   /** A slot was told whole. */
   end(record: SlotRecord, end: SlotEnd): void;
-  dead(record: SlotRecord, update: RawSlot): void;
+  /** @param deaths - with this one. */
+  dead(record: SlotRecord, deaths: number, update: RawSlot): void;
   /** Confirmed, finalized. */
   reached(update: RawSlot): void;
   /** First shred, completed. */
@@ -35,11 +41,18 @@ export type TellerOptions = Readonly<{
   seals: boolean;
 }>;
 
+/** No version of a record. */
+export const OUTDATED = -1;
+
 /** A stream's own view of a slot. */
 type Share = {
   readonly record: SlotRecord;
   /** It tells the slot from its beginning on. */
   isWhole: boolean;
+  /** Of the record, which it speaks for. */
+  version: number;
+  /** Versions of the slot that died on it. */
+  readonly deaths: number;
   isDone: boolean;
   meta: RawBlockMeta | null;
   processed: RawSlot | null;
@@ -87,7 +100,7 @@ export class Teller {
   /** Whether it may tell a slot whole yet, for all that is known. */
   mayTell(slot: Slot): boolean {
     const share = this.#shares.get(slot);
-    if (share?.isWhole === true && !share.isDone) return true;
+    if (share !== undefined && speaks(share) && !share.isDone) return true;
     const { from } = this.#options;
     return from !== null && from <= slot && (this.newest === null || this.newest < slot);
   }
@@ -95,7 +108,7 @@ export class Teller {
   /** Whether it has begun a slot and not ended it. */
   isTelling(record: SlotRecord): boolean {
     const share = this.#shares.get(record.slot);
-    return share?.record === record && share.isWhole && !share.isDone;
+    return share?.record === record && speaks(share) && !share.isDone;
   }
 
   take(update: RawUpdate | RawBlockCounts): void {
@@ -126,7 +139,7 @@ export class Teller {
   #takeContent(update: RawContent): void {
     if (update.kind === 'account' && update.isStartup) return;
     const share = this.#shareOf(update.slot);
-    if (share === null || !share.isWhole) return;
+    if (share === null || !speaks(share)) return;
     const { record } = share;
     if (record.isSettled && !this.#fillsIn(record)) return;
     const nth = update.kind === 'account' && update.signature === null ? nthOwnWrite(share, update) : 1;
@@ -148,9 +161,7 @@ export class Teller {
         return;
       case 'dead': {
         const share = this.#shareOf(update.slot);
-        if (share === null) return;
-        this.#forget(share);
-        this.#told.dead(share.record, update);
+        if (share !== null) this.#die(share, update);
         return;
       }
       case 'confirmed':
@@ -166,19 +177,25 @@ export class Teller {
   #takeBank(update: RawSlot): void {
     this.#tellsBanks = true;
     const known = this.#shares.get(update.slot);
-    if (known?.isWhole === true) {
-      this.#told.begin(known.record, update);
-      return;
-    }
+    if (known?.isWhole === true) return;
     if (known !== undefined) this.#forget(known);
-    this.#begin(update.slot, true, update);
+    this.#begin(update.slot, true, update, known?.deaths);
+  }
+
+  /** Nothing more is told of the slot until its bank is made again. */
+  #die(share: Share, update: RawSlot): void {
+    const { record, isWhole } = share;
+    const deaths = share.deaths + 1;
+    this.#forget(share);
+    if (this.#tellsBanks) this.#keep(newShare(record, deaths));
+    if (!isWhole || speaks(share)) this.#told.dead(record, deaths, update);
   }
 
   #takeProcessed(update: RawSlot): void {
     const share = this.#shareOf(update.slot);
     this.#ended++;
-    if (share?.isWhole !== true) this.#passed(update.slot);
     if (share === null) return;
+    if (!speaks(share)) this.#passed(update.slot);
     share.record.parent ??= update.parent;
     share.processed = update;
     this.#endIfWhole(share);
@@ -205,7 +222,7 @@ export class Teller {
 
   #endIfWhole(share: Share): void {
     const { meta, processed, updatedAccountCount, record } = share;
-    if (!share.isWhole || share.isDone || meta === null || processed === null) return;
+    if (!speaks(share) || share.isDone || meta === null || processed === null) return;
     if (!this.#isSealed(share)) return;
     share.isDone = true;
     this.#passed(record.slot);
@@ -224,24 +241,22 @@ export class Teller {
   }
 
   /** @param isFirst - the server has told nothing of the slot that the stream did not. */
-  #begin(slot: Slot, isFirst: boolean, bank: RawSlot | null): Share | null {
+  #begin(slot: Slot, isFirst: boolean, bank: RawSlot | null, deaths = 0): Share | null {
     const record = this.#told.record(slot);
     if (record === null) return null;
     const isWhole = isFirst && (this.#options.fillsIn || !this.#told.isEarlier(slot));
-    const share: Share = {
-      record,
-      isWhole,
-      isDone: false,
-      meta: null,
-      processed: null,
-      isConfirmed: false,
-      updatedAccountCount: null,
-      ownWrites: null,
-    };
-    this.#shares.set(slot, share);
-    if (this.#shares.size > SHARES_MAX) this.#forget(this.#shares.values().next().value!);
-    if (isWhole) this.#told.begin(record, bank);
+    const share = newShare(record, deaths);
+    if (isWhole) {
+      share.isWhole = true;
+      share.version = this.#told.begin(record, deaths, bank);
+    }
+    this.#keep(share);
     return share;
+  }
+
+  #keep(share: Share): void {
+    this.#shares.set(share.record.slot, share);
+    if (this.#shares.size > SHARES_MAX) this.#forget(this.#shares.values().next().value!);
   }
 
   #forget(share: Share): void {
@@ -263,6 +278,22 @@ export class Teller {
     return isBankless && this.newest !== null && slot > this.newest;
   }
 }
+
+const newShare = (record: SlotRecord, deaths: number): Share => ({
+  record,
+  isWhole: false,
+  version: OUTDATED,
+  deaths,
+  isDone: false,
+  meta: null,
+  processed: null,
+  isConfirmed: false,
+  updatedAccountCount: null,
+  ownWrites: null,
+});
+
+/** Whether what a stream says of a slot counts: it tells it whole, and the version that is told. */
+const speaks = ({ isWhole, version, record }: Share): boolean => isWhole && version === record.version;
 
 /** Which of the slot's own writes of its account an update is; 0 when the stream told it before. */
 function nthOwnWrite(share: Share, { address, writeVersion }: RawAccount): number {

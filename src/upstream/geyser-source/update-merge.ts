@@ -1,11 +1,13 @@
 import { type Slot, slot as slotOf } from '../../ledger/units.ts';
+import { type Commitment, commitments } from '../../protocol/commitment.ts';
 import { rawSlot } from '../../protocol/geyser/encode/raw-slot.ts';
 import { encodeTimestamp } from '../../protocol/geyser/encode/timestamp.ts';
-import type { RawSlot, RawUpdate } from '../../protocol/geyser/raw-update.ts';
+import { type RawSlot, updateKinds } from '../../protocol/geyser/raw-update.ts';
 import type { GeyserListener } from '../../streams/geyser/geyser-source.ts';
 import type { GeyserSourceOptions } from './geyser-source-options.ts';
-import { type Level, levels, type RawContent, type SlotEnd, SlotRecord } from './slot-record.ts';
-import { Teller, type TellerOptions, type Told } from './teller.ts';
+import { SlotHorizon } from './slot-horizon.ts';
+import { type RawContent, type SlotEnd, SlotRecord } from './slot-record.ts';
+import { OUTDATED, Teller, type TellerOptions, type Told } from './teller.ts';
 
 export type UpdateMergeOptions = Readonly<{
   limits: Pick<GeyserSourceOptions, 'slotsMax' | 'slotUpdatesMax' | 'stallMs'>;
@@ -19,13 +21,6 @@ export type UpdateMergeOptions = Readonly<{
 /** Slots, both included, of which the last is missing, and nobody is about to tell it. */
 export type Hole = Readonly<{ from: Slot; to: Slot }>;
 
-const everything: ReadonlySet<RawUpdate['kind']> = new Set([
-  'account',
-  'transaction',
-  'entry',
-  'blockMeta',
-  'slot',
-]);
 /** Ranges of slots that were given up, of which it is remembered. */
 const LOST_MAX = 64;
 
@@ -40,6 +35,7 @@ export class UpdateMerge implements Told {
   readonly #waiting = new Set<SlotRecord>();
   readonly #tellers = new Set<Teller>();
   readonly #lost: Hole[] = [];
+  readonly #horizon: SlotHorizon;
   /** The slot with which the telling begins: nothing waits for those before. */
   #first: Slot | null = null;
   #newest: Slot | null = null;
@@ -49,6 +45,7 @@ export class UpdateMerge implements Told {
 
   constructor(options: UpdateMergeOptions) {
     this.#options = options;
+    this.#horizon = new SlotHorizon(options.limits.stallMs);
   }
 
   /** The slot with which the telling began; null before. */
@@ -61,7 +58,7 @@ export class UpdateMerge implements Told {
     return this.#newest ?? this.#first;
   }
 
-  /** The newest slot that was begun; null for none. */
+  /** The newest slot of which its bank was told, or that a replay began; null for none. */
   get begun(): Slot | null {
     return this.#begun;
   }
@@ -101,14 +98,15 @@ export class UpdateMerge implements Told {
     }
     this.#lost.push({ from, to });
     if (this.#lost.length > LOST_MAX) this.#lost.shift();
-    this.#options.listener.lost(from, to, everything);
+    this.#options.listener.lost(from, to, updateKinds);
+    this.#horizon.reached(to);
     this.#settleWaiting();
   }
 
   record(slot: Slot): SlotRecord | null {
     const known = this.#records.get(slot);
     if (known !== undefined) return known;
-    if (this.#floor !== null && slot <= this.#floor) return null;
+    if ((this.#floor !== null && slot <= this.#floor) || !this.#horizon.takes(slot)) return null;
     const { slotsMax, slotUpdatesMax } = this.#options.limits;
     const record = new SlotRecord(slot, slotUpdatesMax);
     if (this.#lost.some(({ from, to }) => from <= slot && slot <= to)) record.state = 'lost';
@@ -118,20 +116,23 @@ export class UpdateMerge implements Told {
   }
 
   isEarlier(slot: Slot): boolean {
+    if (this.#first !== null && this.#horizon.leaves(this.#first, slot)) this.#forgetBeginning();
     return this.#first !== null && slot < this.#first;
   }
 
-  begin(record: SlotRecord, bank: RawSlot | null): void {
-    if (record.isSettled) return;
+  begin(record: SlotRecord, deaths: number, bank: RawSlot | null): number {
+    if (record.state !== 'open') return deaths === record.deaths ? record.version : OUTDATED;
+    if (deaths !== record.deaths && !this.#startsOver(record, deaths)) return OUTDATED;
     const { slot } = record;
+    this.#horizon.reached(slot);
     if (bank !== null) record.parent ??= bank.parent;
     if (this.#first === null) {
       this.#first = slot;
       this.#options.onFirst();
     }
     if (this.#begun === null || slot > this.#begun) this.#begun = slot;
-    if (record.hasTold('createdBank')) return;
     this.#tellStatus(record, bank ?? this.#statusOf(record, 'createdBank', null));
+    return record.version;
   }
 
   content(update: RawContent): void {
@@ -151,12 +152,11 @@ export class UpdateMerge implements Told {
     } else this.#options.onWaiting();
   }
 
-  dead(record: SlotRecord, update: RawSlot): void {
-    if (record.state !== 'open' || !record.hasTold('createdBank')) return;
-    // The others may have a better version of it.
-    for (const teller of this.#tellers) if (teller.isTelling(record)) return;
-    record.startOver();
-    this.#options.listener.tell(update);
+  dead(record: SlotRecord, deaths: number, update: RawSlot): void {
+    if (record.state !== 'open' || !record.hasTold('createdBank') || deaths <= record.deaths) return;
+    // With the others it may live.
+    if (this.#isBeingTold(record)) record.dying ??= update;
+    else this.#kill(record, deaths, update);
   }
 
   reached(update: RawSlot): void {
@@ -165,7 +165,7 @@ export class UpdateMerge implements Told {
     const level = update.status;
     if (record === null || (level !== 'confirmed' && level !== 'finalized')) return;
     record.parent ??= update.parent;
-    if (levels.indexOf(level) > levels.indexOf(record.level)) record.level = level;
+    if (commitments.indexOf(level) > commitments.indexOf(record.level)) record.level = level;
     if (record.state === 'told') this.#raise(record, update.createdAt);
   }
 
@@ -174,6 +174,27 @@ export class UpdateMerge implements Told {
     const record = this.record(update.slot);
     if (record === null || record.isSettled) return;
     if (record.takeStatus(update.status)) this.#options.listener.tell(update);
+  }
+
+  #isBeingTold(record: SlotRecord): boolean {
+    for (const teller of this.#tellers) if (teller.isTelling(record)) return true;
+    return false;
+  }
+
+  /**
+   * A server begins a slot with other deaths behind it than what is told: a later version takes the place of the one
+   * that is told. Of what may be an earlier one nothing is told, unless nobody tells the later one any more.
+   */
+  #startsOver(record: SlotRecord, deaths: number): boolean {
+    if (deaths < record.deaths && this.#isBeingTold(record)) return false;
+    this.#kill(record, deaths, record.dying ?? this.#statusOf(record, 'dead', null));
+    return true;
+  }
+
+  #kill(record: SlotRecord, deaths: number, update: RawSlot): void {
+    const wasTold = record.hasTold('createdBank');
+    record.startOver(deaths);
+    if (wasTold) this.#options.listener.tell(update);
   }
 
   #tellStatus(record: SlotRecord, update: RawSlot): void {
@@ -226,15 +247,15 @@ export class UpdateMerge implements Told {
 
   /** Tells the levels that a slot has reached, of it and, before, of all that it stands on. */
   #raise(record: SlotRecord, createdAt: Uint8Array): void {
-    const wanted = levels.indexOf(record.level);
-    for (const level of levels.slice(1, wanted + 1)) {
+    const wanted = commitments.indexOf(record.level);
+    for (const level of commitments.slice(1, wanted + 1)) {
       const line: SlotRecord[] = [];
       for (let at: SlotRecord | undefined = record; at?.state === 'told' && !at.hasTold(level); ) {
         line.push(at);
         at = at.parent === null ? undefined : this.#records.get(at.parent);
       }
       for (const each of line.reverse()) {
-        if (levels.indexOf(level) > levels.indexOf(each.level)) each.level = level;
+        if (commitments.indexOf(level) > commitments.indexOf(each.level)) each.level = level;
         this.#tellStatus(each, this.#statusOf(each, level, createdAt));
       }
     }
@@ -244,7 +265,7 @@ export class UpdateMerge implements Told {
   /** What a server should have told of a slot and did not. @param createdAt - null for now. */
   #statusOf(
     { slot, parent }: SlotRecord,
-    status: Level | 'createdBank',
+    status: Commitment | 'createdBank' | 'dead',
     createdAt: Uint8Array | null,
   ): RawSlot {
     const at = createdAt ?? encodeTimestamp(BigInt(Date.now()));
@@ -261,6 +282,13 @@ export class UpdateMerge implements Told {
     }
   }
 
+  /** The telling begins anew, with slots far behind those before. */
+  #forgetBeginning(): void {
+    this.#first = null;
+    this.#newest = null;
+    this.#begun = null;
+  }
+
   #forgetOldest(): void {
     let oldest: SlotRecord | null = null;
     for (const record of this.#records.values()) {
@@ -268,7 +296,9 @@ export class UpdateMerge implements Told {
     }
     if (oldest === null) return;
     this.#records.delete(oldest.slot);
-    this.#waiting.delete(oldest);
     if (this.#floor === null || oldest.slot > this.#floor) this.#floor = oldest.slot;
+    if (!this.#waiting.delete(oldest)) return;
+    this.#options.listener.lost(oldest.slot, oldest.slot, updateKinds);
+    this.#settleWaiting();
   }
 }

@@ -6,6 +6,7 @@ import type { GrpcStatus } from '../../protocol/grpc/status.ts';
 import { type GeyserNode, SUBSCRIBE, shownWords } from '../feeds/geyser/geyser-link.ts';
 import { GrpcStream } from '../feeds/geyser/grpc-stream.ts';
 import type { GeyserSourceOptions } from './geyser-source-options.ts';
+import { FAR_SLOTS } from './slot-horizon.ts';
 import type { Teller } from './teller.ts';
 
 export type UpdateStreamOptions = Readonly<{
@@ -87,7 +88,8 @@ export class UpdateStream {
         if (update.id > PONG_ID) this.#listener.pong(update.id);
         return;
       case 'slot':
-        if (update.slot > this.#slot) this.#progressed(update.slot);
+        // Also when it goes on far behind: then what it said before was a fault of its own.
+        if (update.slot > this.#slot || update.slot + FAR_SLOTS < this.#slot) this.#progressed(update.slot);
     }
     this.#options.teller.take(update);
     if (marks.has(update.kind)) this.#listener.slotTold();
