@@ -48,7 +48,7 @@ const listenerOf = (hub: GeyserHub, shreds: Shreds | null): GeyserListener => {
     },
     lost: (...what) => hub.lost(...what),
   };
-  return new ShredsFirst(both, { packets: () => stage.packets });
+  return new ShredsFirst(both, { accepted: () => stage.accepted });
 };
 
 /** Opens the hub of the standard stage, and what feeds it. */

@@ -2,6 +2,8 @@ import type { Keypair } from '../ledger/ed25519.ts';
 import { type EncodableEntry, encodeEntries } from '../ledger/entry/encode-entries.ts';
 import { fecSetCapacity, makeShreds } from '../ledger/shred/make-shreds.ts';
 import {
+  DATA_HEADERS_BYTES,
+  DATA_SIZE_OFFSET,
   FEC_SET_CODE_SHREDS,
   FEC_SET_DATA_SHREDS,
   SHREDS_PER_SLOT_MAX,
@@ -38,6 +40,10 @@ export function inBatches(transactions: readonly Transaction[]): Transaction[][]
   return batches;
 }
 
+/** Whether a data shred is more than filling. */
+const holdsEntries = (packet: Uint8Array): boolean =>
+  new DataView(packet.buffer, packet.byteOffset).getUint16(DATA_SIZE_OFFSET, true) > DATA_HEADERS_BYTES;
+
 export type BroadcastOptions = Readonly<{
   /** Who leads in every slot: the node's identity. */
   leader: Keypair;
@@ -48,7 +54,7 @@ export type BroadcastOptions = Readonly<{
 
 /**
  * Sends what is going to run as shreds, before it runs, as a leader does: batches of entries in chained erasure
- * batches of 32:32, each data shreds first. Source: agave turbine/src/broadcast_stage.
+ * batches of 32:32, each data shreds with entries first. Source: agave turbine/src/broadcast_stage.
  */
 export class Broadcast {
   readonly #options: BroadcastOptions;
@@ -58,8 +64,8 @@ export class Broadcast {
   #fecSetIndex = 0;
   /** Nobody knows the last set of a run before this one. */
   #chainedRoot: Uint8Array = new Uint8Array(ROOT_BYTES);
-  /** Code shreds of what was sent and has not run yet. */
-  #code: Uint8Array[] = [];
+  /** What is only needed where shreds are lost: code, and data that fills up a set. Of what has not run yet. */
+  #rest: Uint8Array[] = [];
 
   constructor(options: BroadcastOptions) {
     this.#options = options;
@@ -93,12 +99,12 @@ export class Broadcast {
     return recorded;
   }
 
-  /** Sends the code shreds that wait for transactions to have run. */
+  /** Sends the shreds that wait for transactions to have run. */
   settle(): void {
-    const code = this.#code;
-    if (code.length === 0) return;
-    this.#code = [];
-    this.#options.send(code, 'soon');
+    const rest = this.#rest;
+    if (rest.length === 0) return;
+    this.#rest = [];
+    this.#options.send(rest, 'soon');
   }
 
   /** Sends the ticks of a slot, with which it ends. */
@@ -128,8 +134,9 @@ export class Broadcast {
     });
     this.#fecSetIndex = made.fecSetIndex;
     this.#chainedRoot = made.chainedRoot;
-    const isData = (_packet: Uint8Array, index: number): boolean => index % SET_SHREDS < FEC_SET_DATA_SHREDS;
-    send(made.packets.filter(isData), 'now');
-    this.#code.push(...made.packets.filter((packet, index) => !isData(packet, index)));
+    const isUrgent = (packet: Uint8Array, index: number): boolean =>
+      index % SET_SHREDS < FEC_SET_DATA_SHREDS && holdsEntries(packet);
+    send(made.packets.filter(isUrgent), 'now');
+    this.#rest.push(...made.packets.filter((packet, index) => !isUrgent(packet, index)));
   }
 }

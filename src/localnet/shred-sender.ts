@@ -25,7 +25,7 @@ export type ShredSender = Readonly<{ send: SendShreds; close(): Promise<void> }>
  * Of what may wait, so many leave in a millisecond. A receiver's buffer has room for some 90 at the least, as systems
  * are set up, and what must not wait needs half of it.
  */
-const PACE_PACKETS = 32;
+const PACE_PACKETS = 8;
 const PACE_MS = 1;
 
 /** Drops are told of at most this often. */

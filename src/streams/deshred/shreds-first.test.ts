@@ -7,13 +7,13 @@ import { ShredsFirst, type ShredsFirstOptions } from './shreds-first.ts';
 
 function opened(options: Partial<ShredsFirstOptions> = {}) {
   const told: string[] = [];
-  const read = { packets: 0 };
+  const read = { shreds: 0 };
   const first = new ShredsFirst(
     {
       tell: (update) => told.push(`slot ${update.slot}`),
       lost: (from, to) => told.push(`lost ${from} to ${to}`),
     },
-    { packets: () => read.packets, ...options },
+    { accepted: () => read.shreds, ...options },
   );
   const tell = (number: number): void =>
     first.tell(
@@ -40,14 +40,14 @@ describe('the standard stage beside shreds', () => {
   });
 
   it('waits while as many shreds are read in a turn as are read at most, and no longer', async () => {
-    const { tell, told, read } = opened({ packetsPerTurn: 32, waitMaxMs: 10_000 });
+    const { tell, told, read } = opened({ shredsPerTurn: 32, waitMaxMs: 10_000 });
     tell(1);
     for (let i = 0; i < 5; i++) {
-      read.packets += 32;
+      read.shreds += 32;
       await turn();
       expect(told).toEqual([]);
     }
-    read.packets += 31;
+    read.shreds += 31;
     await turn();
     expect(told).toEqual(['slot 1']);
   });
@@ -57,7 +57,7 @@ describe('the standard stage beside shreds', () => {
     const since = performance.now();
     tell(1);
     while (told.length === 0) {
-      read.packets += 1_000;
+      read.shreds += 1_000;
       await turn();
     }
     expect(performance.now() - since).toBeGreaterThanOrEqual(30);

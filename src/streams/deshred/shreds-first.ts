@@ -5,15 +5,18 @@ import type { GeyserListener } from '../geyser/geyser-source.ts';
 type Told = RawUpdate | Parameters<GeyserListener['lost']>;
 
 export type ShredsFirstOptions = Readonly<{
-  /** Packets that were read so far. */
-  packets: () => number;
-  /** So many packets in one turn of the event loop mean that more wait: libuv reads no more of them at a time. */
-  packetsPerTurn: number;
+  /** Shreds that were read so far and were worth something: a flood of others holds up nobody. */
+  accepted: () => number;
+  /**
+   * So many in one turn of the event loop mean that more may wait: libuv reads 32 packets at a time, among them some
+   * that only repeat what is known.
+   */
+  shredsPerTurn: number;
   /** How long at most the standard stage waits, in milliseconds: a flood must not hold it up. */
   waitMaxMs: number;
 }>;
 
-export const shredsFirstOptions: Omit<ShredsFirstOptions, 'packets'> = { packetsPerTurn: 32, waitMaxMs: 20 };
+export const shredsFirstOptions: Omit<ShredsFirstOptions, 'accepted'> = { shredsPerTurn: 8, waitMaxMs: 100 };
 
 /**
  * Lets the shred stage speak first. A process that did not get to run for a while finds both at its sockets: shreds,
@@ -26,12 +29,12 @@ export class ShredsFirst implements GeyserListener {
   #waiting: Told[] = [];
   /** Emptied, so that none is made anew. */
   #spare: Told[] = [];
-  #packets = 0;
+  #accepted = 0;
   #waitsSince = 0;
 
   constructor(
     listener: GeyserListener,
-    options: Pick<ShredsFirstOptions, 'packets'> & Partial<ShredsFirstOptions>,
+    options: Pick<ShredsFirstOptions, 'accepted'> & Partial<ShredsFirstOptions>,
   ) {
     this.#listener = listener;
     this.#options = { ...shredsFirstOptions, ...options };
@@ -48,15 +51,15 @@ export class ShredsFirst implements GeyserListener {
   #add(told: Told): void {
     if (this.#waiting.push(told) > 1) return;
     this.#waitsSince = performance.now();
-    this.#packets = this.#options.packets();
+    this.#accepted = this.#options.accepted();
     setImmediate(this.#look);
   }
 
   readonly #look = (): void => {
-    const { packets, packetsPerTurn, waitMaxMs } = this.#options;
-    const read = packets() - this.#packets;
-    this.#packets += read;
-    const isBehind = read >= packetsPerTurn && performance.now() - this.#waitsSince < waitMaxMs;
+    const { accepted, shredsPerTurn, waitMaxMs } = this.#options;
+    const read = accepted() - this.#accepted;
+    this.#accepted += read;
+    const isBehind = read >= shredsPerTurn && performance.now() - this.#waitsSince < waitMaxMs;
     if (isBehind) setImmediate(this.#look);
     else this.#tellAll();
   };

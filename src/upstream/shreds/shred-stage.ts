@@ -118,9 +118,9 @@ export class ShredStage {
     return this.#udp?.address ?? null;
   }
 
-  /** Packets that came in over UDP so far. */
-  get packets(): number {
-    return this.#udp?.packets ?? 0;
+  /** Shreds that came in over UDP so far and were worth something. */
+  get accepted(): number {
+    return this.#deshredder.stats.accepted;
   }
 
   get counts(): ShredStageCounts {

@@ -72,9 +72,9 @@ async function open(options: Partial<LocalNodeOptions> = {}): Promise<void> {
   [sent, told, course] = [[], [], []];
   lab = await Lab.open({
     ticksPerSlot: 4,
-    sendShreds: (packets) => {
+    sendShreds: (packets, urgency) => {
       sent.push(packets);
-      course.push(packets[0]?.length === 1203 ? 'data' : 'code');
+      course.push(urgency === 'now' ? 'entries' : 'rest');
     },
     ...options,
   });
@@ -136,7 +136,7 @@ describe('the shreds of the embedded ledger', () => {
     expect(receiver.completed).toEqual([1n, 2n]);
   });
 
-  it('leave before the transactions run, together where those came in one turn; code shreds after', async () => {
+  it('leave before the transactions run, together where those came in one turn; code and filling after', async () => {
     await open();
     const from = await wallet();
     course = [];
@@ -145,9 +145,9 @@ describe('the shreds of the embedded ledger', () => {
     await lab.node.send(lab.transfer(from, Keypair.generate().publicKey, SOL / 2));
     lab.freeze();
     expect(course).toEqual([
-      ...['data', 'transaction', 'transaction', 'code'],
-      ...['data', 'transaction', 'code'],
-      ...['data', 'code'],
+      ...['entries', 'transaction', 'transaction', 'rest'],
+      ...['entries', 'transaction', 'rest'],
+      ...['entries', 'rest'],
     ]);
   });
 
@@ -159,7 +159,7 @@ describe('the shreds of the embedded ledger', () => {
     const answer = lab.node.send(transfer);
     const { slot } = lab.node.freeze();
     expect(await answer).toBe('taken');
-    expect(course).toEqual(['data', 'transaction', 'code', 'data', 'code']);
+    expect(course).toEqual(['entries', 'transaction', 'rest', 'entries', 'rest']);
     expect(inBlock(slot)).toEqual([signatureOf(transfer)]);
   });
 
@@ -231,7 +231,10 @@ describe('the shreds of the embedded ledger', () => {
     const { slot } = lab.node.freeze();
     expect(received().signaturesIn(slot)).toEqual(transfers.map(signatureOf));
     expect(inBlock(slot)).toEqual(transfers.map(signatureOf));
-    expect(Math.max(...sent.map((packets) => packets.length))).toBe(32);
+    const atOnce = sent.filter(
+      (_packets, nth) => course.filter((what) => what !== 'transaction')[nth] === 'entries',
+    );
+    expect(Math.max(...atOnce.map((packets) => packets.length))).toBe(32);
   });
 
   it('end with the ledger: what is on its way then is answered', async () => {
