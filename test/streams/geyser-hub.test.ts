@@ -25,7 +25,8 @@ const all: SubscribeRequest = {
 };
 
 function opened(options: Partial<GeyserHubOptions> = {}) {
-  const hub = new GeyserHub(options);
+  // Blocks are told in the turn in which they come, however long that takes here.
+  const hub = new GeyserHub({ blocksTurnMs: 60_000, ...options });
   const tell = (...updates: readonly RawUpdate[]): void => {
     for (const update of updates) hub.tell(update);
   };
@@ -175,11 +176,47 @@ describe('a stream that begins in the past', () => {
     past(tell);
     const sink = new HearingSink();
     sink.waitingBytes = 101;
+    sink.takes = false;
     await hub.open('Subscribe', sink).request({ blocksMeta: ['m'], fromSlot: slot(10) });
     await turns();
-    expect(sink.take()).toEqual(['m meta 10']);
-    sink.waitingBytes = 0;
-    await expect.poll(() => sink.heard).toEqual(['m meta 11', 'm meta 12', 'm meta 13']);
+    expect(sink.take()).toEqual([]);
+    for (const at of [10, 11, 12, 13]) {
+      sink.waitingBytes = 0;
+      await expect.poll(() => sink.heard).toEqual([`m meta ${at}`]);
+      await turns();
+      expect(sink.take()).toHaveLength(1);
+    }
+  });
+
+  it('shares turns with the others, of which so many are told at a time', async () => {
+    const { hub, tell } = opened({ replaysMax: 2, replayPauseMs: 60_000, replayAheadBytes: 100 });
+    past(tell);
+    const order: string[] = [];
+    const begin = (name: string, waitingBytes = 0) => {
+      const sink = new HearingSink();
+      sink.waitingBytes = waitingBytes;
+      sink.push = () => {
+        order.push(name);
+      };
+      const stream = hub.open('Subscribe', sink);
+      return stream.request({ blocksMeta: ['m'], fromSlot: slot(10) });
+    };
+    // Whoever does not read takes no place, and nothing is told in the turn of the request.
+    await Promise.all([begin('stuck', 101), ...['a', 'b', 'c'].map((name) => begin(name))]);
+    expect(order).toEqual([]);
+    await turns(30);
+    expect(order.join('')).toMatch(/^(ab){4}c{4}$/);
+  });
+
+  it('is told nothing twice of a past that it asks for again and again, and holds no turn for what it gave up', async () => {
+    const { hub, tell } = opened();
+    past(tell);
+    const sink = new HearingSink();
+    const stream = hub.open('Subscribe', sink);
+    for (let count = 0; count < 50; count++) await stream.request({ blocksMeta: ['m'], fromSlot: slot(10) });
+    await turns();
+    expect(sink.take().slice(-4)).toEqual([10, 11, 12, 13].map((at) => `m meta ${at}`));
+    expect(sink.heard).toEqual([]);
   });
 
   it('is told the rest of the past by what it asks for meanwhile', async () => {
@@ -188,7 +225,11 @@ describe('a stream that begins in the past', () => {
     const sink = new HearingSink();
     sink.waitingBytes = 101;
     const stream = hub.open('Subscribe', sink);
+    sink.takes = false;
+    sink.waitingBytes = 0;
     await stream.request({ blocksMeta: ['m'], fromSlot: slot(10) });
+    await turns();
+    sink.takes = true;
     await stream.request({ blocksMeta: ['other'], slots: new Map([['s', {}]]) });
     tell(...processedSlot(14));
     sink.waitingBytes = 0;

@@ -17,7 +17,7 @@ const request: SubscribeRequest = {
 };
 
 async function opened() {
-  const hub = new GeyserHub();
+  const hub = new GeyserHub({ blocksTurnMs: 60_000 });
   const sinks = await Promise.all(
     commitments.map(async (commitment) => {
       const sink = new HearingSink();

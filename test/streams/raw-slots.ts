@@ -117,8 +117,11 @@ export class HearingSink implements GeyserSink {
   readonly heard: string[] = [];
   ended: GrpcStatus | null = null;
   waitingBytes = 0;
+  /** Whether its client takes what comes; it is up to the test to say that it took what waits. */
+  takes = true;
 
   push(names: Uint8Array, tail: Uint8Array): void {
+    if (!this.takes) this.waitingBytes += names.length + tail.length;
     this.heard.push(inShort(Buffer.concat([names, tail])));
   }
 

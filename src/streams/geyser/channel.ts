@@ -1,4 +1,3 @@
-import { blockTail } from '../../protocol/geyser/encode/block.ts';
 import { slicedAccountTail } from '../../protocol/geyser/encode/sliced-account.ts';
 import { transactionStatusTail } from '../../protocol/geyser/encode/transaction-status.ts';
 import type {
@@ -10,6 +9,7 @@ import type {
   RawTransaction,
   RawUpdate,
 } from '../../protocol/geyser/raw-update.ts';
+import { type BlockReader, BlockTurns } from './channel/block-turns.ts';
 import type { Listener } from './channel/listener.ts';
 import { Matches } from './channel/matches.ts';
 import { Wanted } from './channel/wanted.ts';
@@ -23,7 +23,7 @@ export interface Member {
   replace(filters: Filters | null): void;
   /** Tells it alone what the others had before. */
   tell(update: RawUpdate | RawBlock): void;
-  /** Ends it: it is told nothing more. Harmless when it is over. */
+  /** Ends it: it is told nothing more but what waits of blocks. Harmless when it is over. */
   leave(): void;
 }
 
@@ -31,14 +31,21 @@ export interface Member {
  * Streams that are told the same updates, each what passes its filters. Filters are found by an index, so that an
  * update costs what it has matches, however many filters there are. The rest of a message is read from an update when
  * the first stream is told, and what only some of them are told (parts of an account's data, the status of a
- * transaction, a block) is encoded for the first and shared by the others.
+ * transaction, a block) is encoded for the first and shared by the others. Blocks may be told later, and then what
+ * follows on the streams that want them is too.
  */
 export class Channel {
   readonly #index = new WantedIndex();
   readonly #matches = new Matches();
   /** Tails of the account that is being told, by what parts of its data are wanted. */
   readonly #sliced = new Map<string, Uint8Array>();
+  readonly #blocks: BlockTurns;
   #size = 0;
+
+  /** @param blocks - shared by all channels that may tell the same stream. */
+  constructor(blocks = new BlockTurns()) {
+    this.#blocks = blocks;
+  }
 
   /** Its members. */
   get size(): number {
@@ -51,7 +58,7 @@ export class Channel {
     let isHere = true;
     const replace = (filters: Filters | null): void => {
       if (wanted !== null) this.#index.remove(wanted);
-      wanted = filters === null ? null : new Wanted(sink, filters);
+      wanted = filters === null ? null : new Wanted(this.#wayTo(sink, filters), filters);
       if (wanted !== null) this.#index.add(wanted);
     };
     this.#size += 1;
@@ -60,7 +67,7 @@ export class Channel {
         if (isHere) replace(filters);
       },
       tell: (update) => {
-        if (wanted !== null) this.#tell(update, sink);
+        if (wanted !== null) this.#tell(update, wanted.listener.sink);
       },
       leave: () => {
         if (!isHere) return;
@@ -73,6 +80,11 @@ export class Channel {
 
   tell(update: RawUpdate | RawBlock): void {
     this.#tell(update, null);
+  }
+
+  /** Streams that want no blocks, and wait for none, are told without a detour. */
+  #wayTo(sink: GeyserSink, { blocks }: Filters): GeyserSink {
+    return blocks.length > 0 || this.#blocks.isHolding(sink) ? this.#blocks.ordered(sink) : sink;
   }
 
   /** @param only - the one who is told; null: everybody. */
@@ -163,14 +175,11 @@ export class Channel {
   }
 
   #tellBlock(block: RawBlock, only: GeyserSink | null): void {
-    const tails = new Map<string, Uint8Array>();
+    const readers: BlockReader[] = [];
     for (const { listener, blocks } of this.#index.blocks) {
       if (only !== null && listener.sink !== only) continue;
-      for (const { names, choice } of blocks) {
-        const tail = tails.get(choice.key) ?? blockTail(block, choice.of(block));
-        tails.set(choice.key, tail);
-        if (!listener.isGone) listener.sink.push(names, tail);
-      }
+      readers.push({ sink: this.#blocks.ordered(listener.sink), choices: blocks });
     }
+    this.#blocks.tell(block, readers);
   }
 }

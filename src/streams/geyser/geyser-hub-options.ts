@@ -1,8 +1,12 @@
+import { type BlockTurnsLimits, blockTurnsDefaults } from './channel/block-turns.ts';
 import type { HeldContentLimits } from './held-content.ts';
 import type { ReplayLimits } from './replay.ts';
+import type { ReplayTurnsLimits } from './replay-turns.ts';
 
 export type GeyserHubOptions = HeldContentLimits &
   ReplayLimits &
+  ReplayTurnsLimits &
+  BlockTurnsLimits &
   Readonly<{
     /** What GetVersion answers: JSON text. */
     version: string;
@@ -14,5 +18,7 @@ export const geyserHubOptions: GeyserHubOptions = {
   waitingSlotsMax: 512,
   replayAheadBytes: 1024 * 1024,
   replayPauseMs: 5,
+  replaysMax: 32,
+  ...blockTurnsDefaults,
   version: '{}',
 };

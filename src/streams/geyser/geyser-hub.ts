@@ -4,6 +4,7 @@ import { rawSlot } from '../../protocol/geyser/encode/raw-slot.ts';
 import type { RawBlockMeta, RawSlot, RawUpdate } from '../../protocol/geyser/raw-update.ts';
 import { GrpcError, type GrpcStatus } from '../../protocol/grpc/status.ts';
 import { ChainView } from './chain-view.ts';
+import { BlockTurns } from './channel/block-turns.ts';
 import { Channel } from './channel.ts';
 import type { StreamRpc, UnaryRpc } from './geyser-door.ts';
 import { type GeyserHubOptions, geyserHubOptions } from './geyser-hub-options.ts';
@@ -12,6 +13,7 @@ import { fullSource, type GeyserListener, type GeyserSource } from './geyser-sou
 import { HeldContent } from './held-content.ts';
 import { HubStream } from './hub-stream.ts';
 import { type Level, levelOfStatus } from './level.ts';
+import { ReplayTurns } from './replay-turns.ts';
 import type { RawContent, SlotContent } from './slot-content.ts';
 import type { OpenedStream, StreamOpener } from './stream-opener.ts';
 import { answerUnary } from './unary-answers.ts';
@@ -23,7 +25,10 @@ import { answerUnary } from './unary-answers.ts';
  */
 export class GeyserHub implements GeyserListener, StreamOpener {
   readonly #options: GeyserHubOptions;
-  readonly #channels: readonly [Channel, Channel, Channel] = [new Channel(), new Channel(), new Channel()];
+  readonly #blocks: BlockTurns;
+  readonly #replays: ReplayTurns;
+  /** By level. */
+  readonly #channels: readonly [Channel, Channel, Channel];
   readonly #held: HeldContent;
   readonly #chain = new ChainView();
   readonly #streams = new Set<HubStream>();
@@ -37,6 +42,9 @@ export class GeyserHub implements GeyserListener, StreamOpener {
   constructor(options: Partial<GeyserHubOptions> = {}) {
     this.#options = { ...geyserHubOptions, ...options };
     this.#held = new HeldContent(this.#options);
+    this.#blocks = new BlockTurns(this.#options);
+    this.#replays = new ReplayTurns(this.#options);
+    this.#channels = [new Channel(this.#blocks), new Channel(this.#blocks), new Channel(this.#blocks)];
   }
 
   /** Names who tells the updates, and is told what is wanted. Before the first stream is opened. */
@@ -71,6 +79,8 @@ export class GeyserHub implements GeyserListener, StreamOpener {
     const stream: HubStream = new HubStream({
       sink,
       channels: this.#channels,
+      blocks: this.#blocks,
+      replays: this.#replays,
       held: this.#held,
       source: {
         want: (request, from) => {

@@ -3,6 +3,7 @@ import type { RawUpdate } from '../../protocol/geyser/raw-update.ts';
 import type { SubscribeDeshredRequest } from '../../protocol/geyser/subscribe-deshred-request.ts';
 import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
 import { GrpcError, type GrpcStatus } from '../../protocol/grpc/status.ts';
+import type { BlockTurns } from './channel/block-turns.ts';
 import type { Channel, Member } from './channel.ts';
 import { compileFilters, type Filters } from './filters/compile.ts';
 import type { GeyserSink } from './geyser-sink.ts';
@@ -10,6 +11,7 @@ import type { GeyserSource, Wish } from './geyser-source.ts';
 import type { HeldContent, HeldContentLimits } from './held-content.ts';
 import { type Level, levelOf } from './level.ts';
 import { Replay, type ReplayLimits } from './replay.ts';
+import type { ReplayTurns } from './replay-turns.ts';
 import type { OpenedStream } from './stream-opener.ts';
 import { wantedKinds } from './wanted-kinds.ts';
 
@@ -17,6 +19,9 @@ type HubStreamOptions = Readonly<{
   sink: GeyserSink;
   /** By level. */
   channels: readonly [Channel, Channel, Channel];
+  /** Of all channels, of replays too. */
+  blocks: BlockTurns;
+  replays: ReplayTurns;
   held: HeldContent;
   source: GeyserSource;
   limits: ReplayLimits & Pick<HeldContentLimits, 'replaySlots'>;
@@ -73,6 +78,8 @@ export class HubStream implements OpenedStream {
       this.#hear(filters);
       return;
     }
+    // All of the past is told anew.
+    this.#options.blocks.drop(this.#options.sink);
     await wish.ready;
     if (run !== this.#run || !this.#isOpen) return;
     this.#checkReplay(from);
@@ -90,6 +97,7 @@ export class HubStream implements OpenedStream {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     this.#forget();
+    this.#options.blocks.drop(this.#options.sink);
     this.#wish?.end();
     this.#options.closed();
   }
@@ -123,9 +131,9 @@ export class HubStream implements OpenedStream {
   }
 
   #replayFrom(from: Slot, filters: Filters): void {
-    const { held, sink, limits } = this.#options;
+    const { held, sink, limits, blocks, replays } = this.#options;
     this.#replay = new Replay({
-      ...{ from, level: this.#level, filters, held, sink, limits },
+      ...{ from, level: this.#level, filters, held, sink, limits, blocks, replays },
       joined: () => {
         this.#replay = null;
         this.#hear(this.#filters ?? filters);

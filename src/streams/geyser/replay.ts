@@ -1,10 +1,12 @@
 import type { Slot } from '../../ledger/units.ts';
 import type { RawSlot } from '../../protocol/geyser/raw-update.ts';
+import type { BlockTurns } from './channel/block-turns.ts';
 import { Channel, type Member } from './channel.ts';
 import type { Filters } from './filters/compile.ts';
 import type { GeyserSink } from './geyser-sink.ts';
 import type { HeldContent } from './held-content.ts';
 import { type Level, levelOfStatus } from './level.ts';
+import type { ReplayTurns, TurnTaker } from './replay-turns.ts';
 import type { SlotContent } from './slot-content.ts';
 
 export type ReplayLimits = Readonly<{
@@ -22,6 +24,9 @@ type ReplayOptions = Readonly<{
   /** Of the one stream that is told. */
   sink: GeyserSink;
   limits: ReplayLimits;
+  blocks: BlockTurns;
+  /** Of all replays together. */
+  replays: ReplayTurns;
   /** All of the past was told: the stream hears what comes from now on, in the same turn. */
   joined: () => void;
   /** What was to be told next is held no more. */
@@ -42,29 +47,29 @@ const commitmentsOf = ({ statuses }: SlotContent): readonly (readonly [RawSlot, 
  * Tells one stream of slots that are over, slot by slot and no faster than it reads, until it has caught up with
  * what happens. Nothing is left out at the join, and nothing is told twice.
  */
-export class Replay {
+export class Replay implements TurnTaker {
   readonly #options: ReplayOptions;
   /** Leads to the one stream alone. */
-  readonly #channel = new Channel();
+  readonly #channel: Channel;
   readonly #member: Member;
   /** By slot, how many of its statuses were told. */
   readonly #told = new Map<Slot, number>();
   #level: Level;
   #next: Slot;
   #timer: NodeJS.Timeout | null = null;
-  #immediate: NodeJS.Immediate | null = null;
 
   constructor(options: ReplayOptions) {
     this.#options = options;
     this.#next = options.from;
     this.#level = options.level;
+    this.#channel = new Channel(options.blocks);
     this.#member = this.#channel.add(options.sink);
     this.#member.replace(options.filters);
   }
 
-  /** Tells the first slots at once. */
+  /** Tells the first slot in a later turn. */
   start(): void {
-    this.#step();
+    this.#options.replays.ask(this);
   }
 
   /** Something else is wanted of what was not told yet. */
@@ -76,30 +81,37 @@ export class Replay {
   /** Harmless when it is over. */
   stop(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
-    if (this.#immediate !== null) clearImmediate(this.#immediate);
+    this.#options.replays.leave(this);
   }
 
-  #step(): void {
-    const { held, sink, limits } = this.#options;
+  /** Tells the next slot. @returns whether it is ready for another. */
+  takeTurn(): boolean {
+    if (this.#hasEnough()) {
+      this.#wait();
+      return false;
+    }
+    const { held, lagged } = this.#options;
     const first = held.firstAvailable();
-    if (this.#told.size > 0 && first !== null && first > this.#next) {
-      this.#options.lagged(first - this.#next);
-      return;
+    if (first !== null && first > this.#next) {
+      lagged(first - this.#next);
+      return false;
     }
     const [content] = held.from(this.#next).filter(({ reached }) => reached >= this.#level);
-    if (content === undefined) {
-      this.#join();
-      return;
-    }
-    this.#tellSlot(content);
-    if ((sink.waitingBytes ?? 0) > limits.replayAheadBytes) this.#wait();
-    else this.#immediate = setImmediate(() => this.#step());
+    if (content === undefined) this.#join();
+    else this.#tellSlot(content);
+    return content !== undefined;
+  }
+
+  /** Whether the client has still to take what it was told, or a block is not told whole. */
+  #hasEnough(): boolean {
+    const { sink, blocks, limits } = this.#options;
+    return (sink.waitingBytes ?? 0) > limits.replayAheadBytes || blocks.isHolding(sink);
   }
 
   #wait(): void {
     this.#timer = setTimeout(() => {
-      if ((this.#options.sink.waitingBytes ?? 0) > this.#options.limits.replayAheadBytes) this.#wait();
-      else this.#step();
+      if (this.#hasEnough()) this.#wait();
+      else this.#options.replays.ask(this);
     }, this.#options.limits.replayPauseMs);
   }
 
