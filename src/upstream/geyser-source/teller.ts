@@ -187,7 +187,7 @@ export class Teller {
     const { record, isWhole } = share;
     const deaths = share.deaths + 1;
     this.#forget(share);
-    if (this.#tellsBanks) this.#keep(newShare(record, deaths));
+    if (!this.#isBankless) this.#keep(newShare(record, deaths));
     if (!isWhole || speaks(share)) this.#told.dead(record, deaths, update);
   }
 
@@ -271,11 +271,14 @@ export class Teller {
     if (slot >= from && tip !== null && slot <= tip) this.#replays = true;
   }
 
+  get #isBankless(): boolean {
+    return !this.#tellsBanks && this.#ended >= BANKLESS_SLOTS;
+  }
+
   #isWholeFromHere(slot: Slot): boolean {
     const { from } = this.#options;
     if (this.#replays && from !== null && slot >= from) return true;
-    const isBankless = !this.#tellsBanks && this.#ended >= BANKLESS_SLOTS;
-    return isBankless && this.newest !== null && slot > this.newest;
+    return this.#isBankless && this.newest !== null && slot > this.newest;
   }
 }
 

@@ -87,7 +87,13 @@ export function metaIs(slot: number, parent: number): RawUpdate {
   return update;
 }
 
-export type ModelSlot = Readonly<{ slot: number; parent: number; items: readonly Item[] }>;
+export type ModelSlot = Readonly<{
+  slot: number;
+  parent: number;
+  /** Of a version that dies before; null where none does. */
+  deadItems: readonly Item[] | null;
+  items: readonly Item[];
+}>;
 
 export type ModelUpdate = RawUpdate | RawBlockCounts;
 
@@ -95,7 +101,11 @@ export type ModelUpdate = RawUpdate | RawBlockCounts;
 export function tellingOf(chain: readonly ModelSlot[], firstVersion: number, turned: boolean): ModelUpdate[] {
   let version = firstVersion;
   const told: ModelUpdate[] = [];
-  for (const [at, { slot, parent, items }] of chain.entries()) {
+  for (const [at, { slot, parent, deadItems, items }] of chain.entries()) {
+    if (deadItems !== null) {
+      told.push(slotIs(slot, 'createdBank', parent));
+      told.push(...deadItems.map((item) => itemIs(slot, item, version++)), slotIs(slot, 'dead', parent));
+    }
     told.push(slotIs(slot, 'createdBank', parent));
     // Writes of accounts keep their order; transactions may be told in any.
     const writes = items.filter(({ kind }) => kind === 'written' || kind === 'own');
