@@ -66,6 +66,8 @@ export const grpcSection = section({
   control_frames_per_second_max: whole(1, 1_000_000).default(server.controlFramesPerSecondMax),
   cancels_burst_max: whole(1, 1_000_000).default(server.cancelsBurstMax),
   cancels_per_second_max: whole(1, 1_000_000).default(server.cancelsPerSecondMax),
+  offender_ms: whole(0, HOUR_MS).default(server.offenderMs),
+  offenders_max: whole(1, 1_000_000).default(server.offendersMax),
   window_bytes: whole(64 * 1_024, 1_024 * MIB).default(server.windowBytes),
   compression: word(['never', 'sender', 'accepted']).default(server.compression),
   compression_least_bytes: whole(0, 1_024 * MIB).default(server.compressionLeastBytes),
@@ -78,6 +80,14 @@ export const replaySection = section({
   waiting_slots_max: whole(32, 100_000).default(hub.waitingSlotsMax),
   ahead_bytes: whole(1_024, 1_024 * MIB).default(hub.replayAheadBytes),
   pause_ms: whole(1, 60_000).default(hub.replayPauseMs),
+  replays_max: whole(1, 100_000).default(hub.replaysMax),
+});
+
+export const blocksSection = section({
+  turn_ms: whole(1, 1_000).default(hub.blocksTurnMs),
+  waiting_max: whole(1, 10_000).default(hub.blocksWaitingMax),
+  behind_max_messages: whole(16, 100_000_000).default(hub.behindBlocksMaxMessages),
+  behind_max_bytes: whole(64 * 1_024, 16 * 1_024 * MIB).default(hub.behindBlocksMaxBytes),
 });
 
 export const geyserSourceSection = section({

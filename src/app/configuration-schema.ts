@@ -34,7 +34,7 @@ import {
   whole,
   word,
 } from './configuration-fields.ts';
-import { geyserSourceSection, grpcSection, replaySection, shredsSection } from './configuration-grpc.ts';
+import { blocksSection, geyserSourceSection, grpcSection, replaySection, shredsSection } from './configuration-grpc.ts';
 import { localnetDefaults, SLOTS_PER_EPOCH_MAX } from './localnet-defaults.ts';
 
 /**
@@ -245,6 +245,7 @@ export const configurationSchema = section({
   geyser: optional(geyser),
   grpc: optional(grpcSection),
   replay: optional(replaySection),
+  blocks: optional(blocksSection),
   geyser_source: optional(geyserSourceSection),
   shreds: optional(shredsSection),
   localnet: optional(localnet),

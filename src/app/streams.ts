@@ -22,12 +22,17 @@ export type Streams = Readonly<{
   stop(): void;
 }>;
 
-const hubOptions = ({ replay }: Configuration): GeyserHubOptions => ({
+const hubOptions = ({ replay, blocks }: Configuration): GeyserHubOptions => ({
   replaySlots: replay.slots,
   replayMaxBytes: replay.maxBytes,
   waitingSlotsMax: replay.waitingSlotsMax,
   replayAheadBytes: replay.aheadBytes,
   replayPauseMs: replay.pauseMs,
+  replaysMax: replay.replaysMax,
+  blocksTurnMs: blocks.turnMs,
+  blocksWaitingMax: blocks.waitingMax,
+  behindBlocksMaxMessages: blocks.behindMaxMessages,
+  behindBlocksMaxBytes: blocks.behindMaxBytes,
   version: geyserVersion(),
 });
 
