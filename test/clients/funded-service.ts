@@ -1,0 +1,58 @@
+import {
+  Connection,
+  Keypair,
+  LAMPORTS_PER_SOL,
+  type PublicKey,
+  SystemProgram,
+  Transaction,
+} from '@solana/web3.js';
+import { type RunningService, startService } from '../service/start-service.ts';
+
+/** The whole program with an embedded ledger of quick slots, and somebody who can pay. */
+export class FundedService {
+  readonly payer = Keypair.generate();
+  readonly service: RunningService;
+  readonly connection: Connection;
+
+  private constructor(service: RunningService) {
+    this.service = service;
+    this.connection = new Connection(service.ready.rpcUrl, {
+      commitment: 'confirmed',
+      wsEndpoint: `${service.ready.wsUrl}?api-key=${service.key}`,
+      httpHeaders: { authorization: `Bearer ${service.key}` },
+    });
+  }
+
+  static async start(): Promise<FundedService> {
+    const funded = new FundedService(await startService({ configuration: '[localnet]\nslot_ms = 50\n' }));
+    const { connection, payer } = funded;
+    const signature = await connection.requestAirdrop(payer.publicKey, 1_000 * LAMPORTS_PER_SOL);
+    await connection.confirmTransaction({ signature, ...(await connection.getLatestBlockhash()) });
+    return funded;
+  }
+
+  /** The key for standard gRPC streams. */
+  get grpcKey(): string {
+    return this.service.ready.keys.find(({ product }) => product === 'grpc')?.key ?? '';
+  }
+
+  /** A signed transfer that was not sent. */
+  async transfer(to: PublicKey, lamports: number): Promise<Transaction> {
+    const { blockhash } = await this.connection.getLatestBlockhash();
+    const transaction = new Transaction({ recentBlockhash: blockhash, feePayer: this.payer.publicKey });
+    transaction.add(SystemProgram.transfer({ fromPubkey: this.payer.publicKey, toPubkey: to, lamports }));
+    transaction.sign(this.payer);
+    return transaction;
+  }
+
+  /** Sends without a look at whether it can succeed. @returns its signature as bytes. */
+  async send(transaction: Transaction): Promise<Buffer> {
+    await this.connection.sendRawTransaction(transaction.serialize(), { skipPreflight: true });
+    return transaction.signature!;
+  }
+
+  async stop(): Promise<void> {
+    (this.connection as unknown as { _rpcWebSocket: { close(): void } })._rpcWebSocket.close();
+    await this.service.stop();
+  }
+}

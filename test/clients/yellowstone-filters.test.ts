@@ -1,0 +1,226 @@
+import { join } from 'node:path';
+import type { Duplex } from 'node:stream';
+import { Client, credentials, Metadata } from '@grpc/grpc-js';
+import { loadSync, type MethodDefinition } from '@grpc/proto-loader';
+import {
+  createAssociatedTokenAccountIdempotent,
+  createMint,
+  mintTo,
+  TOKEN_PROGRAM_ID,
+} from '@solana/spl-token';
+import { Keypair, LAMPORTS_PER_SOL } from '@solana/web3.js';
+import { CommitmentLevel, CompressedAccountFilterSet, SubscribeUpdate } from '@triton-one/yellowstone-grpc';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { decodeBase58, encodeBase58 } from '../../src/ledger/base58.ts';
+import { FundedService } from './funded-service.ts';
+import { connected, Listening, listen, nothing } from './yellowstone-rig.ts';
+
+/** Filters that are asked for less often, each against the whole chain: key → gateway → hub → the ledger's Geyser. */
+let chain: FundedService;
+let rich: Listening<SubscribeUpdate>;
+let sliced: Listening<SubscribeUpdate>;
+let raw: Listening<Buffer>;
+/** What the last one was told, up to the end. */
+let readRaw: readonly SubscribeUpdate[];
+let client: Client;
+const ends: (() => void)[] = [];
+
+const [some, other, owner] = [Keypair.generate(), Keypair.generate(), Keypair.generate()];
+const SOL = LAMPORTS_PER_SOL;
+const any = { accountInclude: [], accountExclude: [], accountRequired: [] };
+/** Signatures of what was sent. */
+const sent: Record<string, Buffer> = {};
+
+const cuckooOf = (...keys: readonly Keypair[]) => {
+  const set = new CompressedAccountFilterSet(100);
+  for (const { publicKey } of keys) set.insert(publicKey.toBase58());
+  return set.toProto();
+};
+
+/** As bytes through code that is generated from proto/: the published client has no fields for these. */
+function listenRaw(request: object): Listening<Buffer> {
+  const folder = join(import.meta.dirname, '../../proto');
+  const code = loadSync('geyser.proto', { longs: String, includeDirs: [folder] });
+  const methods = code['geyser.Geyser'] as unknown as Record<string, MethodDefinition<object, object>>;
+  const { path, requestSerialize } = methods.Subscribe!;
+  const metadata = new Metadata();
+  metadata.set('x-token', chain.grpcKey);
+  const stream = client.makeBidiStreamRequest(path, requestSerialize, (bytes: Buffer) => bytes, metadata);
+  stream.write(request);
+  ends.push(() => stream.cancel());
+  return new Listening<Buffer>(stream as unknown as Duplex);
+}
+
+/** Whether it says how far the chain is: the request is in force. */
+const isTold = ({ slot }: SubscribeUpdate): boolean => slot !== undefined;
+/** A mint, and a token account whose owner signs nothing: told of only through balances. */
+async function mint(): Promise<void> {
+  const { connection, payer } = chain;
+  const confirm = { commitment: 'confirmed' } as const;
+  const token = await createMint(connection, payer, payer.publicKey, null, 6, undefined, confirm);
+  const to = await createAssociatedTokenAccountIdempotent(connection, payer, token, owner.publicKey, confirm);
+  for (const [name, amount] of Object.entries({ much: 5_000, nothing: 0 })) {
+    const signature = await mintTo(connection, payer, token, to, payer, amount, [], confirm);
+    sent[name] = Buffer.from(decodeBase58(signature)!);
+  }
+}
+
+const isOf = (update: SubscribeUpdate, signature: Buffer | undefined): boolean =>
+  signature?.equals(update.transaction?.transaction?.signature ?? Buffer.alloc(0)) ?? false;
+
+/** Waits until each stream is behind the slot of the last transaction. */
+async function heardAll(): Promise<void> {
+  const { transaction } = await rich.first((update) => isOf(update, sent.nothing));
+  const isBehind = ({ slot }: SubscribeUpdate): boolean => Number(slot?.slot) > Number(transaction!.slot);
+  await Promise.all([rich.first(isBehind), sliced.first(isBehind)]);
+  await raw.first((bytes) => isBehind(SubscribeUpdate.decode(bytes)));
+  readRaw = raw.heard.map((bytes) => SubscribeUpdate.decode(bytes));
+}
+
+beforeAll(async () => {
+  chain = await FundedService.start();
+  client = new Client(new URL(chain.service.ready.grpcUrl).host, credentials.createInsecure());
+  const yellowstone = await connected(chain.service.ready.grpcUrl, chain.grpcKey);
+  const wanted = await chain.transfer(some.publicKey, 1 * SOL);
+  const unwanted = await chain.transfer(other.publicKey, 2 * SOL);
+  const ofSome = { account: [some, other].map(({ publicKey }) => publicKey.toBase58()), owner: [] };
+  const balance = (cmp: object) => ({ ...ofSome, filters: [{ lamports: cmp }] });
+  const whole = { includeTransactions: true, includeAccounts: true, includeEntries: false };
+  const tokens = { account: [], owner: [TOKEN_PROGRAM_ID.toBase58()], filters: [{ datasize: '165' }] };
+  const processed = { ...nothing(), commitment: CommitmentLevel.PROCESSED, slots: { s: {} } };
+  rich = await listen(yellowstone, {
+    ...processed,
+    transactions: {
+      bySignature: { ...any, signature: encodeBase58(wanted.signature!) },
+      votes: { ...any, vote: true },
+      noVotes: { ...any, vote: false },
+    },
+    accounts: { tokens, eq: balance({ eq: String(SOL) }), ne: balance({ ne: String(SOL) }) },
+    blocks: {
+      included: { ...whole, accountInclude: [some.publicKey.toBase58()] },
+      cuckoo: { ...whole, accountInclude: [], cuckooAccountInclude: cuckooOf(other) },
+      none: { ...whole, accountInclude: [Keypair.generate().publicKey.toBase58()] },
+    },
+  });
+  sliced = await listen(yellowstone, {
+    ...processed,
+    accounts: { tokens },
+    accountsDataSlice: [
+      { offset: '0', length: '32' },
+      { offset: '64', length: '8' },
+      { offset: '160', length: '6' },
+    ],
+  });
+  const accountInclude = [owner.publicKey.toBase58()];
+  raw = listenRaw({
+    commitment: 'PROCESSED',
+    slots: { s: {} },
+    transactions: {
+      keys: { accountInclude },
+      all: { accountInclude, tokenAccounts: 'ALL' },
+      changed: { accountInclude, tokenAccounts: 'BALANCE_CHANGED' },
+      cuckoo: { cuckooAccountInclude: cuckooOf(some) },
+      cuckooOwner: { cuckooAccountInclude: cuckooOf(owner), tokenAccounts: 'ALL' },
+      both: { cuckooAccountInclude: cuckooOf(some), accountInclude: [other.publicKey.toBase58()] },
+    },
+  });
+  ends.push(
+    () => rich.close(),
+    () => sliced.close(),
+  );
+  await Promise.all([rich.first(isTold), sliced.first(isTold)]);
+  await raw.first((bytes) => isTold(SubscribeUpdate.decode(bytes)));
+  sent.some = await chain.send(wanted);
+  sent.other = await chain.send(unwanted);
+  await mint();
+  await heardAll();
+}, 60_000);
+afterAll(async () => {
+  for (const end of ends) end();
+  client?.close();
+  await chain?.stop();
+});
+
+/** The names with which a transaction was told; empty when it was not. */
+const namesOf = (heard: readonly SubscribeUpdate[], signature: Buffer | undefined): string[] =>
+  heard.filter((update) => isOf(update, signature)).flatMap(({ filters }) => filters.toSorted());
+const by = (stream: Listening<SubscribeUpdate>, name: string): SubscribeUpdate[] =>
+  stream.heard.filter(({ filters }) => filters.includes(name));
+
+describe('transactions', () => {
+  it('are told by their signature, and no others', () => {
+    const heard = by(rich, 'bySignature');
+    expect(heard.map((update) => isOf(update, sent.some))).toEqual([true]);
+  });
+
+  it('that are votes are told to nobody, since the embedded ledger has none, and all others are no votes', () => {
+    expect(by(rich, 'votes')).toEqual([]);
+    expect(namesOf(rich.heard, sent.some)).toEqual(['bySignature', 'noVotes']);
+    expect(namesOf(rich.heard, sent.much)).toEqual(['noVotes']);
+  });
+
+  it('are told by a cuckoo filter, which is one axis with the list beside it', () => {
+    expect(namesOf(readRaw, sent.some)).toEqual(['both', 'cuckoo']);
+    expect(namesOf(readRaw, sent.other)).toEqual(['both']);
+  });
+
+  it('are told by the owners of token accounts in them: of all, or of those whose balance changed', () => {
+    expect(namesOf(readRaw, sent.much)).toEqual(['all', 'changed', 'cuckooOwner']);
+    expect(namesOf(readRaw, sent.nothing)).toEqual(['all', 'cuckooOwner']);
+    const tokens = readRaw.find((update) => isOf(update, sent.much))!.transaction!.transaction!;
+    const keys = tokens.transaction!.message!.accountKeys.map((key) => encodeBase58(key));
+    expect(keys).not.toContain(owner.publicKey.toBase58());
+  });
+});
+
+describe('accounts', () => {
+  it('are told by lamports that they have, and by those that they do not have', () => {
+    const balances = (name: string): string[][] =>
+      by(rich, name).map(({ account }) => [
+        encodeBase58(account!.account!.pubkey),
+        account!.account!.lamports,
+      ]);
+    expect(balances('eq')).toEqual([[some.publicKey.toBase58(), String(SOL)]]);
+    expect(balances('ne')).toEqual([[other.publicKey.toBase58(), String(2 * SOL)]]);
+  });
+
+  it('are told with the parts of their data that are asked for, without those that end behind it', () => {
+    const parts = by(sliced, 'tokens').map(({ account }) => account!.account!);
+    const whole = by(rich, 'tokens').map(({ account }) => account!.account!);
+    expect(parts.length).toBeGreaterThan(1);
+    expect(parts).toEqual(
+      whole.map((account) => {
+        const data = Buffer.from(account.data);
+        expect(data).toHaveLength(165);
+        return { ...account, data: Buffer.concat([data.subarray(0, 32), data.subarray(64, 72)]) };
+      }),
+    );
+    expect(whole.map(({ data }) => Buffer.from(data).readBigUInt64LE(64))).toContain(5_000n);
+  });
+});
+
+describe('blocks', () => {
+  const signaturesIn = ({ block }: SubscribeUpdate): string[] =>
+    block!.transactions.map(({ signature }) => Buffer.from(signature).toString('hex'));
+  const keysIn = ({ block }: SubscribeUpdate): string[] =>
+    block!.accounts.map(({ pubkey }) => encodeBase58(pubkey));
+
+  it.each([
+    ['a list', 'included', some, 'some'],
+    ['a cuckoo filter', 'cuckoo', other, 'other'],
+  ] as const)('are all told, thinned by %s', (_what, name, who, what) => {
+    const blocks = by(rich, name);
+    expect(blocks.flatMap(signaturesIn)).toEqual([sent[what]!.toString('hex')]);
+    expect(blocks.flatMap(keysIn)).toEqual([who.publicKey.toBase58()]);
+    expect(blocks.length).toBe(by(rich, 'none').length);
+    const holding = blocks.find(({ block }) => block!.transactions.length > 0)!.block!;
+    expect(Number(holding.executedTransactionCount)).toBeGreaterThan(0);
+    expect(Number(holding.updatedAccountCount)).toBeGreaterThan(1);
+  });
+
+  it('are told without content where the list names nobody in them', () => {
+    const blocks = by(rich, 'none');
+    expect(blocks.length).toBeGreaterThan(5);
+    expect(blocks.flatMap((block) => [...signaturesIn(block), ...keysIn(block)])).toEqual([]);
+  });
+});
