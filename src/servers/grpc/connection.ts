@@ -14,6 +14,14 @@ import { refusalHeaders } from './encode.ts';
 import { endingOf, endingOfFailure } from './errors.ts';
 import type { Services } from './services.ts';
 
+/** What is told of a connection. */
+export type ConnectionEvents = Readonly<{
+  /** It is closed; called once. */
+  gone: (connection: Connection) => void;
+  /** Its client did harm. */
+  offended: () => void;
+}>;
+
 export type ConnectionSurroundings = CallSurroundings & Readonly<{ services: Services }>;
 
 const { NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_NO_ERROR } = constants;
@@ -22,6 +30,7 @@ const { NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_NO_ERROR } = constants;
 export class Connection {
   readonly #session: ServerHttp2Session;
   readonly #socket: Socket;
+  readonly #offended: () => void;
   readonly #surroundings: ConnectionSurroundings;
   readonly #heartbeat = new Heartbeat(performance.now());
   readonly #openedAtMs = performance.now();
@@ -36,15 +45,15 @@ export class Connection {
   /** HTTP/2 was over at the last look, but not the socket: its client has not closed its half. */
   #isHalfOpen = false;
 
-  /** @param gone - called once, when it is closed. */
   constructor(
     session: ServerHttp2Session,
     socket: Socket,
     surroundings: ConnectionSurroundings,
-    gone: (connection: Connection) => void,
+    { gone, offended }: ConnectionEvents,
   ) {
     this.#session = session;
     this.#socket = socket;
+    this.#offended = offended;
     const { requests, options } = surroundings;
     this.#surroundings = { ...surroundings, requests: requests.share(options.requestsPerConnectionMaxBytes) };
     session.on('stream', (stream, headers, _flags, raw) => this.#begin(stream, headers, raw));
@@ -53,7 +62,7 @@ export class Connection {
       this.#control();
     });
     session.on('ping', () => this.#control());
-    session.on('error', ignore);
+    session.on('error', (fault) => this.#fault(fault));
     session.on('close', () => gone(this));
   }
 
@@ -132,10 +141,20 @@ export class Connection {
     call.begin(make);
   }
 
+  /** Also what a flood of cancelled calls ends in. A client that has called speaks HTTP/2: it breaks it on purpose. */
+  #fault(fault: Error): void {
+    if (this.#hasCalled && 'code' in fault && fault.code === 'ERR_HTTP2_ERROR') this.#offended();
+  }
+
+  #calm(): void {
+    this.#offended();
+    this.destroy(NGHTTP2_ENHANCE_YOUR_CALM);
+  }
+
   /** HTTP/2 counts them too, but looks at its count only when all that came at once is worked off. */
   #cancelled(): void {
     this.#cancels += 1;
-    if (this.#cancels > this.#surroundings.options.cancelsBurstMax) this.destroy(NGHTTP2_ENHANCE_YOUR_CALM);
+    if (this.#cancels > this.#surroundings.options.cancelsBurstMax) this.#calm();
   }
 
   /** PING and SETTINGS cost answers: a client that sends many, and is sent nothing else, does harm only. */
@@ -146,7 +165,7 @@ export class Connection {
     const isUsed = bytesWritten - this.#bytesOut > this.#controlFrames * CONTROL_FRAME_MAX_BYTES;
     this.#bytesOut = bytesWritten;
     this.#controlFrames = 0;
-    if (!isUsed) this.destroy(NGHTTP2_ENHANCE_YOUR_CALM);
+    if (!isUsed) this.#calm();
   }
 
   #beat(nowMs: number): void {

@@ -77,6 +77,10 @@ export type GrpcServerOptions = Readonly<{
   /** Calls that a connection may cancel at once, and in each second in the long run; beyond them it is closed. */
   cancelsBurstMax: number;
   cancelsPerSecondMax: number;
+  /** How long an address may not connect after a connection of it was closed for a flood; 0: it may. */
+  offenderMs: number;
+  /** Such addresses that are remembered. */
+  offendersMax: number;
 
   /** Bytes that a client may send ahead on one call (SETTINGS_INITIAL_WINDOW_SIZE). */
   windowBytes: number;
@@ -126,8 +130,10 @@ export const grpcServerOptions: GrpcServerOptions = {
   requestTimeoutMs: 30_000,
   endTimeoutMs: 10_000,
   controlFramesPerSecondMax: 1_000,
-  cancelsBurstMax: 1_000,
+  cancelsBurstMax: 200,
   cancelsPerSecondMax: 100,
+  offenderMs: 3_000,
+  offendersMax: 10_000,
   windowBytes: MIB,
   compression: 'sender',
   compressionLeastBytes: 1_024,

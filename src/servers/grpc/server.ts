@@ -9,6 +9,7 @@ import { Compressors } from './compressed-runs.ts';
 import { Connection, type ConnectionSurroundings } from './connection.ts';
 import { Connections } from './connections.ts';
 import type { HealthFacts } from './health.ts';
+import { Offenders } from './offenders.ts';
 import { type GrpcServerOptions, type GrpcTls, grpcServerOptions } from './options.ts';
 import { QueueBudget } from './queue-budget.ts';
 import { ReadingTurns } from './reading-turns.ts';
@@ -30,6 +31,7 @@ export class GrpcServer {
   readonly #http2: ServerOptions;
   readonly #connections: Connections;
   readonly #services: Services;
+  readonly #offenders: Offenders;
   readonly #surroundings: ConnectionSurroundings;
   /** Every socket, those included that are still shaking hands. */
   readonly #sockets = new Set<Socket>();
@@ -40,6 +42,7 @@ export class GrpcServer {
     this.#log = log;
     this.#http2 = http2Options(this.#options);
     this.#connections = new Connections(lookIntervalOf(this.#options));
+    this.#offenders = new Offenders(this.#options.offenderMs, this.#options.offendersMax);
     this.#services = new Services(door, (service) => !this.draining && health(service), this.#options);
     const { requestsMaxBytes, queuesMaxBytes, joinMs } = this.#options;
     this.#surroundings = {
@@ -147,7 +150,8 @@ export class GrpcServer {
 
   #take(socket: Socket): void {
     const address = socket.remoteAddress ?? '';
-    if (this.#connections.of(address) >= this.#options.connectionsPerAddressMax) {
+    const isFull = this.#connections.of(address) >= this.#options.connectionsPerAddressMax;
+    if (isFull || this.#offenders.has(address, performance.now())) {
       socket.destroy();
       return;
     }
@@ -163,9 +167,13 @@ export class GrpcServer {
   }
 
   #serve(socket: Socket): void {
+    const address = socket.remoteAddress ?? '';
     const session = performServerHandshake(socket, this.#http2);
     this.#connections.add(
-      new Connection(session, socket, this.#surroundings, (gone) => this.#connections.delete(gone)),
+      new Connection(session, socket, this.#surroundings, {
+        gone: (connection) => this.#connections.delete(connection),
+        offended: () => this.#offenders.add(address, performance.now()),
+      }),
     );
   }
 }

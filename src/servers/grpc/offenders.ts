@@ -1,0 +1,37 @@
+import { Lru } from '../../base/lru.ts';
+
+/** Who comes from this machine may come through a proxy, with others: it is kept out no longer than so. */
+const LOOPBACK_MAX_MS = 1_000;
+const LOOPBACK = /^(?:::1$|127\.|::ffff:127\.)/;
+
+/** Addresses whose connections were cut for a flood: they may not come back at once. */
+export class Offenders {
+  readonly #forMs: number;
+  readonly #untilMs: Lru<string, number>;
+
+  /**
+   * @param forMs - how long an address is kept out; 0: not at all.
+   * @param max - addresses that are remembered.
+   */
+  constructor(forMs: number, max: number) {
+    this.#forMs = forMs;
+    this.#untilMs = new Lru(max);
+  }
+
+  /** Remembers an address. @param nowMs - of `performance.now()`. */
+  add(address: string, nowMs: number): void {
+    if (this.#forMs === 0) return;
+    const forMs = LOOPBACK.test(address) ? Math.min(this.#forMs, LOOPBACK_MAX_MS) : this.#forMs;
+    this.#untilMs.set(address, nowMs + forMs);
+  }
+
+  /** Whether an address is kept out. */
+  has(address: string, nowMs: number): boolean {
+    if (this.#untilMs.size === 0) return false;
+    const untilMs = this.#untilMs.get(address);
+    if (untilMs === undefined) return false;
+    if (nowMs < untilMs) return true;
+    this.#untilMs.delete(address);
+    return false;
+  }
+}
