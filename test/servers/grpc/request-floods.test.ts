@@ -1,0 +1,201 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { zstdCompressSync } from 'node:zlib';
+import { afterEach, describe, expect, it } from 'vitest';
+import { readRawUpdate } from '../../../src/protocol/geyser/read-raw-update.ts';
+import { encodeSubscribeRequest } from '../../../src/protocol/geyser/subscribe-request.ts';
+import { frameOf } from '../../../src/protocol/grpc/frames.ts';
+import type { GrpcServerOptions } from '../../../src/servers/grpc/options.ts';
+import { GrpcStage, NONE, type RawCall, SUBSCRIBE } from './grpc-stage.ts';
+
+const GET_SLOT = '/geyser.Geyser/GetSlot';
+const CHECK = '/grpc.health.v1.Health/Check';
+const REFLECT = '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo';
+const MIB = 1024 * 1024;
+const overloaded = { 'grpc-status': '8', 'x-error-code': 'OVERLOADED' };
+
+let stage: GrpcStage;
+const sockets: Socket[] = [];
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await stage.stop();
+});
+
+async function start(options: Partial<GrpcServerOptions> = {}): Promise<void> {
+  stage = await new GrpcStage(options).listen();
+}
+
+function packed(message: Uint8Array): Buffer {
+  const frame = frameOf(zstdCompressSync(message));
+  frame[0] = 1;
+  return frame;
+}
+
+/** Waits until the server has read what a call sent before. */
+async function heard(call: RawCall): Promise<void> {
+  const { session } = call.stream;
+  if (session?.connecting) await once(session, 'connect');
+  await new Promise<void>((resolve, reject) =>
+    session?.ping((fault) => (fault === null ? resolve() : reject(fault))),
+  );
+}
+
+describe('requests of a stream that come many at once', () => {
+  it.each([
+    ['data slices', 7],
+    ['filters', 1],
+    ['filters', 4],
+    ['filters', 5],
+    ['filters', 8],
+    ['fields', 9],
+    ['fields', 12],
+  ])('end it at the first that has too many %s (field %i)', async (of, field) => {
+    await start({ unpackedRatioMax: 100_000 });
+    const call = stage.call(SUBSCRIBE, { 'grpc-encoding': 'zstd' });
+    const stream = await stage.stream();
+    const bomb = packed(Buffer.alloc(4 * MIB - 64, Buffer.of(field * 8 + 2, 0)));
+    const startedAt = performance.now();
+    call.stream.write(Buffer.concat(Array(43).fill(bomb)));
+    const ended = await call.ended();
+    expect(ended).toMatchObject({ 'grpc-status': '3', 'x-error-code': 'FILTER_LIMIT' });
+    expect(ended['grpc-message']).toContain(`Max amount of ${of} reached`);
+    expect([stream.receivedMessages, stream.requests.length]).toEqual([1, 0]);
+    // Each of the 43 alone would take longer.
+    expect(performance.now() - startedAt).toBeLessThan(1_000);
+  });
+
+  it('are refused when they grow too much unpacked, before they are', async () => {
+    await start();
+    const call = stage.call(SUBSCRIBE, { 'grpc-encoding': 'zstd' });
+    const stream = await stage.stream();
+    call.stream.write(packed(Buffer.alloc(MIB)));
+    expect(await call.ended()).toMatchObject({ 'grpc-status': '11' });
+    expect(stream.receivedMessages).toBe(0);
+  });
+
+  it('are counted by what they are unpacked', async () => {
+    await start();
+    const call = stage.call(SUBSCRIBE, { 'grpc-encoding': 'zstd' });
+    const stream = await stage.stream();
+    const request = encodeSubscribeRequest({ slots: new Map([['s'.repeat(100_000), {}]]) });
+    call.stream.write(packed(request));
+    await stream.until(({ requests }) => requests.length === 1);
+    expect(stream.receivedBytes).toBeGreaterThan(100_000);
+    expect(stream.receivedBytes).toBeLessThan(101_000);
+  });
+
+  it('wait while the stream rests, and are all read after that, the last of them whole', async () => {
+    await start();
+    const call = stage.call(SUBSCRIBE);
+    const stream = await stage.stream();
+    await call.next();
+    stream.restMs = 20;
+    const pings = [1, 2, 3, 4].map((ping) => frameOf(encodeSubscribeRequest({ ping })));
+    const startedAt = performance.now();
+    call.stream.end(Buffer.concat(pings));
+    for (const _ of pings) await call.next();
+    expect(performance.now() - startedAt).toBeGreaterThan(60);
+    expect(stream.receivedMessages).toBe(4);
+    stream.sink.end({ code: 'OK', message: '' });
+    expect(await call.ended()).toMatchObject({ 'grpc-status': '0' });
+  });
+
+  it('are read in their order, packed or not, in pieces of one byte', async () => {
+    await start();
+    const call = stage.call(SUBSCRIBE, { 'grpc-encoding': 'zstd' });
+    await call.next();
+    const frames = Array.from({ length: 20 }, (_, i) => {
+      const request = encodeSubscribeRequest({ ping: i + 1 });
+      return i % 3 === 0 ? packed(request) : frameOf(request);
+    });
+    for (const byte of Buffer.concat(frames)) call.stream.write(Buffer.of(byte));
+    const pongs: unknown[] = [];
+    for (const _ of frames) pongs.push(readRawUpdate(await call.next(), 0));
+    expect(pongs).toEqual(frames.map((_, i) => ({ kind: 'pong', id: i + 1 })));
+  });
+});
+
+describe('a call with one answer', () => {
+  it('is refused without a key before its request comes', async () => {
+    await start();
+    const refused = await stage.call(GET_SLOT, { 'x-token': '' }).ended();
+    expect(refused).toMatchObject({ 'grpc-status': '16', 'x-error-code': 'MISSING_KEY' });
+  });
+
+  it('has a place from its headers on, and gives it back', async () => {
+    await start({ unaryInFlightMax: 1 });
+    const first = stage.call(GET_SLOT);
+    await heard(first);
+    expect(await stage.call(GET_SLOT).ended()).toMatchObject(overloaded);
+    expect(await stage.call(CHECK).end(NONE).ended()).toMatchObject({ 'grpc-status': '0' });
+    first.end(NONE);
+    expect(await first.ended()).toMatchObject({ 'grpc-status': '0' });
+    expect(await stage.call(GET_SLOT).end(NONE).ended()).toMatchObject({ 'grpc-status': '0' });
+  });
+
+  it('holds its request for as long as it lasts, in the room that there is for all', async () => {
+    await start({ requestsMaxBytes: 1_000 });
+    const first = stage.call(GET_SLOT).send(Buffer.alloc(600));
+    await heard(first);
+    await heard(first);
+    expect(await stage.call(GET_SLOT).send(Buffer.alloc(600)).ended()).toMatchObject(overloaded);
+    expect(await first.end().ended()).toMatchObject({ 'grpc-status': '0' });
+    expect(await stage.call(GET_SLOT).end(Buffer.alloc(600)).ended()).toMatchObject({ 'grpc-status': '0' });
+  });
+
+  it('has the room of its connection', async () => {
+    await start({ requestsPerConnectionMaxBytes: 1_000 });
+    const session = stage.session();
+    const first = stage.call(GET_SLOT, {}, session).send(Buffer.alloc(600));
+    await heard(first);
+    await heard(first);
+    expect(await stage.call(GET_SLOT, {}, session).send(Buffer.alloc(600)).ended()).toMatchObject(overloaded);
+    expect(await stage.call(GET_SLOT).end(Buffer.alloc(600)).ended()).toMatchObject({ 'grpc-status': '0' });
+  });
+});
+
+describe('a request that is never long', () => {
+  it.each([GET_SLOT, CHECK, REFLECT])('is refused when it is (%s)', async (path) => {
+    await start();
+    const ended = await stage.call(path).send(Buffer.alloc(70_000)).ended();
+    expect(ended).toMatchObject({ 'grpc-status': '11' });
+    const small = stage.call(path, { 'grpc-encoding': 'zstd' });
+    small.stream.write(packed(Buffer.alloc(70_000)));
+    expect(await small.ended()).toMatchObject({ 'grpc-status': '11' });
+  });
+});
+
+describe('an address that floods', () => {
+  async function flood(): Promise<void> {
+    const session = stage.session();
+    await once(session, 'connect');
+    const closed = once(session, 'close');
+    const cancel = (): void => {
+      if (session.closed || session.destroyed) return;
+      for (let i = 0; i < 20; i++) stage.call(SUBSCRIBE, {}, session).cancel();
+      setImmediate(cancel);
+    };
+    cancel();
+    await closed;
+  }
+
+  const isClosedAtOnce = async (): Promise<boolean> => {
+    const socket = connect(stage.port, '127.0.0.1');
+    sockets.push(socket);
+    socket.on('error', () => {});
+    const first = await Promise.race([once(socket, 'close'), once(socket, 'data')]);
+    return typeof first[0] !== 'object';
+  };
+
+  it('may not connect again for a while', async () => {
+    await start({ cancelsBurstMax: 20, cancelsPerSecondMax: 1 });
+    await flood();
+    expect(await isClosedAtOnce()).toBe(true);
+  });
+
+  it('may, where that is not wanted', async () => {
+    await start({ cancelsBurstMax: 20, cancelsPerSecondMax: 1, offenderMs: 0 });
+    await flood();
+    expect(await isClosedAtOnce()).toBe(false);
+  });
+});
