@@ -30,6 +30,8 @@ export const noReplay: ReadonlySet<GrpcCode> = new Set([
   'UNIMPLEMENTED',
 ]);
 
+const keyOf = (request: Buffer | null): string | null => request?.toString('latin1') ?? null;
+
 /** `from`: a replay was asked for. */
 type Run = Readonly<{ stream: UpdateStream; teller: Teller; from: Slot | null }>;
 
@@ -45,9 +47,11 @@ export class EndpointLink {
   #isUp = false;
   #isClosed = false;
   #breadth = 0;
-  #requested: Uint8Array | null = null;
+  #requested: Buffer | null = null;
+  /** Of the ping behind it. */
+  #askedId = 0;
   /** The newest request that the server took. */
-  #accepted: Uint8Array | null = null;
+  #accepted: Buffer | null = null;
   /** It refuses all that is wanted now. */
   #isRefused = false;
   #replayRefused = false;
@@ -108,6 +112,7 @@ export class EndpointLink {
         },
         pong: (id) => {
           this.#accepted = this.#requested;
+          if (id === this.#askedId) teller.asked(keyOf(this.#requested));
           this.#acks.answered(id);
         },
         slotTold: () => {
@@ -127,14 +132,19 @@ export class EndpointLink {
   }
 
   #ask(): void {
-    const request = encodeSubscribeRequest(this.#options.request(this.breadth));
+    const request = Buffer.from(encodeSubscribeRequest(this.#options.request(this.breadth)));
     const taken = this.#isRefused && this.#accepted !== null ? this.#accepted : request;
+    const isFirst = this.#run?.teller.request === '';
+    if (isFirst || this.#requested === null || !taken.equals(this.#requested)) {
+      this.#run?.teller.asked(isFirst ? keyOf(taken) : null);
+    }
     this.#requested = taken;
     const fromSlot = this.#replayOwed();
     const parts = fromSlot === null ? [taken] : [taken, encodeSubscribeRequest({ fromSlot })];
     // A message of protobuf may be written in parts, one behind the other.
     this.#run?.stream.send(Buffer.concat(parts));
-    this.#run?.stream.ping(this.#acks.asked());
+    this.#askedId = this.#acks.asked();
+    this.#run?.stream.ping(this.#askedId);
   }
 
   /** Servers serve only the newest of the requests that wait: until one has begun to replay, each asks for it. */

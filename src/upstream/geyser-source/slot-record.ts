@@ -10,6 +10,7 @@ import type {
 } from '../../protocol/geyser/raw-update.ts';
 import type { SlotStatus } from '../../protocol/geyser/update/slot.ts';
 import { SeenKeys } from './seen-keys.ts';
+import { WriteOrder } from './write-order.ts';
 
 /**
  * `open` while it is being told; `waiting` when it is whole and a slot before it is not; `told` when it was told
@@ -40,6 +41,10 @@ export class SlotRecord {
   version = 0;
   /** What a server said whose version died, while others told it on. */
   dying: RawSlot | null = null;
+  /** Null while all streams that tell it were asked for the same. */
+  order: WriteOrder | null = null;
+  #asked: string | null = null;
+  #hasWrites = false;
   readonly #updatesMax: number;
   #statuses = new Set<SlotStatus>();
   #seen: SeenKeys;
@@ -55,6 +60,12 @@ export class SlotRecord {
   /** Whether it was told, or is given up. */
   get isSettled(): boolean {
     return this.state === 'told' || this.state === 'lost';
+  }
+
+  /** A stream tells it that was asked for this; null when that changes just now, or may. */
+  toldAs(asked: string | null): void {
+    this.#asked ??= asked;
+    if (asked === null || asked !== this.#asked) this.order ??= new WriteOrder(this.#hasWrites);
   }
 
   hasTold(status: SlotStatus): boolean {
@@ -78,6 +89,7 @@ export class SlotRecord {
       case 'transaction':
         return this.#seen.raise(update.signature, null, 1);
       case 'account':
+        this.#hasWrites = true;
         if (update.signature === null) return this.#takeOwn(update, nth);
         return this.#seen.raise(update.address, update.signature, 1);
       case 'entry':
@@ -98,6 +110,9 @@ export class SlotRecord {
   startOver(deaths: number): void {
     this.deaths = deaths;
     this.version++;
+    this.order = null;
+    this.#asked = null;
+    this.#hasWrites = false;
     this.dying = null;
     this.#statuses = new Set();
     this.#seen = new SeenKeys(this.#updatesMax);

@@ -17,6 +17,8 @@ export interface Told {
    */
   begin(record: SlotRecord, deaths: number, bank: RawSlot | null): number;
   content(update: RawContent): void;
+  /** What all streams were asked for; null when that is not the same, or may not be. */
+  request(): string | null;
   /** A slot was told whole. */
   end(record: SlotRecord, end: SlotEnd): void;
   /** @param deaths - with this one. */
@@ -84,6 +86,8 @@ export class Teller {
   #ended = 0;
   /** Slots in a row of which no block was told. */
   #unsealed = 0;
+  /** What its server was asked for; null when it is asked for something else and may not have taken that yet. */
+  request: string | null = '';
   /** The newest slot that it told to its end. */
   newest: Slot | null = null;
 
@@ -109,6 +113,20 @@ export class Teller {
   isTelling(record: SlotRecord): boolean {
     const share = this.#shares.get(record.slot);
     return share?.record === record && speaks(share) && !share.isDone;
+  }
+
+  /** Its server was asked for something else, or has taken it: see `request`. */
+  asked(request: string | null): void {
+    if (request === this.request) return;
+    this.request = request;
+    for (const share of this.#shares.values()) {
+      if (!share.record.isSettled && speaks(share)) share.record.toldAs(null);
+    }
+  }
+
+  /** Nothing more comes: of what it has not told to its end nothing counts. */
+  end(): void {
+    for (const share of this.#shares.values()) if (!share.isDone) share.isWhole = false;
   }
 
   take(update: RawUpdate | RawBlockCounts): void {
@@ -142,8 +160,14 @@ export class Teller {
     if (share === null || !speaks(share)) return;
     const { record } = share;
     if (record.isSettled && !this.#fillsIn(record)) return;
+    // An older write may come behind those that were told.
+    if (record.isSettled) record.toldAs(null);
     const nth = update.kind === 'account' && update.signature === null ? nthOwnWrite(share, update) : 1;
-    if (nth > 0 && record.take(update, nth)) this.#told.content(update);
+    if (nth === 0) return;
+    const isNew = record.take(update, nth);
+    if (update.kind !== 'account' || record.order === null) {
+      if (isNew) this.#told.content(update);
+    } else if (record.order.take(share, update, isNew, speaks)) this.#told.content(update);
   }
 
   #fillsIn({ state, slot }: SlotRecord): boolean {
@@ -225,6 +249,9 @@ export class Teller {
     if (!speaks(share) || share.isDone || meta === null || processed === null) return;
     if (!this.#isSealed(share)) return;
     share.isDone = true;
+    if (record.isSettled) record.order = null;
+    else if (record.state === 'open')
+      for (const update of record.order?.heldOf(share) ?? []) this.#told.content(update);
     this.#passed(record.slot);
     if (!this.#options.fillsIn) share.ownWrites = null;
     const counted = updatedAccountCount === null ? meta : { ...meta, updatedAccountCount };
@@ -249,6 +276,7 @@ export class Teller {
     if (isWhole) {
       share.isWhole = true;
       share.version = this.#told.begin(record, deaths, bank);
+      if (speaks(share)) record.toldAs(this.#told.request());
     }
     this.#keep(share);
     return share;

@@ -73,6 +73,7 @@ export class UpdateMerge implements Told {
   /** It ended. */
   leave(teller: Teller): void {
     this.#tellers.delete(teller);
+    teller.end();
     if (this.#waiting.size > 0) this.#options.onWaiting();
   }
 
@@ -137,6 +138,13 @@ export class UpdateMerge implements Told {
 
   content(update: RawContent): void {
     this.#options.listener.tell(update);
+  }
+
+  request(): string | null {
+    const requests = new Set<string | null>();
+    for (const teller of this.#tellers) requests.add(teller.request);
+    const [request = null] = requests;
+    return requests.size === 1 ? request : null;
   }
 
   end(record: SlotRecord, end: SlotEnd): void {

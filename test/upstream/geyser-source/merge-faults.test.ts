@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Slot } from '../../../src/ledger/units.ts';
 import type { RawUpdate } from '../../../src/protocol/geyser/raw-update.ts';
 import { UpdateMerge } from '../../../src/upstream/geyser-source/update-merge.ts';
 import { itemIs, labels, type ModelUpdate, metaIs, slotIs } from './chain-model.ts';
@@ -103,6 +104,65 @@ describe('a slot that dies on two servers', () => {
       ...['createdBank', 'dead', 'createdBank', 'written 4', 'dead'],
       ...['createdBank', 'written 4', 'written 7', 'blockMeta', 'processed'],
     ]);
+  });
+});
+
+describe('writes of one account', () => {
+  it('are told in order while one server has taken a wider request and the other not yet', () => {
+    const { merge, of } = startMerge();
+    const [narrow, wide] = [merge.join(live), merge.join(live)];
+    for (const each of [narrow, wide]) for (const update of whole(10)) each.take(update);
+    narrow.asked('narrow');
+    wide.asked('wide');
+    for (const update of [bank(11), write(11, 3)]) narrow.take(update);
+    for (const update of [bank(11), write(11, 0), write(11, 3), write(11, 6)]) wide.take(update);
+    for (const update of [write(11, 9), ...ends(11)]) narrow.take(update);
+    for (const update of [write(11, 9), ...ends(11)]) wide.take(update);
+    expect(of(11).filter((each) => each.startsWith('written'))).toEqual([
+      'written 3',
+      'written 6',
+      'written 9',
+    ]);
+  });
+
+  it('end with the last one when an older one is told with a replay', () => {
+    const { merge, of } = startMerge();
+    const one = merge.join(live);
+    for (const update of [...whole(10), ...whole(11, write(11, 3))]) one.take(update);
+    const replay = merge.join({ ...live, from: 10n as Slot, tip: 11n as Slot, fillsIn: true });
+    for (const update of [...whole(10), ...whole(11, write(11, 0), write(11, 3), write(11, 1))])
+      replay.take(update);
+    const content = of(11).filter((each) => each.startsWith('written'));
+    expect(content).toEqual(['written 3', 'written 0', 'written 3', 'written 1']);
+  });
+
+  it('end with the last one when another server, asked for more, goes on for one that has left', () => {
+    const { merge, of } = startMerge();
+    const [narrow, wide] = [merge.join(live), merge.join(live)];
+    for (const each of [narrow, wide]) for (const update of whole(10)) each.take(update);
+    narrow.asked('narrow');
+    wide.asked('wide');
+    for (const update of [bank(11), write(11, 3)]) narrow.take(update);
+    merge.leave(narrow);
+    for (const update of whole(11, write(11, 0), write(11, 3))) wide.take(update);
+    expect(of(11).filter((each) => each.startsWith('written'))).toEqual([
+      'written 3',
+      'written 0',
+      'written 3',
+    ]);
+  });
+
+  it('are told once where two servers are always asked for different ones', () => {
+    const { merge, of } = startMerge();
+    const [narrow, wide] = [merge.join(live), merge.join(live)];
+    narrow.asked('narrow');
+    wide.asked('wide');
+    for (const each of [narrow, wide]) for (const update of whole(10)) each.take(update);
+    for (const each of [wide, narrow]) each.take(bank(11));
+    for (const number of [0, 3, 6]) wide.take(write(11, number));
+    for (const number of [3, 6, 9, 12]) narrow.take(write(11, number));
+    for (const number of [9, 12, 15]) wide.take(write(11, number));
+    expect(of(11).slice(1)).toEqual([0, 3, 6, 9, 12, 15].map((number) => `written ${number}`));
   });
 });
 
