@@ -1,0 +1,54 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { slot as slotOf } from '../../src/ledger/units.ts';
+import { decodeConfirmedBlock } from '../../src/protocol/geyser/storage/confirmed-block.ts';
+import type { BlockMetaUpdate, BlockUpdate } from '../../src/protocol/geyser/update/block.ts';
+
+/** ../shared/data/blocks: mainnet blocks as protobuf solana.storage.ConfirmedBlock. */
+const folder = join(import.meta.dirname, '../../../shared/data/blocks');
+
+/** Their files; none where they are not here, and tests that need them skip. */
+export const blockFiles: readonly string[] = existsSync(folder)
+  ? readdirSync(folder)
+      .filter((file) => file.endsWith('.bincode'))
+      .sort()
+  : [];
+
+/** The bytes of one. */
+export const readBlockFile = (file: string): Uint8Array => Uint8Array.from(readFileSync(join(folder, file)));
+
+/** A recorded block as a stream would tell it. */
+export function blockOf(bytes: Uint8Array, file: string): BlockUpdate {
+  const { transactions, rewards, previousBlockhash, ...block } = decodeConfirmedBlock(
+    bytes,
+    slotOf(Number.parseInt(file, 10)),
+  );
+  return {
+    kind: 'block',
+    slot: block.slot,
+    blockhash: block.blockhash,
+    rewards,
+    numRewardPartitions: block.numRewardPartitions ?? null,
+    blockTime: block.blockTime,
+    blockHeight: block.blockHeight,
+    parentSlot: block.parentSlot,
+    parentBlockhash: previousBlockhash,
+    executedTransactionCount: transactions.length,
+    entriesCount: 0,
+    transactions: transactions.map((executed, index) => ({
+      signature: executed.transaction.signatures[0]!,
+      isVote: false,
+      executed,
+      index,
+    })),
+    updatedAccountCount: 0,
+    accounts: [],
+    entries: [],
+  };
+}
+
+/** Its meta, as a stream would tell it. */
+export function blockMetaOf(block: BlockUpdate): BlockMetaUpdate {
+  const { transactions: _t, accounts: _a, entries: _e, updatedAccountCount: _u, ...header } = block;
+  return { ...header, kind: 'blockMeta' };
+}
