@@ -5,6 +5,7 @@ import { VERSION } from '../localnet/version.ts';
 import { updateKinds } from '../protocol/geyser/raw-update.ts';
 import { GrpcServer } from '../servers/grpc/server.ts';
 import { GeyserHub } from '../streams/geyser/geyser-hub.ts';
+import { geyserHubOptions } from '../streams/geyser/geyser-hub-options.ts';
 import { LedgerUpdates } from '../streams/geyser/ledger-updates.ts';
 import { OpenDoor } from '../streams/geyser/open-door.ts';
 import type { LedgerEvent } from '../streams/ledger-event.ts';
@@ -18,6 +19,8 @@ export type LocalnetGeyserOptions = Readonly<{
   ports: readonly number[];
   /** How long clients have to take what waits for them when it closes. Default 1 s. */
   drainGraceMs?: number;
+  /** Rooted slots of the ledger's records that streams may begin at after a restart. Default what the hub holds. */
+  rootedSlots?: number;
   log: Logger;
 }>;
 
@@ -32,7 +35,11 @@ function slotOf(event: LedgerEvent) {
 }
 
 /** Lets the ledger's events fill a hub. A fault costs those who listen what it hit, and does not stop the ledger. */
-function followLedger(node: OpenLocalNode, hub: GeyserHub, log: Logger): () => void {
+function followLedger(
+  node: OpenLocalNode,
+  hub: GeyserHub,
+  { log, rootedSlots = geyserHubOptions.replaySlots }: LocalnetGeyserOptions,
+): () => void {
   const updates = new LedgerUpdates(hub);
   return node.follow((event) => {
     try {
@@ -42,7 +49,7 @@ function followLedger(node: OpenLocalNode, hub: GeyserHub, log: Logger): () => v
       const slot = slotOf(event);
       if (slot !== null) hub.lost(slot, slot, updateKinds);
     }
-  }, 'root');
+  }, rootedSlots);
 }
 
 /** @throws what listening throws. */
@@ -55,7 +62,7 @@ async function listen(hub: GeyserHub, node: OpenLocalNode, port: number, options
 
 /**
  * Serves the Geyser of an embedded ledger as the Yellowstone plugin of a node does, without a key. It begins with
- * the newest rooted slot, so that streams can begin in the past after a restart too.
+ * the newest rooted slots of the ledger's records, so that streams can begin in the past after a restart too.
  * @throws the system's error when no port can be had.
  */
 export async function openLocalnetGeyser(
@@ -63,7 +70,7 @@ export async function openLocalnetGeyser(
   options: LocalnetGeyserOptions,
 ): Promise<LocalnetGeyser> {
   const hub = new GeyserHub({ version: versionText() });
-  const stopFollowing = followLedger(node, hub, options.log);
+  const stopFollowing = followLedger(node, hub, options);
   try {
     const { server, port } = await listenOnOne(options.ports, (each) => listen(hub, node, each, options));
     const close = async (): Promise<void> => {

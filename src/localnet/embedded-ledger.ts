@@ -204,7 +204,7 @@ export class EmbeddedLedger implements LocalNode {
   /**
    * Tells first of the slots that are not rooted yet, then of all that happens, in order. A listener that throws
    * halts the ledger.
-   * @param from - `root` to be told of the newest rooted slot as well. Default `above root`.
+   * @param from - `root` to be told of the newest rooted slot as well, a number for so many. Default `above root`.
    * @returns what ends that.
    */
   follow(listener: (event: LedgerEvent) => void, from: FollowFrom = 'above root'): () => void {

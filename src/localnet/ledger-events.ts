@@ -145,8 +145,13 @@ export type OpenSlotWork = Readonly<{
   entries: Readonly<{ told: readonly SlotEntry[] }>;
 }>;
 
-/** From where on a listener is told of what froze before it came. */
-export type FollowFrom = 'above root' | 'root';
+/**
+ * From where on a listener is told of what froze before it came: the slots above the root, or the newest rooted one
+ * too, or so many rooted ones, as far back as records go.
+ */
+export type FollowFrom = 'above root' | 'root' | number;
+
+const rootedSlots = (from: FollowFrom): number => (typeof from === 'number' ? from : from === 'root' ? 1 : 0);
 
 /**
  * Tells those who follow the ledger what it does, in order. While nobody does, nothing is made to be told. What
@@ -171,14 +176,15 @@ export class LedgerEvents {
   }
 
   /**
-   * First tells the new listener of the slots that are not rooted yet, or of the newest rooted one as well, then of
-   * all that happens.
+   * First tells the new listener of the slots that are not rooted yet, or of rooted ones as well, then of all that
+   * happens. Of rooted slots but the newest, accounts that the slot changed by itself are told only where the record
+   * has them: sysvars that follow from the slot's position are not.
    * @returns what ends it.
    */
   follow(listener: Listener, { blocks, banks }: Past, open: OpenSlotWork, from: FollowFrom): () => void {
     const { header, entries, ...work } = open;
     const { rooted } = this.#reached;
-    for (let past = from === 'root' ? rooted : rooted + 1; past < header.slot; past++) {
+    for (let past = Math.max(0, rooted + 1 - rootedSlots(from)); past < header.slot; past++) {
       const record = blocks.record(past);
       if (record === null) continue;
       for (const event of pastEvents(record, banks.get(past), this.#reached, this.#ticks)) listener(event);

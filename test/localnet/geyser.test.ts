@@ -235,6 +235,30 @@ describe('the published client', () => {
     });
     expect(await yellowstone.ping(3)).toMatchObject({ count: 3 });
   });
+
+  it('can begin with slots that were finalized long before a restart', async () => {
+    const paid = lab.transfer(lab.wallet(), Keypair.generate().publicKey, SOL);
+    lab.node.submit(paid);
+    const { slot } = lab.node.freeze();
+    lab.freeze(60);
+    await lab.durable();
+    await geyser.close();
+    await lab.reopen();
+    await open();
+    const listening = await listen(await client(), {
+      ...nothing(),
+      commitment: CommitmentLevel.FINALIZED,
+      blocksMeta: { metas: {} },
+      transactions: { transactions: anyTransaction },
+      fromSlot: String(slot),
+    });
+    await listening.first(({ blockMeta }) => blockMeta?.slot === String(slot + 5n));
+    const heard = listening.heard.find(({ transaction }) => transaction !== undefined)?.transaction;
+    expect([heard?.slot, text(heard?.transaction?.signature)]).toEqual([String(slot), signatureOf(paid)]);
+    const metas = listening.heard.flatMap(({ blockMeta }) => (blockMeta ? [BigInt(blockMeta.slot)] : []));
+    expect(metas.slice(0, 6)).toEqual([0n, 1n, 2n, 3n, 4n, 5n].map((nth) => slot + nth));
+    listening.close();
+  });
 });
 
 describe('a client of grpc-js', () => {
