@@ -14,7 +14,7 @@ export type GeyserHubOptions = HeldContentLimits &
 
 export const geyserHubOptions: GeyserHubOptions = {
   replaySlots: 150,
-  replayMaxBytes: 1024 * 1024 * 1024,
+  replayMaxBytes: 512 * 1024 * 1024,
   waitingSlotsMax: 512,
   replayAheadBytes: 1024 * 1024,
   replayPauseMs: 5,

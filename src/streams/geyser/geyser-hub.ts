@@ -121,7 +121,7 @@ export class GeyserHub implements GeyserListener, StreamOpener {
   #tellMeta(meta: RawBlockMeta): void {
     const content = this.#held.at(meta.slot);
     if (content === null || content.meta !== null) return;
-    content.meta = meta;
+    content.close(meta);
     content.parent ??= meta.parentSlot;
     this.#chain.add(meta);
   }
@@ -139,7 +139,7 @@ export class GeyserHub implements GeyserListener, StreamOpener {
       content.restart();
     }
     content.parent ??= status.parent;
-    content.statuses.push(status);
+    content.addStatus(status);
     if (!this.#isPast(status.slot, 0)) this.#tellAll(status);
   }
 
@@ -167,7 +167,7 @@ export class GeyserHub implements GeyserListener, StreamOpener {
       const isPast = this.#isPast(content.slot, at);
       if (!isPast) this.#flush(content, at, status.createdAt);
       content.reached = at;
-      content.statuses.push(status);
+      content.addStatus(status);
       if (at === 0) this.#held.processed(content.slot);
       this.#chain.reached(content.slot, at);
       if (!isPast) this.#tellAll(status);

@@ -7,12 +7,15 @@ import type {
   RawSlot,
   RawTransaction,
 } from '../../protocol/geyser/raw-update.ts';
-import type { Level } from './level.ts';
+import { heldBytes } from './held-bytes.ts';
+import { type Level, levelOfStatus } from './level.ts';
 
 /** What is told of a slot while it is made. */
 export type RawContent = RawAccount | RawTransaction | RawEntry;
 
 const NOTHING_REACHED = -1;
+/** Statuses of one version of a slot: three of how it is made, its death, and three commitments are usual. */
+const STATUSES_MAX = 64;
 
 const keyOf = ({ buffer, byteOffset, length }: Uint8Array): string =>
   Buffer.from(buffer, byteOffset, length).toString('latin1');
@@ -21,12 +24,12 @@ const keyOf = ({ buffer, byteOffset, length }: Uint8Array): string =>
 export class SlotContent {
   readonly slot: Slot;
   parent: Slot | null = null;
-  meta: RawBlockMeta | null = null;
   /** The statuses that were told, in order. */
   readonly statuses: RawSlot[] = [];
-  /** Of all that is held. */
+  /** What all of it takes in memory. */
   bytes = 0;
   reached: Level | typeof NOTHING_REACHED = NOTHING_REACHED;
+  #meta: RawBlockMeta | null = null;
   #content: RawContent[] = [];
   #settled: readonly RawContent[] | null = null;
   #block: RawBlock | null = null;
@@ -46,9 +49,26 @@ export class SlotContent {
 
   add(update: RawContent): void {
     this.#content.push(update);
-    this.bytes += update.tail.length;
+    this.bytes += heldBytes(update);
     this.#settled = null;
     this.#block = null;
+  }
+
+  get meta(): RawBlockMeta | null {
+    return this.#meta;
+  }
+
+  /** Says how the block ends. */
+  close(meta: RawBlockMeta): void {
+    this.#meta = meta;
+    this.bytes += heldBytes(meta);
+  }
+
+  /** Keeps a status for those who begin in the past. Of how a slot is made no more than is ever told is kept. */
+  addStatus(status: RawSlot): void {
+    if (this.statuses.length >= STATUSES_MAX && levelOfStatus(status.status) === undefined) return;
+    this.statuses.push(status);
+    this.bytes += heldBytes(status);
   }
 
   /** Another version of the slot begins: what was told of the one before counts no more. */
@@ -57,7 +77,7 @@ export class SlotContent {
     this.#settled = null;
     this.#block = null;
     this.parent = null;
-    this.meta = null;
+    this.#meta = null;
     this.statuses.length = 0;
     this.bytes = 0;
     this.reached = NOTHING_REACHED;
