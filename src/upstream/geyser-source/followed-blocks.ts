@@ -21,11 +21,11 @@ export type FollowedBlocksOptions = Readonly<{
   log: Logger;
 }>;
 
-/** Slots for which getBlocks is asked at once. */
+/** Slots behind the last block for which getBlocks is asked at least: there may be more than a node has told of. */
 const STRIDE = 64n;
 /** Slots before the tip in which the last confirmed block is looked for. */
 const START_REACH = 64n;
-/** Accounts that wait for their block. */
+/** Accounts that wait for their block, at most: beyond it those of the oldest slot heard of go. */
 const ACCOUNTS_MAX = 20_000;
 
 /**
@@ -40,7 +40,6 @@ export class FollowedBlocks {
   readonly #accounts = new Map<Slot, RawAccount[]>();
   readonly #begun = Promise.withResolvers<void>();
   #held = 0;
-  #tip: Slot | null = null;
   #last: Slot | null = null;
   /** The block behind which the telling begins. */
   #start: Slot | null = null;
@@ -121,9 +120,7 @@ export class FollowedBlocks {
   }
 
   #advance(tip: Slot | null): void {
-    if (tip === null) return;
-    if (this.#tip === null || tip > this.#tip) this.#tip = tip;
-    if (this.#isBusy) return;
+    if (tip === null || this.#isBusy) return;
     this.#isBusy = true;
     void this.#step(tip)
       .catch((error: unknown) => {

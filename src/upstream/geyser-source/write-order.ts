@@ -12,7 +12,8 @@ const keyOf = ({ buffer, byteOffset, length }: Uint8Array): string =>
 /**
  * Keeps the writes of each account of one slot in order where streams that were asked for different ones tell it. A
  * stream says them in order: one that another stream must have passed without a word is older than what that one has
- * told, and was not asked of it, unless that one comes to it still, or never comes to what was told. Where nobody is there to go by, the newer writes are told again behind it.
+ * told, and was not asked of it, unless that one comes to it still, or never comes to what was told.
+ * Where nobody is there to go by, the newer writes are told again behind it.
  */
 export class WriteOrder {
   readonly #isPartial: boolean;
