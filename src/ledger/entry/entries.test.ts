@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { U64_MAX } from '../units.ts';
 import { encodeEntries } from './encode-entries.ts';
-import { measureEntries, readEntries } from './read-entries.ts';
+import { BATCH_ENTRIES_MAX, measureEntries, readEntries, readTransactions } from './read-entries.ts';
 
 const signature = (fill: number): number[] => Array(64).fill(fill);
 const key = (fill: number): number[] => Array(32).fill(fill);
@@ -71,10 +71,26 @@ describe('entries', () => {
     }
   });
 
+  it('of more than a batch may have are refused at once', () => {
+    const empty = (count: number): Uint8Array => {
+      const batch = new Uint8Array(8 + 48 * count);
+      new DataView(batch.buffer).setUint32(0, count, true);
+      return batch;
+    };
+    expect(readTransactions(empty(BATCH_ENTRIES_MAX))).toEqual({
+      entries: BATCH_ENTRIES_MAX,
+      transactions: [],
+    });
+    const tooMany = empty(BATCH_ENTRIES_MAX + 1);
+    expect([readTransactions(tooMany), readEntries(tooMany)]).toEqual([null, null]);
+    expect(measureEntries(tooMany).kind).toBe('malformed');
+  });
+
   it('are refused when they end too early, or count more than there is', () => {
     const bytes = encodeEntries([entry]);
     for (let length = 0; length < bytes.length; length++) {
       expect(readEntries(bytes.subarray(0, length))).toBeNull();
+      expect(readTransactions(bytes.subarray(0, length))).toBeNull();
       expect(measureEntries(bytes.subarray(0, length)).kind).toBe('malformed');
     }
     for (const at of [0, 3, 4, 7, 48, 51, 55]) {
@@ -98,6 +114,10 @@ describe('entries', () => {
           transactions: one.transactions.map(({ bytes }) => bytes),
         }));
         expect(again).toEqual(entries);
+        expect(readTransactions(encodeEntries(entries))).toEqual({
+          entries: entries.length,
+          transactions: read.flatMap(({ transactions }) => transactions),
+        });
       }),
     );
   });

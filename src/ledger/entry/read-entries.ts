@@ -15,6 +15,11 @@ const ENTRY_MIN_BYTES = 48;
 /** A signature and what no message is without. */
 const TRANSACTION_MIN_BYTES = 100;
 
+/**
+ * Entries of one batch. A leader makes some hundred; what claims more costs time and is none.
+ */
+export const BATCH_ENTRIES_MAX = 65_536;
+
 /** What a batch of shreds carries. */
 export type EntryBatchKind =
   | 'entries'
@@ -28,6 +33,12 @@ function readCount(scan: WireScan, itemMinBytes: number): number {
   const low = scan.u32();
   const high = scan.u32();
   return scan.isBroken || high !== 0 || low * itemMinBytes > scan.remaining ? -1 : low;
+}
+
+/** How many entries a batch says it has: -1 when it has no room for as many, or they are too many. */
+function readEntryCount(scan: WireScan): number {
+  const count = readCount(scan, ENTRY_MIN_BYTES);
+  return count > BATCH_ENTRIES_MAX ? -1 : count;
 }
 
 /** Passes over the transactions of one entry. */
@@ -47,7 +58,7 @@ function scanTransactions(scan: WireScan, shape: TransactionShape, seen: (() => 
  */
 export function measureEntries(batch: Uint8Array): { kind: EntryBatchKind; length: number } {
   const scan = new WireScan(batch);
-  const count = readCount(scan, ENTRY_MIN_BYTES);
+  const count = readEntryCount(scan);
   if (count < 0) return { kind: 'malformed', length: 0 };
   if (count === 0) return { kind: 'marker', length: 0 };
   const shape = emptyShape();
@@ -66,7 +77,7 @@ export function measureEntries(batch: Uint8Array): { kind: EntryBatchKind; lengt
 export function readEntries(batch: Uint8Array): Entry[] | null {
   const scan = new WireScan(batch);
   const view = new DataView(batch.buffer, batch.byteOffset, batch.byteLength);
-  const count = readCount(scan, ENTRY_MIN_BYTES);
+  const count = readEntryCount(scan);
   if (count < 0) return null;
   const shape = emptyShape();
   const entries: Entry[] = [];
@@ -80,4 +91,24 @@ export function readEntries(batch: Uint8Array): Entry[] | null {
     entries.push({ numHashes: view.getBigUint64(at, true), hash, transactions });
   }
   return entries;
+}
+
+/**
+ * Reads the transactions of a bincode `Vec<Entry>` and makes nothing of its entries; otherwise as `readEntries`.
+ * @returns how many entries there are, and the transactions of all in order; null when it is malformed.
+ */
+export function readTransactions(
+  batch: Uint8Array,
+): Readonly<{ entries: number; transactions: readonly WireTransaction[] }> | null {
+  const scan = new WireScan(batch);
+  const entries = readEntryCount(scan);
+  if (entries < 0) return null;
+  const shape = emptyShape();
+  const transactions: WireTransaction[] = [];
+  const seen = (): void => void transactions.push(viewTransaction(batch, shape));
+  for (let i = 0; i < entries; i++) {
+    scan.skip(COUNT_BYTES + HASH_BYTES);
+    if (!scanTransactions(scan, shape, seen)) return null;
+  }
+  return { entries, transactions };
 }

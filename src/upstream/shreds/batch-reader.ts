@@ -1,4 +1,4 @@
-import { readEntries } from '../../ledger/entry/read-entries.ts';
+import { readTransactions } from '../../ledger/entry/read-entries.ts';
 import type { WireTransaction } from '../../ledger/transaction/wire-transaction.ts';
 import type { Slot } from '../../ledger/units.ts';
 import type { RawKeys } from '../../protocol/geyser/raw-update.ts';
@@ -101,21 +101,19 @@ export class BatchReader {
 
   read(batch: EntryBatch): void {
     const { listener } = this.#options;
-    const entries = readEntries(batch.entries);
-    if (entries === null) {
+    const read = readTransactions(batch.entries);
+    if (read === null) {
       this.malformed++;
       return;
     }
     // A block marker of Alpenglow.
-    if (entries.length === 0) return;
+    if (read.entries === 0) return;
     this.batches++;
     listener.batch(batch);
     const told: DeshredTransaction[] = [];
-    for (const { transactions } of entries) {
-      for (const view of transactions) {
-        if (view.version === 1) this.unknown++;
-        else told.push(new BatchTransaction(batch, view, this.#loaded(view, batch.slot)));
-      }
+    for (const view of read.transactions) {
+      if (view.version === 1) this.unknown++;
+      else told.push(new BatchTransaction(batch, view, this.#loaded(view, batch.slot)));
     }
     listener.transactions(told);
   }
