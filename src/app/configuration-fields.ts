@@ -63,6 +63,7 @@ export const url = (
 ) =>
   z.custom<string>((value) => isUrl(value, schemes, words), {
     error: ({ input }) => {
+      if (input === undefined) return `is missing: write it as "${example}"`;
       const shown =
         typeof input === 'string'
           ? input.includes('://')

@@ -125,10 +125,7 @@ describe('a mistake in the configuration', () => {
       '[upstream]\nurl = "https://a"',
       'solway.toml: upstream: is not a list of tables: write each node under its own [[upstream]]',
     ],
-    [
-      '[[upstream]]',
-      'solway.toml: upstream[0].url: nothing is not an http(s) URL: write it as "https://host/path"',
-    ],
+    ['[[upstream]]', 'solway.toml: upstream[0].url: is missing: write it as "https://host/path"'],
     [
       `${NODE}[[upstream]]\nurl = "htps://x"`,
       'solway.toml: upstream[1].url: "htps://x" is not an http(s) URL: write it as "https://host/path"',
@@ -324,6 +321,26 @@ describe('the sources of the configuration', () => {
       { id: 'default', name: 'default', limits: defaultPlanLimits },
       { id: 'gold', name: 'gold', limits: { ...defaultPlanLimits, rpcPerSecond: 5 } },
     ]);
+  });
+});
+
+describe('what would stop the start', () => {
+  it.each(['10.0.0.0/99', '10.0.0/8', '::1/129', '1.2.3.4.5'])('is told of the sender %j', (entry) => {
+    expect(complaint(`[shreds]\nudp_senders = ["10.0.0.0/8", "${entry}"]`)).toBe(
+      `solway.toml: shreds.udp_senders[1]: "${entry}" must be an address or a network such as "203.0.113.7" or "10.0.0.0/8"`,
+    );
+  });
+
+  it('is told of certificates that are not there', () => {
+    writeFileSync(join(folder, 'key.pem'), '');
+    const toml = `[grpc]\ntls_cert = "${folder}/none.pem"\ntls_key = "${folder}/key.pem"`;
+    expect(complaint(toml)).toBe('solway.toml: grpc.tls_cert: none.pem does not exist: write where it is');
+  });
+
+  it('is told of an address that is missing', () => {
+    expect(complaint('[shreds]\ndeshred = [{ name = "x" }]')).toBe(
+      'solway.toml: shreds.deshred[0].url: is missing: write it as "https://host/path"',
+    );
   });
 });
 

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Plan } from '../control/plans.ts';
 import type { Network } from '../protocol/call.ts';
@@ -130,6 +131,11 @@ function crossCheck(configuration: Configuration, sourceOf: SourceOf): Problem[]
   if ((grpc.tlsCert === null) !== (grpc.tlsKey === null)) {
     const [given, missing] = grpc.tlsCert === null ? ['tls_key', 'tls_cert'] : ['tls_cert', 'tls_key'];
     add(`grpc.${given}`, `stands alone: name the file of its ${missing} too`);
+  }
+  if (grpc.enabled && grpc.tlsCert !== null && grpc.tlsKey !== null) {
+    for (const [field, file] of Object.entries({ tls_cert: grpc.tlsCert, tls_key: grpc.tlsKey })) {
+      if (!existsSync(file)) add(`grpc.${field}`, `${file} does not exist: write where it is`);
+    }
   }
   return problems;
 }

@@ -3,6 +3,7 @@ import { probePubsub } from '../upstream/probe-pubsub.ts';
 import { probeShreds } from '../upstream/probe-shreds.ts';
 import type { Configuration, UpstreamConfiguration } from './configuration.ts';
 import type { Finding } from './finding.ts';
+import { hasShreds } from './shreds.ts';
 import { feedsSubscriptions } from './upstreams.ts';
 import { websocketUrlOf } from './websocket-url.ts';
 
@@ -36,8 +37,14 @@ export async function checkGeyser(
 }
 
 /** Whether the servers of the shred stage take a stream. */
-export async function checkShreds({ grpc, shreds }: Configuration, timeoutMs: number): Promise<Finding[]> {
+export async function checkShreds(configuration: Configuration, timeoutMs: number): Promise<Finding[]> {
+  const { grpc, shreds } = configuration;
   if (!grpc.enabled) return [];
+  if (!hasShreds(configuration)) {
+    const text =
+      'nothing tells of it, so svc_fs_live_ keys are refused: name a source in [shreds], if you want it';
+    return [{ subject: 'shred stage', verdict: 'warning', text }];
+  }
   const kinds = ['entries', 'deshred'] as const;
   const looks = kinds.flatMap((kind) =>
     shreds[kind].map(async (server): Promise<Finding> => {

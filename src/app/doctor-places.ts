@@ -5,9 +5,11 @@ import { hasLedger, readGenesis } from '../localnet/ledger-dir.ts';
 import type { Configuration } from './configuration.ts';
 import { ledgerFolder } from './data-dir.ts';
 import { type Finding, look } from './finding.ts';
-import { listenOnce } from './listen-once.ts';
+import { checkPortFree, checkUdpPortFree, ListenError, type ListenPlace } from './listen-once.ts';
+import { grpcPlace, httpPlace, shredsPlace } from './listen-places.ts';
 import { openLogFile } from './log-output.ts';
 import { problemText } from './problem-text.ts';
+import { hasUdp } from './shreds.ts';
 import { expiryOf, readTls } from './tls-files.ts';
 import { wantsLocalnet } from './upstreams.ts';
 
@@ -22,24 +24,32 @@ export async function checkLogFile({ log: { file } }: Configuration): Promise<Fi
   ];
 }
 
-/** Takes the port and gives it back. That somebody has it is what one finds while the service runs. */
-async function checkPort(subject: string, host: string, port: number): Promise<Finding> {
+/** That somebody has the port is what one finds while the service runs. */
+async function checkPlace(
+  subject: string,
+  place: ListenPlace,
+  check: (place: ListenPlace) => Promise<void>,
+): Promise<Finding> {
+  const { host, port } = place;
   try {
-    await listenOnce(host, port);
+    await check(place);
     const text = port === 0 ? `any free port of ${host} will do` : `${port} of ${host} is free`;
     return { subject, verdict: 'good', text };
   } catch (error) {
-    const taken = (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
-    if (!taken) return { subject, verdict: 'bad', text: problemText(error) };
+    const isTaken = error instanceof ListenError && error.isTaken;
+    if (!isTaken) return { subject, verdict: 'bad', text: problemText(error) };
     const text = `${port} of ${host} is taken: if Solway is not running, stop what listens there or choose another`;
     return { subject, verdict: 'warning', text };
   }
 }
 
-/** Whether the doors can be opened. */
-export async function checkPorts({ server, grpc }: Configuration): Promise<Finding[]> {
-  const http = await checkPort('port', server.host, server.port);
-  return grpc.enabled ? [http, await checkPort('gRPC port', grpc.host, grpc.port)] : [http];
+/** Whether the doors can be opened, and shreds can come in. */
+export async function checkPorts(configuration: Configuration): Promise<Finding[]> {
+  const http = await checkPlace('port', httpPlace(configuration), checkPortFree);
+  if (!configuration.grpc.enabled) return [http];
+  const grpc = await checkPlace('gRPC port', grpcPlace(configuration), checkPortFree);
+  if (!hasUdp(configuration)) return [http, grpc];
+  return [http, grpc, await checkPlace('UDP port of shreds', shredsPlace(configuration), checkUdpPortFree)];
 }
 
 /** A certificate that ends within so many days is worth a word. */

@@ -44,7 +44,10 @@ async function checkPepperRights(configuration: Configuration, environment: Envi
 }
 
 /** What the snippets for callers read, on the same machine perhaps. */
-const callersVariables = ['SOLWAY_URL', 'SOLWAY_KEY', 'SOLWAY_WS_URL'];
+const callersVariables = [
+  ...['SOLWAY_URL', 'SOLWAY_KEY', 'SOLWAY_WS_URL'],
+  ...['SOLWAY_GRPC_URL', 'SOLWAY_GRPC_KEY', 'SOLWAY_FS_KEY'],
+];
 
 /** A mistyped variable is silently nothing; one that is near to a known one is worth a word. */
 function checkVariables(environment: Environment): Finding[] {

@@ -1,15 +1,65 @@
-import { createServer } from 'node:net';
+import { createSocket } from 'node:dgram';
+import { createServer, isIPv6 } from 'node:net';
 
-/** The port is another program's. */
-export class PortTakenError extends Error {
-  constructor(host: string, port: number, option: string) {
-    super(`port ${port} of ${host} is taken: stop what listens there, or choose another with ${option}`);
-    this.name = 'PortTakenError';
+/** A place to listen at, and the fields that name it. */
+export type ListenPlace = Readonly<{
+  host: string;
+  port: number;
+  /** `server.host`. */
+  hostField: string;
+  /** What another port is chosen with: `--port`. */
+  portOption: string;
+  /** What the port is called: `port`, `UDP port`. */
+  kind: string;
+}>;
+
+/** Nobody can listen at a place; the message names the field that says so, and the remedy. */
+export class ListenError extends Error {
+  /** Whether the port is another program's, and nothing else is wrong. */
+  readonly isTaken: boolean;
+
+  constructor(message: string, isTaken: boolean) {
+    super(message);
+    this.name = 'ListenError';
+    this.isTaken = isTaken;
+  }
+}
+
+/** What the system says, in words for who wrote the configuration; null for what has nothing to do with the place. */
+function remedyOf(code: string | undefined, place: ListenPlace): string | null {
+  const { host, port, hostField, portOption, kind } = place;
+  switch (code) {
+    case 'EADDRINUSE':
+      return `${kind} ${port} of ${host} is taken: stop what listens there, or choose another with ${portOption}`;
+    case 'EACCES':
+      return `this user may not listen on ${kind} ${port}: choose one from 1024 up with ${portOption}`;
+    case 'EADDRNOTAVAIL':
+      return `${hostField}: this machine does not have the address ${host}: correct it, or take "0.0.0.0"`;
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return `${hostField}: the name ${host} is unknown: write an address such as "127.0.0.1"`;
+    default:
+      return null;
+  }
+}
+
+/**
+ * Listens at a place.
+ * @throws ListenError in place of what the system says about it.
+ */
+export async function listeningAt<T>(place: ListenPlace, listen: () => Promise<T>): Promise<T> {
+  try {
+    return await listen();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const remedy = remedyOf(code, place);
+    if (remedy === null) throw error;
+    throw new ListenError(remedy, code === 'EADDRINUSE');
   }
 }
 
 /** Takes the port and gives it back. @throws what listening throws. */
-export function listenOnce(host: string, port: number): Promise<void> {
+function listenOnce(host: string, port: number): Promise<void> {
   const server = createServer();
   return new Promise((resolve, reject) => {
     server.once('error', reject);
@@ -17,16 +67,22 @@ export function listenOnce(host: string, port: number): Promise<void> {
   });
 }
 
-/**
- * Looks whether the port can be had before anything slow is started.
- * @param option - with which another is chosen.
- * @throws PortTakenError
- */
-export async function checkPortFree(host: string, port: number, option: string): Promise<void> {
-  try {
-    await listenOnce(host, port);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') throw new PortTakenError(host, port, option);
-    throw error;
-  }
+/** The same of a UDP port. */
+function bindOnce(host: string, port: number): Promise<void> {
+  const socket = createSocket(isIPv6(host) ? 'udp6' : 'udp4');
+  return new Promise((resolve, reject) => {
+    socket.once('error', (error) => {
+      socket.close();
+      reject(error);
+    });
+    socket.bind(port, host, () => socket.close(() => resolve()));
+  });
 }
+
+/** Looks whether the port can be had before anything slow is started. @throws ListenError */
+export const checkPortFree = (place: ListenPlace): Promise<void> =>
+  listeningAt(place, () => listenOnce(place.host, place.port));
+
+/** The same of a UDP port. @throws ListenError */
+export const checkUdpPortFree = (place: ListenPlace): Promise<void> =>
+  listeningAt(place, () => bindOnce(place.host, place.port));

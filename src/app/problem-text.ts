@@ -6,7 +6,7 @@ import { PepperError } from '../control/pepper.ts';
 import { ArgumentsError } from './configuration-arguments.ts';
 import { ConfigurationError } from './configuration-errors.ts';
 import { showUrl } from './configuration-secrets.ts';
-import { PortTakenError } from './listen-once.ts';
+import { ListenError } from './listen-once.ts';
 import { EmbeddedLedgerError } from './localnet-process.ts';
 import { LogFileError } from './log-output.ts';
 import { TlsFileError } from './tls-files.ts';
@@ -46,20 +46,13 @@ function codeOf(error: unknown): string {
 
 const CONNECTION_LOST = 'the connection to PostgreSQL broke: check that it runs';
 
-const listenRemedies: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'another program listens on that port: stop it, or choose another port with --port',
-  EACCES: 'this user may not listen on that port: choose one from 1024 up with --port',
-  EADDRNOTAVAIL: 'this machine does not have the address of server.host: correct it, or take "0.0.0.0"',
-  ENOTFOUND: 'the name in server.host is unknown: write an address such as "127.0.0.1"',
-};
-
 const ownErrors = [
   StoreReplacedError,
   ConfigurationError,
   EmbeddedLedgerError,
   KeyRefusedError,
+  ListenError,
   LogFileError,
-  PortTakenError,
   PepperError,
   SchemaTooNewError,
   TlsFileError,
@@ -76,9 +69,8 @@ function remedyOf(error: unknown): string | null {
   const code = codeOf(error);
   const { syscall } = error as { syscall?: unknown };
   if (syscall === 'connect' && code === 'ENOENT') return `${remedies.ECONNREFUSED} (${code})`;
-  const own = syscall === 'listen' ? listenRemedies[code] : undefined;
   // SQLite's extended codes say more than is needed: SQLITE_BUSY_SNAPSHOT.
-  const remedy = own ?? remedies[code] ?? remedies[code.split('_').slice(0, 2).join('_')];
+  const remedy = remedies[code] ?? remedies[code.split('_').slice(0, 2).join('_')];
   if (remedy !== undefined) return `${remedy} (${code})`;
   const message = error instanceof Error ? error.message : '';
   if (message.startsWith('Connection terminated')) return CONNECTION_LOST;

@@ -8,7 +8,8 @@ import type { Configuration } from './configuration.ts';
 import type { Environment } from './configuration-secrets.ts';
 import { openDataDir } from './data-dir.ts';
 import { buildDoors, type Doors } from './doors.ts';
-import { checkPortFree } from './listen-once.ts';
+import { checkPortFree, listeningAt } from './listen-once.ts';
+import { grpcPlace, httpPlace } from './listen-places.ts';
 import { problemText } from './problem-text.ts';
 import { openShreds } from './shreds.ts';
 import { stopEach } from './stop-each.ts';
@@ -21,6 +22,8 @@ export type Service = Readonly<{
   url: string;
   /** Where gRPC streams are opened, without a path; null where that door is not enabled. */
   grpcUrl: string | null;
+  /** Whether anything tells of the shred stage; where nothing does, its keys are refused. */
+  hasShredStage: boolean;
   /** Keys that this start made; their secrets are shown now or never. */
   newKeys: readonly NewKey[];
   /** Finishes what is under way, writes what is counted, stops the embedded ledger. */
@@ -50,10 +53,10 @@ function urlOf({ address, port, family }: AddressInfo, scheme = 'http'): string 
   return `${scheme}://${host}:${port}`;
 }
 
-/** Looks whether the ports can be had before anything slow is started. @throws PortTakenError */
-async function checkPorts({ server, grpc }: Configuration): Promise<void> {
-  await checkPortFree(server.host, server.port, '--port');
-  if (grpc.enabled) await checkPortFree(grpc.host, grpc.port, '--grpc-port');
+/** Looks whether the ports can be had before anything slow is started. @throws ListenError */
+async function checkPorts(configuration: Configuration): Promise<void> {
+  await checkPortFree(httpPlace(configuration));
+  if (configuration.grpc.enabled) await checkPortFree(grpcPlace(configuration));
 }
 
 type OpenDoors = Pick<Service, 'url' | 'grpcUrl'>;
@@ -64,15 +67,16 @@ type OpenDoors = Pick<Service, 'url' | 'grpcUrl'>;
  */
 async function openDoors(
   { http, grpc }: Doors,
-  { drainGraceMs, drainNoticeMs }: Configuration['server'],
+  configuration: Configuration,
   stops: (() => Promise<unknown>)[],
 ): Promise<OpenDoors> {
+  const { drainGraceMs, drainNoticeMs } = configuration.server;
   const drains: (() => Promise<unknown>)[] = [];
   stops.push(() => Promise.all(drains.map((drain) => drain())));
-  const url = urlOf(await http.listen());
+  const url = urlOf(await listeningAt(httpPlace(configuration), () => http.listen()));
   drains.push(() => http.drain(drainGraceMs, drainNoticeMs));
   if (grpc === null) return { url, grpcUrl: null };
-  const address = await grpc.server.listen();
+  const address = await listeningAt(grpcPlace(configuration), () => grpc.server.listen());
   drains.push(() => grpc.server.drain(drainGraceMs, drainNoticeMs));
   return { url, grpcUrl: urlOf(address, grpc.isSecure ? 'https' : 'http') };
 }
@@ -104,8 +108,9 @@ export async function startService({
     stops.push(async () => streams.stop());
     const doors = buildDoors(configuration, access, upstreams, streams, log);
     stops.push(async () => doors.close());
-    const urls = await openDoors(doors, configuration.server, stops);
-    return { ...urls, newKeys: await access.createFirstKeys(), stop: stopAll };
+    const urls = await openDoors(doors, configuration, stops);
+    const hasShredStage = shreds !== null;
+    return { ...urls, hasShredStage, newKeys: await access.createFirstKeys(), stop: stopAll };
   } catch (error) {
     await stopAll().catch((failure: unknown) => {
       log.warn({ problem: problemText(failure) }, 'not everything could be stopped');

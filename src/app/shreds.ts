@@ -9,6 +9,8 @@ import { ShredStage } from '../upstream/shreds/shred-stage.ts';
 import type { ShredsConfig } from '../upstream/shreds/shreds-config.ts';
 import type { Configuration } from './configuration.ts';
 import { geyserVersion } from './geyser-version.ts';
+import { listeningAt } from './listen-once.ts';
+import { shredsPlace } from './listen-places.ts';
 import { wantsLocalnet } from './upstreams.ts';
 
 /** The shred stage: its sources and the hub of its streams. */
@@ -22,12 +24,17 @@ export type Shreds = Readonly<{
   stop(): Promise<void>;
 }>;
 
+/** Whether shreds come in over UDP. */
+export const hasUdp = (configuration: Configuration): boolean =>
+  configuration.shreds.udp === 'auto' ? wantsLocalnet(configuration) : configuration.shreds.udp;
+
 /** The sources that the configuration names; over UDP also the embedded ledger, which names none. */
 function sourcesOf(configuration: Configuration): ShredsConfig {
   const { shreds } = configuration;
-  const hasUdp = shreds.udp === 'auto' ? wantsLocalnet(configuration) : shreds.udp;
   return {
-    udp: hasUdp ? { host: shreds.udpHost, port: shreds.udpPort, senders: shreds.udpSenders } : null,
+    udp: hasUdp(configuration)
+      ? { host: shreds.udpHost, port: shreds.udpPort, senders: shreds.udpSenders }
+      : null,
     entries: shreds.entries,
     deshred: shreds.deshred,
     shredVersion: shreds.shredVersion,
@@ -40,6 +47,10 @@ export const hasShreds = (configuration: Configuration): boolean => {
   return configuration.grpc.enabled && (udp !== null || entries.length > 0 || deshred.length > 0);
 };
 
+/** What the operator is told where nothing tells of the shred stage. */
+export const NO_SHREDS =
+  'there is no shred stage, so svc_fs_live_ keys are refused: name a source in [shreds] (udp, entries or deshred)';
+
 /** The nodes stand only once the embedded ledger does, which is told where to send its shreds. */
 function laterSource(): Readonly<{ source: Source; askFrom: (source: Source) => void }> {
   const { promise, resolve } = Promise.withResolvers<Source>();
@@ -49,10 +60,13 @@ function laterSource(): Readonly<{ source: Source; askFrom: (source: Source) => 
 /**
  * Opens the shred stage.
  * @returns null where nothing tells of it.
- * @throws what the UDP socket says, such as EADDRINUSE.
+ * @throws ListenError when no shreds can come in over UDP.
  */
 export async function openShreds(configuration: Configuration, log: Logger): Promise<Shreds | null> {
-  if (!hasShreds(configuration)) return null;
+  if (!hasShreds(configuration)) {
+    if (configuration.grpc.enabled) log.info(NO_SHREDS);
+    return null;
+  }
   const limits: ShredLimits = configuration.shreds;
   const deshredLimits: DeshredLimits = configuration.shreds;
   const { source, askFrom } = laterSource();
@@ -61,7 +75,7 @@ export async function openShreds(configuration: Configuration, log: Logger): Pro
   const hub = new DeshredHub({ version: geyserVersion() });
   const config = sourcesOf(configuration);
   const stage = new ShredStage({ config, limits, deshredLimits, reader, log }, hub);
-  await stage.start();
+  await listeningAt(shredsPlace(configuration), () => stage.start());
   const udp = stage.udpAddress;
   if (udp !== null) log.info({ address: udp.address, port: udp.port }, 'shreds are heard over UDP');
   return { hub, stage, udp, askFrom, stop: () => stage.close() };

@@ -80,6 +80,7 @@ describe('solway doctor', () => {
       'ok',
       'ok',
       'ok',
+      'ok',
       '',
     ]);
     expect(out).toContain('ok    embedded ledger: no other node is wanted: a new one will answer');
@@ -90,7 +91,7 @@ describe('solway doctor', () => {
     const { code, out, err } = await doctor('--upstream', good, '--ws', socketOf(good), '--json');
     const { ok, findings } = JSON.parse(out);
     expect([code, ok]).toEqual([0, true]);
-    const [node, pubsub] = findings.slice(-2);
+    const [node, pubsub] = findings.slice(-3);
     expect(node).toMatchObject({ subject: 'upstream mainnet-beta-1 (mainnet-beta)', verdict: 'good' });
     expect(node.text).toMatch(/^version 4\.1\.0, slot 5, \d+ ms$/);
     const subject = 'PubSub of mainnet-beta-1 (mainnet-beta)';
@@ -252,7 +253,7 @@ describe('solway doctor', () => {
     expect(out).toContain(`warn  port: ${port} of 127.0.0.1 is taken: if Solway is not running, stop what`);
     const away = await doctor('--host', '192.0.2.1');
     expect(away.code).toBe(1);
-    expect(away.out).toContain('BAD   port: this machine does not have the address of server.host');
+    expect(away.out).toContain('BAD   port: server.host: this machine does not have the address 192.0.2.1');
   });
 
   it('looks at the ledger when it is wanted beside nodes: who has it open, and whether it can be read', async () => {

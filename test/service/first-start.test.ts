@@ -17,6 +17,7 @@ const config = writeConfiguration();
 const account = Keypair.generate().publicKey.toBase58();
 const SECRET = /svc_(?:rpc|grpc|fs)_live_[1-9A-HJ-NP-Za-km-z]{46}/g;
 const CURL = /^ *(curl .*)$/m;
+const AIRDROP = /^\s*(curl .*"requestAirdrop".*)$/m;
 const NODE = /^ *(npx node -e .*)$/m;
 const GRPCURL = /^ *(grpcurl .*)$/gm;
 /** On a machine that has nothing else to do, what its processes work is what it takes. */
@@ -59,7 +60,10 @@ async function runInShell(line: string): Promise<string> {
 
 describe('the first start', () => {
   it('makes one key of each product and shows each once, and again in lines to paste', () => {
-    const words = first.program.stdout().replace(CURL, '').replace(NODE, '').replace(GRPCURL, '');
+    const words = [CURL, AIRDROP, NODE, GRPCURL].reduce(
+      (text, line) => text.replace(line, ''),
+      first.program.stdout(),
+    );
     const shown = words.match(SECRET) ?? [];
     expect(shown.map((secret) => secret.split('_live_')[0])).toEqual(['svc_rpc', 'svc_grpc', 'svc_fs']);
     expect(new Set(secrets).size).toBe(3);
@@ -77,6 +81,11 @@ describe('the first start', () => {
     expect(line).toContain(`curl ${first.url} `);
     expect(line).toContain('"method":"getHealth"');
     expect(await runInShell(line)).toBe('{"jsonrpc":"2.0","result":"ok","id":1}\n');
+  });
+
+  it('prints a curl line that sends a transaction, since nobody else does', async () => {
+    const line = AIRDROP.exec(first.program.stdout())![1]!;
+    expect(await runInShell(line)).toMatch(/"result":"[1-9A-HJ-NP-Za-km-z]{64,88}"/);
   });
 
   it('prints a line for Node.js that shows slots as they come', async () => {

@@ -12,8 +12,9 @@ import { untilTold } from '../until-told.ts';
 
 const help = `Usage: solway up [options]
 
-Runs the service: JSON-RPC, WebSocket subscriptions and gRPC streams behind API keys, in front of the configured
-nodes, or of the embedded ledger when there is none. The first start makes one key of each product and shows each this once.
+Runs the service: JSON-RPC, WebSocket subscriptions and gRPC streams behind API keys, in front of the
+configured nodes, or of the embedded ledger when there is none. The first start makes one key of each
+product and shows each this once.
 
 Options:
   --config FILE        configuration (default: SOLWAY_CONFIG, else solway.toml if there is one)
@@ -39,6 +40,10 @@ const options = { ...configurationOptions, json: { type: 'boolean' } } as const;
 const curl = (url: string, key: string): string =>
   `curl ${url} -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '{"jsonrpc":"2.0","id":1,"method":"getHealth"}'`;
 
+/** Nothing happens on a ledger of one's own until somebody does it. Any address will do. */
+const airdrop = (url: string, key: string): string =>
+  `curl ${url} -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '{"jsonrpc":"2.0","id":1,"method":"requestAirdrop","params":["83astBRguLMdt2h5U1Tpdq5tjFoJ6noeGwaY3mDLVcri",1000000000]}'`;
+
 const SLOTS = '{"jsonrpc":"2.0","id":1,"method":"slotSubscribe"}';
 
 /** Any Node.js from 22 on has a WebSocket; from the sources, npx runs the one that comes with the packages. */
@@ -54,6 +59,8 @@ function grpcurl(url: string, key: string, method: string, request: string): str
   const plaintext = protocol === 'http:' ? '-plaintext ' : '';
   return `grpcurl ${plaintext}-H 'x-token: ${key}' -d '${request}' ${host} geyser.Geyser/${method}`;
 }
+
+const NO_SHRED_SOURCE = 'nothing tells of that stage: name a source in [shreds], see docs/shred-stage.md';
 
 const ALL_SLOTS = '{"slots":{"all":{}}}';
 const ALL_TRANSACTIONS = '{"deshred_transactions":{"all":{}}}';
@@ -74,14 +81,26 @@ const uses: Readonly<Record<Product, (service: Service, secret: string) => strin
           'gRPC streams (Yellowstone), for any Yellowstone client; in TypeScript as in docs/grpc.md',
           grpcurl(grpcUrl, secret, 'Subscribe', ALL_SLOTS),
         ],
-  fs: ({ grpcUrl }, secret) =>
-    grpcUrl === null
-      ? ['shred-stage streams: the door is switched off here']
-      : [
-          'shred-stage streams: transactions before they are run; in TypeScript as in docs/shred-stage.md',
-          grpcurl(grpcUrl, secret, 'SubscribeDeshred', ALL_TRANSACTIONS),
-        ],
+  fs: (service, secret) => shredUse(service, secret),
 };
+
+/** A stage that nothing feeds has no use; on a ledger where nothing happens there is nothing to hear. */
+function shredUse({ grpcUrl, hasShredStage }: Service, secret: string): string[] {
+  if (grpcUrl === null) return ['shred-stage streams: the door is switched off here'];
+  if (!hasShredStage) return [`shred-stage streams: refused for now, since ${NO_SHRED_SOURCE}`];
+  return [
+    'shred-stage streams: transactions before they are run; in TypeScript as in docs/shred-stage.md',
+    grpcurl(grpcUrl, secret, 'SubscribeDeshred', ALL_TRANSACTIONS),
+  ];
+}
+
+/** How to see something on the shred stage of the embedded ledger. */
+function trial(service: Service): string {
+  const rpc = service.newKeys.find(({ key }) => key.product === 'rpc');
+  if (rpc === undefined) return '';
+  const line = airdrop(rpcUrl(service), rpc.secret);
+  return `\n  The embedded ledger runs no transactions but yours. Streams of them stay silent until you send one:\n    ${line}\n`;
+}
 
 function describeKeys(service: Service): string {
   if (service.newKeys.length === 0) {
@@ -96,15 +115,17 @@ function describeKeys(service: Service): string {
 
 function describe(service: Service, configuration: Configuration): string {
   const nodes = configuration.upstreams.map(({ name }) => name);
-  if (wantsLocalnet(configuration)) nodes.push('the embedded ledger');
+  const isLocal = wantsLocalnet(configuration);
+  if (isLocal) nodes.push('the embedded ledger');
+  const hasNone = service.grpcUrl !== null && !service.hasShredStage;
   return `
 Solway answers on ${rpcUrl(service)}
              and on ${wsUrl(service)}${service.grpcUrl === null ? '' : `\n     gRPC streams on ${service.grpcUrl}`}
 
   Upstream: ${nodes.join(', ')}
   Data: ${configuration.dataDir}
-
-${describeKeys(service)}
+${hasNone ? `  Shred stage: none; ${NO_SHRED_SOURCE}\n` : ''}
+${describeKeys(service)}${isLocal ? trial(service) : ''}
   Stop with Ctrl+C.
 `;
 }
