@@ -100,7 +100,9 @@ function replayOf(
       },
     );
     signal.addEventListener('abort', abort);
-    stream.send(encodeSubscribeRequest({ ...request(breadth), fromSlot }));
+    const asked = request(breadth);
+    teller.asked(Buffer.from(encodeSubscribeRequest(asked)).toString('latin1'));
+    stream.send(encodeSubscribeRequest({ ...asked, fromSlot }));
     if (signal.aborted) abort();
   });
 }

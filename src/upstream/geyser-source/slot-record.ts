@@ -44,7 +44,6 @@ export class SlotRecord {
   /** Null while all streams that tell it were asked for the same. */
   order: WriteOrder | null = null;
   #asked: string | null = null;
-  #hasWrites = false;
   readonly #updatesMax: number;
   #statuses = new Set<SlotStatus>();
   #seen: SeenKeys;
@@ -65,7 +64,7 @@ export class SlotRecord {
   /** A stream tells it that was asked for this; null when that changes just now, or may. */
   toldAs(asked: string | null): void {
     this.#asked ??= asked;
-    if (asked === null || asked !== this.#asked) this.order ??= new WriteOrder(this.#hasWrites);
+    if (asked === null || asked !== this.#asked) this.order ??= new WriteOrder(this.isSettled);
   }
 
   hasTold(status: SlotStatus): boolean {
@@ -89,7 +88,6 @@ export class SlotRecord {
       case 'transaction':
         return this.#seen.raise(update.signature, null, 1);
       case 'account':
-        this.#hasWrites = true;
         if (update.signature === null) return this.#takeOwn(update, nth);
         return this.#seen.raise(update.address, update.signature, 1);
       case 'entry':
@@ -112,7 +110,6 @@ export class SlotRecord {
     this.version++;
     this.order = null;
     this.#asked = null;
-    this.#hasWrites = false;
     this.dying = null;
     this.#statuses = new Set();
     this.#seen = new SeenKeys(this.#updatesMax);

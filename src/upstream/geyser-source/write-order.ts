@@ -16,7 +16,7 @@ const keyOf = ({ buffer, byteOffset, length }: Uint8Array): string =>
  * Where nobody is there to go by, the newer writes are told again behind it.
  */
 export class WriteOrder {
-  readonly #isPartial: boolean;
+  readonly #wasTold: boolean;
   /** By account: the write that was told last, and who has said it. */
   readonly #last = new Map<string, Last>();
   /** Accounts of which an older write may have been told behind a newer one. */
@@ -24,9 +24,9 @@ export class WriteOrder {
   /** By account: what was not told, as its stream has not come to what was told last. */
   readonly #held = new Map<string, Held[]>();
 
-  /** @param isPartial - whether writes of the slot were told before. */
-  constructor(isPartial: boolean) {
-    this.#isPartial = isPartial;
+  /** @param wasTold - whether the slot was told to its end: any write that is new may be an older one. */
+  constructor(wasTold: boolean) {
+    this.#wasTold = wasTold;
   }
 
   /**
@@ -44,7 +44,7 @@ export class WriteOrder {
       return false;
     }
     if (isNew || this.#letGo(account, (held) => held.write === write)) {
-      const isBehind = last === undefined ? this.#isPartial : !last.saidBy.has(view);
+      const isBehind = last === undefined ? this.#wasTold : !last.saidBy.has(view);
       if (isBehind && [...(last?.saidBy ?? [])].some((other) => counts(other as V))) {
         this.#held.set(account, [...(this.#held.get(account) ?? []), { view, write, update }]);
         return false;
