@@ -263,7 +263,7 @@ describe('the page of subscriptions', () => {
 describe('the page of gRPC streams', () => {
   const page = 'docs/grpc.md';
   const statusNames: readonly GrpcCode[] = ['INVALID_ARGUMENT', 'PERMISSION_DENIED', 'RESOURCE_EXHAUSTED'];
-  const otherNames: readonly GrpcCode[] = ['INTERNAL', 'UNAVAILABLE', 'UNAUTHENTICATED'];
+  const otherNames: readonly GrpcCode[] = ['INTERNAL', 'UNAVAILABLE', 'UNAUTHENTICATED', 'UNIMPLEMENTED'];
   const statusOf = (code: FailureCode): string | undefined =>
     [...statusNames, ...otherNames].find((name) => numberOf(name) === failures[code].grpc);
 

@@ -139,15 +139,6 @@ describe('a Subscribe stream of the shred stage', () => {
     expect(sink.updates.map(({ transaction }) => transaction?.transaction?.signature[0])).toEqual([1]);
   });
 
-  it('is told nothing of the owners of token accounts, which balances would tell', async () => {
-    const { open, tell } = scene();
-    const { sink } = await open('Subscribe', {
-      transactions: named({ t: { accountInclude: [keyAt(7)], tokenAccounts: 'all' } }),
-    });
-    tell(9, { name: 1, keys: [7] }, { name: 2, keys: [8] });
-    expect(sink.messages).toHaveLength(1);
-  });
-
   it('is told slots: every step for filters that ask for those in between', async () => {
     const { hub, open } = scene();
     const { sink } = await open('Subscribe', {

@@ -32,6 +32,14 @@ describe('an ordinary request on the shred stage', () => {
     );
   });
 
+  it('is refused with owners of token accounts, which balances after the run would tell', () => {
+    const { code, message } = refusal({ transactions: new Map([['t', { tokenAccounts: 'all' }]]) });
+    expect(code).toBe('INVALID_ARGUMENT');
+    expect(message).toContain(
+      'failed to create filter: token_accounts: who owns token accounts is not known',
+    );
+  });
+
   it('is taken with the filters that clients in reconnect mode add', () => {
     const { transactions, slots, blocksMeta, fromSlot } = shredStageRequest({
       transactions: one,

@@ -26,8 +26,8 @@ function withoutFailed({ failed: _, ...rest }: TransactionsFilter): Transactions
  *
  * - Filters of accounts, blocks, entries and transaction statuses are refused by name: to be told nothing, without a
  *   word, would look like a quiet chain. Those that clients in reconnect mode add themselves are passed over.
- * - `failed` in a filter of transactions is passed over: nobody knows yet. So is the owners' part of
- *   `token_accounts`, which balances after the run would tell.
+ * - `failed` in a filter of transactions is passed over: nobody knows yet.
+ * - `token_accounts` is refused: who owns token accounts is told by balances after the run.
  * - `commitment` is passed over: everything is told before it has one.
  * - `from_slot` is passed over: the stream begins with what comes next. Clients send it when they connect again, and
  *   cannot do without the stream for it.
@@ -44,6 +44,14 @@ export function shredStageRequest(request: SubscribeRequest): SubscribeRequest {
     );
   }
   const { transactions, slots } = request;
+  for (const [name, { tokenAccounts }] of transactions ?? []) {
+    if (tokenAccounts === undefined || name === RECONNECT_FILTER) continue;
+    throw new GrpcError(
+      'INVALID_ARGUMENT',
+      'failed to create filter: token_accounts: who owns token accounts is not known before a transaction was run; ' +
+        'leave it out, or use the standard service, which a svc_grpc_live_ key opens',
+    );
+  }
   const heard = Array.from(transactions ?? [], ([name, filter]) => [name, withoutFailed(filter)] as const);
   return { transactions: new Map(heard), slots: slots ?? new Map() };
 }
