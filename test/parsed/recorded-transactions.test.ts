@@ -87,9 +87,10 @@ function modern({ transaction, meta, version }: Recorded): JsonValue {
   return { meta: { ...rest, costUnits: 0 }, transaction, version };
 }
 
+/** One stands for all where they are not here: tests that skip are counted. */
 const recorded: [string, Recorded][] = present
   ? readdirSync(folder).map((file) => [file, parseJson(readFileSync(join(folder, file), 'utf8'))])
-  : [];
+  : [['each recording', []]];
 
 describe.skipIf(!present)('transactions that a node answered (../shared/data, tx-parser)', () => {
   it.each(recorded)('%s is encoded as it was recorded', (_file, [answer]) => {

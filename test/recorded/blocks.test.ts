@@ -1,5 +1,3 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { writeJson } from '../../src/base/json.ts';
 import { verifyTransaction } from '../../src/ledger/ed25519.ts';
@@ -19,17 +17,13 @@ import {
   oracleTransaction,
 } from '../geyser/oracle.ts';
 import { kitValues, ourValues } from './kit-values.ts';
-
-/** Needs ../shared/data/blocks: mainnet blocks as protobuf solana.storage.ConfirmedBlock. */
-const folder = join(import.meta.dirname, '../../../shared/data/blocks');
-const present = existsSync(folder);
-const files = present ? readdirSync(folder).filter((file) => file.endsWith('.bincode')) : [];
+import { blockFiles, hasBlocks, readBlockFile } from './told-block.ts';
 
 const recorded = new Map(
-  files.map((file) => {
-    const bytes = Uint8Array.from(readFileSync(join(folder, file)));
+  (hasBlocks ? blockFiles : []).map((file) => {
+    const bytes = readBlockFile(file);
     const ours = decodeConfirmedBlock(bytes, slot(Number.parseInt(file, 10)));
-    return [file, { ours, theirs: ConfirmedBlock.decode(bytes) }] as const;
+    return [file as string, { ours, theirs: ConfirmedBlock.decode(bytes) }] as const;
   }),
 );
 
@@ -40,7 +34,7 @@ const counts: readonly (readonly [string, number, number, number])[] = [
   ['64800004.bincode', 11, 5, 10_185],
 ];
 
-describe.skipIf(!present)('recorded blocks (../shared/data, blocks)', () => {
+describe.skipIf(!hasBlocks)('recorded blocks (../shared/data, blocks)', () => {
   it.each(counts)('%s holds what it is known to hold', (file, transactions, failed, rewards) => {
     const { ours } = recorded.get(file)!;
     expect(ours.transactions).toHaveLength(transactions);
@@ -49,7 +43,7 @@ describe.skipIf(!present)('recorded blocks (../shared/data, blocks)', () => {
     expect(ours.slot).toBe(BigInt(Number.parseInt(file, 10)));
   });
 
-  it.each(files)('%s has the header and the rewards that the published codec reads', (file) => {
+  it.each(blockFiles)('%s has the header and the rewards that the published codec reads', (file) => {
     const { ours, theirs } = recorded.get(file)!;
     expect([ours.blockhash, ours.previousBlockhash]).toEqual([theirs.blockhash, theirs.previousBlockhash]);
     expect(String(ours.parentSlot)).toBe(theirs.parentSlot);
@@ -61,7 +55,7 @@ describe.skipIf(!present)('recorded blocks (../shared/data, blocks)', () => {
     expect(ours.rewards.map(oracleReward)).toEqual(theirs.rewards);
   });
 
-  it.each(files)('%s has the transactions and meta that the published codec reads', (file) => {
+  it.each(blockFiles)('%s has the transactions and meta that the published codec reads', (file) => {
     const { ours, theirs } = recorded.get(file)!;
     ours.transactions.forEach(({ transaction, meta }, index) => {
       const their = theirs.transactions[index]!;
@@ -72,16 +66,19 @@ describe.skipIf(!present)('recorded blocks (../shared/data, blocks)', () => {
     });
   });
 
-  it.each(files)('%s, written as wire bytes, has transactions with the values that kit reads', (file) => {
-    for (const { transaction } of recorded.get(file)!.ours.transactions) {
-      const { signatures, message, wire } = transaction;
-      const written = encodeTransaction(signatures.map(signatureBytes), encodeMessage(message));
-      expect(Buffer.from(written).equals(wire)).toBe(true);
-      expect(ourValues(transaction)).toEqual(kitValues(written));
-    }
-  });
+  it.each(blockFiles)(
+    '%s, written as wire bytes, has transactions with the values that kit reads',
+    (file) => {
+      for (const { transaction } of recorded.get(file)!.ours.transactions) {
+        const { signatures, message, wire } = transaction;
+        const written = encodeTransaction(signatures.map(signatureBytes), encodeMessage(message));
+        expect(Buffer.from(written).equals(wire)).toBe(true);
+        expect(ourValues(transaction)).toEqual(kitValues(written));
+      }
+    },
+  );
 
-  it.each(files)('%s, shown as JSON as a node shows it, is read as the same block', (file) => {
+  it.each(blockFiles)('%s, shown as JSON as a node shows it, is read as the same block', (file) => {
     const { ours } = recorded.get(file)!;
     const shown = encodeBlock(ours, { encoding: 'base64', details: 'full', rewards: true, maxVersion: 0 });
     if ('unsupportedVersion' in shown) throw new Error('refused');
@@ -99,7 +96,7 @@ describe.skipIf(!present)('recorded blocks (../shared/data, blocks)', () => {
     expect(read.block.transactions).toHaveLength(transactions.length);
   });
 
-  it.each(files)('%s has signatures that hold', (file) => {
+  it.each(blockFiles)('%s has signatures that hold', (file) => {
     const { transactions } = recorded.get(file)!.ours;
     expect(transactions.filter(({ transaction }) => !verifyTransaction(transaction))).toEqual([]);
   });
