@@ -17,6 +17,8 @@ export type DropReason =
   | 'leaderUnknown'
   /** Not signed by the leader, or not under the root that was signed. */
   | 'forged'
+  /** So many were forged of late that its signature was not looked at. */
+  | 'unjudged'
   /** Signed by the leader, but not what was signed first for the same set. */
   | 'equivocation'
   /** Signed by the leader, but at odds with the rest of its set or slot. */
@@ -66,6 +68,7 @@ const noDrops = (): DeshredStats['drops'] => ({
   duplicate: 0,
   leaderUnknown: 0,
   forged: 0,
+  unjudged: 0,
   equivocation: 0,
   inconsistent: 0,
   slotFull: 0,

@@ -128,7 +128,7 @@ export class Deshredder {
 
   #verify(shred: Shred, leader: Uint8Array, tracked: SlotShreds | undefined): DropReason | null {
     const verdict = this.#verifier.judge(shred, leader, tracked?.setOf(shred));
-    if (verdict.kind === 'forged' || verdict.kind === 'equivocation') return verdict.kind;
+    if (verdict.kind !== 'sibling' && verdict.kind !== 'first') return verdict.kind;
     const slot = tracked ?? this.#beginSlot(shred, leader);
     if (slot.isClosed) return 'slotClosed';
     if (slot.contradicts(shred)) return 'inconsistent';

@@ -11,6 +11,7 @@ import { DeshredClient } from './deshred-client.ts';
 import type { DeshredLimits } from './deshred-limits.ts';
 import type { DeshredStats } from './deshred-stats.ts';
 import { Deshredder } from './deshredder.ts';
+import { DropReport } from './drop-report.ts';
 import { EntriesClient } from './entries-client.ts';
 import { LeaderSchedule } from './leader-schedule.ts';
 import { LookupTables, lookupTableRequest } from './lookup-tables.ts';
@@ -69,6 +70,7 @@ export class ShredStage {
   readonly #schedule: LeaderSchedule;
   readonly #deshredder: Deshredder;
   readonly #udp: UdpShreds | null;
+  readonly #report: DropReport;
   readonly #clients: readonly (EntriesClient | DeshredClient)[];
   #newest: Slot | null = null;
   #newestAt = 0;
@@ -111,6 +113,7 @@ export class ShredStage {
       ...entries.map((server) => new EntriesClient({ server, limits, log, listener: this.#merge })),
       ...deshred.map((server) => new DeshredClient({ server, limits, log, listener: this.#merge })),
     ];
+    this.#report = new DropReport({ counts: () => this.counts, log });
   }
 
   /** Where shreds are heard; null where they are not. */
@@ -143,6 +146,7 @@ export class ShredStage {
     await this.#udp?.start();
     if (this.#udp !== null) void this.#schedule.start();
     for (const client of this.#clients) client.start();
+    this.#report.start();
   }
 
   /** Takes in what the standard stage tells of what `standardRequest` asks for; anything else is passed over. */
@@ -154,6 +158,7 @@ export class ShredStage {
   /** Ends all sources. Harmless when they are over. */
   async close(): Promise<void> {
     for (const client of this.#clients) client.close();
+    this.#report.close();
     this.#schedule.close();
     this.#tables.close();
     await this.#udp?.close();

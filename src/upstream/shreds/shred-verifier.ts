@@ -10,11 +10,46 @@ export type Verdict =
   | Readonly<{ kind: 'sibling' }>
   /** The first of its set: the root is null for a legacy shred. */
   | Readonly<{ kind: 'first'; root: Uint8Array | null }>
-  | Readonly<{ kind: 'forged' | 'equivocation' }>;
+  | Readonly<{ kind: 'forged' | 'unjudged' | 'equivocation' }>;
 
 const SIBLING: Verdict = { kind: 'sibling' };
 const FORGED: Verdict = { kind: 'forged' };
+const UNJUDGED: Verdict = { kind: 'unjudged' };
 const EQUIVOCATION: Verdict = { kind: 'equivocation' };
+
+/**
+ * Wrong signatures that are found out in a second. Beyond them a shred that needs a signature verified is dropped
+ * unseen: a flood of forged ones must not take the time that the others need. Right ones count for nothing, and a set
+ * needs one of its shreds judged only, so the leader's own come through.
+ */
+export const FORGED_PER_SECOND_MAX = 2_000;
+
+/** What may still be found wrong now: fills up in a second. */
+class Budget {
+  readonly #perSecond: number;
+  readonly #now: () => number;
+  #left: number;
+  #at: number;
+
+  constructor(perSecond: number, now: () => number) {
+    this.#perSecond = perSecond;
+    this.#now = now;
+    this.#left = perSecond;
+    this.#at = now();
+  }
+
+  get isSpent(): boolean {
+    if (this.#left >= 1) return false;
+    const now = this.#now();
+    this.#left = Math.min(this.#perSecond, this.#left + ((now - this.#at) * this.#perSecond) / 1000);
+    this.#at = now;
+    return this.#left < 1;
+  }
+
+  spend(): void {
+    this.#left--;
+  }
+}
 
 const latin1 = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
@@ -25,17 +60,21 @@ const latin1 = (bytes: Uint8Array): string =>
  */
 export class ShredVerifier {
   readonly #rejected: Lru<string, true>;
+  readonly #forged: Budget;
   /** Verifications of signatures. */
   signatures = 0;
 
-  constructor(rejectedMax: number) {
+  /** @param now - milliseconds that only grow. */
+  constructor(rejectedMax: number, now: () => number = () => performance.now()) {
     this.#rejected = new Lru(rejectedMax);
+    this.#forged = new Budget(FORGED_PER_SECOND_MAX, now);
   }
 
   /** @param set - the shreds of the same set that were verified before. */
   judge(shred: Shred, leader: Uint8Array, set: FecSet | undefined): Verdict {
     if (shred.layout.isLegacy) return this.#judgeLegacy(shred, leader, set);
     if (set?.isSigned(shred)) return set.proves(shred) ? SIBLING : FORGED;
+    if (this.#forged.isSpent) return UNJUDGED;
     const root = merkleRoot(shred);
     if (root === null || !this.#isSigned(shred, root, leader)) return FORGED;
     if (set === undefined) return { kind: 'first', root };
@@ -44,6 +83,7 @@ export class ShredVerifier {
   }
 
   #judgeLegacy(shred: Shred, leader: Uint8Array, set: FecSet | undefined): Verdict {
+    if (this.#forged.isSpent) return UNJUDGED;
     if (!this.#isSigned(shred, shred.bytes.subarray(SIGNATURE_BYTES), leader)) return FORGED;
     return set === undefined ? { kind: 'first', root: null } : SIBLING;
   }
@@ -54,6 +94,7 @@ export class ShredVerifier {
     if (key !== null && this.#rejected.get(key) === true) return false;
     this.signatures++;
     if (verify(signature, message, leader)) return true;
+    this.#forged.spend();
     if (key !== null) this.#rejected.set(key, true);
     return false;
   }

@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest';
+import { createLogger } from '../../base/log.ts';
+import { noStats } from './deshred-stats.ts';
+import { DropReport } from './drop-report.ts';
+
+it('tells what was dropped since the last time, as a warning where it is much, and of nothing nothing', () => {
+  const shreds = noStats();
+  const counts = { malformed: 0, unknown: 0, unresolved: 0 };
+  const lines: { level: number; dropped: unknown }[] = [];
+  const log = createLogger('info', (line) => void lines.push(JSON.parse(line)));
+  let strangers = 0;
+  const report = new DropReport({ counts: () => ({ shreds, strangers, ...counts }), log });
+  report.tell();
+  shreds.drops.duplicate = 70_000;
+  report.tell();
+  expect(lines).toEqual([]);
+  shreds.drops.version = 3;
+  strangers = 2;
+  report.tell();
+  shreds.drops.forged = 5_000;
+  report.tell();
+  report.tell();
+  expect(lines).toMatchObject([
+    { level: 30, dropped: { version: 3, strangers: 2 } },
+    { level: 40, dropped: { forged: 5_000 } },
+  ]);
+});
