@@ -1,7 +1,5 @@
-import { hostname } from 'node:os';
 import type { Logger } from '../base/log.ts';
 import type { OpenLocalNode } from '../localnet/open.ts';
-import { VERSION } from '../localnet/version.ts';
 import { updateKinds } from '../protocol/geyser/raw-update.ts';
 import { GrpcServer } from '../servers/grpc/server.ts';
 import { GeyserHub } from '../streams/geyser/geyser-hub.ts';
@@ -9,6 +7,7 @@ import { geyserHubOptions } from '../streams/geyser/geyser-hub-options.ts';
 import { LedgerUpdates } from '../streams/geyser/ledger-updates.ts';
 import { OpenDoor } from '../streams/geyser/open-door.ts';
 import type { LedgerEvent } from '../streams/ledger-event.ts';
+import { geyserVersion } from './geyser-version.ts';
 
 /** The Geyser of an embedded ledger. */
 export type LocalnetGeyser = Readonly<{ port: number; close(): Promise<void> }>;
@@ -23,10 +22,6 @@ export type LocalnetGeyserOptions = Readonly<{
   rootedSlots?: number;
   log: Logger;
 }>;
-
-/** Source: yellowstone-grpc, `GrpcVersionInfo`. */
-const versionText = (): string =>
-  JSON.stringify({ version: { package: 'solway', solana: VERSION }, extra: { hostname: hostname() } });
 
 /** The slot that an event is of; null for a vote, which is of none. */
 function slotOf(event: LedgerEvent) {
@@ -69,7 +64,7 @@ export async function openLocalnetGeyser(
   node: OpenLocalNode,
   options: LocalnetGeyserOptions,
 ): Promise<LocalnetGeyser> {
-  const hub = new GeyserHub({ version: versionText() });
+  const hub = new GeyserHub({ version: geyserVersion() });
   const stopFollowing = followLedger(node, hub, options);
   try {
     const { server, port } = await listenOnOne(options.ports, (each) => listen(hub, node, each, options));
