@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { SkippedTests } from './test/house/skipped-tests.ts';
 
 export default defineConfig({
   test: {
@@ -7,5 +8,6 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    reporters: ['default', new SkippedTests()],
   },
 });
