@@ -2,6 +2,8 @@ import type { Keypair } from '../ledger/ed25519.ts';
 import { type EncodableEntry, encodeEntries } from '../ledger/entry/encode-entries.ts';
 import { fecSetCapacity, makeShreds } from '../ledger/shred/make-shreds.ts';
 import {
+  DATA_COMPLETE,
+  DATA_FLAGS_OFFSET,
   DATA_HEADERS_BYTES,
   DATA_SIZE_OFFSET,
   FEC_SET_CODE_SHREDS,
@@ -40,9 +42,10 @@ export function inBatches(transactions: readonly Transaction[]): Transaction[][]
   return batches;
 }
 
-/** Whether a data shred is more than filling. */
-const holdsEntries = (packet: Uint8Array): boolean =>
-  new DataView(packet.buffer, packet.byteOffset).getUint16(DATA_SIZE_OFFSET, true) > DATA_HEADERS_BYTES;
+/** Whether a data shred is more than filling: it holds entries, or says where the next ones begin. */
+const isNeeded = (packet: Uint8Array): boolean =>
+  new DataView(packet.buffer, packet.byteOffset).getUint16(DATA_SIZE_OFFSET, true) > DATA_HEADERS_BYTES ||
+  ((packet[DATA_FLAGS_OFFSET] as number) & DATA_COMPLETE) !== 0;
 
 export type BroadcastOptions = Readonly<{
   /** Who leads in every slot: the node's identity. */
@@ -79,16 +82,20 @@ export class Broadcast {
   }
 
   /**
-   * Records transactions as entries of the slot and sends their data shreds.
+   * Records transactions as entries of the slot and sends their data shreds; both, or neither is recorded.
    * @param transactions - `BATCH_MAX_BYTES` of entries at most, in the order in which they are going to run.
    */
   announce(open: OpenWork, transactions: readonly Transaction[]): void {
-    const entries = transactions.map((transaction): EncodableEntry => {
-      const recorded = open.entries.record(mixinOf(transaction));
-      this.#recorded.set(transaction.signatures[0] as Signature, recorded);
-      return { numHashes: HASHES_PER_ENTRY, hash: recorded.hash, transactions: [transaction.wire] };
+    const recorded = new Map<Signature, RecordedEntry>();
+    open.entries.allOrNothing(() => {
+      const entries = transactions.map((transaction): EncodableEntry => {
+        const entry = open.entries.record(mixinOf(transaction));
+        recorded.set(transaction.signatures[0] as Signature, entry);
+        return { numHashes: HASHES_PER_ENTRY, hash: entry.hash, transactions: [transaction.wire] };
+      });
+      this.#sendBatch(open.header.slot, entries, 0, false);
     });
-    this.#sendBatch(open.header.slot, entries, 0, false);
+    for (const [signature, entry] of recorded) this.#recorded.set(signature, entry);
   }
 
   /** The entry of a transaction that was sent and now runs; undefined when it was not sent. */
@@ -135,7 +142,7 @@ export class Broadcast {
     this.#fecSetIndex = made.fecSetIndex;
     this.#chainedRoot = made.chainedRoot;
     const isUrgent = (packet: Uint8Array, index: number): boolean =>
-      index % SET_SHREDS < FEC_SET_DATA_SHREDS && holdsEntries(packet);
+      index % SET_SHREDS < FEC_SET_DATA_SHREDS && isNeeded(packet);
     send(made.packets.filter(isUrgent), 'now');
     this.#rest.push(...made.packets.filter((packet, index) => !isUrgent(packet, index)));
   }

@@ -1,6 +1,7 @@
 import { slot as asSlot, type Slot } from '../units.ts';
 import {
   COMMON_HEADER_BYTES,
+  DATA_COMPLETE,
   DATA_HEADERS_BYTES,
   FEC_SET_SHREDS_MAX,
   SHRED_PACKET_MAX_BYTES,
@@ -68,7 +69,6 @@ export type CodeShred = Common &
 export type Shred = DataShred | CodeShred;
 
 const LAST_IN_SLOT = 0xc0;
-const DATA_COMPLETE = 0x40;
 const REFERENCE_TICK = 0x3f;
 
 const u16At = (bytes: Uint8Array, at: number): number =>

@@ -1,6 +1,10 @@
 /** What any shred begins with, and data and code shreds go on with. Source: agave ledger, `shred.rs`. */
 export const COMMON_HEADER_BYTES = 83;
 export const DATA_HEADERS_BYTES = 88;
+/** Where a data shred has its flags: u8. */
+export const DATA_FLAGS_OFFSET = 0x55;
+/** The flag of a shred that ends a batch of entries. */
+export const DATA_COMPLETE = 0x40;
 /** Where a data shred says how far its payload reaches, headers included: u16. */
 export const DATA_SIZE_OFFSET = 0x56;
 export const CODE_HEADERS_BYTES = 89;
