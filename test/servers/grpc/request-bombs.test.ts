@@ -1,5 +1,6 @@
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
+import type { GrpcServerOptions } from '../../../src/servers/grpc/options.ts';
 import { GrpcStage, SUBSCRIBE } from './grpc-stage.ts';
 
 /** Small requests that grow: `messageMaxBytes` holds for what they are when they are unpacked. */
@@ -18,8 +19,8 @@ function frame(content: Buffer): Buffer {
 }
 
 describe.each(['gzip', 'zstd'] as const)('a request packed with %s', (encoding) => {
-  const send = async (path: string, bytes: number) => {
-    stage = await new GrpcStage({ messageMaxBytes: MAX_BYTES }).listen();
+  const send = async (path: string, bytes: number, options: Partial<GrpcServerOptions> = {}) => {
+    stage = await new GrpcStage({ messageMaxBytes: MAX_BYTES, ...options }).listen();
     const call = stage.call(path, { 'grpc-encoding': encoding });
     const packed = frame(packs[encoding](Buffer.alloc(bytes)));
     expect(packed.length).toBeLessThan(MAX_BYTES);
@@ -43,5 +44,18 @@ describe.each(['gzip', 'zstd'] as const)('a request packed with %s', (encoding) 
     expect(ended['grpc-message']).toBe(
       `Error, decoded message length too large: found more than ${MAX_BYTES} bytes, the limit is: ${MAX_BYTES} bytes`,
     );
+  });
+
+  it('may grow to so many bytes at once, and above them only so many times its size', async () => {
+    const limits = { unpackedFreeBytes: 5_000, unpackedRatioMax: 2 };
+    const call = await send(GET_SLOT, 5_000, limits);
+    expect((await call.next()).length).toBe(5_000);
+    await stage.stop();
+    const ended = await (await send(GET_SLOT, 5_001, limits)).ended();
+    expect(ended).toMatchObject({
+      'grpc-status': '11',
+      'grpc-message':
+        'Error, decoded message length too large: found more than 5000 bytes, the limit is: 5000 bytes',
+    });
   });
 });
