@@ -43,21 +43,19 @@ async function connect({ host, port }: ShredTarget): Promise<Socket> {
 class Way {
   readonly #socket: Socket;
   readonly #queueMaxBytes: number;
-  readonly #warn: (dropped: number) => void;
-  #dropped = 0;
-  #warnedAt = Number.NEGATIVE_INFINITY;
+  readonly #drops: Drops;
 
   constructor(socket: Socket, queueMaxBytes: number, warn: (dropped: number) => void) {
     this.#socket = socket;
     this.#queueMaxBytes = queueMaxBytes;
-    this.#warn = warn;
+    this.#drops = new Drops(warn);
     // Such as nobody listening there; whoever comes later gets what is sent then.
     socket.on('error', () => {});
   }
 
   send(packets: readonly Uint8Array[]): void {
     for (const packet of packets) {
-      if (this.#socket.getSendQueueSize() > this.#queueMaxBytes) this.#drop();
+      if (this.#socket.getSendQueueSize() > this.#queueMaxBytes) this.#drops.add(1);
       else this.#socket.send(packet, () => {});
     }
   }
@@ -65,9 +63,21 @@ class Way {
   close(): Promise<void> {
     return new Promise((resolve) => this.#socket.close(() => resolve()));
   }
+}
 
-  #drop(): void {
-    this.#dropped++;
+/** Tells how many packets were dropped so far, not too often. */
+class Drops {
+  readonly #warn: (dropped: number) => void;
+  #dropped = 0;
+  #warnedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(warn: (dropped: number) => void) {
+    this.#warn = warn;
+  }
+
+  add(count: number): void {
+    if (count === 0) return;
+    this.#dropped += count;
     const now = performance.now();
     if (now - this.#warnedAt < WARN_PAUSE_MS) return;
     this.#warnedAt = now;
@@ -79,16 +89,20 @@ class Way {
 class Later {
   readonly #max: number;
   readonly #send: (packets: readonly Uint8Array[]) => void;
+  readonly #drops: Drops;
   #packets: Uint8Array[] = [];
   #timer: NodeJS.Timeout | null = null;
 
-  constructor(max: number, send: (packets: readonly Uint8Array[]) => void) {
+  constructor(max: number, send: (packets: readonly Uint8Array[]) => void, warn: (dropped: number) => void) {
     this.#max = max;
     this.#send = send;
+    this.#drops = new Drops(warn);
   }
 
   add(packets: readonly Uint8Array[]): void {
-    this.#packets.push(...packets.slice(0, Math.max(0, this.#max - this.#packets.length)));
+    const taken = packets.slice(0, Math.max(0, this.#max - this.#packets.length));
+    this.#packets.push(...taken);
+    this.#drops.add(packets.length - taken.length);
     this.#timer ??= setTimeout(() => this.#next(), PACE_MS);
   }
 
@@ -127,7 +141,9 @@ export async function openShredSender(options: ShredSenderOptions): Promise<Shre
   const sendNow = (packets: readonly Uint8Array[]): void => {
     for (const way of ways) way.send(packets);
   };
-  const later = new Later(laterMaxPackets, sendNow);
+  const later = new Later(laterMaxPackets, sendNow, (dropped) =>
+    log.warn({ dropped }, 'more shreds than may wait: dropped'),
+  );
   return {
     send: (packets, urgency) => (urgency === 'now' ? sendNow(packets) : later.add(packets)),
     close: async () => {

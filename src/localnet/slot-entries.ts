@@ -53,6 +53,21 @@ export class SlotEntries {
     return this.#add(mixin);
   }
 
+  /**
+   * Runs what records transactions; where it throws, they were never recorded.
+   * @throws what it throws.
+   */
+  allOrNothing(recording: () => void): void {
+    const [before, count] = [this.#hash, this.#count];
+    try {
+      recording();
+    } catch (error) {
+      this.#hash = before;
+      this.#count = count;
+      throw error;
+    }
+  }
+
   /** The entry's transaction has run and is the next in the block. */
   ran({ index, hash }: RecordedEntry): SlotEntry {
     return this.#tell({ index, hash, executedTransactionCount: 1 });

@@ -54,9 +54,9 @@ export class KeptStream {
     this.#stream?.send(message);
   }
 
-  /** Something was told of a slot: the server is alive as long as slots follow each other. */
+  /** Something was told of a slot: the server is alive as long as it tells of newer and newer ones. */
   reached(slot: Slot): void {
-    if (slot === this.#slot) return;
+    if (this.#slot !== null && slot <= this.#slot) return;
     this.#slot = slot;
     this.#progressAt = performance.now();
     this.#failures = 0;
@@ -73,6 +73,8 @@ export class KeptStream {
   #connect(): void {
     const { server, limits, method, request, requests } = this.#options;
     this.#progressAt = performance.now();
+    // A server that began anew may be at lower slots.
+    this.#slot = null;
     const stream = new GrpcStream(
       { ...limits, url: server.url, headers: server.headers, method },
       {

@@ -1,4 +1,7 @@
-/** Every limit of the shred stage, in one place. Times in milliseconds, sizes in bytes. */
+/**
+ * The limits of the shred stage that configuration may set, but those of `DeshredLimits`. What no operator has a reason
+ * to change stands as a constant where it is used. Times in milliseconds, sizes in bytes.
+ */
 export type ShredLimits = Readonly<{
   /** What the kernel is asked to hold of packets that were not read yet; it may grant less. */
   receiveBufferBytes: number;
