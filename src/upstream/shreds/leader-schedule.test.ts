@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createLogger } from '../../base/log.ts';
 import { type Address, addressFromBytes } from '../../ledger/address.ts';
 import { slot } from '../../ledger/units.ts';
@@ -95,6 +95,26 @@ describe('the leader schedule', () => {
     await until(() => schedule.leaderOf(slot(1_300)) !== null && schedule.size === 2);
     expect(schedule.leaderOf(slot(1_400))).toEqual(key(14));
     expect(schedule.leaderOf(slot(1_000))).toBeNull();
+  });
+
+  it('asks for a known epoch again after some minutes: one answer may have been wrong', async () => {
+    let leader = 1;
+    const answer = ({ method }: Call): Answer =>
+      method === 'getLeaderSchedule'
+        ? { [name(leader)]: [...Array(100).keys()] }
+        : method === 'getEpochInfo'
+          ? { absoluteSlot: 1_050, epoch: 10, slotIndex: 50, slotsInEpoch: 100 }
+          : [{ shredVersion: 7 }];
+    const { schedule } = scene({ answer });
+    await schedule.start();
+    leader = 2;
+    await schedule.start();
+    expect(schedule.leaderOf(slot(1_050))).toEqual(key(1));
+    const later = performance.now() + 6 * 60_000;
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(later);
+    onTestFinished(() => clock.mockRestore());
+    await schedule.start();
+    expect(schedule.leaderOf(slot(1_050))).toEqual(key(2));
   });
 
   it('keeps the epoch before for shreds that come late', async () => {

@@ -29,6 +29,9 @@ const POSITIONS_MAX = 1_000_000;
 /** The epoch before is kept for shreds that come late. */
 const EPOCHS_KEPT = 3;
 
+/** A schedule is asked for again when it is that old: one node's answer may have been wrong, or not whole. */
+const SCHEDULE_MAX_AGE_MS = 5 * 60_000;
+
 /** Finalized state is an epoch behind where epochs are short. */
 const processed = { commitment: 'processed' };
 
@@ -96,6 +99,8 @@ export function readShredVersion(json: string): number | null {
 export class LeaderSchedule {
   readonly #options: LeaderScheduleOptions;
   readonly #epochs = new Map<Epoch, EpochLeaders>();
+  /** When each epoch was read: `performance.now()`. */
+  readonly #readAt = new Map<Epoch, number>();
   readonly #abort = new AbortController();
   #timer: NodeJS.Timeout | null = null;
   #isReading = false;
@@ -190,10 +195,14 @@ export class LeaderSchedule {
   }
 
   async #readEpoch(epoch: Epoch, first: bigint): Promise<boolean> {
-    if (this.#epochs.has(epoch)) return true;
+    const isKnown = this.#epochs.has(epoch);
+    if (isKnown && performance.now() - (this.#readAt.get(epoch) ?? 0) < SCHEDULE_MAX_AGE_MS) return true;
     const leaders = readLeaderSchedule(await this.#ask('getLeaderSchedule', [first, processed]), first);
-    if (leaders === null) return false;
+    // What was known holds where a node does not know it any more.
+    if (leaders === null) return isKnown;
     this.#epochs.set(epoch, leaders);
+    this.#readAt.set(epoch, performance.now());
+    if (isKnown) return true;
     this.#options.log.info({ epoch: Number(epoch), leaders: leaders.leaders.length }, 'a leader schedule');
     return true;
   }
@@ -206,7 +215,10 @@ export class LeaderSchedule {
 
   #forget(current: Epoch): void {
     for (const epoch of this.#epochs.keys()) {
-      if (epoch + BigInt(EPOCHS_KEPT) <= current + 1n || epoch > current + 1n) this.#epochs.delete(epoch);
+      if (epoch + BigInt(EPOCHS_KEPT) <= current + 1n || epoch > current + 1n) {
+        this.#epochs.delete(epoch);
+        this.#readAt.delete(epoch);
+      }
     }
   }
 }
