@@ -34,7 +34,13 @@ import {
   whole,
   word,
 } from './configuration-fields.ts';
-import { blocksSection, geyserSourceSection, grpcSection, replaySection, shredsSection } from './configuration-grpc.ts';
+import {
+  blocksSection,
+  geyserSourceSection,
+  grpcSection,
+  replaySection,
+  shredsSection,
+} from './configuration-grpc.ts';
 import { localnetDefaults, SLOTS_PER_EPOCH_MAX } from './localnet-defaults.ts';
 
 /**
