@@ -4,13 +4,13 @@ import { Failure } from '../../protocol/errors.ts';
 import type { NotificationFrame } from '../../streams/notification.ts';
 import { type Behind, Outbox, type OutboxOptions } from '../../streams/outbox.ts';
 import type { Session } from '../../streams/session.ts';
+import { Heartbeat, type HeartbeatOptions } from '../heartbeat.ts';
+import { ReadingRest } from '../reading-rest.ts';
 import type { CallPlaces } from './call-places.ts';
 import type { ClientSocket, SocketKeeper } from './client-socket.ts';
 import { Conversation, type ConversationOptions } from './conversation.ts';
 import { PING_FRAME, pongFrame } from './encode.ts';
-import { Heartbeat, type HeartbeatOptions } from '../heartbeat.ts';
 import type { Peer } from './peer.ts';
-import { ReadingRest } from '../reading-rest.ts';
 
 export type ConnectionOptions = ConversationOptions & HeartbeatOptions & OutboxOptions;
 
