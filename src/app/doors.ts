@@ -76,12 +76,15 @@ function webSocketDoor({ server, networks, websocket }: Configuration, gate: Str
   return new WebSocketDialect(gate, log, options);
 }
 
-/** Builds the doors; nothing listens yet. Keys share one rate limit and one usage over all of them. */
+/**
+ * Builds the doors; nothing listens yet. Keys share one rate limit and one usage over all of them.
+ * @param streams - null: there is no door for them.
+ */
 export function buildDoors(
   configuration: Configuration,
   access: Access,
   upstreams: Upstreams,
-  streams: Streams,
+  streams: Streams | null,
   log: Logger,
 ): Doors {
   const { server, networks, keys } = configuration;
@@ -99,9 +102,8 @@ export function buildDoors(
   const http: HttpServer = new HttpServer(routes, log, server, [sockets]);
   const { limiter } = parts;
   const isReady = () => facts().upstreams.usable > 0;
-  const grpc = configuration.grpc.enabled
-    ? buildGrpcDoor(configuration, { access, limiter, streams, isReady, log })
-    : null;
+  const grpc =
+    streams === null ? null : buildGrpcDoor(configuration, { access, limiter, streams, isReady, log });
   const close = (): void => {
     gate.close();
     grpc?.close();

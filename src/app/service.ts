@@ -104,8 +104,9 @@ export async function startService({
     stops.push(upstreams.stop);
     shreds?.askFrom(upstreams.pool);
     await upstreams.pool.waitUntilReady(FIRST_ANSWER_TIMEOUT_MS);
-    const streams = openStreams(configuration, upstreams, shreds, log);
-    stops.push(async () => streams.stop());
+    const { enabled } = configuration.grpc;
+    const streams = enabled ? openStreams(configuration, upstreams, shreds, log) : null;
+    stops.push(async () => streams?.stop());
     const doors = buildDoors(configuration, access, upstreams, streams, log);
     stops.push(async () => doors.close());
     const urls = await openDoors(doors, configuration, stops);

@@ -23,10 +23,10 @@ function cuckooOf(...numbers: readonly number[]): CuckooFilterMessage {
 }
 
 /** What each stream is told of a block. */
-function told(
+async function told(
   block: ReturnType<typeof drawnBlock>,
   ...requests: readonly Readonly<{ filter: BlocksFilter; slices?: readonly DataSlice[] }>[]
-): Uint8Array[] {
+): Promise<Uint8Array[]> {
   const channel = new Channel();
   const streams = requests.map(({ filter, slices }) => {
     const stream = new KeptStream();
@@ -35,6 +35,8 @@ function told(
     return stream;
   });
   channel.tell(block);
+  // Blocks are told in slices of time.
+  await expect.poll(() => streams.every(({ messages }) => messages.length > 0), { interval: 1 }).toBe(true);
   return streams.map(({ messages }) => messages[0]!.tail);
 }
 
@@ -44,7 +46,7 @@ const transactions = [drawnTransaction({ keys: [1] }), drawnTransaction({ keys: 
 const block = drawnBlock({ accounts, transactions });
 
 describe('a block is not shared', () => {
-  it('by streams that want other parts of the data in it, or all of it', () => {
+  it('by streams that want other parts of the data in it, or all of it', async () => {
     const filter = { includeAccounts: true };
     const [one, other] = [[{ offset: 0n, length: 4n }], [{ offset: 8n, length: 4n }]] as const;
     const requests = [
@@ -53,20 +55,20 @@ describe('a block is not shared', () => {
       { filter },
       { filter, slices: one },
     ];
-    const tails = told(block, ...requests);
+    const tails = await told(block, ...requests);
     for (const [at, slices] of [one, other, null, one].entries()) {
       expect(tails[at]).toEqual(blockTail(block, { transactions, accounts, entries: [], slices }));
     }
     expect(tails[3]).toBe(tails[0]);
   });
 
-  it('by streams whose cuckoo filters differ in what is in them', () => {
+  it('by streams whose cuckoo filters differ in what is in them', async () => {
     const [one, other] = [cuckooOf(1), cuckooOf(2)];
     expect({ ...one, data: null }).toEqual({ ...other, data: null });
     const requests = [one, other, cuckooOf(1)].map((cuckooAccountInclude) => ({
       filter: { cuckooAccountInclude, includeAccounts: true },
     }));
-    const tails = told(block, ...requests);
+    const tails = await told(block, ...requests);
     for (const [at, kept] of [0, 1, 0].entries()) {
       const chosen = { transactions: [transactions[kept]!], accounts: [accounts[kept]!], entries: [] };
       expect(tails[at]).toEqual(blockTail(block, { ...chosen, slices: null }));

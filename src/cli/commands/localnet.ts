@@ -21,8 +21,8 @@ Options:
   -r, --reset                  begin again from genesis
   --rpc-port PORT              JSON-RPC over HTTP (default ${usual.rpcPort}; 0 takes a free one); WebSockets on the port
                                after it
-  --geyser-port PORT           Yellowstone gRPC, without a key (default ${usual.geyserPort}, or a free one where that is taken;
-                               0 takes a free one, off for none)
+  --geyser-port PORT           Yellowstone gRPC, without a key (default ${usual.geyserPort}, or a free one where that
+                               is taken; 0 takes a free one, off for none)
   --bind-address HOST          address to listen on (default ${usual.host})
   --account ADDRESS FILE       put an account in, as "solana account --output json" writes it; may be repeated
   --account-dir DIR            put in every account file of a folder
@@ -36,7 +36,7 @@ Options:
   --faucet-sol SOL             what the faucet has to give (default ${usual.faucetSol})
   --faucet-port PORT           a door of the faucet's own, as of solana-test-validator (0 takes a free port)
   --gossip-port PORT           UDP port of the gossip address; nobody answers there (default any free)
-  --shreds-to HOST:PORT        send shreds of what is going to run there over UDP, before it runs; may be repeated
+  --shreds-to HOST:PORT        send shreds of what is going to run there over UDP; may be repeated
   --shred-lead-ms MS           how long before it runs, at the least (default ${usual.shredLeadMs}, up to 1000)
   -w, --warp-slot SLOT         make empty blocks up to this slot first (${WARP_SLOT_MAX} at most)
   --limit-ledger-slots SLOTS   slots of history that are kept, from 200 up (default ${usual.historySlotsMax})
