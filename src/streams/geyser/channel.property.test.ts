@@ -17,6 +17,7 @@ import type {
   SubscribeRequest,
   TransactionsFilter,
 } from '../../protocol/geyser/subscribe-request.ts';
+import { BlockTurns } from './channel/block-turns.ts';
 import { Channel, type Member } from './channel.ts';
 import { compileFilters } from './filters/compile.ts';
 
@@ -187,7 +188,7 @@ function expected({ request: wanted }: Stream, told: Step): string[][] {
 }
 
 function walk(steps: readonly Step[]): number {
-  const channel = new Channel();
+  const channel = new Channel(new BlockTurns({ blocksTurnMs: 60_000 }));
   const streams: Stream[] = [];
   let told = 0;
   const at = (who: number) => streams[who % Math.max(streams.length, 1)];

@@ -14,6 +14,7 @@ import { blockTail } from '../../protocol/geyser/encode/block.ts';
 import { slicedAccountTail } from '../../protocol/geyser/encode/sliced-account.ts';
 import { transactionStatusTail } from '../../protocol/geyser/encode/transaction-status.ts';
 import type { CuckooFilterMessage, SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
+import { BlockTurns } from './channel/block-turns.ts';
 import { Channel } from './channel.ts';
 import { compileFilters } from './filters/compile.ts';
 
@@ -30,7 +31,7 @@ function cuckooOf(...numbers: readonly number[]): CuckooFilterMessage {
 
 /** A channel with a stream for each request. */
 function stage(...requests: readonly SubscribeRequest[]) {
-  const channel = new Channel();
+  const channel = new Channel(new BlockTurns({ blocksTurnMs: 60_000 }));
   const streams = requests.map(() => new KeptStream());
   const members = requests.map((request, i) => {
     const member = channel.add(streams[i] as KeptStream);
