@@ -13,7 +13,7 @@ const createdAt = encodeTimestamp(1_790_000_000_000n);
 const SLOT = slot(400_000_000);
 /** Distinct updates that are told in turn: making them is not measured. */
 const ACCOUNTS = 64;
-/** Filters that are met, of however many there are. */
+/** Distinct updates that are told, as many filters being met, where there are as many. */
 const SPREAD = 10_000;
 
 /** A write of the account of an address. */
@@ -49,10 +49,10 @@ function transactionsOfBlocks(): RawUpdate[] {
   });
 }
 
-/** Writes of accounts of which each passes one of so many filters, from all over them. */
+/** As many writes whatever the number of filters, of accounts of which each passes one of them, from all over. */
 const spreadWrites = (filters: number): RawUpdate[] =>
-  Array.from({ length: Math.min(filters, SPREAD) }, (_, nth) =>
-    accountWrite(addressAt(Math.floor((nth * filters) / Math.min(filters, SPREAD))), nth),
+  Array.from({ length: SPREAD }, (_, nth) =>
+    accountWrite(addressAt(Math.floor((nth * filters) / SPREAD)), nth),
   );
 
 /** The updates of a load. @param filters - of all streams. */
