@@ -63,7 +63,7 @@ export function measureEntries(batch: Uint8Array): { kind: EntryBatchKind; lengt
   if (count === 0) return { kind: 'marker', length: 0 };
   const shape = emptyShape();
   for (let i = 0; i < count; i++) {
-    scan.skip(COUNT_BYTES + HASH_BYTES);
+    scan.take(COUNT_BYTES + HASH_BYTES);
     if (!scanTransactions(scan, shape, null)) return { kind: 'malformed', length: 0 };
   }
   return { kind: 'entries', length: scan.at };
@@ -82,7 +82,7 @@ export function readEntries(batch: Uint8Array): Entry[] | null {
   const shape = emptyShape();
   const entries: Entry[] = [];
   for (let i = 0; i < count; i++) {
-    const at = scan.skip(COUNT_BYTES + HASH_BYTES);
+    const at = scan.take(COUNT_BYTES + HASH_BYTES);
     if (scan.isBroken) return null;
     const transactions: WireTransaction[] = [];
     const isWhole = scanTransactions(scan, shape, () => transactions.push(viewTransaction(batch, shape)));
@@ -107,7 +107,7 @@ export function readTransactions(
   const transactions: WireTransaction[] = [];
   const seen = (): void => void transactions.push(viewTransaction(batch, shape));
   for (let i = 0; i < entries; i++) {
-    scan.skip(COUNT_BYTES + HASH_BYTES);
+    scan.take(COUNT_BYTES + HASH_BYTES);
     if (!scanTransactions(scan, shape, seen)) return null;
   }
   return { entries, transactions };

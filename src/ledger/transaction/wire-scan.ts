@@ -15,8 +15,8 @@ export class WireScan {
     return this.bytes.length - this.at;
   }
 
-  /** Passes over some bytes. @returns where they begin. */
-  skip(length: number): number {
+  /** Takes the next bytes. @returns where they begin. */
+  take(length: number): number {
     const start = this.at;
     if (length > this.bytes.length - start) this.isBroken = true;
     else this.at = start + length;
@@ -24,7 +24,7 @@ export class WireScan {
   }
 
   u8(): number {
-    const at = this.skip(1);
+    const at = this.take(1);
     return this.isBroken ? 0 : (this.bytes[at] as number);
   }
 

@@ -68,16 +68,16 @@ export function scanTransaction(scan: WireScan, shape: TransactionShape): boolea
 /** Signatures, then a legacy or version 0 message. */
 function scanSigned(scan: WireScan, shape: TransactionShape): void {
   shape.signatureCount = scan.compact();
-  shape.signaturesAt = scan.skip(shape.signatureCount * SIGNATURE_BYTES);
+  shape.signaturesAt = scan.take(shape.signatureCount * SIGNATURE_BYTES);
   shape.messageAt = scan.at;
   const first = scan.bytes[scan.at] ?? 0;
   shape.version = first < VERSION_PREFIX ? 'legacy' : 0;
   // There is no other version behind signatures, and no transaction without one.
   if (first > VERSION_PREFIX || shape.signatureCount === 0) scan.isBroken = true;
-  scan.skip(shape.version === 'legacy' ? 3 : 4);
+  scan.take(shape.version === 'legacy' ? 3 : 4);
   shape.keyCount = scan.compact();
-  shape.keysAt = scan.skip(shape.keyCount * KEY_BYTES);
-  scan.skip(BLOCKHASH_BYTES);
+  shape.keysAt = scan.take(shape.keyCount * KEY_BYTES);
+  scan.take(BLOCKHASH_BYTES);
   scanInstructions(scan, shape);
   if (shape.version === 0) scanLookups(scan, shape);
   shape.messageEnd = scan.at;
@@ -87,8 +87,8 @@ function scanInstructions(scan: WireScan, shape: TransactionShape): void {
   const count = scan.compact();
   for (let i = 0; i < count && !scan.isBroken; i++) {
     const programIndex = scan.u8();
-    scan.skip(scan.compact());
-    scan.skip(scan.compact());
+    scan.take(scan.compact());
+    scan.take(scan.compact());
     if (i === 0 && count === 1) shape.isVote = isVote(scan, shape, programIndex);
   }
 }
@@ -106,9 +106,9 @@ function scanLookups(scan: WireScan, shape: TransactionShape): void {
   shape.lookupCount = scan.compact();
   shape.lookupsAt = scan.at;
   for (let i = 0; i < shape.lookupCount && !scan.isBroken; i++) {
-    scan.skip(KEY_BYTES);
-    scan.skip(scan.compact());
-    scan.skip(scan.compact());
+    scan.take(KEY_BYTES);
+    scan.take(scan.compact());
+    scan.take(scan.compact());
   }
 }
 
@@ -119,25 +119,25 @@ const CONFIG_VALUE_BYTES = 4;
 function scanVersion1(scan: WireScan, shape: TransactionShape): void {
   shape.version = 1;
   shape.messageAt = scan.at;
-  scan.skip(1);
+  scan.take(1);
   shape.signatureCount = scan.u8();
-  scan.skip(2);
+  scan.take(2);
   const config = scan.u32();
-  scan.skip(BLOCKHASH_BYTES);
+  scan.take(BLOCKHASH_BYTES);
   const instructions = scan.u8();
   shape.keyCount = scan.u8();
-  shape.keysAt = scan.skip(shape.keyCount * KEY_BYTES);
+  shape.keysAt = scan.take(shape.keyCount * KEY_BYTES);
   if (shape.signatureCount === 0) scan.isBroken = true;
-  for (let bits = config; bits !== 0; bits &= bits - 1) scan.skip(CONFIG_VALUE_BYTES);
+  for (let bits = config; bits !== 0; bits &= bits - 1) scan.take(CONFIG_VALUE_BYTES);
   let payloads = 0;
   for (let i = 0; i < instructions && !scan.isBroken; i++) {
-    scan.skip(1);
+    scan.take(1);
     payloads += scan.u8();
     payloads += scan.u16();
   }
-  scan.skip(payloads);
+  scan.take(payloads);
   shape.messageEnd = scan.at;
-  shape.signaturesAt = scan.skip(shape.signatureCount * SIGNATURE_BYTES);
+  shape.signaturesAt = scan.take(shape.signatureCount * SIGNATURE_BYTES);
 }
 
 /** A lookup of addresses in an on-chain table. */
@@ -166,7 +166,7 @@ export type WireTransaction = Readonly<{
 function readLookups(bytes: Uint8Array, { lookupCount, lookupsAt }: TransactionShape): WireLookup[] {
   const scan = new WireScan(bytes, lookupsAt);
   const view = (length: number): Uint8Array => {
-    const start = scan.skip(length);
+    const start = scan.take(length);
     return bytes.subarray(start, start + length);
   };
   return Array.from({ length: lookupCount }, () => ({
