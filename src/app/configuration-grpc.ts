@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { messagePaceOptions } from '../access/message-pace.ts';
 import { grpcServerOptions as server } from '../servers/grpc/options.ts';
 import { geyserHubOptions as hub } from '../streams/geyser/geyser-hub-options.ts';
+import type { GrpcStreamLimits } from '../upstream/feeds/geyser/grpc-stream-limits.ts';
 import { geyserSourceOptions as source } from '../upstream/geyser-source/geyser-source-options.ts';
 import { deshredLimits as deshred } from '../upstream/shreds/deshred-limits.ts';
 import { shredLimits as shred } from '../upstream/shreds/shred-limits.ts';
@@ -25,6 +26,7 @@ import { showValue } from './configuration-secrets.ts';
 
 /** The sections of gRPC streams and of the shred stage. */
 
+/** `[grpc]`: the listener of gRPC streams and calls. */
 export const grpcSection = section({
   enabled: onOff.default(true),
   host: text(...HOST)
@@ -74,6 +76,7 @@ export const grpcSection = section({
   compression_max_bytes: whole(0, 1_024 * MIB).default(server.compressionMaxBytes),
 });
 
+/** `[replay]`: what is kept of old slots, and told to streams that ask for it. */
 export const replaySection = section({
   slots: whole(0, 100_000).default(hub.replaySlots),
   max_bytes: whole(MIB, 1_024 * 1_024 * MIB).default(hub.replayMaxBytes),
@@ -83,6 +86,7 @@ export const replaySection = section({
   replays_max: whole(1, 100_000).default(hub.replaysMax),
 });
 
+/** `[blocks]`: how blocks are put together for streams. */
 export const blocksSection = section({
   turn_ms: whole(1, 1_000).default(hub.blocksTurnMs),
   waiting_max: whole(1, 10_000).default(hub.blocksWaitingMax),
@@ -90,21 +94,27 @@ export const blocksSection = section({
   behind_max_bytes: whole(64 * 1_024, 16 * 1_024 * MIB).default(hub.behindBlocksMaxBytes),
 });
 
+/** What can be set of any stream to a gRPC server, with the defaults that such a stream has. */
+export const grpcStreamFields = (limits: GrpcStreamLimits) => ({
+  connect_timeout_ms: whole(50, 60_000).default(limits.connectTimeoutMs),
+  ping_interval_ms: whole(100, HOUR_MS).default(limits.pingIntervalMs),
+  pong_timeout_ms: whole(100, HOUR_MS).default(limits.pongTimeoutMs),
+  message_max_bytes: whole(MIB, 2_047 * MIB).default(limits.messageMaxBytes),
+  window_bytes: whole(64 * 1_024, 1_024 * MIB).default(limits.windowBytes),
+  stall_ms: whole(100, HOUR_MS).default(limits.stallMs),
+  reconnect_ms: whole(1, HOUR_MS).default(limits.reconnectMs),
+  reconnect_max_ms: whole(1, HOUR_MS).default(limits.reconnectMaxMs),
+});
+
+/** `[geyser_source]`: how the Geyser servers of nodes are listened to for gRPC streams. */
 export const geyserSourceSection = section({
   demand: word(['union', 'full']).default(source.demand),
-  connect_timeout_ms: whole(50, 60_000).default(source.connectTimeoutMs),
-  ping_interval_ms: whole(100, HOUR_MS).default(source.pingIntervalMs),
-  pong_timeout_ms: whole(100, HOUR_MS).default(source.pongTimeoutMs),
-  message_max_bytes: whole(MIB, 2_047 * MIB).default(source.messageMaxBytes),
-  window_bytes: whole(64 * 1_024, 1_024 * MIB).default(source.windowBytes),
+  ...grpcStreamFields(source),
   request_delay_ms: whole(0, 60_000).default(source.requestDelayMs),
   ack_timeout_ms: whole(50, HOUR_MS).default(source.ackTimeoutMs),
   open_timeout_ms: whole(50, HOUR_MS).default(source.openTimeoutMs),
   filters_max: whole(1, 1_000_000).default(source.filtersMax),
   addresses_max: whole(1, 100_000_000).default(source.addressesMax),
-  stall_ms: whole(100, HOUR_MS).default(source.stallMs),
-  reconnect_ms: whole(1, HOUR_MS).default(source.reconnectMs),
-  reconnect_max_ms: whole(1, HOUR_MS).default(source.reconnectMaxMs),
   replay_margin_slots: whole(0, 1_000).default(source.replayMarginSlots),
   replay_slots_max: whole(1, 100_000).default(source.replaySlotsMax),
   backfills_max: whole(1, 1_000).default(source.backfillsMax),
@@ -139,6 +149,7 @@ const sender = z.custom<string>(isSender, {
     `${showValue(input)} must be an address or a network such as "203.0.113.7" or "10.0.0.0/8"`,
 });
 
+/** `[shreds]`: the sources of the shred stage and what they may hold. */
 export const shredsSection = section({
   udp: switchOrAuto.default('auto'),
   udp_host: text(...HOST).default('127.0.0.1'),
@@ -162,14 +173,7 @@ export const shredsSection = section({
   stale_ms: whole(100, HOUR_MS).default(deshred.staleMs),
   held_bytes_max: whole(0, 1_024 * MIB).default(deshred.heldBytesMax),
   rejected_max: whole(1, 10_000_000).default(deshred.rejectedMax),
-  connect_timeout_ms: whole(50, 60_000).default(shred.connectTimeoutMs),
-  ping_interval_ms: whole(100, HOUR_MS).default(shred.pingIntervalMs),
-  pong_timeout_ms: whole(100, HOUR_MS).default(shred.pongTimeoutMs),
-  message_max_bytes: whole(MIB, 2_047 * MIB).default(shred.messageMaxBytes),
-  window_bytes: whole(64 * 1_024, 1_024 * MIB).default(shred.windowBytes),
-  stall_ms: whole(100, HOUR_MS).default(shred.stallMs),
-  reconnect_ms: whole(1, HOUR_MS).default(shred.reconnectMs),
-  reconnect_max_ms: whole(1, HOUR_MS).default(shred.reconnectMaxMs),
+  ...grpcStreamFields(shred),
   tables_max: whole(1, 1_000_000).default(shred.tablesMax),
   tables_waiting_max: whole(1, 1_000_000).default(shred.tablesWaitingMax),
   tables_gather_ms: whole(0, 60_000).default(shred.tablesGatherMs),

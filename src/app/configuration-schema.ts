@@ -38,6 +38,7 @@ import {
   blocksSection,
   geyserSourceSection,
   grpcSection,
+  grpcStreamFields,
   replaySection,
   shredsSection,
 } from './configuration-grpc.ts';
@@ -140,11 +141,7 @@ const feeds = section({
 });
 
 const geyser = section({
-  connect_timeout_ms: whole(50, 60_000).default(grpc.connectTimeoutMs),
-  ping_interval_ms: whole(100, HOUR_MS).default(grpc.pingIntervalMs),
-  pong_timeout_ms: whole(100, HOUR_MS).default(grpc.pongTimeoutMs),
-  message_max_bytes: whole(MIB, 2_047 * MIB).default(grpc.messageMaxBytes),
-  window_bytes: whole(64 * 1_024, 1_024 * MIB).default(grpc.windowBytes),
+  ...grpcStreamFields(grpc),
   request_delay_ms: whole(0, 60_000).default(grpc.requestDelayMs),
   request_delay_max_ms: whole(0, 60_000).default(grpc.requestDelayMaxMs),
   ack_timeout_ms: whole(50, HOUR_MS).default(grpc.ackTimeoutMs),
@@ -152,9 +149,6 @@ const geyser = section({
   filters_max: whole(1, 1_000_000).default(grpc.filtersMax),
   addresses_max: whole(1, 1_000_000).default(grpc.addressesMax),
   program_filters_max: whole(1, 1_000_000).default(grpc.programFiltersMax),
-  stall_ms: whole(100, HOUR_MS).default(grpc.stallMs),
-  reconnect_ms: whole(1, HOUR_MS).default(grpc.reconnectMs),
-  reconnect_max_ms: whole(1, HOUR_MS).default(grpc.reconnectMaxMs),
   failures_max: whole(1, 1_000).default(grpc.failuresMax),
   down_max_ms: whole(100, HOUR_MS).default(grpc.downMaxMs),
   away_ms: whole(0, HOUR_MS).default(grpc.awayMs),
@@ -237,6 +231,7 @@ const logLevels = ['auto', 'trace', 'debug', 'info', 'warn', 'error', 'fatal', '
 /** A table that may be left out: its fields then have their defaults. */
 const optional = <Schema extends z.ZodType>(schema: Schema) => z.preprocess((value) => value ?? {}, schema);
 
+/** The whole file. Its mistakes are told in the words of `configuration-fields.ts`. */
 export const configurationSchema = section({
   data_dir: anything.default('solway-data'),
   server: optional(server),

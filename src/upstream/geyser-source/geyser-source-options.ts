@@ -1,53 +1,42 @@
+import type { GrpcStreamLimits } from '../feeds/geyser/grpc-stream-limits.ts';
+
 /**
  * What can be chosen of the source of gRPC streams. Bounds that nobody needs to move stand where they are kept. Times
  * in milliseconds, sizes in bytes.
  */
-export type GeyserSourceOptions = Readonly<{
-  /** What servers are asked for: what streams want, put together, or everything always. */
-  demand: 'union' | 'full';
-  /** From the first packet until a server accepts the stream. */
-  connectTimeoutMs: number;
-  /** Between two of our HTTP/2 pings. */
-  pingIntervalMs: number;
-  /** How long a server may take to answer one. */
-  pongTimeoutMs: number;
-  /** The longest message that is taken, before and after decompression. */
-  messageMaxBytes: number;
-  /** What a server may send ahead of our reading, for the stream and for the connection. */
-  windowBytes: number;
-  /** How long a request gathers changes before it is sent: servers refuse many in a row. */
-  requestDelayMs: number;
-  /** How long a silent server is waited for until a request counts as taken. */
-  ackTimeoutMs: number;
-  /** How long a wish waits at most for the servers to take it. */
-  openTimeoutMs: number;
-  /** Filters of one request; beyond it, broader ones take their place. */
-  filtersMax: number;
-  /** Addresses in all filters of one kind of update; beyond it, all updates of that kind are asked for. */
-  addressesMax: number;
-  /** How long a stream may tell of no new slot. */
-  stallMs: number;
-  /** Pause before a server is connected to again; doubles with each failure. */
-  reconnectMs: number;
-  reconnectMaxMs: number;
-  /** Slots before the oldest unfinished one from which a stream that was cut asks for a replay. */
-  replayMarginSlots: number;
-  /** Slots before the newest one from which a replay is asked for at most; servers keep about 150. */
-  replaySlotsMax: number;
-  /** Replays for wishes that name a slot, at the same time. */
-  backfillsMax: number;
-  /** How long one of them may take. */
-  backfillTimeoutMs: number;
-  /** How long a hole that no server replays may take to be read from blocks. */
-  fillTimeoutMs: number;
-  /** The longest such hole, in slots. */
-  fillSlotsMax: number;
-  /** Slots that are remembered, so that nothing is told twice. */
-  slotsMax: number;
-  /** Updates of one slot that are remembered; what comes beyond it may be told more than once. */
-  slotUpdatesMax: number;
-}>;
+export type GeyserSourceOptions = GrpcStreamLimits &
+  Readonly<{
+    /** What servers are asked for: what streams want, put together, or everything always. */
+    demand: 'union' | 'full';
+    /** How long a request gathers changes before it is sent: servers refuse many in a row. */
+    requestDelayMs: number;
+    /** How long a silent server is waited for until a request counts as taken. */
+    ackTimeoutMs: number;
+    /** How long a wish waits at most for the servers to take it. */
+    openTimeoutMs: number;
+    /** Filters of one request; beyond it, broader ones take their place. */
+    filtersMax: number;
+    /** Addresses in all filters of one kind of update; beyond it, all updates of that kind are asked for. */
+    addressesMax: number;
+    /** Slots before the oldest unfinished one from which a stream that was cut asks for a replay. */
+    replayMarginSlots: number;
+    /** Slots before the newest one from which a replay is asked for at most; servers keep about 150. */
+    replaySlotsMax: number;
+    /** Replays for wishes that name a slot, at the same time. */
+    backfillsMax: number;
+    /** How long one of them may take. */
+    backfillTimeoutMs: number;
+    /** How long a hole that no server replays may take to be read from blocks. */
+    fillTimeoutMs: number;
+    /** The longest such hole, in slots. */
+    fillSlotsMax: number;
+    /** Slots that are remembered, so that nothing is told twice. */
+    slotsMax: number;
+    /** Updates of one slot that are remembered; what comes beyond it may be told more than once. */
+    slotUpdatesMax: number;
+  }>;
 
+/** What holds unless configuration says otherwise. */
 export const geyserSourceOptions: GeyserSourceOptions = {
   demand: 'union',
   connectTimeoutMs: 3_000,

@@ -5,16 +5,13 @@ import { encodeSubscribeRequest } from '../../protocol/geyser/subscribe-request.
 import type { GrpcStatus } from '../../protocol/grpc/status.ts';
 import { type GeyserNode, SUBSCRIBE, shownWords } from '../feeds/geyser/geyser-link.ts';
 import { GrpcStream } from '../feeds/geyser/grpc-stream.ts';
-import type { GeyserSourceOptions } from './geyser-source-options.ts';
+import type { GrpcStreamLimits } from '../feeds/geyser/grpc-stream-limits.ts';
 import { FAR_SLOTS } from './slot-horizon.ts';
 import type { Teller } from './teller.ts';
 
 export type UpdateStreamOptions = Readonly<{
   node: GeyserNode;
-  limits: Pick<
-    GeyserSourceOptions,
-    'connectTimeoutMs' | 'pingIntervalMs' | 'pongTimeoutMs' | 'messageMaxBytes' | 'windowBytes' | 'stallMs'
-  >;
+  limits: GrpcStreamLimits;
   log: Logger;
   /** Who speaks for this stream. */
   teller: Teller;

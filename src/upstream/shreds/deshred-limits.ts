@@ -21,6 +21,7 @@ export type DeshredLimits = Readonly<{
   rejectedMax: number;
 }>;
 
+/** What holds unless configuration says otherwise. */
 export const deshredLimits: DeshredLimits = {
   slotsMax: 64,
   shredsPerSlotMax: 32_768,

@@ -74,6 +74,7 @@ const noDrops = (): DeshredStats['drops'] => ({
   slotFull: 0,
 });
 
+/** Totals that begin at zero. */
 export const noStats = (): DeshredStats => ({
   packets: 0,
   accepted: 0,

@@ -33,4 +33,5 @@ export type ShredsConfig = Readonly<{
   shredVersion: number | null;
 }>;
 
+/** No source at all. */
 export const noShreds: ShredsConfig = { udp: null, entries: [], deshred: [], shredVersion: null };

@@ -1,58 +1,47 @@
-/** Every limit of a Geyser feed, in one place. Times in milliseconds, sizes in bytes. */
-export type GeyserLimits = Readonly<{
-  /** From the first packet until a server accepts the stream. */
-  connectTimeoutMs: number;
-  /** Between two of our HTTP/2 pings. */
-  pingIntervalMs: number;
-  /** How long a server may take to answer one. */
-  pongTimeoutMs: number;
-  /** The longest message that is taken, before and after decompression. */
-  messageMaxBytes: number;
-  /** What a server may send ahead of our reading, for the stream and for the connection. */
-  windowBytes: number;
-  /** How long a request gathers changes before it is sent: servers refuse many in a row. */
-  requestDelayMs: number;
-  /** How long at most a large request does, which says all that is wanted again. */
-  requestDelayMaxMs: number;
-  /** How long `open` waits for a sign that a request is in force. */
-  ackTimeoutMs: number;
-  /** How long `open` waits for a stream before PubSub is asked instead. */
-  openTimeoutMs: number;
-  /** Filters of one request: beyond it, subscriptions are refused. */
-  filtersMax: number;
-  /** Addresses in all filters of one request, each about 46 bytes: servers take 4 MiB. Beyond it, as with filters. */
-  addressesMax: number;
-  /** Filtered subscriptions of one program that are asked for one by one; beyond it, the whole program is. */
-  programFiltersMax: number;
-  /** How long a stream may tell of no new slot. */
-  stallMs: number;
-  /** Pause before a server is connected to again; doubles with each failure. */
-  reconnectMs: number;
-  reconnectMaxMs: number;
-  /** Failures in a row after which the next server is tried. */
-  failuresMax: number;
-  /** How long all servers may be away before the subscriptions are given up. */
-  downMaxMs: number;
-  /** Between two looks whether servers that are away are back; until then subscriptions are refused at once. */
-  awayMs: number;
-  /** Slots that are asked for again after a stream was cut; servers keep about 150. */
-  replaySlotsMax: number;
-  /** Slots whose messages are remembered, so that none is told twice. */
-  seenSlotsMax: number;
-  /** Events that wait while something is fetched before the stream is stopped. */
-  heldMax: number;
-  /** Mints that are remembered. */
-  mintsMax: number;
-  /** How long a Token-2022 mint is believed: its scale may change. */
-  mintMaxAgeMs: number;
-  /** How long mints hold the stream back in every `mintRetryMs`; beyond it, accounts are shown in base64. */
-  mintWaitMs: number;
-  /** Pause before a mint that could not be fetched is asked for again; also how long an answer is waited for. */
-  mintRetryMs: number;
-  /** Mints that are fetched at the same time. */
-  mintFetchesMax: number;
-}>;
+import type { GrpcStreamLimits } from './grpc-stream-limits.ts';
 
+/** Every limit of a Geyser feed. Times in milliseconds, sizes in bytes. */
+export type GeyserLimits = GrpcStreamLimits &
+  Readonly<{
+    /** How long a request gathers changes before it is sent: servers refuse many in a row. */
+    requestDelayMs: number;
+    /** How long at most a large request does, which says all that is wanted again. */
+    requestDelayMaxMs: number;
+    /** How long `open` waits for a sign that a request is in force. */
+    ackTimeoutMs: number;
+    /** How long `open` waits for a stream before PubSub is asked instead. */
+    openTimeoutMs: number;
+    /** Filters of one request: beyond it, subscriptions are refused. */
+    filtersMax: number;
+    /** Addresses in all filters of one request, each about 46 bytes: servers take 4 MiB. Beyond it, as with filters. */
+    addressesMax: number;
+    /** Filtered subscriptions of one program that are asked for one by one; beyond it, the whole program is. */
+    programFiltersMax: number;
+    /** Failures in a row after which the next server is tried. */
+    failuresMax: number;
+    /** How long all servers may be away before the subscriptions are given up. */
+    downMaxMs: number;
+    /** Between two looks whether servers that are away are back; until then subscriptions are refused at once. */
+    awayMs: number;
+    /** Slots that are asked for again after a stream was cut; servers keep about 150. */
+    replaySlotsMax: number;
+    /** Slots whose messages are remembered, so that none is told twice. */
+    seenSlotsMax: number;
+    /** Events that wait while something is fetched before the stream is stopped. */
+    heldMax: number;
+    /** Mints that are remembered. */
+    mintsMax: number;
+    /** How long a Token-2022 mint is believed: its scale may change. */
+    mintMaxAgeMs: number;
+    /** How long mints hold the stream back in every `mintRetryMs`; beyond it, accounts are shown in base64. */
+    mintWaitMs: number;
+    /** Pause before a mint that could not be fetched is asked for again; also how long an answer is waited for. */
+    mintRetryMs: number;
+    /** Mints that are fetched at the same time. */
+    mintFetchesMax: number;
+  }>;
+
+/** What holds unless configuration says otherwise. */
 export const geyserLimits: GeyserLimits = {
   connectTimeoutMs: 3_000,
   pingIntervalMs: 10_000,

@@ -39,6 +39,7 @@ interface GeyserLinkListener {
   down(): void;
 }
 
+/** The call that streams are opened with. Source: geyser.proto. */
 export const SUBSCRIBE = '/geyser.Geyser/Subscribe';
 /** Answers to a server's ping carry it; our acknowledgements have greater ids. */
 const PONG_ID = 1;

@@ -2,20 +2,22 @@ import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } f
 import { ACCEPTED_ENCODINGS, frameOf, GrpcFrames, InvalidGrpc } from '../../../protocol/grpc/frames.ts';
 import { type GrpcStatus, statusOf, statusOfHttp } from '../../../protocol/grpc/status.ts';
 import { connectionFault } from './connection-fault.ts';
+import type { GrpcStreamLimits } from './grpc-stream-limits.ts';
 
-export type GrpcStreamOptions = Readonly<{
-  /** http (plaintext) or https; a path is put in front of the method's. May hold secrets. */
-  url: string;
-  /** Sent with the request, such as `x-token`. May hold secrets. */
-  headers: Readonly<Record<string, string>>;
-  /** Such as `/geyser.Geyser/Subscribe`. */
-  method: string;
-  connectTimeoutMs: number;
-  pingIntervalMs: number;
-  pongTimeoutMs: number;
-  messageMaxBytes: number;
-  windowBytes: number;
-}>;
+type Limits = Pick<
+  GrpcStreamLimits,
+  'connectTimeoutMs' | 'pingIntervalMs' | 'pongTimeoutMs' | 'messageMaxBytes' | 'windowBytes'
+>;
+
+export type GrpcStreamOptions = Limits &
+  Readonly<{
+    /** http (plaintext) or https; a path is put in front of the method's. May hold secrets. */
+    url: string;
+    /** Sent with the request, such as `x-token`. May hold secrets. */
+    headers: Readonly<Record<string, string>>;
+    /** Such as `/geyser.Geyser/Subscribe`. */
+    method: string;
+  }>;
 
 interface GrpcStreamListener {
   /** The server accepted the stream. */
