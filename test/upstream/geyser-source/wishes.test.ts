@@ -78,6 +78,8 @@ describe('what servers are asked for', () => {
     );
     await Promise.all([one.ready, two.ready]);
     for (const each of [server, other]) {
+      // A server whose acceptance is still under way is asked too, and not waited for.
+      await each.until(() => each.requests.at(-1)?.entry.e !== undefined);
       expect(asked(each)).toMatchObject({
         accounts: { a0: { account: [first, second], owner: [] }, a1: { account: [], owner: [third] } },
         transactions: { t0: { accountInclude: [first, second], vote: false } },
