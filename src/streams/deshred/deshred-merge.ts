@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { bytesKey } from '../../base/bytes-key.ts';
 import { Lru } from '../../base/lru.ts';
 import type { Slot } from '../../ledger/units.ts';
 import type { SlotStatus } from '../../protocol/geyser/update/slot.ts';
@@ -13,9 +14,6 @@ export type DeshredMergeLimits = Readonly<{
 
 /** What was told of a slot. */
 type Told = Readonly<{ signatures: Set<string>; batches: Set<string>; statuses: Set<SlotStatus> }>;
-
-const keyOf = (signature: Uint8Array): string =>
-  Buffer.from(signature.buffer, signature.byteOffset, signature.length).toString('latin1');
 
 /**
  * Makes one of several sources that tell the same: the first copy of everything wins, and each transaction of a slot,
@@ -42,7 +40,7 @@ export class DeshredMerge implements DeshredListener {
 
   transaction(transaction: DeshredTransaction): void {
     const { signatures } = this.#told(transaction.slot);
-    if (this.#isNew(signatures, keyOf(transaction.signature))) this.#listener.transaction(transaction);
+    if (this.#isNew(signatures, bytesKey(transaction.signature))) this.#listener.transaction(transaction);
     else this.doubled++;
   }
 
@@ -51,13 +49,13 @@ export class DeshredMerge implements DeshredListener {
    * valid block does so, and it is not for the stream to judge.
    */
   transactions(batch: readonly DeshredTransaction[]): void {
-    const isNew = batch.map(({ slot, signature }) => !this.#told(slot).signatures.has(keyOf(signature)));
+    const isNew = batch.map(({ slot, signature }) => !this.#told(slot).signatures.has(bytesKey(signature)));
     batch.forEach((transaction, index) => {
       if (isNew[index] !== true) {
         this.doubled++;
         return;
       }
-      this.#isNew(this.#told(transaction.slot).signatures, keyOf(transaction.signature));
+      this.#isNew(this.#told(transaction.slot).signatures, bytesKey(transaction.signature));
       this.#listener.transaction(transaction);
     });
   }

@@ -1,3 +1,4 @@
+import { bytesKey } from '../../base/bytes-key.ts';
 import type { Slot } from '../../ledger/units.ts';
 import type {
   RawAccount,
@@ -16,9 +17,6 @@ export type RawContent = RawAccount | RawTransaction | RawEntry;
 const NOTHING_REACHED = -1;
 /** Statuses of one version of a slot: three of how it is made, its death, and three commitments are usual. */
 const STATUSES_MAX = 64;
-
-const keyOf = ({ buffer, byteOffset, length }: Uint8Array): string =>
-  Buffer.from(buffer, byteOffset, length).toString('latin1');
 
 /** What was told of one slot, in order of arrival. */
 export class SlotContent {
@@ -104,11 +102,13 @@ function lastWrites(content: readonly RawContent[]): readonly RawContent[] {
   let writes = 0;
   for (const update of content) {
     if (update.kind !== 'account') continue;
-    last.set(keyOf(update.address), update);
+    last.set(bytesKey(update.address), update);
     writes++;
   }
   if (last.size === writes) return content;
-  return content.filter((update) => update.kind !== 'account' || last.get(keyOf(update.address)) === update);
+  return content.filter(
+    (update) => update.kind !== 'account' || last.get(bytesKey(update.address)) === update,
+  );
 }
 
 function assemble(meta: RawBlockMeta, settled: readonly RawContent[], createdAt: Uint8Array): RawBlock {

@@ -1,3 +1,4 @@
+import { bytesKey } from '../../base/bytes-key.ts';
 import type { Account } from '../../ledger/account/account.ts';
 import type { Address } from '../../ledger/address.ts';
 import type { AccountEncoding } from '../../ledger/encoding/ui-account.ts';
@@ -18,9 +19,6 @@ type Memcmp = Extract<AccountFilter, { kind: 'memcmp' }>;
 
 const isMemcmp = (filter: AccountFilter): filter is Memcmp => filter.kind === 'memcmp';
 
-const latin1 = (bytes: Uint8Array): string =>
-  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
-
 /** Watchers of one program whose first memcmp compares the same stretch of the data: found by what stands there. */
 class Stretch {
   readonly byBytes = new WatchIndex<string, Watcher>();
@@ -34,7 +32,7 @@ class Stretch {
 
   of({ data }: Account): ReadonlySet<Watcher> | undefined {
     const end = this.#start + this.#length;
-    return end > data.length ? undefined : this.byBytes.of(latin1(data.subarray(this.#start, end)));
+    return end > data.length ? undefined : this.byBytes.of(bytesKey(data.subarray(this.#start, end)));
   }
 }
 
@@ -58,7 +56,7 @@ class OneProgram {
   #addTo(memcmp: Memcmp, watcher: Watcher): () => void {
     const name = `${memcmp.offset}+${memcmp.bytes.length}`;
     const stretch = this.#stretches.get(name) ?? new Stretch(memcmp);
-    const bytes = latin1(memcmp.bytes);
+    const bytes = bytesKey(memcmp.bytes);
     this.#stretches.set(name, stretch);
     stretch.byBytes.add(bytes, watcher);
     return () => {

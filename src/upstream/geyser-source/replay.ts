@@ -1,8 +1,10 @@
+import { bytesKey } from '../../base/bytes-key.ts';
 import type { Logger } from '../../base/log.ts';
 import { type Slot, slot as slotOf } from '../../ledger/units.ts';
 import { encodeSubscribeRequest, type SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
 import type { GrpcCode } from '../../protocol/grpc/status.ts';
-import { type EndpointLink, noReplay } from './endpoint-link.ts';
+import { noReplay } from '../feeds/geyser/geyser-link.ts';
+import type { EndpointLink } from './endpoint-link.ts';
 import type { GeyserSourceOptions } from './geyser-source-options.ts';
 import type { UpdateMerge } from './update-merge.ts';
 import { UpdateStream } from './update-stream.ts';
@@ -101,7 +103,7 @@ function replayOf(
     );
     signal.addEventListener('abort', abort);
     const asked = request(breadth);
-    teller.asked(Buffer.from(encodeSubscribeRequest(asked)).toString('latin1'));
+    teller.asked(bytesKey(encodeSubscribeRequest(asked)));
     stream.send(encodeSubscribeRequest({ ...asked, fromSlot }));
     if (signal.aborted) abort();
   });

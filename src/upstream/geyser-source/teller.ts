@@ -1,3 +1,4 @@
+import { bytesKey } from '../../base/bytes-key.ts';
 import type { Slot } from '../../ledger/units.ts';
 import type { RawAccount, RawBlockMeta, RawSlot, RawUpdate } from '../../protocol/geyser/raw-update.ts';
 import type { RawBlockCounts } from '../../protocol/geyser/read-raw-update.ts';
@@ -329,7 +330,7 @@ const speaks = ({ isWhole, version, record }: Share): boolean => isWhole && vers
 /** Which of the slot's own writes of its account an update is; 0 when the stream told it before. */
 function nthOwnWrite(share: Share, { address, writeVersion }: RawAccount): number {
   share.ownWrites ??= new Map();
-  const key = Buffer.from(address.buffer, address.byteOffset, address.length).toString('latin1');
+  const key = bytesKey(address);
   const known = share.ownWrites.get(key);
   if (known === undefined) {
     share.ownWrites.set(key, { version: writeVersion, count: 1 });

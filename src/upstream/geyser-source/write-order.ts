@@ -1,3 +1,4 @@
+import { bytesKey } from '../../base/bytes-key.ts';
 import type { RawAccount } from '../../protocol/geyser/raw-update.ts';
 
 /** A stream's view of the slot. */
@@ -5,9 +6,6 @@ type View = object;
 
 type Held = Readonly<{ view: View; write: string; update: RawAccount }>;
 type Last = Readonly<{ write: string; saidBy: Set<View> }>;
-
-const keyOf = ({ buffer, byteOffset, length }: Uint8Array): string =>
-  Buffer.from(buffer, byteOffset, length).toString('latin1');
 
 /**
  * Keeps the writes of each account of one slot in order where streams that were asked for different ones tell it. A
@@ -36,7 +34,7 @@ export class WriteOrder {
    */
   take<V extends View>(view: V, update: RawAccount, isNew: boolean, counts: (other: V) => boolean): boolean {
     if (update.signature === null) return isNew;
-    const [account, write] = [keyOf(update.address), keyOf(update.signature)];
+    const [account, write] = [bytesKey(update.address), bytesKey(update.signature)];
     const last = this.#last.get(account);
     if (last?.write === write) {
       last.saidBy.add(view);

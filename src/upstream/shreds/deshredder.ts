@@ -1,3 +1,4 @@
+import { bytesKey } from '../../base/bytes-key.ts';
 import { measureEntries } from '../../ledger/entry/read-entries.ts';
 import { parseShred, type Shred, slotOf, versionOf } from '../../ledger/shred/parse-shred.ts';
 import { DATA_HEADERS_BYTES } from '../../ledger/shred/shred-layout.ts';
@@ -172,7 +173,7 @@ export class Deshredder {
    */
   #mostDispensable(): SlotShreds {
     const open = [...this.#slots.values()].filter(({ isClosed }) => !isClosed);
-    const leaders = Map.groupBy(open, ({ leader }) => Buffer.from(leader).toString('latin1'));
+    const leaders = Map.groupBy(open, ({ leader }) => bytesKey(leader));
     const most = [...leaders.values()].reduce((a, b) => (b.length > a.length ? b : a));
     const newest = this.#window.newest ?? 0n;
     const distanceOf = ({ slot }: SlotShreds): bigint => (slot > newest ? slot - newest : newest - slot);

@@ -1,3 +1,4 @@
+import { bytesKey } from '../../base/bytes-key.ts';
 import type { Logger } from '../../base/log.ts';
 import { Lru } from '../../base/lru.ts';
 import { addressBytes } from '../../ledger/address.ts';
@@ -33,9 +34,6 @@ type Known = Readonly<{ table: RawLookupTable; slot: Slot; writeVersion: bigint 
 
 const ADDRESS_BYTES = 32;
 const OWNER = Buffer.from(addressBytes(programs.addressLookupTable));
-
-const keyOf = (address: Uint8Array): string =>
-  Buffer.from(address.buffer, address.byteOffset, address.length).toString('latin1');
 
 /** @returns false when the table has no such address. */
 function addAddresses(
@@ -78,7 +76,7 @@ export class LookupTables {
   /** A write of an account; one that is no table is passed over. */
   tell({ address, owner, data, slot, writeVersion }: RawAccount): void {
     // The update's memory may be part of much more.
-    if (OWNER.equals(owner)) this.#learn(keyOf(address), new Uint8Array(data), slot, writeVersion);
+    if (OWNER.equals(owner)) this.#learn(bytesKey(address), new Uint8Array(data), slot, writeVersion);
   }
 
   /**
@@ -113,7 +111,7 @@ export class LookupTables {
 
   #load(lookup: WireLookup, slot: Slot, writable: Uint8Array[], readonly: Uint8Array[]): boolean {
     const { accountKey, writableIndexes, readonlyIndexes } = lookup;
-    const key = keyOf(accountKey);
+    const key = bytesKey(accountKey);
     const known = this.#tables.get(key);
     if (known === undefined) {
       this.#reads.want(key);

@@ -1,3 +1,4 @@
+import { bytesKey } from '../../base/bytes-key.ts';
 import { Lru } from '../../base/lru.ts';
 import { verify } from '../../ledger/ed25519.ts';
 import { merkleRoot } from '../../ledger/shred/merkle-tree.ts';
@@ -51,9 +52,6 @@ class Budget {
   }
 }
 
-const latin1 = (bytes: Uint8Array): string =>
-  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
-
 /**
  * Decides whether a shred is its leader's. The signature of a merkle set is verified once: its other shreds only have
  * to be under the same root. Signatures that are wrong are remembered, so that sending one again costs little.
@@ -90,7 +88,7 @@ export class ShredVerifier {
 
   #isSigned({ bytes, layout }: Shred, message: Uint8Array, leader: Uint8Array): boolean {
     const signature = bytes.subarray(0, SIGNATURE_BYTES);
-    const key = layout.isLegacy ? null : latin1(signature) + latin1(message) + latin1(leader);
+    const key = layout.isLegacy ? null : bytesKey(signature) + bytesKey(message) + bytesKey(leader);
     if (key !== null && this.#rejected.get(key) === true) return false;
     this.signatures++;
     if (verify(signature, message, leader)) return true;

@@ -1,3 +1,4 @@
+import { bytesKey } from '../../../base/bytes-key.ts';
 import { Lru } from '../../../base/lru.ts';
 import { encodeNames } from '../../../protocol/geyser/encode/names.ts';
 
@@ -6,7 +7,7 @@ const SETS_MAX = 4096;
 /** Longer ones are rare, and are not shared. */
 const SHARED_MAX_BYTES = 256;
 
-/** By what they are, as text of a character for each byte. */
+/** By what they are. */
 const known = new Lru<string, Uint8Array>(SETS_MAX);
 
 /**
@@ -16,7 +17,7 @@ const known = new Lru<string, Uint8Array>(SETS_MAX);
 export function sharedNames(names: readonly string[]): Uint8Array {
   const encoded = encodeNames(names);
   if (encoded.length > SHARED_MAX_BYTES) return encoded;
-  const text = Buffer.from(encoded).toString('latin1');
+  const text = bytesKey(encoded);
   const before = known.get(text);
   if (before !== undefined) return before;
   known.set(text, encoded);

@@ -1,3 +1,4 @@
+import { bytesKey } from '../../../base/bytes-key.ts';
 import { ADDRESS_BYTES, ADDRESS_TEXT_MAX } from '../../../ledger/address.ts';
 import { decodeBase58 } from '../../../ledger/base58.ts';
 import { InvalidProtobuf, ProtobufReader } from '../../../protocol/geyser/protobuf.ts';
@@ -7,14 +8,11 @@ const NO_OWNERS: RawKeys = { bytes: new Uint8Array(), offsets: [] };
 
 type Balance = { accountIndex: number; owner: Uint8Array; amount: string };
 
-const latin1 = (bytes: Uint8Array): string =>
-  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
-
 /** `UiTokenAmount`: the amount in base units, as the text that it is. */
 function readAmount(reader: ProtobufReader): string {
   let amount = '';
   while (reader.next()) {
-    if (reader.field === 3) amount = latin1(reader.bytes());
+    if (reader.field === 3) amount = bytesKey(reader.bytes());
     else reader.skip();
   }
   return amount;
@@ -27,7 +25,7 @@ function readBalance(reader: ProtobufReader): Balance | null {
   while (reader.next()) {
     if (reader.field === 1) accountIndex = reader.uint32();
     else if (reader.field === 3) amount = readAmount(reader.message());
-    else if (reader.field === 4) owner = latin1(reader.bytes());
+    else if (reader.field === 4) owner = bytesKey(reader.bytes());
     else reader.skip();
   }
   const bytes = owner.length > ADDRESS_TEXT_MAX ? null : decodeBase58(owner);
