@@ -6,7 +6,9 @@ import { showUrl, showValue } from './configuration-secrets.ts';
  * The kinds of values a configuration has. Each says in its own words what is wrong and what to write instead.
  */
 
+/** An hour in milliseconds. */
 export const HOUR_MS = 3_600_000;
+/** 2^20 bytes. */
 export const MIB = 1024 * 1024;
 
 /** A whole number with its range. */
@@ -74,6 +76,7 @@ export const url = (
     },
   });
 
+/** A URL of http or https. */
 export const httpUrl = url(['http:', 'https:'], 'an http(s) URL', 'https://host/path');
 
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/;

@@ -15,8 +15,9 @@ const WORD = 16_777_216;
 const BYTES_PER_WORD = 3;
 const SIZE = 22;
 
-/** 64 bytes, which have at most 88 digits. */
+/** The longest that this writes. */
 export const SHORT_MAX_BYTES = 64;
+/** The longest that this reads: 64 bytes have at most 88 digits. */
 export const SHORT_MAX_DIGITS = SIZE * DIGITS_PER_LIMB;
 
 /** Powers of one base as digits of the other, lowest first: for each digit a row, the powers side by side. */

@@ -8,6 +8,7 @@ import {
   DATA_SIZE_OFFSET,
   FEC_SET_CODE_SHREDS,
   FEC_SET_DATA_SHREDS,
+  MERKLE_ROOT_BYTES,
   SHREDS_PER_SLOT_MAX,
 } from '../ledger/shred/shred-layout.ts';
 import type { Signature } from '../ledger/signature.ts';
@@ -20,7 +21,6 @@ import { HASHES_PER_ENTRY, mixinOf, type RecordedEntry, type SlotEntry } from '.
 /** Number of hashes, hash and number of transactions of an entry. */
 export const ENTRY_BYTES = 8 + 32 + 8;
 const COUNT_BYTES = 8;
-const ROOT_BYTES = 32;
 const SET_SHREDS = FEC_SET_DATA_SHREDS + FEC_SET_CODE_SHREDS;
 
 /** Bytes of entries that one erasure batch takes. */
@@ -66,7 +66,7 @@ export class Broadcast {
   #slot = -1;
   #fecSetIndex = 0;
   /** Nobody knows the last set of a run before this one. */
-  #chainedRoot: Uint8Array = new Uint8Array(ROOT_BYTES);
+  #chainedRoot: Uint8Array = new Uint8Array(MERKLE_ROOT_BYTES);
   /** What is only needed where shreds are lost: code, and data that fills up a set. Of what has not run yet. */
   #rest: Uint8Array[] = [];
 

@@ -14,23 +14,32 @@ for (let power = 0, value = 1; power < 255; power++) {
   if (value > 0xff) value ^= POLYNOMIAL;
 }
 
+/** The product of two elements. */
 export function multiply(a: number, b: number): number {
   if (a === 0 || b === 0) return 0;
   return exponentials[(logarithms[a] as number) + (logarithms[b] as number)] as number;
 }
 
-/** @param a - not 0. */
+/**
+ * What times `a` is 1.
+ * @param a - not 0.
+ */
 export const inverse = (a: number): number => exponentials[255 - (logarithms[a] as number)] as number;
 
+/**
+ * An element to a power; any to the power 0 is 1.
+ * @param exponent - a whole number from 0.
+ */
 export function power(a: number, exponent: number): number {
   if (exponent === 0) return 1;
   if (a === 0) return 0;
   return exponentials[((logarithms[a] as number) * exponent) % 255] as number;
 }
 
-/** Rows one after the other. */
+/** Elements in rows and columns; `cells` has the rows one after the other. */
 export type Matrix = Readonly<{ rows: number; columns: number; cells: Uint8Array }>;
 
+/** A matrix whose cells are what `cell` gives for each place, counted from 0. */
 export function makeMatrix(
   rows: number,
   columns: number,
@@ -43,9 +52,11 @@ export function makeMatrix(
   return { rows, columns, cells };
 }
 
+/** The element in a place, counted from 0. */
 export const cellOf = ({ cells, columns }: Matrix, row: number, column: number): number =>
   cells[row * columns + column] as number;
 
+/** The product of two matrices: `a` has as many columns as `b` has rows. */
 export function multiplyMatrices(a: Matrix, b: Matrix): Matrix {
   return makeMatrix(a.rows, b.columns, (row, column) => {
     let sum = 0;

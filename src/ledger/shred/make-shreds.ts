@@ -4,19 +4,33 @@ import { reedSolomon } from './reed-solomon.ts';
 import {
   CODE_SHRED_BYTES,
   chainedLayout,
+  DATA_COMPLETE,
+  DATA_FLAGS_OFFSET,
   DATA_HEADERS_BYTES,
+  DATA_PARENT_OFFSET,
   DATA_SHRED_BYTES,
+  DATA_SIZE_OFFSET,
   FEC_SET_CODE_SHREDS,
   FEC_SET_DATA_SHREDS,
+  FEC_SET_INDEX_OFFSET,
+  INDEX_OFFSET,
+  LAST_IN_SLOT,
+  MERKLE_ROOT_BYTES,
+  NUM_CODE_OFFSET,
+  NUM_DATA_OFFSET,
+  POSITION_OFFSET,
+  REFERENCE_TICK_MASK,
   SHREDS_PER_SLOT_MAX,
   type ShredLayout,
+  SLOT_OFFSET,
+  VARIANT_OFFSET,
+  VERSION_OFFSET,
 } from './shred-layout.ts';
 
 /** What ends with the last data shred of a set. */
 export type SetEnd = 'nothing' | 'data' | 'slot';
 
-const END_FLAGS: Readonly<Record<SetEnd, number>> = { nothing: 0, data: 0x40, slot: 0xc0 };
-const REFERENCE_TICK_MAX = 63;
+const END_FLAGS: Readonly<Record<SetEnd, number>> = { nothing: 0, data: DATA_COMPLETE, slot: LAST_IN_SLOT };
 
 type Source = Readonly<{
   slot: Slot;
@@ -42,16 +56,16 @@ function assertSource({ slot, parentOffset, fecSetIndex, chainedRoot }: Source):
   if (fecSetIndex + FEC_SET_DATA_SHREDS > SHREDS_PER_SLOT_MAX) {
     throw new RangeError(`a slot has ${SHREDS_PER_SLOT_MAX} data shreds at most`);
   }
-  if (chainedRoot.length !== 32) throw new RangeError('a merkle root has 32 bytes');
+  if (chainedRoot.length !== MERKLE_ROOT_BYTES) throw new RangeError('a merkle root has 32 bytes');
 }
 
 function writeCommonHeader(shred: Uint8Array, layout: ShredLayout, source: Source, index: number): DataView {
   const view = new DataView(shred.buffer, shred.byteOffset, shred.byteLength);
-  view.setUint8(0x40, layout.variant);
-  view.setBigUint64(0x41, source.slot, true);
-  view.setUint32(0x49, index, true);
-  view.setUint16(0x4d, source.version, true);
-  view.setUint32(0x4f, source.fecSetIndex, true);
+  view.setUint8(VARIANT_OFFSET, layout.variant);
+  view.setBigUint64(SLOT_OFFSET, source.slot, true);
+  view.setUint32(INDEX_OFFSET, index, true);
+  view.setUint16(VERSION_OFFSET, source.version, true);
+  view.setUint32(FEC_SET_INDEX_OFFSET, source.fecSetIndex, true);
   shred.set(source.chainedRoot, layout.bodyEnd);
   return view;
 }
@@ -63,9 +77,9 @@ function makeDataShreds(source: Source, layout: ShredLayout, data: Uint8Array, e
     const view = writeCommonHeader(shred, layout, source, source.fecSetIndex + i);
     const payload = data.subarray(i * capacity, (i + 1) * capacity);
     const flags = i === FEC_SET_DATA_SHREDS - 1 ? END_FLAGS[end] : 0;
-    view.setUint16(0x53, source.parentOffset, true);
-    view.setUint8(0x55, flags | Math.min(source.referenceTick, REFERENCE_TICK_MAX));
-    view.setUint16(0x56, DATA_HEADERS_BYTES + payload.length, true);
+    view.setUint16(DATA_PARENT_OFFSET, source.parentOffset, true);
+    view.setUint8(DATA_FLAGS_OFFSET, flags | Math.min(source.referenceTick, REFERENCE_TICK_MASK));
+    view.setUint16(DATA_SIZE_OFFSET, DATA_HEADERS_BYTES + payload.length, true);
     shred.set(payload, DATA_HEADERS_BYTES);
     return shred;
   });
@@ -76,9 +90,9 @@ function makeCodeShreds(source: Source, layout: ShredLayout, shards: readonly Ui
   const shreds = positions.map((position) => {
     const shred = new Uint8Array(CODE_SHRED_BYTES);
     const view = writeCommonHeader(shred, layout, source, source.fecSetIndex + position);
-    view.setUint16(0x53, FEC_SET_DATA_SHREDS, true);
-    view.setUint16(0x55, FEC_SET_CODE_SHREDS, true);
-    view.setUint16(0x57, position, true);
+    view.setUint16(NUM_DATA_OFFSET, FEC_SET_DATA_SHREDS, true);
+    view.setUint16(NUM_CODE_OFFSET, FEC_SET_CODE_SHREDS, true);
+    view.setUint16(POSITION_OFFSET, position, true);
     return shred;
   });
   const parity = shreds.map((shred) => shred.subarray(layout.shardStart, layout.shardEnd));

@@ -1,13 +1,25 @@
 import { slot as asSlot, type Slot } from '../units.ts';
 import {
-  COMMON_HEADER_BYTES,
   DATA_COMPLETE,
+  DATA_FLAGS_OFFSET,
   DATA_HEADERS_BYTES,
+  DATA_PARENT_OFFSET,
+  DATA_SIZE_OFFSET,
+  FEC_SET_INDEX_OFFSET,
   FEC_SET_SHREDS_MAX,
+  INDEX_OFFSET,
+  LAST_IN_SLOT,
+  NUM_CODE_OFFSET,
+  NUM_DATA_OFFSET,
+  POSITION_OFFSET,
+  REFERENCE_TICK_MASK,
   SHRED_PACKET_MAX_BYTES,
   SHREDS_PER_SLOT_MAX,
   type ShredLayout,
+  SLOT_OFFSET,
   shredLayout,
+  VARIANT_OFFSET,
+  VERSION_OFFSET,
 } from './shred-layout.ts';
 
 /** What is wrong with bytes that are no shred. */
@@ -68,23 +80,20 @@ export type CodeShred = Common &
 
 export type Shred = DataShred | CodeShred;
 
-const LAST_IN_SLOT = 0xc0;
-const REFERENCE_TICK = 0x3f;
-
 const u16At = (bytes: Uint8Array, at: number): number =>
   (bytes[at] as number) | ((bytes[at + 1] as number) << 8);
 const u32At = (bytes: Uint8Array, at: number): number =>
   (u16At(bytes, at) | (u16At(bytes, at + 2) << 16)) >>> 0;
 
 /** The variant of the shred in a packet; undefined when the packet is too short to have one. */
-export const variantOf = (packet: Uint8Array): number | undefined => packet[64];
+export const variantOf = (packet: Uint8Array): number | undefined => packet[VARIANT_OFFSET];
 
 /** The slot of a shred, of which at least the common header must be there. */
 export const slotOf = (packet: Uint8Array): Slot =>
-  asSlot(BigInt(u32At(packet, 0x41)) | (BigInt(u32At(packet, 0x45)) << 32n));
+  asSlot(BigInt(u32At(packet, SLOT_OFFSET)) | (BigInt(u32At(packet, SLOT_OFFSET + 4)) << 32n));
 
 /** The cluster's version in a shred, of which at least the common header must be there. */
-export const versionOf = (packet: Uint8Array): number => u16At(packet, 0x4d);
+export const versionOf = (packet: Uint8Array): number => u16At(packet, VERSION_OFFSET);
 
 /** The payload of a data shred: a view. */
 export const payloadOf = (shred: DataShred): Uint8Array =>
@@ -112,8 +121,8 @@ export function parseShred(packet: Uint8Array): Shred | ShredFault {
   if (layout === null) return 'Variant';
   const bytes = wholeBytes(packet, layout);
   if (bytes === null) return 'Length';
-  const index = u32At(bytes, 0x49);
-  const fecSetIndex = u32At(bytes, 0x4f);
+  const index = u32At(bytes, INDEX_OFFSET);
+  const fecSetIndex = u32At(bytes, FEC_SET_INDEX_OFFSET);
   if (index >= SHREDS_PER_SLOT_MAX || fecSetIndex >= SHREDS_PER_SLOT_MAX) return 'Index';
   return layout.kind === 'data'
     ? parseData(bytes, layout, index, fecSetIndex)
@@ -127,9 +136,9 @@ function parseData(
   fecSetIndex: number,
 ): DataShred | ShredFault {
   const slot = slotOf(bytes);
-  const parentOffset = u16At(bytes, COMMON_HEADER_BYTES);
-  const flags = bytes[0x55] as number;
-  const size = u16At(bytes, 0x56);
+  const parentOffset = u16At(bytes, DATA_PARENT_OFFSET);
+  const flags = bytes[DATA_FLAGS_OFFSET] as number;
+  const size = u16At(bytes, DATA_SIZE_OFFSET);
   const leafIndex = index - fecSetIndex;
   if (leafIndex < 0 || leafIndex >= FEC_SET_SHREDS_MAX) return 'Index';
   if (BigInt(parentOffset) > slot || (parentOffset === 0 && slot !== 0n)) return 'ParentOffset';
@@ -145,7 +154,7 @@ function parseData(
     leafIndex,
     bytes,
     parentOffset,
-    referenceTick: flags & REFERENCE_TICK,
+    referenceTick: flags & REFERENCE_TICK_MASK,
     isDataComplete: (flags & DATA_COMPLETE) !== 0,
     isLastInSlot: (flags & LAST_IN_SLOT) === LAST_IN_SLOT,
     size,
@@ -158,9 +167,9 @@ function parseCode(
   index: number,
   fecSetIndex: number,
 ): CodeShred | ShredFault {
-  const numData = u16At(bytes, COMMON_HEADER_BYTES);
-  const numCode = u16At(bytes, 0x55);
-  const position = u16At(bytes, 0x57);
+  const numData = u16At(bytes, NUM_DATA_OFFSET);
+  const numCode = u16At(bytes, NUM_CODE_OFFSET);
+  const position = u16At(bytes, POSITION_OFFSET);
   if (numData === 0 || numData + numCode > FEC_SET_SHREDS_MAX || position >= numCode) return 'FecSet';
   if (fecSetIndex + numData > SHREDS_PER_SLOT_MAX) return 'FecSet';
   const firstCode = index - position;

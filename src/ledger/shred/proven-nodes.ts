@@ -1,7 +1,6 @@
 import { merkleParent } from './merkle-tree.ts';
-import { PROOF_ENTRY_BYTES } from './shred-layout.ts';
+import { MERKLE_ROOT_BYTES, PROOF_ENTRY_BYTES } from './shred-layout.ts';
 
-const ROOT_BYTES = 32;
 const ROOT = 1;
 
 /**
@@ -97,7 +96,9 @@ export class ProvenNodes {
   /** Of the root all bytes count: they were signed. */
   #isNode(at: number, node: Uint8Array): boolean {
     const [known, from, length] =
-      at === ROOT ? [this.root, 0, ROOT_BYTES] : [this.#nodes, at * PROOF_ENTRY_BYTES, PROOF_ENTRY_BYTES];
+      at === ROOT
+        ? [this.root, 0, MERKLE_ROOT_BYTES]
+        : [this.#nodes, at * PROOF_ENTRY_BYTES, PROOF_ENTRY_BYTES];
     for (let i = 0; i < length; i++) if (known[from + i] !== node[i]) return false;
     return true;
   }

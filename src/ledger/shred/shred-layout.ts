@@ -1,19 +1,48 @@
-/** What any shred begins with, and data and code shreds go on with. Source: agave ledger, `shred.rs`. */
-export const COMMON_HEADER_BYTES = 83;
+/** Where any shred has its variant: u8. Source of all offsets: agave ledger, `shred.rs`. */
+export const VARIANT_OFFSET = 0x40;
+/** Where any shred has its slot: u64. */
+export const SLOT_OFFSET = 0x41;
+/** Where any shred has its index among the data, or among the code shreds of its slot: u32. */
+export const INDEX_OFFSET = 0x49;
+/** Where any shred has the cluster's shred version: u16. */
+export const VERSION_OFFSET = 0x4d;
+/** Where any shred has the index of the first data shred of its set: u32. */
+export const FEC_SET_INDEX_OFFSET = 0x4f;
+
+/** Headers of a data shred, the common one among them; its payload follows. */
 export const DATA_HEADERS_BYTES = 88;
+/** Where a data shred says how many slots back the parent is: u16. */
+export const DATA_PARENT_OFFSET = 0x53;
 /** Where a data shred has its flags: u8. */
 export const DATA_FLAGS_OFFSET = 0x55;
 /** The flag of a shred that ends a batch of entries. */
 export const DATA_COMPLETE = 0x40;
+/** The flags of a shred that ends a slot, `DATA_COMPLETE` among them. */
+export const LAST_IN_SLOT = 0xc0;
+/** The bits of the flags that count ticks. */
+export const REFERENCE_TICK_MASK = 0x3f;
 /** Where a data shred says how far its payload reaches, headers included: u16. */
 export const DATA_SIZE_OFFSET = 0x56;
+
+/** Headers of a code shred, the common one among them; parity follows. */
 export const CODE_HEADERS_BYTES = 89;
+/** Where a code shred has the number of data shreds of its set: u16. */
+export const NUM_DATA_OFFSET = 0x53;
+/** Where a code shred has the number of code shreds of its set: u16. */
+export const NUM_CODE_OFFSET = 0x55;
+/** Where a code shred has its place among the code shreds of its set: u16. */
+export const POSITION_OFFSET = 0x57;
+
+/** The signature of the leader, with which a shred begins, and that of a retransmitter. */
 export const SIGNATURE_BYTES = 64;
+/** Root of a set's merkle tree, which the next set repeats. */
 export const MERKLE_ROOT_BYTES = 32;
+/** What a proof has of a node of the merkle tree. */
 export const PROOF_ENTRY_BYTES = 20;
 
 /** The longest packet: a code shred and the nonce that answers to repair carry. */
 export const SHRED_PACKET_MAX_BYTES = 1232;
+/** Length of a code shred. */
 export const CODE_SHRED_BYTES = 1228;
 /** A merkle data shred is shorter, so that what is erasure-coded fits into a code shred behind its longer headers. */
 export const DATA_SHRED_BYTES = CODE_SHRED_BYTES - CODE_HEADERS_BYTES + SIGNATURE_BYTES;
@@ -28,9 +57,11 @@ const PROOF_ENTRIES_MAX = 8;
 /** Data shreds of a slot, and likewise code shreds. Source: agave, `MAX_DATA_SHREDS_PER_SLOT`. */
 export const SHREDS_PER_SLOT_MAX = 32_768;
 
-/** How leaders build every set today. Source: agave, `DATA_SHREDS_PER_FEC_BLOCK`. */
+/** Data shreds of a set as leaders build every set today. Source: agave, `DATA_SHREDS_PER_FEC_BLOCK`. */
 export const FEC_SET_DATA_SHREDS = 32;
+/** Code shreds of such a set. Source: agave, `CODING_SHREDS_PER_FEC_BLOCK`. */
 export const FEC_SET_CODE_SHREDS = 32;
+/** Nodes of each merkle proof of such a set. */
 export const FEC_SET_PROOF_ENTRIES = 6;
 
 /**
