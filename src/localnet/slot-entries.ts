@@ -1,9 +1,9 @@
 import { blockhashFromBytes } from '../ledger/blockhash.ts';
+import { nextHash, signaturesRoot } from '../ledger/entry/entry-hash.ts';
 import { signatureBytes } from '../ledger/signature.ts';
 import type { Transaction } from '../ledger/transaction/transaction.ts';
 import { slot } from '../ledger/units.ts';
 import type { EntryUpdate } from '../protocol/geyser/update/entry.ts';
-import { nextHash, signaturesRoot } from './entry-hash.ts';
 
 /** Hashes from an entry to the next. */
 export const HASHES_PER_ENTRY = 1n;
