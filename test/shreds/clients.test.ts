@@ -171,7 +171,7 @@ describe('a client of SubscribeDeshred', () => {
     server.deshredCalls[0]!.write(update(9, 7));
     await until(() => transactions.length === 1);
     const told = transactions[0]!;
-    expect([told.slot, told.isVote, told.wire, told.at]).toEqual([9n, true, null, 1_790_000_000_123n]);
+    expect([told.slot, told.isVote, told.at]).toEqual([9n, true, 1_790_000_000_123n]);
     expect(Buffer.from(told.signature).equals(signatureAt(7))).toBe(true);
     const { bytes, offsets } = told.keys;
     expect(offsets.map((at) => bytes[at])).toEqual([4, 5, 0, 80, 81]);

@@ -1,5 +1,5 @@
 import type { Slot } from '../../ledger/units.ts';
-import type { RawKeys } from '../../protocol/geyser/raw-update.ts';
+import type { DeshredTransactionUpdate } from '../../protocol/geyser/read-deshred-update.ts';
 import type { SlotStatus } from '../../protocol/geyser/update/slot.ts';
 
 /** Entries that a leader sent as one, before anybody ran them: what lies between two shreds that complete data. */
@@ -14,25 +14,15 @@ export type EntryBatch = Readonly<{
   at: bigint;
 }>;
 
-/** A transaction of a batch. Its bytes are views into the batch. */
-export type DeshredTransaction = Readonly<{
-  slot: Slot;
-  /** 64 bytes. */
-  signature: Uint8Array;
-  isVote: boolean;
-  /** The wire form; null where the source told only the message below. */
-  wire: Uint8Array | null;
-  /** `solana.storage.ConfirmedBlock.Transaction`, encoded. */
-  transaction: Uint8Array;
-  /** Static keys, then loaded ones as far as their tables are known. */
-  keys: RawKeys;
-  /** 32 bytes each; empty where a table is not known. */
-  loadedWritable: readonly Uint8Array[];
-  loadedReadonly: readonly Uint8Array[];
-  firstShredIndex: number;
-  endShredIndex: number;
-  at: bigint;
-}>;
+/**
+ * A transaction before anybody ran it, from whatever source. Where a lookup table is not known, what it would load is
+ * left out.
+ */
+export type DeshredTransaction = Omit<DeshredTransactionUpdate, 'kind'> &
+  Readonly<{
+    /** When its batch was whole, or its source told it, Unix milliseconds. */
+    at: bigint;
+  }>;
 
 /** How far a slot came: shreds tell `firstShredReceived` and `completed`; the rest is told by who runs it. */
 export type DeshredSlot = Readonly<{

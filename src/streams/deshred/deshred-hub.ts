@@ -25,8 +25,6 @@ import { SubscribeDeshredTransaction, SubscribeTransaction } from './shred-updat
 export type DeshredHubOptions = Readonly<{
   /** What GetVersion answers: JSON text. */
   version: string;
-  /** Answers what is asked about the chain; null answers that it is not served. */
-  unary: StreamOpener['unary'] | null;
 }>;
 
 type Request = SubscribeRequest | SubscribeDeshredRequest;
@@ -55,7 +53,7 @@ export class DeshredHub implements DeshredListener, StreamOpener {
   #createdAtMs: bigint | null = null;
 
   constructor(options: Partial<DeshredHubOptions> = {}) {
-    this.#options = { version: '{}', unary: null, ...options };
+    this.#options = { version: '{}', ...options };
   }
 
   /** Streams that are open. */
@@ -94,14 +92,13 @@ export class DeshredHub implements DeshredListener, StreamOpener {
     return stream;
   }
 
-  /** @throws GrpcError UNIMPLEMENTED for questions about the chain, where nobody answers them. */
+  /** @throws GrpcError UNIMPLEMENTED for questions about the chain, which others answer; InvalidProtobuf. */
   unary(rpc: UnaryRpc, request: Uint8Array): Uint8Array {
     if (rpc === 'Ping') return encodePongResponse(decodePingRequest(request));
     if (rpc === 'GetVersion') return encodeGetVersionResponse(this.#options.version);
     // Nothing is replayed.
     if (rpc === 'SubscribeReplayInfo') return encodeSubscribeReplayInfoResponse(null);
-    if (this.#options.unary === null) throw new GrpcError('UNIMPLEMENTED', 'method disabled');
-    return this.#options.unary(rpc, request);
+    throw new GrpcError('UNIMPLEMENTED', 'method disabled');
   }
 
   /** Ends every stream. */

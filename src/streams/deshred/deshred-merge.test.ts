@@ -7,7 +7,7 @@ import { DeshredMerge } from './deshred-merge.ts';
 const limits = { slotsTracked: 4, seenPerSlotMax: 100 };
 
 const transaction = (slot: number, name: number): DeshredTransaction => ({
-  ...{ slot: slotOf(slot), signature: new Uint8Array(64).fill(name), isVote: false, wire: null },
+  ...{ slot: slotOf(slot), signature: new Uint8Array(64).fill(name), isVote: false },
   ...{ transaction: new Uint8Array(), keys: { bytes: new Uint8Array(), offsets: [] } },
   ...{ loadedWritable: [], loadedReadonly: [], firstShredIndex: 0, endShredIndex: 0, at: 0n },
 });

@@ -67,7 +67,7 @@ export class SubscribeDeshredTransaction extends LazyTransaction {
   #tail: Uint8Array | null = null;
 
   get tail(): Uint8Array {
-    this.#tail ??= deshredTransactionTail({ ...this.#fields(), createdAt: this.createdAt });
+    this.#tail ??= this.#encode();
     return this.#tail;
   }
 
@@ -76,12 +76,12 @@ export class SubscribeDeshredTransaction extends LazyTransaction {
     return this.tail;
   }
 
-  #fields(): Omit<Parameters<typeof deshredTransactionTail>[0], 'createdAt'> {
-    const { slot, signature, isVote, transaction, loadedWritable, loadedReadonly } = this.told;
-    const { firstShredIndex, endShredIndex } = this.told;
-    return {
-      ...{ slot, signature, isVote, transaction, loadedWritable, loadedReadonly },
-      ...{ firstShredIndex, endShredIndex },
-    };
+  #encode(): Uint8Array {
+    const { slot, signature, isVote, createdAt } = this;
+    const { transaction, loadedWritable, loadedReadonly, firstShredIndex, endShredIndex } = this.told;
+    return deshredTransactionTail({
+      ...{ slot, createdAt, signature, isVote, transaction },
+      ...{ loadedWritable, loadedReadonly, firstShredIndex, endShredIndex },
+    });
   }
 }

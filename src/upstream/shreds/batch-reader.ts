@@ -40,10 +40,10 @@ function joinedKeys({ bytes, keyOffsets }: WireTransaction, { writable, readonly
 class BatchTransaction implements DeshredTransaction {
   readonly #batch: EntryBatch;
   readonly #loaded: Loaded;
+  readonly #wire: Uint8Array;
   #transaction: Uint8Array | null = null;
   readonly signature: Uint8Array;
   readonly isVote: boolean;
-  readonly wire: Uint8Array;
   readonly keys: RawKeys;
 
   constructor(batch: EntryBatch, view: WireTransaction, loaded: Loaded) {
@@ -51,12 +51,12 @@ class BatchTransaction implements DeshredTransaction {
     this.#loaded = loaded;
     this.signature = view.signature;
     this.isVote = view.isVote;
-    this.wire = view.bytes;
+    this.#wire = view.bytes;
     this.keys = joinedKeys(view, loaded);
   }
 
   get transaction(): Uint8Array {
-    this.#transaction ??= encodeWireTransaction(this.wire).transaction;
+    this.#transaction ??= encodeWireTransaction(this.#wire).transaction;
     return this.#transaction;
   }
 

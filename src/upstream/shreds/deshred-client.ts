@@ -13,7 +13,8 @@ type DeshredClientOptions = Readonly<{
   listener: Pick<DeshredListener, 'transaction' | 'slot'>;
 }>;
 
-const SUBSCRIBE_DESHRED = '/geyser.Geyser/SubscribeDeshred';
+/** The call that streams are opened with. Source: geyser.proto. */
+export const SUBSCRIBE_DESHRED = '/geyser.Geyser/SubscribeDeshred';
 
 /** All transactions, and all that is told of slots. */
 const REQUEST = encodeSubscribeDeshredRequest({
@@ -66,7 +67,7 @@ export class DeshredClient {
         return;
       case 'transaction':
         this.#stream.reached(update.slot);
-        listener.transaction({ ...update, wire: null, at });
+        listener.transaction({ ...update, at });
     }
   }
 }
