@@ -1,3 +1,4 @@
+import { OpenConnections } from '../open-connections.ts';
 import type { Call } from './call.ts';
 import type { Connection } from './connection.ts';
 
@@ -7,21 +8,13 @@ const LOOK_INTERVAL_MS = 1_000;
 /** Where there was too much for all queues, so much of it is made free at a time at least. */
 const ROOM_SHARE = 0.1;
 
-/** Every open connection, looked after by one timer. */
-export class Connections {
-  readonly #open = new Set<Connection>();
+/** The open connections of gRPC, and how many each address has. */
+export class Connections extends OpenConnections<Connection> {
   readonly #ofAddress = new Map<string, number>();
-  readonly #lookIntervalMs: number;
-  #timer: NodeJS.Timeout | null = null;
-  #onEmpty: (() => void) | null = null;
 
   /** @param lookIntervalMs - never more than a second. */
   constructor(lookIntervalMs: number) {
-    this.#lookIntervalMs = Math.max(1, Math.min(LOOK_INTERVAL_MS, lookIntervalMs));
-  }
-
-  get size(): number {
-    return this.#open.size;
+    super(Math.max(1, Math.min(LOOK_INTERVAL_MS, lookIntervalMs)));
   }
 
   /** Connections that come from an address, those included that are still shaking hands. */
@@ -39,27 +32,14 @@ export class Connections {
     };
   }
 
-  add(connection: Connection): void {
-    this.#open.add(connection);
-    this.#timer ??= setInterval(() => this.#look(), this.#lookIntervalMs);
-  }
-
-  delete(connection: Connection): void {
-    this.#open.delete(connection);
-    if (this.#open.size > 0) return;
-    if (this.#timer !== null) clearInterval(this.#timer);
-    this.#timer = null;
-    this.#onEmpty?.();
-  }
-
   /**
    * Tells every connection to go. After `graceMs` what is left is cut.
    * @returns whether nothing had to be cut.
    */
   async drain(graceMs: number): Promise<boolean> {
-    for (const connection of this.#open) connection.drain();
-    if (await this.#empty(graceMs)) return true;
-    const all = this.#empty();
+    for (const connection of this.open) connection.drain();
+    if (await this.empty(graceMs)) return true;
+    const all = this.empty();
     this.destroy();
     await all;
     return false;
@@ -67,14 +47,14 @@ export class Connections {
 
   /** Cuts every connection. */
   destroy(): void {
-    for (const connection of this.#open) connection.destroy();
+    for (const connection of this.open) connection.destroy();
   }
 
   /** Cuts the calls furthest behind until so many bytes are free. */
   makeRoom(bytes: number): void {
     const behind: Call[] = [];
     let queued = 0;
-    for (const connection of this.#open) {
+    for (const connection of this.open) {
       for (const call of connection.calls) {
         queued += call.queuedBytes;
         if (call.queuedBytes > 0) behind.push(call);
@@ -88,19 +68,7 @@ export class Connections {
     }
   }
 
-  #empty(withinMs?: number): Promise<boolean> {
-    if (this.#open.size === 0) return Promise.resolve(true);
-    return new Promise((resolve) => {
-      const timer = withinMs === undefined ? undefined : setTimeout(() => resolve(false), withinMs);
-      this.#onEmpty = () => {
-        clearTimeout(timer);
-        resolve(true);
-      };
-    });
-  }
-
-  #look(): void {
-    const nowMs = performance.now();
-    for (const connection of this.#open) connection.look(nowMs);
+  protected look(nowMs: number): void {
+    for (const connection of this.open) connection.look(nowMs);
   }
 }

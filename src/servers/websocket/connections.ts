@@ -1,4 +1,5 @@
 import { Failure } from '../../protocol/errors.ts';
+import { OpenConnections } from '../open-connections.ts';
 import type { Connection } from './connection.ts';
 
 export type ConnectionsOptions = Readonly<{
@@ -14,32 +15,13 @@ export type ConnectionsOptions = Readonly<{
 /** How long before the end of a drain the last are told to go, so that they hear why. */
 const LAST_CALL_MS = 300;
 
-/** Every open connection, looked after by one timer. */
-export class Connections {
-  readonly #options: ConnectionsOptions;
-  readonly #open = new Set<Connection>();
-  #timer: NodeJS.Timeout | null = null;
-  #onEmpty: (() => void) | null = null;
+/** The open connections of WebSocket. */
+export class Connections extends OpenConnections<Connection> {
+  readonly #queuesMaxBytes: number;
 
-  constructor(options: ConnectionsOptions) {
-    this.#options = options;
-  }
-
-  get size(): number {
-    return this.#open.size;
-  }
-
-  add(connection: Connection): void {
-    this.#open.add(connection);
-    this.#timer ??= setInterval(() => this.#look(), this.#options.lookIntervalMs);
-  }
-
-  delete(connection: Connection): void {
-    this.#open.delete(connection);
-    if (this.#open.size > 0) return;
-    if (this.#timer !== null) clearInterval(this.#timer);
-    this.#timer = null;
-    this.#onEmpty?.();
+  constructor({ lookIntervalMs, queuesMaxBytes }: ConnectionsOptions) {
+    super(lookIntervalMs);
+    this.#queuesMaxBytes = queuesMaxBytes;
   }
 
   /**
@@ -47,41 +29,29 @@ export class Connections {
    * @returns whether nothing had to be cut.
    */
   async drain(graceMs: number): Promise<boolean> {
-    for (const connection of this.#open) connection.drain();
-    if (await this.#empty(Math.max(0, graceMs - LAST_CALL_MS))) return true;
-    for (const connection of this.#open) connection.end(new Failure('DRAINING'));
-    if (await this.#empty(Math.min(graceMs, LAST_CALL_MS))) return true;
-    const all = this.#empty();
-    for (const connection of this.#open) connection.terminate();
+    for (const connection of this.open) connection.drain();
+    if (await this.empty(Math.max(0, graceMs - LAST_CALL_MS))) return true;
+    for (const connection of this.open) connection.end(new Failure('DRAINING'));
+    if (await this.empty(Math.min(graceMs, LAST_CALL_MS))) return true;
+    const all = this.empty();
+    for (const connection of this.open) connection.terminate();
     await all;
     return false;
   }
 
-  #empty(withinMs?: number): Promise<boolean> {
-    if (this.#open.size === 0) return Promise.resolve(true);
-    return new Promise((resolve) => {
-      const timer = withinMs === undefined ? undefined : setTimeout(() => resolve(false), withinMs);
-      this.#onEmpty = () => {
-        clearTimeout(timer);
-        resolve(true);
-      };
-    });
-  }
-
-  #look(): void {
-    const nowMs = performance.now();
+  protected look(nowMs: number): void {
     let heldBytes = 0;
-    for (const connection of this.#open) {
+    for (const connection of this.open) {
       connection.look(nowMs);
       heldBytes += connection.heldBytes;
     }
-    if (heldBytes > this.#options.queuesMaxBytes) this.#makeRoom(heldBytes);
+    if (heldBytes > this.#queuesMaxBytes) this.#makeRoom(heldBytes);
   }
 
   #makeRoom(heldBytes: number): void {
     let left = heldBytes;
-    for (const connection of [...this.#open].sort(goesFirst)) {
-      if (left <= this.#options.queuesMaxBytes) return;
+    for (const connection of [...this.open].sort(goesFirst)) {
+      if (left <= this.#queuesMaxBytes) return;
       left -= connection.heldBytes;
       connection.cut({ bytes: connection.queuedBytes });
     }

@@ -1,0 +1,51 @@
+/** Every open connection of a server, looked after by one timer that runs for as long as there is one. */
+export abstract class OpenConnections<Connection> {
+  readonly #open = new Set<Connection>();
+  readonly #lookIntervalMs: number;
+  #timer: NodeJS.Timeout | null = null;
+  #onEmpty: (() => void) | null = null;
+
+  /** @param lookIntervalMs - how often they are looked after. */
+  constructor(lookIntervalMs: number) {
+    this.#lookIntervalMs = lookIntervalMs;
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  add(connection: Connection): void {
+    this.#open.add(connection);
+    this.#timer ??= setInterval(() => this.look(performance.now()), this.#lookIntervalMs);
+  }
+
+  delete(connection: Connection): void {
+    this.#open.delete(connection);
+    if (this.#open.size > 0) return;
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#timer = null;
+    this.#onEmpty?.();
+  }
+
+  protected get open(): ReadonlySet<Connection> {
+    return this.#open;
+  }
+
+  /** Does what is due. @param nowMs - of `performance.now()`. */
+  protected abstract look(nowMs: number): void;
+
+  /**
+   * Waits until none is left; for one at a time.
+   * @returns false when that took longer than `withinMs`.
+   */
+  protected empty(withinMs?: number): Promise<boolean> {
+    if (this.#open.size === 0) return Promise.resolve(true);
+    return new Promise((resolve) => {
+      const timer = withinMs === undefined ? undefined : setTimeout(() => resolve(false), withinMs);
+      this.#onEmpty = () => {
+        clearTimeout(timer);
+        resolve(true);
+      };
+    });
+  }
+}
