@@ -6,14 +6,16 @@ import { InvalidProtobuf, type ProtobufReader } from './protobuf.ts';
 
 /** Fields of Solana's own kinds, and what stands in a message for a field that is missing. */
 
+/** A slot as u64. */
 export const readSlot = (reader: ProtobufReader): Slot => slot(reader.uint64());
 
+/** Lamports as u64. */
 export const readLamports = (reader: ProtobufReader): Lamports => lamports(reader.uint64());
 
 /** An address as 32 bytes. */
 export const readAddress = (reader: ProtobufReader): Address => addressFromBytes(reader.fixedBytes(32));
 
-/** An address as base58 text. */
+/** An address as base58 text. @throws InvalidProtobuf for another. */
 export function readAddressText(reader: ProtobufReader): Address {
   const parsed = parseAddress(reader.string());
   if ('fault' in parsed) throw new InvalidProtobuf('a text is no address');
@@ -29,10 +31,11 @@ export function readAddressTextOrNull(reader: ProtobufReader): Address | null {
   return parsed.address;
 }
 
+/** A signature as 64 bytes. */
 export const readSignature = (reader: ProtobufReader): Signature =>
   signatureFromBytes(reader.fixedBytes(SIGNATURE_BYTES));
 
-/** A blockhash as base58 text. */
+/** A blockhash as base58 text. @throws InvalidProtobuf for another. */
 export function readBlockhashText(reader: ProtobufReader): Blockhash {
   const parsed = parseBlockhash(reader.string());
   if ('fault' in parsed) throw new InvalidProtobuf('a text is no blockhash');

@@ -50,6 +50,7 @@ export function decodeCommitmentRequest(bytes: Uint8Array): CommitmentRequest {
   return commitment === undefined ? {} : { commitment };
 }
 
+/** What `decodeCommitmentRequest` reads. */
 export function encodeCommitmentRequest({ commitment }: CommitmentRequest): Uint8Array {
   const writer = small();
   if (commitment !== undefined) writer.uint32(1, commitments.indexOf(commitment));
@@ -71,6 +72,7 @@ export function decodeIsBlockhashValidRequest(
   return { blockhash, ...(commitment === undefined ? {} : { commitment }) };
 }
 
+/** What `decodeIsBlockhashValidRequest` reads. */
 export function encodeIsBlockhashValidRequest({
   blockhash,
   commitment,
@@ -84,39 +86,49 @@ export function encodeIsBlockhashValidRequest({
 export const decodePingRequest = (bytes: Uint8Array): number =>
   readOnly(bytes, 0, (reader) => reader.int32());
 
+/** What `decodePingRequest` reads. @param count - i32. */
 export const encodePingRequest = (count: number): Uint8Array =>
   count === 0 ? new Uint8Array() : small().int32(1, count).finish();
 
 /** Reads `PongResponse`, which looks as its request does. */
 export const decodePongResponse = decodePingRequest;
+/** What `decodePongResponse` reads. */
 export const encodePongResponse = encodePingRequest;
 
 /** The lowest slot that a stream may begin at; null for none. */
 export const decodeSubscribeReplayInfoResponse = (bytes: Uint8Array): Slot | null =>
   readOnly<Slot | null>(bytes, null, readSlot);
 
+/** What `decodeSubscribeReplayInfoResponse` reads. */
 export const encodeSubscribeReplayInfoResponse = (firstAvailable: Slot | null): Uint8Array =>
   firstAvailable === null ? new Uint8Array() : small().uint64(1, firstAvailable).finish();
 
+/** Reads `GetSlotResponse`: the newest slot. */
 export const decodeGetSlotResponse = (bytes: Uint8Array): Slot => readOnly(bytes, slotOf(0), readSlot);
 
+/** What `decodeGetSlotResponse` reads. */
 export const encodeGetSlotResponse = (slot: Slot): Uint8Array => small().uint64OrNone(1, slot).finish();
 
+/** Reads `GetBlockHeightResponse`: the blocks under the newest one. */
 export const decodeGetBlockHeightResponse = (bytes: Uint8Array): bigint =>
   readOnly(bytes, 0n, (reader) => reader.uint64());
 
+/** What `decodeGetBlockHeightResponse` reads. */
 export const encodeGetBlockHeightResponse = (blockHeight: bigint): Uint8Array =>
   small().uint64OrNone(1, blockHeight).finish();
 
-/** JSON text. */
+/** Reads `GetVersionResponse`: JSON text. */
 export const decodeGetVersionResponse = (bytes: Uint8Array): string =>
   readOnly(bytes, '', (reader) => reader.string());
 
+/** What `decodeGetVersionResponse` reads. */
 export const encodeGetVersionResponse = (version: string): Uint8Array =>
   small().stringOrNone(1, version).finish();
 
+/** A blockhash as base58 text, the slot whose block it ended, and the last block height at which it is valid. */
 export type LatestBlockhash = Readonly<{ slot: Slot; blockhash: string; lastValidBlockHeight: bigint }>;
 
+/** Reads `GetLatestBlockhashResponse`. */
 export function decodeGetLatestBlockhashResponse(bytes: Uint8Array): LatestBlockhash {
   let [slot, blockhash, lastValidBlockHeight] = [slotOf(0), '', 0n];
   eachField(bytes, (reader) => {
@@ -129,6 +141,7 @@ export function decodeGetLatestBlockhashResponse(bytes: Uint8Array): LatestBlock
   return { slot, blockhash, lastValidBlockHeight };
 }
 
+/** What `decodeGetLatestBlockhashResponse` reads. */
 export const encodeGetLatestBlockhashResponse = (latest: LatestBlockhash): Uint8Array =>
   small()
     .uint64OrNone(1, latest.slot)
@@ -136,8 +149,10 @@ export const encodeGetLatestBlockhashResponse = (latest: LatestBlockhash): Uint8
     .uint64OrNone(3, latest.lastValidBlockHeight)
     .finish();
 
+/** Whether a blockhash is valid, as of a slot. */
 export type BlockhashValidity = Readonly<{ slot: Slot; valid: boolean }>;
 
+/** Reads `IsBlockhashValidResponse`. */
 export function decodeIsBlockhashValidResponse(bytes: Uint8Array): BlockhashValidity {
   let [slot, valid] = [slotOf(0), false];
   eachField(bytes, (reader) => {
@@ -149,5 +164,6 @@ export function decodeIsBlockhashValidResponse(bytes: Uint8Array): BlockhashVali
   return { slot, valid };
 }
 
+/** What `decodeIsBlockhashValidResponse` reads. */
 export const encodeIsBlockhashValidResponse = ({ slot, valid }: BlockhashValidity): Uint8Array =>
   small().uint64OrNone(1, slot).boolOrNone(2, valid).finish();
