@@ -197,7 +197,12 @@ describe('a request that says what cannot be', () => {
       .message(1, writer().message(2, writer().string(2, '0')))
       .finish();
     expect(() => decodeSubscribeDeshredRequest(wire)).toThrow(
-      new GrpcError('INVALID_ARGUMENT', 'failed to create deshred filter: Invalid Base58 string'),
+      new GrpcError('INVALID_ARGUMENT', 'failed to create deshred filter: Invalid Base58 string', {
+        filter: 'deshred_transactions',
+        name: '',
+        field: 'account_include',
+        value: '0',
+      }),
     );
   });
 

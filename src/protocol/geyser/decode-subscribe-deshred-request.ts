@@ -23,9 +23,15 @@ export function decodeSubscribeDeshredRequest(
   const reader = new ProtobufReader(bytes, 0, bytes.length, faults);
   while (reader.next()) {
     if (reader.field === 1)
-      readNamed(deshredTransactions, reader.message(), readDeshredTransactionsFilter, faults);
+      readNamed(
+        'deshred_transactions',
+        deshredTransactions,
+        reader.message(),
+        readDeshredTransactionsFilter,
+        faults,
+      );
     else if (reader.field === 2) ping = readPingId(reader.message());
-    else if (reader.field === 3) readNamed(slots, reader.message(), readSlotsFilter, faults);
+    else if (reader.field === 3) readNamed('slots', slots, reader.message(), readSlotsFilter, faults);
     else reader.skip();
   }
   if (ping !== undefined) return { ping };

@@ -1,6 +1,7 @@
 import { type Slot, slot } from '../../ledger/units.ts';
 import type { Commitment } from '../commitment.ts';
 import { ProtobufReader } from './protobuf.ts';
+import type { FilterKind } from './request/filter-facts.ts';
 import {
   type ReadFilter,
   readAccountsFilter,
@@ -41,9 +42,13 @@ type Draft = {
 type ReadField = (draft: Draft, reader: ProtobufReader) => void;
 
 const namedField =
-  <Filter>(of: (draft: Draft) => Map<string, Filter>, read: ReadFilter<Filter>): ReadField =>
+  <Filter>(
+    kind: FilterKind,
+    of: (draft: Draft) => Map<string, Filter>,
+    read: ReadFilter<Filter>,
+  ): ReadField =>
   (draft, reader) =>
-    readNamed(of(draft), reader.message(), read, draft.faults);
+    readNamed(kind, of(draft), reader.message(), read, draft.faults);
 
 function readDataSlice(reader: ProtobufReader, faults: RequestFaults): DataSlice {
   faults.slice();
@@ -59,23 +64,28 @@ function readDataSlice(reader: ProtobufReader, faults: RequestFaults): DataSlice
 function readCommitment(draft: Draft, reader: ProtobufReader): void {
   const number = reader.int32();
   draft.commitment = commitments[number];
-  if (draft.commitment === undefined) draft.faults.add(`failed to create CommitmentLevel from ${number}`);
+  if (draft.commitment !== undefined) return;
+  draft.faults.add(`failed to create CommitmentLevel from ${number}`, 'commitment', number);
 }
 
 /** By field number. Source: geyser.proto, `SubscribeRequest`. */
 const fields: Readonly<Record<number, ReadField>> = {
-  1: namedField(({ accounts }) => accounts, readAccountsFilter),
-  2: namedField(({ slots }) => slots, readSlotsFilter),
-  3: namedField(({ transactions }) => transactions, readTransactionsFilter),
-  4: namedField(({ blocks }) => blocks, readBlocksFilter),
-  5: namedField(({ blocksMeta }) => blocksMeta, readEmptyFilter),
+  1: namedField('accounts', ({ accounts }) => accounts, readAccountsFilter),
+  2: namedField('slots', ({ slots }) => slots, readSlotsFilter),
+  3: namedField('transactions', ({ transactions }) => transactions, readTransactionsFilter),
+  4: namedField('blocks', ({ blocks }) => blocks, readBlocksFilter),
+  5: namedField('blocks_meta', ({ blocksMeta }) => blocksMeta, readEmptyFilter),
   6: readCommitment,
   7: (draft, reader) => void draft.accountsDataSlice.push(readDataSlice(reader.message(), draft.faults)),
-  8: namedField(({ entry }) => entry, readEmptyFilter),
+  8: namedField('entry', ({ entry }) => entry, readEmptyFilter),
   9: (draft, reader) => {
     draft.ping = readPingId(reader.message());
   },
-  10: namedField(({ transactionsStatus }) => transactionsStatus, readTransactionsFilter),
+  10: namedField(
+    'transactions_status',
+    ({ transactionsStatus }) => transactionsStatus,
+    readTransactionsFilter,
+  ),
   11: (draft, reader) => {
     draft.fromSlot = slot(reader.uint64());
   },

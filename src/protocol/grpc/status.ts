@@ -1,3 +1,5 @@
+import type { FailureFacts } from '../errors.ts';
+
 /** Names by their numbers. Source: grpc/grpc, doc/statuscodes.md. */
 const names = [
   'OK',
@@ -83,10 +85,13 @@ export const encodeStatusMessage = (text: string): string =>
  */
 export class GrpcError extends Error {
   readonly code: GrpcCode;
+  readonly facts: FailureFacts | undefined;
 
-  constructor(code: GrpcCode, message: string) {
+  /** @param facts - go out beside the text, such as the filter that it speaks of: public as well. */
+  constructor(code: GrpcCode, message: string, facts?: FailureFacts) {
     super(message);
     this.name = 'GrpcError';
     this.code = code;
+    this.facts = facts;
   }
 }

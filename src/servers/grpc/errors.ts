@@ -28,8 +28,7 @@ export const endingOfStatus = ({ code, message }: GrpcStatus): Ending => ({
 /** The ending with a row of the table: its gRPC code, and the rest as metadata. */
 export function endingOfFailure(failure: Failure): Ending {
   const { code, row, facts, grpcText, retryAfter } = failure;
-  const metadata: Record<string, string> = { 'x-error-code': code };
-  if (facts !== undefined) metadata['x-error-facts'] = asciiJson(facts);
+  const metadata: Record<string, string> = { 'x-error-code': code, ...factsMetadata(facts) };
   if (retryAfter !== undefined) metadata['retry-after'] = String(Math.ceil(retryAfter));
   return { code: row.grpc, message: grpcText, metadata };
 }
@@ -37,7 +36,8 @@ export function endingOfFailure(failure: Failure): Ending {
 /** The ending that something thrown stands for; null when it is none of those that clients may read. */
 export function endingOf(thrown: unknown): Ending | null {
   if (thrown instanceof Failure) return endingOfFailure(thrown);
-  if (thrown instanceof GrpcError) return endingOfStatus(thrown);
+  if (thrown instanceof GrpcError)
+    return { ...endingOfStatus(thrown), metadata: factsMetadata(thrown.facts) };
   // As tonic, which says more about it.
   if (thrown instanceof InvalidProtobuf)
     return endingOfStatus({ code: 'INTERNAL', message: 'failed to decode Protobuf message' });
@@ -50,6 +50,9 @@ export function trailersOf({ code, message, metadata }: Ending): Record<string, 
   if (message !== '') trailers['grpc-message'] = encodeStatusMessage(message.slice(0, MESSAGE_MAX_CHARS));
   return trailers;
 }
+
+const factsMetadata = (facts: FailureFacts | undefined): Record<string, string> =>
+  facts === undefined ? {} : { 'x-error-facts': asciiJson(facts) };
 
 /** JSON as a header can hold it. */
 const asciiJson = (facts: FailureFacts): string =>

@@ -6,6 +6,7 @@ import { pingTail } from '../../../src/protocol/geyser/encode/ping.ts';
 import { encodeSubscribeRequest } from '../../../src/protocol/geyser/subscribe-request.ts';
 import { GrpcError } from '../../../src/protocol/grpc/status.ts';
 import type { GrpcServerOptions } from '../../../src/servers/grpc/options.ts';
+import { compileFilters } from '../../../src/streams/geyser/filters/compile.ts';
 import { GrpcStage, NONE, SUBSCRIBE, TOKEN } from './grpc-stage.ts';
 
 const DESHRED = '/geyser.Geyser/SubscribeDeshred';
@@ -156,6 +157,65 @@ describe('a stream', () => {
     third.sink.push(NONE, Buffer.from('late'));
     expect(await ended.ended()).toMatchObject({ 'grpc-status': '13' });
     expect(ended.messages.map(String).slice(1)).toEqual(['last']);
+  });
+
+  it('says which filter, which field and which value it is that cannot be', async () => {
+    await start();
+    const x = 'x'.repeat(1_000);
+    const asked = (key: string, value: unknown): Uint8Array =>
+      SubscribeRequest.encode(SubscribeRequest.fromPartial({ [key]: value } as never)).finish();
+    const cuckoo = { cuckooAccountInclude: { bucketCount: 3, entriesPerBucket: 4, fingerprintBits: 16 } };
+    const cases: readonly [wire: Uint8Array, text: string, facts: object][] = [
+      [
+        asked('accounts', { fine: {}, mine: { account: ['nonsense', 'worse'] }, late: { owner: ['0'] } }),
+        'String is the wrong size',
+        { filter: 'accounts', name: 'mine', field: 'account', value: 'nonsense' },
+      ],
+      [
+        asked('transactionsStatus', { [`é"${x}`]: { accountRequired: [`0\n${x}`] } }),
+        'String is the wrong size',
+        {
+          filter: 'transactions_status',
+          name: `é"${x.slice(0, 62)}`,
+          field: 'account_required',
+          value: `0\n${x.slice(0, 62)}`,
+        },
+      ],
+      [
+        asked('accounts', { a: { filters: [{ memcmp: { base58: '0' } }] } }),
+        'invalid base58',
+        { filter: 'accounts', name: 'a', field: 'filters.memcmp', value: '0' },
+      ],
+      [asked('commitment', 7), 'failed to create CommitmentLevel from 7', { field: 'commitment', value: 7 }],
+      [
+        asked('blocks', { b: cuckoo }),
+        'cuckoo bucketCount should be a non-zero power of two, got 3',
+        { filter: 'blocks', name: 'b' },
+      ],
+      [
+        slots(x),
+        'oversized filter name (max allowed size 128), found 1000',
+        { filter: 'slots', name: x.slice(0, 64) },
+      ],
+      [
+        encodeSubscribeRequest({
+          accountsDataSlice: [
+            { offset: 5n, length: 1n },
+            { offset: 4n, length: 2n },
+          ],
+        }),
+        'data slices out of order',
+        { field: 'accounts_data_slice', value: '4+2' },
+      ],
+    ];
+    for (const [nth, [wire, text, facts]] of cases.entries()) {
+      const call = stage.call(SUBSCRIBE);
+      (await stage.stream(nth)).onRequest = async (request) => void compileFilters(request);
+      const ended = await call.send(wire).ended();
+      expect(ended).toMatchObject({ 'grpc-status': '3', 'grpc-message': `failed to create filter: ${text}` });
+      expect(ended['x-error-code']).toBeUndefined();
+      expect(JSON.parse(String(ended['x-error-facts'] ?? null))).toEqual(facts);
+    }
   });
 
   it('is refused without messages when the door refuses it', async () => {

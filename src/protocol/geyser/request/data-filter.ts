@@ -10,23 +10,23 @@ const MEMCMP_MAX_BYTES = 128;
 const BASE58_MAX_BYTES = 175;
 const BASE64_MAX_BYTES = 172;
 
-/** The bytes of a text, or what is wrong with it. */
-type Decoded = Uint8Array | string;
+/** Bytes, or what is wrong with the text that stands for them. */
+type Decoded = Uint8Array | Readonly<{ fault: string; text?: string }>;
 
 function fromBase58(text: string): Decoded {
-  if (Buffer.byteLength(text) > BASE58_MAX_BYTES) return 'data too large';
-  return decodeBase58(text) ?? 'invalid base58';
+  if (Buffer.byteLength(text) > BASE58_MAX_BYTES) return { fault: 'data too large', text };
+  return decodeBase58(text) ?? { fault: 'invalid base58', text };
 }
 
 function fromBase64(text: string): Decoded {
-  if (Buffer.byteLength(text) > BASE64_MAX_BYTES) return 'data too large';
+  if (Buffer.byteLength(text) > BASE64_MAX_BYTES) return { fault: 'data too large', text };
   const decoded = decodeBase64(text);
-  return 'bytes' in decoded ? decoded.bytes : 'invalid base64';
+  return 'bytes' in decoded ? decoded.bytes : { fault: 'invalid base64', text };
 }
 
 function readMemcmp(reader: ProtobufReader, faults: RequestFaults): AccountsDataFilter | null {
   let offset = 0n;
-  let data: Decoded = 'data for memcmp should be defined';
+  let data: Decoded = { fault: 'data for memcmp should be defined' };
   while (reader.next()) {
     if (reader.field === 1) offset = reader.uint64();
     else if (reader.field === 2) data = reader.bytes();
@@ -34,9 +34,9 @@ function readMemcmp(reader: ProtobufReader, faults: RequestFaults): AccountsData
     else if (reader.field === 4) data = fromBase64(reader.string());
     else reader.skip();
   }
-  if (typeof data !== 'string' && data.length <= MEMCMP_MAX_BYTES)
-    return { kind: 'memcmp', offset, bytes: data };
-  faults.add(typeof data === 'string' ? data : 'data too large');
+  if ('fault' in data) faults.add(data.fault, 'filters.memcmp', data.text);
+  else if (data.length > MEMCMP_MAX_BYTES) faults.add('data too large', 'filters.memcmp');
+  else return { kind: 'memcmp', offset, bytes: data };
   return null;
 }
 
@@ -47,13 +47,13 @@ function readLamportsFilter(reader: ProtobufReader, faults: RequestFaults): Acco
     if (compare === undefined) reader.skip();
     else filter = { kind: 'lamports', compare, value: lamports(reader.uint64()) };
   }
-  if (filter === null) faults.add('cmp for lamports should be defined');
+  if (filter === null) faults.add('cmp for lamports should be defined', 'filters.lamports');
   return filter;
 }
 
 function readTokenAccountState(reader: ProtobufReader, faults: RequestFaults): AccountsDataFilter | null {
   if (reader.bool()) return { kind: 'tokenAccountState' };
-  faults.add('token_account_state only allowed to be true');
+  faults.add('token_account_state only allowed to be true', 'filters.token_account_state');
   return null;
 }
 
@@ -73,6 +73,6 @@ export function readDataFilter(reader: ProtobufReader, faults: RequestFaults): A
     }
     defined = true;
   }
-  if (!defined) faults.add('filter should be defined');
+  if (!defined) faults.add('filter should be defined', 'filters');
   return filter;
 }

@@ -17,8 +17,13 @@ const signatureFaults: Readonly<Record<SignatureFault, string>> = {
   Invalid: 'failed to decode string to signature',
 };
 
-/** Adds a repeated field's address to its list. @returns the list, which is made for the first. */
+/**
+ * Adds a repeated field's address to its list.
+ * @param field - as geyser.proto calls it.
+ * @returns the list, which is made for the first.
+ */
 export function addAddress(
+  field: string,
   list: Address[] | undefined,
   reader: ProtobufReader,
   faults: RequestFaults,
@@ -29,8 +34,9 @@ export function addAddress(
     reader.span();
     return addresses;
   }
-  const parsed = parseAddress(reader.string());
-  if ('fault' in parsed) faults.add(addressFaults[parsed.fault]);
+  const text = reader.string();
+  const parsed = parseAddress(text);
+  if ('fault' in parsed) faults.add(addressFaults[parsed.fault], field, text);
   else addresses.push(parsed.address);
   return addresses;
 }
@@ -41,9 +47,10 @@ export function readSignatureText(reader: ProtobufReader, faults: RequestFaults)
     reader.span();
     return undefined;
   }
-  const parsed = parseSignature(reader.string());
+  const text = reader.string();
+  const parsed = parseSignature(text);
   if ('signature' in parsed) return parsed.signature;
-  faults.add(signatureFaults[parsed.fault]);
+  faults.add(signatureFaults[parsed.fault], 'signature', text);
   return undefined;
 }
 

@@ -21,8 +21,8 @@ export type ReadFilter<Filter> = (reader: ProtobufReader, faults: RequestFaults)
 export function readAccountsFilter(reader: ProtobufReader, faults: RequestFaults): AccountsFilter {
   const draft: Draft<AccountsFilter> = {};
   while (reader.next()) {
-    if (reader.field === 2) draft.account = addAddress(draft.account, reader, faults);
-    else if (reader.field === 3) draft.owner = addAddress(draft.owner, reader, faults);
+    if (reader.field === 2) draft.account = addAddress('account', draft.account, reader, faults);
+    else if (reader.field === 3) draft.owner = addAddress('owner', draft.owner, reader, faults);
     else if (reader.field === 4) {
       const filter = readDataFilter(reader.message(), faults);
       draft.filters ??= [];
@@ -49,7 +49,8 @@ function readTokenAccounts(reader: ProtobufReader, faults: RequestFaults): 'all'
   const value = reader.int32();
   const mode = tokenAccountModes[value];
   if (mode === undefined) {
-    faults.add(`invalid token_accounts mode value ${value}; expected ALL (0) or BALANCE_CHANGED (1)`);
+    const text = `invalid token_accounts mode value ${value}; expected ALL (0) or BALANCE_CHANGED (1)`;
+    faults.add(text, 'token_accounts', value);
   }
   return mode ?? 'all';
 }
@@ -69,10 +70,13 @@ export function readTransactionsFilter(reader: ProtobufReader, faults: RequestFa
   while (reader.next()) {
     if (reader.field === 1) draft.vote = reader.bool();
     else if (reader.field === 2) draft.failed = reader.bool();
-    else if (reader.field === 3) draft.accountInclude = addAddress(draft.accountInclude, reader, faults);
-    else if (reader.field === 4) draft.accountExclude = addAddress(draft.accountExclude, reader, faults);
+    else if (reader.field === 3)
+      draft.accountInclude = addAddress('account_include', draft.accountInclude, reader, faults);
+    else if (reader.field === 4)
+      draft.accountExclude = addAddress('account_exclude', draft.accountExclude, reader, faults);
     else if (reader.field === 5) readSignature(draft, reader, faults);
-    else if (reader.field === 6) draft.accountRequired = addAddress(draft.accountRequired, reader, faults);
+    else if (reader.field === 6)
+      draft.accountRequired = addAddress('account_required', draft.accountRequired, reader, faults);
     else if (reader.field === 7) draft.cuckooAccountInclude = readCuckooFilter(reader.message());
     else if (reader.field === 30) draft.tokenAccounts = readTokenAccounts(reader, faults);
     else reader.skip();
@@ -84,7 +88,8 @@ export function readTransactionsFilter(reader: ProtobufReader, faults: RequestFa
 export function readBlocksFilter(reader: ProtobufReader, faults: RequestFaults): BlocksFilter {
   const draft: Draft<BlocksFilter> = {};
   while (reader.next()) {
-    if (reader.field === 1) draft.accountInclude = addAddress(draft.accountInclude, reader, faults);
+    if (reader.field === 1)
+      draft.accountInclude = addAddress('account_include', draft.accountInclude, reader, faults);
     else if (reader.field === 2) draft.includeTransactions = reader.bool();
     else if (reader.field === 3) draft.includeAccounts = reader.bool();
     else if (reader.field === 4) draft.includeEntries = reader.bool();
@@ -102,9 +107,12 @@ export function readDeshredTransactionsFilter(
   const draft: Draft<DeshredTransactionsFilter> = {};
   while (reader.next()) {
     if (reader.field === 1) draft.vote = reader.bool();
-    else if (reader.field === 2) draft.accountInclude = addAddress(draft.accountInclude, reader, faults);
-    else if (reader.field === 3) draft.accountExclude = addAddress(draft.accountExclude, reader, faults);
-    else if (reader.field === 4) draft.accountRequired = addAddress(draft.accountRequired, reader, faults);
+    else if (reader.field === 2)
+      draft.accountInclude = addAddress('account_include', draft.accountInclude, reader, faults);
+    else if (reader.field === 3)
+      draft.accountExclude = addAddress('account_exclude', draft.accountExclude, reader, faults);
+    else if (reader.field === 4)
+      draft.accountRequired = addAddress('account_required', draft.accountRequired, reader, faults);
     else reader.skip();
   }
   return draft;

@@ -1,4 +1,5 @@
 import { ProtobufReader } from '../protobuf.ts';
+import { type FilterKind, factsOfFilter } from './filter-facts.ts';
 import type { ReadFilter } from './filters.ts';
 import type { RequestFaults } from './request-faults.ts';
 
@@ -9,12 +10,14 @@ const NOTHING: Uint8Array = new Uint8Array();
  * out the value of a filter that asks for everything. Of entries with one name the last holds.
  */
 export function readNamed<Filter>(
+  kind: FilterKind,
   named: Map<string, Filter>,
   entry: ProtobufReader,
   read: ReadFilter<Filter>,
   faults: RequestFaults,
 ): void {
   faults.filter();
+  const isFirst = !faults.some;
   let name = '';
   let filter: Filter | undefined;
   while (entry.next()) {
@@ -23,6 +26,7 @@ export function readNamed<Filter>(
     else entry.skip();
   }
   named.set(name, filter === undefined ? read(new ProtobufReader(NOTHING), faults) : filter);
+  if (isFirst && faults.some) faults.locate(factsOfFilter(kind, name));
 }
 
 /** Reads `SubscribeRequestPing`. */

@@ -1,6 +1,7 @@
-import { Failure } from '../../errors.ts';
+import { Failure, type FailureFacts } from '../../errors.ts';
 import { GrpcError } from '../../grpc/status.ts';
 import type { FieldCount } from '../protobuf.ts';
+import { shownText } from './filter-facts.ts';
 import { DATA_FILTERS_OF_A_FILTER, fieldsMaxOf, type RequestBounds } from './request-bounds.ts';
 
 /**
@@ -11,7 +12,7 @@ import { DATA_FILTERS_OF_A_FILTER, fieldsMaxOf, type RequestBounds } from './req
 export class RequestFaults implements FieldCount {
   readonly #bounds: RequestBounds;
   readonly #fieldsMax: number;
-  #first: string | null = null;
+  #first: Readonly<{ text: string; facts: FailureFacts }> | null = null;
   #fields = 0;
   #filters = 0;
   #dataFilters = 0;
@@ -28,8 +29,20 @@ export class RequestFaults implements FieldCount {
     return this.#first !== null;
   }
 
-  add(fault: string): void {
-    this.#first ??= fault;
+  /**
+   * @param text - the plugin's words.
+   * @param field - of the filter or request, as geyser.proto calls it.
+   * @param value - what it held, where that can be shown.
+   */
+  add(text: string, field: string, value?: string | number): void {
+    if (this.#first !== null) return;
+    const shown = typeof value === 'string' ? shownText(value) : value;
+    this.#first = { text, facts: { field, ...(shown === undefined ? {} : { value: shown }) } };
+  }
+
+  /** Says in which filter the first fault is. */
+  locate(where: FailureFacts): void {
+    if (this.#first !== null) this.#first = { ...this.#first, facts: { ...where, ...this.#first.facts } };
   }
 
   /** Counts a field. @throws Failure FILTER_LIMIT, as the others that count. */
@@ -61,7 +74,9 @@ export class RequestFaults implements FieldCount {
 
   /** @throws GrpcError INVALID_ARGUMENT with the first fault, if there was one. */
   throwFirst(prefix: string): void {
-    if (this.#first !== null) throw new GrpcError('INVALID_ARGUMENT', `${prefix}: ${this.#first}`);
+    if (this.#first === null) return;
+    const { text, facts } = this.#first;
+    throw new GrpcError('INVALID_ARGUMENT', `${prefix}: ${text}`, facts);
   }
 }
 

@@ -22,7 +22,7 @@ function isTokenAccount({ data }: RawAccount): boolean {
 }
 
 function memcmp(offset: bigint, bytes: Uint8Array): AccountDataRule {
-  if (bytes.length > MEMCMP_BYTES_MAX) throw new InvalidFilter('data too large');
+  if (bytes.length > MEMCMP_BYTES_MAX) throw new InvalidFilter('data too large', { field: 'filters.memcmp' });
   // Further than any data reaches, an inexact number is far enough.
   const at = Number(offset);
   return ({ data }) => {
@@ -58,9 +58,11 @@ function rule(filter: AccountsDataFilter): AccountDataRule {
 
 /** @throws InvalidFilter with the words of the plugin. */
 export function compileAccountData(filters: readonly AccountsDataFilter[]): readonly AccountDataRule[] {
-  if (filters.length > FILTERS_MAX) throw new InvalidFilter(`Too many filters provided; max ${FILTERS_MAX}`);
+  if (filters.length > FILTERS_MAX) {
+    throw new InvalidFilter(`Too many filters provided; max ${FILTERS_MAX}`, { field: 'filters' });
+  }
   const rules = filters.map(rule);
   if (filters.filter(({ kind }) => kind === 'dataSize').length > 1)
-    throw new InvalidFilter('datasize used more than once');
+    throw new InvalidFilter('datasize used more than once', { field: 'filters.datasize' });
   return rules;
 }

@@ -1,4 +1,5 @@
 import type { Commitment } from '../../../protocol/commitment.ts';
+import type { FilterKind } from '../../../protocol/geyser/request/filter-facts.ts';
 import type { SubscribeDeshredRequest } from '../../../protocol/geyser/subscribe-deshred-request.ts';
 import type {
   DataSlice,
@@ -9,7 +10,7 @@ import type {
 import { AccountRule } from './account-rule.ts';
 import { BlockChoice } from './block-choice.ts';
 import { checkSlices } from './data-slices.ts';
-import { InvalidFilter, orInvalidArgument } from './invalid-filter.ts';
+import { compileOne, InvalidFilter, orInvalidArgument } from './invalid-filter.ts';
 import { SlotRule } from './slot-rule.ts';
 import { TransactionRule } from './transaction-rule.ts';
 
@@ -47,29 +48,47 @@ function checkName(name: string, { nameMaxBytes }: FilterLimits): string {
 
 /** @throws InvalidFilter */
 function compileNamed<Filter, Rule>(
+  kind: FilterKind,
   named: Named<Filter> | undefined,
   limits: FilterLimits,
   compile: (name: string, filter: Filter) => Rule,
 ): readonly Rule[] {
-  return Array.from(named ?? [], ([name, filter]) => compile(checkName(name, limits), filter));
+  return Array.from(named ?? [], ([name, filter]) =>
+    compileOne(kind, name, () => compile(checkName(name, limits), filter)),
+  );
 }
 
 function compile(request: SubscribeRequest, limits: FilterLimits): Filters {
   const commitment = request.commitment ?? 'processed';
   const transaction = (name: string, filter: TransactionsFilter) => new TransactionRule(name, filter);
-  const names = (given: readonly string[] | undefined) =>
-    Array.from(new Set(given), (name) => checkName(name, limits));
+  const names = (kind: FilterKind, given: readonly string[] | undefined) =>
+    Array.from(new Set(given), (name) => compileOne(kind, name, () => checkName(name, limits)));
   const slices = checkSlices(request.accountsDataSlice ?? []);
   return {
     commitment,
     slices,
-    accounts: compileNamed(request.accounts, limits, (name, filter) => new AccountRule(name, filter)),
-    slots: compileNamed(request.slots, limits, (name, filter) => new SlotRule(name, filter, commitment)),
-    transactions: compileNamed(request.transactions, limits, transaction),
-    transactionsStatus: compileNamed(request.transactionsStatus, limits, transaction),
-    blocks: compileNamed(request.blocks, limits, (name, filter) => new BlockChoice(name, filter, slices)),
-    blocksMeta: names(request.blocksMeta),
-    entry: names(request.entry),
+    accounts: compileNamed(
+      'accounts',
+      request.accounts,
+      limits,
+      (name, filter) => new AccountRule(name, filter),
+    ),
+    slots: compileNamed(
+      'slots',
+      request.slots,
+      limits,
+      (name, filter) => new SlotRule(name, filter, commitment),
+    ),
+    transactions: compileNamed('transactions', request.transactions, limits, transaction),
+    transactionsStatus: compileNamed('transactions_status', request.transactionsStatus, limits, transaction),
+    blocks: compileNamed(
+      'blocks',
+      request.blocks,
+      limits,
+      (name, filter) => new BlockChoice(name, filter, slices),
+    ),
+    blocksMeta: names('blocks_meta', request.blocksMeta),
+    entry: names('entry', request.entry),
   };
 }
 
@@ -94,8 +113,9 @@ export const compileDeshredFilters = (
     commitment: null,
     slices: null,
     accounts: [],
-    slots: compileNamed(request.slots, limits, (name, filter) => new SlotRule(name, filter, null)),
+    slots: compileNamed('slots', request.slots, limits, (name, filter) => new SlotRule(name, filter, null)),
     transactions: compileNamed(
+      'deshred_transactions',
       request.deshredTransactions,
       limits,
       (name, filter) => new TransactionRule(name, filter),

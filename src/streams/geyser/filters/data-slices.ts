@@ -10,8 +10,9 @@ export function checkSlices(slices: readonly DataSlice[]): readonly DataSlice[] 
   for (const [i, { offset, length }] of slices.entries()) {
     const next = slices[i + 1];
     if (next === undefined) continue;
-    if (next.offset < offset) throw new InvalidFilter('data slices out of order');
-    if (next.offset < offset + length) throw new InvalidFilter('data slices overlapped');
+    const facts = { field: 'accounts_data_slice', value: slicesKey([next]) };
+    if (next.offset < offset) throw new InvalidFilter('data slices out of order', facts);
+    if (next.offset < offset + length) throw new InvalidFilter('data slices overlapped', facts);
   }
   return slices.length === 0 ? null : slices;
 }

@@ -1,8 +1,33 @@
+import type { FailureFacts } from '../../../protocol/errors.ts';
+import { type FilterKind, factsOfFilter } from '../../../protocol/geyser/request/filter-facts.ts';
 import { GrpcError } from '../../../protocol/grpc/status.ts';
 
 /** A filter asks for what cannot be; the words are the plugin's (yellowstone-grpc-geyser, `FilterError`). */
 export class InvalidFilter extends Error {
   override readonly name = 'InvalidFilter';
+  readonly facts: FailureFacts | undefined;
+
+  /** @param facts - which field it is, where that is known. */
+  constructor(message: string, facts?: FailureFacts) {
+    super(message);
+    this.facts = facts;
+  }
+}
+
+/**
+ * Runs the compilation of one filter.
+ * @throws InvalidFilter, GrpcError with facts that say which filter it is.
+ */
+export function compileOne<T>(kind: FilterKind, name: string, compile: () => T): T {
+  try {
+    return compile();
+  } catch (cause) {
+    const facts = factsOfFilter(kind, name);
+    if (cause instanceof InvalidFilter) throw new InvalidFilter(cause.message, { ...facts, ...cause.facts });
+    if (cause instanceof GrpcError)
+      throw new GrpcError(cause.code, cause.message, { ...facts, ...cause.facts });
+    throw cause;
+  }
 }
 
 /**
@@ -15,6 +40,6 @@ export function orInvalidArgument<T>(what: string, compile: () => T): T {
     return compile();
   } catch (cause) {
     if (!(cause instanceof InvalidFilter)) throw cause;
-    throw new GrpcError('INVALID_ARGUMENT', `failed to create ${what}: ${cause.message}`);
+    throw new GrpcError('INVALID_ARGUMENT', `failed to create ${what}: ${cause.message}`, cause.facts);
   }
 }
