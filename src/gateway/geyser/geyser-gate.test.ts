@@ -9,6 +9,7 @@ import { UsageMeter } from '../../access/usage.ts';
 import { createLogger } from '../../base/log.ts';
 import type { Address } from '../../ledger/address.ts';
 import type { Failure } from '../../protocol/errors.ts';
+import { InvalidProtobuf } from '../../protocol/geyser/protobuf.ts';
 import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
 import { GrpcError } from '../../protocol/grpc/status.ts';
 import type { Product } from '../../protocol/product.ts';
@@ -335,6 +336,16 @@ describe('the gate of gRPC streams', () => {
     standard.refusal = new GrpcError('INVALID_ARGUMENT', 'failed to create filter: invalid base58');
     await expect(stream.request({})).rejects.toBe(standard.refusal);
     await expect(gate.unary(text, 'Ping', new Uint8Array())).rejects.toBe(standard.refusal);
+    standard.refusal = new InvalidProtobuf('no message');
+    await expect(gate.unary(text, 'Ping', new Uint8Array())).rejects.toBe(standard.refusal);
+    expect(lines).toEqual([]);
+    expect(counted()).toEqual([
+      ...[
+        'grpc Ping rpcError 2 0 0 0',
+        'grpc Subscribe ok 1 0 0 0',
+        'grpc SubscribeRequest rpcError 1 0 0 0',
+      ],
+    ]);
     standard.refusal = new Error('a secret place');
     const failure = await stream.request({}).catch((thrown: Failure) => thrown);
     expect(failure).toMatchObject({ code: 'INTERNAL', grpcText: 'Internal error' });

@@ -1,6 +1,7 @@
 import type { KeyRecord } from '../../access/key-record.ts';
 import type { UsageStatus } from '../../access/usage.ts';
 import type { Failure } from '../../protocol/errors.ts';
+import { InvalidProtobuf } from '../../protocol/geyser/protobuf.ts';
 import { type GrpcCall, grpcCalls } from '../../protocol/grpc/calls.ts';
 import { GrpcError } from '../../protocol/grpc/status.ts';
 import type { Product } from '../../protocol/product.ts';
@@ -29,9 +30,13 @@ export class MeteredCall {
     this.#record('ok', bytesOut, grpcCalls[this.#method]);
   }
 
-  /** Counts it as refused. @returns what is to be thrown: a status of the wire's own as it is, else a row of ours. */
-  refuse(thrown: unknown): GrpcError | Failure {
-    if (thrown instanceof GrpcError) {
+  /**
+   * Counts it as refused.
+   * @returns what is to be thrown: a status of the wire's own, or that a request is no message, as it is; else a row of
+   * ours.
+   */
+  refuse(thrown: unknown): GrpcError | InvalidProtobuf | Failure {
+    if (thrown instanceof GrpcError || thrown instanceof InvalidProtobuf) {
       this.#record('rpcError', 0, grpcCalls[this.#method]);
       return thrown;
     }

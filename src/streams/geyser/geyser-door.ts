@@ -63,7 +63,7 @@ export interface GeyserDoor {
   /**
    * @param request - the encoded request message.
    * @returns the encoded answer.
-   * @throws Failure as `open`; GrpcError with what the wire's other servers say.
+   * @throws Failure as `open`; GrpcError with what the wire's other servers say; InvalidProtobuf.
    */
   unary(credential: string | null, rpc: UnaryRpc, request: Uint8Array): Promise<Uint8Array>;
 }

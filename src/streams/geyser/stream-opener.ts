@@ -21,7 +21,7 @@ export interface StreamOpener {
   /**
    * @param request - the encoded request message.
    * @returns the encoded answer.
-   * @throws GrpcError
+   * @throws GrpcError; InvalidProtobuf where the request is no message.
    */
   unary(rpc: UnaryRpc, request: Uint8Array): Uint8Array;
 }
