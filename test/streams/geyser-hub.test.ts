@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { slot } from '../../src/ledger/units.ts';
-import type { RawUpdate } from '../../src/protocol/geyser/raw-update.ts';
+import type { RawBlockMeta, RawUpdate } from '../../src/protocol/geyser/raw-update.ts';
 import type { SubscribeRequest } from '../../src/protocol/geyser/subscribe-request.ts';
 import {
   decodeGetBlockHeightResponse,
@@ -242,6 +242,25 @@ describe('a stream that begins in the past', () => {
     ]);
   });
 
+  it('is told nothing more when it was closed by what it heard', async () => {
+    const { hub, tell } = opened();
+    tell(...processedSlot(10), status(10, 'confirmed'));
+    const sink = new HearingSink();
+    const stream = hub.open('Subscribe', sink);
+    const push = sink.push.bind(sink);
+    sink.push = (names, tail) => {
+      push(names, tail);
+      if (sink.heard.at(-1) === 's createdBank 11') stream.close();
+    };
+    await stream.request({ ...all, fromSlot: slot(10) });
+    tell(status(11, 'createdBank'), account(11, 50, 1));
+    await turns();
+    expect(sink.heard).toContain('s createdBank 11');
+    sink.take();
+    tell(account(11, 50, 2));
+    expect(sink.take()).toEqual([]);
+  });
+
   it('ends when what it was to hear next is let go while its client does not read', async () => {
     const { hub, tell } = opened({
       replaySlots: 4,
@@ -431,6 +450,24 @@ describe('a call that asks about the chain', () => {
     for (let slot = 500; slot <= 502; slot++) tell(...processedSlot(slot));
     const unknown = encodeIsBlockhashValidRequest({ blockhash: blockhashAt(7), commitment: 'processed' });
     expect(() => hub.unary('IsBlockhashValid', unknown)).toThrow('startup');
+  });
+
+  it('forgets the block of a version that did not live', () => {
+    const { hub, tell } = opened();
+    for (let slot = 1; slot <= 200; slot++) tell(...processedSlot(slot));
+    const again = { ...(meta(201) as RawBlockMeta), blockhash: blockhashAt(250) };
+    tell(...processedSlot(201), status(201, 'dead'), status(201, 'createdBank'), again);
+    tell(status(201, 'processed'), status(201, 'confirmed'));
+    const isValid = (slot: number): boolean => {
+      const request = encodeIsBlockhashValidRequest({
+        blockhash: blockhashAt(slot),
+        commitment: 'processed',
+      });
+      return decodeIsBlockhashValidResponse(hub.unary('IsBlockhashValid', request)).valid;
+    };
+    expect([isValid(201), isValid(250)]).toEqual([false, true]);
+    const latest = decodeGetLatestBlockhashResponse(hub.unary('GetLatestBlockhash', at('processed')));
+    expect(latest.blockhash).toBe(blockhashAt(250));
   });
 
   it('knows for how long a blockhash may be used', () => {

@@ -20,13 +20,17 @@ export class ChainView {
   readonly #newestSlot: [Slot | null, Slot | null, Slot | null] = [null, null, null];
   readonly #newestBlock: [Known | null, Known | null, Known | null] = [null, null, null];
 
-  /** A block was told; a node that does not tell its height is of no use here. */
+  /**
+   * A block was told, in place of one that an earlier version of the slot had; a node that does not tell its height is
+   * of no use here.
+   */
   add({ slot, blockhash, blockHeight }: RawBlockMeta): void {
     if (blockHeight === null) return;
+    this.#forget(this.#blocks.get(slot));
     const block: Known = { slot, blockhash, blockHeight, reached: -1 };
     this.#blocks.set(slot, block);
     this.#byHash.set(blockhash, block);
-    if (this.#blocks.size > BLOCKS_MAX) this.#forgetFirst();
+    if (this.#blocks.size > BLOCKS_MAX) this.#forget(this.#blocks.values().next().value);
   }
 
   /** A slot has come so far, and with it those before it. */
@@ -37,7 +41,7 @@ export class ChainView {
     if (block === undefined) return;
     if (block.reached < level) block.reached = level;
     const newestBlock = this.#newestBlock[level];
-    if (newestBlock === null || slot > newestBlock.slot) this.#newestBlock[level] = block;
+    if (newestBlock === null || slot >= newestBlock.slot) this.#newestBlock[level] = block;
   }
 
   /** null before any was told. */
@@ -67,10 +71,9 @@ export class ChainView {
     return first !== undefined && (first.blockHeight <= blockHeight || first.blockHeight <= 1n);
   }
 
-  #forgetFirst(): void {
-    const [first] = this.#blocks.values();
-    if (first === undefined) return;
-    this.#blocks.delete(first.slot);
-    if (this.#byHash.get(first.blockhash) === first) this.#byHash.delete(first.blockhash);
+  #forget(block: Known | undefined): void {
+    if (block === undefined) return;
+    this.#blocks.delete(block.slot);
+    if (this.#byHash.get(block.blockhash) === block) this.#byHash.delete(block.blockhash);
   }
 }

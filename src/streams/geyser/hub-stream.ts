@@ -135,6 +135,8 @@ export class HubStream implements OpenedStream {
     this.#replay = new Replay({
       ...{ from, level: this.#level, filters, held, sink, limits, blocks, replays },
       joined: () => {
+        // What it heard at the join may have ended it.
+        if (!this.#isOpen) return;
         this.#replay = null;
         this.#hear(this.#filters ?? filters);
       },
