@@ -46,8 +46,6 @@ export type ServerOrder = Readonly<{ tell: number; perTurn: number }>;
 export type ServerWord = Readonly<{ listening: { port: number; token: string } } | { told: true }>;
 
 /** To the sink. */
-export type SinkOrder = Readonly<
-  { connect: { port: number; token: string } & Crowd } | { expect: number } | { leave: true }
->;
+export type SinkOrder = Readonly<{ connect: { port: number; token: string } & Crowd } | { expect: number }>;
 /** From the sink: it did what it was told, or all that was expected is there. */
 export type SinkWord = Readonly<{ done: true }>;

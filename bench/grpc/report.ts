@@ -20,7 +20,8 @@ type Line = Crowd &
 
 type Matching = Readonly<{
   filters: number;
-  microseconds: Spread /** To the fewest filters. */;
+  microseconds: Spread;
+  /** To the fewest filters. */
   ratio: Spread;
 }>;
 

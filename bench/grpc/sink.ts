@@ -1,19 +1,17 @@
-import { type ClientHttp2Session, type ClientHttp2Stream, connect } from 'node:http2';
+import { type ClientHttp2Stream, connect } from 'node:http2';
 import { addressFromBytes } from '../../src/ledger/address.ts';
 import {
   encodeSubscribeRequest,
   type SubscribeRequest,
 } from '../../src/protocol/geyser/subscribe-request.ts';
-import { frameOf } from '../../src/protocol/grpc/frames.ts';
+import { frameOf, HEAD_BYTES } from '../../src/protocol/grpc/frames.ts';
 import { addressAt, type Crowd, filterOf, type SinkOrder, type SinkWord } from './messages.ts';
 
 /** The clients: bare HTTP/2 streams that subscribe, and count messages after that. */
 
-const HEAD_BYTES = 5;
 /** Pings are shorter, and are not counted. */
 const UPDATE_BYTES_MIN = 60;
 const WINDOW_BYTES = 16 * 1024 * 1024;
-const sessions = new Set<ClientHttp2Session>();
 let received = 0;
 let expected = Number.POSITIVE_INFINITY;
 
@@ -73,7 +71,6 @@ function open(port: number, token: string, request: SubscribeRequest): Promise<v
     const session = connect(`http://127.0.0.1:${port}`, { settings: { initialWindowSize: WINDOW_BYTES } });
     session.once('connect', () => session.setLocalWindowSize(WINDOW_BYTES));
     session.on('error', reject);
-    sessions.add(session);
     const stream: ClientHttp2Stream = session.request({
       ':method': 'POST',
       ':path': '/geyser.Geyser/Subscribe',
@@ -103,17 +100,9 @@ async function openAll({
   await new Promise((resolve) => setTimeout(resolve, 300));
 }
 
-function leave(): void {
-  for (const session of sessions) session.destroy();
-  sessions.clear();
-}
-
 process.on('message', (order: SinkOrder) => {
   if ('connect' in order) void openAll(order.connect).then(done);
-  else if ('leave' in order) {
-    leave();
-    done();
-  } else {
+  else {
     expected = order.expect;
     count(0);
   }
