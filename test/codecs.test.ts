@@ -6,7 +6,7 @@ import { decodeAddressLookupTable } from '../src/ledger/address-lookup-table.ts'
 import { blockhashBytes, blockhashFromBytes, parseBlockhash } from '../src/ledger/blockhash.ts';
 import { MalformedJson } from '../src/ledger/encoding/read-json.ts';
 import { readBlock } from '../src/ledger/encoding/read-ui-block.ts';
-import { measureEntries, readEntries } from '../src/ledger/entry/read-entries.ts';
+import { measureEntries, readEntries, readTransactions } from '../src/ledger/entry/read-entries.ts';
 import { decodeMessage } from '../src/ledger/message/decode-message.ts';
 import { decodeNonce, encodeNonce, NONCE_BYTES, type Nonce } from '../src/ledger/nonce.ts';
 import { InvalidShortVec, readShortVec, writeShortVec } from '../src/ledger/short-vec.ts';
@@ -86,6 +86,7 @@ const decoders: readonly [name: string, decode: Decode, errors?: readonly ErrorC
   ['a compact length', (bytes) => readShortVec(new ByteReader(bytes)), [OutOfBytes, InvalidShortVec]],
   ['entries', readEntries],
   ['entries, measured', measureEntries],
+  ['the transactions of entries', readTransactions],
   ['epoch rewards', decodeEpochRewards],
   ['an epoch schedule', decodeEpochSchedule],
   ['extensions', readExtensions],

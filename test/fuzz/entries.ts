@@ -1,5 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import { encodeEntries } from '../../src/ledger/entry/encode-entries.ts';
-import { measureEntries, readEntries } from '../../src/ledger/entry/read-entries.ts';
+import { measureEntries, readEntries, readTransactions } from '../../src/ledger/entry/read-entries.ts';
 import { decodeTransaction } from '../../src/ledger/transaction/decode-transaction.ts';
 
 const transaction = Uint8Array.from([
@@ -39,13 +40,18 @@ export const seeds: readonly Uint8Array[] = [
 ];
 
 /**
- * A batch is read or refused, and both ways of looking at it agree; entries that are read are written again as they
+ * A batch is read or refused, and all ways of looking at it agree; entries that are read are written again as they
  * stood, and each of their transactions has the end that the strict decoder finds, if it takes it.
  */
 export function fuzz(input: Uint8Array): boolean {
   const { kind, length } = measureEntries(input);
   const entries = readEntries(input);
   if ((entries === null) !== (kind === 'malformed')) throw new Error('two opinions of a batch');
+  const alone = entries && {
+    entries: entries.length,
+    transactions: entries.flatMap(({ transactions }) => transactions),
+  };
+  if (!isDeepStrictEqual(readTransactions(input), alone)) throw new Error('other transactions');
   if (entries === null || kind !== 'entries') return false;
   const wires = entries.map((one) => ({ ...one, transactions: one.transactions.map(({ bytes }) => bytes) }));
   if (Buffer.compare(encodeEntries(wires), input.subarray(0, length)) !== 0)
