@@ -1,8 +1,8 @@
 import type { Logger } from '../../base/log.ts';
 import type { Slot } from '../../ledger/units.ts';
 import { encodeSubscribeRequest, type SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
-import type { GrpcCode, GrpcStatus } from '../../protocol/grpc/status.ts';
-import type { GeyserNode } from '../feeds/geyser/geyser-link.ts';
+import type { GrpcStatus } from '../../protocol/grpc/status.ts';
+import { type GeyserNode, noReplay } from '../feeds/geyser/geyser-link.ts';
 import { RequestAcks } from '../feeds/geyser/request-acks.ts';
 import type { GeyserSourceOptions } from './geyser-source-options.ts';
 import type { Teller } from './teller.ts';
@@ -21,14 +21,6 @@ export type EndpointLinkOptions = Readonly<{
   join: (from: Slot | null, seals: boolean) => Teller;
   leave: (teller: Teller) => void;
 }>;
-
-/** What servers say that do not replay, or not from there. */
-export const noReplay: ReadonlySet<GrpcCode> = new Set([
-  'OUT_OF_RANGE',
-  'INTERNAL',
-  'INVALID_ARGUMENT',
-  'UNIMPLEMENTED',
-]);
 
 const keyOf = (request: Buffer | null): string | null => request?.toString('latin1') ?? null;
 
@@ -50,7 +42,7 @@ export class EndpointLink {
   #requested: Buffer | null = null;
   /** Of the ping behind it. */
   #askedId = 0;
-  /** The newest request that the server took. */
+  /** A request that the server took: the last of which that is known. */
   #accepted: Buffer | null = null;
   /** It refuses all that is wanted now. */
   #isRefused = false;
@@ -111,8 +103,8 @@ export class EndpointLink {
           this.#acks.opened();
         },
         pong: (id) => {
-          this.#accepted = this.#requested;
-          if (id === this.#askedId) teller.asked(keyOf(this.#requested));
+          // After an older ping the newest request may still be refused.
+          if (id === this.#askedId) this.#taken(teller);
           this.#acks.answered(id);
         },
         slotTold: () => {
@@ -124,6 +116,12 @@ export class EndpointLink {
     );
     this.#run = { stream, teller, from };
     this.#ask();
+  }
+
+  /** The server took the newest request. */
+  #taken(teller: Teller): void {
+    this.#accepted = this.#requested;
+    teller.asked(keyOf(this.#requested));
   }
 
   #askAgain(): void {

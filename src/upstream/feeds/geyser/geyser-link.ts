@@ -45,7 +45,7 @@ export const SUBSCRIBE = '/geyser.Geyser/Subscribe';
 const PONG_ID = 1;
 
 /** What servers say that do not replay, or not from there. */
-const noReplay: ReadonlySet<GrpcCode> = new Set([
+export const noReplay: ReadonlySet<GrpcCode> = new Set([
   'OUT_OF_RANGE',
   'INTERNAL',
   'INVALID_ARGUMENT',
