@@ -2,6 +2,8 @@ import { encodeSubscribeDeshredRequest } from '../protocol/geyser/subscribe-desh
 import type { GrpcCode } from '../protocol/grpc/status.ts';
 import { shownWords } from './feeds/geyser/geyser-link.ts';
 import { GrpcStream } from './feeds/geyser/grpc-stream.ts';
+import { SUBSCRIBE_DESHRED } from './shreds/deshred-client.ts';
+import { ENTRIES_REQUEST, SUBSCRIBE_ENTRIES } from './shreds/entries-client.ts';
 import { shredLimits } from './shreds/shred-limits.ts';
 import type { ShredServer } from './shreds/shreds-config.ts';
 
@@ -18,10 +20,10 @@ const REFUSAL_MS = 500;
 /** What a server is asked for, by the kind that the configuration says it is. */
 const calls = {
   deshred: {
-    method: '/geyser.Geyser/SubscribeDeshred',
+    method: SUBSCRIBE_DESHRED,
     request: encodeSubscribeDeshredRequest({ slots: new Map([['s', { interslotUpdates: true }]]) }),
   },
-  entries: { method: '/shredstream.ShredstreamProxy/SubscribeEntries', request: new Uint8Array() },
+  entries: { method: SUBSCRIBE_ENTRIES, request: ENTRIES_REQUEST },
 } as const;
 
 /**

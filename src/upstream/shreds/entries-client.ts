@@ -12,9 +12,10 @@ type EntriesClientOptions = Readonly<{
   listener: Pick<DeshredListener, 'batch'>;
 }>;
 
-const SUBSCRIBE_ENTRIES = '/shredstream.ShredstreamProxy/SubscribeEntries';
+/** The call that streams are opened with. Source: shredstream.proto. */
+export const SUBSCRIBE_ENTRIES = '/shredstream.ShredstreamProxy/SubscribeEntries';
 /** `SubscribeEntriesRequest` has no fields. */
-const REQUEST: Uint8Array = new Uint8Array();
+export const ENTRIES_REQUEST: Uint8Array = new Uint8Array();
 
 /**
  * Listens to a Jito ShredStream proxy: whole batches of entries, without the shreds that carried them. Source:
@@ -29,7 +30,7 @@ export class EntriesClient {
     this.#stream = new KeptStream({
       ...options,
       method: SUBSCRIBE_ENTRIES,
-      request: REQUEST,
+      request: ENTRIES_REQUEST,
       requests: 'one',
       take: (bytes) => this.#take(bytes),
     });
