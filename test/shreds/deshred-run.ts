@@ -19,7 +19,9 @@ export function deshredding(options: Partial<DeshredderOptions> & Pick<Deshredde
 
 /** Who leads in all slots of made shreds. */
 export const madeLeader = Keypair.fromSeed(new Uint8Array(32).fill(3));
+/** Its 32 bytes. */
 export const madeLeaderKey = addressBytes(madeLeader.address);
+/** The version that made shreds have. */
 export const MADE_VERSION = 4_711;
 
 /** Entries without transactions that fill about so many bytes. */

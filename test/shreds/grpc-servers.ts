@@ -27,6 +27,7 @@ const definition = {
   },
 } as const;
 
+/** Both calls of the shred stage on one port; keeps what it was asked, and tells nothing by itself. */
 export class ScriptedServer {
   readonly deshredCalls: DeshredCall[] = [];
   readonly entriesCalls: EntriesCall[] = [];

@@ -13,8 +13,11 @@ import type { GeyserSink } from '../../src/streams/geyser/geyser-sink.ts';
 
 /** Transactions and batches for the shred stage, and sinks that read what they are told. */
 
+/** A key of one byte, 32 times. */
 export const keyBytes = (fill: number): Uint8Array => new Uint8Array(32).fill(fill);
+/** The same as an address. */
 export const keyAt = (fill: number): Address => addressFromBytes(keyBytes(fill));
+/** A signature of one byte, 64 times. */
 export const signatureAt = (fill: number): Uint8Array => new Uint8Array(64).fill(fill);
 
 export type MadeTransaction = Readonly<{
@@ -54,6 +57,7 @@ export function madeWire({ name, keys = [name], vote = false, lookups }: MadeTra
 export const madeEntries = (...transactions: readonly Uint8Array[]): Uint8Array =>
   encodeEntries([{ numHashes: 5n, hash: keyBytes(99), transactions }]);
 
+/** A batch of one entry with all of them, as shreds 32 to 63 of a slot would carry it. */
 export const madeBatch = (slot: number, ...transactions: readonly Uint8Array[]): EntryBatch => ({
   slot: slotOf(slot),
   entries: madeEntries(...transactions),

@@ -33,6 +33,7 @@ export const demoPackets: readonly Uint8Array[] = packetsOf(read('demo-shreds.pc
 export const demoEntries: Uint8Array = read('demo-shreds.bin');
 /** Who signed them. */
 export const demoLeader: Uint8Array = read('demo-shreds.pubkey.bin');
+/** The version that these shreds have. */
 export const DEMO_VERSION = 6051;
 
 const AR_MAGIC_BYTES = 8;

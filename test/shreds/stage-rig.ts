@@ -9,6 +9,7 @@ import { ShredStage, type ShredStageOptions } from '../../src/upstream/shreds/sh
 import { noShreds } from '../../src/upstream/shreds/shreds-config.ts';
 import { MessageSink } from './made-transactions.ts';
 
+/** Any free port of loopback, open to everyone. */
 export const UDP = { host: '127.0.0.1', port: 0, senders: [] };
 
 /** A table whose nth address has the byte n everywhere, usable since long ago. */

@@ -124,6 +124,7 @@ export class GeyserRig {
   }
 }
 
+/** An account in base64. */
 export const watch = (
   address: Address,
   commitment: 'processed' | 'confirmed' | 'finalized' = 'processed',

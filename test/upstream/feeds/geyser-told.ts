@@ -15,6 +15,7 @@ import type { Told } from './geyser-server.ts';
 
 /** Updates as a Geyser server tells them, in the shape of the published codec. */
 
+/** Who signs and pays all transfers. */
 export const payer = Keypair.fromSeed(new Uint8Array(32).fill(7));
 const createdAt = new Date(1_700_000_000_000);
 
@@ -35,6 +36,7 @@ export const slotIs = (slot: number, status: keyof typeof statuses, parent = slo
   slot: { slot: String(slot), parent: String(parent), status: statuses[status], deadError: undefined },
 });
 
+/** @param balance - in lamports. */
 export const account = (
   balance: number,
   data: Uint8Array = new Uint8Array(),
@@ -47,6 +49,7 @@ export const account = (
   rentEpoch: 18_446_744_073_709_551_615n,
 });
 
+/** @param signature - of the transaction that wrote it; null for a write of the slot itself. */
 export const accountIs = (
   slot: number,
   address: Address,
@@ -84,6 +87,7 @@ export function transfer(number: number): Transaction {
   return decoded.transaction;
 }
 
+/** What a transaction is called by. */
 export const signatureOf = (transaction: Transaction): Signature => transaction.signatures[0]!;
 
 const oracleMeta = {
@@ -106,6 +110,7 @@ const oracleMeta = {
   costUnits: '1481',
 };
 
+/** @param index - its place in the slot. */
 export const transactionIs = (slot: number, transaction: Transaction, index = 0): Told => ({
   filters: ['t0'],
   createdAt,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Slot, slot as slotOf } from '../../../src/ledger/units.ts';
+import { slot as slotOf } from '../../../src/ledger/units.ts';
 import type { RawUpdate } from '../../../src/protocol/geyser/raw-update.ts';
 import type { RawBlockCounts } from '../../../src/protocol/geyser/read-raw-update.ts';
 import type { SlotStatus } from '../../../src/protocol/geyser/update/slot.ts';
@@ -14,6 +14,7 @@ const bytesOf = (name: string, length: number): Uint8Array =>
 /** What an update is, whoever tells it. */
 export const labels = new WeakMap<RawUpdate, string>();
 
+/** A status of a slot, labelled. */
 export function slotIs(slot: number, status: SlotStatus, parent: number): RawUpdate {
   const update: RawUpdate = {
     kind: 'slot',
@@ -69,6 +70,7 @@ export function itemIs(slot: number, { kind, number }: Item, version: number): R
   return update;
 }
 
+/** The meta of a slot, labelled. */
 export function metaIs(slot: number, parent: number): RawUpdate {
   const update: RawUpdate = {
     kind: 'blockMeta',
@@ -126,5 +128,3 @@ export function tellingOf(chain: readonly ModelSlot[], firstVersion: number, tur
   }
   return told;
 }
-
-export const slotAt = (number: number): Slot => slotOf(number);

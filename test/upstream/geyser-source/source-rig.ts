@@ -13,6 +13,7 @@ import { signatureOf, slotIs, transfer } from '../feeds/geyser-told.ts';
 const hash = blockhashFromBytes(new Uint8Array(32).fill(5));
 const createdAt = new Date(1_700_000_000_000);
 
+/** A slot's meta, as of a block with one transaction and one entry. */
 export const metaIs = (slot: number, parent = slot - 1): Told => ({
   filters: ['m'],
   createdAt,
@@ -29,6 +30,7 @@ export const metaIs = (slot: number, parent = slot - 1): Told => ({
   },
 });
 
+/** A block with nothing in it. @param accounts - how many writes its slot had. */
 export const countsAre = (slot: number, accounts: number, parent = slot - 1): Told => ({
   filters: ['b'],
   createdAt,
@@ -41,6 +43,7 @@ export const countsAre = (slot: number, accounts: number, parent = slot - 1): To
   },
 });
 
+/** An entry without transactions. */
 export const entryIs = (slot: number, index: number): Told => ({
   filters: ['e'],
   createdAt,

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Slot } from '../../../src/ledger/units.ts';
+import { type Slot, slot as slotOf } from '../../../src/ledger/units.ts';
 import type { RawUpdate } from '../../../src/protocol/geyser/raw-update.ts';
 import type { Teller } from '../../../src/upstream/geyser-source/teller.ts';
 import { UpdateMerge } from '../../../src/upstream/geyser-source/update-merge.ts';
-import { type Item, labels, type ModelSlot, type ModelUpdate, slotAt, tellingOf } from './chain-model.ts';
+import { type Item, labels, type ModelSlot, type ModelUpdate, tellingOf } from './chain-model.ts';
 
 const MARGIN = 3n;
 const RUNS = 300;
@@ -83,7 +83,7 @@ class ModelServer {
   return(replays: boolean): void {
     if (this.#teller !== null) return;
     const { newest } = this.#merge;
-    const from = newest === null || !replays ? null : slotAt(Number(newest + 1n - MARGIN));
+    const from = newest === null || !replays ? null : slotOf(Number(newest + 1n - MARGIN));
     this.#teller = this.#merge.join({ from, tip: newest, fillsIn: false, seals: true });
     this.#at = this.#live;
     // Nothing tells a stream that begins behind a death that the next bank of the slot is not its first.
