@@ -19,10 +19,8 @@ import type { GeyserSink } from './geyser-sink.ts';
 
 /** A stream among those that one channel tells. */
 export interface Member {
-  /** What it wants from now on, in place of what it wanted; null: nothing. */
-  replace(filters: Filters | null): void;
-  /** Tells it alone what the others had before. */
-  tell(update: RawUpdate | RawBlock): void;
+  /** What it wants from now on, in place of what it wanted. */
+  replace(filters: Filters): void;
   /** Ends it: it is told nothing more but what waits of blocks. Harmless when it is over. */
   leave(): void;
 }
@@ -66,9 +64,6 @@ export class Channel {
       replace: (filters) => {
         if (isHere) replace(filters);
       },
-      tell: (update) => {
-        if (wanted !== null) this.#tell(update, wanted.listener.sink);
-      },
       leave: () => {
         if (!isHere) return;
         isHere = false;
@@ -79,7 +74,27 @@ export class Channel {
   }
 
   tell(update: RawUpdate | RawBlock): void {
-    this.#tell(update, null);
+    switch (update.kind) {
+      case 'account':
+        this.#tellAccount(update);
+        break;
+      case 'transaction':
+        this.#tellTransaction(update);
+        this.#tellStatus(update);
+        break;
+      case 'slot':
+        this.#tellSlot(update);
+        break;
+      case 'entry':
+        this.#tellNamed(this.#index.entry, ({ entry }) => entry, update);
+        break;
+      case 'blockMeta':
+        this.#tellNamed(this.#index.blocksMeta, ({ blocksMeta }) => blocksMeta, update);
+        break;
+      case 'block':
+        this.#tellBlock(update);
+        break;
+    }
   }
 
   /** Streams that want no blocks, and wait for none, are told without a detour. */
@@ -87,34 +102,9 @@ export class Channel {
     return blocks.length > 0 || this.#blocks.isHolding(sink) ? this.#blocks.ordered(sink) : sink;
   }
 
-  /** @param only - the one who is told; null: everybody. */
-  #tell(update: RawUpdate | RawBlock, only: GeyserSink | null): void {
-    switch (update.kind) {
-      case 'account':
-        this.#tellAccount(update, only);
-        break;
-      case 'transaction':
-        this.#tellTransaction(update, only);
-        this.#tellStatus(update, only);
-        break;
-      case 'slot':
-        this.#tellSlot(update, only);
-        break;
-      case 'entry':
-        this.#tellNamed(this.#index.entry, ({ entry }) => entry, update, only);
-        break;
-      case 'blockMeta':
-        this.#tellNamed(this.#index.blocksMeta, ({ blocksMeta }) => blocksMeta, update, only);
-        break;
-      case 'block':
-        this.#tellBlock(update, only);
-        break;
-    }
-  }
-
-  #tellAccount(account: RawAccount, only: GeyserSink | null): void {
+  #tellAccount(account: RawAccount): void {
     const matches = this.#matches;
-    matches.begin(only);
+    matches.begin();
     this.#index.matchAccount(account, matches);
     for (let lane = matches.take(); lane !== null; lane = matches.take()) {
       const { listener } = lane;
@@ -133,14 +123,14 @@ export class Channel {
     return tail;
   }
 
-  #tellTransaction(transaction: RawTransaction, only: GeyserSink | null): void {
-    this.#matches.begin(only);
+  #tellTransaction(transaction: RawTransaction): void {
+    this.#matches.begin();
     this.#index.matchTransaction(transaction, this.#matches);
     if (this.#matches.count > 0) this.#pushAll(transaction.tail);
   }
 
-  #tellStatus(transaction: RawTransaction, only: GeyserSink | null): void {
-    this.#matches.begin(only);
+  #tellStatus(transaction: RawTransaction): void {
+    this.#matches.begin();
     this.#index.matchStatus(transaction, this.#matches);
     if (this.#matches.count > 0) this.#pushAll(transactionStatusTail(transaction));
   }
@@ -153,9 +143,8 @@ export class Channel {
     }
   }
 
-  #tellSlot(slot: RawSlot, only: GeyserSink | null): void {
+  #tellSlot(slot: RawSlot): void {
     for (const { listener, slots } of this.#index.slots) {
-      if (only !== null && listener.sink !== only) continue;
       const names = slots?.namesOf(slot.status) ?? null;
       if (names !== null) listener.sink.push(names, slot.tail);
     }
@@ -165,19 +154,16 @@ export class Channel {
     all: ReadonlySet<Wanted>,
     namesOf: (wanted: Wanted) => Uint8Array | null,
     update: RawEntry | RawBlockMeta,
-    only: GeyserSink | null,
   ): void {
     for (const wanted of all) {
-      if (only !== null && wanted.listener.sink !== only) continue;
       const names = namesOf(wanted);
       if (names !== null) wanted.listener.sink.push(names, update.tail);
     }
   }
 
-  #tellBlock(block: RawBlock, only: GeyserSink | null): void {
+  #tellBlock(block: RawBlock): void {
     const readers: BlockReader[] = [];
     for (const { listener, blocks } of this.#index.blocks) {
-      if (only !== null && listener.sink !== only) continue;
       readers.push({ sink: this.#blocks.ordered(listener.sink), choices: blocks });
     }
     this.#blocks.tell(block, readers);

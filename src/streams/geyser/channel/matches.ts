@@ -1,5 +1,4 @@
 import type { Lane } from './lane.ts';
-import type { Listener } from './listener.ts';
 import type { Watcher } from './watcher.ts';
 
 /** The lanes that are told of one update. Used again for each. */
@@ -7,23 +6,21 @@ export class Matches {
   readonly #lanes: (Lane | null)[] = [];
   #count = 0;
   #run = 0;
-  #only: Listener['sink'] | null = null;
 
   get count(): number {
     return this.#count;
   }
 
-  /** @param only - the one who is told; null: everybody. */
-  begin(only: Listener['sink'] | null): void {
+  /** Another update is looked at. */
+  begin(): void {
     this.#run += 1;
-    this.#only = only;
   }
 
-  /** Whether a watcher has not been looked at yet, and is one of those who are told. */
+  /** Whether a watcher has not been looked at yet; then it has. */
   isNew(watcher: Watcher<unknown>): boolean {
     if (watcher.seenIn === this.#run) return false;
     watcher.seenIn = this.#run;
-    return this.#only === null || watcher.lane.listener.sink === this.#only;
+    return true;
   }
 
   add(watcher: Watcher<unknown>): void {
