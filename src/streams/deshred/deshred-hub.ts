@@ -2,7 +2,6 @@ import { Lru } from '../../base/lru.ts';
 import type { Slot } from '../../ledger/units.ts';
 import { deshredSlotTail } from '../../protocol/geyser/encode/deshred.ts';
 import { rawSlot } from '../../protocol/geyser/encode/raw-slot.ts';
-import { encodeTimestamp } from '../../protocol/geyser/encode/timestamp.ts';
 import type { SubscribeDeshredRequest } from '../../protocol/geyser/subscribe-deshred-request.ts';
 import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
 import {
@@ -14,6 +13,7 @@ import {
 import { GrpcError, type GrpcStatus } from '../../protocol/grpc/status.ts';
 import { encodeEntryMessage } from '../../protocol/shredstream/entries.ts';
 import { Channel } from '../geyser/channel.ts';
+import { CreatedAt } from '../geyser/created-at.ts';
 import { compileDeshredFilters, compileFilters, type Filters } from '../geyser/filters/compile.ts';
 import type { StreamRpc, UnaryRpc } from '../geyser/geyser-door.ts';
 import type { GeyserSink } from '../geyser/geyser-sink.ts';
@@ -49,8 +49,7 @@ export class DeshredHub implements DeshredListener, StreamOpener {
    * a slot with the same index for one. Source: yellowstone-grpc-client, `dedup.rs`.
    */
   readonly #told = new Lru<Slot, number>(SLOTS_COUNTED);
-  #createdAt: Uint8Array = NO_NAMES;
-  #createdAtMs: bigint | null = null;
+  readonly #createdAt = new CreatedAt();
 
   constructor(options: Partial<DeshredHubOptions> = {}) {
     this.#options = { version: '{}', ...options };
@@ -68,7 +67,7 @@ export class DeshredHub implements DeshredListener, StreamOpener {
   }
 
   transaction(transaction: DeshredTransaction): void {
-    const createdAt = this.#timestamp(transaction.at);
+    const createdAt = this.#createdAt.of(transaction.at);
     const index = this.#told.get(transaction.slot) ?? 0;
     this.#told.set(transaction.slot, index + 1);
     if (this.#subscribe.size > 0) {
@@ -81,7 +80,7 @@ export class DeshredHub implements DeshredListener, StreamOpener {
 
   slot({ slot, parent, status, deadError = null, at }: DeshredSlot): void {
     if (this.#subscribe.size + this.#deshred.size === 0) return;
-    const raw = rawSlot({ kind: 'slot', slot, parent, status, deadError }, this.#timestamp(at));
+    const raw = rawSlot({ kind: 'slot', slot, parent, status, deadError }, this.#createdAt.of(at));
     this.#subscribe.tell(raw);
     if (this.#deshred.size > 0) this.#deshred.tell({ ...raw, tail: deshredSlotTail(raw) });
   }
@@ -127,15 +126,6 @@ export class DeshredHub implements DeshredListener, StreamOpener {
           },
         );
     }
-  }
-
-  /** Much is told in the same millisecond. */
-  #timestamp(at: bigint): Uint8Array {
-    if (at !== this.#createdAtMs) {
-      this.#createdAt = encodeTimestamp(at);
-      this.#createdAtMs = at;
-    }
-    return this.#createdAt;
   }
 }
 

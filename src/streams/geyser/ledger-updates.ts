@@ -7,10 +7,10 @@ import { rawBlockMeta } from '../../protocol/geyser/encode/raw-block-meta.ts';
 import { rawEntry } from '../../protocol/geyser/encode/raw-entry.ts';
 import { rawSlot } from '../../protocol/geyser/encode/raw-slot.ts';
 import { rawTransaction } from '../../protocol/geyser/encode/raw-transaction.ts';
-import { encodeTimestamp } from '../../protocol/geyser/encode/timestamp.ts';
 import type { RawUpdate } from '../../protocol/geyser/raw-update.ts';
 import type { SlotStatus } from '../../protocol/geyser/update/slot.ts';
 import type { AccountEvent, LedgerEvent } from '../ledger-event.ts';
+import { CreatedAt } from './created-at.ts';
 import type { GeyserListener } from './geyser-source.ts';
 
 export type LedgerUpdatesOptions = Readonly<{
@@ -36,26 +36,6 @@ type KnownSlot = { parent: Slot | null; entries: number };
 
 type EventOf<Kind extends LedgerEvent['kind']> = Extract<LedgerEvent, { kind: Kind }>;
 
-/** An update's time, encoded once for all that come in one millisecond. */
-class CreatedAt {
-  readonly #now: () => number;
-  #ms = -1;
-  #encoded: Uint8Array = new Uint8Array();
-
-  constructor(now: () => number) {
-    this.#now = now;
-  }
-
-  get encoded(): Uint8Array {
-    const ms = this.#now();
-    if (ms !== this.#ms) {
-      this.#ms = ms;
-      this.#encoded = encodeTimestamp(BigInt(ms));
-    }
-    return this.#encoded;
-  }
-}
-
 /**
  * Turns what a ledger tells into the updates that a Geyser plugin makes of it. Source: yellowstone-grpc,
  * `plugin/message.rs`; reference solana-grpc.md §2.8.
@@ -63,13 +43,12 @@ class CreatedAt {
 export class LedgerUpdates {
   readonly #listener: GeyserListener;
   readonly #options: LedgerUpdatesOptions;
-  readonly #createdAt: CreatedAt;
+  readonly #createdAt = new CreatedAt();
   readonly #slots = new Map<Slot, KnownSlot>();
 
   constructor(listener: GeyserListener, options: Partial<LedgerUpdatesOptions> = {}) {
     this.#listener = listener;
     this.#options = { ...ledgerUpdatesDefaults, ...options };
-    this.#createdAt = new CreatedAt(this.#options.now);
   }
 
   /** Takes the next event; what is made of it is told before this returns. */
@@ -79,7 +58,7 @@ export class LedgerUpdates {
   }
 
   #updateOf(event: LedgerEvent): RawUpdate | null {
-    const createdAt = this.#createdAt.encoded;
+    const createdAt = this.#now();
     switch (event.kind) {
       case 'created':
         this.#known(event.slot).parent = event.parent;
@@ -110,17 +89,21 @@ export class LedgerUpdates {
     }
   }
 
+  #now(): Uint8Array {
+    return this.#createdAt.of(BigInt(this.#options.now()));
+  }
+
   #status(slot: Slot, status: SlotStatus, deadError: string | null = null): RawUpdate {
     const { parent } = this.#known(slot);
     if (status === 'finalized' || status === 'dead') this.#slots.delete(slot);
-    return rawSlot({ kind: 'slot', slot, parent, status, deadError }, this.#createdAt.encoded);
+    return rawSlot({ kind: 'slot', slot, parent, status, deadError }, this.#now());
   }
 
   #transaction({ slot, index, executed, isVote }: EventOf<'transaction'>): RawUpdate | null {
     const [signature] = executed.transaction.signatures;
     if (signature === undefined) return null;
     const placed = { signature, isVote, executed, index };
-    return rawTransaction({ slot, createdAt: this.#createdAt.encoded, placed });
+    return rawTransaction({ slot, createdAt: this.#now(), placed });
   }
 
   #blockMeta(block: Block): RawUpdate {
@@ -136,7 +119,7 @@ export class LedgerUpdates {
         executedTransactionCount: block.transactions.length,
         entriesCount: known.entries,
       },
-      this.#createdAt.encoded,
+      this.#now(),
       null,
     );
   }

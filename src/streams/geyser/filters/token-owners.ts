@@ -4,7 +4,8 @@ import { decodeBase58 } from '../../../ledger/base58.ts';
 import { InvalidProtobuf, ProtobufReader } from '../../../protocol/geyser/protobuf.ts';
 import type { RawKeys, RawTransaction } from '../../../protocol/geyser/raw-update.ts';
 
-const NO_OWNERS: RawKeys = { bytes: new Uint8Array(), offsets: [] };
+/** No addresses. */
+export const NO_KEYS: RawKeys = { bytes: new Uint8Array(), offsets: [] };
 
 type Balance = { accountIndex: number; owner: Uint8Array; amount: string };
 
@@ -87,7 +88,7 @@ export class TokenOwners {
   #changed: RawKeys | null = null;
 
   of(transaction: RawTransaction, which: 'all' | 'balanceChanged'): RawKeys {
-    if (transaction.meta === null) return NO_OWNERS;
+    if (transaction.meta === null) return NO_KEYS;
     if (this.#of !== transaction) this.#turnTo(transaction);
     this.#balances ??= readBalances(transaction.meta);
     if (which === 'all') {

@@ -4,9 +4,7 @@ import type { TransactionsFilter } from '../../../protocol/geyser/subscribe-requ
 import { type AddressSet, overlaps, setOrNull } from './address-set.ts';
 import { sameAddress } from './address-table.ts';
 import { type Cuckoo, compileCuckoo } from './cuckoo.ts';
-import type { TokenOwners } from './token-owners.ts';
-
-export const NO_KEYS: RawKeys = { bytes: new Uint8Array(), offsets: [] };
+import { NO_KEYS, type TokenOwners } from './token-owners.ts';
 
 function contains({ bytes, offsets }: RawKeys, address: Uint8Array): boolean {
   for (const offset of offsets) {
