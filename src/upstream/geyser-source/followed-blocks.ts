@@ -99,7 +99,9 @@ export class FollowedBlocks {
     const { feed, limits } = this.#options;
     const { signal } = this.#end;
     if (signal.aborted) return;
+    const failed = new AbortController();
     const again = (): void => {
+      failed.abort();
       setTimeout(() => this.#follow(kind, notify), limits.reconnectMs).unref();
     };
     const hear = (result: Buffer): void => {
@@ -107,7 +109,7 @@ export class FollowedBlocks {
     };
     feed.open({ kind }, { notify: hear, fail: again }).then((end) => {
       if (signal.aborted) end();
-      else signal.addEventListener('abort', end);
+      else signal.addEventListener('abort', end, { signal: failed.signal });
     }, again);
   }
 

@@ -19,6 +19,8 @@ class Stage {
   readonly told: string[] = [];
   readonly lost: string[] = [];
   readonly open = new Map<string, FeedListener>();
+  /** Subscriptions that were ended, each time. */
+  readonly ended: string[] = [];
   readonly blocks = new Map<number, Block>();
   #waiting: (() => void)[] = [];
 
@@ -28,6 +30,7 @@ class Stage {
       this.open.set(name, listener);
       this.#wake();
       return () => {
+        this.ended.push(name);
         if (this.open.get(name) === listener) this.open.delete(name);
         this.#wake();
       };
@@ -155,6 +158,22 @@ describe('a network without Geyser', () => {
       '100 processed',
       '101 processed',
     ]);
+  });
+
+  it('goes on with slots after their subscription has failed, and keeps nothing of those that did', async () => {
+    const { stage, wish } = await start();
+    await wish.ready;
+    for (let times = 0; times < 3; times++) {
+      const listener = stage.open.get('slot')!;
+      stage.open.delete('slot');
+      listener.fail(new Failure('UPSTREAM_UNAVAILABLE'));
+      await stage.until(() => stage.open.has('slot'));
+    }
+    stage.blocks.set(101, blockOf(101, 1));
+    stage.slot(102);
+    await stage.until(() => stage.told.includes('101 confirmed'));
+    stage.source.close();
+    expect(stage.ended.toSorted()).toEqual([address, 'root', 'slot'].toSorted());
   });
 
   it('hears of accounts again after their subscription has failed, and no more when nobody wants them', async () => {
