@@ -4,7 +4,9 @@ import { ProvenNodes, proofEntriesOf } from '../../ledger/shred/proven-nodes.ts'
 import { reedSolomon } from '../../ledger/shred/reed-solomon.ts';
 import {
   DATA_HEADERS_BYTES,
+  INDEX_OFFSET,
   MERKLE_ROOT_BYTES,
+  POSITION_OFFSET,
   type ShredLayout,
   SIGNATURE_BYTES,
   siblingLayout,
@@ -196,8 +198,8 @@ export class FecSet {
     const from = this.#code.findIndex((shred) => shred !== undefined);
     const shred = Uint8Array.from(this.#code[from] as Uint8Array);
     const view = new DataView(shred.buffer);
-    view.setUint32(0x49, view.getUint32(0x49, true) - from + position, true);
-    view.setUint16(0x57, position, true);
+    view.setUint32(INDEX_OFFSET, view.getUint32(INDEX_OFFSET, true) - from + position, true);
+    view.setUint16(POSITION_OFFSET, position, true);
     const { shardStart, shardEnd } = this.#dataLayout;
     const data = Array.from({ length: this.#numData }, (_, i) =>
       ((this.#data[i] ?? missing.get(i)) as Uint8Array).subarray(shardStart, shardEnd),
