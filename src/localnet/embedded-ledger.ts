@@ -351,7 +351,6 @@ export class EmbeddedLedger implements LocalNode {
     if (this.#intake === null || sent === null) this.#offerWaiting(null);
     else if (sent.size > 0) this.#intake.hold(() => this.#tryOfferWaiting(sent));
     else this.#offerWaiting(sent);
-    this.#broadcast?.settle();
   }
 
   #tryOfferWaiting(sent: ReadonlySet<Transaction>): void {

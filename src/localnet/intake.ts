@@ -78,8 +78,8 @@ export class Intake {
   /** Takes the run of something else that was announced just now, in front of whatever comes. It must not throw. */
   hold(run: () => void): void {
     this.#runAnnounced();
-    if (this.#limits.leadMs === 0) run();
-    else this.#await(run);
+    this.#await(run);
+    if (this.#limits.leadMs === 0) this.#runAnnounced();
   }
 
   /** Calls back once what was announced has run; nothing else is announced before that. */

@@ -9,6 +9,7 @@ import { readEntries } from '../../../src/ledger/entry/read-entries.ts';
 import { type Signature, signatureFromBytes } from '../../../src/ledger/signature.ts';
 import type { Transaction } from '../../../src/ledger/transaction/transaction.ts';
 import { lamports, type Slot } from '../../../src/ledger/units.ts';
+import { LedgerHaltedError } from '../../../src/localnet/ledger-halted.ts';
 import type { LocalNodeOptions, OpenLocalNode } from '../../../src/localnet/open.ts';
 import { openShredSender } from '../../../src/localnet/shred-sender.ts';
 import { shredVersion } from '../../../src/localnet/shred-version.ts';
@@ -219,6 +220,25 @@ describe('the shreds of the embedded ledger', () => {
     for (const slot of slots) {
       expect(receiver.entries.get(slot)?.at(-1)?.hash).toBe(lab.node.history.block(slot)?.blockhash);
     }
+  });
+
+  it('leave of what waited before it runs; when that halts the ledger, who came meanwhile is told', async () => {
+    await open({ blockCostMax: 4000n, shredLeadMs: 5 });
+    const from = await wallet();
+    const transfers = [1, 2, 3].map((n) => lab.transfer(from, Keypair.generate().publicKey, n * SOL));
+    await Promise.all(transfers.map((each) => lab.node.send(each)));
+    let isBroken = false;
+    lab.node.follow((event) => {
+      if (isBroken && event.kind === 'transaction') throw new Error('nobody listens');
+    });
+    isBroken = true;
+    course = [];
+    lab.freeze();
+    const late = lab.node.send(lab.transfer(from, Keypair.generate().publicKey, SOL));
+    await expect(late).rejects.toThrow(LedgerHaltedError);
+    expect(lab.node.failure?.message).toBe('nobody listens');
+    // The ticks of the slot, then what waited; nothing else is announced.
+    expect(course).toEqual(['entries', 'rest', 'entries', 'transaction', 'rest']);
   });
 
   it('of more than one erasure batch takes come in several', async () => {
