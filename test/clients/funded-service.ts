@@ -6,6 +6,7 @@ import {
   SystemProgram,
   Transaction,
 } from '@solana/web3.js';
+import type { Product } from '../../src/protocol/product.ts';
 import { type RunningService, startService } from '../service/start-service.ts';
 
 /** The whole program with an embedded ledger of quick slots, and somebody who can pay. */
@@ -23,17 +24,19 @@ export class FundedService {
     });
   }
 
-  static async start(): Promise<FundedService> {
-    const funded = new FundedService(await startService({ configuration: '[localnet]\nslot_ms = 50\n' }));
+  /** @param slotMs - of the embedded ledger. */
+  static async start(slotMs = 50): Promise<FundedService> {
+    const configuration = `[localnet]\nslot_ms = ${slotMs}\n`;
+    const funded = new FundedService(await startService({ configuration }));
     const { connection, payer } = funded;
     const signature = await connection.requestAirdrop(payer.publicKey, 1_000 * LAMPORTS_PER_SOL);
     await connection.confirmTransaction({ signature, ...(await connection.getLatestBlockhash()) });
     return funded;
   }
 
-  /** The key for standard gRPC streams. */
-  get grpcKey(): string {
-    return this.service.ready.keys.find(({ product }) => product === 'grpc')?.key ?? '';
+  /** The key that the first start made for a product. */
+  keyOf(product: Product): string {
+    return this.service.ready.keys.find((key) => key.product === product)?.key ?? '';
   }
 
   /** A signed transfer that was not sent. */

@@ -14,12 +14,12 @@ import {
   mintTo,
   TOKEN_PROGRAM_ID,
 } from '@solana/spl-token';
-import { Connection, Keypair, LAMPORTS_PER_SOL, SystemProgram, Transaction } from '@solana/web3.js';
+import { Keypair, LAMPORTS_PER_SOL, SystemProgram } from '@solana/web3.js';
 import { CommitmentLevel, SubscribeUpdate, SubscribeUpdateDeshred } from '@triton-one/yellowstone-grpc';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ProtobufReader } from '../../src/protocol/geyser/protobuf.ts';
 import { ProtobufWriter } from '../../src/protocol/geyser/protobuf-writer.ts';
-import { type RunningService, startService } from '../service/start-service.ts';
+import { FundedService } from './funded-service.ts';
 import { connected, Listening, nothing, type YellowstoneClient } from './yellowstone-rig.ts';
 
 /**
@@ -45,14 +45,9 @@ const published = require(
   join(dirname(require.resolve('@triton-one/yellowstone-grpc')), 'grpc/geyser.js'),
 ) as Record<string, { decode(bytes: Uint8Array): unknown }>;
 
-let service: RunningService;
-let connection: Connection;
+let chain: FundedService;
 let raw: Client;
-const payer = Keypair.generate();
 const other = Keypair.generate();
-
-const keyOf = (product: 'grpc' | 'fs'): string =>
-  service.ready.keys.find((key) => key.product === product)?.key ?? '';
 
 function withKey(key: string): Metadata {
   const metadata = new Metadata();
@@ -61,35 +56,22 @@ function withKey(key: string): Metadata {
 }
 
 beforeAll(async () => {
-  service = await startService({ configuration: '[localnet]\nslot_ms = 50\n' });
-  raw = new Client(new URL(service.ready.grpcUrl).host, credentials.createInsecure(), {
+  chain = await FundedService.start();
+  raw = new Client(new URL(chain.service.ready.grpcUrl).host, credentials.createInsecure(), {
     'grpc.max_receive_message_length': -1,
   });
-  connection = new Connection(service.ready.rpcUrl, {
-    commitment: 'confirmed',
-    wsEndpoint: `${service.ready.wsUrl}?api-key=${service.key}`,
-    httpHeaders: { authorization: `Bearer ${service.key}` },
-  });
-  const signature = await connection.requestAirdrop(payer.publicKey, 1_000 * LAMPORTS_PER_SOL);
-  await connection.confirmTransaction({ signature, ...(await connection.getLatestBlockhash()) });
 }, 60_000);
 afterAll(async () => {
   raw?.close();
-  (connection as unknown as { _rpcWebSocket: { close(): void } })?._rpcWebSocket.close();
-  await service?.stop();
+  await chain?.stop();
 });
 
 /** One transfer that succeeds and one that fails, and tokens with inner instructions. */
 async function makeTraffic(): Promise<void> {
   for (const lamports of [LAMPORTS_PER_SOL, 100_000 * LAMPORTS_PER_SOL]) {
-    const { blockhash } = await connection.getLatestBlockhash();
-    const transaction = new Transaction({ recentBlockhash: blockhash, feePayer: payer.publicKey });
-    transaction.add(
-      SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: other.publicKey, lamports }),
-    );
-    transaction.sign(payer);
-    await connection.sendRawTransaction(transaction.serialize(), { skipPreflight: true });
+    await chain.send(await chain.transfer(other.publicKey, lamports));
   }
+  const { connection, payer } = chain;
   const { publicKey } = payer;
   const confirm = { commitment: 'confirmed' } as const;
   const mint = await createMint(connection, payer, publicKey, null, 6, undefined, confirm);
@@ -213,8 +195,8 @@ describe('two clients who ask for the same', () => {
   let [first, last] = [0, 0];
 
   beforeAll(async () => {
-    const standard = await connected(service.ready.grpcUrl, keyOf('grpc'));
-    const shreds = await connected(service.ready.grpcUrl, keyOf('fs'));
+    const standard = await connected(chain.service.ready.grpcUrl, chain.keyOf('grpc'));
+    const shreds = await connected(chain.service.ready.grpcUrl, chain.keyOf('fs'));
     const processed = { ...everything, commitment: CommitmentLevel.PROCESSED };
     const confirmed = {
       ...everything,
@@ -222,9 +204,12 @@ describe('two clients who ask for the same', () => {
       accountsDataSlice: slices,
       slots: { slots: {} },
     };
-    pairs.set('processed', await open('Subscribe', standard, keyOf('grpc'), processed));
-    pairs.set('confirmed, with parts of data', await open('Subscribe', standard, keyOf('grpc'), confirmed));
-    pairs.set('before they are run', await open('SubscribeDeshred', shreds, keyOf('fs'), deshred));
+    pairs.set('processed', await open('Subscribe', standard, chain.keyOf('grpc'), processed));
+    pairs.set(
+      'confirmed, with parts of data',
+      await open('Subscribe', standard, chain.keyOf('grpc'), confirmed),
+    );
+    pairs.set('before they are run', await open('SubscribeDeshred', shreds, chain.keyOf('fs'), deshred));
     for (const pair of pairs.values()) await pair.both(({ slot }) => slot !== undefined);
     first = Math.max(...[...pairs.values()].map((pair) => pair.newest)) + 2;
     await makeTraffic();
@@ -256,7 +241,8 @@ describe('two clients who ask for the same', () => {
 const unary = (name: string, request: object): Promise<Buffer> => {
   const { path, requestSerialize } = geyser(name);
   return new Promise((resolve, reject) => {
-    raw.makeUnaryRequest(path, requestSerialize, asIs, request, withKey(keyOf('grpc')), (error, answer) => {
+    const metadata = withKey(chain.keyOf('grpc'));
+    raw.makeUnaryRequest(path, requestSerialize, asIs, request, metadata, (error, answer) => {
       if (error === null && answer !== undefined) resolve(answer);
       else reject(error);
     });
@@ -268,7 +254,7 @@ describe('a call with one answer', () => {
   let blockhash = '';
 
   beforeAll(async () => {
-    ({ blockhash } = await connection.getLatestBlockhash());
+    ({ blockhash } = await chain.connection.getLatestBlockhash());
   });
 
   it.each<[string, () => object, (client: YellowstoneClient) => Promise<unknown>]>([
@@ -284,7 +270,7 @@ describe('a call with one answer', () => {
     ],
     ['SubscribeReplayInfo', () => ({}), (client) => client.subscribeReplayInfo()],
   ])('is answered to both with the same bytes: %s', async (name, request, ask) => {
-    const client = await connected(service.ready.grpcUrl, keyOf('grpc'));
+    const client = await connected(chain.service.ready.grpcUrl, chain.keyOf('grpc'));
     const { [name === 'Ping' ? 'PongResponse' : `${name}Response`]: codec } = published;
     let told: [before: unknown, bytes: Buffer, after: unknown];
     // Between two answers that are equal there was no other; slots go on all the time.

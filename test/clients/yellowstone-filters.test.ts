@@ -44,7 +44,7 @@ function listenRaw(request: object): Listening<Buffer> {
   const methods = code['geyser.Geyser'] as unknown as Record<string, MethodDefinition<object, object>>;
   const { path, requestSerialize } = methods.Subscribe!;
   const metadata = new Metadata();
-  metadata.set('x-token', chain.grpcKey);
+  metadata.set('x-token', chain.keyOf('grpc'));
   const stream = client.makeBidiStreamRequest(path, requestSerialize, (bytes: Buffer) => bytes, metadata);
   stream.write(request);
   ends.push(() => stream.cancel());
@@ -80,7 +80,7 @@ async function heardAll(): Promise<void> {
 beforeAll(async () => {
   chain = await FundedService.start();
   client = new Client(new URL(chain.service.ready.grpcUrl).host, credentials.createInsecure());
-  const yellowstone = await connected(chain.service.ready.grpcUrl, chain.grpcKey);
+  const yellowstone = await connected(chain.service.ready.grpcUrl, chain.keyOf('grpc'));
   const wanted = await chain.transfer(some.publicKey, 1 * SOL);
   const unwanted = await chain.transfer(other.publicKey, 2 * SOL);
   const ofSome = { account: [some, other].map(({ publicKey }) => publicKey.toBase58()), owner: [] };

@@ -48,7 +48,7 @@ const sent: string[] = [];
 
 beforeAll(async () => {
   chain = await FundedService.start();
-  const yellowstone = await connected(chain.service.ready.grpcUrl, chain.grpcKey);
+  const yellowstone = await connected(chain.service.ready.grpcUrl, chain.keyOf('grpc'));
   for (const [name, commitment] of Object.entries(levels)) {
     streams.set(name, await listen(yellowstone, { ...everything, commitment }));
   }

@@ -4,50 +4,27 @@ import {
   mintTo,
   TOKEN_PROGRAM_ID,
 } from '@solana/spl-token';
-import { Connection, Keypair, LAMPORTS_PER_SOL, SystemProgram, Transaction } from '@solana/web3.js';
+import { Keypair, LAMPORTS_PER_SOL, SystemProgram } from '@solana/web3.js';
 import { CommitmentLevel, CompressedAccountFilterSet } from '@triton-one/yellowstone-grpc';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { encodeBase58 } from '../../src/ledger/base58.ts';
-import { type RunningService, startService } from '../service/start-service.ts';
+import { FundedService } from './funded-service.ts';
 import { connected, type Listening, listen, nothing } from './yellowstone-rig.ts';
 
 /** The client as published, against the whole chain: key → gateway → hub → the embedded ledger's Geyser. */
-let service: RunningService;
-let connection: Connection;
-const payer = Keypair.generate();
+let chain: FundedService;
 const other = Keypair.generate();
 
-const keyOf = (product: 'rpc' | 'grpc' | 'fs'): string =>
-  service.ready.keys.find((key) => key.product === product)?.key ?? '';
-
 beforeAll(async () => {
-  service = await startService({ configuration: '[localnet]\nslot_ms = 100\n' });
-  connection = new Connection(service.ready.rpcUrl, {
-    commitment: 'confirmed',
-    wsEndpoint: `${service.ready.wsUrl}?api-key=${service.key}`,
-    httpHeaders: { authorization: `Bearer ${service.key}` },
-  });
-  const signature = await connection.requestAirdrop(payer.publicKey, 1_000 * LAMPORTS_PER_SOL);
-  await connection.confirmTransaction({ signature, ...(await connection.getLatestBlockhash()) });
+  chain = await FundedService.start(100);
 }, 60_000);
-afterAll(async () => {
-  (connection as unknown as { _rpcWebSocket: { close(): void } })?._rpcWebSocket.close();
-  await service?.stop();
-});
+afterAll(() => chain?.stop());
 
-const client = (key = keyOf('grpc')) => connected(service.ready.grpcUrl, key);
+const client = (key = chain.keyOf('grpc')) => connected(chain.service.ready.grpcUrl, key);
 
 /** Sends a transfer without a look at whether it can succeed. @returns its signature as bytes. */
-async function transfer(lamports: number): Promise<Buffer> {
-  const { blockhash } = await connection.getLatestBlockhash();
-  const transaction = new Transaction({ recentBlockhash: blockhash, feePayer: payer.publicKey });
-  transaction.add(
-    SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: other.publicKey, lamports }),
-  );
-  transaction.sign(payer);
-  await connection.sendRawTransaction(transaction.serialize(), { skipPreflight: true });
-  return transaction.signature!;
-}
+const transfer = async (lamports: number): Promise<Buffer> =>
+  chain.send(await chain.transfer(other.publicKey, lamports));
 
 const sameBytes = (a: Uint8Array | undefined, b: Uint8Array): boolean =>
   a !== undefined && Buffer.from(a).equals(Buffer.from(b));
@@ -57,9 +34,9 @@ describe('calls with one answer', () => {
     const yellowstone = await client();
     expect(await yellowstone.ping(7)).toMatchObject({ count: 7 });
     const slot = Number((await yellowstone.getSlot(CommitmentLevel.PROCESSED)).slot);
-    expect(Math.abs(slot - (await connection.getSlot('processed')))).toBeLessThan(5);
+    expect(Math.abs(slot - (await chain.connection.getSlot('processed')))).toBeLessThan(5);
     const latest = await yellowstone.getLatestBlockhash(CommitmentLevel.CONFIRMED);
-    expect((await connection.isBlockhashValid(latest.blockhash)).value).toBe(true);
+    expect((await chain.connection.isBlockhashValid(latest.blockhash)).value).toBe(true);
     const height = Number((await yellowstone.getBlockHeight(CommitmentLevel.CONFIRMED)).blockHeight);
     expect(Number(latest.lastValidBlockHeight) - height).toBeLessThan(155);
     expect(await yellowstone.isBlockhashValid(latest.blockhash, CommitmentLevel.PROCESSED)).toMatchObject({
@@ -75,9 +52,9 @@ describe('calls with one answer', () => {
   it.each([
     ['no key', () => undefined, 'No API key'],
     ['a key that is none', () => 'nonsense', 'invalid, inactive or expired'],
-    ['a key for JSON-RPC', () => keyOf('rpc'), 'a different product'],
+    ['a key for JSON-RPC', () => chain.keyOf('rpc'), 'a different product'],
   ])('are refused with %s, as streams are', async (_what, key, text) => {
-    const yellowstone = await connected(service.ready.grpcUrl, key());
+    const yellowstone = await connected(chain.service.ready.grpcUrl, key());
     await expect(yellowstone.ping(1)).rejects.toMatchObject({ message: expect.any(String) });
     const refused = await yellowstone.ping(1).catch((error: Error & { cause?: unknown }) => error);
     expect(`${refused} ${String((refused as Error).cause)}`).toContain(text);
@@ -102,7 +79,7 @@ describe('a stream of every kind of filter', () => {
     cuckoo.insert(other.publicKey.toBase58());
     const toOther = { account: [other.publicKey.toBase58()], owner: [], filters: [] };
     const anyTransaction = { accountInclude: [], accountExclude: [], accountRequired: [] };
-    const ofPayer = { ...anyTransaction, accountInclude: [payer.publicKey.toBase58()] };
+    const ofPayer = { ...anyTransaction, accountInclude: [chain.payer.publicKey.toBase58()] };
     const ofTokens = { account: [], owner: [TOKEN_PROGRAM_ID.toBase58()] };
     stream = await listen(await client(), {
       ...nothing(),
@@ -116,7 +93,10 @@ describe('a stream of every kind of filter', () => {
         byTokenState: { ...ofTokens, filters: [{ tokenAccountState: true }] },
         byMemory: {
           ...ofTokens,
-          filters: [{ memcmp: { offset: '32', base58: payer.publicKey.toBase58() } }, { datasize: '165' }],
+          filters: [
+            { memcmp: { offset: '32', base58: chain.payer.publicKey.toBase58() } },
+            { datasize: '165' },
+          ],
         },
         bySignature: { ...toOther, nonemptyTxnSignature: true },
         never: { ...toOther, filters: [{ lamports: { lt: '1' } }] },
@@ -128,9 +108,9 @@ describe('a stream of every kind of filter', () => {
         failed: { ...ofPayer, failed: true },
         required: {
           ...anyTransaction,
-          accountRequired: [payer, other].map(({ publicKey }) => publicKey.toBase58()),
+          accountRequired: [chain.payer, other].map(({ publicKey }) => publicKey.toBase58()),
         },
-        excluded: { ...anyTransaction, accountExclude: [payer.publicKey.toBase58()] },
+        excluded: { ...anyTransaction, accountExclude: [chain.payer.publicKey.toBase58()] },
       },
       transactionsStatus: { ofPayerStatus: ofPayer },
       blocks: {
@@ -144,16 +124,24 @@ describe('a stream of every kind of filter', () => {
     good = await transfer(LAMPORTS_PER_SOL);
     failed = await transfer(100_000 * LAMPORTS_PER_SOL);
     const confirm = { commitment: 'confirmed' } as const;
-    const made = await createMint(connection, payer, payer.publicKey, null, 6, undefined, confirm);
-    mint = made.toBase58();
-    const account = await createAssociatedTokenAccountIdempotent(
-      connection,
-      payer,
-      made,
-      payer.publicKey,
+    const made = await createMint(
+      chain.connection,
+      chain.payer,
+      chain.payer.publicKey,
+      null,
+      6,
+      undefined,
       confirm,
     );
-    await mintTo(connection, payer, made, account, payer, 5_000_000, [], confirm);
+    mint = made.toBase58();
+    const account = await createAssociatedTokenAccountIdempotent(
+      chain.connection,
+      chain.payer,
+      made,
+      chain.payer.publicKey,
+      confirm,
+    );
+    await mintTo(chain.connection, chain.payer, made, account, chain.payer, 5_000_000, [], confirm);
   }, 60_000);
   afterAll(() => stream?.close());
 
@@ -217,7 +205,7 @@ describe('a stream of every kind of filter', () => {
     });
     const entries = stream.heard.filter(({ entry }) => entry?.slot === slot);
     expect(entries).toHaveLength(block!.entries.length);
-    const fromNode = await connection.getBlock(Number(slot), { maxSupportedTransactionVersion: 0 });
+    const fromNode = await chain.connection.getBlock(Number(slot), { maxSupportedTransactionVersion: 0 });
     expect(fromNode?.blockhash).toBe(block!.blockhash);
   });
 
@@ -275,7 +263,7 @@ describe('a stream', () => {
 
 describe('the shred stage', () => {
   it('tells transactions before they are run, with its own key', async () => {
-    const deshred = await (await client(keyOf('fs'))).subscribeDeshred();
+    const deshred = await (await client(chain.keyOf('fs'))).subscribeDeshred();
     const heard: { signature: Uint8Array; at: number }[] = [];
     deshred.on('data', ({ deshredTransaction }) => {
       const signature = deshredTransaction?.transaction?.signature;
@@ -285,7 +273,7 @@ describe('the shred stage', () => {
       deshredTransactions: {
         ofPayer: {
           vote: false,
-          accountInclude: [payer.publicKey.toBase58()],
+          accountInclude: [chain.payer.publicKey.toBase58()],
           accountExclude: [],
           accountRequired: [],
         },
@@ -295,7 +283,7 @@ describe('the shred stage', () => {
     const standard = await listen(await client(), {
       ...nothing(),
       transactions: {
-        all: { accountInclude: [payer.publicKey.toBase58()], accountExclude: [], accountRequired: [] },
+        all: { accountInclude: [chain.payer.publicKey.toBase58()], accountExclude: [], accountRequired: [] },
       },
       slots: { s: {} },
     });
