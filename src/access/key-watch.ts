@@ -9,6 +9,7 @@ export type KeyWatchOptions = Readonly<{
   now: () => number;
 }>;
 
+/** How keys are watched when nothing else is said. */
 export const keyWatchOptions: KeyWatchOptions = { sweepIntervalMs: 500, now: Date.now };
 
 /** Called when the key no longer holds. Must not throw. */

@@ -11,6 +11,7 @@ export type MessagePaceOptions = Readonly<{
   familiesMax: number;
 }>;
 
+/** How fast connections are read when nothing else is said. */
 export const messagePaceOptions: MessagePaceOptions = { messagesPerSecond: 5_000, familiesMax: 100_000 };
 
 /** So many bytes count as another message: reading them takes as long. */

@@ -8,8 +8,9 @@ import { type KeyView, viewKey } from './key-view.ts';
 import { DEFAULT_PLAN_ID } from './plans.ts';
 import { notSpent } from './spent-keys.ts';
 
-/** Longest overlap of a rotation, and the one that is taken when none is given. */
+/** Longest overlap of a rotation, in milliseconds. */
 export const OVERLAP_MAX_MS = 90 * 24 * 3_600_000;
+/** The overlap that is taken when none is given, in milliseconds. */
 export const OVERLAP_DEFAULT_MS = 24 * 3_600_000;
 
 const NAME_LENGTH_MAX = 64;

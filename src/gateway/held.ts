@@ -10,6 +10,7 @@ export type HoldingLimits = Readonly<{
   keyAddressesMax: number;
 }>;
 
+/** What a key family may hold when nothing else is said. */
 export const holdingLimits: HoldingLimits = { keySubscriptionsMax: 5_000, keyAddressesMax: 200_000 };
 
 /** A subscription that takes one of the session's places until it is over. */

@@ -17,6 +17,7 @@ export type TopicHubOptions = TopicOptions &
     graceMs: number;
   }>;
 
+/** How much is kept open, and for how long, when nothing else is said. */
 export const topicHubOptions: TopicHubOptions = {
   topicsMax: 100_000,
   addressesMax: 1_000_000,

@@ -32,6 +32,7 @@ export type LedgerNotifierOptions = HeldSlotsOptions &
     onForgotten: (slot: Slot, failed: readonly Commitment[]) => void;
   }>;
 
+/** How a notifier tells a ledger when nothing else is said: it looks nothing up, and holds so much. */
 export const ledgerNotifierDefaults: LedgerNotifierOptions = {
   lookup: () => ({}),
   statusOf: () => null,

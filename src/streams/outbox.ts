@@ -11,6 +11,7 @@ export type OutboxOptions = Readonly<{
   queueMaxBytes: number;
 }>;
 
+/** What may wait for a socket when nothing else is said. */
 export const outboxDefaults: OutboxOptions = { queueMaxBytes: 8 * 1024 * 1024 };
 
 /** How much a client has not taken yet. */

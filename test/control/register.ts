@@ -4,6 +4,7 @@ import type { KeyRegister } from '../../src/control/key-register.ts';
 import type { Peppers } from '../../src/control/pepper.ts';
 import { syncPlans } from '../../src/control/plans.ts';
 
+/** One pepper, which is the current one. */
 export const testPeppers: Peppers = { current: 1, secrets: new Map([[1, Buffer.alloc(32, 7)]]) };
 
 /** A register with the default plan and a clock that only moves when told. */

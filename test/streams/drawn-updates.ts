@@ -41,6 +41,7 @@ export type DrawnAccount = Readonly<{
   isByTransaction?: boolean;
 }>;
 
+/** An account of slot 7: address 1 of owner 2, written by no transaction, unless drawn otherwise. */
 export function drawnAccount(draw: DrawnAccount = {}): RawAccount {
   const data = draw.data ?? new Uint8Array();
   const address = addressBytes(key(draw.address ?? 1));
@@ -76,6 +77,7 @@ export type DrawnTransaction = Readonly<{
   after?: readonly DrawnBalance[];
 }>;
 
+/** A transaction of slot 7 with keys 1 and 2 that succeeded and is no vote, unless drawn otherwise. */
 export function drawnTransaction(draw: DrawnTransaction = {}): RawTransaction {
   const meta = new ProtobufWriter().uint64(2, 5000n);
   for (const each of draw.before ?? []) meta.message(7, balance(each));
@@ -93,6 +95,7 @@ export function drawnTransaction(draw: DrawnTransaction = {}): RawTransaction {
   };
 }
 
+/** Slot 7, come to a status. */
 export const drawnSlot = (status: SlotStatus): RawSlot => ({
   ...raw(),
   kind: 'slot',
@@ -101,6 +104,7 @@ export const drawnSlot = (status: SlotStatus): RawSlot => ({
   deadError: null,
 });
 
+/** An entry of slot 7. */
 export const drawnEntry = (): RawEntry => ({
   ...raw(),
   kind: 'entry',
@@ -108,6 +112,7 @@ export const drawnEntry = (): RawEntry => ({
   index: 4,
 });
 
+/** How the block of slot 7 ends. */
 export const drawnBlockMeta = (): RawBlockMeta => ({
   ...raw(),
   kind: 'blockMeta',
@@ -120,6 +125,7 @@ export const drawnBlockMeta = (): RawBlockMeta => ({
   updatedAccountCount: null,
 });
 
+/** The block of slot 7, empty unless content is given. */
 export function drawnBlock(
   content: Partial<Pick<RawBlock, 'transactions' | 'accounts' | 'entries'>> = {},
 ): RawBlock {

@@ -3,6 +3,7 @@ import type { Subscription } from '../../src/protocol/subscriptions.ts';
 import { LedgerNotifier, type LedgerNotifierOptions } from '../../src/streams/ledger-notifier.ts';
 import { block, executed, Heard, key, Story, signature } from './told-ledger.ts';
 
+/** A subscription to an account, by its number. */
 export const accountOf = (n: number, commitment: Commitment): Subscription => ({
   kind: 'account',
   address: key(n),
@@ -10,8 +11,10 @@ export const accountOf = (n: number, commitment: Commitment): Subscription => ({
   encoding: 'base64',
 });
 
+/** A subscription to the logs of everything. */
 export const logs = (commitment: Commitment): Subscription => ({ kind: 'logs', of: 'all', commitment });
 
+/** A subscription to all blocks, with their signatures. */
 export const blocks = (commitment: 'confirmed' | 'finalized'): Subscription => ({
   kind: 'block',
   mentions: null,
@@ -22,6 +25,7 @@ export const blocks = (commitment: 'confirmed' | 'finalized'): Subscription => (
   maxVersion: undefined,
 });
 
+/** A subscription to a transaction, by its number. */
 export const signatureOf = (n: number, commitment: Commitment, received = false): Subscription => ({
   kind: 'signature',
   signature: signature(n),
@@ -29,6 +33,7 @@ export const signatureOf = (n: number, commitment: Commitment, received = false)
   received,
 });
 
+/** A notifier, a ledger that is told to it, and ears for it. */
 export function stage(options: Partial<LedgerNotifierOptions> = {}) {
   const notifier = new LedgerNotifier(options);
   const hear = (subscription: Subscription): Heard => {

@@ -21,6 +21,7 @@ const bytes = (length: number, fill: number): Uint8Array => new Uint8Array(lengt
 /** An address that is all of one byte. */
 export const addressAt = (fill: number) => addressFromBytes(bytes(32, fill));
 
+/** A write of an account, by its number; the version is its balance, its data and its transaction. */
 export const account = (slot: number, address: number, version: number): RawUpdate =>
   rawAccount({
     slot: slotOf(slot),
@@ -40,6 +41,7 @@ export const account = (slot: number, address: number, version: number): RawUpda
     },
   });
 
+/** An entry of a slot that ran nothing. */
 export const entry = (slot: number, index: number): RawUpdate =>
   rawEntry(
     {
@@ -54,8 +56,10 @@ export const entry = (slot: number, index: number): RawUpdate =>
     createdAt,
   );
 
+/** The blockhash of a slot; every 256 slots there is the same one. */
 export const blockhashAt = (slot: number): string => blockhashFromBytes(bytes(32, slot % 256));
 
+/** How the block of a slot ends. */
 export const meta = (slot: number, parent = slot - 1): RawUpdate =>
   rawBlockMeta(
     {
@@ -75,6 +79,7 @@ export const meta = (slot: number, parent = slot - 1): RawUpdate =>
     null,
   );
 
+/** How far a slot came. */
 export const status = (slot: number, of: SlotStatus, parent = slot - 1): RawUpdate =>
   rawSlot(
     { kind: 'slot', slot: slotOf(slot), parent: slotOf(parent), status: of, deadError: null },

@@ -13,8 +13,11 @@ import type { LedgerNotifier } from '../../src/streams/ledger-notifier.ts';
 
 /** A ledger's events with small numbers for addresses and signatures, told to a notifier. */
 
+/** The address of a number: all of one byte; so are signatures and hashes. */
 export const key = (n: number): Address => addressFromBytes(new Uint8Array(32).fill(n));
+/** The signature of a number. */
 export const signature = (n: number): Signature => signatureFromBytes(new Uint8Array(64).fill(n));
+/** The blockhash of a number. */
 export const hash = (n: number) => blockhashFromBytes(new Uint8Array(32).fill(n));
 
 /** An account of the system program unless told otherwise. */
@@ -75,6 +78,7 @@ export function executed({
   };
 }
 
+/** The block of a slot, a second after the one before. */
 export const block = (at: number, transactions: readonly ExecutedTransaction[], parent = at - 1): Block => ({
   slot: slot(at),
   parentSlot: slot(parent),

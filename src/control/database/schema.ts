@@ -23,6 +23,7 @@ export interface PepperTable {
   proof: string;
 }
 
+/** What keys may do: the limits are those of `PlanLimits` in access/key-record.ts, with their units. */
 export interface PlanTable {
   id: string;
   name: string;
@@ -39,6 +40,7 @@ export interface PlanTable {
   version: number;
 }
 
+/** Keys, revoked ones too; never their secrets. Times are Unix milliseconds. */
 export interface KeyTable {
   /** The public part of the key: 8 base58 characters. */
   id: string;

@@ -4,6 +4,7 @@ import type { GeyserListener } from '../geyser/geyser-source.ts';
 /** An update, or the arguments of `lost`. */
 type Told = RawUpdate | Parameters<GeyserListener['lost']>;
 
+/** How long the standard stage waits for shreds. */
 export type ShredsFirstOptions = Readonly<{
   /** Shreds that were read so far and were worth something: a flood of others holds up nobody. */
   accepted: () => number;
@@ -16,6 +17,7 @@ export type ShredsFirstOptions = Readonly<{
   waitMaxMs: number;
 }>;
 
+/** The same when nothing else is said. */
 export const shredsFirstOptions: Omit<ShredsFirstOptions, 'accepted'> = { shredsPerTurn: 8, waitMaxMs: 100 };
 
 /**

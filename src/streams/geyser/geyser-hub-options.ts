@@ -12,6 +12,7 @@ export type GeyserHubOptions = HeldContentLimits &
     version: string;
   }>;
 
+/** What a hub holds, and how it tells it, when nothing else is said. */
 export const geyserHubOptions: GeyserHubOptions = {
   replaySlots: 150,
   replayMaxBytes: 512 * 1024 * 1024,

@@ -20,6 +20,7 @@ export type LedgerUpdatesOptions = Readonly<{
   now: () => number;
 }>;
 
+/** What is remembered of a ledger when nothing else is said. */
 export const ledgerUpdatesDefaults: LedgerUpdatesOptions = { slotsMax: 1_024, now: Date.now };
 
 /** What a drained account looks like. Source: solana-account, `AccountSharedData::default`. */

@@ -14,6 +14,7 @@ export type BlockShape = TransactionView &
     name: string;
   }>;
 
+/** The shape in which a subscription is told blocks: what is asked of encoding, and nothing of which blocks. */
 export function blockShape(subscription: SubscriptionOf<'block'>): BlockShape {
   const { encoding, details, rewards, maxVersion } = subscription;
   const name = [encoding, details, rewards, maxVersion].join();

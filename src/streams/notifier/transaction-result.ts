@@ -17,6 +17,7 @@ export type TransactionShape = Pick<
     name: string;
   }>;
 
+/** The shape in which a subscription is told transactions: what is asked of encoding, and nothing of which ones. */
 export function transactionShape(subscription: SubscriptionOf<'transaction'>): TransactionShape {
   const { dialect, encoding, details, rewards, maxVersion } = subscription;
   return {

@@ -10,6 +10,7 @@ export type BlockTurnsLimits = OrderedSinkLimits &
     blocksTurnMs: number;
   }>;
 
+/** How blocks are told, and how much may wait behind them, when nothing else is said. */
 export const blockTurnsDefaults: BlockTurnsLimits = {
   blocksTurnMs: 5,
   blocksWaitingMax: 64,
