@@ -1,5 +1,11 @@
 import type { Subscription } from '../protocol/subscriptions.ts';
 
+/** So many addresses cost the rate limit another call. */
+const ADDRESSES_OF_A_CALL = 1_000;
+
+/** Calls that addresses cost besides the one that names them. */
+export const callsOfAddresses = (addresses: number): number => Math.floor(addresses / ADDRESSES_OF_A_CALL);
+
 /** How many addresses a subscription holds in memory, at least 1: the lists of `transaction` have no small end. */
 export function addressesOf(subscription: Subscription): number {
   if (subscription.kind !== 'transaction') return 1;

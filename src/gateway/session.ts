@@ -15,7 +15,7 @@ import type { Outcome } from '../protocol/serve.ts';
 import { type Subscription, subscriptions } from '../protocol/subscriptions.ts';
 import type { Feed } from '../streams/feed.ts';
 import type { Session, SessionLimits, StreamDoor, SubscribeOutcome, Subscriber } from '../streams/session.ts';
-import { addressesOf } from './addresses-of.ts';
+import { addressesOf, callsOfAddresses } from './addresses-of.ts';
 import { type AnswerCall, createAnswerCall } from './answer-call.ts';
 import { Held, type HoldingLimits, holdingLimits } from './held.ts';
 import { explain, limited, statusOfFailure } from './outcome.ts';
@@ -29,9 +29,6 @@ export type StreamGateOptions = Readonly<{
   pace?: Partial<MessagePaceOptions>;
   holdings?: Partial<HoldingLimits>;
 }>;
-
-/** So many addresses of a subscription cost the rate limit another call. */
-const ADDRESSES_OF_A_CALL = 1_000;
 
 /** What the sessions of a gate have in common. */
 type Shared = PipelineParts &
@@ -219,11 +216,11 @@ class GateSession implements Session {
   #weigh(held: Held, addresses: number, nowMs: number): void {
     const { familyId, limits } = this.#key;
     const { keyAddressesMax } = this.#shared.holdings;
-    if (addresses > 0 && !this.#shared.addresses.take(familyId, keyAddressesMax, addresses)) {
+    if (!this.#shared.addresses.take(familyId, keyAddressesMax, addresses)) {
       throw new Failure('SUBSCRIPTION_LIMIT', { facts: { keyAddressesMax } });
     }
     held.addresses = addresses;
-    const calls = Math.floor(addresses / ADDRESSES_OF_A_CALL);
+    const calls = callsOfAddresses(addresses);
     if (calls === 0) return;
     const rate = this.#shared.limiter.take(familyId, limits, nowMs, calls);
     if (rate !== null && !rate.allowed) throw limited(rate);

@@ -12,10 +12,7 @@ import { rawSlot } from '../../src/protocol/geyser/encode/raw-slot.ts';
 import { rawShredTransaction } from '../../src/protocol/geyser/encode/raw-transaction.ts';
 import { encodeTimestamp } from '../../src/protocol/geyser/encode/timestamp.ts';
 import { ProtobufWriter } from '../../src/protocol/geyser/protobuf-writer.ts';
-import {
-  encodeStorageTransaction,
-  encodeWireTransaction,
-} from '../../src/protocol/geyser/storage/encode-transaction.ts';
+import { encodeWireTransaction } from '../../src/protocol/geyser/storage/encode-transaction.ts';
 import { decodeSubscribeUpdate } from '../../src/protocol/geyser/subscribe-update.ts';
 import type { BlockUpdate } from '../../src/protocol/geyser/update/block.ts';
 import { slotStatuses } from '../../src/protocol/geyser/update/slot.ts';
@@ -55,7 +52,7 @@ const shredded = fc
     slot: update.slot,
     isVote: update.placed.isVote,
     meant: oracleTransaction(update.placed.executed.transaction),
-    transaction: encodeStorageTransaction(update.placed.executed.transaction),
+    transaction: encodeWireTransaction(update.placed.executed.transaction.wire).transaction,
     wire: update.placed.executed.transaction.wire,
   }));
 

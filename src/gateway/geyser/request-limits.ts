@@ -3,11 +3,10 @@ import { Failure } from '../../protocol/errors.ts';
 import type { SubscribeDeshredRequest } from '../../protocol/geyser/subscribe-deshred-request.ts';
 import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
 import { blocksCount, cuckooBytes, filtersCount, pubkeysCount } from '../../streams/geyser/filters/weigh.ts';
+import { callsOfAddresses } from '../addresses-of.ts';
 
 type StreamRequest = SubscribeRequest | SubscribeDeshredRequest;
 
-/** So many addresses of a request cost the rate limit another call. */
-const ADDRESSES_OF_A_CALL = 1_000;
 /** A filter of blocks is told megabytes of each. */
 const CALLS_OF_BLOCKS = 1;
 /** A stream that begins in the past is told many slots at once. */
@@ -29,6 +28,6 @@ export function checkPlan(request: StreamRequest, limits: PlanLimits): void {
 
 /** Calls that a request costs besides the one that every request does. */
 export const callsOf = (request: StreamRequest): number =>
-  Math.floor(pubkeysCount(request) / ADDRESSES_OF_A_CALL) +
+  callsOfAddresses(pubkeysCount(request)) +
   blocksCount(request) * CALLS_OF_BLOCKS +
   (('fromSlot' in request ? request.fromSlot : undefined) === undefined ? 0 : CALLS_OF_THE_PAST);

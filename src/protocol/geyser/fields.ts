@@ -42,13 +42,12 @@ export function readBlockhashText(reader: ProtobufReader): Blockhash {
   return parsed.blockhash;
 }
 
-/** A message of which only field 1 is known, such as `UnixTimestamp`. Its default is `absent`. */
-export function readOnlyField<T>(reader: ProtobufReader, read: (inner: ProtobufReader) => T, absent: T): T {
+/** Reads a message of which only field 1 is known, such as `UnixTimestamp`. Its default is `absent`. */
+export function readOnlyField<T>(reader: ProtobufReader, read: (reader: ProtobufReader) => T, absent: T): T {
   let value = absent;
-  const inner = reader.message();
-  while (inner.next()) {
-    if (inner.field === 1) value = read(inner);
-    else inner.skip();
+  while (reader.next()) {
+    if (reader.field === 1) value = read(reader);
+    else reader.skip();
   }
   return value;
 }

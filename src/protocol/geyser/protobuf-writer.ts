@@ -16,7 +16,7 @@ const plain = (bytes: Buffer, length: number): Uint8Array =>
   new Uint8Array(bytes.buffer, bytes.byteOffset, length);
 
 /** Bytes of a length or a tag as it is written. */
-export function varintBytes(value: number): number {
+function varintBytes(value: number): number {
   let bytes = 1;
   for (let left = value; left > 0x7f; left = Math.floor(left / 0x80)) bytes++;
   return bytes;

@@ -1,7 +1,10 @@
+import { ADDRESS_BYTES } from '../../ledger/address.ts';
+import { SIGNATURE_BYTES } from '../../ledger/signature.ts';
 import type { Slot } from '../../ledger/units.ts';
 import { readSlot, required } from './fields.ts';
 import { InvalidProtobuf, ProtobufReader } from './protobuf.ts';
 import type { RawKeys } from './raw-update.ts';
+import { KEYS_MAX, readStaticKeys } from './read-raw-transaction.ts';
 import { readTimestamp } from './subscribe-update.ts';
 import { readSlotUpdate, type SlotUpdate } from './update/slot.ts';
 
@@ -36,11 +39,6 @@ export type SubscribeUpdateDeshred = Readonly<{
   update: DeshredUpdate | null;
 }>;
 
-const KEY_BYTES = 32;
-const SIGNATURE_BYTES = 64;
-/** Keys of a transaction, static and loaded: an index of them is a byte. */
-const KEYS_MAX = 256;
-
 type Info = {
   signature: Uint8Array | null;
   isVote: boolean;
@@ -60,31 +58,13 @@ function readInfo(reader: ProtobufReader): Info {
     if (reader.field === 1) info.signature = reader.fixedBytes(SIGNATURE_BYTES);
     else if (reader.field === 2) info.isVote = reader.bool();
     else if (reader.field === 3) info.transaction = reader.bytes();
-    else if (reader.field === 4) info.loadedWritable.push(reader.fixedBytes(KEY_BYTES));
-    else if (reader.field === 5) info.loadedReadonly.push(reader.fixedBytes(KEY_BYTES));
+    else if (reader.field === 4) info.loadedWritable.push(reader.fixedBytes(ADDRESS_BYTES));
+    else if (reader.field === 5) info.loadedReadonly.push(reader.fixedBytes(ADDRESS_BYTES));
     else if (reader.field === 6) info.firstShredIndex = reader.uint32();
     else if (reader.field === 7) info.endShredIndex = reader.uint32();
     else reader.skip();
   }
   return info;
-}
-
-/** The static keys in `solana.storage.ConfirmedBlock.Transaction`. */
-function staticKeys(transaction: Uint8Array): Uint8Array[] {
-  const keys: Uint8Array[] = [];
-  const reader = new ProtobufReader(transaction);
-  while (reader.next()) {
-    if (reader.field !== 2) {
-      reader.skip();
-      continue;
-    }
-    const message = reader.message();
-    while (message.next()) {
-      if (message.field === 2) keys.push(message.fixedBytes(KEY_BYTES));
-      else message.skip();
-    }
-  }
-  return keys;
 }
 
 function readTransaction(reader: ProtobufReader, whole: Uint8Array): DeshredTransactionUpdate {
@@ -97,9 +77,12 @@ function readTransaction(reader: ProtobufReader, whole: Uint8Array): DeshredTran
   }
   const { signature, transaction, ...rest } = required(info, 'a transaction');
   const bytes = required(transaction, 'the message of a transaction');
-  const keys = [...staticKeys(bytes), ...rest.loadedWritable, ...rest.loadedReadonly];
-  if (keys.length > KEYS_MAX) throw new InvalidProtobuf('a transaction has too many keys');
-  const offsets = keys.map(({ byteOffset }) => byteOffset - whole.byteOffset);
+  const start = bytes.byteOffset - whole.byteOffset;
+  const offsets: number[] = [];
+  readStaticKeys(new ProtobufReader(whole, start, start + bytes.length), offsets);
+  for (const key of rest.loadedWritable) offsets.push(key.byteOffset - whole.byteOffset);
+  for (const key of rest.loadedReadonly) offsets.push(key.byteOffset - whole.byteOffset);
+  if (offsets.length > KEYS_MAX) throw new InvalidProtobuf('a transaction has too many keys');
   return {
     ...{ kind: 'transaction', slot, ...rest, transaction: bytes, keys: { bytes: whole, offsets } },
     signature: required(signature, 'the signature of a transaction'),

@@ -1,11 +1,11 @@
+import { ADDRESS_BYTES } from '../../ledger/address.ts';
+import { SIGNATURE_BYTES } from '../../ledger/signature.ts';
 import { readSlot, required } from './fields.ts';
 import { InvalidProtobuf, ProtobufReader } from './protobuf.ts';
 import type { RawTransaction } from './raw-update.ts';
 
-const KEY_BYTES = 32;
-const SIGNATURE_BYTES = 64;
-/** An index of a key is a byte. */
-const KEYS_MAX = 256;
+/** Keys of a transaction, static and loaded: an index of them is a byte. */
+export const KEYS_MAX = 256;
 
 /** What is found of `SubscribeUpdateTransactionInfo`. */
 type Info = {
@@ -21,8 +21,11 @@ type Info = {
   readonly readonly: number[];
 };
 
-/** The keys of a message of whatever version: all have them in field 2. */
-function readStaticKeys(transaction: ProtobufReader, keys: number[]): void {
+/**
+ * Adds to `keys` where the static ones begin in `solana.storage.ConfirmedBlock.Transaction`: messages of all versions
+ * have them in field 2.
+ */
+export function readStaticKeys(transaction: ProtobufReader, keys: number[]): void {
   while (transaction.next()) {
     if (transaction.field !== 2) {
       transaction.skip();
@@ -30,7 +33,7 @@ function readStaticKeys(transaction: ProtobufReader, keys: number[]): void {
     }
     const message = transaction.message();
     while (message.next()) {
-      if (message.field === 2) keys.push(message.fixedSpan(KEY_BYTES));
+      if (message.field === 2) keys.push(message.fixedSpan(ADDRESS_BYTES));
       else message.skip();
     }
   }
@@ -39,8 +42,8 @@ function readStaticKeys(transaction: ProtobufReader, keys: number[]): void {
 function readMeta(meta: ProtobufReader, info: Info): void {
   while (meta.next()) {
     if (meta.field === 1) info.err = meta.bytes();
-    else if (meta.field === 12) info.writable.push(meta.fixedSpan(KEY_BYTES));
-    else if (meta.field === 13) info.readonly.push(meta.fixedSpan(KEY_BYTES));
+    else if (meta.field === 12) info.writable.push(meta.fixedSpan(ADDRESS_BYTES));
+    else if (meta.field === 13) info.readonly.push(meta.fixedSpan(ADDRESS_BYTES));
     else meta.skip();
   }
 }

@@ -1,7 +1,7 @@
 import { type Slot, slot as slotOf } from '../../ledger/units.ts';
 import type { Commitment } from '../commitment.ts';
 import { GrpcError } from '../grpc/status.ts';
-import { readSlot } from './fields.ts';
+import { readOnlyField, readSlot } from './fields.ts';
 import { ProtobufReader } from './protobuf.ts';
 import { ProtobufWriter } from './protobuf-writer.ts';
 import { commitments } from './subscribe-request.ts';
@@ -29,15 +29,8 @@ function eachField(bytes: Uint8Array, read: (reader: ProtobufReader) => boolean)
 }
 
 /** A message of which only field 1 is known. */
-function readOnly<T>(bytes: Uint8Array, absent: T, read: (reader: ProtobufReader) => T): T {
-  let value = absent;
-  eachField(bytes, (reader) => {
-    if (reader.field !== 1) return false;
-    value = read(reader);
-    return true;
-  });
-  return value;
-}
+const readOnly = <T>(bytes: Uint8Array, absent: T, read: (reader: ProtobufReader) => T): T =>
+  readOnlyField(new ProtobufReader(bytes), read, absent);
 
 const small = (): ProtobufWriter => new ProtobufWriter(96);
 

@@ -1,3 +1,4 @@
+import { readOnlyField } from '../../protocol/geyser/fields.ts';
 import { ProtobufReader } from '../../protocol/geyser/protobuf.ts';
 import { ProtobufWriter } from '../../protocol/geyser/protobuf-writer.ts';
 import { GrpcError } from '../../protocol/grpc/status.ts';
@@ -14,15 +15,8 @@ const isServed = (service: string): service is ServedService =>
   servedServices.some((served) => served === service);
 
 /** The name of the service in a `HealthCheckRequest`. @throws InvalidProtobuf */
-function readService(request: Uint8Array): string {
-  const reader = new ProtobufReader(request);
-  let service = '';
-  while (reader.next()) {
-    if (reader.field === 1) service = reader.string();
-    else reader.skip();
-  }
-  return service;
-}
+const readService = (request: Uint8Array): string =>
+  readOnlyField(new ProtobufReader(request), (reader) => reader.string(), '');
 
 /** A `HealthCheckResponse`. */
 const writeStatus = (status: number): Uint8Array => new ProtobufWriter().uint32(1, status).finish();

@@ -3,6 +3,7 @@ import type { Slot } from '../../ledger/units.ts';
 import { Failure } from '../../protocol/errors.ts';
 import type { SubscriptionOf } from '../../protocol/subscriptions.ts';
 import type { FeedListener } from '../../streams/feed.ts';
+import { spreadPause } from '../retry-pause.ts';
 import { BlockLine, type BlockLineOptions, type BlockSubscription } from './block-line.ts';
 import { readSlotInfo } from './slot-info.ts';
 import type { TransactionsTold } from './transactions-told.ts';
@@ -159,7 +160,7 @@ export class BlockFollower {
           this.#rest();
           return;
         }
-        await sleep(PAUSE_MS * (0.75 + Math.random() / 2), undefined, { signal }).catch(() => {});
+        await sleep(spreadPause(PAUSE_MS), undefined, { signal }).catch(() => {});
       }
     }
   }

@@ -9,6 +9,7 @@ import { type Slot, slot as slotOf } from '../../ledger/units.ts';
 import type { Answer, Network, Source } from '../../protocol/call.ts';
 import type { Commitment } from '../../protocol/commitment.ts';
 import { type MethodName, methods } from '../../protocol/methods.ts';
+import { spreadPause } from '../retry-pause.ts';
 import { KeptBlocks } from './kept-blocks.ts';
 import type { FeedLimits } from './limits.ts';
 
@@ -103,7 +104,7 @@ export class ChainReader {
       const known = await unlessAborted(this.known(from, slotOf(to + REACH), commitment), signal);
       const last = known.at(-1);
       if (last !== undefined && last >= to) return known.filter((one) => one <= to);
-      await sleep(PAUSE_MS * (0.75 + Math.random() / 2), undefined, { signal });
+      await sleep(spreadPause(PAUSE_MS), undefined, { signal });
     }
   }
 

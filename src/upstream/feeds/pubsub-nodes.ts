@@ -3,6 +3,7 @@ import { type Slot, slot as slotOf } from '../../ledger/units.ts';
 import type { Network } from '../../protocol/call.ts';
 import type { NodeConfig, NodeState } from '../node.ts';
 import type { NodeStatus } from '../pool.ts';
+import { doublingPause } from '../retry-pause.ts';
 import { believedSlot, newestCredible } from './believed-slot.ts';
 import { newer } from './gap/continuity.ts';
 import type { FeedLimits } from './limits.ts';
@@ -265,7 +266,7 @@ export class PubsubNodes {
     const { reconnectMs, reconnectMaxMs } = this.#options.limits;
     // All connections of a node that dies end at once: that is one failure.
     if (place.restingUntil > performance.now()) return;
-    const ms = Math.min(reconnectMs * 2 ** Math.min(place.failures++, 20), reconnectMaxMs);
+    const ms = doublingPause(reconnectMs, reconnectMaxMs, place.failures++);
     place.failedAt = performance.now();
     const restMs = Math.max(ms * (0.5 + Math.random() / 2), Math.min(askedMs ?? 0, REST_ASKED_MAX_MS));
     place.restingUntil = place.failedAt + restMs;

@@ -4,6 +4,7 @@ import { encodeSubscribeRequest, type SubscribeRequest } from '../../protocol/ge
 import type { GrpcStatus } from '../../protocol/grpc/status.ts';
 import { type GeyserNode, noReplay } from '../feeds/geyser/geyser-link.ts';
 import { RequestAcks } from '../feeds/geyser/request-acks.ts';
+import { doublingPause, spreadPause } from '../retry-pause.ts';
 import type { GeyserSourceOptions } from './geyser-source-options.ts';
 import type { Teller } from './teller.ts';
 import { UpdateStream } from './update-stream.ts';
@@ -163,11 +164,10 @@ export class EndpointLink {
       this.#connect();
       return;
     }
-    this.#failures++;
     const { reconnectMs, reconnectMaxMs } = this.#options.limits;
-    const pause = Math.min(reconnectMs * 2 ** Math.min(this.#failures - 1, 20), reconnectMaxMs);
+    const pause = doublingPause(reconnectMs, reconnectMaxMs, this.#failures++);
     // Not unref'd: a source that looks for its server is alive.
-    this.#reconnectTimer = setTimeout(() => this.#connect(), pause * (0.75 + Math.random() / 2));
+    this.#reconnectTimer = setTimeout(() => this.#connect(), spreadPause(pause));
   }
 
   /** What a server refuses is asked of it in another way, at once. @returns whether there is one. */

@@ -3,6 +3,7 @@ import type { Logger } from '../../base/log.ts';
 import type { RawUpdate } from '../../protocol/geyser/raw-update.ts';
 import type { GeyserListener } from '../../streams/geyser/geyser-source.ts';
 import type { ChainReader } from '../feeds/chain-reader.ts';
+import { spreadPause } from '../retry-pause.ts';
 import { updatesOf } from './block-updates.ts';
 import type { GeyserSourceOptions } from './geyser-source-options.ts';
 import type { Replayed } from './replay.ts';
@@ -68,7 +69,7 @@ export class HoleRepair {
       }
       await this.#tryOnce(left, tried);
       if (merge.hole(performance.now()) === null) return;
-      const pause = PAUSE_MS * (0.75 + Math.random() / 2);
+      const pause = spreadPause(PAUSE_MS);
       await sleep(pause, undefined, { signal }).catch(() => {});
     }
   }

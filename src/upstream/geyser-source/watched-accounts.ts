@@ -12,6 +12,7 @@ import type { AccountsFilter } from '../../protocol/geyser/subscribe-request.ts'
 import type { Subscription } from '../../protocol/subscriptions.ts';
 import type { Feed } from '../../streams/feed.ts';
 import { contextSlot, contextValue } from '../feeds/gap/context.ts';
+import { spreadPause } from '../retry-pause.ts';
 
 type WatchedAccountsOptions = Readonly<{
   feed: Feed;
@@ -96,7 +97,7 @@ export class WatchedAccounts {
 
   async #openLater(watched: Watched): Promise<void> {
     watched.end = null;
-    const pause = this.#options.retryMs * (0.75 + Math.random() / 2);
+    const pause = spreadPause(this.#options.retryMs);
     await sleep(pause, undefined, { signal: this.#end.signal }).catch(() => {});
     if (!watched.isOver) await this.#open(watched);
   }

@@ -4,6 +4,7 @@ import { InvalidProtobuf } from '../../protocol/geyser/protobuf.ts';
 import type { GrpcStatus } from '../../protocol/grpc/status.ts';
 import { shownWords } from '../feeds/geyser/geyser-link.ts';
 import { GrpcStream } from '../feeds/geyser/grpc-stream.ts';
+import { doublingPause, spreadPause } from '../retry-pause.ts';
 import type { ShredLimits } from './shred-limits.ts';
 import type { ShredServer } from './shreds-config.ts';
 
@@ -112,8 +113,7 @@ export class KeptStream {
     const { log, limits, server } = this.#options;
     const reason = shownWords(message, { ...server, grpc: server.url });
     log.warn({ server: server.name, code, reason }, 'a stream of the shred stage ended');
-    const pause = Math.min(limits.reconnectMs * 2 ** Math.min(this.#failures, 20), limits.reconnectMaxMs);
-    this.#failures++;
-    this.#reconnectTimer = setTimeout(() => this.#connect(), pause * (0.75 + Math.random() / 2));
+    const pause = doublingPause(limits.reconnectMs, limits.reconnectMaxMs, this.#failures++);
+    this.#reconnectTimer = setTimeout(() => this.#connect(), spreadPause(pause));
   }
 }

@@ -2,6 +2,7 @@ import type { Logger } from '../../base/log.ts';
 import { type Address, addressBytes, parseAddress } from '../../ledger/address.ts';
 import { type Epoch, epoch as epochOf, type Slot } from '../../ledger/units.ts';
 import type { ChainReader } from '../feeds/chain-reader.ts';
+import { doublingPause } from '../retry-pause.ts';
 import type { ShredLimits } from './shred-limits.ts';
 
 type LeaderScheduleOptions = Readonly<{
@@ -158,7 +159,7 @@ export class LeaderSchedule {
     this.#isReading = false;
     if (this.#abort.signal.aborted) return;
     this.#failures = isRead ? 0 : this.#failures + 1;
-    const retryMs = Math.min(scheduleRetryMs * 2 ** Math.min(this.#failures - 1, 20), scheduleRetryMaxMs);
+    const retryMs = doublingPause(scheduleRetryMs, scheduleRetryMaxMs, this.#failures - 1);
     this.#notBefore = performance.now() + scheduleRetryMs;
     const pauseMs = isRead ? scheduleIntervalMs : retryMs;
     this.#timer = setTimeout(() => void this.#look(), pauseMs * (0.75 + Math.random() / 4));

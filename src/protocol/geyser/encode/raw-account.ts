@@ -1,12 +1,10 @@
-import { addressBytes } from '../../../ledger/address.ts';
-import { signatureBytes } from '../../../ledger/signature.ts';
+import { ADDRESS_BYTES, addressBytes } from '../../../ledger/address.ts';
+import { SIGNATURE_BYTES, signatureBytes } from '../../../ledger/signature.ts';
 import type { Slot } from '../../../ledger/units.ts';
 import { ProtobufWriter } from '../protobuf-writer.ts';
 import type { RawAccount } from '../raw-update.ts';
 import type { AccountWrite } from '../update/account.ts';
 
-const KEY_BYTES = 32;
-const SIGNATURE_BYTES = 64;
 /** About what an account takes besides its data. */
 const OVERHEAD_BYTES = 170;
 
@@ -62,8 +60,8 @@ export function rawAccount({
     tail,
     createdAt,
     info: tail.subarray(start, start + length),
-    address: part(ends.address, KEY_BYTES),
-    owner: part(ends.owner, KEY_BYTES),
+    address: part(ends.address, ADDRESS_BYTES),
+    owner: part(ends.owner, ADDRESS_BYTES),
     lamports: write.account.lamports,
     data: part(ends.data, dataLength),
     writeVersion: write.writeVersion,

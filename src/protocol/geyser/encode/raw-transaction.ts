@@ -1,4 +1,4 @@
-import { signatureBytes } from '../../../ledger/signature.ts';
+import { SIGNATURE_BYTES, signatureBytes } from '../../../ledger/signature.ts';
 import type { Slot } from '../../../ledger/units.ts';
 import { ProtobufWriter } from '../protobuf-writer.ts';
 import type { RawKeys, RawTransaction } from '../raw-update.ts';
@@ -6,7 +6,6 @@ import { writeMeta } from '../storage/encode-meta.ts';
 import { closeWithOffsets, writeStorageTransaction } from '../storage/encode-transaction.ts';
 import type { PlacedTransaction } from '../update/transaction.ts';
 
-const SIGNATURE_BYTES = 64;
 /** Most transactions, with what they leave behind, have a length of two digits. */
 const TYPICAL_BYTES = 2_000;
 

@@ -1,3 +1,4 @@
+import { readOnlyField } from '../fields.ts';
 import { ProtobufReader } from '../protobuf.ts';
 import { type FilterKind, factsOfFilter } from './filter-facts.ts';
 import type { ReadFilter } from './filters.ts';
@@ -30,11 +31,5 @@ export function readNamed<Filter>(
 }
 
 /** Reads `SubscribeRequestPing`. */
-export function readPingId(reader: ProtobufReader): number {
-  let id = 0;
-  while (reader.next()) {
-    if (reader.field === 1) id = reader.int32();
-    else reader.skip();
-  }
-  return id;
-}
+export const readPingId = (reader: ProtobufReader): number =>
+  readOnlyField(reader, (inner) => inner.int32(), 0);

@@ -12,11 +12,11 @@ import { readTransaction } from './transaction.ts';
 
 /** Reads `UnixTimestamp`: seconds. */
 export const readUnixTimestamp = (reader: ProtobufReader): bigint =>
-  readOnlyField(reader, (inner) => inner.int64(), 0n);
+  readOnlyField(reader.message(), (inner) => inner.int64(), 0n);
 
 /** Reads `BlockHeight`. */
 export const readBlockHeight = (reader: ProtobufReader): bigint =>
-  readOnlyField(reader, (inner) => inner.uint64(), 0n);
+  readOnlyField(reader.message(), (inner) => inner.uint64(), 0n);
 
 function readConfirmedTransaction(reader: ProtobufReader): ExecutedTransaction {
   let transaction: Transaction | null = null;

@@ -1,4 +1,4 @@
-import { type Address, addressBytes } from '../../../ledger/address.ts';
+import { ADDRESS_BYTES, type Address, addressBytes } from '../../../ledger/address.ts';
 import { decimalText, uiAmount } from '../../../ledger/encoding/ui-token-amount.ts';
 import { encodeTransactionError } from '../../../ledger/transaction/encode-transaction-error.ts';
 import type { TransactionError } from '../../../ledger/transaction/transaction-error.ts';
@@ -11,8 +11,6 @@ import type {
 } from '../../../ledger/transaction/transaction-meta.ts';
 import { ProtobufWriter } from '../protobuf-writer.ts';
 import { writeReward } from './encode-reward.ts';
-
-const KEY_BYTES = 32;
 
 /** An error that has no number here is told as one of which nothing is known: the transaction failed all the same. */
 function writeError(writer: ProtobufWriter, error: TransactionError): void {
@@ -65,7 +63,7 @@ function writeReturnData(writer: ProtobufWriter, { programId, data }: ReturnData
 function writeKeys(writer: ProtobufWriter, field: number, keys: readonly Address[], offsets: number[]): void {
   for (const key of keys) {
     writer.bytes(field, addressBytes(key));
-    offsets.push(writer.length - KEY_BYTES);
+    offsets.push(writer.length - ADDRESS_BYTES);
   }
 }
 

@@ -1,10 +1,9 @@
 import { ByteReader } from '../../../base/bytes.ts';
+import { ADDRESS_BYTES } from '../../../ledger/address.ts';
 import { readShortVec } from '../../../ledger/short-vec.ts';
-import type { Transaction } from '../../../ledger/transaction/transaction.ts';
+import { SIGNATURE_BYTES } from '../../../ledger/signature.ts';
 import { ProtobufWriter } from '../protobuf-writer.ts';
 
-const SIGNATURE_BYTES = 64;
-const KEY_BYTES = 32;
 const VERSION_PREFIX = 0x80;
 /** A message as protobuf is about so much longer than on the wire. */
 const GROWTH_BYTES = 100;
@@ -39,7 +38,7 @@ function writeInstruction(writer: ProtobufWriter, wire: ByteReader): void {
 
 function writeLookup(writer: ProtobufWriter, wire: ByteReader): void {
   const start = writer.open(6);
-  writer.bytes(1, wire.bytes(KEY_BYTES));
+  writer.bytes(1, wire.bytes(ADDRESS_BYTES));
   writer.bytesOrNone(2, wire.bytes(readShortVec(wire)));
   writer.bytesOrNone(3, wire.bytes(readShortVec(wire)));
   writer.close(start);
@@ -51,10 +50,10 @@ function writeMessage(writer: ProtobufWriter, wire: ByteReader, offsets: number[
   const counts = versioned ? wire.bytes(3) : Uint8Array.of(first[0] as number, wire.u8(), wire.u8());
   writeHeader(writer, counts);
   for (let left = readShortVec(wire); left > 0; left--) {
-    writer.bytes(2, wire.bytes(KEY_BYTES));
-    offsets.push(writer.length - KEY_BYTES);
+    writer.bytes(2, wire.bytes(ADDRESS_BYTES));
+    offsets.push(writer.length - ADDRESS_BYTES);
   }
-  writer.bytes(3, wire.bytes(KEY_BYTES));
+  writer.bytes(3, wire.bytes(ADDRESS_BYTES));
   for (let left = readShortVec(wire); left > 0; left--) writeInstruction(writer, wire);
   if (!versioned) return;
   writer.bool(5, true);
@@ -90,7 +89,3 @@ export function encodeWireTransaction(wire: Uint8Array): { transaction: Uint8Arr
   writeStorageTransaction(writer, wire, keyOffsets);
   return { transaction: writer.take(), keyOffsets };
 }
-
-/** Writes `solana.storage.ConfirmedBlock.Transaction`. */
-export const encodeStorageTransaction = ({ wire }: Transaction): Uint8Array =>
-  encodeWireTransaction(wire).transaction;

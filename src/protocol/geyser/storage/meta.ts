@@ -22,7 +22,7 @@ const NONE: Uint8Array = new Uint8Array();
  * @throws InvalidProtobuf also for an error that is not known.
  */
 export function readTransactionError(reader: ProtobufReader): TransactionError {
-  const bytes = readOnlyField(reader, (inner) => inner.bytes(), NONE);
+  const bytes = readOnlyField(reader.message(), (inner) => inner.bytes(), NONE);
   const error = decodeTransactionError(bytes);
   if (error === null) throw new InvalidProtobuf('a transaction error is not known');
   return error;

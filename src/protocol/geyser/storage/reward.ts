@@ -37,7 +37,7 @@ export type Rewards = Readonly<{ rewards: readonly BlockReward[]; numPartitions:
 
 /** Reads `NumPartitions`. */
 export const readNumPartitions = (reader: ProtobufReader): bigint =>
-  readOnlyField(reader, (inner) => inner.uint64(), 0n);
+  readOnlyField(reader.message(), (inner) => inner.uint64(), 0n);
 
 /** Reads `Rewards`. */
 export function readRewards(reader: ProtobufReader): Rewards {

@@ -9,6 +9,7 @@ import {
 } from '../../../protocol/geyser/subscribe-update.ts';
 import type { GrpcCode, GrpcStatus } from '../../../protocol/grpc/status.ts';
 import type { NodeConfig } from '../../node.ts';
+import { doublingPause, spreadPause } from '../../retry-pause.ts';
 import { revealsOneOf, secretsOf } from '../../secrets.ts';
 import type { GeyserLimits } from './geyser-limits.ts';
 import { GrpcStream } from './grpc-stream.ts';
@@ -240,9 +241,9 @@ export class GeyserLink {
     }
     this.#failures++;
     if (this.#failures % limits.failuresMax === 0) this.#at++;
-    const pause = Math.min(limits.reconnectMs * 2 ** (this.#failures - 1), limits.reconnectMaxMs);
+    const pause = doublingPause(limits.reconnectMs, limits.reconnectMaxMs, this.#failures - 1);
     // Not unref'd: a feed that looks for its server is alive.
-    this.#reconnectTimer = setTimeout(() => this.#connect(), pause * (0.75 + Math.random() / 2));
+    this.#reconnectTimer = setTimeout(() => this.#connect(), spreadPause(pause));
   }
 }
 
