@@ -2,7 +2,7 @@
  * The table of failures: a row per thing that may go wrong, with who owns it and what it looks like on each
  * wire. A server never invents a status; it reads its column. Sources: spec/interface.md "Errors" for the codes
  * a customer sees; Agave's rpc-client-api `custom_error.rs` owns -32001 … -32021, which pass through untouched,
- * so ours stay in -32040 … -32069.
+ * so ours stay in -32040 … -32099.
  */
 
 /** Whose doing a failure is: what dashboards and alerts are grouped by. */
@@ -18,9 +18,9 @@ export type FailureRow = Readonly<{
   grpc: number;
   /** WebSocket close code, when the failure ends the connection. */
   close: number;
-  /** What the client reads. Never made from a caught message. */
+  /** What the client reads; `{name}` stands for the fact of that name. Never made from a caught message. */
   text: string;
-  /** What a gRPC client reads, where `text` speaks of another wire; `{name}` stands for the fact of that name. */
+  /** What a gRPC client reads, where `text` speaks of another wire. */
   grpcText?: string;
   /** Seconds after which a retry makes sense, where the failure passes by itself. */
   retryAfter?: number;
@@ -281,6 +281,120 @@ export const failures = {
     close: 1011,
     text: 'This service has no shred stage: no source of shreds is configured',
   },
+  INVALID_FIELDS: {
+    owner: 'client',
+    http: 400,
+    rpc: -32070,
+    grpc: 3,
+    close: 1008,
+    text: 'Validation failed!',
+  },
+  NFT_NOT_FOUND: {
+    owner: 'client',
+    http: 404,
+    rpc: -32071,
+    grpc: 5,
+    close: 1008,
+    text: 'NFT {address} not found on {network}',
+  },
+  TRANSACTION_NOT_FOUND: {
+    owner: 'client',
+    http: 404,
+    rpc: -32072,
+    grpc: 5,
+    close: 1008,
+    text: 'Transaction {signature} not found on {network}',
+  },
+  DOMAIN_NOT_FOUND: {
+    owner: 'client',
+    http: 404,
+    rpc: -32073,
+    grpc: 5,
+    close: 1008,
+    text: 'No domain found for {address}',
+  },
+  NOT_A_MINT: {
+    owner: 'client',
+    http: 400,
+    rpc: -32074,
+    grpc: 3,
+    close: 1008,
+    text: '{address} is not a token mint on {network}',
+  },
+  TRANSACTION_REFUSED: {
+    owner: 'client',
+    http: 400,
+    rpc: -32075,
+    grpc: 9,
+    close: 1008,
+    text: 'The node refused the transaction',
+  },
+  WRONG_PASSWORD: {
+    owner: 'client',
+    http: 400,
+    rpc: -32076,
+    grpc: 16,
+    close: 1008,
+    text: 'Incorrect password',
+  },
+  TOO_MANY_TRIES: {
+    owner: 'client',
+    http: 429,
+    rpc: -32077,
+    grpc: 8,
+    close: 1008,
+    text: 'Too many tries: wait as long as Retry-After says',
+    limits: true,
+  },
+  MALFORMED_MULTIPART: {
+    owner: 'client',
+    http: 400,
+    rpc: -32078,
+    grpc: 3,
+    close: 1007,
+    text: 'The body is no whole multipart/form-data with one part "file"',
+  },
+  FILE_TOO_LARGE: {
+    owner: 'client',
+    http: 413,
+    rpc: -32079,
+    grpc: 8,
+    close: 1009,
+    text: 'The file is larger than this service stores',
+  },
+  STORAGE_FULL: {
+    owner: 'capacity',
+    http: 507,
+    rpc: -32080,
+    grpc: 8,
+    close: 1013,
+    text: 'The storage of this service is full',
+  },
+  STORAGE_UNAVAILABLE: {
+    owner: 'upstream',
+    http: 503,
+    rpc: -32081,
+    grpc: 14,
+    close: 1013,
+    text: 'The storage behind this service is temporarily unavailable',
+    retryAfter: 1,
+  },
+  FILE_NOT_FOUND: {
+    owner: 'client',
+    http: 404,
+    rpc: -32082,
+    grpc: 5,
+    close: 1008,
+    text: 'No file of that content identifier is stored here',
+  },
+  WALLETS_FULL: {
+    owner: 'capacity',
+    http: 507,
+    rpc: -32083,
+    grpc: 8,
+    close: 1013,
+    text: 'As many semi-custodial wallets are kept as this key may have',
+  },
   DRAINING: {
     owner: 'gateway',
     http: 503,
@@ -325,7 +439,15 @@ export class Failure extends Error {
 
   /** What a gRPC client reads. */
   get grpcText(): string {
-    const { grpcText, text } = this.row;
-    return (grpcText ?? text).replace(/\{(\w+)\}/g, (_, name: string) => String(this.facts?.[name] ?? ''));
+    return this.#withFacts(this.row.grpcText ?? this.row.text);
+  }
+
+  /** What every other client reads. */
+  get text(): string {
+    return this.#withFacts(this.row.text);
+  }
+
+  #withFacts(text: string): string {
+    return text.replace(/\{(\w+)\}/g, (_, name: string) => String(this.facts?.[name] ?? ''));
   }
 }

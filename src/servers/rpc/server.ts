@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { inOrder } from '../../base/in-order.ts';
 import type { Network } from '../../protocol/call.ts';
 import {
   decodeEnvelope,
@@ -13,7 +14,6 @@ import type { Door, RateLimitState } from '../../protocol/serve.ts';
 import { credentialOf } from '../credential.ts';
 import { refuse } from '../http-refuse.ts';
 import type { HttpHandler, HttpRoutes } from '../http-route.ts';
-import { inOrder } from '../in-order.ts';
 import { leavingSignal } from '../leaving.ts';
 import { BodyBudget, isJsonType, readBody } from './decode.ts';
 import { answerHeaders, preflightHeaders, send } from './encode.ts';

@@ -1,3 +1,4 @@
+import { inOrder } from '../../base/in-order.ts';
 import type { Envelope, EnvelopeItem, EnvelopeLimits } from '../../protocol/envelope.ts';
 import { NULL_ID, pushAnswer, pushFailure } from '../../protocol/envelope-answer.ts';
 import { Failure } from '../../protocol/errors.ts';
@@ -6,7 +7,6 @@ import { RpcError } from '../../protocol/rpc-error.ts';
 import type { SubscriptionKind } from '../../protocol/subscriptions.ts';
 import type { OpenSubscription, Session } from '../../streams/session.ts';
 import { textFrame } from '../../streams/text-frame.ts';
-import { inOrder } from '../in-order.ts';
 import { CallLine, type CallLineOptions } from './call-line.ts';
 import type { CallPlaces } from './call-places.ts';
 import { ClientSubscriptions } from './client-subscriptions.ts';

@@ -1,0 +1,123 @@
+import type { JsonValue, WritableJson } from '../base/json.ts';
+import type { Address } from '../ledger/address.ts';
+import type { Signature } from '../ledger/signature.ts';
+import type { Network } from '../protocol/call.ts';
+import type { Commitment } from '../protocol/commitment.ts';
+import type { NodeError } from '../protocol/rest/node-refusal.ts';
+
+/**
+ * What endpoints stand on besides the chain. Whoever assembles the service hands it in; each is described here as
+ * endpoints need it, and kept elsewhere.
+ */
+
+/** JSON that tokens and NFTs point at, off the chain. */
+export interface OffChain {
+  /**
+   * @param uris - those wanted; each is fetched at most once at a time, whoever asks.
+   * @returns what was there, for each that could be had in time. It never rejects.
+   */
+  read(uris: Iterable<string>, signal: AbortSignal): Promise<ReadonlyMap<string, JsonValue>>;
+  /** Forgets what is kept of a URI, so that the next `read` fetches it. */
+  forget(uri: string): void;
+}
+
+/** Servers of the Digital Asset Standard API: they know compressed NFTs, which no plain node can list. */
+export interface Das {
+  /** Whether a server is configured for the network. */
+  has(network: Network): boolean;
+  /** @returns the `result`. @throws Failure UPSTREAM_UNAVAILABLE; NodeRefusal with the server's own error. */
+  ask(
+    network: Network,
+    method: string,
+    params: { readonly [name: string]: WritableJson },
+    signal: AbortSignal,
+  ): Promise<JsonValue>;
+}
+
+/** A token as a list of known tokens has it. Amounts need no list: only names do. */
+export type ListedToken = Readonly<{ name: string; symbol: string; image: string }>;
+
+/** Names of tokens that the operator vouches for. */
+export interface TokenList {
+  find(mint: Address): ListedToken | null;
+}
+
+/** Files under their content identifiers. */
+export interface FileStorage {
+  /**
+   * Stores a file while it comes.
+   * @returns its content identifier, and where it can be had.
+   * @throws Failure FILE_TOO_LARGE, STORAGE_FULL, STORAGE_UNAVAILABLE, or what `bytes` throws; nothing is left then.
+   */
+  put(
+    bytes: AsyncIterable<Uint8Array>,
+    about: Readonly<{ name: string | null; type: string }>,
+    signal: AbortSignal,
+  ): Promise<Readonly<{ cid: string; uri: string }>>;
+}
+
+/** Keypairs of which the secret half is kept encrypted under a password that is not kept. rest-api.md §5 */
+export interface SemiWallets {
+  /** @throws Failure WALLETS_FULL. */
+  create(ownerId: string, password: string): Promise<Address>;
+  /**
+   * What the owner's program decrypts; null for a wallet that this owner has not.
+   * @throws Failure WRONG_PASSWORD, TOO_MANY_TRIES.
+   */
+  decrypt(
+    ownerId: string,
+    wallet: Address,
+    password: string,
+  ): Promise<Readonly<{ encryptedPrivateKey: string; decryptionKey: string }> | null>;
+  /** The secret key in clear, 64 bytes in base58; as `decrypt` otherwise. */
+  keypair(
+    ownerId: string,
+    wallet: Address,
+    password: string,
+  ): Promise<Readonly<{ publicKey: Address; secretKey: string }> | null>;
+  /** @returns whether there was such a wallet; as `decrypt` otherwise. */
+  changePassword(ownerId: string, wallet: Address, from: string, to: string): Promise<boolean>;
+}
+
+/** What became of a transaction that was sent. */
+export type Confirmation =
+  | Readonly<{ status: Commitment; error: null }>
+  /** It ran and failed; `error` is the chain's. */
+  | Readonly<{ status: Commitment; error: JsonValue }>
+  /** It can no longer land, or nobody could tell in time. */
+  | Readonly<{ status: Commitment | null; error: NodeError }>;
+
+/** Waits until transactions have come to a commitment. */
+export interface Confirmations {
+  /**
+   * @param lastValidBlockHeight - of the blockhash of the transaction; null when it is not known.
+   * Never rejects, but for CLIENT_GONE.
+   */
+  wait(
+    sent: Readonly<{
+      network: Network;
+      signature: Signature;
+      commitment: Commitment;
+      lastValidBlockHeight: bigint | null;
+    }>,
+    signal: AbortSignal,
+  ): Promise<Confirmation>;
+}
+
+/** What the operator has settled about answers. */
+export type RestSettings = Readonly<{
+  /** How far back transaction/history reaches, in days. */
+  historyDays: number;
+  /** What names of domains end in: `.sol`. */
+  domainSuffix: string;
+}>;
+
+export type Services = Readonly<{
+  offChain: OffChain;
+  das: Das;
+  tokenList: TokenList;
+  files: FileStorage;
+  semiWallets: SemiWallets;
+  confirmations: Confirmations;
+  settings: RestSettings;
+}>;

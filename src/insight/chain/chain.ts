@@ -1,0 +1,118 @@
+import { inOrder } from '../../base/in-order.ts';
+import type { JsonValue, WritableJson } from '../../base/json.ts';
+import type { Account } from '../../ledger/account/account.ts';
+import type { Address } from '../../ledger/address.ts';
+import { listOf, MalformedJson, objectOf, stringOf } from '../../ledger/encoding/read-json.ts';
+import { readAccount } from '../../ledger/encoding/read-ui-account.ts';
+import type { Network } from '../../protocol/call.ts';
+import { Failure } from '../../protocol/errors.ts';
+import type { RestCaller } from '../../protocol/rest/route.ts';
+
+/** Accounts that Agave reads in one getMultipleAccounts. */
+const ACCOUNTS_OF_A_CALL = 100;
+
+/** Calls of one request that are on their way at a time. */
+const CALLS_AT_A_TIME = 8;
+
+/** An account with where it is. */
+export type AccountAt = Readonly<{ address: Address; account: Account }>;
+
+/** A part of an account's data that a search compares: at this offset stand these bytes, in base58. */
+export type Memcmp = Readonly<{ offset: number; bytes: string }>;
+
+/**
+ * Reads one network as one caller, in as few calls as its methods allow. What a node says in another form than the
+ * interface has is UPSTREAM_UNAVAILABLE.
+ */
+export class Chain {
+  readonly network: Network;
+  readonly #caller: RestCaller;
+
+  constructor(network: Network, caller: RestCaller) {
+    this.network = network;
+    this.#caller = caller;
+  }
+
+  /** Aborted when nobody waits for the answer any more. */
+  get signal(): AbortSignal {
+    return this.#caller.signal;
+  }
+
+  /** @returns the `result`. @throws NodeRefusal, Failure. */
+  ask(method: string, params: readonly WritableJson[]): Promise<JsonValue> {
+    return this.#caller.ask(this.network, method, params);
+  }
+
+  /** Asks and reads; answers that cannot be read are the node's fault. */
+  async read<T>(method: string, params: readonly WritableJson[], read: (result: JsonValue) => T): Promise<T> {
+    const result = await this.ask(method, params);
+    try {
+      return read(result);
+    } catch (thrown) {
+      if (!(thrown instanceof MalformedJson)) throw thrown;
+      throw new Failure('UPSTREAM_UNAVAILABLE', { cause: thrown });
+    }
+  }
+
+  /** Work on each item with a bounded number of calls at a time; the results are in the order of the items. */
+  each<Item, Result>(items: readonly Item[], work: (item: Item) => Promise<Result>): Promise<Result[]> {
+    return inOrder(items, CALLS_AT_A_TIME, work);
+  }
+
+  /** An account, or null where there is none. */
+  async account(address: Address): Promise<Account | null> {
+    return this.read('getAccountInfo', [address, { encoding: 'base64' }], (result) => {
+      const { value } = objectOf(result, 'getAccountInfo');
+      return value === null || value === undefined ? null : readAccount(value);
+    });
+  }
+
+  /** Those of the accounts that exist, each read once, in hundreds. */
+  async accounts(addresses: Iterable<Address>): Promise<Map<Address, Account>> {
+    const wanted = [...new Set(addresses)];
+    const parts = Array.from({ length: Math.ceil(wanted.length / ACCOUNTS_OF_A_CALL) }, (_, at) =>
+      wanted.slice(at * ACCOUNTS_OF_A_CALL, (at + 1) * ACCOUNTS_OF_A_CALL),
+    );
+    const found = new Map<Address, Account>();
+    await this.each(parts, async (part) => {
+      const values = await this.read('getMultipleAccounts', [part, { encoding: 'base64' }], (result) =>
+        listOf(objectOf(result, 'getMultipleAccounts').value, 'value').map((value) =>
+          value === null ? null : readAccount(value),
+        ),
+      );
+      values.forEach((account, at) => {
+        const address = part[at];
+        if (account !== null && address !== undefined) found.set(address, account);
+      });
+    });
+    return found;
+  }
+
+  /** Accounts of a program that match, in no order that means anything. */
+  programAccounts(
+    program: Address,
+    filters: readonly (Readonly<{ dataSize: number }> | Readonly<{ memcmp: Memcmp }>)[],
+    dataSlice?: Readonly<{ offset: number; length: number }>,
+  ): Promise<AccountAt[]> {
+    const config = { encoding: 'base64', filters, ...(dataSlice === undefined ? {} : { dataSlice }) };
+    return this.read('getProgramAccounts', [program, config], (result) =>
+      listOf(result, 'getProgramAccounts').map((item) => readAccountAt(item)),
+    );
+  }
+
+  /** Token accounts of a wallet under one token program, or of one mint. */
+  tokenAccounts(
+    owner: Address,
+    which: Readonly<{ programId: Address }> | Readonly<{ mint: Address }>,
+  ): Promise<AccountAt[]> {
+    return this.read('getTokenAccountsByOwner', [owner, which, { encoding: 'base64' }], (result) =>
+      listOf(objectOf(result, 'getTokenAccountsByOwner').value, 'value').map((item) => readAccountAt(item)),
+    );
+  }
+}
+
+function readAccountAt(item: JsonValue): AccountAt {
+  const { pubkey, account } = objectOf(item, 'an account');
+  if (account === undefined) throw new MalformedJson('an account is missing');
+  return { address: stringOf(pubkey, 'pubkey') as Address, account: readAccount(account) };
+}

@@ -1,0 +1,41 @@
+import { getProgramDerivedAddress, isOffCurveAddress, type Address as KitAddress } from '@solana/kit';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { addressBytes, addressFromBytes } from './address.ts';
+import { findProgramAddress, isOnCurve } from './program-address.ts';
+import { programs } from './programs.ts';
+
+const key = fc.uint8Array({ minLength: 32, maxLength: 32 });
+
+it('finds the address that @solana/kit finds', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.uint8Array({ maxLength: 32 }), { maxLength: 15 }),
+      key,
+      async (seeds, program) => {
+        const owner = addressFromBytes(program);
+        const [address, bump] = await getProgramDerivedAddress({
+          programAddress: owner as unknown as KitAddress,
+          seeds,
+        });
+        expect(findProgramAddress(seeds, owner)).toEqual({ address, bump });
+      },
+    ),
+    { numRuns: 50 },
+  );
+});
+
+it('tells points of the curve from other bytes as @solana/kit does', () => {
+  fc.assert(
+    fc.property(key, (bytes) => {
+      const text = addressFromBytes(bytes) as unknown as KitAddress;
+      expect(isOnCurve(bytes)).toBe(!isOffCurveAddress(text));
+    }),
+  );
+});
+
+it('takes no seed that the chain would not take', () => {
+  const seeds = [addressBytes(programs.token)];
+  expect(() => findProgramAddress(Array(16).fill(seeds[0]), programs.ata)).toThrow(RangeError);
+  expect(() => findProgramAddress([new Uint8Array(33)], programs.ata)).toThrow(RangeError);
+});

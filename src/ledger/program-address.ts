@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto';
+import { type Address, addressBytes, addressFromBytes } from './address.ts';
+
+/** Prime of the field of curve25519, and the constant d of the curve. Source: RFC 8032 §5.1. */
+const P = 2n ** 255n - 19n;
+const D = 37095705934669439343138083508754565189542113879843219016388785533085940283555n;
+
+const MARKER = Buffer.from('ProgramDerivedAddress');
+const SEED_MAX_BYTES = 32;
+const SEEDS_MAX = 16;
+
+function littleEndian(bytes: Uint8Array): bigint {
+  const reversed = Buffer.from(bytes).reverse();
+  reversed[0] = (reversed[0] as number) & 0x7f;
+  return BigInt(`0x${reversed.toString('hex')}`);
+}
+
+function power(base: bigint, exponent: bigint): bigint {
+  let result = 1n;
+  let square = base;
+  for (let left = exponent; left > 0n; left >>= 1n) {
+    if ((left & 1n) === 1n) result = (result * square) % P;
+    square = (square * square) % P;
+  }
+  return result;
+}
+
+/** Whether 32 bytes are a point of the curve, so that a private key may exist for them (Solana: `is_on_curve`). */
+export function isOnCurve(bytes: Uint8Array): boolean {
+  const y = littleEndian(bytes) % P;
+  const square = (y * y) % P;
+  const over = (square - 1n + P) % P;
+  const under = (D * square + 1n) % P;
+  // x² = over / under has a root when the product is zero or a quadratic residue (Euler's criterion).
+  const product = (over * under) % P;
+  return product === 0n || power(product, (P - 1n) / 2n) === 1n;
+}
+
+/**
+ * The address that a program signs for under these seeds, with the greatest bump that is off the curve.
+ * Source: solana-address, `find_program_address`.
+ * @param seeds - up to 15 of up to 32 bytes each.
+ * @throws RangeError for seeds that are none.
+ */
+export function findProgramAddress(
+  seeds: readonly Uint8Array[],
+  program: Address,
+): { address: Address; bump: number } {
+  if (seeds.length >= SEEDS_MAX || seeds.some(({ length }) => length > SEED_MAX_BYTES)) {
+    throw new RangeError('too many seeds, or too long ones');
+  }
+  const owner = addressBytes(program);
+  for (let bump = 255; bump >= 0; bump--) {
+    const hash = createHash('sha256');
+    for (const seed of seeds) hash.update(seed);
+    const bytes = hash.update(Uint8Array.of(bump)).update(owner).update(MARKER).digest();
+    if (!isOnCurve(bytes)) return { address: addressFromBytes(bytes), bump };
+  }
+  throw new RangeError('no bump gives an address off the curve');
+}

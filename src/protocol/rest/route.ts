@@ -1,0 +1,94 @@
+import type { JsonValue, WritableJson } from '../../base/json.ts';
+import type { Network } from '../call.ts';
+import type { Failure } from '../errors.ts';
+import type { RateLimitState } from '../serve.ts';
+
+/**
+ * What servers and the gateway know of the REST interface: where it is asked, what is taken from a request, and that
+ * an answer comes. What each endpoint means is in `endpoints/`.
+ */
+
+/** What shares one rate limit per key family. Source: spec, "Limits"; rest-api.md §1. */
+export const endpointGroups = ['wallet', 'nft', 'token', 'transaction', 'storage', 'metadata'] as const;
+export type EndpointGroup = (typeof endpointGroups)[number];
+
+export type RestVerb = 'GET' | 'POST';
+
+/** A file that is being uploaded. Whoever takes it reads it to its end or destroys it. */
+export type Upload = Readonly<{
+  /** As the client calls it; null when it does not. */
+  name: string | null;
+  /** Its media type, as the client says. */
+  type: string;
+  /** Its bytes as they come. Throws a Failure when the request breaks off or the file is larger than allowed. */
+  bytes: AsyncIterable<Uint8Array>;
+}>;
+
+/** What a request brings, before anything is known of what it should bring. */
+export type RestInput = Readonly<{
+  /** Parameters behind the `?`, each with all of its values in order. */
+  query: ReadonlyMap<string, readonly string[]>;
+  /** The JSON body; undefined when there is none. */
+  body: JsonValue | undefined;
+  /** The part `file` of a multipart body; null where the route takes none. */
+  file: Upload | null;
+}>;
+
+/** Who asks, and the one way from an endpoint to the chain. */
+export type RestCaller = Readonly<{
+  /** The key family: what is kept for a customer is kept under it. */
+  ownerId: string;
+  /** Aborted when the caller has left or the time of the request is over. */
+  signal: AbortSignal;
+  /**
+   * Asks a node of the network, as the caller.
+   * @returns the `result` of the answer.
+   * @throws NodeRefusal when the node answers with an error; Failure when none answers.
+   */
+  ask(network: Network, method: string, params: readonly WritableJson[]): Promise<JsonValue>;
+}>;
+
+/** What an endpoint says when all went well: two members of the envelope. */
+export type RestAnswer = Readonly<{ message: string; result: WritableJson }>;
+
+/** One endpoint, as servers see it. */
+export type RestRoute = Readonly<{
+  verb: RestVerb;
+  /** The path of the interface, such as `/sol/v1/wallet/balance`, and others that lead to the same. */
+  paths: readonly [string, ...string[]];
+  group: EndpointGroup;
+  /** What it is counted as: `wallet/balance`. */
+  name: string;
+  /** A JSON body (also with GET, where a client sends one), or a multipart body with a file. */
+  takes: 'json' | 'upload';
+  /** @throws Failure, of which InvalidFields names the fields of the request that are wrong. */
+  answer(input: RestInput, caller: RestCaller): Promise<RestAnswer>;
+}>;
+
+/** How a request ended. */
+export type RestOutcome = Readonly<{
+  answer: RestAnswer | null;
+  /** null when there is an answer. */
+  failure: Failure | null;
+  rateLimit: RateLimitState | null;
+  /** How many calls were made for it. */
+  calls: number;
+}>;
+
+/** A request whose key was looked at, and whose place in the rate limit is taken. */
+export type RestRequest = Readonly<{
+  credential: string | null;
+  route: Pick<RestRoute, 'name' | 'group'>;
+  /** Bytes the request took on the wire, for metering, once they are known. */
+  bytesIn: () => number;
+}>;
+
+/** What stands behind the REST server. */
+export interface RestDoor {
+  /** The route of a request: authenticate, limit, run, meter. Never rejects. */
+  serve(
+    request: RestRequest,
+    run: (caller: RestCaller) => Promise<RestAnswer>,
+    signal: AbortSignal,
+  ): Promise<RestOutcome>;
+}
