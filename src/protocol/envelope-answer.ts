@@ -28,9 +28,9 @@ const isStandardCode = (rpc: number): boolean => rpc >= -32_700 && rpc <= -32_60
  * The raw JSON of the `error` member for a failure: code and text of its row; for our own rows `data` holds the
  * row's name as `code`, the facts, and `retryAfter` in seconds when there is one. Nothing of the cause.
  */
-export function failureBody({ code, row, facts, retryAfter }: Failure): Buffer {
+export function failureBody({ code, row, text, facts, retryAfter }: Failure): Buffer {
   const data = isStandardCode(row.rpc) ? undefined : { code, ...facts, retryAfter };
-  return Buffer.from(writeJson({ code: row.rpc, message: row.text, data }));
+  return Buffer.from(writeJson({ code: row.rpc, message: text, data }));
 }
 
 /** Adds the pieces of an upstream's answer under the caller's id. */

@@ -18,6 +18,9 @@ export function refusalBody(failure: Failure): Buffer {
   return Buffer.concat(endSingle(pieces));
 }
 
+/** How a dialect says what went wrong. */
+export type RefusalBody = (failure: Failure) => Buffer;
+
 /** The headers a refusal has on every path, so that a browser's script may read why. */
 export function refusalHeaders(failure: Failure, body: Buffer): OutgoingHttpHeaders {
   const headers: OutgoingHttpHeaders = {
@@ -33,14 +36,16 @@ export function refusalHeaders(failure: Failure, body: Buffer): OutgoingHttpHead
  * Answers a request whose body was not read, or not to its end. When more of it is to come the connection is
  * given up, but not before the client had a chance to read the answer: a socket that is closed while bytes
  * arrive is reset, and a reset throws away what the client has not read yet.
+ * @param bodyOf - the dialect's words; JSON-RPC's where nothing is said.
  */
 export function refuse(
   request: IncomingMessage,
   response: ServerResponse,
   failure: Failure,
   extra: OutgoingHttpHeaders = {},
+  bodyOf: RefusalBody = refusalBody,
 ): void {
-  const body = refusalBody(failure);
+  const body = bodyOf(failure);
   const headers = { ...refusalHeaders(failure, body), ...extra };
   if (request.complete || hasSmallBody(request)) {
     response.writeHead(failure.row.http, headers);

@@ -65,30 +65,33 @@ export type RestRoute = Readonly<{
   answer(input: RestInput, caller: RestCaller): Promise<RestAnswer>;
 }>;
 
-/** How a request ended. */
-export type RestOutcome = Readonly<{
-  answer: RestAnswer | null;
-  /** null when there is an answer. */
-  failure: Failure | null;
-  rateLimit: RateLimitState | null;
-  /** How many calls were made for it. */
-  calls: number;
-}>;
-
-/** A request whose key was looked at, and whose place in the rate limit is taken. */
+/** A request at the door, of which only the head has been read. */
 export type RestRequest = Readonly<{
   credential: string | null;
   route: Pick<RestRoute, 'name' | 'group'>;
-  /** Bytes the request took on the wire, for metering, once they are known. */
-  bytesIn: () => number;
+  /** Reads what else there is, and answers. It throws what goes wrong. */
+  work: (caller: RestCaller) => Promise<RestWork>;
 }>;
 
-/** What stands behind the REST server. */
+/** What came of the work. */
+export type RestWork = Readonly<{
+  /** The bytes of the envelope. */
+  body: Buffer;
+  /** Bytes of the request, for metering. */
+  bytesIn: number;
+}>;
+
+/** How a request ended. */
+export type RestOutcome = Readonly<
+  ({ body: Buffer; failure: null } | { body: null; failure: Failure }) & {
+    rateLimit: RateLimitState | null;
+    /** How many calls to nodes were made for it. */
+    calls: number;
+  }
+>;
+
+/** What stands behind the REST server: the way of a request, which authenticates, limits, works and meters. */
 export interface RestDoor {
-  /** The route of a request: authenticate, limit, run, meter. Never rejects. */
-  serve(
-    request: RestRequest,
-    run: (caller: RestCaller) => Promise<RestAnswer>,
-    signal: AbortSignal,
-  ): Promise<RestOutcome>;
+  /** @param leaving - aborted when the caller has left. Never rejects: what went wrong is in the outcome. */
+  serve(request: RestRequest, leaving: AbortSignal): Promise<RestOutcome>;
 }

@@ -15,7 +15,7 @@ import { credentialOf } from '../credential.ts';
 import { refuse } from '../http-refuse.ts';
 import type { HttpHandler, HttpRoutes } from '../http-route.ts';
 import { leavingSignal } from '../leaving.ts';
-import { BodyBudget, isJsonType, readBody } from './decode.ts';
+import { BodyBudget, isJsonType, readBody } from '../request-body.ts';
 import { answerHeaders, preflightHeaders, send } from './encode.ts';
 import { type Ending, sharedFailure, statusOfSingle } from './errors.ts';
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Failure } from '../../protocol/errors.ts';
+import { Failure } from '../protocol/errors.ts';
 
 const JSON_TYPE = /^application\/json *(?:;|$)/i;
 

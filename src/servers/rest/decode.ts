@@ -1,0 +1,49 @@
+import type { IncomingMessage } from 'node:http';
+import { type JsonValue, parseJson } from '../../base/json.ts';
+import { InvalidFields } from '../../protocol/rest/invalid-fields.ts';
+import type { RestInput } from '../../protocol/rest/route.ts';
+import { credentialOf } from '../credential.ts';
+
+/** Parameters that one request may have. */
+const PARAMETERS_MAX = 1_000;
+
+/**
+ * The API key of a REST request: that of the header `x-api-key`, else as everywhere; `api_key` is the spelling of some
+ * of the interface's clients. Source: spec, "Authentication"; rest-api.md §1.
+ */
+export function restCredentialOf(request: IncomingMessage, query: string): string | null {
+  const header = request.headers['x-api-key'];
+  if (typeof header === 'string' && header !== '') return header;
+  const credential = credentialOf(request, query);
+  if (credential !== null || !query.includes('api_key')) return credential;
+  return new URLSearchParams(query).get('api_key');
+}
+
+/** What stands behind the `?`, by name. @throws InvalidFields when there is more than anyone needs. */
+export function readQuery(query: string): RestInput['query'] {
+  const parameters = new Map<string, string[]>();
+  let count = 0;
+  for (const [name, value] of new URLSearchParams(query)) {
+    if (++count > PARAMETERS_MAX) {
+      throw new InvalidFields([{ field: 'query', message: `has more than ${PARAMETERS_MAX} parameters` }]);
+    }
+    const values = parameters.get(name);
+    if (values === undefined) parameters.set(name, [value]);
+    else values.push(value);
+  }
+  return parameters;
+}
+
+/** Whether a request brings a body. */
+export const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+
+/** A JSON body; undefined for one of no bytes. @throws InvalidFields when it is something else. */
+export function readJsonBody(body: Buffer): JsonValue | undefined {
+  if (body.length === 0) return undefined;
+  try {
+    return parseJson(body.toString('utf8'));
+  } catch {
+    throw new InvalidFields([{ field: 'body', message: 'must be JSON' }]);
+  }
+}

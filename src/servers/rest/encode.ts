@@ -1,0 +1,60 @@
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { writeJson } from '../../base/json.ts';
+import type { RestAnswer, RestOutcome, RestRoute } from '../../protocol/rest/route.ts';
+import { errorBody } from './errors.ts';
+
+/**
+ * The answer to a browser's preflight. `access-control-allow-origin` is there as a header of requests because the
+ * interface's client sends it as one. Source: rest-api.md §1.
+ */
+export const preflightHeaders: OutgoingHttpHeaders = {
+  'access-control-allow-origin': '*',
+  'access-control-allow-methods': 'GET, POST, OPTIONS',
+  'access-control-allow-headers': 'access-control-allow-origin, authorization, content-type, x-api-key',
+  'access-control-max-age': '86400',
+  'content-length': '0',
+};
+
+/** What a browser's script may read of an answer's head. */
+const COMMON: OutgoingHttpHeaders = {
+  'content-type': 'application/json; charset=utf-8',
+  'cache-control': 'no-store',
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': 'RateLimit, RateLimit-Policy, Retry-After, X-Upstream-Calls',
+};
+
+/** The envelope of what went well. */
+export const envelope = ({ message, result }: RestAnswer): Buffer =>
+  Buffer.from(writeJson({ success: true, message, result }));
+
+/** The fields RateLimit and RateLimit-Policy (IETF draft ratelimit-headers-09), named after the endpoint group. */
+function rateLimitHeaders(
+  { rateLimit }: RestOutcome,
+  { group }: Pick<RestRoute, 'group'>,
+): OutgoingHttpHeaders {
+  if (rateLimit === null) return {};
+  const { limit, remaining, windowSeconds, resetSeconds } = rateLimit;
+  return {
+    'ratelimit-policy': `"${group}";q=${limit};w=${windowSeconds}`,
+    ratelimit: `"${group}";r=${remaining};t=${resetSeconds}`,
+  };
+}
+
+/** The head of an answer but for its length. */
+export function answerHeaders(outcome: RestOutcome, route: Pick<RestRoute, 'group'>): OutgoingHttpHeaders {
+  const retryAfter = outcome.failure?.retryAfter;
+  return {
+    ...COMMON,
+    ...rateLimitHeaders(outcome, route),
+    'x-upstream-calls': String(outcome.calls),
+    ...(retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }),
+  };
+}
+
+/** Writes the answer to a request that was read to its end. */
+export function send(response: ServerResponse, outcome: RestOutcome, route: Pick<RestRoute, 'group'>): void {
+  const body = outcome.body ?? errorBody(outcome.failure);
+  const headers = { ...answerHeaders(outcome, route), 'content-length': String(body.length) };
+  response.writeHead(outcome.failure?.row.http ?? 200, headers);
+  response.end(body);
+}

@@ -1,0 +1,32 @@
+import { type WritableJson, writeJson } from '../../base/json.ts';
+import type { Failure } from '../../protocol/errors.ts';
+import { InvalidFields } from '../../protocol/rest/invalid-fields.ts';
+import { NodeRefusal } from '../../protocol/rest/node-refusal.ts';
+
+/** What a person reads: of wrong fields the first, of a node's refusal of a transaction the node's own words. */
+function wordsOf(failure: Failure): string {
+  if (failure instanceof InvalidFields) {
+    const [first] = failure.problems;
+    return first === undefined ? failure.text : `${first.field} ${first.message}`;
+  }
+  return failure instanceof NodeRefusal && failure.code === 'TRANSACTION_REFUSED'
+    ? failure.error.message || failure.text
+    : failure.text;
+}
+
+function detailsOf(failure: Failure): { readonly [name: string]: WritableJson } {
+  if (failure instanceof InvalidFields) return { response: { errors: failure.problems } };
+  return failure instanceof NodeRefusal ? { rpc: failure.error } : {};
+}
+
+/**
+ * The body of an error: the envelope with `error` as an object with a message, which is what the interface's client
+ * turns into an Error. Source: rest-api.md §1, "Errors".
+ */
+export function errorBody(failure: Failure): Buffer {
+  const { code, facts, retryAfter } = failure;
+  const words = wordsOf(failure);
+  const message = failure instanceof InvalidFields ? failure.text : words;
+  const error = { ...facts, code, message: words, retryAfter, ...detailsOf(failure) };
+  return Buffer.from(writeJson({ success: false, message, error }));
+}

@@ -1,0 +1,96 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Failure } from '../../protocol/errors.ts';
+import type { RestCaller, RestDoor, RestInput, RestRoute, RestWork } from '../../protocol/rest/route.ts';
+import { refuse } from '../http-refuse.ts';
+import type { HttpHandler, HttpRoutes } from '../http-route.ts';
+import { leavingSignal } from '../leaving.ts';
+import { BodyBudget, isJsonType, readBody } from '../request-body.ts';
+import { hasBody, readJsonBody, readQuery, restCredentialOf } from './decode.ts';
+import { answerHeaders, envelope, preflightHeaders, send } from './encode.ts';
+import { errorBody } from './errors.ts';
+
+export type RestServerOptions = Readonly<{
+  /** Bytes of a JSON body. */
+  bodyMaxBytes: number;
+  /** Bytes of JSON bodies that all requests together may hold; beyond them, requests get OVERLOADED. */
+  bodiesMaxBytes: number;
+}>;
+
+export const restServerOptions: RestServerOptions = {
+  bodyMaxBytes: 1024 * 1024,
+  bodiesMaxBytes: 64 * 1024 * 1024,
+};
+
+/** The REST interface over HTTP: a handler per route, on its paths with and without a slash at the end. */
+export function restRoutes(
+  door: RestDoor,
+  routes: readonly RestRoute[],
+  options: Partial<RestServerOptions> = {},
+): HttpRoutes {
+  const dialect = new RestDialect(door, { ...restServerOptions, ...options });
+  const paths = new Map<string, Map<string, HttpHandler>>();
+  for (const route of routes) {
+    const handler: HttpHandler = (request, response, query) =>
+      dialect.answer(route, request, response, query);
+    for (const path of route.paths) {
+      const verbs = paths.get(path) ?? new Map([['OPTIONS', preflight]]);
+      if (verbs.has(route.verb)) throw new Error(`two endpoints answer ${route.verb} ${path}`);
+      verbs.set(route.verb, handler);
+      paths.set(path, verbs).set(`${path}/`, verbs);
+    }
+  }
+  return paths;
+}
+
+const preflight: HttpHandler = (_request, response) => {
+  response.writeHead(204, preflightHeaders);
+  response.end();
+};
+
+class RestDialect {
+  readonly #door: RestDoor;
+  readonly #options: RestServerOptions;
+  readonly #budget: BodyBudget;
+
+  constructor(door: RestDoor, options: RestServerOptions) {
+    this.#door = door;
+    this.#options = options;
+    this.#budget = new BodyBudget(options.bodiesMaxBytes);
+  }
+
+  /** From the head of a request to the bytes of its answer. */
+  async answer(
+    route: RestRoute,
+    request: IncomingMessage,
+    response: ServerResponse,
+    query: string,
+  ): Promise<void> {
+    const work = (caller: RestCaller) => this.#work(route, request, response, query, caller);
+    const credential = restCredentialOf(request, query);
+    const outcome = await this.#door.serve({ credential, route, work }, leavingSignal(request.socket));
+    if (response.destroyed) return;
+    if (outcome.failure === null || request.complete) send(response, outcome, route);
+    else refuse(request, response, outcome.failure, answerHeaders(outcome, route), errorBody);
+  }
+
+  async #work(
+    route: RestRoute,
+    request: IncomingMessage,
+    response: ServerResponse,
+    query: string,
+    caller: RestCaller,
+  ): Promise<RestWork> {
+    const input = await this.#read(request, response, query);
+    const body = envelope(await route.answer(input, caller));
+    return { body, bytesIn: Number(request.headers['content-length'] ?? 0) };
+  }
+
+  async #read(request: IncomingMessage, response: ServerResponse, query: string): Promise<RestInput> {
+    const parameters = readQuery(query);
+    if (!hasBody(request)) return { query: parameters, body: undefined, file: null };
+    if (!isJsonType(request.headers['content-type'])) throw new Failure('UNSUPPORTED_MEDIA_TYPE');
+    const body = await readBody(request, response, this.#options.bodyMaxBytes, this.#budget);
+    if (body === null) throw new Failure('CLIENT_GONE');
+    return { query: parameters, body: readJsonBody(body), file: null };
+  }
+}
