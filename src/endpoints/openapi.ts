@@ -1,0 +1,179 @@
+import { z } from 'zod';
+import { type FailureCode, failures } from '../protocol/errors.ts';
+import type { Endpoint } from './endpoint.ts';
+
+/** A JSON Schema, or another part of an OpenAPI document. */
+type Json = { [name: string]: unknown };
+
+/** Failures that any endpoint may answer with. */
+const COMMON: readonly FailureCode[] = [
+  'INVALID_FIELDS',
+  'MISSING_KEY',
+  'INVALID_KEY',
+  'UNAUTHORIZED_PRODUCT',
+  'RATE_LIMITED',
+  'INTERNAL',
+  'OVERLOADED',
+  'UPSTREAM_UNAVAILABLE',
+  'UPSTREAM_TIMEOUT',
+];
+
+/** Shows whatever zod cannot by what its `meta` says. */
+function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Json {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, {
+    io,
+    unrepresentable: 'any',
+    target: 'draft-2020-12',
+  });
+  // zod leaves out a default that it does not know from the schema itself.
+  return { ...rest, ...schema.meta() };
+}
+
+const shapeOf = (fields: z.ZodType): Record<string, z.ZodType> =>
+  fields instanceof z.ZodObject ? (fields.shape as Record<string, z.ZodType>) : {};
+
+/** A field may be left out when nothing is an answer to it. */
+const isOptional = (field: z.ZodType): boolean => field.safeParse(undefined).success;
+
+function queryParameters(fields: z.ZodType): Json[] {
+  return Object.entries(shapeOf(fields)).map(([name, field]) => {
+    const { description, ...schema } = schemaOf(field, 'input');
+    return { name, in: 'query', required: !isOptional(field), description, schema };
+  });
+}
+
+function bodySchema(fields: z.ZodType): Json {
+  const shape = Object.entries(shapeOf(fields));
+  return {
+    type: 'object',
+    properties: Object.fromEntries(shape.map(([name, field]) => [name, schemaOf(field, 'input')])),
+    required: shape.filter(([, field]) => !isOptional(field)).map(([name]) => name),
+  };
+}
+
+const upload: Json = {
+  required: true,
+  content: {
+    'multipart/form-data': {
+      schema: {
+        type: 'object',
+        properties: { file: { type: 'string', format: 'binary' } },
+        required: ['file'],
+      },
+    },
+  },
+};
+
+/** What a request brings: parameters, a body, or both ways for those that take either. */
+function requestOf({ from, fields, verb }: Endpoint): Json {
+  if (from === 'upload') return { requestBody: upload };
+  const parameters = queryParameters(fields);
+  if (from === 'query') return { parameters };
+  // OpenAPI knows no body of a GET, so there the parameters are shown.
+  if (verb === 'GET') return { parameters };
+  return { requestBody: { required: true, content: { 'application/json': { schema: bodySchema(fields) } } } };
+}
+
+/** The failures of one HTTP status, in one answer. */
+function failureResponses(): Json {
+  const statuses = new Map<number, FailureCode[]>();
+  for (const code of COMMON) {
+    const { http } = failures[code];
+    statuses.set(http, [...(statuses.get(http) ?? []), code]);
+  }
+  return Object.fromEntries(
+    [...statuses].map(([http, codes]) => [
+      http,
+      {
+        description: codes.map((code) => `${code}: ${failures[code].text}`).join('; '),
+        content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+      },
+    ]),
+  );
+}
+
+function operationOf(endpoint: Endpoint): Json {
+  const { name, group, summary, description, result } = endpoint;
+  const envelope = {
+    type: 'object',
+    properties: {
+      success: { const: true },
+      message: { type: 'string' },
+      result: schemaOf(result, 'output'),
+    },
+    required: ['success', 'message', 'result'],
+  };
+  return {
+    operationId: name.replace(/\W+/g, '_'),
+    tags: [group],
+    summary,
+    ...(description === undefined ? {} : { description }),
+    ...requestOf(endpoint),
+    responses: {
+      200: { description: 'It went well.', content: { 'application/json': { schema: envelope } } },
+      ...failureResponses(),
+    },
+  };
+}
+
+const errorSchema: Json = {
+  type: 'object',
+  properties: {
+    success: { const: false },
+    message: { type: 'string' },
+    error: {
+      type: 'object',
+      properties: {
+        code: { type: 'string', enum: Object.keys(failures) },
+        message: { type: 'string' },
+        retryAfter: { type: 'integer', description: 'Seconds.' },
+        response: {
+          type: 'object',
+          description: 'Which fields cannot be taken, and what to send instead.',
+          properties: {
+            errors: {
+              type: 'array',
+              items: {
+                type: 'object',
+                properties: { field: { type: 'string' }, message: { type: 'string' } },
+                required: ['field', 'message'],
+              },
+            },
+          },
+          required: ['errors'],
+        },
+        rpc: { type: 'object', description: "A node's own JSON-RPC error." },
+      },
+      required: ['code', 'message'],
+    },
+  },
+  required: ['success', 'message', 'error'],
+};
+
+/**
+ * The REST interface as an OpenAPI 3.1 document, made of the endpoints' declarations. Aliases of a path are left out:
+ * they are for clients that exist.
+ * @param version - of the service.
+ */
+export function openApi(endpoints: readonly Endpoint[], version: string): Json {
+  const paths: Record<string, Json> = {};
+  for (const endpoint of endpoints) {
+    const [path] = endpoint.paths;
+    paths[path] = { ...paths[path], [endpoint.verb.toLowerCase()]: operationOf(endpoint) };
+  }
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Solway REST', version },
+    servers: [{ url: '/' }],
+    security: [{ header: [] }, { bearer: [] }, { query: [] }],
+    paths,
+    components: {
+      schemas: { Error: errorSchema },
+      securitySchemes: {
+        header: { type: 'apiKey', in: 'header', name: 'x-api-key' },
+        bearer: { type: 'http', scheme: 'bearer' },
+        query: { type: 'apiKey', in: 'query', name: 'api-key' },
+      },
+    },
+  };
+}

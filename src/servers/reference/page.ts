@@ -1,0 +1,190 @@
+/** What the page reads of an OpenAPI document. */
+type Schema = Readonly<{
+  type?: string | readonly string[];
+  description?: string;
+  enum?: readonly unknown[];
+  const?: unknown;
+  default?: unknown;
+  minimum?: number;
+  maximum?: number;
+  minItems?: number;
+  maxItems?: number;
+  items?: Schema;
+  properties?: Readonly<Record<string, Schema>>;
+  required?: readonly string[];
+  anyOf?: readonly Schema[];
+}>;
+
+type Parameter = Readonly<{ name: string; required: boolean; description?: string; schema: Schema }>;
+
+type Content = Readonly<{ content: Readonly<Record<string, Readonly<{ schema: Schema }>>> }>;
+
+type Operation = Readonly<{
+  operationId: string;
+  tags: readonly string[];
+  summary: string;
+  description?: string;
+  parameters?: readonly Parameter[];
+  requestBody?: Content;
+  responses: Readonly<Record<string, Readonly<{ description: string }> & Partial<Content>>>;
+}>;
+
+export type ApiDocument = Readonly<{
+  info: Readonly<{ title: string; version: string }>;
+  paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+}>;
+
+/** A place in the document: path, verb and what is there. */
+type Place = Readonly<{ path: string; verb: string; operation: Operation }>;
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+const escapeHtml = (text: unknown): string =>
+  String(text).replace(/[&<>"']/g, (character) => ESCAPES[character] ?? '');
+
+/** Backticks are all of Markdown that descriptions use. */
+const prose = (text: string): string => escapeHtml(text).replace(/`([^`]+)`/g, '<code>$1</code>');
+
+function typeWords(schema: Schema): string {
+  if (schema.const !== undefined) return JSON.stringify(schema.const);
+  if (schema.enum !== undefined) return schema.enum.map((one) => JSON.stringify(one)).join(' | ');
+  if (schema.anyOf !== undefined) return schema.anyOf.map(typeWords).join(' | ');
+  if (schema.items !== undefined) return `${typeWords(schema.items)}[]`;
+  return [schema.type ?? 'any'].flat().join(' | ');
+}
+
+function rangeWords({ minimum, maximum, minItems, maxItems, default: absent }: Schema): string {
+  const words: string[] = [];
+  if (minimum !== undefined && maximum !== undefined) words.push(`${minimum} to ${maximum}`);
+  if (maxItems !== undefined) words.push(`${minItems ?? 0} to ${maxItems} of them`);
+  if (absent !== undefined) words.push(`default ${JSON.stringify(absent)}`);
+  return words.join('; ');
+}
+
+const fieldRow = (name: string, schema: Schema, isRequired: boolean, description?: string): string =>
+  `<tr><td><code>${escapeHtml(name)}</code></td><td>${escapeHtml(typeWords(schema))}</td><td>${
+    isRequired ? 'required' : ''
+  }</td><td>${prose([description ?? schema.description ?? '', rangeWords(schema)].filter(Boolean).join(' '))}</td></tr>`;
+
+const table = (rows: readonly string[]): string =>
+  rows.length === 0
+    ? '<p>Nothing.</p>'
+    : `<table><thead><tr><th>Name</th><th>Type</th><th></th><th>Meaning</th></tr></thead><tbody>${rows.join('')}</tbody></table>`;
+
+/** Members of an answer, those of objects and lists inside under names with dots and brackets. */
+function memberRows(schema: Schema, prefix = ''): string[] {
+  if (schema.items !== undefined) return memberRows(schema.items, `${prefix}[]`);
+  const members = Object.entries(schema.properties ?? {});
+  const dot = prefix === '' ? '' : '.';
+  return members.flatMap(([name, member]) => [
+    fieldRow(`${prefix}${dot}${name}`, member, false),
+    ...memberRows(member, `${prefix}${dot}${name}`),
+  ]);
+}
+
+const schemaOf = (content: Partial<Content> | undefined): Schema =>
+  Object.values(content?.content ?? {})[0]?.schema ?? {};
+
+function requestTable({ parameters, requestBody }: Operation): string {
+  const { properties, required } = schemaOf(requestBody);
+  return table([
+    ...(parameters ?? []).map((one) => fieldRow(one.name, one.schema, one.required, one.description)),
+    ...Object.entries(properties ?? {}).map(([name, schema]) =>
+      fieldRow(name, schema, required?.includes(name) ?? false),
+    ),
+  ]);
+}
+
+const sampleOf = ({ enum: words, default: absent, type, items }: Schema): unknown => {
+  if (absent !== undefined) return absent;
+  if (words !== undefined) return words[0];
+  if (type === 'integer' || type === 'number') return 1;
+  if (type === 'boolean') return true;
+  return items === undefined ? '…' : [sampleOf(items)];
+};
+
+/** A call to copy, with what is required. */
+function curl({ path, verb, operation }: Place, origin: string): string {
+  const head = `curl -H "x-api-key: $SOLWAY_KEY"`;
+  if (operation.requestBody === undefined) {
+    const query = (operation.parameters ?? [])
+      .filter(({ required }) => required)
+      .map(({ name }) => `${name}=…`)
+      .join('&');
+    return `${head} "${origin}${path}${query === '' ? '' : `?${query}`}"`;
+  }
+  const { properties, required } = schemaOf(operation.requestBody);
+  if ('multipart/form-data' in operation.requestBody.content) {
+    return `${head} -F file=@picture.png ${origin}${path}`;
+  }
+  const body = Object.fromEntries((required ?? []).map((name) => [name, sampleOf(properties?.[name] ?? {})]));
+  return `${head} -X ${verb} -H "content-type: application/json" \\\n  -d '${JSON.stringify(body)}' ${origin}${path}`;
+}
+
+function section(place: Place, origin: string): string {
+  const { path, verb, operation } = place;
+  const result = schemaOf(operation.responses['200']).properties?.result ?? {};
+  const rows = memberRows(result);
+  return `<section id="${escapeHtml(operation.operationId)}">
+<h3><span class="verb">${escapeHtml(verb)}</span> ${escapeHtml(path)}</h3>
+<p>${prose(operation.summary)}.</p>
+${(operation.description ?? '')
+  .split('\n\n')
+  .filter(Boolean)
+  .map((text) => `<p>${prose(text)}</p>`)
+  .join('')}
+<h4>Request</h4>${requestTable(operation)}
+<pre>${escapeHtml(curl(place, origin))}</pre>
+<h4>Result</h4>${rows.length === 0 ? `<p>${escapeHtml(typeWords(result))}</p>` : table(rows)}
+</section>`;
+}
+
+const STYLE = `:root{color-scheme:light dark;--line:#8884}
+body{font:15px/1.55 system-ui,sans-serif;margin:0 auto;max-width:62rem;padding:1.5rem}
+nav ul{columns:18rem;padding-left:1.1rem}section{border-top:1px solid var(--line);margin-top:2rem}
+.verb{font-size:.8em;border:1px solid var(--line);border-radius:4px;padding:.1em .4em}
+table{border-collapse:collapse;width:100%}th,td{border-bottom:1px solid var(--line);padding:.3rem .5rem;text-align:left;vertical-align:top}
+code,pre{font-family:ui-monospace,monospace;font-size:.92em}pre{overflow:auto;border:1px solid var(--line);border-radius:6px;padding:.7rem}
+td:first-child{white-space:nowrap}`;
+
+/**
+ * An OpenAPI document as one page of HTML, without scripts.
+ * @param origin - scheme and host that the page was asked under, for the calls to copy.
+ */
+export function referencePage(document: ApiDocument, origin: string): string {
+  const places = Object.entries(document.paths).flatMap(([path, verbs]) =>
+    Object.entries(verbs).map(([verb, operation]) => ({ path, verb: verb.toUpperCase(), operation })),
+  );
+  const groups = [...new Set(places.flatMap(({ operation }) => operation.tags))];
+  const links = places.map(
+    ({ path, operation }) =>
+      `<li><a href="#${escapeHtml(operation.operationId)}">${escapeHtml(path)}</a></li>`,
+  );
+  const sections = groups.map(
+    (group) =>
+      `<h2>${escapeHtml(group)}</h2>${places
+        .filter(({ operation }) => operation.tags.includes(group))
+        .map((place) => section(place, origin))
+        .join('\n')}`,
+  );
+  const title = `${document.info.title} ${document.info.version}`;
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>${escapeHtml(title)}</title><style>${STYLE}</style></head><body>
+<h1>${escapeHtml(title)}</h1>
+<p>Every request carries an API key that begins with <code>svc_rpc_live_</code>, in the header <code>x-api-key</code>, as
+<code>Authorization: Bearer</code>, or as the query parameter <code>api-key</code>. Answers are
+<code>{"success": true, "message": …, "result": …}</code>; failures are
+<code>{"success": false, "message": …, "error": {"code": …, "message": …}}</code> with an HTTP status that fits.
+The same as <a href="/openapi.json">OpenAPI 3.1</a>.</p>
+<nav><ul>${links.join('')}</ul></nav>
+${sections.join('\n')}
+</body></html>
+`;
+}
