@@ -1,0 +1,122 @@
+import type { JsonValue } from '../../base/json.ts';
+import type { Address } from '../../ledger/address.ts';
+import { decodeBase58 } from '../../ledger/base58.ts';
+import type { JsonMembers } from '../../ledger/encoding/read-json.ts';
+import { parseInstruction } from '../../ledger/parsed/parse-instruction.ts';
+import type { ParsedView, RunInstruction } from './instruction.ts';
+import { addressOf, itemsOf, membersOf, naturalOf } from './lenient-json.ts';
+
+/** Accounts that one instruction can name; indexes are a u8. */
+const ACCOUNTS_MAX = 256;
+/** Base58 of the longest data that an instruction may have. Source: Agave, `MAX_INSTRUCTION_DATA_LEN`, 10 KiB. */
+const DATA_TEXT_MAX = 13_985;
+/** Calls in one another; far above what the runtime allows. Source: Agave, `MAX_INSTRUCTION_STACK_DEPTH`, 5 or 9. */
+const HEIGHT_MAX = 255;
+const NO_DATA = new Uint8Array(0);
+
+/** What an instruction says of itself, in whichever form it was shown. */
+type Said = Pick<RunInstruction, 'program' | 'accounts' | 'data' | 'parsed'>;
+
+/** A memo is shown as text alone; everything else has a type and an info. */
+function viewOf(parsed: JsonValue): ParsedView | null {
+  if (typeof parsed === 'string') return { type: 'memo', info: { memo: parsed } };
+  const { type, info } = membersOf(parsed);
+  return typeof type === 'string' ? { type, info: membersOf(info ?? {}) } : null;
+}
+
+/** Accounts by index or by name, up to the first that is nowhere: those behind it would stand in another's place. */
+function accountsOf(list: JsonValue | undefined, keys: readonly Address[]): Address[] {
+  const accounts: Address[] = [];
+  for (const item of itemsOf(list).slice(0, ACCOUNTS_MAX)) {
+    const account = typeof item === 'number' ? keys[item] : addressOf(item);
+    if (account === undefined || account === null) break;
+    accounts.push(account);
+  }
+  return accounts;
+}
+
+function dataOf(text: JsonValue | undefined): Uint8Array | null {
+  return typeof text !== 'string' || text.length > DATA_TEXT_MAX ? null : decodeBase58(text);
+}
+
+/** The meaning of instructions that the node left as bytes, for programs that Solway parses itself. */
+function ownView(program: Address, accounts: readonly Address[], data: Uint8Array): ParsedView | null {
+  const compiled = { programIdIndex: 0, accounts: Uint8Array.from(accounts.keys()), data };
+  const parsed = parseInstruction(program, compiled, accounts);
+  return parsed === null ? null : viewOf(parsed.parsed as JsonValue);
+}
+
+function read(shown: JsonMembers, keys: readonly Address[]): Said | null {
+  const index = naturalOf(shown.programIdIndex, keys.length - 1);
+  const program = index === null ? addressOf(shown.programId) : (keys[index] ?? null);
+  if (program === null) return null;
+  const told = shown.parsed === undefined ? null : viewOf(shown.parsed);
+  const accounts = accountsOf(shown.accounts, keys);
+  const whole = accounts.length === itemsOf(shown.accounts).length;
+  const data = dataOf(shown.data);
+  if (told !== null || data === null) return { program, accounts, data: data ?? NO_DATA, parsed: told };
+  return { program, accounts, data, parsed: whole ? ownView(program, accounts, data) : null };
+}
+
+/** The calls that are open, by their height: who called an instruction is the last one below it. */
+class Calls {
+  readonly #open: number[] = [];
+
+  /** @returns the height, or null for one that cannot be here; and the caller. */
+  enter(index: number, said: JsonValue | undefined): { height: number | null; caller: number } {
+    const stated = naturalOf(said, HEIGHT_MAX);
+    const height = stated !== null && stated >= 2 && stated <= this.#open.length + 1 ? stated : null;
+    const depth = (height ?? 2) - 1;
+    const caller = this.#open[depth - 1] ?? index;
+    this.#open.length = depth;
+    this.#open.push(index);
+    return { height, caller };
+  }
+
+  begin(index: number): void {
+    this.#open.length = 0;
+    this.#open.push(index);
+  }
+}
+
+/** Inner instructions by the outer one that they belong to; of two lists for one, the first. */
+function innerLists(innerInstructions: JsonValue | undefined): Map<number, readonly JsonValue[]> {
+  const lists = new Map<number, readonly JsonValue[]>();
+  for (const item of itemsOf(innerInstructions)) {
+    const { index, instructions } = membersOf(item);
+    if (typeof index === 'number' && !lists.has(index)) lists.set(index, itemsOf(instructions));
+  }
+  return lists;
+}
+
+/**
+ * Every instruction of a transaction in the order in which they began: each outer one, then its inner ones. One that
+ * names no program takes its number and is left out.
+ * @param outers - of the message, as a node shows them in `json` or `jsonParsed`.
+ * @param innerInstructions - of the meta.
+ * @param keys - static, loaded writable, loaded readonly.
+ */
+export function flattenInstructions(
+  outers: readonly JsonValue[],
+  innerInstructions: JsonValue | undefined,
+  keys: readonly Address[],
+): RunInstruction[] {
+  const inners = innerLists(innerInstructions);
+  const flat: RunInstruction[] = [];
+  const calls = new Calls();
+  let index = 0;
+  for (const [outer, shown] of outers.entries()) {
+    const said = read(membersOf(shown), keys);
+    calls.begin(index);
+    if (said !== null) flat.push({ index, outer, height: 1, parentProgram: null, caller: null, ...said });
+    index++;
+    for (const one of inners.get(outer) ?? []) {
+      const inner = read(membersOf(one), keys);
+      const call = calls.enter(index, membersOf(one).stackHeight);
+      const parentProgram = said?.program ?? null;
+      if (inner !== null) flat.push({ index, outer, ...call, parentProgram, ...inner });
+      index++;
+    }
+  }
+  return flat;
+}

@@ -1,0 +1,55 @@
+import type { JsonValue, WritableJson } from '../../base/json.ts';
+import { type Address, parseAddress } from '../../ledger/address.ts';
+import type { JsonMembers } from '../../ledger/encoding/read-json.ts';
+import { U64_MAX } from '../../ledger/units.ts';
+
+/**
+ * Readers of what a node tells of a transaction. It is shown for what is there of it: a member that is missing or
+ * has another form is left out, and hides nothing else.
+ */
+
+const U64_TEXT = /^\d{1,20}$/;
+/** Decimals of a mint are a u8. */
+const DECIMALS_MAX = 255;
+
+/** Any value that came over the wire, or was made for it. */
+type Given = JsonValue | WritableJson;
+
+/** The members of an object; of anything else none. */
+export function membersOf(value: Given): JsonMembers {
+  return value !== null && typeof value === 'object' && !Array.isArray(value) ? (value as JsonMembers) : {};
+}
+
+/** The items of a list; of anything else none. */
+export function itemsOf(value: Given): readonly JsonValue[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** A text, or null. */
+export const textOf = (value: Given): string | null => (typeof value === 'string' ? value : null);
+
+/** An address, or null. */
+export function addressOf(value: Given): Address | null {
+  if (typeof value !== 'string') return null;
+  const parsed = parseAddress(value);
+  return 'address' in parsed ? parsed.address : null;
+}
+
+/** A whole number from 0 to `most`, or null. */
+export const naturalOf = (value: Given, most: number): number | null =>
+  typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= most ? value : null;
+
+/** Decimals of a mint, or null. */
+export const decimalsOf = (value: Given): number | null => naturalOf(value, DECIMALS_MAX);
+
+/** A whole number of any sign, or null. */
+export function wholeOf(value: Given): bigint | null {
+  if (typeof value === 'bigint') return value;
+  return typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : null;
+}
+
+/** A u64, as a number or as text, or null. */
+export function amountOf(value: Given): bigint | null {
+  const amount = typeof value === 'string' && U64_TEXT.test(value) ? BigInt(value) : wholeOf(value);
+  return amount !== null && amount >= 0n && amount <= U64_MAX ? amount : null;
+}
