@@ -1,4 +1,5 @@
 import type { JsonValue, WritableJson } from '../base/json.ts';
+import type { TokenList } from '../insight/token/token-list.ts';
 import type { Address } from '../ledger/address.ts';
 import type { Signature } from '../ledger/signature.ts';
 import type { Network } from '../protocol/call.ts';
@@ -32,14 +33,6 @@ export interface Das {
     params: { readonly [name: string]: WritableJson },
     signal: AbortSignal,
   ): Promise<JsonValue>;
-}
-
-/** A token as a list of known tokens has it. Amounts need no list: only names do. */
-export type ListedToken = Readonly<{ name: string; symbol: string; image: string }>;
-
-/** Names of tokens that the operator vouches for. */
-export interface TokenList {
-  find(mint: Address): ListedToken | null;
 }
 
 /** Files under their content identifiers. */
