@@ -2,6 +2,7 @@ import { BUCKET_COUNT, bucketOf, createHistogram } from '../base/histogram.ts';
 import { grpcCalls } from '../protocol/grpc/calls.ts';
 import { methods } from '../protocol/methods.ts';
 import type { Product } from '../protocol/product.ts';
+import { endpointNames } from '../protocol/rest/endpoint-names.ts';
 import { subscriptions } from '../protocol/subscriptions.ts';
 import type { KeyId } from './key-record.ts';
 
@@ -88,6 +89,7 @@ const countedMethods: readonly string[] = [
   ...Object.values(subscriptions).flatMap(({ subscribe, unsubscribe }) => [subscribe, unsubscribe]),
   NOTIFICATIONS,
   ...Object.keys(grpcCalls),
+  ...endpointNames,
 ];
 const methodSlots: ReadonlyMap<string, number> = new Map(
   countedMethods.map((method, index) => [method, (index + 1) * usageStatuses.length]),

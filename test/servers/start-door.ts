@@ -6,11 +6,15 @@ import { RateLimiter } from '../../src/access/rate-limit.ts';
 import { UsageMeter } from '../../src/access/usage.ts';
 import { createLogger } from '../../src/base/log.ts';
 import { createPipeline } from '../../src/gateway/pipeline.ts';
+import { RestGate, type RestLimits } from '../../src/gateway/rest/rest-gate.ts';
 import type { Answer, Call, Source } from '../../src/protocol/call.ts';
 import type { Product } from '../../src/protocol/product.ts';
+import type { RestRoute } from '../../src/protocol/rest/route.ts';
 import { healthRoutes } from '../../src/servers/health.ts';
 import { type HttpOptions, HttpServer } from '../../src/servers/http.ts';
 import { joinRoutes } from '../../src/servers/http-route.ts';
+import { errorBody } from '../../src/servers/rest/errors.ts';
+import { REST_PREFIX, restRoutes } from '../../src/servers/rest/server.ts';
 import { type RpcServerOptions, rpcRoutes } from '../../src/servers/rpc/server.ts';
 
 const pepper = Buffer.alloc(32, 1);
@@ -28,7 +32,12 @@ export class Door {
   readonly http: HttpServer;
   port = 0;
 
-  constructor(http: Partial<HttpOptions>, rpc: Partial<RpcServerOptions>) {
+  constructor(
+    http: Partial<HttpOptions>,
+    rpc: Partial<RpcServerOptions>,
+    rest: readonly RestRoute[],
+    limits: Partial<RestLimits>,
+  ) {
     const source: Source = {
       ask: (call, signal) => {
         this.asked.push({ call, signal });
@@ -36,19 +45,16 @@ export class Door {
       },
     };
     const log = createLogger('trace', (line) => this.lines.push(line));
-    const door = createPipeline({
-      keys: this.keys,
-      limiter: new RateLimiter(),
-      source,
-      usage: this.usage,
-      log,
-    });
+    const parts = { keys: this.keys, limiter: new RateLimiter(), source, usage: this.usage, log };
+    const door = createPipeline(parts);
     const facts = () => ({
       store: 'up' as const,
       upstreams: { total: 1, usable: 1 },
       draining: this.http.draining,
     });
-    this.http = new HttpServer(joinRoutes(rpcRoutes(door, rpc), healthRoutes(facts)), log, http);
+    const restDoor = restRoutes(new RestGate(parts, limits), rest, { bodyMaxBytes: 64 * 1024 });
+    const routes = joinRoutes(rpcRoutes(door, rpc), restDoor, healthRoutes(facts));
+    this.http = new HttpServer(routes, log, http, [], new Map([[REST_PREFIX, errorBody]]));
     this.keys.setStoreReachable(true);
   }
 
@@ -155,8 +161,10 @@ export function rawPost(key: string | null, body: string, extra = ''): string {
 export async function startDoor(
   http: Partial<HttpOptions> = {},
   rpc: Partial<RpcServerOptions> = {},
+  rest: readonly RestRoute[] = [],
+  limits: Partial<RestLimits> = {},
 ): Promise<Door> {
-  const door = new Door(http, rpc);
+  const door = new Door(http, rpc, rest, limits);
   door.port = (await door.http.listen()).port;
   return door;
 }

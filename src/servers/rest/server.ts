@@ -21,6 +21,9 @@ export const restServerOptions: RestServerOptions = {
   bodiesMaxBytes: 64 * 1024 * 1024,
 };
 
+/** The paths of the interface begin so; whatever is refused there is refused in its envelope. */
+export const REST_PREFIX = '/sol/';
+
 /** The REST interface over HTTP: a handler per route, on its paths with and without a slash at the end. */
 export function restRoutes(
   door: RestDoor,

@@ -1,0 +1,32 @@
+/** Every endpoint of the REST interface: what usage counts them as. A row for each stands in `endpoints/registry.ts`. */
+export const endpointNames = [
+  'metadata/create',
+  'nft/read',
+  'nft/read_all',
+  'nft/read_all_v1',
+  'nft/read_selected',
+  'nft/search',
+  'semi_wallet/change_password',
+  'semi_wallet/get_keypair',
+  'storage/upload',
+  'token/get_info',
+  'transaction/history',
+  'transaction/parse_selected',
+  'transaction/parsed',
+  'transaction/raw',
+  'transaction/send_many_txns',
+  'transaction/send_txn',
+  'wallet/all_tokens',
+  'wallet/balance',
+  'wallet/collections',
+  'wallet/create_semi_wallet',
+  'wallet/decrypt_semi_wallet',
+  'wallet/get_domains',
+  'wallet/get_portfolio',
+  'wallet/resolve_address',
+  'wallet/send_sol',
+  'wallet/stake_accounts',
+  'wallet/token_balance',
+] as const;
+
+export type EndpointName = (typeof endpointNames)[number];

@@ -1,0 +1,344 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { endpoint } from '../../src/endpoints/endpoint.ts';
+import { address, flag, list, network, text } from '../../src/endpoints/fields.ts';
+import { routeOf } from '../../src/endpoints/routes.ts';
+import type { Services } from '../../src/endpoints/services.ts';
+import { Failure } from '../../src/protocol/errors.ts';
+import { NodeRefusal } from '../../src/protocol/rest/node-refusal.ts';
+import { type Door, result, startDoor } from './start-door.ts';
+
+const WALLET = '7xWMV4CtWrqtLKwZKAh7Zr3vMqjPevcJfHamcuhT2Tg';
+
+/** What an endpoint does here is what the test says. */
+let behave: () => Promise<void> = async () => {};
+
+const read = endpoint({
+  verb: 'GET',
+  paths: ['/sol/v1/wallet/probe', '/sol/v1/wallet/old_probe'],
+  group: 'wallet',
+  name: 'wallet/balance',
+  summary: 'Probe',
+  from: 'query',
+  fields: z.object({ network: network(), wallet: address('The wallet.'), refresh: flag('Anew.') }),
+  result: z.unknown(),
+  async answer(fields, { chain }) {
+    await behave();
+    const slots = await Promise.all([
+      chain(fields.network).ask('getSlot', []),
+      chain('devnet').ask('getBlock', [1]),
+    ]);
+    return { message: 'Probed', result: { ...fields, slots } };
+  },
+});
+
+const write = endpoint({
+  verb: 'POST',
+  paths: ['/sol/v1/nft/probe'],
+  group: 'nft',
+  name: 'nft/read_selected',
+  summary: 'Probe',
+  from: 'body',
+  fields: z.object({ names: list(text(5, 'A name.'), 2, 'Names.') }),
+  result: z.unknown(),
+  answer: async ({ names }) => ({ message: 'Probed', result: names }),
+});
+
+const either = endpoint({
+  ...{
+    verb: 'GET',
+    paths: ['/sol/v1/wallet/either'],
+    group: 'wallet',
+    name: 'wallet/balance',
+    summary: 'Probe',
+  },
+  from: 'either',
+  fields: z.object({ password: text(10, 'A password.') }),
+  result: z.unknown(),
+  answer: async (fields) => ({ message: 'Probed', result: fields as { password: string } }),
+});
+
+const routes = [read, write, either].map((one) => routeOf(one, {} as Services));
+
+let door: Door;
+
+beforeEach(async () => {
+  behave = async () => {};
+  door = await startDoor({}, {}, routes, { requestsPerMinute: 5, keyInFlightMax: 2, timeoutMs: 60_000 });
+  door.answer = async ({ method }) => result(method === 'getSlot' ? '18446744073709551615' : '{"a":1}');
+});
+
+afterEach(async () => {
+  await door.stop();
+  const logged = door.lines.join('\n');
+  for (const secret of door.secrets) expect(logged).not.toContain(secret.slice(-38));
+});
+
+type Reply = { success: boolean; message: string; result?: unknown; error?: Record<string, unknown> };
+
+async function ask(
+  path: string,
+  init: RequestInit & { key?: string | null } = {},
+): Promise<{ status: number; headers: Headers; reply: Reply; text: string }> {
+  const { key = door.createKey(), headers, ...rest } = init;
+  const credential: Record<string, string> = key === null ? {} : { 'x-api-key': key };
+  const response = await fetch(`http://127.0.0.1:${door.port}${path}`, {
+    ...rest,
+    headers: { ...credential, ...(headers as Record<string, string>) },
+  });
+  const body = await response.text();
+  return { status: response.status, headers: response.headers, reply: JSON.parse(body), text: body };
+}
+
+const probe = `/sol/v1/wallet/probe?wallet=${WALLET}`;
+const json = { 'content-type': 'application/json' };
+
+describe('a REST request', () => {
+  it('is answered in the envelope, with every digit, and with how many calls were made', async () => {
+    const { status, headers, text: body } = await ask(`${probe}&refresh`);
+    expect([status, headers.get('x-upstream-calls')]).toEqual([200, '2']);
+    expect(body).toBe(
+      `{"success":true,"message":"Probed","result":{"network":"mainnet-beta","wallet":"${WALLET}","refresh":true,"slots":[18446744073709551615,{"a":1}]}}`,
+    );
+    expect(door.asked.map(({ call }) => [call.network, call.method, String(call.params)])).toEqual([
+      ['mainnet-beta', 'getSlot', '[]'],
+      ['devnet', 'getBlock', '[1]'],
+    ]);
+  });
+
+  it('may bring its key in x-api-key, as a bearer, or behind the question mark', async () => {
+    const key = door.createKey();
+    const bearer = await ask(probe, { key: null, headers: { authorization: `Bearer ${key}` } });
+    const query = await ask(`${probe}&api-key=${key}`, { key: null });
+    const spelled = await ask(`${probe}&api_key=${key}`, { key: null });
+    expect([bearer, query, spelled].map(({ status }) => status)).toEqual([200, 200, 200]);
+  });
+
+  it('is refused without a key, with a wrong one and with that of another product', async () => {
+    const refused = [
+      await ask(probe, { key: null }),
+      await ask(probe, { key: `${door.createKey()}x` }),
+      await ask(probe, { key: door.createKey('grpc') }),
+    ];
+    expect(refused.map(({ status, reply }) => [status, reply.success, reply.error?.code])).toEqual([
+      [401, false, 'MISSING_KEY'],
+      [403, false, 'INVALID_KEY'],
+      [403, false, 'UNAUTHORIZED_PRODUCT'],
+    ]);
+    expect(door.asked).toEqual([]);
+  });
+
+  it('is answered under each of its paths, also with a slash at the end', async () => {
+    for (const path of ['/sol/v1/wallet/probe/', '/sol/v1/wallet/old_probe', '/sol/v1/wallet/old_probe/']) {
+      expect((await ask(`${path}?wallet=${WALLET}`)).status).toBe(200);
+    }
+  });
+
+  it('hears which fields are wrong and what to send instead', async () => {
+    const { status, reply } = await ask('/sol/v1/wallet/probe?wallet=0OIl&network=mainnet&refresh=maybe');
+    expect([status, reply.message]).toEqual([400, 'Validation failed!']);
+    expect(reply.error).toEqual({
+      code: 'INVALID_FIELDS',
+      message: 'network must be one of mainnet-beta, devnet, testnet',
+      response: {
+        errors: [
+          { field: 'network', message: 'must be one of mainnet-beta, devnet, testnet' },
+          { field: 'wallet', message: 'must be an address: 32 bytes in base58' },
+          { field: 'refresh', message: 'must be true or false' },
+        ],
+      },
+    });
+  });
+
+  it('hears of a place inside a list', async () => {
+    const body = JSON.stringify({ names: ['fine', 'much too long'] });
+    const { reply } = await ask('/sol/v1/nft/probe', { method: 'POST', body, headers: json });
+    expect(reply.error?.message).toBe('names[1] must be text of 1 to 5 characters');
+  });
+
+  it.each([
+    ['no JSON', '{"names":', 'body must be JSON'],
+    ['a list', '[]', 'body must be a JSON object'],
+    ['nothing', '', 'names is missing: send a list of 1 to 2'],
+    ['too many', '{"names":["a","b","c"]}', 'names has more than 2: send fewer at once'],
+    ['an empty list', '{"names":[]}', 'names is empty: send 1 to 2'],
+    ['names of an object', '{"__proto__":{"names":["a"]}}', 'names is missing: send a list of 1 to 2'],
+  ])('of a body that is %s is refused and says so', async (_what, body, message) => {
+    const { status, reply } = await ask('/sol/v1/nft/probe', { method: 'POST', body, headers: json });
+    expect([status, reply.error?.message]).toEqual([400, message]);
+  });
+
+  it('of another media type is refused', async () => {
+    const { status, reply } = await ask('/sol/v1/nft/probe', { method: 'POST', body: 'a=b' });
+    expect([status, reply.error?.code]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE']);
+  });
+
+  it('of too long a body is refused in the envelope', async () => {
+    const body = JSON.stringify({ names: ['x'.repeat(100_000)] });
+    const { status, reply } = await ask('/sol/v1/nft/probe', { method: 'POST', body, headers: json });
+    expect([status, reply.error?.code, reply.error?.bodyMaxBytes]).toEqual([413, 'BODY_TOO_LARGE', 65_536]);
+  });
+
+  it('of an unknown path or another verb is refused in the envelope', async () => {
+    const lost = await ask('/sol/v1/wallet/nothing');
+    const wrong = await ask('/sol/v1/nft/probe');
+    expect([lost.status, lost.reply.success, lost.reply.error?.code]).toEqual([404, false, 'NOT_FOUND']);
+    expect([wrong.status, wrong.headers.get('allow'), wrong.reply.error?.code]).toEqual([
+      405,
+      'OPTIONS, POST',
+      'METHOD_NOT_ALLOWED',
+    ]);
+  });
+
+  it('passes on that no node answers, as 503 with when to come again', async () => {
+    door.answer = () =>
+      Promise.reject(
+        new Failure('UPSTREAM_UNAVAILABLE', { cause: new Error('https://node.example/?api-key=x') }),
+      );
+    const { status, headers, reply, text: body } = await ask(probe);
+    expect([status, headers.get('retry-after'), reply.error?.code]).toEqual([
+      503,
+      '1',
+      'UPSTREAM_UNAVAILABLE',
+    ]);
+    expect(body).not.toContain('node.example');
+  });
+
+  it("tells a node's own refusal of a read as 503, with the node's words", async () => {
+    const error = { code: -32010, message: 'excluded from account secondary indexes' };
+    door.answer = async () => ({ body: Buffer.from(JSON.stringify(error)), errorCode: -32010 });
+    const { status, reply } = await ask(probe);
+    expect([status, reply.error?.code, reply.error?.rpc]).toEqual([503, 'UPSTREAM_UNAVAILABLE', error]);
+  });
+
+  it("tells a node's refusal of a signed transaction as 400, in the node's words", async () => {
+    behave = () =>
+      Promise.reject(
+        new NodeRefusal({ code: -32002, message: 'Blockhash not found' }, 'TRANSACTION_REFUSED'),
+      );
+    const { status, reply } = await ask(probe);
+    expect([status, reply.message, reply.error?.message]).toEqual([
+      400,
+      'Blockhash not found',
+      'Blockhash not found',
+    ]);
+  });
+
+  it('says nothing of what goes wrong inside, and logs it without the key', async () => {
+    behave = () => Promise.reject(new Error('the secret of the house'));
+    const { status, reply, text: body } = await ask(probe);
+    expect([status, reply.error?.code]).toEqual([500, 'INTERNAL']);
+    expect(body).not.toContain('secret of the house');
+    expect(door.lines.join('\n')).toContain('secret of the house');
+  });
+
+  it('is metered under its endpoint, with the credits of its calls', async () => {
+    await ask(probe);
+    await ask('/sol/v1/wallet/probe');
+    expect(door.usage.drain()).toMatchObject([
+      { method: 'wallet/balance', status: 'ok', requests: 1, credits: 6 },
+      { method: 'wallet/balance', status: 'client', requests: 1, credits: 0 },
+    ]);
+  });
+});
+
+describe('the limit of an endpoint group', () => {
+  it('counts a key and a group for itself, and says where it stands and when to come again', async () => {
+    const key = door.createKey();
+    const replies = [];
+    for (let i = 0; i < 6; i++) replies.push(await ask(probe, { key }));
+    const [first, refused] = [replies[0], replies[5]];
+    expect(first?.headers.get('ratelimit-policy')).toBe('"wallet";q=5;w=60');
+    expect(first?.headers.get('ratelimit')).toMatch(/^"wallet";r=4;t=\d+$/);
+    expect([refused?.status, refused?.reply.error?.code]).toEqual([429, 'RATE_LIMITED']);
+    const wait = Number(refused?.headers.get('retry-after'));
+    expect(wait >= 1 && wait <= 120 && refused?.reply.error?.retryAfter === wait).toBe(true);
+    const body = JSON.stringify({ names: ['a'] });
+    expect((await ask('/sol/v1/nft/probe', { key, method: 'POST', body, headers: json })).status).toBe(200);
+    expect((await ask(probe)).status).toBe(200);
+  });
+
+  it('is shared by the keys of a family', async () => {
+    const keys = [0, 1].map(() => door.createKey('rpc', {}, { familyId: 'family' }));
+    const statuses = [];
+    for (let i = 0; i < 6; i++) statuses.push((await ask(probe, { key: keys[i % 2] as string })).status);
+    expect(statuses).toEqual([200, 200, 200, 200, 200, 429]);
+  });
+});
+
+describe('requests under way', () => {
+  it('are no more than a key may have at a time', async () => {
+    const key = door.createKey();
+    const started = Promise.withResolvers<void>();
+    const go = Promise.withResolvers<void>();
+    let running = 0;
+    behave = () => {
+      if (++running === 2) started.resolve();
+      return go.promise;
+    };
+    const waiting = [ask(probe, { key }), ask(probe, { key })];
+    await started.promise;
+    const { status, reply } = await ask(probe, { key });
+    expect([status, reply.error?.code]).toEqual([503, 'OVERLOADED']);
+    go.resolve();
+    expect((await Promise.all(waiting)).map((one) => one.status)).toEqual([200, 200]);
+    expect((await ask(probe, { key })).status).toBe(200);
+  });
+
+  it('end what they have asked for when their caller leaves', async () => {
+    const asked = Promise.withResolvers<AbortSignal | undefined>();
+    door.answer = () => {
+      asked.resolve(door.asked[0]?.signal);
+      return new Promise(() => {});
+    };
+    const leave = new AbortController();
+    const request = ask(probe, { signal: leave.signal }).catch((error: Error) => error.name);
+    const signal = await asked.promise;
+    const aborted = new Promise<void>((resolve) => signal?.addEventListener('abort', () => resolve()));
+    leave.abort();
+    expect(await request).toBe('AbortError');
+    await aborted;
+    expect(signal?.reason).toMatchObject({ code: 'CLIENT_GONE' });
+  });
+
+  it('take no longer than the time there is', async () => {
+    await door.stop();
+    door = await startDoor({}, {}, routes, { timeoutMs: 20 });
+    door.answer = (_call) =>
+      new Promise((_resolve, reject) =>
+        door.asked[0]?.signal?.addEventListener('abort', () => reject(new Error('cut short'))),
+      );
+    const { status, reply } = await ask(probe);
+    expect([status, reply.error?.code]).toEqual([504, 'UPSTREAM_TIMEOUT']);
+  });
+});
+
+describe('a browser', () => {
+  it('may send what the interface’s client sends', async () => {
+    const response = await fetch(`http://127.0.0.1:${door.port}/sol/v1/wallet/probe`, { method: 'OPTIONS' });
+    const allowed = response.headers.get('access-control-allow-headers')?.split(', ');
+    expect(allowed).toEqual(['access-control-allow-origin', 'authorization', 'content-type', 'x-api-key']);
+    expect([response.status, response.headers.get('access-control-allow-origin')]).toEqual([204, '*']);
+  });
+
+  it('may read refusals too', async () => {
+    const { headers } = await ask('/sol/v1/wallet/nothing', { key: null });
+    expect(headers.get('access-control-allow-origin')).toBe('*');
+  });
+});
+
+it('takes a JSON body with GET where a client sends one, or the same behind the question mark', async () => {
+  const { reply } = await ask('/sol/v1/wallet/either?password=query');
+  expect(reply.result).toEqual({ password: 'query' });
+  const sent = await rawGet('/sol/v1/wallet/either?password=query', '{"password":"body"}');
+  expect(sent).toContain('"result":{"password":"body"}');
+});
+
+/** fetch sends no body with GET. */
+async function rawGet(path: string, body: string): Promise<string> {
+  const wire = door.connect();
+  wire.socket.write(
+    `GET ${path} HTTP/1.1\r\nhost: x\r\nx-api-key: ${door.createKey()}\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+  );
+  return wire.ended();
+}
