@@ -34,6 +34,15 @@ it('tells points of the curve from other bytes as @solana/kit does', () => {
   );
 });
 
+it.each([0n, 1n, 2n, 3n, 4n, 2n ** 128n, 2n ** 255n - 22n, 2n ** 255n - 21n, 2n ** 255n - 20n])(
+  'tells whether y = %d is of the curve as @solana/kit does',
+  (y) => {
+    const bytes = Buffer.from(y.toString(16).padStart(64, '0'), 'hex').reverse();
+    const text = addressFromBytes(bytes) as unknown as KitAddress;
+    expect(isOnCurve(bytes)).toBe(!isOffCurveAddress(text));
+  },
+);
+
 it('takes no seed that the chain would not take', () => {
   const seeds = [addressBytes(programs.token)];
   expect(() => findProgramAddress(Array(16).fill(seeds[0]), programs.ata)).toThrow(RangeError);

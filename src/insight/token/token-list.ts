@@ -86,7 +86,7 @@ export function parseTokenList(
     if (tokens.has(mint)) throw new TokenListFault(`${where}: its "address" stands in the list before`);
     tokens.set(mint, {
       name: textOf(name, 1, limits.nameMax, `${where}: "name"`),
-      // There are tokens whose symbol is nothing but blanks.
+      // There are tokens without a symbol.
       symbol: textOf(symbol, 0, limits.symbolMax, `${where}: "symbol"`),
       image: imageOf(logoURI, limits),
     });
