@@ -5,15 +5,27 @@ import { Failure } from '../protocol/errors.ts';
 /**
  * Answers one HTTP request. What it throws ends the request with a 500 and is logged.
  * @param query - what stands behind the `?` of the URL, undecoded; may hold a key, so it is never logged.
+ * @param path - as it was asked, undecoded.
  */
 export type HttpHandler = (
   request: IncomingMessage,
   response: ServerResponse,
   query: string,
+  path: string,
 ) => void | Promise<void>;
 
-/** What a server answers: path → verb → handler. Paths are compared whole, verbs in capitals. */
+/**
+ * What a server answers: path → verb → handler. Paths are compared whole, verbs in capitals. One that ends in `/*`
+ * stands for every path with one part more, which is not empty, unless that has a handler of its own.
+ */
 export type HttpRoutes = ReadonlyMap<string, ReadonlyMap<string, HttpHandler>>;
+
+/** The handlers of a path. */
+export function findVerbs(routes: HttpRoutes, path: string): ReadonlyMap<string, HttpHandler> | undefined {
+  const verbs = routes.get(path);
+  if (verbs !== undefined || path.endsWith('/')) return verbs;
+  return routes.get(`${path.slice(0, path.lastIndexOf('/') + 1)}*`);
+}
 
 /** The refusal of a path that nobody answers; it names those that are. */
 export const noSuchPath = (routes: HttpRoutes): Failure =>

@@ -4,8 +4,9 @@ import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../base/log.ts';
 import { Failure, type FailureCode } from '../protocol/errors.ts';
-import { refuse, refuseSocket } from './http-refuse.ts';
-import { type HttpHandler, type HttpRoutes, type HttpUpgrade, noSuchPath } from './http-route.ts';
+import { type RefusalBody, refusalBody, refuse, refuseSocket } from './http-refuse.ts';
+import { findVerbs, type HttpHandler, type HttpRoutes, type HttpUpgrade, noSuchPath } from './http-route.ts';
+import { keepsOwnTime } from './own-time.ts';
 
 export type HttpOptions = Readonly<{
   /** Address to listen on. */
@@ -17,6 +18,8 @@ export type HttpOptions = Readonly<{
   headersTimeoutMs: number;
   /** Time for a whole request to arrive, its body included. */
   requestTimeoutMs: number;
+  /** The same for requests that whoever reads them keeps the time of: uploads. */
+  ownTimeMaxMs: number;
   /** Time a connection may be idle between requests. */
   keepAliveTimeoutMs: number;
   /** Time a connection with a request may see no byte in either direction: a client that does not read. */
@@ -33,13 +36,17 @@ export const httpOptions: HttpOptions = {
   headersMaxBytes: 16 * 1024,
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 30_000,
+  ownTimeMaxMs: 60 * 60_000,
   keepAliveTimeoutMs: 65_000,
   idleTimeoutMs: 120_000,
   connectionsMax: 10_000,
   requestsInFlightMax: 5_000,
 };
 
-/** How often node:http looks for requests that are overdue, as a share of the shortest timeout. */
+/** How paths that begin so are refused, where JSON-RPC's words are not understood. */
+export type Refusals = ReadonlyMap<string, RefusalBody>;
+
+/** How often requests are looked for that are overdue, as a share of the shortest timeout. */
 const TIMEOUT_CHECKS = 4;
 
 /** While the service stops, how long a connection without a request is left for one that is on its way. */
@@ -57,10 +64,12 @@ export class HttpServer {
   readonly server: Server;
   readonly #routes: HttpRoutes;
   readonly #upgrades: readonly HttpUpgrade[];
+  readonly #refusals: Refusals;
   readonly #options: HttpOptions;
   readonly #log: Logger;
-  /** Every response under way. */
-  readonly #open = new Set<ServerResponse>();
+  /** Every response under way, with when the head of its request was there, in ms of `performance.now()`. */
+  readonly #open = new Map<ServerResponse, number>();
+  #overdueTimer: NodeJS.Timeout | null = null;
   #drained: Promise<boolean> | null = null;
   #onIdle: (() => void) | null = null;
 
@@ -69,23 +78,27 @@ export class HttpServer {
     log: Logger,
     options: Partial<HttpOptions> = {},
     upgrades: readonly HttpUpgrade[] = [],
+    refusals: Refusals = new Map(),
   ) {
     this.#options = { ...httpOptions, ...options };
     this.#routes = routes;
     this.#upgrades = upgrades;
+    this.#refusals = refusals;
     this.#log = log;
     const { headersMaxBytes, headersTimeoutMs, requestTimeoutMs, keepAliveTimeoutMs } = this.#options;
+    const { ownTimeMaxMs } = this.#options;
     this.server = createServer({
       maxHeaderSize: headersMaxBytes,
       headersTimeout: Math.min(headersTimeoutMs, requestTimeoutMs),
-      requestTimeout: requestTimeoutMs,
+      // It knows one time for all requests; what most of them have is looked after here.
+      requestTimeout: Math.max(requestTimeoutMs, ownTimeMaxMs),
       keepAliveTimeout: keepAliveTimeoutMs,
       // Ours to refuse, with a body.
       requireHostHeader: false,
       // Whoever asks for another protocol is answered as if it had not asked (RFC 9110 §7.8).
       shouldUpgradeCallback: ({ method, headers }) =>
         method === 'GET' && upgrades.some(({ protocol }) => protocol === headers.upgrade?.toLowerCase()),
-      connectionsCheckingInterval: Math.ceil(Math.min(headersTimeoutMs, requestTimeoutMs) / TIMEOUT_CHECKS),
+      connectionsCheckingInterval: this.#checkIntervalMs,
     });
     this.server.timeout = this.#options.idleTimeoutMs;
     this.server.maxConnections = this.#options.connectionsMax;
@@ -94,6 +107,11 @@ export class HttpServer {
     this.server.on('checkExpectation', (request, response) => this.#take(request, response, false));
     this.server.on('upgrade', (request, socket, head) => this.#upgrade(request, socket as Socket, head));
     this.server.on('clientError', (fault: NodeJS.ErrnoException, socket) => onClientError(fault, socket));
+  }
+
+  get #checkIntervalMs(): number {
+    const { headersTimeoutMs, requestTimeoutMs } = this.#options;
+    return Math.ceil(Math.min(headersTimeoutMs, requestTimeoutMs) / TIMEOUT_CHECKS);
   }
 
   /** Whether `drain` has begun. */
@@ -111,6 +129,7 @@ export class HttpServer {
     const { host, port } = this.#options;
     return new Promise((resolve, reject) => {
       this.server.once('error', reject);
+      this.#overdueTimer ??= setInterval(() => this.#cutOverdue(), this.#checkIntervalMs).unref();
       this.server.listen({ host, port }, () => {
         this.server.off('error', reject);
         this.server.on('error', (fault) => this.#log.error({ err: fault }, 'the listener went wrong'));
@@ -129,7 +148,8 @@ export class HttpServer {
   drain(graceMs: number, noticeMs = 0): Promise<boolean> {
     if (this.#drained !== null) return this.#drained;
     this.#drained = this.#drain(graceMs, noticeMs);
-    for (const response of this.#open) if (!response.headersSent) response.setHeader('connection', 'close');
+    for (const response of this.#open.keys())
+      if (!response.headersSent) response.setHeader('connection', 'close');
     return this.#drained;
   }
 
@@ -156,6 +176,7 @@ export class HttpServer {
     const left = await upgraded;
     await closed;
     this.server.close();
+    if (this.#overdueTimer !== null) clearInterval(this.#overdueTimer);
     return finished && left.every((willingly) => willingly);
   }
 
@@ -175,12 +196,24 @@ export class HttpServer {
     connection[underWay] ??= new Set();
     const ofConnection = connection[underWay];
     ofConnection.add(response);
-    this.#open.add(response);
+    this.#open.set(response, performance.now());
     response.on('close', () => {
       ofConnection.delete(response);
       this.#open.delete(response);
       if (this.#open.size === 0) this.#onIdle?.();
     });
+  }
+
+  /** Ends requests whose bodies have been on their way for too long. */
+  #cutOverdue(): void {
+    const before = performance.now() - this.#options.requestTimeoutMs;
+    for (const [response, startedAt] of this.#open) {
+      const { req } = response;
+      if (startedAt > before || req.complete || keepsOwnTime(req)) continue;
+      // Once for each: others on its connection may still be waiting for their answers.
+      this.#open.set(response, Number.POSITIVE_INFINITY);
+      onClientError({ code: 'ERR_HTTP_REQUEST_TIMEOUT' }, req.socket);
+    }
   }
 
   /** @param understood - false when the request expects what nobody here knows. */
@@ -196,19 +229,25 @@ export class HttpServer {
       return;
     }
     const { path, query } = splitUrl(request.url ?? '/');
-    const verbs = this.#routes.get(path);
+    const verbs = findVerbs(this.#routes, path);
     if (verbs === undefined) {
-      refuse(request, response, noSuchPath(this.#routes));
+      refuse(request, response, noSuchPath(this.#routes), {}, this.#refusalOf(path));
       return;
     }
     const handler =
       verbs.get(request.method ?? '') ?? (request.method === 'HEAD' ? verbs.get('GET') : undefined);
     if (handler === undefined) {
       const allow = [...verbs.keys()].join(', ');
-      refuse(request, response, new Failure('METHOD_NOT_ALLOWED'), { allow });
+      refuse(request, response, new Failure('METHOD_NOT_ALLOWED'), { allow }, this.#refusalOf(path));
       return;
     }
-    this.#run(handler, request, response, query);
+    this.#run(handler, request, response, query, path);
+  }
+
+  /** In the words of the dialect that the path belongs to. */
+  #refusalOf(path: string): RefusalBody {
+    for (const [prefix, body] of this.#refusals) if (path.startsWith(prefix)) return body;
+    return refusalBody;
   }
 
   /** What leaves HTTP: under the same limits as requests, and refused as they are. */
@@ -236,14 +275,14 @@ export class HttpServer {
     }
   }
 
-  #run(handler: HttpHandler, request: IncomingMessage, response: ServerResponse, query: string): void {
+  #run(handler: HttpHandler, ...[request, response, query, path]: Parameters<HttpHandler>): void {
     const fail = (thrown: unknown): void => {
       this.#log.error({ err: thrown }, 'a handler went wrong');
       if (response.headersSent) response.destroy();
       else refuse(request, response, new Failure('INTERNAL'));
     };
     try {
-      handler(request, response, query)?.catch(fail);
+      handler(request, response, query, path)?.catch(fail);
     } catch (thrown) {
       fail(thrown);
     }
@@ -257,7 +296,7 @@ const ignore = (): void => {};
  * still to come for whole requests come first, whatever follows them: a call that was executed must not look as
  * if it had been refused. Then, or behind half an answer, the connection is closed without a word.
  */
-function onClientError(fault: NodeJS.ErrnoException, socket: Connection): void {
+function onClientError(fault: Pick<NodeJS.ErrnoException, 'code'>, socket: Connection): void {
   if (finishAnswers(socket)) return;
   if ([...(socket[underWay] ?? [])].some(({ headersSent }) => headersSent)) socket.destroy();
   else refuseSocket(socket as Socket, new Failure(codeOf(fault)));
@@ -291,7 +330,7 @@ function splitUrl(url: string): { path: string; query: string } {
     : { path: url.slice(start, mark), query: url.slice(mark + 1) };
 }
 
-function codeOf({ code }: NodeJS.ErrnoException): FailureCode {
+function codeOf({ code }: Pick<NodeJS.ErrnoException, 'code'>): FailureCode {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'REQUEST_TIMEOUT';
   return code === 'HPE_HEADER_OVERFLOW' ? 'HEADERS_TOO_LARGE' : 'MALFORMED_HTTP';
 }
