@@ -1,0 +1,71 @@
+import type { Address } from '../../ledger/address.ts';
+import { nativeMint, nativeMint2022 } from '../../ledger/programs.ts';
+import type { NftOffChain } from '../nft/found-nft.ts';
+import { readNftContent } from '../nft/nft-content.ts';
+import type { TokenMint } from '../nft/token-mint.ts';
+import type { ListedToken, TokenList } from './token-list.ts';
+
+/** What people call a token. The image is a URI, empty where nothing names one. */
+export type TokenName = ListedToken;
+
+/** Where names come from: what the operator vouches for, and JSON off the chain. */
+export type NameSources = Readonly<{ list: TokenList; offChain: NftOffChain }>;
+
+/** How much of what creators write is shown, and looked up, in one answer. */
+export const namingLimits = {
+  /** UTF-16 code units. */
+  nameMax: 128,
+  symbolMax: 64,
+  /** Documents off the chain that are wanted for their images. */
+  documentsMax: 500,
+};
+
+/** What a token is called that nothing names. Source: rest-api.md §2.2. */
+export const unnamedToken: TokenName = { name: 'Unknown Token', symbol: 'Token', image: '' };
+
+/** Wrapped SOL has no metadata on the chain. */
+const wrappedSol: TokenName = { name: 'Wrapped SOL', symbol: 'SOL', image: '' };
+const natives: ReadonlySet<Address> = new Set([nativeMint, nativeMint2022]);
+
+/** What is known of a name before anything is fetched. `uri`: of the JSON that has the image; null for none. */
+type Known = Readonly<{ name: TokenName; uri: string | null }>;
+
+const cut = (text: string, lengthMax: number): string => text.slice(0, lengthMax).toWellFormed().trim();
+
+function knownName(
+  { address: mint, metadata }: Pick<TokenMint, 'address' | 'metadata'>,
+  list: TokenList,
+): Known {
+  const listed = list.find(mint) ?? (natives.has(mint) ? wrappedSol : null);
+  const name = listed ?? {
+    name: cut(metadata?.name ?? '', namingLimits.nameMax) || unnamedToken.name,
+    symbol: cut(metadata?.symbol ?? '', namingLimits.symbolMax) || unnamedToken.symbol,
+    image: '',
+  };
+  return { name, uri: name.image === '' && metadata?.metadataUri ? metadata.metadataUri : null };
+}
+
+/**
+ * Names tokens: by the list of known tokens, else by their metadata, else by words that say that nothing is known. JSON
+ * off the chain is read for images alone, of tokens for which the list has none.
+ *
+ * @param signal - ends the reading of JSON; what was not there by then has no image.
+ * @returns the name of each, by mint.
+ */
+export async function nameTokens(
+  tokens: Iterable<Pick<TokenMint, 'address' | 'metadata'>>,
+  { list, offChain }: NameSources,
+  signal: AbortSignal,
+): Promise<Map<Address, TokenName>> {
+  const known = new Map([...tokens].map((token) => [token.address, knownName(token, list)]));
+  const uris = new Set([...known.values()].flatMap(({ uri }) => uri ?? []));
+  const wanted = [...uris].slice(0, namingLimits.documentsMax);
+  const documents = wanted.length === 0 ? new Map() : await offChain.read(wanted, signal);
+  const named = new Map<Address, TokenName>();
+  for (const [mint, { name, uri }] of known) {
+    const document = uri === null ? undefined : documents.get(uri);
+    const image = document === undefined ? '' : (readNftContent(document)?.image ?? '');
+    named.set(mint, image === '' ? name : { ...name, image });
+  }
+  return named;
+}

@@ -1,0 +1,61 @@
+import type { Address } from '../../ledger/address.ts';
+import { compareAddresses } from '../../ledger/address-order.ts';
+import { isTokenProgram, programs } from '../../ledger/programs.ts';
+import { decodeTokenAccount } from '../../ledger/token/token-account.ts';
+import { Failure } from '../../protocol/errors.ts';
+import type { AccountAt, Chain } from '../chain/chain.ts';
+
+/** What a wallet holds of a token in one token account. */
+export type TokenHolding = Readonly<{
+  /** The token account. */
+  account: Address;
+  /** Which token program keeps it. */
+  program: Address;
+  mint: Address;
+  /** Base units, u64. */
+  amount: bigint;
+  isFrozen: boolean;
+}>;
+
+export const holdingsLimits = {
+  /** Token accounts with something in them that an answer tells of. Wallets with more are not wallets of people. */
+  accountsMax: 10_000,
+};
+
+/** null for what is no token account of the wallet, whatever a node says. */
+function holdingOf({ address, account }: AccountAt, wallet: Address): TokenHolding | null {
+  const token = isTokenProgram(account.owner) ? decodeTokenAccount(account.data) : null;
+  if (token === null || token.owner !== wallet) return null;
+  const { mint, amount, state } = token;
+  return { account: address, program: account.owner, mint, amount, isFrozen: state === 'frozen' };
+}
+
+const inOrder = (a: TokenHolding, b: TokenHolding): number =>
+  compareAddresses(a.mint, b.mint) || compareAddresses(a.account, b.account);
+
+/**
+ * What a wallet holds under both token programs, by mint and account, in two calls. Empty accounts are left out.
+ * @throws Failure (ANSWER_TOO_LARGE for a wallet with more than `accountsMax`), NodeRefusal.
+ */
+export async function holdingsOf(
+  chain: Chain,
+  wallet: Address,
+  { accountsMax }: typeof holdingsLimits = holdingsLimits,
+): Promise<TokenHolding[]> {
+  const accounts = await chain.each([programs.token, programs.token2022], (programId) =>
+    chain.tokenAccounts(wallet, { programId }),
+  );
+  const holdings = accounts.flat().flatMap((account) => holdingOf(account, wallet) ?? []);
+  const held = holdings.filter(({ amount }) => amount > 0n).sort(inOrder);
+  if (held.length > accountsMax) throw new Failure('ANSWER_TOO_LARGE');
+  return held;
+}
+
+/** What a wallet holds of one mint, empty accounts too, in one call. @throws Failure, NodeRefusal. */
+export async function holdingsOfMint(chain: Chain, wallet: Address, mint: Address): Promise<TokenHolding[]> {
+  const accounts = await chain.tokenAccounts(wallet, { mint });
+  return accounts
+    .flatMap((account) => holdingOf(account, wallet) ?? [])
+    .filter((holding) => holding.mint === mint)
+    .sort(inOrder);
+}
