@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { Chain } from '../insight/chain/chain.ts';
 import type { Network } from '../protocol/call.ts';
+import type { Commitment } from '../protocol/commitment.ts';
 import type { EndpointGroup, RestCaller, RestVerb, Upload } from '../protocol/rest/route.ts';
 import type { Services } from './services.ts';
 
@@ -8,8 +9,8 @@ import type { Services } from './services.ts';
 export type Context = Readonly<{
   caller: RestCaller;
   services: Services;
-  /** Reads a network as the caller. */
-  chain(network: Network): Chain;
+  /** Reads a network as the caller. @param commitment - of what is read; `finalized` where nothing is said. */
+  chain(network: Network, commitment?: Commitment): Chain;
   /** The part `file` of a multipart body; null where the endpoint takes none. */
   file: Upload | null;
 }>;
@@ -53,6 +54,6 @@ export const endpoint = <Fields extends z.ZodType, Result extends z.ZodType>(
 export const contextOf = (caller: RestCaller, services: Services, file: Upload | null): Context => ({
   caller,
   services,
-  chain: (network) => new Chain(network, caller),
+  chain: (network, commitment) => new Chain(network, caller, commitment),
   file,
 });

@@ -5,6 +5,7 @@ import type { Address } from '../../ledger/address.ts';
 import { listOf, MalformedJson, objectOf, stringOf } from '../../ledger/encoding/read-json.ts';
 import { readAccount } from '../../ledger/encoding/read-ui-account.ts';
 import type { Network } from '../../protocol/call.ts';
+import type { Commitment } from '../../protocol/commitment.ts';
 import { Failure } from '../../protocol/errors.ts';
 import type { RestCaller } from '../../protocol/rest/route.ts';
 
@@ -26,11 +27,18 @@ export type Memcmp = Readonly<{ offset: number; bytes: string }>;
  */
 export class Chain {
   readonly network: Network;
+  /** What its reads of accounts see. The spec's default is `finalized`. */
+  readonly commitment: Commitment;
   readonly #caller: RestCaller;
 
-  constructor(network: Network, caller: RestCaller) {
+  constructor(network: Network, caller: RestCaller, commitment: Commitment = 'finalized') {
     this.network = network;
+    this.commitment = commitment;
     this.#caller = caller;
+  }
+
+  get #config() {
+    return { encoding: 'base64', commitment: this.commitment };
   }
 
   /** Aborted when nobody waits for the answer any more. */
@@ -61,7 +69,7 @@ export class Chain {
 
   /** An account, or null where there is none. */
   async account(address: Address): Promise<Account | null> {
-    return this.read('getAccountInfo', [address, { encoding: 'base64' }], (result) => {
+    return this.read('getAccountInfo', [address, this.#config], (result) => {
       const { value } = objectOf(result, 'getAccountInfo');
       return value === null || value === undefined ? null : readAccount(value);
     });
@@ -75,7 +83,7 @@ export class Chain {
     );
     const found = new Map<Address, Account>();
     await this.each(parts, async (part) => {
-      const values = await this.read('getMultipleAccounts', [part, { encoding: 'base64' }], (result) =>
+      const values = await this.read('getMultipleAccounts', [part, this.#config], (result) =>
         listOf(objectOf(result, 'getMultipleAccounts').value, 'value').map((value) =>
           value === null ? null : readAccount(value),
         ),
@@ -94,7 +102,7 @@ export class Chain {
     filters: readonly (Readonly<{ dataSize: number }> | Readonly<{ memcmp: Memcmp }>)[],
     dataSlice?: Readonly<{ offset: number; length: number }>,
   ): Promise<AccountAt[]> {
-    const config = { encoding: 'base64', filters, ...(dataSlice === undefined ? {} : { dataSlice }) };
+    const config = { ...this.#config, filters, ...(dataSlice === undefined ? {} : { dataSlice }) };
     return this.read('getProgramAccounts', [program, config], (result) =>
       listOf(result, 'getProgramAccounts').map((item) => readAccountAt(item)),
     );
@@ -105,7 +113,7 @@ export class Chain {
     owner: Address,
     which: Readonly<{ programId: Address }> | Readonly<{ mint: Address }>,
   ): Promise<AccountAt[]> {
-    return this.read('getTokenAccountsByOwner', [owner, which, { encoding: 'base64' }], (result) =>
+    return this.read('getTokenAccountsByOwner', [owner, which, this.#config], (result) =>
       listOf(objectOf(result, 'getTokenAccountsByOwner').value, 'value').map((item) => readAccountAt(item)),
     );
   }
