@@ -24,9 +24,12 @@ export class FundedService {
     });
   }
 
-  /** @param slotMs - of the embedded ledger. */
-  static async start(slotMs = 50): Promise<FundedService> {
-    const configuration = `[localnet]\nslot_ms = ${slotMs}\n`;
+  /**
+   * @param slotMs - of the embedded ledger.
+   * @param more - lines of configuration.
+   */
+  static async start(slotMs = 50, more = ''): Promise<FundedService> {
+    const configuration = `[localnet]\nslot_ms = ${slotMs}\n${more}`;
     const funded = new FundedService(await startService({ configuration }));
     const { connection, payer } = funded;
     const signature = await connection.requestAirdrop(payer.publicKey, 1_000 * LAMPORTS_PER_SOL);
@@ -52,6 +55,23 @@ export class FundedService {
   async send(transaction: Transaction): Promise<Buffer> {
     await this.connection.sendRawTransaction(transaction.serialize(), { skipPreflight: true });
     return transaction.signature!;
+  }
+
+  /** Sends and waits until it is confirmed. @returns its signature. */
+  async confirmed(transaction: Transaction): Promise<string> {
+    const signature = await this.connection.sendRawTransaction(transaction.serialize());
+    const { value } = await this.connection.confirmTransaction({
+      signature,
+      ...(await this.connection.getLatestBlockhash()),
+    });
+    if (value.err !== null) throw new Error(`the transaction failed: ${JSON.stringify(value.err)}`);
+    return signature;
+  }
+
+  /** Waits until reads that name no commitment see what a transaction did. */
+  async finalized(signature: string): Promise<void> {
+    const latest = await this.connection.getLatestBlockhash();
+    await this.connection.confirmTransaction({ signature, ...latest }, 'finalized');
   }
 
   async stop(): Promise<void> {

@@ -1,0 +1,281 @@
+import { createServer, type Server } from 'node:http';
+import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import { getAssociatedTokenAddressSync, TOKEN_2022_PROGRAM_ID } from '@solana/spl-token';
+import { Keypair, LAMPORTS_PER_SOL, type PublicKey, Transaction } from '@solana/web3.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { FundedService } from './funded-service.ts';
+import { fungible, nft } from './token-2022-mints.ts';
+
+/**
+ * @shyft-to/js as published, against the whole chain: key → REST → gateway → embedded ledger, with tokens and an NFT
+ * that real transactions made. The client has its host built in, so its own axios is told ours. It is loaded the way
+ * that CommonJS programs load it, as its package says. Source: rest-api.md §1.
+ */
+const load = createRequire(import.meta.url);
+const { ShyftSdk, Network } = load('@shyft-to/js') as typeof import('@shyft-to/js');
+type Config = { baseURL?: string };
+type Axios = { interceptors: { request: { use(change: (config: Config) => Config): void } } };
+const axios = createRequire(load.resolve('@shyft-to/js'))('axios') as Axios;
+
+const NETWORK = Network.Mainnet;
+const RECEIVER = Keypair.generate().publicKey;
+
+let funded: FundedService;
+let hosts: Server;
+let shyft: InstanceType<typeof ShyftSdk>;
+let wallet: string;
+let token: PublicKey;
+let unique: PublicKey;
+let sent: string;
+let folder: string;
+
+beforeAll(async () => {
+  const documents: Record<string, () => object> = {
+    '/token.json': () => ({ image: `${folder}/token.png` }),
+    '/nft.json': () => ({
+      description: 'The first one',
+      image: `${folder}/nft.png`,
+      attributes: [
+        { trait_type: 'colour', value: 'sea' },
+        { trait_type: 'edition', value: '1' },
+      ],
+    }),
+  };
+  hosts = createServer((request, response) => {
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify(documents[request.url ?? '']?.() ?? null));
+  });
+  await new Promise<void>((resolve) => hosts.listen(0, '127.0.0.1', resolve));
+  const { port } = hosts.address() as AddressInfo;
+  folder = `http://127.0.0.1:${port}`;
+  const rest = `[off_chain]\nallow_networks = ["127.0.0.1/32"]\nports = [${port}]\n`;
+  funded = await FundedService.start(20, rest);
+  const { service, payer } = funded;
+  axios.interceptors.request.use((config) => ({
+    ...config,
+    baseURL: (config.baseURL ?? '').replace('https://api.shyft.to', service.ready.url),
+  }));
+  shyft = new ShyftSdk({ apiKey: service.key, network: NETWORK });
+  wallet = payer.publicKey.toBase58();
+  token = await fungible(funded, { amount: 12_345_678n, decimals: 6, uri: `${folder}/token.json` });
+  unique = await nft(funded, { uri: `${folder}/nft.json` });
+  const transfer = await funded.transfer(RECEIVER, LAMPORTS_PER_SOL / 4);
+  sent = await funded.confirmed(transfer);
+  await funded.finalized(sent);
+}, 60_000);
+
+afterAll(async () => {
+  await funded?.stop();
+  hosts?.close();
+});
+
+describe('the client’s wallet', () => {
+  it('reads a balance in SOL', async () => {
+    expect(await shyft.wallet.getBalance({ wallet: RECEIVER.toBase58() })).toBe(0.25);
+  });
+
+  it('reads all tokens, with names of their metadata, and one of them', async () => {
+    const account = getAssociatedTokenAddressSync(
+      token,
+      funded.payer.publicKey,
+      false,
+      TOKEN_2022_PROGRAM_ID,
+    );
+    const held = { address: token.toBase58(), balance: 12.345678, associated_account: account.toBase58() };
+    const info = { name: 'Solway Test', symbol: 'SLWT', image: `${folder}/token.png` };
+    const all = await shyft.wallet.getAllTokenBalance({ wallet });
+    expect(all).toEqual([{ ...held, info: { ...info, decimals: 6 }, isFrozen: false }]);
+    const one = await shyft.wallet.getTokenBalance({ wallet, token: token.toBase58() });
+    expect(one).toEqual({ ...held, info, isFrozen: false });
+  });
+
+  it('reads a portfolio and the collections', async () => {
+    const portfolio = await shyft.wallet.getPortfolio({ wallet });
+    expect([portfolio.num_tokens, portfolio.num_nfts]).toEqual([1, 1]);
+    expect(portfolio.nfts[0]).toMatchObject({ name: 'Solway #1', mint: unique.toBase58() });
+    const collections = await shyft.wallet.collections({ wallet });
+    expect(collections).toMatchObject([{ nft_count: 1, nfts: [{ mint: unique.toBase58() }] }]);
+  });
+
+  it('reads domains, none of which are here, and says so of a wallet without', async () => {
+    expect(await shyft.wallet.getDomains({ wallet })).toEqual([]);
+    await expect(shyft.wallet.resolveDomainByAddress({ address: wallet })).rejects.toThrow(
+      `No domain found for ${wallet}`,
+    );
+  });
+
+  it('makes a transfer that the wallet signs and the client sends', async () => {
+    const encoded = await shyft.wallet.sendSol({
+      fromAddress: wallet,
+      toAddress: RECEIVER.toBase58(),
+      amount: 0.5,
+    });
+    const transaction = Transaction.from(Buffer.from(encoded, 'base64'));
+    transaction.sign(funded.payer);
+    const signature = await shyft.transaction.send({
+      encodedTransaction: transaction.serialize().toString('base64'),
+    });
+    await funded.finalized(signature);
+    expect(await shyft.wallet.getBalance({ wallet: RECEIVER.toBase58() })).toBe(0.75);
+  });
+
+  it('reads transactions by the names of older versions', async () => {
+    const history = await shyft.wallet.transactionHistory({ wallet: RECEIVER.toBase58(), limit: 5 });
+    expect(history.at(-1)?.transaction.signatures).toEqual([sent]);
+    const one = await shyft.wallet.transaction({ txnSignature: sent });
+    expect(one.transaction.signatures).toEqual([sent]);
+    const parsed = await shyft.wallet.parsedTransactionHistory({ wallet: RECEIVER.toBase58() });
+    expect(parsed.at(-1)).toMatchObject({ type: 'SOL_TRANSFER', signatures: [sent] });
+  });
+});
+
+describe('the client’s NFTs', () => {
+  it('reads one by its mint', async () => {
+    const read = await shyft.nft.getNftByMint({ mint: unique.toBase58() });
+    expect(read).toMatchObject({
+      name: 'Solway #1',
+      symbol: 'SLWN',
+      mint: unique.toBase58(),
+      owner: wallet,
+      description: 'The first one',
+      image_uri: `${folder}/nft.png`,
+      attributes: { colour: 'sea', edition: '1' },
+      is_loaded_metadata: true,
+    });
+  });
+
+  it('says which one is not there', async () => {
+    const mint = RECEIVER.toBase58();
+    await expect(shyft.nft.getNftByMint({ mint })).rejects.toThrow(`NFT ${mint} not found on mainnet-beta`);
+  });
+
+  it('reads several, and those of a wallet in both versions', async () => {
+    const mint = unique.toBase58();
+    const several = await shyft.nft.getNftsByMintAddresses({ mints: [mint, RECEIVER.toBase58()] });
+    expect(several.map((one) => one.mint)).toEqual([mint]);
+    expect((await shyft.nft.getNftByOwner({ owner: wallet })).map((one) => one.mint)).toEqual([mint]);
+    const page = await shyft.nft.getNftsByOwnerV2({ owner: wallet, page: 1, size: 10 });
+    expect(page).toMatchObject({ total_count: 1, page: 1, size: 10, total_pages: 1, nfts: [{ mint }] });
+  });
+});
+
+it('reads a token', async () => {
+  expect(await shyft.token.getInfo({ tokenAddress: token.toBase58() })).toMatchObject({
+    name: 'Solway Test',
+    symbol: 'SLWT',
+    address: token.toBase58(),
+    current_supply: 12.345678,
+    decimals: 6,
+    image: `${folder}/token.png`,
+    mint_authority: wallet,
+  });
+});
+
+describe('the client’s transactions', () => {
+  it('are parsed, alone, in a list and as history, with the raw one where it is wanted', async () => {
+    const parsed = await shyft.transaction.parsed({ txnSignature: sent });
+    expect(parsed).toMatchObject({
+      type: 'SOL_TRANSFER',
+      status: 'Success',
+      fee: 0.000005,
+      fee_payer: wallet,
+      actions: [
+        { info: { sender: wallet, receiver: RECEIVER.toBase58(), amount: 0.25, amount_raw: 250_000_000 } },
+      ],
+    });
+    const list = await shyft.transaction.parseSelected({ transactionSignatues: [sent], enableRaw: true });
+    expect(list).toMatchObject([{ type: 'SOL_TRANSFER', raw: { transaction: { signatures: [sent] } } }]);
+    const history = await shyft.transaction.history({
+      account: RECEIVER.toBase58(),
+      txNum: 10,
+      enableEvents: true,
+    });
+    expect(history.at(-1)).toMatchObject({ signatures: [sent], events: [] });
+    const raw = await shyft.transaction.raw({ txnSignature: sent });
+    expect(raw).toMatchObject({ transaction: { signatures: [sent] }, parsed: { type: 'SOL_TRANSFER' } });
+  });
+
+  it('are sent many at once, and told when they have come to the commitment', async () => {
+    const transfers = await Promise.all([1, 2, 3].map((lamports) => funded.transfer(RECEIVER, lamports)));
+    const broken = Buffer.from((transfers[0] as Transaction).serialize());
+    broken[70] = (broken[70] as number) ^ 1;
+    const encodedTransactions = [...transfers.map((one) => one.serialize()), broken].map((one) =>
+      Buffer.from(one).toString('base64'),
+    );
+    const results = await shyft.transaction.sendMany({
+      encodedTransactions,
+      commitment: 'confirmed' as never,
+    });
+    expect(results.slice(0, 3)).toMatchObject([1, 2, 3].map((id) => ({ id, status: 'confirmed' })));
+    expect(results[3]).toMatchObject({ id: 4, status: null, error: { code: expect.any(Number) } });
+  });
+
+  it('are refused in the node’s own words', async () => {
+    const { blockhash } = await funded.connection.getLatestBlockhash();
+    const poor = Keypair.generate();
+    const transaction = new Transaction({ recentBlockhash: blockhash, feePayer: poor.publicKey });
+    transaction.add(...(await funded.transfer(RECEIVER, 1)).instructions);
+    transaction.sign(poor, funded.payer);
+    const encodedTransaction = transaction.serialize().toString('base64');
+    await expect(shyft.transaction.send({ encodedTransaction })).rejects.toThrow(
+      'Attempt to debit an account but found no record of a prior credit',
+    );
+  });
+});
+
+describe('the client’s storage', () => {
+  it('takes a file and gives it back under its content identifier', async () => {
+    const { cid, uri } = await shyft.storage.uploadAsset({
+      file: Buffer.from('hello world\n') as unknown as File,
+    });
+    expect(cid).toBe('bafkreifjjcie6lypi6ny7amxnfftagclbuxndqonfipmb64f2km2devei4');
+    expect(await (await fetch(uri)).text()).toBe('hello world\n');
+  });
+
+  it('makes metadata', async () => {
+    const { uri } = await shyft.storage.createMetadata({
+      creator: wallet,
+      image: `${folder}/nft.png`,
+      name: 'Made',
+      symbol: 'MD',
+      description: 'Made here',
+      attributes: [{ trait_type: 'colour', value: 'sea' }],
+      sellerFeeBasisPoints: 500,
+    });
+    expect(await (await fetch(uri)).json()).toEqual({
+      name: 'Made',
+      symbol: 'MD',
+      description: 'Made here',
+      seller_fee_basis_points: 500,
+      external_url: '',
+      image: `${folder}/nft.png`,
+      attributes: [{ trait_type: 'colour', value: 'sea' }],
+      properties: { creators: [{ address: wallet, verified: true, share: 100 }] },
+    });
+  });
+});
+
+describe('the client’s semi-custodial wallets', () => {
+  it('are made, opened, and given another password', async () => {
+    const { semiCustodialWallet } = shyft;
+    const walletAddress = await semiCustodialWallet.create({ password: 'correct horse' });
+    const pair = await semiCustodialWallet.getKeypair({ password: 'correct horse', walletAddress });
+    expect(pair.publicKey).toBe(walletAddress);
+    await expect(semiCustodialWallet.getKeypair({ password: 'wrong horse', walletAddress })).rejects.toThrow(
+      'Incorrect password',
+    );
+    const change = { currentPassword: 'correct horse', newPassword: 'battery staple', walletAddress };
+    expect(await semiCustodialWallet.changePassword(change)).toBe(true);
+    const again = await semiCustodialWallet.getKeypair({ password: 'battery staple', walletAddress });
+    expect(again.secretKey).toBe(pair.secretKey);
+  });
+});
+
+it('hears in words what is wrong', async () => {
+  await expect(shyft.wallet.getBalance({ wallet: 'nobody' })).rejects.toThrow(
+    'wallet must be an address: 32 bytes in base58',
+  );
+  const stranger = new ShyftSdk({ apiKey: 'svc_rpc_live_nobody', network: NETWORK });
+  await expect(stranger.wallet.getBalance({ wallet })).rejects.toThrow('The API key is invalid');
+});
