@@ -1,30 +1,30 @@
-import type { WritableJson } from '../../base/json.ts';
+import type { JsonValue } from '../../base/json.ts';
 import type { Address } from '../../ledger/address.ts';
+import { programs } from '../../ledger/programs.ts';
+import { solOf } from '../amounts.ts';
 import type { Action, ProgramEvent, Protocol, Swap } from './action.ts';
+import { actionTypes } from './action.ts';
 import type { RunInstruction } from './instruction.ts';
 import { knownPrograms, protocolOf } from './known-programs.ts';
+import { nameTokens, type TokenName } from './name-tokens.ts';
 import type { RunTransaction } from './run-transaction.ts';
-
-/** What insight reads out of a transaction, before the names of its tokens are known. */
-export type ReadTransaction = Readonly<{
-  transaction: RunTransaction;
-  actions: readonly Action[];
-  events: readonly ProgramEvent[];
-}>;
+import { swapAction } from './swap-action.ts';
+import { type TokenBalanceChange, tokenBalanceChanges } from './token-balance-changes.ts';
 
 const readEvents = (_transaction: RunTransaction): ProgramEvent[] => [];
 const recogniseSwaps = (_transaction: RunTransaction, _events: readonly ProgramEvent[]): Swap[] => [];
-const swapAction = (_swap: Swap, _transaction: RunTransaction): Action[] => [];
+
+/** What a transaction did, before the names of its tokens are known. */
+export type Deeds = Readonly<{ actions: readonly Action[]; events: readonly ProgramEvent[] }>;
 
 const UNKNOWN: Pick<Action, 'type' | 'info'> = { type: 'UNKNOWN', info: {} };
 
 function actionsOf(instruction: RunInstruction, transaction: RunTransaction): Action[] {
   const { program, parentProgram, index } = instruction;
   const told = knownPrograms.get(program)?.read(instruction, transaction) ?? [UNKNOWN];
-  const parent = parentProgram === null ? {} : { parent_protocol: parentProgram };
   return told.map(({ info, type }) => ({
     ...{ info, source_protocol: protocolOf(program), type },
-    ...parent,
+    ...(parentProgram === null ? {} : { parent_protocol: parentProgram }),
     ix_index: index,
   }));
 }
@@ -37,29 +37,88 @@ function inOrderOfInterface(actions: readonly Action[]): Action[] {
   return [0, 1, 2].flatMap((wanted) => actions.filter((action) => rank(action) === wanted));
 }
 
-/** Reads what a transaction did. Never throws: what is not understood is UNKNOWN. */
-export function readTransaction(transaction: RunTransaction): ReadTransaction {
+/**
+ * Reads what a transaction did. What is not understood is UNKNOWN. Beside a swap only the transfers of tokens that it
+ * consists of are told. Source: rest-api.md §3.
+ */
+export function readDeeds(transaction: RunTransaction): Deeds {
   const events = transaction.err === null ? readEvents(transaction) : [];
   const swaps = transaction.err === null ? recogniseSwaps(transaction, events) : [];
   const actions = transaction.instructions.flatMap((one) => actionsOf(one, transaction));
-  const told = swaps.flatMap((swap) => swapAction(swap, transaction));
-  const kept = told.length === 0 ? actions : actions.filter(({ type }) => tokenTransfers.has(type));
-  return { transaction, actions: inOrderOfInterface([...told, ...kept]), events };
+  if (swaps.length === 0) return { actions: inOrderOfInterface(actions), events };
+  const told = swaps.map((swap) => swapAction(swap, transaction)).sort((a, b) => a.ix_index - b.ix_index);
+  return { actions: [...told, ...actions.filter(({ type }) => tokenTransfers.has(type))], events };
 }
 
 /** A transaction as the interface shows it. Members in this order. Source: rest-api.md §3. */
 export type ParsedTransaction = Readonly<{
+  /** ISO 8601; null where the node does not know when it ran. */
   timestamp: string | null;
   /** SOL. */
   fee: number;
-  fee_payer: Address;
-  signers: readonly Address[];
+  fee_payer: string;
+  signers: readonly string[];
   signatures: readonly string[];
-  protocol: Protocol;
+  /** Of the action that `type` is taken from. */
+  protocol: Protocol | Readonly<{ address: ''; name: '' }>;
   type: string;
   status: 'Success' | 'Fail';
-  token_balance_changes: readonly WritableJson[];
+  token_balance_changes: readonly TokenBalanceChange[];
   actions: readonly Action[];
-  events?: readonly Readonly<{ data: WritableJson; name: string }>[];
-  raw?: WritableJson;
+  events?: readonly Readonly<{ data: ProgramEvent['data']; name: string }>[];
+  raw?: JsonValue;
 }>;
+
+const interfaceTypes: ReadonlySet<string> = new Set(actionTypes);
+
+/**
+ * The action that a transaction is called by: the first that the interface has a type for; else the first that has
+ * any; else the first.
+ */
+function chiefAction(actions: readonly Action[]): Action | undefined {
+  const known = actions.filter(({ type }) => type !== 'UNKNOWN');
+  return known.find(({ type }) => interfaceTypes.has(type)) ?? known[0] ?? actions[0];
+}
+
+/** Where nothing is told, the transaction is called by the program that it ran first. */
+function chiefProtocol({ instructions }: RunTransaction): ParsedTransaction['protocol'] {
+  const first = instructions.find(({ program }) => program !== programs.computeBudget) ?? instructions[0];
+  return first === undefined ? { address: '', name: '' } : protocolOf(first.program);
+}
+
+const SECOND_MAX = 8_640_000_000_000n;
+
+/** Unix seconds as ISO 8601; null for what no calendar has. */
+function timestampOf(seconds: bigint | null): string | null {
+  if (seconds === null || seconds > SECOND_MAX || seconds < -SECOND_MAX) return null;
+  return new Date(Number(seconds) * 1000).toISOString();
+}
+
+/** What to show of a transaction besides what is always there. */
+export type Shown = Readonly<{
+  events: boolean;
+  /** The transaction as the node told it, in jsonParsed; undefined where it is not wanted. */
+  raw?: JsonValue;
+}>;
+
+/** A transaction as the interface shows it, with the names of tokens as far as they are known. */
+export function parsedTransaction(
+  transaction: RunTransaction,
+  deeds: Deeds,
+  names: ReadonlyMap<Address, TokenName>,
+  { events, raw }: Shown,
+): ParsedTransaction {
+  const { feePayer, signers, signatures, err } = transaction;
+  const chief = chiefAction(deeds.actions);
+  return {
+    ...{ timestamp: timestampOf(transaction.blockTime), fee: solOf(transaction.fee) },
+    ...{ fee_payer: feePayer, signers, signatures },
+    protocol: chief?.source_protocol ?? chiefProtocol(transaction),
+    type: chief?.type ?? 'UNKNOWN',
+    status: err === null ? 'Success' : 'Fail',
+    token_balance_changes: tokenBalanceChanges(transaction),
+    actions: nameTokens(deeds.actions, names),
+    ...(events && { events: deeds.events.map(({ data, name }) => ({ data, name })) }),
+    ...(raw !== undefined && { raw }),
+  };
+}
