@@ -3,14 +3,12 @@ import { type Address, parseAddress } from '../ledger/address.ts';
 import { decodeBase58 } from '../ledger/base58.ts';
 import { SIGNATURE_BYTES, type Signature } from '../ledger/signature.ts';
 import { type Network, networks } from '../protocol/call.ts';
-import type { Commitment } from '../protocol/commitment.ts';
+import { type Commitment, commitments } from '../protocol/commitment.ts';
 
 /**
  * The kinds of fields that requests have. Behind a `?` everything is text, in a body it may be what it is: each kind
  * takes both, says in its own words what is wrong and what to send instead, and knows how OpenAPI shows it.
  */
-
-const commitments = ['processed', 'confirmed', 'finalized'] as const satisfies readonly Commitment[];
 
 const isAbsent = (input: unknown): boolean => input === undefined || input === null || input === '';
 
