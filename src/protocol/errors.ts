@@ -26,6 +26,8 @@ export type FailureRow = Readonly<{
   retryAfter?: number;
   /** Counted as refused by a limit, and not by its owner. */
   limits?: true;
+  /** Only the REST interface gives it. */
+  rest?: true;
   /** The JSON-RPC answer lacks `jsonrpc`, as Agave's does. */
   versionless?: true;
 }>;
@@ -288,6 +290,7 @@ export const failures = {
     grpc: 3,
     close: 1008,
     text: 'Validation failed!',
+    rest: true,
   },
   NFT_NOT_FOUND: {
     owner: 'client',
@@ -296,6 +299,7 @@ export const failures = {
     grpc: 5,
     close: 1008,
     text: 'NFT {address} not found on {network}',
+    rest: true,
   },
   TRANSACTION_NOT_FOUND: {
     owner: 'client',
@@ -304,6 +308,7 @@ export const failures = {
     grpc: 5,
     close: 1008,
     text: 'Transaction {signature} not found on {network}',
+    rest: true,
   },
   DOMAIN_NOT_FOUND: {
     owner: 'client',
@@ -312,6 +317,7 @@ export const failures = {
     grpc: 5,
     close: 1008,
     text: 'No domain found for {address}',
+    rest: true,
   },
   NOT_A_MINT: {
     owner: 'client',
@@ -320,6 +326,7 @@ export const failures = {
     grpc: 3,
     close: 1008,
     text: '{address} is not a token mint on {network}',
+    rest: true,
   },
   TRANSACTION_REFUSED: {
     owner: 'client',
@@ -328,6 +335,7 @@ export const failures = {
     grpc: 9,
     close: 1008,
     text: 'The node refused the transaction',
+    rest: true,
   },
   WRONG_PASSWORD: {
     owner: 'client',
@@ -336,6 +344,7 @@ export const failures = {
     grpc: 16,
     close: 1008,
     text: 'Incorrect password',
+    rest: true,
   },
   TOO_MANY_TRIES: {
     owner: 'client',
@@ -345,6 +354,7 @@ export const failures = {
     close: 1008,
     text: 'Too many tries: wait as long as Retry-After says',
     limits: true,
+    rest: true,
   },
   MALFORMED_MULTIPART: {
     owner: 'client',
@@ -353,6 +363,7 @@ export const failures = {
     grpc: 3,
     close: 1007,
     text: 'The body is no whole multipart/form-data with one part "file"',
+    rest: true,
   },
   FILE_TOO_LARGE: {
     owner: 'client',
@@ -361,6 +372,7 @@ export const failures = {
     grpc: 8,
     close: 1009,
     text: 'The file is larger than this service stores',
+    rest: true,
   },
   STORAGE_FULL: {
     owner: 'capacity',
@@ -369,6 +381,7 @@ export const failures = {
     grpc: 8,
     close: 1013,
     text: 'The storage of this service is full',
+    rest: true,
   },
   STORAGE_UNAVAILABLE: {
     owner: 'upstream',
@@ -378,6 +391,7 @@ export const failures = {
     close: 1013,
     text: 'The storage behind this service is temporarily unavailable',
     retryAfter: 1,
+    rest: true,
   },
   FILE_NOT_FOUND: {
     owner: 'client',
@@ -386,6 +400,7 @@ export const failures = {
     grpc: 5,
     close: 1008,
     text: 'No file of that content identifier is stored here',
+    rest: true,
   },
   WALLETS_FULL: {
     owner: 'capacity',
@@ -394,6 +409,7 @@ export const failures = {
     grpc: 8,
     close: 1013,
     text: 'As many semi-custodial wallets are kept as this key may have',
+    rest: true,
   },
   DRAINING: {
     owner: 'gateway',
