@@ -1,14 +1,16 @@
 import type { JsonValue } from '../../base/json.ts';
 import type { Address } from '../../ledger/address.ts';
 
-/** How a token of one is kept. Source: mpl-token-metadata, `TokenStandard`; rest-api.md §2.12. */
-export type TokenStandard =
-  | 'NonFungible'
-  | 'ProgrammableNonFungible'
-  | 'NonFungibleEdition'
-  | 'ProgrammableNonFungibleEdition'
-  | 'FungibleAsset'
-  | 'Fungible';
+/** How a token of one is kept, in the order of the program's numbers. Source: mpl-token-metadata, `TokenStandard`. */
+export const tokenStandards = [
+  'NonFungible',
+  'FungibleAsset',
+  'Fungible',
+  'NonFungibleEdition',
+  'ProgrammableNonFungible',
+  'ProgrammableNonFungibleEdition',
+] as const;
+export type TokenStandard = (typeof tokenStandards)[number];
 
 export type Creator = Readonly<{ address: Address; share: number; verified: boolean }>;
 
@@ -73,7 +75,8 @@ export type TokenRecord = Readonly<{
   address: string;
   key: string;
   state: 'Unlocked' | 'Locked' | 'Listed';
-  rule_set_revision: number | null;
+  /** u64 */
+  rule_set_revision: bigint | null;
   delegate: string | null;
   token_delegate_role: string | null;
   locked_transfer: string | null;

@@ -1,6 +1,64 @@
 import type { Address } from '../../ledger/address.ts';
+import { programs } from '../../ledger/programs.ts';
+import { decodeTokenAccount } from '../../ledger/token/token-account.ts';
+import { NodeRefusal } from '../../protocol/rest/node-refusal.ts';
 import type { Chain } from '../chain/chain.ts';
+import { CORE_ASSET_KEY_BASE58, coreAssetOffsets, coreProgram, decodeCoreAccount } from './core-account.ts';
+import { dasAssetsOfWallet } from './das-reads.ts';
 import type { FoundNft, NftDas } from './found-nft.ts';
+import { completeNft, type Holder, type NftDraft, readPointed } from './nft-draft.ts';
+import { readTokenMints } from './token-mint.ts';
+
+/** The mints of which a wallet holds exactly one base unit, and where. */
+async function readSingles(chain: Chain, wallet: Address): Promise<Map<Address, Holder>> {
+  const held = await chain.each([programs.token, programs.token2022], (programId) =>
+    chain.tokenAccounts(wallet, { programId }),
+  );
+  const singles = new Map<Address, Holder>();
+  for (const { address, account } of held.flat()) {
+    const token = decodeTokenAccount(account.data);
+    if (token?.amount === 1n) singles.set(token.mint, { owner: wallet, tokenAccount: address });
+  }
+  return singles;
+}
+
+async function readTokens(chain: Chain, wallet: Address): Promise<NftDraft[]> {
+  const singles = await readSingles(chain, wallet);
+  const mints = await readTokenMints(chain, singles.keys());
+  return [...mints.values()].flatMap((token) => {
+    const { metadata: onChain, isNft, address } = token;
+    if (!isNft || onChain === null) return [];
+    return [{ type: 'token', token, onChain, holder: singles.get(address) ?? null } as const];
+  });
+}
+
+const fromDas = (nfts: readonly FoundNft[]): NftDraft[] => nfts.map((nft) => ({ type: 'das', nft }));
+
+/** Many nodes refuse to search the accounts of a program: then a server of DAS is asked, where there is one. */
+async function readCoreAssets(chain: Chain, das: NftDas | null, wallet: Address): Promise<NftDraft[]> {
+  try {
+    const accounts = await chain.programAccounts(coreProgram, [
+      { memcmp: { offset: coreAssetOffsets.key, bytes: CORE_ASSET_KEY_BASE58 } },
+      { memcmp: { offset: coreAssetOffsets.owner, bytes: wallet } },
+    ]);
+    return accounts.flatMap(({ address, account }) => {
+      const core = decodeCoreAccount(account.data);
+      return core?.type === 'asset' && core.owner === wallet
+        ? [{ type: 'core', address, core } as const]
+        : [];
+    });
+  } catch (thrown) {
+    if (das === null || !(thrown instanceof NodeRefusal)) throw thrown;
+    return fromDas(await dasAssetsOfWallet(das, chain, wallet, { interface: 'MplCoreAsset' }));
+  }
+}
+
+async function readCompressed(chain: Chain, das: NftDas | null, wallet: Address): Promise<NftDraft[]> {
+  if (das === null) return [];
+  return fromDas(await dasAssetsOfWallet(das, chain, wallet, { compressed: true }));
+}
+
+const byMint = (a: FoundNft, b: FoundNft): number => (a.onChain.mint < b.onChain.mint ? -1 : 1);
 
 /**
  * Every NFT that a wallet owns, by mint in the order of their text, so that pages stay where they are: tokens of both
@@ -10,8 +68,18 @@ import type { FoundNft, NftDas } from './found-nft.ts';
  * For `nft/read_all`, `nft/search` and `wallet/collections`: filter by `onChain`, cut the page, and only then call
  * `withOffChain` for that page. Verified collections have `onChain.collection.name`.
  *
- * @throws Failure, NodeRefusal.
+ * @throws Failure ANSWER_TOO_LARGE for a wallet that holds more than `TokenMintLimits` and `DasLimits` allow, others;
+ * NodeRefusal, also where the node does not search accounts of programs and no server of DAS is configured.
  */
-export function nftsOfWallet(_chain: Chain, _das: NftDas | null, _wallet: Address): Promise<FoundNft[]> {
-  throw new Error('not there yet');
+export async function nftsOfWallet(chain: Chain, das: NftDas | null, wallet: Address): Promise<FoundNft[]> {
+  const server = das?.has(chain.network) === true ? das : null;
+  const parts = await Promise.all([
+    readTokens(chain, wallet),
+    readCoreAssets(chain, server, wallet),
+    readCompressed(chain, server, wallet),
+  ]);
+  const drafts = parts.flat();
+  const pointed = await readPointed(chain, drafts);
+  const found = drafts.map((draft) => completeNft(draft, pointed));
+  return [...new Map(found.map((nft) => [nft.onChain.mint, nft])).values()].sort(byMint);
 }

@@ -1,7 +1,13 @@
+import type { Account } from '../../ledger/account/account.ts';
 import type { Address } from '../../ledger/address.ts';
-import type { Mint } from '../../ledger/token/mint.ts';
+import { isTokenProgram, programs } from '../../ledger/programs.ts';
+import { decodeMint, type Mint } from '../../ledger/token/mint.ts';
+import { Failure } from '../../protocol/errors.ts';
 import type { Chain } from '../chain/chain.ts';
-import type { OnChainNft } from './nft.ts';
+import { metadataAddress, metadataAddresses, metadataProgram } from './metaplex-addresses.ts';
+import { decodeMetaplexMetadata, type MetaplexMetadata } from './metaplex-metadata.ts';
+import type { OnChainNft, TokenStandard } from './nft.ts';
+import { readToken2022Metadata, type Token2022Metadata } from './token-2022-metadata.ts';
 
 /**
  * A mint of either token program with what is known of it by name. Fungible tokens have metadata too.
@@ -16,13 +22,126 @@ export type TokenMint = Readonly<{
   mint: Mint;
   /** The account's data, for the extensions of Token-2022. */
   data: Uint8Array;
-  /** From the metadata account, else from the mint's own extension; null where there is neither. */
+  /** From the metadata account, else from the mint's own extension; null where there is neither. No owner yet. */
   metadata: OnChainNft | null;
+  /** Who says it; `unsaid` is a metadata account that does not say the standard, which is then a guess. */
+  source: 'metaplex' | 'metaplex-unsaid' | 'token-2022' | null;
   /** Whether it is one of a kind: NFT endpoints show it, token endpoints do not. */
   isNft: boolean;
 }>;
 
-/** Those of the addresses that are mints, with their metadata, in one getMultipleAccounts for 50 of them. */
-export function readTokenMints(_chain: Chain, _mints: Iterable<Address>): Promise<Map<Address, TokenMint>> {
-  throw new Error('not there yet');
+export const TokenMintLimits = {
+  /** Mints that are read at once; a wallet that holds more gets ANSWER_TOO_LARGE. */
+  mintsMax: 20_000,
+} as const;
+
+/** What a mint is when nobody says: supply and decimals tell how many there can be of it. */
+function likelyStandard({ decimals, supply }: Mint): TokenStandard {
+  if (decimals > 0) return 'Fungible';
+  return supply <= 1n ? 'NonFungible' : 'FungibleAsset';
+}
+
+const isFungible = (standard: TokenStandard): boolean =>
+  standard === 'Fungible' || standard === 'FungibleAsset';
+
+const nobodysYet = { owner: null, merkleTree: null } as const;
+
+function fromMetaplex(mint: Mint, metadata: MetaplexMetadata): OnChainNft {
+  const tokenStandard = metadata.tokenStandard ?? likelyStandard(mint);
+  return {
+    ...nobodysYet,
+    mint: metadata.mint,
+    name: metadata.name,
+    symbol: metadata.symbol,
+    metadataUri: metadata.uri,
+    royaltyBasisPoints: metadata.sellerFeeBasisPoints,
+    updateAuthority: metadata.updateAuthority,
+    creators: metadata.creators,
+    collection: metadata.collection,
+    traits: [],
+    primarySaleHappened: metadata.primarySaleHappened,
+    isMutable: metadata.isMutable,
+    tokenStandard,
+    isBurnt: mint.supply === 0n && !isFungible(tokenStandard),
+  };
+}
+
+function fromToken2022(address: Address, mint: Mint, metadata: Token2022Metadata): OnChainNft {
+  const tokenStandard = likelyStandard(mint);
+  return {
+    ...nobodysYet,
+    mint: address,
+    name: metadata.name,
+    symbol: metadata.symbol,
+    metadataUri: metadata.uri,
+    royaltyBasisPoints: 0,
+    updateAuthority: metadata.updateAuthority,
+    creators: [],
+    collection: metadata.group === null ? null : { address: metadata.group, verified: true },
+    traits: metadata.additionalMetadata.map(([trait, value]) => ({ trait, value })),
+    primarySaleHappened: false,
+    isMutable: metadata.updateAuthority !== null,
+    tokenStandard,
+    isBurnt: mint.supply === 0n && !isFungible(tokenStandard),
+  };
+}
+
+function metadataOf(
+  address: Address,
+  mint: Mint,
+  { owner, data }: Account,
+  beside: Account | undefined,
+): Pick<TokenMint, 'metadata' | 'source'> {
+  const metaplex = beside?.owner === metadataProgram ? decodeMetaplexMetadata(beside.data) : null;
+  if (metaplex !== null && metaplex.mint === address) {
+    const source = metaplex.tokenStandard === null ? 'metaplex-unsaid' : 'metaplex';
+    return { metadata: fromMetaplex(mint, metaplex), source };
+  }
+  const own = owner === programs.token2022 ? readToken2022Metadata(data) : null;
+  if (own === null) return { metadata: null, source: null };
+  return { metadata: fromToken2022(address, mint, own), source: 'token-2022' };
+}
+
+function isOneOfAKind({ decimals, supply }: Mint, { tokenStandard }: OnChainNft): boolean {
+  if (decimals > 0 || tokenStandard === 'Fungible') return false;
+  return supply === 1n || !isFungible(tokenStandard);
+}
+
+/** The mint at an address; null when what is there is none. */
+export function tokenMintOf(address: Address, accounts: ReadonlyMap<Address, Account>): TokenMint | null {
+  const account = accounts.get(address);
+  if (account === undefined || !isTokenProgram(account.owner)) return null;
+  const mint = decodeMint(account.data);
+  if (mint === null) return null;
+  const said = metadataOf(address, mint, account, accounts.get(metadataAddress(address)));
+  const isNft = said.metadata !== null && isOneOfAKind(mint, said.metadata);
+  return { address, program: account.owner, mint, data: account.data, ...said, isNft };
+}
+
+/**
+ * The accounts at these addresses, and those of their metadata if they are mints: one getMultipleAccounts for 50.
+ * @throws Failure ANSWER_TOO_LARGE for more than `TokenMintLimits` allow, others, NodeRefusal.
+ */
+export async function readMintAccounts(
+  chain: Chain,
+  mints: readonly Address[],
+): Promise<Map<Address, Account>> {
+  if (mints.length > TokenMintLimits.mintsMax) throw new Failure('ANSWER_TOO_LARGE');
+  const beside = await metadataAddresses(mints);
+  return chain.accounts([...mints, ...beside]);
+}
+
+/** Those of the addresses that are mints, with their metadata. @throws as `readMintAccounts`. */
+export async function readTokenMints(
+  chain: Chain,
+  mints: Iterable<Address>,
+): Promise<Map<Address, TokenMint>> {
+  const wanted = [...new Set(mints)];
+  const accounts = await readMintAccounts(chain, wanted);
+  const found = new Map<Address, TokenMint>();
+  for (const address of wanted) {
+    const mint = tokenMintOf(address, accounts);
+    if (mint !== null) found.set(address, mint);
+  }
+  return found;
 }

@@ -1,7 +1,30 @@
+import type { Account } from '../../ledger/account/account.ts';
+import type { Address } from '../../ledger/address.ts';
 import type { Chain } from '../chain/chain.ts';
 import type { FoundNft } from './found-nft.ts';
+import { metadataProgram, tokenRecordAddress, turns } from './metaplex-addresses.ts';
+import { decodeTokenRecord } from './metaplex-token-record.ts';
+
+/** Where the record of an NFT would be; null for those that have none. */
+function recordAddress({ onChain, tokenAccount }: FoundNft): Address | null {
+  const isProgrammable = onChain.tokenStandard.startsWith('Programmable');
+  return isProgrammable && tokenAccount !== null ? tokenRecordAddress(onChain.mint, tokenAccount) : null;
+}
+
+function withRecord(nft: FoundNft, accounts: ReadonlyMap<Address, Account>): FoundNft {
+  const at = recordAddress(nft);
+  const account = at === null ? undefined : accounts.get(at);
+  if (at === null || account?.owner !== metadataProgram) return nft;
+  return { ...nft, tokenRecord: decodeTokenRecord(at, account.data) };
+}
 
 /** The same NFTs, in the same order, programmable ones with the token record of their owner's token account. */
-export function withTokenRecords(_chain: Chain, _nfts: readonly FoundNft[]): Promise<FoundNft[]> {
-  throw new Error('not there yet');
+export async function withTokenRecords(chain: Chain, nfts: readonly FoundNft[]): Promise<FoundNft[]> {
+  const wanted: Address[] = [];
+  for await (const nft of turns(nfts)) {
+    const at = recordAddress(nft);
+    if (at !== null) wanted.push(at);
+  }
+  const accounts = await chain.accounts(wanted);
+  return nfts.map((nft) => withRecord(nft, accounts));
 }
