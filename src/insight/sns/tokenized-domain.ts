@@ -1,0 +1,92 @@
+import { readOrNull } from '../../base/bytes.ts';
+import type { Account } from '../../ledger/account/account.ts';
+import { type Address, address, addressBytes } from '../../ledger/address.ts';
+import { findProgramAddress } from '../../ledger/program-address.ts';
+import { programs } from '../../ledger/programs.ts';
+import { decodeMint } from '../../ledger/token/mint.ts';
+import { decodeTokenAccount } from '../../ledger/token/token-account.ts';
+import type { AccountAt, Chain } from '../chain/chain.ts';
+import { domainAccount, snsPrograms } from './name-account.ts';
+
+/**
+ * Domains that are NFTs. While a domain is one, its name account belongs to the tokenizer's record of it, and the
+ * domain to whoever holds the NFT. Source: Bonfida/name-tokenizer, `create_mint.rs` and `create_nft.rs`; rest-api.md
+ * §4, "SNS".
+ */
+
+const MINT_SEED = Buffer.from('tokenized_name');
+const RECORD_SEED = Buffer.from('nft_record');
+const METADATA_SEED = Buffer.from('metadata');
+const metadataProgram: Address = address('metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s');
+
+/** Mints every NFT of a domain, and nothing else. */
+export const domainMintAuthority: Address = findProgramAddress(
+  [addressBytes(snsPrograms.tokenizer)],
+  snsPrograms.tokenizer,
+).address;
+
+/** The mint of the NFT that a domain is, or would be. */
+export const domainMint = (nameAccount: Address): Address =>
+  findProgramAddress([MINT_SEED, addressBytes(nameAccount)], snsPrograms.tokenizer).address;
+
+/** What owns the name account of a domain while it is an NFT. */
+export const domainRecord = (nameAccount: Address): Address =>
+  findProgramAddress([RECORD_SEED, addressBytes(nameAccount)], snsPrograms.tokenizer).address;
+
+/** Where Metaplex keeps what the NFT of a mint is called. */
+export const metadataAccount = (mint: Address): Address =>
+  findProgramAddress([METADATA_SEED, addressBytes(metadataProgram), addressBytes(mint)], metadataProgram)
+    .address;
+
+const METADATA_KEY = 4;
+const TRAILING_ZEROS = /\0+$/;
+
+/** The tokenizer calls the NFT as the domain is called. @returns null when nothing is told. */
+export function nameOfNft(account: Account | undefined): string | null {
+  if (account?.owner !== metadataProgram) return null;
+  return readOrNull(account.data, (reader) => {
+    if (reader.u8() !== METADATA_KEY) return null;
+    reader.skip(64);
+    return Buffer.from(reader.bytes(reader.u32())).toString('utf8').replace(TRAILING_ZEROS, '');
+  });
+}
+
+/** The mint of which a token account holds an NFT; null when it holds none. */
+function nftHeld({ account }: AccountAt): Address | null {
+  const held = decodeTokenAccount(account.data);
+  return held?.amount === 1n ? held.mint : null;
+}
+
+/** Whether a wallet holds the NFT that a domain is. The mint has to exist. */
+export async function holdsDomain(chain: Chain, wallet: Address, nameAccount: Address): Promise<boolean> {
+  const held = await chain.tokenAccounts(wallet, { mint: domainMint(nameAccount) });
+  return held.some((account) => nftHeld(account) !== null);
+}
+
+/** Mints of the NFTs that a wallet holds; domains are among those of the first token program. */
+export async function nftMints(chain: Chain, wallet: Address): Promise<Address[]> {
+  const held = await chain.tokenAccounts(wallet, { programId: programs.token });
+  return held.flatMap((account) => nftHeld(account) ?? []);
+}
+
+/** Whether a mint is that of a domain's NFT. */
+export function isDomainMint(account: Account | undefined): boolean {
+  if (account?.owner !== programs.token) return false;
+  const mint = decodeMint(account.data);
+  return mint?.mintAuthority === domainMintAuthority && mint.decimals === 0;
+}
+
+/** A domain that is an NFT. */
+export type TokenizedDomain = Readonly<{ address: Address; name: string }>;
+
+/** The domains that these NFTs are. What metadata says counts where the mint follows from it, and nowhere else. */
+export async function tokenizedDomains(chain: Chain, mints: readonly Address[]): Promise<TokenizedDomain[]> {
+  const metadata = new Map(mints.map((mint) => [mint, metadataAccount(mint)]));
+  const accounts = await chain.accounts(metadata.values());
+  return mints.flatMap((mint) => {
+    const name = nameOfNft(accounts.get(metadata.get(mint) as Address));
+    if (name === null || name === '' || name.includes('.')) return [];
+    const nameAccount = domainAccount(name);
+    return domainMint(nameAccount) === mint ? [{ address: nameAccount, name }] : [];
+  });
+}

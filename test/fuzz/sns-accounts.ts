@@ -1,0 +1,37 @@
+import {
+  decodeFavourite,
+  decodeNameAccount,
+  decodeReverseName,
+  snsPrograms,
+} from '../../src/insight/sns/name-account.ts';
+import { isDomainMint, nameOfNft } from '../../src/insight/sns/tokenized-domain.ts';
+import type { Account } from '../../src/ledger/account/account.ts';
+import { address } from '../../src/ledger/address.ts';
+import { programs } from '../../src/ledger/programs.ts';
+import { lamports } from '../../src/ledger/units.ts';
+
+const owners = [
+  snsPrograms.names,
+  snsPrograms.offers,
+  programs.token,
+  address('metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s'),
+];
+
+const header = Buffer.alloc(96, 1);
+
+/** A reverse account, that of a favourite, and metadata as far as the name. */
+export const seeds: readonly Uint8Array[] = [
+  Buffer.concat([header, Buffer.from([3, 0, 0, 0]), Buffer.from('abc')]),
+  Buffer.alloc(33, 7),
+  Buffer.concat([Buffer.from([4]), Buffer.alloc(64), Buffer.from([4, 0, 0, 0]), Buffer.from('ab\0\0')]),
+];
+
+/** Accounts of the name service are read or not, whatever their bytes. */
+export function fuzz(data: Uint8Array): boolean {
+  const read = owners.flatMap((owner) => {
+    const account: Account = { lamports: lamports(1), data, owner, executable: false, rentEpoch: 0n };
+    const decoders = [decodeNameAccount, decodeReverseName, decodeFavourite, nameOfNft];
+    return [...decoders.map((decode) => decode(account)), isDomainMint(account) || null];
+  });
+  return read.some((value) => value !== null);
+}
