@@ -38,13 +38,14 @@ export interface Das {
 /** Files under their content identifiers. */
 export interface FileStorage {
   /**
-   * Stores a file while it comes.
+   * Stores a file while it comes. `ownerId` is the key family that sends it.
    * @returns its content identifier, and where it can be had.
-   * @throws Failure FILE_TOO_LARGE, STORAGE_FULL, STORAGE_UNAVAILABLE, or what `bytes` throws; nothing is left then.
+   * @throws Failure FILE_TOO_LARGE, STORAGE_FULL, STORAGE_UNAVAILABLE, OVERLOADED when too many files are coming, or
+   * what `bytes` throws; nothing is left then.
    */
   put(
     bytes: AsyncIterable<Uint8Array>,
-    about: Readonly<{ name: string | null; type: string }>,
+    about: Readonly<{ name: string | null; type: string; ownerId: string }>,
     signal: AbortSignal,
   ): Promise<Readonly<{ cid: string; uri: string }>>;
 }

@@ -1,0 +1,45 @@
+/** What is known of a file besides its bytes. */
+export type FileAbout = Readonly<{
+  /** As whoever sent it calls it. */
+  name: string | null;
+  /** Its media type. */
+  type: string;
+}>;
+
+/** A type and subtype with at most a few parameters. Source: RFC 9110 §8.3.1, within tokens and plain values. */
+const MEDIA_TYPE = /^[\w.+-]{1,63}\/[\w.+-]{1,127}(; ?[\w-]{1,32}=[\w.+-]{1,64}){0,3}$/;
+
+const NAME_MAX_CHARACTERS = 255;
+
+/** Control characters, and those that turn the direction of text: a name is to look like what it is. */
+const UNFIT = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}/\\]/gu;
+
+/** A media type that may stand in a header; what is none becomes bytes of no type. */
+const fitType = (type: string): string =>
+  MEDIA_TYPE.test(type) ? type.toLowerCase() : 'application/octet-stream';
+
+function fitName(name: string | null): string | null {
+  const fit = (name ?? '').slice(0, NAME_MAX_CHARACTERS).replace(UNFIT, '').trim();
+  return fit === '' || fit === '.' || fit === '..' ? null : fit;
+}
+
+/** What is kept of what a client says of its file. */
+export const fitAbout = ({ name, type }: FileAbout): FileAbout => ({
+  name: fitName(name),
+  type: fitType(type),
+});
+
+/** @returns what is written in the text of `writeAbout`; of anything else, that nothing is known. */
+export function readAbout(text: string): FileAbout {
+  try {
+    const { name, type } = JSON.parse(text);
+    return fitAbout({
+      name: typeof name === 'string' ? name : null,
+      type: typeof type === 'string' ? type : '',
+    });
+  } catch {
+    return fitAbout({ name: null, type: '' });
+  }
+}
+
+export const writeAbout = ({ name, type }: FileAbout): string => JSON.stringify({ name, type });

@@ -1,0 +1,144 @@
+import { randomUUID } from 'node:crypto';
+import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { makeFolder } from '../../base/make-folder.ts';
+import { Failure } from '../../protocol/errors.ts';
+import { blocksOf, type FileBlocks, inLeaves } from './blocks.ts';
+import { storageFault } from './fault.ts';
+import { MEDIA_HEAD_BYTES, mediaTypeOf } from './media-type.ts';
+
+/** A whole file that is on the disk, and not yet anywhere else. */
+export type IncomingFile = Readonly<{
+  path: string;
+  cid: string;
+  bytes: number;
+  /** What its first bytes say it is; null when they say nothing. */
+  type: string | null;
+  blocks: FileBlocks;
+}>;
+
+/** Files while they come: each under a name of its own in one folder, which nothing outlives. */
+export class Incoming {
+  readonly #folder: string;
+  readonly #fileMaxBytes: number;
+
+  private constructor(folder: string, fileMaxBytes: number) {
+    this.#folder = folder;
+    this.#fileMaxBytes = fileMaxBytes;
+  }
+
+  /** Opens the folder and removes what a run that died has left there. One process at a time may have it. */
+  static async open(folder: string, fileMaxBytes: number): Promise<Incoming> {
+    makeFolder(folder, 0o700);
+    for (const name of await readdir(folder)) await rm(join(folder, name), { recursive: true, force: true });
+    return new Incoming(folder, fileMaxBytes);
+  }
+
+  /**
+   * Writes a file to the disk while it comes, and finds its blocks.
+   * @throws Failure FILE_TOO_LARGE, STORAGE_FULL, STORAGE_UNAVAILABLE, CLIENT_GONE when the signal is aborted, and
+   * what `bytes` throws. Nothing is left then.
+   */
+  async receive(bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<IncomingFile> {
+    const { path, handle } = await this.#create(bytes);
+    const writing = new Writing(handle, this.#fileMaxBytes, signal);
+    try {
+      const blocks = await blocksOf(writing.through(inLeaves(bytes)));
+      await writing.finish();
+      const type = mediaTypeOf(writing.head);
+      return { path, cid: blocks.root.toString(), bytes: writing.bytes, type, blocks };
+    } catch (thrown) {
+      await handle.close().catch(() => {});
+      await rm(path, { force: true }).catch(() => {});
+      throw writing.fault ?? thrown;
+    }
+  }
+
+  /** Removes a file, unless it was moved away. */
+  async remove({ path }: IncomingFile): Promise<void> {
+    await rm(path, { force: true });
+  }
+
+  /** A small file, written as safely as large ones. @returns where it is. */
+  async write(text: string): Promise<string> {
+    const path = this.#newPath();
+    try {
+      const handle = await open(path, 'wx', 0o600);
+      try {
+        await handle.writeFile(text);
+        await handle.sync();
+      } finally {
+        await handle.close();
+      }
+      return path;
+    } catch (thrown) {
+      await rm(path, { force: true });
+      throw thrown;
+    }
+  }
+
+  async #create(bytes: AsyncIterable<Uint8Array>): Promise<{ path: string; handle: FileHandle }> {
+    const path = this.#newPath();
+    try {
+      return { path, handle: await open(path, 'wx', 0o600) };
+    } catch (thrown) {
+      await bytes[Symbol.asyncIterator]().return?.();
+      throw storageFault(thrown);
+    }
+  }
+
+  #newPath(): string {
+    return join(this.#folder, randomUUID());
+  }
+}
+
+/** The way of leaves through the disk, with what is learned of the file on it. */
+class Writing {
+  bytes = 0;
+  head: Uint8Array = new Uint8Array(0);
+  /** What went wrong here, and not with the bytes that came. */
+  fault: Failure | null = null;
+  readonly #handle: FileHandle;
+  readonly #fileMaxBytes: number;
+  readonly #signal: AbortSignal;
+
+  constructor(handle: FileHandle, fileMaxBytes: number, signal: AbortSignal) {
+    this.#handle = handle;
+    this.#fileMaxBytes = fileMaxBytes;
+    this.#signal = signal;
+  }
+
+  async *through(leaves: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
+    for await (const leaf of leaves) {
+      if (this.bytes === 0) this.head = Uint8Array.from(leaf.subarray(0, MEDIA_HEAD_BYTES));
+      this.bytes += leaf.length;
+      await this.#noting(this.#write(leaf));
+      yield leaf;
+    }
+  }
+
+  /** Sees to it that all of it is on the disk. */
+  async finish(): Promise<void> {
+    await this.#noting(this.#handle.sync());
+    await this.#noting(this.#handle.close());
+  }
+
+  async #noting(work: Promise<void>): Promise<void> {
+    try {
+      await work;
+    } catch (thrown) {
+      this.fault = storageFault(thrown);
+      throw this.fault;
+    }
+  }
+
+  async #write(leaf: Buffer): Promise<void> {
+    if (this.#signal.aborted) throw new Failure('CLIENT_GONE');
+    if (this.bytes > this.#fileMaxBytes) {
+      throw new Failure('FILE_TOO_LARGE', { facts: { fileMaxBytes: this.#fileMaxBytes } });
+    }
+    for (let at = 0; at < leaf.length; ) {
+      at += (await this.#handle.write(leaf, at, leaf.length - at)).bytesWritten;
+    }
+  }
+}

@@ -1,0 +1,203 @@
+import type { FileHandle } from 'node:fs/promises';
+import { lstat, open, readdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { makeFolder } from '../../base/make-folder.ts';
+import { Failure } from '../../protocol/errors.ts';
+import { type FileAbout, readAbout, writeAbout } from './about.ts';
+import { unlessMissing } from './fault.ts';
+import type { Incoming, IncomingFile } from './incoming.ts';
+import type { Keeper } from './keeper.ts';
+import type { StorageLimits } from './limits.ts';
+
+/** A CID of version 1 in lower-case base32 with a SHA-256: of a raw block, or of a node. No other is a file's name. */
+const FILE_CID = /^baf(?:kre|ybe)[a-z2-7]{53}$/;
+
+const ABOUT_SUFFIX = '.json';
+
+/** Bytes of what is kept beside a file that are read: names and types are bounded when they are written. */
+const ABOUT_MAX_BYTES = 8 * 1024;
+
+/** Bytes that are read from a file at a time. */
+const READ_BYTES = 256 * 1024;
+
+/** A kept file that is open for reading. Whoever has it closes it. */
+export type OpenFile = Readonly<
+  FileAbout & {
+    bytes: number;
+    /** @param end - the first byte that is not read. */
+    read(start: number, end: number): AsyncIterable<Uint8Array>;
+    close(): Promise<void>;
+  }
+>;
+
+/**
+ * Files on this machine's disk, each under its content identifier, in folders by its last two characters. A file
+ * that stands there is whole: it was moved there once all of it was on the disk. Beside it stands what whoever sent
+ * it first said of it.
+ */
+export class KeptFiles implements Keeper {
+  readonly #folder: string;
+  readonly #incoming: Incoming;
+  readonly #limits: StorageLimits;
+  /** The last of the tasks on a file, while there are any. */
+  readonly #underWay = new Map<string, Promise<void>>();
+  #files = 0;
+  #bytes = 0;
+
+  private constructor(folder: string, incoming: Incoming, limits: StorageLimits) {
+    this.#folder = folder;
+    this.#incoming = incoming;
+    this.#limits = limits;
+  }
+
+  /** @param folder - on the same file system as that of `incoming`. Looks at the names and sizes of all files. */
+  static async open(folder: string, incoming: Incoming, limits: StorageLimits): Promise<KeptFiles> {
+    makeFolder(folder, 0o700);
+    const kept = new KeptFiles(folder, incoming, limits);
+    for (const entry of await readdir(folder, { withFileTypes: true })) {
+      if (entry.isDirectory()) await kept.#count(join(folder, entry.name));
+    }
+    return kept;
+  }
+
+  get files(): number {
+    return this.#files;
+  }
+
+  /** Bytes of all files. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /**
+   * Keeps a file. One that is kept already stays as it is, with what was said of it first.
+   * @param before - done first, once there is room for the file; when it fails, the file is not kept.
+   * @throws Failure STORAGE_FULL; errors of the file system; what `before` throws.
+   */
+  async keep(file: IncomingFile, about: FileAbout, before?: () => Promise<void>): Promise<void> {
+    await this.#oneByOne(file.cid, async () => {
+      const isKept = (await unlessMissing(lstat(this.#path(file.cid)))) !== null;
+      if (!isKept) this.#take(file.bytes);
+      try {
+        await before?.();
+        if (!isKept) await this.#move(file, about);
+      } catch (thrown) {
+        if (!isKept) this.#giveBack(file.bytes);
+        throw thrown;
+      }
+    });
+  }
+
+  /** Opens a kept file; null when there is none of that CID. */
+  async open(cid: string): Promise<OpenFile | null> {
+    if (!FILE_CID.test(cid)) return null;
+    const handle = await unlessMissing(open(this.#path(cid), 'r'));
+    if (handle === null) return null;
+    try {
+      const { size } = await handle.stat();
+      const about = await this.#about(cid);
+      return {
+        ...about,
+        bytes: size,
+        read: (start, end) => pieces(handle, start, Math.min(end, size)),
+        close: () => handle.close(),
+      };
+    } catch (thrown) {
+      await handle.close();
+      throw thrown;
+    }
+  }
+
+  #path(cid: string): string {
+    return join(this.#folder, cid.slice(-2), cid);
+  }
+
+  async #about(cid: string): Promise<FileAbout> {
+    const handle = await unlessMissing(open(this.#path(cid) + ABOUT_SUFFIX, 'r'));
+    if (handle === null) return readAbout('');
+    try {
+      const { buffer, bytesRead } = await handle.read(Buffer.alloc(ABOUT_MAX_BYTES));
+      return readAbout(buffer.toString('utf8', 0, bytesRead));
+    } finally {
+      await handle.close();
+    }
+  }
+
+  /** Adds up a folder, and removes what was said of files that never came to stand there. */
+  async #count(folder: string): Promise<void> {
+    const names = await readdir(folder);
+    const files = new Set(names.filter((name) => FILE_CID.test(name)));
+    for (const name of files) {
+      this.#files++;
+      this.#bytes += (await lstat(join(folder, name))).size;
+    }
+    for (const name of names) {
+      const isLeft = name.endsWith(ABOUT_SUFFIX) && !files.has(name.slice(0, -ABOUT_SUFFIX.length));
+      if (isLeft) await rm(join(folder, name), { force: true });
+    }
+  }
+
+  #take(bytes: number): void {
+    const { filesMax, totalMaxBytes } = this.#limits;
+    if (this.#files + 1 > filesMax || this.#bytes + bytes > totalMaxBytes) throw new Failure('STORAGE_FULL');
+    this.#files++;
+    this.#bytes += bytes;
+  }
+
+  #giveBack(bytes: number): void {
+    this.#files--;
+    this.#bytes -= bytes;
+  }
+
+  /** What is said of a file first, then the file: one that is there is complete. */
+  async #move({ path, cid }: IncomingFile, about: FileAbout): Promise<void> {
+    const to = this.#path(cid);
+    const folder = join(to, '..');
+    makeFolder(folder, 0o700);
+    const aboutPath = await this.#incoming.write(writeAbout(about));
+    try {
+      await rename(aboutPath, to + ABOUT_SUFFIX);
+      await rename(path, to);
+      await syncFolder(folder);
+      await syncFolder(this.#folder);
+    } catch (thrown) {
+      await rm(aboutPath, { force: true });
+      await rm(to, { force: true });
+      await rm(to + ABOUT_SUFFIX, { force: true });
+      throw thrown;
+    }
+  }
+
+  /** Runs tasks on one file one after another. */
+  async #oneByOne(cid: string, task: () => Promise<void>): Promise<void> {
+    const before = this.#underWay.get(cid) ?? Promise.resolve();
+    const mine = before.then(task);
+    const settled = mine.catch(() => {});
+    this.#underWay.set(cid, settled);
+    try {
+      await mine;
+    } finally {
+      if (this.#underWay.get(cid) === settled) this.#underWay.delete(cid);
+    }
+  }
+}
+
+/** Names that were given in a folder outlast a loss of power from here on. */
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function* pieces(handle: FileHandle, start: number, end: number): AsyncGenerator<Uint8Array, void> {
+  for (let at = start; at < end; ) {
+    const length = Math.min(READ_BYTES, end - at);
+    const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafeSlow(length), 0, length, at);
+    if (bytesRead === 0) throw new Error('a kept file became shorter');
+    at += bytesRead;
+    yield buffer.subarray(0, bytesRead);
+  }
+}

@@ -1,0 +1,20 @@
+export type StorageLimits = Readonly<{
+  /** Bytes of one file. */
+  fileMaxBytes: number;
+  /** Bytes of all files together, each counted once. */
+  totalMaxBytes: number;
+  /** Files in all. */
+  filesMax: number;
+  /** Files that are coming at a time; each may take `fileMaxBytes` of the disk and 2 MiB of memory meanwhile. */
+  uploadsMax: number;
+  /** Files of one key family that are coming at a time: a slow customer keeps others from nothing. */
+  uploadsPerOwnerMax: number;
+}>;
+
+export const storageLimits: StorageLimits = {
+  fileMaxBytes: 100 * 1024 * 1024,
+  totalMaxBytes: 100 * 1024 * 1024 * 1024,
+  filesMax: 1_000_000,
+  uploadsMax: 64,
+  uploadsPerOwnerMax: 8,
+};
