@@ -1,13 +1,11 @@
 import { Float64, RawJson, type WritableJson } from '../../base/json.ts';
 import type { Address } from '../../ledger/address.ts';
+import type { NamedToken } from '../token/token-names.ts';
 import type { Action } from './action.ts';
 import { addressOf } from './lenient-json.ts';
 
-/** What people call a token. */
-export type TokenName = Readonly<{ name: string; symbol: string; image: string }>;
-
-/** Looks up what tokens are called; those that nobody knows are missing. */
-export type LookUpNames = (mints: ReadonlySet<Address>) => Promise<ReadonlyMap<Address, TokenName>>;
+/** What is filled in. */
+export type TokenWords = Pick<NamedToken, 'name' | 'symbol' | 'image_uri'>;
 
 type Members = { readonly [name: string]: WritableJson };
 
@@ -50,12 +48,12 @@ function poolName(members: Members): string {
   return symbols.includes('') ? '' : symbols.join('-');
 }
 
-function named(value: WritableJson, names: ReadonlyMap<Address, TokenName>): WritableJson {
+function named(value: WritableJson, names: ReadonlyMap<Address, TokenWords>): WritableJson {
   if (Array.isArray(value)) return value.map((item) => named(item, names));
   if (!isMembers(value)) return value;
   const known = awaitsNames(value) ? names.get(value.token_address as Address) : undefined;
   if (known !== undefined) {
-    return { ...value, name: known.name, symbol: known.symbol, image_uri: known.image };
+    return { ...value, name: known.name, symbol: known.symbol, image_uri: known.image_uri };
   }
   const members = Object.fromEntries(
     Object.entries(value).map(([name, member]) => [name, named(member, names)]),
@@ -66,7 +64,7 @@ function named(value: WritableJson, names: ReadonlyMap<Address, TokenName>): Wri
 }
 
 /** The same actions with the names of their tokens, and of pools after these. */
-export const nameTokens = (actions: readonly Action[], names: ReadonlyMap<Address, TokenName>): Action[] =>
+export const nameTokens = (actions: readonly Action[], names: ReadonlyMap<Address, TokenWords>): Action[] =>
   actions.map((action) =>
     namedTypes.has(action.type) ? { ...action, info: named(action.info, names) as Action['info'] } : action,
   );

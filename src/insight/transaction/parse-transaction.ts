@@ -1,12 +1,12 @@
-import type { JsonValue } from '../../base/json.ts';
 import type { Address } from '../../ledger/address.ts';
+import type { JsonMembers } from '../../ledger/encoding/read-json.ts';
 import { programs } from '../../ledger/programs.ts';
 import { solOf } from '../amounts.ts';
 import type { Action, ProgramEvent, Protocol, Swap } from './action.ts';
 import { actionTypes } from './action.ts';
 import type { RunInstruction } from './instruction.ts';
 import { knownPrograms, protocolOf } from './known-programs.ts';
-import { nameTokens, type TokenName } from './name-tokens.ts';
+import { nameTokens, type TokenWords } from './name-tokens.ts';
 import type { RunTransaction } from './run-transaction.ts';
 import { swapAction } from './swap-action.ts';
 import { type TokenBalanceChange, tokenBalanceChanges } from './token-balance-changes.ts';
@@ -66,7 +66,7 @@ export type ParsedTransaction = Readonly<{
   token_balance_changes: readonly TokenBalanceChange[];
   actions: readonly Action[];
   events?: readonly Readonly<{ data: ProgramEvent['data']; name: string }>[];
-  raw?: JsonValue;
+  raw?: JsonMembers;
 }>;
 
 const interfaceTypes: ReadonlySet<string> = new Set(actionTypes);
@@ -98,14 +98,14 @@ function timestampOf(seconds: bigint | null): string | null {
 export type Shown = Readonly<{
   events: boolean;
   /** The transaction as the node told it, in jsonParsed; undefined where it is not wanted. */
-  raw?: JsonValue;
+  raw?: JsonMembers;
 }>;
 
 /** A transaction as the interface shows it, with the names of tokens as far as they are known. */
 export function parsedTransaction(
   transaction: RunTransaction,
   deeds: Deeds,
-  names: ReadonlyMap<Address, TokenName>,
+  names: ReadonlyMap<Address, TokenWords>,
   { events, raw }: Shown,
 ): ParsedTransaction {
   const { feePayer, signers, signatures, err } = transaction;

@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import { parseTold } from '../../insight/transaction/parse-told.ts';
+import { historyOf } from '../../insight/transaction/told-transactions.ts';
+import { endpoint } from '../endpoint.ts';
+import { address, network, optional, signature, whole } from '../fields.ts';
+import type { RestSettings } from '../services.ts';
+import { tokenNamesOf } from './token-names-of.ts';
+import { parsedTransactionSchema, settledCommitment, shownBesides } from './transaction-schema.ts';
+
+const SECONDS_PER_DAY = 86_400;
+
+/** Unix seconds from which on histories are told. */
+export const historyStart = ({ historyDays }: RestSettings): bigint =>
+  BigInt(Math.floor(Date.now() / 1000 - historyDays * SECONDS_PER_DAY));
+
+/** How many transactions of a history are wanted, and between which. */
+export const historyPage = {
+  tx_num: whole(1, 100, 10, 'How many transactions.'),
+  before_tx_signature: optional(signature('Only transactions that are older than this one.')),
+  until_tx_signature: optional(signature('Only transactions that are newer than this one.')),
+};
+
+/** Source: spec, "REST" and "Limits"; rest-api.md §2.17 and §3. */
+export const history = endpoint({
+  verb: 'GET',
+  paths: ['/sol/v1/transaction/history', '/sol/v1/wallet/parsed_transaction_history'],
+  group: 'transaction',
+  name: 'transaction/history',
+  summary: 'The newest transactions of an account by their meaning, newest first',
+  description:
+    'Goes back a few days, as the operator of this service has set. The last signature of a page is the ' +
+    '`before_tx_signature` of the next.',
+  from: 'query',
+  fields: z.object({
+    network: network(),
+    account: address('The account: a wallet, a token account, a program, or any other.'),
+    ...historyPage,
+    ...shownBesides,
+    commitment: settledCommitment(),
+  }),
+  result: z.array(parsedTransactionSchema),
+  async answer(fields, { chain, services }) {
+    const reader = chain(fields.network, fields.commitment);
+    const told = await historyOf(reader, fields.account, {
+      limit: fields.tx_num,
+      before: fields.before_tx_signature,
+      until: fields.until_tx_signature,
+      since: historyStart(services.settings),
+    });
+    const shown = { events: fields.enable_events, raw: fields.enable_raw };
+    const result = await parseTold(reader, told, tokenNamesOf(services), shown);
+    return { message: 'Transaction history fetched successfully', result };
+  },
+});

@@ -1,0 +1,109 @@
+import type { JsonValue } from '../../base/json.ts';
+import type { Address } from '../../ledger/address.ts';
+import {
+  integerOf,
+  type JsonMembers,
+  listOf,
+  MalformedJson,
+  objectOf,
+  orNull,
+  stringOf,
+} from '../../ledger/encoding/read-json.ts';
+import type { Signature } from '../../ledger/signature.ts';
+import { Failure } from '../../protocol/errors.ts';
+import type { Chain } from '../chain/chain.ts';
+import { readRunTransaction } from './read-run-transaction.ts';
+import type { RunTransaction } from './run-transaction.ts';
+
+/** Whichever version a message has: what is read of it is the same in each. Source: Agave, a u8. */
+const VERSION_MAX = 255;
+
+/** A transaction as a node told it, and as insight reads it. */
+export type ToldTransaction = Readonly<{
+  /** The result of getTransaction in jsonParsed. */
+  raw: JsonMembers;
+  transaction: RunTransaction;
+}>;
+
+function readTold(result: JsonValue): ToldTransaction | null {
+  if (result === null) return null;
+  const transaction = readRunTransaction(result);
+  if (transaction === null) throw new MalformedJson('a transaction');
+  return { raw: objectOf(result, 'a transaction'), transaction };
+}
+
+/** A transaction, or null where the node knows none. @throws Failure, NodeRefusal. */
+export function toldTransaction(chain: Chain, signature: string): Promise<ToldTransaction | null> {
+  const { commitment } = chain;
+  const config = { encoding: 'jsonParsed', commitment, maxSupportedTransactionVersion: VERSION_MAX };
+  return chain.read('getTransaction', [signature, config], readTold);
+}
+
+/** What came of a first try, or `failed` when a second one is worth it. */
+async function firstTry(chain: Chain, signature: string): Promise<ToldTransaction | null | 'failed'> {
+  try {
+    return await toldTransaction(chain, signature);
+  } catch (failure) {
+    if (!(failure instanceof Failure) || chain.signal.aborted) throw failure;
+    return 'failed';
+  }
+}
+
+/** Those of the transactions that there are, in the order asked for; each is read once, and again where that failed. */
+export async function selectedTransactions(
+  chain: Chain,
+  signatures: readonly string[],
+): Promise<ToldTransaction[]> {
+  const wanted = [...new Set(signatures)];
+  const told = await chain.each(wanted, async (signature) => {
+    const first = await firstTry(chain, signature);
+    return first === 'failed' ? toldTransaction(chain, signature) : first;
+  });
+  const bySignature = new Map(wanted.map((signature, at) => [signature, told[at] ?? null]));
+  return signatures.flatMap((signature) => bySignature.get(signature) ?? []);
+}
+
+/** A transaction that is in a list: a node that knows none is behind, or lost it. */
+async function listedTransaction(chain: Chain, signature: string): Promise<ToldTransaction> {
+  const first = await firstTry(chain, signature);
+  const told = first === 'failed' || first === null ? await toldTransaction(chain, signature) : first;
+  if (told === null) throw new Failure('UPSTREAM_UNAVAILABLE');
+  return told;
+}
+
+/** Which part of an account's history is wanted. */
+export type HistoryPart = Readonly<{
+  /** At most so many, 1 to 1000. */
+  limit: number;
+  /** Only those older than this transaction. */
+  before?: Signature | undefined;
+  /** Only those newer than this transaction. */
+  until?: Signature | undefined;
+  /** Unix seconds: nothing older than this. */
+  since: bigint;
+}>;
+
+function readSignatures(result: JsonValue, since: bigint): string[] {
+  return listOf(result, 'getSignaturesForAddress').flatMap((item) => {
+    const { signature, blockTime } = objectOf(item, 'a signature');
+    const time = orNull(blockTime, (seconds) => integerOf(seconds, 'a blockTime'));
+    return time !== null && time < since ? [] : [stringOf(signature, 'a signature')];
+  });
+}
+
+/**
+ * The newest transactions of an account, newest first: one call for their signatures and one for each. None is left
+ * out because it could not be read.
+ * @throws Failure UPSTREAM_UNAVAILABLE when one cannot be read at the second try either; NodeRefusal.
+ */
+export async function historyOf(
+  chain: Chain,
+  account: Address,
+  { limit, before, until, since }: HistoryPart,
+): Promise<ToldTransaction[]> {
+  const config = { limit, before, until, commitment: chain.commitment };
+  const signatures = await chain.read('getSignaturesForAddress', [account, config], (result) =>
+    readSignatures(result, since),
+  );
+  return chain.each(signatures, (signature) => listedTransaction(chain, signature));
+}
