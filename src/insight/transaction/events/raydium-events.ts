@@ -1,0 +1,157 @@
+import type { EventLayout } from './layout.ts';
+
+/** Of concentrated pools. Source: raydium-io/raydium-clmm, its `#[event]` structs. */
+export const raydiumClmmEvents: readonly EventLayout[] = [
+  {
+    name: 'SwapEvent',
+    fields: [
+      ['pool_state', 'pubkey'],
+      ['sender', 'pubkey'],
+      ['token_account_0', 'pubkey'],
+      ['token_account_1', 'pubkey'],
+      ['amount_0', 'u64'],
+      ['transfer_fee_0', 'u64'],
+      ['amount_1', 'u64'],
+      ['transfer_fee_1', 'u64'],
+      ['zero_for_one', 'bool'],
+      ['sqrt_price_x64', 'u128'],
+      ['liquidity', 'u128'],
+      ['tick', 'i32'],
+    ],
+    later: [],
+  },
+  {
+    name: 'PoolCreatedEvent',
+    fields: [
+      ['token_mint_0', 'pubkey'],
+      ['token_mint_1', 'pubkey'],
+      ['tick_spacing', 'u16'],
+      ['pool_state', 'pubkey'],
+      ['sqrt_price_x64', 'u128'],
+      ['tick', 'i32'],
+      ['token_vault_0', 'pubkey'],
+      ['token_vault_1', 'pubkey'],
+    ],
+    later: [],
+  },
+  {
+    name: 'CreatePersonalPositionEvent',
+    fields: [
+      ['pool_state', 'pubkey'],
+      ['minter', 'pubkey'],
+      ['nft_owner', 'pubkey'],
+      ['tick_lower_index', 'i32'],
+      ['tick_upper_index', 'i32'],
+      ['liquidity', 'u128'],
+      ['deposit_amount_0', 'u64'],
+      ['deposit_amount_1', 'u64'],
+      ['deposit_amount_0_transfer_fee', 'u64'],
+      ['deposit_amount_1_transfer_fee', 'u64'],
+    ],
+    later: [],
+  },
+  {
+    name: 'IncreaseLiquidityEvent',
+    fields: [
+      ['position_nft_mint', 'pubkey'],
+      ['liquidity', 'u128'],
+      ['amount_0', 'u64'],
+      ['amount_1', 'u64'],
+      ['amount_0_transfer_fee', 'u64'],
+      ['amount_1_transfer_fee', 'u64'],
+    ],
+    later: [],
+  },
+  {
+    name: 'DecreaseLiquidityEvent',
+    fields: [
+      ['position_nft_mint', 'pubkey'],
+      ['liquidity', 'u128'],
+      ['decrease_amount_0', 'u64'],
+      ['decrease_amount_1', 'u64'],
+      ['fee_amount_0', 'u64'],
+      ['fee_amount_1', 'u64'],
+      ['reward_amounts', { array: 'u64', length: 3 }],
+      ['transfer_fee_0', 'u64'],
+      ['transfer_fee_1', 'u64'],
+    ],
+    later: [],
+  },
+  {
+    name: 'LiquidityCalculateEvent',
+    fields: [
+      ['pool_liquidity', 'u128'],
+      ['pool_sqrt_price_x64', 'u128'],
+      ['pool_tick', 'i32'],
+      ['calc_amount_0', 'u64'],
+      ['calc_amount_1', 'u64'],
+      ['trade_fee_owed_0', 'u64'],
+      ['trade_fee_owed_1', 'u64'],
+      ['transfer_fee_0', 'u64'],
+      ['transfer_fee_1', 'u64'],
+    ],
+    later: [],
+  },
+  {
+    name: 'LiquidityChangeEvent',
+    fields: [
+      ['pool_state', 'pubkey'],
+      ['tick', 'i32'],
+      ['tick_lower', 'i32'],
+      ['tick_upper', 'i32'],
+      ['liquidity_before', 'u128'],
+      ['liquidity_after', 'u128'],
+    ],
+    later: [],
+  },
+  {
+    name: 'CollectPersonalFeeEvent',
+    fields: [
+      ['position_nft_mint', 'pubkey'],
+      ['recipient_token_account_0', 'pubkey'],
+      ['recipient_token_account_1', 'pubkey'],
+      ['amount_0', 'u64'],
+      ['amount_1', 'u64'],
+    ],
+    later: [],
+  },
+];
+
+/** Of constant-product pools. Source: raydium-io/raydium-cp-swap, states/events.rs. */
+export const raydiumCpmmEvents: readonly EventLayout[] = [
+  {
+    name: 'SwapEvent',
+    fields: [
+      ['pool_id', 'pubkey'],
+      ['input_vault_before', 'u64'],
+      ['output_vault_before', 'u64'],
+      ['input_amount', 'u64'],
+      ['output_amount', 'u64'],
+      ['input_transfer_fee', 'u64'],
+      ['output_transfer_fee', 'u64'],
+      ['base_input', 'bool'],
+    ],
+    later: [
+      ['input_mint', 'pubkey'],
+      ['output_mint', 'pubkey'],
+      ['trade_fee', 'u64'],
+      ['creator_fee', 'u64'],
+      ['creator_fee_on_input', 'bool'],
+    ],
+  },
+  {
+    name: 'LpChangeEvent',
+    fields: [
+      ['pool_id', 'pubkey'],
+      ['lp_amount_before', 'u64'],
+      ['token_0_vault_before', 'u64'],
+      ['token_1_vault_before', 'u64'],
+      ['token_0_amount', 'u64'],
+      ['token_1_amount', 'u64'],
+      ['token_0_transfer_fee', 'u64'],
+      ['token_1_transfer_fee', 'u64'],
+      ['change_type', 'u8'],
+    ],
+    later: [],
+  },
+];

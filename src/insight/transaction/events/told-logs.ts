@@ -1,0 +1,104 @@
+import type { Address } from '../../../ledger/address.ts';
+import { programs } from '../../../ledger/programs.ts';
+import type { RunInstruction } from '../instruction.ts';
+
+/** A line that a program logged itself, with the instruction that logged it. */
+export type ToldLine = Readonly<{
+  program: Address;
+  /** `RunInstruction.index` */
+  index: number;
+  /** Instructions that had begun by then: it was told after them, and before the next. */
+  begun: number;
+  line: string;
+}>;
+
+/** Lines of programs, as told by the runtime around them. Source: Agave, `stable_log`. */
+const INVOKED = /^Program ([1-9A-HJ-NP-Za-km-z]{32,44}) invoke \[(\d{1,3})\]$/;
+const LEFT = /^Program ([1-9A-HJ-NP-Za-km-z]{32,44}) (?:success$|failed)/;
+/** What a node says in place of all that comes after it. Source: Agave, `LogCollector`. */
+const TRUNCATED = 'Log truncated';
+
+/** Programs of the runtime itself, which verify signatures and log nothing, not even that they run. */
+const mute: ReadonlySet<Address> = new Set([programs.ed25519, programs.secp256k1, programs.secp256r1]);
+
+type Call = Readonly<{ program: string; index: number | null }>;
+
+/**
+ * Finds who logged each line: the calls that are open, in step with the instructions of the transaction. Where the
+ * node keeps no inner instructions, what they logged counts as the outer one's.
+ */
+class LogWalk {
+  readonly #instructions: readonly RunInstruction[];
+  /** The place of the instruction that begins next. */
+  #next = 0;
+  readonly #open: Call[] = [];
+
+  constructor(instructions: readonly RunInstruction[]) {
+    this.#instructions = instructions;
+  }
+
+  get begun(): number {
+    return this.#next;
+  }
+
+  /** The call that logs now; null where it is of no instruction of the transaction. */
+  get running(): Call | null {
+    return this.#open.at(-1) ?? null;
+  }
+
+  enter(program: string, height: number): void {
+    // A call that is deeper than the open ones allow, or less deep, says that lines are missing.
+    if (height <= this.#open.length) this.#open.length = Math.max(0, height - 1);
+    if (height === 1) this.#skipToOuter(program);
+    this.#skipMute();
+    const instruction = this.#instructions[this.#next];
+    const found = instruction?.program === program && (instruction.height ?? height) === height;
+    if (found) this.#next++;
+    this.#open.push({ program, index: found ? instruction.index : (this.running?.index ?? null) });
+  }
+
+  leave(program: string): void {
+    if (this.running?.program === program) this.#open.pop();
+  }
+
+  #skipMute(): void {
+    while (mute.has(this.#instructions[this.#next]?.program ?? programs.system)) this.#next++;
+  }
+
+  /** Goes past inner instructions that logged nothing, to the outer one that begins now. */
+  #skipToOuter(program: string): void {
+    const last = this.#instructions.length;
+    const isOuter = (one: RunInstruction): boolean => one.caller === null && !mute.has(one.program);
+    let at = this.#next;
+    while (at < last && !isOuter(this.#instructions[at] as RunInstruction)) at++;
+    if (this.#instructions[at]?.program === program) this.#next = at;
+  }
+}
+
+/**
+ * The lines that begin with one of `prefixes`, each with who logged it. A program cannot feign the lines of the
+ * runtime: its own begin with `Program log:` or `Program data:`.
+ */
+export function toldLines(
+  logs: readonly string[],
+  instructions: readonly RunInstruction[],
+  prefixes: readonly string[],
+): ToldLine[] {
+  const walk = new LogWalk(instructions);
+  const told: ToldLine[] = [];
+  for (const line of logs) {
+    if (line === TRUNCATED) break;
+    const running = walk.running;
+    if (prefixes.some((prefix) => line.startsWith(prefix))) {
+      if (running === null || running.index === null) continue;
+      const { program, index } = running;
+      told.push({ program: program as Address, index, begun: walk.begun, line });
+      continue;
+    }
+    const [, invoked, height] = INVOKED.exec(line) ?? [];
+    if (invoked !== undefined) walk.enter(invoked, Number(height));
+    const [, left] = LEFT.exec(line) ?? [];
+    if (left !== undefined) walk.leave(left);
+  }
+  return told;
+}
