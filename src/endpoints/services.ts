@@ -1,10 +1,11 @@
 import type { JsonValue, WritableJson } from '../base/json.ts';
 import type { TokenList } from '../insight/token/token-list.ts';
 import type { Address } from '../ledger/address.ts';
+import type { Blockhash } from '../ledger/blockhash.ts';
 import type { Signature } from '../ledger/signature.ts';
 import type { Network } from '../protocol/call.ts';
 import type { Commitment } from '../protocol/commitment.ts';
-import type { NodeError } from '../protocol/rest/node-refusal.ts';
+import type { Failure } from '../protocol/errors.ts';
 
 /**
  * What endpoints stand on besides the chain. Whoever assembles the service hands it in; each is described here as
@@ -74,24 +75,29 @@ export interface SemiWallets {
 }
 
 /** What became of a transaction that was sent. */
-export type Confirmation =
-  | Readonly<{ status: Commitment; error: null }>
-  /** It ran and failed; `error` is the chain's. */
-  | Readonly<{ status: Commitment; error: JsonValue }>
-  /** It can no longer land, or nobody could tell in time. */
-  | Readonly<{ status: Commitment | null; error: NodeError }>;
+export type Confirmation = Readonly<{
+  /** What it has come to; null when nobody has seen it land. */
+  status: Commitment | null;
+  /** The chain's error of one that ran and failed; null for every other. */
+  err: JsonValue;
+  /** Why the commitment that was waited for was not seen; null when it was. */
+  failure: Failure | null;
+}>;
 
 /** Waits until transactions have come to a commitment. */
 export interface Confirmations {
   /**
-   * @param lastValidBlockHeight - of the blockhash of the transaction; null when it is not known.
-   * Never rejects, but for CLIENT_GONE.
+   * Rejects only because the signal is aborted, with its reason where that is a Failure, else with CLIENT_GONE.
+   * @param sent.blockhash - that the transaction stands on; null for one that no block height ends, such as one on a
+   * durable nonce.
+   * @param sent.lastValidBlockHeight - from where on the blockhash may have expired: it is asked for then.
    */
   wait(
     sent: Readonly<{
       network: Network;
       signature: Signature;
       commitment: Commitment;
+      blockhash: Blockhash | null;
       lastValidBlockHeight: bigint | null;
     }>,
     signal: AbortSignal,
