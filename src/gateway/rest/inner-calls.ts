@@ -49,11 +49,11 @@ export class InnerCalls {
     const call = { network, method, row, params: Buffer.from(writeJson(params)) };
     const answer = await this.#source.ask(call, signal);
     this.#credits += row.cost;
-    return valueOf(answer);
+    return resultOf(answer);
   }
 }
 
-function valueOf({ body, errorCode }: Answer): JsonValue {
+function resultOf({ body, errorCode }: Answer): JsonValue {
   let value: JsonValue;
   try {
     value = parseJson(body.toString('utf8'));

@@ -9,10 +9,12 @@ import {
   type RestDoor,
   type RestOutcome,
   type RestRequest,
+  type RestWork,
 } from '../../protocol/rest/route.ts';
 import { explain, limited, statusOfFailure } from '../outcome.ts';
 import type { PipelineParts } from '../pipeline.ts';
 import { InnerCalls } from './inner-calls.ts';
+import { RequestTime } from './request-time.ts';
 
 export type RestLimits = Readonly<{
   /** Requests a minute per key family and endpoint group. Spec, "Limits". */
@@ -21,8 +23,10 @@ export type RestLimits = Readonly<{
   keyInFlightMax: number;
   /** Calls to nodes under way at a time, for all requests together; the others wait their turn. */
   callsInFlightMax: number;
-  /** Time for all that a request needs. */
+  /** Time for all that a request needs, but for one that brings a file. */
   timeoutMs: number;
+  /** Time for one that brings a file, which may come slowly. */
+  uploadTimeoutMs: number;
   /** Key families whose requests are counted at a time. */
   familiesMax: number;
 }>;
@@ -32,10 +36,19 @@ export const restLimits: RestLimits = {
   keyInFlightMax: 100,
   callsInFlightMax: 256,
   timeoutMs: 120_000,
+  uploadTimeoutMs: 40 * 60_000,
   familiesMax: 100_000,
 };
 
 const WINDOW_MS = 60_000;
+
+/** What came of a request. */
+type Ending = {
+  key: KeyRecord | null;
+  rate: RateDecision | null;
+  work: RestWork | null;
+  failure: Failure | null;
+};
 
 /**
  * The gate of the REST interface: authenticate, limit by endpoint group, work, meter. What the work asks of nodes goes
@@ -61,53 +74,58 @@ export class RestGate implements RestDoor {
   async serve(request: RestRequest, leaving: AbortSignal): Promise<RestOutcome> {
     const startedAt = performance.now();
     const calls = new InnerCalls(this.#parts.source, this.#callTurns);
-    let key: KeyRecord | null = null;
-    let rate: RateDecision | null = null;
-    let work: Awaited<ReturnType<RestRequest['work']>> | null = null;
-    let failure: Failure | null = null;
+    const ending: Ending = { key: null, rate: null, work: null, failure: null };
     try {
-      key = this.#parts.keys.authenticate(request.credential, 'rpc', Date.now());
-      rate = this.#groups.take(`${request.route.group} ${key.familyId}`, startedAt);
-      if (!rate.allowed) throw limited(rate);
-      work = await this.#work(key, request, calls, leaving);
+      ending.key = this.#parts.keys.authenticate(request.credential, 'rpc', Date.now());
+      ending.rate = this.#groups.take(`${request.route.group} ${ending.key.familyId}`, startedAt);
+      if (!ending.rate.allowed) throw limited(ending.rate);
+      ending.work = await this.#work(ending.key, request, calls, leaving);
     } catch (thrown) {
-      failure = this.#explain(thrown, key, request);
+      ending.failure = this.#explain(thrown, ending.key, request);
     }
-    const { product, method, credits } = {
-      product: 'rpc',
-      method: request.route.name,
-      credits: calls.credits,
-    } as const;
-    const latencyMicros = (performance.now() - startedAt) * 1_000;
-    const status = failure === null ? 'ok' : statusOfFailure(failure);
-    const bytes = { bytesIn: work?.bytesIn ?? 0, bytesOut: work?.body.length ?? 0 };
-    this.#parts.usage.record({ key, product, method, status, ...bytes, credits, latencyMicros }, Date.now());
+    const { rate, work } = ending;
+    const failure = ending.failure ?? (work === null ? new Failure('INTERNAL') : null);
+    this.#meter(request, { ...ending, failure }, calls, (performance.now() - startedAt) * 1_000);
     const facts = { rateLimit: rate?.state ?? null, calls: calls.count };
-    if (failure === null && work !== null) return { body: work.body, failure: null, ...facts };
-    return { body: null, failure: failure ?? new Failure('INTERNAL'), ...facts };
+    return failure === null && work !== null
+      ? { body: work.body, failure: null, ...facts }
+      : { body: null, failure: failure ?? new Failure('INTERNAL'), ...facts };
   }
 
-  async #work(key: KeyRecord, { work }: RestRequest, calls: InnerCalls, leaving: AbortSignal) {
-    const { keyInFlightMax, timeoutMs } = this.#limits;
-    if (!this.#underWay.take(key.familyId, keyInFlightMax)) {
+  #meter({ route }: RestRequest, ending: Ending, { credits }: InnerCalls, latencyMicros: number): void {
+    const { key, work, failure } = ending;
+    this.#parts.usage.record(
+      {
+        key,
+        product: 'rpc',
+        method: route.name,
+        status: failure === null ? 'ok' : statusOfFailure(failure),
+        bytesIn: work?.bytesIn ?? 0,
+        bytesOut: work?.body.length ?? 0,
+        credits,
+        latencyMicros,
+      },
+      Date.now(),
+    );
+  }
+
+  async #work(
+    { familyId }: KeyRecord,
+    { work, route }: RestRequest,
+    calls: InnerCalls,
+    leaving: AbortSignal,
+  ): Promise<RestWork> {
+    const { keyInFlightMax, timeoutMs, uploadTimeoutMs } = this.#limits;
+    if (!this.#underWay.take(familyId, keyInFlightMax)) {
       throw new Failure('OVERLOADED', { facts: { keyInFlightMax } });
     }
-    const end = new AbortController();
-    const leave = (): void => end.abort(new Failure('CLIENT_GONE'));
-    const timer = setTimeout(() => end.abort(new Failure('UPSTREAM_TIMEOUT')), timeoutMs);
-    if (leaving.aborted) leave();
-    else leaving.addEventListener('abort', leave, { once: true });
+    using time = new RequestTime(route.takes === 'upload' ? uploadTimeoutMs : timeoutMs, leaving);
     try {
-      return await work(calls.callerOf(key.familyId, end.signal));
+      return await work(calls.callerOf(familyId, time.signal));
     } catch (thrown) {
-      // What failed because its time was over says so, whatever it was that was cut short.
-      throw end.signal.aborted ? end.signal.reason : thrown;
+      throw time.reasonOf(thrown);
     } finally {
-      clearTimeout(timer);
-      leaving.removeEventListener('abort', leave);
-      // Ends what nobody waits for any more.
-      end.abort(new Failure('CLIENT_GONE'));
-      this.#underWay.giveBack(key.familyId);
+      this.#underWay.giveBack(familyId);
     }
   }
 

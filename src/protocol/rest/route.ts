@@ -68,7 +68,7 @@ export type RestRoute = Readonly<{
 /** A request at the door, of which only the head has been read. */
 export type RestRequest = Readonly<{
   credential: string | null;
-  route: Pick<RestRoute, 'name' | 'group'>;
+  route: Pick<RestRoute, 'name' | 'group' | 'takes'>;
   /** Reads what else there is, and answers. It throws what goes wrong. */
   work: (caller: RestCaller) => Promise<RestWork>;
 }>;

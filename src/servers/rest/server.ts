@@ -8,17 +8,20 @@ import { BodyBudget, isJsonType, readBody } from '../request-body.ts';
 import { hasBody, readJsonBody, readQuery, restCredentialOf } from './decode.ts';
 import { answerHeaders, envelope, preflightHeaders, send } from './encode.ts';
 import { errorBody } from './errors.ts';
+import { readUpload, type UploadLimits, uploadLimits } from './multipart.ts';
 
 export type RestServerOptions = Readonly<{
   /** Bytes of a JSON body. */
   bodyMaxBytes: number;
   /** Bytes of JSON bodies that all requests together may hold; beyond them, requests get OVERLOADED. */
   bodiesMaxBytes: number;
+  upload: UploadLimits;
 }>;
 
 export const restServerOptions: RestServerOptions = {
   bodyMaxBytes: 1024 * 1024,
   bodiesMaxBytes: 64 * 1024 * 1024,
+  upload: uploadLimits,
 };
 
 /** The paths of the interface begin so; whatever is refused there is refused in its envelope. */
@@ -83,13 +86,22 @@ class RestDialect {
     query: string,
     caller: RestCaller,
   ): Promise<RestWork> {
-    const input = await this.#read(request, response, query);
+    const input = await this.#read(route, request, response, query);
     const body = envelope(await route.answer(input, caller));
     return { body, bytesIn: Number(request.headers['content-length'] ?? 0) };
   }
 
-  async #read(request: IncomingMessage, response: ServerResponse, query: string): Promise<RestInput> {
+  async #read(
+    { takes }: RestRoute,
+    request: IncomingMessage,
+    response: ServerResponse,
+    query: string,
+  ): Promise<RestInput> {
     const parameters = readQuery(query);
+    if (takes === 'upload') {
+      const file = await readUpload(request, response, this.#options.upload);
+      return { query: parameters, body: undefined, file };
+    }
     if (!hasBody(request)) return { query: parameters, body: undefined, file: null };
     if (!isJsonType(request.headers['content-type'])) throw new Failure('UNSUPPORTED_MEDIA_TYPE');
     const body = await readBody(request, response, this.#options.bodyMaxBytes, this.#budget);
