@@ -1,3 +1,4 @@
+import type { JsonValue } from '../../base/json.ts';
 import type { Address } from '../../ledger/address.ts';
 import { nativeMint, nativeMint2022 } from '../../ledger/programs.ts';
 import type { NftOffChain } from '../nft/found-nft.ts';
@@ -16,6 +17,8 @@ export const namingLimits = {
   /** UTF-16 code units. */
   nameMax: 128,
   symbolMax: 64,
+  /** Images that are whole pictures (`data:`) may be long; longer ones are left out. */
+  imageMax: 10_000,
   /** Documents off the chain that are wanted for their images. */
   documentsMax: 500,
 };
@@ -30,19 +33,33 @@ const natives: ReadonlySet<Address> = new Set([nativeMint, nativeMint2022]);
 /** What is known of a name before anything is fetched. `uri`: of the JSON that has the image; null for none. */
 type Known = Readonly<{ name: TokenName; uri: string | null }>;
 
+/** What the list says of a mint, which the operator vouches for. */
+const listedName = (mint: Address, list: TokenList): TokenName | null =>
+  list.find(mint) ?? (natives.has(mint) ? wrappedSol : null);
+
+/** Whether the name of a mint is known whole without its metadata. */
+export function isNamed(mint: Address, list: TokenList): boolean {
+  const listed = listedName(mint, list);
+  return listed !== null && (listed.image !== '' || natives.has(mint));
+}
+
 const cut = (text: string, lengthMax: number): string => text.slice(0, lengthMax).toWellFormed().trim();
 
 function knownName(
   { address: mint, metadata }: Pick<TokenMint, 'address' | 'metadata'>,
   list: TokenList,
 ): Known {
-  const listed = list.find(mint) ?? (natives.has(mint) ? wrappedSol : null);
-  const name = listed ?? {
+  const name = listedName(mint, list) ?? {
     name: cut(metadata?.name ?? '', namingLimits.nameMax) || unnamedToken.name,
     symbol: cut(metadata?.symbol ?? '', namingLimits.symbolMax) || unnamedToken.symbol,
     image: '',
   };
   return { name, uri: name.image === '' && metadata?.metadataUri ? metadata.metadataUri : null };
+}
+
+function imageIn(document: JsonValue | undefined): string {
+  const image = document === undefined ? '' : (readNftContent(document)?.image ?? '');
+  return image.length <= namingLimits.imageMax ? image : '';
 }
 
 /**
@@ -60,11 +77,10 @@ export async function nameTokens(
   const known = new Map([...tokens].map((token) => [token.address, knownName(token, list)]));
   const uris = new Set([...known.values()].flatMap(({ uri }) => uri ?? []));
   const wanted = [...uris].slice(0, namingLimits.documentsMax);
-  const documents = wanted.length === 0 ? new Map() : await offChain.read(wanted, signal);
+  const documents = await offChain.read(wanted, signal);
   const named = new Map<Address, TokenName>();
   for (const [mint, { name, uri }] of known) {
-    const document = uri === null ? undefined : documents.get(uri);
-    const image = document === undefined ? '' : (readNftContent(document)?.image ?? '');
+    const image = imageIn(uri === null ? undefined : documents.get(uri));
     named.set(mint, image === '' ? name : { ...name, image });
   }
   return named;

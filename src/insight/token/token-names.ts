@@ -1,7 +1,7 @@
 import type { Address } from '../../ledger/address.ts';
 import type { Chain } from '../chain/chain.ts';
-import { readTokenMints } from '../nft/token-mint.ts';
 import { type NameSources, nameTokens } from './name-tokens.ts';
+import { readMints } from './read-mints.ts';
 
 /** A token as answers name it. Members in this order. Source: rest-api.md §3.1, "SWAP". */
 export type NamedToken = Readonly<{
@@ -28,13 +28,13 @@ export class TokenNames {
   }
 
   /**
-   * The names of mints, each looked up once, in one getMultipleAccounts for 50 of them.
+   * The names of mints, each looked up once: one getMultipleAccounts for 50 of them, or for 100 that the list names.
    * @returns those that are mints, by mint; `unnamedToken` has the words for others.
    * @throws Failure, NodeRefusal.
    */
   async names(chain: Chain, mints: Iterable<Address>): Promise<Map<Address, NamedToken>> {
     const wanted = [...new Set(mints)].slice(0, this.#mintsMax);
-    const tokens = await readTokenMints(chain, wanted);
+    const { mints: tokens } = await readMints(chain, wanted, this.#sources.list, { clock: false });
     const names = await nameTokens(tokens.values(), this.#sources, chain.signal);
     const named = new Map<Address, NamedToken>();
     for (const [address, { mint }] of tokens) {

@@ -1,8 +1,9 @@
 import type { Address } from '../../ledger/address.ts';
+import { programs } from '../../ledger/programs.ts';
 import type { Chain } from '../chain/chain.ts';
-import { readTokenMints } from '../nft/token-mint.ts';
 import { type NameSources, nameTokens, type TokenName, unnamedToken } from './name-tokens.ts';
-import { amountsOf } from './token-amount.ts';
+import { readMints } from './read-mints.ts';
+import { shownAmount } from './token-amount.ts';
 import { holdingsOf, type TokenHolding } from './token-holdings.ts';
 
 /** A fungible token in a wallet. */
@@ -15,8 +16,8 @@ export type WalletToken = Readonly<{
 }>;
 
 /**
- * The fungible tokens of a wallet, by mint and token account: two calls for what it holds and one for 50 mints; one
- * more where a mint bears interest or multiplies. What is one of a kind is left to the readers of NFTs.
+ * The fungible tokens of a wallet, by mint and token account. It takes two calls to see what the wallet holds, and one
+ * for a hundred accounts of mints and their metadata. What is one of a kind is left to the readers of NFTs.
  * @throws Failure, NodeRefusal.
  */
 export async function tokensOfWallet(
@@ -25,21 +26,21 @@ export async function tokensOfWallet(
   sources: NameSources,
 ): Promise<WalletToken[]> {
   const holdings = await holdingsOf(chain, wallet);
-  const mints = await readTokenMints(chain, new Set(holdings.map(({ mint }) => mint)));
-  const tokens = [...mints.values()].filter(({ isNft }) => !isNft);
-  const [names, amounts] = await Promise.all([
-    nameTokens(tokens, sources, chain.signal),
-    amountsOf(
-      chain,
-      tokens.map(({ address, data }) => [address, data]),
-    ),
-  ]);
-  return holdings.flatMap((holding) => {
+  const { mints, now } = await readMints(
+    chain,
+    holdings.map(({ mint }) => mint),
+    sources.list,
+    { clock: holdings.some(({ program }) => program === programs.token2022) },
+  );
+  const held = holdings.flatMap((holding) => {
     const token = mints.get(holding.mint);
-    const show = amounts.get(holding.mint);
-    if (token === undefined || show === undefined) return [];
-    const { decimals } = token.mint;
-    const name = names.get(holding.mint) ?? unnamedToken;
-    return { holding, balance: show(holding.amount), decimals, name };
+    return token === undefined || (token.isNft && holding.amount === 1n) ? [] : [{ holding, token }];
   });
+  const names = await nameTokens(new Set(held.map(({ token }) => token)), sources, chain.signal);
+  return held.map(({ holding, token }) => ({
+    holding,
+    balance: shownAmount(holding.amount, token, now),
+    decimals: token.mint.decimals,
+    name: names.get(holding.mint) ?? unnamedToken,
+  }));
 }

@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { readNfts } from '../../insight/nft/read-nfts.ts';
+import { withTokenRecords } from '../../insight/nft/token-records.ts';
+import { Failure } from '../../protocol/errors.ts';
+import { endpoint } from '../endpoint.ts';
+import { address, flag, network } from '../fields.ts';
+import { nftSchema } from './nft-schema.ts';
+import { refreshField, shownNfts } from './shown-nfts.ts';
+
+/** Source: spec, "REST"; rest-api.md §2.12. */
+export const read = endpoint({
+  verb: 'GET',
+  paths: ['/sol/v1/nft/read'],
+  group: 'nft',
+  name: 'nft/read',
+  summary: 'One NFT with all that is known of it',
+  description:
+    'An NFT of either token program, an asset of MPL Core, or a compressed NFT where the service has a server of the ' +
+    'Digital Asset Standard. What cannot be read off the chain in time is left empty (`is_loaded_metadata: false`).',
+  from: 'query',
+  fields: z.object({
+    network: network(),
+    token_address: address('The mint of the NFT, or the address of the asset.'),
+    refresh: refreshField(),
+    token_record: flag('Add the token record of a programmable NFT.'),
+  }),
+  result: nftSchema,
+  async answer({ network: name, token_address: mint, refresh, token_record }, context) {
+    const chain = context.chain(name);
+    const found = (await readNfts(chain, [mint], context.services.das)).get(mint);
+    if (found === undefined) throw new Failure('NFT_NOT_FOUND', { facts: { address: mint, network: name } });
+    const [nft] = await shownNfts(
+      token_record ? await withTokenRecords(chain, [found]) : [found],
+      context,
+      refresh,
+    );
+    if (nft === undefined) throw new Failure('INTERNAL');
+    return { message: 'NFT metadata', result: nft };
+  },
+});

@@ -1,0 +1,83 @@
+import { z } from 'zod';
+import type { FoundNft } from '../../insight/nft/found-nft.ts';
+import type { OnChainNft } from '../../insight/nft/nft.ts';
+import { nftsOfWallet } from '../../insight/nft/nfts-of-wallet.ts';
+import type { Address } from '../../ledger/address.ts';
+import { Failure } from '../../protocol/errors.ts';
+import { endpoint } from '../endpoint.ts';
+import { address, list, network, optional } from '../fields.ts';
+import { pageFields, pageOf, pageResult } from '../page.ts';
+import { attributesFilter, hasAttributes, type NumberTest, royaltyFilter } from './nft-filters.ts';
+import { nftSchema } from './nft-schema.ts';
+import { refreshField, shownNfts } from './shown-nfts.ts';
+
+const SIZE = 10;
+const SIZE_MAX = 50;
+const CREATORS_MAX = 20;
+
+/** NFTs whose off-chain JSON one search reads for their attributes. */
+const WITH_ATTRIBUTES_MAX = 1000;
+
+type ChainFilters = Readonly<{
+  creators?: readonly Address[] | undefined;
+  collection?: Address | undefined;
+  royalty: NumberTest | null;
+}>;
+
+/** What can be told without the off-chain JSON. */
+function matches(nft: OnChainNft, { creators, collection, royalty }: ChainFilters): boolean {
+  const inCollection = nft.collection?.verified === true ? nft.collection.address : null;
+  if (collection !== undefined && inCollection !== collection) return false;
+  if (royalty !== null && !royalty(nft.royaltyBasisPoints / 100)) return false;
+  return creators === undefined || nft.creators.some((creator) => creators.includes(creator.address));
+}
+
+/** Source: spec, "REST"; rest-api.md §2.14. */
+export const search = endpoint({
+  verb: 'GET',
+  paths: ['/sol/v1/nft/search'],
+  group: 'nft',
+  name: 'nft/search',
+  summary: 'NFTs of a wallet that match filters',
+  description:
+    'All filters must hold. In the order of their mints; the totals, under both of their names, count what matches. ' +
+    'Attributes are read from the off-chain JSON: an NFT of which it cannot be read has none. ' +
+    `A search by attributes takes up to ${WITH_ATTRIBUTES_MAX} NFTs that the other filters leave.`,
+  from: 'query',
+  fields: z.object({
+    network: network(),
+    wallet: address('The wallet.'),
+    creators: optional(
+      list(address('A creator.'), CREATORS_MAX, 'NFTs of any of these creators; the field may be repeated.'),
+    ),
+    collection: optional(address('NFTs of this collection, which has verified them.')),
+    royalty: royaltyFilter(),
+    attributes: attributesFilter(),
+    refresh: refreshField(),
+    ...pageFields(SIZE, SIZE_MAX),
+  }),
+  result: z.object({
+    nfts: z.array(nftSchema),
+    ...pageResult,
+    total_data: z.number().int().meta({ description: 'The same as `total_count`.' }),
+    total_page: z.number().int().meta({ description: 'The same as `total_pages`.' }),
+  }),
+  async answer({ network: name, wallet, attributes, refresh, page, size, ...filters }, context) {
+    const found = await nftsOfWallet(context.chain(name), context.services.das, wallet);
+    const left = found.filter(({ onChain }) => matches(onChain, filters));
+    const show = (nfts: readonly FoundNft[]) => shownNfts(nfts, context, refresh);
+    if (attributes === null) {
+      const { items, about } = pageOf(left, page, size);
+      return { message: 'filtered NFTs', result: answerOf(await show(items), about) };
+    }
+    if (left.length > WITH_ATTRIBUTES_MAX) throw new Failure('ANSWER_TOO_LARGE');
+    const matching = (await show(left)).filter((nft) => hasAttributes(nft.attributes, attributes));
+    const { items, about } = pageOf(matching, page, size);
+    return { message: 'filtered NFTs', result: answerOf(items, about) };
+  },
+});
+
+const answerOf = <Nft>(nfts: readonly Nft[], about: ReturnType<typeof pageOf>['about']) => ({
+  ...{ nfts: [...nfts], ...about },
+  ...{ total_data: about.total_count, total_page: about.total_pages },
+});

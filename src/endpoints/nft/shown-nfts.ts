@@ -1,0 +1,19 @@
+import type { FoundNft } from '../../insight/nft/found-nft.ts';
+import type { Nft } from '../../insight/nft/nft.ts';
+import { withOffChain } from '../../insight/nft/with-off-chain.ts';
+import type { Context } from '../endpoint.ts';
+import { flag } from '../fields.ts';
+
+/** The field `refresh`. */
+export const refreshField = () =>
+  flag('Read the off-chain JSON anew instead of taking what is kept of it. The chain is always read anew.');
+
+/** NFTs with their off-chain JSON, read anew where that is wanted. */
+export function shownNfts(
+  nfts: readonly FoundNft[],
+  { services: { offChain }, caller }: Pick<Context, 'services' | 'caller'>,
+  refresh = false,
+): Promise<Nft[]> {
+  if (refresh) for (const { onChain } of nfts) offChain.forget(onChain.metadataUri);
+  return withOffChain(nfts, offChain, caller.signal);
+}

@@ -1,0 +1,65 @@
+import { z } from 'zod';
+import type { WritableJson } from '../../base/json.ts';
+import { mintExtensions } from '../../insight/token/mint-extensions.ts';
+import { nameTokens, unnamedToken } from '../../insight/token/name-tokens.ts';
+import { readMints } from '../../insight/token/read-mints.ts';
+import { shownAmount } from '../../insight/token/token-amount.ts';
+import { Failure } from '../../protocol/errors.ts';
+import { endpoint } from '../endpoint.ts';
+import { address, network } from '../fields.ts';
+import { infoOf, nameShape, nameSources } from '../wallet/token-schema.ts';
+
+const extension = z
+  .custom<WritableJson>((value) => typeof value === 'object' && value !== null)
+  .meta({
+    type: 'object',
+    properties: {
+      extension: { type: 'string', examples: ['transferFeeConfig'] },
+      state: { type: 'object', description: 'As `jsonParsed` shows it; absent where there is none.' },
+    },
+    required: ['extension'],
+  });
+
+/** Source: spec, "REST"; rest-api.md §2.15. */
+export const getInfo = endpoint({
+  verb: 'GET',
+  paths: ['/sol/v1/token/get_info'],
+  group: 'token',
+  name: 'token/get_info',
+  summary: 'A token: its names, supply, authorities and extensions',
+  from: 'query',
+  fields: z.object({ network: network(), token_address: address('The mint.') }),
+  result: z.object({
+    ...nameShape,
+    metadata_uri: z.string().meta({ description: 'Where its off-chain JSON is; empty for none.' }),
+    address: z.string().meta({ description: 'The mint.' }),
+    mint_authority: z.string().meta({ description: 'Who may mint more; empty for nobody.' }),
+    freeze_authority: z.string().meta({ description: 'Who may freeze accounts; empty for nobody.' }),
+    current_supply: z.number().meta({ description: 'In whole tokens.', examples: [5034999432.111212] }),
+    decimals: z.number().int(),
+    extensions: z.array(extension).readonly().meta({ description: 'Of a mint of Token-2022.' }),
+  }),
+  async answer({ network: name, token_address: mint }, context) {
+    const chain = context.chain(name);
+    const sources = nameSources(context.services);
+    const along = { clock: true, allMetadata: true };
+    const { mints, now } = await readMints(chain, [mint], sources.list, along);
+    const token = mints.get(mint);
+    if (token === undefined) throw new Failure('NOT_A_MINT', { facts: { address: mint, network: name } });
+    const names = await nameTokens([token], sources, chain.signal);
+    const { mintAuthority, freezeAuthority, supply, decimals } = token.mint;
+    return {
+      message: 'Tokens info',
+      result: {
+        ...infoOf(names.get(mint) ?? unnamedToken),
+        metadata_uri: token.metadata?.metadataUri ?? '',
+        address: mint,
+        mint_authority: mintAuthority ?? '',
+        freeze_authority: freezeAuthority ?? '',
+        current_supply: shownAmount(supply, token, now),
+        decimals,
+        extensions: mintExtensions(token.data),
+      },
+    };
+  },
+});

@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import { tokenBalanceOf } from '../../insight/token/token-balance.ts';
+import { Failure } from '../../protocol/errors.ts';
+import { endpoint } from '../endpoint.ts';
+import { address, network } from '../fields.ts';
+import { infoOf, nameShape, nameSources } from './token-schema.ts';
+
+/** Source: spec, "REST"; rest-api.md §2.3. */
+export const tokenBalance = endpoint({
+  verb: 'GET',
+  paths: ['/sol/v1/wallet/token_balance'],
+  group: 'wallet',
+  name: 'wallet/token_balance',
+  summary: 'Balance of one token in a wallet',
+  description: 'Of all its token accounts of the mint; 0 where it has none.',
+  from: 'query',
+  fields: z.object({
+    network: network(),
+    wallet: address('The wallet.'),
+    token: address('The mint.'),
+  }),
+  result: z.object({
+    address: z.string().meta({ description: 'The mint.' }),
+    balance: z.number().meta({ description: 'In whole tokens.', examples: [76.6726] }),
+    associated_account: z.string().meta({
+      description:
+        'Where the wallet keeps the token: its associated token account, unless only others hold the token.',
+    }),
+    info: z.object(nameShape),
+    isFrozen: z.boolean().meta({ description: 'Whether that account is frozen.' }),
+  }),
+  async answer({ network: name, wallet, token }, { chain, services }) {
+    const found = await tokenBalanceOf(chain(name), wallet, token, nameSources(services));
+    if (found === null) throw new Failure('NOT_A_MINT', { facts: { address: token, network: name } });
+    return {
+      message: 'Token balance fetched successfully',
+      result: {
+        ...{ address: token, balance: found.balance, associated_account: found.account },
+        ...{ info: infoOf(found.name), isFrozen: found.isFrozen },
+      },
+    };
+  },
+});

@@ -1,0 +1,39 @@
+import type { Account } from '../../ledger/account/account.ts';
+import type { Address } from '../../ledger/address.ts';
+import { type AccountAt, Chain } from './chain.ts';
+
+/**
+ * A chain of which each account, and each list of token accounts, is read once, whoever asks for it and however often.
+ * For answers that are made of several others. It lives as long as one request.
+ */
+export class OnceChain extends Chain {
+  readonly #accounts = new Map<Address, Promise<Map<Address, Account>>>();
+  readonly #tokenAccounts = new Map<string, Promise<AccountAt[]>>();
+
+  override async accounts(addresses: Iterable<Address>): Promise<Map<Address, Account>> {
+    const wanted = [...new Set(addresses)];
+    const unread = wanted.filter((address) => !this.#accounts.has(address));
+    const reading = super.accounts(unread);
+    for (const address of unread) this.#accounts.set(address, reading);
+    const parts = await Promise.all(
+      new Set([reading, ...wanted.flatMap((one) => this.#accounts.get(one) ?? [])]),
+    );
+    const found = new Map(parts.flatMap((part) => [...part]));
+    return new Map(
+      wanted.flatMap((address) => {
+        const account = found.get(address);
+        return account === undefined ? [] : [[address, account] as const];
+      }),
+    );
+  }
+
+  override tokenAccounts(
+    owner: Address,
+    which: Readonly<{ programId: Address }> | Readonly<{ mint: Address }>,
+  ): Promise<AccountAt[]> {
+    const key = JSON.stringify([owner, which]);
+    const known = this.#tokenAccounts.get(key) ?? super.tokenAccounts(owner, which);
+    this.#tokenAccounts.set(key, known);
+    return known;
+  }
+}

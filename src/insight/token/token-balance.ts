@@ -1,0 +1,60 @@
+import type { Address } from '../../ledger/address.ts';
+import type { Chain } from '../chain/chain.ts';
+import { associatedTokenAccount } from './associated-token-account.ts';
+import { type NameSources, nameTokens, type TokenName, unnamedToken } from './name-tokens.ts';
+import { readMints } from './read-mints.ts';
+import { shownAmount } from './token-amount.ts';
+import { holdingsOfMint, type TokenHolding } from './token-holdings.ts';
+
+/** What a wallet has of one token. */
+export type TokenBalance = Readonly<{
+  /** In whole tokens, of all its token accounts. */
+  balance: number;
+  /** The associated token account, unless the wallet holds the token in others only: then the fullest. */
+  account: Address;
+  /** Whether that account is frozen. */
+  isFrozen: boolean;
+  name: TokenName;
+}>;
+
+/** The account to name, of those there are; the first of the fullest. */
+function mainHolding(holdings: readonly TokenHolding[], associated: Address): TokenHolding | undefined {
+  const fullest = (best: TokenHolding | undefined, one: TokenHolding): TokenHolding =>
+    best === undefined || one.amount > best.amount ? one : best;
+  const main = holdings.find(({ account }) => account === associated);
+  const most = holdings.reduce<TokenHolding | undefined>(fullest, undefined);
+  return main !== undefined && (main.amount > 0n || most?.amount === 0n) ? main : most;
+}
+
+/**
+ * The balance of one token in a wallet, 0 where it has none, in two calls.
+ * @returns null when there is no such mint.
+ * @throws Failure, NodeRefusal.
+ */
+export async function tokenBalanceOf(
+  chain: Chain,
+  wallet: Address,
+  mint: Address,
+  sources: NameSources,
+): Promise<TokenBalance | null> {
+  // Nodes refuse to list accounts of what is no mint, so what the mint is counts first.
+  const [read, held] = await Promise.allSettled([
+    readMints(chain, [mint], sources.list, { clock: true }),
+    holdingsOfMint(chain, wallet, mint),
+  ]);
+  if (read.status === 'rejected') throw read.reason;
+  const { mints, now } = read.value;
+  const token = mints.get(mint);
+  if (token === undefined) return null;
+  if (held.status === 'rejected') throw held.reason;
+  const names = await nameTokens([token], sources, chain.signal);
+  const associated = associatedTokenAccount(wallet, mint, token.program);
+  const main = mainHolding(held.value, associated);
+  const amount = held.value.reduce((sum, holding) => sum + holding.amount, 0n);
+  return {
+    balance: shownAmount(amount, token, now),
+    account: main?.account ?? associated,
+    isFrozen: main?.isFrozen ?? false,
+    name: names.get(mint) ?? unnamedToken,
+  };
+}
