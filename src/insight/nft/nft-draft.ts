@@ -15,7 +15,7 @@ import { decodeMetaplexEdition } from './metaplex-edition.ts';
 import { decodeMetaplexMetadata } from './metaplex-metadata.ts';
 import type { OnChainNft } from './nft.ts';
 import { readToken2022Metadata } from './token-2022-metadata.ts';
-import type { TokenMint } from './token-mint.ts';
+import { isFungible, type TokenMint } from './token-mint.ts';
 
 /** An NFT as its own account or a server of DAS shows it, before what it points at was read. */
 export type NftDraft =
@@ -78,11 +78,13 @@ function saidStandard({ source, isNft, address }: TokenMint, onChain: OnChainNft
 }
 
 function fromToken({ token, onChain, holder }: NftDraft & { type: 'token' }, accounts: Accounts): OnChainNft {
+  const tokenStandard = saidStandard(token, onChain, accounts);
   return {
     ...onChain,
     owner: holder?.owner ?? null,
     collection: namedCollection(onChain.collection, accounts),
-    tokenStandard: saidStandard(token, onChain, accounts),
+    tokenStandard,
+    isBurnt: onChain.isBurnt && !isFungible(tokenStandard),
   };
 }
 

@@ -35,19 +35,24 @@ export const TokenMintLimits = {
   mintsMax: 20_000,
 } as const;
 
-/** What a mint is when nobody says: supply and decimals tell how many there can be of it. */
-function likelyStandard({ decimals, supply }: Mint): TokenStandard {
+/**
+ * What a mint is when nobody says. Of what has been minted once, or never and never can be, there is one; an edition
+ * is an authority that cannot.
+ */
+function likelyStandard({ decimals, supply, mintAuthority }: Mint, mayBeEdition: boolean): TokenStandard {
   if (decimals > 0) return 'Fungible';
-  return supply <= 1n ? 'NonFungible' : 'FungibleAsset';
+  const isOne = supply === 1n || (supply === 0n && (mintAuthority === null || mayBeEdition));
+  return isOne ? 'NonFungible' : 'FungibleAsset';
 }
 
-const isFungible = (standard: TokenStandard): boolean =>
+/** Whether there may be many of one. */
+export const isFungible = (standard: TokenStandard): boolean =>
   standard === 'Fungible' || standard === 'FungibleAsset';
 
 const nobodysYet = { owner: null, merkleTree: null } as const;
 
 function fromMetaplex(mint: Mint, metadata: MetaplexMetadata): OnChainNft {
-  const tokenStandard = metadata.tokenStandard ?? likelyStandard(mint);
+  const tokenStandard = metadata.tokenStandard ?? likelyStandard(mint, true);
   return {
     ...nobodysYet,
     mint: metadata.mint,
@@ -67,7 +72,7 @@ function fromMetaplex(mint: Mint, metadata: MetaplexMetadata): OnChainNft {
 }
 
 function fromToken2022(address: Address, mint: Mint, metadata: Token2022Metadata): OnChainNft {
-  const tokenStandard = likelyStandard(mint);
+  const tokenStandard = likelyStandard(mint, false);
   return {
     ...nobodysYet,
     mint: address,
