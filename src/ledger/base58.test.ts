@@ -89,9 +89,14 @@ describe('base58', () => {
         expect(decodeBase58(encodeBase58(bytes))).toEqual(bytes);
       }),
     );
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 2000, size: 'max' }), (bytes) => {
+        expect(decodeBase58(base58.encode(bytes))).toEqual(bytes);
+      }),
+    );
   });
 
-  it('writes data longer than a transaction, as programs may pass to each other', () => {
+  it('writes and reads data longer than a transaction, as programs may pass to each other', () => {
     const slowly = (bytes: Uint8Array): string => {
       let text = '';
       for (let rest = BigInt(`0x${Buffer.from(bytes).toString('hex')}`); rest > 0n; rest /= 58n) {
@@ -102,10 +107,16 @@ describe('base58', () => {
     for (const length of [2049, 3000, 10_240]) {
       const bytes = Uint8Array.from({ length }, (_, at) => (at * 7 + 1) & 0xff);
       expect(encodeBase58(bytes)).toBe(slowly(bytes));
+      expect(decodeBase58(slowly(bytes))).toEqual(bytes);
       bytes.fill(0, 0, 5);
       expect(encodeBase58(bytes)).toBe(`11111${slowly(bytes)}`);
+      expect(decodeBase58(`11111${slowly(bytes)}`)).toEqual(bytes);
     }
     expect(encodeBase58(new Uint8Array(2100))).toBe('1'.repeat(2100));
+    expect(decodeBase58('1'.repeat(2100))).toEqual(new Uint8Array(2100));
+    expect(decodeBase58(`${'z'.repeat(3000)}0`)).toBeNull();
+    expect(decodeBase58('z'.repeat(13_985))).toHaveLength(10_241);
+    expect(decodeBase58('z'.repeat(13_986))).toBeNull();
   });
 
   it('refuses characters outside the alphabet', () => {

@@ -8,8 +8,6 @@ import { addressOf, itemsOf, membersOf, naturalOf } from './lenient-json.ts';
 
 /** Accounts that one instruction can name; indexes are a u8. */
 const ACCOUNTS_MAX = 256;
-/** Base58 of the longest data that an instruction may have. Source: Agave, `MAX_INSTRUCTION_DATA_LEN`, 10 KiB. */
-const DATA_TEXT_MAX = 13_985;
 /** Calls in one another; far above what the runtime allows. Source: Agave, `MAX_INSTRUCTION_STACK_DEPTH`, 5 or 9. */
 const HEIGHT_MAX = 255;
 const NO_DATA = new Uint8Array(0);
@@ -35,9 +33,8 @@ function accountsOf(list: JsonValue | undefined, keys: readonly Address[]): Addr
   return accounts;
 }
 
-function dataOf(text: JsonValue | undefined): Uint8Array | null {
-  return typeof text !== 'string' || text.length > DATA_TEXT_MAX ? null : decodeBase58(text);
-}
+const dataOf = (text: JsonValue | undefined): Uint8Array | null =>
+  typeof text === 'string' ? decodeBase58(text) : null;
 
 /** The meaning of instructions that the node left as bytes, for programs that Solway parses itself. */
 function ownView(program: Address, accounts: readonly Address[], data: Uint8Array): ParsedView | null {
