@@ -1,0 +1,205 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { inOrder } from '../../base/in-order.ts';
+import { makeFolder } from '../../base/make-folder.ts';
+import { Turnstile } from '../../base/turnstile.ts';
+import { CACHE_HEAD_MAX_BYTES, cacheFile, keptInFile, sha256 } from './cache-file.ts';
+import type { Kept } from './memory-cache.ts';
+
+export type DiskCacheLimits = Readonly<{
+  diskMaxBytes: number;
+  diskFilesMax: number;
+  diskQueueMax: number;
+  documentMaxBytes: number;
+}>;
+
+/** Files that are read or written at a time: others want the few threads for that, too. */
+const FILES_AT_A_TIME = 2;
+const NAME = /^[0-9a-f]{64}$/;
+const DRAFT = /\.draft$/;
+const FOLDER = /^[0-9a-f]{2}$/;
+
+/**
+ * Documents in files of one folder, of bounded number and size; what was not asked for longest goes first. A name is a
+ * hash, so no URI can lead anywhere else; a file is written beside its place and then put there, so that what is there
+ * is whole; and what is damaged all the same is as good as absent. The folder belongs to one process. No method rejects:
+ * a disk that fails makes everything absent.
+ */
+export class DiskCache {
+  readonly #folder: string;
+  readonly #limits: DiskCacheLimits;
+  readonly #now: () => number;
+  /** Bytes of each file by its name, the one used longest ago first. */
+  readonly #files = new Map<string, number>();
+  /** What is to stand in files that are being written; null where there is to be none. */
+  readonly #wanted = new Map<string, Kept | null>();
+  readonly #turns = new Turnstile(FILES_AT_A_TIME);
+  #bytes = 0;
+  #settled: (() => void)[] = [];
+
+  private constructor(folder: string, limits: DiskCacheLimits, now: () => number) {
+    this.#folder = folder;
+    this.#limits = limits;
+    this.#now = now;
+  }
+
+  /**
+   * Opens the folder, making it when absent, and takes in what an earlier process has left.
+   * @param now - the wall clock.
+   * @throws Error of the system when it cannot be made or read.
+   */
+  static async open(folder: string, limits: DiskCacheLimits, now: () => number): Promise<DiskCache> {
+    makeFolder(folder, 0o700);
+    const cache = new DiskCache(folder, limits, now);
+    await cache.#takeIn();
+    return cache;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get files(): number {
+    return this.#files.size;
+  }
+
+  /** What is kept of the URI; null when nothing is, or not any more. */
+  async get(uri: string): Promise<Kept | null> {
+    const name = sha256(uri);
+    if (!this.#files.has(name)) return null;
+    const file = await this.#turns.run(() => this.#read(name)).catch(() => null);
+    const kept = file === null ? null : keptInFile(file, uri);
+    if (kept === null || kept.until <= this.#now()) {
+      await this.#remove(name);
+      return null;
+    }
+    this.#touch(name);
+    return kept;
+  }
+
+  /** Whether a file of the URI is there; what it keeps may be old or damaged. */
+  has(uri: string): boolean {
+    return this.#files.has(sha256(uri));
+  }
+
+  /** Keeps it, when there is room in the line of those that are written. */
+  async set(uri: string, kept: Kept): Promise<void> {
+    const name = sha256(uri);
+    const underWay = this.#wanted.has(name);
+    if (!underWay && this.#wanted.size >= this.#limits.diskQueueMax) return;
+    this.#wanted.set(name, kept);
+    if (!underWay) await this.#writeWanted(name, uri);
+  }
+
+  async delete(uri: string): Promise<void> {
+    const name = sha256(uri);
+    if (this.#wanted.has(name)) this.#wanted.set(name, null);
+    await this.#remove(name);
+  }
+
+  /** Waits until everything is written that is being written. */
+  settled(): Promise<void> {
+    return this.#wanted.size === 0
+      ? Promise.resolve()
+      : new Promise((resolve) => this.#settled.push(resolve));
+  }
+
+  #path(name: string): string {
+    return join(this.#folder, name.slice(0, 2), name);
+  }
+
+  async #read(name: string): Promise<Buffer | null> {
+    const file = await open(this.#path(name), 'r');
+    try {
+      const { size } = await file.stat();
+      const tooLarge = size > this.#limits.documentMaxBytes + CACHE_HEAD_MAX_BYTES;
+      return tooLarge ? null : await file.readFile();
+    } finally {
+      await file.close();
+    }
+  }
+
+  /** Writes the file, and again when something else was wanted meanwhile. One for each name at a time. */
+  async #writeWanted(name: string, uri: string): Promise<void> {
+    let done: Kept | null | undefined;
+    try {
+      while (this.#wanted.get(name) !== done) {
+        const kept = this.#wanted.get(name) ?? null;
+        done = kept;
+        if (kept === null) await this.#remove(name);
+        else await this.#turns.run(() => this.#write(name, cacheFile(uri, kept)));
+        await this.#makeRoom();
+      }
+    } catch {
+      // A full or broken disk: the document was read all the same.
+    }
+    this.#wanted.delete(name);
+    if (this.#wanted.size === 0) for (const settled of this.#settled.splice(0)) settled();
+  }
+
+  /** Puts the file at its place, whole. */
+  async #write(name: string, bytes: Buffer): Promise<void> {
+    const path = this.#path(name);
+    const draft = `${path}.${process.pid}.${randomBytes(4).toString('hex')}.draft`;
+    await mkdir(join(this.#folder, name.slice(0, 2)), { recursive: true, mode: 0o700 });
+    try {
+      await writeFile(draft, bytes, { mode: 0o600, flag: 'wx' });
+      await rename(draft, path);
+    } catch (error) {
+      await rm(draft, { force: true });
+      throw error;
+    }
+    this.#forget(name);
+    this.#note(name, bytes.length);
+  }
+
+  async #makeRoom(): Promise<void> {
+    const { diskMaxBytes, diskFilesMax } = this.#limits;
+    for (const oldest of this.#files.keys()) {
+      if (this.#bytes <= diskMaxBytes && this.#files.size <= diskFilesMax) return;
+      await this.#remove(oldest);
+    }
+  }
+
+  #note(name: string, bytes: number): void {
+    this.#files.set(name, bytes);
+    this.#bytes += bytes;
+  }
+
+  #forget(name: string): void {
+    this.#bytes -= this.#files.get(name) ?? 0;
+    this.#files.delete(name);
+  }
+
+  #touch(name: string): void {
+    const bytes = this.#files.get(name);
+    if (bytes === undefined) return;
+    this.#files.delete(name);
+    this.#files.set(name, bytes);
+  }
+
+  async #remove(name: string): Promise<void> {
+    if (!this.#files.has(name)) return;
+    this.#forget(name);
+    await rm(this.#path(name), { force: true }).catch(() => undefined);
+  }
+
+  /** Finds the files of an earlier process, the oldest first, and clears away drafts that it did not finish. */
+  async #takeIn(): Promise<void> {
+    const found: { name: string; bytes: number; at: number }[] = [];
+    const folders = (await readdir(this.#folder)).filter((name) => FOLDER.test(name));
+    for (const folder of folders) {
+      const names = await readdir(join(this.#folder, folder));
+      await inOrder(names, FILES_AT_A_TIME, async (name) => {
+        const path = join(this.#folder, folder, name);
+        if (DRAFT.test(name)) await rm(path, { force: true }).catch(() => undefined);
+        if (!NAME.test(name) || !name.startsWith(folder)) return;
+        const { size, mtimeMs } = await stat(path);
+        found.push({ name, bytes: size, at: mtimeMs });
+      });
+    }
+    for (const { name, bytes } of found.sort((a, b) => a.at - b.at)) this.#note(name, bytes);
+    await this.#makeRoom();
+  }
+}

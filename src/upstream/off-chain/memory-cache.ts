@@ -1,0 +1,57 @@
+/** What is known of a URI: the document, or that there is none; until a time on the wall clock, in milliseconds. */
+export type Kept = Readonly<{ document: Buffer | null; until: number }>;
+
+/** What an entry takes beside its document and its URI; an estimate. */
+const ENTRY_BYTES = 256;
+const BYTES_PER_CHARACTER = 2;
+
+const sizeOf = (uri: string, { document }: Kept): number =>
+  ENTRY_BYTES + uri.length * BYTES_PER_CHARACTER + (document?.length ?? 0);
+
+/** The documents asked for last, in memory of bounded size. */
+export class MemoryCache {
+  /** In the order of use, the one used longest ago first. */
+  readonly #entries = new Map<string, Kept>();
+  readonly #maxBytes: number;
+  readonly #now: () => number;
+  #bytes = 0;
+
+  constructor(maxBytes: number, now: () => number) {
+    this.#maxBytes = maxBytes;
+    this.#now = now;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get(uri: string): Kept | null {
+    const kept = this.#entries.get(uri);
+    if (kept === undefined) return null;
+    this.delete(uri);
+    if (kept.until <= this.#now()) return null;
+    this.#put(uri, kept);
+    return kept;
+  }
+
+  set(uri: string, kept: Kept): void {
+    this.delete(uri);
+    this.#put(uri, kept);
+    for (const oldest of this.#entries.keys()) {
+      if (this.#bytes <= this.#maxBytes) return;
+      this.delete(oldest);
+    }
+  }
+
+  delete(uri: string): void {
+    const kept = this.#entries.get(uri);
+    if (kept === undefined) return;
+    this.#entries.delete(uri);
+    this.#bytes -= sizeOf(uri, kept);
+  }
+
+  #put(uri: string, kept: Kept): void {
+    this.#entries.set(uri, kept);
+    this.#bytes += sizeOf(uri, kept);
+  }
+}

@@ -1,0 +1,88 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { offChainLimits, offChainRules } from './limits.ts';
+import { targetOf } from './target.ts';
+
+const CID = 'bafkreifjjcie6lypi6ny7amxnfftagclbuxndqonfipmb64f2km2devei4';
+const NAME = 'PR0YX8bYbPbxX8rN3ySxFeGBbvyWbGnFYUvnz6eNyYg';
+const rules = {
+  ...offChainRules,
+  ipfsGateways: ['https://one.example/ipfs/', 'https://two.example/g/ipfs/'],
+};
+
+/** The web addresses that a URI leads to; its text, when it is inline; null. */
+function leadsTo(uri: string): string[] | string | null {
+  const target = targetOf(uri, rules, offChainLimits);
+  if (target === null) return null;
+  return target.kind === 'inline' ? target.bytes.toString() : target.urls.map(({ href }) => href);
+}
+
+describe('a URI', () => {
+  it.each([
+    ['https://a.example/x.json?y=1#z', ['https://a.example/x.json?y=1']],
+    ['  HTTP://A.example:80/x  ', ['http://a.example/x']],
+    ['http://a.example:443/', ['http://a.example:443/']],
+    [`ipfs://${CID}`, [`https://one.example/ipfs/${CID}`, `https://two.example/g/ipfs/${CID}`]],
+    [
+      `ipfs://ipfs/${CID}/7.json`,
+      [`https://one.example/ipfs/${CID}/7.json`, `https://two.example/g/ipfs/${CID}/7.json`],
+    ],
+    [`ar://${NAME}`, [`https://arweave.net/${NAME}`]],
+    ['data:application/json,{"a":1}', '{"a":1}'],
+    ['data:application/json;utf8,%7B%22a%22%3A1%7D', '{"a":1}'],
+    ['data:application/json;base64,eyJhIjoxfQ==', '{"a":1}'],
+    ['data:application/json;charset=utf-8;base64,eyJhIjoxfQ', '{"a":1}'],
+    ['data:application/json,{"off":"50%"}', '{"off":"50%"}'],
+  ])('leads where it says: %s', (uri, place) => expect(leadsTo(uri)).toEqual(place));
+
+  it.each([
+    ['', 'nothing'],
+    ['metadata.json', 'no scheme'],
+    ['file:///etc/passwd', 'a file'],
+    ['ftp://a.example/x', 'another scheme'],
+    ['javascript:alert(1)', 'a script'],
+    ['https://user@a.example/', 'a user'],
+    ['https://user:pass@a.example/', 'a password'],
+    ['https://a.example:8080/', 'a port that is not allowed'],
+    ['http://a.example:22/', 'a port of another service'],
+    ['http://', 'no host'],
+    [`https://a.example/${'x'.repeat(offChainLimits.uriMaxLength)}`, 'too long'],
+    [`ipfs://${CID}/../../admin`, 'a way out of the file'],
+    [`ipfs://${CID}/%2e%2e/${CID}x`, 'an encoded way out'],
+    [`ipfs://${CID}\\..\\..`, 'backslashes'],
+    ['ipfs://short', 'no identifier'],
+    [`ar://${NAME}/../x`, 'a way out'],
+    ['ar://short', 'no name'],
+    ['data:text/html,<b>', 'HTML'],
+    ['data:application/json;base64,%%%', 'broken base64'],
+    [`data:application/json,${'x'.repeat(3 * offChainLimits.documentMaxBytes + 64)}`, 'too much'],
+  ])('leads nowhere: %s (%s)', (uri) => expect(leadsTo(uri)).toBeNull());
+
+  it.each(['2130706433', '0177.0.0.1', '0x7f.1', '127.1', '0x7f000001'])(
+    'shows the address that %s stands for, so that it is looked at',
+    (host) => expect(leadsTo(`http://${host}/`)).toEqual(['http://127.0.0.1/']),
+  );
+
+  it('never makes it throw, nor lead to a port, a scheme or a user that is not allowed', () => {
+    const hosts = fc.constantFrom('a.example', '[::1]', '1.2.3.4', '%41', '.', 'xn--a');
+    const uris = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.webUrl({ withQueryParameters: true, withFragments: true }),
+      fc
+        .tuple(fc.constantFrom('http', 'https', 'ipfs', 'ar', 'data', 'ws'), hosts, fc.string())
+        .map(([scheme, host, rest]) => `${scheme}://${host}${rest}`),
+    );
+    fc.assert(
+      fc.property(uris, (uri) => {
+        const target = targetOf(uri, rules, offChainLimits);
+        if (target?.kind !== 'remote') return;
+        for (const { protocol, port, username, password } of target.urls) {
+          expect(['http:', 'https:']).toContain(protocol);
+          expect(['', '80', '443']).toContain(port);
+          expect(username + password).toBe('');
+        }
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});

@@ -1,0 +1,251 @@
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { DiskCache } from '../../../src/upstream/off-chain/disk-cache.ts';
+import { type OffChainLimits, offChainLimits } from '../../../src/upstream/off-chain/limits.ts';
+import { MemoryCache } from '../../../src/upstream/off-chain/memory-cache.ts';
+import type { OffChainClient } from '../../../src/upstream/off-chain/off-chain-client.ts';
+import { bytes, type Host, json, never, openClient, startHost } from './hosts.ts';
+
+let host: Host;
+let folder = '';
+const clock = { now: 1_800_000_000_000 };
+const open: OffChainClient[] = [];
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'solway-off-chain-'));
+  host = await startHost({
+    '*': (request, reply) => json({ at: request.url })(request, reply, request.socket),
+  });
+  clock.now = 1_800_000_000_000;
+});
+
+afterEach(async () => {
+  for (const client of open.splice(0)) await client.close();
+  await host.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const at = (path: string): string => `http://a.example:${host.port}${path}`;
+
+async function start(limits: Partial<OffChainLimits> = {}): Promise<OffChainClient> {
+  const client = await openClient([host.port], { folder, limits, now: () => clock.now });
+  open.push(client);
+  return client;
+}
+
+async function read(client: OffChainClient, ...paths: string[]): Promise<unknown[]> {
+  const found = await client.read(paths.map(at), never);
+  return paths.map((path) => found.get(at(path)));
+}
+
+const filesIn = (): string[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+
+describe('documents that were read', () => {
+  it('are kept, in memory and over a restart', async () => {
+    const first = await start();
+    await read(first, '/1');
+    expect(await read(first, '/1')).toEqual([{ at: '/1' }]);
+    await first.close();
+    const second = await start();
+    expect(await read(second, '/1')).toEqual([{ at: '/1' }]);
+    expect(await read(second, '/1')).toEqual([{ at: '/1' }]);
+    expect(host.asked).toEqual(['/1']);
+    expect(second.counts).toMatchObject({ fetches: 0, fromDisk: 1, fromMemory: 1 });
+  });
+
+  it('are read again when they are old, and those that are absent sooner', async () => {
+    const client = await start({ documentKeptMs: 1_000, absenceKeptMs: 100 });
+    host.scripts.set('/none', bytes('', {}, 404));
+    const both = () => read(client, '/1', '/none');
+    expect(await both()).toEqual([{ at: '/1' }, undefined]);
+    await both();
+    expect(host.asked.length).toBe(2);
+    clock.now += 100;
+    await both();
+    expect(host.asked).toEqual(['/1', '/none', '/none']);
+    clock.now += 900;
+    await read(client, '/1');
+    expect(host.asked.slice(3)).toEqual(['/1']);
+  });
+
+  it('are known to be absent over a restart; what only failed is tried again', async () => {
+    const first = await start();
+    host.scripts.set('/none', bytes('', {}, 404));
+    host.scripts.set('/busy', bytes('', {}, 503));
+    await read(first, '/none', '/busy');
+    await read(first, '/none', '/busy');
+    expect(host.asked.length).toBe(2);
+    await first.close();
+    host.scripts.delete('/busy');
+    expect(await read(await start(), '/none', '/busy')).toEqual([undefined, { at: '/busy' }]);
+    expect(host.asked.slice(2)).toEqual(['/busy']);
+  });
+
+  it('are forgotten when told, on the disk too, and while they are fetched', async () => {
+    const client = await start();
+    await read(client, '/1');
+    client.forget(at('/1'));
+    await read(client, '/1');
+    expect(host.asked.length).toBe(2);
+    const arrived = Promise.withResolvers<void>();
+    const release = Promise.withResolvers<void>();
+    host.scripts.set('/2', (request, reply) => {
+      arrived.resolve();
+      void release.promise.then(() => json({ old: true })(request, reply, request.socket));
+    });
+    const reading = read(client, '/2');
+    await arrived.promise;
+    client.forget(at('/2'));
+    host.scripts.delete('/2');
+    expect(await read(client, '/2')).toEqual([{ at: '/2' }]);
+    release.resolve();
+    expect(await reading).toEqual([{ old: true }]);
+    expect(await read(client, '/2')).toEqual([{ at: '/2' }]);
+    client.forget(at('/2'));
+    await client.close();
+    expect(filesIn().length).toBe(1);
+  });
+
+  it('are files of nobody else, with names that no URI can choose', async () => {
+    const client = await start();
+    await read(client, '/../../../etc/passwd', '/%2e%2e%2f..%5c', `/${'x'.repeat(1_500)}`);
+    await client.close();
+    const files = filesIn();
+    expect(files.length).toBe(3);
+    for (const file of files) {
+      expect(file.slice(folder.length)).toMatch(/^\/([0-9a-f]{2})\/\1[0-9a-f]{62}$/);
+      expect(statSync(file).mode & 0o077).toBe(0);
+    }
+  });
+
+  it.each([
+    ['cut off', (file: string) => truncateSync(file, statSync(file).size - 1)],
+    ['emptied', (file: string) => truncateSync(file, 0)],
+    ['changed', (file: string) => writeFileSync(file, readFileSync(file, 'utf8').replace('/1"}', '/9"}'))],
+    ['filled with zeros', (file: string) => writeFileSync(file, Buffer.alloc(statSync(file).size))],
+    [
+      'another URI’s',
+      (file: string) => writeFileSync(file, readFileSync(file, 'utf8').replace('a.example', 'b.example')),
+    ],
+    ['huge', (file: string) => truncateSync(file, 1024 ** 3)],
+    ['gone', (file: string) => rmSync(file)],
+  ])('are read anew when their file is %s', async (_, damage) => {
+    const first = await start();
+    await read(first, '/1');
+    await first.close();
+    for (const file of filesIn()) damage(file);
+    const second = await start({ diskMaxBytes: 2 * 1024 ** 3 });
+    expect(await read(second, '/1')).toEqual([{ at: '/1' }]);
+    expect(host.asked.length).toBe(2);
+    await second.close();
+    expect(await read(await start(), '/1')).toEqual([{ at: '/1' }]);
+    expect(host.asked.length).toBe(2);
+  });
+
+  it('are read all the same when nothing can be written', async () => {
+    const client = await start();
+    rmSync(folder, { recursive: true });
+    writeFileSync(folder, 'a file in place of the folder');
+    expect(await read(client, '/1')).toEqual([{ at: '/1' }]);
+    await client.close();
+  });
+});
+
+describe('the folder of documents', () => {
+  const now = (): number => clock.now;
+  const kept = (text: string) => ({ document: Buffer.from(text), until: clock.now + 1 });
+  const openDisk = (limits: Partial<OffChainLimits>) =>
+    DiskCache.open(folder, { ...offChainLimits, ...limits }, now);
+
+  it('has no more files than it may, and loses what was not asked for longest', async () => {
+    const cache = await openDisk({ diskFilesMax: 3 });
+    for (const uri of ['a', 'b', 'c']) await cache.set(uri, kept(uri));
+    await cache.get('a');
+    await cache.set('d', kept('d'));
+    expect(
+      await Promise.all(['a', 'b', 'c', 'd'].map(async (uri) => (await cache.get(uri)) !== null)),
+    ).toEqual([true, false, true, true]);
+    expect([cache.files, filesIn().length]).toEqual([3, 3]);
+  });
+
+  it('has no more bytes than it may, and counts what it finds at its start', async () => {
+    const cache = await openDisk({ diskMaxBytes: 50_000 });
+    for (let i = 0; i < 30; i++) await cache.set(`u${i}`, kept('x'.repeat(5_000)));
+    const sizes = filesIn().map((file) => statSync(file).size);
+    expect(cache.bytes).toBe(sizes.reduce((sum, size) => sum + size, 0));
+    expect(cache.bytes).toBeLessThanOrEqual(50_000);
+    expect(cache.files).toBeGreaterThan(7);
+    const reopened = await openDisk({ diskMaxBytes: 20_000 });
+    expect(reopened.bytes).toBeLessThanOrEqual(20_000);
+    expect(filesIn().length).toBe(reopened.files);
+    expect(await reopened.get('u29')).not.toBeNull();
+  });
+
+  it('is cleared of what a process that was killed had not finished, and of nothing else', async () => {
+    const cache = await openDisk({});
+    await cache.set('a', kept('a'));
+    const [file = ''] = filesIn();
+    writeFileSync(`${file}.123.abcd.draft`, 'half');
+    writeFileSync(join(folder, 'notes'), 'mine');
+    const reopened = await openDisk({});
+    expect(reopened.files).toBe(1);
+    expect(filesIn().sort()).toEqual([file, join(folder, 'notes')].sort());
+  });
+
+  it('takes no more into its line than it may', async () => {
+    const cache = await openDisk({ diskQueueMax: 4 });
+    await Promise.all(Array.from({ length: 50 }, (_, i) => cache.set(`u${i}`, kept('x'))));
+    expect(cache.files).toBe(4);
+  });
+
+  it('keeps the last of what was told at once, or nothing when it was deleted last', async () => {
+    const cache = await openDisk({});
+    await Promise.all([cache.set('a', kept('old')), cache.set('a', kept('new'))]);
+    expect((await cache.get('a'))?.document?.toString()).toBe('new');
+    const writing = cache.set('b', kept('b'));
+    await Promise.all([cache.delete('b'), writing]);
+    expect([await cache.get('b'), filesIn().length, cache.files]).toEqual([null, 1, 1]);
+  });
+
+  it('is made with its parents, for its owner only', async () => {
+    const deep = join(folder, 'x', 'y');
+    await DiskCache.open(deep, offChainLimits, now);
+    expect([existsSync(deep), statSync(deep).mode & 0o077]).toEqual([true, 0]);
+  });
+});
+
+describe('the memory of documents', () => {
+  it('is bounded in bytes, and loses what was not asked for longest', () => {
+    const cache = new MemoryCache(10_000, () => 0);
+    const kept = { document: Buffer.alloc(2_000), until: 1 };
+    for (const uri of ['a', 'b', 'c', 'd']) cache.set(uri, kept);
+    cache.get('a');
+    cache.set('e', kept);
+    expect(['a', 'b', 'c', 'd', 'e'].map((uri) => cache.get(uri) !== null)).toEqual([
+      true,
+      false,
+      true,
+      true,
+      true,
+    ]);
+    for (let i = 0; i < 1_000; i++) cache.set(`n${i}`, { document: null, until: 1 });
+    expect(cache.bytes).toBeLessThanOrEqual(10_000);
+    cache.set('huge', { document: Buffer.alloc(20_000), until: 1 });
+    expect(cache.get('huge')).toBeNull();
+    expect(cache.bytes).toBe(0);
+  });
+});

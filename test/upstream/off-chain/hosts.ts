@@ -1,0 +1,94 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { OffChainClient, type OffChainOptions } from '../../../src/upstream/off-chain/off-chain-client.ts';
+
+/** What a host does with a request. */
+export type Script = (request: IncomingMessage, reply: ServerResponse, socket: Socket) => void;
+
+/** A host of metadata that does as it was told, on one of the machine's own addresses. */
+export type Host = Readonly<{
+  port: number;
+  /** Paths that were asked for. */
+  asked: string[];
+  /** Headers of each request. */
+  headers: IncomingMessage['headers'][];
+  /** Connections that were made. */
+  connections: () => number;
+  /** Paths, and what is done there; others are 404. */
+  scripts: Map<string, Script>;
+  close(): Promise<void>;
+}>;
+
+/** Starts a host. @param port - 0 takes a free one. */
+export async function startHost(
+  scripts: Record<string, Script>,
+  address = '127.0.0.2',
+  port = 0,
+): Promise<Host> {
+  const asked: string[] = [];
+  const headers: IncomingMessage['headers'][] = [];
+  const byPath = new Map(Object.entries(scripts));
+  let connections = 0;
+  const server = createServer((request, reply) => {
+    asked.push(request.url ?? '');
+    headers.push(request.headers);
+    const path = (request.url ?? '').split('?')[0] ?? '';
+    const script = byPath.get(path) ?? byPath.get('*');
+    if (script === undefined) reply.writeHead(404).end();
+    else script(request, reply, request.socket);
+  });
+  server.on('connection', (socket) => {
+    connections++;
+    socket.on('error', () => undefined);
+  });
+  await new Promise<void>((resolve) => server.listen(port, address, resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    asked,
+    headers,
+    connections: () => connections,
+    scripts: byPath,
+    close: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections();
+        server.close(() => resolve());
+      }),
+  };
+}
+
+/** Answers with JSON. */
+export const json =
+  (value: unknown, type = 'application/json'): Script =>
+  (_request, reply) =>
+    void reply.writeHead(200, { 'content-type': type }).end(JSON.stringify(value));
+
+/** Answers with bytes and headers. */
+export const bytes =
+  (
+    body: Buffer | string,
+    headers: Record<string, string> = { 'content-type': 'application/json' },
+    status = 200,
+  ): Script =>
+  (_request, reply) =>
+    void reply.writeHead(status, headers).end(body);
+
+export const redirect = (location: string, status = 302): Script => bytes('', { location }, status);
+
+/** Never says anything. */
+export const silence: Script = () => undefined;
+
+export const never = new AbortController().signal;
+
+/** A client that may go to 127.0.0.2 on the given ports. Every name is there. */
+export function openClient(
+  ports: readonly number[],
+  options: Partial<OffChainOptions> = {},
+): Promise<OffChainClient> {
+  const { rules, ...rest } = options;
+  return OffChainClient.open({
+    folder: null,
+    resolve: async () => ['127.0.0.2'],
+    ...rest,
+    rules: { allowedNetworks: ['127.0.0.2/32'], ports: [80, 443, ...ports], ...rules },
+  });
+}

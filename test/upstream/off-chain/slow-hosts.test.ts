@@ -1,0 +1,77 @@
+import type { AddressInfo } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { offChainLimits } from '../../../src/upstream/off-chain/limits.ts';
+import type { OffChainClient } from '../../../src/upstream/off-chain/off-chain-client.ts';
+import { type Host, json, never, openClient, startHost } from './hosts.ts';
+
+const HOSTS = 100;
+const URIS_PER_HOST = 1_000;
+const limits = { ...offChainLimits, timeoutMs: 3_000, tryTimeoutMs: 1_200, slowMs: 600 };
+
+let slow: Server;
+let fast: Host;
+let client: OffChainClient;
+const sockets = new Set<Socket>();
+let most = 0;
+
+beforeEach(async () => {
+  slow = createServer((socket) => {
+    sockets.add(socket);
+    most = Math.max(most, sockets.size);
+    socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
+    socket.resume();
+  });
+  await new Promise<void>((resolve) => slow.listen(0, '127.0.0.2', resolve));
+  fast = await startHost({ '*': json({ name: 'fast' }) });
+  client = await openClient([portOf(slow), fast.port], { limits });
+});
+
+afterEach(async () => {
+  await client.close();
+  for (const socket of sockets) socket.destroy();
+  await new Promise((resolve) => slow.close(resolve));
+  await fast.close();
+});
+
+const portOf = (server: Server): number => (server.address() as AddressInfo).port;
+const slowUri = (host: number, n: number): string => `http://slow${host}.example:${portOf(slow)}/${n}`;
+const fastUri = (n: number): string => `http://fast.example:${fast.port}/${n}`;
+const count = <T>(length: number, make: (index: number) => T): T[] =>
+  Array.from({ length }, (_, i) => make(i));
+
+/** One reading a slow host, of a thousand URIs and one that is answered; gives how long each took. */
+async function storm(round: number): Promise<number[]> {
+  const readings: Promise<number>[] = [];
+  for (let host = 0; host < HOSTS; host++) {
+    readings.push(timedReading(host, fastUri(round * HOSTS + host)));
+    await nextTurn();
+  }
+  return Promise.all(readings);
+}
+
+async function timedReading(host: number, answered: string): Promise<number> {
+  const startedAt = performance.now();
+  const found = await client.read([answered, ...count(URIS_PER_HOST, (n) => slowUri(host, n))], never);
+  expect([...found.keys()]).toEqual([answered]);
+  return performance.now() - startedAt;
+}
+
+it(`lets ${HOSTS} slow hosts with ${URIS_PER_HOST} URIs each hold nobody longer than a fetch may take`, async () => {
+  const before = process.memoryUsage().rss;
+  let waiting = 0;
+  const watch = setInterval(() => {
+    waiting = Math.max(waiting, client.lanes.waiting);
+  }, 5);
+  const first = await storm(0);
+  clearInterval(watch);
+  expect(Math.max(...first)).toBeLessThan(limits.timeoutMs + 1_000);
+  expect(waiting).toBeLessThanOrEqual(limits.queueMax);
+  expect(most).toBeLessThanOrEqual(limits.inFlightMax + HOSTS);
+  expect([client.inFlight, client.lanes.active, client.lanes.waiting]).toEqual([0, 0, 0]);
+  // By now all of them rest, so that nobody waits for them.
+  const second = await storm(1);
+  expect(Math.max(...second)).toBeLessThan(limits.timeoutMs);
+  expect(process.memoryUsage().rss - before).toBeLessThan(300 * 1024 * 1024);
+});
