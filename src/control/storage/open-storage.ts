@@ -7,8 +7,8 @@ import { StoredFiles } from './stored-files.ts';
 export type EmbeddedStorageOptions = Readonly<{
   /** Where files are kept. One process at a time may have it. */
   folder: string;
-  /** What stands before a CID in the URI of a file: `https://gateway.example/ipfs/`. */
-  uriPrefix: string;
+  /** What stands before a CID in the URI of a file: `https://gateway.example/ipfs/`; asked when a file is stored. */
+  uriPrefix: () => string;
   limits?: Partial<StorageLimits>;
 }>;
 

@@ -14,7 +14,7 @@ let folder: string;
 let storage: EmbeddedStorage;
 
 async function open(limits: Partial<StorageLimits> = {}): Promise<void> {
-  storage = await openEmbeddedStorage({ folder, uriPrefix: 'https://x.example/ipfs/', limits });
+  storage = await openEmbeddedStorage({ folder, uriPrefix: () => 'https://x.example/ipfs/', limits });
 }
 
 beforeEach(async () => {

@@ -9,8 +9,8 @@ export type StoredFilesOptions = Readonly<{
   incoming: Incoming;
   keeper: Keeper;
   limits: StorageLimits;
-  /** What stands before a CID in the URI of a file: `https://gateway.example/ipfs/`. */
-  uriPrefix: string;
+  /** What stands before a CID in the URI of a file: `https://gateway.example/ipfs/`; asked when a file is stored. */
+  uriPrefix: () => string;
 }>;
 
 /** Whose file it is, besides what is said of it. */
@@ -49,7 +49,7 @@ export class StoredFiles {
     try {
       const file = await this.#options.incoming.receive(bytes, signal);
       await this.#keep(file, sent);
-      return { cid: file.cid, uri: `${this.#options.uriPrefix}${file.cid}` };
+      return { cid: file.cid, uri: `${this.#options.uriPrefix()}${file.cid}` };
     } finally {
       this.#end(sent.ownerId);
     }
