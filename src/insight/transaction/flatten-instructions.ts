@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../base/json.ts';
+import { type JsonValue, parseJson, writeJson } from '../../base/json.ts';
 import type { Address } from '../../ledger/address.ts';
 import { decodeBase58 } from '../../ledger/base58.ts';
 import type { JsonMembers } from '../../ledger/encoding/read-json.ts';
@@ -36,11 +36,11 @@ function accountsOf(list: JsonValue | undefined, keys: readonly Address[]): Addr
 const dataOf = (text: JsonValue | undefined): Uint8Array | null =>
   typeof text === 'string' ? decodeBase58(text) : null;
 
-/** The meaning of instructions that the node left as bytes, for programs that Solway parses itself. */
+/** The meaning of instructions that the node left as bytes, in the very values that it would have had on the wire. */
 function ownView(program: Address, accounts: readonly Address[], data: Uint8Array): ParsedView | null {
   const compiled = { programIdIndex: 0, accounts: Uint8Array.from(accounts.keys()), data };
   const parsed = parseInstruction(program, compiled, accounts);
-  return parsed === null ? null : viewOf(parsed.parsed as JsonValue);
+  return parsed === null ? null : viewOf(parseJson(writeJson(parsed.parsed)));
 }
 
 function read(shown: JsonMembers, keys: readonly Address[]): Said | null {
