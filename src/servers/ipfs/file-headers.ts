@@ -1,0 +1,55 @@
+import type { OutgoingHttpHeaders } from 'node:http';
+
+/** What a browser may do with a file that anybody may have sent: show it, and nothing else. */
+const POLICY = [
+  'sandbox',
+  "default-src 'none'",
+  "img-src 'self' data:",
+  "media-src 'self'",
+  "style-src 'unsafe-inline'",
+].join('; ');
+
+/** Every answer about a file has these. */
+export const commonHeaders: OutgoingHttpHeaders = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': 'Accept-Ranges, Content-Length, Content-Range, ETag',
+  'content-security-policy': POLICY,
+  'cross-origin-resource-policy': 'cross-origin',
+  'x-content-type-options': 'nosniff',
+};
+
+/** Any page may read files; what stands in their requests beside the usual is allowed here. */
+export const preflightHeaders: OutgoingHttpHeaders = {
+  'access-control-allow-origin': '*',
+  'access-control-allow-methods': 'GET, HEAD, OPTIONS',
+  'access-control-allow-headers': 'range, if-range, if-none-match',
+  'access-control-max-age': '86400',
+  'content-length': '0',
+};
+
+/** What stands under a CID never changes. */
+export const FOREVER = 'public, max-age=29536000, immutable';
+
+/** Types that browsers show as they are. Pages and programs are not among them: those are saved, not opened. */
+const SHOWN = /^(image|audio|video|font|model)\/|^text\/plain\b|^application\/json\b/;
+
+/** A name as a quoted string of ASCII, for those who read nothing else. Source: RFC 6266 §4.3, appendix D. */
+const asciiName = (name: string): string => name.replace(/[^\x20-\x7e]|["\\%]/g, '_');
+
+/** A name as RFC 8187 writes it. */
+const encodedName = (name: string): string =>
+  encodeURIComponent(name.toWellFormed()).replace(
+    /['()*]/g,
+    (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+
+/** How a browser is to take a file, and what to call it. */
+export function dispositionOf(type: string, name: string | null, cid: string): string {
+  const how = SHOWN.test(type) ? 'inline' : 'attachment';
+  const called = name ?? cid;
+  return `${how}; filename="${asciiName(called)}"; filename*=UTF-8''${encodedName(called)}`;
+}
+
+/** Text is UTF-8 unless it says otherwise. */
+export const contentTypeOf = (type: string): string =>
+  type.startsWith('text/') && !type.includes('charset=') ? `${type}; charset=utf-8` : type;

@@ -1,0 +1,69 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { hasTag, rangeOf } from './range.ts';
+
+describe('a range', () => {
+  it.each([
+    ['bytes=0-4', 0, 5],
+    ['bytes=5-', 5, 10],
+    ['bytes=-3', 7, 10],
+    ['bytes=0-999', 0, 10],
+    ['bytes=-999', 0, 10],
+    ['bytes=9-9', 9, 10],
+    ['Bytes= 1-2', 1, 3],
+  ])('%s of ten bytes is from %d to before %d', (header, start, end) => {
+    expect(rangeOf(header, 10)).toEqual({ start, end });
+  });
+
+  it.each(['bytes=10-', 'bytes=10-11', 'bytes=-0', 'bytes=999999999999999-'])(
+    '%s of ten bytes is outside of them',
+    (header) => {
+      expect(rangeOf(header, 10)).toBe('unsatisfiable');
+    },
+  );
+
+  it.each([
+    undefined,
+    '',
+    'bytes=',
+    'bytes=-',
+    'bytes=5-4',
+    'bytes=a-b',
+    'items=0-1',
+    'bytes=0-1,3-4',
+    '0-1',
+    'bytes=1',
+  ])('%s is none, and the whole is sent', (header) => {
+    expect(rangeOf(header, 10)).toBeNull();
+  });
+
+  it('of nothing is the whole', () => {
+    for (const header of ['bytes=0-', 'bytes=-5', 'bytes=3-4']) expect(rangeOf(header, 0)).toBeNull();
+  });
+
+  it('is within the file, whatever is asked', () => {
+    const header = fc.tuple(fc.nat(), fc.nat()).map(([a, b]) => `bytes=${a}-${b}`);
+    const property = fc.property(fc.oneof(header, fc.string()), fc.nat(), (text, bytes) => {
+      const range = rangeOf(text, bytes);
+      if (range === null || range === 'unsatisfiable') return;
+      expect(range.start).toBeGreaterThanOrEqual(0);
+      expect(range.end).toBeLessThanOrEqual(bytes);
+      expect(range.end).toBeGreaterThan(range.start);
+    });
+    fc.assert(property);
+  });
+});
+
+describe('a list of tags', () => {
+  it.each([
+    ['"a"', true],
+    ['W/"a"', true],
+    ['"b", "a"', true],
+    ['*', true],
+    ['"b"', false],
+    ['a', false],
+    [undefined, false],
+  ])('%s has "a": %s', (header, has) => {
+    expect(hasTag(header, '"a"')).toBe(has);
+  });
+});

@@ -1,0 +1,32 @@
+/** Bytes of a file from `start` to before `end`. */
+export type Range = Readonly<{ start: number; end: number }>;
+
+const ONE_RANGE = /^bytes=[ \t]*(\d{0,15})-(\d{0,15})[ \t]*$/i;
+
+function boundsOf(first: string, last: string, bytes: number): Range | 'unsatisfiable' | null {
+  if (first === '') {
+    const length = Number(last);
+    return length === 0 ? 'unsatisfiable' : { start: Math.max(0, bytes - length), end: bytes };
+  }
+  const start = Number(first);
+  const end = last === '' ? bytes : Math.min(Number(last) + 1, bytes);
+  if (last !== '' && Number(last) < start) return null;
+  return start >= bytes ? 'unsatisfiable' : { start, end };
+}
+
+/**
+ * What a header `Range` asks of a file of so many bytes. Source: RFC 9110 §14.2.
+ * @returns null where the whole file is to be sent: no range, none that can be read, several at once (which a server
+ * may answer with the whole), or an empty file, of which no part can be named.
+ */
+export function rangeOf(header: string | undefined, bytes: number): Range | 'unsatisfiable' | null {
+  const [, first = '', last = ''] = ONE_RANGE.exec(header ?? '') ?? [];
+  if (bytes === 0 || (first === '' && last === '')) return null;
+  return boundsOf(first, last, bytes);
+}
+
+/** Whether a header `If-None-Match` has the tag, strong or weak. Source: RFC 9110 §13.1.2. */
+export function hasTag(header: string | undefined, tag: string): boolean {
+  if (header === undefined) return false;
+  return header.trim() === '*' || header.split(',').some((one) => one.trim().replace(/^W\//, '') === tag);
+}

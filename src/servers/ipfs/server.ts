@@ -1,0 +1,175 @@
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import { Failure } from '../../protocol/errors.ts';
+import { refuse } from '../http-refuse.ts';
+import type { HttpHandler, HttpRoutes } from '../http-route.ts';
+import { errorBody } from '../rest/errors.ts';
+import { canonicalCid } from './canonical-cid.ts';
+import { commonHeaders, contentTypeOf, dispositionOf, FOREVER, preflightHeaders } from './file-headers.ts';
+import { hasTag, type Range, rangeOf } from './range.ts';
+
+/** A file that is open for reading. Whoever has it closes it. */
+export type ReadableFile = Readonly<{
+  /** As its sender called it. */
+  name: string | null;
+  /** Its media type, fit for a header. */
+  type: string;
+  bytes: number;
+  /** @param end - the first byte that is not read. */
+  read(start: number, end: number): AsyncIterable<Uint8Array>;
+  close(): Promise<void>;
+}>;
+
+/** Where the files are. */
+export interface FileReader {
+  /** @returns null when no file of that CID, of version 1 in lower-case base32, is here. */
+  open(cid: string): Promise<ReadableFile | null>;
+}
+
+export type IpfsServerOptions = Readonly<{
+  /** Files that are open at a time; beyond them, requests get OVERLOADED. */
+  openMax: number;
+  /** Time for a whole answer, however slowly its client reads. */
+  answerMaxMs: number;
+}>;
+
+export const ipfsServerOptions: IpfsServerOptions = { openMax: 512, answerMaxMs: 60 * 60_000 };
+
+/** The path of files, before their CIDs. */
+const PATH = '/ipfs/';
+
+/** A CID as files are known by here. */
+const CANONICAL = /^b[a-z2-7]{58}$/;
+
+/** The gateway to stored files: GET and HEAD of /ipfs/<cid>, for anybody. */
+export function ipfsRoutes(files: FileReader, options: Partial<IpfsServerOptions> = {}): HttpRoutes {
+  const gateway = new IpfsGateway(files, { ...ipfsServerOptions, ...options });
+  const get: HttpHandler = (request, response, _query, path) =>
+    gateway.answer(request, response, path.slice(PATH.length));
+  const preflight: HttpHandler = (_request, response) => {
+    response.writeHead(204, preflightHeaders);
+    response.end();
+  };
+  const verbs = new Map([
+    ['GET', get],
+    ['HEAD', get],
+    ['OPTIONS', preflight],
+  ]);
+  return new Map([[`${PATH}*`, verbs]]);
+}
+
+class IpfsGateway {
+  readonly #files: FileReader;
+  readonly #options: IpfsServerOptions;
+  #open = 0;
+
+  constructor(files: FileReader, options: IpfsServerOptions) {
+    this.#files = files;
+    this.#options = options;
+  }
+
+  async answer(request: IncomingMessage, response: ServerResponse, text: string): Promise<void> {
+    const cid = CANONICAL.test(text) ? text : canonicalCid(text);
+    if (cid !== null && cid !== text) {
+      redirect(response, cid);
+      return;
+    }
+    if (this.#open >= this.#options.openMax) {
+      fail(request, response, new Failure('OVERLOADED'));
+      return;
+    }
+    this.#open++;
+    try {
+      await this.#answerFile(request, response, cid);
+    } finally {
+      this.#open--;
+    }
+  }
+
+  async #answerFile(request: IncomingMessage, response: ServerResponse, cid: string | null): Promise<void> {
+    let file: ReadableFile | null;
+    try {
+      file = cid === null ? null : await this.#files.open(cid);
+    } catch (cause) {
+      fail(request, response, new Failure('STORAGE_UNAVAILABLE', { cause }));
+      return;
+    }
+    if (file === null || cid === null) {
+      fail(request, response, new Failure('FILE_NOT_FOUND'));
+      return;
+    }
+    try {
+      await this.#send(request, response, file, cid);
+    } finally {
+      await file.close();
+    }
+  }
+
+  async #send(
+    { method, headers }: IncomingMessage,
+    response: ServerResponse,
+    file: ReadableFile,
+    cid: string,
+  ): Promise<void> {
+    const tag = `"${cid}"`;
+    if (hasTag(headers['if-none-match'], tag)) {
+      response.writeHead(304, { ...commonHeaders, etag: tag, 'cache-control': FOREVER });
+      response.end();
+      return;
+    }
+    const isRanged = method === 'GET' && (headers['if-range'] ?? tag) === tag;
+    const range = isRanged ? rangeOf(headers.range, file.bytes) : null;
+    if (range === 'unsatisfiable') {
+      response.writeHead(416, {
+        ...commonHeaders,
+        'content-range': `bytes */${file.bytes}`,
+        'content-length': 0,
+      });
+      response.end();
+      return;
+    }
+    response.writeHead(range === null ? 200 : 206, fileHeaders(file, cid, range));
+    if (method === 'HEAD') response.end();
+    else await this.#stream(response, file, range ?? { start: 0, end: file.bytes });
+  }
+
+  /** Sends bytes no faster than they are taken. A client that leaves ends it; a file that fails cuts the answer. */
+  async #stream(response: ServerResponse, file: ReadableFile, { start, end }: Range): Promise<void> {
+    const signal = AbortSignal.timeout(this.#options.answerMaxMs);
+    try {
+      await pipeline(file.read(start, end), response, { signal });
+    } catch {
+      response.destroy();
+    }
+  }
+}
+
+function fileHeaders(file: ReadableFile, cid: string, range: Range | null): OutgoingHttpHeaders {
+  const { start, end } = range ?? { start: 0, end: file.bytes };
+  const headers: OutgoingHttpHeaders = {
+    ...commonHeaders,
+    'accept-ranges': 'bytes',
+    'cache-control': FOREVER,
+    'content-disposition': dispositionOf(file.type, file.name, cid),
+    'content-length': end - start,
+    'content-type': contentTypeOf(file.type),
+    etag: `"${cid}"`,
+  };
+  if (range !== null) headers['content-range'] = `bytes ${start}-${end - 1}/${file.bytes}`;
+  return headers;
+}
+
+/** To the one place where the file of this CID is, so that it is cached once. */
+function redirect(response: ServerResponse, cid: string): void {
+  response.writeHead(301, {
+    ...commonHeaders,
+    'cache-control': FOREVER,
+    'content-length': 0,
+    location: `${PATH}${cid}`,
+  });
+  response.end();
+}
+
+function fail(request: IncomingMessage, response: ServerResponse, failure: Failure): void {
+  refuse(request, response, failure, { ...commonHeaders, 'cache-control': 'no-store' }, errorBody);
+}

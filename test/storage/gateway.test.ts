@@ -1,0 +1,231 @@
+import { once } from 'node:events';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { patterned, StorageDoor } from './storage-door.ts';
+
+const MIB = 1024 * 1024;
+const bytes = patterned(3 * MIB + 11);
+
+let door: StorageDoor;
+let cid: string;
+
+beforeEach(async () => {
+  door = await StorageDoor.start({}, { openMax: 3, answerMaxMs: 30_000 });
+  cid = (await door.upload(bytes)).body.cid as string;
+});
+
+afterEach(async () => {
+  await expect.poll(() => door.opened.open - door.opened.closed).toBe(0);
+  await door.stop();
+});
+
+const get = (path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Response> =>
+  fetch(`http://127.0.0.1:${door.port}${path}`, { method, headers, redirect: 'manual' });
+const bodyOf = async (response: Response): Promise<Buffer> => Buffer.from(await response.arrayBuffer());
+
+/** Stores a text under a type and a name. */
+async function store(text: string, type: string, name: string | null = null): Promise<string> {
+  const content = (async function* () {
+    yield Buffer.from(text);
+  })();
+  const { signal } = new AbortController();
+  return (await door.storage.files.put(content, { name, type, ownerId: 'family' }, signal)).cid;
+}
+
+describe('a stored file', () => {
+  it('is given out whole, to be kept for ever and shown by any page', async () => {
+    const response = await get(`/ipfs/${cid}`);
+    expect(response.status).toBe(200);
+    expect((await bodyOf(response)).equals(bytes)).toBe(true);
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'accept-ranges': 'bytes',
+      'access-control-allow-origin': '*',
+      'cache-control': 'public, max-age=29536000, immutable',
+      'content-disposition': `attachment; filename="${cid}"; filename*=UTF-8''${cid}`,
+      'content-length': String(bytes.length),
+      'content-security-policy': expect.stringMatching(/^sandbox; default-src 'none'; img-src 'self'/),
+      'content-type': 'application/octet-stream',
+      'cross-origin-resource-policy': 'cross-origin',
+      etag: `"${cid}"`,
+      'x-content-type-options': 'nosniff',
+    });
+  });
+
+  it('is described without its bytes', async () => {
+    const response = await get(`/ipfs/${cid}`, { range: 'bytes=0-1' }, 'HEAD');
+    expect([response.status, response.headers.get('content-length')]).toEqual([200, String(bytes.length)]);
+    expect((await bodyOf(response)).length).toBe(0);
+  });
+
+  it.each([
+    ['bytes=0-0', 0, 1],
+    ['bytes=100-299999', 100, 300_000],
+    [`bytes=${3 * MIB}-`, 3 * MIB, 3 * MIB + 11],
+    ['bytes=-11', 3 * MIB, 3 * MIB + 11],
+    [`bytes=${MIB - 1}-${MIB}`, MIB - 1, MIB + 1],
+  ])('is given out in part: %s', async (range, start, end) => {
+    const response = await get(`/ipfs/${cid}`, { range });
+    expect([response.status, response.headers.get('content-range')]).toEqual([
+      206,
+      `bytes ${start}-${end - 1}/${bytes.length}`,
+    ]);
+    expect((await bodyOf(response)).equals(bytes.subarray(start, end))).toBe(true);
+  });
+
+  it('is given out whole when several parts are asked for', async () => {
+    const response = await get(`/ipfs/${cid}`, { range: 'bytes=0-1,5-6' });
+    expect([response.status, (await bodyOf(response)).length]).toEqual([200, bytes.length]);
+  });
+
+  it('has no part behind its end', async () => {
+    const response = await get(`/ipfs/${cid}`, { range: `bytes=${bytes.length}-` });
+    expect([response.status, response.headers.get('content-range')]).toEqual([
+      416,
+      `bytes */${bytes.length}`,
+    ]);
+  });
+
+  it('is not sent to whoever has it', async () => {
+    const response = await get(`/ipfs/${cid}`, { 'if-none-match': `"x", W/"${cid}"` });
+    expect([response.status, response.headers.get('etag'), (await bodyOf(response)).length]).toEqual([
+      304,
+      `"${cid}"`,
+      0,
+    ]);
+    expect((await get(`/ipfs/${cid}`, { 'if-none-match': '"x"' }, 'HEAD')).status).toBe(200);
+  });
+
+  it('is given out in part only if it is the one that is known', async () => {
+    const part = (ifRange: string): Promise<Response> =>
+      get(`/ipfs/${cid}`, { range: 'bytes=0-9', 'if-range': ifRange });
+    for (const [ifRange, status] of [
+      [`"${cid}"`, 206],
+      [`W/"${cid}"`, 200],
+      ['"x"', 200],
+    ] as const) {
+      const response = await part(ifRange);
+      await bodyOf(response);
+      expect(response.status).toBe(status);
+    }
+  });
+
+  it('may be empty', async () => {
+    const empty = await store('', 'text/plain');
+    const response = await get(`/ipfs/${empty}`, { range: 'bytes=0-' });
+    expect([response.status, response.headers.get('content-length')]).toEqual([200, '0']);
+  });
+
+  it.each([
+    ['image/svg+xml', 'a.svg', 'image/svg+xml', `inline; filename="a.svg"; filename*=UTF-8''a.svg`],
+    ['text/plain', 'a.txt', 'text/plain; charset=utf-8', /^inline; /],
+    ['application/json', null, 'application/json', /^inline; /],
+    [
+      'video/mp4',
+      'ж "x".mp4',
+      'video/mp4',
+      `inline; filename="_ _x_.mp4"; filename*=UTF-8''%D0%B6%20%22x%22.mp4`,
+    ],
+    ['text/html', 'a.html', 'text/html; charset=utf-8', /^attachment; filename="a.html"/],
+    ['text/javascript', 'a.js', 'text/javascript; charset=utf-8', /^attachment; /],
+    ['application/xhtml+xml', 'a.xml', 'application/xhtml+xml', /^attachment; /],
+    ['text/html\r\nx: y', 'a\r\nb: c', 'application/octet-stream', /^attachment; filename="ab: c"/],
+  ])('of the type %j is shown only where nothing can run', async (type, name, shownType, disposition) => {
+    const response = await get(`/ipfs/${await store(`<b>${type}</b>`, type, name)}`);
+    await bodyOf(response);
+    expect(response.headers.get('content-type')).toBe(shownType);
+    expect(response.headers.get('content-disposition')).toEqual(
+      typeof disposition === 'string' ? disposition : expect.stringMatching(disposition),
+    );
+    expect(response.headers.get('x')).toBeNull();
+  });
+
+  it('may be asked for by pages of other origins', async () => {
+    const response = await get(`/ipfs/${cid}`, { 'access-control-request-headers': 'range' }, 'OPTIONS');
+    expect([response.status, response.headers.get('access-control-allow-headers')]).toEqual([
+      204,
+      'range, if-range, if-none-match',
+    ]);
+    expect((await get(`/ipfs/${cid}`, {}, 'POST')).status).toBe(405);
+  });
+});
+
+describe('what is no stored file', () => {
+  it('is not found', async () => {
+    const other = cid.replace(/.{4}$/, 'aaaa');
+    for (const asked of [
+      other,
+      'x',
+      '..',
+      '.',
+      '%2e%2e',
+      `${cid}.json`,
+      '%00',
+      'bafkqaaa',
+      '*',
+      `${cid}%2f..`,
+    ]) {
+      const wire = door.connect();
+      wire.write(`GET /ipfs/${asked} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
+      const text = String((await once(wire, 'data'))[0]);
+      expect(text).toMatch(/^HTTP\/1.1 404 /);
+      expect(text).toContain('"code":"FILE_NOT_FOUND"');
+      expect(text).toContain('cache-control: no-store');
+      wire.destroy();
+    }
+  });
+
+  it('is no path', async () => {
+    for (const path of ['/ipfs', '/ipfs/', `/ipfs/${cid}/`, `/ipfs/${cid}/a`, `/ipfs/../ipfs/${cid}/../x`]) {
+      const wire = door.connect();
+      wire.write(`GET ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
+      expect(String((await once(wire, 'data'))[0])).toMatch(/^HTTP\/1.1 404 .*"NOT_FOUND"/s);
+      wire.destroy();
+    }
+  });
+
+  it('is sent to the one encoding of its CID', async () => {
+    const response = await get(`/ipfs/${cid.toUpperCase()}`);
+    expect([response.status, response.headers.get('location')]).toEqual([301, `/ipfs/${cid}`]);
+  });
+});
+
+describe('a client of the gateway', () => {
+  /** A client that reads nothing of a large file. */
+  async function stuck(large: string): Promise<ReturnType<StorageDoor['connect']>> {
+    const { open } = door.opened;
+    const wire = door.connect();
+    wire.pause();
+    wire.write(`GET /ipfs/${large} HTTP/1.1\r\nhost: x\r\n\r\n`);
+    await expect.poll(() => door.opened.open).toBe(open + 1);
+    return wire;
+  }
+
+  it('that leaves lets go of its file', async () => {
+    const large = (await door.upload(patterned(MIB), 40 * MIB)).body.cid as string;
+    const wires = [await stuck(large), await stuck(large)];
+    expect(door.opened.open - door.opened.closed).toBe(2);
+    for (const wire of wires) wire.destroy();
+    await expect.poll(() => door.opened.open - door.opened.closed).toBe(0);
+  });
+
+  it('is told to come again when too many read', async () => {
+    const large = (await door.upload(patterned(MIB), 40 * MIB)).body.cid as string;
+    const wires = [await stuck(large), await stuck(large), await stuck(large)];
+    const refused = await get(`/ipfs/${cid}`);
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+    await bodyOf(refused);
+    for (const wire of wires) wire.destroy();
+    await expect.poll(() => door.opened.open - door.opened.closed).toBe(0);
+    const response = await get(`/ipfs/${cid}`);
+    expect([response.status, (await bodyOf(response)).length]).toEqual([200, bytes.length]);
+  });
+
+  it('that reads for too long is cut', async () => {
+    await door.stop();
+    door = await StorageDoor.start({}, { answerMaxMs: 200 });
+    const large = (await door.upload(patterned(MIB), 40 * MIB)).body.cid as string;
+    const wire = await stuck(large);
+    await expect.poll(() => door.opened.closed).toBe(1);
+    wire.resume();
+    await once(wire, 'close');
+  });
+});

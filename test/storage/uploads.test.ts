@@ -1,0 +1,120 @@
+import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { importByteStream } from 'ipfs-unixfs-importer';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { BOUNDARY, HEAD, patterned, StorageDoor } from './storage-door.ts';
+
+const MIB = 1024 * 1024;
+
+setFlagsFromString('--expose-gc');
+const collectGarbage: () => void = runInNewContext('gc');
+
+let door: StorageDoor;
+
+beforeEach(async () => {
+  door = await StorageDoor.start();
+});
+afterEach(() => door.stop());
+
+/** The CID that the importer finds by itself, of a piece that is repeated. */
+async function cidOf(piece: Buffer, length = piece.length): Promise<string> {
+  async function* content(): AsyncGenerator<Uint8Array> {
+    for (let sent = 0; sent < length; sent += piece.length) yield piece.subarray(0, length - sent);
+  }
+  const nowhere = { put: (cid: unknown) => cid } as unknown as Parameters<typeof importByteStream>[1];
+  return (await importByteStream(content(), nowhere, { profile: 'unixfs-v1-2025' })).cid.toString();
+}
+
+async function fetched(cid: string): Promise<Buffer> {
+  const response = await fetch(`http://127.0.0.1:${door.port}/ipfs/${cid}`);
+  return Buffer.from(await response.arrayBuffer());
+}
+
+describe('an upload', () => {
+  it.each([
+    ['nothing', 0],
+    ['1 byte', 1],
+    ['1 MiB', MIB],
+    ['1 MiB and a byte', MIB + 1],
+    ['50 MB', 50_000_000],
+  ])('of %s has the CID that others find, and can be fetched as it was', async (_what, length) => {
+    const bytes = patterned(length);
+    const { status, body } = await door.upload(bytes);
+    const cid = await cidOf(bytes);
+    expect([status, body]).toEqual([200, { cid, uri: `/ipfs/${cid}` }]);
+    expect((await fetched(cid)).equals(bytes)).toBe(true);
+    expect(door.onDisk()).toEqual([cid, `${cid}.json`]);
+  });
+
+  it('of 100 MiB holds no more memory than one of 10', async () => {
+    const piece = patterned(64 * 1024);
+    const heldMost = async (length: number): Promise<number> => {
+      let most = 0;
+      let pieces = 0;
+      door.onPiece = () => {
+        if (pieces++ % 64 !== 0) return;
+        collectGarbage();
+        most = Math.max(most, process.memoryUsage().arrayBuffers);
+      };
+      expect((await door.upload(piece, length)).status).toBe(200);
+      return most;
+    };
+    const small = await heldMost(10 * MIB);
+    const large = await heldMost(100 * MIB);
+    expect(large).toBeLessThan(small + 4 * MIB);
+  });
+
+  it('of the same bytes, twice at once, is stored once', async () => {
+    const bytes = patterned(3 * MIB + 5);
+    const answers = await Promise.all([door.upload(bytes), door.upload(bytes), door.upload(bytes)]);
+    const cid = await cidOf(bytes);
+    expect(answers.map(({ body }) => body.cid)).toEqual([cid, cid, cid]);
+    expect([door.onDisk(), door.storage.kept.files]).toEqual([[cid, `${cid}.json`], 1]);
+  });
+
+  it('that is cut off leaves nothing behind', async () => {
+    for (const sent of [1, 100_000, 3 * MIB]) {
+      const socket = door.connect();
+      const type = `content-type: multipart/form-data; boundary=${BOUNDARY}`;
+      socket.write(`POST /upload HTTP/1.1\r\nhost: x\r\n${type}\r\ncontent-length: 9999999\r\n\r\n`);
+      socket.write(HEAD);
+      socket.write(patterned(sent));
+      const comings = (): number => door.storage.files.coming;
+      await expect.poll(comings).toBe(1);
+      await expect.poll(() => socket.writableLength).toBe(0);
+      socket.destroy();
+      await expect.poll(comings).toBe(0);
+      expect(door.onDisk()).toEqual([]);
+    }
+    expect([door.storage.kept.files, door.storage.kept.bytes, door.http.inFlight]).toEqual([0, 0, 0]);
+  });
+
+  it('into a full store is refused, and leaves nothing behind', async () => {
+    await door.stop();
+    door = await StorageDoor.start({ totalMaxBytes: 5 * MIB });
+    const first = patterned(4 * MIB);
+    expect((await door.upload(first)).status).toBe(200);
+    const full = await door.upload(patterned(2 * MIB));
+    expect([full.status, full.body]).toMatchObject([
+      507,
+      { success: false, error: { code: 'STORAGE_FULL' } },
+    ]);
+    expect((await door.upload(first)).status).toBe(200);
+    expect(readdirSync(join(door.folder, 'incoming'))).toEqual([]);
+  });
+
+  it('that is larger than files may be is refused while it comes', async () => {
+    await door.stop();
+    door = await StorageDoor.start({ fileMaxBytes: 2 * MIB });
+    const socket = door.connect();
+    const type = `content-type: multipart/form-data; boundary=${BOUNDARY}`;
+    socket.write(`POST /upload HTTP/1.1\r\nhost: x\r\n${type}\r\ncontent-length: 99999999\r\n\r\n`);
+    socket.write(HEAD);
+    socket.write(patterned(4 * MIB));
+    expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1.1 413 .*"FILE_TOO_LARGE"/s);
+    expect(door.onDisk()).toEqual([]);
+  });
+});
