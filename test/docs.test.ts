@@ -13,7 +13,9 @@ import { command as doctor } from '../src/cli/commands/doctor.ts';
 import { command as keys } from '../src/cli/commands/keys.ts';
 import { command as localnet } from '../src/cli/commands/localnet.ts';
 import { command as up } from '../src/cli/commands/up.ts';
+import { endpoints } from '../src/endpoints/registry.ts';
 import { holdingLimits } from '../src/gateway/held.ts';
+import { restLimits } from '../src/gateway/rest/rest-gate.ts';
 import { topicHubOptions } from '../src/gateway/topics.ts';
 import { rpcHandlers } from '../src/localnet/rpc-handlers.ts';
 import { envelopeLimits } from '../src/protocol/envelope.ts';
@@ -24,6 +26,7 @@ import { FILTER_ADDRESSES_MAX } from '../src/protocol/pubsub/transaction-filter.
 import { subscriptions } from '../src/protocol/subscriptions.ts';
 import { grpcServerOptions } from '../src/servers/grpc/options.ts';
 import { httpOptions } from '../src/servers/http.ts';
+import { restServerOptions } from '../src/servers/rest/server.ts';
 import { rpcServerOptions } from '../src/servers/rpc/server.ts';
 import { webSocketOptions } from '../src/servers/websocket/server.ts';
 import { unaryRpcs } from '../src/streams/geyser/geyser-door.ts';
@@ -187,6 +190,36 @@ describe('the page for callers', () => {
       answer: `${formatted(defaultUpstreamLimits.answerMaxBytes)} bytes`,
       'connection idle between requests': seconds(httpOptions.keepAliveTimeoutMs),
     });
+  });
+});
+
+describe('the page of the REST interface', () => {
+  const page = 'docs/rest.md';
+
+  it('names every endpoint with its verb', () => {
+    const told = table(page, 'Endpoints').map(([name, verb]) => [name, verb]);
+    const known = endpoints.map(({ name, verb }) => [name, verb]);
+    expect(told.sort()).toEqual(known.sort());
+  });
+
+  it('has every failure that only it gives, with status and text of the row', () => {
+    const rows = table(page, 'Errors');
+    const wrong = rows.filter(([name = '', http, text, remedy]) => {
+      const row: FailureRow | undefined = failures[name as FailureCode];
+      return row === undefined || `${row.http}` !== http || row.text !== text || !remedy;
+    });
+    expect(wrong).toEqual([]);
+    const own = Object.entries<FailureRow>(failures).filter(([, { rest }]) => rest === true);
+    expect(own.map(([name]) => name).filter((name) => !rows.some(([told]) => told === name))).toEqual([]);
+  });
+
+  it('has the defaults of the limits', () => {
+    expect(table(page, 'Limits').map(([, value]) => value)).toEqual([
+      `${restLimits.requestsPerMinute}`,
+      `${restLimits.keyInFlightMax}`,
+      `${restLimits.timeoutMs / 1_000} s`,
+      `${formatted(restServerOptions.bodyMaxBytes)} bytes`,
+    ]);
   });
 });
 

@@ -42,6 +42,7 @@ import {
   replaySection,
   shredsSection,
 } from './configuration-grpc.ts';
+import { dasServers, offChainSection, restSection, storageSection } from './configuration-rest.ts';
 import { localnetDefaults, SLOTS_PER_EPOCH_MAX } from './localnet-defaults.ts';
 
 /**
@@ -249,6 +250,10 @@ export const configurationSchema = section({
   blocks: optional(blocksSection),
   geyser_source: optional(geyserSourceSection),
   shreds: optional(shredsSection),
+  rest: optional(restSection),
+  off_chain: optional(offChainSection),
+  das: dasServers,
+  storage: optional(storageSection),
   localnet: optional(localnet),
   store: optional(store),
   keys: optional(keys),

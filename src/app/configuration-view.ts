@@ -1,6 +1,6 @@
 import { describePostgres } from '../control/database/open.ts';
 import type { ShredServer } from '../upstream/shreds/shreds-config.ts';
-import type { Configuration, UpstreamConfiguration } from './configuration.ts';
+import type { Configuration, DasServer, UpstreamConfiguration } from './configuration.ts';
 import { showUrl } from './configuration-secrets.ts';
 
 function showUpstream(node: UpstreamConfiguration) {
@@ -12,6 +12,12 @@ function showUpstream(node: UpstreamConfiguration) {
     headers: Object.fromEntries(Object.keys(node.headers).map((name) => [name, '[redacted]'])),
   };
 }
+
+const showDas = ({ network, url, headers }: DasServer) => ({
+  network,
+  url: showUrl(url),
+  headers: Object.fromEntries(Object.keys(headers).map((header) => [header, '[redacted]'])),
+});
 
 const showServer = ({ name, url, headers }: ShredServer) => ({
   name,
@@ -25,6 +31,7 @@ export function showConfiguration(configuration: Configuration) {
   return {
     ...configuration,
     upstreams: configuration.upstreams.map(showUpstream),
+    das: configuration.das.map(showDas),
     shreds: {
       ...configuration.shreds,
       entries: configuration.shreds.entries.map(showServer),

@@ -23,7 +23,15 @@ export type UpstreamConfiguration = Readonly<{
   headers: Readonly<Record<string, string>>;
 }>;
 
-type Sections = CamelNames<Omit<RawConfiguration, 'upstream' | 'plans' | 'grpc' | 'shreds'>>;
+/** A server of the Digital Asset Standard API. `url` and `headers` may hold secrets. */
+export type DasServer = Readonly<{
+  network: Network;
+  url: string;
+  headers: Readonly<Record<string, string>>;
+}>;
+
+type Sections = CamelNames<Omit<RawConfiguration, 'upstream' | 'plans' | 'grpc' | 'shreds' | 'rest' | 'das'>>;
+type RestSection = CamelNames<RawConfiguration['rest']>;
 type GrpcSection = CamelNames<RawConfiguration['grpc']>;
 type ShredsSection = CamelNames<RawConfiguration['shreds']>;
 
@@ -38,6 +46,9 @@ export type Configuration = Readonly<
     upstreams: readonly UpstreamConfiguration[];
     /** `host` is that of `server` when nothing else was said; the paths are absolute. */
     grpc: Omit<GrpcSection, 'host'> & Readonly<{ host: string }>;
+    /** `tokenList` is an absolute path. */
+    rest: RestSection;
+    das: readonly DasServer[];
     shreds: Omit<ShredsSection, 'entries' | 'deshred'> &
       Readonly<{ entries: readonly ShredServer[]; deshred: readonly ShredServer[] }>;
     /** Among them always the plan `default`. */
@@ -83,6 +94,9 @@ const completeShreds = ({ shreds }: RawConfiguration): Configuration['shreds'] =
   entries: completeServers(shreds.entries, 'entries'),
   deshred: completeServers(shreds.deshred, 'deshred'),
 });
+
+const completeDas = ({ das, networks }: RawConfiguration): DasServer[] =>
+  das.map((server) => ({ ...server, network: server.network ?? networks.default }));
 
 type Layer = Readonly<Record<string, unknown>>;
 
@@ -148,13 +162,23 @@ export function loadConfiguration(given: ConfigurationArguments, environment: En
   const { raw, file, sourceOf } = readLayers(given, environment);
   const parsed = configurationSchema.safeParse(withDefaultNetwork(raw));
   if (!parsed.success) throw new ConfigurationError(problemsFrom(parsed.error, sourceOf));
-  const { upstream: _, plans: __, grpc: ___, shreds: ____, ...sections } = parsed.data;
+  const {
+    upstream: _,
+    plans: __,
+    grpc: ___,
+    shreds: ____,
+    rest: _____,
+    das: ______,
+    ...sections
+  } = parsed.data;
   const configuration: Configuration = {
     ...camelNames(sections),
     dataDir: resolve(parsed.data.data_dir),
     upstreams: completeUpstreams(parsed.data),
     grpc: completeGrpc(parsed.data),
     shreds: completeShreds(parsed.data),
+    rest: { ...camelNames(parsed.data.rest), tokenList: resolved(parsed.data.rest.token_list) },
+    das: completeDas(parsed.data),
     plans: completePlans(parsed.data),
     file,
   };

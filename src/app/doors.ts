@@ -9,11 +9,14 @@ import { envelopeLimits } from '../protocol/envelope.ts';
 import { healthRoutes, type ReadinessFacts } from '../servers/health.ts';
 import { HttpServer } from '../servers/http.ts';
 import { joinRoutes } from '../servers/http-route.ts';
+import { errorBody } from '../servers/rest/errors.ts';
+import { REST_PREFIX } from '../servers/rest/server.ts';
 import { rpcRoutes } from '../servers/rpc/server.ts';
 import { WebSocketDialect, type WebSocketOptions, webSocketOptions } from '../servers/websocket/server.ts';
 import type { Access } from './access.ts';
 import type { Configuration } from './configuration.ts';
 import { buildGrpcDoor, type GrpcDoor } from './grpc-door.ts';
+import { type RestServices, restDoor } from './rest.ts';
 import type { Streams } from './streams.ts';
 import type { Upstreams } from './upstreams.ts';
 
@@ -85,6 +88,7 @@ export function buildDoors(
   access: Access,
   upstreams: Upstreams,
   streams: Streams | null,
+  rest: RestServices,
   log: Logger,
 ): Doors {
   const { server, networks, keys } = configuration;
@@ -98,8 +102,14 @@ export function buildDoors(
   const gate = streamGate(configuration, parts, upstreams);
   const sockets = webSocketDoor(configuration, gate, log);
   const facts = (): ReadinessFacts => readiness(http, access, upstreams, networks.default);
-  const routes = joinRoutes(rpcDoor(configuration, parts), sockets.routes, healthRoutes(facts));
-  const http: HttpServer = new HttpServer(routes, log, server, [sockets]);
+  const routes = joinRoutes(
+    rpcDoor(configuration, parts),
+    sockets.routes,
+    restDoor(configuration, parts, upstreams, rest, log),
+    healthRoutes(facts),
+  );
+  const refusals = new Map([[REST_PREFIX, errorBody]]);
+  const http: HttpServer = new HttpServer(routes, log, server, [sockets], refusals);
   const { limiter } = parts;
   const isReady = () => facts().upstreams.usable > 0;
   const grpc =

@@ -11,6 +11,7 @@ import { buildDoors, type Doors } from './doors.ts';
 import { checkPortFree, listeningAt } from './listen-once.ts';
 import { grpcPlace, httpPlace } from './listen-places.ts';
 import { problemText } from './problem-text.ts';
+import { openRest } from './rest.ts';
 import { openShreds } from './shreds.ts';
 import { stopEach } from './stop-each.ts';
 import { openStreams } from './streams.ts';
@@ -46,6 +47,9 @@ export const rpcUrl = ({ url }: Pick<Service, 'url'>): string => `${url}${rpcSer
 /** Address of the WebSocket door, without a key. */
 export const wsUrl = ({ url }: Pick<Service, 'url'>): string =>
   `${url.replace(/^http/, 'ws')}${webSocketOptions.path}`;
+
+/** What paths of the REST interface stand behind. */
+export const restUrl = ({ url }: Pick<Service, 'url'>): string => `${url}/sol/v1`;
 
 function urlOf({ address, port, family }: AddressInfo, scheme = 'http'): string {
   const anywhere = address === '0.0.0.0' || address === '::';
@@ -107,9 +111,12 @@ export async function startService({
     const { enabled } = configuration.grpc;
     const streams = enabled ? openStreams(configuration, upstreams, shreds, log) : null;
     stops.push(async () => streams?.stop());
-    const doors = buildDoors(configuration, access, upstreams, streams, log);
+    const rest = await openRest(configuration);
+    stops.push(rest.stop);
+    const doors = buildDoors(configuration, access, upstreams, streams, rest, log);
     stops.push(async () => doors.close());
     const urls = await openDoors(doors, configuration, stops);
+    rest.reachedAt(urls.url);
     const hasShredStage = shreds !== null;
     return { ...urls, hasShredStage, newKeys: await access.createFirstKeys(), stop: stopAll };
   } catch (error) {

@@ -5,7 +5,7 @@ import {
   parseArguments,
 } from '../../app/configuration-arguments.ts';
 import { openLog } from '../../app/log-output.ts';
-import { rpcUrl, type Service, startService, wsUrl } from '../../app/service.ts';
+import { restUrl, rpcUrl, type Service, startService, wsUrl } from '../../app/service.ts';
 import { wantsLocalnet } from '../../app/upstreams.ts';
 import { type Command, exitCodes, type Terminal, UsageError } from '../command.ts';
 import { untilTold } from '../until-told.ts';
@@ -40,6 +40,10 @@ const options = { ...configurationOptions, json: { type: 'boolean' } } as const;
 const curl = (url: string, key: string): string =>
   `curl ${url} -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '{"jsonrpc":"2.0","id":1,"method":"getHealth"}'`;
 
+/** Any wallet will do; this one is the System program's. */
+const restCall = (url: string, key: string): string =>
+  `curl '${url}/wallet/balance?wallet=11111111111111111111111111111111' -H 'x-api-key: ${key}'`;
+
 /** Nothing happens on a ledger of one's own until somebody does it. Any address will do. */
 const airdrop = (url: string, key: string): string =>
   `curl ${url} -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '{"jsonrpc":"2.0","id":1,"method":"requestAirdrop","params":["83astBRguLMdt2h5U1Tpdq5tjFoJ6noeGwaY3mDLVcri",1000000000]}'`;
@@ -70,9 +74,10 @@ type Product = Service['newKeys'][number]['key']['product'];
 /** What a key is for, and lines to paste. */
 const uses: Readonly<Record<Product, (service: Service, secret: string) => string[]>> = {
   rpc: (service, secret) => [
-    'JSON-RPC and WebSocket',
+    `JSON-RPC, WebSocket and REST; every endpoint of REST on ${service.url}/docs`,
     curl(rpcUrl(service), secret),
     listen(wsUrl(service), secret),
+    restCall(restUrl(service), secret),
   ],
   grpc: ({ grpcUrl }, secret) =>
     grpcUrl === null
@@ -120,7 +125,8 @@ function describe(service: Service, configuration: Configuration): string {
   const hasNone = service.grpcUrl !== null && !service.hasShredStage;
   return `
 Solway answers on ${rpcUrl(service)}
-             and on ${wsUrl(service)}${service.grpcUrl === null ? '' : `\n     gRPC streams on ${service.grpcUrl}`}
+             and on ${wsUrl(service)}
+             and on ${restUrl(service)}${service.grpcUrl === null ? '' : `\n     gRPC streams on ${service.grpcUrl}`}
 
   Upstream: ${nodes.join(', ')}
   Data: ${configuration.dataDir}
@@ -133,7 +139,7 @@ ${describeKeys(service)}${isLocal ? trial(service) : ''}
 function readyLine(service: Service): string {
   const keys = service.newKeys.map(({ secret, key }) => ({ product: key.product, id: key.id, key: secret }));
   const { url, grpcUrl } = service;
-  const urls = { url, rpcUrl: rpcUrl(service), wsUrl: wsUrl(service), grpcUrl };
+  const urls = { url, rpcUrl: rpcUrl(service), wsUrl: wsUrl(service), restUrl: restUrl(service), grpcUrl };
   return `${JSON.stringify({ event: 'ready', ...urls, keys })}\n`;
 }
 

@@ -1,0 +1,130 @@
+import { z } from 'zod';
+import { storageLimits as storage } from '../control/storage/limits.ts';
+import { restLimits as rest } from '../gateway/rest/rest-gate.ts';
+import { networks } from '../protocol/call.ts';
+import { restServerOptions as server } from '../servers/rest/server.ts';
+import { AddressRules } from '../upstream/off-chain/address-rules.ts';
+import { offChainLimits as chain, offChainRules as rules } from '../upstream/off-chain/limits.ts';
+import {
+  anything,
+  HOUR_MS,
+  headers,
+  httpUrl,
+  MIB,
+  section,
+  text,
+  whole,
+  word,
+} from './configuration-fields.ts';
+import { showValue } from './configuration-secrets.ts';
+
+/** The sections of the REST interface and of what it stands on. */
+
+const DAY_MS = 24 * HOUR_MS;
+const GIB = 1_024 * MIB;
+
+/** `[rest]`: the door of the REST interface, and what its answers are like. */
+export const restSection = section({
+  requests_per_minute: whole(1, 10_000_000).default(rest.requestsPerMinute),
+  key_in_flight_max: whole(1, 1_000_000).default(rest.keyInFlightMax),
+  calls_in_flight_max: whole(1, 1_000_000).default(rest.callsInFlightMax),
+  timeout_ms: whole(100, HOUR_MS).default(rest.timeoutMs),
+  upload_timeout_ms: whole(100, DAY_MS).default(rest.uploadTimeoutMs),
+  families_max: whole(1, 10_000_000).default(rest.familiesMax),
+  body_max_bytes: whole(1_024, 256 * MIB).default(server.bodyMaxBytes),
+  bodies_max_bytes: whole(MIB, 64 * GIB).default(server.bodiesMaxBytes),
+  history_days: whole(1, 36_500).default(4),
+  domain_suffix: text(/^\.[a-z0-9-]{1,32}$/, 'a dot and a name, such as ".sol"').default('.sol'),
+  token_list: anything.nullable().default(null),
+});
+
+function isNetwork(value: unknown): boolean {
+  if (typeof value !== 'string') return false;
+  try {
+    new AddressRules([value]);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const cidr = z.custom<string>(isNetwork, {
+  error: ({ input }) => `${showValue(input)} must be a network such as "10.0.0.0/8" or "fd00::/8"`,
+});
+
+const list = <Kind extends z.ZodType>(
+  kind: Kind,
+  most: number,
+  example: string,
+  absent: readonly z.output<Kind>[],
+) =>
+  z
+    .array(kind, { error: `is not a list: write ${example}` })
+    .max(most, { error: `has more than ${most}` })
+    .default([...absent]);
+
+/** A gateway's address, to which a name is added. */
+const gateway = z.custom<string>((value) => httpUrl.safeParse(value).success && String(value).endsWith('/'), {
+  error: ({ input }) => `${showValue(input)} must be a URL that ends in "/", as in "https://host/ipfs/"`,
+});
+
+/** `[off_chain]`: how JSON is fetched that tokens point at. */
+export const offChainSection = section({
+  allow_networks: list(cidr, 256, 'allow_networks = ["10.0.0.0/8"]', rules.allowedNetworks),
+  ports: list(whole(1, 65_535), 64, 'ports = [80, 443]', rules.ports),
+  ipfs_gateways: list(gateway, 16, 'ipfs_gateways = ["https://host/ipfs/"]', rules.ipfsGateways),
+  arweave_gateways: list(gateway, 16, 'arweave_gateways = ["https://host/"]', rules.arweaveGateways),
+  timeout_ms: whole(100, HOUR_MS).default(chain.timeoutMs),
+  try_timeout_ms: whole(50, HOUR_MS).default(chain.tryTimeoutMs),
+  tries_max: whole(1, 10).default(chain.triesMax),
+  connect_timeout_ms: whole(50, 60_000).default(chain.connectTimeoutMs),
+  resolve_timeout_ms: whole(50, 60_000).default(chain.resolveTimeoutMs),
+  idle_timeout_ms: whole(0, HOUR_MS).default(chain.idleTimeoutMs),
+  redirects_max: whole(0, 20).default(chain.redirectsMax),
+  uri_max_length: whole(64, 65_536).default(chain.uriMaxLength),
+  uris_max: whole(1, 1_000_000).default(chain.urisMax),
+  document_max_bytes: whole(1_024, 256 * MIB).default(chain.documentMaxBytes),
+  reading_max_bytes: whole(1_024, GIB).default(chain.readingMaxBytes),
+  depth_max: whole(1, 1_000).default(chain.depthMax),
+  values_max: whole(1, 10_000_000).default(chain.valuesMax),
+  headers_max_bytes: whole(1_024, MIB).default(chain.headersMaxBytes),
+  in_flight_max: whole(1, 100_000).default(chain.inFlightMax),
+  per_host_max: whole(1, 10_000).default(chain.perHostMax),
+  unproven_per_host_max: whole(1, 10_000).default(chain.unprovenPerHostMax),
+  queue_max: whole(0, 10_000_000).default(chain.queueMax),
+  per_host_queue_max: whole(0, 10_000_000).default(chain.perHostQueueMax),
+  hosts_max: whole(1, 10_000_000).default(chain.hostsMax),
+  circuit_failures_max: whole(1, 1_000).default(chain.circuitFailuresMax),
+  circuit_open_ms: whole(1, HOUR_MS).default(chain.circuitOpenMs),
+  slow_ms: whole(1, HOUR_MS).default(chain.slowMs),
+  document_kept_ms: whole(0, 3_650 * DAY_MS).default(chain.documentKeptMs),
+  absence_kept_ms: whole(0, 3_650 * DAY_MS).default(chain.absenceKeptMs),
+  failure_kept_ms: whole(0, DAY_MS).default(chain.failureKeptMs),
+  memory_max_bytes: whole(0, 64 * GIB).default(chain.memoryMaxBytes),
+  disk_max_bytes: whole(0, 1_024 * GIB).default(chain.diskMaxBytes),
+  disk_files_max: whole(0, 100_000_000).default(chain.diskFilesMax),
+  disk_queue_max: whole(1, 100_000).default(chain.diskQueueMax),
+});
+
+/** `[storage]`: files that customers store. */
+export const storageSection = section({
+  gateway: gateway.nullable().default(null),
+  file_max_bytes: whole(1_024, 1_024 * GIB).default(storage.fileMaxBytes),
+  total_max_bytes: whole(1_024, 1_048_576 * GIB).default(storage.totalMaxBytes),
+  files_max: whole(1, 1_000_000_000).default(storage.filesMax),
+  uploads_max: whole(1, 100_000).default(storage.uploadsMax),
+  uploads_per_owner_max: whole(1, 100_000).default(storage.uploadsPerOwnerMax),
+});
+
+/** `[[das]]`: servers of the Digital Asset Standard API. */
+export const dasServers = z
+  .array(
+    section({
+      network: word(networks).optional(),
+      url: httpUrl,
+      headers: headers.default({}),
+    }),
+    { error: 'is not a list of tables: write each server under its own [[das]]' },
+  )
+  .max(64, { error: 'has more than 64 servers' })
+  .default([]);
