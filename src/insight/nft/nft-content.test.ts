@@ -1,0 +1,145 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseJson } from '../../base/json.ts';
+import { NftContentLimits, readNftContent } from './nft-content.ts';
+
+const nothing = {
+  image: '',
+  animationUrl: '',
+  description: '',
+  externalUrl: '',
+  traits: [],
+  files: [],
+  collection: {},
+};
+
+describe('off-chain JSON of an NFT', () => {
+  it('is read under the names of the standard', () => {
+    const json = {
+      name: 'Not taken: the chain has it',
+      description: 'A fox',
+      image: 'https://images/fox.png',
+      animation_url: 'https://images/fox.mp4',
+      external_url: 'https://foxes',
+      attributes: [
+        { trait_type: 'edification', value: '100' },
+        { trait_type: 'legs', value: 4 },
+        { trait_type: 'tame', value: false },
+        { trait_type: 'owner', value: null },
+      ],
+      collection: { name: 'Foxes', family: 'Canidae' },
+      properties: { files: [{ uri: 'https://images/fox.png', type: 'image/png' }], category: 'image' },
+    };
+    expect(readNftContent(json)).toEqual({
+      image: 'https://images/fox.png',
+      animationUrl: 'https://images/fox.mp4',
+      description: 'A fox',
+      externalUrl: 'https://foxes',
+      traits: [
+        { trait: 'edification', value: '100' },
+        { trait: 'legs', value: 4 },
+        { trait: 'tame', value: false },
+        { trait: 'owner', value: null },
+      ],
+      files: [{ uri: 'https://images/fox.png', type: 'image/png' }],
+      collection: { name: 'Foxes', family: 'Canidae' },
+    });
+  });
+
+  it('may have its traits in an object, its files as mere URIs, and its collection as a name', () => {
+    const json = { attributes: { a: 1, b: 'x' }, files: ['ipfs://x'], collection: 'Foxes' };
+    expect(readNftContent(json)).toEqual({
+      ...nothing,
+      traits: [
+        { trait: 'a', value: 1 },
+        { trait: 'b', value: 'x' },
+      ],
+      files: [{ uri: 'ipfs://x', type: '' }],
+      collection: { name: 'Foxes' },
+    });
+  });
+
+  it('is as if it were not there where it has another shape', () => {
+    const json = {
+      image: { uri: 'x' },
+      animation_url: 7,
+      description: ['x'],
+      external_url: null,
+      attributes: [7, null, [], { value: 1 }, { trait_type: 5, value: 1 }, { trait_type: 'a' }],
+      properties: { files: [7, {}, { uri: '' }, { uri: 5, type: 'x' }, [], null] },
+      collection: ['x'],
+    };
+    expect(readNftContent(json)).toEqual(nothing);
+    expect(readNftContent({ properties: 'x', attributes: 'x', files: { a: 1 } })).toEqual(nothing);
+    for (const other of [null, 'x', 5, true, [], [{ image: 'x' }]]) expect(readNftContent(other)).toBeNull();
+  });
+
+  it('has no values that hold others, which could be nested without end', () => {
+    const json = {
+      attributes: [
+        { trait_type: 'a', value: { b: 1 } },
+        { trait_type: 'c', value: [1] },
+      ],
+    };
+    expect(readNftContent(json)).toEqual(nothing);
+  });
+
+  it('has no member that it inherits, and may have one of any name', () => {
+    const json = parseJson('{"__proto__":{"image":"x"},"attributes":{"__proto__":"y","constructor":"z"}}');
+    expect(readNftContent(json)).toEqual({
+      ...nothing,
+      traits: [
+        { trait: '__proto__', value: 'y' },
+        { trait: 'constructor', value: 'z' },
+      ],
+    });
+  });
+
+  it('is cut where it is long, and URIs are left out whole', () => {
+    const { descriptionMax, textMax, uriMax, traitsMax, filesMax } = NftContentLimits;
+    const long = 'x'.repeat(2_000_000);
+    const read = readNftContent({
+      description: long,
+      image: long,
+      animation_url: 'y'.repeat(uriMax),
+      attributes: Array.from({ length: 5_000 }, (_, at) => ({ trait_type: `${at}${long}`, value: long })),
+      properties: { files: Array.from({ length: 5_000 }, () => ({ uri: 'u', type: long })) },
+      collection: { name: long, family: long },
+    })!;
+    expect(read.description).toHaveLength(descriptionMax);
+    expect(read.image).toBe('');
+    expect(read.animationUrl).toHaveLength(uriMax);
+    expect(read.traits).toHaveLength(traitsMax);
+    expect(read.traits[0]!.trait).toHaveLength(textMax);
+    expect(read.traits[0]!.value).toHaveLength(textMax);
+    expect(read.files).toHaveLength(filesMax);
+    expect(read.files[0]!.type).toHaveLength(textMax);
+    expect(read.collection.name).toHaveLength(textMax);
+    const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`t${at}`, at]));
+    expect(readNftContent({ attributes: many })!.traits).toHaveLength(traitsMax);
+  });
+
+  it('is well-formed text even where a character is cut in two', () => {
+    const read = readNftContent({ description: `${'x'.repeat(9_999)}😀`, image: '\ud800' })!;
+    expect(read.description.isWellFormed() && read.image.isWellFormed()).toBe(true);
+  });
+
+  it('of any shape is read or not, and never throws', () => {
+    const name = fc.constantFrom('image', 'attributes', 'properties', 'files', 'collection', 'description');
+    const value = fc.oneof(
+      fc.jsonValue(),
+      fc.record({ files: fc.jsonValue(), name: fc.jsonValue(), uri: fc.jsonValue() }),
+      fc.array(fc.record({ trait_type: fc.jsonValue(), value: fc.jsonValue(), uri: fc.jsonValue() })),
+    );
+    fc.assert(
+      fc.property(fc.dictionary(name, value), (json) => {
+        const read = readNftContent(parseJson(JSON.stringify(json)))!;
+        for (const { trait, value: said } of read.traits) {
+          expect(trait).not.toBe('');
+          expect(said === null || typeof said !== 'object').toBe(true);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
