@@ -337,12 +337,17 @@ describe('the snippets for callers', () => {
   const run = async (program: string, args: string[]): Promise<string> => {
     const { rpcUrl, wsUrl, grpcUrl, keys } = service.ready;
     const keyOf = (name: string): string => keys.find(({ product }) => product === name)?.key ?? '';
-    const urls = { SOLWAY_URL: rpcUrl, SOLWAY_WS_URL: wsUrl, SOLWAY_GRPC_URL: grpcUrl };
+    const urls = {
+      SOLWAY_URL: rpcUrl,
+      SOLWAY_WS_URL: wsUrl,
+      SOLWAY_BASE_URL: service.ready.url,
+      SOLWAY_GRPC_URL: grpcUrl,
+    };
     const secrets = { SOLWAY_KEY: service.key, SOLWAY_GRPC_KEY: keyOf('grpc'), SOLWAY_FS_KEY: keyOf('fs') };
     const env = { ...process.env, ...urls, ...secrets };
     return (await promisify(execFile)(program, args, { cwd: root, env, timeout: 30_000 })).stdout;
   };
-  const callersPages = ['docs/json-rpc.md', 'docs/websocket.md', 'docs/grpc.md'];
+  const callersPages = ['docs/json-rpc.md', 'docs/websocket.md', 'docs/rest.md', 'docs/grpc.md'];
   const snippets = callersPages.flatMap((page) => blocks(page, 'js'));
 
   it.each(snippets.map((code, index) => ({ index, code })))('run: $index', async ({ code }) => {
@@ -365,9 +370,15 @@ describe('the snippets for callers', () => {
   });
 
   it('run in a shell', async () => {
-    const code = blocks('docs/json-rpc.md', 'sh').join('\n');
-    const here = code.replace('http://127.0.0.1:8080', service.ready.url);
-    expect(JSON.parse(await run('bash', ['-c', here]))).toMatchObject({ id: 1, result: { value: 1 } });
+    const shell = (page: string): Promise<string> => {
+      const code = blocks(page, 'sh').join('\n');
+      return run('bash', ['-c', code.replace('http://127.0.0.1:8080', service.ready.url)]);
+    };
+    expect(JSON.parse(await shell('docs/json-rpc.md'))).toMatchObject({ id: 1, result: { value: 1 } });
+    expect(JSON.parse(await shell('docs/rest.md'))).toMatchObject({
+      success: true,
+      result: { balance: 1e-9 },
+    });
   });
 });
 

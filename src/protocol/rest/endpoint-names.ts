@@ -27,6 +27,7 @@ export const endpointNames = [
   'wallet/send_sol',
   'wallet/stake_accounts',
   'wallet/token_balance',
+  'wallet/transaction_history',
 ] as const;
 
 export type EndpointName = (typeof endpointNames)[number];
