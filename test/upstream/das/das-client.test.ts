@@ -1,0 +1,157 @@
+import { gzipSync } from 'node:zlib';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createLogger } from '../../../src/base/log.ts';
+import type { Das } from '../../../src/endpoints/services.ts';
+import { Failure } from '../../../src/protocol/errors.ts';
+import { NodeRefusal } from '../../../src/protocol/rest/node-refusal.ts';
+import { DasClient, type DasLimits } from '../../../src/upstream/das/das-client.ts';
+import { dyingAfterRequest as dead } from '../mock/dying.ts';
+import { truncated as garbage } from '../mock/garbage.ts';
+import { type Behaviour, type MockNode, send, sendError, startMock } from '../mock/server.ts';
+import { silent } from '../mock/silent.ts';
+
+const never = new AbortController().signal;
+const SECRET = 'sk-4f9d0b7c2a';
+const mocks: MockNode[] = [];
+let client: DasClient;
+let lines = '';
+
+afterEach(async () => {
+  await client.close();
+  for (const mock of mocks.splice(0)) await mock.close();
+  lines = '';
+});
+
+const answer =
+  (result: string): Behaviour =>
+  ({ id }, reply) =>
+    send(reply, `{"jsonrpc":"2.0","result":${result},"id":${id}}`);
+
+const refuse =
+  (code: number, message: string): Behaviour =>
+  ({ id }, reply) =>
+    sendError(reply, id, code, message);
+
+/** A client of servers that behave so, one after the other. */
+async function stage(behaviours: readonly Behaviour[], limits: Partial<DasLimits> = {}): Promise<Das> {
+  for (const behaviour of behaviours) mocks.push(await startMock(behaviour));
+  const servers = mocks.map(({ url }, index) => ({
+    name: `das-${index}`,
+    network: 'mainnet-beta' as const,
+    url: `${url}v0/${SECRET}?api-key=${SECRET}`,
+    headers: { authorization: `Bearer ${SECRET}` },
+  }));
+  client = new DasClient(
+    servers,
+    limits,
+    createLogger('debug', (line) => (lines += line)),
+  );
+  return client;
+}
+
+const asked = (): number[] => mocks.map(({ received }) => received.length);
+
+const ask = (das: Das, signal = never) => das.ask('mainnet-beta', 'getAsset', { id: 'x' }, signal);
+
+/** How asking ended when it failed: the code, and the server's own error. */
+async function failed(das: Das, signal = never): Promise<unknown> {
+  const reason: unknown = await ask(das, signal).then(
+    () => 'answered',
+    (error: unknown) => error,
+  );
+  if (reason instanceof NodeRefusal) return [reason.code, reason.error];
+  return reason instanceof Failure ? reason.code : reason;
+}
+
+describe('a DAS server', () => {
+  it('is asked with params by name, and its result is read with exact integers', async () => {
+    const das = await stage([answer('{"supply":18446744073709551615,"items":[]}')]);
+    const params = { ownerAddress: 'o', limit: 1_000, raw: 2n ** 64n - 1n, absent: undefined };
+    const result = await das.ask('mainnet-beta', 'getAssetsByOwner', params, never);
+    expect(result).toEqual({ supply: 2n ** 64n - 1n, items: [] });
+    const { raw, headers, path } = mocks[0]!.received[0]!;
+    expect(raw).toMatch(
+      /^\{"jsonrpc":"2.0","id":\d+,"method":"getAssetsByOwner","params":\{"ownerAddress":"o","limit":1000,"raw":18446744073709551615\}\}$/,
+    );
+    expect([headers.authorization, path]).toEqual([`Bearer ${SECRET}`, `/v0/${SECRET}?api-key=${SECRET}`]);
+  });
+
+  it('is there for its own network only', async () => {
+    const das = await stage([answer('1')]);
+    expect([das.has('mainnet-beta'), das.has('devnet')]).toEqual([true, false]);
+    await expect(das.ask('devnet', 'getAsset', {}, never)).rejects.toMatchObject({
+      code: 'UPSTREAM_UNAVAILABLE',
+    });
+  });
+
+  it.each([
+    ['does not answer', silent],
+    ['breaks the connection', dead],
+    ['sends half an answer', garbage],
+    ['has no such method', refuse(-32601, 'Method not found')],
+    ['has trouble inside', refuse(-32603, 'Internal error')],
+    ['asks to be left alone', (_, reply) => void reply.writeHead(429, { 'retry-after': '9' }).end()],
+    ['answers with a status of failure', (_, reply) => send(reply, '{}', 502)],
+    ['sends more than is taken', answer(`"${'x'.repeat(5_000)}"`)],
+    ['sends a large answer that is no JSON', answer(`[${'x'.repeat(4_500)}]`)],
+    ['shows its key in an error', refuse(-32000, `no credit on ${SECRET}`)],
+    ['sends an error without words', ({ id }, reply) => send(reply, `{"id":${id},"error":{"code":-5}}`)],
+    [
+      'sends coded content',
+      (_, reply) => void reply.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('{}')),
+    ],
+  ] as [string, Behaviour][])('is followed by the next when it %s', async (_, behaviour) => {
+    const das = await stage([behaviour, answer('"second"')], { tryTimeoutMs: 200, answerMaxBytes: 5_000 });
+    expect(await ask(das)).toBe('second');
+    expect(asked()[1]).toBe(1);
+    expect(lines).not.toContain(SECRET);
+  });
+
+  it('is believed when it says no, and nobody else is asked', async () => {
+    const das = await stage([
+      refuse(-32000, 'Database Error: RecordNotFound Error: Asset Not Found'),
+      answer('1'),
+    ]);
+    const error = { code: -32000, message: 'Database Error: RecordNotFound Error: Asset Not Found' };
+    expect(await failed(das)).toEqual(['UPSTREAM_UNAVAILABLE', error]);
+    expect(asked()).toEqual([1, 0]);
+  });
+
+  it('has its refusal told when no other answers', async () => {
+    const das = await stage([refuse(-32601, 'Method not found'), dead]);
+    expect(await failed(das)).toEqual([
+      'UPSTREAM_UNAVAILABLE',
+      { code: -32601, message: 'Method not found' },
+    ]);
+  });
+
+  it('is missed as UPSTREAM_UNAVAILABLE, without a word of where it was', async () => {
+    const das = await stage([dead, silent], { tryTimeoutMs: 100 });
+    expect(await failed(das)).toBe('UPSTREAM_UNAVAILABLE');
+    expect(lines).toContain('das-0');
+    for (const secret of [SECRET, new URL(mocks[0]!.url).host]) expect(lines).not.toContain(secret);
+  });
+
+  it('is passed over for a while when it fails again and again', async () => {
+    const das = await stage([dead, answer('1')]);
+    for (let i = 0; i < 12; i++) await ask(das);
+    expect(asked()[1]).toBe(12);
+    expect(asked()[0]).toBeLessThan(12);
+  });
+
+  it('has no more time than is left of the whole', async () => {
+    const das = await stage([silent, silent, silent], { timeoutMs: 300, tryTimeoutMs: 200 });
+    const startedAt = performance.now();
+    expect(await failed(das)).toBe('UPSTREAM_UNAVAILABLE');
+    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    expect(asked()[2]).toBe(0);
+  });
+
+  it('is given up when the caller leaves', async () => {
+    const leaver = new AbortController();
+    const das = await stage([() => leaver.abort(), answer('1')]);
+    expect(await failed(das, leaver.signal)).toBe('CLIENT_GONE');
+    expect(asked()).toEqual([1, 0]);
+    expect(await failed(das, AbortSignal.abort())).toBe('CLIENT_GONE');
+  });
+});
