@@ -1,0 +1,504 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { JsonValue } from '../../../src/base/json.ts';
+import { Chain } from '../../../src/insight/chain/chain.ts';
+import { type CoreAsset, coreProgram } from '../../../src/insight/nft/core-account.ts';
+import type { CorePlugins } from '../../../src/insight/nft/core-plugins.ts';
+import {
+  editionAddress,
+  metadataAddress,
+  metadataProgram,
+  tokenRecordAddress,
+} from '../../../src/insight/nft/metaplex-addresses.ts';
+import type { MetaplexEdition } from '../../../src/insight/nft/metaplex-edition.ts';
+import type { MetaplexMetadata } from '../../../src/insight/nft/metaplex-metadata.ts';
+import { nftsOfWallet } from '../../../src/insight/nft/nfts-of-wallet.ts';
+import { readNfts } from '../../../src/insight/nft/read-nfts.ts';
+import { readTokenMints } from '../../../src/insight/nft/token-mint.ts';
+import { withTokenRecords } from '../../../src/insight/nft/token-records.ts';
+import { withOffChain } from '../../../src/insight/nft/with-off-chain.ts';
+import type { Account } from '../../../src/ledger/account/account.ts';
+import type { Address } from '../../../src/ledger/address.ts';
+import { programs } from '../../../src/ledger/programs.ts';
+import { NodeRefusal } from '../../../src/protocol/rest/node-refusal.ts';
+import { LedgerCaller } from '../../endpoints/ledger-caller.ts';
+import { openRig, type Rig } from '../../localnet/rig.ts';
+import { account, key, mint, tokenAccount } from '../../localnet/support/accounts.ts';
+import { dasAsset, FakeDas } from './fake-das.ts';
+import { coreAssetData, coreCollectionData, editionData, metadataData, tokenRecordData } from './lay-out.ts';
+import { token2022Mint } from './token-2022-mint.ts';
+
+type Placed = readonly [Address, Account];
+
+const WALLET = key(20);
+const OTHER = key(21);
+const AUTHORITY = key(22);
+const COLLECTION = key(23);
+const GROUP = key(24);
+const CORE_COLLECTION = key(25);
+
+const metadataOf = (at: Address, more: Partial<MetaplexMetadata> = {}): MetaplexMetadata => ({
+  updateAuthority: AUTHORITY,
+  mint: at,
+  name: 'Fox',
+  symbol: 'FOX',
+  uri: 'https://json/fox',
+  sellerFeeBasisPoints: 500,
+  creators: [{ address: AUTHORITY, share: 100, verified: true }],
+  primarySaleHappened: true,
+  isMutable: true,
+  tokenStandard: 'NonFungible',
+  collection: null,
+  ...more,
+});
+
+const placedMetadata = (at: Address, more: Partial<MetaplexMetadata> = {}): Placed => [
+  metadataAddress(at),
+  account(metadataProgram, metadataData(metadataOf(at, more), { size: 607 })),
+];
+
+const held = (
+  at: number,
+  of: Address,
+  owner = WALLET,
+  amount = 1n,
+  program: Address = programs.token,
+): Placed => [key(at), tokenAccount(of, owner, amount, null, program)];
+
+const placedEdition = (at: Address, edition: MetaplexEdition): Placed => [
+  editionAddress(at),
+  account(metadataProgram, editionData(edition)),
+];
+
+const core = (more: Partial<CoreAsset> = {}): Account =>
+  account(
+    coreProgram,
+    coreAssetData({
+      ...{ type: 'asset', owner: WALLET, updateAuthority: null, collection: CORE_COLLECTION },
+      ...{ name: 'Core', uri: 'https://json/core', plugins: {} },
+      ...more,
+    }),
+  );
+
+const collectionPlugins: CorePlugins = {
+  royalties: { basisPoints: 700, creators: [{ address: AUTHORITY, percentage: 60 }] },
+  attributes: [{ trait: 'of', value: 'the collection' }],
+};
+
+const NFT = key(30);
+const PROGRAMMABLE = key(31);
+const OLD_MASTER = key(32);
+const OLD_PRINT = key(33);
+const LONE = key(34);
+const ONE_OF_MANY = key(35);
+const BURNT = key(36);
+const FUNGIBLE = key(37);
+const NAMELESS = key(38);
+const FOREIGN_METADATA = key(39);
+const OF_2022 = key(40);
+const CORE = key(41);
+const CORE_OWN = key(42);
+const CORE_ORPHAN = key(43);
+const CLAIMS = key(44);
+const ABSENT = key(45);
+const RECORD_OF = key(61);
+
+const unsaid = { tokenStandard: null, name: 'Old' } as const;
+const inCollection = (verified: boolean) => ({ collection: { address: COLLECTION, verified } });
+
+const placed: Placed[] = [
+  [NFT, mint(1n, 0)],
+  placedMetadata(NFT, inCollection(true)),
+  held(60, NFT),
+  held(90, NFT, OTHER, 0n),
+  [PROGRAMMABLE, mint(1n, 0)],
+  placedMetadata(PROGRAMMABLE, { tokenStandard: 'ProgrammableNonFungible' }),
+  held(61, PROGRAMMABLE),
+  [
+    tokenRecordAddress(PROGRAMMABLE, RECORD_OF),
+    account(
+      metadataProgram,
+      tokenRecordData({
+        ...{ address: RECORD_OF, key: 'TokenRecord', state: 'Locked', rule_set_revision: 3n },
+        ...{ delegate: OTHER, token_delegate_role: 'Staking', locked_transfer: null },
+      }),
+    ),
+  ],
+  [OLD_MASTER, mint(1n, 0)],
+  placedMetadata(OLD_MASTER, unsaid),
+  placedEdition(OLD_MASTER, { type: 'master', supply: 1n, maxSupply: null }),
+  held(62, OLD_MASTER),
+  [OLD_PRINT, mint(1n, 0)],
+  placedMetadata(OLD_PRINT, unsaid),
+  placedEdition(OLD_PRINT, { type: 'print', parent: OLD_MASTER, edition: 1n }),
+  held(63, OLD_PRINT),
+  [LONE, mint(1n, 0)],
+  placedMetadata(LONE, unsaid),
+  held(64, LONE),
+  [ONE_OF_MANY, mint(1_000n, 0)],
+  placedMetadata(ONE_OF_MANY, { tokenStandard: 'FungibleAsset' }),
+  held(65, ONE_OF_MANY),
+  [BURNT, mint(0n, 0)],
+  placedMetadata(BURNT),
+  [FUNGIBLE, mint(1n, 6)],
+  placedMetadata(FUNGIBLE, { tokenStandard: 'Fungible', name: 'Coin' }),
+  held(66, FUNGIBLE),
+  [NAMELESS, mint(1n, 0)],
+  held(67, NAMELESS),
+  [FOREIGN_METADATA, mint(1n, 0)],
+  [metadataAddress(FOREIGN_METADATA), account(OTHER, metadataData(metadataOf(FOREIGN_METADATA)))],
+  held(68, FOREIGN_METADATA),
+  [
+    OF_2022,
+    account(
+      programs.token2022,
+      token2022Mint({
+        ...{ mint: OF_2022, group: GROUP, name: 'Wolf', updateAuthority: AUTHORITY },
+        additionalMetadata: [['fur', 'grey']],
+      }),
+    ),
+  ],
+  held(69, OF_2022, WALLET, 1n, programs.token2022),
+  [GROUP, account(programs.token2022, token2022Mint({ mint: GROUP, name: 'Wolves' }))],
+  [CORE, core()],
+  [CORE_OWN, core({ plugins: { royalties: { basisPoints: 100, creators: [] }, immutableMetadata: true } })],
+  [CORE_ORPHAN, core({ collection: null, updateAuthority: null, owner: OTHER })],
+  [
+    CORE_COLLECTION,
+    account(
+      coreProgram,
+      coreCollectionData({
+        ...{ type: 'collection', updateAuthority: AUTHORITY, name: 'Cores', uri: 'https://json/cores' },
+        ...{ numMinted: 3, currentSize: 2, plugins: collectionPlugins },
+      }),
+    ),
+  ],
+  [CLAIMS, mint(1n, 0)],
+  placedMetadata(CLAIMS, inCollection(false)),
+  held(70, CLAIMS, OTHER),
+  placedMetadata(COLLECTION, { name: 'Foxes' }),
+];
+
+let rig: Rig;
+let caller: LedgerCaller;
+let chain: Chain;
+beforeAll(async () => {
+  rig = await openRig({ accounts: placed });
+  rig.freeze(2);
+});
+afterAll(() => rig.close());
+beforeEach(() => {
+  caller = new LedgerCaller(rig);
+  chain = new Chain('mainnet-beta', caller);
+});
+
+/** The on-chain part of one NFT, read by its address. */
+const read = async (at: Address) => (await readNfts(chain, [at], null)).get(at)?.onChain;
+
+const refuse = () =>
+  Promise.reject(new NodeRefusal({ code: -32010, message: 'excluded from account secondary indexes' }));
+
+describe('an NFT read by its mint', () => {
+  it('has what its metadata says, its owner, and the name of the collection that confirms it', async () => {
+    expect(await readNfts(chain, [NFT], null)).toEqual(
+      new Map([
+        [
+          NFT,
+          {
+            onChain: {
+              mint: NFT,
+              name: 'Fox',
+              symbol: 'FOX',
+              metadataUri: 'https://json/fox',
+              royaltyBasisPoints: 500,
+              owner: WALLET,
+              updateAuthority: AUTHORITY,
+              creators: [{ address: AUTHORITY, share: 100, verified: true }],
+              collection: { address: COLLECTION, verified: true, name: 'Foxes' },
+              traits: [],
+              primarySaleHappened: true,
+              isMutable: true,
+              tokenStandard: 'NonFungible',
+              merkleTree: null,
+              isBurnt: false,
+            },
+            content: null,
+            tokenAccount: key(60),
+            tokenRecord: null,
+          },
+        ],
+      ]),
+    );
+  });
+
+  it('takes four calls, however many are read but for their owners', async () => {
+    await readNfts(chain, [NFT], null);
+    expect(caller.counts()).toEqual({ getMultipleAccounts: 3, getTokenLargestAccounts: 1 });
+    const many = [NFT, PROGRAMMABLE, OLD_MASTER, CORE, CORE_OWN, OF_2022, ABSENT, FUNGIBLE, NFT];
+    await readNfts(chain, many, null);
+    expect(caller.counts()).toEqual({ getMultipleAccounts: 3, getTokenLargestAccounts: 4 });
+    await readNfts(chain, [CORE_ORPHAN], null);
+    expect(caller.counts()).toEqual({ getMultipleAccounts: 1 });
+  });
+
+  it('is in no collection by name that has not confirmed it', async () => {
+    expect((await read(CLAIMS))?.collection).toEqual({ address: COLLECTION, verified: false });
+  });
+
+  it('is what its edition is, where its metadata is older than standards', async () => {
+    expect((await read(OLD_MASTER))?.tokenStandard).toBe('NonFungible');
+    expect((await read(OLD_PRINT))?.tokenStandard).toBe('NonFungibleEdition');
+    expect((await read(LONE))?.tokenStandard).toBe('FungibleAsset');
+  });
+
+  it('of Token-2022 has its own metadata, the fields it adds, and its group as collection', async () => {
+    expect(await read(OF_2022)).toMatchObject({
+      ...{ name: 'Wolf', symbol: 'SYM', metadataUri: 'https://u', owner: WALLET, updateAuthority: AUTHORITY },
+      collection: { address: GROUP, verified: true, name: 'Wolves' },
+      ...{ traits: [{ trait: 'fur', value: 'grey' }], tokenStandard: 'NonFungible', royaltyBasisPoints: 0 },
+    });
+  });
+
+  it('of MPL Core has its royalties and attributes from its collection, unless it has its own', async () => {
+    expect(await read(CORE)).toMatchObject({
+      ...{ mint: CORE, name: 'Core', owner: WALLET, updateAuthority: AUTHORITY, royaltyBasisPoints: 700 },
+      creators: [{ address: AUTHORITY, share: 60, verified: true }],
+      collection: { address: CORE_COLLECTION, verified: true, name: 'Cores' },
+      ...{ traits: [{ trait: 'of', value: 'the collection' }], isMutable: true },
+    });
+    expect(await read(CORE_OWN)).toMatchObject({ royaltyBasisPoints: 100, creators: [], isMutable: false });
+    const orphan = await read(CORE_ORPHAN);
+    expect(orphan).toMatchObject({ updateAuthority: null, collection: null, isMutable: false, owner: OTHER });
+  });
+
+  it('may be a collection of MPL Core', async () => {
+    expect(await read(CORE_COLLECTION)).toMatchObject({
+      ...{ name: 'Cores', owner: AUTHORITY, updateAuthority: AUTHORITY, royaltyBasisPoints: 700 },
+    });
+  });
+
+  it('is burnt when none is left, and nobody has it', async () => {
+    expect(await read(BURNT)).toMatchObject({ isBurnt: true, owner: null, name: 'Fox' });
+  });
+
+  it('may be a fungible token, whose owner is not looked up', async () => {
+    expect(await read(FUNGIBLE)).toMatchObject({ name: 'Coin', tokenStandard: 'Fungible', owner: null });
+    expect(caller.counts()).toEqual({ getMultipleAccounts: 1 });
+  });
+
+  it('is not there without metadata of the metadata program', async () => {
+    const found = await readNfts(chain, [NAMELESS, FOREIGN_METADATA, ABSENT, WALLET, key(60)], null);
+    expect(found.size).toBe(0);
+  });
+
+  it('fails as the node does', async () => {
+    caller.answering = ({ method }) => (method === 'getTokenLargestAccounts' ? refuse() : undefined);
+    await expect(readNfts(chain, [NFT], null)).rejects.toThrow(NodeRefusal);
+    caller.answering = ({ method }) => (method === 'getMultipleAccounts' ? Promise.resolve(7) : undefined);
+    await expect(readNfts(chain, [NFT], null)).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
+  });
+});
+
+describe('a server of DAS', () => {
+  it('is asked at once for all that no account tells of, and says what its JSON says', async () => {
+    const das = new FakeDas([dasAsset(ABSENT, WALLET)]);
+    const found = await readNfts(chain, [ABSENT, NFT, NAMELESS], das);
+    expect([...found.keys()].sort()).toEqual([ABSENT, NFT].sort());
+    expect(das.asked).toEqual([['getAssetBatch', { ids: [ABSENT, NAMELESS] }]]);
+    expect(found.get(ABSENT)).toMatchObject({
+      onChain: {
+        ...{ name: 'Compressed', symbol: 'CNFT', metadataUri: `https://json/${ABSENT}`, owner: WALLET },
+        ...{ royaltyBasisPoints: 250, isMutable: false, primarySaleHappened: true, isBurnt: false },
+        merkleTree: 'CnBt2TJrw1dXUBfVBf2Ah4Cz5s84jhBG7cejdPF19Eyh',
+      },
+      content: {
+        ...{ image: 'https://image', animationUrl: 'https://video', externalUrl: 'https://site' },
+        ...{ description: 'Small', traits: [{ trait: 'size', value: 'small' }] },
+        files: [{ uri: 'https://files/1', type: 'image/png' }],
+      },
+    });
+  });
+
+  it('is not asked where accounts tell all, or for a network that it does not have', async () => {
+    const das = new FakeDas([dasAsset(ABSENT, WALLET)]);
+    await readNfts(chain, [NFT], das);
+    expect((await readNfts(new Chain('devnet', caller), [ABSENT], das)).size).toBe(0);
+    await nftsOfWallet(new Chain('devnet', caller), das, WALLET);
+    expect(das.asked).toEqual([]);
+  });
+
+  it('names collections only by their addresses: their accounts have the names', async () => {
+    const grouping = (address: Address, more = {}): JsonValue => [
+      { group_key: 'other', group_value: OTHER },
+      { group_key: 'collection', group_value: address, ...more },
+    ];
+    const das = new FakeDas([
+      dasAsset(key(71), WALLET, { grouping: grouping(CORE_COLLECTION) }),
+      dasAsset(key(72), WALLET, { grouping: grouping(COLLECTION, { verified: false }) }),
+      dasAsset(key(73), WALLET, { grouping: grouping(OTHER, { collection_metadata: { name: 'Said' } }) }),
+    ]);
+    const found = await readNfts(chain, [71, 72, 73].map(key), das);
+    expect([...found.values()].map(({ onChain }) => onChain.collection)).toEqual([
+      { address: CORE_COLLECTION, verified: true, name: 'Cores' },
+      { address: COLLECTION, verified: false },
+      { address: OTHER, verified: true, name: 'Said' },
+    ]);
+  });
+
+  it('tells of burnt ones, which nobody has', async () => {
+    const das = new FakeDas([dasAsset(ABSENT, WALLET, { burnt: true })]);
+    const found = await readNfts(chain, [ABSENT], das);
+    expect(found.get(ABSENT)?.onChain).toMatchObject({ isBurnt: true, owner: null });
+  });
+
+  it('that answers something else is what fails', async () => {
+    const das = new FakeDas([]);
+    for (const answer of [null, 7, {}, { items: 7 }]) {
+      das.answering = () => Promise.resolve(answer);
+      await expect(readNfts(chain, [ABSENT], das)).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
+      await expect(nftsOfWallet(chain, das, WALLET)).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
+    }
+    das.answering = () => Promise.resolve([null, 7, 'x', [], { id: 7 }, { id: ABSENT }, { id: OTHER }]);
+    const found = await readNfts(chain, [ABSENT], das);
+    expect([...found.keys()]).toEqual([ABSENT]);
+    expect(found.get(ABSENT)?.onChain).toMatchObject({ name: '', owner: null, creators: [] });
+  });
+});
+
+const owned = [NFT, PROGRAMMABLE, OLD_MASTER, OLD_PRINT, LONE, OF_2022, CORE, CORE_OWN].sort();
+
+describe('the NFTs of a wallet', () => {
+  it('are its tokens of one and its assets of MPL Core, in the order of their mints', async () => {
+    const found = await nftsOfWallet(chain, null, WALLET);
+    expect(found.map(({ onChain }) => onChain.mint)).toEqual(owned);
+    expect(found.every(({ onChain }) => onChain.owner === WALLET)).toBe(true);
+    const byMint = await readNfts(chain, owned, null);
+    expect(found).toEqual(owned.map((at) => byMint.get(at)));
+  });
+
+  it('take five calls', async () => {
+    await nftsOfWallet(chain, null, WALLET);
+    expect(caller.counts()).toEqual({
+      ...{ getTokenAccountsByOwner: 2, getProgramAccounts: 1, getMultipleAccounts: 2 },
+    });
+    await nftsOfWallet(chain, null, key(99));
+    expect(caller.counts()).toEqual({ getTokenAccountsByOwner: 2, getProgramAccounts: 1 });
+  });
+
+  it('are also the compressed ones that a server of DAS lists, page by page', async () => {
+    const compressed = [200, 201, 202, 203, 204].map(key);
+    const das = new FakeDas(
+      compressed.map((id) => dasAsset(id, WALLET)),
+      2,
+    );
+    const found = await nftsOfWallet(chain, das, WALLET);
+    expect(found.map(({ onChain }) => onChain.mint)).toEqual([...owned, ...compressed].sort());
+    expect(das.asked.map(([method, { page }]) => [method, page])).toEqual([
+      ['searchAssets', 1],
+      ['searchAssets', 2],
+      ['searchAssets', 3],
+    ]);
+    expect(das.asked[0]?.[1]).toEqual({
+      ...{ ownerAddress: WALLET, compressed: true, burnt: false, page: 1, limit: 1_000 },
+    });
+  });
+
+  it('are none that the server gives to another, or burnt', async () => {
+    const das = new FakeDas([]);
+    const items = [dasAsset(key(200), OTHER), dasAsset(key(201), WALLET, { burnt: true }), 7];
+    das.answering = () => Promise.resolve({ items });
+    const found = await nftsOfWallet(chain, das, WALLET);
+    expect(found.map(({ onChain }) => onChain.mint)).toEqual(owned);
+  });
+
+  it('are too many when the server never ends', async () => {
+    const das = new FakeDas([]);
+    das.answering = () => Promise.resolve({ limit: 1, items: [dasAsset(key(200), WALLET)] });
+    await expect(nftsOfWallet(chain, das, WALLET)).rejects.toMatchObject({ code: 'ANSWER_TOO_LARGE' });
+    expect(das.asked).toHaveLength(20);
+  });
+
+  it('of MPL Core come from the server of DAS where the node refuses to search, and fail without one', async () => {
+    caller.answering = ({ method }) => (method === 'getProgramAccounts' ? refuse() : undefined);
+    await expect(nftsOfWallet(chain, null, WALLET)).rejects.toThrow(NodeRefusal);
+    const asset = dasAsset(CORE, WALLET, { interface: 'MplCoreAsset', compression: { compressed: false } });
+    const das = new FakeDas([asset]);
+    const found = await nftsOfWallet(chain, das, WALLET);
+    const mints = owned.filter((at) => at !== CORE_OWN);
+    expect(found.map(({ onChain }) => onChain.mint)).toEqual(mints);
+    expect(das.asked.map(([, { interface: kind, compressed }]) => kind ?? compressed).sort()).toEqual(
+      ['MplCoreAsset', true].sort(),
+    );
+  });
+});
+
+describe('mints', () => {
+  it('are told by name, and whether they are one of a kind', async () => {
+    const all = [NFT, ONE_OF_MANY, FUNGIBLE, NAMELESS, OF_2022, LONE, BURNT, CORE, ABSENT];
+    const found = await readTokenMints(chain, all);
+    const told = [...found.values()].map(({ address, metadata, isNft }) => [address, metadata?.name, isNft]);
+    expect(told).toEqual([
+      [NFT, 'Fox', true],
+      [ONE_OF_MANY, 'Fox', false],
+      [FUNGIBLE, 'Coin', false],
+      [NAMELESS, undefined, false],
+      [OF_2022, 'Wolf', true],
+      [LONE, 'Old', true],
+      [BURNT, 'Fox', true],
+    ]);
+    expect(caller.counts()).toEqual({ getMultipleAccounts: 1 });
+  });
+
+  it('are too many at some point', async () => {
+    const many = Array.from({ length: 20_001 }, (_, at) => `${at}` as Address);
+    await expect(readTokenMints(chain, many)).rejects.toMatchObject({ code: 'ANSWER_TOO_LARGE' });
+  });
+});
+
+describe('token records', () => {
+  it('are those of programmable NFTs in the account that holds them, in one call', async () => {
+    const found = await readNfts(chain, [PROGRAMMABLE, NFT, CORE], null);
+    caller.counts();
+    const records = await withTokenRecords(chain, [...found.values()]);
+    expect(caller.counts()).toEqual({ getMultipleAccounts: 1 });
+    expect(records.map(({ onChain, tokenRecord }) => [onChain.mint, tokenRecord])).toEqual([
+      [
+        PROGRAMMABLE,
+        {
+          address: tokenRecordAddress(PROGRAMMABLE, RECORD_OF),
+          ...{ key: 'TokenRecord', state: 'Locked', rule_set_revision: 3n },
+          ...{ delegate: OTHER, token_delegate_role: 'Staking', locked_transfer: null },
+        },
+      ],
+      [NFT, null],
+      [CORE, null],
+    ]);
+    expect(await withTokenRecords(chain, [])).toEqual([]);
+  });
+});
+
+describe('NFTs with their off-chain JSON', () => {
+  it('are shown in order, each URI wanted once, none that a server of DAS has read', async () => {
+    const das = new FakeDas([dasAsset(ABSENT, WALLET)]);
+    const found = await readNfts(chain, [CORE, NFT, ABSENT, PROGRAMMABLE, OF_2022], das);
+    const nfts = [NFT, CORE, ABSENT, PROGRAMMABLE, OF_2022].map((at) => found.get(at)!);
+    const wanted: string[] = [];
+    const offChain = {
+      read: async (uris: Iterable<string>) => {
+        wanted.push(...uris);
+        return new Map<string, JsonValue>([
+          ['https://json/fox', { image: 'https://fox' }],
+          ['https://u', ['not', 'an', 'object']],
+        ]);
+      },
+    };
+    const shown = await withOffChain(nfts, offChain, new AbortController().signal);
+    expect(wanted).toEqual(['https://json/fox', 'https://json/core', 'https://u']);
+    expect(shown.map((nft) => [nft.mint, nft.image_uri, nft.is_loaded_metadata])).toEqual([
+      [NFT, 'https://fox', true],
+      [CORE, '', false],
+      [ABSENT, 'https://image', true],
+      [PROGRAMMABLE, 'https://fox', true],
+      [OF_2022, '', false],
+    ]);
+  });
+});
