@@ -2,17 +2,16 @@ import type { Address } from '../../ledger/address.ts';
 import type { JsonMembers } from '../../ledger/encoding/read-json.ts';
 import { programs } from '../../ledger/programs.ts';
 import { solOf } from '../amounts.ts';
-import type { Action, ProgramEvent, Protocol, Swap } from './action.ts';
+import type { Action, ProgramEvent, Protocol } from './action.ts';
 import { actionTypes } from './action.ts';
+import { readEvents } from './events/read-events.ts';
 import type { RunInstruction } from './instruction.ts';
 import { knownPrograms, protocolOf } from './known-programs.ts';
 import { nameTokens, type TokenWords } from './name-tokens.ts';
 import type { RunTransaction } from './run-transaction.ts';
+import { recogniseSwaps } from './swap/recognise-swaps.ts';
 import { swapAction } from './swap-action.ts';
 import { type TokenBalanceChange, tokenBalanceChanges } from './token-balance-changes.ts';
-
-const readEvents = (_transaction: RunTransaction): ProgramEvent[] => [];
-const recogniseSwaps = (_transaction: RunTransaction, _events: readonly ProgramEvent[]): Swap[] => [];
 
 /** What a transaction did, before the names of its tokens are known. */
 export type Deeds = Readonly<{ actions: readonly Action[]; events: readonly ProgramEvent[] }>;

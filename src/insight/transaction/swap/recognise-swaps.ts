@@ -1,0 +1,130 @@
+import type { Address } from '../../../ledger/address.ts';
+import type { ProgramEvent, Swap } from '../action.ts';
+import { isEventCall } from '../events/read-events.ts';
+import type { RunTransaction } from '../run-transaction.ts';
+import { netByBalances } from './balances.ts';
+import { dexPrograms, JUPITER_V6, swapInstructionOf } from './dex-programs.ts';
+import { exchangeOf } from './flows.ts';
+import { readQuote } from './jupiter-route.ts';
+import { readPoolLeg } from './pool-leg.ts';
+import { readRouted } from './routed-swap.ts';
+import { RunView, type Span } from './run-view.ts';
+
+/** Whose instruction a swap is told as. */
+const toldAs = (view: RunView, at: number): Pick<Swap, 'index' | 'program' | 'parentProgram'> => {
+  const { index, program, parentProgram } = view.instruction(at);
+  return { index, program, parentProgram };
+};
+
+function swapOfPool(view: RunView, at: number, signers: ReadonlySet<Address>): Swap | null {
+  const leg = readPoolLeg(view, at, signers);
+  if (leg === null) return null;
+  const { swap, trader: swapper } = leg;
+  const sides = { swapper, in: swap.in, out: swap.out, pools: [swap] };
+  return { ...toldAs(view, at), ...sides, slippagePercent: null, quotedOut: null };
+}
+
+/**
+ * Swaps of one owner that follow one another in one instruction of a program that is not known, each with what the
+ * one before it gave, are a route. One that comes back to where it began is not: its swaps are told one by one.
+ */
+function joined(first: Swap, next: Swap): Swap | null {
+  const follows = first.out.mint === next.in.mint && first.in.mint !== next.out.mint;
+  if (!follows || first.swapper !== next.swapper) return null;
+  return { ...first, out: next.out, pools: [...first.pools, ...next.pools] };
+}
+
+/** Whether it is a program that calls others, and is not known. */
+const isUnknown = (program: Address | null): boolean => program !== null && !dexPrograms.has(program);
+
+/** Finds the swaps of a transaction, each in the first instruction of a known program that is all of it. */
+class SwapSearch {
+  readonly #view: RunView;
+  readonly #signers: ReadonlySet<Address>;
+
+  constructor(view: RunView) {
+    this.#view = view;
+    this.#signers = new Set(view.transaction.signers);
+  }
+
+  /** Swaps in a span of places, in order. */
+  find({ at, end }: Span): Swap[] {
+    const found: Swap[] = [];
+    /** The outer instruction of the last swap found. */
+    let outer = -1;
+    for (let next = at; next < end; ) {
+      const swaps = this.#swapsAt(next);
+      for (const swap of swaps ?? []) {
+        const same = outer === this.#view.instruction(next).outer && isUnknown(swap.parentProgram);
+        outer = this.#view.instruction(next).outer;
+        const last = found.at(-1);
+        const route: Swap | null = same && last !== undefined ? joined(last, swap) : null;
+        if (route !== null) found.pop();
+        found.push(route ?? swap);
+      }
+      next = swaps === null ? next + 1 : this.#view.span(next).end;
+    }
+    return found;
+  }
+
+  /** The swaps that an instruction is; null where it is none, but what it calls may be. */
+  #swapsAt(at: number): Swap[] | null {
+    const instruction = this.#view.instruction(at);
+    const dex = dexPrograms.get(instruction.program);
+    if (dex === undefined || isEventCall(instruction)) return null;
+    if (dex.kind === 'wrapper') return this.#handedOn(at);
+    if (dex.kind === 'pool') {
+      const swap = swapOfPool(this.#view, at, this.#signers);
+      return swap === null ? null : [swap];
+    }
+    const routed = readRouted(this.#view, at, dex);
+    return routed === null ? null : [{ ...toldAs(this.#view, at), ...routed }];
+  }
+
+  /** A wrapper's swap is the one that it hands on, told as the wrapper's. */
+  #handedOn(at: number): Swap[] {
+    const swaps = this.find({ at: at + 1, end: this.#view.span(at).end });
+    const [only] = swaps;
+    return only === undefined || swaps.length > 1 ? swaps : [{ ...only, ...toldAs(this.#view, at) }];
+  }
+}
+
+/** Whether an instruction swaps by what its program's table says. */
+function isSwap(view: RunView, at: number): boolean {
+  const instruction = view.instruction(at);
+  const dex = dexPrograms.get(instruction.program);
+  if (dex === undefined || dex.kind === 'wrapper' || isEventCall(instruction)) return false;
+  return swapInstructionOf(dex, instruction.data) !== null;
+}
+
+/** Where nothing beneath a swap's instruction says what moved, balances of who signed do. */
+function swapByBalances(view: RunView): Swap[] {
+  let at = 0;
+  while (at < view.length && !isSwap(view, at)) at++;
+  if (at === view.length) return [];
+  const { program, data } = view.instruction(at);
+  for (const swapper of view.transaction.signers) {
+    const exchange = exchangeOf(netByBalances(view.transaction, view.movements, swapper));
+    if (exchange === null) continue;
+    const sides = { swapper, in: exchange.in, out: exchange.out, pools: [] };
+    const quote = program === JUPITER_V6 ? readQuote(data) : null;
+    const asked = { slippagePercent: quote?.slippagePercent ?? null, quotedOut: quote?.quotedOut ?? null };
+    return [{ ...toldAs(view, at), ...sides, ...asked }];
+  }
+  return [];
+}
+
+/**
+ * Finds the swaps that a transaction made: by what programs tell, else by what moved beneath the instructions of
+ * pools and routers, else by how the signers' balances changed. Amounts are what left and what reached the swapper,
+ * the swap's own fees included, commissions and tips beside it left out. Never a guess: what is not one mint for one
+ * other is no swap. Never throws; takes time in proportion to the transaction.
+ * @param events - from `readEvents`.
+ * @returns none for a transaction that failed.
+ */
+export function recogniseSwaps(transaction: RunTransaction, events: readonly ProgramEvent[]): Swap[] {
+  if (transaction.err !== null) return [];
+  const view = new RunView(transaction, events);
+  const swaps = new SwapSearch(view).find({ at: 0, end: view.length });
+  return swaps.length > 0 ? swaps : swapByBalances(view);
+}
