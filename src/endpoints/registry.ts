@@ -10,12 +10,15 @@ import { history } from './transaction/history.ts';
 import { parseSelected } from './transaction/parse_selected.ts';
 import { parsed } from './transaction/parsed.ts';
 import { raw } from './transaction/raw.ts';
+import { sendManyTxns } from './transaction/send_many_txns.ts';
+import { sendTxn } from './transaction/send_txn.ts';
 import { allTokens } from './wallet/all_tokens.ts';
 import { balance } from './wallet/balance.ts';
 import { collections } from './wallet/collections.ts';
 import { getDomains } from './wallet/get_domains.ts';
 import { getPortfolio } from './wallet/get_portfolio.ts';
 import { resolveAddress } from './wallet/resolve_address.ts';
+import { sendSol } from './wallet/send_sol.ts';
 import { stakeAccounts } from './wallet/stake_accounts.ts';
 import { tokenBalance } from './wallet/token_balance.ts';
 import { transactionHistory } from './wallet/transaction_history.ts';
@@ -34,12 +37,15 @@ export const endpoints: readonly Endpoint[] = [
   parseSelected,
   parsed,
   raw,
+  sendManyTxns,
+  sendTxn,
   allTokens,
   balance,
   collections,
   getDomains,
   getPortfolio,
   resolveAddress,
+  sendSol,
   stakeAccounts,
   tokenBalance,
   transactionHistory,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { hasDomains, ownedDomains } from '../../insight/sns/domains.ts';
 import { endpoint } from '../endpoint.ts';
-import { address, flag, network } from '../fields.ts';
+import { address, commitment, flag, network } from '../fields.ts';
 
 /** Source: spec, "REST"; rest-api.md §2.4 and §4, "SNS". */
 export const getDomains = endpoint({
@@ -21,6 +21,7 @@ export const getDomains = endpoint({
   fields: z.object({
     network: network(),
     wallet: address('The wallet.'),
+    commitment: commitment(),
     refresh: flag('Taken and without effect: the chain is read each time.'),
   }),
   result: z.array(
@@ -29,8 +30,8 @@ export const getDomains = endpoint({
       name: z.string().meta({ description: 'With its ending.' }),
     }),
   ),
-  async answer({ network: name, wallet }, { chain, services }) {
-    const reader = chain(name);
+  async answer({ wallet, ...read }, { chain, services }) {
+    const reader = chain(read.network, read.commitment);
     const domains = hasDomains(reader) ? await ownedDomains(reader, wallet) : [];
     const { domainSuffix } = services.settings;
     return {

@@ -4,7 +4,7 @@ import type { Address } from '../../ledger/address.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { InvalidFields } from '../../protocol/rest/invalid-fields.ts';
 import { endpoint } from '../endpoint.ts';
-import { address, network, optional } from '../fields.ts';
+import { address, commitment, network, optional } from '../fields.ts';
 
 const missing = { field: 'wallet', message: 'is missing: send an address in base58' };
 
@@ -26,12 +26,13 @@ export const resolveAddress = endpoint({
     network: network(),
     address: optional(address('A name account or a wallet; it wins over `wallet`.')),
     wallet: optional(address('The same; one of the two has to be there.')),
+    commitment: commitment(),
   }),
   result: z.object({ name: z.string().meta({ description: 'With its ending.' }) }),
-  async answer({ network: name, address: first, wallet }, { chain, services }) {
+  async answer({ address: first, wallet, ...read }, { chain, services }) {
     const asked: Address | undefined = first ?? wallet;
     if (asked === undefined) throw new InvalidFields([missing]);
-    const reader = chain(name);
+    const reader = chain(read.network, read.commitment);
     const found = hasDomains(reader) ? await nameOfAddress(reader, asked) : null;
     if (found === null) throw new Failure('DOMAIN_NOT_FOUND', { facts: { address: asked } });
     const { domainSuffix } = services.settings;

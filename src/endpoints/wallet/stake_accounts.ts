@@ -3,7 +3,7 @@ import { solOf } from '../../insight/amounts.ts';
 import { activityOf, type StakeAccount, stakeAccountsOf } from '../../insight/stake/stake-accounts.ts';
 import { U64_MAX } from '../../ledger/units.ts';
 import { endpoint } from '../endpoint.ts';
-import { address, network, whole } from '../fields.ts';
+import { address, commitment, network, whole } from '../fields.ts';
 
 /** Stake accounts of a page. Spec, "Limits". */
 const SIZE_MAX = 10;
@@ -66,6 +66,7 @@ export const stakeAccounts = endpoint({
     wallet_address: address('The wallet.'),
     page: whole(1, PAGE_MAX, 1, 'Which page, from 1.'),
     size: whole(1, SIZE_MAX, SIZE_MAX, 'Accounts of a page.'),
+    commitment: commitment(),
   }),
   result: z.object({
     data: z.array(stakeAccount),
@@ -74,8 +75,13 @@ export const stakeAccounts = endpoint({
     total_data: z.number().int(),
     total_page: z.number().int(),
   }),
-  async answer({ network: name, wallet_address: wallet, page, size }, { chain }) {
-    const { accounts, total } = await stakeAccountsOf(chain(name), wallet, page, size);
+  async answer({ wallet_address: wallet, page, size, ...read }, { chain }) {
+    const { accounts, total } = await stakeAccountsOf(
+      chain(read.network, read.commitment),
+      wallet,
+      page,
+      size,
+    );
     return {
       message: 'Stake accounts fetched successfully',
       result: {

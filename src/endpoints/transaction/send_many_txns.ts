@@ -1,0 +1,140 @@
+import { z } from 'zod';
+import type { JsonValue } from '../../base/json.ts';
+import type { Chain } from '../../insight/chain/chain.ts';
+import { objectOf, u64Of } from '../../ledger/encoding/read-json.ts';
+import { displayTransactionError } from '../../ledger/transaction/display-error.ts';
+import type { TransactionError } from '../../ledger/transaction/transaction-error.ts';
+import { type Commitment, commitments } from '../../protocol/commitment.ts';
+import { Failure } from '../../protocol/errors.ts';
+import { type NodeError, NodeRefusal } from '../../protocol/rest/node-refusal.ts';
+import { type Context, endpoint } from '../endpoint.ts';
+import { commitment, list, network } from '../fields.ts';
+import type { Confirmation } from '../services.ts';
+import { type SentTransaction, sendTransaction, sentTransaction } from './sent-transaction.ts';
+
+/** Spec, "Limits". */
+const TRANSACTIONS_MAX = 100;
+
+/** How sending one ended: a node took it, or what stood in the way. */
+type Sending = Readonly<{ sent: SentTransaction; failure: Failure | null }>;
+
+const outcome = z.object({
+  id: z.number().int().meta({ description: 'Which of the transactions, counted from 1.' }),
+  signature: z.string(),
+  error: z
+    .object({ code: z.number().int(), message: z.string(), data: z.unknown().optional() })
+    .optional()
+    .meta({ description: "A node's own error, or why the commitment was not seen." }),
+  status: z
+    .enum(commitments)
+    .nullable()
+    .meta({ description: 'What it has come to; null when nobody saw it land.' }),
+});
+
+async function sendOne(sent: SentTransaction, chain: Chain, context: Context): Promise<Sending> {
+  try {
+    await sendTransaction(chain, sent);
+    return { sent, failure: null };
+  } catch (thrown) {
+    if (!(thrown instanceof Failure) || context.caller.signal.aborted) throw thrown;
+    return { sent, failure: thrown };
+  }
+}
+
+/** One that is there twice is sent once. */
+async function sendAll(all: readonly SentTransaction[], chain: Chain, context: Context): Promise<Sending[]> {
+  const different = new Map(all.map((sent) => [sent.text, sent]));
+  const sendings = await chain.each([...different.values()], (sent) => sendOne(sent, chain, context));
+  const [first] = sendings;
+  // Nobody took or refused anything: there is no node.
+  const isLost = ({ failure }: Sending): boolean => failure !== null && !(failure instanceof NodeRefusal);
+  if (first?.failure && sendings.every(isLost)) throw first.failure;
+  const byText = new Map(sendings.map((sending) => [sending.sent.text, sending]));
+  return all.map(({ text }) => byText.get(text) as Sending);
+}
+
+/**
+ * From where on blockhashes that are known by now may have expired: that of the newest one. One call for all, none when
+ * nothing that was taken stands on a blockhash.
+ * @returns null when nobody says: then only time ends the wait.
+ */
+async function lastValidBlockHeight(chain: Chain, sendings: readonly Sending[]): Promise<bigint | null> {
+  const isNeeded = sendings.some(({ sent, failure }) => failure === null && sent.blockhash !== null);
+  if (!isNeeded) return null;
+  return chain
+    .read('getLatestBlockhash', [{ commitment: 'processed' }], (result) => {
+      const { value } = objectOf(result, 'getLatestBlockhash');
+      return u64Of(objectOf(value, 'value').lastValidBlockHeight, 'a height');
+    })
+    .catch(() => null);
+}
+
+/** A chain's error in words, as far as it is one that has some. */
+function reasonOf(err: JsonValue): string {
+  try {
+    return displayTransactionError(err as TransactionError);
+  } catch {
+    return 'with an error of another kind';
+  }
+}
+
+function errorOf(failure: Failure, data?: JsonValue): NodeError {
+  if (failure instanceof NodeRefusal) return failure.error;
+  return { code: failure.row.rpc, message: failure.text, ...(data === undefined ? {} : { data }) };
+}
+
+type Shown = Readonly<{ error?: NodeError; status: Commitment | null }>;
+
+function shown({ status, err, failure }: Confirmation): Shown {
+  if (failure !== null) return { error: errorOf(failure), status };
+  if (err === null) return { status };
+  const failed = new Failure('TRANSACTION_FAILED', { facts: { reason: reasonOf(err) } });
+  return { error: errorOf(failed, { err }), status };
+}
+
+/** Source: spec, "REST"; rest-api.md §2.20. */
+export const sendManyTxns = endpoint({
+  verb: 'POST',
+  paths: ['/sol/v1/transaction/send_many_txns'],
+  group: 'transaction',
+  name: 'transaction/send_many_txns',
+  summary: 'Sends up to 100 signed transactions and waits until they have come to a commitment',
+  description:
+    'All are sent at once: one that needs another to have landed belongs into a later request. The answer has one ' +
+    'entry for each in the order of the request, when each has come to the commitment, was refused, has expired, or ' +
+    'was waited for as long as the service waits (90 seconds unless the operator says otherwise; one on a durable ' +
+    'nonce never expires). `error` is there for those that were refused, that ran and failed (`data.err` is the ' +
+    "chain's error), and that were not seen to reach the commitment. When one of them is no transaction, none is sent.",
+  from: 'body',
+  fields: z.object({
+    network: network(),
+    encoded_transactions: list(
+      sentTransaction('A signed transaction in base64.'),
+      TRANSACTIONS_MAX,
+      'Signed transactions in base64.',
+    ),
+    commitment: commitment(),
+  }),
+  result: z.array(outcome),
+  async answer({ network: name, encoded_transactions: all, commitment: wanted }, context) {
+    const { caller, services } = context;
+    const chain = context.chain(name);
+    const sendings = await sendAll(all, chain, context);
+    const height = await lastValidBlockHeight(chain, sendings);
+    const wait = async ({ sent, failure }: Sending): Promise<Shown> => {
+      if (failure !== null) return { error: errorOf(failure), status: null };
+      const { signature, blockhash } = sent;
+      const asked = { network: name, signature, commitment: wanted, blockhash, lastValidBlockHeight: height };
+      return shown(await services.confirmations.wait(asked, caller.signal));
+    };
+    const outcomes = await Promise.all(sendings.map(wait));
+    return {
+      message: 'Transactions sent successfully',
+      result: outcomes.map((one, at) => ({
+        id: at + 1,
+        signature: sendings[at]?.sent.signature ?? '',
+        ...one,
+      })),
+    };
+  },
+});

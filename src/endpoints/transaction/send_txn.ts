@@ -1,0 +1,26 @@
+import { z } from 'zod';
+import { endpoint } from '../endpoint.ts';
+import { network } from '../fields.ts';
+import { sendTransaction, sentTransaction } from './sent-transaction.ts';
+
+/** Source: spec, "REST"; rest-api.md §2.19. */
+export const sendTxn = endpoint({
+  verb: 'POST',
+  paths: ['/sol/v1/transaction/send_txn'],
+  group: 'transaction',
+  name: 'transaction/send_txn',
+  summary: 'Sends a signed transaction',
+  description:
+    'Does not wait until it lands: the answer says that a node took it. A node looks first whether the transaction ' +
+    'can succeed; what it has against it is 400 `TRANSACTION_REFUSED` with the error of the node.',
+  from: 'body',
+  fields: z.object({
+    network: network(),
+    encoded_transaction: sentTransaction('A signed transaction in base64.'),
+  }),
+  result: z.object({ signature: z.string().meta({ description: 'The first signature, which names it.' }) }),
+  async answer({ network: name, encoded_transaction: sent }, { chain }) {
+    await sendTransaction(chain(name), sent);
+    return { message: 'Transaction sent successfully', result: { signature: sent.signature } };
+  },
+});

@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import type { Chain } from '../../insight/chain/chain.ts';
+import type { Blockhash } from '../../ledger/blockhash.ts';
+import { stringOf } from '../../ledger/encoding/read-json.ts';
+import { nonceOfTransaction } from '../../ledger/nonce.ts';
+import { type Signature, signatureFromBytes } from '../../ledger/signature.ts';
+import { decodeTransaction } from '../../ledger/transaction/decode-transaction.ts';
+import { readWireTransaction } from '../../ledger/transaction/wire-transaction.ts';
+import { nodeErrorRow } from '../../protocol/node-errors.ts';
+import { NodeRefusal } from '../../protocol/rest/node-refusal.ts';
+import { decodeBase64 } from '../../protocol/rpc/base64-text.ts';
+
+/** Longest text of a transaction; those of version 1 may be so long. Source: Agave rpc/src/rpc.rs. */
+const TEXT_MAX = 5_464;
+
+/** A signed transaction of any version, as a caller gave it. */
+export type SentTransaction = Readonly<{
+  /** Base64. */
+  text: string;
+  signature: Signature;
+  /** That it stands on; null for one on a durable nonce, and where a version puts it elsewhere. */
+  blockhash: Blockhash | null;
+}>;
+
+function blockhashOf(bytes: Uint8Array): Blockhash | null {
+  const decoded = decodeTransaction(bytes);
+  if ('fault' in decoded) return null;
+  const { message } = decoded.transaction;
+  return nonceOfTransaction(message) === null ? message.recentBlockhash : null;
+}
+
+/** @returns null when the text is no whole transaction in base64. */
+export function readSentTransaction(text: unknown): SentTransaction | null {
+  if (typeof text !== 'string' || text.length > TEXT_MAX) return null;
+  const decoded = decodeBase64(text);
+  const wire = 'fault' in decoded ? null : readWireTransaction(decoded.bytes);
+  if (wire === null) return null;
+  return { text, signature: signatureFromBytes(wire.signature), blockhash: blockhashOf(wire.bytes) };
+}
+
+const isAbsent = (input: unknown): boolean => input === undefined || input === null || input === '';
+
+/** A signed transaction in base64. */
+export const sentTransaction = (description: string) =>
+  z
+    .custom<unknown>((input) => readSentTransaction(input) !== null, {
+      error: ({ input }) =>
+        isAbsent(input)
+          ? 'is missing: send a signed transaction in base64'
+          : 'must be a whole signed transaction in base64',
+    })
+    .transform((input) => readSentTransaction(input) as SentTransaction)
+    .meta({ type: 'string', maxLength: TEXT_MAX, contentEncoding: 'base64', description });
+
+/**
+ * Sends a transaction. The node looks first whether it can succeed, in the newest state that it knows: blockhashes of
+ * every commitment are known there.
+ * @throws NodeRefusal TRANSACTION_REFUSED for what the node has against the transaction; what asking throws, also when
+ * the node has something against itself.
+ */
+export async function sendTransaction(chain: Chain, { text }: SentTransaction): Promise<void> {
+  const config = { encoding: 'base64', preflightCommitment: 'processed' };
+  try {
+    await chain.read('sendTransaction', [text, config], (result) => stringOf(result, 'a signature'));
+  } catch (thrown) {
+    if (!(thrown instanceof NodeRefusal) || nodeErrorRow(thrown.error.code).rule !== 'believe') throw thrown;
+    throw new NodeRefusal(thrown.error, 'TRANSACTION_REFUSED');
+  }
+}

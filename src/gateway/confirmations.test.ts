@@ -1,0 +1,375 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { parseJson, type WritableJson, writeJson } from '../base/json.ts';
+import { encodeBase58 } from '../ledger/base58.ts';
+import { blockhashFromBytes } from '../ledger/blockhash.ts';
+import type { Signature } from '../ledger/signature.ts';
+import type { Call, Source } from '../protocol/call.ts';
+import type { Commitment } from '../protocol/commitment.ts';
+import { Failure } from '../protocol/errors.ts';
+import { RpcError } from '../protocol/rpc-error.ts';
+import type { Feed, FeedListener } from '../streams/feed.ts';
+import { type ConfirmationParts, Confirmations, type SentTransaction } from './confirmations.ts';
+
+type Asked = Readonly<{ network: string; method: string; params: unknown[] }>;
+
+/** Nodes that say what a test wants. */
+class Nodes implements Source {
+  readonly asked: Asked[] = [];
+  status: (signature: string) => WritableJson = () => null;
+  slot = 1_000;
+  tip = { absoluteSlot: 1_000, blockHeight: 900 };
+  isValid = false;
+  isAway = false;
+  #rounds = 0;
+  #wake: (() => void) | null = null;
+
+  async ask({ network, method, params }: Call) {
+    const list = parseJson(String(params)) as unknown[];
+    this.asked.push({ network, method, params: list });
+    this.#rounds++;
+    this.#wake?.();
+    if (this.isAway) throw new Failure('UPSTREAM_UNAVAILABLE');
+    return { body: Buffer.from(writeJson(this.#answer(method, list))), errorCode: 0 };
+  }
+
+  #answer(method: string, [first]: unknown[]): WritableJson {
+    const context = { slot: this.slot };
+    if (method === 'getEpochInfo') return this.tip;
+    if (method === 'isBlockhashValid') return { context, value: this.isValid };
+    return { context, value: (first as string[]).map((one) => this.status(one)) };
+  }
+
+  count(method: string): number {
+    return this.asked.filter((one) => one.method === method).length;
+  }
+
+  /** How often they were asked of a network. */
+  of(network: string): number {
+    return this.asked.filter((one) => one.network === network).length;
+  }
+
+  /** Waits for as many rounds as it takes to ask for a transaction of another network so often. */
+  async rounds(count: number): Promise<void> {
+    const leaving = new AbortController();
+    const never = { blockhash: null, lastValidBlockHeight: null };
+    const status = this.status;
+    this.status = () => null;
+    const wait = confirmations.wait(sent(9_999, { network: 'testnet', ...never }), leaving.signal);
+    const target = this.of('testnet') + count;
+    while (this.of('testnet') < target) await this.more(1);
+    this.status = status;
+    leaving.abort();
+    await wait.catch(() => {});
+  }
+
+  /** Waits until they were asked so many times more. */
+  async more(calls: number): Promise<void> {
+    const target = this.#rounds + calls;
+    while (this.#rounds < target) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+}
+
+/** A feed of which a test holds every listener. */
+class Told implements Feed {
+  readonly listeners: FeedListener[] = [];
+  ended = 0;
+
+  async open(_: unknown, listener: FeedListener): Promise<() => void> {
+    this.listeners.push(listener);
+    return () => {
+      this.ended++;
+    };
+  }
+}
+
+const signatureOf = (n: number): Signature => {
+  const bytes = new Uint8Array(64);
+  new DataView(bytes.buffer).setUint32(0, n + 1);
+  return encodeBase58(bytes) as Signature;
+};
+
+const blockhash = blockhashFromBytes(new Uint8Array(32).fill(7));
+const landed = (confirmationStatus: Commitment, err: WritableJson = null): WritableJson => ({
+  ...{ confirmationStatus, err, slot: 5, confirmations: 1 },
+});
+
+const sent = (n: number, more: Partial<SentTransaction> = {}): SentTransaction => ({
+  network: 'mainnet-beta',
+  signature: signatureOf(n),
+  commitment: 'confirmed',
+  blockhash,
+  lastValidBlockHeight: 1_000n,
+  ...more,
+});
+
+let confirmations: Confirmations;
+afterEach(() => confirmations.close());
+
+const limits = { pollMs: 5, subscribedPollMs: 5, expiryPollMs: 5, waitMaxMs: 10_000 };
+function open(nodes: Nodes, parts: Partial<ConfirmationParts> = {}): Confirmations {
+  const all = { feed: null, feedNetwork: 'mainnet-beta', source: nodes, ...parts } as const;
+  confirmations = new Confirmations({ ...all, limits: { ...limits, ...parts.limits } });
+  return confirmations;
+}
+
+const staying = new AbortController().signal;
+
+describe('waiting for transactions', () => {
+  it('asks for 256 in a call, and for the same one once, whoever waits', async () => {
+    const nodes = new Nodes();
+    open(nodes);
+    const waits = Array.from({ length: 600 }, (_, at) => confirmations.wait(sent(at % 300), staying));
+    await nodes.more(3);
+    const batches = nodes.asked.filter(({ method }) => method === 'getSignatureStatuses').slice(0, 2);
+    const asked = batches.map(({ params }) => params[0] as string[]);
+    expect(asked.map(({ length }) => length)).toEqual([256, 44]);
+    expect(new Set(asked.flat()).size).toBe(300);
+    nodes.status = () => landed('confirmed');
+    const told = await Promise.all(waits);
+    expect(told).toEqual(Array(600).fill({ status: 'confirmed', err: null, failure: null }));
+    expect(confirmations.size).toBe(0);
+  });
+
+  it('asks each network for its own', async () => {
+    const nodes = new Nodes();
+    nodes.status = () => landed('finalized');
+    open(nodes);
+    const networks = ['mainnet-beta', 'devnet', 'testnet'] as const;
+    const never = { blockhash: null, lastValidBlockHeight: null };
+    await Promise.all(networks.map((network) => confirmations.wait(sent(1, { network, ...never }), staying)));
+    expect(nodes.asked.map(({ network }) => network).sort()).toEqual([...networks].sort());
+  });
+
+  it('asks nobody any more once nobody waits', async () => {
+    const nodes = new Nodes();
+    nodes.status = () => landed('confirmed');
+    open(nodes);
+    await confirmations.wait(sent(1), staying);
+    const asked = nodes.of('mainnet-beta');
+    await nodes.rounds(4);
+    expect(nodes.of('mainnet-beta')).toBe(asked);
+  });
+
+  it('goes on until the commitment is there, and tells an error only then', async () => {
+    const nodes = new Nodes();
+    nodes.status = () => landed('processed', 'AccountInUse');
+    open(nodes);
+    const wait = confirmations.wait(sent(1, { commitment: 'finalized' }), staying);
+    await nodes.more(4);
+    nodes.status = () => landed('confirmed', 'AccountInUse');
+    await nodes.more(4);
+    nodes.status = () => landed('finalized', 'AccountInUse');
+    expect(await wait).toEqual({ status: 'finalized', err: 'AccountInUse', failure: null });
+  });
+
+  it('goes on while nodes are away or talk nonsense', async () => {
+    const nodes = new Nodes();
+    nodes.isAway = true;
+    open(nodes);
+    const wait = confirmations.wait(sent(1), staying);
+    await nodes.more(3);
+    nodes.isAway = false;
+    nodes.status = () => 7;
+    await nodes.more(3);
+    nodes.status = () => landed('confirmed');
+    expect(await wait).toMatchObject({ status: 'confirmed' });
+  });
+
+  it('tells what it has come to when its time is over', async () => {
+    const nodes = new Nodes();
+    nodes.status = () => landed('processed');
+    open(nodes, { limits: { waitMaxMs: 60 } });
+    expect(await confirmations.wait(sent(1), staying)).toMatchObject({
+      ...{ status: 'processed', err: null },
+      failure: { code: 'TRANSACTION_UNCONFIRMED' },
+    });
+    expect(confirmations.size).toBe(0);
+  });
+
+  it('waits for no more at a time than it may', async () => {
+    const nodes = new Nodes();
+    open(nodes, { limits: { waitersMax: 2 } });
+    const waits = [1, 2].map((n) => confirmations.wait(sent(n), staying));
+    expect(await confirmations.wait(sent(3), staying)).toMatchObject({
+      status: null,
+      failure: { code: 'OVERLOADED' },
+    });
+    nodes.status = () => landed('confirmed');
+    await Promise.all(waits);
+    expect(await confirmations.wait(sent(3), staying)).toMatchObject({ status: 'confirmed' });
+  });
+
+  it('ends with whoever leaves, and for nobody else', async () => {
+    const [nodes, feed, leaving] = [new Nodes(), new Told(), new AbortController()];
+    open(nodes, { feed });
+    const stays = confirmations.wait(sent(1), staying);
+    const leaves = confirmations.wait(sent(1), leaving.signal);
+    const alone = confirmations.wait(sent(2), leaving.signal);
+    await nodes.more(1);
+    const reason = new Failure('UPSTREAM_TIMEOUT');
+    leaving.abort(reason);
+    await expect(leaves).rejects.toBe(reason);
+    await expect(alone).rejects.toBe(reason);
+    expect(confirmations.size).toBe(1);
+    expect(feed.ended).toBe(1);
+    nodes.status = () => landed('confirmed');
+    expect(await stays).toMatchObject({ status: 'confirmed' });
+    expect(feed.ended).toBe(2);
+  });
+
+  it('takes any other reason to leave for CLIENT_GONE', async () => {
+    open(new Nodes());
+    const wait = confirmations.wait(sent(1), AbortSignal.abort());
+    await expect(wait).rejects.toMatchObject({ code: 'CLIENT_GONE' });
+    expect(confirmations.size).toBe(0);
+  });
+
+  it('ends for all when the service does', async () => {
+    open(new Nodes());
+    const wait = confirmations.wait(sent(1), staying);
+    confirmations.close();
+    expect(await wait).toMatchObject({ status: null, failure: { code: 'DRAINING' } });
+  });
+});
+
+describe('a blockhash', () => {
+  const old = { lastValidBlockHeight: 800n };
+  const expired = { status: null, err: null, failure: { code: 'TRANSACTION_EXPIRED' } };
+
+  it('ends the wait once it is no longer valid and nobody knows the transaction', async () => {
+    const nodes = new Nodes();
+    open(nodes);
+    expect(await confirmations.wait(sent(1, old), staying)).toMatchObject(expired);
+    const valid = nodes.asked.find(({ method }) => method === 'isBlockhashValid');
+    expect(valid?.params).toEqual([blockhash, { commitment: 'confirmed', minContextSlot: 1_000 }]);
+  });
+
+  it('is asked for once for all that stand on it', async () => {
+    const nodes = new Nodes();
+    open(nodes);
+    await Promise.all([1, 2, 3].map((n) => confirmations.wait(sent(n, old), staying)));
+    expect([nodes.count('getEpochInfo'), nodes.count('isBlockhashValid')]).toEqual([1, 1]);
+  });
+
+  it('is not asked for before its height has come', async () => {
+    const nodes = new Nodes();
+    open(nodes);
+    const wait = confirmations.wait(sent(1, { lastValidBlockHeight: 900n }), staying);
+    await nodes.more(8);
+    expect(nodes.count('isBlockhashValid')).toBe(0);
+    nodes.tip = { absoluteSlot: 1_000, blockHeight: 901 };
+    expect(await wait).toMatchObject(expired);
+  });
+
+  it('that is still valid beyond a height that a node behind told ends nothing', async () => {
+    const nodes = new Nodes();
+    nodes.isValid = true;
+    open(nodes);
+    const wait = confirmations.wait(sent(1, old), staying);
+    await nodes.more(12);
+    expect(confirmations.size).toBe(1);
+    nodes.isValid = false;
+    expect(await wait).toMatchObject(expired);
+  });
+
+  it('ends nothing by the word of a node that has not come to the height', async () => {
+    const nodes = new Nodes();
+    nodes.slot = 999;
+    open(nodes);
+    const wait = confirmations.wait(sent(1, old), staying);
+    await nodes.more(12);
+    expect(confirmations.size).toBe(1);
+    nodes.slot = 1_000;
+    expect(await wait).toMatchObject(expired);
+  });
+
+  it('ends nothing for a transaction that has landed', async () => {
+    const nodes = new Nodes();
+    nodes.status = () => landed('processed');
+    open(nodes);
+    const wait = confirmations.wait(sent(1, old), staying);
+    await nodes.more(12);
+    expect(confirmations.size).toBe(1);
+    nodes.status = () => landed('confirmed');
+    expect(await wait).toMatchObject({ status: 'confirmed', failure: null });
+  });
+});
+
+describe('a subscription', () => {
+  const quiet = { pollMs: 60_000 };
+
+  it('is opened once for all who wait for the same, and tells them', async () => {
+    const feed = new Told();
+    open(new Nodes(), { feed, limits: quiet });
+    const waits = [1, 1, 1].map((n) => confirmations.wait(sent(n), staying));
+    const [listener] = feed.listeners;
+    listener?.notify(
+      Buffer.from('{"context":{"slot":5},"value":{"err":{"InstructionError":[0,"Custom"]}}}'),
+      true,
+    );
+    const told = { status: 'confirmed', err: { InstructionError: [0, 'Custom'] }, failure: null };
+    expect(await Promise.all(waits)).toEqual([told, told, told]);
+    expect(feed.listeners).toHaveLength(1);
+  });
+
+  it('is opened for the network of the feed only', async () => {
+    const feed = new Told();
+    const nodes = new Nodes();
+    nodes.status = () => landed('confirmed');
+    open(nodes, { feed });
+    await confirmations.wait(sent(1, { network: 'devnet' }), staying);
+    expect(feed.listeners).toEqual([]);
+  });
+
+  it.each(['no JSON', '{}', '{"value":"receivedSignature"}', '{"value":{}}', '[]'])(
+    'that tells %s tells nothing',
+    async (text) => {
+      const [feed, nodes] = [new Told(), new Nodes()];
+      open(nodes, { feed });
+      const wait = confirmations.wait(sent(1), staying);
+      feed.listeners[0]?.notify(Buffer.from(text), false);
+      await nodes.more(2);
+      nodes.status = () => landed('finalized');
+      expect(await wait).toMatchObject({ status: 'finalized' });
+    },
+  );
+
+  it('spares the nodes, which are asked at once all the same when it begins, and as before when it fails', async () => {
+    const [feed, nodes] = [new Told(), new Nodes()];
+    open(nodes, { feed, limits: { subscribedPollMs: 60_000 } });
+    const wait = confirmations.wait(sent(1), staying);
+    await nodes.more(1);
+    await nodes.rounds(4);
+    expect(nodes.of('mainnet-beta')).toBe(2);
+    feed.listeners[0]?.fail(new Failure('UPSTREAM_UNAVAILABLE'));
+    nodes.status = () => landed('confirmed');
+    expect(await wait).toMatchObject({ status: 'confirmed' });
+  });
+
+  it.each([new Failure('OVERLOADED'), new RpcError(-32603, 'no')])(
+    'is done without when refused',
+    async (refusal) => {
+      const nodes = new Nodes();
+      open(nodes, { feed: { open: () => Promise.reject(refusal) } });
+      const wait = confirmations.wait(sent(1), staying);
+      await nodes.more(2);
+      nodes.status = () => landed('confirmed');
+      expect(await wait).toMatchObject({ status: 'confirmed' });
+    },
+  );
+
+  it('that opens after nobody waits any more is ended', async () => {
+    const [opened, leaving] = [Promise.withResolvers<() => void>(), new AbortController()];
+    open(new Nodes(), { feed: { open: () => opened.promise } });
+    const wait = confirmations.wait(sent(1), leaving.signal);
+    leaving.abort();
+    await expect(wait).rejects.toMatchObject({ code: 'CLIENT_GONE' });
+    const ended = Promise.withResolvers<void>();
+    opened.resolve(ended.resolve);
+    await ended.promise;
+  });
+});

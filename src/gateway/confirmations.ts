@@ -1,0 +1,152 @@
+import { unlessAborted } from '../base/unless-aborted.ts';
+import type { Blockhash } from '../ledger/blockhash.ts';
+import type { Signature } from '../ledger/signature.ts';
+import { type Network, networks, type Source } from '../protocol/call.ts';
+import type { Commitment } from '../protocol/commitment.ts';
+import { Failure } from '../protocol/errors.ts';
+import type { Feed } from '../streams/feed.ts';
+import { type StatusRoundLimits, StatusRounds } from './status-rounds.ts';
+import { type Confirmation, type Lifetime, WatchedTransaction } from './watched-transaction.ts';
+
+export type ConfirmationLimits = StatusRoundLimits &
+  Readonly<{
+    /** How long anybody waits, in milliseconds. */
+    waitMaxMs: number;
+    /** How many wait at a time; beyond it a transaction is not waited for. */
+    waitersMax: number;
+  }>;
+
+export const confirmationLimits: ConfirmationLimits = {
+  waitMaxMs: 90_000,
+  waitersMax: 10_000,
+  pollMs: 500,
+  subscribedPollMs: 5_000,
+  expiryPollMs: 2_000,
+  callsAtATime: 4,
+};
+
+export type ConfirmationParts = Readonly<{
+  /** What subscriptions are opened at; null where nothing feeds any. */
+  feed: Feed | null;
+  /** The network that the feed tells of. */
+  feedNetwork: Network;
+  source: Source;
+  limits?: Partial<ConfirmationLimits>;
+}>;
+
+/** A transaction that was sent. */
+export type SentTransaction = Readonly<{
+  network: Network;
+  signature: Signature;
+  commitment: Commitment;
+  /** That the transaction stands on; null for one that no block height ends, such as one on a durable nonce. */
+  blockhash: Blockhash | null;
+  /** From where on the blockhash may have expired: it is asked for then. */
+  lastValidBlockHeight: bigint | null;
+}>;
+
+const keyOf = ({ network, signature, commitment }: SentTransaction): string =>
+  `${network} ${commitment} ${signature}`;
+
+function lifetimeOf({ blockhash, lastValidBlockHeight }: SentTransaction): Lifetime | null {
+  if (blockhash === null || lastValidBlockHeight === null) return null;
+  return { blockhash, lastValidBlockHeight };
+}
+
+/**
+ * Waits until transactions have come to a commitment: by a subscription where there is a feed, and by rounds of
+ * getSignatureStatuses that all who wait share. A wait ends when the commitment is reached, when the blockhash has
+ * expired and no node knows the transaction, or after `waitMaxMs`.
+ */
+export class Confirmations {
+  readonly #parts: ConfirmationParts;
+  readonly #limits: ConfirmationLimits;
+  readonly #watched = new Map<string, WatchedTransaction>();
+  readonly #rounds: Readonly<Record<Network, StatusRounds>>;
+  #waiters = 0;
+
+  constructor(parts: ConfirmationParts) {
+    this.#parts = parts;
+    this.#limits = { ...confirmationLimits, ...parts.limits };
+    const entries = networks.map((network) => [
+      network,
+      new StatusRounds(network, parts.source, this.#limits),
+    ]);
+    this.#rounds = Object.fromEntries(entries);
+  }
+
+  /** How many wait. */
+  get size(): number {
+    return this.#waiters;
+  }
+
+  /**
+   * Waits for one transaction.
+   * @throws Failure when the signal is aborted: its reason, or CLIENT_GONE.
+   */
+  async wait(sent: SentTransaction, signal: AbortSignal): Promise<Confirmation> {
+    if (this.#waiters >= this.#limits.waitersMax) return unseen(null, 'OVERLOADED');
+    const watched = this.#watch(sent);
+    const late = Promise.withResolvers<Confirmation>();
+    const timer = setTimeout(
+      () => late.resolve(unseen(watched.status, 'TRANSACTION_UNCONFIRMED')),
+      this.#limits.waitMaxMs,
+    );
+    this.#waiters++;
+    watched.waiters++;
+    try {
+      return await unlessAborted(Promise.race([watched.outcome, late.promise]), signal);
+    } catch (thrown) {
+      throw thrown instanceof Failure ? thrown : new Failure('CLIENT_GONE', { cause: thrown });
+    } finally {
+      clearTimeout(timer);
+      this.#waiters--;
+      if (--watched.waiters === 0) this.#forget(sent, watched);
+    }
+  }
+
+  /** Ends every wait: nobody learns anything more. */
+  close(): void {
+    for (const watched of this.#watched.values()) watched.settle(unseen(watched.status, 'DRAINING'));
+  }
+
+  #watch(sent: SentTransaction): WatchedTransaction {
+    const key = keyOf(sent);
+    const known = this.#watched.get(key);
+    if (known !== undefined) {
+      known.lifetime ??= lifetimeOf(sent);
+      return known;
+    }
+    const watched = new WatchedTransaction(sent.signature, sent.commitment, lifetimeOf(sent));
+    this.#watched.set(key, watched);
+    this.#rounds[sent.network].add(watched);
+    void this.#subscribe(sent.network, watched);
+    return watched;
+  }
+
+  #forget(sent: SentTransaction, watched: WatchedTransaction): void {
+    this.#watched.delete(keyOf(sent));
+    this.#rounds[sent.network].delete(watched);
+    watched.abandon();
+  }
+
+  /** What cannot be subscribed to is asked for only. */
+  async #subscribe(network: Network, watched: WatchedTransaction): Promise<void> {
+    const { feed, feedNetwork } = this.#parts;
+    if (feed === null || network !== feedNetwork) return;
+    const { signature, commitment } = watched;
+    try {
+      const end = await feed.open({ kind: 'signature', signature, commitment, received: false }, watched);
+      watched.subscribed(end);
+      // Asked once more: it may have come to its commitment before the subscription was there.
+      watched.dueAt = 0;
+    } catch {
+      // The rounds ask for it as often as for all others.
+    }
+  }
+}
+
+const unseen = (
+  status: Commitment | null,
+  code: 'OVERLOADED' | 'TRANSACTION_UNCONFIRMED' | 'DRAINING',
+): Confirmation => ({ status, err: null, failure: new Failure(code) });
