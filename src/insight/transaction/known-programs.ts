@@ -1,5 +1,6 @@
 import type { Address } from '../../ledger/address.ts';
 import type { KnownProgram, Protocol } from './action.ts';
+import { nftPrograms } from './nft/nft-programs.ts';
 import { basePrograms } from './programs/base-programs.ts';
 import { dexKnownPrograms } from './swap/dex-known-programs.ts';
 
@@ -7,6 +8,7 @@ import { dexKnownPrograms } from './swap/dex-known-programs.ts';
 export const knownPrograms: ReadonlyMap<Address, KnownProgram> = new Map<Address, KnownProgram>([
   ...basePrograms,
   ...dexKnownPrograms,
+  ...nftPrograms,
 ]);
 
 /** A program as the interface shows it; one that is not known has no name. */

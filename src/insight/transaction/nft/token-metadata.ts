@@ -1,0 +1,93 @@
+import { isTokenProgram } from '../../../ledger/programs.ts';
+import type { KnownProgram } from '../action.ts';
+import type { RunInstruction } from '../instruction.ts';
+import type { RunTransaction } from '../run-transaction.ts';
+import { layout, numberedReader, unless, untold } from './instruction-layout.ts';
+import { nftBurn, nftMint, nftTransfer } from './nft-actions.ts';
+import { nftsMade } from './nfts-made.ts';
+
+/**
+ * Metaplex Token Metadata. Its NFTs are tokens: what the token programs do for it, they tell themselves.
+ * Source: metaplex-foundation/mpl-token-metadata c314930, idls/token_metadata.json.
+ */
+
+/** Whether a token program did the work, and tells it. */
+const isToldByTokens = ({ index, outer }: RunInstruction, { instructions }: RunTransaction): boolean =>
+  instructions.some(
+    (one) =>
+      one.outer === outer &&
+      one.index > index &&
+      (one.height === null || one.caller === index) &&
+      isTokenProgram(one.program),
+  );
+
+/** Whether the instruction completes an NFT that this transaction makes: then the mint says it all. */
+const completesMint =
+  (metadataAt: number) =>
+  ({ accounts }: RunInstruction, transaction: RunTransaction): boolean =>
+    [...nftsMade(transaction).values()].some(({ metadata }) => metadata === accounts[metadataAt]);
+
+/** One of the instructions that together make an NFT; the last of them tells it. */
+const making = (mintAt: number) => {
+  const told = layout({ mint: mintAt }, ({ at, transaction }) => {
+    const made = nftsMade(transaction).get(at.mint);
+    return made === undefined
+      ? null
+      : nftMint({
+          ...{ nft: made.mint, tokenAccount: made.tokenAccount },
+          ...{ owner: made.owner, collection: made.collection },
+        });
+  });
+  const isToldLater = ({ accounts, index }: RunInstruction, transaction: RunTransaction): boolean =>
+    nftsMade(transaction).get(accounts[mintAt] as never)?.index !== index;
+  return unless(isToldLater, told);
+};
+
+const unknownUnlessCompleting = (metadataAt: number) => unless(completesMint(metadataAt), () => null);
+
+const burn = unless(
+  isToldByTokens,
+  layout({ authority: 0, mint: 4 }, ({ at }) => nftBurn({ nft: at.mint, wallet: at.authority })),
+);
+
+const read = numberedReader({
+  0: making(1),
+  1: unknownUnlessCompleting(0),
+  7: unknownUnlessCompleting(0),
+  10: making(1),
+  11: making(3),
+  13: making(3),
+  15: unknownUnlessCompleting(0),
+  16: making(1),
+  17: making(1),
+  18: unknownUnlessCompleting(0),
+  25: unknownUnlessCompleting(0),
+  29: unless(
+    isToldByTokens,
+    layout({ owner: 1, mint: 2 }, ({ at }) => nftBurn({ nft: at.mint, wallet: at.owner })),
+  ),
+  30: unknownUnlessCompleting(0),
+  32: unknownUnlessCompleting(0),
+  33: making(1),
+  // Bubblegum counts what it minted.
+  36: untold,
+  37: unless(
+    isToldByTokens,
+    layout({ owner: 1, mint: 2 }, ({ at }) => nftBurn({ nft: at.mint, wallet: at.owner })),
+  ),
+  41: burn,
+  // Create: the mint and its metadata, without a token yet.
+  42: untold,
+  43: making(5),
+  49: unless(
+    isToldByTokens,
+    layout({ owner: 1, destination: 2, receiver: 3, mint: 4 }, ({ at }) =>
+      nftTransfer({ nft: at.mint, sender: at.owner, receiver: at.receiver, receiverAccount: at.destination }),
+    ),
+  ),
+  52: unknownUnlessCompleting(2),
+  55: making(2),
+});
+
+/** Metaplex Token Metadata. */
+export const tokenMetadata: KnownProgram = { name: 'TOKEN_METADATA', read };

@@ -1,0 +1,83 @@
+import type { ByteReader } from '../../../base/bytes.ts';
+import { readOrNull } from '../../../base/bytes.ts';
+import {
+  DISCRIMINATOR_BYTES,
+  eventDiscriminator,
+  instructionDiscriminator,
+  leadingHex,
+} from '../events/discriminator.ts';
+import { toldLines } from '../events/told-logs.ts';
+import type { RunInstruction } from '../instruction.ts';
+import type { RunTransaction } from '../run-transaction.ts';
+
+/**
+ * What a program tells of an instruction while it runs: the price at which a pool sells is in no instruction, whose
+ * amount is only the most or the least that its sender would take.
+ */
+
+const DATA_PREFIX = 'Program data: ';
+const LOG_PREFIX = 'Program log: {';
+/** A log line of a price; the runtime keeps 10,000 bytes of all of them. */
+const LINE_MAX = 1_000;
+
+const linesOf = (
+  { index }: RunInstruction,
+  { logs, instructions }: RunTransaction,
+  prefix: string,
+): string[] =>
+  toldLines(logs, instructions, [prefix])
+    .filter((told) => told.index === index && told.line.length <= LINE_MAX)
+    .map(({ line }) => line.slice(prefix.length));
+
+/**
+ * An event that the program logged by Anchor's `emit!`.
+ * @param name - as the program has it, `BuySellEvent`.
+ */
+export function loggedEvent<T>(
+  instruction: RunInstruction,
+  transaction: RunTransaction,
+  name: string,
+  read: (members: ByteReader) => T | null,
+): T | null {
+  const mark = eventDiscriminator(name);
+  for (const line of linesOf(instruction, transaction, DATA_PREFIX)) {
+    const bytes = Buffer.from(line, 'base64');
+    if (leadingHex(bytes) === mark) return readOrNull(bytes.subarray(DISCRIMINATOR_BYTES), read);
+  }
+  return null;
+}
+
+/** A number in the JSON that the program logged, by its name. */
+export function loggedNumber(
+  instruction: RunInstruction,
+  transaction: RunTransaction,
+  name: string,
+): bigint | null {
+  const member = new RegExp(`"${name}":(\\d{1,20})[,}]`);
+  for (const line of linesOf(instruction, transaction, LOG_PREFIX)) {
+    const [, digits] = member.exec(line) ?? [];
+    if (digits !== undefined) return BigInt(digits);
+  }
+  return null;
+}
+
+/**
+ * What the program called itself with, to leave it in the transaction. It takes such a call from itself alone.
+ * @param name - of the instruction that does nothing, `tcomp_noop`.
+ */
+export function selfCall<T>(
+  { index, outer, program }: RunInstruction,
+  { instructions }: RunTransaction,
+  name: string,
+  read: (args: ByteReader) => T | null,
+): T | null {
+  const mark = instructionDiscriminator(name);
+  for (const one of instructions) {
+    if (one.outer !== outer || one.index <= index || one.program !== program) continue;
+    const isMark = leadingHex(one.data) === mark;
+    if (one.height !== null && one.caller !== index) continue;
+    if (isMark) return readOrNull(one.data.subarray(DISCRIMINATOR_BYTES), read);
+    if (one.height === null) return null;
+  }
+  return null;
+}
