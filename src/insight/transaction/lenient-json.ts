@@ -53,3 +53,12 @@ export function amountOf(value: Given): bigint | null {
   const amount = typeof value === 'string' && U64_TEXT.test(value) ? BigInt(value) : wholeOf(value);
   return amount !== null && amount >= 0n && amount <= U64_MAX ? amount : null;
 }
+
+/** Whether a value nests no deeper than so many lists and objects in one another. */
+export function isShallow(value: JsonValue, depth: number): boolean {
+  if (value === null || typeof value !== 'object') return true;
+  if (depth === 0) return false;
+  if (Array.isArray(value)) return value.every((item) => isShallow(item, depth - 1));
+  for (const name in value) if (!isShallow(value[name] as JsonValue, depth - 1)) return false;
+  return true;
+}

@@ -4,7 +4,7 @@ import type { JsonMembers } from '../../ledger/encoding/read-json.ts';
 import { encodeRawInstruction } from '../../ledger/encoding/ui-instruction.ts';
 import { decodeTransaction } from '../../ledger/transaction/decode-transaction.ts';
 import { flattenInstructions } from './flatten-instructions.ts';
-import { addressOf, amountOf, itemsOf, membersOf, naturalOf, wholeOf } from './lenient-json.ts';
+import { addressOf, amountOf, isShallow, itemsOf, membersOf, naturalOf, wholeOf } from './lenient-json.ts';
 import type { RunTransaction } from './run-transaction.ts';
 import { knowTokens } from './token-accounts.ts';
 
@@ -12,6 +12,8 @@ import { knowTokens } from './token-accounts.ts';
 const WIRE_TEXT_MAX = 1644;
 /** What a message may name, static and loaded; nodes number them with a u8. */
 const KEYS_MAX = 256;
+/** Deeper than any instruction nests; what is written again must not nest without end. */
+const DEPTH_MAX = 64;
 
 /** A message as all encodings have it. */
 type SentMessage = Readonly<{
@@ -91,9 +93,10 @@ const balancesOf = (list: JsonValue | undefined): bigint[] =>
  * A transaction from the result of getTransaction, in the encodings `json`, `jsonParsed` and `base64`. It comes from
  * a node, and what it says from whoever sent it: what is missing or has another form is left out.
  * @param result - from `parseJson`, so that a u64 is exact.
- * @returns null when it is no transaction at all: without a signature, or without a key that paid.
+ * @returns null when it is no transaction at all: without a signature, without a key that paid, or without end.
  */
 export function readRunTransaction(result: JsonValue): RunTransaction | null {
+  if (!isShallow(result, DEPTH_MAX)) return null;
   const { slot, blockTime, transaction, meta: given } = membersOf(result);
   const meta = membersOf(given);
   const message = readMessage(transaction, meta);
