@@ -33,12 +33,13 @@ export type AttributeTests = ReadonlyMap<string, ValueTest>;
 class FilterFault extends Error {}
 
 const NUMBER = /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?\s*$/i;
+const NUMBER_TEXT_MAX = 64;
 
 /** A number, also in text; null for anything else. */
 function numberOf(value: unknown): number | null {
-  if (typeof value === 'bigint') return Number(value);
-  if (typeof value === 'string') return NUMBER.test(value) && value.length <= 64 ? Number(value) : null;
-  return typeof value === 'number' && Number.isFinite(value) ? value : null;
+  const isNumeric = typeof value === 'string' && value.length <= NUMBER_TEXT_MAX && NUMBER.test(value);
+  const number = isNumeric || typeof value === 'bigint' ? Number(value) : value;
+  return typeof number === 'number' && Number.isFinite(number) ? number : null;
 }
 
 const isObject = (value: unknown): value is object =>
@@ -105,17 +106,19 @@ function parsed(input: unknown, form: string): unknown {
 /** A field of which `read` makes a test; absent there is none. */
 const filter = <Test>(read: (json: unknown) => Test, form: string, description: string) =>
   z
-    .unknown()
-    .transform((input, context): Test | null => {
-      if (input === undefined || input === null || input === '') return null;
-      try {
-        return read(parsed(input, form));
-      } catch (thrown) {
-        if (!(thrown instanceof FilterFault)) throw thrown;
-        context.addIssue({ code: 'custom', message: thrown.message });
-        return z.NEVER;
-      }
-    })
+    .preprocess(
+      (input) => (input === undefined || input === '' ? null : input),
+      z.unknown().transform((input, context): Test | null => {
+        if (input === null) return null;
+        try {
+          return read(parsed(input, form));
+        } catch (thrown) {
+          if (!(thrown instanceof FilterFault)) throw thrown;
+          context.addIssue({ code: 'custom', message: thrown.message });
+          return z.NEVER;
+        }
+      }),
+    )
     .meta({ type: 'string', maxLength: nftFilterLimits.textMax, description, examples: [form] });
 
 /** `royalty`, in percent. */

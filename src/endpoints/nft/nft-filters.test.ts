@@ -1,0 +1,125 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { JsonValue } from '../../base/json.ts';
+import { attributesFilter, hasAttributes, nftFilterLimits, royaltyFilter } from './nft-filters.ts';
+
+const royalty = royaltyFilter();
+const attributes = attributesFilter();
+
+const messageOf = (field: typeof royalty | typeof attributes, input: unknown): string =>
+  field.safeParse(input).error?.issues[0]?.message ?? 'taken';
+const isRoyalty = (filter: unknown, percent: number): boolean => royalty.parse(filter)!(percent);
+const has = (filter: unknown, values: { [trait: string]: JsonValue }): boolean =>
+  hasAttributes(values, attributes.parse(typeof filter === 'string' ? filter : JSON.stringify(filter))!);
+
+describe('the filter by royalty', () => {
+  it.each([
+    ['5', 5, true],
+    ['5', 5.5, false],
+    ['5.55', 555 / 100, true],
+    ['"5"', 5, true],
+    ['{"gte":5,"lte":10}', 5, true],
+    ['{"gte":5,"lte":10}', 10, true],
+    ['{"gte":5,"lte":10}', 10.01, false],
+    ['{"gt":5}', 5, false],
+    ['{"lt":"5"}', 4.99, true],
+    ['{"lt":5}', 5, false],
+    [7, 7, true],
+  ])('%j on %d %% is %j', (filter, percent, holds) => {
+    expect(isRoyalty(filter, percent)).toBe(holds);
+  });
+
+  it.each([undefined, null, ''])('is none when it is %j', (input) => {
+    expect(royalty.parse(input)).toBeNull();
+  });
+
+  const COMPARES = 'compares with gt, gte, lt and lte, each with a number';
+  it.each([
+    ['{"gte":5', 'is not JSON: send {"gte":5,"lte":10}'],
+    ['5 %', 'is not JSON: send {"gte":5,"lte":10}'],
+    ['{"near":5}', COMPARES],
+    ['{"toString":5}', COMPARES],
+    ['{"__proto__":5}', COMPARES],
+    ['{"gte":"five"}', COMPARES],
+    ['{"gte":null}', COMPARES],
+    ['{"gte":"1e999"}', COMPARES],
+    ['{"gte":{"gte":5}}', COMPARES],
+    ['{}', COMPARES],
+    ['1e999', 'must be a number, or JSON such as {"gte":5,"lte":10}'],
+    ['[5]', 'must be a number, or JSON such as {"gte":5,"lte":10}'],
+    ['true', 'must be a number, or JSON such as {"gte":5,"lte":10}'],
+    [['5', '6'], 'must be a number, or JSON such as {"gte":5,"lte":10}'],
+    [`"${'5'.repeat(nftFilterLimits.textMax)}"`, 'must have up to 4096 characters'],
+  ])('%j is refused in words', (filter, message) => {
+    expect(messageOf(royalty, filter)).toBe(message);
+  });
+});
+
+describe('the filter by attributes', () => {
+  it.each<[object, { [trait: string]: JsonValue }, boolean]>([
+    [{ energy: '10' }, { energy: '10' }, true],
+    [{ energy: '10' }, { energy: 10 }, true],
+    [{ energy: 10 }, { energy: '10' }, true],
+    [{ energy: '10' }, { energy: '10.0' }, false],
+    [{ shiny: true }, { shiny: true }, true],
+    [{ energy: '10' }, {}, false],
+    [{ edification: { gt: '10' }, energy: '10' }, { edification: '11', energy: '10' }, true],
+    [{ edification: { gt: '10' }, energy: '10' }, { edification: '9', energy: '10' }, false],
+    [{ edification: { gt: '10' }, energy: '10' }, { edification: '11', energy: '9' }, false],
+    // As numbers, not as text.
+    [{ level: { gt: '9' } }, { level: '10' }, true],
+    [{ level: { gte: 9, lt: 10 } }, { level: 9.5 }, true],
+    [{ level: { lte: '1e2' } }, { level: ' 100 ' }, true],
+    [{ level: { gte: '0' } }, { level: 'high' }, false],
+    [{ level: { gte: '0' } }, { level: '' }, false],
+    [{ level: { gte: '0' } }, { level: null }, false],
+    [{ level: 'null' }, { level: null }, false],
+    [{ level: { lt: 1 } }, { level: '0x0' }, false],
+    [{ toString: 'x' }, {}, false],
+    [{ constructor: { gte: 0 } }, {}, false],
+    [{}, { any: 'thing' }, true],
+  ])('%j on %j is %j', (filter, values, holds) => {
+    expect(has(filter, values)).toBe(holds);
+  });
+
+  it('compares numbers of any size', () => {
+    expect(has({ level: { gte: '12345678901234500000' } }, { level: 12345678901234567890n })).toBe(true);
+    expect(has({ level: '12345678901234567890' }, { level: 12345678901234567890n })).toBe(true);
+  });
+
+  it('takes a trait of any name', () => {
+    const values = JSON.parse('{"__proto__":"7"}');
+    expect(has('{"__proto__":{"gte":"7"}}', values)).toBe(true);
+    expect(has('{"__proto__":{"gte":"8"}}', values)).toBe(false);
+    expect(has('{"__proto__":{"gte":"7"}}', {})).toBe(false);
+  });
+
+  it.each([
+    ['{energy:10}', 'is not JSON: send {"energy":{"gte":"100"},"background":"red"}'],
+    ['[]', 'must be a JSON object such as {"energy":{"gte":"100"}}'],
+    ['5', 'must be a JSON object such as {"energy":{"gte":"100"}}'],
+    ['null', 'must be a JSON object such as {"energy":{"gte":"100"}}'],
+    ['{"energy":null}', 'takes for each trait a value, or a comparison such as {"gte":"100"}'],
+    ['{"energy":["1"]}', 'takes for each trait a value, or a comparison such as {"gte":"100"}'],
+    ['{"energy":{"$where":"1"}}', 'compares with gt, gte, lt and lte, each with a number'],
+    [
+      JSON.stringify(Object.fromEntries(Array.from({ length: 21 }, (_, n) => [n, '1']))),
+      'takes up to 20 traits',
+    ],
+  ])('%s is refused in words', (filter, message) => {
+    expect(messageOf(attributes, filter)).toBe(message);
+  });
+
+  it('is taken or refused, whatever it is', () => {
+    const names = fc.constantFrom('gt', 'gte', 'lt', 'lte', 'energy', '__proto__', 'toString');
+    const json = fc.object({ key: names, maxDepth: 3 }).map((value) => JSON.stringify(value));
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.json(), json), fc.object({ key: names }), (filter, values) => {
+        const tests = attributes.safeParse(filter).data ?? new Map();
+        expect(typeof hasAttributes(values as { [trait: string]: JsonValue }, tests)).toBe('boolean');
+        const test = royalty.safeParse(filter).data;
+        if (test) expect(typeof test(5)).toBe('boolean');
+      }),
+    );
+  });
+});
