@@ -1,13 +1,17 @@
 import { join } from 'node:path';
+import type { Logger } from '../../base/log.ts';
 import { Incoming } from './incoming.ts';
 import { KeptFiles } from './kept-files.ts';
+import { KuboNode, type KuboNodeOptions } from './kubo-node.ts';
 import { type StorageLimits, storageLimits } from './limits.ts';
+import { PinnedFiles } from './pinned-files.ts';
+import { PinningService, type PinningServiceOptions } from './pinning-service.ts';
 import { StoredFiles } from './stored-files.ts';
 
-export type EmbeddedStorageOptions = Readonly<{
-  /** Where files are kept. One process at a time may have it. */
+export type StorageOptions = Readonly<{
+  /** Where files are kept, and where they are while they come. One process at a time may have it. */
   folder: string;
-  /** What stands before a CID in the URI of a file: `https://gateway.example/ipfs/`; asked when a file is stored. */
+  /** What stands before a CID in the URI of a file: `https://gateway.example/ipfs/`. */
   uriPrefix: () => string;
   limits?: Partial<StorageLimits>;
 }>;
@@ -15,14 +19,56 @@ export type EmbeddedStorageOptions = Readonly<{
 /** Storage on this machine's disk. */
 export type EmbeddedStorage = Readonly<{ files: StoredFiles; kept: KeptFiles }>;
 
+/** Storage that has another service behind it. */
+export type RemoteStorage = Readonly<{
+  files: StoredFiles;
+  /** What is on this machine's disk, for the gateway; null where nothing stays there. */
+  kept: KeptFiles | null;
+  close(): Promise<void>;
+}>;
+
+const limitsOf = ({ limits }: StorageOptions): StorageLimits => ({ ...storageLimits, ...limits });
+
+const openIncoming = (options: StorageOptions): Promise<Incoming> =>
+  Incoming.open(join(options.folder, 'incoming'), limitsOf(options).fileMaxBytes);
+
+const openKept = (options: StorageOptions, incoming: Incoming): Promise<KeptFiles> =>
+  KeptFiles.open(join(options.folder, 'files'), incoming, limitsOf(options));
+
 /**
  * Opens storage that keeps files itself. What a run that died has left is removed.
  * @throws Error of the file system when the folder cannot be had.
  */
-export async function openEmbeddedStorage(options: EmbeddedStorageOptions): Promise<EmbeddedStorage> {
-  const { folder, uriPrefix } = options;
-  const limits = { ...storageLimits, ...options.limits };
-  const incoming = await Incoming.open(join(folder, 'incoming'), limits.fileMaxBytes);
-  const kept = await KeptFiles.open(join(folder, 'files'), incoming, limits);
-  return { files: new StoredFiles({ incoming, keeper: kept, limits, uriPrefix }), kept };
+export async function openEmbeddedStorage(options: StorageOptions): Promise<EmbeddedStorage> {
+  const incoming = await openIncoming(options);
+  const kept = await openKept(options, incoming);
+  const { uriPrefix } = options;
+  return { files: new StoredFiles({ incoming, keeper: kept, limits: limitsOf(options), uriPrefix }), kept };
+}
+
+/** Opens storage that gives files to a Kubo node, and keeps none itself. As `openEmbeddedStorage` otherwise. */
+export async function openKuboStorage(
+  options: StorageOptions,
+  node: KuboNodeOptions,
+): Promise<RemoteStorage> {
+  const incoming = await openIncoming(options);
+  const keeper = new KuboNode(node);
+  const { uriPrefix } = options;
+  const files = new StoredFiles({ incoming, keeper, limits: limitsOf(options), uriPrefix });
+  return { files, kept: null, close: () => keeper.close() };
+}
+
+/** Opens storage that keeps files and has a service pin them too. As `openEmbeddedStorage` otherwise. */
+export async function openPinnedStorage(
+  options: StorageOptions,
+  service: Omit<PinningServiceOptions, 'log'>,
+  log: Logger,
+): Promise<RemoteStorage> {
+  const incoming = await openIncoming(options);
+  const kept = await openKept(options, incoming);
+  const pinning = new PinningService({ ...service, log });
+  const keeper = new PinnedFiles(kept, pinning);
+  const { uriPrefix } = options;
+  const files = new StoredFiles({ incoming, keeper, limits: limitsOf(options), uriPrefix });
+  return { files, kept, close: () => pinning.close() };
 }

@@ -1,0 +1,101 @@
+import { randomUUID } from 'node:crypto';
+import { carOf, partOf } from './car.ts';
+import type { IncomingFile } from './incoming.ts';
+import type { Keeper } from './keeper.ts';
+import {
+  type ServiceAnswer,
+  type ServiceBody,
+  StorageService,
+  type StorageServiceLimits,
+  storageServiceLimits,
+  unavailable,
+} from './storage-service.ts';
+
+export type KuboNodeOptions = Readonly<{
+  /** Its RPC: `http://127.0.0.1:5001`. */
+  url: string;
+  /** The header `Authorization`, where its `API.Authorizations` wants one. */
+  authorization?: string | null;
+  limits?: Partial<StorageServiceLimits>;
+}>;
+
+/** Source: Kubo RPC API, /api/v0/add; rest-api.md §6. A node that does not know an option passes over it. */
+const ADD = `/api/v0/add?${new URLSearchParams({
+  'cid-version': '1',
+  'raw-leaves': 'true',
+  chunker: 'size-1048576',
+  'max-file-links': '1024',
+  pin: 'true',
+  progress: 'false',
+})}`;
+
+/** Source: Kubo RPC API, /api/v0/dag/import. */
+const IMPORT = '/api/v0/dag/import?pin-roots=true';
+
+/** Files in a Kubo node, pinned there. */
+export class KuboNode implements Keeper {
+  readonly #service: StorageService;
+
+  constructor({ url, authorization, limits }: KuboNodeOptions) {
+    const service = { ...storageServiceLimits, ...limits };
+    this.#service = new StorageService(url, authorization ?? null, service);
+  }
+
+  /** Adds the file as such; a node that finds another CID for it is given the blocks of ours. */
+  async keep(file: IncomingFile): Promise<void> {
+    const found = await this.#add(file);
+    if (found !== file.cid) await this.#import(file);
+  }
+
+  close(): Promise<void> {
+    return this.#service.close();
+  }
+
+  async #add(file: IncomingFile): Promise<string> {
+    const pieces = partOf(file.path, 0, file.bytes);
+    const body = inForm({ type: 'application/octet-stream', bytes: file.bytes, pieces });
+    const hash = linesOf(await this.#service.ask('POST', ADD, body)).at(-1)?.Hash;
+    if (typeof hash !== 'string') throw unavailable('a node of Kubo named no CID for what it was given');
+    return hash;
+  }
+
+  async #import(file: IncomingFile): Promise<void> {
+    const lines = linesOf(await this.#service.ask('POST', IMPORT, inForm(carOf(file))));
+    const root = lines.map(({ Root }) => Root).find((one) => one?.Cid?.['/'] === file.cid);
+    if (!root || root.PinErrorMsg) throw unavailable('a node of Kubo did not pin what it was given');
+  }
+}
+
+type Line = {
+  Hash?: unknown;
+  Root?: { Cid?: { '/'?: unknown } | null; PinErrorMsg?: unknown } | null;
+};
+
+/** The objects of an answer, one a line. @throws Failure STORAGE_UNAVAILABLE when it is none or tells of an error. */
+function linesOf({ status, text }: ServiceAnswer): Line[] {
+  if (status !== 200) throw unavailable(`a node of Kubo answered ${status}`);
+  try {
+    const lines = text.split('\n').filter((line) => line.trim() !== '');
+    return lines.map((line) => Object(JSON.parse(line)));
+  } catch {
+    throw unavailable('a node of Kubo answered with something else than JSON');
+  }
+}
+
+/** A body as the one file of a form, as the node takes it. */
+function inForm({ type, bytes, pieces }: ServiceBody): ServiceBody {
+  const boundary = randomUUID();
+  const disposition = 'content-disposition: form-data; name="file"; filename="file"';
+  const head = Buffer.from(`--${boundary}\r\n${disposition}\r\ncontent-type: ${type}\r\n\r\n`);
+  const tail = Buffer.from(`\r\n--${boundary}--\r\n`);
+  const whole = async function* (): AsyncGenerator<Uint8Array, void> {
+    yield head;
+    yield* pieces;
+    yield tail;
+  };
+  return {
+    type: `multipart/form-data; boundary=${boundary}`,
+    bytes: head.length + bytes + tail.length,
+    pieces: whole(),
+  };
+}

@@ -1,0 +1,109 @@
+import { createHash } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Busboy } from '@fastify/busboy';
+import { importByteStream } from 'ipfs-unixfs-importer';
+import { fixedSize } from 'ipfs-unixfs-importer/chunker';
+import { balanced } from 'ipfs-unixfs-importer/layout';
+import { CID } from 'multiformats/cid';
+import { type Asked, ScriptedService, sendJson } from './scripted-service.ts';
+
+export type Block = { cid: CID; bytes: Buffer };
+
+/** How the scripted node is; each is what a real one does. */
+export type Manner = {
+  /** Cuts files like this whatever it is asked. */
+  chunkBytes?: number;
+  /** Wants this in `Authorization`. */
+  authorization?: string;
+  /** Answers `add` like this. */
+  add?: (response: ServerResponse) => void;
+  /** Says this of pinning what it imported. */
+  pinError?: string;
+};
+
+/** A node of Kubo, as its RPC API is: POST only, one file in a form, answers a JSON object a line. */
+export class KuboService {
+  readonly pinned = new Set<string>();
+  readonly blocks: Block[] = [];
+  /** The header of the archive that was imported last. */
+  carHeader: Buffer = Buffer.alloc(0);
+  manner: Manner = {};
+  service!: ScriptedService;
+
+  static async start(): Promise<KuboService> {
+    const kubo = new KuboService();
+    kubo.service = await ScriptedService.start((...asked) => kubo.#answer(...asked));
+    return kubo;
+  }
+
+  async #answer(asked: Asked, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { authorization, add } = this.manner;
+    if (asked.method !== 'POST') return void response.writeHead(405).end();
+    if (authorization !== undefined && asked.authorization !== authorization) {
+      return void response.writeHead(403, { 'content-type': 'text/plain' }).end('Forbidden\n');
+    }
+    if (asked.path === '/api/v0/add' && add !== undefined) return add(response);
+    const file = await fileOf(request);
+    if (asked.path === '/api/v0/add') return this.#add(asked, file, response);
+    if (asked.path === '/api/v0/dag/import') return this.#import(file, response);
+    response.writeHead(404).end('404 page not found\n');
+  }
+
+  async #add({ query }: Asked, file: Buffer, response: ServerResponse): Promise<void> {
+    const chunkSize = this.manner.chunkBytes ?? Number(query.get('chunker')?.replace('size-', ''));
+    const nowhere = { put: (cid: unknown) => cid } as unknown as Parameters<typeof importByteStream>[1];
+    const { cid } = await importByteStream([file], nowhere, {
+      cidVersion: query.get('cid-version') === '1' ? 1 : 0,
+      rawLeaves: query.get('raw-leaves') === 'true',
+      chunker: fixedSize({ chunkSize }),
+      layout: balanced({ maxChildrenPerNode: Number(query.get('max-file-links') ?? 174) }),
+    });
+    if (query.get('pin') === 'true') this.pinned.add(cid.toString());
+    sendJson(response, 200, { Name: 'file', Hash: cid.toString(), Size: String(file.length) });
+  }
+
+  #import(car: Buffer, response: ServerResponse): void {
+    const header = takeVarint(car, 0);
+    this.carHeader = car.subarray(0, header.at + header.value);
+    this.blocks.length = 0;
+    for (let at = header.at + header.value; at < car.length; ) {
+      const section = takeVarint(car, at);
+      const [cid, bytes] = CID.decodeFirst(car.subarray(section.at, section.at + section.value));
+      const hash = createHash('sha256').update(bytes).digest();
+      if (!hash.equals(cid.multihash.digest)) {
+        sendJson(response, 500, { Message: 'mismatch', Type: 'error' });
+        return;
+      }
+      this.blocks.push({ cid, bytes: Buffer.from(bytes) });
+      at = section.at + section.value;
+    }
+    // The one root is the 36 bytes before `gversion\x01`.
+    const root = CID.decode(this.carHeader.subarray(-45, -9));
+    const { pinError = '' } = this.manner;
+    if (pinError === '') this.pinned.add(root.toString());
+    sendJson(response, 200, { Root: { Cid: { '/': root.toString() }, PinErrorMsg: pinError } });
+  }
+}
+
+function takeVarint(bytes: Buffer, start: number): { value: number; at: number } {
+  let value = 0;
+  let scale = 1;
+  for (let at = start; ; at++, scale *= 128) {
+    const byte = bytes[at] as number;
+    value += (byte & 0x7f) * scale;
+    if (byte < 0x80) return { value, at: at + 1 };
+  }
+}
+
+/** The one file of a form. */
+function fileOf(request: IncomingMessage): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const pieces: Buffer[] = [];
+    const parser = new Busboy({ headers: request.headers as { 'content-type': string } });
+    parser.on('file', (_name, stream) => stream.on('data', (piece: Buffer) => pieces.push(piece)));
+    parser.on('finish', () => resolve(Buffer.concat(pieces)));
+    parser.on('error', reject);
+    request.on('error', reject);
+    request.pipe(parser);
+  });
+}

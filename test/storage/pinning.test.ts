@@ -1,0 +1,220 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createLogger } from '../../src/base/log.ts';
+import { openPinnedStorage, type RemoteStorage } from '../../src/control/storage/open-storage.ts';
+import type { PinningServiceLimits } from '../../src/control/storage/pinning-service.ts';
+import { type Asked, bodyOf, ScriptedService, sendJson } from './scripted-service.ts';
+
+const TOKEN = 'pinning-secret';
+const HELLO = 'bafkreifzjut3te2nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e';
+
+type Pin = {
+  requestid: string;
+  status: string;
+  created: string;
+  pin: { cid: string; name?: string; origins?: string[] };
+};
+
+let folder: string;
+let pins: Map<string, Pin>;
+let service: ScriptedService;
+let storage: RemoteStorage;
+let lines: string[];
+/** The status that a pin has when it is made, and what stands in for an answer. */
+let first: string;
+let instead: ((asked: Asked, response: ServerResponse) => boolean) | null;
+
+/** A service, as the IPFS Pinning Service API 1.0 has it. */
+async function answer(asked: Asked, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const body = await bodyOf(request);
+  if (instead?.(asked, response)) return;
+  if (asked.authorization !== `Bearer ${TOKEN}`) {
+    return sendJson(response, 401, { error: { reason: 'UNAUTHORIZED', details: 'Access token is missing' } });
+  }
+  const id = asked.path.split('/')[2];
+  if (asked.method === 'GET' && id === undefined) {
+    const wanted = asked.query.get('status')?.split(',') ?? ['pinned'];
+    const results = [...pins.values()].filter(
+      ({ pin, status }) => pin.cid === asked.query.get('cid') && wanted.includes(status),
+    );
+    return sendJson(response, 200, { count: results.length, results });
+  }
+  if (asked.method === 'POST') {
+    if (id !== undefined && !pins.delete(id))
+      return sendJson(response, 404, { error: { reason: 'NOT_FOUND' } });
+    const requestid = randomUUID();
+    const created = new Date(0).toISOString();
+    pins.set(requestid, { requestid, status: first, created, pin: JSON.parse(String(body)) });
+    return sendJson(response, 202, { ...pins.get(requestid), delegates: [] });
+  }
+  const found = pins.get(id ?? '');
+  if (found === undefined) sendJson(response, 404, { error: { reason: 'NOT_FOUND' } });
+  else sendJson(response, 200, { ...found, delegates: [] });
+}
+
+async function open(limits: Partial<PinningServiceLimits> = {}): Promise<void> {
+  storage = await openPinnedStorage(
+    { folder, uriPrefix: () => 'https://x.example/ipfs/' },
+    {
+      url: `${service.url}/`,
+      token: TOKEN,
+      origins: ['/dns4/x.example/tcp/443/https'],
+      limits: { pollIntervalMs: 20, silenceMs: 300, ...limits },
+    },
+    createLogger('trace', (line) => lines.push(line)),
+  );
+}
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'pinning-'));
+  pins = new Map();
+  lines = [];
+  first = 'queued';
+  instead = null;
+  service = await ScriptedService.start(answer);
+  await open();
+});
+
+afterEach(async () => {
+  await storage.close();
+  await service.stop();
+  expect(readdirSync(join(folder, 'incoming'))).toEqual([]);
+  rmSync(folder, { recursive: true, force: true });
+  expect(lines.join('')).not.toContain(TOKEN);
+});
+
+async function put(text = 'hello world', name: string | null = 'a.txt'): Promise<string> {
+  const content = (async function* () {
+    yield Buffer.from(text);
+  })();
+  const sent = { name, type: 'text/plain', ownerId: 'family' };
+  return (await storage.files.put(content, sent, new AbortController().signal)).cid;
+}
+
+const setAll = (status: string): void => {
+  for (const pin of pins.values()) pin.status = status;
+};
+const posts = (): string[] =>
+  service.asked
+    .filter(({ method }) => method === 'POST')
+    .map(({ path }) => path.replace(/\/[^/]{36}$/, '/id'));
+
+describe('a pinning service', () => {
+  it('is asked to pin a file that is kept here', async () => {
+    expect(await put()).toBe(HELLO);
+    expect([...pins.values()].map(({ pin }) => pin)).toEqual([
+      { cid: HELLO, name: 'a.txt', origins: ['/dns4/x.example/tcp/443/https'] },
+    ]);
+    const file = await storage.kept?.open(HELLO);
+    expect(file).toMatchObject({ name: 'a.txt', type: 'text/plain', bytes: 11 });
+    await file?.close();
+  });
+
+  it('is asked once for the same file, until a pin is lost', async () => {
+    await put();
+    await put();
+    expect(posts()).toEqual(['/pins']);
+    pins.clear();
+    await put();
+    expect(posts()).toEqual(['/pins', '/pins']);
+  });
+
+  it('is asked until it is done, and no longer', async () => {
+    const polls = (id: string | undefined): number =>
+      service.asked.filter(({ path }) => path === `/pins/${id}`).length;
+    await put();
+    const [one] = pins.keys();
+    await expect.poll(() => polls(one)).toBeGreaterThan(1);
+    setAll('pinning');
+    await expect.poll(() => polls(one)).toBeGreaterThan(3);
+    setAll('pinned');
+    const asked = polls(one);
+    await put('another');
+    const other = [...pins.keys()].at(-1);
+    await expect.poll(() => polls(other)).toBeGreaterThan(3);
+    expect(polls(one)).toBeLessThanOrEqual(asked + 1);
+    expect(lines).toEqual([]);
+  });
+
+  it('that fails is asked anew, and given up at last', async () => {
+    await put();
+    first = 'failed';
+    setAll('failed');
+    await expect.poll(() => lines.length).toBe(1);
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+      cid: HELLO,
+      why: 'failed',
+      msg: 'a pin was given up',
+    });
+    expect(posts()).toEqual(['/pins', '/pins/id', '/pins/id', '/pins/id']);
+  });
+
+  it('that is never done is given up', async () => {
+    await storage.close();
+    await open({ pollsMax: 3 });
+    await put();
+    await expect.poll(() => lines.length).toBe(1);
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ why: 'not done in time' });
+  });
+
+  it('is asked again after it was away', async () => {
+    await put();
+    instead = (_asked, response) => {
+      response.destroy();
+      return true;
+    };
+    const before = service.asked.length;
+    await expect.poll(() => service.asked.length).toBeGreaterThan(before + 2);
+    instead = null;
+    setAll('failed');
+    await expect.poll(posts).toContain('/pins/id');
+  });
+
+  it('watches no more than it may', async () => {
+    await storage.close();
+    await open({ watchedMax: 2 });
+    for (const text of ['a', 'b', 'c']) await put(text);
+    await expect.poll(() => service.asked.filter(({ path }) => path.length > 6).length).toBeGreaterThan(6);
+    expect(new Set(service.asked.map(({ path }) => path).filter((path) => path.length > 6)).size).toBe(2);
+  });
+
+  it.each([
+    [
+      'wants another token',
+      (response: ServerResponse) => sendJson(response, 401, { error: { reason: 'UNAUTHORIZED' } }),
+    ],
+    [
+      'is full',
+      (response: ServerResponse) => sendJson(response, 409, { error: { reason: 'INSUFFICIENT_FUNDS' } }),
+    ],
+    ['fails', (response: ServerResponse) => void response.writeHead(500).end('oops')],
+    ['speaks no JSON', (response: ServerResponse) => void response.writeHead(202).end('<html>')],
+    ['answers nonsense', (response: ServerResponse) => sendJson(response, 202, null)],
+    [
+      'names an id that is a path',
+      (response: ServerResponse) => sendJson(response, 202, { requestid: '../x', status: 'queued' }),
+    ],
+    [
+      'fails at once',
+      (response: ServerResponse) => sendJson(response, 202, { requestid: 'x', status: 'failed' }),
+    ],
+    ['is silent', () => {}],
+    ['breaks off', (response: ServerResponse) => void response.destroy()],
+  ])('that %s makes storage unavailable, and nothing is kept', async (_what, refuse) => {
+    instead = ({ method }, response) => {
+      if (method === 'POST') refuse(response);
+      return method === 'POST';
+    };
+    const failure = await put().catch((thrown) => thrown);
+    expect(failure).toMatchObject({ code: 'STORAGE_UNAVAILABLE' });
+    expect(inspect(failure)).not.toContain(TOKEN);
+    expect([await storage.kept?.open(HELLO), storage.kept?.files, storage.kept?.bytes]).toEqual([null, 0, 0]);
+    instead = null;
+    expect(await put()).toBe(HELLO);
+  });
+});
