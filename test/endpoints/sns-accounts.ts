@@ -117,7 +117,7 @@ export function held(wallet: Address, of: Address, amount = 1n, seed = 0): Place
   ];
 }
 
-/** What Metaplex keeps of an NFT, as far as its name. */
+/** What Metaplex keeps of an NFT. */
 export const metadata = (of: Address, name: string): Placed => [
   text(derived([Buffer.from('metadata'), METADATA.toBytes(), addressBytes(of)], METADATA)),
   account(
@@ -127,7 +127,11 @@ export const metadata = (of: Address, name: string): Placed => [
       NONE.toBytes(),
       addressBytes(of),
       lengthed(name.padEnd(32, '\0')),
-      Buffer.alloc(50),
+      lengthed('.sol'.padEnd(10, '\0')),
+      lengthed('https://example.org/nft.json'.padEnd(200, '\0')),
+      // A fee, no creators, not sold, mutable, and nothing of what came later.
+      Buffer.from([0xf4, 1, 0, 0, 1, 0, 0, 0, 0, 0]),
+      Buffer.alloc(230),
     ]),
   ),
 ];

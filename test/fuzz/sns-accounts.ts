@@ -1,3 +1,4 @@
+import { metadataProgram } from '../../src/insight/nft/metaplex-addresses.ts';
 import {
   decodeFavourite,
   decodeNameAccount,
@@ -6,16 +7,10 @@ import {
 } from '../../src/insight/sns/name-account.ts';
 import { isDomainMint, nameOfNft } from '../../src/insight/sns/tokenized-domain.ts';
 import type { Account } from '../../src/ledger/account/account.ts';
-import { address } from '../../src/ledger/address.ts';
 import { programs } from '../../src/ledger/programs.ts';
 import { lamports } from '../../src/ledger/units.ts';
 
-const owners = [
-  snsPrograms.names,
-  snsPrograms.offers,
-  programs.token,
-  address('metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s'),
-];
+const owners = [snsPrograms.names, snsPrograms.offers, programs.token, metadataProgram];
 
 const header = Buffer.alloc(96, 1);
 

@@ -1,11 +1,12 @@
-import { readOrNull } from '../../base/bytes.ts';
 import type { Account } from '../../ledger/account/account.ts';
-import { type Address, address, addressBytes } from '../../ledger/address.ts';
+import { type Address, addressBytes } from '../../ledger/address.ts';
 import { findProgramAddress } from '../../ledger/program-address.ts';
 import { programs } from '../../ledger/programs.ts';
 import { decodeMint } from '../../ledger/token/mint.ts';
 import { decodeTokenAccount } from '../../ledger/token/token-account.ts';
 import type { AccountAt, Chain } from '../chain/chain.ts';
+import { metadataAddresses, metadataProgram } from '../nft/metaplex-addresses.ts';
+import { decodeMetaplexMetadata } from '../nft/metaplex-metadata.ts';
 import { domainAccount, snsPrograms } from './name-account.ts';
 
 /**
@@ -16,8 +17,6 @@ import { domainAccount, snsPrograms } from './name-account.ts';
 
 const MINT_SEED = Buffer.from('tokenized_name');
 const RECORD_SEED = Buffer.from('nft_record');
-const METADATA_SEED = Buffer.from('metadata');
-const metadataProgram: Address = address('metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s');
 
 /** Mints every NFT of a domain, and nothing else. */
 export const domainMintAuthority: Address = findProgramAddress(
@@ -33,22 +32,11 @@ export const domainMint = (nameAccount: Address): Address =>
 export const domainRecord = (nameAccount: Address): Address =>
   findProgramAddress([RECORD_SEED, addressBytes(nameAccount)], snsPrograms.tokenizer).address;
 
-/** Where Metaplex keeps what the NFT of a mint is called. */
-export const metadataAccount = (mint: Address): Address =>
-  findProgramAddress([METADATA_SEED, addressBytes(metadataProgram), addressBytes(mint)], metadataProgram)
-    .address;
-
-const METADATA_KEY = 4;
-const TRAILING_ZEROS = /\0+$/;
-
 /** The tokenizer calls the NFT as the domain is called. @returns null when nothing is told. */
 export function nameOfNft(account: Account | undefined): string | null {
   if (account?.owner !== metadataProgram) return null;
-  return readOrNull(account.data, (reader) => {
-    if (reader.u8() !== METADATA_KEY) return null;
-    reader.skip(64);
-    return Buffer.from(reader.bytes(reader.u32())).toString('utf8').replace(TRAILING_ZEROS, '');
-  });
+  const name = decodeMetaplexMetadata(account.data)?.name ?? '';
+  return name === '' ? null : name;
 }
 
 /** The mint of which a token account holds an NFT; null when it holds none. */
@@ -81,11 +69,11 @@ export type TokenizedDomain = Readonly<{ address: Address; name: string }>;
 
 /** The domains that these NFTs are. What metadata says counts where the mint follows from it, and nowhere else. */
 export async function tokenizedDomains(chain: Chain, mints: readonly Address[]): Promise<TokenizedDomain[]> {
-  const metadata = new Map(mints.map((mint) => [mint, metadataAccount(mint)]));
-  const accounts = await chain.accounts(metadata.values());
-  return mints.flatMap((mint) => {
-    const name = nameOfNft(accounts.get(metadata.get(mint) as Address));
-    if (name === null || name === '' || name.includes('.')) return [];
+  const metadata = await metadataAddresses(mints);
+  const accounts = await chain.accounts(metadata);
+  return mints.flatMap((mint, at) => {
+    const name = nameOfNft(accounts.get(metadata[at] as Address));
+    if (name === null || name.includes('.')) return [];
     const nameAccount = domainAccount(name);
     return domainMint(nameAccount) === mint ? [{ address: nameAccount, name }] : [];
   });
