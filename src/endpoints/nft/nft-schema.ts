@@ -51,7 +51,7 @@ export const nftSchema = z
     metadata_uri: text('Where the off-chain JSON is.'),
     description: text('From the off-chain JSON.'),
     mint: text('Address of the NFT.'),
-    owner: text('Address of its owner; empty or `None` where nobody holds it.'),
+    owner: text('Address of its owner; empty where nobody holds it.'),
     update_authority: text('Who may change it; empty for nobody.'),
     creators: z.array(creator).readonly(),
     collection,

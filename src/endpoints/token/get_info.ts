@@ -7,7 +7,7 @@ import { shownAmount } from '../../insight/token/token-amount.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { endpoint } from '../endpoint.ts';
 import { address, network } from '../fields.ts';
-import { infoOf, nameShape, nameSources } from '../wallet/token-schema.ts';
+import { nameShape, nameSources } from '../wallet/token-schema.ts';
 
 const extension = z
   .custom<WritableJson>((value) => typeof value === 'object' && value !== null)
@@ -30,8 +30,10 @@ export const getInfo = endpoint({
   from: 'query',
   fields: z.object({ network: network(), token_address: address('The mint.') }),
   result: z.object({
-    ...nameShape,
+    name: nameShape.name,
+    symbol: nameShape.symbol,
     metadata_uri: z.string().meta({ description: 'Where its off-chain JSON is; empty for none.' }),
+    image: nameShape.image,
     address: z.string().meta({ description: 'The mint.' }),
     mint_authority: z.string().meta({ description: 'Who may mint more; empty for nobody.' }),
     freeze_authority: z.string().meta({ description: 'Who may freeze accounts; empty for nobody.' }),
@@ -47,13 +49,12 @@ export const getInfo = endpoint({
     const token = mints.get(mint);
     if (token === undefined) throw new Failure('NOT_A_MINT', { facts: { address: mint, network: name } });
     const names = await nameTokens([token], sources, chain.signal);
+    const { name: called, symbol, image } = names.get(mint) ?? unnamedToken;
     const { mintAuthority, freezeAuthority, supply, decimals } = token.mint;
     return {
       message: 'Tokens info',
       result: {
-        ...infoOf(names.get(mint) ?? unnamedToken),
-        metadata_uri: token.metadata?.metadataUri ?? '',
-        address: mint,
+        ...{ name: called, symbol, metadata_uri: token.metadata?.metadataUri ?? '', image, address: mint },
         mint_authority: mintAuthority ?? '',
         freeze_authority: freezeAuthority ?? '',
         current_supply: shownAmount(supply, token, now),
