@@ -6,6 +6,11 @@ import { parseInstruction } from '../../ledger/parsed/parse-instruction.ts';
 import type { ParsedView, RunInstruction } from './instruction.ts';
 import { addressOf, itemsOf, membersOf, naturalOf } from './lenient-json.ts';
 
+/**
+ * Instructions of one transaction: many times what may run, so that work on each beside each other one stays small.
+ * Source: Agave, `MAX_INSTRUCTION_TRACE_LENGTH`, 64.
+ */
+const INSTRUCTIONS_MAX = 1_000;
 /** Accounts that one instruction can name; indexes are a u8. */
 const ACCOUNTS_MAX = 256;
 /** Calls in one another; far above what the runtime allows. Source: Agave, `MAX_INSTRUCTION_STACK_DEPTH`, 5 or 9. */
@@ -88,7 +93,7 @@ function innerLists(innerInstructions: JsonValue | undefined): Map<number, reado
 
 /**
  * Every instruction of a transaction in the order in which they began: each outer one, then its inner ones. One that
- * names no program takes its number and is left out.
+ * names no program takes its number and is left out, as is what no transaction can have room for.
  * @param outers - of the message, as a node shows them in `json` or `jsonParsed`.
  * @param innerInstructions - of the meta.
  * @param keys - static, loaded writable, loaded readonly.
@@ -103,11 +108,13 @@ export function flattenInstructions(
   const calls = new Calls();
   let index = 0;
   for (const [outer, shown] of outers.entries()) {
+    if (index >= INSTRUCTIONS_MAX) return flat;
     const said = read(membersOf(shown), keys);
     calls.begin(index);
     if (said !== null) flat.push({ index, outer, height: 1, parentProgram: null, caller: null, ...said });
     index++;
     for (const one of inners.get(outer) ?? []) {
+      if (index >= INSTRUCTIONS_MAX) return flat;
       const inner = read(membersOf(one), keys);
       const call = calls.enter(index, membersOf(one).stackHeight);
       const parentProgram = said?.program ?? null;

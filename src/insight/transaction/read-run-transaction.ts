@@ -12,6 +12,8 @@ import { knowTokens } from './token-accounts.ts';
 const WIRE_TEXT_MAX = 1644;
 /** What a message may name, static and loaded; nodes number them with a u8. */
 const KEYS_MAX = 256;
+/** More than nodes record of a transaction. Source: Agave, `log_messages_bytes_limit`, 10,000 bytes. */
+const LOGS_MAX = 5_000;
 /** Deeper than any instruction nests; what is written again must not nest without end. */
 const DEPTH_MAX = 64;
 
@@ -108,7 +110,9 @@ export function readRunTransaction(result: JsonValue): RunTransaction | null {
     ...{ slot: amountOf(slot) ?? 0n, blockTime: wholeOf(blockTime), signatures, feePayer, signers },
     ...{ fee: amountOf(meta.fee) ?? 0n, err: meta.err ?? null, accountKeys: keys, instructions },
     ...{ preBalances: balancesOf(meta.preBalances), postBalances: balancesOf(meta.postBalances) },
-    logs: itemsOf(meta.logMessages).filter((line) => typeof line === 'string'),
+    logs: itemsOf(meta.logMessages)
+      .slice(0, LOGS_MAX)
+      .filter((line) => typeof line === 'string'),
     ...knowTokens(meta, keys, instructions),
   };
 }

@@ -5,11 +5,14 @@ import type { Action, KnownProgram, ReadInstruction } from '../action.ts';
 import { isNftAmount } from '../fungible-mints.ts';
 import type { ParsedView } from '../instruction.ts';
 import { addressOf, amountOf, membersOf } from '../lenient-json.ts';
+import { nftsMade } from '../nft/nfts-made.ts';
 import type { RunTransaction } from '../run-transaction.ts';
 import { underItsName } from './plain.ts';
 
+const untold = 'untold';
 type Told = Pick<Action, 'type' | 'info'>;
-type Read = (info: ParsedView['info'], transaction: RunTransaction) => Told | null;
+/** null for what is not as the program has it, `untold` for what another program tells better. */
+type Read = (info: ParsedView['info'], transaction: RunTransaction) => Told | null | typeof untold;
 
 /** The amount moves, in `amount` of the old instructions and in `tokenAmount` of the checked ones. */
 const movedOf = ({ amount, tokenAmount }: ParsedView['info']): bigint | null =>
@@ -47,6 +50,7 @@ const readTransfer: Read = (info, transaction) => {
 const readMint: Read = (info, transaction) => {
   const [amount, mint, account] = [movedOf(info), addressOf(info.mint), addressOf(info.account)];
   if (amount === null || mint === null || account === null) return null;
+  if (amount === 1n && nftsMade(transaction).has(mint)) return untold;
   const told: Record<string, WritableJson> = {
     amount: tokensOf(transaction, mint, amount),
     amount_raw: rawAmount(amount),
@@ -68,9 +72,10 @@ const readBurn: Read = (info, transaction) => {
   return { type: 'TOKEN_BURN', info: burnt };
 };
 
-const readCreate: Read = (info) => {
+const readCreate: Read = (info, transaction) => {
   const mint = addressOf(info.mint);
-  return mint === null ? null : { type: 'TOKEN_CREATE', info: { token_address: mint } };
+  if (mint === null) return null;
+  return nftsMade(transaction).has(mint) ? untold : { type: 'TOKEN_CREATE', info: { token_address: mint } };
 };
 
 const readers: ReadonlyMap<string, Read> = new Map([
@@ -97,7 +102,7 @@ const read: ReadInstruction = (instruction, transaction) => {
   const reader = readers.get(parsed.type);
   if (reader !== undefined) {
     const told = reader(parsed.info, transaction);
-    return told && [told];
+    return told === untold ? [] : told && [told];
   }
   if (kept.has(parsed.type) || making.test(parsed.type)) return [];
   return underItsName(instruction, transaction);
