@@ -8,7 +8,7 @@ import { type Commitment, commitments } from '../../protocol/commitment.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { type NodeError, NodeRefusal } from '../../protocol/rest/node-refusal.ts';
 import { type Context, endpoint } from '../endpoint.ts';
-import { commitment, list, network } from '../fields.ts';
+import { list, network, word } from '../fields.ts';
 import type { Confirmation } from '../services.ts';
 import { type SentTransaction, sendTransaction, sentTransaction } from './sent-transaction.ts';
 
@@ -113,7 +113,7 @@ export const sendManyTxns = endpoint({
       TRANSACTIONS_MAX,
       'Signed transactions in base64.',
     ),
-    commitment: commitment(),
+    commitment: word(commitments, 'finalized', 'What each is to come to before the answer is given.'),
   }),
   result: z.array(outcome),
   async answer({ network: name, encoded_transactions: all, commitment: wanted }, context) {

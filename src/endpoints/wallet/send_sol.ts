@@ -30,7 +30,7 @@ const amountOfSol = z
   })
   .transform((input) => lamportsOfSol(input) as Lamports)
   .meta({
-    type: 'number',
+    type: ['number', 'string'],
     minimum: 1e-9,
     description: 'SOL, not lamports; decimal text where a double has too few digits.',
   });
