@@ -41,6 +41,15 @@ describe('the content identifier of a file', () => {
     },
   );
 
+  it('of more leaves than others link from one node is what those find who link as many', async () => {
+    async function* repeated(): AsyncGenerator<Uint8Array> {
+      const leaf = patterned(LEAF_BYTES);
+      for (let i = 0; i < 180; i++) yield leaf;
+    }
+    const { cid } = await importByteStream(repeated(), memory, { profile: 'unixfs-v1-2025' });
+    expect(String((await blocksOf(inLeaves(repeated()))).root)).toBe(String(cid));
+  });
+
   it('does not depend on the pieces in which it comes', async () => {
     const bytes = patterned(2 * LEAF_BYTES + 123);
     const expected = await oracle(bytes);

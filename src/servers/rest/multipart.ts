@@ -165,14 +165,24 @@ class UploadReading {
       this.#end(this.#tooLarge());
       return;
     }
-    const busboy = this.#busboy as BusboyInstance;
-    if (busboy.write(chunk) || this.#ended) return;
+    const isTaken = this.#write(chunk);
+    if (isTaken || this.#ended) return;
     this.#held = true;
     this.#request.pause();
-    busboy.once('drain', () => {
+    this.#busboy?.once('drain', () => {
       if (!this.#ended) this.#request.resume();
     });
   };
+
+  /** A parser that fails on what anybody may send fails here, and nowhere else. */
+  #write(chunk: Buffer): boolean {
+    try {
+      return this.#busboy?.write(chunk) ?? true;
+    } catch {
+      this.#end(new Failure('MALFORMED_MULTIPART'));
+      return true;
+    }
+  }
 
   readonly #onEnd = (): void => {
     this.#arrived = true;

@@ -1,0 +1,63 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterAll, describe, expect, it } from 'vitest';
+import { blocksOf, inLeaves } from '../../src/control/storage/blocks.ts';
+import { type EmbeddedStorage, openEmbeddedStorage } from '../../src/control/storage/open-storage.ts';
+
+const KILLS = 5;
+const maker = join(import.meta.dirname, 'file-maker.ts');
+const folder = mkdtempSync(join(tmpdir(), 'storage-kill-'));
+const running = new Set<ChildProcess>();
+
+afterAll(() => {
+  for (const child of running) child.kill('SIGKILL');
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Lets the program store files and kills it in the middle; gives the CIDs that it said were stored. */
+async function storeUntilKilled(seed: number, filesBefore: number): Promise<string[]> {
+  const child = spawn(process.execPath, [maker, folder, `${seed}`], { stdio: ['ignore', 'pipe', 'inherit'] });
+  running.add(child);
+  const cids: string[] = [];
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    if (line.length === 59) cids.push(line);
+    if (cids.length === filesBefore) child.kill('SIGKILL');
+  });
+  const [code, signal] = await once(child, 'close');
+  running.delete(child);
+  expect([code, signal]).toEqual([null, 'SIGKILL']);
+  return cids;
+}
+
+async function expectWhole({ kept }: EmbeddedStorage, cid: string): Promise<number> {
+  const file = await kept.open(cid);
+  if (file === null) throw new Error(`${cid} is not there`);
+  const { root } = await blocksOf(inLeaves(file.read(0, file.bytes)));
+  await file.close();
+  expect([root.toString(), file.type]).toEqual([cid, 'text/plain']);
+  return file.bytes;
+}
+
+describe('storage that is killed', () => {
+  it('keeps what it said it had stored, whole, and nothing of what it had not', async () => {
+    const stored: string[] = [];
+    for (let kill = 0; kill < KILLS; kill++) {
+      stored.push(...(await storeUntilKilled(kill, 1 + kill * 3)));
+      const storage = await openEmbeddedStorage({ folder, uriPrefix: () => '' });
+      expect(readdirSync(join(folder, 'incoming'))).toEqual([]);
+      const names = readdirSync(join(folder, 'files'), { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => entry.name);
+      const cids = names.filter((name) => !name.endsWith('.json'));
+      expect(stored.filter((cid) => !cids.includes(cid))).toEqual([]);
+      expect(names.length).toBe(2 * cids.length);
+      let bytes = 0;
+      for (const cid of cids) bytes += await expectWhole(storage, cid);
+      expect([storage.kept.files, storage.kept.bytes]).toEqual([cids.length, bytes]);
+    }
+  });
+});
