@@ -16,7 +16,9 @@ const RICH = key(40);
 const MIXED = key(41);
 const POOR = key(42);
 
-const [LISTED, PLAIN, NAMELESS, SEMI, NFT, EMPTY, TWICE, IN_2022] = [900, 901, 902, 903, 904, 905, 906, 907];
+const [LISTED, PLAIN, NAMELESS, SEMI, NFT, EMPTY, TWICE, IN_2022, FIVE] = [
+  900, 901, 902, 903, 904, 905, 906, 907, 908,
+];
 const documentOf = (n: number): string => `https://example.org/${n}.json`;
 const imageOf = (n: number): string => `https://example.org/${n}.png`;
 
@@ -31,6 +33,8 @@ const mixed = [
   // One of a hundred, and with metadata: a fungible of which the wallet has one.
   ...heldToken(SEMI, MIXED, { amount: 1n, decimals: 0, supply: 100n, said: { standard: 1 } }),
   ...heldNft(NFT, MIXED),
+  // It says that it is one of a kind, and there are five.
+  ...heldToken(FIVE, MIXED, { amount: 5n, decimals: 0, said: { standard: 0 } }),
   ...heldToken(EMPTY, MIXED, { amount: 0n, decimals: 2 }),
   ...heldToken(TWICE, MIXED, { amount: 7n, decimals: 0, supply: 10n, said: { uri: documentOf(PLAIN) } }),
   [numbered(3, TWICE), tokenAccount(numbered(1, TWICE), MIXED, 3n)] as const,
@@ -133,6 +137,7 @@ describe('all tokens of a wallet', () => {
     const tokens = await tokensOf(MIXED);
     expect(tokens.has(numbered(1, NFT))).toBe(false);
     expect(tokens.get(numbered(1, SEMI))).toHaveLength(1);
+    expect(tokens.get(numbered(1, FIVE))).toHaveLength(1);
   });
 
   it('are none in a wallet that has none, in two calls', async () => {

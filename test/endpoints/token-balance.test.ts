@@ -2,6 +2,7 @@ import {
   AuthorityType,
   amountToUiAmountForInterestBearingMintWithoutSimulation,
   createAssociatedTokenAccountInstruction,
+  createBurnInstruction,
   createFreezeAccountInstruction,
   createInitializeAccountInstruction,
   createInitializeMint2Instruction,
@@ -39,7 +40,8 @@ import { Documents, heldToken, listing, numbered, tokenServices } from './made-t
 
 /** Mints and accounts, most of which real transactions of the two token programs made. */
 const payer = Keypair.generate();
-const wallet = Keypair.generate().publicKey;
+const holder = Keypair.generate();
+const wallet = holder.publicKey;
 const INTEREST_BASIS_POINTS = 500;
 /** A second of 2020. */
 const BORN = 1_600_000_000;
@@ -144,6 +146,8 @@ let plain: PublicKey;
 let plainAccounts: PublicKey[];
 let scattered: PublicKey;
 let scatteredAccounts: PublicKey[];
+let drained: PublicKey;
+let drainedAccounts: PublicKey[];
 let frozen: PublicKey;
 let unheld: PublicKey;
 let scaled: PublicKey;
@@ -165,6 +169,8 @@ beforeAll(async () => {
   plainAccounts = [associated(plain, TOKEN_PROGRAM_ID, 70_000_000n), another(plain, 6_672_600n)];
   scattered = makeMint(0, TOKEN_PROGRAM_ID);
   scatteredAccounts = [another(scattered, 3n), another(scattered, 40n), another(scattered, 5n)];
+  drained = makeMint(0, TOKEN_PROGRAM_ID);
+  drainedAccounts = [associated(drained, TOKEN_PROGRAM_ID, 0n), another(drained, 4n)];
   frozen = makeMint(2, TOKEN_2022_PROGRAM_ID);
   const cold = associated(frozen, TOKEN_2022_PROGRAM_ID, 250n);
   run([payer], [createFreezeAccountInstruction(cold, frozen, payer.publicKey, [], TOKEN_2022_PROGRAM_ID)]);
@@ -227,6 +233,17 @@ describe('the balance of one token', () => {
   it('names the fullest account where the associated one is none', async () => {
     expect(await balanceOf(scattered)).toMatchObject({
       ...{ balance: 48, associated_account: scatteredAccounts[1]!.toBase58() },
+    });
+  });
+
+  it('names another account than an empty associated one only when something is in it', async () => {
+    expect(await balanceOf(drained)).toMatchObject({
+      ...{ balance: 4, associated_account: drainedAccounts[1]!.toBase58() },
+    });
+    run([payer, holder], [createBurnInstruction(drainedAccounts[1]!, drained, wallet, 4n)]);
+    await rig.finalize();
+    expect(await balanceOf(drained)).toMatchObject({
+      ...{ balance: 0, associated_account: drainedAccounts[0]!.toBase58() },
     });
   });
 
