@@ -5,6 +5,7 @@ import type { Store } from '../control/database/open.ts';
 import { createFirstKeys } from '../control/first-start.ts';
 import { KeyFeed } from '../control/key-feed.ts';
 import type { NewKey } from '../control/keys.ts';
+import type { Peppers } from '../control/pepper.ts';
 import { openPeppers } from '../control/pepper-proof.ts';
 import { syncPlans } from '../control/plans.ts';
 import { UsageWriter } from '../control/usage-writer.ts';
@@ -19,6 +20,8 @@ import { openStore, pepperSources } from './store.ts';
 export type Access = Readonly<{
   keys: KeyDirectory;
   usage: UsageMeter;
+  store: Store;
+  peppers: Peppers;
   /**
    * At the very first start, makes a key of each product; at every later one, none. Called once the door is
    * open: a start that fails must not make keys that nobody is shown.
@@ -105,7 +108,7 @@ async function watchStore(
   );
   const stop = () =>
     stopEach([() => feed.stop(), () => writer.stop(), async () => endLosses(), () => store.close()]);
-  return { keys, usage, createFirstKeys: makeFirstKeys, stop };
+  return { keys, usage, store, peppers, createFirstKeys: makeFirstKeys, stop };
 }
 
 const problemOf = (error: unknown): string =>

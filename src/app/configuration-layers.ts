@@ -129,20 +129,43 @@ function resolveNode(node: unknown, field: string, resolveOne: Resolve): unknown
   return resolved;
 }
 
+/** Fields that may hold a secret, by section, besides those of nodes. */
+const secretFields: Readonly<Record<string, readonly string[]>> = {
+  store: ['database_url'],
+  kubo: ['url', 'authorization'],
+  pinning: ['url', 'token'],
+};
+
+function resolveFields(
+  table: unknown,
+  section: string,
+  names: readonly string[],
+  resolveOne: Resolve,
+): unknown {
+  if (!isTable(table)) return table;
+  const resolved: Table = { ...table };
+  for (const name of names) {
+    if (name in table) resolved[name] = resolveOne(table[name], `${section}.${name}`);
+  }
+  return resolved;
+}
+
 /** Puts the values in place of `env:` and `file:` references, where a reference may stand. */
 function resolveReferences(raw: Table, resolveOne: Resolve): Table {
   const resolved: Table = { ...raw };
-  if ('upstream' in raw) resolved.upstream = resolveNodes(raw.upstream, 'upstream', resolveOne);
-  const { store, shreds } = raw;
+  for (const name of ['upstream', 'das']) {
+    if (name in raw) resolved[name] = resolveNodes(raw[name], name, resolveOne);
+  }
+  for (const [section, names] of Object.entries(secretFields)) {
+    if (section in raw) resolved[section] = resolveFields(raw[section], section, names, resolveOne);
+  }
+  const { shreds } = raw;
   if (isTable(shreds)) {
     const servers: Table = {};
     for (const name of ['entries', 'deshred']) {
       if (name in shreds) servers[name] = resolveNodes(shreds[name], `shreds.${name}`, resolveOne);
     }
     resolved.shreds = { ...shreds, ...servers };
-  }
-  if (isTable(store) && 'database_url' in store) {
-    resolved.store = { ...store, database_url: resolveOne(store.database_url, 'store.database_url') };
   }
   return resolved;
 }

@@ -1,8 +1,16 @@
 import { z } from 'zod';
+import { semiWalletLimits as wallets } from '../control/semi-wallets/limits.ts';
 import { storageLimits as storage } from '../control/storage/limits.ts';
+import { pinningServiceLimits as pinning } from '../control/storage/pinning-service.ts';
+import {
+  storageServiceLimits as kubo,
+  type StorageServiceLimits,
+} from '../control/storage/storage-service.ts';
+import { confirmationLimits as confirmation } from '../gateway/confirmations.ts';
 import { restLimits as rest } from '../gateway/rest/rest-gate.ts';
 import { networks } from '../protocol/call.ts';
 import { restServerOptions as server } from '../servers/rest/server.ts';
+import { dasLimits as das } from '../upstream/das/das-client.ts';
 import { AddressRules } from '../upstream/off-chain/address-rules.ts';
 import { offChainLimits as chain, offChainRules as rules } from '../upstream/off-chain/limits.ts';
 import {
@@ -11,6 +19,7 @@ import {
   headers,
   httpUrl,
   MIB,
+  nodeName,
   section,
   text,
   whole,
@@ -116,11 +125,73 @@ export const storageSection = section({
   uploads_per_owner_max: whole(1, 100_000).default(storage.uploadsPerOwnerMax),
 });
 
+/** What can be set of any service that stores files. */
+const storageServiceFields = (limits: StorageServiceLimits) => ({
+  connect_timeout_ms: whole(50, 60_000).default(limits.connectTimeoutMs),
+  exchange_max_ms: whole(100, DAY_MS).default(limits.exchangeMaxMs),
+  silence_ms: whole(100, HOUR_MS).default(limits.silenceMs),
+  answer_max_bytes: whole(1_024, 256 * MIB).default(limits.answerMaxBytes),
+  connections_max: whole(1, 10_000).default(limits.connectionsMax),
+});
+
+/** `[kubo]`: a Kubo node that keeps the files. */
+export const kuboSection = section({
+  url: httpUrl.nullable().default(null),
+  authorization: anything.nullable().default(null),
+  ...storageServiceFields(kubo),
+});
+
+/** `[pinning]`: a service that pins what is kept here. */
+export const pinningSection = section({
+  url: httpUrl.nullable().default(null),
+  token: anything.nullable().default(null),
+  origins: list(anything, 20, 'origins = ["/dns4/files.example.com/tcp/4001/p2p/…"]', []),
+  ...storageServiceFields(pinning),
+  poll_interval_ms: whole(100, DAY_MS).default(pinning.pollIntervalMs),
+  polls_max: whole(1, 1_000_000).default(pinning.pollsMax),
+  retries_max: whole(0, 1_000).default(pinning.retriesMax),
+  watched_max: whole(1, 1_000_000).default(pinning.watchedMax),
+});
+
+/** `[semi_wallets]`: keypairs that are kept under their owners' passwords. */
+export const semiWalletsSection = section({
+  iterations: whole(600_000, 100_000_000).default(wallets.iterations),
+  derivations_max: whole(1, 64).default(wallets.derivationsMax),
+  derivation_queue_max: whole(0, 100_000).default(wallets.derivationQueueMax),
+  wallets_max: whole(0, 100_000_000).default(wallets.walletsMax),
+  free_tries: whole(1, 1_000).default(wallets.freeTries),
+  first_pause_ms: whole(1, HOUR_MS).default(wallets.firstPauseMs),
+  pause_max_ms: whole(1, DAY_MS).default(wallets.pauseMaxMs),
+  remember_ms: whole(1, 30 * DAY_MS).default(wallets.rememberMs),
+  remembered_max: whole(1, 100_000_000).default(wallets.rememberedMax),
+});
+
+/** `[confirmations]`: how transactions that were sent are waited for. */
+export const confirmationsSection = section({
+  wait_max_ms: whole(100, HOUR_MS).default(confirmation.waitMaxMs),
+  waiters_max: whole(1, 10_000_000).default(confirmation.waitersMax),
+  poll_ms: whole(10, HOUR_MS).default(confirmation.pollMs),
+  subscribed_poll_ms: whole(10, HOUR_MS).default(confirmation.subscribedPollMs),
+  expiry_poll_ms: whole(10, HOUR_MS).default(confirmation.expiryPollMs),
+  calls_at_a_time: whole(1, 1_000).default(confirmation.callsAtATime),
+});
+
+/** `[das_pool]`: how servers of the Digital Asset Standard API are asked. */
+export const dasPoolSection = section({
+  timeout_ms: whole(100, HOUR_MS).default(das.timeoutMs),
+  try_timeout_ms: whole(50, HOUR_MS).default(das.tryTimeoutMs),
+  connect_timeout_ms: whole(50, 60_000).default(das.connectTimeoutMs),
+  answer_max_bytes: whole(1_024, 2_047 * MIB).default(das.answerMaxBytes),
+  connections_max: whole(1, 100_000).default(das.connectionsMax),
+  in_flight_max: whole(1, 1_000_000).default(das.inFlightMax),
+});
+
 /** `[[das]]`: servers of the Digital Asset Standard API. */
 export const dasServers = z
   .array(
     section({
       network: word(networks).optional(),
+      name: nodeName.optional(),
       url: httpUrl,
       headers: headers.default({}),
     }),

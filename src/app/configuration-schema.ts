@@ -42,7 +42,17 @@ import {
   replaySection,
   shredsSection,
 } from './configuration-grpc.ts';
-import { dasServers, offChainSection, restSection, storageSection } from './configuration-rest.ts';
+import {
+  confirmationsSection,
+  dasPoolSection,
+  dasServers,
+  kuboSection,
+  offChainSection,
+  pinningSection,
+  restSection,
+  semiWalletsSection,
+  storageSection,
+} from './configuration-rest.ts';
 import { localnetDefaults, SLOTS_PER_EPOCH_MAX } from './localnet-defaults.ts';
 
 /**
@@ -253,7 +263,12 @@ export const configurationSchema = section({
   rest: optional(restSection),
   off_chain: optional(offChainSection),
   das: dasServers,
+  das_pool: optional(dasPoolSection),
+  confirmations: optional(confirmationsSection),
   storage: optional(storageSection),
+  kubo: optional(kuboSection),
+  pinning: optional(pinningSection),
+  semi_wallets: optional(semiWalletsSection),
   localnet: optional(localnet),
   store: optional(store),
   keys: optional(keys),

@@ -1,6 +1,7 @@
 import { describePostgres } from '../control/database/open.ts';
+import type { DasServer } from '../upstream/das/das-client.ts';
 import type { ShredServer } from '../upstream/shreds/shreds-config.ts';
-import type { Configuration, DasServer, UpstreamConfiguration } from './configuration.ts';
+import type { Configuration, UpstreamConfiguration } from './configuration.ts';
 import { showUrl } from './configuration-secrets.ts';
 
 function showUpstream(node: UpstreamConfiguration) {
@@ -13,10 +14,10 @@ function showUpstream(node: UpstreamConfiguration) {
   };
 }
 
-const showDas = ({ network, url, headers }: DasServer) => ({
-  network,
+const showDas = ({ network, name, url, headers }: DasServer) => ({
+  ...{ network, name },
   url: showUrl(url),
-  headers: Object.fromEntries(Object.keys(headers).map((header) => [header, '[redacted]'])),
+  headers: Object.fromEntries(Object.keys(headers ?? {}).map((header) => [header, '[redacted]'])),
 });
 
 const showServer = ({ name, url, headers }: ShredServer) => ({
@@ -25,13 +26,19 @@ const showServer = ({ name, url, headers }: ShredServer) => ({
   headers: Object.fromEntries(Object.keys(headers).map((header) => [header, '[redacted]'])),
 });
 
+const showOr = (url: string | null): string | null => (url === null ? null : showUrl(url));
+const hidden = (secret: string | null): string | null => (secret === null ? null : '[redacted]');
+
 /** The configuration without its secrets, fit for a terminal or a log. */
 export function showConfiguration(configuration: Configuration) {
   const { databaseUrl } = configuration.store;
+  const { kubo, pinning } = configuration;
   return {
     ...configuration,
     upstreams: configuration.upstreams.map(showUpstream),
     das: configuration.das.map(showDas),
+    kubo: { ...kubo, url: showOr(kubo.url), authorization: hidden(kubo.authorization) },
+    pinning: { ...pinning, url: showOr(pinning.url), token: hidden(pinning.token) },
     shreds: {
       ...configuration.shreds,
       entries: configuration.shreds.entries.map(showServer),

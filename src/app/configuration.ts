@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Plan } from '../control/plans.ts';
 import type { Network } from '../protocol/call.ts';
+import type { DasServer } from '../upstream/das/das-client.ts';
 import type { ShredServer } from '../upstream/shreds/shreds-config.ts';
 import type { ConfigurationArguments } from './configuration-arguments.ts';
 import { ConfigurationError, type Problem, problemsFrom, type SourceOf } from './configuration-errors.ts';
@@ -20,13 +21,6 @@ export type UpstreamConfiguration = Readonly<{
   /** As given, else derived from `url`; null for a node without PubSub. */
   ws: string | null;
   grpc: string | null;
-  headers: Readonly<Record<string, string>>;
-}>;
-
-/** A server of the Digital Asset Standard API. `url` and `headers` may hold secrets. */
-export type DasServer = Readonly<{
-  network: Network;
-  url: string;
   headers: Readonly<Record<string, string>>;
 }>;
 
@@ -96,7 +90,11 @@ const completeShreds = ({ shreds }: RawConfiguration): Configuration['shreds'] =
 });
 
 const completeDas = ({ das, networks }: RawConfiguration): DasServer[] =>
-  das.map((server) => ({ ...server, network: server.network ?? networks.default }));
+  das.map((server, index) => ({
+    ...server,
+    network: server.network ?? networks.default,
+    name: server.name ?? `das-${index + 1}`,
+  }));
 
 type Layer = Readonly<Record<string, unknown>>;
 
@@ -116,7 +114,7 @@ function withDefaultNetwork(raw: Layer): Layer {
 /** Mistakes that no single field shows. */
 function crossCheck(configuration: Configuration, sourceOf: SourceOf): Problem[] {
   const problems: Problem[] = [];
-  const { upstreams, localnet, networks, upstreamPool, grpc } = configuration;
+  const { upstreams, localnet, networks, upstreamPool, grpc, kubo, pinning } = configuration;
   const add = (field: string, message: string) => problems.push({ ...sourceOf(field), message });
   upstreams.forEach(({ name }, index) => {
     const first = upstreams.findIndex((other) => other.name === name);
@@ -141,6 +139,13 @@ function crossCheck(configuration: Configuration, sourceOf: SourceOf): Problem[]
   }
   if (upstreamPool.attemptTimeoutMs > upstreamPool.timeoutMs) {
     add('upstream_pool.attempt_timeout_ms', 'is longer than timeout_ms: make it shorter');
+  }
+  if ((pinning.url === null) !== (pinning.token === null)) {
+    const [given, missing] = pinning.url === null ? ['token', 'url'] : ['url', 'token'];
+    add(`pinning.${given}`, `stands alone: give ${missing} too`);
+  }
+  if (kubo.url !== null && pinning.url !== null) {
+    add('pinning.url', 'stands beside kubo.url: the one keeps files in its own store, leave the other out');
   }
   if ((grpc.tlsCert === null) !== (grpc.tlsKey === null)) {
     const [given, missing] = grpc.tlsCert === null ? ['tls_key', 'tls_cert'] : ['tls_cert', 'tls_key'];

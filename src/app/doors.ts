@@ -16,7 +16,8 @@ import { WebSocketDialect, type WebSocketOptions, webSocketOptions } from '../se
 import type { Access } from './access.ts';
 import type { Configuration } from './configuration.ts';
 import { buildGrpcDoor, type GrpcDoor } from './grpc-door.ts';
-import { type RestServices, restDoor } from './rest.ts';
+import { restDoor } from './rest.ts';
+import type { RestServices } from './rest-services.ts';
 import type { Streams } from './streams.ts';
 import type { Upstreams } from './upstreams.ts';
 
@@ -105,7 +106,7 @@ export function buildDoors(
   const routes = joinRoutes(
     rpcDoor(configuration, parts),
     sockets.routes,
-    restDoor(configuration, parts, upstreams, rest, log),
+    restDoor(configuration, parts, upstreams, rest),
     healthRoutes(facts),
   );
   const refusals = new Map([[REST_PREFIX, errorBody]]);

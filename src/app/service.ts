@@ -11,7 +11,7 @@ import { buildDoors, type Doors } from './doors.ts';
 import { checkPortFree, listeningAt } from './listen-once.ts';
 import { grpcPlace, httpPlace } from './listen-places.ts';
 import { problemText } from './problem-text.ts';
-import { openRest } from './rest.ts';
+import { openRestServices } from './rest-services.ts';
 import { openShreds } from './shreds.ts';
 import { stopEach } from './stop-each.ts';
 import { openStreams } from './streams.ts';
@@ -111,7 +111,7 @@ export async function startService({
     const { enabled } = configuration.grpc;
     const streams = enabled ? openStreams(configuration, upstreams, shreds, log) : null;
     stops.push(async () => streams?.stop());
-    const rest = await openRest(configuration);
+    const rest = await openRestServices(configuration, access, log);
     stops.push(rest.stop);
     const doors = buildDoors(configuration, access, upstreams, streams, rest, log);
     stops.push(async () => doors.close());

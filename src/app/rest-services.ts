@@ -1,0 +1,100 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Logger } from '../base/log.ts';
+import { KeptSemiWallets } from '../control/semi-wallets/kept-semi-wallets.ts';
+import type { KeptFiles } from '../control/storage/kept-files.ts';
+import {
+  openEmbeddedStorage,
+  openKuboStorage,
+  openPinnedStorage,
+  type StorageOptions,
+} from '../control/storage/open-storage.ts';
+import type { StoredFiles } from '../control/storage/stored-files.ts';
+import { noTokenList, parseTokenList, type TokenList } from '../insight/token/token-list.ts';
+import { DasClient } from '../upstream/das/das-client.ts';
+import { OffChainClient } from '../upstream/off-chain/off-chain-client.ts';
+import type { Access } from './access.ts';
+import type { Configuration } from './configuration.ts';
+import { stopEach } from './stop-each.ts';
+
+/** What endpoints stand on besides the chain, as long as the service runs. */
+export type RestServices = Readonly<{
+  offChain: OffChainClient;
+  das: DasClient;
+  tokenList: TokenList;
+  files: StoredFiles;
+  /** The files that are on this machine; null where another keeps them. */
+  kept: KeptFiles | null;
+  semiWallets: KeptSemiWallets;
+  /** Tells where the service is reached, once that is known: files are given out under it. */
+  reachedAt(url: string): void;
+  stop(): Promise<void>;
+}>;
+
+/** The folder of stored files in a data folder. */
+const filesFolder = (dataDir: string): string => join(dataDir, 'files');
+
+/** The folder of fetched documents in a data folder. */
+const offChainFolder = (dataDir: string): string => join(dataDir, 'off-chain');
+
+/** @throws TokenListFault; the system's error when the file cannot be read. */
+export async function openTokenList({ rest }: Pick<Configuration, 'rest'>): Promise<TokenList> {
+  return rest.tokenList === null ? noTokenList : parseTokenList(await readFile(rest.tokenList, 'utf8'));
+}
+
+function openOffChain({ offChain, dataDir }: Configuration): Promise<OffChainClient> {
+  const { allowNetworks, ports, ipfsGateways, arweaveGateways, ...limits } = offChain;
+  const rules = { allowedNetworks: allowNetworks, ports, ipfsGateways, arweaveGateways };
+  return OffChainClient.open({ folder: offChainFolder(dataDir), rules, limits });
+}
+
+type OpenStorage = Readonly<{ files: StoredFiles; kept: KeptFiles | null; close(): Promise<void> }>;
+
+async function openStorage(
+  { kubo, pinning, storage, dataDir }: Configuration,
+  ownPrefix: () => string,
+  log: Logger,
+): Promise<OpenStorage> {
+  const { gateway, ...limits } = storage;
+  const uriPrefix = () => gateway ?? ownPrefix();
+  const options: StorageOptions = { folder: filesFolder(dataDir), uriPrefix, limits };
+  if (kubo.url !== null) {
+    const { url, authorization, ...kuboLimits } = kubo;
+    return openKuboStorage(options, { url, authorization, limits: kuboLimits });
+  }
+  if (pinning.url === null || pinning.token === null) {
+    return { ...(await openEmbeddedStorage(options)), close: async () => {} };
+  }
+  const { url, token, origins, ...pinningLimits } = pinning;
+  return openPinnedStorage(options, { url, token, origins, limits: pinningLimits }, log);
+}
+
+/** Opens what endpoints stand on. @throws what its parts throw when they cannot start; none of them is left open. */
+export async function openRestServices(
+  configuration: Configuration,
+  { store, peppers }: Access,
+  log: Logger,
+): Promise<RestServices> {
+  const stops: (() => Promise<unknown>)[] = [];
+  let reached = '';
+  try {
+    const tokenList = await openTokenList(configuration);
+    const semiWallets = await KeptSemiWallets.open({ store, peppers, limits: configuration.semiWallets });
+    const das = new DasClient(configuration.das, configuration.dasPool, log);
+    stops.push(() => das.close());
+    const offChain = await openOffChain(configuration);
+    stops.push(() => offChain.close());
+    const { files, kept, close } = await openStorage(configuration, () => `${reached}/ipfs/`, log);
+    stops.push(close);
+    return {
+      ...{ offChain, das, tokenList, files, kept, semiWallets },
+      reachedAt(url) {
+        reached = url;
+      },
+      stop: () => stopEach(stops),
+    };
+  } catch (error) {
+    await stopEach(stops).catch(() => {});
+    throw error;
+  }
+}
