@@ -10,20 +10,19 @@ import { holdingsOfMint, type TokenHolding } from './token-holdings.ts';
 export type TokenBalance = Readonly<{
   /** In whole tokens, of all its token accounts. */
   balance: number;
-  /** The associated token account, unless the wallet holds the token in others only: then the fullest. */
+  /** The associated token account, unless the token is in others only: then the fullest. */
   account: Address;
   /** Whether that account is frozen. */
   isFrozen: boolean;
   name: TokenName;
 }>;
 
-/** The account to name, of those there are; the first of the fullest. */
+/** The account to name, of those there are: none where only the associated one would do, and it is not there. */
 function mainHolding(holdings: readonly TokenHolding[], associated: Address): TokenHolding | undefined {
-  const fullest = (best: TokenHolding | undefined, one: TokenHolding): TokenHolding =>
-    best === undefined || one.amount > best.amount ? one : best;
-  const main = holdings.find(({ account }) => account === associated);
-  const most = holdings.reduce<TokenHolding | undefined>(fullest, undefined);
-  return main !== undefined && (main.amount > 0n || most?.amount === 0n) ? main : most;
+  const full = holdings.filter(({ amount }) => amount > 0n);
+  const isAssociated = ({ account }: TokenHolding): boolean => account === associated;
+  if (full.length === 0) return holdings.find(isAssociated);
+  return full.find(isAssociated) ?? full.reduce((best, one) => (one.amount > best.amount ? one : best));
 }
 
 /**
