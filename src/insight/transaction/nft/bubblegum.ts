@@ -46,10 +46,16 @@ function nonceV2({ args }: TreeCall): bigint {
   return args.u64();
 }
 
+/** The leaf's name; what Bubblegum told of it spares the search for it. */
+function nameOf({ at, instruction, transaction }: TreeCall, nonce: bigint): Address {
+  const leaf = leafEventOf(instruction, at.merkleTree, transaction);
+  return leaf?.nonce === nonce ? leaf.id : assetIdOf(at.merkleTree, nonce);
+}
+
 const transferred = (call: TreeCall, nonce: bigint, sender: Address, receiver: Address): Told => ({
   type: 'COMPRESSED_NFT_TRANSFER',
   info: {
-    ...{ ...treeInfo(call), sender, receiver, nft_address: assetIdOf(call.at.merkleTree, nonce) },
+    ...{ ...treeInfo(call), sender, receiver, nft_address: nameOf(call, nonce) },
     update_authority: call.at.treeAuthority,
   },
 });

@@ -3,8 +3,8 @@ import { type Address, addressBytes } from '../../../ledger/address.ts';
 
 const MARKER = Buffer.from('ProgramDerivedAddress');
 const BUMP_MAX = 255;
-/** Each further bump is needed half as often as the one before. */
-const BUMPS_TRIED = 48;
+/** Each further bump is needed half as often as the one before: one address in 16 million is not found. */
+const BUMPS_TRIED = 24;
 
 /**
  * Whether a program signs for this address under these seeds. An address that comes out of the hash can be nothing

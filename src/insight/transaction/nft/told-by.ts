@@ -20,14 +20,24 @@ const LOG_PREFIX = 'Program log: {';
 /** A log line of a price; the runtime keeps 10,000 bytes of all of them. */
 const LINE_MAX = 1_000;
 
-const linesOf = (
-  { index }: RunInstruction,
-  { logs, instructions }: RunTransaction,
-  prefix: string,
-): string[] =>
-  toldLines(logs, instructions, [prefix])
-    .filter((told) => told.index === index && told.line.length <= LINE_MAX)
-    .map(({ line }) => line.slice(prefix.length));
+const known = new WeakMap<RunTransaction, ReadonlyMap<number, readonly string[]>>();
+
+/** What each instruction logged of these forms, by its `index`; found once for a transaction. */
+function loggedIn(transaction: RunTransaction): ReadonlyMap<number, readonly string[]> {
+  const before = known.get(transaction);
+  if (before !== undefined) return before;
+  const { logs, instructions } = transaction;
+  const told = toldLines(logs, instructions, [DATA_PREFIX, LOG_PREFIX]);
+  const lines = Map.groupBy(told, ({ index }) => index);
+  const found = new Map([...lines].map(([index, of]) => [index, of.map(({ line }) => line)]));
+  known.set(transaction, found);
+  return found;
+}
+
+const linesOf = ({ index }: RunInstruction, transaction: RunTransaction, prefix: string): string[] =>
+  (loggedIn(transaction).get(index) ?? [])
+    .filter((line) => line.startsWith(prefix) && line.length <= LINE_MAX)
+    .map((line) => line.slice(prefix.length));
 
 /**
  * An event that the program logged by Anchor's `emit!`.

@@ -5,7 +5,7 @@ import { isDerivedFrom, u64Seed } from './derived-address.ts';
 import type { Currency } from './price.ts';
 
 /** Mints of the transaction that are tried as the currency of an offer. */
-const CURRENCIES_TRIED = 8;
+const CURRENCIES_TRIED = 4;
 
 const PREFIX = Buffer.from('auction_house');
 
@@ -39,7 +39,8 @@ function isIn(state: TradeState, currency: Address): boolean {
  * @returns null where neither SOL nor a mint of the transaction is it.
  */
 export function currencyOfOffer(state: TradeState, { decimals }: RunTransaction): Currency {
-  const candidates = [nativeMint, ...[...decimals.keys()].slice(0, CURRENCIES_TRIED)];
+  const others = [...decimals.keys()].filter((mint) => mint !== nativeMint && mint !== state.mint);
+  const candidates = [nativeMint, ...others.slice(0, CURRENCIES_TRIED)];
   return candidates.find((candidate) => isIn(state, candidate)) ?? null;
 }
 
