@@ -89,7 +89,7 @@ export function readCorePlugins(data: Uint8Array, end: number): CorePlugins {
   const registry = readBorsh(data.subarray(end), (reader) =>
     reader.u8() === PLUGIN_HEADER_V1 ? readOffset(reader) : null,
   );
-  if (registry === null || registry > data.length) return {};
+  if (registry === null) return {};
   const records = readBorsh(data.subarray(registry), (reader) =>
     reader.u8() === PLUGIN_REGISTRY_V1 ? readList(reader, readRecord) : null,
   );

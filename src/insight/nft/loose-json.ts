@@ -3,13 +3,11 @@ import type { JsonMembers } from '../../ledger/encoding/read-json.ts';
 
 /** Reads JSON that strangers wrote: what is not as it should be is as if it were not there. */
 
-const NONE: JsonMembers = Object.freeze(Object.create(null));
+const NONE: JsonMembers = {};
 
-/** The members of an object; none of what is no object. Names of `Object` itself are no members. */
-export function membersOf(value: JsonValue | undefined): JsonMembers {
-  if (value === null || typeof value !== 'object' || Array.isArray(value)) return NONE;
-  return Object.assign(Object.create(null), value);
-}
+/** The members of an object; none of what is no object. Never look for a name that every object inherits. */
+export const membersOf = (value: JsonValue | undefined): JsonMembers =>
+  value === null || typeof value !== 'object' || Array.isArray(value) ? NONE : value;
 
 /** The items of a list, at most so many; none of what is no list. */
 export const itemsOf = (value: JsonValue | undefined, itemsMax: number): readonly JsonValue[] =>

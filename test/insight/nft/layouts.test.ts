@@ -61,13 +61,10 @@ describe('a metadata account', () => {
   });
 
   it('has no standard and no collection when either cannot be read, or they are not there at all', () => {
+    const key = new Uint8Array(32);
     const tails = [
-      [],
-      [0, 9],
-      [1, 255, 1, 9],
-      [0, 0, 1, 2, ...new Uint8Array(32)],
-      [0, 0, 0, 1, 9],
-      [0, 0, 1, 1],
+      ...[[], [0, 9], [1, 255, 1, 9], [0, 1, 0, 1, 2, ...key], [0, 1, 0, 0, 1, 9], [0, 1, 0, 0, 1, 1]],
+      ...[[2], [0, 2], [0, 1, 0, 2], [0, 1, 0, 0, 2]],
     ];
     fc.assert(
       fc.property(anyMetadata, fc.constantFrom(...tails), (metadata, tail) => {
@@ -115,8 +112,9 @@ describe('a token record', () => {
   });
 
   it('has a state and a role that there are', () => {
-    const data = Uint8Array.of(11, 255, 3, 0, 0, 0, 0);
-    expect(decodeTokenRecord(coreProgram, data)).toBeNull();
+    expect(decodeTokenRecord(coreProgram, Uint8Array.of(11, 255, 2, 0, 0, 0, 0))).not.toBeNull();
+    expect(decodeTokenRecord(coreProgram, Uint8Array.of(12, 255, 2, 0, 0, 0, 0))).toBeNull();
+    expect(decodeTokenRecord(coreProgram, Uint8Array.of(11, 255, 3, 0, 0, 0, 0))).toBeNull();
     expect(decodeTokenRecord(coreProgram, Uint8Array.of(11, 255, 0, 0, 0, 1, 6, 0))).toBeNull();
     expect(decodeTokenRecord(coreProgram, Uint8Array.of(11, 255, 0, 0, 0, 1, 255, 0))).not.toBeNull();
   });
@@ -156,7 +154,7 @@ describe('an account of MPL Core', () => {
     expect(decodeCoreAccount(far)).toEqual({ ...asset, plugins: {} });
     const other = Uint8Array.from(full);
     other[other.indexOf(9, bare.length + 9)] = 10;
-    expect(decodeCoreAccount(other)).toMatchObject({ name: asset!.name });
+    expect(decodeCoreAccount(other)).toEqual({ ...asset, plugins: {} });
   });
 
   it('reads a plugin once, however often the registry names it', () => {
@@ -178,7 +176,7 @@ describe('an account of MPL Core', () => {
     ]);
     const started = performance.now();
     expect(decodeCoreAccount(hostile)?.plugins.attributes).toHaveLength(20_000);
-    expect(performance.now() - started).toBeLessThan(2_000);
+    expect(performance.now() - started).toBeLessThan(10_000);
   });
 });
 
@@ -231,13 +229,14 @@ describe('addresses of the metadata program', () => {
   });
 
   it('are found anew only where they are not remembered', () => {
-    const [fresh] = fc.sample(anyAddress, 1);
+    const mints = fc.sample(anyAddress, 300);
     const timed = (): number => {
       const started = performance.now();
-      for (let i = 0; i < 1_000; i++) metadataAddress(fresh!);
+      for (const one of mints) metadataAddress(one);
       return performance.now() - started;
     };
-    expect(timed()).toBeLessThan(50);
+    const first = timed();
+    expect(timed()).toBeLessThan(first / 3);
   });
 
   it('let other work have its turn', async () => {

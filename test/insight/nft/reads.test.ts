@@ -84,6 +84,14 @@ const collectionPlugins: CorePlugins = {
   attributes: [{ trait: 'of', value: 'the collection' }],
 };
 
+const coreCollection = account(
+  coreProgram,
+  coreCollectionData({
+    ...{ type: 'collection', updateAuthority: AUTHORITY, name: 'Cores', uri: 'https://json/cores' },
+    ...{ numMinted: 3, currentSize: 2, plugins: collectionPlugins },
+  }),
+);
+
 const NFT = key(30);
 const PROGRAMMABLE = key(31);
 const OLD_MASTER = key(32);
@@ -101,6 +109,15 @@ const CORE_ORPHAN = key(43);
 const CLAIMS = key(44);
 const ABSENT = key(45);
 const RECORD_OF = key(61);
+const SAID_MANY = key(46);
+const UNMINTED_2022 = key(47);
+const BURNT_OLD = key(48);
+const OTHERS_MINT = key(49);
+const OTHERS_WORDS = key(50);
+const CORE_FALSE = key(51);
+const FALSE_COLLECTION = key(52);
+const FALSELY_NAMED = key(53);
+const FALSE_EDITION = key(54);
 
 const unsaid = { tokenStandard: null, name: 'Old' } as const;
 const inCollection = (verified: boolean) => ({ collection: { address: COLLECTION, verified } });
@@ -162,20 +179,34 @@ const placed: Placed[] = [
   [CORE, core()],
   [CORE_OWN, core({ plugins: { royalties: { basisPoints: 100, creators: [] }, immutableMetadata: true } })],
   [CORE_ORPHAN, core({ collection: null, updateAuthority: null, owner: OTHER })],
-  [
-    CORE_COLLECTION,
-    account(
-      coreProgram,
-      coreCollectionData({
-        ...{ type: 'collection', updateAuthority: AUTHORITY, name: 'Cores', uri: 'https://json/cores' },
-        ...{ numMinted: 3, currentSize: 2, plugins: collectionPlugins },
-      }),
-    ),
-  ],
+  [CORE_COLLECTION, coreCollection],
   [CLAIMS, mint(1n, 0)],
   placedMetadata(CLAIMS, inCollection(false)),
   held(70, CLAIMS, OTHER),
   placedMetadata(COLLECTION, { name: 'Foxes' }),
+  [SAID_MANY, mint(1n, 0)],
+  placedMetadata(SAID_MANY, { tokenStandard: 'FungibleAsset' }),
+  [
+    UNMINTED_2022,
+    account(programs.token2022, token2022Mint({ mint: UNMINTED_2022, name: 'None yet', supply: 0n })),
+  ],
+  [BURNT_OLD, mint(0n, 0)],
+  placedMetadata(BURNT_OLD, unsaid),
+  // What other programs keep says nothing, whatever its bytes are.
+  [OTHERS_MINT, account(OTHER, mint(1n, 0).data)],
+  placedMetadata(OTHERS_MINT),
+  [OTHERS_WORDS, mint(1n, 0)],
+  [metadataAddress(OTHERS_WORDS), account(metadataProgram, metadataData(metadataOf(NFT)))],
+  [CORE_FALSE, core({ collection: FALSE_COLLECTION })],
+  [FALSE_COLLECTION, account(OTHER, coreCollection.data)],
+  [FALSELY_NAMED, mint(1n, 0)],
+  placedMetadata(FALSELY_NAMED, { collection: { address: FOREIGN_METADATA, verified: true } }),
+  [FALSE_EDITION, mint(1n, 0)],
+  placedMetadata(FALSE_EDITION, unsaid),
+  [
+    editionAddress(FALSE_EDITION),
+    account(OTHER, editionData({ type: 'master', supply: 1n, maxSupply: null })),
+  ],
 ];
 
 let rig: Rig;
@@ -241,13 +272,16 @@ describe('an NFT read by its mint', () => {
   });
 
   it('is in no collection by name that has not confirmed it', async () => {
-    expect((await read(CLAIMS))?.collection).toEqual({ address: COLLECTION, verified: false });
+    const found = await readNfts(chain, [CLAIMS, NFT], null);
+    expect(found.get(CLAIMS)?.onChain.collection).toEqual({ address: COLLECTION, verified: false });
+    expect(found.get(NFT)?.onChain.collection?.name).toBe('Foxes');
   });
 
   it('is what its edition is, where its metadata is older than standards', async () => {
     expect((await read(OLD_MASTER))?.tokenStandard).toBe('NonFungible');
     expect((await read(OLD_PRINT))?.tokenStandard).toBe('NonFungibleEdition');
     expect((await read(LONE))?.tokenStandard).toBe('FungibleAsset');
+    expect(await read(BURNT_OLD)).toMatchObject({ tokenStandard: 'FungibleAsset', isBurnt: false });
   });
 
   it('of Token-2022 has its own metadata, the fields it adds, and its group as collection', async () => {
@@ -278,6 +312,23 @@ describe('an NFT read by its mint', () => {
 
   it('is burnt when none is left, and nobody has it', async () => {
     expect(await read(BURNT)).toMatchObject({ isBurnt: true, owner: null, name: 'Fox' });
+  });
+
+  it('of Token-2022 is not burnt before it was minted', async () => {
+    expect(await read(UNMINTED_2022)).toMatchObject({ tokenStandard: 'FungibleAsset', isBurnt: false });
+    expect(await read(GROUP)).toMatchObject({ tokenStandard: 'NonFungible', isMutable: false });
+  });
+
+  it('has nothing from accounts of other programs, or of another mint', async () => {
+    expect(await read(OTHERS_MINT)).toBeUndefined();
+    expect(await read(OTHERS_WORDS)).toBeUndefined();
+    expect(await read(CORE_FALSE)).toMatchObject({
+      ...{ updateAuthority: null, royaltyBasisPoints: 0, traits: [], isMutable: true },
+      collection: { address: FALSE_COLLECTION, verified: true },
+    });
+    expect((await read(CORE_FALSE))?.collection).not.toHaveProperty('name');
+    expect((await read(FALSELY_NAMED))?.collection).toEqual({ address: FOREIGN_METADATA, verified: true });
+    expect((await read(FALSE_EDITION))?.tokenStandard).toBe('FungibleAsset');
   });
 
   it('may be a fungible token, whose owner is not looked up', async () => {
@@ -342,6 +393,9 @@ describe('a server of DAS', () => {
       { address: COLLECTION, verified: false },
       { address: OTHER, verified: true, name: 'Said' },
     ]);
+    caller.counts();
+    await readNfts(chain, [key(73)], das);
+    expect(caller.counts()).toEqual({ getMultipleAccounts: 1 });
   });
 
   it('tells of burnt ones, which nobody has', async () => {
@@ -362,9 +416,28 @@ describe('a server of DAS', () => {
     expect([...found.keys()]).toEqual([ABSENT]);
     expect(found.get(ABSENT)?.onChain).toMatchObject({ name: '', owner: null, creators: [] });
   });
+
+  it('may say what cannot be', async () => {
+    const tree = 'CnBt2TJrw1dXUBfVBf2Ah4Cz5s84jhBG7cejdPF19Eyh';
+    const asset = dasAsset(ABSENT, WALLET, {
+      compression: { compressed: false, tree },
+      royalty: { basis_points: -1 },
+      creators: [{ address: 'nobody' }, { address: OTHER, share: 'all', verified: 1 }],
+      interface: 'ProgrammableNFT',
+      content: { metadata: { token_standard: 'Unheard', name: ['x'] } },
+    });
+    const found = await readNfts(chain, [ABSENT], new FakeDas([asset]));
+    expect(found.get(ABSENT)).toMatchObject({
+      onChain: {
+        ...{ merkleTree: null, royaltyBasisPoints: 0, tokenStandard: 'ProgrammableNonFungible', name: '' },
+        creators: [{ address: OTHER, share: 0, verified: false }],
+      },
+      content: null,
+    });
+  });
 });
 
-const owned = [NFT, PROGRAMMABLE, OLD_MASTER, OLD_PRINT, LONE, OF_2022, CORE, CORE_OWN].sort();
+const owned = [NFT, PROGRAMMABLE, OLD_MASTER, OLD_PRINT, LONE, OF_2022, CORE, CORE_OWN, CORE_FALSE].sort();
 
 describe('the NFTs of a wallet', () => {
   it('are its tokens of one and its assets of MPL Core, in the order of their mints', async () => {
@@ -423,7 +496,7 @@ describe('the NFTs of a wallet', () => {
     const asset = dasAsset(CORE, WALLET, { interface: 'MplCoreAsset', compression: { compressed: false } });
     const das = new FakeDas([asset]);
     const found = await nftsOfWallet(chain, das, WALLET);
-    const mints = owned.filter((at) => at !== CORE_OWN);
+    const mints = owned.filter((at) => at !== CORE_OWN && at !== CORE_FALSE);
     expect(found.map(({ onChain }) => onChain.mint)).toEqual(mints);
     expect(das.asked.map(([, { interface: kind, compressed }]) => kind ?? compressed).sort()).toEqual(
       ['MplCoreAsset', true].sort(),
@@ -433,10 +506,11 @@ describe('the NFTs of a wallet', () => {
 
 describe('mints', () => {
   it('are told by name, and whether they are one of a kind', async () => {
-    const all = [NFT, ONE_OF_MANY, FUNGIBLE, NAMELESS, OF_2022, LONE, BURNT, CORE, ABSENT];
+    const all = [SAID_MANY, NFT, ONE_OF_MANY, FUNGIBLE, NAMELESS, OF_2022, LONE, BURNT, CORE, ABSENT];
     const found = await readTokenMints(chain, all);
     const told = [...found.values()].map(({ address, metadata, isNft }) => [address, metadata?.name, isNft]);
     expect(told).toEqual([
+      [SAID_MANY, 'Fox', true],
       [NFT, 'Fox', true],
       [ONE_OF_MANY, 'Fox', false],
       [FUNGIBLE, 'Coin', false],
@@ -493,6 +567,12 @@ describe('NFTs with their off-chain JSON', () => {
     };
     const shown = await withOffChain(nfts, offChain, new AbortController().signal);
     expect(wanted).toEqual(['https://json/fox', 'https://json/core', 'https://u']);
+    const { onChain } = nfts[0]!;
+    const nowhere = [{ ...nfts[0]!, onChain: { ...onChain, metadataUri: '' } }];
+    expect(await withOffChain(nowhere, offChain, new AbortController().signal)).toMatchObject([
+      { mint: NFT },
+    ]);
+    expect(wanted).toHaveLength(3);
     expect(shown.map((nft) => [nft.mint, nft.image_uri, nft.is_loaded_metadata])).toEqual([
       [NFT, 'https://fox', true],
       [CORE, '', false],
