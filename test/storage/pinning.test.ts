@@ -1,13 +1,16 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
+import { CID } from 'multiformats/cid';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createLogger } from '../../src/base/log.ts';
 import { openPinnedStorage, type RemoteStorage } from '../../src/control/storage/open-storage.ts';
 import type { PinningServiceLimits } from '../../src/control/storage/pinning-service.ts';
+import { HttpServer } from '../../src/servers/http.ts';
+import { ipfsRoutes } from '../../src/servers/ipfs/server.ts';
 import { type Asked, bodyOf, ScriptedService, sendJson } from './scripted-service.ts';
 
 const TOKEN = 'pinning-secret';
@@ -113,6 +116,37 @@ describe('a pinning service', () => {
     const file = await storage.kept?.open(HELLO);
     expect(file).toMatchObject({ name: 'a.txt', type: 'text/plain', bytes: 11 });
     await file?.close();
+  });
+
+  it('fetches the blocks of a file from the gateway here', async () => {
+    const { kept, blocks } = storage;
+    if (kept === null || blocks === null) throw new Error('nothing is kept here');
+    const gateway = new HttpServer(
+      ipfsRoutes(kept, {}, blocks),
+      createLogger('silent', () => {}),
+    );
+    const { port } = await gateway.listen();
+    const fetched = async (cid: string): Promise<Buffer> => {
+      const response = await fetch(`http://127.0.0.1:${port}/ipfs/${cid}?format=raw`);
+      expect(response.headers.get('content-type')).toBe('application/vnd.ipld.raw');
+      const bytes = Buffer.from(await response.arrayBuffer());
+      expect(createHash('sha256').update(bytes).digest()).toEqual(
+        Buffer.from(CID.parse(cid).multihash.digest),
+      );
+      return bytes;
+    };
+    const text = `${'a'.repeat(1024 * 1024)}${'b'.repeat(1024 * 1024)}end`;
+    const node = await fetched(await put(text));
+    // A link of the root is a field of dag-pb that begins with the 36 bytes of a CID of a raw block.
+    const mark = Buffer.from('0a2401551220', 'hex');
+    const leaves: CID[] = [];
+    for (let at = node.indexOf(mark); at !== -1; at = node.indexOf(mark, at + 1)) {
+      leaves.push(CID.decode(node.subarray(at + 2, at + 38)));
+    }
+    const parts = leaves.map((cid) => fetched(cid.toString()));
+    expect(Buffer.concat(await Promise.all(parts)).toString()).toBe(text);
+    expect((await fetch(`http://127.0.0.1:${port}/ipfs/${HELLO}?format=raw`)).status).toBe(404);
+    await gateway.drain(0);
   });
 
   it('is asked once for the same file, until a pin is lost', async () => {

@@ -76,7 +76,7 @@ export class KeptFiles implements Keeper {
    */
   async keep(file: IncomingFile, about: FileAbout, before?: () => Promise<void>): Promise<void> {
     await this.#oneByOne(file.cid, async () => {
-      const isKept = (await unlessMissing(lstat(this.#path(file.cid)))) !== null;
+      const isKept = await this.has(file.cid);
       if (!isKept) this.#take(file.bytes);
       try {
         await before?.();
@@ -86,6 +86,11 @@ export class KeptFiles implements Keeper {
         throw thrown;
       }
     });
+  }
+
+  /** Whether a file of that CID is kept. */
+  async has(cid: string): Promise<boolean> {
+    return FILE_CID.test(cid) && (await unlessMissing(lstat(this.#path(cid)))) !== null;
   }
 
   /** Opens a kept file; null when there is none of that CID. */

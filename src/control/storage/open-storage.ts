@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Logger } from '../../base/log.ts';
 import { Incoming } from './incoming.ts';
+import { KeptBlocks } from './kept-blocks.ts';
 import { KeptFiles } from './kept-files.ts';
 import { KuboNode, type KuboNodeOptions } from './kubo-node.ts';
 import { type StorageLimits, storageLimits } from './limits.ts';
@@ -24,6 +25,8 @@ export type RemoteStorage = Readonly<{
   files: StoredFiles;
   /** What is on this machine's disk, for the gateway; null where nothing stays there. */
   kept: KeptFiles | null;
+  /** Blocks of those, for who fetches them one by one; null where nobody does. */
+  blocks: KeptBlocks | null;
   close(): Promise<void>;
 }>;
 
@@ -55,7 +58,7 @@ export async function openKuboStorage(
   const keeper = new KuboNode(node);
   const { uriPrefix } = options;
   const files = new StoredFiles({ incoming, keeper, limits: limitsOf(options), uriPrefix });
-  return { files, kept: null, close: () => keeper.close() };
+  return { files, kept: null, blocks: null, close: () => keeper.close() };
 }
 
 /** Opens storage that keeps files and has a service pin them too. As `openEmbeddedStorage` otherwise. */
@@ -67,8 +70,9 @@ export async function openPinnedStorage(
   const incoming = await openIncoming(options);
   const kept = await openKept(options, incoming);
   const pinning = new PinningService({ ...service, log });
-  const keeper = new PinnedFiles(kept, pinning);
+  const blocks = await KeptBlocks.open(join(options.folder, 'blocks'), kept);
+  const keeper = new PinnedFiles(kept, blocks, pinning);
   const { uriPrefix } = options;
   const files = new StoredFiles({ incoming, keeper, limits: limitsOf(options), uriPrefix });
-  return { files, kept, close: () => pinning.close() };
+  return { files, kept, blocks, close: () => pinning.close() };
 }

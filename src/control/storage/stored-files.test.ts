@@ -177,6 +177,14 @@ describe('what cannot be stored leaves nothing behind', () => {
   });
 });
 
+describe('a file that cannot be moved to its place', () => {
+  it('takes no room', async () => {
+    mkdirSync(join(folder, 'files', HELLO.slice(-2), `${HELLO}.json`), { recursive: true });
+    expect(await codeOf(put(pieces('hello world')))).toBe('STORAGE_UNAVAILABLE');
+    expect([onDisk(), storage.kept.files, storage.kept.bytes]).toEqual([[], 0, 0]);
+  });
+});
+
 describe('files that come at once', () => {
   it.each([
     ['of one owner', { uploadsPerOwnerMax: 2 }, () => 'one', () => 'other'],

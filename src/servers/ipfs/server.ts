@@ -26,6 +26,9 @@ export interface FileReader {
   open(cid: string): Promise<ReadableFile | null>;
 }
 
+/** Where single blocks of files are. */
+export type BlockReader = FileReader;
+
 export type IpfsServerOptions = Readonly<{
   /** Files that are open at a time; beyond them, requests get OVERLOADED. */
   openMax: number;
@@ -41,11 +44,20 @@ const PATH = '/ipfs/';
 /** A CID as files are known by here. */
 const CANONICAL = /^b[a-z2-7]{58}$/;
 
-/** The gateway to stored files: GET and HEAD of /ipfs/<cid>, for anybody. */
-export function ipfsRoutes(files: FileReader, options: Partial<IpfsServerOptions> = {}): HttpRoutes {
-  const gateway = new IpfsGateway(files, { ...ipfsServerOptions, ...options });
-  const get: HttpHandler = (request, response, _query, path) =>
-    gateway.answer(request, response, path.slice(PATH.length));
+/**
+ * The gateway to stored files: GET and HEAD of /ipfs/<cid>, for anybody.
+ * @param blocks - gives what is asked for with `?format=raw`; without it there is nothing to be had so.
+ */
+export function ipfsRoutes(
+  files: FileReader,
+  options: Partial<IpfsServerOptions> = {},
+  blocks: BlockReader | null = null,
+): HttpRoutes {
+  const gateway = new IpfsGateway({ ...ipfsServerOptions, ...options });
+  const get: HttpHandler = (request, response, query, path) => {
+    const isRaw = new URLSearchParams(query).get('format') === 'raw';
+    return gateway.answer(request, response, path.slice(PATH.length), isRaw ? rawBlocks(blocks) : files);
+  };
   const preflight: HttpHandler = (_request, response) => {
     response.writeHead(204, preflightHeaders);
     response.end();
@@ -58,20 +70,31 @@ export function ipfsRoutes(files: FileReader, options: Partial<IpfsServerOptions
   return new Map([[`${PATH}*`, verbs]]);
 }
 
+/** Single blocks, under the type that says so. Source: IPFS Trustless Gateway, `format=raw`. */
+const rawBlocks = (blocks: BlockReader | null): FileReader => ({
+  async open(cid) {
+    const block = (await blocks?.open(cid)) ?? null;
+    return block && { ...block, name: `${cid}.bin`, type: 'application/vnd.ipld.raw' };
+  },
+});
+
 class IpfsGateway {
-  readonly #files: FileReader;
   readonly #options: IpfsServerOptions;
   #open = 0;
 
-  constructor(files: FileReader, options: IpfsServerOptions) {
-    this.#files = files;
+  constructor(options: IpfsServerOptions) {
     this.#options = options;
   }
 
-  async answer(request: IncomingMessage, response: ServerResponse, text: string): Promise<void> {
+  async answer(
+    request: IncomingMessage,
+    response: ServerResponse,
+    text: string,
+    files: FileReader,
+  ): Promise<void> {
     const cid = CANONICAL.test(text) ? text : canonicalCid(text);
     if (cid !== null && cid !== text) {
-      redirect(response, cid);
+      redirect(request, response, cid);
       return;
     }
     if (this.#open >= this.#options.openMax) {
@@ -80,16 +103,21 @@ class IpfsGateway {
     }
     this.#open++;
     try {
-      await this.#answerFile(request, response, cid);
+      await this.#answerFile(request, response, cid, files);
     } finally {
       this.#open--;
     }
   }
 
-  async #answerFile(request: IncomingMessage, response: ServerResponse, cid: string | null): Promise<void> {
+  async #answerFile(
+    request: IncomingMessage,
+    response: ServerResponse,
+    cid: string | null,
+    files: FileReader,
+  ): Promise<void> {
     let file: ReadableFile | null;
     try {
-      file = cid === null ? null : await this.#files.open(cid);
+      file = cid === null ? null : await files.open(cid);
     } catch (cause) {
       fail(request, response, new Failure('STORAGE_UNAVAILABLE', { cause }));
       return;
@@ -160,12 +188,13 @@ function fileHeaders(file: ReadableFile, cid: string, range: Range | null): Outg
 }
 
 /** To the one place where the file of this CID is, so that it is cached once. */
-function redirect(response: ServerResponse, cid: string): void {
+function redirect({ url }: IncomingMessage, response: ServerResponse, cid: string): void {
+  const query = url?.includes('?') ? url.slice(url.indexOf('?')) : '';
   response.writeHead(301, {
     ...commonHeaders,
     'cache-control': FOREVER,
     'content-length': 0,
-    location: `${PATH}${cid}`,
+    location: `${PATH}${cid}${query}`,
   });
   response.end();
 }

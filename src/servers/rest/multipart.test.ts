@@ -290,7 +290,7 @@ describe('a client', () => {
   });
 
   it('that comes on for too long is given up', async () => {
-    await restart({ progressMs: 50, progressLeastBytes: 1, uploadMaxMs: 300 });
+    await restart({ progressMs: 50, progressLeastBytes: 0, uploadMaxMs: 300 });
     const socket = rig.open();
     socket.write(head(body.length));
     const timer = setInterval(() => socket.write('x'), 10);

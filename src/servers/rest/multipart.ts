@@ -77,9 +77,6 @@ class UploadReading {
   #timer: NodeJS.Timeout | null = null;
   #failure: Failure | null = null;
   #ended = false;
-  /** Whether the request has come to its end, and its parts, behind which there may be more. */
-  #arrived = false;
-  #parsed = false;
   #bytes = 0;
   #bytesAtTick = 0;
   /** Whether the client was held up since the last tick. */
@@ -145,10 +142,7 @@ class UploadReading {
     const malformed = (): void => this.#end(new Failure('MALFORMED_MULTIPART'));
     busboy.on('file', (_name, stream, name, _encoding, type) => this.#take(stream, name, type));
     busboy.on('error', malformed).on('partsLimit', malformed).on('filesLimit', malformed);
-    busboy.on('finish', () => {
-      this.#parsed = true;
-      this.#finish();
-    });
+    busboy.on('finish', () => this.#finish());
     return busboy;
   }
 
@@ -165,7 +159,7 @@ class UploadReading {
       this.#end(this.#tooLarge());
       return;
     }
-    const isTaken = this.#write(chunk);
+    const isTaken = this.#feed((busboy) => busboy.write(chunk));
     if (isTaken || this.#ended) return;
     this.#held = true;
     this.#request.pause();
@@ -175,9 +169,9 @@ class UploadReading {
   };
 
   /** A parser that fails on what anybody may send fails here, and nowhere else. */
-  #write(chunk: Buffer): boolean {
+  #feed(work: (busboy: BusboyInstance) => boolean): boolean {
     try {
-      return this.#busboy?.write(chunk) ?? true;
+      return this.#busboy === null || work(this.#busboy);
     } catch {
       this.#end(new Failure('MALFORMED_MULTIPART'));
       return true;
@@ -185,9 +179,10 @@ class UploadReading {
   }
 
   readonly #onEnd = (): void => {
-    this.#arrived = true;
-    this.#busboy?.end();
-    this.#finish();
+    this.#feed((busboy) => {
+      busboy.end();
+      return true;
+    });
   };
 
   #take(stream: BusboyFileStream, name: string | undefined, type: string): void {
@@ -222,8 +217,8 @@ class UploadReading {
     };
   }
 
+  /** Both the parts and the request have come to their ends. */
   #finish(): void {
-    if (!this.#arrived || !this.#parsed) return;
     if (this.#stream === null) {
       this.#end(new InvalidFields([{ field: FILE_PART, message: 'is missing: send the file as this part' }]));
     } else {
