@@ -15,7 +15,7 @@ const mayImport: Record<string, readonly string[]> = {
   servers: ['base', 'ledger', 'protocol', 'streams'],
   gateway: ['base', 'ledger', 'protocol', 'streams', 'access', 'upstream'],
   endpoints: ['base', 'ledger', 'protocol', 'insight'],
-  control: ['base', 'protocol', 'access'],
+  control: ['base', 'ledger', 'protocol', 'access'],
   app: [
     'base',
     'ledger',

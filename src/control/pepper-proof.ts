@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { Store } from './database/open.ts';
 import { createPepper, findPeppers, PepperError, type PepperSources, type Peppers } from './pepper.ts';
+import { missingPepperOfWallets } from './semi-wallets/wallet-rows.ts';
 import { notSpent } from './spent-keys.ts';
 
 const PROVEN_TEXT = 'solway pepper proof';
@@ -45,6 +46,13 @@ async function checkKeysNeed(store: Store, peppers: Peppers): Promise<void> {
   throw new PepperError(`keys of this database need pepper version ${missing.pepper_version}: ${REMEDY}`);
 }
 
+/** Without its pepper a wallet is lost, not only to be made again. */
+async function checkWalletsNeed(store: Store, peppers: Peppers): Promise<void> {
+  const version = await missingPepperOfWallets(store, [...peppers.secrets.keys()]);
+  if (version === null) return;
+  throw new PepperError(`semi-custodial wallets of this database need pepper version ${version}: ${REMEDY}`);
+}
+
 async function addProofs(store: Store, peppers: Peppers): Promise<void> {
   const rows = [...peppers.secrets].map(([version, secret]) => ({ version, proof: proofOf(secret) }));
   await store.db.transaction().execute((trx) =>
@@ -70,6 +78,7 @@ export async function openPeppers(store: Store, sources: PepperSources): Promise
   const peppers = found ?? createPepper(sources.dataDir);
   checkProofs(peppers, before);
   await checkKeysNeed(store, peppers);
+  await checkWalletsNeed(store, peppers);
   await addProofs(store, peppers);
   // Another machine may have been first between the two looks.
   checkProofs(peppers, await readProofs(store));

@@ -81,6 +81,20 @@ async function createUsageAndAudit(db: Kysely<unknown>): Promise<void> {
     .execute();
 }
 
+async function createSemiWallet(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('semi_wallet')
+    .addColumn('owner_id', 'text', (column) => column.notNull())
+    .addColumn('address', 'text', (column) => column.notNull())
+    .addColumn('pepper_version', 'integer', (column) => column.notNull())
+    .addColumn('wrapped', 'text', (column) => column.notNull())
+    .addColumn('created_at', 'bigint', (column) => column.notNull())
+    .addColumn('changed_at', 'bigint', (column) => column.notNull())
+    .addPrimaryKeyConstraint('semi_wallet_row', ['owner_id', 'address'])
+    .execute();
+  await db.schema.createIndex('semi_wallet_pepper').on('semi_wallet').column('pepper_version').execute();
+}
+
 /** SQLite adds one column at a time. Rows that are there, and programs that know the older schema, get the default. */
 async function addNumber(db: Kysely<unknown>, table: string, name: string, usual: number): Promise<void> {
   await db.schema
@@ -126,5 +140,10 @@ export const migrations: readonly Migration[] = [
     async up(db) {
       await addNumber(db, 'plan', 'grpc_blocks_max', 10);
     },
+  },
+  {
+    number: 5,
+    name: 'semi-custodial wallets',
+    up: createSemiWallet,
   },
 ];

@@ -14,6 +14,7 @@ export interface Schema {
   api_key: KeyTable;
   usage_minute: UsageMinuteTable;
   audit: AuditTable;
+  semi_wallet: SemiWalletTable;
 }
 
 /** Which peppers the stored digests were made with, so that a wrong one is noticed at start. */
@@ -91,4 +92,18 @@ export interface AuditTable {
   key_id: string | null;
   /** JSON object; never a secret. */
   detail: string;
+}
+
+/** Semi-custodial wallets: keypairs under passwords that are nowhere. Times are Unix milliseconds. */
+export interface SemiWalletTable {
+  /** The key family that it belongs to. */
+  owner_id: string;
+  address: string;
+  /** The pepper from which the server's key was derived. */
+  pepper_version: number;
+  /** The envelope under the server's key, base64: semi-wallets/wrap.ts. */
+  wrapped: string;
+  created_at: number;
+  /** When the password was last set. */
+  changed_at: number;
 }

@@ -1,0 +1,33 @@
+/** Every limit of semi-custodial wallets. Times in milliseconds. */
+export type SemiWalletLimits = Readonly<{
+  /** Rounds of PBKDF2 for a new password. Fewer than 600,000 are too easy to guess through. Source: OWASP, 2023. */
+  iterations: number;
+  /** Derivations at a time. Each takes one of the few threads in which files are read, too. */
+  derivationsMax: number;
+  /** Derivations that wait; above it a request is refused. */
+  derivationQueueMax: number;
+  /** Wallets of one owner. */
+  walletsMax: number;
+  /** Wrong passwords in a row for one wallet before there are pauses; also tries at a time. */
+  freeTries: number;
+  /** The pause after the last of them; doubles with each one more. */
+  firstPauseMs: number;
+  pauseMaxMs: number;
+  /** How long a wrong password is remembered; longer than the longest pause. */
+  rememberMs: number;
+  /** Wallets whose wrong passwords are remembered. */
+  rememberedMax: number;
+}>;
+
+/** Limits that suit people and programs who know their passwords. */
+export const semiWalletLimits: SemiWalletLimits = {
+  iterations: 600_000,
+  derivationsMax: 2,
+  derivationQueueMax: 64,
+  walletsMax: 1_000,
+  freeTries: 5,
+  firstPauseMs: 1_000,
+  pauseMaxMs: 15 * 60_000,
+  rememberMs: 3_600_000,
+  rememberedMax: 100_000,
+};

@@ -1,0 +1,155 @@
+import { Failure } from '../../protocol/errors.ts';
+import { nextVersion, writeAudit } from '../database/change.ts';
+import type { Store } from '../database/open.ts';
+import type { Wrapped } from './wrap.ts';
+
+/** A wallet of an owner. */
+export type WalletName = Readonly<{ ownerId: string; address: string }>;
+
+const auditEntry = (at: number, action: string, { ownerId, address }: WalletName) =>
+  ({ at, actor: `owner:${ownerId}`, action, keyId: null, detail: { owner: ownerId, address } }) as const;
+
+async function countOf(db: Pick<Store['db'], 'selectFrom'>, ownerId: string): Promise<number> {
+  const { count } = await db
+    .selectFrom('semi_wallet')
+    .select((select) => select.fn.countAll<number>().as('count'))
+    .where('owner_id', '=', ownerId)
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+/** @throws Failure WALLETS_FULL when the owner has as many as one may have. */
+export async function checkRoom(
+  db: Pick<Store['db'], 'selectFrom'>,
+  ownerId: string,
+  walletsMax: number,
+): Promise<void> {
+  if ((await countOf(db, ownerId)) >= walletsMax)
+    throw new Failure('WALLETS_FULL', { facts: { max: walletsMax } });
+}
+
+/** Keeps a new wallet. It is on the disk when this returns. @throws Failure WALLETS_FULL */
+export async function insertWallet(
+  store: Store,
+  name: WalletName,
+  wrapped: Wrapped,
+  walletsMax: number,
+  now: number,
+): Promise<void> {
+  await store.db.transaction().execute(async (trx) => {
+    // Holds the counter, so that of two at once the second sees the first.
+    const version = await nextVersion(trx);
+    await checkRoom(trx, name.ownerId, walletsMax);
+    await trx
+      .insertInto('semi_wallet')
+      .values({
+        owner_id: name.ownerId,
+        address: name.address,
+        pepper_version: wrapped.version,
+        wrapped: wrapped.text,
+        created_at: now,
+        changed_at: now,
+      })
+      .execute();
+    await writeAudit(trx, version, auditEntry(now, 'semi_wallet.create', name));
+  });
+}
+
+/** What is kept of the wallet; null when the owner has no such. */
+export async function findWallet(store: Store, { ownerId, address }: WalletName): Promise<Wrapped | null> {
+  const row = await store.db
+    .selectFrom('semi_wallet')
+    .select(['pepper_version', 'wrapped'])
+    .where('owner_id', '=', ownerId)
+    .where('address', '=', address)
+    .executeTakeFirst();
+  return row === undefined ? null : { version: row.pepper_version, text: row.wrapped };
+}
+
+/** Puts something else in place of what was read. @returns false when that is not what is kept any more. */
+export async function replaceWallet(
+  store: Store,
+  name: WalletName,
+  before: Wrapped,
+  after: Wrapped,
+  now: number,
+): Promise<boolean> {
+  return store.db.transaction().execute(async (trx) => {
+    const version = await nextVersion(trx);
+    const { numUpdatedRows } = await trx
+      .updateTable('semi_wallet')
+      .set({ pepper_version: after.version, wrapped: after.text, changed_at: now })
+      .where('owner_id', '=', name.ownerId)
+      .where('address', '=', name.address)
+      .where('wrapped', '=', before.text)
+      .executeTakeFirstOrThrow();
+    if (numUpdatedRows === 0n) return false;
+    await writeAudit(trx, version, auditEntry(now, 'semi_wallet.change_password', name));
+    return true;
+  });
+}
+
+/** Wallets wrapped under another pepper than this one, in pages, by owner and address. */
+export async function* walletsUnderOther(
+  store: Store,
+  version: number,
+  pageRows: number,
+): AsyncGenerator<Readonly<WalletName & { wrapped: Wrapped }>[]> {
+  let last: WalletName = { ownerId: '', address: '' };
+  for (;;) {
+    const rows = await store.db
+      .selectFrom('semi_wallet')
+      .select(['owner_id', 'address', 'pepper_version', 'wrapped'])
+      .where('pepper_version', '!=', version)
+      .where((where) =>
+        where.or([
+          where('owner_id', '>', last.ownerId),
+          where.and([where('owner_id', '=', last.ownerId), where('address', '>', last.address)]),
+        ]),
+      )
+      .orderBy('owner_id')
+      .orderBy('address')
+      .limit(pageRows)
+      .execute();
+    const page = rows.map(({ owner_id, address, pepper_version, wrapped }) => ({
+      ownerId: owner_id,
+      address,
+      wrapped: { version: pepper_version, text: wrapped },
+    }));
+    if (page.length > 0) yield page;
+    if (page.length < pageRows) return;
+    last = page.at(-1)!;
+  }
+}
+
+/** Puts rows that were wrapped anew in place of what was read; one that has changed meanwhile stays. */
+export async function rewrapWallets(
+  store: Store,
+  wallets: readonly Readonly<WalletName & { before: Wrapped; after: Wrapped }>[],
+): Promise<void> {
+  await store.db.transaction().execute(async (trx) => {
+    for (const { ownerId, address, before, after } of wallets) {
+      await trx
+        .updateTable('semi_wallet')
+        .set({ pepper_version: after.version, wrapped: after.text })
+        .where('owner_id', '=', ownerId)
+        .where('address', '=', address)
+        .where('wrapped', '=', before.text)
+        .execute();
+    }
+  });
+}
+
+/** The version of a pepper that some wallet needs and that is not among these; null when there is none. */
+export async function missingPepperOfWallets(
+  store: Store,
+  versions: readonly number[],
+): Promise<number | null> {
+  const row = await store.db
+    .selectFrom('semi_wallet')
+    .select('pepper_version')
+    .where('pepper_version', 'not in', [...versions])
+    .limit(1)
+    .executeTakeFirst();
+  return row?.pepper_version ?? null;
+}

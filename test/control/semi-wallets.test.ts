@@ -1,0 +1,340 @@
+import { createDecipheriv, hkdfSync, pbkdf2Sync } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { base58 } from '@scure/base';
+import { Keypair } from '@solana/web3.js';
+import tweetnacl from 'tweetnacl';
+import { describe, expect, it } from 'vitest';
+import type { Store } from '../../src/control/database/open.ts';
+import type { Peppers } from '../../src/control/pepper.ts';
+import { openPeppers } from '../../src/control/pepper-proof.ts';
+import { KeptSemiWallets } from '../../src/control/semi-wallets/kept-semi-wallets.ts';
+import { type SemiWalletLimits, semiWalletLimits } from '../../src/control/semi-wallets/limits.ts';
+import { ServerKeys } from '../../src/control/semi-wallets/wrap.ts';
+import type { SemiWallets } from '../../src/endpoints/services.ts';
+import { type Address, address } from '../../src/ledger/address.ts';
+import { Failure } from '../../src/protocol/errors.ts';
+import { testPeppers } from './register.ts';
+import { describeOnBothStores } from './stores.ts';
+
+const PASSWORD = 'correct horse battery staple – ñ 🔑';
+const ELSEWHERE = address('2fmz8SuNVyxEP6QwKQs6LNaT2ATszySPEJdhUDesxktc');
+const quick: Partial<SemiWalletLimits> = { iterations: 1_000 };
+
+const peppersOf = (...versions: number[]): Peppers => ({
+  current: Math.max(...versions),
+  secrets: new Map(versions.map((version) => [version, Buffer.alloc(32, version)])),
+});
+
+function open(
+  store: Store,
+  more: { limits?: Partial<SemiWalletLimits>; peppers?: Peppers; now?: () => number } = {},
+): Promise<SemiWallets> {
+  const { limits = {}, peppers = testPeppers, ...rest } = more;
+  return KeptSemiWallets.open({ store, peppers, limits: { ...quick, ...limits }, ...rest });
+}
+
+type Envelope = { encryptedPrivateKey: string; decryptionKey: string };
+
+/** What a client of the interface does with what it is given, on nothing of ours. Source: rest-api.md §5. */
+function decryptAsClient({ encryptedPrivateKey, decryptionKey }: Envelope, password: string): string | null {
+  const params = JSON.parse(decryptionKey);
+  expect(Object.keys(params)).toEqual(['salt', 'kdf', 'digest', 'iterations', 'nonce']);
+  expect([params.kdf, params.digest]).toEqual(['pbkdf2', 'sha256']);
+  const [salt, nonce] = [base58.decode(params.salt), base58.decode(params.nonce)];
+  expect([salt.length, nonce.length]).toEqual([16, tweetnacl.secretbox.nonceLength]);
+  const key = pbkdf2Sync(password, salt, params.iterations, tweetnacl.secretbox.keyLength, params.digest);
+  const text = tweetnacl.secretbox.open(base58.decode(encryptedPrivateKey), nonce, key);
+  return text === null ? null : Buffer.from(text).toString('utf8');
+}
+
+const codeOf = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    () => 'done',
+    (error: unknown) => (error instanceof Failure ? error.code : error),
+  );
+
+const rowsOf = (store: Store) => store.db.selectFrom('semi_wallet').selectAll().orderBy('address').execute();
+
+async function dump(store: Store): Promise<string> {
+  const tables = ['semi_wallet', 'audit', 'pepper', 'change_counter'] as const;
+  return JSON.stringify(await Promise.all(tables.map((t) => store.db.selectFrom(t).selectAll().execute())));
+}
+
+describeOnBothStores('a semi-custodial wallet', ({ open: openStore }) => {
+  it('is a keypair that the owner’s own program decrypts with the password alone', async () => {
+    const wallets = await open(await openStore());
+    const wallet = await wallets.create('owner', PASSWORD);
+    const envelope = (await wallets.decrypt('owner', wallet, PASSWORD))!;
+    expect(Object.keys(envelope).sort()).toEqual(['decryptionKey', 'encryptedPrivateKey']);
+    const secretKey = decryptAsClient(envelope, PASSWORD)!;
+    const keypair = Keypair.fromSecretKey(base58.decode(secretKey));
+    expect(keypair.publicKey.toBase58()).toBe(wallet);
+    const message = Buffer.from('signed by it');
+    const signature = tweetnacl.sign.detached(message, keypair.secretKey);
+    expect(tweetnacl.sign.detached.verify(message, signature, base58.decode(wallet))).toBe(true);
+    expect(decryptAsClient(envelope, `${PASSWORD} `)).toBeNull();
+    expect(await wallets.keypair('owner', wallet, PASSWORD)).toEqual({ publicKey: wallet, secretKey });
+  });
+
+  it('has a password that is hard to guess by trying: as many rounds as are said', async () => {
+    const wallets = await open(await openStore(), { limits: semiWalletLimits });
+    const wallet = await wallets.create('owner', PASSWORD);
+    const envelope = (await wallets.decrypt('owner', wallet, PASSWORD))!;
+    expect(JSON.parse(envelope.decryptionKey).iterations).toBeGreaterThanOrEqual(600_000);
+    expect(decryptAsClient(envelope, PASSWORD)).not.toBeNull();
+  });
+
+  it('is not opened by another password', async () => {
+    const wallets = await open(await openStore());
+    const wallet = await wallets.create('owner', PASSWORD);
+    for (const wrong of ['', PASSWORD.toUpperCase(), `${PASSWORD}x`]) {
+      expect(await codeOf(wallets.decrypt('owner', wallet, wrong))).toBe('WRONG_PASSWORD');
+    }
+    expect(await codeOf(wallets.keypair('owner', wallet, 'wrong'))).toBe('WRONG_PASSWORD');
+  });
+
+  it('is not there for anybody else, whatever the password', async () => {
+    const store = await openStore();
+    const wallets = await open(store);
+    const wallet = await wallets.create('owner', PASSWORD);
+    expect(await wallets.decrypt('other', wallet, PASSWORD)).toBeNull();
+    expect(await wallets.keypair('other', wallet, PASSWORD)).toBeNull();
+    expect(await wallets.changePassword('other', wallet, PASSWORD, 'mine now')).toBe(false);
+    expect(await wallets.decrypt('owner', ELSEWHERE, PASSWORD)).toBeNull();
+    expect(await wallets.decrypt('owner', wallet, PASSWORD)).not.toBeNull();
+  });
+
+  it('takes another password, and the old one no more', async () => {
+    const store = await openStore();
+    const wallets = await open(store);
+    const wallet = await wallets.create('owner', PASSWORD);
+    const { secretKey } = (await wallets.keypair('owner', wallet, PASSWORD))!;
+    expect(await codeOf(wallets.changePassword('owner', wallet, 'wrong', 'new password'))).toBe(
+      'WRONG_PASSWORD',
+    );
+    expect(await wallets.changePassword('owner', wallet, PASSWORD, 'new password')).toBe(true);
+    expect(await codeOf(wallets.decrypt('owner', wallet, PASSWORD))).toBe('WRONG_PASSWORD');
+    const envelope = (await wallets.decrypt('owner', wallet, 'new password'))!;
+    expect(decryptAsClient(envelope, 'new password')).toBe(secretKey);
+  });
+
+  it('has one password when two are set at once', async () => {
+    const wallets = await open(await openStore());
+    const wallet = await wallets.create('owner', PASSWORD);
+    const passwords = ['first password', 'second password'];
+    const changes = passwords.map((to) => codeOf(wallets.changePassword('owner', wallet, PASSWORD, to)));
+    const ends = await Promise.all(changes);
+    expect([...ends].sort()).toEqual(['WRONG_PASSWORD', 'done']);
+    const winner = passwords[ends.indexOf('done')]!;
+    expect(await wallets.decrypt('owner', wallet, winner)).not.toBeNull();
+  });
+
+  it('makes who guesses wait, longer and longer, without computing anything', async () => {
+    const clock = { now: 1_800_000_000_000 };
+    const wallets = await open(await openStore(), { now: () => clock.now });
+    const [wallet, other] = [
+      await wallets.create('owner', PASSWORD),
+      await wallets.create('owner', PASSWORD),
+    ];
+    const guess = () => codeOf(wallets.decrypt('owner', wallet, 'guess'));
+    for (let i = 0; i < semiWalletLimits.freeTries; i++) expect(await guess()).toBe('WRONG_PASSWORD');
+    const refused: unknown = await wallets
+      .keypair('owner', wallet, PASSWORD)
+      .catch((error: unknown) => error);
+    expect(refused).toMatchObject({ code: 'TOO_MANY_TRIES', retryAfter: 1 });
+    expect(await codeOf(wallets.changePassword('owner', wallet, PASSWORD, 'new password'))).toBe(
+      'TOO_MANY_TRIES',
+    );
+    expect(await wallets.decrypt('owner', other, PASSWORD)).not.toBeNull();
+    clock.now += 1_000;
+    expect(await guess()).toBe('WRONG_PASSWORD');
+    await expect(wallets.decrypt('owner', wallet, PASSWORD)).rejects.toMatchObject({ retryAfter: 2 });
+    clock.now += 2_000;
+    expect(await wallets.decrypt('owner', wallet, PASSWORD)).not.toBeNull();
+    expect(await guess()).toBe('WRONG_PASSWORD');
+  });
+
+  it('cannot be guessed faster by many guesses at once', async () => {
+    const wallets = await open(await openStore());
+    const wallet = await wallets.create('owner', PASSWORD);
+    const guesses = Array.from({ length: 50 }, (_, i) =>
+      codeOf(wallets.decrypt('owner', wallet, `guess ${i}`)),
+    );
+    const ends = await Promise.all(guesses);
+    expect(ends.filter((end) => end === 'WRONG_PASSWORD').length).toBe(semiWalletLimits.freeTries);
+    expect(ends.filter((end) => end === 'TOO_MANY_TRIES').length).toBe(50 - semiWalletLimits.freeTries);
+  });
+
+  it('that is not there takes as many rounds as a wrong password, and as many tries', async () => {
+    const wallets = await open(await openStore(), { limits: { iterations: 200_000 } });
+    const wallet = await wallets.create('owner', PASSWORD);
+    const took = async (name: Address): Promise<number> => {
+      const startedAt = performance.now();
+      await codeOf(wallets.decrypt('owner', name, 'wrong'));
+      return performance.now() - startedAt;
+    };
+    const [wrong, unknown] = [await took(wallet), await took(ELSEWHERE)];
+    expect(unknown).toBeGreaterThan(wrong / 4);
+    for (let i = 1; i < semiWalletLimits.freeTries; i++) await took(ELSEWHERE);
+    expect(await codeOf(wallets.decrypt('owner', ELSEWHERE, 'wrong'))).toBe('TOO_MANY_TRIES');
+    expect(await wallets.decrypt('owner', wallet, PASSWORD)).not.toBeNull();
+  });
+
+  it('is one of so many of its owner, also when they are made at once', async () => {
+    const store = await openStore();
+    const wallets = await open(store, { limits: { walletsMax: 3 } });
+    const made = await Promise.all(
+      Array.from({ length: 6 }, () => codeOf(wallets.create('owner', PASSWORD))),
+    );
+    expect(made.filter((end) => end === 'WALLETS_FULL').length).toBe(3);
+    expect((await rowsOf(store)).length).toBe(3);
+    expect(await codeOf(wallets.create('other', PASSWORD))).toBe('done');
+  });
+
+  it('is refused when too many passwords are being worked on', async () => {
+    const wallets = await open(await openStore(), { limits: { derivationsMax: 1, derivationQueueMax: 1 } });
+    const ends = await Promise.all(
+      Array.from({ length: 6 }, (_, i) => codeOf(wallets.create(`o${i}`, PASSWORD))),
+    );
+    expect([...new Set(ends)].sort()).toEqual(['OVERLOADED', 'done']);
+    expect(await codeOf(wallets.create('owner', PASSWORD))).toBe('done');
+  });
+
+  it('tells whoever reads the database nothing: neither key nor password, nor what could be guessed at', async () => {
+    const store = await openStore();
+    const wallets = await open(store);
+    const wallet = await wallets.create('owner', PASSWORD);
+    const { secretKey } = (await wallets.keypair('owner', wallet, PASSWORD))!;
+    const envelope = (await wallets.decrypt('owner', wallet, PASSWORD))!;
+    await wallets.changePassword('owner', wallet, PASSWORD, 'new password');
+    const text = await dump(store);
+    const params = JSON.parse(envelope.decryptionKey);
+    const hidden = [
+      PASSWORD,
+      'new password',
+      secretKey,
+      envelope.encryptedPrivateKey,
+      params.salt,
+      params.nonce,
+    ];
+    for (const secret of [...hidden, 'pbkdf2']) {
+      expect(text).not.toContain(secret);
+      expect(text).not.toContain(Buffer.from(secret).toString('base64').slice(0, -4));
+    }
+    const [row] = await rowsOf(store);
+    for (const keys of [new ServerKeys(peppersOf(1)), new ServerKeys(peppersOf(2))]) {
+      const wrapped = { version: keys.current, text: row!.wrapped };
+      expect(() => keys.unwrap(wrapped, 'owner', wallet)).toThrow('damaged, or not of this owner');
+    }
+    const actions = await store.db.selectFrom('audit').select(['action', 'actor']).orderBy('id').execute();
+    expect(actions).toEqual([
+      { action: 'semi_wallet.create', actor: 'owner:owner' },
+      { action: 'semi_wallet.change_password', actor: 'owner:owner' },
+    ]);
+  });
+
+  it('does not open when its row was given to another owner or wallet, or was damaged', async () => {
+    const store = await openStore();
+    const wallets = await open(store);
+    const [one, two] = [await wallets.create('owner', PASSWORD), await wallets.create('owner', PASSWORD)];
+    const [row] = (await rowsOf(store)).filter((each) => each.address === one);
+    await store.db
+      .insertInto('semi_wallet')
+      .values({ ...row!, owner_id: 'thief' })
+      .execute();
+    expect(await codeOf(wallets.decrypt('thief', one, PASSWORD))).toBe('INTERNAL');
+    await store.db
+      .updateTable('semi_wallet')
+      .set({ wrapped: row!.wrapped })
+      .where('address', '=', two)
+      .execute();
+    expect(await codeOf(wallets.decrypt('owner', two, PASSWORD))).toBe('INTERNAL');
+    await store.db.updateTable('semi_wallet').set({ wrapped: 'AAAA' }).where('address', '=', two).execute();
+    expect(await codeOf(wallets.decrypt('owner', two, PASSWORD))).toBe('INTERNAL');
+    expect(await wallets.decrypt('owner', one, PASSWORD)).not.toBeNull();
+  });
+
+  it('is wrapped anew under a new pepper, after which the old one may go', async () => {
+    const store = await openStore();
+    const before = await open(store, { peppers: peppersOf(1) });
+    const made = [await before.create('owner', PASSWORD), await before.create('other', PASSWORD)];
+    const rows = await rowsOf(store);
+    const both = await open(store, { peppers: peppersOf(1, 2) });
+    expect((await rowsOf(store)).map(({ pepper_version }) => pepper_version)).toEqual([2, 2]);
+    expect((await rowsOf(store)).map(({ changed_at }) => changed_at)).toEqual(
+      rows.map(({ changed_at }) => changed_at),
+    );
+    expect(await both.decrypt('owner', made[0]!, PASSWORD)).not.toBeNull();
+    const alone = await open(store, { peppers: peppersOf(2) });
+    expect(await alone.decrypt('other', made[1]!, PASSWORD)).not.toBeNull();
+  });
+
+  it('keeps the pepper that it needs from being taken away', async () => {
+    const store = await openStore();
+    const dataDir = mkdtempSync(join(tmpdir(), 'solway-wallet-pepper-'));
+    const [old, young] = [`1:${'o'.repeat(40)}`, `2:${'n'.repeat(40)}`];
+    try {
+      const wallets = await open(store, { peppers: await openPeppers(store, { dataDir, text: old }) });
+      const wallet = await wallets.create('owner', PASSWORD);
+      await expect(openPeppers(store, { dataDir, text: young })).rejects.toThrow(
+        'semi-custodial wallets of this database need pepper version 1: give every machine',
+      );
+      await open(store, { peppers: await openPeppers(store, { dataDir, text: `${old},${young}` }) });
+      const after = await open(store, { peppers: await openPeppers(store, { dataDir, text: young }) });
+      expect(await after.decrypt('owner', wallet, PASSWORD)).not.toBeNull();
+    } finally {
+      rmSync(dataDir, { recursive: true, force: true });
+    }
+  });
+
+  it('leaves threads for files while many passwords are worked on', async () => {
+    const wallets = await open(await openStore(), { limits: { iterations: 300_000 } });
+    const { readFile } = await import('node:fs/promises');
+    const making = Promise.all(Array.from({ length: 6 }, (_, i) => wallets.create(`o${i}`, PASSWORD)));
+    let [reads, done] = [0, false];
+    void making.then(() => {
+      done = true;
+    });
+    while (!done) {
+      await readFile(import.meta.filename);
+      reads++;
+    }
+    await making;
+    expect(reads).toBeGreaterThan(20);
+  });
+});
+
+describe('the server’s keys', () => {
+  it('bind what they wrap to owner and wallet, each alone', () => {
+    const keys = new ServerKeys(peppersOf(1));
+    const wrapped = keys.wrap('text', 'owner', 'wallet');
+    expect(keys.unwrap(wrapped, 'owner', 'wallet')).toBe('text');
+    for (const [ownerId, name] of [
+      ['owner2', 'wallet'],
+      ['owner', 'wallet2'],
+      ['ownerw', 'allet'],
+    ] as const) {
+      expect(() => keys.unwrap(wrapped, ownerId, name)).toThrow('damaged, or not of this owner');
+    }
+    expect(() => keys.unwrap({ ...wrapped, version: 7 }, 'owner', 'wallet')).toThrow(
+      'needs pepper version 7',
+    );
+    expect(keys.wrap('text', 'owner', 'wallet').text).not.toBe(wrapped.text);
+  });
+
+  it('are not the peppers themselves, which digests of API keys are made with', () => {
+    const { text } = new ServerKeys(peppersOf(1)).wrap('x', 'o', 'w');
+    const bytes = Buffer.from(text, 'base64');
+    const openUnder = (key: Buffer): string => {
+      const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12));
+      decipher.setAAD(Buffer.from('["o","w"]')).setAuthTag(bytes.subarray(-16));
+      return decipher.update(bytes.subarray(12, -16), undefined, 'utf8') + decipher.final('utf8');
+    };
+    const pepper = Buffer.alloc(32, 1);
+    expect(() => openUnder(pepper)).toThrow();
+    const derived = hkdfSync('sha256', pepper, '', 'solway semi-custodial wallets', 32);
+    expect(openUnder(Buffer.from(derived))).toBe('x');
+  });
+});
