@@ -1,0 +1,197 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { writeJson } from '../../../src/base/json.ts';
+import { readEvents } from '../../../src/insight/transaction/events/read-events.ts';
+import type { RunTransaction } from '../../../src/insight/transaction/run-transaction.ts';
+import { dexKnownPrograms } from '../../../src/insight/transaction/swap/dex-known-programs.ts';
+import { dexPrograms } from '../../../src/insight/transaction/swap/dex-programs.ts';
+import { recogniseSwaps } from '../../../src/insight/transaction/swap/recognise-swaps.ts';
+import type { Address } from '../../../src/ledger/address.ts';
+import { programs } from '../../../src/ledger/programs.ts';
+import { anchorData, named, pay, ran, type Said, tell, tokenAccount, transfer } from './built-run.ts';
+import { encodeEvent } from './encode-layout.ts';
+
+const PUMP = '6EF8rrecthR5Dkzon8Nwu78hRvfCKubJ14M5uBEwF6P';
+const OKX = '6m2CDdhRgxpH4WjvdzxAYbGxwdGUz5MziiL5jek2kBma';
+const TITAN = 'T1TANpTeScyeqVzzgNViGDNrkQ6qHz9KrSBS4aNXvGT';
+const PHOTON = 'BSfD6SHZigAfDWSjzD5Q41jw8LmKwtmjskPH9XW1mrRW';
+const CLMM = 'CAMMCzo5YL8w4VFF8KVHrK22GGUsp5VTaW7grrKgrWqK';
+const user = named('user');
+
+const tokens = ['user:A', 'user:B', 'state:A', 'state:B'].map((of) => {
+  const [owner = '', mint = ''] = of.split(':');
+  return tokenAccount(of, named(mint), named(owner), 1n, 2n);
+});
+
+const trade = {
+  ...{ mint: named('A'), sol_amount: 1000n, token_amount: 50n, is_buy: false, user, timestamp: 1n },
+  ...{ virtual_sol_reserves: 1n, virtual_token_reserves: 1n, real_sol_reserves: 1n, real_token_reserves: 1n },
+};
+
+/** Everything that is read of a transaction, as it would be shown. */
+function readAll(run: RunTransaction): number {
+  const events = readEvents(run);
+  const swaps = recogniseSwaps(run, events);
+  const readers = new Map(dexKnownPrograms);
+  const actions = run.instructions.map((one) => readers.get(one.program)?.read(one, run) ?? null);
+  writeJson(events as never);
+  writeJson(actions as never);
+  return swaps.length + events.length;
+}
+
+const bytes = fc.uint8Array({ maxLength: 300 });
+const dex = [...dexPrograms.keys()] as string[];
+const tables = [...dexPrograms.values()].flatMap(({ swaps }) => [...(swaps?.keys() ?? [])]);
+const height = fc.option(fc.integer({ min: 1, max: 6 }));
+const addressText = fc.constantFrom<string>(...dex, user, named('A'), programs.token);
+
+const instruction: fc.Arbitrary<Said> = fc.oneof(
+  fc.record({
+    program: fc.constantFrom<string>(...dex),
+    height,
+    accounts: fc.array(addressText, { maxLength: 20 }),
+    data: fc.oneof(
+      bytes,
+      fc
+        .tuple(fc.constantFrom(...tables), bytes)
+        .map(([head, tail]) => Buffer.concat([Buffer.from(head, 'hex'), tail])),
+      bytes.map((tail) => Buffer.concat([Buffer.from('e445a52e51cb9a1d', 'hex'), tail])),
+    ),
+  }),
+  fc
+    .tuple(height, fc.constantFrom('user:A', 'user:B', 'state:A'), fc.bigInt(-5n, 2n ** 64n))
+    .map(([at, source, amount]) => transfer(at, source, 'state:B', amount)),
+  fc.record({
+    program: fc.constantFrom<string>(programs.token, programs.token2022, programs.system),
+    height,
+    parsed: fc.record({
+      type: fc.constantFrom('transfer', 'transferChecked', 'mintTo', 'burn', 'createAccount'),
+      info: fc.dictionary(
+        fc.constantFrom(
+          'source',
+          'destination',
+          'account',
+          'mint',
+          'amount',
+          'tokenAmount',
+          'lamports',
+          'newAccount',
+        ),
+        fc.oneof(fc.jsonValue(), addressText, fc.nat()) as fc.Arbitrary<never>,
+      ),
+    }),
+  }),
+);
+
+const line = fc.oneof(
+  fc.string({ maxLength: 60 }),
+  addressText.map((program) => `Program ${program} success`),
+  fc.tuple(addressText, fc.nat(9)).map(([program, at]) => `Program ${program} invoke [${at}]`),
+  bytes.map((data) => `Program data: ${Buffer.from(data).toString('base64')}`),
+  bytes.map((data) => `Program log: ray_log: ${Buffer.from(data).toString('base64')}`),
+);
+
+describe('transactions that mean harm', () => {
+  it('are read without throwing, and shown as JSON', () => {
+    fc.assert(
+      fc.property(
+        fc.array(instruction, { maxLength: 25 }),
+        fc.array(line, { maxLength: 25 }),
+        (said, logs) => {
+          readAll(ran(said, { logs, tokens, signers: [user, named('other')] }));
+        },
+      ),
+      { numRuns: 400 },
+    );
+  });
+
+  const many = 10_000;
+  const repeated = (...said: Said[]): Said[] => Array.from({ length: many / said.length }, () => said).flat();
+  const deep = (program: string, depth: number): Said[] =>
+    Array.from({ length: many }, (_, at) => ({
+      program,
+      height: (at % depth) + 1,
+      data: anchorData('swap'),
+    }));
+  const logsOf = (one: (at: number) => string): string[] => Array.from({ length: many }, (_, at) => one(at));
+  const event = Buffer.from(encodeEvent(OKX, 'SwapEvent', { dex: 1, amount_in: 1n, amount_out: 2n }));
+
+  const scenes: [string, () => RunTransaction][] = [
+    [
+      'swaps of one user with curves, whose SOL no transfer tells',
+      () =>
+        ran(
+          repeated(
+            { program: PUMP, height: 1, data: anchorData('sell') },
+            tell(2, PUMP, 'TradeEvent', trade),
+          ),
+          { lamports: { [user]: [1n, 900n] } },
+        ),
+    ],
+    ['routers within routers', () => ran(deep(TITAN, 255), { tokens })],
+    ['wrappers within wrappers', () => ran(deep(PHOTON, 255), { tokens })],
+    ['pools within pools', () => ran(deep(CLMM, 255), { tokens })],
+    [
+      'one router, and pools that give and take',
+      () =>
+        ran(
+          [
+            { program: TITAN, height: 1 },
+            ...repeated(
+              { program: CLMM, height: 2, data: anchorData('swap'), accounts: [user, user, user] },
+              transfer(3, 'user:A', 'state:A', 5n),
+              transfer(3, 'state:B', 'user:B', 6n),
+            ),
+          ],
+          { tokens },
+        ),
+    ],
+    [
+      'movements of one instruction',
+      () => ran([{ program: OKX, height: 1 }, ...repeated(pay(2, user, named('x'), 1n))]),
+    ],
+    [
+      'liquidity of one pool',
+      () =>
+        ran(
+          repeated({
+            program: CLMM,
+            height: 1,
+            data: anchorData('increase_liquidity'),
+            accounts: [user, user, user],
+          }),
+        ),
+    ],
+    [
+      'calls that are never left',
+      () =>
+        ran([{ program: OKX, height: 1 }], { logs: logsOf((at) => `Program ${OKX} invoke [${at % 999}]`) }),
+    ],
+    [
+      'outer calls that no instruction is of',
+      () => ran(repeated({ program: OKX, height: 1 }), { logs: logsOf(() => `Program ${CLMM} invoke [1]`) }),
+    ],
+    [
+      'events of one call',
+      () =>
+        ran([{ program: OKX, height: 1 }], {
+          logs: [`Program ${OKX} invoke [1]`, ...logsOf(() => `Program data: ${event.toString('base64')}`)],
+        }),
+    ],
+  ];
+
+  it.each(scenes)('are read in time that grows no faster than they do: %s', (_, build) => {
+    const run = build();
+    const began = performance.now();
+    readAll(run);
+    expect(performance.now() - began).toBeLessThan(1500);
+  });
+
+  it('count signers once, who are as many as a message has', () => {
+    const signers = Array.from({ length: 250 }, (_, at) => named(String(at)) as Address);
+    const said = repeated({ program: CLMM, height: 1, data: anchorData('swap') });
+    const began = performance.now();
+    expect(readAll(ran(said, { signers }))).toBe(0);
+    expect(performance.now() - began).toBeLessThan(1500);
+  });
+});
