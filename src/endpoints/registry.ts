@@ -15,9 +15,13 @@ import { sendTxn } from './transaction/send_txn.ts';
 import { allTokens } from './wallet/all_tokens.ts';
 import { balance } from './wallet/balance.ts';
 import { collections } from './wallet/collections.ts';
+import { createSemiWallet } from './wallet/create_semi_wallet.ts';
+import { decryptSemiWallet } from './wallet/decrypt_semi_wallet.ts';
 import { getDomains } from './wallet/get_domains.ts';
 import { getPortfolio } from './wallet/get_portfolio.ts';
 import { resolveAddress } from './wallet/resolve_address.ts';
+import { semiWalletChangePassword } from './wallet/semi_wallet_change_password.ts';
+import { semiWalletGetKeypair } from './wallet/semi_wallet_get_keypair.ts';
 import { sendSol } from './wallet/send_sol.ts';
 import { stakeAccounts } from './wallet/stake_accounts.ts';
 import { tokenBalance } from './wallet/token_balance.ts';
@@ -42,9 +46,13 @@ export const endpoints: readonly Endpoint[] = [
   allTokens,
   balance,
   collections,
+  createSemiWallet,
+  decryptSemiWallet,
   getDomains,
   getPortfolio,
   resolveAddress,
+  semiWalletChangePassword,
+  semiWalletGetKeypair,
   sendSol,
   stakeAccounts,
   tokenBalance,
