@@ -60,7 +60,7 @@ async function readDrafts(
     if (draft !== null) drafts.set(mint, draft);
   }
   const unknown = mints.filter((mint) => !drafts.has(mint));
-  if (unknown.length === 0 || das === null || !das.has(chain.network)) return drafts;
+  if (das === null || !das.has(chain.network)) return drafts;
   for (const nft of await dasAssets(das, chain, unknown)) drafts.set(nft.onChain.mint, { type: 'das', nft });
   return drafts;
 }

@@ -19,6 +19,7 @@ import { withOffChain } from '../../../src/insight/nft/with-off-chain.ts';
 import type { Account } from '../../../src/ledger/account/account.ts';
 import type { Address } from '../../../src/ledger/address.ts';
 import { programs } from '../../../src/ledger/programs.ts';
+import { Failure } from '../../../src/protocol/errors.ts';
 import { NodeRefusal } from '../../../src/protocol/rest/node-refusal.ts';
 import { LedgerCaller } from '../../endpoints/ledger-caller.ts';
 import { openRig, type Rig } from '../../localnet/rig.ts';
@@ -118,9 +119,16 @@ const CORE_FALSE = key(51);
 const FALSE_COLLECTION = key(52);
 const FALSELY_NAMED = key(53);
 const FALSE_EDITION = key(54);
+const FALSE_HOLDER = key(55);
+const LAST = key(58);
 
 const unsaid = { tokenStandard: null, name: 'Old' } as const;
 const inCollection = (verified: boolean) => ({ collection: { address: COLLECTION, verified } });
+
+const record = tokenRecordData({
+  ...{ address: RECORD_OF, key: 'TokenRecord', state: 'Locked', rule_set_revision: 3n },
+  ...{ delegate: OTHER, token_delegate_role: 'Staking', locked_transfer: null },
+});
 
 const placed: Placed[] = [
   [NFT, mint(1n, 0)],
@@ -130,16 +138,8 @@ const placed: Placed[] = [
   [PROGRAMMABLE, mint(1n, 0)],
   placedMetadata(PROGRAMMABLE, { tokenStandard: 'ProgrammableNonFungible' }),
   held(61, PROGRAMMABLE),
-  [
-    tokenRecordAddress(PROGRAMMABLE, RECORD_OF),
-    account(
-      metadataProgram,
-      tokenRecordData({
-        ...{ address: RECORD_OF, key: 'TokenRecord', state: 'Locked', rule_set_revision: 3n },
-        ...{ delegate: OTHER, token_delegate_role: 'Staking', locked_transfer: null },
-      }),
-    ),
-  ],
+  [tokenRecordAddress(PROGRAMMABLE, RECORD_OF), account(metadataProgram, record)],
+  [tokenRecordAddress(NFT, key(60)), account(metadataProgram, record)],
   [OLD_MASTER, mint(1n, 0)],
   placedMetadata(OLD_MASTER, unsaid),
   placedEdition(OLD_MASTER, { type: 'master', supply: 1n, maxSupply: null }),
@@ -201,6 +201,11 @@ const placed: Placed[] = [
   [FALSE_COLLECTION, account(OTHER, coreCollection.data)],
   [FALSELY_NAMED, mint(1n, 0)],
   placedMetadata(FALSELY_NAMED, { collection: { address: FOREIGN_METADATA, verified: true } }),
+  [FALSE_HOLDER, account(OTHER, tokenAccount(NFT, OTHER, 1n).data)],
+  [LAST, mint(1n, 0)],
+  placedMetadata(LAST, { tokenStandard: 'ProgrammableNonFungibleEdition' }),
+  held(59, LAST),
+  [tokenRecordAddress(LAST, key(59)), account(OTHER, record)],
   [FALSE_EDITION, mint(1n, 0)],
   placedMetadata(FALSE_EDITION, unsaid),
   [
@@ -221,6 +226,14 @@ beforeEach(() => {
   caller = new LedgerCaller(rig);
   chain = new Chain('mainnet-beta', caller);
 });
+
+/** Accounts as a node shows them. */
+const shown = new Map(
+  placed.map(([at, { lamports, data, owner, executable, rentEpoch }]) => {
+    const base64 = [Buffer.from(data).toString('base64'), 'base64'];
+    return [at, { lamports, data: base64, owner, executable, rentEpoch }];
+  }),
+);
 
 /** The on-chain part of one NFT, read by its address. */
 const read = async (at: Address) => (await readNfts(chain, [at], null)).get(at)?.onChain;
@@ -312,6 +325,7 @@ describe('an NFT read by its mint', () => {
 
   it('is burnt when none is left, and nobody has it', async () => {
     expect(await read(BURNT)).toMatchObject({ isBurnt: true, owner: null, name: 'Fox' });
+    expect(caller.counts()).toEqual({ getMultipleAccounts: 1 });
   });
 
   it('of Token-2022 is not burnt before it was minted', async () => {
@@ -339,6 +353,17 @@ describe('an NFT read by its mint', () => {
   it('is not there without metadata of the metadata program', async () => {
     const found = await readNfts(chain, [NAMELESS, FOREIGN_METADATA, ABSENT, WALLET, key(60)], null);
     expect(found.size).toBe(0);
+  });
+
+  it('is held by nobody where the node names an account that holds none of it', async () => {
+    for (const named of [key(90), key(61), FALSE_HOLDER, ABSENT]) {
+      caller.answering = ({ method }) =>
+        method === 'getTokenLargestAccounts' ? Promise.resolve({ value: [{ address: named }] }) : undefined;
+      expect([named, (await read(NFT))?.owner]).toEqual([named, null]);
+    }
+    caller.answering = ({ method }) =>
+      method === 'getTokenLargestAccounts' ? Promise.resolve({ value: [] }) : undefined;
+    expect((await read(NFT))?.owner).toBeNull();
   });
 
   it('fails as the node does', async () => {
@@ -437,7 +462,18 @@ describe('a server of DAS', () => {
   });
 });
 
-const owned = [NFT, PROGRAMMABLE, OLD_MASTER, OLD_PRINT, LONE, OF_2022, CORE, CORE_OWN, CORE_FALSE].sort();
+const owned = [
+  NFT,
+  PROGRAMMABLE,
+  OLD_MASTER,
+  OLD_PRINT,
+  LONE,
+  OF_2022,
+  CORE,
+  CORE_OWN,
+  CORE_FALSE,
+  LAST,
+].sort();
 
 describe('the NFTs of a wallet', () => {
   it('are its tokens of one and its assets of MPL Core, in the order of their mints', async () => {
@@ -446,6 +482,20 @@ describe('the NFTs of a wallet', () => {
     expect(found.every(({ onChain }) => onChain.owner === WALLET)).toBe(true);
     const byMint = await readNfts(chain, owned, null);
     expect(found).toEqual(owned.map((at) => byMint.get(at)));
+  });
+
+  it('are none that another holds, and none of which the wallet holds nothing', async () => {
+    const found = await nftsOfWallet(chain, null, OTHER);
+    expect(found.map(({ onChain }) => onChain.mint)).toEqual([CORE_ORPHAN, CLAIMS]);
+    const assets = [CORE, CORE_ORPHAN, CORE_COLLECTION].map((pubkey) => ({
+      pubkey,
+      account: shown.get(pubkey)!,
+    }));
+    caller.answering = ({ method }) =>
+      method === 'getProgramAccounts' ? Promise.resolve(assets) : undefined;
+    expect((await nftsOfWallet(chain, null, OTHER)).map(({ onChain }) => onChain.mint)).toEqual([
+      ...[CORE_ORPHAN, CLAIMS],
+    ]);
   });
 
   it('take five calls', async () => {
@@ -493,6 +543,10 @@ describe('the NFTs of a wallet', () => {
   it('of MPL Core come from the server of DAS where the node refuses to search, and fail without one', async () => {
     caller.answering = ({ method }) => (method === 'getProgramAccounts' ? refuse() : undefined);
     await expect(nftsOfWallet(chain, null, WALLET)).rejects.toThrow(NodeRefusal);
+    caller.answering = ({ method }) =>
+      method === 'getProgramAccounts' ? Promise.reject(new Failure('UPSTREAM_TIMEOUT')) : undefined;
+    await expect(nftsOfWallet(chain, new FakeDas([]), WALLET)).rejects.toThrow(Failure);
+    caller.answering = ({ method }) => (method === 'getProgramAccounts' ? refuse() : undefined);
     const asset = dasAsset(CORE, WALLET, { interface: 'MplCoreAsset', compression: { compressed: false } });
     const das = new FakeDas([asset]);
     const found = await nftsOfWallet(chain, das, WALLET);
@@ -530,7 +584,7 @@ describe('mints', () => {
 
 describe('token records', () => {
   it('are those of programmable NFTs in the account that holds them, in one call', async () => {
-    const found = await readNfts(chain, [PROGRAMMABLE, NFT, CORE], null);
+    const found = await readNfts(chain, [PROGRAMMABLE, NFT, CORE, LAST], null);
     caller.counts();
     const records = await withTokenRecords(chain, [...found.values()]);
     expect(caller.counts()).toEqual({ getMultipleAccounts: 1 });
@@ -545,6 +599,7 @@ describe('token records', () => {
       ],
       [NFT, null],
       [CORE, null],
+      [LAST, null],
     ]);
     expect(await withTokenRecords(chain, [])).toEqual([]);
   });
