@@ -173,26 +173,34 @@ describe('Magic Eden v2', () => {
     ]);
   });
 
-  it('tells an offer that is accepted in the same transaction as the sale alone', () => {
-    const sell = accountsOf(
-      'wallet notary tokenAccount tokenAta tokenMint metadata authority auctionHouse sellerTradeState',
-      m2,
-    );
-    const sale = accountsOf(
-      'buyer seller notary tokenAccount tokenMint metadata escrow receipt authority auctionHouse treasury buyerTradeState buyerReferral',
-      m2,
-      180,
-    );
-    const sellData = anchorData('sell', (args) => args.u8(254).u8(255).u64(PRICE).u64(1n).i64(-1n));
-    const saleData = anchorData('execute_sale_v2', (args) => args.u8(1).u8(2).u64(PRICE));
-    const together = (state: ReturnType<typeof someone>) =>
+  /** Offers by where their account stands, with sales that take them up. */
+  it.each([
+    ['sell', 8, 'execute_sale_v2'],
+    ['mip1_sell', 7, 'mip1_execute_sale_v2'],
+    ['ocp_sell', 7, 'ocp_execute_sale_v2'],
+    ['core_sell', 6, 'core_execute_sale_v2'],
+    ['buy', 7, 'ext_execute_sale_v2'],
+    ['buy_v2', 7, 'mip1_execute_sale_v2'],
+  ])('tells an offer by %s that is accepted in the same transaction as the sale alone', (name, at, sale) => {
+    const accounts = Array.from({ length: 12 }, (_, index) => someone(100 + index));
+    const others = Array.from({ length: 25 }, (_, index) => someone(150 + index));
+    const data = anchorData(name, (args) => args.zeros(40));
+    const saleData = anchorData(sale, (args) => args.zeros(40));
+    const together = (taken: number, program = m2) =>
       ran([
-        { program: m2, accounts: sell.accounts, data: sellData },
-        { program: m2, accounts: [...sale.accounts, state], data: saleData },
+        { program: m2, accounts, data },
+        { program, accounts: [...others, someone(taken)], data: saleData },
       ]);
-    expect(toldOf(together(sell.at.sellerTradeState!))).toEqual([]);
-    expect(toldOf(together(sell.at.sellerTradeState!), 1)?.[0]?.type).toBe('NFT_SALE');
-    expect(toldOf(together(someone(9)))?.[0]?.type).toBe('NFT_LIST');
+    expect(toldOf(together(100 + at))).toEqual([]);
+    expect(toldOf(together(100 + at), 1)?.[0]?.type).toBe('NFT_SALE');
+    const alone = name.startsWith('buy') ? 'NFT_BID' : 'NFT_LIST';
+    expect(toldOf(together(99))?.[0]?.type).toBe(alone);
+    expect(toldOf(together(100 + at, mmm))?.[0]?.type).toBe(alone);
+    const before = ran([
+      { program: m2, accounts: [...others, someone(100 + at)], data: saleData },
+      { program: m2, accounts, data },
+    ]);
+    expect(toldOf(before, 1)?.[0]?.type).toBe(alone);
   });
 
   it.each([

@@ -40,11 +40,27 @@ describe('Token Metadata', () => {
     expect(one(told[0]?.info)).toEqual(minted);
   });
 
-  it('takes for its collection one whose authority vouched for it', () => {
-    const { at } = accountsOf('metadata collectionAuthority payer collectionMint', metadata);
-    const told = allTold(ran([create, master, verify], made));
+  it.each([
+    ['VerifyCollection', 18, 'metadata authority payer collectionMint collection edition', []],
+    ['SetAndVerifyCollection', 25, 'metadata authority payer updateAuthority collectionMint', []],
+    ['VerifySizedCollectionItem', 30, 'metadata authority payer collectionMint collection', []],
+    ['SetAndVerifySizedCollectionItem', 32, 'metadata authority payer updateAuthority collectionMint', []],
+    ['Verify', 52, 'authority delegateRecord! metadata collectionMint collectionMetadata', [1]],
+  ])('takes for its collection one whose authority vouched for it by %s', (_, number, names, rest) => {
+    const { at } = accountsOf(names, metadata);
+    const told = allTold(ran([create, master, call(number, names, rest)], made));
     expect(told).toHaveLength(1);
     expect(one(told[0]?.info)).toEqual({ ...minted, collection_address: at.collectionMint });
+  });
+
+  it('takes no creator and no other NFT for a member of a collection', () => {
+    const names = 'authority delegateRecord! metadata collectionMint collectionMetadata';
+    const creator = call(52, names, [0]);
+    expect(one(allTold(ran([create, master, creator], made))[0]?.info)).toEqual(minted);
+    const other = { ...verify, accounts: [someone(6), ...verify.accounts.slice(1)] };
+    const told = allTold(ran([create, master, other], made));
+    expect(one(told[0]?.info)).toEqual(minted);
+    expect(toldOf(ran([create, master, other], made), 2)).toBeNull();
   });
 
   it.each([
@@ -74,6 +90,16 @@ describe('Token Metadata', () => {
     expect(allTold(ran([create, master], { ...made, err: 'failed' }))).toEqual([]);
   });
 
+  it('leaves what belongs to a new token to the token program, and does not know what is added to an old one', () => {
+    const fresh = call(42, 'metadata masterEdition! mint authority payer updateAuthority', [0]);
+    const parsed = { type: 'initializeMint2', info: { mint, decimals: 6 } };
+    const initialize = { program: programs.token, data: Uint8Array.of(20), parsed };
+    expect(toldOf(ran([fresh, initialize]))).toEqual([]);
+    expect(toldOf(ran([create, initialize]))).toEqual([]);
+    expect(toldOf(ran([fresh]))).toBeNull();
+    expect(toldOf(ran([create]))).toBeNull();
+  });
+
   const burn = call(41, 'authority collectionMetadata! metadata edition mint token');
   const transfer = call(49, 'token tokenOwner destination destinationOwner mint metadata');
   const inner = { outer: 0, caller: 0, height: 2, parentProgram: metadata, program: programs.token };
@@ -93,10 +119,10 @@ describe('Token Metadata', () => {
     const parties = { receiver: at.destinationOwner, sender: at.tokenOwner };
     const moved = { ...parties, receiver_associated_account: at.destination, nft_address: mint };
     expect(toldOf(ran([transfer]))).toEqual([{ type: 'NFT_TRANSFER', info: { amount: 1, ...moved } }]);
-    const old = call(29, 'metadata owner mint tokenAccount');
-    expect(toldOf(ran([old]))?.[0]).toMatchObject({ type: 'NFT_BURN', info: { nft_address: mint } });
-    const print = call(37, 'metadata owner mint masterEditionMint');
-    expect(toldOf(ran([print]))?.[0]).toMatchObject({ type: 'NFT_BURN', info: { nft_address: mint } });
+    const second = accountsOf('metadata owner', metadata).at.owner;
+    const burntBySecond = { type: 'NFT_BURN', info: { wallet: second, nft_address: mint, amount: 1 } };
+    expect(toldOf(ran([call(29, 'metadata owner mint tokenAccount')]))).toEqual([burntBySecond]);
+    expect(toldOf(ran([call(37, 'metadata owner mint masterEditionMint')]))).toEqual([burntBySecond]);
   });
 
   it('knows neither what it changes in metadata that is there, nor numbers of no instruction', () => {
@@ -249,6 +275,26 @@ describe('Bubblegum', () => {
   });
 
   const hashes = (args: ByteWriter) => args.zeros(96);
+
+  it.each(['create_tree', 'create_tree_v2'])('tells of a tree by %s', (name) => {
+    const data = anchorData(name, (args) => args.u32(14).u32(64).u8(0));
+    const tree = (creator: string) => {
+      const named = accountsOf(`treeAuthority merkleTree payer ${creator} logWrapper`, bubblegum);
+      return { at: named.at, told: toldOf(ran([{ program: bubblegum, accounts: named.accounts, data }])) };
+    };
+    const { at: places, told } = tree('treeCreator');
+    const info = {
+      tree_authority: places.treeAuthority,
+      merkle_tree: places.merkleTree,
+      payer: places.payer,
+    };
+    const size = { max_depth: 14, max_buffer_size: 64 };
+    expect(told).toEqual([
+      { type: 'CREATE_TREE', info: { ...info, tree_creator: places.treeCreator, ...size } },
+    ]);
+    const own = tree('treeCreator!');
+    expect(own.told?.[0]?.info).toMatchObject({ tree_creator: own.at.payer });
+  });
 
   it.each([
     ['transfer', 'treeAuthority leafOwner leafDelegate newLeafOwner merkleTree', (args: ByteWriter) => args],

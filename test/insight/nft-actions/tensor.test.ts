@@ -277,6 +277,10 @@ describe("Tensor's marketplace", () => {
       'feeVault feeVaultAta treeAuthority merkleTree logWrapper compressionProgram systemProgram bubblegumProgram marketplaceProgram tokenProgram associatedTokenProgram listState buyer payer payerSource owner ownerDest currency';
     const { told: actions, at } = told('buy_spl', names, withRoyalty, takeEvent(7_250_000n, usdc));
     const parties = { buyer: at.buyer, seller: at.owner, list_state: at.listState };
+    expect(actions?.[0]?.info).toMatchObject({
+      merkle_tree: at.merkleTree,
+      nft_address: assetOf(at.merkleTree!),
+    });
     expect(actions?.[0]?.info).toMatchObject({ ...parties, currency: usdc, price: 7.25 });
     expect(told('buy_spl', names, withRoyalty).told?.[0]?.info).toMatchObject({
       ...{ currency: at.currency, price: null },

@@ -17,7 +17,10 @@ export type Call<Name extends string> = Readonly<{
   transaction: RunTransaction;
 }>;
 
-type Reader<Name extends string> = (call: Call<Name>) => Told | null;
+/** One action, none where it is not worth telling, null for what is not as the program has it. */
+type Reader<Name extends string> = (call: Call<Name>) => Told | readonly [] | null;
+
+const isNone = (told: Told | readonly []): told is readonly [] => Array.isArray(told);
 
 /** One instruction of a program's interface. */
 export type InstructionLayout = (
@@ -43,7 +46,7 @@ export function layout<const Name extends string>(
       at[name] = account;
     }
     const told = read({ at: at as Record<Name, Address>, args, instruction, transaction });
-    return told === null ? null : [told];
+    return told === null || isNone(told) ? told : [told];
   };
 }
 

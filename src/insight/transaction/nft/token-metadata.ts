@@ -1,3 +1,4 @@
+import type { Address } from '../../../ledger/address.ts';
 import { isTokenProgram } from '../../../ledger/programs.ts';
 import type { KnownProgram } from '../action.ts';
 import type { RunInstruction } from '../instruction.ts';
@@ -27,21 +28,24 @@ const completesMint =
   ({ accounts }: RunInstruction, transaction: RunTransaction): boolean =>
     [...nftsMade(transaction).values()].some(({ metadata }) => metadata === accounts[metadataAt]);
 
-/** One of the instructions that together make an NFT; the last of them tells it. */
-const making = (mintAt: number) => {
-  const told = layout({ mint: mintAt }, ({ at, transaction }) => {
+/** Whether the mint itself is made in this transaction, which the token program tells. */
+const isNewMint = (mint: Address, { instructions }: RunTransaction): boolean =>
+  instructions.some(
+    ({ parsed }) => parsed?.type.startsWith('initializeMint') === true && parsed.info.mint === mint,
+  );
+
+/**
+ * One of the instructions that together make an NFT: the one that knows most tells it. For a mint that is no NFT they
+ * are the rest of making it; for one that was there before, nothing that has a name.
+ */
+const making = (mintAt: number) =>
+  layout({ mint: mintAt }, ({ at, instruction, transaction }) => {
     const made = nftsMade(transaction).get(at.mint);
-    return made === undefined
-      ? null
-      : nftMint({
-          ...{ nft: made.mint, tokenAccount: made.tokenAccount },
-          ...{ owner: made.owner, collection: made.collection },
-        });
+    if (made === undefined) return isNewMint(at.mint, transaction) ? [] : null;
+    if (made.index !== instruction.index) return [];
+    const { mint, tokenAccount, owner, collection } = made;
+    return nftMint({ nft: mint, tokenAccount, owner, collection });
   });
-  const isToldLater = ({ accounts, index }: RunInstruction, transaction: RunTransaction): boolean =>
-    nftsMade(transaction).get(accounts[mintAt] as never)?.index !== index;
-  return unless(isToldLater, told);
-};
 
 const unknownUnlessCompleting = (metadataAt: number) => unless(completesMint(metadataAt), () => null);
 
@@ -76,8 +80,8 @@ const read = numberedReader({
     layout({ owner: 1, mint: 2 }, ({ at }) => nftBurn({ nft: at.mint, wallet: at.owner })),
   ),
   41: burn,
-  // Create: the mint and its metadata, without a token yet.
-  42: untold,
+  // Create: the mint, where it is new, and its metadata, without a token yet.
+  42: making(2),
   43: making(5),
   49: unless(
     isToldByTokens,
