@@ -2,11 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from '../base/log.ts';
 import { KeptSemiWallets } from '../control/semi-wallets/kept-semi-wallets.ts';
+import type { KeptBlocks } from '../control/storage/kept-blocks.ts';
 import type { KeptFiles } from '../control/storage/kept-files.ts';
 import {
   openEmbeddedStorage,
   openKuboStorage,
   openPinnedStorage,
+  type Storage,
   type StorageOptions,
 } from '../control/storage/open-storage.ts';
 import type { StoredFiles } from '../control/storage/stored-files.ts';
@@ -25,6 +27,8 @@ export type RestServices = Readonly<{
   files: StoredFiles;
   /** The files that are on this machine; null where another keeps them. */
   kept: KeptFiles | null;
+  /** Blocks of those, where a service fetches them. */
+  blocks: KeptBlocks | null;
   semiWallets: KeptSemiWallets;
   /** Tells where the service is reached, once that is known: files are given out under it. */
   reachedAt(url: string): void;
@@ -48,13 +52,11 @@ function openOffChain({ offChain, dataDir }: Configuration): Promise<OffChainCli
   return OffChainClient.open({ folder: offChainFolder(dataDir), rules, limits });
 }
 
-type OpenStorage = Readonly<{ files: StoredFiles; kept: KeptFiles | null; close(): Promise<void> }>;
-
 async function openStorage(
   { kubo, pinning, storage, dataDir }: Configuration,
   ownPrefix: () => string,
   log: Logger,
-): Promise<OpenStorage> {
+): Promise<Storage> {
   const { gateway, ...limits } = storage;
   const uriPrefix = () => gateway ?? ownPrefix();
   const options: StorageOptions = { folder: filesFolder(dataDir), uriPrefix, limits };
@@ -62,9 +64,7 @@ async function openStorage(
     const { url, authorization, ...kuboLimits } = kubo;
     return openKuboStorage(options, { url, authorization, limits: kuboLimits });
   }
-  if (pinning.url === null || pinning.token === null) {
-    return { ...(await openEmbeddedStorage(options)), close: async () => {} };
-  }
+  if (pinning.url === null || pinning.token === null) return openEmbeddedStorage(options);
   const { url, token, origins, ...pinningLimits } = pinning;
   return openPinnedStorage(options, { url, token, origins, limits: pinningLimits }, log);
 }
@@ -84,10 +84,10 @@ export async function openRestServices(
     stops.push(() => das.close());
     const offChain = await openOffChain(configuration);
     stops.push(() => offChain.close());
-    const { files, kept, close } = await openStorage(configuration, () => `${reached}/ipfs/`, log);
+    const { files, kept, blocks, close } = await openStorage(configuration, () => `${reached}/ipfs/`, log);
     stops.push(close);
     return {
-      ...{ offChain, das, tokenList, files, kept, semiWallets },
+      ...{ offChain, das, tokenList, files, kept, blocks, semiWallets },
       reachedAt(url) {
         reached = url;
       },

@@ -44,7 +44,7 @@ export function restDoor(
   const upload = { ...uploadLimits, fileMaxBytes: storage.fileMaxBytes };
   return joinRoutes(
     restRoutes(new RestGate(parts, limits), routes, { bodyMaxBytes, bodiesMaxBytes, upload }),
-    opened.kept === null ? new Map() : ipfsRoutes(opened.kept),
+    opened.kept === null ? new Map() : ipfsRoutes(opened.kept, {}, opened.blocks),
     // What the one floor writes the other reads, and neither knows the other.
     referenceRoutes(openApi(endpoints, PROGRAM_VERSION) as unknown as ApiDocument),
   );

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openKuboStorage, type RemoteStorage } from '../../src/control/storage/open-storage.ts';
+import { openKuboStorage, type Storage } from '../../src/control/storage/open-storage.ts';
 import { KuboService } from './kubo-service.ts';
 import { sendJson } from './scripted-service.ts';
 import { patterned } from './storage-door.ts';
@@ -13,7 +13,7 @@ const TOKEN = 'Bearer kubo-secret';
 
 let folder: string;
 let kubo: KuboService;
-let storage: RemoteStorage;
+let storage: Storage;
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'kubo-'));

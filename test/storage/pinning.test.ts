@@ -7,7 +7,7 @@ import { inspect } from 'node:util';
 import { CID } from 'multiformats/cid';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createLogger } from '../../src/base/log.ts';
-import { openPinnedStorage, type RemoteStorage } from '../../src/control/storage/open-storage.ts';
+import { openPinnedStorage, type Storage } from '../../src/control/storage/open-storage.ts';
 import type { PinningServiceLimits } from '../../src/control/storage/pinning-service.ts';
 import { HttpServer } from '../../src/servers/http.ts';
 import { ipfsRoutes } from '../../src/servers/ipfs/server.ts';
@@ -26,7 +26,7 @@ type Pin = {
 let folder: string;
 let pins: Map<string, Pin>;
 let service: ScriptedService;
-let storage: RemoteStorage;
+let storage: Storage;
 let lines: string[];
 /** The status that a pin has when it is made, and what stands in for an answer. */
 let first: string;

@@ -17,11 +17,8 @@ export type StorageOptions = Readonly<{
   limits?: Partial<StorageLimits>;
 }>;
 
-/** Storage on this machine's disk. */
-export type EmbeddedStorage = Readonly<{ files: StoredFiles; kept: KeptFiles }>;
-
-/** Storage that has another service behind it. */
-export type RemoteStorage = Readonly<{
+/** Storage that is open. */
+export type Storage = Readonly<{
   files: StoredFiles;
   /** What is on this machine's disk, for the gateway; null where nothing stays there. */
   kept: KeptFiles | null;
@@ -29,6 +26,9 @@ export type RemoteStorage = Readonly<{
   blocks: KeptBlocks | null;
   close(): Promise<void>;
 }>;
+
+/** Storage on this machine's disk. */
+export type EmbeddedStorage = Storage & Readonly<{ kept: KeptFiles }>;
 
 const limitsOf = ({ limits }: StorageOptions): StorageLimits => ({ ...storageLimits, ...limits });
 
@@ -46,14 +46,12 @@ export async function openEmbeddedStorage(options: StorageOptions): Promise<Embe
   const incoming = await openIncoming(options);
   const kept = await openKept(options, incoming);
   const { uriPrefix } = options;
-  return { files: new StoredFiles({ incoming, keeper: kept, limits: limitsOf(options), uriPrefix }), kept };
+  const files = new StoredFiles({ incoming, keeper: kept, limits: limitsOf(options), uriPrefix });
+  return { files, kept, blocks: null, close: async () => {} };
 }
 
 /** Opens storage that gives files to a Kubo node, and keeps none itself. As `openEmbeddedStorage` otherwise. */
-export async function openKuboStorage(
-  options: StorageOptions,
-  node: KuboNodeOptions,
-): Promise<RemoteStorage> {
+export async function openKuboStorage(options: StorageOptions, node: KuboNodeOptions): Promise<Storage> {
   const incoming = await openIncoming(options);
   const keeper = new KuboNode(node);
   const { uriPrefix } = options;
@@ -66,7 +64,7 @@ export async function openPinnedStorage(
   options: StorageOptions,
   service: Omit<PinningServiceOptions, 'log'>,
   log: Logger,
-): Promise<RemoteStorage> {
+): Promise<Storage> {
   const incoming = await openIncoming(options);
   const kept = await openKept(options, incoming);
   const pinning = new PinningService({ ...service, log });
