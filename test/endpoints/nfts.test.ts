@@ -28,6 +28,9 @@ const WALLET = key(50);
 /** Holds 120 NFTs. */
 const COLLECTOR = key(51);
 const NOBODY = key(52);
+/** Holds one NFT more than lists without pages show. */
+const HOARDER = key(53);
+const HOARD = 1001;
 const [ANN, BEN, CEM] = [key(60), key(61), key(62)] as const;
 const COLLECTION = numbered(1, 500);
 const CLAIMED = numbered(1, 501);
@@ -83,6 +86,9 @@ const accounts = [
   ...heldToken(COIN, WALLET, { amount: 9n, decimals: 0, said: { uri: 'https://example.org/coin.json' } }),
   metadata(COLLECTION, { name: 'The collection', symbol: 'COL', standard: 0 }),
   coreAsset(CORE, WALLET, 'https://example.org/core.json'),
+  ...Array.from({ length: HOARD }, (_, n) =>
+    heldNft(5000 + n, HOARDER, { creators: [n % 2 === 0 ? ANN : BEN] }),
+  ).flat(),
   ...Array.from({ length: 120 }, (_, n) =>
     heldNft(1000 + n, COLLECTOR, { uri: documentOf(1000 + n) }),
   ).flat(),
@@ -335,6 +341,32 @@ describe('collections of a wallet', () => {
     expect(told.at(-1)).toEqual({ name: '', nft_count: 2, mints: inTextOrder([mint(14), CORE]) });
     expect(groups).toHaveLength(3);
     expect(groups[0]?.nfts[0]).toMatchObject({ creators: [{ share: 100 }], is_loaded_metadata: true });
+  });
+});
+
+describe('a wallet with more NFTs than one answer reads documents of', () => {
+  it('is shown in pages', async () => {
+    caller.counts();
+    expect(await pageOf({ address: HOARDER })).toMatchObject({ total_count: HOARD, total_pages: 21 });
+    expect(caller.counts()).toMatchObject({ getTokenAccountsByOwner: 2, getMultipleAccounts: 21 });
+  });
+
+  it('is not shown whole', async () => {
+    const attributes = '{"kind":"even"}';
+    for (const failure of [
+      await failureOf(readAllUnpaged, { address: HOARDER }, caller, services),
+      await failureOf(collections, { wallet_address: HOARDER }, caller, services),
+      await failureOf(search, { wallet: HOARDER, attributes }, caller, services),
+    ]) {
+      expect(failure.code).toBe('ANSWER_TOO_LARGE');
+    }
+  });
+
+  it('is searched by what the chain says, and by attributes when that leaves few', async () => {
+    const shown = await answerOf(search, { wallet: HOARDER, royalty: 0 }, caller, services);
+    expect(shown.result).toMatchObject({ total_data: HOARD });
+    const fields = { wallet: HOARDER, creators: BEN, attributes: '{"kind":"even"}' };
+    expect((await answerOf(search, fields, caller, services)).result).toMatchObject({ total_data: 0 });
   });
 });
 

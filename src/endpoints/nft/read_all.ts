@@ -1,16 +1,13 @@
 import { z } from 'zod';
 import { nftsOfWallet } from '../../insight/nft/nfts-of-wallet.ts';
-import { Failure } from '../../protocol/errors.ts';
 import { endpoint } from '../endpoint.ts';
 import { address, network, optional } from '../fields.ts';
 import { pageFields, pageOf, pageResult } from '../page.ts';
+import { atMost, nftListLimits } from './nft-list-limits.ts';
 import { nftSchema } from './nft-schema.ts';
 import { refreshField, shownNfts } from './shown-nfts.ts';
 
 const SIZE = 50;
-
-/** NFTs that the list without pages gives. */
-const UNPAGED_MAX = 1000;
 
 const walletFields = {
   network: network(),
@@ -54,13 +51,13 @@ export const readAllUnpaged = endpoint({
   group: 'nft',
   name: 'nft/read_all_v1',
   summary: 'NFTs of a wallet, in one list',
-  description: `In the order of their mints. For wallets with more than ${UNPAGED_MAX} there is \`/sol/v2/nft/read_all\`.`,
+  description: `In the order of their mints. For wallets with more than ${nftListLimits.unpagedMax} there is \`/sol/v2/nft/read_all\`.`,
   from: 'query',
   fields: z.object(walletFields),
   result: z.array(nftSchema),
   async answer({ network: name, address: wallet, refresh }, context) {
     const found = await nftsOfWallet(context.chain(name), context.services.das, wallet);
-    if (found.length > UNPAGED_MAX) throw new Failure('ANSWER_TOO_LARGE');
-    return { message: 'All NFTS in your wallet', result: await shownNfts(found, context, refresh) };
+    const result = await shownNfts(atMost(found, nftListLimits.unpagedMax), context, refresh);
+    return { message: 'All NFTS in your wallet', result };
   },
 });

@@ -3,20 +3,17 @@ import type { FoundNft } from '../../insight/nft/found-nft.ts';
 import type { OnChainNft } from '../../insight/nft/nft.ts';
 import { nftsOfWallet } from '../../insight/nft/nfts-of-wallet.ts';
 import type { Address } from '../../ledger/address.ts';
-import { Failure } from '../../protocol/errors.ts';
 import { endpoint } from '../endpoint.ts';
 import { address, list, network, optional } from '../fields.ts';
 import { pageFields, pageOf, pageResult } from '../page.ts';
 import { attributesFilter, hasAttributes, type NumberTest, royaltyFilter } from './nft-filters.ts';
+import { atMost, nftListLimits } from './nft-list-limits.ts';
 import { nftSchema } from './nft-schema.ts';
 import { refreshField, shownNfts } from './shown-nfts.ts';
 
 const SIZE = 10;
 const SIZE_MAX = 50;
 const CREATORS_MAX = 20;
-
-/** NFTs whose off-chain JSON one search reads for their attributes. */
-const WITH_ATTRIBUTES_MAX = 1000;
 
 type ChainFilters = Readonly<{
   creators?: readonly Address[] | undefined;
@@ -42,7 +39,7 @@ export const search = endpoint({
   description:
     'All filters must hold. In the order of their mints; the totals, under both of their names, count what matches. ' +
     'Attributes are read from the off-chain JSON: an NFT of which it cannot be read has none. ' +
-    `A search by attributes takes up to ${WITH_ATTRIBUTES_MAX} NFTs that the other filters leave.`,
+    `A search by attributes takes up to ${nftListLimits.searchedMax} NFTs that the other filters leave.`,
   from: 'query',
   fields: z.object({
     network: network(),
@@ -70,8 +67,8 @@ export const search = endpoint({
       const { items, about } = pageOf(left, page, size);
       return { message: 'filtered NFTs', result: answerOf(await show(items), about) };
     }
-    if (left.length > WITH_ATTRIBUTES_MAX) throw new Failure('ANSWER_TOO_LARGE');
-    const matching = (await show(left)).filter((nft) => hasAttributes(nft.attributes, attributes));
+    const searched = await show(atMost(left, nftListLimits.searchedMax));
+    const matching = searched.filter((nft) => hasAttributes(nft.attributes, attributes));
     const { items, about } = pageOf(matching, page, size);
     return { message: 'filtered NFTs', result: answerOf(items, about) };
   },

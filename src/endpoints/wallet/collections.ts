@@ -1,14 +1,11 @@
 import { z } from 'zod';
 import type { Nft } from '../../insight/nft/nft.ts';
 import { nftsOfWallet } from '../../insight/nft/nfts-of-wallet.ts';
-import { Failure } from '../../protocol/errors.ts';
 import { endpoint } from '../endpoint.ts';
 import { address, network } from '../fields.ts';
+import { atMost, nftListLimits } from '../nft/nft-list-limits.ts';
 import { nftSchema } from '../nft/nft-schema.ts';
 import { refreshField, shownNfts } from '../nft/shown-nfts.ts';
-
-/** NFTs that are grouped in one answer. */
-const NFTS_MAX = 1000;
 
 /** The NFTs of a group, with what the group is called. */
 type Group = { address?: string; name: string; family?: string; nfts: Nft[] };
@@ -55,7 +52,7 @@ export const collections = endpoint({
   summary: 'NFTs of a wallet by collection',
   description:
     'Grouped by verified collection; NFTs of none by the name and family that their off-chain JSON gives (the group ' +
-    `has no \`address\` then), the others under the name \`""\`. For wallets of up to ${NFTS_MAX} NFTs.`,
+    `has no \`address\` then), the others under the name \`""\`. For wallets of up to ${nftListLimits.groupedMax} NFTs.`,
   from: 'query',
   fields: z.object({
     network: network(),
@@ -70,7 +67,10 @@ export const collections = endpoint({
           .meta({ description: 'The NFT of the collection, where it is verified.' })
           .optional(),
         name: z.string(),
-        family: z.string().optional(),
+        family: z
+          .string()
+          .meta({ description: 'As the off-chain JSON says; else the symbol of the first NFT.' })
+          .optional(),
         nft_count: z.number().int(),
         nfts: z.array(nftSchema),
       }),
@@ -78,12 +78,16 @@ export const collections = endpoint({
   }),
   async answer({ network: name, wallet_address: wallet, refresh }, context) {
     const found = await nftsOfWallet(context.chain(name), context.services.das, wallet);
-    if (found.length > NFTS_MAX) throw new Failure('ANSWER_TOO_LARGE');
-    const groups = grouped(await shownNfts(found, context, refresh));
+    const nfts = await shownNfts(atMost(found, nftListLimits.groupedMax), context, refresh);
+    const groups = grouped(nfts);
     return {
       message: 'Collections fetched successfully',
       result: {
-        collections: groups.map(({ nfts, ...about }) => ({ ...about, nft_count: nfts.length, nfts })),
+        collections: groups.map(({ nfts: own, ...about }) => ({
+          ...about,
+          nft_count: own.length,
+          nfts: own,
+        })),
       },
     };
   },
