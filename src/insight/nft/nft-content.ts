@@ -54,6 +54,13 @@ export function readTraits(attributes: JsonValue | undefined): Trait[] {
     .flatMap(([name, value]) => traitOf(name, value));
 }
 
+/** Traits that stand on the chain, as many and as long as those off it. */
+export const cutTraits = (traits: readonly Readonly<{ trait: string; value: string }>[]) =>
+  traits.slice(0, traitsMax).map(({ trait, value }) => ({
+    trait: textOf(trait, textMax),
+    value: textOf(value, textMax),
+  }));
+
 function fileOf(uri: JsonValue | undefined, type: JsonValue | undefined): NftFile[] {
   const whole = wholeTextOf(uri, uriMax);
   return whole === '' ? [] : [{ uri: whole, type: textOf(type, textMax) }];

@@ -14,6 +14,7 @@ import { editionAddress, metadataAddress, metadataProgram, turns } from './metap
 import { decodeMetaplexEdition } from './metaplex-edition.ts';
 import { decodeMetaplexMetadata } from './metaplex-metadata.ts';
 import type { OnChainNft } from './nft.ts';
+import { cutTraits } from './nft-content.ts';
 import { readToken2022Metadata } from './token-2022-metadata.ts';
 import { isFungible, type TokenMint } from './token-mint.ts';
 
@@ -27,6 +28,17 @@ export type NftDraft =
 export type Holder = Readonly<{ owner: Address; tokenAccount: Address }>;
 
 type Accounts = ReadonlyMap<Address, Account>;
+
+/** What NFTs point at. */
+export type Pointed = Readonly<{
+  accounts: Accounts;
+  collections: ReadonlyMap<Address, CoreCollection>;
+  /** Of collections, where they say one. */
+  names: ReadonlyMap<Address, string>;
+}>;
+
+/** Creators of one NFT that are shown: programs of the tokens allow five. */
+const CREATORS_MAX = 100;
 
 /** The account of a collection that has the same keeper; of DAS' collections nothing says who keeps them. */
 function collectionPointers(draft: NftDraft): Address[] {
@@ -45,31 +57,57 @@ function pointersOf(draft: NftDraft): Address[] {
   return [...collectionPointers(draft), ...(isUnsaid ? [editionAddress(draft.token.address)] : [])];
 }
 
-/** The accounts that the NFTs point at: collections, and editions where metadata does not say the standard. */
-export async function readPointed(chain: Chain, drafts: readonly NftDraft[]): Promise<Map<Address, Account>> {
-  const pointers: Address[] = [];
-  for await (const draft of turns(drafts)) pointers.push(...pointersOf(draft));
-  return chain.accounts(pointers);
-}
-
-function nameOf(collection: Address, accounts: Accounts): string {
-  const own = accounts.get(collection);
-  if (own?.owner === coreProgram) return decodeCoreAccount(own.data)?.name ?? '';
+/** The name that a collection's own accounts give it; null when they give none. */
+function nameOf(at: Address, accounts: Accounts, collections: Pointed['collections']): string | null {
+  const own = accounts.get(at);
+  if (own?.owner === coreProgram) return collections.get(at)?.name ?? null;
   const token2022 = own?.owner === programs.token2022 ? readToken2022Metadata(own.data) : null;
   if (token2022 !== null) return token2022.name;
-  const beside = accounts.get(metadataAddress(collection));
-  return beside?.owner === metadataProgram ? (decodeMetaplexMetadata(beside.data)?.name ?? '') : '';
+  const beside = accounts.get(metadataAddress(at));
+  return beside?.owner === metadataProgram ? (decodeMetaplexMetadata(beside.data)?.name ?? null) : null;
+}
+
+function collectionsOf(accounts: Accounts): Map<Address, CoreCollection> {
+  const collections = new Map<Address, CoreCollection>();
+  for (const [at, { owner, data }] of accounts) {
+    const core = owner === coreProgram ? decodeCoreAccount(data) : null;
+    if (core?.type === 'collection') collections.set(at, core);
+  }
+  return collections;
+}
+
+const collectionOf = (draft: NftDraft): Address | null => {
+  if (draft.type === 'core') return draft.core.type === 'asset' ? draft.core.collection : null;
+  return (draft.type === 'token' ? draft.onChain : draft.nft.onChain).collection?.address ?? null;
+};
+
+/**
+ * Reads what the NFTs point at: collections, and editions where metadata does not say the standard. Each is decoded
+ * once, however many NFTs point at it: anybody may send somebody a thousand NFTs of a collection with a megabyte of
+ * attributes.
+ */
+export async function readPointed(chain: Chain, drafts: readonly NftDraft[]): Promise<Pointed> {
+  const pointers: Address[] = [];
+  for await (const draft of turns(drafts)) pointers.push(...pointersOf(draft));
+  const accounts = await chain.accounts(pointers);
+  const collections = collectionsOf(accounts);
+  const names = new Map<Address, string>();
+  for await (const at of turns([...new Set(drafts.flatMap((draft) => collectionOf(draft) ?? []))])) {
+    const name = nameOf(at, accounts, collections);
+    if (name !== null && name !== '') names.set(at, name);
+  }
+  return { accounts, collections, names };
 }
 
 /** A collection with its name, when the two have agreed; anybody can claim to belong to a collection. */
-function namedCollection(collection: OnChainNft['collection'], accounts: Accounts): OnChainNft['collection'] {
+function namedCollection(collection: OnChainNft['collection'], { names }: Pointed): OnChainNft['collection'] {
   if (collection === null || !collection.verified || collection.name !== undefined) return collection;
-  const name = nameOf(collection.address, accounts);
-  return name === '' ? collection : { ...collection, name };
+  const name = names.get(collection.address);
+  return name === undefined ? collection : { ...collection, name };
 }
 
 /** What a mint is of which the metadata does not say it: its edition shows it. */
-function saidStandard({ source, isNft, address }: TokenMint, onChain: OnChainNft, accounts: Accounts) {
+function saidStandard({ source, isNft, address }: TokenMint, onChain: OnChainNft, { accounts }: Pointed) {
   if (source !== 'metaplex-unsaid' || !isNft) return onChain.tokenStandard;
   const account = accounts.get(editionAddress(address));
   const edition = account?.owner === metadataProgram ? decodeMetaplexEdition(account.data) : null;
@@ -77,22 +115,20 @@ function saidStandard({ source, isNft, address }: TokenMint, onChain: OnChainNft
   return edition.type === 'print' ? 'NonFungibleEdition' : 'NonFungible';
 }
 
-function fromToken({ token, onChain, holder }: NftDraft & { type: 'token' }, accounts: Accounts): OnChainNft {
-  const tokenStandard = saidStandard(token, onChain, accounts);
+function fromToken({ token, onChain, holder }: NftDraft & { type: 'token' }, pointed: Pointed): OnChainNft {
+  const tokenStandard = saidStandard(token, onChain, pointed);
   return {
     ...onChain,
     owner: holder?.owner ?? null,
-    collection: namedCollection(onChain.collection, accounts),
+    collection: namedCollection(onChain.collection, pointed),
     tokenStandard,
     isBurnt: onChain.isBurnt && !isFungible(tokenStandard),
   };
 }
 
-function fromCore(address: Address, core: CoreAsset | CoreCollection, accounts: Accounts): OnChainNft {
+function fromCore(address: Address, core: CoreAsset | CoreCollection, pointed: Pointed): OnChainNft {
   const group = core.type === 'asset' ? core.collection : null;
-  const account = group === null ? undefined : accounts.get(group);
-  const pointed = account?.owner === coreProgram ? decodeCoreAccount(account.data) : null;
-  const collection = pointed?.type === 'collection' ? pointed : null;
+  const collection = (group === null ? null : pointed.collections.get(group)) ?? null;
   const plugins = core.type === 'asset' ? inheritedPlugins(core, collection) : core.plugins;
   const updateAuthority = core.updateAuthority ?? collection?.updateAuthority ?? null;
   const isUpdatable = updateAuthority !== null || group !== null;
@@ -104,11 +140,13 @@ function fromCore(address: Address, core: CoreAsset | CoreCollection, accounts: 
     royaltyBasisPoints: plugins.royalties?.basisPoints ?? 0,
     owner: core.type === 'asset' ? core.owner : core.updateAuthority,
     updateAuthority,
-    creators: (plugins.royalties?.creators ?? []).map(({ address: creator, percentage }) => ({
-      ...{ address: creator, share: percentage, verified: true },
-    })),
-    collection: group === null ? null : namedCollection({ address: group, verified: true }, accounts),
-    traits: plugins.attributes ?? [],
+    creators: (plugins.royalties?.creators ?? [])
+      .slice(0, CREATORS_MAX)
+      .map(({ address: creator, percentage }) => ({
+        ...{ address: creator, share: percentage, verified: true },
+      })),
+    collection: group === null ? null : namedCollection({ address: group, verified: true }, pointed),
+    traits: cutTraits(plugins.attributes ?? []),
     primarySaleHappened: false,
     isMutable: isUpdatable && plugins.immutableMetadata === undefined,
     tokenStandard: 'NonFungible',
@@ -123,7 +161,7 @@ const fromAccounts = (onChain: OnChainNft, tokenAccount: Address | null): FoundN
 });
 
 /** The NFT with what it points at. @param pointed - from `readPointed`. */
-export function completeNft(draft: NftDraft, pointed: Accounts): FoundNft {
+export function completeNft(draft: NftDraft, pointed: Pointed): FoundNft {
   if (draft.type === 'core') return fromAccounts(fromCore(draft.address, draft.core, pointed), null);
   if (draft.type === 'token') {
     return fromAccounts(fromToken(draft, pointed), draft.holder?.tokenAccount ?? null);

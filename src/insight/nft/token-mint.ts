@@ -7,6 +7,7 @@ import type { Chain } from '../chain/chain.ts';
 import { metadataAddress, metadataAddresses, metadataProgram } from './metaplex-addresses.ts';
 import { decodeMetaplexMetadata, type MetaplexMetadata } from './metaplex-metadata.ts';
 import type { OnChainNft, TokenStandard } from './nft.ts';
+import { cutTraits } from './nft-content.ts';
 import { readToken2022Metadata, type Token2022Metadata } from './token-2022-metadata.ts';
 
 /**
@@ -83,7 +84,7 @@ function fromToken2022(address: Address, mint: Mint, metadata: Token2022Metadata
     updateAuthority: metadata.updateAuthority,
     creators: [],
     collection: metadata.group === null ? null : { address: metadata.group, verified: true },
-    traits: metadata.additionalMetadata.map(([trait, value]) => ({ trait, value })),
+    traits: cutTraits(metadata.additionalMetadata.map(([trait, value]) => ({ trait, value }))),
     primarySaleHappened: false,
     isMutable: metadata.updateAuthority !== null,
     tokenStandard,
