@@ -3,6 +3,7 @@ import { type JsonValue, parseJson, writeJson } from '../../base/json.ts';
 import type { Address } from '../../ledger/address.ts';
 import { encodeBase58 } from '../../ledger/base58.ts';
 import { programs } from '../../ledger/programs.ts';
+import { EVENT_CALL, eventDiscriminator } from './events/discriminator.ts';
 import { parsedTransaction, readDeeds, type Shown } from './parse-transaction.ts';
 import { readRunTransaction } from './read-run-transaction.ts';
 
@@ -15,7 +16,7 @@ const [PAYER, FRIEND, PURSE, THEIRS, MINT, STRANGER] = [1, 2, 3, 4, 5, 6].map(ke
   Address,
   Address,
 ];
-const PUMP_AMM = 'pAMMBay6oceH9fJKBRHGP5D4bD4sWpmSwMn52FMfXEA';
+const JUPITER = 'JUP6LkbZbjS1jKKwapdHNy74zcZ3tLUZoi5QNyVTaV4';
 
 type Members = { [name: string]: JsonValue };
 
@@ -186,14 +187,16 @@ describe('a transaction', () => {
   });
 
   it('that failed says so, and tells no events and no swap', () => {
-    const innerInstructions = [{ index: 0, instructions: [moves('250')] }];
-    const failed = told([strange(PUMP_AMM)], {
-      ...{ ...balances, innerInstructions, err: { InstructionError: [0, 'Custom'] } },
-      logMessages: [`Program ${PUMP_AMM} invoke [1]`, 'Program data: Pi83CqUD3Co='],
-    });
-    expect(shown(failed, { events: true })).toMatchObject({
+    const fee = Buffer.concat([
+      Buffer.from(EVENT_CALL + eventDiscriminator('FeeEvent'), 'hex'),
+      new Uint8Array(72).fill(1),
+    ]);
+    const event = { programId: JUPITER, accounts: [], data: encodeBase58(fee) };
+    const innerInstructions = [{ index: 0, instructions: [moves('250'), event] }];
+    const result = (err: JsonValue) => told([strange(JUPITER)], { ...balances, innerInstructions, err });
+    expect(shown(result(null), { events: true }).events).toMatchObject([{ name: 'FeeEvent' }]);
+    expect(shown(result({ InstructionError: [0, 'Custom'] }), { events: true })).toMatchObject({
       ...{ status: 'Fail', events: [], type: 'TOKEN_TRANSFER' },
-      actions: [{ type: 'UNKNOWN', source_protocol: { name: 'PUMP_FUN_AMM' } }, { type: 'TOKEN_TRANSFER' }],
     });
   });
 
