@@ -4,7 +4,8 @@ export type { Logger } from 'pino';
 
 /** What no log line may hold, whatever a caller hands over. The key format is the spec's: see access/api-key.ts. */
 const API_KEY = /svc_(rpc|grpc|fs)_live_[1-9A-HJ-NP-Za-km-z]+/g;
-const KEY_PARAMETER = /([?&](?:api-key|api_key|token|x-token)=)[^&\s"]+/gi;
+const KEY_PARAMETER =
+  /([?&](?:api-key|api_key|token|x-token|password|current_password|new_password)=)[^&\s"]+/gi;
 const URL_CREDENTIALS = /(\w+:\/\/)[^/\s"@]+@/g;
 
 /** The text without API keys, key-like query parameters and credentials in URLs. */

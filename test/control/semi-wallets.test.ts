@@ -170,14 +170,18 @@ describeOnBothStores('a semi-custodial wallet', ({ open: openStore }) => {
   it('that is not there takes as many rounds as a wrong password, and as many tries', async () => {
     const wallets = await open(await openStore(), { limits: { iterations: 200_000 } });
     const wallet = await wallets.create('owner', PASSWORD);
+    /** The least that it took, of as many tries as are free. */
     const took = async (name: Address): Promise<number> => {
-      const startedAt = performance.now();
-      await codeOf(wallets.decrypt('owner', name, 'wrong'));
-      return performance.now() - startedAt;
+      let least = Number.POSITIVE_INFINITY;
+      for (let i = 0; i < semiWalletLimits.freeTries; i++) {
+        const startedAt = performance.now();
+        await codeOf(wallets.decrypt('owner', name, 'wrong'));
+        least = Math.min(least, performance.now() - startedAt);
+      }
+      return least;
     };
-    const [wrong, unknown] = [await took(wallet), await took(ELSEWHERE)];
-    expect(unknown).toBeGreaterThan(wrong / 4);
-    for (let i = 1; i < semiWalletLimits.freeTries; i++) await took(ELSEWHERE);
+    const [wrong, unknown] = [await took(await wallets.create('owner', PASSWORD)), await took(ELSEWHERE)];
+    expect(unknown).toBeGreaterThan(wrong / 2);
     expect(await codeOf(wallets.decrypt('owner', ELSEWHERE, 'wrong'))).toBe('TOO_MANY_TRIES');
     expect(await wallets.decrypt('owner', wallet, PASSWORD)).not.toBeNull();
   });
@@ -191,15 +195,6 @@ describeOnBothStores('a semi-custodial wallet', ({ open: openStore }) => {
     expect(made.filter((end) => end === 'WALLETS_FULL').length).toBe(3);
     expect((await rowsOf(store)).length).toBe(3);
     expect(await codeOf(wallets.create('other', PASSWORD))).toBe('done');
-  });
-
-  it('is refused when too many passwords are being worked on', async () => {
-    const wallets = await open(await openStore(), { limits: { derivationsMax: 1, derivationQueueMax: 1 } });
-    const ends = await Promise.all(
-      Array.from({ length: 6 }, (_, i) => codeOf(wallets.create(`o${i}`, PASSWORD))),
-    );
-    expect([...new Set(ends)].sort()).toEqual(['OVERLOADED', 'done']);
-    expect(await codeOf(wallets.create('owner', PASSWORD))).toBe('done');
   });
 
   it('tells whoever reads the database nothing: neither key nor password, nor what could be guessed at', async () => {
