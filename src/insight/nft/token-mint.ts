@@ -25,7 +25,7 @@ export type TokenMint = Readonly<{
   data: Uint8Array;
   /** From the metadata account, else from the mint's own extension; null where there is neither. No owner yet. */
   metadata: OnChainNft | null;
-  /** Who says it; `unsaid` is a metadata account that does not say the standard, which is then a guess. */
+  /** Who says it. In `metaplex-unsaid` the account does not say the standard, which is then a guess. */
   source: 'metaplex' | 'metaplex-unsaid' | 'token-2022' | null;
   /** Whether it is one of a kind: NFT endpoints show it, token endpoints do not. */
   isNft: boolean;

@@ -12,7 +12,7 @@ function contentOf({ onChain, content }: FoundNft, read: ReadonlyMap<string, Jso
 /**
  * The NFTs as the interface shows them, in the same order, with what their off-chain JSON says. What cannot be had in
  * time is shown without (`is_loaded_metadata: false`). To read JSON anew (`refresh`), call `offChain.forget` for each
- * `onChain.metadataUri` first.
+ * `onChain.metadataUri` first; what a server of DAS had read already is shown as it says.
  */
 export async function withOffChain(
   nfts: readonly FoundNft[],
