@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { Chain } from '../insight/chain/chain.ts';
 import type { Network } from '../protocol/call.ts';
 import type { Commitment } from '../protocol/commitment.ts';
+import type { EndpointName } from '../protocol/rest/endpoint-names.ts';
 import type { EndpointGroup, RestCaller, RestVerb, Upload } from '../protocol/rest/route.ts';
 import type { Services } from './services.ts';
 
@@ -25,7 +26,7 @@ export type Endpoint<Fields extends z.ZodType = z.ZodType, Result extends z.ZodT
   paths: readonly [string, ...string[]];
   group: EndpointGroup;
   /** What it is counted as and called in OpenAPI: `wallet/balance`. */
-  name: string;
+  name: EndpointName;
   /** A line for OpenAPI. */
   summary: string;
   /** What else a caller should know, in Markdown. */

@@ -1,3 +1,4 @@
+import type { EndpointName } from '../protocol/rest/endpoint-names.ts';
 import type { Endpoint } from './endpoint.ts';
 import { create } from './metadata/create.ts';
 import { read } from './nft/read.ts';
@@ -27,34 +28,37 @@ import { stakeAccounts } from './wallet/stake_accounts.ts';
 import { tokenBalance } from './wallet/token_balance.ts';
 import { transactionHistory } from './wallet/transaction_history.ts';
 
+/** A row for every name that usage counts. */
+const registry = {
+  'metadata/create': create,
+  'nft/read': read,
+  'nft/read_all': readAll,
+  'nft/read_all_v1': readAllUnpaged,
+  'nft/read_selected': readSelected,
+  'nft/search': search,
+  'semi_wallet/change_password': semiWalletChangePassword,
+  'semi_wallet/get_keypair': semiWalletGetKeypair,
+  'storage/upload': upload,
+  'token/get_info': getInfo,
+  'transaction/history': history,
+  'transaction/parse_selected': parseSelected,
+  'transaction/parsed': parsed,
+  'transaction/raw': raw,
+  'transaction/send_many_txns': sendManyTxns,
+  'transaction/send_txn': sendTxn,
+  'wallet/all_tokens': allTokens,
+  'wallet/balance': balance,
+  'wallet/collections': collections,
+  'wallet/create_semi_wallet': createSemiWallet,
+  'wallet/decrypt_semi_wallet': decryptSemiWallet,
+  'wallet/get_domains': getDomains,
+  'wallet/get_portfolio': getPortfolio,
+  'wallet/resolve_address': resolveAddress,
+  'wallet/send_sol': sendSol,
+  'wallet/stake_accounts': stakeAccounts,
+  'wallet/token_balance': tokenBalance,
+  'wallet/transaction_history': transactionHistory,
+} satisfies Record<EndpointName, Endpoint>;
+
 /** Every endpoint of the REST interface. */
-export const endpoints: readonly Endpoint[] = [
-  create,
-  read,
-  readAll,
-  readAllUnpaged,
-  readSelected,
-  search,
-  upload,
-  getInfo,
-  history,
-  parseSelected,
-  parsed,
-  raw,
-  sendManyTxns,
-  sendTxn,
-  allTokens,
-  balance,
-  collections,
-  createSemiWallet,
-  decryptSemiWallet,
-  getDomains,
-  getPortfolio,
-  resolveAddress,
-  semiWalletChangePassword,
-  semiWalletGetKeypair,
-  sendSol,
-  stakeAccounts,
-  tokenBalance,
-  transactionHistory,
-];
+export const endpoints: readonly Endpoint[] = Object.values(registry);
