@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder } from '../../base/make-folder.ts';
+import { unlessAborted } from '../../base/unless-aborted.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { blocksOf, type FileBlocks, inLeaves } from './blocks.ts';
 import { storageFault } from './fault.ts';
@@ -41,9 +42,9 @@ export class Incoming {
    */
   async receive(bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<IncomingFile> {
     const { path, handle } = await this.#create(bytes);
-    const writing = new Writing(handle, this.#fileMaxBytes, signal);
+    const writing = new Writing(handle, this.#fileMaxBytes);
     try {
-      const blocks = await blocksOf(writing.through(inLeaves(bytes)));
+      const blocks = await blocksOf(writing.through(inLeaves(untilAborted(bytes, signal))));
       await writing.finish();
       const type = mediaTypeOf(writing.head);
       return { path, cid: blocks.root.toString(), bytes: writing.bytes, type, blocks };
@@ -92,6 +93,28 @@ export class Incoming {
   }
 }
 
+/** Bytes as they come, until the signal says that nobody waits for them any more. @throws Failure CLIENT_GONE then. */
+async function* untilAborted(
+  bytes: AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array, void> {
+  const pieces = bytes[Symbol.asyncIterator]();
+  let isOver = false;
+  try {
+    while (true) {
+      const next = await unlessAborted(pieces.next(), signal);
+      isOver = next.done === true;
+      if (next.done === true) return;
+      yield next.value;
+    }
+  } catch (thrown) {
+    throw signal.aborted ? new Failure('CLIENT_GONE') : thrown;
+  } finally {
+    // Not waited for: what comes no further may not answer to this either.
+    if (!isOver) pieces.return?.().catch(() => {});
+  }
+}
+
 /** The way of leaves through the disk, with what is learned of the file on it. */
 class Writing {
   bytes = 0;
@@ -100,12 +123,10 @@ class Writing {
   fault: Failure | null = null;
   readonly #handle: FileHandle;
   readonly #fileMaxBytes: number;
-  readonly #signal: AbortSignal;
 
-  constructor(handle: FileHandle, fileMaxBytes: number, signal: AbortSignal) {
+  constructor(handle: FileHandle, fileMaxBytes: number) {
     this.#handle = handle;
     this.#fileMaxBytes = fileMaxBytes;
-    this.#signal = signal;
   }
 
   async *through(leaves: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
@@ -133,7 +154,6 @@ class Writing {
   }
 
   async #write(leaf: Buffer): Promise<void> {
-    if (this.#signal.aborted) throw new Failure('CLIENT_GONE');
     if (this.bytes > this.#fileMaxBytes) {
       throw new Failure('FILE_TOO_LARGE', { facts: { fileMaxBytes: this.#fileMaxBytes } });
     }

@@ -18,7 +18,7 @@ const ABOUT_SUFFIX = '.json';
 const ABOUT_MAX_BYTES = 8 * 1024;
 
 /** Bytes that are read from a file at a time. */
-const READ_BYTES = 256 * 1024;
+const READ_BYTES = 128 * 1024;
 
 /** A kept file that is open for reading. Whoever has it closes it. */
 export type OpenFile = Readonly<

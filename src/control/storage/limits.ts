@@ -9,6 +9,10 @@ export type StorageLimits = Readonly<{
   uploadsMax: number;
   /** Files of one key family that are coming at a time: a slow customer keeps others from nothing. */
   uploadsPerOwnerMax: number;
+  /** Files that wait until those that are coming are there. */
+  uploadsWaitingMax: number;
+  /** How long one waits; nothing is read of it meanwhile. */
+  uploadsWaitMs: number;
 }>;
 
 export const storageLimits: StorageLimits = {
@@ -17,4 +21,6 @@ export const storageLimits: StorageLimits = {
   filesMax: 1_000_000,
   uploadsMax: 64,
   uploadsPerOwnerMax: 8,
+  uploadsWaitingMax: 1_000,
+  uploadsWaitMs: 60_000,
 };

@@ -124,12 +124,12 @@ describe('what cannot be stored leaves nothing behind', () => {
     expect([onDisk(), storage.kept.files, storage.kept.bytes]).toEqual([[], 0, 0]);
   });
 
-  it('when the signal is aborted', async () => {
+  it('when the signal is aborted, even if nothing comes any more', async () => {
     const leaving = new AbortController();
-    const { bytes, go } = held('x');
+    const { bytes } = held('x');
     const storing = put(bytes, {}, leaving.signal);
+    await expect.poll(() => readdirSync(join(folder, 'incoming')).length).toBe(1);
     leaving.abort();
-    go();
     expect(await codeOf(storing)).toBe('CLIENT_GONE');
     expect(onDisk()).toEqual([]);
   });
@@ -190,7 +190,7 @@ describe('files that come at once', () => {
     ['of one owner', { uploadsPerOwnerMax: 2 }, () => 'one', () => 'other'],
     ['in all', { uploadsMax: 2 }, (i: number) => `${i}`, null],
   ])('%s are bounded', async (_what, limits, ownerOf, other) => {
-    await open(limits);
+    await open({ ...limits, uploadsWaitingMax: 0 });
     const coming = [0, 1].map((i) => ({ ...held(`file ${i}`), i }));
     const storing = coming.map(({ bytes, i }) => put(bytes, { ownerId: ownerOf(i) }));
     const refused = { asked: false, stopped: false };

@@ -1,9 +1,9 @@
-import { Failure } from '../../protocol/errors.ts';
 import { type FileAbout, fitAbout } from './about.ts';
 import { storageFault } from './fault.ts';
 import type { Incoming, IncomingFile } from './incoming.ts';
 import type { Keeper } from './keeper.ts';
 import type { StorageLimits } from './limits.ts';
+import { UploadPlaces } from './upload-places.ts';
 
 export type StoredFilesOptions = Readonly<{
   incoming: Incoming;
@@ -19,17 +19,16 @@ export type Sent = Readonly<FileAbout & { ownerId: string }>;
 /** Takes files in, and gives them to whoever keeps them. */
 export class StoredFiles {
   readonly #options: StoredFilesOptions;
-  /** Files that are coming, by owner. */
-  readonly #coming = new Map<string, number>();
-  #comingInAll = 0;
+  readonly #places: UploadPlaces;
 
   constructor(options: StoredFilesOptions) {
     this.#options = options;
+    this.#places = new UploadPlaces(options.limits);
   }
 
   /** Files that are coming now. */
   get coming(): number {
-    return this.#comingInAll;
+    return this.#places.taken;
   }
 
   /**
@@ -42,16 +41,18 @@ export class StoredFiles {
     sent: Sent,
     signal: AbortSignal,
   ): Promise<Readonly<{ cid: string; uri: string }>> {
-    if (!this.#begin(sent.ownerId)) {
+    try {
+      await this.#places.take(sent.ownerId, signal);
+    } catch (thrown) {
       await bytes[Symbol.asyncIterator]().return?.();
-      throw new Failure('OVERLOADED');
+      throw thrown;
     }
     try {
       const file = await this.#options.incoming.receive(bytes, signal);
       await this.#keep(file, sent);
       return { cid: file.cid, uri: `${this.#options.uriPrefix()}${file.cid}` };
     } finally {
-      this.#end(sent.ownerId);
+      this.#places.giveBack(sent.ownerId);
     }
   }
 
@@ -64,21 +65,5 @@ export class StoredFiles {
     } finally {
       await incoming.remove(file).catch(() => {});
     }
-  }
-
-  #begin(ownerId: string): boolean {
-    const { uploadsMax, uploadsPerOwnerMax } = this.#options.limits;
-    const own = this.#coming.get(ownerId) ?? 0;
-    if (this.#comingInAll >= uploadsMax || own >= uploadsPerOwnerMax) return false;
-    this.#coming.set(ownerId, own + 1);
-    this.#comingInAll++;
-    return true;
-  }
-
-  #end(ownerId: string): void {
-    const own = (this.#coming.get(ownerId) ?? 1) - 1;
-    if (own === 0) this.#coming.delete(ownerId);
-    else this.#coming.set(ownerId, own);
-    this.#comingInAll--;
   }
 }
