@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readDeeds } from '../../../src/insight/transaction/parse-transaction.ts';
+import { parsedTransaction, readDeeds } from '../../../src/insight/transaction/parse-transaction.ts';
 import type { RunTransaction } from '../../../src/insight/transaction/run-transaction.ts';
 import { nativeMint } from '../../../src/ledger/programs.ts';
 import { allTold } from './built.ts';
@@ -162,6 +162,30 @@ const files: Readonly<Record<string, readonly Expected[]>> = {
   ],
 };
 
+/** What the transactions are called by as a whole, and of whose making that is. */
+const chief: Readonly<Record<string, readonly [string, string]>> = {
+  BidTxSol: ['NFT_BID', 'FORMFUNCTION'],
+  BuyEditionBotTaxedTx: ['TOKEN_CREATE', 'Token Program'],
+  BuyEditionV2TxSol: ['NFT_SALE', 'FORMFUNCTION'],
+  CancelListingTx: ['NFT_BID_CANCEL', 'FORMFUNCTION'],
+  CancelOfferTxUsdc: ['NFT_BID_CANCEL', 'FORMFUNCTION'],
+  CloseEditionDistributorTokenAccountTxByAuthority: ['NFT_TRANSFER', 'Token Program'],
+  CreateEditionDistributorTx: ['NFT_TRANSFER', 'Token Program'],
+  CreateEditionDistributorWithTreasuryMintTxUsdc: ['NFT_TRANSFER', 'Token Program'],
+  UpdateEditionDistributorWithTreasuryMintTxSol: ['UNKNOWN', 'FORMFUNCTION'],
+  HolaplexBidTx: ['NFT_BID', 'METAPLEX_AUCTION'],
+  HolaplexClaimBidTx: ['TOKEN_TRANSFER', 'Token Program'],
+  HolaplexRedeemFullRightsTx: ['NFT_TRANSFER', 'Token Program'],
+  HolaplexRedeemTx: ['NFT_TRANSFER', 'Token Program'],
+  InstantSaleTxSol: ['NFT_SALE', 'FORMFUNCTION'],
+  ListForAuctionTxSol: ['NFT_LIST', 'FORMFUNCTION'],
+  ListForInstantSaleTxSol: ['NFT_LIST', 'FORMFUNCTION'],
+  MintNewEditionFromMasterEditionViaTokenTx: ['NFT_MINT', 'TOKEN_METADATA'],
+  OfferTxSol: ['NFT_BID', 'FORMFUNCTION'],
+  SettleAuctionTxSol: ['NFT_SALE', 'FORMFUNCTION'],
+  SoldGenerativeMintTx: ['NFT_MINT', 'TOKEN_METADATA'],
+};
+
 /** Lamports that moved beneath an instruction, to accounts that were there before: rents of new ones are no price. */
 function paidBeneath(transaction: RunTransaction, outer: number): bigint {
   const moved = transaction.instructions.filter(
@@ -190,6 +214,12 @@ describe.skipIf(!hasTold)('recorded transactions of Formfunction (../shared/data
     const actions = allTold(told(`formfunction/${file}.json`));
     expect(actions).toHaveLength(files[file]?.length ?? 0);
     expect(actions).toMatchObject(files[file] ?? []);
+  });
+
+  it.each(Object.entries(chief))('calls %s %j', (file, [type, name]) => {
+    const transaction = told(`formfunction/${file}.json`);
+    const parsed = parsedTransaction(transaction, readDeeds(transaction), new Map(), { events: false });
+    expect([parsed.type, parsed.protocol.name]).toEqual([type, name]);
   });
 
   it.each(['BuyEditionV2TxSol', 'InstantSaleTxSol', 'SettleAuctionTxSol'])(

@@ -79,6 +79,9 @@ describe('Token Metadata', () => {
   ])('tells of an NFT that %s makes', (_, instruction) => {
     const told = toldOf(ran([instruction], made));
     expect(one(told)).toEqual([{ type: 'NFT_MINT', info: minted }]);
+    const { collectionMint } = accountsOf('metadata collectionAuthority payer collectionMint', metadata).at;
+    const vouched = toldOf(ran([instruction, verify], made));
+    expect(vouched?.[0]?.info.collection_address).toBe(collectionMint);
   });
 
   it.each([
