@@ -90,7 +90,7 @@ const accounts = [
     heldNft(5000 + n, HOARDER, { creators: [n % 2 === 0 ? ANN : BEN] }),
   ).flat(),
   ...Array.from({ length: 120 }, (_, n) =>
-    heldNft(1000 + n, COLLECTOR, { uri: documentOf(1000 + n) }),
+    heldNft(1000 + n, COLLECTOR, { collection: { address: COLLECTION, verified: true } }),
   ).flat(),
 ];
 
@@ -154,13 +154,13 @@ describe('NFTs of a wallet', () => {
     });
   });
 
-  it('are told of 120 in six calls', async () => {
+  it('are told of 120 of one collection in seven calls', async () => {
     caller.counts();
     const page = await pageOf({ address: COLLECTOR, page: 3 });
     expect(page).toMatchObject({ total_count: 120, total_pages: 3 });
     expect(page.nfts).toHaveLength(20);
     expect(caller.counts()).toEqual({
-      ...{ getTokenAccountsByOwner: 2, getMultipleAccounts: 3, getProgramAccounts: 1 },
+      ...{ getTokenAccountsByOwner: 2, getMultipleAccounts: 4, getProgramAccounts: 1 },
     });
   });
 
@@ -341,6 +341,13 @@ describe('collections of a wallet', () => {
     expect(told.at(-1)).toEqual({ name: '', nft_count: 2, mints: inTextOrder([mint(14), CORE]) });
     expect(groups).toHaveLength(3);
     expect(groups[0]?.nfts[0]).toMatchObject({ creators: [{ share: 100 }], is_loaded_metadata: true });
+  });
+});
+
+it('a collection whose family no document tells has the symbol of its NFTs', async () => {
+  const { result } = await answerOf(collections, { wallet_address: COLLECTOR }, caller, services);
+  expect(result).toMatchObject({
+    collections: [{ address: COLLECTION, name: 'The collection', family: 'TKN', nft_count: 120 }],
   });
 });
 

@@ -166,7 +166,7 @@ beforeAll(async () => {
   rig.node.airdrop(at(payer.publicKey), lamports(100n * BigInt(SOL)));
   rig.freeze();
   plain = makeMint(6, TOKEN_PROGRAM_ID);
-  plainAccounts = [associated(plain, TOKEN_PROGRAM_ID, 70_000_000n), another(plain, 6_672_600n)];
+  plainAccounts = [associated(plain, TOKEN_PROGRAM_ID, 6_672_600n), another(plain, 70_000_000n)];
   scattered = makeMint(0, TOKEN_PROGRAM_ID);
   scatteredAccounts = [another(scattered, 3n), another(scattered, 40n), another(scattered, 5n)];
   drained = makeMint(0, TOKEN_PROGRAM_ID);
@@ -241,9 +241,10 @@ describe('the balance of one token', () => {
       ...{ balance: 4, associated_account: drainedAccounts[1]!.toBase58() },
     });
     run([payer, holder], [createBurnInstruction(drainedAccounts[1]!, drained, wallet, 4n)]);
+    run([payer], [createFreezeAccountInstruction(drainedAccounts[0]!, drained, payer.publicKey)]);
     await rig.finalize();
     expect(await balanceOf(drained)).toMatchObject({
-      ...{ balance: 0, associated_account: drainedAccounts[0]!.toBase58() },
+      ...{ balance: 0, associated_account: drainedAccounts[0]!.toBase58(), isFrozen: true },
     });
   });
 
