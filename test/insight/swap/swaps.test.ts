@@ -129,9 +129,16 @@ describe('swaps', () => {
       },
     };
     const after = [...tokens, tokenAccount('user:B', B, user, 10n, 16n)];
-    expect(swapsOf(scene([swap, paid, got] as Said[], { tokens: after })).map(ends)).toEqual([
-      [A, 100n, B, 6n],
-    ]);
+    const said = [swap, paid, got] as Said[];
+    expect(swapsOf(scene(said, { tokens: after })).map(ends)).toEqual([[A, 100n, B, 6n]]);
+    // What else moved there is in the balance too, which says nothing of one transfer then.
+    const more = [...said, transfer(1, 'keeper:B', 'user:B', 1n)];
+    expect(swapsOf(scene(more, { tokens: after })).map(ends)).toEqual([[A, 100n, B, 7n]]);
+  });
+
+  it('cost what a pool does not give back', () => {
+    const back = transfer(2, 'whirlpool:A', 'user:A', 40n);
+    expect(swapsOf(scene([...whirlpoolSwap(1, user, 100n, 7n), back])).map(ends)).toEqual([[A, 60n, B, 7n]]);
   });
 
   it('are no deposits, not even of one token for another', () => {
@@ -192,7 +199,22 @@ describe('swaps', () => {
       pay(2, user, named('a new account'), 2_039_280n),
       ...whirlpoolSwap(2, user, 100n, 7n),
     ];
-    expect(swapsOf(scene(said)).map(ends)).toEqual([[A, 100n, B, 7n]]);
+    const swaps = swapsOf(scene(said));
+    expect(swaps.map(ends)).toEqual([[A, 100n, B, 7n]]);
+    expect(swaps[0]?.program).toBe(TITAN);
+  });
+
+  it('of a router go on from where a pool put what it gave', () => {
+    const said = [
+      { program: TITAN, height: 1 },
+      ...whirlpoolSwap(2, user, 100n, 7n, 'keeper'),
+      { program: TESSERA, height: 2 },
+      transfer(3, 'keeper:B', 'state:B', 7n),
+      transfer(3, 'state:C', 'user:C', 3n),
+    ];
+    const [swap] = swapsOf(scene(said));
+    expect(swap && ends(swap)).toEqual([A, 100n, C, 3n]);
+    expect(swap?.pools.map(({ source }) => source)).toEqual(['Orca', 'Tessera V']);
   });
 
   it('of the OKX router leave its commission out, on the side that is given and on the side that is taken', () => {
@@ -307,6 +329,33 @@ describe('swaps with a curve of pump.fun', () => {
     ]);
   });
 
+  it('cost and bring what moved, where the pool to come gives too', () => {
+    const more = {
+      ...{
+        user,
+        mint: A,
+        bonding_curve: curve,
+        quote_mint: nativeMint,
+        timestamp: 1n,
+        base_out: 9n,
+        quote_in: 5n,
+      },
+      ...{ fee_basis_points: 1n, fee: 1n, creator_fee_basis_points: 1n, creator_fee: 1n, buyback_fee: 1n },
+      ...{ pool_base_reserves_before: 1n, pool_quote_reserves_before: 1n },
+      ...{ pool_base_reserves_after: 1n, pool_quote_reserves_after: 1n },
+    };
+    const said = [
+      ...curveTrade(
+        'buy_v3',
+        { ...trade, ...fees },
+        pay(2, user, curve, 1019n),
+        transfer(2, 'state:A', 'user:A', 59n),
+      ),
+      tell(2, PUMP, 'PostCompleteBuyEvent', more),
+    ];
+    expect(swapsOf(scene(said)).map(ends)).toEqual([[nativeMint, 1019n, A, 59n]]);
+  });
+
   it('pay what is left after the fees', () => {
     const sold = [transfer(2, 'user:A', 'state:A', 50n)];
     const swaps = swapsOf(scene(curveTrade('sell', { ...trade, ...fees, is_buy: false }, ...sold)));
@@ -403,6 +452,27 @@ describe('routes of Jupiter', () => {
       tell(2, JUPITER, 'SwapEvent', step(B, 7n, A, 104n)),
     ];
     expect(swapsOf(scene(said)).map(ends)).toEqual([[A, 100n, A, 104n]]);
+  });
+
+  it('do not count the steps of a route that they called', () => {
+    const step = (given: bigint, taken: bigint) => ({
+      ...{ amm: CLMM, input_mint: A, input_amount: given, output_mint: B, output_amount: taken },
+    });
+    const route = {
+      program: JUPITER,
+      accounts: [user],
+      data: Buffer.concat([named8('route_v2'), tail(4), plan]),
+    };
+    const said: Said[] = [
+      { ...route, height: 1 },
+      { ...route, height: 2 },
+      tell(3, JUPITER, 'SwapEvent', step(1n, 2n)),
+      { program: CLMM, height: 2 },
+      tell(2, JUPITER, 'SwapEvent', step(100n, 7n)),
+    ];
+    expect(swapsOf(scene(said)).map(({ pools }) => pools.map(({ in: given }) => given.raw))).toEqual([
+      [100n],
+    ]);
   });
 
   it('are no routes when they only make accounts', () => {

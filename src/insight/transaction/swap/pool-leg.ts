@@ -1,7 +1,6 @@
 import type { Address } from '../../../ledger/address.ts';
 import { programs } from '../../../ledger/programs.ts';
 import type { PoolSwap } from '../action.ts';
-import { isEventCall } from '../events/read-events.ts';
 import { dexPrograms, PUMP_FUN, swapInstructionOf } from './dex-programs.ts';
 import type { Exchange } from './flows.ts';
 import type { Movement } from './movements.ts';
@@ -70,7 +69,7 @@ export function readPoolLeg(view: RunView, at: number, side: ReadonlySet<Address
   const instruction = view.instruction(at);
   const { program, accounts, data } = instruction;
   const dex = dexPrograms.get(program);
-  if (dex?.kind !== 'pool' || isEventCall(instruction)) return null;
+  if (dex?.kind !== 'pool') return null;
   const place = swapInstructionOf(dex, data);
   if (place === null) return null;
   const named = (index: number | null): Address | null =>

@@ -71,7 +71,7 @@ class SwapSearch {
   #swapsAt(at: number): Swap[] | null {
     const instruction = this.#view.instruction(at);
     const dex = dexPrograms.get(instruction.program);
-    if (dex === undefined || isEventCall(instruction)) return null;
+    if (dex === undefined) return null;
     if (dex.kind === 'wrapper') return this.#handedOn(at);
     if (dex.kind === 'pool') {
       const swap = swapOfPool(this.#view, at, this.#signers);
