@@ -16,9 +16,9 @@ export type HttpOptions = Readonly<{
   headersMaxBytes: number;
   /** Time for the headers of a request to arrive. */
   headersTimeoutMs: number;
-  /** Time for a whole request to arrive, its body included. */
+  /** Time for a whole request to arrive, its body included, once its head is there. */
   requestTimeoutMs: number;
-  /** The same for requests that whoever reads them keeps the time of: uploads. */
+  /** The same at most for requests of which their reader keeps the time itself: uploads. See own-time.ts. */
   ownTimeMaxMs: number;
   /** Time a connection may be idle between requests. */
   keepAliveTimeoutMs: number;
