@@ -122,6 +122,8 @@ const FALSE_COLLECTION = key(52);
 const FALSELY_NAMED = key(53);
 const FALSE_EDITION = key(54);
 const FALSE_HOLDER = key(55);
+const FALSE_MEMBER = key(56);
+const FALSE_GROUP = key(57);
 const LAST = key(58);
 
 const unsaid = { tokenStandard: null, name: 'Old' } as const;
@@ -204,6 +206,8 @@ const placed: Placed[] = [
   [FALSELY_NAMED, mint(1n, 0)],
   placedMetadata(FALSELY_NAMED, { collection: { address: FOREIGN_METADATA, verified: true } }),
   [FALSE_HOLDER, account(OTHER, tokenAccount(NFT, OTHER, 1n).data)],
+  [FALSE_MEMBER, account(programs.token2022, token2022Mint({ mint: FALSE_MEMBER, group: FALSE_GROUP }))],
+  [FALSE_GROUP, account(OTHER, token2022Mint({ mint: FALSE_GROUP }))],
   [LAST, mint(1n, 0)],
   placedMetadata(LAST, { tokenStandard: 'ProgrammableNonFungibleEdition' }),
   held(59, LAST),
@@ -344,6 +348,7 @@ describe('an NFT read by its mint', () => {
     });
     expect((await read(CORE_FALSE))?.collection).not.toHaveProperty('name');
     expect((await read(FALSELY_NAMED))?.collection).toEqual({ address: FOREIGN_METADATA, verified: true });
+    expect((await read(FALSE_MEMBER))?.collection).toEqual({ address: FALSE_GROUP, verified: true });
     expect((await read(FALSE_EDITION))?.tokenStandard).toBe('FungibleAsset');
   });
 
