@@ -1,11 +1,15 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Address } from '../../ledger/address.ts';
 import type { Chain } from '../chain/chain.ts';
 import type { TokenNames } from '../token/token-names.ts';
-import { mintsToName } from './name-tokens.ts';
-import { type ParsedTransaction, parsedTransaction, readDeeds } from './parse-transaction.ts';
+import { mintsToName, type TokenWords } from './name-tokens.ts';
+import { type Deeds, type ParsedTransaction, parsedTransaction, readDeeds } from './parse-transaction.ts';
 import type { ToldTransaction } from './told-transactions.ts';
 
 /** What is shown of each transaction besides what always is. */
 export type ShownBesides = Readonly<{ events: boolean; raw: boolean }>;
+
+const noNames: ReadonlyMap<Address, TokenWords> = new Map();
 
 /** Transactions as the interface shows them; the names of all of their tokens are looked up at once. */
 export async function parseTold(
@@ -14,9 +18,14 @@ export async function parseTold(
   tokenNames: TokenNames,
   { events, raw }: ShownBesides,
 ): Promise<ParsedTransaction[]> {
-  const done = told.map((one) => ({ ...one, deeds: readDeeds(one.transaction) }));
+  const done: (ToldTransaction & { deeds: Deeds })[] = [];
+  for (const one of told) {
+    done.push({ ...one, deeds: readDeeds(one.transaction) });
+    // A hundred of them at once would keep others waiting.
+    await setImmediate();
+  }
   const mints = mintsToName(done.flatMap(({ deeds }) => deeds.actions));
-  const names = mints.size === 0 ? new Map() : await tokenNames.names(chain, mints);
+  const names = mints.size === 0 ? noNames : await tokenNames.names(chain, mints);
   return done.map(({ transaction, deeds, raw: shown }) =>
     parsedTransaction(transaction, deeds, names, raw ? { events, raw: shown } : { events }),
   );

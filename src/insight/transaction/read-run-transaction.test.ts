@@ -63,6 +63,7 @@ describe('instructions', () => {
         innerInstructions: [
           inner(2, calls(programs.token)),
           inner(0, calls(programs.token), calls(programs.ata)),
+          inner(0, calls(programs.vote)),
         ],
       }),
     );
@@ -118,6 +119,8 @@ describe('instructions', () => {
     ).instructions;
     expect(whole).toMatchObject({ accounts: [SOURCE, DESTINATION, PAYER], parsed: { type: 'transfer' } });
     expect(cut).toMatchObject({ accounts: [SOURCE], parsed: null });
+    const sync = { programIdIndex: 4, accounts: [1, 77], data: encodeBase58(Uint8Array.of(17)) };
+    expect(readOrFail(told([sync])).instructions).toMatchObject([{ accounts: [SOURCE], parsed: null }]);
   });
 
   it('are read by their meaning also where the node left them as bytes', () => {
