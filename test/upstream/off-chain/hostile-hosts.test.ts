@@ -163,6 +163,11 @@ describe('off-chain JSON', () => {
     expect([host.asked, host.connections()]).toEqual([['/meta', '/once', '/once'], 2]);
   });
 
+  it('is asked for over connections that are not kept, where it is said so', async () => {
+    await open({ limits: { idleTimeoutMs: 0 } });
+    expect([await read(at('/meta')), await read(at('/meta?2'))]).toEqual([META, META]);
+  });
+
   it('is asked for without anything that tells of callers', async () => {
     host.scripts.set('/x', (_, reply) => {
       reply.writeHead(302, { 'set-cookie': 'a=b; Path=/', location: '/meta' }).end();

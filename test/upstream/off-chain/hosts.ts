@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import type { OffChain } from '../../../src/endpoints/services.ts';
 import { OffChainClient, type OffChainOptions } from '../../../src/upstream/off-chain/off-chain-client.ts';
 
 /** What a host does with a request. */
@@ -83,7 +84,7 @@ export const never = new AbortController().signal;
 export function openClient(
   ports: readonly number[],
   options: Partial<OffChainOptions> = {},
-): Promise<OffChainClient> {
+): Promise<OffChainClient & OffChain> {
   const { rules, ...rest } = options;
   return OffChainClient.open({
     folder: null,

