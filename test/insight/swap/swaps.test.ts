@@ -141,6 +141,17 @@ describe('swaps', () => {
     expect(swapsOf(scene([...whirlpoolSwap(1, user, 100n, 7n), back])).map(ends)).toEqual([[A, 60n, B, 7n]]);
   });
 
+  it('do not cost the rent of token accounts that are opened on the way', () => {
+    const [swap] = whirlpoolSwap(1, user, 100n, 7n);
+    const said = [
+      swap as Said,
+      pay(2, user, named('state:B'), 2_039_280n),
+      transfer(2, 'user:SOL', 'state:SOL', 100n),
+      transfer(2, 'state:B', 'user:B', 7n),
+    ];
+    expect(swapsOf(scene(said)).map(ends)).toEqual([[nativeMint, 100n, B, 7n]]);
+  });
+
   it('are no deposits, not even of one token for another', () => {
     const deposit = whirlpoolSwap(1, user, 100n, 7n);
     const said = [{ ...(deposit[0] as Said), data: anchorData('increase_liquidity') }, ...deposit.slice(1)];
