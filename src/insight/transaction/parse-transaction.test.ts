@@ -133,6 +133,24 @@ describe('actions', () => {
     });
   });
 
+  it('name the owner of tokens, whoever was allowed to move them', () => {
+    const info = { source: PURSE, destination: THEIRS, authority: STRANGER, amount: '250' };
+    const [transfer] = shown(told([says(programs.token, 'transfer', info)], balances)).actions;
+    expect(transfer?.info).toMatchObject({ sender: PAYER, receiver: FRIEND });
+    const shared = { ...info, authority: undefined, multisigAuthority: STRANGER } as never;
+    const [unowned] = shown(told([says(programs.token, 'transfer', shared)])).actions;
+    expect(unowned?.info).toMatchObject({ sender: STRANGER, receiver: null });
+  });
+
+  it('are of an NFT only where one of it moves', () => {
+    const single = (amount: string): Members => ({
+      ...{ accountIndex: 1, mint: MINT, owner: PAYER, uiTokenAmount: { amount, decimals: 0 } },
+    });
+    const typeOf = (moved: string) =>
+      shown(told([moves(moved)], { preTokenBalances: [single('1')], postTokenBalances: [single('0')] })).type;
+    expect(['1', '0', '2'].map(typeOf)).toEqual(['NFT_TRANSFER', 'TOKEN_TRANSFER', 'TOKEN_TRANSFER']);
+  });
+
   it('keep every digit of raw amounts', () => {
     const [transfer] = shown(told([pays(2n ** 64n - 1n)])).actions;
     expect(transfer?.info).toMatchObject({ amount_raw: 18_446_744_073_709_551_615n });

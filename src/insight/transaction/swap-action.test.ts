@@ -121,6 +121,11 @@ describe('tokens that are named', () => {
     expect(added?.info.liquidity_added).toMatchObject([{ name: 'coin' }, { name: '' }]);
   });
 
+  it('keep the names that they have', () => {
+    const actions = [action('COLLECT_REWARD', { reward: { ...unnamed, symbol: 'MINE' } })];
+    expect(nameTokens(actions, new Map([[COIN, words('coin')]]))).toEqual(actions);
+  });
+
   it('are never those that a program has put into words of its own', () => {
     const actions = [
       action('MEMO', { message: 'x', ...unnamed }),
