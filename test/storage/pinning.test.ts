@@ -149,6 +149,16 @@ describe('a pinning service', () => {
     await gateway.drain(0);
   });
 
+  it('that does not take a file finds none of its blocks', async () => {
+    instead = ({ method }, response) => {
+      if (method === 'POST') sendJson(response, 409, { error: { reason: 'INSUFFICIENT_FUNDS' } });
+      return method === 'POST';
+    };
+    await expect(put('a'.repeat(2_000_000))).rejects.toMatchObject({ code: 'STORAGE_UNAVAILABLE' });
+    const told = readdirSync(join(folder, 'blocks'), { recursive: true, withFileTypes: true });
+    expect(told.filter((entry) => entry.isFile())).toEqual([]);
+  });
+
   it('is asked once for the same file, until a pin is lost', async () => {
     await put();
     await put();
