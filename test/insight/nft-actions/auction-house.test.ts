@@ -86,7 +86,9 @@ describe('Auction House', () => {
     ['auctioneer_buy', 'authority auctioneerAuthority auctionHouse'],
     ['auctioneer_public_buy', 'authority auctioneerAuthority auctionHouse'],
   ])('tells of a bid by %s', (name, places) => {
-    const names = `wallet paymentAccount transferAuthority treasuryMint tokenAccount metadata escrowPaymentAccount ${places} auctionHouseFeeAccount tradeState`;
+    const first =
+      'wallet paymentAccount transferAuthority treasuryMint tokenAccount metadata escrowPaymentAccount';
+    const names = `${first} ${places} auctionHouseFeeAccount tradeState`;
     const { accounts, at } = accountsOf(names, house);
     const own = accounts.map((account) => (account === at.treasuryMint ? usdc : account));
     const facts = {
@@ -108,6 +110,37 @@ describe('Auction House', () => {
     const bid = { type: 'NFT_BID_CANCEL', info: { bidder: at.wallet, currency: nativeMint, ...info } };
     expect(offered('cancel', cancelNames, cancelArgs, { owner: someone(8) }).told).toEqual([bid]);
     expect(offered('cancel', cancelNames, cancelArgs, { owner: someone(8), open: true }).told).toEqual([bid]);
+  });
+
+  it('tells what an auctioneer takes back', () => {
+    const names =
+      'wallet tokenAccount tokenMint authority auctioneerAuthority auctionHouse auctionHouseFeeAccount tradeState';
+    const { told, at } = offered('auctioneer_cancel', names, cancelArgs);
+    const info = { seller: at.wallet, marketplace: at.auctionHouse, nft_address: nft, price: 1.5 };
+    expect(told).toEqual([{ type: 'NFT_LIST_CANCEL', info }]);
+  });
+
+  it.each([
+    ['sell', 6],
+    ['auctioneer_sell', 7],
+    ['buy', 10],
+    ['public_buy', 10],
+    ['auctioneer_buy', 11],
+    ['auctioneer_public_buy', 11],
+  ])('tells nothing of an offer by %s that a sale takes up', (name, at) => {
+    const accounts = Array.from({ length: 12 }, (_, index) => someone(100 + index));
+    const data = anchorData(name, (args) => args.zeros(40));
+    const sale = { program: house, data: anchorData('execute_sale', (args) => args.zeros(40)) };
+    const others = Array.from({ length: 20 }, (_, index) => someone(150 + index));
+    const told = (taken: number) =>
+      toldOf(
+        ran([
+          { program: house, accounts, data },
+          { ...sale, accounts: [...others, someone(taken)] },
+        ]),
+      );
+    expect(told(100 + at)).toEqual([]);
+    expect(told(99)).toHaveLength(1);
   });
 
   it('knows a listing by the associated token account, where nobody says whose it is', () => {
