@@ -18,8 +18,8 @@ export type RunInstruction = Readonly<{
   /** Empty where a node parsed the instruction and kept its bytes. */
   data: Uint8Array;
   /**
-   * What jsonParsed shows of it, whether a node or `ledger/parsed/` read it: `type` and `info`, or text for a memo;
-   * null for programs that it does not know.
+   * What jsonParsed shows of it, whether a node or `ledger/parsed/` read it; null for programs that it does not know.
+   * A memo, of which it shows the text alone, has the type `memo` and the info `{memo}`.
    */
   parsed: ParsedView | null;
 }>;
