@@ -1,36 +1,12 @@
+import type { FailureRow } from './failure-row.ts';
+import { restFailures } from './rest/rest-failures.ts';
+
 /**
  * The table of failures: a row per thing that may go wrong, with who owns it and what it looks like on each
  * wire. A server never invents a status; it reads its column. Sources: spec/interface.md "Errors" for the codes
  * a customer sees; Agave's rpc-client-api `custom_error.rs` owns -32001 … -32021, which pass through untouched,
  * so ours stay in -32040 … -32099.
  */
-
-/** Whose doing a failure is: what dashboards and alerts are grouped by. */
-export type Owner = 'client' | 'gateway' | 'capacity' | 'upstream';
-
-export type FailureRow = Readonly<{
-  owner: Owner;
-  /** HTTP status of the answer. JSON-RPC's own errors travel with 200, as Agave sends them. */
-  http: number;
-  /** JSON-RPC `error.code`. */
-  rpc: number;
-  /** gRPC status code. */
-  grpc: number;
-  /** WebSocket close code, when the failure ends the connection. */
-  close: number;
-  /** What the client reads; `{name}` stands for the fact of that name. Never made from a caught message. */
-  text: string;
-  /** What a gRPC client reads, where `text` speaks of another wire. */
-  grpcText?: string;
-  /** Seconds after which a retry makes sense, where the failure passes by itself. */
-  retryAfter?: number;
-  /** Counted as refused by a limit, and not by its owner. */
-  limits?: true;
-  /** Only the REST interface gives it. */
-  rest?: true;
-  /** The JSON-RPC answer lacks `jsonrpc`, as Agave's does. */
-  versionless?: true;
-}>;
 
 export const failures = {
   PARSE_ERROR: { owner: 'client', http: 200, rpc: -32700, grpc: 3, close: 1007, text: 'Parse error' },
@@ -283,161 +259,7 @@ export const failures = {
     close: 1011,
     text: 'This service has no shred stage: no source of shreds is configured',
   },
-  INVALID_FIELDS: {
-    owner: 'client',
-    http: 400,
-    rpc: -32070,
-    grpc: 3,
-    close: 1008,
-    text: 'Validation failed!',
-    rest: true,
-  },
-  NFT_NOT_FOUND: {
-    owner: 'client',
-    http: 404,
-    rpc: -32071,
-    grpc: 5,
-    close: 1008,
-    text: 'NFT {address} not found on {network}',
-    rest: true,
-  },
-  TRANSACTION_NOT_FOUND: {
-    owner: 'client',
-    http: 404,
-    rpc: -32072,
-    grpc: 5,
-    close: 1008,
-    text: 'Transaction {signature} not found on {network}',
-    rest: true,
-  },
-  DOMAIN_NOT_FOUND: {
-    owner: 'client',
-    http: 404,
-    rpc: -32073,
-    grpc: 5,
-    close: 1008,
-    text: 'No domain found for {address}',
-    rest: true,
-  },
-  NOT_A_MINT: {
-    owner: 'client',
-    http: 400,
-    rpc: -32074,
-    grpc: 3,
-    close: 1008,
-    text: '{address} is not a token mint on {network}',
-    rest: true,
-  },
-  TRANSACTION_REFUSED: {
-    owner: 'client',
-    http: 400,
-    rpc: -32075,
-    grpc: 9,
-    close: 1008,
-    text: 'The node refused the transaction',
-    rest: true,
-  },
-  TRANSACTION_FAILED: {
-    owner: 'client',
-    http: 400,
-    rpc: -32084,
-    grpc: 9,
-    close: 1008,
-    text: 'The transaction ran and failed: {reason}',
-    rest: true,
-  },
-  TRANSACTION_EXPIRED: {
-    owner: 'client',
-    http: 400,
-    rpc: -32085,
-    grpc: 9,
-    close: 1008,
-    text: 'The blockhash expired before the transaction landed: sign it again with a newer one',
-    rest: true,
-  },
-  TRANSACTION_UNCONFIRMED: {
-    owner: 'upstream',
-    http: 504,
-    rpc: -32086,
-    grpc: 4,
-    close: 1013,
-    text: 'The transaction was sent, but not seen to reach the commitment in time: ask for its status',
-    rest: true,
-  },
-  WRONG_PASSWORD: {
-    owner: 'client',
-    http: 400,
-    rpc: -32076,
-    grpc: 16,
-    close: 1008,
-    text: 'Incorrect password',
-    rest: true,
-  },
-  TOO_MANY_TRIES: {
-    owner: 'client',
-    http: 429,
-    rpc: -32077,
-    grpc: 8,
-    close: 1008,
-    text: 'Too many tries: wait as long as Retry-After says',
-    limits: true,
-    rest: true,
-  },
-  MALFORMED_MULTIPART: {
-    owner: 'client',
-    http: 400,
-    rpc: -32078,
-    grpc: 3,
-    close: 1007,
-    text: 'The body is no whole multipart/form-data with one part "file"',
-    rest: true,
-  },
-  FILE_TOO_LARGE: {
-    owner: 'client',
-    http: 413,
-    rpc: -32079,
-    grpc: 8,
-    close: 1009,
-    text: 'The file is larger than this service stores',
-    rest: true,
-  },
-  STORAGE_FULL: {
-    owner: 'capacity',
-    http: 507,
-    rpc: -32080,
-    grpc: 8,
-    close: 1013,
-    text: 'The storage of this service is full',
-    rest: true,
-  },
-  STORAGE_UNAVAILABLE: {
-    owner: 'upstream',
-    http: 503,
-    rpc: -32081,
-    grpc: 14,
-    close: 1013,
-    text: 'The storage behind this service is temporarily unavailable',
-    retryAfter: 1,
-    rest: true,
-  },
-  FILE_NOT_FOUND: {
-    owner: 'client',
-    http: 404,
-    rpc: -32082,
-    grpc: 5,
-    close: 1008,
-    text: 'No file of that content identifier is stored here',
-    rest: true,
-  },
-  WALLETS_FULL: {
-    owner: 'capacity',
-    http: 507,
-    rpc: -32083,
-    grpc: 8,
-    close: 1013,
-    text: 'As many semi-custodial wallets are kept as this key may have',
-    rest: true,
-  },
+  ...restFailures,
   DRAINING: {
     owner: 'gateway',
     http: 503,

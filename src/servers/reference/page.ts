@@ -149,8 +149,10 @@ const STYLE = `:root{color-scheme:light dark;--line:#8884}
 body{font:15px/1.55 system-ui,sans-serif;margin:0 auto;max-width:62rem;padding:1.5rem}
 nav ul{columns:18rem;padding-left:1.1rem}section{border-top:1px solid var(--line);margin-top:2rem}
 .verb{font-size:.8em;border:1px solid var(--line);border-radius:4px;padding:.1em .4em}
-table{border-collapse:collapse;width:100%}th,td{border-bottom:1px solid var(--line);padding:.3rem .5rem;text-align:left;vertical-align:top}
-code,pre{font-family:ui-monospace,monospace;font-size:.92em}pre{overflow:auto;border:1px solid var(--line);border-radius:6px;padding:.7rem}
+table{border-collapse:collapse;width:100%}
+th,td{border-bottom:1px solid var(--line);padding:.3rem .5rem;text-align:left;vertical-align:top}
+code,pre{font-family:ui-monospace,monospace;font-size:.92em}
+pre{overflow:auto;border:1px solid var(--line);border-radius:6px;padding:.7rem}
 td:first-child{white-space:nowrap}`;
 
 /**
