@@ -142,6 +142,21 @@ describe('transactions that mean harm', () => {
     ['wrappers within wrappers', () => ran(deep(PHOTON, 255), { tokens })],
     ['pools within pools', () => ran(deep(CLMM, 255), { tokens })],
     [
+      'pools within pools within routers within routers, and all that moves beneath the last',
+      () =>
+        ran(
+          [
+            ...Array.from({ length: 125 }, (_, at) => ({ program: TITAN, height: at + 1 })),
+            ...Array.from({ length: 125 }, (_, at) => ({
+              ...{ program: CLMM, height: at + 126, data: anchorData('swap') },
+              accounts: [user, user, user],
+            })),
+            ...repeated(transfer(251, 'user:A', 'state:A', 5n)),
+          ],
+          { tokens },
+        ),
+    ],
+    [
       'one router, and pools that give and take',
       () =>
         ran(
