@@ -84,16 +84,15 @@ describe('all tokens of a wallet', () => {
     expect(caller.counts()).toEqual({ getTokenAccountsByOwner: 2, getMultipleAccounts: 5 });
     expect(new Set(documents.reads()).size).toBe(250);
     const tokens = answer.result as unknown as Token[];
-    expect(tokens[7]).toEqual({
+    expect(tokens.find(({ address }) => address === numbered(1, 7))).toEqual({
       address: numbered(1, 7),
       balance: 1000.000007,
       associated_account: numbered(2, 7),
       info: { name: 'Token 7', symbol: 'TKN', image: imageOf(7), decimals: 6 },
       isFrozen: false,
     });
-    expect(tokens.map(({ address }) => address)).toEqual(
-      Array.from({ length: 250 }, (_, n) => numbered(1, n)),
-    );
+    const mints = Array.from({ length: 250 }, (_, n) => numbered(1, n));
+    expect(tokens.map(({ address }) => address)).toEqual(mints.sort());
   });
 
   it('need half as many calls when a list names them, and no document', async () => {

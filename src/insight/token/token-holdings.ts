@@ -1,5 +1,4 @@
 import type { Address } from '../../ledger/address.ts';
-import { compareAddresses } from '../../ledger/address-order.ts';
 import { isTokenProgram, programs } from '../../ledger/programs.ts';
 import { decodeTokenAccount } from '../../ledger/token/token-account.ts';
 import { Failure } from '../../protocol/errors.ts';
@@ -30,8 +29,11 @@ function holdingOf({ address, account }: AccountAt, wallet: Address): TokenHoldi
   return { account: address, program: account.owner, mint, amount, isFrozen: state === 'frozen' };
 }
 
-const inOrder = (a: TokenHolding, b: TokenHolding): number =>
-  compareAddresses(a.mint, b.mint) || compareAddresses(a.account, b.account);
+/** By mint, then by account, in the order of their text, as NFTs are listed. */
+function inOrder(a: TokenHolding, b: TokenHolding): number {
+  if (a.mint !== b.mint) return a.mint < b.mint ? -1 : 1;
+  return a.account < b.account ? -1 : 1;
+}
 
 /**
  * What a wallet holds under both token programs, by mint and account, in two calls. Empty accounts are left out.
