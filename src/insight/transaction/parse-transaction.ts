@@ -38,11 +38,11 @@ function inOrderOfInterface(actions: readonly Action[]): Action[] {
 
 /**
  * Reads what a transaction did. What is not understood is UNKNOWN. Beside a swap only the transfers of tokens that it
- * consists of are told. Source: rest-api.md §3.
+ * consists of are told. One that failed has neither swaps nor events. Source: rest-api.md §3.
  */
 export function readDeeds(transaction: RunTransaction): Deeds {
-  const events = transaction.err === null ? readEvents(transaction) : [];
-  const swaps = transaction.err === null ? recogniseSwaps(transaction, events) : [];
+  const events = readEvents(transaction);
+  const swaps = recogniseSwaps(transaction, events);
   const actions = transaction.instructions.flatMap((one) => actionsOf(one, transaction));
   if (swaps.length === 0) return { actions: inOrderOfInterface(actions), events };
   const told = swaps.map((swap) => swapAction(swap, transaction)).sort((a, b) => a.ix_index - b.ix_index);
