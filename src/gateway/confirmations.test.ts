@@ -134,6 +134,16 @@ describe('waiting for transactions', () => {
     expect(confirmations.size).toBe(0);
   });
 
+  it('asks once for one that is to come to different commitments', async () => {
+    const nodes = new Nodes();
+    nodes.status = () => landed('finalized');
+    open(nodes);
+    const levels = ['processed', 'confirmed', 'finalized'] as const;
+    await Promise.all(levels.map((commitment) => confirmations.wait(sent(1, { commitment }), staying)));
+    const asked = nodes.asked.filter(({ method }) => method === 'getSignatureStatuses');
+    expect(asked.map(({ params }) => params)).toEqual([[[signatureOf(1)]]]);
+  });
+
   it('asks each network for its own', async () => {
     const nodes = new Nodes();
     nodes.status = () => landed('finalized');
@@ -246,6 +256,14 @@ describe('a blockhash', () => {
     expect(await confirmations.wait(sent(1, old), staying)).toMatchObject(expired);
     const valid = nodes.asked.find(({ method }) => method === 'isBlockhashValid');
     expect(valid?.params).toEqual([blockhash, { commitment: 'confirmed', minContextSlot: 1_000 }]);
+  });
+
+  it('counts for all who wait, also when only the last of them knows its height', async () => {
+    const nodes = new Nodes();
+    open(nodes);
+    const first = confirmations.wait(sent(1, { lastValidBlockHeight: null }), staying);
+    expect(await confirmations.wait(sent(1, old), staying)).toMatchObject(expired);
+    expect(await first).toMatchObject(expired);
   });
 
   it('is asked for once for all that stand on it', async () => {
