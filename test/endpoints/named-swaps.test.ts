@@ -96,7 +96,9 @@ describe('tokens of swaps', () => {
       },
       swaps: [{ liquidity_pool_address: POOL, name: 'CN-SOL', source: 'Pump.fun AMM' }],
     });
-    expect(nameless).toMatchObject({ tokens_swapped: { in: { token_address: NAMELESS, amount: 2 } } });
+    expect(nameless).toMatchObject({
+      tokens_swapped: { in: { token_address: NAMELESS, name: 'Unknown Token', symbol: 'Token', amount: 2 } },
+    });
     expect(caller.counts()).toEqual({ getTransaction: 2, getMultipleAccounts: 1 });
   });
 
