@@ -102,6 +102,7 @@ export const offChainSection = section({
   unproven_per_host_max: whole(1, 10_000).default(chain.unprovenPerHostMax),
   queue_max: whole(0, 10_000_000).default(chain.queueMax),
   per_host_queue_max: whole(0, 10_000_000).default(chain.perHostQueueMax),
+  unproven_per_host_queue_max: whole(0, 10_000_000).default(chain.unprovenPerHostQueueMax),
   hosts_max: whole(1, 10_000_000).default(chain.hostsMax),
   circuit_failures_max: whole(1, 1_000).default(chain.circuitFailuresMax),
   circuit_open_ms: whole(1, HOUR_MS).default(chain.circuitOpenMs),
