@@ -30,6 +30,11 @@ const mintShare: Said = {
   parsed: { type: 'mintTo', info: { mint: named('lp'), account: named('provider:lp'), amount: '9' } },
 };
 
+const burnt: Said = {
+  ...{ program: programs.token, height: 2 },
+  parsed: { type: 'burn', info: { mint: named('A'), account: named('provider:A'), amount: '4' } },
+};
+
 describe('what is done to pools', () => {
   it('is told of one that is made, by the accounts of its instruction', () => {
     const made = (program: string, data: Uint8Array) => readFirst([{ program, height: 1, data, accounts }]);
@@ -62,6 +67,7 @@ describe('what is done to pools', () => {
       transfer(2, 'provider:A', 'pool:A', 1_500_000n),
       transfer(2, 'provider:B', 'pool:B', 2n),
       mintShare,
+      burnt,
       { program: CPMM, height: 1 },
       transfer(2, 'provider:A', 'pool:A', 77n),
     ];

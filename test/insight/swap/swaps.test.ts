@@ -173,6 +173,27 @@ describe('swaps', () => {
     const swaps = swapsOf(scene(said));
     expect(swaps.map(ends)).toEqual([[A, 100n, C, 3n]]);
     expect(swaps[0]?.pools.map(({ source }) => source)).toEqual(['Orca', 'Raydium CLMM']);
+    const around = [
+      { program: unknown, height: 1 },
+      ...whirlpoolSwap(2, user, 100n, 7n),
+      ...[
+        { program: TESSERA, height: 2 },
+        transfer(3, 'user:B', 'state:B', 7n),
+        transfer(3, 'state:A', 'user:A', 101n),
+      ],
+    ];
+    expect(swapsOf(scene(around))).toHaveLength(2);
+    const byTwo = [
+      { program: unknown, height: 1 },
+      ...whirlpoolSwap(2, user, 100n, 7n),
+      ...clmmSwap(2, keeper, 7n, 3n),
+    ];
+    expect(swapsOf(scene(byTwo)).map(({ swapper }) => swapper)).toEqual([user, keeper]);
+    const inTwo = [
+      ...[{ program: unknown, height: 1 }, ...whirlpoolSwap(2, user, 100n, 7n)],
+      ...[{ program: unknown, height: 1 }, ...clmmSwap(2, user, 7n, 3n)],
+    ];
+    expect(swapsOf(scene(inTwo))).toHaveLength(2);
     const apart = [...whirlpoolSwap(1, user, 100n, 7n), ...clmmSwap(1, user, 7n, 3n)];
     expect(swapsOf(scene(apart))).toHaveLength(2);
   });
@@ -202,6 +223,18 @@ describe('swaps', () => {
       [whirlpool, 100n, 7n],
       [state, 7n, 3n],
     ]);
+  });
+
+  it('of a router are followed into pools that do not say who trades', () => {
+    const said = [
+      { program: TITAN, height: 1 },
+      transfer(2, 'user:A', 'keeper:A', 100n),
+      { program: TESSERA, height: 2 },
+      transfer(3, 'keeper:A', 'state:A', 100n),
+      transfer(3, 'state:B', 'user:B', 7n),
+    ];
+    const [swap] = swapsOf(scene(said));
+    expect(swap?.pools.map(({ source, in: given }) => [source, given.raw])).toEqual([['Tessera V', 100n]]);
   });
 
   it('of a router are the route’s ends, though SOL for an account’s rent moved beside them', () => {
@@ -272,22 +305,27 @@ describe('swaps', () => {
     const held = [
       tokenAccount('user:A', A, user, 100n, 0n),
       tokenAccount('user:B', B, user, 0n, 7n),
-      tokenAccount('user:SOL', nativeMint, user, 5n, 5n),
+      tokenAccount('user:SOL', nativeMint, user, 5n, 9n),
     ];
     const lamports = {
-      [user]: [50_000n, 42_961n] as const,
+      [user]: [50_000n, 42_957n] as const,
       [named('user:B')]: [0n, 2039n] as const,
-      [named('user:SOL')]: [9n, 9n] as const,
+      [named('user:SOL')]: [9n, 13n] as const,
     };
-    // 5000 for the fee, and 2039 for the rent of an account of the swapper's own.
+    // 5000 for the fee, 2039 for the rent of an account of the swapper's own, and 4 that were only wrapped.
     const run = scene(said, { tokens: held, lamports });
     expect(swapsOf(run)).toMatchObject([
       { swapper: user, in: { mint: A, raw: 100n }, out: { mint: B, raw: 7n }, pools: [] },
     ]);
-    const tipped = { ...lamports, [user]: [50_000n, 41_961n] as const };
+    const tipped = { ...lamports, [user]: [50_000n, 41_957n] as const };
     expect(swapsOf(scene(said, { tokens: held, lamports: tipped }))).toEqual([]);
     const tip = pay(1, user, collector, 1000n);
     expect(swapsOf(scene([...said, tip], { tokens: held, lamports: tipped }))).toHaveLength(1);
+    const opened: Said = {
+      ...{ program: programs.system, height: 2 },
+      parsed: { type: 'createAccount', info: { source: user, newAccount: state, lamports: 1000n } },
+    };
+    expect(swapsOf(scene([...said, opened], { tokens: held, lamports: tipped }))).toHaveLength(1);
   });
 
   it('are none of balances alone, when no instruction swaps', () => {
@@ -444,6 +482,23 @@ describe('routes of Jupiter', () => {
       quotedOut: 70n,
       pools: [{ source: 'Pump.fun', pool: null }],
     });
+  });
+
+  it('cost no more than they were asked to take, whatever SOL is paid for accounts on the way', () => {
+    const step = { amm: CLMM, input_mint: nativeMint, input_amount: 100n, output_mint: B, output_amount: 7n };
+    const said: Said[] = [
+      {
+        program: JUPITER,
+        height: 1,
+        accounts: [user],
+        data: Buffer.concat([named8('route_v2'), tail(4), plan]),
+      },
+      pay(2, user, named('a new account'), 50n),
+      transfer(2, 'user:SOL', 'state:SOL', 100n),
+      transfer(2, 'state:B', 'user:B', 7n),
+      tell(2, JUPITER, 'SwapEvent', step),
+    ];
+    expect(swapsOf(scene(said)).map(ends)).toEqual([[nativeMint, 100n, B, 7n]]);
   });
 
   it('that come back to where they began are told by their first and their last step', () => {
