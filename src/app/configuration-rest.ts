@@ -9,6 +9,8 @@ import {
 import { confirmationLimits as confirmation } from '../gateway/confirmations.ts';
 import { restLimits as rest } from '../gateway/rest/rest-gate.ts';
 import { networks } from '../protocol/call.ts';
+import { ipfsServerOptions as ipfs } from '../servers/ipfs/server.ts';
+import { uploadLimits as upload } from '../servers/rest/multipart.ts';
 import { restServerOptions as server } from '../servers/rest/server.ts';
 import { dasLimits as das } from '../upstream/das/das-client.ts';
 import { AddressRules } from '../upstream/off-chain/address-rules.ts';
@@ -124,6 +126,25 @@ export const storageSection = section({
   files_max: whole(1, 1_000_000_000).default(storage.filesMax),
   uploads_max: whole(1, 100_000).default(storage.uploadsMax),
   uploads_per_owner_max: whole(1, 100_000).default(storage.uploadsPerOwnerMax),
+  uploads_waiting_max: whole(0, 100_000).default(storage.uploadsWaitingMax),
+  uploads_wait_ms: whole(0, HOUR_MS).default(storage.uploadsWaitMs),
+});
+
+/** `[uploads]`: how bodies with a file come in. */
+export const uploadsSection = section({
+  beside_max_bytes: whole(1_024, GIB).default(upload.besideMaxBytes),
+  parts_max: whole(1, 100_000).default(upload.partsMax),
+  part_headers_max: whole(1, 10_000).default(upload.partHeadersMax),
+  part_headers_max_bytes: whole(128, MIB).default(upload.partHeadersMaxBytes),
+  progress_ms: whole(100, HOUR_MS).default(upload.progressMs),
+  progress_least_bytes: whole(1, GIB).default(upload.progressLeastBytes),
+  upload_max_ms: whole(100, DAY_MS).default(upload.uploadMaxMs),
+});
+
+/** `[ipfs]`: the gateway to stored files. */
+export const ipfsSection = section({
+  open_max: whole(1, 100_000).default(ipfs.openMax),
+  answer_max_ms: whole(100, DAY_MS).default(ipfs.answerMaxMs),
 });
 
 /** What can be set of any service that stores files. */

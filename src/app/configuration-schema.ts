@@ -46,12 +46,14 @@ import {
   confirmationsSection,
   dasPoolSection,
   dasServers,
+  ipfsSection,
   kuboSection,
   offChainSection,
   pinningSection,
   restSection,
   semiWalletsSection,
   storageSection,
+  uploadsSection,
 } from './configuration-rest.ts';
 import { localnetDefaults, SLOTS_PER_EPOCH_MAX } from './localnet-defaults.ts';
 
@@ -72,6 +74,7 @@ const server = section({
   headers_max_bytes: whole(1_024, MIB).default(http.headersMaxBytes),
   headers_timeout_ms: whole(100, HOUR_MS).default(http.headersTimeoutMs),
   request_timeout_ms: whole(100, HOUR_MS).default(http.requestTimeoutMs),
+  own_time_max_ms: whole(100, 24 * HOUR_MS).default(http.ownTimeMaxMs),
   keep_alive_timeout_ms: whole(100, HOUR_MS).default(http.keepAliveTimeoutMs),
   idle_timeout_ms: whole(100, HOUR_MS).default(http.idleTimeoutMs),
   drain_notice_ms: whole(0, HOUR_MS).default(0),
@@ -266,6 +269,8 @@ export const configurationSchema = section({
   das_pool: optional(dasPoolSection),
   confirmations: optional(confirmationsSection),
   storage: optional(storageSection),
+  uploads: optional(uploadsSection),
+  ipfs: optional(ipfsSection),
   kubo: optional(kuboSection),
   pinning: optional(pinningSection),
   semi_wallets: optional(semiWalletsSection),

@@ -9,7 +9,7 @@ import { type HttpRoutes, joinRoutes } from '../servers/http-route.ts';
 import { ipfsRoutes } from '../servers/ipfs/server.ts';
 import type { ApiDocument } from '../servers/reference/page.ts';
 import { referenceRoutes } from '../servers/reference/routes.ts';
-import { uploadLimits } from '../servers/rest/multipart.ts';
+import type { UploadLimits } from '../servers/rest/multipart.ts';
 import { restRoutes } from '../servers/rest/server.ts';
 import type { Configuration } from './configuration.ts';
 import { PROGRAM_VERSION } from './program-version.ts';
@@ -37,14 +37,14 @@ export function restDoor(
   upstreams: Upstreams,
   opened: RestServices,
 ): HttpRoutes {
-  const { rest, storage } = configuration;
+  const { rest, storage, uploads, ipfs } = configuration;
   const { historyDays: _, domainSuffix: __, tokenList: ___, bodyMaxBytes, bodiesMaxBytes, ...limits } = rest;
   const services = servicesOf(configuration, parts, upstreams, opened);
   const routes = endpoints.map((endpoint) => routeOf(endpoint, services));
-  const upload = { ...uploadLimits, fileMaxBytes: storage.fileMaxBytes };
+  const upload: UploadLimits = { ...uploads, fileMaxBytes: storage.fileMaxBytes };
   return joinRoutes(
     restRoutes(new RestGate(parts, limits), routes, { bodyMaxBytes, bodiesMaxBytes, upload }),
-    opened.kept === null ? new Map() : ipfsRoutes(opened.kept, {}, opened.blocks),
+    opened.kept === null ? new Map() : ipfsRoutes(opened.kept, ipfs, opened.blocks),
     // What the one floor writes the other reads, and neither knows the other.
     referenceRoutes(openApi(endpoints, PROGRAM_VERSION) as unknown as ApiDocument),
   );
