@@ -137,9 +137,8 @@ export class Confirmations {
     const { signature, commitment } = watched;
     try {
       const end = await feed.open({ kind: 'signature', signature, commitment, received: false }, watched);
+      // The next round asks all the same: it may have come to its commitment before the subscription was there.
       watched.subscribed(end);
-      // Asked once more: it may have come to its commitment before the subscription was there.
-      watched.dueAt = 0;
     } catch {
       // The rounds ask for it as often as for all others.
     }

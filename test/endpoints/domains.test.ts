@@ -51,6 +51,7 @@ const people = {
   favoursNft: someone(),
   favoursSubdomain: someone(),
   liar: someone(),
+  stranger: someone(),
   poor: someone(),
 };
 
@@ -79,6 +80,7 @@ const placed: Placed[] = [
   mint(fakeMint, Keypair.generate().publicKey),
   held(people.liar, fakeMint),
   metadata(fakeMint, 'apple'),
+  held(people.stranger, fakeMint),
   held(people.liar, mintOf('token'), 0n),
   mint(twice),
   held(people.liar, twice),
@@ -166,6 +168,11 @@ describe('wallet/get_domains', () => {
 
   it('believes no NFT that only says that it is a domain', async () => {
     expect((await domainsOf(people.liar)).result).toEqual([]);
+  });
+
+  it('asks what NFTs are called only where they may be domains', async () => {
+    expect((await domainsOf(people.stranger)).result).toEqual([]);
+    expect(caller.counts()).toMatchObject({ getMultipleAccounts: 1 });
   });
 
   it('lists nothing, in two calls, for a wallet without domains', async () => {
