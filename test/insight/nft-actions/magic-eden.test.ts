@@ -150,7 +150,9 @@ describe('Magic Eden v2', () => {
   it('takes the price of a sale of a Core asset from the log, and from nothing else', () => {
     const invoked = [`Program ${m2} invoke [1]`, 'Program log: {"maker_fee":0,"price":2500000000}'];
     const logged = told('core_execute_sale_v2', coreSale, saleArgs, [...invoked, `Program ${m2} success`]);
-    expect(logged.told?.[0]?.info).toMatchObject({ nft_address: logged.at.asset, price: 2.5 });
+    const { buyer, seller, asset, auctionHouse } = logged.at;
+    const info = { buyer, seller, nft_address: asset, currency: nativeMint, marketplace: auctionHouse };
+    expect(logged.told).toEqual([{ type: 'NFT_SALE', info: { ...info, price: 2.5 } }]);
     expect(told('core_execute_sale_v2', coreSale, saleArgs).told?.[0]?.info).toMatchObject({ price: null });
   });
 

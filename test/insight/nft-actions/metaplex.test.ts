@@ -348,6 +348,14 @@ describe('Bubblegum', () => {
     ]);
   });
 
+  it('leaves what other programs keep in trees to them', () => {
+    const compression = address('cmtDvXumGCrqC1Age74AVPhSRVXJMd8PJS91L8KbNCK');
+    const append = { program: compression, data: anchorData('append', (args) => args.zeros(32)) };
+    expect(toldOf(ran([{ ...append, outer: 0, caller: 3, height: 2 }]))).toEqual([]);
+    expect(toldOf(ran([append]))).toBeNull();
+    expect(toldOf(ran([{ program: noop, data: new Uint8Array(3) }]))).toEqual([]);
+  });
+
   it('does not know what keeps its owner', () => {
     expect(toldOf(ran([{ ...mint, data: anchorData('delegate', hashes) }]))).toBeNull();
     expect(toldOf(ran([{ ...mint, data: anchorData('redeem', hashes) }]))).toBeNull();
