@@ -116,6 +116,17 @@ describe('events', () => {
     expect(read(said, logs)).toEqual([[1, 'SwapEvent', 1n]]);
   });
 
+  it('find their instruction behind calls of which no line is there', () => {
+    const said = [plain(CPMM, 1), plain(programs.token, 2), plain(OKX, 1)];
+    const logs = [invoke(CPMM, 1), success(CPMM), invoke(OKX, 1), dataLine(OKX, 'SwapEvent', step(1n))];
+    expect(read(said, logs)).toEqual([[2, 'SwapEvent', 1n]]);
+  });
+
+  it('are not of a call that another took the place of', () => {
+    const logs = [invoke(OKX, 1), invoke(CPMM, 1), success(CPMM), dataLine(OKX, 'SwapEvent', step(1n))];
+    expect(read([plain(OKX, 1), plain(CPMM, 1)], logs)).toEqual([]);
+  });
+
   it('of Raydium’s own log are read for Raydium alone', () => {
     const log =
       'Program log: ray_log: A+E1LKzCAAAAHPYaDgAAAAABAAAAAAAAAOE1LKzCAAAAPfnuixQAAABHSrRr57wAAEBhCRUAAAAA';

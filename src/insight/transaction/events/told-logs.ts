@@ -50,7 +50,6 @@ class LogWalk {
     // A call that is deeper than the open ones allow, or less deep, says that lines are missing.
     if (height <= this.#open.length) this.#open.length = Math.max(0, height - 1);
     if (height === 1) this.#skipToOuter(program);
-    this.#skipMute();
     const instruction = this.#instructions[this.#next];
     const found = instruction?.program === program && (instruction.height ?? height) === height;
     if (found) this.#next++;
@@ -61,11 +60,7 @@ class LogWalk {
     if (this.running?.program === program) this.#open.pop();
   }
 
-  #skipMute(): void {
-    while (mute.has(this.#instructions[this.#next]?.program ?? programs.system)) this.#next++;
-  }
-
-  /** Goes past inner instructions that logged nothing, to the outer one that begins now. */
+  /** Goes past inner instructions of which no line is there, and past mute ones, to the outer one that begins now. */
   #skipToOuter(program: string): void {
     const last = this.#instructions.length;
     const isOuter = (one: RunInstruction): boolean => one.caller === null && !mute.has(one.program);
