@@ -3,7 +3,7 @@ import { readNfts } from '../../insight/nft/read-nfts.ts';
 import { withTokenRecords } from '../../insight/nft/token-records.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { endpoint } from '../endpoint.ts';
-import { address, flag, network } from '../fields.ts';
+import { address, commitment, flag, network } from '../fields.ts';
 import { nftSchema } from './nft-schema.ts';
 import { refreshField, shownNfts } from './shown-nfts.ts';
 
@@ -20,13 +20,14 @@ export const read = endpoint({
   from: 'query',
   fields: z.object({
     network: network(),
+    commitment: commitment(),
     token_address: address('The mint of the NFT, or the address of the asset.'),
     refresh: refreshField(),
     token_record: flag('Add the token record of a programmable NFT.'),
   }),
   result: nftSchema,
-  async answer({ network: name, token_address: mint, refresh, token_record }, context) {
-    const chain = context.chain(name);
+  async answer({ network: name, commitment: level, token_address: mint, refresh, token_record }, context) {
+    const chain = context.chain(name, level);
     const found = (await readNfts(chain, [mint], context.services.das)).get(mint);
     if (found === undefined) throw new Failure('NFT_NOT_FOUND', { facts: { address: mint, network: name } });
     const [nft] = await shownNfts(

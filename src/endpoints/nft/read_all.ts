@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { nftsOfWallet } from '../../insight/nft/nfts-of-wallet.ts';
 import { endpoint } from '../endpoint.ts';
-import { address, network, optional } from '../fields.ts';
+import { address, commitment, network, optional } from '../fields.ts';
 import { pageFields, pageOf, pageResult } from '../page.ts';
 import { atMost, nftListLimits } from './nft-list-limits.ts';
 import { nftSchema } from './nft-schema.ts';
@@ -11,6 +11,7 @@ const SIZE = 50;
 
 const walletFields = {
   network: network(),
+  commitment: commitment(),
   address: address('The wallet.'),
   refresh: refreshField(),
 };
@@ -32,8 +33,11 @@ export const readAll = endpoint({
     ...pageFields(SIZE, SIZE),
   }),
   result: z.object({ nfts: z.array(nftSchema), ...pageResult }),
-  async answer({ network: name, address: wallet, update_authority, refresh, page, size }, context) {
-    const found = await nftsOfWallet(context.chain(name), context.services.das, wallet);
+  async answer(
+    { network: name, commitment: level, address: wallet, update_authority, refresh, page, size },
+    context,
+  ) {
+    const found = await nftsOfWallet(context.chain(name, level), context.services.das, wallet);
     const wanted =
       update_authority === undefined
         ? found
@@ -55,8 +59,8 @@ export const readAllUnpaged = endpoint({
   from: 'query',
   fields: z.object(walletFields),
   result: z.array(nftSchema),
-  async answer({ network: name, address: wallet, refresh }, context) {
-    const found = await nftsOfWallet(context.chain(name), context.services.das, wallet);
+  async answer({ network: name, commitment: level, address: wallet, refresh }, context) {
+    const found = await nftsOfWallet(context.chain(name, level), context.services.das, wallet);
     const result = await shownNfts(atMost(found, nftListLimits.unpagedMax), context, refresh);
     return { message: 'All NFTS in your wallet', result };
   },

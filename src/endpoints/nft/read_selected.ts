@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { readNfts } from '../../insight/nft/read-nfts.ts';
 import { withTokenRecords } from '../../insight/nft/token-records.ts';
 import { endpoint } from '../endpoint.ts';
-import { address, flag, list, network } from '../fields.ts';
+import { address, commitment, flag, list, network } from '../fields.ts';
 import { nftSchema } from './nft-schema.ts';
 import { refreshField, shownNfts } from './shown-nfts.ts';
 
@@ -19,6 +19,7 @@ export const readSelected = endpoint({
   from: 'body',
   fields: z.object({
     network: network(),
+    commitment: commitment(),
     token_addresses: list(
       address('The mint of an NFT, or the address of an asset.'),
       ADDRESSES_MAX,
@@ -28,8 +29,8 @@ export const readSelected = endpoint({
     token_record: flag('Add the token records of programmable NFTs.'),
   }),
   result: z.array(nftSchema),
-  async answer({ network: name, token_addresses: mints, refresh, token_record }, context) {
-    const chain = context.chain(name);
+  async answer({ network: name, commitment: level, token_addresses: mints, refresh, token_record }, context) {
+    const chain = context.chain(name, level);
     const found = await readNfts(chain, mints, context.services.das);
     const nfts = mints.flatMap((mint) => found.get(mint) ?? []);
     const result = await shownNfts(

@@ -4,7 +4,7 @@ import type { OnChainNft } from '../../insight/nft/nft.ts';
 import { nftsOfWallet } from '../../insight/nft/nfts-of-wallet.ts';
 import type { Address } from '../../ledger/address.ts';
 import { endpoint } from '../endpoint.ts';
-import { address, list, network, optional } from '../fields.ts';
+import { address, commitment, list, network, optional } from '../fields.ts';
 import { pageFields, pageOf, pageResult } from '../page.ts';
 import { attributesFilter, hasAttributes, type NumberTest, royaltyFilter } from './nft-filters.ts';
 import { atMost, nftListLimits } from './nft-list-limits.ts';
@@ -43,6 +43,7 @@ export const search = endpoint({
   from: 'query',
   fields: z.object({
     network: network(),
+    commitment: commitment(),
     wallet: address('The wallet.'),
     creators: optional(
       list(address('A creator.'), CREATORS_MAX, 'NFTs of any of these creators; the field may be repeated.'),
@@ -59,8 +60,11 @@ export const search = endpoint({
     total_data: z.number().int().meta({ description: 'The same as `total_count`.' }),
     total_page: z.number().int().meta({ description: 'The same as `total_pages`.' }),
   }),
-  async answer({ network: name, wallet, attributes, refresh, page, size, ...filters }, context) {
-    const found = await nftsOfWallet(context.chain(name), context.services.das, wallet);
+  async answer(
+    { network: name, commitment: level, wallet, attributes, refresh, page, size, ...filters },
+    context,
+  ) {
+    const found = await nftsOfWallet(context.chain(name, level), context.services.das, wallet);
     const left = found.filter(({ onChain }) => matches(onChain, filters));
     const show = (nfts: readonly FoundNft[]) => shownNfts(nfts, context, refresh);
     if (attributes === null) {

@@ -6,7 +6,7 @@ import { readMints } from '../../insight/token/read-mints.ts';
 import { shownAmount } from '../../insight/token/token-amount.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { endpoint } from '../endpoint.ts';
-import { address, network } from '../fields.ts';
+import { address, commitment, network } from '../fields.ts';
 import { nameShape, nameSources } from '../wallet/token-schema.ts';
 
 const extension = z
@@ -28,7 +28,7 @@ export const getInfo = endpoint({
   name: 'token/get_info',
   summary: 'A token: its names, supply, authorities and extensions',
   from: 'query',
-  fields: z.object({ network: network(), token_address: address('The mint.') }),
+  fields: z.object({ network: network(), commitment: commitment(), token_address: address('The mint.') }),
   result: z.object({
     name: nameShape.name,
     symbol: nameShape.symbol,
@@ -41,8 +41,8 @@ export const getInfo = endpoint({
     decimals: z.number().int(),
     extensions: z.array(extension).readonly().meta({ description: 'Of a mint of Token-2022.' }),
   }),
-  async answer({ network: name, token_address: mint }, context) {
-    const chain = context.chain(name);
+  async answer({ network: name, commitment: level, token_address: mint }, context) {
+    const chain = context.chain(name, level);
     const sources = nameSources(context.services);
     const along = { clock: true, allMetadata: true };
     const { mints, now } = await readMints(chain, [mint], sources.list, along);

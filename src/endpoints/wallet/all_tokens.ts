@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { tokensOfWallet } from '../../insight/token/wallet-tokens.ts';
 import { endpoint } from '../endpoint.ts';
-import { address, network } from '../fields.ts';
+import { address, commitment, network } from '../fields.ts';
 import { nameSources, shownToken, tokenSchema } from './token-schema.ts';
 
 /** Source: spec, "REST"; rest-api.md §2.2. */
@@ -16,10 +16,10 @@ export const allTokens = endpoint({
     'of mints that bear interest or multiply are as they stand now. Names come from the list of known tokens, then ' +
     'from metadata. NFTs are in `nft/read_all`.',
   from: 'query',
-  fields: z.object({ network: network(), wallet: address('The wallet.') }),
+  fields: z.object({ network: network(), commitment: commitment(), wallet: address('The wallet.') }),
   result: z.array(tokenSchema),
-  async answer({ network: name, wallet }, { chain, services }) {
-    const tokens = await tokensOfWallet(chain(name), wallet, nameSources(services));
+  async answer({ network: name, commitment: level, wallet }, { chain, services }) {
+    const tokens = await tokensOfWallet(chain(name, level), wallet, nameSources(services));
     return { message: `${tokens.length} tokens fetched successfully`, result: tokens.map(shownToken) };
   },
 });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Nft } from '../../insight/nft/nft.ts';
 import { nftsOfWallet } from '../../insight/nft/nfts-of-wallet.ts';
 import { endpoint } from '../endpoint.ts';
-import { address, network } from '../fields.ts';
+import { address, commitment, network } from '../fields.ts';
 import { atMost, nftListLimits } from '../nft/nft-list-limits.ts';
 import { nftSchema } from '../nft/nft-schema.ts';
 import { refreshField, shownNfts } from '../nft/shown-nfts.ts';
@@ -56,6 +56,7 @@ export const collections = endpoint({
   from: 'query',
   fields: z.object({
     network: network(),
+    commitment: commitment(),
     wallet_address: address('The wallet.'),
     refresh: refreshField(),
   }),
@@ -76,8 +77,8 @@ export const collections = endpoint({
       }),
     ),
   }),
-  async answer({ network: name, wallet_address: wallet, refresh }, context) {
-    const found = await nftsOfWallet(context.chain(name), context.services.das, wallet);
+  async answer({ network: name, commitment: level, wallet_address: wallet, refresh }, context) {
+    const found = await nftsOfWallet(context.chain(name, level), context.services.das, wallet);
     const nfts = await shownNfts(atMost(found, nftListLimits.groupedMax), context, refresh);
     const groups = grouped(nfts);
     return {

@@ -8,7 +8,7 @@ import { withOffChain } from '../../insight/nft/with-off-chain.ts';
 import { tokensOfWallet } from '../../insight/token/wallet-tokens.ts';
 import { objectOf, u64Of } from '../../ledger/encoding/read-json.ts';
 import { endpoint } from '../endpoint.ts';
-import { address, network } from '../fields.ts';
+import { address, commitment, network } from '../fields.ts';
 import { nftSchema } from '../nft/nft-schema.ts';
 import { nameSources, shownToken, tokenSchema } from './token-schema.ts';
 
@@ -52,7 +52,7 @@ export const getPortfolio = endpoint({
   summary: 'Balance, fungible tokens and NFTs of a wallet',
   description: 'NFTs without what their off-chain JSON says; `nft/read_all` has it.',
   from: 'query',
-  fields: z.object({ network: network(), wallet: address('The wallet.') }),
+  fields: z.object({ network: network(), commitment: commitment(), wallet: address('The wallet.') }),
   result: z.object({
     sol_balance: z.number().meta({ description: 'SOL, not lamports.' }),
     num_tokens: z.number().int(),
@@ -60,10 +60,12 @@ export const getPortfolio = endpoint({
     num_nfts: z.number().int(),
     nfts: z.array(portfolioNft),
   }),
-  async answer({ network: name, wallet }, { caller, services }) {
-    const chain = new OnceChain(name, caller);
+  async answer({ network: name, commitment: level, wallet }, { caller, services }) {
+    const chain = new OnceChain(name, caller, level);
     const [lamports, tokens, found] = await Promise.all([
-      chain.read('getBalance', [wallet], (result) => u64Of(objectOf(result, 'getBalance').value, 'lamports')),
+      chain.read('getBalance', [wallet, { commitment: level }], (result) =>
+        u64Of(objectOf(result, 'getBalance').value, 'lamports'),
+      ),
       tokensOfWallet(chain, wallet, nameSources(services)),
       nftsOfWallet(chain, services.das, wallet),
     ]);

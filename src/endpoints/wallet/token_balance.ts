@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { tokenBalanceOf } from '../../insight/token/token-balance.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { endpoint } from '../endpoint.ts';
-import { address, network } from '../fields.ts';
+import { address, commitment, network } from '../fields.ts';
 import { infoOf, nameShape, nameSources } from './token-schema.ts';
 
 /** Source: spec, "REST"; rest-api.md §2.3. */
@@ -16,6 +16,7 @@ export const tokenBalance = endpoint({
   from: 'query',
   fields: z.object({
     network: network(),
+    commitment: commitment(),
     wallet: address('The wallet.'),
     token: address('The mint.'),
   }),
@@ -29,8 +30,8 @@ export const tokenBalance = endpoint({
     info: z.object(nameShape),
     isFrozen: z.boolean().meta({ description: 'Whether that account is frozen.' }),
   }),
-  async answer({ network: name, wallet, token }, { chain, services }) {
-    const found = await tokenBalanceOf(chain(name), wallet, token, nameSources(services));
+  async answer({ network: name, commitment: level, wallet, token }, { chain, services }) {
+    const found = await tokenBalanceOf(chain(name, level), wallet, token, nameSources(services));
     if (found === null) throw new Failure('NOT_A_MINT', { facts: { address: token, network: name } });
     return {
       message: 'Token balance fetched successfully',

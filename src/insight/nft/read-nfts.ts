@@ -35,7 +35,10 @@ async function readHolders(chain: Chain, drafts: readonly NftDraft[]): Promise<M
   const mints = drafts.flatMap((draft) =>
     draft.type === 'token' && draft.token.isNft && draft.token.mint.supply > 0n ? [draft.token.address] : [],
   );
-  const largest = await chain.each(mints, (mint) => chain.read('getTokenLargestAccounts', [mint], largestOf));
+  const { commitment } = chain;
+  const largest = await chain.each(mints, (mint) =>
+    chain.read('getTokenLargestAccounts', [mint, { commitment }], largestOf),
+  );
   const accounts = await chain.accounts(largest.flatMap((address) => address ?? []));
   const holders = new Map<Address, Holder>();
   for (const [tokenAccount, { owner: program, data }] of accounts) {
