@@ -26,6 +26,8 @@ export type Doors = Readonly<{
   http: HttpServer;
   /** null where it is not enabled. */
   grpc: GrpcDoor | null;
+  /** Answers REST requests that wait for what may take longer than the drain. */
+  endWaits(): void;
   /** Ends every subscription; once the listeners are drained. */
   close(): void;
 }>;
@@ -103,10 +105,11 @@ export function buildDoors(
   const gate = streamGate(configuration, parts, upstreams);
   const sockets = webSocketDoor(configuration, gate, log);
   const facts = (): ReadinessFacts => readiness(http, access, upstreams, networks.default);
+  const restInterface = restDoor(configuration, parts, upstreams, rest);
   const routes = joinRoutes(
     rpcDoor(configuration, parts),
     sockets.routes,
-    restDoor(configuration, parts, upstreams, rest),
+    restInterface.routes,
     healthRoutes(facts),
   );
   const refusals = new Map([[REST_PREFIX, errorBody]]);
@@ -119,7 +122,7 @@ export function buildDoors(
     gate.close();
     grpc?.close();
   };
-  return { http, grpc, close };
+  return { http, grpc, endWaits: restInterface.endWaits, close };
 }
 
 /** Ready is who can answer on the door that is open: nodes of other networks do not count. */

@@ -16,36 +16,39 @@ import { PROGRAM_VERSION } from './program-version.ts';
 import type { RestServices } from './rest-services.ts';
 import type { Upstreams } from './upstreams.ts';
 
-function servicesOf(
-  { rest, networks, confirmations }: Configuration,
+/** The door of the REST interface. */
+export type RestDoor = Readonly<{
+  /** Of the interface, of the files that are stored, and of the page that shows the interface. */
+  routes: HttpRoutes;
+  /** Answers those who wait for confirmations: they could outlast the end of the service. */
+  endWaits(): void;
+}>;
+
+function openConfirmations(
+  { networks, confirmations: limits }: Configuration,
   { source }: PipelineParts,
   { feed }: Upstreams,
-  { offChain, das, tokenList, files, semiWallets }: RestServices,
-): Services {
-  const { historyDays, domainSuffix } = rest;
-  return {
-    ...{ offChain, das, tokenList, files, semiWallets },
-    confirmations: new Confirmations({ feed, feedNetwork: networks.default, source, limits: confirmations }),
-    settings: { historyDays, domainSuffix },
-  };
+): Confirmations {
+  return new Confirmations({ feed, feedNetwork: networks.default, source, limits });
 }
 
-/** The routes of the REST interface, of the files that are stored, and of the page that shows the interface. */
 export function restDoor(
   configuration: Configuration,
   parts: PipelineParts,
   upstreams: Upstreams,
   opened: RestServices,
-): HttpRoutes {
+): RestDoor {
   const { rest, storage, uploads, ipfs } = configuration;
-  const { historyDays: _, domainSuffix: __, tokenList: ___, bodyMaxBytes, bodiesMaxBytes, ...limits } = rest;
-  const services = servicesOf(configuration, parts, upstreams, opened);
+  const { historyDays, domainSuffix, tokenList: _, bodyMaxBytes, bodiesMaxBytes, ...limits } = rest;
+  const confirmations = openConfirmations(configuration, parts, upstreams);
+  const services: Services = { ...opened, confirmations, settings: { historyDays, domainSuffix } };
   const routes = endpoints.map((endpoint) => routeOf(endpoint, services));
   const upload: UploadLimits = { ...uploads, fileMaxBytes: storage.fileMaxBytes };
-  return joinRoutes(
+  const joined = joinRoutes(
     restRoutes(new RestGate(parts, limits), routes, { bodyMaxBytes, bodiesMaxBytes, upload }),
     opened.kept === null ? new Map() : ipfsRoutes(opened.kept, ipfs, opened.blocks),
     // What the one floor writes the other reads, and neither knows the other.
     referenceRoutes(openApi(endpoints, PROGRAM_VERSION) as unknown as ApiDocument),
   );
+  return { routes: joined, endWaits: () => confirmations.close() };
 }

@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../base/log.ts';
 import type { NewKey } from '../control/keys.ts';
 import { rpcServerOptions } from '../servers/rpc/server.ts';
@@ -70,7 +71,7 @@ type OpenDoors = Pick<Service, 'url' | 'grpcUrl'>;
  * @param stops - gets what drains those that are open, all at the same time.
  */
 async function openDoors(
-  { http, grpc }: Doors,
+  { http, grpc, endWaits }: Doors,
   configuration: Configuration,
   stops: (() => Promise<unknown>)[],
 ): Promise<OpenDoors> {
@@ -79,6 +80,7 @@ async function openDoors(
   stops.push(() => Promise.all(drains.map((drain) => drain())));
   const url = urlOf(await listeningAt(httpPlace(configuration), () => http.listen()));
   drains.push(() => http.drain(drainGraceMs, drainNoticeMs));
+  drains.push(() => sleep(drainNoticeMs).then(endWaits));
   if (grpc === null) return { url, grpcUrl: null };
   const address = await listeningAt(grpcPlace(configuration), () => grpc.server.listen());
   drains.push(() => grpc.server.drain(drainGraceMs, drainNoticeMs));
