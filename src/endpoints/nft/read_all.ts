@@ -55,7 +55,9 @@ export const readAllUnpaged = endpoint({
   group: 'nft',
   name: 'nft/read_all_v1',
   summary: 'NFTs of a wallet, in one list',
-  description: `In the order of their mints. For wallets with more than ${nftListLimits.unpagedMax} there is \`/sol/v2/nft/read_all\`.`,
+  description:
+    `In the order of their mints. For wallets with more than ${nftListLimits.unpagedMax} there is ` +
+    '`/sol/v2/nft/read_all`.',
   from: 'query',
   fields: z.object(walletFields),
   result: z.array(nftSchema),
