@@ -26,7 +26,7 @@ it('tells who waits for a commitment which transactions were sent, when the serv
   });
   const signature = encodeBase58(transfer.signature as Buffer);
   await eventually(async () => {
-    const { value } = await connection.getSignatureStatus(encodeBase58(signature));
+    const { value } = await connection.getSignatureStatus(signature);
     return value !== null;
   }, 'the transaction is on the chain');
   const [exitCode, response] = await Promise.all([service.stop(), sending]);
