@@ -10,6 +10,7 @@ import type { Environment } from './configuration-secrets.ts';
 import { openDataDir } from './data-dir.ts';
 import { checkAnyFeed, checkGeyser, checkPubsub, checkShreds } from './doctor-feeds.ts';
 import { checkLedger, checkLogFile, checkPorts, checkTls } from './doctor-places.ts';
+import { checkRest } from './doctor-rest.ts';
 import { type Finding, look } from './finding.ts';
 import { openStore, pepperSources } from './store.ts';
 
@@ -45,7 +46,7 @@ async function checkPepperRights(configuration: Configuration, environment: Envi
 
 /** What the snippets for callers read, on the same machine perhaps. */
 const callersVariables = [
-  ...['SOLWAY_URL', 'SOLWAY_KEY', 'SOLWAY_WS_URL'],
+  ...['SOLWAY_URL', 'SOLWAY_KEY', 'SOLWAY_WS_URL', 'SOLWAY_BASE_URL'],
   ...['SOLWAY_GRPC_URL', 'SOLWAY_GRPC_KEY', 'SOLWAY_FS_KEY'],
 ];
 
@@ -139,6 +140,7 @@ export async function examine(configuration: Configuration, environment: Environ
   const nodes = await Promise.all(
     configuration.upstreams.map((node) => checkUpstream(node, attemptTimeoutMs)),
   );
+  const reachable = configuration.upstreams.filter((_, index) => nodes[index]?.report?.reachable);
   return [
     ...checkVariables(environment),
     dataDir,
@@ -155,5 +157,6 @@ export async function examine(configuration: Configuration, environment: Environ
       nodes.flatMap(({ feeds }) => feeds),
     ),
     ...(await checkShreds(configuration, attemptTimeoutMs)),
+    ...(await checkRest(configuration, reachable, attemptTimeoutMs)),
   ];
 }

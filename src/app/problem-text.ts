@@ -3,6 +3,7 @@ import { SchemaTooNewError } from '../control/database/migrate.ts';
 import { StoreReplacedError } from '../control/database/open.ts';
 import { KeyRefusedError } from '../control/key-register.ts';
 import { PepperError } from '../control/pepper.ts';
+import { TokenListFault } from '../insight/token/token-list.ts';
 import { ArgumentsError } from './configuration-arguments.ts';
 import { ConfigurationError } from './configuration-errors.ts';
 import { showUrl } from './configuration-secrets.ts';
@@ -56,6 +57,7 @@ const ownErrors = [
   PepperError,
   SchemaTooNewError,
   TlsFileError,
+  TokenListFault,
 ];
 
 /** Whether the mistake stands on the command line itself, and not in what the program found. */

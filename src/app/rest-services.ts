@@ -12,7 +12,7 @@ import {
   type StorageOptions,
 } from '../control/storage/open-storage.ts';
 import type { StoredFiles } from '../control/storage/stored-files.ts';
-import { noTokenList, parseTokenList, type TokenList } from '../insight/token/token-list.ts';
+import { noTokenList, parseTokenList, type TokenList, TokenListFault } from '../insight/token/token-list.ts';
 import { DasClient } from '../upstream/das/das-client.ts';
 import { OffChainClient } from '../upstream/off-chain/off-chain-client.ts';
 import type { Access } from './access.ts';
@@ -41,9 +41,14 @@ const filesFolder = (dataDir: string): string => join(dataDir, 'files');
 /** The folder of fetched documents in a data folder. */
 const offChainFolder = (dataDir: string): string => join(dataDir, 'off-chain');
 
-/** @throws TokenListFault; the system's error when the file cannot be read. */
+/** Reads the file of known tokens, if there is one. @throws TokenListFault */
 export async function openTokenList({ rest }: Pick<Configuration, 'rest'>): Promise<TokenList> {
-  return rest.tokenList === null ? noTokenList : parseTokenList(await readFile(rest.tokenList, 'utf8'));
+  const { tokenList } = rest;
+  if (tokenList === null) return noTokenList;
+  const text = await readFile(tokenList, 'utf8').catch((cause: unknown) => {
+    throw new TokenListFault(`${tokenList} cannot be read: correct rest.token_list`, { cause });
+  });
+  return parseTokenList(text);
 }
 
 function openOffChain({ offChain, dataDir }: Configuration): Promise<OffChainClient> {

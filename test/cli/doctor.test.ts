@@ -24,7 +24,7 @@ afterEach(() => {
 });
 
 /** A node of a network that answers what the doctor asks. */
-async function startNode(genesis: string, pubsub = 'tells'): Promise<string> {
+async function startNode(genesis: string, pubsub = 'tells', refused = ''): Promise<string> {
   const results: Record<string, unknown> = {
     getVersion: { 'solana-core': '4.1.0', 'feature-set': 1 },
     getGenesisHash: genesis,
@@ -41,7 +41,9 @@ async function startNode(genesis: string, pubsub = 'tells'): Promise<string> {
     for await (const chunk of request) body += chunk;
     const { id, method } = JSON.parse(body);
     response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify({ jsonrpc: '2.0', id, result: results[method] }));
+    const error = { code: -32010, message: 'excluded from account secondary indexes' };
+    const answer = method === refused ? { error } : { result: results[method] ?? null };
+    response.end(JSON.stringify({ jsonrpc: '2.0', id, ...answer }));
   });
   servers.push(server);
   const sockets = pubsub === 'none' ? null : new WebSocketServer({ server });
@@ -169,6 +171,38 @@ describe('solway doctor', () => {
     expect(found.out).not.toContain(SECRET);
     writeFileSync(key, 'nothing');
     expect((await doctor()).out).toContain('BAD   gRPC certificate: grpc.tls_cert and grpc.tls_key: not a');
+  });
+
+  it('warns of what REST needs and a node refuses, and tries the servers of DAS and the list of tokens', async () => {
+    const node = await startNode(MAINNET, 'tells', 'getProgramAccounts');
+    const das = await startNode(MAINNET, 'none');
+    const refusing = await startNode(MAINNET, 'none', 'getAssetsByOwner');
+    writeFileSync(join(folder, 'tokens.json'), '[{"address":"x"}]');
+    const toml = `
+      [[upstream]]
+      url = "${node}"
+      [rest]
+      token_list = "tokens.json"
+      [[das]]
+      url = "${das}/${SECRET}"
+      [[das]]
+      url = "${refusing}"
+      [[das]]
+      url = "http://127.0.0.1:1/${SECRET}"`;
+    writeFileSync(join(folder, 'rest.toml'), toml);
+    const { code, out } = await doctor('--config', 'rest.toml');
+    expect(code).toBe(1);
+    const told = out.split('\n').filter((line) => /REST|DAS|token list/.test(line));
+    expect(told.map((line) => line.replace(/, switch on .*/, ''))).toEqual([
+      expect.stringMatching(
+        /^warn +upstream mainnet-beta-1 .* refuses getProgramAccounts \(-32010\): REST shows no/,
+      ),
+      expect.stringMatching(/^ok +DAS das-1 \(mainnet-beta\): answers$/),
+      expect.stringMatching(/^BAD +DAS das-2 \(mainnet-beta\): refuses getAssetsByOwner \(-32010\)/),
+      expect.stringMatching(/^BAD +DAS das-3 \(mainnet-beta\): does not answer/),
+      expect.stringMatching(/^BAD +token list: token 0 of the list: "address" must be 32 bytes in base58$/),
+    ]);
+    expect(out).not.toContain(SECRET);
   });
 
   it('calls nodes of one network that belong to different chains a problem', async () => {
