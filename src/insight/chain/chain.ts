@@ -1,5 +1,6 @@
 import { inOrder } from '../../base/in-order.ts';
 import type { JsonValue, WritableJson } from '../../base/json.ts';
+import { inParts } from '../../base/parts.ts';
 import type { Account } from '../../ledger/account/account.ts';
 import type { Address } from '../../ledger/address.ts';
 import { listOf, MalformedJson, objectOf, stringOf } from '../../ledger/encoding/read-json.ts';
@@ -67,26 +68,12 @@ export class Chain {
     return inOrder(items, CALLS_AT_A_TIME, work);
   }
 
-  /** An account, or null where there is none. */
-  async account(address: Address): Promise<Account | null> {
-    return this.read('getAccountInfo', [address, this.#config], (result) => {
-      const { value } = objectOf(result, 'getAccountInfo');
-      return value === null || value === undefined ? null : readAccount(value);
-    });
-  }
-
   /** Those of the accounts that exist, each read once, in hundreds. */
   async accounts(addresses: Iterable<Address>): Promise<Map<Address, Account>> {
-    const wanted = [...new Set(addresses)];
-    const parts = Array.from({ length: Math.ceil(wanted.length / ACCOUNTS_OF_A_CALL) }, (_, at) =>
-      wanted.slice(at * ACCOUNTS_OF_A_CALL, (at + 1) * ACCOUNTS_OF_A_CALL),
-    );
     const found = new Map<Address, Account>();
-    await this.each(parts, async (part) => {
+    await this.each(inParts([...new Set(addresses)], ACCOUNTS_OF_A_CALL), async (part) => {
       const values = await this.read('getMultipleAccounts', [part, this.#config], (result) =>
-        listOf(objectOf(result, 'getMultipleAccounts').value, 'value').map((value) =>
-          value === null ? null : readAccount(value),
-        ),
+        readAccounts(result, part.length),
       );
       values.forEach((account, at) => {
         const address = part[at];
@@ -117,6 +104,13 @@ export class Chain {
       listOf(objectOf(result, 'getTokenAccountsByOwner').value, 'value').map((item) => readAccountAt(item)),
     );
   }
+}
+
+/** One for each address that was asked for: where a node says fewer, the rest is not known to be absent. */
+function readAccounts(result: JsonValue, asked: number): (Account | null)[] {
+  const values = listOf(objectOf(result, 'getMultipleAccounts').value, 'value');
+  if (values.length !== asked) throw new MalformedJson('as many accounts as were asked for');
+  return values.map((value) => (value === null ? null : readAccount(value)));
 }
 
 function readAccountAt(item: JsonValue): AccountAt {

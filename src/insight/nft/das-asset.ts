@@ -4,14 +4,14 @@ import type { JsonMembers } from '../../ledger/encoding/read-json.ts';
 import type { FoundNft } from './found-nft.ts';
 import { itemsOf, membersOf, textOf, wholeTextOf } from './loose-json.ts';
 import { type Creator, type OnChainNft, type TokenStandard, tokenStandards } from './nft.ts';
-import { type NftContent, NftContentLimits, readFiles, readTraits } from './nft-content.ts';
+import { type NftContent, nftContentLimits, readFiles, readTraits } from './nft-content.ts';
 
 /** Assets as servers of the Digital Asset Standard API show them. Source: rest-api.md §4, "DAS → Nft". */
 
 /** Creators and groups of one asset that are read. */
 const ENTRIES_MAX = 100;
 
-const { descriptionMax, uriMax, textMax } = NftContentLimits;
+const { descriptionMax, uriMax, textMax } = nftContentLimits;
 
 /** What an asset of an interface is when its metadata does not say. */
 const standardOfInterface: ReadonlyMap<string, TokenStandard> = new Map([

@@ -1,4 +1,5 @@
 import type { JsonValue, WritableJson } from '../../base/json.ts';
+import { inParts } from '../../base/parts.ts';
 import type { Address } from '../../ledger/address.ts';
 import { listOf, MalformedJson, objectOf } from '../../ledger/encoding/read-json.ts';
 import { Failure } from '../../protocol/errors.ts';
@@ -7,7 +8,7 @@ import { readDasAsset } from './das-asset.ts';
 import type { FoundNft, NftDas } from './found-nft.ts';
 
 /** What servers of the Digital Asset Standard API are asked. */
-export const DasLimits = {
+export const dasReadLimits = {
   /** Assets that one getAssetBatch may name, and one page of searchAssets may hold: what servers allow. */
   assetsOfACall: 1_000,
   /** Pages of one wallet that are read. */
@@ -36,10 +37,7 @@ const assetsOf = (items: readonly JsonValue[]): FoundNft[] =>
 
 /** Those of the assets that the server knows. @throws Failure, NodeRefusal. */
 export async function dasAssets(das: NftDas, chain: Chain, ids: readonly Address[]): Promise<FoundNft[]> {
-  const { assetsOfACall } = DasLimits;
-  const parts = Array.from({ length: Math.ceil(ids.length / assetsOfACall) }, (_, at) =>
-    ids.slice(at * assetsOfACall, (at + 1) * assetsOfACall),
-  );
+  const parts = inParts(ids, dasReadLimits.assetsOfACall);
   const wanted = new Set(ids);
   const answers = await chain.each(parts, (part) =>
     readFrom(das, chain, 'getAssetBatch', { ids: part }, (result) => listOf(result, 'a list of assets')),
@@ -51,14 +49,14 @@ export async function dasAssets(das: NftDas, chain: Chain, ids: readonly Address
 function pageOf(result: JsonValue): Readonly<{ items: readonly JsonValue[]; isLast: boolean }> {
   const page = objectOf(result, 'searchAssets');
   const items = listOf(page.items, 'items');
-  const { assetsOfACall } = DasLimits;
+  const { assetsOfACall } = dasReadLimits;
   const full = typeof page.limit === 'number' ? Math.min(page.limit, assetsOfACall) : assetsOfACall;
   return { items, isLast: items.length === 0 || items.length < full };
 }
 
 /**
  * What a wallet owns of a kind, as the server lists it.
- * @throws Failure ANSWER_TOO_LARGE when that is more than `DasLimits` allow, others, NodeRefusal.
+ * @throws Failure ANSWER_TOO_LARGE when that is more than `dasReadLimits` allow, others, NodeRefusal.
  */
 export async function dasAssetsOfWallet(
   das: NftDas,
@@ -67,8 +65,8 @@ export async function dasAssetsOfWallet(
   kind: Readonly<{ compressed: true }> | Readonly<{ interface: 'MplCoreAsset' }>,
 ): Promise<FoundNft[]> {
   const found: FoundNft[] = [];
-  for (let page = 1; page <= DasLimits.pagesMax; page++) {
-    const params = { ownerAddress: wallet, ...kind, burnt: false, page, limit: DasLimits.assetsOfACall };
+  for (let page = 1; page <= dasReadLimits.pagesMax; page++) {
+    const params = { ownerAddress: wallet, ...kind, burnt: false, page, limit: dasReadLimits.assetsOfACall };
     const { items, isLast } = await readFrom(das, chain, 'searchAssets', params, pageOf);
     // Nobody owns what is burnt.
     found.push(...assetsOf(items).filter(({ onChain }) => onChain.owner === wallet));

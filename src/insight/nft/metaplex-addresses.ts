@@ -7,14 +7,14 @@ import { findProgramAddress } from '../../ledger/program-address.ts';
 export const metadataProgram: Address = address('metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s');
 
 /** What finding addresses may hold and take. */
-export const MetaplexAddressLimits = {
+export const metaplexAddressLimits = {
   /** Addresses that are remembered, since finding one takes about 0.1 ms. Some 200 bytes each. */
   rememberedMax: 50_000,
   /** Addresses that are found before others get their turn: some 5 ms of work. */
   foundAtATime: 50,
 } as const;
 
-const remembered = new Lru<string, Address>(MetaplexAddressLimits.rememberedMax);
+const remembered = new Lru<string, Address>(metaplexAddressLimits.rememberedMax);
 const programBytes = addressBytes(metadataProgram);
 const METADATA = Buffer.from('metadata');
 const EDITION = Buffer.from('edition');
@@ -42,7 +42,7 @@ export const tokenRecordAddress = (mint: Address, tokenAccount: Address): Addres
 /** The items one by one, for each of which an address may have to be found: others have their turn in between. */
 export async function* turns<Item>(items: readonly Item[]): AsyncGenerator<Item> {
   for (const [at, item] of items.entries()) {
-    if (at > 0 && at % MetaplexAddressLimits.foundAtATime === 0) await setImmediate();
+    if (at > 0 && at % metaplexAddressLimits.foundAtATime === 0) await setImmediate();
     yield item;
   }
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseJson } from '../../base/json.ts';
-import { NftContentLimits, readNftContent } from './nft-content.ts';
+import { nftContentLimits, readNftContent } from './nft-content.ts';
 
 const nothing = {
   image: '',
@@ -96,7 +96,7 @@ describe('off-chain JSON of an NFT', () => {
   });
 
   it('is cut where it is long, and URIs are left out whole', () => {
-    const { descriptionMax, textMax, uriMax, traitsMax, filesMax } = NftContentLimits;
+    const { descriptionMax, textMax, uriMax, traitsMax, filesMax } = nftContentLimits;
     const long = 'x'.repeat(uriMax + 1);
     const read = readNftContent({
       description: long,

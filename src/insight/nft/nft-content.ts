@@ -18,7 +18,7 @@ export type Trait = Readonly<{ trait: string; value: JsonValue }>;
 export type NftFile = Readonly<{ uri: string; type: string }>;
 
 /** How much of off-chain JSON is taken: anybody writes it. */
-export const NftContentLimits = {
+export const nftContentLimits = {
   /** Characters of a description; a longer one is cut. */
   descriptionMax: 10_000,
   /** Characters of a URI, which may hold a whole picture (`data:`); a longer one is left out. */
@@ -31,7 +31,7 @@ export const NftContentLimits = {
   filesMax: 100,
 } as const;
 
-const { descriptionMax, uriMax, textMax, traitsMax, filesMax } = NftContentLimits;
+const { descriptionMax, uriMax, textMax, traitsMax, filesMax } = nftContentLimits;
 
 /** Values that hold others are left out: nothing bounds what they hold. */
 function traitOf(name: JsonValue | undefined, value: JsonValue | undefined): Trait[] {

@@ -68,7 +68,7 @@ const byMint = (a: FoundNft, b: FoundNft): number => (a.onChain.mint < b.onChain
  * For `nft/read_all`, `nft/search` and `wallet/collections`: filter by `onChain`, cut the page, and only then call
  * `withOffChain` for that page. Verified collections have `onChain.collection.name`.
  *
- * @throws Failure ANSWER_TOO_LARGE for a wallet that holds more than `TokenMintLimits` and `DasLimits` allow, others;
+ * @throws Failure ANSWER_TOO_LARGE for a wallet that holds more than `tokenMintLimits` and `dasReadLimits` allow, others;
  * NodeRefusal, also where the node does not search accounts of programs and no server of DAS is configured.
  */
 export async function nftsOfWallet(chain: Chain, das: NftDas | null, wallet: Address): Promise<FoundNft[]> {

@@ -31,7 +31,7 @@ export type TokenMint = Readonly<{
   isNft: boolean;
 }>;
 
-export const TokenMintLimits = {
+export const tokenMintLimits = {
   /** Mints that are read at once; a wallet that holds more gets ANSWER_TOO_LARGE. */
   mintsMax: 20_000,
 } as const;
@@ -126,13 +126,13 @@ export function tokenMintOf(address: Address, accounts: ReadonlyMap<Address, Acc
 
 /**
  * The accounts at these addresses, and those of their metadata if they are mints: one getMultipleAccounts for 50.
- * @throws Failure ANSWER_TOO_LARGE for more than `TokenMintLimits` allow, others, NodeRefusal.
+ * @throws Failure ANSWER_TOO_LARGE for more than `tokenMintLimits` allow, others, NodeRefusal.
  */
 export async function readMintAccounts(
   chain: Chain,
   mints: readonly Address[],
 ): Promise<Map<Address, Account>> {
-  if (mints.length > TokenMintLimits.mintsMax) throw new Failure('ANSWER_TOO_LARGE');
+  if (mints.length > tokenMintLimits.mintsMax) throw new Failure('ANSWER_TOO_LARGE');
   const beside = await metadataAddresses(mints);
   return chain.accounts([...mints, ...beside]);
 }
