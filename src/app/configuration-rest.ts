@@ -6,7 +6,7 @@ import {
   storageServiceLimits as kubo,
   type StorageServiceLimits,
 } from '../control/storage/storage-service.ts';
-import { confirmationLimits as confirmation } from '../gateway/confirmations.ts';
+import { confirmationLimits as confirmation } from '../gateway/rest/confirmations.ts';
 import { restLimits as rest } from '../gateway/rest/rest-gate.ts';
 import { networks } from '../protocol/call.ts';
 import { ipfsServerOptions as ipfs } from '../servers/ipfs/server.ts';

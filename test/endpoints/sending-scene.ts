@@ -9,7 +9,7 @@ import {
 import { type JsonValue, parseJson, type WritableJson, writeJson } from '../../src/base/json.ts';
 import type { Endpoint } from '../../src/endpoints/endpoint.ts';
 import type { Confirmations as Promised } from '../../src/endpoints/services.ts';
-import { type ConfirmationLimits, Confirmations } from '../../src/gateway/confirmations.ts';
+import { type ConfirmationLimits, Confirmations } from '../../src/gateway/rest/confirmations.ts';
 import { encodeBase58 } from '../../src/ledger/base58.ts';
 import type { Network, Source } from '../../src/protocol/call.ts';
 import { methodRow } from '../../src/protocol/methods.ts';

@@ -1,13 +1,13 @@
-import { inOrder } from '../base/in-order.ts';
-import { parseJson, type WritableJson, writeJson } from '../base/json.ts';
-import type { Blockhash } from '../ledger/blockhash.ts';
-import { objectOf, u64Of } from '../ledger/encoding/read-json.ts';
-import type { Signature } from '../ledger/signature.ts';
-import { type Slot, slot as slotOf } from '../ledger/units.ts';
-import type { Network, Source } from '../protocol/call.ts';
-import { type MethodName, methods } from '../protocol/methods.ts';
-import { STATUSES_MAX } from '../protocol/rpc/getSignatureStatuses.ts';
-import { readSignatureStatuses } from '../upstream/feeds/signature-statuses.ts';
+import { inOrder } from '../../base/in-order.ts';
+import { parseJson, type WritableJson, writeJson } from '../../base/json.ts';
+import type { Blockhash } from '../../ledger/blockhash.ts';
+import { objectOf, u64Of } from '../../ledger/encoding/read-json.ts';
+import type { Signature } from '../../ledger/signature.ts';
+import { type Slot, slot as slotOf } from '../../ledger/units.ts';
+import type { Network, Source } from '../../protocol/call.ts';
+import { type MethodName, methods } from '../../protocol/methods.ts';
+import { STATUSES_MAX } from '../../protocol/rpc/getSignatureStatuses.ts';
+import { readSignatureStatuses } from '../../upstream/feeds/signature-statuses.ts';
 import type { Tip, WatchedTransaction } from './watched-transaction.ts';
 
 export type StatusRoundLimits = Readonly<{

@@ -1,12 +1,12 @@
-import { type JsonValue, parseJson } from '../base/json.ts';
-import type { Blockhash } from '../ledger/blockhash.ts';
-import { MalformedJson, objectOf } from '../ledger/encoding/read-json.ts';
-import type { Signature } from '../ledger/signature.ts';
-import type { Slot } from '../ledger/units.ts';
-import { type Commitment, commitments } from '../protocol/commitment.ts';
-import { Failure } from '../protocol/errors.ts';
-import type { FeedListener } from '../streams/feed.ts';
-import type { LandedStatus } from '../upstream/feeds/signature-statuses.ts';
+import { type JsonValue, parseJson } from '../../base/json.ts';
+import type { Blockhash } from '../../ledger/blockhash.ts';
+import { MalformedJson, objectOf } from '../../ledger/encoding/read-json.ts';
+import type { Signature } from '../../ledger/signature.ts';
+import type { Slot } from '../../ledger/units.ts';
+import { type Commitment, commitments } from '../../protocol/commitment.ts';
+import { Failure } from '../../protocol/errors.ts';
+import type { FeedListener } from '../../streams/feed.ts';
+import type { LandedStatus } from '../../upstream/feeds/signature-statuses.ts';
 
 /** What became of a transaction. */
 export type Confirmation = Readonly<{

@@ -1,10 +1,10 @@
-import { unlessAborted } from '../base/unless-aborted.ts';
-import type { Blockhash } from '../ledger/blockhash.ts';
-import type { Signature } from '../ledger/signature.ts';
-import { type Network, networks, type Source } from '../protocol/call.ts';
-import type { Commitment } from '../protocol/commitment.ts';
-import { Failure } from '../protocol/errors.ts';
-import type { Feed } from '../streams/feed.ts';
+import { unlessAborted } from '../../base/unless-aborted.ts';
+import type { Blockhash } from '../../ledger/blockhash.ts';
+import type { Signature } from '../../ledger/signature.ts';
+import { type Network, networks, type Source } from '../../protocol/call.ts';
+import type { Commitment } from '../../protocol/commitment.ts';
+import { Failure } from '../../protocol/errors.ts';
+import type { Feed } from '../../streams/feed.ts';
 import { type StatusRoundLimits, StatusRounds } from './status-rounds.ts';
 import { type Confirmation, type Lifetime, WatchedTransaction } from './watched-transaction.ts';
 
@@ -64,6 +64,7 @@ export class Confirmations {
   readonly #watched = new Map<string, WatchedTransaction>();
   readonly #rounds: Readonly<Record<Network, StatusRounds>>;
   #waiters = 0;
+  #isClosed = false;
 
   constructor(parts: ConfirmationParts) {
     this.#parts = parts;
@@ -85,6 +86,7 @@ export class Confirmations {
    * @throws Failure when the signal is aborted: its reason, or CLIENT_GONE.
    */
   async wait(sent: SentTransaction, signal: AbortSignal): Promise<Confirmation> {
+    if (this.#isClosed) return unseen(null, 'DRAINING');
     if (this.#waiters >= this.#limits.waitersMax) return unseen(null, 'OVERLOADED');
     const watched = this.#watch(sent);
     const late = Promise.withResolvers<Confirmation>();
@@ -105,8 +107,9 @@ export class Confirmations {
     }
   }
 
-  /** Ends every wait: nobody learns anything more. */
+  /** Ends every wait, also those that would begin later: nobody learns anything more. */
   close(): void {
+    this.#isClosed = true;
     for (const watched of this.#watched.values()) watched.settle(unseen(watched.status, 'DRAINING'));
   }
 

@@ -1,13 +1,13 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { parseJson, type WritableJson, writeJson } from '../base/json.ts';
-import { encodeBase58 } from '../ledger/base58.ts';
-import { blockhashFromBytes } from '../ledger/blockhash.ts';
-import type { Signature } from '../ledger/signature.ts';
-import type { Call, Source } from '../protocol/call.ts';
-import type { Commitment } from '../protocol/commitment.ts';
-import { Failure } from '../protocol/errors.ts';
-import { RpcError } from '../protocol/rpc-error.ts';
-import type { Feed, FeedListener } from '../streams/feed.ts';
+import { parseJson, type WritableJson, writeJson } from '../../base/json.ts';
+import { encodeBase58 } from '../../ledger/base58.ts';
+import { blockhashFromBytes } from '../../ledger/blockhash.ts';
+import type { Signature } from '../../ledger/signature.ts';
+import type { Call, Source } from '../../protocol/call.ts';
+import type { Commitment } from '../../protocol/commitment.ts';
+import { Failure } from '../../protocol/errors.ts';
+import { RpcError } from '../../protocol/rpc-error.ts';
+import type { Feed, FeedListener } from '../../streams/feed.ts';
 import { type ConfirmationParts, Confirmations, type SentTransaction } from './confirmations.ts';
 
 type Asked = Readonly<{ network: string; method: string; params: unknown[] }>;
@@ -243,6 +243,15 @@ describe('waiting for transactions', () => {
     const wait = confirmations.wait(sent(1), staying);
     confirmations.close();
     expect(await wait).toMatchObject({ status: null, failure: { code: 'DRAINING' } });
+  });
+
+  it('ends a wait at once that begins when all has ended', async () => {
+    const nodes = new Nodes();
+    open(nodes).close();
+    expect(await confirmations.wait(sent(1), staying)).toMatchObject({
+      ...{ status: null, err: null, failure: { code: 'DRAINING' } },
+    });
+    expect([confirmations.size, nodes.asked]).toEqual([0, []]);
   });
 });
 
