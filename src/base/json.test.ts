@@ -33,6 +33,73 @@ describe('parseJson', () => {
     expect(parseJson(`[-${'9'.repeat(1_000_000)}]`)).toEqual([Number.NEGATIVE_INFINITY]);
   });
 
+  it('gives the same as a reviver would, whatever stands where', () => {
+    const exact = (_name: string, value: unknown, context?: { source?: string }): unknown => {
+      const source = context?.source ?? '';
+      if (typeof value !== 'number' || Number.isSafeInteger(value)) return value;
+      return source.length <= 40 && /^-?\d+$/.test(source) ? BigInt(source) : value;
+    };
+    const digits = fc.bigInt({ min: -(10n ** 42n), max: 10n ** 42n }).map(String);
+    const scalar = fc.oneof(
+      digits,
+      digits.map((text) => `${text}.5`),
+      digits.map((text) => `${text}e2`),
+      digits.map((text) => JSON.stringify(`: ${text}, [${text}] "${text}"`)),
+      fc.string({ unit: 'binary' }).map((text) => JSON.stringify(text)),
+      fc.constantFrom(
+        'null',
+        'true',
+        '"\\ue0f118446744073709551615"',
+        '"\ue0f118446744073709551615"',
+        '{}',
+        '[]',
+      ),
+    );
+    const space = fc.constantFrom('', ' ', '\n\t');
+    const { text } = fc.letrec<{ text: string }>((tie) => ({
+      text: fc.oneof(
+        { maxDepth: 4 },
+        scalar,
+        fc
+          .tuple(fc.array(tie('text'), { maxLength: 4 }), space)
+          .map(([all, gap]) => `[${gap}${all.join(`${gap},`)}${gap}]`),
+        fc
+          .tuple(
+            fc.array(fc.tuple(fc.oneof(fc.string(), fc.constant('__proto__')), tie('text')), {
+              maxLength: 4,
+            }),
+            space,
+          )
+          .map(
+            ([all, gap]) =>
+              `{${all.map(([name, one]) => `${JSON.stringify(name)}${gap}:${gap}${one}`).join(',')}}`,
+          ),
+      ),
+    }));
+    fc.assert(
+      fc.property(text, (one) => {
+        expect(parseJson(one)).toStrictEqual(JSON.parse(one, exact));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it.each([
+    '[012345678901234567890]',
+    '[-01234567890123456789]',
+    '[1234567890123456789',
+    '12345678901234567890x',
+  ])('takes %s for what it is: no JSON', (text) => {
+    expect(() => parseJson(text)).toThrow(SyntaxError);
+  });
+
+  it('takes nesting that no recursion survives', () => {
+    const text = `${'['.repeat(300_000)}18446744073709551615${']'.repeat(300_000)}`;
+    let value = parseJson(text);
+    while (Array.isArray(value)) value = value[0] as JsonValue;
+    expect(value).toBe(18_446_744_073_709_551_615n);
+  });
+
   it('leaves digits in strings alone', () => {
     expect(parseJson('{"amount":"18446744073709551615","b":", 18446744073709551615"}')).toEqual({
       amount: '18446744073709551615',
