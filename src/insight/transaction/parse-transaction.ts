@@ -37,8 +37,8 @@ function inOrderOfInterface(actions: readonly Action[]): Action[] {
 }
 
 /**
- * Reads what a transaction did. What is not understood is UNKNOWN. Beside a swap only the transfers of tokens that it
- * consists of are told. One that failed has neither swaps nor events. Source: rest-api.md §3.
+ * Reads what a transaction did. What is not understood is UNKNOWN. Beside a swap transfers of tokens are told, all that
+ * the transaction made, and nothing else. One that failed has neither swaps nor events. Source: rest-api.md §3.
  */
 export function readDeeds(transaction: RunTransaction): Deeds {
   const events = readEvents(transaction);

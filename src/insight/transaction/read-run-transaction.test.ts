@@ -194,6 +194,16 @@ describe('token accounts', () => {
     expect(decimals.get(nativeMint)).toBe(9);
   });
 
+  it('had nothing before of a mint for which they were closed and opened again', () => {
+    const { tokenAccounts } = readOrFail(
+      told([], {
+        preTokenBalances: [{ ...balance(1, '500', 9, PAYER), mint: OTHER }],
+        postTokenBalances: [balance(1, '200', 6, PAYER)],
+      }),
+    );
+    expect(tokenAccounts.get(SOURCE)).toMatchObject({ mint: MINT, decimals: 6, before: 0n, after: 200n });
+  });
+
   it.each([
     [
       'spl-token',

@@ -98,9 +98,11 @@ export function knowTokens(
   for (const balance of [...after.values(), ...before.values()]) {
     const { address, mint, owner, program } = balance;
     if (tokenAccounts.has(address)) continue;
+    const [had, has] = [before.get(address), after.get(address)];
     tokenAccounts.set(address, {
       ...{ address, mint, owner, program, decimals: decimals.get(mint) ?? null },
-      ...{ before: before.get(address)?.amount ?? 0n, after: after.get(address)?.amount ?? 0n },
+      // Closed and opened again for another mint, it had nothing of this one.
+      ...{ before: had?.mint === mint ? had.amount : 0n, after: has?.amount ?? 0n },
     });
   }
   addTold(tokenAccounts, instructions, decimals);
@@ -117,12 +119,13 @@ function addTold(
     for (const { address, mint, owner, program } of toldAccounts(instruction)) {
       if (!address || !mint) continue;
       const had = known.get(address);
+      const kept = had?.mint ?? mint;
       known.set(address, {
         address,
-        mint: had?.mint ?? mint,
+        mint: kept,
         owner: had?.owner ?? owner ?? null,
         program: had?.program ?? program ?? null,
-        decimals: had?.decimals ?? decimals.get(mint) ?? null,
+        decimals: had?.decimals ?? decimals.get(kept) ?? null,
         before: had?.before ?? 0n,
         after: had?.after ?? 0n,
       });

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Swap } from '../../../src/insight/transaction/action.ts';
 import { instructionDiscriminator } from '../../../src/insight/transaction/events/discriminator.ts';
 import { readEvents } from '../../../src/insight/transaction/events/read-events.ts';
+import { readDeeds } from '../../../src/insight/transaction/parse-transaction.ts';
 import type { KnownTokenAccount, RunTransaction } from '../../../src/insight/transaction/run-transaction.ts';
 import { readQuote } from '../../../src/insight/transaction/swap/jupiter-route.ts';
 import { recogniseSwaps } from '../../../src/insight/transaction/swap/recognise-swaps.ts';
@@ -196,6 +197,52 @@ describe('swaps', () => {
     expect(swapsOf(scene(inTwo))).toHaveLength(2);
     const apart = [...whirlpoolSwap(1, user, 100n, 7n), ...clmmSwap(1, user, 7n, 3n)];
     expect(swapsOf(scene(apart))).toHaveLength(2);
+  });
+
+  it('of a program that is not known are told apart where the owner keeps or adds some between them', () => {
+    const apart = (given: bigint, ...between: Said[]) =>
+      swapsOf(
+        scene([
+          { program: unknown, height: 1 },
+          ...whirlpoolSwap(2, user, 1000n, 500n),
+          ...between,
+          ...clmmSwap(2, user, given, 7n),
+        ]),
+      ).map(ends);
+    const two = (given: bigint) => [
+      [A, 1000n, B, 500n],
+      [B, given, C, 7n],
+    ];
+    expect(apart(100n)).toEqual(two(100n));
+    expect(apart(501n)).toEqual(two(501n));
+    // Not moved, or not that much, or so much that it is no fee.
+    expect(apart(495n)).toEqual(two(495n));
+    expect(apart(495n, transfer(2, 'user:B', 'collector:B', 4n))).toEqual(two(495n));
+    expect(apart(100n, transfer(2, 'user:B', 'collector:B', 400n))).toEqual(two(100n));
+    expect(apart(501n, transfer(2, 'collector:B', 'user:B', 1n))).toEqual(two(501n));
+  });
+
+  it('of a program that is not known are a route though it charges between them', () => {
+    const said = [
+      { program: unknown, height: 1 },
+      ...whirlpoolSwap(2, user, 1000n, 500n),
+      transfer(2, 'user:B', 'collector:B', 5n),
+      ...clmmSwap(2, user, 495n, 7n),
+    ];
+    expect(swapsOf(scene(said)).map(ends)).toEqual([[A, 1000n, C, 7n]]);
+  });
+
+  it('stand with every transfer of tokens that was made beside them, and with nothing else', () => {
+    const said = [
+      { program: unknown, height: 1 },
+      ...whirlpoolSwap(1, user, 100n, 7n),
+      transfer(1, 'user:C', 'collector:C', 5n),
+      pay(1, user, collector, 9n),
+    ];
+    expect(readDeeds(scene(said)).actions.map(({ type, ix_index }) => `${ix_index} ${type}`)).toEqual([
+      '1 SWAP',
+      ...['2 TOKEN_TRANSFER', '3 TOKEN_TRANSFER', '4 TOKEN_TRANSFER'],
+    ]);
   });
 
   it('of a wrapper are the one that it hands on, without what it charges', () => {

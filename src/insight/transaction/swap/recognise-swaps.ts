@@ -4,8 +4,9 @@ import { isEventCall } from '../events/read-events.ts';
 import type { RunTransaction } from '../run-transaction.ts';
 import { netByBalances } from './balances.ts';
 import { dexPrograms, JUPITER_V6, swapInstructionOf } from './dex-programs.ts';
-import { exchangeOf } from './flows.ts';
+import { exchangeOf, netOf } from './flows.ts';
 import { readQuote } from './jupiter-route.ts';
+import type { Movement } from './movements.ts';
 import { readPoolLeg } from './pool-leg.ts';
 import { readRouted } from './routed-swap.ts';
 import { RunView, type Span } from './run-view.ts';
@@ -24,14 +25,22 @@ function swapOfPool(view: RunView, at: number, signers: ReadonlySet<Address>): S
   return { ...toldAs(view, at), ...sides, slippagePercent: null, quotedOut: null };
 }
 
+/** What is taken on the way is a fee up to this share of what goes on: a tenth. */
+const FEE_DIVISOR = 10n;
+
 /**
- * Swaps of one owner that follow one another in one instruction of a program that is not known, each with what the
- * one before it gave, are a route. One that comes back to where it began is not: its swaps are told one by one.
+ * Swaps of one owner that follow one another in one instruction of a program that is not known, each with all that the
+ * one before it gave, are a route. One that leaves the owner some of it, or takes more, is another swap: told as one,
+ * the difference would be nowhere. One that comes back to where it began is none: its swaps are told one by one.
+ * @param between - what moved after the first and before the next: a fee is what their amounts differ by.
  */
-function joined(first: Swap, next: Swap): Swap | null {
-  const follows = first.out.mint === next.in.mint && first.in.mint !== next.out.mint;
+function joined(first: Swap, next: Swap, between: readonly Movement[]): Swap | null {
+  const { mint, raw } = first.out;
+  const follows = mint === next.in.mint && first.in.mint !== next.out.mint;
   if (!follows || first.swapper !== next.swapper) return null;
-  return { ...first, out: next.out, pools: [...first.pools, ...next.pools] };
+  const fee = raw - next.in.raw;
+  const isFee = fee > 0n && fee <= raw / FEE_DIVISOR && netOf(between, first.swapper).get(mint) === -fee;
+  return fee === 0n || isFee ? { ...first, out: next.out, pools: [...first.pools, ...next.pools] } : null;
 }
 
 /** Whether it is a program that calls others, and is not known. */
@@ -50,21 +59,28 @@ class SwapSearch {
   /** Swaps in a span of places, in order. */
   find({ at, end }: Span): Swap[] {
     const found: Swap[] = [];
-    /** The outer instruction of the last swap found. */
-    let outer = -1;
+    /** Where the last swap was found. */
+    let last: Span | null = null;
     for (let next = at; next < end; ) {
       const swaps = this.#swapsAt(next);
+      const span = swaps === null ? { at: next, end: next + 1 } : this.#view.span(next);
       for (const swap of swaps ?? []) {
-        const same = outer === this.#view.instruction(next).outer && isUnknown(swap.parentProgram);
-        outer = this.#view.instruction(next).outer;
-        const last = found.at(-1);
-        const route: Swap | null = same && last !== undefined ? joined(last, swap) : null;
+        const route = last === null ? null : this.#joinedTo(found.at(-1), swap, { at: last.end, end: next });
         if (route !== null) found.pop();
         found.push(route ?? swap);
+        last = span;
       }
-      next = swaps === null ? next + 1 : this.#view.span(next).end;
+      next = span.end;
     }
     return found;
+  }
+
+  /** One route of the last swap and the next; null where they are apart. @param between - their places. */
+  #joinedTo(last: Swap | undefined, next: Swap, between: Span): Swap | null {
+    const outerOf = (at: number): number => this.#view.instruction(at).outer;
+    if (last === undefined || !isUnknown(next.parentProgram)) return null;
+    if (outerOf(between.at - 1) !== outerOf(between.end)) return null;
+    return joined(last, next, this.#view.movedIn(between));
   }
 
   /** The swaps that an instruction is; null where it is none, but what it calls may be. */
