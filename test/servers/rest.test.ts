@@ -313,6 +313,32 @@ describe('requests under way', () => {
   });
 });
 
+describe('answers of nodes', () => {
+  it('that are too large for one call, or for one request, are not read', async () => {
+    await door.stop();
+    door = await startDoor({}, {}, routes, { answerMaxBytes: 100, answersMaxBytes: 150 });
+    const answering = (bytes: number) => {
+      door.answer = async () => result(`"${'x'.repeat(bytes - 2)}"`);
+    };
+    answering(75);
+    expect((await ask(probe)).status).toBe(200);
+    answering(101);
+    const one = await ask(probe);
+    answering(76);
+    const all = await ask(probe);
+    const told = [one, all].map(({ status, reply }) => [
+      status,
+      reply.error?.code,
+      reply.error?.answerMaxBytes,
+    ]);
+    expect(told).toEqual([
+      [502, 'ANSWER_TOO_LARGE', 100],
+      [502, 'ANSWER_TOO_LARGE', undefined],
+    ]);
+    expect(all.reply.error?.answersMaxBytes).toBe(150);
+  });
+});
+
 describe('a browser', () => {
   it('may send what the interface’s client sends', async () => {
     const response = await fetch(`http://127.0.0.1:${door.port}/sol/v1/wallet/probe`, { method: 'OPTIONS' });

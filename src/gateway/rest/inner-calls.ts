@@ -1,21 +1,32 @@
 import { type JsonValue, parseJson, type WritableJson, writeJson } from '../../base/json.ts';
-import type { Turnstile } from '../../base/turnstile.ts';
 import type { Answer, Network, Source } from '../../protocol/call.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { methodRow } from '../../protocol/methods.ts';
-import { type NodeError, NodeRefusal } from '../../protocol/rest/node-refusal.ts';
+import { NodeRefusal, nodeErrorOf } from '../../protocol/rest/node-refusal.ts';
 import type { RestCaller } from '../../protocol/rest/route.ts';
+import type { CallTurns } from './call-turns.ts';
+
+/** What nodes may answer to one request, in bytes: reading it keeps everybody else waiting. */
+export type AnswerLimits = Readonly<{
+  /** One answer. */
+  answerMaxBytes: number;
+  /** All answers together. */
+  answersMaxBytes: number;
+}>;
 
 /** The calls to nodes that one REST request is made of, and what they cost. */
 export class InnerCalls {
   readonly #source: Source;
-  readonly #turns: Turnstile;
+  readonly #turns: CallTurns;
+  readonly #limits: AnswerLimits;
   #count = 0;
   #credits = 0;
+  #bytes = 0;
 
-  constructor(source: Source, turns: Turnstile) {
+  constructor(source: Source, turns: CallTurns, limits: AnswerLimits) {
     this.#source = source;
     this.#turns = turns;
+    this.#limits = limits;
   }
 
   /** How many were made. */
@@ -33,7 +44,8 @@ export class InnerCalls {
     return {
       ownerId,
       signal,
-      ask: (network, method, params) => this.#turns.run(() => this.#ask(network, method, params, signal)),
+      ask: (network, method, params) =>
+        this.#turns.run(ownerId, network, () => this.#ask(network, method, params, signal)),
     };
   }
 
@@ -49,7 +61,16 @@ export class InnerCalls {
     const call = { network, method, row, params: Buffer.from(writeJson(params)) };
     const answer = await this.#source.ask(call, signal);
     this.#credits += row.cost;
+    this.#weigh(answer);
     return resultOf(answer);
+  }
+
+  /** @throws Failure ANSWER_TOO_LARGE */
+  #weigh({ body }: Answer): void {
+    const { answerMaxBytes, answersMaxBytes } = this.#limits;
+    this.#bytes += body.length;
+    if (body.length > answerMaxBytes) throw new Failure('ANSWER_TOO_LARGE', { facts: { answerMaxBytes } });
+    if (this.#bytes > answersMaxBytes) throw new Failure('ANSWER_TOO_LARGE', { facts: { answersMaxBytes } });
   }
 }
 
@@ -61,11 +82,5 @@ function resultOf({ body, errorCode }: Answer): JsonValue {
     throw new Failure('UPSTREAM_UNAVAILABLE', { cause });
   }
   if (errorCode === 0) return value;
-  throw new NodeRefusal(nodeErrorOf(value, errorCode));
-}
-
-function nodeErrorOf(value: JsonValue, code: number): NodeError {
-  const members = value !== null && typeof value === 'object' && !Array.isArray(value) ? value : {};
-  const message = typeof members.message === 'string' ? members.message : '';
-  return members.data === undefined ? { code, message } : { code, message, data: members.data };
+  throw new NodeRefusal(nodeErrorOf(value, errorCode) ?? { code: errorCode, message: '' });
 }

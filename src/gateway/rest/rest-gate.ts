@@ -2,7 +2,6 @@ import { ConnectionLimit } from '../../access/connection-limit.ts';
 import type { KeyRecord } from '../../access/key-record.ts';
 import type { RateDecision } from '../../access/rate-limit.ts';
 import { WindowLimit } from '../../access/window-limit.ts';
-import { Turnstile } from '../../base/turnstile.ts';
 import { Failure } from '../../protocol/errors.ts';
 import {
   endpointGroups,
@@ -13,28 +12,35 @@ import {
 } from '../../protocol/rest/route.ts';
 import { explain, limited, statusOfFailure } from '../outcome.ts';
 import type { PipelineParts } from '../pipeline.ts';
-import { InnerCalls } from './inner-calls.ts';
+import { CallTurns } from './call-turns.ts';
+import { type AnswerLimits, InnerCalls } from './inner-calls.ts';
 import { RequestTime } from './request-time.ts';
 
-export type RestLimits = Readonly<{
-  /** Requests a minute per key family and endpoint group. Spec, "Limits". */
-  requestsPerMinute: number;
-  /** Requests of a key family under way at a time. */
-  keyInFlightMax: number;
-  /** Calls to nodes under way at a time, for all requests together; the others wait their turn. */
-  callsInFlightMax: number;
-  /** Time for all that a request needs, but for one that brings a file. */
-  timeoutMs: number;
-  /** Time for one that brings a file, which may come slowly. */
-  uploadTimeoutMs: number;
-  /** Key families whose requests are counted at a time. */
-  familiesMax: number;
-}>;
+export type RestLimits = AnswerLimits &
+  Readonly<{
+    /** Requests a minute per key family and endpoint group. Spec, "Limits". */
+    requestsPerMinute: number;
+    /** Requests of a key family under way at a time. */
+    keyInFlightMax: number;
+    /** Calls to the nodes of a network under way at a time, for all requests together; the others wait their turn. */
+    callsInFlightMax: number;
+    /** Those of one key family. */
+    keyCallsInFlightMax: number;
+    /** Time for all that a request needs, but for one that brings a file. */
+    timeoutMs: number;
+    /** Time for one that brings a file, which may come slowly. */
+    uploadTimeoutMs: number;
+    /** Key families whose requests are counted at a time. */
+    familiesMax: number;
+  }>;
 
 export const restLimits: RestLimits = {
   requestsPerMinute: 600,
   keyInFlightMax: 100,
   callsInFlightMax: 256,
+  keyCallsInFlightMax: 32,
+  answerMaxBytes: 8 * 1024 * 1024,
+  answersMaxBytes: 64 * 1024 * 1024,
   timeoutMs: 120_000,
   uploadTimeoutMs: 40 * 60_000,
   familiesMax: 100_000,
@@ -60,20 +66,20 @@ export class RestGate implements RestDoor {
   readonly #limits: RestLimits;
   readonly #groups: WindowLimit;
   readonly #underWay = new ConnectionLimit();
-  readonly #callTurns: Turnstile;
+  readonly #callTurns: CallTurns;
 
   constructor(parts: PipelineParts, limits: Partial<RestLimits> = {}) {
     this.#parts = parts;
     this.#limits = { ...restLimits, ...limits };
-    const { requestsPerMinute, familiesMax, callsInFlightMax } = this.#limits;
+    const { requestsPerMinute, familiesMax, callsInFlightMax, keyCallsInFlightMax } = this.#limits;
     const namesMax = familiesMax * endpointGroups.length;
     this.#groups = new WindowLimit({ requestsMax: requestsPerMinute, windowMs: WINDOW_MS, namesMax });
-    this.#callTurns = new Turnstile(callsInFlightMax);
+    this.#callTurns = new CallTurns(callsInFlightMax, keyCallsInFlightMax);
   }
 
   async serve(request: RestRequest, leaving: AbortSignal): Promise<RestOutcome> {
     const startedAt = performance.now();
-    const calls = new InnerCalls(this.#parts.source, this.#callTurns);
+    const calls = new InnerCalls(this.#parts.source, this.#callTurns, this.#limits);
     const ending: Ending = { key: null, rate: null, work: null, failure: null };
     try {
       ending.key = this.#parts.keys.authenticate(request.credential, 'rpc', Date.now());
