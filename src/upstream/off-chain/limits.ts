@@ -1,6 +1,6 @@
 /** Every limit of fetching off-chain JSON. Times in milliseconds, sizes in bytes. */
 export type OffChainLimits = Readonly<{
-  /** How long one reading may take, and one fetch with its wait, redirects, gateways and tries. */
+  /** How long one reading may take, with waits, redirects, gateways and tries. A fetch goes on while somebody reads. */
   timeoutMs: number;
   /** How long one HTTP exchange may take, from looking up the host's name to the last byte. */
   tryTimeoutMs: number;

@@ -11,6 +11,7 @@ import { type OffChainLimits, type OffChainRules, offChainLimits, offChainRules 
 import { MemoryCache } from './memory-cache.ts';
 import { targetOf } from './target.ts';
 
+/** Where documents are kept, and what the operator has settled. */
 export type OffChainOptions = Readonly<{
   /** Where documents are kept; null keeps them in memory only. */
   folder: string | null;
@@ -170,7 +171,7 @@ export class OffChainClient {
     return flight === null ? null : this.#join(uri, flight, signal);
   }
 
-  /** Waits for the flight of the URI with all others who do. The last who leaves ends it. */
+  /** Waits for the flight of the URI with all others who do. The last who leaves ends it: so it has the time of each. */
   async #join(uri: string, flight: Flight, signal: AbortSignal): Promise<Buffer | null> {
     flight.consumers++;
     try {
@@ -190,9 +191,8 @@ export class OffChainClient {
       return null;
     }
     const controller = new AbortController();
-    const timer = setTimeout(() => controller.abort(GIVEN_UP), this.#limits.timeoutMs);
     const flight: Flight = { document: Promise.resolve(null), controller, consumers: 0, forgotten: false };
-    flight.document = this.#load(uri, urls, flight).finally(() => clearTimeout(timer));
+    flight.document = this.#load(uri, urls, flight);
     this.#flights.set(uri, flight);
     return flight;
   }

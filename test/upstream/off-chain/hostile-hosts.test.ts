@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { offChainLimits } from '../../../src/upstream/off-chain/limits.ts';
 import type { OffChainClient, OffChainOptions } from '../../../src/upstream/off-chain/off-chain-client.ts';
 import {
@@ -321,6 +321,30 @@ describe('reading the same from several places at once', () => {
     expect((await readings[1])?.size).toBe(0);
     await closed;
     expect(client.inFlight).toBe(0);
+  });
+
+  it('gives who comes later all of its time, also where the time of the first is over', async () => {
+    const release = Promise.withResolvers<void>();
+    const arrived = Promise.withResolvers<void>();
+    host.scripts.set('/x', (_, reply) => {
+      arrived.resolve();
+      void release.promise.then(() => reply.writeHead(200).end(TEXT));
+    });
+    await open({ limits: { timeoutMs: 1_000, tryTimeoutMs: 3_000 } });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const first = read(at('/x'));
+      await arrived.promise;
+      vi.advanceTimersByTime(900);
+      const second = read(at('/x'));
+      vi.advanceTimersByTime(200);
+      expect(await first).toBeUndefined();
+      release.resolve();
+      expect(await second).toEqual(META);
+      expect([host.asked, client.inFlight]).toEqual([['/x'], 0]);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it('tells what had come when the caller leaves, and never rejects', async () => {
