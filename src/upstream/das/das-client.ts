@@ -4,7 +4,7 @@ import type { Call, Network } from '../../protocol/call.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { unknownMethod } from '../../protocol/methods.ts';
 import { nodeErrorRow } from '../../protocol/node-errors.ts';
-import { type NodeError, NodeRefusal } from '../../protocol/rest/node-refusal.ts';
+import { type NodeError, NodeRefusal, nodeErrorOf } from '../../protocol/rest/node-refusal.ts';
 import { attempt } from '../attempt.ts';
 import { defaultUpstreamLimits } from '../limits.ts';
 import { type NodeConfig, UpstreamNode } from '../node.ts';
@@ -52,13 +52,6 @@ function parsed(body: Buffer): JsonValue | undefined {
     // A large answer is known by its ends only; what lies between them need not be JSON.
     return undefined;
   }
-}
-
-function nodeErrorOf(error: JsonValue | undefined, code: number): NodeError | null {
-  if (error === undefined || error === null || typeof error !== 'object' || Array.isArray(error)) return null;
-  const { message, data } = error;
-  if (typeof message !== 'string') return null;
-  return data === undefined ? { code, message } : { code, message, data };
 }
 
 function readingOf(outcome: Outcome): Reading {
@@ -126,12 +119,14 @@ export class DasClient {
     await Promise.all(this.#servers.map((server) => server.close()));
   }
 
-  /** Those that nothing speaks against, in their order. */
+  /** Those that nothing speaks against, in their order; where something does against all, all that take questions. */
   #ready(network: Network): UpstreamNode[] {
     const now = performance.now();
-    return this.#servers.filter(
-      (server) => server.network === network && server.isGood(now) && !server.isFull(),
+    const free = this.#servers.filter(
+      (server) => server.network === network && !server.isFull() && !server.isResting(now),
     );
+    const good = free.filter((server) => server.isGood(now));
+    return good.length > 0 ? good : free;
   }
 
   async #askOne(server: UpstreamNode, call: Call, timeoutMs: number, signal: AbortSignal): Promise<Reading> {

@@ -140,6 +140,20 @@ describe('a DAS server', () => {
     expect(asked()[0]).toBeLessThan(12);
   });
 
+  it('is asked all the same when it has failed again and again and there is no better one', async () => {
+    const answering: Behaviour[] = [...Array.from({ length: 12 }, () => dead), answer('1')];
+    const das = await stage([(...request) => (answering.shift() ?? answer('1'))(...request)]);
+    for (let i = 0; i < 12; i++) expect(await failed(das)).toBe('UPSTREAM_UNAVAILABLE');
+    expect(await ask(das)).toBe(1);
+    expect(asked()).toEqual([13]);
+  });
+
+  it('is left alone as long as it asked for, also where it is the only one', async () => {
+    const das = await stage([(_, reply) => void reply.writeHead(429, { 'retry-after': '9' }).end()]);
+    for (let i = 0; i < 3; i++) expect(await failed(das)).toBe('UPSTREAM_UNAVAILABLE');
+    expect(asked()).toEqual([1]);
+  });
+
   it('has no more time than is left of the whole', async () => {
     const das = await stage([silent, silent, silent], { timeoutMs: 300, tryTimeoutMs: 200 });
     const startedAt = performance.now();
