@@ -8,8 +8,14 @@ import type { Kept } from './memory-cache.ts';
 
 const FORMAT = 1;
 const NEWLINE = 0x0a;
-/** `{"format":1,…}` with a URI of which each character is escaped, and nothing that grows without bound. */
-export const CACHE_HEAD_MAX_BYTES = 16 * 1024;
+/** A character of a URI that is escaped, as in `\u0001`; none takes more in UTF-8. */
+const CHARACTER_MAX_BYTES = 6;
+/** `{"format":1,…}` without the URI: numbers and a digest. */
+const HEAD_REST_MAX_BYTES = 512;
+
+/** What the line of a URI takes at most, with its end. */
+export const cacheHeadMaxBytes = (uri: string): number =>
+  HEAD_REST_MAX_BYTES + uri.length * CHARACTER_MAX_BYTES;
 
 /** SHA-256 in hex: what a document's file is called, and what proves it whole. */
 export const sha256 = (bytes: string | Buffer): string => createHash('sha256').update(bytes).digest('hex');
@@ -41,7 +47,7 @@ function headOf(line: Buffer): Partial<Head> | null {
 /** What a file keeps of the URI; null when it is damaged, of another format, or another URI's. */
 export function keptInFile(file: Buffer, uri: string): Kept | null {
   const end = file.indexOf(NEWLINE);
-  const head = end < 0 || end > CACHE_HEAD_MAX_BYTES ? null : headOf(file.subarray(0, end));
+  const head = end < 0 || end >= cacheHeadMaxBytes(uri) ? null : headOf(file.subarray(0, end));
   if (head?.format !== FORMAT || head.uri !== uri || !Number.isSafeInteger(head.until)) return null;
   const until = Number(head.until);
   const body = file.subarray(end + 1);

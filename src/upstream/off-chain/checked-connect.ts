@@ -48,6 +48,7 @@ function checkedLookup(resolve: Resolve, rules: AddressRules): LookupFunction {
 
 const withoutBrackets = (host: string): string => host.replace(/^\[|\]$/g, '');
 
+/** How hosts are found, and which of them may be connected to. */
 export type ConnectOptions = Readonly<{
   resolve: Resolve;
   rules: AddressRules;

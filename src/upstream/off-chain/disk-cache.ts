@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import { inOrder } from '../../base/in-order.ts';
 import { makeFolder } from '../../base/make-folder.ts';
 import { Turnstile } from '../../base/turnstile.ts';
-import { CACHE_HEAD_MAX_BYTES, cacheFile, keptInFile, sha256 } from './cache-file.ts';
+import { cacheFile, cacheHeadMaxBytes, keptInFile, sha256 } from './cache-file.ts';
+import type { OffChainLimits } from './limits.ts';
 import type { Kept } from './memory-cache.ts';
 
-export type DiskCacheLimits = Readonly<{
-  diskMaxBytes: number;
-  diskFilesMax: number;
-  diskQueueMax: number;
-  documentMaxBytes: number;
-}>;
+/** What the folder may hold, and what may wait for it. */
+export type DiskCacheLimits = Pick<
+  OffChainLimits,
+  'diskMaxBytes' | 'diskFilesMax' | 'diskQueueMax' | 'documentMaxBytes'
+>;
 
 /** Files that are read or written at a time: others want the few threads for that, too. */
 const FILES_AT_A_TIME = 2;
@@ -56,10 +56,12 @@ export class DiskCache {
     return cache;
   }
 
+  /** Of all its files. */
   get bytes(): number {
     return this.#bytes;
   }
 
+  /** How many it has. */
   get files(): number {
     return this.#files.size;
   }
@@ -68,7 +70,7 @@ export class DiskCache {
   async get(uri: string): Promise<Kept | null> {
     const name = sha256(uri);
     if (!this.#files.has(name)) return null;
-    const file = await this.#turns.run(() => this.#read(name)).catch(() => null);
+    const file = await this.#turns.run(() => this.#read(name, uri)).catch(() => null);
     const kept = file === null ? null : keptInFile(file, uri);
     if (kept === null || kept.until <= this.#now()) {
       await this.#remove(name);
@@ -92,6 +94,7 @@ export class DiskCache {
     if (!underWay) await this.#writeWanted(name, uri);
   }
 
+  /** Keeps nothing of the URI any more. */
   async delete(uri: string): Promise<void> {
     const name = sha256(uri);
     if (this.#wanted.has(name)) this.#wanted.set(name, null);
@@ -109,11 +112,11 @@ export class DiskCache {
     return join(this.#folder, name.slice(0, 2), name);
   }
 
-  async #read(name: string): Promise<Buffer | null> {
+  async #read(name: string, uri: string): Promise<Buffer | null> {
     const file = await open(this.#path(name), 'r');
     try {
       const { size } = await file.stat();
-      const tooLarge = size > this.#limits.documentMaxBytes + CACHE_HEAD_MAX_BYTES;
+      const tooLarge = size > this.#limits.documentMaxBytes + cacheHeadMaxBytes(uri);
       return tooLarge ? null : await file.readFile();
     } finally {
       await file.close();

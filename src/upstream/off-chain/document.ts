@@ -1,9 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import { type JsonValue, parseJson } from '../../base/json.ts';
 import { isJson } from '../../base/json-scan.ts';
+import type { OffChainLimits } from './limits.ts';
 
 /** Depth and size of JSON that strangers wrote. */
-export type DocumentLimits = Readonly<{ documentMaxBytes: number; depthMax: number; valuesMax: number }>;
+export type DocumentLimits = Pick<OffChainLimits, 'documentMaxBytes' | 'depthMax' | 'valuesMax'>;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;

@@ -3,6 +3,7 @@ import { unlessAborted } from '../../base/unless-aborted.ts';
 import { type ConnectOptions, checkedConnector, RefusedAddress } from './checked-connect.ts';
 import { ACCEPT, ACCEPT_ENCODING, decoded, mayBeJson } from './content.ts';
 import { type DocumentLimits, documentIn } from './document.ts';
+import type { OffChainLimits } from './limits.ts';
 
 /** How one GET ended. */
 export type Exchanged =
@@ -17,14 +18,12 @@ export type Exchanged =
   /** The host's address must not be connected to. */
   | Readonly<{ kind: 'refused' }>;
 
+/** What one exchange may take, and what may come. */
 export type ExchangeLimits = DocumentLimits &
-  Readonly<{
-    tryTimeoutMs: number;
-    connectTimeoutMs: number;
-    idleTimeoutMs: number;
-    headersMaxBytes: number;
-    perHostMax: number;
-  }>;
+  Pick<
+    OffChainLimits,
+    'tryTimeoutMs' | 'connectTimeoutMs' | 'idleTimeoutMs' | 'headersMaxBytes' | 'perHostMax'
+  >;
 
 /** Who asks. Nothing else is told about the service, and nothing about its callers. */
 const USER_AGENT = 'solway (off-chain metadata)';

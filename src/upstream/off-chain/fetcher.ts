@@ -1,5 +1,6 @@
 import type { Exchanged, HostClient } from './exchange.ts';
 import type { HostLanes, Verdict } from './host-lanes.ts';
+import type { OffChainLimits } from './limits.ts';
 import { webUrl } from './target.ts';
 
 /** How fetching a document ended. */
@@ -12,7 +13,8 @@ export type Fetched =
   /** It was not asked for, or nobody wanted it any more. */
   | Readonly<{ kind: 'not-asked' }>;
 
-export type FetcherLimits = Readonly<{ triesMax: number; redirectsMax: number; slowMs: number }>;
+/** How long a document is looked for. */
+export type FetcherLimits = Pick<OffChainLimits, 'triesMax' | 'redirectsMax' | 'slowMs'>;
 
 const NOT_ASKED = { kind: 'not-asked' } as const;
 

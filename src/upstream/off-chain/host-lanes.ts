@@ -1,17 +1,20 @@
 import { Lru } from '../../base/lru.ts';
 import { Circuit } from '../circuit.ts';
+import type { OffChainLimits } from './limits.ts';
 
-export type HostLanesLimits = Readonly<{
-  inFlightMax: number;
-  perHostMax: number;
-  unprovenPerHostMax: number;
-  queueMax: number;
-  perHostQueueMax: number;
-  unprovenPerHostQueueMax: number;
-  hostsMax: number;
-  circuitFailuresMax: number;
-  circuitOpenMs: number;
-}>;
+/** Places, room to wait, and when a host rests. */
+export type HostLanesLimits = Pick<
+  OffChainLimits,
+  | 'inFlightMax'
+  | 'perHostMax'
+  | 'unprovenPerHostMax'
+  | 'queueMax'
+  | 'perHostQueueMax'
+  | 'unprovenPerHostQueueMax'
+  | 'hostsMax'
+  | 'circuitFailuresMax'
+  | 'circuitOpenMs'
+>;
 
 /** What an exchange says about its host; `unclear` when it ended by no doing of the host. */
 export type Verdict = 'good' | 'bad' | 'unclear';

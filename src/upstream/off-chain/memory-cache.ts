@@ -21,10 +21,12 @@ export class MemoryCache {
     this.#now = now;
   }
 
+  /** Of all that is kept; an estimate. */
   get bytes(): number {
     return this.#bytes;
   }
 
+  /** What is kept of the URI; null when nothing is, or not any more. */
   get(uri: string): Kept | null {
     const kept = this.#entries.get(uri);
     if (kept === undefined) return null;
@@ -34,6 +36,7 @@ export class MemoryCache {
     return kept;
   }
 
+  /** Keeps it, in place of what was asked for longest ago where there is no room. */
   set(uri: string, kept: Kept): void {
     this.delete(uri);
     this.#put(uri, kept);
@@ -43,6 +46,7 @@ export class MemoryCache {
     }
   }
 
+  /** Keeps nothing of the URI any more. */
   delete(uri: string): void {
     const kept = this.#entries.get(uri);
     if (kept === undefined) return;

@@ -1,4 +1,4 @@
-import type { OffChainRules } from './limits.ts';
+import type { OffChainLimits, OffChainRules } from './limits.ts';
 
 /** Where the JSON of a URI is. */
 export type Target =
@@ -6,7 +6,8 @@ export type Target =
   /** Web addresses, to be asked one after the other until one has it. */
   | Readonly<{ kind: 'remote'; urls: readonly [URL, ...URL[]] }>;
 
-export type TargetLimits = Readonly<{ uriMaxLength: number; documentMaxBytes: number }>;
+/** How long an address, or the document inside of one, may be. */
+export type TargetLimits = Pick<OffChainLimits, 'uriMaxLength' | 'documentMaxBytes'>;
 
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
 const IPFS = /^ipfs:\/\/(?:ipfs\/)?([A-Za-z0-9]{32,128})((?:\/[^?#\\]*)?)$/i;

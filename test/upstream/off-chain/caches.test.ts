@@ -221,6 +221,16 @@ describe('the folder of documents', () => {
     expect([await cache.get('b'), filesIn().length, cache.files]).toEqual([null, 1, 1]);
   });
 
+  it.each([
+    ['plain', 'a'],
+    ['all escaped', '\u0001'],
+  ])('finds what is kept of the longest URI that can be allowed, %s', async (_, character) => {
+    const uri = character.repeat(65_536);
+    const cache = await openDisk({ uriMaxLength: uri.length, documentMaxBytes: 10 });
+    await cache.set(uri, kept('0123456789'));
+    expect((await cache.get(uri))?.document?.toString()).toBe('0123456789');
+  });
+
   it('is made with its parents, for its owner only', async () => {
     const deep = join(folder, 'x', 'y');
     await DiskCache.open(deep, offChainLimits, now);
