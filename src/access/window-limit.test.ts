@@ -45,12 +45,53 @@ describe('a limit over a sliding window', () => {
     );
   });
 
-  it('never lets a burst at the turn of a window be as large as two windows', () => {
+  const burst = (limit: WindowLimit, nowMs: number): number =>
+    Array.from({ length: 600 }, () => limit.take('a', nowMs)).filter(({ allowed }) => allowed).length;
+
+  it('counts a burst as a whole for all but a second of a window, whenever it comes', () => {
     const limit = new WindowLimit(options);
-    const taken = (nowMs: number): number =>
-      Array.from({ length: 600 }, () => limit.take('a', nowMs)).filter(({ allowed }) => allowed).length;
-    expect(taken(59_999)).toBe(600);
-    expect(taken(60_001)).toBe(0);
-    expect(taken(90_000)).toBe(300);
+    expect(burst(limit, 59_999)).toBe(600);
+    for (const nowMs of [60_001, 90_000, 118_999]) expect(burst(limit, nowMs)).toBe(0);
+    expect(burst(limit, 119_000)).toBe(600);
+  });
+
+  it('refuses nobody who paces requests by the limit', () => {
+    const limit = new WindowLimit(options);
+    const refused = Array.from({ length: 6_000 }, (_, at) => limit.take('a', at * 100)).filter(
+      ({ allowed }) => !allowed,
+    );
+    expect(refused).toEqual([]);
+  });
+
+  it('lets everybody through with room in the last minute, and nobody more than fits into 59 seconds', () => {
+    const steps = fc.array(fc.oneof(fc.nat(50), fc.nat(3_000), fc.nat(70_000)), {
+      minLength: 50,
+      maxLength: 400,
+    });
+    fc.assert(
+      fc.property(steps, fc.integer({ min: 1, max: 30 }), (waits, requestsMax) => {
+        const limit = new WindowLimit({ ...options, requestsMax });
+        const passed: number[] = [];
+        let nowMs = 0;
+        for (const wait of waits) {
+          nowMs += wait;
+          const within = (ms: number): number => passed.filter((at) => at > nowMs - ms).length;
+          const { allowed, state } = limit.take('a', nowMs);
+          if (within(60_000) < requestsMax) expect(allowed).toBe(true);
+          if (within(59_000) >= requestsMax) expect(allowed).toBe(false);
+          if (allowed) passed.push(nowMs);
+          expect(state.remaining).toBeGreaterThanOrEqual(requestsMax - within(60_000));
+        }
+      }),
+    );
+  });
+
+  it('tells when there is room again, and when all of it is', () => {
+    const limit = new WindowLimit({ ...options, requestsMax: 2 });
+    expect(limit.take('a', 500).state).toMatchObject({ remaining: 1, resetSeconds: 60 });
+    expect(limit.take('a', 30_000).state).toMatchObject({ remaining: 0, resetSeconds: 30 });
+    expect(limit.take('a', 40_000)).toMatchObject({ allowed: false, retryAfter: 20 });
+    expect(limit.take('a', 60_000).state).toMatchObject({ remaining: 0, resetSeconds: 30 });
+    expect(limit.take('a', 500_000).state).toMatchObject({ remaining: 1, resetSeconds: 60 });
   });
 });
