@@ -2,17 +2,19 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Keypair } from '@solana/web3.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { JsonValue } from '../../src/base/json.ts';
 import { getDomains } from '../../src/endpoints/wallet/get_domains.ts';
 import { resolveAddress } from '../../src/endpoints/wallet/resolve_address.ts';
 import { Chain } from '../../src/insight/chain/chain.ts';
 import { ownedDomains } from '../../src/insight/sns/domains.ts';
 import { domainAccount } from '../../src/insight/sns/name-account.ts';
 import { domainMint } from '../../src/insight/sns/tokenized-domain.ts';
+import type { Account } from '../../src/ledger/account/account.ts';
 import type { Address } from '../../src/ledger/address.ts';
 import { Failure } from '../../src/protocol/errors.ts';
 import { at } from '../localnet/ledger/lab.ts';
 import { openRig, type Rig } from '../localnet/rig.ts';
-import { answerOf, failureOf, LedgerCaller } from './ledger-caller.ts';
+import { type Answering, answerOf, failureOf, LedgerCaller } from './ledger-caller.ts';
 import {
   domain,
   favourite,
@@ -116,6 +118,16 @@ const domainsOf = async (wallet: Address, fields: object = {}) =>
 const nameOf = async (fields: { [name: string]: string }) =>
   ((await answerOf(resolveAddress, fields, caller)).result as { name: string }).name;
 
+/** A node that tells of this account whoever's token accounts are asked for. */
+function tellingHeld({ data, owner }: Account): Answering {
+  const account = { lamports: 1, data: [Buffer.from(data).toString('base64'), 'base64'], owner };
+  const value = [{ pubkey: someone(), account: { ...account, executable: false, rentEpoch: 0 } }];
+  return ({ method }) =>
+    method === 'getTokenAccountsByOwner'
+      ? Promise.resolve({ context: { slot: 1 }, value } as unknown as JsonValue)
+      : undefined;
+}
+
 describe.skipIf(!present)('the vectors of the name service (../shared/data/rest/sns-vectors.json)', () => {
   it('are all there', () => {
     const { derivation, nftMint, primary } = vectors;
@@ -168,6 +180,17 @@ describe('wallet/get_domains', () => {
 
   it('believes no NFT that only says that it is a domain', async () => {
     expect((await domainsOf(people.liar)).result).toEqual([]);
+  });
+
+  it.each([
+    ['of somebody else', () => held(people.collector, mintOf('token'))[1]],
+    ['of no token program', (wallet: Address) => ({ ...held(wallet, mintOf('token'))[1], owner: wallet })],
+  ])('believes no node that calls a token account %s the wallet’s', async (_, accountOf) => {
+    caller.answering = tellingHeld(accountOf(people.liar));
+    expect((await domainsOf(people.liar)).result).toEqual([]);
+    caller.answering = tellingHeld(accountOf(people.soldNft));
+    const failure = await failureOf(resolveAddress, { wallet: people.soldNft }, caller);
+    expect(failure).toMatchObject({ code: 'DOMAIN_NOT_FOUND' });
   });
 
   it('asks what NFTs are called only where they may be domains', async () => {

@@ -3,10 +3,10 @@ import { type Address, addressBytes } from '../../ledger/address.ts';
 import { findProgramAddress } from '../../ledger/program-address.ts';
 import { programs } from '../../ledger/programs.ts';
 import { decodeMint } from '../../ledger/token/mint.ts';
-import { decodeTokenAccount } from '../../ledger/token/token-account.ts';
-import type { AccountAt, Chain } from '../chain/chain.ts';
+import type { Chain } from '../chain/chain.ts';
 import { metadataAddresses, metadataProgram } from '../nft/metaplex-addresses.ts';
 import { decodeMetaplexMetadata } from '../nft/metaplex-metadata.ts';
+import { holdingOf, holdingsOfMint, type TokenHolding } from '../token/token-holdings.ts';
 import { domainAccount, snsPrograms } from './name-account.ts';
 
 /**
@@ -39,22 +39,24 @@ export function nameOfNft(account: Account | undefined): string | null {
   return name === '' ? null : name;
 }
 
-/** The mint of which a token account holds an NFT; null when it holds none. */
-function nftHeld({ account }: AccountAt): Address | null {
-  const held = decodeTokenAccount(account.data);
-  return held?.amount === 1n ? held.mint : null;
-}
+const isNft = ({ amount }: TokenHolding): boolean => amount === 1n;
 
-/** Whether a wallet holds the NFT that a domain is. The mint has to exist. */
+/** Whether a wallet holds the NFT that a domain is. The mint has to exist. @throws Failure, NodeRefusal. */
 export async function holdsDomain(chain: Chain, wallet: Address, nameAccount: Address): Promise<boolean> {
-  const held = await chain.tokenAccounts(wallet, { mint: domainMint(nameAccount) });
-  return held.some((account) => nftHeld(account) !== null);
+  const held = await holdingsOfMint(chain, wallet, domainMint(nameAccount));
+  return held.some(isNft);
 }
 
-/** Mints of the NFTs that a wallet holds; domains are among those of the first token program. */
+/**
+ * Mints of the NFTs that a wallet holds; domains are among those of the first token program.
+ * @throws Failure, NodeRefusal.
+ */
 export async function nftMints(chain: Chain, wallet: Address): Promise<Address[]> {
-  const held = await chain.tokenAccounts(wallet, { programId: programs.token });
-  return held.flatMap((account) => nftHeld(account) ?? []);
+  const accounts = await chain.tokenAccounts(wallet, { programId: programs.token });
+  const held = accounts.flatMap((account) => holdingOf(account, wallet) ?? []);
+  return held
+    .filter((holding) => holding.program === programs.token && isNft(holding))
+    .map(({ mint }) => mint);
 }
 
 /** Whether a mint is that of a domain's NFT. */

@@ -22,7 +22,7 @@ export const holdingsLimits = {
 };
 
 /** null for what is no token account of the wallet, whatever a node says. */
-function holdingOf({ address, account }: AccountAt, wallet: Address): TokenHolding | null {
+export function holdingOf({ address, account }: AccountAt, wallet: Address): TokenHolding | null {
   const token = isTokenProgram(account.owner) ? decodeTokenAccount(account.data) : null;
   if (token === null || token.owner !== wallet) return null;
   const { mint, amount, state } = token;
