@@ -27,9 +27,16 @@ export function findVerbs(routes: HttpRoutes, path: string): ReadonlyMap<string,
   return routes.get(`${path.slice(0, path.lastIndexOf('/') + 1)}*`);
 }
 
+/** A path without the slash that may end it; of a long one only where it begins. */
+function shownPath(path: string): string {
+  const [first, second, ...more] = path.split('/').filter((part) => part !== '');
+  const start = [first, second].filter((part) => part !== undefined).join('/');
+  return more.length === 0 ? `/${start}` : `/${start}/…`;
+}
+
 /** The refusal of a path that nobody answers; it names those that are. */
 export const noSuchPath = (routes: HttpRoutes): Failure =>
-  new Failure('NOT_FOUND', { facts: { paths: [...routes.keys()].join(', ') } });
+  new Failure('NOT_FOUND', { facts: { paths: [...new Set([...routes.keys()].map(shownPath))].join(', ') } });
 
 /** Joins the routes of several dialects. @throws Error when two of them claim one path. */
 export function joinRoutes(...parts: readonly HttpRoutes[]): HttpRoutes {

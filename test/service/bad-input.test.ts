@@ -266,7 +266,7 @@ const VERB = refusal(-32048, 'This path does not take that HTTP method', '{"code
 const PATH = refusal(
   -32047,
   'No such path',
-  '{"code":"NOT_FOUND","paths":"/v1/rpc, /v1/ws, /health, /ready"}',
+  '{"code":"NOT_FOUND","paths":"/v1/rpc, /v1/ws, /sol/v1/…, /sol/v2/…, /ipfs/*, /openapi.json, /docs, /health, /ready"}',
 );
 const LARGE = refusal(
   -32044,

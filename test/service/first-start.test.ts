@@ -18,6 +18,7 @@ const account = Keypair.generate().publicKey.toBase58();
 const SECRET = /svc_(?:rpc|grpc|fs)_live_[1-9A-HJ-NP-Za-km-z]{46}/g;
 const CURL = /^ *(curl .*)$/m;
 const AIRDROP = /^\s*(curl .*"requestAirdrop".*)$/m;
+const REST = /^ *(curl '.*\/sol\/v1\/.*)$/m;
 const NODE = /^ *(npx node -e .*)$/m;
 const GRPCURL = /^ *(grpcurl .*)$/gm;
 /** On a machine that has nothing else to do, what its processes work is what it takes. */
@@ -60,7 +61,7 @@ async function runInShell(line: string): Promise<string> {
 
 describe('the first start', () => {
   it('makes one key of each product and shows each once, and again in lines to paste', () => {
-    const words = [CURL, AIRDROP, NODE, GRPCURL].reduce(
+    const words = [CURL, AIRDROP, REST, NODE, GRPCURL].reduce(
       (text, line) => text.replace(line, ''),
       first.program.stdout(),
     );
@@ -81,6 +82,13 @@ describe('the first start', () => {
     expect(line).toContain(`curl ${first.url} `);
     expect(line).toContain('"method":"getHealth"');
     expect(await runInShell(line)).toBe('{"jsonrpc":"2.0","result":"ok","id":1}\n');
+  });
+
+  it('prints a curl line for REST, and where the page of its endpoints is', async () => {
+    const line = REST.exec(first.program.stdout())![1]!;
+    expect(JSON.parse(await runInShell(line))).toMatchObject({ success: true, result: {} });
+    const page = /every endpoint of REST on (\S+)$/m.exec(first.program.stdout())![1]!;
+    expect(await (await fetch(page)).text()).toContain('/sol/v1/wallet/balance');
   });
 
   it('prints a curl line that sends a transaction, since nobody else does', async () => {
