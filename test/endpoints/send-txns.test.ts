@@ -3,8 +3,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { sendManyTxns } from '../../src/endpoints/transaction/send_many_txns.ts';
 import { sendTxn } from '../../src/endpoints/transaction/send_txn.ts';
 import type { Blockhash } from '../../src/ledger/blockhash.ts';
-import { Failure } from '../../src/protocol/errors.ts';
+import { Failure, type FailureCode } from '../../src/protocol/errors.ts';
 import { NodeRefusal } from '../../src/protocol/rest/node-refusal.ts';
+import { decoded } from '../localnet/ledger/lab.ts';
 import { eventually } from '../service/eventually.ts';
 import { ScriptedFeed } from '../streams/scripted-feed.ts';
 import { SendingScene } from './sending-scene.ts';
@@ -35,6 +36,10 @@ const count = (methods: readonly string[], method: string): number =>
 
 /** A node that takes transactions and lets them fall. */
 const takesAndDrops = (method: string) => (method === 'sendTransaction' ? 'taken' : undefined);
+
+/** What the pool throws when no node has got the call, and when one may have. */
+const away = new Failure('UPSTREAM_UNAVAILABLE', { facts: { network: 'devnet' } });
+const unseen = (code: FailureCode) => new Failure(code, { facts: { network: 'devnet', outcome: 'unknown' } });
 
 describe('transaction/send_txn', () => {
   it('tells the signature without waiting until it lands', async () => {
@@ -85,6 +90,26 @@ describe('transaction/send_txn', () => {
     const { text } = scene.transfer(scene.lab.wallet(), someone(), 1);
     const failure = await scene.failure(sendTxn, { encoded_transaction: text });
     expect(failure).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE', error });
+  });
+
+  it.each([
+    ['did not answer in time', () => Promise.reject(unseen('UPSTREAM_TIMEOUT'))],
+    ['broke off', () => Promise.reject(unseen('UPSTREAM_UNAVAILABLE'))],
+    ['answered with no signature', async () => ({})],
+    ['answered with what is no JSON', () => Promise.reject(new Failure('UPSTREAM_UNAVAILABLE'))],
+  ])('tells the signature of a transaction that a node may have which %s', async (_, ending) => {
+    scene.answering = ending;
+    const { text, signature } = scene.transfer(scene.lab.wallet(), someone(), 1);
+    const failure = await scene.failure(sendTxn, { encoded_transaction: text });
+    expect(failure).toMatchObject({ facts: { outcome: 'unknown', signature } });
+  });
+
+  it('tells of no signature when no node can have the transaction', async () => {
+    scene.answering = () => {
+      throw away;
+    };
+    const { text } = scene.transfer(scene.lab.wallet(), someone(), 1);
+    expect(await scene.failure(sendTxn, { encoded_transaction: text })).toBe(away);
   });
 
   it.each([
@@ -299,7 +324,6 @@ describe('transaction/send_many_txns', () => {
     const from = scene.lab.wallet();
     const all = [1, 2].map((sol) => scene.transfer(from, someone(), sol));
     const fields = { encoded_transactions: all.map(({ text }) => text), commitment: 'processed' };
-    const away = new Failure('UPSTREAM_UNAVAILABLE');
     scene.answering = () => {
       throw away;
     };
@@ -312,6 +336,48 @@ describe('transaction/send_many_txns', () => {
     expect(await scene.answer(sendManyTxns, fields)).toEqual([
       { id: 1, signature: all[0]!.signature, status: expect.any(String) },
       { id: 2, signature: all[1]!.signature, error: { code: -32050, message: away.text }, status: null },
+    ]);
+  });
+
+  it('waits for what a node may have taken, and tells that it landed', async () => {
+    const from = scene.lab.wallet();
+    const all = [1, 2].map((sol) => scene.transfer(from, someone(), sol));
+    const sent = { encoded_transactions: all.map(({ text }) => text), commitment: 'confirmed' };
+    scene.answering = (method, [text]) => {
+      if (method !== 'sendTransaction') return undefined;
+      scene.lab.node.submit(decoded(Buffer.from(String(text), 'base64')));
+      throw unseen('UPSTREAM_TIMEOUT');
+    };
+    freeze();
+    expect(await scene.answer(sendManyTxns, sent)).toEqual(
+      all.map(({ signature }, at) => ({ id: at + 1, signature, status: 'confirmed' })),
+    );
+  });
+
+  it('tells the signature of what a node may have taken that did not land in time', async () => {
+    const impatient = scene.beside({ limits: { waitMaxMs: 200 } });
+    impatient.answering = (method) => {
+      if (method === 'sendTransaction') throw unseen('UPSTREAM_UNAVAILABLE');
+      return undefined;
+    };
+    const { text, signature } = scene.transfer(scene.lab.wallet(), someone(), 1);
+    expect(await impatient.answer(sendManyTxns, { encoded_transactions: [text] })).toEqual([
+      {
+        ...{ id: 1, signature, status: null },
+        error: { code: -32086, message: expect.stringContaining('not seen to reach the commitment') },
+      },
+    ]);
+  });
+
+  it('tells which transactions were sent when the time of the request is over', async () => {
+    const feed = new ScriptedFeed();
+    const late = scene.beside({ feed });
+    const { text, signature } = scene.transfer(scene.lab.wallet(), someone(), 1);
+    const sending = late.answer(sendManyTxns, { encoded_transactions: [text] });
+    await eventually(async () => feed.openings.length === 1, 'it is waited for');
+    late.leaving.abort(new Failure('UPSTREAM_TIMEOUT'));
+    expect(await sending).toEqual([
+      { id: 1, signature, status: null, error: { code: -32086, message: expect.any(String) } },
     ]);
   });
 

@@ -24,7 +24,10 @@ import { answerOf, failureOf } from './ledger-caller.ts';
 export const NETWORK: Network = 'devnet';
 
 /** Answers in place of the nodes; undefined leaves the call to them. */
-type Answering = (method: string, params: readonly WritableJson[]) => JsonValue | undefined;
+type Answering = (
+  method: string,
+  params: readonly WritableJson[],
+) => JsonValue | Promise<JsonValue> | undefined;
 
 /** Counts what nodes are asked. */
 class CountedSource implements Source {

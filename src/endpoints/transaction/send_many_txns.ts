@@ -10,12 +10,12 @@ import { type NodeError, NodeRefusal } from '../../protocol/rest/node-refusal.ts
 import { type Context, endpoint } from '../endpoint.ts';
 import { list, network, word } from '../fields.ts';
 import type { Confirmation } from '../services.ts';
-import { type SentTransaction, sendTransaction, sentTransaction } from './sent-transaction.ts';
+import { hasNotLeft, type SentTransaction, sendTransaction, sentTransaction } from './sent-transaction.ts';
 
 /** Spec, "Limits". */
 const TRANSACTIONS_MAX = 100;
 
-/** How sending one ended: a node took it, or what stood in the way. */
+/** How sending one ended: a node has it, or may have it; or what stood in the way. */
 type Sending = Readonly<{ sent: SentTransaction; failure: Failure | null }>;
 
 const outcome = z.object({
@@ -37,7 +37,8 @@ async function sendOne(sent: SentTransaction, chain: Chain, context: Context): P
     return { sent, failure: null };
   } catch (thrown) {
     if (!(thrown instanceof Failure) || context.caller.signal.aborted) throw thrown;
-    return { sent, failure: thrown };
+    const stays = thrown instanceof NodeRefusal || hasNotLeft(thrown);
+    return { sent, failure: stays ? thrown : null };
   }
 }
 
@@ -46,7 +47,7 @@ async function sendAll(all: readonly SentTransaction[], chain: Chain, context: C
   const different = new Map(all.map((sent) => [sent.text, sent]));
   const sendings = await chain.each([...different.values()], (sent) => sendOne(sent, chain, context));
   const [first] = sendings;
-  // Nobody took or refused anything: there is no node.
+  // Nobody can have taken anything, nor refused it: there is no node.
   const isLost = ({ failure }: Sending): boolean => failure !== null && !(failure instanceof NodeRefusal);
   if (first?.failure && sendings.every(isLost)) throw first.failure;
   const byText = new Map(sendings.map((sending) => [sending.sent.text, sending]));
@@ -55,7 +56,7 @@ async function sendAll(all: readonly SentTransaction[], chain: Chain, context: C
 
 /**
  * From where on blockhashes that are known by now may have expired: that of the newest one. One call for all, none when
- * nothing that was taken stands on a blockhash.
+ * nothing that may have been taken stands on a blockhash.
  * @returns null when nobody says: then only time ends the wait.
  */
 async function lastValidBlockHeight(chain: Chain, sendings: readonly Sending[]): Promise<bigint | null> {
@@ -83,6 +84,12 @@ function errorOf(failure: Failure, data?: JsonValue): NodeError {
   return { code: failure.row.rpc, message: failure.text, ...(data === undefined ? {} : { data }) };
 }
 
+/** When the time of the request is over first, it is told what is known of what was sent. */
+function untilRequestEnds(thrown: unknown): Confirmation {
+  if (!(thrown instanceof Failure) || thrown.code !== 'UPSTREAM_TIMEOUT') throw thrown;
+  return { status: null, err: null, failure: new Failure('TRANSACTION_UNCONFIRMED') };
+}
+
 type Shown = Readonly<{ error?: NodeError; status: Commitment | null }>;
 
 function shown({ status, err, failure }: Confirmation): Shown {
@@ -104,7 +111,8 @@ export const sendManyTxns = endpoint({
     'entry for each in the order of the request, when each has come to the commitment, was refused, has expired, or ' +
     'was waited for as long as the service waits (90 seconds unless the operator says otherwise; one on a durable ' +
     'nonce never expires). `error` is there for those that were refused, that ran and failed (`data.err` is the ' +
-    "chain's error), and that were not seen to reach the commitment. When one of them is no transaction, none is sent.",
+    "chain's error), and that were not seen to reach the commitment. One of which no node said whether it took it is " +
+    'waited for as well: it may land. When one of them is no transaction, none is sent.',
   from: 'body',
   fields: z.object({
     network: network(),
@@ -125,7 +133,7 @@ export const sendManyTxns = endpoint({
       if (failure !== null) return { error: errorOf(failure), status: null };
       const { signature, blockhash } = sent;
       const asked = { network: name, signature, commitment: wanted, blockhash, lastValidBlockHeight: height };
-      return shown(await services.confirmations.wait(asked, caller.signal));
+      return shown(await services.confirmations.wait(asked, caller.signal).catch(untilRequestEnds));
     };
     const outcomes = await Promise.all(sendings.map(wait));
     return {

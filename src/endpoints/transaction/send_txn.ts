@@ -12,7 +12,9 @@ export const sendTxn = endpoint({
   summary: 'Sends a signed transaction',
   description:
     'Does not wait until it lands: the answer says that a node took it. A node looks first whether the transaction ' +
-    'can succeed; what it has against it is 400 `TRANSACTION_REFUSED` with the error of the node.',
+    'can succeed; what it has against it is 400 `TRANSACTION_REFUSED` with the error of the node. When no node said ' +
+    'whether it took the transaction, the error has `outcome: "unknown"` and the `signature`: it may land, so look it ' +
+    'up before you sign another.',
   from: 'body',
   fields: z.object({
     network: network(),

@@ -6,6 +6,7 @@ import { nonceOfTransaction } from '../../ledger/nonce.ts';
 import { type Signature, signatureFromBytes } from '../../ledger/signature.ts';
 import { decodeTransaction } from '../../ledger/transaction/decode-transaction.ts';
 import { readWireTransaction } from '../../ledger/transaction/wire-transaction.ts';
+import { Failure } from '../../protocol/errors.ts';
 import { nodeErrorRow } from '../../protocol/node-errors.ts';
 import { NodeRefusal } from '../../protocol/rest/node-refusal.ts';
 import { decodeBase64 } from '../../protocol/rpc/base64-text.ts';
@@ -52,18 +53,30 @@ export const sentTransaction = (description: string) =>
     .transform((input) => readSentTransaction(input) as SentTransaction)
     .meta({ type: 'string', maxLength: TEXT_MAX, contentEncoding: 'base64', description });
 
+/** Whether it is proven that no node has the transaction: the source of calls tells when it is not. */
+export const hasNotLeft = ({ facts }: Failure): boolean =>
+  typeof facts?.network === 'string' && facts.outcome !== 'unknown';
+
 /**
  * Sends a transaction. The node looks first whether it can succeed, in the newest state that it knows: blockhashes of
  * every commitment are known there.
- * @throws NodeRefusal TRANSACTION_REFUSED for what the node has against the transaction; what asking throws, also when
- * the node has something against itself.
+ * @throws NodeRefusal TRANSACTION_REFUSED for what the node has against the transaction, UPSTREAM_UNAVAILABLE for what
+ * it has against itself; any other Failure when no node said what became of it. Where one may have it all the same
+ * (`hasNotLeft`), the facts have `outcome: 'unknown'` and the signature to look it up by.
  */
-export async function sendTransaction(chain: Chain, { text }: SentTransaction): Promise<void> {
+export async function sendTransaction(chain: Chain, { text, signature }: SentTransaction): Promise<void> {
   const config = { encoding: 'base64', preflightCommitment: 'processed' };
   try {
     await chain.read('sendTransaction', [text, config], (result) => stringOf(result, 'a signature'));
   } catch (thrown) {
-    if (!(thrown instanceof NodeRefusal) || nodeErrorRow(thrown.error.code).rule !== 'believe') throw thrown;
+    if (!(thrown instanceof Failure)) throw thrown;
+    if (!(thrown instanceof NodeRefusal)) throw hasNotLeft(thrown) ? thrown : unknownEnd(thrown, signature);
+    if (nodeErrorRow(thrown.error.code).rule !== 'believe') throw thrown;
     throw new NodeRefusal(thrown.error, 'TRANSACTION_REFUSED');
   }
+}
+
+function unknownEnd(failure: Failure, signature: Signature): Failure {
+  const facts = { ...failure.facts, outcome: 'unknown', signature };
+  return new Failure(failure.code, { facts, cause: failure, retryAfter: failure.retryAfter ?? null });
 }
