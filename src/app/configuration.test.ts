@@ -196,6 +196,34 @@ describe('a mistake in the configuration', () => {
       '[upstream_pool]\nattempt_timeout_ms = 40000',
       'solway.toml: upstream_pool.attempt_timeout_ms: is longer than timeout_ms: make it shorter',
     ],
+    [
+      '[off_chain]\ntry_timeout_ms = 5001',
+      'solway.toml: off_chain.try_timeout_ms: is longer than timeout_ms: make it shorter',
+    ],
+    [
+      '[das_pool]\ntry_timeout_ms = 15001',
+      'solway.toml: das_pool.try_timeout_ms: is longer than timeout_ms: make it shorter',
+    ],
+    [
+      '[confirmations]\nwait_max_ms = 120001',
+      'solway.toml: confirmations.wait_max_ms: is longer than rest.timeout_ms: make it shorter',
+    ],
+    [
+      '[uploads]\nupload_max_ms = 2400001',
+      'solway.toml: uploads.upload_max_ms: is longer than rest.upload_timeout_ms: make it shorter',
+    ],
+    [
+      '[server]\nown_time_max_ms = 1799999',
+      'solway.toml: uploads.upload_max_ms: is longer than server.own_time_max_ms: make it shorter',
+    ],
+    [
+      '[semi_wallets]\nremember_ms = 899999',
+      'solway.toml: semi_wallets.remember_ms: is shorter than pause_max_ms, which would end pauses early: make it longer',
+    ],
+    [
+      '[kubo]\nurl = "http://127.0.0.1:5001"',
+      'solway.toml: kubo.url: stands without storage.gateway, and files that a node of Kubo keeps are not given out here: name the gateway of the node, as in storage.gateway = "https://host/ipfs/"',
+    ],
     ['[keys]\nkeys_max = 2', 'solway.toml: keys.keys_max: 2 is not a whole number from 3 to 10000000'],
     [
       '[keys]\npoll_interval_ms = 1001',
@@ -321,6 +349,23 @@ describe('the sources of the configuration', () => {
       { id: 'default', name: 'default', limits: defaultPlanLimits },
       { id: 'gold', name: 'gold', limits: { ...defaultPlanLimits, rpcPerSecond: 5 } },
     ]);
+  });
+});
+
+describe('times that are part of others', () => {
+  it('may be as long as those', () => {
+    const toml =
+      '[off_chain]\ntry_timeout_ms = 5000\n[das_pool]\ntry_timeout_ms = 15000\n[confirmations]\nwait_max_ms = 120000\n[uploads]\nupload_max_ms = 2400000\n[semi_wallets]\nremember_ms = 900000';
+    expect(complaint(toml)).toBe('nothing');
+  });
+});
+
+describe('a node of Kubo', () => {
+  it('stands with the gateway to its files', () => {
+    const { kubo, storage } = load(
+      '[kubo]\nurl = "http://127.0.0.1:5001"\n[storage]\ngateway = "https://files.example/ipfs/"',
+    );
+    expect([kubo.url, storage.gateway]).toEqual(['http://127.0.0.1:5001', 'https://files.example/ipfs/']);
   });
 });
 

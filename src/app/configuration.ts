@@ -1,11 +1,11 @@
-import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Plan } from '../control/plans.ts';
 import type { Network } from '../protocol/call.ts';
 import type { DasServer } from '../upstream/das/das-client.ts';
 import type { ShredServer } from '../upstream/shreds/shreds-config.ts';
 import type { ConfigurationArguments } from './configuration-arguments.ts';
-import { ConfigurationError, type Problem, problemsFrom, type SourceOf } from './configuration-errors.ts';
+import { crossCheck } from './configuration-checks.ts';
+import { ConfigurationError, problemsFrom } from './configuration-errors.ts';
 import { readLayers } from './configuration-layers.ts';
 import { type CamelNames, camelNames } from './configuration-names.ts';
 import { configurationSchema, type RawConfiguration, WS_OFF } from './configuration-schema.ts';
@@ -109,54 +109,6 @@ function withDefaultNetwork(raw: Layer): Layer {
   if (network === undefined || others.length > 0 || isSet) return raw;
   if (memberOf(raw.localnet, 'enabled') === true) return raw;
   return { ...raw, networks: { ...(raw.networks as Layer | undefined), default: network } };
-}
-
-/** Mistakes that no single field shows. */
-function crossCheck(configuration: Configuration, sourceOf: SourceOf): Problem[] {
-  const problems: Problem[] = [];
-  const { upstreams, localnet, networks, upstreamPool, grpc, kubo, pinning } = configuration;
-  const add = (field: string, message: string) => problems.push({ ...sourceOf(field), message });
-  upstreams.forEach(({ name }, index) => {
-    const first = upstreams.findIndex((other) => other.name === name);
-    if (first < index) {
-      add(`upstream[${index}].name`, `"${name}" is also the name of upstream[${first}]: give each its own`);
-    }
-  });
-  if (upstreams.length === 0 && localnet.enabled === false) {
-    add('localnet.enabled', 'is false and there is no [[upstream]]: name a node, or write "auto"');
-  }
-  const onDefault = upstreams.filter(({ network }) => network === networks.default).length;
-  if (localnet.enabled === true && onDefault > 0) {
-    const why = `is true beside nodes of ${networks.default}: two different chains would answer as one`;
-    add('localnet.enabled', `${why}; write "auto", or make another network the default`);
-  }
-  if (localnet.enabled !== true && upstreams.length > 0 && onDefault === 0) {
-    const why = `is "${networks.default}", for which there is no [[upstream]]`;
-    add(
-      'networks.default',
-      `${why}: name the network of a node, as in networks.default = "${upstreams[0]?.network}" or SOLWAY_NETWORK=${upstreams[0]?.network}`,
-    );
-  }
-  if (upstreamPool.attemptTimeoutMs > upstreamPool.timeoutMs) {
-    add('upstream_pool.attempt_timeout_ms', 'is longer than timeout_ms: make it shorter');
-  }
-  if ((pinning.url === null) !== (pinning.token === null)) {
-    const [given, missing] = pinning.url === null ? ['token', 'url'] : ['url', 'token'];
-    add(`pinning.${given}`, `stands alone: give ${missing} too`);
-  }
-  if (kubo.url !== null && pinning.url !== null) {
-    add('pinning.url', 'stands beside kubo.url: the one keeps files in its own store, leave the other out');
-  }
-  if ((grpc.tlsCert === null) !== (grpc.tlsKey === null)) {
-    const [given, missing] = grpc.tlsCert === null ? ['tls_key', 'tls_cert'] : ['tls_cert', 'tls_key'];
-    add(`grpc.${given}`, `stands alone: name the file of its ${missing} too`);
-  }
-  if (grpc.enabled && grpc.tlsCert !== null && grpc.tlsKey !== null) {
-    for (const [field, file] of Object.entries({ tls_cert: grpc.tlsCert, tls_key: grpc.tlsKey })) {
-      if (!existsSync(file)) add(`grpc.${field}`, `${file} does not exist: write where it is`);
-    }
-  }
-  return problems;
 }
 
 /**
