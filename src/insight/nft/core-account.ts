@@ -1,10 +1,11 @@
 import type { ByteReader } from '../../base/bytes.ts';
-import { type Address, address } from '../../ledger/address.ts';
+import type { Address } from '../../ledger/address.ts';
+import { appPrograms } from '../program-addresses.ts';
 import { readAddress, readBorsh, readOption, readText } from './borsh.ts';
 import { type CorePlugins, readCorePlugins } from './core-plugins.ts';
 
 /** The program of MPL Core: NFTs of one account each, without a token. Source: mpl-core. */
-export const coreProgram: Address = address('CoREENxT6tW1HoK8ypY1SxRMZTcVPm7R94rH4PZNhX7d');
+export const coreProgram: Address = appPrograms.mplCore;
 
 /** An asset. Source: mpl-core, `state/asset.rs`. */
 export type CoreAsset = Readonly<{

@@ -1,10 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import { Lru } from '../../base/lru.ts';
-import { type Address, address, addressBytes } from '../../ledger/address.ts';
+import { type Address, addressBytes } from '../../ledger/address.ts';
 import { findProgramAddress } from '../../ledger/program-address.ts';
+import { appPrograms } from '../program-addresses.ts';
 
 /** The program that keeps names of tokens, and NFTs of the token programs. Source: mpl-token-metadata. */
-export const metadataProgram: Address = address('metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s');
+export const metadataProgram: Address = appPrograms.tokenMetadata;
 
 /** What finding addresses may hold and take. */
 export const metaplexAddressLimits = {

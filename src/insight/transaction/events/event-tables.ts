@@ -1,4 +1,5 @@
-import { type Address, address } from '../../../ledger/address.ts';
+import type { Address } from '../../../ledger/address.ts';
+import { appPrograms } from '../../program-addresses.ts';
 import { jupiterDcaEvents, jupiterEvents, okxEvents } from './aggregator-events.ts';
 import { eventDiscriminator } from './discriminator.ts';
 import type { EventLayout } from './layout.ts';
@@ -15,16 +16,16 @@ const tableOf = (layouts: readonly EventLayout[]): EventTable =>
 
 /** Programs whose Anchor events are read, by the programs' addresses. Source of each: its own IDL or source code. */
 export const eventTables: ReadonlyMap<Address, EventTable> = new Map([
-  [address('JUP6LkbZbjS1jKKwapdHNy74zcZ3tLUZoi5QNyVTaV4'), tableOf(jupiterEvents)],
-  [address('DCA265Vj8a9CEuX1eb1LWRnDT7uK6q1xMipnNyatn23M'), tableOf(jupiterDcaEvents)],
-  [address('6m2CDdhRgxpH4WjvdzxAYbGxwdGUz5MziiL5jek2kBma'), tableOf(okxEvents)],
-  [address('CAMMCzo5YL8w4VFF8KVHrK22GGUsp5VTaW7grrKgrWqK'), tableOf(raydiumClmmEvents)],
-  [address('CPMMoo8L3F4NbTegBCKVNunggL7H1ZpdTHKxQB5qKP1C'), tableOf(raydiumCpmmEvents)],
-  [address('whirLbMiicVdio4qvUfM5KAg6Ct8VwpYzGff3uctyCc'), tableOf(orcaEvents)],
-  [address('LBUZKhRxPF3XUpBCjp4YzTKgLccjZhTSDM9YuVaPwxo'), tableOf(dlmmEvents)],
-  [address('Eo7WjKq67rjJQSZxS6z3YkapzY3eMj6Xy8X5EQVn5UaB'), tableOf(dammV1Events)],
-  [address('cpamdpZCGKUy5JxQXB4dcpGPiikHawvSWAd6mEn1sGG'), tableOf(dammV2Events)],
-  [address('dbcij3LWUppWqq96dh6gJWwBifmcGfLSB5D4DuSMaqN'), tableOf(dbcEvents)],
-  [address('6EF8rrecthR5Dkzon8Nwu78hRvfCKubJ14M5uBEwF6P'), tableOf(pumpEvents)],
-  [address('pAMMBay6oceH9fJKBRHGP5D4bD4sWpmSwMn52FMfXEA'), tableOf(pumpAmmEvents)],
+  [appPrograms.jupiterV6, tableOf(jupiterEvents)],
+  [appPrograms.jupiterDca, tableOf(jupiterDcaEvents)],
+  [appPrograms.okxRouter, tableOf(okxEvents)],
+  [appPrograms.raydiumClmm, tableOf(raydiumClmmEvents)],
+  [appPrograms.raydiumCpmm, tableOf(raydiumCpmmEvents)],
+  [appPrograms.whirlpools, tableOf(orcaEvents)],
+  [appPrograms.meteoraDlmm, tableOf(dlmmEvents)],
+  [appPrograms.meteoraDammV1, tableOf(dammV1Events)],
+  [appPrograms.meteoraDammV2, tableOf(dammV2Events)],
+  [appPrograms.meteoraDbc, tableOf(dbcEvents)],
+  [appPrograms.pumpFun, tableOf(pumpEvents)],
+  [appPrograms.pumpAmm, tableOf(pumpAmmEvents)],
 ]);

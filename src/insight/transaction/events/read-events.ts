@@ -1,5 +1,6 @@
 import type { WritableJson } from '../../../base/json.ts';
-import { type Address, address } from '../../../ledger/address.ts';
+import type { Address } from '../../../ledger/address.ts';
+import { appPrograms } from '../../program-addresses.ts';
 import type { ProgramEvent } from '../action.ts';
 import type { RunInstruction } from '../instruction.ts';
 import type { RunTransaction } from '../run-transaction.ts';
@@ -7,7 +8,7 @@ import { DISCRIMINATOR_BYTES, EVENT_CALL, leadingHex } from './discriminator.ts'
 import { eventTables } from './event-tables.ts';
 import { readLayout } from './layout.ts';
 import { RAY_LOG_PREFIX, readRayLog } from './ray-log.ts';
-import { type ToldLine, toldLines } from './told-logs.ts';
+import { DATA_PREFIX, type ToldLine, toldLines } from './told-logs.ts';
 
 export type EventLimits = Readonly<{
   /** The longest line of base64 that is read, in characters. */
@@ -17,8 +18,6 @@ export type EventLimits = Readonly<{
 /** The runtime keeps 10,000 bytes of logs for a transaction. Source: Agave, `LOG_MESSAGES_BYTES_LIMIT`. */
 export const eventLimits: EventLimits = { lineMax: 16_384 };
 
-const DATA_PREFIX = 'Program data: ';
-const RAYDIUM_V4 = address('675kPX9MHTjS2zt1qfr1NYHuzeLXfQM9H24wFSUt1Mp8');
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
 /** An event and its place: instructions count from 1, what is logged stands between them. */
@@ -64,7 +63,7 @@ function decodeLine(text: string): Uint8Array | null {
 
 function readLine({ program, line }: ToldLine): { name: string; data: Record<string, WritableJson> } | null {
   const ownLog = line.startsWith(RAY_LOG_PREFIX);
-  if (ownLog !== (program === RAYDIUM_V4)) return null;
+  if (ownLog !== (program === appPrograms.raydiumV4)) return null;
   const bytes = decodeLine(line.slice(ownLog ? RAY_LOG_PREFIX.length : DATA_PREFIX.length));
   if (bytes === null) return null;
   return ownLog ? readRayLog(bytes) : readAnchor(program, bytes);

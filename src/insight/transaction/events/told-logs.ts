@@ -2,6 +2,9 @@ import type { Address } from '../../../ledger/address.ts';
 import { programs } from '../../../ledger/programs.ts';
 import type { RunInstruction } from '../instruction.ts';
 
+/** What stands before the bytes in base64 that a program logs by `sol_log_data`, as Anchor's `emit!` does. */
+export const DATA_PREFIX = 'Program data: ';
+
 /** A line that a program logged itself, with the instruction that logged it. */
 export type ToldLine = Readonly<{
   program: Address;

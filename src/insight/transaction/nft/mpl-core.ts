@@ -1,4 +1,3 @@
-import { type Address, address } from '../../../ledger/address.ts';
 import type { KnownProgram } from '../action.ts';
 import { given, layout, numberedReader, untold } from './instruction-layout.ts';
 import { nftBurn, nftMint, nftTransfer } from './nft-actions.ts';
@@ -7,7 +6,6 @@ import { nftBurn, nftMint, nftTransfer } from './nft-actions.ts';
  * Metaplex Core: an NFT is one account, without mint and token account. An account that an instruction has no use
  * for stands as the program itself. Source: metaplex-foundation/mpl-core 2181404, idls/mpl_core.json.
  */
-export const mplCoreProgram: Address = address('CoREENxT6tW1HoK8ypY1SxRMZTcVPm7R94rH4PZNhX7d');
 
 /** The owner is whom the instruction names, else the update authority, else the payer (`process_create`). */
 const create = layout(

@@ -1,4 +1,5 @@
 import { type Address, address } from '../../../ledger/address.ts';
+import { appPrograms } from '../../program-addresses.ts';
 import type { KnownProgram, ReadInstruction } from '../action.ts';
 import { auctionHouse } from './auction-house.ts';
 import { bubblegum } from './bubblegum.ts';
@@ -7,8 +8,7 @@ import { bubblegumProgram, noopPrograms } from './leaf-event.ts';
 import { magicEden, magicEdenProgram } from './magic-eden.ts';
 import { magicEdenAmm, magicEdenAmmProgram } from './magic-eden-amm.ts';
 import { metaplexAuction } from './metaplex-auction.ts';
-import { mplCore, mplCoreProgram } from './mpl-core.ts';
-import { tokenMetadataProgram } from './nfts-made.ts';
+import { mplCore } from './mpl-core.ts';
 import { tensorAmm, tensorAmmProgram } from './tensor-amm.ts';
 import { tensorMarketplace, tensorMarketplaceProgram } from './tensor-marketplace.ts';
 import { tensorSwap, tensorSwapProgram } from './tensor-swap.ts';
@@ -27,8 +27,8 @@ const noop: KnownProgram = { name: 'NOOP', read: () => [] };
 
 /** Programs of NFTs and of the marketplaces for them. */
 export const nftPrograms: ReadonlyMap<Address, KnownProgram> = new Map<Address, KnownProgram>([
-  [tokenMetadataProgram, tokenMetadata],
-  [mplCoreProgram, mplCore],
+  [appPrograms.tokenMetadata, tokenMetadata],
+  [appPrograms.mplCore, mplCore],
   [bubblegumProgram, bubblegum],
   ...[...noopPrograms].map((program) => [program, noop] as const),
   [address('cmtDvXumGCrqC1Age74AVPhSRVXJMd8PJS91L8KbNCK'), compression],

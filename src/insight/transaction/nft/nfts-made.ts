@@ -1,9 +1,7 @@
-import { type Address, address } from '../../../ledger/address.ts';
+import type { Address } from '../../../ledger/address.ts';
+import { appPrograms } from '../../program-addresses.ts';
 import type { RunInstruction } from '../instruction.ts';
 import type { KnownTokenAccount, RunTransaction } from '../run-transaction.ts';
-
-/** The Token Metadata program. */
-export const tokenMetadataProgram: Address = address('metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s');
 
 /** An NFT that a transaction brought into being through Token Metadata. */
 export type NftMade = Readonly<{
@@ -48,7 +46,7 @@ const vouchers: ReadonlyMap<number, Voucher> = new Map<number, Voucher>([
 ]);
 
 const numberOf = ({ program, data }: RunInstruction): number =>
-  program === tokenMetadataProgram ? (data[0] ?? -1) : -1;
+  program === appPrograms.tokenMetadata ? (data[0] ?? -1) : -1;
 
 /** Collections that were vouched for, by the metadata of their new member. */
 function vouchedFor(instructions: readonly RunInstruction[]): Map<Address, Address> {

@@ -6,7 +6,7 @@ import {
   instructionDiscriminator,
   leadingHex,
 } from '../events/discriminator.ts';
-import { toldLines } from '../events/told-logs.ts';
+import { DATA_PREFIX, toldLines } from '../events/told-logs.ts';
 import type { RunInstruction } from '../instruction.ts';
 import type { RunTransaction } from '../run-transaction.ts';
 
@@ -15,7 +15,6 @@ import type { RunTransaction } from '../run-transaction.ts';
  * amount is only the most or the least that its sender would take.
  */
 
-const DATA_PREFIX = 'Program data: ';
 const LOG_PREFIX = 'Program log: {';
 /** A log line of a price; the runtime keeps 10,000 bytes of all of them. */
 const LINE_MAX = 1_000;

@@ -1,4 +1,5 @@
 import { type Address, address } from '../../../ledger/address.ts';
+import { appPrograms } from '../../program-addresses.ts';
 import { instructionDiscriminator, leadingHex } from '../events/discriminator.ts';
 
 /** Where an instruction that swaps names its pool and who trades, in its accounts; counted from the end below 0. */
@@ -117,14 +118,10 @@ const jupiterSwaps = anchor(
   ['shared_accounts_exact_out_route_v2', null, 1],
 );
 
-export const JUPITER_V6: Address = address('JUP6LkbZbjS1jKKwapdHNy74zcZ3tLUZoi5QNyVTaV4');
-export const OKX_ROUTER: Address = address('6m2CDdhRgxpH4WjvdzxAYbGxwdGUz5MziiL5jek2kBma');
-export const PUMP_FUN: Address = address('6EF8rrecthR5Dkzon8Nwu78hRvfCKubJ14M5uBEwF6P');
-
 const rows: readonly (readonly [address: string, program: DexProgram])[] = [
-  [JUPITER_V6, router('JUPITER_V_6', 'Jupiter', jupiterSwaps)],
+  [appPrograms.jupiterV6, router('JUPITER_V_6', 'Jupiter', jupiterSwaps)],
   ['JUP4Fb2cqiRUcaTHdrPC8h2gNsA2ETXiPDD33WcGuJB', router('JUPITER_V_4', 'Jupiter')],
-  [OKX_ROUTER, router('OKX_DEX_ROUTER', 'OKX')],
+  [appPrograms.okxRouter, router('OKX_DEX_ROUTER', 'OKX')],
   ['proVF4pMXVaYqmy4NjniPh4pqKNfMmsihgd4wdkCX3u', router('OKX_DEX_ROUTER', 'OKX')],
   ['DF1ow4tspfHX9JwWJsAb9epbkA8hmpSEAtxXy1V27QBH', router('DFLOW_AGGREGATOR', 'DFlow')],
   ['T1TANpTeScyeqVzzgNViGDNrkQ6qHz9KrSBS4aNXvGT', router('TITAN', 'Titan')],
@@ -134,21 +131,21 @@ const rows: readonly (readonly [address: string, program: DexProgram])[] = [
   ['b1oomGGqPKGD6errbyfbVMBuzSC8WtAAYo8MwNafWW1', wrapper('BLOOM', 'Bloom')],
   ['MaestroAAe9ge5HTc64VbBQZ6fP77pwvrhM8i1XWSAx', wrapper('MAESTRO', 'Maestro')],
   ['FLASHX8DrLbgeR8FcfNV1F5krxYcYMUdBkrP1EPBtxB9', wrapper('AXIOM', 'Axiom')],
-  ['675kPX9MHTjS2zt1qfr1NYHuzeLXfQM9H24wFSUt1Mp8', pool('RAYDIUM_AMM', 'Raydium', raydiumV4Swaps)],
-  ['CAMMCzo5YL8w4VFF8KVHrK22GGUsp5VTaW7grrKgrWqK', pool('RAYDIUM_CLMM', 'Raydium CLMM', clmmSwaps)],
-  ['CPMMoo8L3F4NbTegBCKVNunggL7H1ZpdTHKxQB5qKP1C', pool('RAYDIUM_CPMM', 'Raydium CPMM', cpmmSwaps)],
+  [appPrograms.raydiumV4, pool('RAYDIUM_AMM', 'Raydium', raydiumV4Swaps)],
+  [appPrograms.raydiumClmm, pool('RAYDIUM_CLMM', 'Raydium CLMM', clmmSwaps)],
+  [appPrograms.raydiumCpmm, pool('RAYDIUM_CPMM', 'Raydium CPMM', cpmmSwaps)],
   [
     'LanMV9sAd7wArD4vJFi2qDdfnVhFxYSUg6eADduJ3uj',
     pool('RAYDIUM_LAUNCHLAB', 'Raydium LaunchLab', launchLabSwaps),
   ],
-  ['whirLbMiicVdio4qvUfM5KAg6Ct8VwpYzGff3uctyCc', pool('ORCA_WHIRLPOOLS', 'Orca', whirlpoolSwaps)],
+  [appPrograms.whirlpools, pool('ORCA_WHIRLPOOLS', 'Orca', whirlpoolSwaps)],
   ['9W959DqEETiGZocYWCQPaJ6sBmUzgfxXfqGeTEdp3aQP', pool('ORCA_TOKEN_SWAP', 'Orca', tokenSwaps)],
-  ['LBUZKhRxPF3XUpBCjp4YzTKgLccjZhTSDM9YuVaPwxo', pool('METEORA_DLMM', 'Meteora DLMM', dlmmSwaps)],
-  ['Eo7WjKq67rjJQSZxS6z3YkapzY3eMj6Xy8X5EQVn5UaB', pool('METEORA_DAMM_V1', 'Meteora', dammV1Swaps)],
-  ['cpamdpZCGKUy5JxQXB4dcpGPiikHawvSWAd6mEn1sGG', pool('METEORA_DAMM_V2', 'Meteora DAMM v2', dammV2Swaps)],
-  ['dbcij3LWUppWqq96dh6gJWwBifmcGfLSB5D4DuSMaqN', pool('METEORA_DBC', 'Meteora DBC', dbcSwaps)],
-  [PUMP_FUN, pool('PUMP_FUN', 'Pump.fun', pumpSwaps)],
-  ['pAMMBay6oceH9fJKBRHGP5D4bD4sWpmSwMn52FMfXEA', pool('PUMP_FUN_AMM', 'Pump.fun AMM', pumpAmmSwaps)],
+  [appPrograms.meteoraDlmm, pool('METEORA_DLMM', 'Meteora DLMM', dlmmSwaps)],
+  [appPrograms.meteoraDammV1, pool('METEORA_DAMM_V1', 'Meteora', dammV1Swaps)],
+  [appPrograms.meteoraDammV2, pool('METEORA_DAMM_V2', 'Meteora DAMM v2', dammV2Swaps)],
+  [appPrograms.meteoraDbc, pool('METEORA_DBC', 'Meteora DBC', dbcSwaps)],
+  [appPrograms.pumpFun, pool('PUMP_FUN', 'Pump.fun', pumpSwaps)],
+  [appPrograms.pumpAmm, pool('PUMP_FUN_AMM', 'Pump.fun AMM', pumpAmmSwaps)],
   ['PhoeNiXZ8ByJGLkxNfZRnkUfjvmuYqLR89jjFHGqdXY', pool('PHOENIX', 'Phoenix', phoenixSwaps)],
   ['SSwpkEEcbUqx4vtoEByFjSkhKdCT862DNVb52nZg1UZ', pool('SABER', 'Saber', tagged([1, 0, 1]))],
   ['HyaB3W9q6XdA5xwpU4XnSZV94htfmbmqJXZcEbRaJutt', pool('INVARIANT', 'Invariant', anchor(['swap', 1, null]))],
@@ -168,7 +165,7 @@ export const dexPrograms: ReadonlyMap<Address, DexProgram> = new Map(
 
 /** Programs that keep orders: what they open, end or close is no swap. They have a name, and no more. */
 export const orderPrograms: ReadonlyMap<Address, string> = new Map([
-  [address('DCA265Vj8a9CEuX1eb1LWRnDT7uK6q1xMipnNyatn23M'), 'JUPITER_DCA'],
+  [appPrograms.jupiterDca, 'JUPITER_DCA'],
   [address('j1o2qRpjcyUwEvwtcfhEQefh773ZgjxcVRry7LDqg5X'), 'JUPITER_LIMIT_ORDER_V2'],
 ]);
 

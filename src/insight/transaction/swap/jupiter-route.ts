@@ -1,10 +1,11 @@
 import { ByteReader } from '../../../base/bytes.ts';
 import type { WritableJson } from '../../../base/json.ts';
 import type { Address } from '../../../ledger/address.ts';
+import { appPrograms } from '../../program-addresses.ts';
 import type { PoolSwap, SwapSide } from '../action.ts';
 import { DISCRIMINATOR_BYTES, instructionDiscriminator, leadingHex } from '../events/discriminator.ts';
 import { addressOf, amountOf, itemsOf, membersOf } from '../lenient-json.ts';
-import { dexPrograms, JUPITER_V6, swapInstructionOf } from './dex-programs.ts';
+import { dexPrograms, swapInstructionOf } from './dex-programs.ts';
 import { isServant, type RunView, type Span } from './run-view.ts';
 
 /** What a route was asked to do. Amounts in base units. */
@@ -54,7 +55,7 @@ function toldSwap(given: WritableJson, at: number): Told[] {
 function toldSwaps(view: RunView, span: Span): Told[] {
   const route = view.instruction(span.at).index;
   const told: Told[] = [];
-  for (const { name, data, at } of view.toldIn(span, JUPITER_V6)) {
+  for (const { name, data, at } of view.toldIn(span, appPrograms.jupiterV6)) {
     if (view.instruction(at).caller !== route) continue;
     if (name === 'SwapEvent') told.push(...toldSwap(data, at));
     if (name === 'SwapsEvent') told.push(...itemsOf(data.swap_events).flatMap((one) => toldSwap(one, at)));

@@ -1,4 +1,5 @@
-import { type Address, address } from '../../../ledger/address.ts';
+import type { Address } from '../../../ledger/address.ts';
+import { appPrograms } from '../../program-addresses.ts';
 import { instructionDiscriminator } from '../events/discriminator.ts';
 
 /** Where an instruction that makes a pool names what it is made of, by places of its accounts. */
@@ -149,13 +150,13 @@ const pumpAmm = tableOf([['create_pool', 2, 0, 3, 9]], [['deposit', 2, 0]], [['w
 
 /** Programs of which it is known how pools are made, given to and taken from. Source: their IDLs and source code. */
 export const liquidityTables: ReadonlyMap<Address, LiquidityTable> = new Map([
-  [address('675kPX9MHTjS2zt1qfr1NYHuzeLXfQM9H24wFSUt1Mp8'), raydiumV4],
-  [address('CAMMCzo5YL8w4VFF8KVHrK22GGUsp5VTaW7grrKgrWqK'), raydiumClmm],
-  [address('CPMMoo8L3F4NbTegBCKVNunggL7H1ZpdTHKxQB5qKP1C'), raydiumCpmm],
-  [address('whirLbMiicVdio4qvUfM5KAg6Ct8VwpYzGff3uctyCc'), whirlpools],
-  [address('LBUZKhRxPF3XUpBCjp4YzTKgLccjZhTSDM9YuVaPwxo'), dlmm],
-  [address('cpamdpZCGKUy5JxQXB4dcpGPiikHawvSWAd6mEn1sGG'), dammV2],
-  [address('Eo7WjKq67rjJQSZxS6z3YkapzY3eMj6Xy8X5EQVn5UaB'), dammV1],
-  [address('dbcij3LWUppWqq96dh6gJWwBifmcGfLSB5D4DuSMaqN'), dbc],
-  [address('pAMMBay6oceH9fJKBRHGP5D4bD4sWpmSwMn52FMfXEA'), pumpAmm],
+  [appPrograms.raydiumV4, raydiumV4],
+  [appPrograms.raydiumClmm, raydiumClmm],
+  [appPrograms.raydiumCpmm, raydiumCpmm],
+  [appPrograms.whirlpools, whirlpools],
+  [appPrograms.meteoraDlmm, dlmm],
+  [appPrograms.meteoraDammV2, dammV2],
+  [appPrograms.meteoraDammV1, dammV1],
+  [appPrograms.meteoraDbc, dbc],
+  [appPrograms.pumpAmm, pumpAmm],
 ]);

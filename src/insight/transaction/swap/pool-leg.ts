@@ -1,7 +1,8 @@
 import type { Address } from '../../../ledger/address.ts';
 import { programs } from '../../../ledger/programs.ts';
+import { appPrograms } from '../../program-addresses.ts';
 import type { PoolSwap } from '../action.ts';
-import { dexPrograms, PUMP_FUN, swapInstructionOf } from './dex-programs.ts';
+import { dexPrograms, swapInstructionOf } from './dex-programs.ts';
 import type { Exchange } from './flows.ts';
 import type { Movement } from './movements.ts';
 import { readPumpTrade } from './pump-trade.ts';
@@ -76,7 +77,7 @@ export function readPoolLeg(view: RunView, at: number, side: ReadonlySet<Address
     index === null ? null : (accounts.at(index) ?? null);
   const trader = named(place.trader);
   const own = trader === null || trader === programs.system ? side : new Set([...side, trader]);
-  const told = program === PUMP_FUN ? readPumpTrade(view, view.span(at)) : null;
+  const told = program === appPrograms.pumpFun ? readPumpTrade(view, view.span(at)) : null;
   const exchange = told ?? exchangeWith(own, view.movedIn(view.span(at)));
   if (exchange === null) return null;
   const swap = { pool: named(place.pool), source: dex.source, in: exchange.in, out: exchange.out };

@@ -1,9 +1,9 @@
 import type { WritableJson } from '../../../base/json.ts';
 import type { Address } from '../../../ledger/address.ts';
 import { nativeMint, programs } from '../../../ledger/programs.ts';
+import { appPrograms } from '../../program-addresses.ts';
 import type { SwapSide } from '../action.ts';
 import { addressOf, amountOf } from '../lenient-json.ts';
-import { PUMP_FUN } from './dex-programs.ts';
 import { netOf } from './flows.ts';
 import type { RunView, Span } from './run-view.ts';
 
@@ -80,7 +80,7 @@ export function readPumpTrade(
   span: Span,
 ): { in: SwapSide; out: SwapSide; trader: Address; takers: readonly Address[] } | null {
   let trade: Trade | null = null;
-  for (const { name, data } of view.toldIn(span, PUMP_FUN)) {
+  for (const { name, data } of view.toldIn(span, appPrograms.pumpFun)) {
     if (name === 'PostCompleteBuyEvent') return null;
     if (name === 'TradeEvent') trade ??= tradeOf(data);
   }

@@ -1,9 +1,10 @@
 import type { Address } from '../../../ledger/address.ts';
+import { appPrograms } from '../../program-addresses.ts';
 import type { ProgramEvent, Swap } from '../action.ts';
 import { isEventCall } from '../events/read-events.ts';
 import type { RunTransaction } from '../run-transaction.ts';
 import { netByBalances } from './balances.ts';
-import { dexPrograms, JUPITER_V6, swapInstructionOf } from './dex-programs.ts';
+import { dexPrograms, swapInstructionOf } from './dex-programs.ts';
 import { exchangeOf, netOf } from './flows.ts';
 import { readQuote } from './jupiter-route.ts';
 import type { Movement } from './movements.ts';
@@ -123,7 +124,7 @@ function swapByBalances(view: RunView): Swap[] {
     const exchange = exchangeOf(netByBalances(view.transaction, view.movements, swapper));
     if (exchange === null) continue;
     const sides = { swapper, in: exchange.in, out: exchange.out, pools: [] };
-    const quote = program === JUPITER_V6 ? readQuote(data) : null;
+    const quote = program === appPrograms.jupiterV6 ? readQuote(data) : null;
     const asked = { slippagePercent: quote?.slippagePercent ?? null, quotedOut: quote?.quotedOut ?? null };
     return [{ ...toldAs(view, at), ...sides, ...asked }];
   }

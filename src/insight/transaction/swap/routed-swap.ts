@@ -1,8 +1,9 @@
 import { readOrNull } from '../../../base/bytes.ts';
 import type { Address } from '../../../ledger/address.ts';
+import { appPrograms } from '../../program-addresses.ts';
 import type { PoolSwap, Swap, SwapSide } from '../action.ts';
 import { DISCRIMINATOR_BYTES } from '../events/discriminator.ts';
-import { type DexProgram, JUPITER_V6, OKX_ROUTER, swapInstructionOf } from './dex-programs.ts';
+import { type DexProgram, swapInstructionOf } from './dex-programs.ts';
 import { type Exchange, exchangeOf, netOf } from './flows.ts';
 import { readQuote, readRoute } from './jupiter-route.ts';
 import type { Movement } from './movements.ts';
@@ -93,7 +94,7 @@ function routedByPools(view: RunView, span: Span): Routed | null {
   const exchange = exchangedBy(moved, signers, pools);
   if (exchange === null) return null;
   const { swapper } = exchange;
-  const sides = program === OKX_ROUTER ? withoutCommission(exchange, moved, data) : exchange;
+  const sides = program === appPrograms.okxRouter ? withoutCommission(exchange, moved, data) : exchange;
   return { swapper, in: sides.in, out: sides.out, pools, slippagePercent: null, quotedOut: null };
 }
 
@@ -140,6 +141,6 @@ export function readRouted(view: RunView, at: number, dex: DexProgram): Routed |
   if (place === null) return null;
   const span = view.span(at);
   const swapper = place.trader === null ? undefined : accounts.at(place.trader);
-  const routed = program === JUPITER_V6 && swapper ? routedByJupiter(view, span, swapper) : null;
+  const routed = program === appPrograms.jupiterV6 && swapper ? routedByJupiter(view, span, swapper) : null;
   return routed ?? routedByPools(view, span);
 }
