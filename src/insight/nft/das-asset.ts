@@ -1,8 +1,8 @@
 import type { JsonValue } from '../../base/json.ts';
 import { type Address, parseAddress } from '../../ledger/address.ts';
 import type { JsonMembers } from '../../ledger/encoding/read-json.ts';
+import { itemsOf, membersOf, textOf, wholeTextOf } from '../lenient-json.ts';
 import type { FoundNft } from './found-nft.ts';
-import { itemsOf, membersOf, textOf, wholeTextOf } from './loose-json.ts';
 import { type Creator, type OnChainNft, type TokenStandard, tokenStandards } from './nft.ts';
 import { type NftContent, nftContentLimits, readFiles, readTraits } from './nft-content.ts';
 

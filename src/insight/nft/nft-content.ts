@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../base/json.ts';
-import { itemsOf, membersOf, textOf, wholeTextOf } from './loose-json.ts';
+import { itemsOf, membersOf, textOf, wholeTextOf } from '../lenient-json.ts';
 
 /** What off-chain JSON adds to an NFT. Texts are empty where it does not say. */
 export type NftContent = Readonly<{

@@ -3,8 +3,8 @@ import type { Address } from '../../ledger/address.ts';
 import { decodeBase58 } from '../../ledger/base58.ts';
 import type { JsonMembers } from '../../ledger/encoding/read-json.ts';
 import { parseInstruction } from '../../ledger/parsed/parse-instruction.ts';
+import { addressOf, itemsOf, membersOf, naturalOf } from '../lenient-json.ts';
 import type { ParsedView, RunInstruction } from './instruction.ts';
-import { addressOf, itemsOf, membersOf, naturalOf } from './lenient-json.ts';
 
 /**
  * Instructions of one transaction: many times what may run, so that work on each beside each other one stays small.

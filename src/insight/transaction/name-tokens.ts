@@ -1,8 +1,8 @@
 import { Float64, RawJson, type WritableJson } from '../../base/json.ts';
 import type { Address } from '../../ledger/address.ts';
+import { addressOf } from '../lenient-json.ts';
 import type { NamedToken } from '../token/token-names.ts';
 import type { Action } from './action.ts';
-import { addressOf } from './lenient-json.ts';
 
 /** What is filled in. */
 export type TokenWords = Pick<NamedToken, 'name' | 'symbol' | 'image_uri'>;

@@ -3,8 +3,8 @@ import type { Address } from '../../ledger/address.ts';
 import type { JsonMembers } from '../../ledger/encoding/read-json.ts';
 import { encodeRawInstruction } from '../../ledger/encoding/ui-instruction.ts';
 import { decodeTransaction } from '../../ledger/transaction/decode-transaction.ts';
+import { addressOf, amountOf, isShallow, itemsOf, membersOf, naturalOf, wholeOf } from '../lenient-json.ts';
 import { flattenInstructions } from './flatten-instructions.ts';
-import { addressOf, amountOf, isShallow, itemsOf, membersOf, naturalOf, wholeOf } from './lenient-json.ts';
 import type { RunTransaction } from './run-transaction.ts';
 import { knowTokens } from './token-accounts.ts';
 

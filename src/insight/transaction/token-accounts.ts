@@ -2,8 +2,8 @@ import type { JsonValue } from '../../base/json.ts';
 import type { Address } from '../../ledger/address.ts';
 import type { JsonMembers } from '../../ledger/encoding/read-json.ts';
 import { isTokenProgram, nativeMint, nativeMint2022, programs } from '../../ledger/programs.ts';
+import { addressOf, amountOf, decimalsOf, itemsOf, membersOf, naturalOf } from '../lenient-json.ts';
 import type { RunInstruction } from './instruction.ts';
-import { addressOf, amountOf, decimalsOf, itemsOf, membersOf, naturalOf } from './lenient-json.ts';
 import type { KnownTokenAccount } from './run-transaction.ts';
 
 const LAMPORT_DECIMALS = 9;

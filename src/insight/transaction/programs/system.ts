@@ -1,6 +1,6 @@
 import { rawAmount, solOf } from '../../amounts.ts';
+import { addressOf, amountOf } from '../../lenient-json.ts';
 import type { KnownProgram, ReadInstruction } from '../action.ts';
-import { addressOf, amountOf } from '../lenient-json.ts';
 import { underItsName } from './plain.ts';
 
 /** They make an account that something else then uses, or keep a nonce alive. */

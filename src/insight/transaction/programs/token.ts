@@ -1,10 +1,10 @@
 import type { WritableJson } from '../../../base/json.ts';
 import type { Address } from '../../../ledger/address.ts';
 import { rawAmount, uiAmountOf } from '../../amounts.ts';
+import { addressOf, amountOf, membersOf } from '../../lenient-json.ts';
 import type { Action, KnownProgram, ReadInstruction } from '../action.ts';
 import { isNftAmount } from '../fungible-mints.ts';
 import type { ParsedView } from '../instruction.ts';
-import { addressOf, amountOf, membersOf } from '../lenient-json.ts';
 import { nftsMade } from '../nft/nfts-made.ts';
 import type { RunTransaction } from '../run-transaction.ts';
 import { underItsName } from './plain.ts';

@@ -1,6 +1,6 @@
 import type { Address } from '../../../ledger/address.ts';
 import { nativeMint, programs } from '../../../ledger/programs.ts';
-import { addressOf, amountOf } from '../lenient-json.ts';
+import { addressOf, amountOf } from '../../lenient-json.ts';
 import type { RunTransaction } from '../run-transaction.ts';
 import { holderOf, type Movement } from './movements.ts';
 

@@ -1,10 +1,10 @@
 import { ByteReader } from '../../../base/bytes.ts';
 import type { WritableJson } from '../../../base/json.ts';
 import type { Address } from '../../../ledger/address.ts';
+import { addressOf, amountOf, itemsOf, membersOf } from '../../lenient-json.ts';
 import { appPrograms } from '../../program-addresses.ts';
 import type { PoolSwap, SwapSide } from '../action.ts';
 import { DISCRIMINATOR_BYTES, instructionDiscriminator, leadingHex } from '../events/discriminator.ts';
-import { addressOf, amountOf, itemsOf, membersOf } from '../lenient-json.ts';
 import { dexPrograms, swapInstructionOf } from './dex-programs.ts';
 import { isServant, type RunView, type Span } from './run-view.ts';
 

@@ -1,7 +1,7 @@
 import type { Address } from '../../../ledger/address.ts';
 import { isTokenProgram, nativeMint, programs } from '../../../ledger/programs.ts';
+import { addressOf, amountOf, membersOf } from '../../lenient-json.ts';
 import type { RunInstruction } from '../instruction.ts';
-import { addressOf, amountOf, membersOf } from '../lenient-json.ts';
 import type { RunTransaction } from '../run-transaction.ts';
 
 /** Tokens or lamports that went from one owner to another. SOL and wrapped SOL are one: the native mint. */

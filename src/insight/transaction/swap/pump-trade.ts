@@ -1,9 +1,9 @@
 import type { WritableJson } from '../../../base/json.ts';
 import type { Address } from '../../../ledger/address.ts';
 import { nativeMint, programs } from '../../../ledger/programs.ts';
+import { addressOf, amountOf } from '../../lenient-json.ts';
 import { appPrograms } from '../../program-addresses.ts';
 import type { SwapSide } from '../action.ts';
-import { addressOf, amountOf } from '../lenient-json.ts';
 import { netOf } from './flows.ts';
 import type { RunView, Span } from './run-view.ts';
 

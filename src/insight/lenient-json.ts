@@ -1,32 +1,38 @@
-import type { JsonValue, WritableJson } from '../../base/json.ts';
-import { type Address, parseAddress } from '../../ledger/address.ts';
-import type { JsonMembers } from '../../ledger/encoding/read-json.ts';
-import { U64_MAX } from '../../ledger/units.ts';
+import type { JsonValue, WritableJson } from '../base/json.ts';
+import { type Address, parseAddress } from '../ledger/address.ts';
+import type { JsonMembers } from '../ledger/encoding/read-json.ts';
+import { U64_MAX } from '../ledger/units.ts';
 
 /**
- * Readers of what a node tells of a transaction. It is shown for what is there of it: a member that is missing or
- * has another form is left out, and hides nothing else.
+ * Readers of what nodes tell, and of documents that strangers wrote. They are shown for what is there of them: a member
+ * that is missing or has another form is left out, and hides nothing else.
  */
 
 const U64_TEXT = /^\d{1,20}$/;
 /** Decimals of a mint are a u8. */
 const DECIMALS_MAX = 255;
 
-/** Any value that came over the wire, or was made for it. */
+/** Any value that came over the wire, or was made for it; undefined for one that is not there. */
 type Given = JsonValue | WritableJson;
 
-/** The members of an object; of anything else none. */
+/** The members of an object; of anything else none. Never look for a name that every object inherits. */
 export function membersOf(value: Given): JsonMembers {
   return value !== null && typeof value === 'object' && !Array.isArray(value) ? (value as JsonMembers) : {};
 }
 
-/** The items of a list; of anything else none. */
-export function itemsOf(value: Given): readonly JsonValue[] {
-  return Array.isArray(value) ? value : [];
+/** The items of a list, at most so many; of anything else none. */
+export function itemsOf(value: Given, itemsMax?: number): readonly JsonValue[] {
+  if (!Array.isArray(value)) return [];
+  return itemsMax === undefined ? value : value.slice(0, itemsMax);
 }
 
-/** A text, or null. */
-export const textOf = (value: Given): string | null => (typeof value === 'string' ? value : null);
+/** Text, cut to so many characters (UTF-16 units); empty for what is none. */
+export const textOf = (value: Given, charactersMax: number): string =>
+  typeof value === 'string' ? value.slice(0, charactersMax).toWellFormed() : '';
+
+/** Text that means nothing when it is cut, such as a URI; empty for what is none, or longer. */
+export const wholeTextOf = (value: Given, charactersMax: number): string =>
+  typeof value === 'string' && value.length <= charactersMax ? value.toWellFormed() : '';
 
 /** An address, or null. */
 export function addressOf(value: Given): Address | null {
