@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type Address, parseAddress } from '../ledger/address.ts';
 import { decodeBase58 } from '../ledger/base58.ts';
 import { SIGNATURE_BYTES, type Signature } from '../ledger/signature.ts';
-import { type Network, networks } from '../protocol/call.ts';
+import { networks } from '../protocol/call.ts';
 import { type Commitment, commitments } from '../protocol/commitment.ts';
 
 /**
@@ -10,21 +10,11 @@ import { type Commitment, commitments } from '../protocol/commitment.ts';
  * takes both, says in its own words what is wrong and what to send instead, and knows how OpenAPI shows it.
  */
 
-const isAbsent = (input: unknown): boolean => input === undefined || input === null || input === '';
+/** Whether a field has nothing in it: behind a `?`, left out and empty are the same. */
+export const isAbsent = (input: unknown): boolean => input === undefined || input === null || input === '';
 
 /** `network`, with the default of the spec. */
-export const network = () =>
-  z
-    .preprocess(
-      (input) => (isAbsent(input) ? 'mainnet-beta' : input),
-      z.enum(networks, { error: `must be one of ${networks.join(', ')}` }),
-    )
-    .meta({
-      type: 'string',
-      enum: [...networks],
-      default: 'mainnet-beta',
-      description: 'The network.',
-    }) as z.ZodType<Network, unknown>;
+export const network = () => word(networks, 'mainnet-beta', 'The network.');
 
 /** `commitment`, with the default of the spec. */
 export const commitment = (absent: Commitment = 'finalized') =>

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { endpointNames } from '../protocol/rest/endpoint-names.ts';
 import { endpointGroups } from '../protocol/rest/route.ts';
@@ -12,6 +14,11 @@ it('has each endpoint in the group that its path begins with', () => {
   const groupOf = (path: string) => /^\/sol\/v[12]\/(?:semi_)?(\w+?)\//.exec(path)?.[1];
   for (const { paths, group } of endpoints) expect([paths[0], groupOf(paths[0])]).toEqual([paths[0], group]);
   expect(new Set(endpoints.map(({ group }) => group))).toEqual(new Set(endpointGroups));
+});
+
+it('has each endpoint in a file of its name', () => {
+  const missing = endpointNames.filter((name) => !existsSync(join(import.meta.dirname, `${name}.ts`)));
+  expect(missing).toEqual([]);
 });
 
 it('claims no path twice', () => {

@@ -2,9 +2,12 @@ import type { EndpointName } from '../protocol/rest/endpoint-names.ts';
 import type { Endpoint } from './endpoint.ts';
 import { create } from './metadata/create.ts';
 import { read } from './nft/read.ts';
-import { readAll, readAllUnpaged } from './nft/read_all.ts';
+import { readAll } from './nft/read_all.ts';
+import { readAllV1 } from './nft/read_all_v1.ts';
 import { readSelected } from './nft/read_selected.ts';
 import { search } from './nft/search.ts';
+import { changePassword } from './semi_wallet/change_password.ts';
+import { getKeypair } from './semi_wallet/get_keypair.ts';
 import { upload } from './storage/upload.ts';
 import { getInfo } from './token/get_info.ts';
 import { history } from './transaction/history.ts';
@@ -21,8 +24,6 @@ import { decryptSemiWallet } from './wallet/decrypt_semi_wallet.ts';
 import { getDomains } from './wallet/get_domains.ts';
 import { getPortfolio } from './wallet/get_portfolio.ts';
 import { resolveAddress } from './wallet/resolve_address.ts';
-import { semiWalletChangePassword } from './wallet/semi_wallet_change_password.ts';
-import { semiWalletGetKeypair } from './wallet/semi_wallet_get_keypair.ts';
 import { sendSol } from './wallet/send_sol.ts';
 import { stakeAccounts } from './wallet/stake_accounts.ts';
 import { tokenBalance } from './wallet/token_balance.ts';
@@ -33,11 +34,11 @@ const registry = {
   'metadata/create': create,
   'nft/read': read,
   'nft/read_all': readAll,
-  'nft/read_all_v1': readAllUnpaged,
+  'nft/read_all_v1': readAllV1,
   'nft/read_selected': readSelected,
   'nft/search': search,
-  'semi_wallet/change_password': semiWalletChangePassword,
-  'semi_wallet/get_keypair': semiWalletGetKeypair,
+  'semi_wallet/change_password': changePassword,
+  'semi_wallet/get_keypair': getKeypair,
   'storage/upload': upload,
   'token/get_info': getInfo,
   'transaction/history': history,

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonValue } from '../../src/base/json.ts';
 import { read } from '../../src/endpoints/nft/read.ts';
-import { readAll, readAllUnpaged } from '../../src/endpoints/nft/read_all.ts';
+import { readAll } from '../../src/endpoints/nft/read_all.ts';
+import { readAllV1 } from '../../src/endpoints/nft/read_all_v1.ts';
 import { readSelected } from '../../src/endpoints/nft/read_selected.ts';
 import { search } from '../../src/endpoints/nft/search.ts';
 import { routeOf } from '../../src/endpoints/routes.ts';
@@ -165,7 +166,7 @@ describe('NFTs of a wallet', () => {
   });
 
   it('are a list in the first version of the interface', async () => {
-    const { message, result } = await answerOf(readAllUnpaged, { address: WALLET }, caller, services);
+    const { message, result } = await answerOf(readAllV1, { address: WALLET }, caller, services);
     expect(message).toBe('All NFTS in your wallet');
     expect((result as unknown as Shown[]).map((nft) => nft.mint)).toEqual(ALL);
   });
@@ -361,7 +362,7 @@ describe('a wallet with more NFTs than one answer reads documents of', () => {
   it('is not shown whole', async () => {
     const attributes = '{"kind":"even"}';
     for (const failure of [
-      await failureOf(readAllUnpaged, { address: HOARDER }, caller, services),
+      await failureOf(readAllV1, { address: HOARDER }, caller, services),
       await failureOf(collections, { wallet_address: HOARDER }, caller, services),
       await failureOf(search, { wallet: HOARDER, attributes }, caller, services),
     ]) {

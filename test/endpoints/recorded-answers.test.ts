@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonValue } from '../../src/base/json.ts';
-import { readAllUnpaged } from '../../src/endpoints/nft/read_all.ts';
+import { readAllV1 } from '../../src/endpoints/nft/read_all_v1.ts';
 import { readSelected } from '../../src/endpoints/nft/read_selected.ts';
 import { allTokens } from '../../src/endpoints/wallet/all_tokens.ts';
 import type { Nft } from '../../src/insight/nft/nft.ts';
@@ -79,7 +79,7 @@ describe.skipIf(!present)('answers of the interface that were recorded (../share
   });
 
   it('are given again of NFTs, with what is new since', async () => {
-    const { result } = await answerOf(readAllUnpaged, { address: OWNER }, caller, services);
+    const { result } = await answerOf(readAllV1, { address: OWNER }, caller, services);
     const byMint = nfts.toSorted((a, b) => (a.mint < b.mint ? -1 : 1));
     expect(result).toEqual(byMint.map((nft) => ({ ...nft, is_burnt: false })));
     const selected = { token_addresses: nfts.map((nft) => nft.mint) };

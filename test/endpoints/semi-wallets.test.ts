@@ -11,11 +11,11 @@ import { KeptSemiWallets } from '../../src/control/semi-wallets/kept-semi-wallet
 import type { Endpoint } from '../../src/endpoints/endpoint.ts';
 import { endpoints } from '../../src/endpoints/registry.ts';
 import { routeOf } from '../../src/endpoints/routes.ts';
+import { changePassword } from '../../src/endpoints/semi_wallet/change_password.ts';
+import { getKeypair } from '../../src/endpoints/semi_wallet/get_keypair.ts';
 import type { Services } from '../../src/endpoints/services.ts';
 import { createSemiWallet } from '../../src/endpoints/wallet/create_semi_wallet.ts';
 import { decryptSemiWallet } from '../../src/endpoints/wallet/decrypt_semi_wallet.ts';
-import { semiWalletChangePassword } from '../../src/endpoints/wallet/semi_wallet_change_password.ts';
-import { semiWalletGetKeypair } from '../../src/endpoints/wallet/semi_wallet_get_keypair.ts';
 import { Failure } from '../../src/protocol/errors.ts';
 import { InvalidFields } from '../../src/protocol/rest/invalid-fields.ts';
 import type { RestAnswer, RestCaller } from '../../src/protocol/rest/route.ts';
@@ -105,12 +105,7 @@ describe('endpoints of semi-custodial wallets', () => {
     const key = pbkdf2Sync(PASSWORD, base58.decode(salt), iterations, 32, digest);
     const text = tweetnacl.secretbox.open(base58.decode(encryptedPrivateKey!), base58.decode(nonce), key)!;
     const secretKey = Buffer.from(text).toString('utf8');
-    const { result: keypair } = await ask(
-      semiWalletGetKeypair,
-      { wallet, password: PASSWORD },
-      'owner',
-      place,
-    );
+    const { result: keypair } = await ask(getKeypair, { wallet, password: PASSWORD }, 'owner', place);
     expect(keypair).toEqual({ publicKey: wallet, secretKey });
     const { publicKey } = tweetnacl.sign.keyPair.fromSecretKey(base58.decode(secretKey));
     expect(base58.encode(publicKey)).toBe(wallet);
@@ -125,19 +120,17 @@ describe('endpoints of semi-custodial wallets', () => {
       const { result } = await ask(decryptSemiWallet, { wallet: name, password: PASSWORD }, owner);
       expect(result).toEqual({ msg: `No semi custodial wallet found with address: ${name}` });
       const words = 'wallet is no semi-custodial wallet of this key: send one that it has created';
-      expect(await refused(semiWalletGetKeypair, { wallet: name, password: PASSWORD }, owner)).toBe(words);
+      expect(await refused(getKeypair, { wallet: name, password: PASSWORD }, owner)).toBe(words);
       const change = { wallet: name, current_password: PASSWORD, new_password: 'another password' };
-      expect(await refused(semiWalletChangePassword, change, owner)).toBe(words);
+      expect(await refused(changePassword, change, owner)).toBe(words);
     }
   });
 
   it('change a password', async () => {
     const wallet = await made();
     const change = { wallet, current_password: PASSWORD, new_password: 'another password' };
-    expect(await refused(semiWalletChangePassword, { ...change, current_password: 'wrong' })).toBe(
-      'WRONG_PASSWORD',
-    );
-    expect(await ask(semiWalletChangePassword, change)).toEqual({
+    expect(await refused(changePassword, { ...change, current_password: 'wrong' })).toBe('WRONG_PASSWORD');
+    expect(await ask(changePassword, change)).toEqual({
       message: 'Password changed successfully',
       result: { wallet },
     });
@@ -157,8 +150,6 @@ describe('endpoints of semi-custodial wallets', () => {
     );
     expect(await refused(decryptSemiWallet, { wallet: ELSEWHERE })).toBe('password is missing');
     const change = { wallet: ELSEWHERE, current_password: 'x', new_password: 'short' };
-    expect(await refused(semiWalletChangePassword, change)).toBe(
-      'new_password must be text of 8 to 1024 characters',
-    );
+    expect(await refused(changePassword, change)).toBe('new_password must be text of 8 to 1024 characters');
   });
 });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { writeJson } from '../../base/json.ts';
 import type { Address } from '../../ledger/address.ts';
 import { endpoint } from '../endpoint.ts';
-import { address, optional, text, whole } from '../fields.ts';
+import { address, isAbsent, optional, text, whole } from '../fields.ts';
 import { storedSchema } from '../storage/stored-schema.ts';
 
 const NAME_MAX = 256;
@@ -24,7 +24,7 @@ const uri = (description: string) =>
   z
     .custom<string>(isUri, {
       error: ({ input }) =>
-        input === undefined || input === null || input === ''
+        isAbsent(input)
           ? 'is missing: send a URL'
           : `must be a URL with https, http, ipfs or ar, of at most ${URI_MAX} characters`,
     })
@@ -62,7 +62,7 @@ const several = <Kind extends z.ZodType>(kind: Kind, most: number, description: 
   z
     .preprocess(
       (input) => {
-        if (input === undefined || input === null || input === '') return [];
+        if (isAbsent(input)) return [];
         return Array.isArray(input) ? input : [input];
       },
       z.array(kind).max(most, { error: `has more than ${most}` }),

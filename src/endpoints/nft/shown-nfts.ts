@@ -2,11 +2,19 @@ import type { FoundNft } from '../../insight/nft/found-nft.ts';
 import type { Nft } from '../../insight/nft/nft.ts';
 import { withOffChain } from '../../insight/nft/with-off-chain.ts';
 import type { Context } from '../endpoint.ts';
-import { flag } from '../fields.ts';
+import { address, commitment, flag, network } from '../fields.ts';
 
 /** The field `refresh`. */
 export const refreshField = () =>
   flag('Read the off-chain JSON anew instead of taking what is kept of it. The chain is always read anew.');
+
+/** The fields of endpoints that list the NFTs of a wallet. */
+export const nftWalletFields = {
+  network: network(),
+  commitment: commitment(),
+  address: address('The wallet.'),
+  refresh: refreshField(),
+};
 
 /** NFTs with their off-chain JSON, read anew where that is wanted. */
 export function shownNfts(

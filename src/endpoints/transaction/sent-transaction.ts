@@ -10,6 +10,7 @@ import { Failure } from '../../protocol/errors.ts';
 import { nodeErrorRow } from '../../protocol/node-errors.ts';
 import { NodeRefusal } from '../../protocol/rest/node-refusal.ts';
 import { decodeBase64 } from '../../protocol/rpc/base64-text.ts';
+import { isAbsent } from '../fields.ts';
 
 /** Longest text of a transaction; those of version 1 may be so long. Source: Agave rpc/src/rpc.rs. */
 const TEXT_MAX = 5_464;
@@ -38,8 +39,6 @@ export function readSentTransaction(text: unknown): SentTransaction | null {
   if (wire === null) return null;
   return { text, signature: signatureFromBytes(wire.signature), blockhash: blockhashOf(wire.bytes) };
 }
-
-const isAbsent = (input: unknown): boolean => input === undefined || input === null || input === '';
 
 /** A signed transaction in base64. */
 export const sentTransaction = (description: string) =>

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
-import { newPassword } from './semi-wallet-fields.ts';
+import { newPassword } from '../semi_wallet/semi-wallet-fields.ts';
 
 /** Source: spec, "REST"; rest-api.md §2.9. */
 export const createSemiWallet = endpoint({

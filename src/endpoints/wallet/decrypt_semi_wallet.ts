@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { address } from '../fields.ts';
-import { password } from './semi-wallet-fields.ts';
+import { asJsonBody, password } from '../semi_wallet/semi-wallet-fields.ts';
 
 /** Source: spec, "REST"; rest-api.md §2.10. */
 export const decryptSemiWallet = endpoint({
@@ -12,7 +12,8 @@ export const decryptSemiWallet = endpoint({
   summary: 'What decrypts a semi-custodial wallet, beside its password',
   description:
     'The secret key as it is kept, and the parameters of its encryption, for the caller to decrypt: the base58 text ' +
-    'of the 64 bytes in a NaCl secretbox, whose key is PBKDF2 of the password. Wrong passwords make the next try wait.',
+    'of the 64 bytes in a NaCl secretbox, whose key is PBKDF2 of the password. Wrong passwords make the next try wait. ' +
+    asJsonBody,
   from: 'either',
   fields: z.object({ wallet: address('The wallet.'), password: password('Its password.') }),
   result: z.union([

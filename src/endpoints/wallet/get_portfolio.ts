@@ -6,10 +6,10 @@ import type { Nft } from '../../insight/nft/nft.ts';
 import { nftsOfWallet } from '../../insight/nft/nfts-of-wallet.ts';
 import { withOffChain } from '../../insight/nft/with-off-chain.ts';
 import { tokensOfWallet } from '../../insight/token/wallet-tokens.ts';
-import { objectOf, u64Of } from '../../ledger/encoding/read-json.ts';
 import { endpoint } from '../endpoint.ts';
 import { address, commitment, network } from '../fields.ts';
 import { nftSchema } from '../nft/nft-schema.ts';
+import { lamportsOf } from './lamports-of.ts';
 import { nameSources, shownToken, tokenSchema } from './token-schema.ts';
 
 /** What the client's type calls members of an NFT here, beside the names that it has everywhere else. */
@@ -63,9 +63,7 @@ export const getPortfolio = endpoint({
   async answer({ network: name, commitment: level, wallet }, { caller, services }) {
     const chain = new OnceChain(name, caller, level);
     const [lamports, tokens, found] = await Promise.all([
-      chain.read('getBalance', [wallet, { commitment: level }], (result) =>
-        u64Of(objectOf(result, 'getBalance').value, 'lamports'),
-      ),
+      lamportsOf(chain, wallet),
       tokensOfWallet(chain, wallet, nameSources(services)),
       nftsOfWallet(chain, services.das, wallet),
     ]);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ByteWriter } from '../../base/bytes.ts';
+import { lamportsOfSol } from '../../insight/amounts.ts';
 import type { Chain } from '../../insight/chain/chain.ts';
-import { lamportsOfSol } from '../../insight/lamports-of-sol.ts';
 import type { Address } from '../../ledger/address.ts';
 import { type Blockhash, parseBlockhash } from '../../ledger/blockhash.ts';
 import { MalformedJson, objectOf, stringOf } from '../../ledger/encoding/read-json.ts';
@@ -13,13 +13,11 @@ import { compileMessage, type Instruction } from '../../ledger/transaction/compi
 import { encodeTransaction } from '../../ledger/transaction/encode-transaction.ts';
 import type { Lamports } from '../../ledger/units.ts';
 import { endpoint } from '../endpoint.ts';
-import { address, network } from '../fields.ts';
+import { address, isAbsent, network } from '../fields.ts';
 
 /** `SystemInstruction::Transfer`. Source: solana-system-interface. */
 const TRANSFER = 2;
 const SOL_DECIMALS = 9;
-
-const isAbsent = (input: unknown): boolean => input === undefined || input === null || input === '';
 
 const amountOfSol = z
   .custom<unknown>((input) => lamportsOfSol(input) !== null, {

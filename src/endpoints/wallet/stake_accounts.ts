@@ -3,11 +3,11 @@ import { solOf } from '../../insight/amounts.ts';
 import { activityOf, type StakeAccount, stakeAccountsOf } from '../../insight/stake/stake-accounts.ts';
 import { U64_MAX } from '../../ledger/units.ts';
 import { endpoint } from '../endpoint.ts';
-import { address, commitment, network, whole } from '../fields.ts';
+import { address, commitment, network } from '../fields.ts';
+import { pageFields, pageResult } from '../page.ts';
 
 /** Stake accounts of a page. Spec, "Limits". */
 const SIZE_MAX = 10;
-const PAGE_MAX = 1_000_000;
 
 const sol = (description: string) => z.number().meta({ description: `${description} SOL.` });
 const epoch = (description: string) => z.number().int().nullable().meta({ description });
@@ -64,16 +64,15 @@ export const stakeAccounts = endpoint({
   fields: z.object({
     network: network(),
     wallet_address: address('The wallet.'),
-    page: whole(1, PAGE_MAX, 1, 'Which page, from 1.'),
-    size: whole(1, SIZE_MAX, SIZE_MAX, 'Accounts of a page.'),
+    ...pageFields(SIZE_MAX, SIZE_MAX),
     commitment: commitment(),
   }),
   result: z.object({
     data: z.array(stakeAccount),
-    page: z.number().int(),
-    size: z.number().int(),
-    total_data: z.number().int(),
-    total_page: z.number().int(),
+    page: pageResult.page,
+    size: pageResult.size,
+    total_data: pageResult.total_count,
+    total_page: pageResult.total_pages,
   }),
   async answer({ wallet_address: wallet, page, size, ...read }, { chain }) {
     const { accounts, total } = await stakeAccountsOf(

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decimalText } from '../ledger/encoding/ui-token-amount.ts';
 import { U64_MAX } from '../ledger/units.ts';
-import { lamportsOfSol } from './lamports-of-sol.ts';
+import { lamportsOfSol } from './amounts.ts';
 
 describe('an amount in SOL', () => {
   it.each([

@@ -4,7 +4,7 @@ import { address } from '../fields.ts';
 import { newPassword, noSuchWallet, password } from './semi-wallet-fields.ts';
 
 /** Source: rest-api.md §2.10, §2.23; the interface's official client. */
-export const semiWalletChangePassword = endpoint({
+export const changePassword = endpoint({
   verb: 'POST',
   paths: ['/sol/v1/semi_wallet/change_password'],
   group: 'wallet',

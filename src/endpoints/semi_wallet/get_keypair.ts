@@ -1,17 +1,18 @@
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { address } from '../fields.ts';
-import { noSuchWallet, password } from './semi-wallet-fields.ts';
+import { asJsonBody, noSuchWallet, password } from './semi-wallet-fields.ts';
 
 /** Source: rest-api.md §2.10, §2.23; the interface's official client. */
-export const semiWalletGetKeypair = endpoint({
+export const getKeypair = endpoint({
   verb: 'GET',
   paths: ['/sol/v1/semi_wallet/get_keypair', '/sol/v1/wallet/get_keypair'],
   group: 'wallet',
   name: 'semi_wallet/get_keypair',
   summary: 'The keypair of a semi-custodial wallet, in clear',
   description:
-    'Rather decrypt it yourself: see `decrypt_semi_wallet`. Wrong passwords make the next try wait.',
+    'Rather decrypt it yourself: see `decrypt_semi_wallet`. Wrong passwords make the next try wait. ' +
+    asJsonBody,
   from: 'either',
   fields: z.object({ wallet: address('The wallet.'), password: password('Its password.') }),
   result: z.object({
