@@ -17,6 +17,10 @@ const DATA_HEAD_MAX = 64;
 /** A byte that is percent-encoded takes three characters. */
 const CHARACTERS_PER_BYTE = 3;
 const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
+/** `.`, `/`, `\\` and `%`, percent-encoded. */
+const ENCODED = /%(?:2[ef5]|5c)/gi;
+/** How often a path may be encoded over again. Names of files are not, even once. */
+const ENCODINGS_MAX = 4;
 
 /**
  * A web address that may be asked, if the host's IP address may be connected to.
@@ -33,13 +37,25 @@ export function webUrl(text: string, ports: readonly number[], base?: URL): URL 
   return url;
 }
 
+/** Whether whoever decodes this path, however often, comes to a `..` in it; so does a path that is never done. */
+function hidesWayOut(path: string): boolean {
+  let text = path;
+  for (let times = 0; times <= ENCODINGS_MAX; times++) {
+    if (text.split(/[\\/]/).includes('..')) return true;
+    const decoded = text.replace(ENCODED, decodeURIComponent);
+    if (decoded === text) return false;
+    text = decoded;
+  }
+  return true;
+}
+
 /** The file behind each gateway. A path with `..` must not lead to anything else of the gateway. */
 function atGateways(gateways: readonly string[], [, id = '', path = '']: RegExpExecArray): Target | null {
   const urls = gateways.flatMap((gateway) => {
     const url = URL.parse(gateway + id + path);
     const below = URL.parse(gateway + id)?.pathname;
     const inside = below !== undefined && (url?.pathname === below || url?.pathname.startsWith(`${below}/`));
-    return url !== null && inside ? [url] : [];
+    return url !== null && inside && !hidesWayOut(url.pathname.slice(below.length)) ? [url] : [];
   });
   const [first, ...others] = urls;
   return first === undefined ? null : { kind: 'remote', urls: [first, ...others] };
