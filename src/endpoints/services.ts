@@ -1,4 +1,5 @@
-import type { JsonValue, WritableJson } from '../base/json.ts';
+import type { JsonValue } from '../base/json.ts';
+import type { NftDas, NftOffChain } from '../insight/nft/found-nft.ts';
 import type { TokenList } from '../insight/token/token-list.ts';
 import type { Address } from '../ledger/address.ts';
 import type { Blockhash } from '../ledger/blockhash.ts';
@@ -13,27 +14,9 @@ import type { Failure } from '../protocol/errors.ts';
  */
 
 /** JSON that tokens and NFTs point at, off the chain. */
-export interface OffChain {
-  /**
-   * @param uris - those wanted; each is fetched at most once at a time, whoever asks.
-   * @returns what was there, for each that could be had in time. It never rejects.
-   */
-  read(uris: Iterable<string>, signal: AbortSignal): Promise<ReadonlyMap<string, JsonValue>>;
+export interface OffChain extends NftOffChain {
   /** Forgets what is kept of a URI, so that the next `read` fetches it. */
   forget(uri: string): void;
-}
-
-/** Servers of the Digital Asset Standard API: they know compressed NFTs, which no plain node can list. */
-export interface Das {
-  /** Whether a server is configured for the network. */
-  has(network: Network): boolean;
-  /** @returns the `result`. @throws Failure UPSTREAM_UNAVAILABLE; NodeRefusal with the server's own error. */
-  ask(
-    network: Network,
-    method: string,
-    params: { readonly [name: string]: WritableJson },
-    signal: AbortSignal,
-  ): Promise<JsonValue>;
 }
 
 /** Files under their content identifiers. */
@@ -114,7 +97,7 @@ export type RestSettings = Readonly<{
 
 export type Services = Readonly<{
   offChain: OffChain;
-  das: Das;
+  das: NftDas;
   tokenList: TokenList;
   files: FileStorage;
   semiWallets: SemiWallets;

@@ -1,7 +1,7 @@
 import { parseJson, writeJson } from '../../src/base/json.ts';
-import { tokenMintOf } from '../../src/insight/nft/token-mint.ts';
 import { mintExtensions } from '../../src/insight/token/mint-extensions.ts';
 import { shownAmount } from '../../src/insight/token/token-amount.ts';
+import { tokenMintOf } from '../../src/insight/token/token-mint.ts';
 import { programs } from '../../src/ledger/programs.ts';
 import { lamports, U64_MAX } from '../../src/ledger/units.ts';
 import { seeds as accounts } from './parsed.ts';

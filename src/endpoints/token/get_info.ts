@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { WritableJson } from '../../base/json.ts';
+import { findNames, unnamedToken } from '../../insight/token/find-names.ts';
 import { mintExtensions } from '../../insight/token/mint-extensions.ts';
-import { nameTokens, unnamedToken } from '../../insight/token/name-tokens.ts';
 import { readMints } from '../../insight/token/read-mints.ts';
 import { shownAmount } from '../../insight/token/token-amount.ts';
 import { Failure } from '../../protocol/errors.ts';
@@ -44,11 +44,10 @@ export const getInfo = endpoint({
   async answer({ network: name, commitment: level, token_address: mint }, context) {
     const chain = context.chain(name, level);
     const sources = nameSources(context.services);
-    const along = { clock: true, allMetadata: true };
-    const { mints, now } = await readMints(chain, [mint], sources.list, along);
+    const { mints, now } = await readMints(chain, [mint], { clock: true });
     const token = mints.get(mint);
     if (token === undefined) throw new Failure('NOT_A_MINT', { facts: { address: mint, network: name } });
-    const names = await nameTokens([token], sources, chain.signal);
+    const names = await findNames([token], sources, chain.signal);
     const { name: called, symbol, image } = names.get(mint) ?? unnamedToken;
     const { mintAuthority, freezeAuthority, supply, decimals } = token.mint;
     return {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { NameSources, TokenName } from '../../insight/token/name-tokens.ts';
+import type { NameSources, TokenName } from '../../insight/token/find-names.ts';
 import type { WalletToken } from '../../insight/token/wallet-tokens.ts';
 import type { Services } from '../services.ts';
 

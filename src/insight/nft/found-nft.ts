@@ -15,11 +15,11 @@ export type FoundNft = Readonly<{
   tokenRecord: TokenRecord | null;
 }>;
 
-/** Servers of the Digital Asset Standard API, as NFTs need them; `Das` of the endpoints' services is one. */
+/** Servers of the Digital Asset Standard API: they know compressed NFTs, which no plain node can list. */
 export interface NftDas {
   /** Whether a server is configured for the network. */
   has(network: Network): boolean;
-  /** @returns the `result`. @throws Failure, NodeRefusal. */
+  /** @returns the `result`. @throws Failure UPSTREAM_UNAVAILABLE; NodeRefusal with the server's own error. */
   ask(
     network: Network,
     method: string,
@@ -28,8 +28,11 @@ export interface NftDas {
   ): Promise<JsonValue>;
 }
 
-/** JSON off the chain, as NFTs need it; `OffChain` of the endpoints' services is it. */
+/** JSON that tokens and NFTs point at, off the chain. */
 export interface NftOffChain {
-  /** What was there, for each that could be had in time. Never rejects. */
+  /**
+   * @param uris - those wanted; each is fetched at most once at a time, whoever asks.
+   * @returns what was there, for each that could be had in time. It never rejects.
+   */
   read(uris: Iterable<string>, signal: AbortSignal): Promise<ReadonlyMap<string, JsonValue>>;
 }

@@ -2,6 +2,7 @@ import type { Account } from '../../ledger/account/account.ts';
 import type { Address } from '../../ledger/address.ts';
 import { programs } from '../../ledger/programs.ts';
 import type { Chain } from '../chain/chain.ts';
+import { isFungible, type TokenMint } from '../token/token-mint.ts';
 import {
   type CoreAsset,
   type CoreCollection,
@@ -16,7 +17,6 @@ import { decodeMetaplexMetadata } from './metaplex-metadata.ts';
 import type { OnChainNft } from './nft.ts';
 import { cutTraits } from './nft-content.ts';
 import { readToken2022Metadata } from './token-2022-metadata.ts';
-import { isFungible, type TokenMint } from './token-mint.ts';
 
 /** An NFT as its own account or a server of DAS shows it, before what it points at was read. */
 export type NftDraft =

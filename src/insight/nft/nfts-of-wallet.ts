@@ -1,30 +1,25 @@
 import type { Address } from '../../ledger/address.ts';
-import { programs } from '../../ledger/programs.ts';
-import { decodeTokenAccount } from '../../ledger/token/token-account.ts';
 import { NodeRefusal } from '../../protocol/rest/node-refusal.ts';
 import type { Chain } from '../chain/chain.ts';
+import { readMints } from '../token/read-mints.ts';
+import { allHoldingsOf } from '../token/token-holdings.ts';
 import { CORE_ASSET_KEY_BASE58, coreAssetOffsets, coreProgram, decodeCoreAccount } from './core-account.ts';
 import { dasAssetsOfWallet } from './das-reads.ts';
 import type { FoundNft, NftDas } from './found-nft.ts';
 import { completeNft, type Holder, type NftDraft, readPointed } from './nft-draft.ts';
-import { readTokenMints } from './token-mint.ts';
 
 /** The mints of which a wallet holds exactly one base unit, and where. */
 async function readSingles(chain: Chain, wallet: Address): Promise<Map<Address, Holder>> {
-  const held = await chain.each([programs.token, programs.token2022], (programId) =>
-    chain.tokenAccounts(wallet, { programId }),
-  );
   const singles = new Map<Address, Holder>();
-  for (const { address, account } of held.flat()) {
-    const token = decodeTokenAccount(account.data);
-    if (token?.amount === 1n) singles.set(token.mint, { owner: wallet, tokenAccount: address });
+  for (const { mint, amount, account } of await allHoldingsOf(chain, wallet)) {
+    if (amount === 1n) singles.set(mint, { owner: wallet, tokenAccount: account });
   }
   return singles;
 }
 
 async function readTokens(chain: Chain, wallet: Address): Promise<NftDraft[]> {
   const singles = await readSingles(chain, wallet);
-  const mints = await readTokenMints(chain, singles.keys());
+  const { mints } = await readMints(chain, singles.keys());
   return [...mints.values()].flatMap((token) => {
     const { metadata: onChain, isNft, address } = token;
     if (!isNft || onChain === null) return [];
@@ -68,7 +63,7 @@ const byMint = (a: FoundNft, b: FoundNft): number => (a.onChain.mint < b.onChain
  * For `nft/read_all`, `nft/search` and `wallet/collections`: filter by `onChain`, cut the page, and only then call
  * `withOffChain` for that page. Verified collections have `onChain.collection.name`.
  *
- * @throws Failure ANSWER_TOO_LARGE for a wallet that holds more than `tokenMintLimits` and `dasReadLimits` allow, others;
+ * @throws Failure ANSWER_TOO_LARGE for a wallet that holds more than `mintsLimits` and `dasReadLimits` allow, others;
  * NodeRefusal, also where the node does not search accounts of programs and no server of DAS is configured.
  */
 export async function nftsOfWallet(chain: Chain, das: NftDas | null, wallet: Address): Promise<FoundNft[]> {

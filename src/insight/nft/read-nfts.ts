@@ -6,11 +6,12 @@ import { readAddress } from '../../ledger/encoding/read-ui-meta.ts';
 import { isTokenProgram } from '../../ledger/programs.ts';
 import { decodeTokenAccount } from '../../ledger/token/token-account.ts';
 import type { Chain } from '../chain/chain.ts';
+import { readMintAccounts } from '../token/read-mints.ts';
+import { tokenMintOf } from '../token/token-mint.ts';
 import { coreProgram, decodeCoreAccount } from './core-account.ts';
 import { dasAssets } from './das-reads.ts';
 import type { FoundNft, NftDas } from './found-nft.ts';
 import { completeNft, type Holder, type NftDraft, readPointed } from './nft-draft.ts';
-import { readMintAccounts, tokenMintOf } from './token-mint.ts';
 
 /** The NFT at an address; null when what is there is none. */
 export function draftOf(address: Address, accounts: ReadonlyMap<Address, Account>): NftDraft | null {

@@ -6,7 +6,7 @@ import { decodeMint } from '../../ledger/token/mint.ts';
 import type { Chain } from '../chain/chain.ts';
 import { metadataAddresses, metadataProgram } from '../nft/metaplex-addresses.ts';
 import { decodeMetaplexMetadata } from '../nft/metaplex-metadata.ts';
-import { holdingOf, holdingsOfMint, type TokenHolding } from '../token/token-holdings.ts';
+import { allHoldingsOf, holdingsOfMint, type TokenHolding } from '../token/token-holdings.ts';
 import { domainAccount, snsPrograms } from './name-account.ts';
 
 /**
@@ -52,11 +52,8 @@ export async function holdsDomain(chain: Chain, wallet: Address, nameAccount: Ad
  * @throws Failure, NodeRefusal.
  */
 export async function nftMints(chain: Chain, wallet: Address): Promise<Address[]> {
-  const accounts = await chain.tokenAccounts(wallet, { programId: programs.token });
-  const held = accounts.flatMap((account) => holdingOf(account, wallet) ?? []);
-  return held
-    .filter((holding) => holding.program === programs.token && isNft(holding))
-    .map(({ mint }) => mint);
+  const held = await allHoldingsOf(chain, wallet, [programs.token]);
+  return held.filter(isNft).map(({ mint }) => mint);
 }
 
 /** Whether a mint is that of a domain's NFT. */

@@ -1,11 +1,13 @@
+import type { Account } from '../../ledger/account/account.ts';
 import type { Address } from '../../ledger/address.ts';
 import { sysvars } from '../../ledger/programs.ts';
 import { decodeClock } from '../../ledger/sysvar/clock.ts';
+import { Failure } from '../../protocol/errors.ts';
 import type { Chain } from '../chain/chain.ts';
 import { metadataAddresses } from '../nft/metaplex-addresses.ts';
-import { type TokenMint, tokenMintOf } from '../nft/token-mint.ts';
-import { isNamed } from './name-tokens.ts';
+import { isNamed } from './find-names.ts';
 import type { TokenList } from './token-list.ts';
+import { type TokenMint, tokenMintOf } from './token-mint.ts';
 
 /** Mints as they are now. */
 export type ReadMints = Readonly<{
@@ -17,31 +19,46 @@ export type ReadMints = Readonly<{
 
 /** What is read along with mints. */
 export type Along = Readonly<{
-  /** The clock. */
-  clock: boolean;
-  /** Metadata of every mint, also where a list names it. */
-  allMetadata?: boolean;
+  /** The clock; not when absent. */
+  clock?: boolean;
+  /** Tokens that it names whole need no metadata; where it is absent, that of every mint is read. */
+  list?: TokenList;
 }>;
 
+export const mintsLimits = {
+  /** Mints that are read at once; a wallet that holds more gets ANSWER_TOO_LARGE. */
+  mintsMax: 20_000,
+};
+
 /**
- * Reads mints, what they are called and the time in as few getMultipleAccounts as there are hundreds of accounts.
- * @throws Failure, NodeRefusal.
+ * The accounts at these addresses, those of their metadata if they are mints, and the clock, in as few
+ * getMultipleAccounts as there are hundreds of them.
+ * @throws Failure ANSWER_TOO_LARGE for more than `mintsLimits` allow, others, NodeRefusal.
  */
+export async function readMintAccounts(
+  chain: Chain,
+  mints: readonly Address[],
+  { clock = false, list }: Along = {},
+): Promise<Map<Address, Account>> {
+  if (mints.length > mintsLimits.mintsMax) throw new Failure('ANSWER_TOO_LARGE');
+  const unnamed = list === undefined ? mints : mints.filter((mint) => !isNamed(mint, list));
+  const beside = await metadataAddresses(unnamed);
+  return chain.accounts([...mints, ...beside, ...(clock ? [sysvars.clock] : [])]);
+}
+
+/** Those of the addresses that are mints, what they are called, and the time. @throws as `readMintAccounts`. */
 export async function readMints(
   chain: Chain,
   addresses: Iterable<Address>,
-  list: TokenList,
-  { clock, allMetadata = false }: Along,
+  along: Along = {},
 ): Promise<ReadMints> {
   const wanted = [...new Set(addresses)];
-  const unnamed = allMetadata ? wanted : wanted.filter((mint) => !isNamed(mint, list));
-  const beside = await metadataAddresses(unnamed);
-  const accounts = await chain.accounts([...wanted, ...beside, ...(clock ? [sysvars.clock] : [])]);
+  const accounts = await readMintAccounts(chain, wanted, along);
   const mints = new Map<Address, TokenMint>();
   for (const address of wanted) {
     const mint = tokenMintOf(address, accounts);
     if (mint !== null) mints.set(address, mint);
   }
-  const clockData = clock ? accounts.get(sysvars.clock)?.data : undefined;
-  return { mints, now: clockData === undefined ? undefined : decodeClock(clockData)?.unixTimestamp };
+  const clock = accounts.get(sysvars.clock);
+  return { mints, now: clock === undefined ? undefined : decodeClock(clock.data)?.unixTimestamp };
 }

@@ -4,8 +4,8 @@ import { address } from '../../ledger/address.ts';
 import { programs } from '../../ledger/programs.ts';
 import { decodeMint } from '../../ledger/token/mint.ts';
 import { U64_MAX } from '../../ledger/units.ts';
-import type { TokenMint } from '../nft/token-mint.ts';
 import { shownAmount } from './token-amount.ts';
+import type { TokenMint } from './token-mint.ts';
 
 const NOW = 1_700_000_000n;
 const [INTEREST, SCALED] = [10, 25];

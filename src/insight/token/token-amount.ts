@@ -1,7 +1,7 @@
 import { mintTokenAmount } from '../../ledger/encoding/ui-token-amount.ts';
 import { decodeMintScale } from '../../ledger/token/mint-scale.ts';
 import { uiAmountOf } from '../amounts.ts';
-import type { TokenMint } from '../nft/token-mint.ts';
+import type { TokenMint } from './token-mint.ts';
 
 /**
  * An amount in whole tokens: with interest, or multiplied, where the mint says so. Where that is no finite number, the

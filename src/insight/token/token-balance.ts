@@ -1,7 +1,7 @@
 import type { Address } from '../../ledger/address.ts';
 import type { Chain } from '../chain/chain.ts';
 import { associatedTokenAccount } from './associated-token-account.ts';
-import { type NameSources, nameTokens, type TokenName, unnamedToken } from './name-tokens.ts';
+import { findNames, type NameSources, type TokenName, unnamedToken } from './find-names.ts';
 import { readMints } from './read-mints.ts';
 import { shownAmount } from './token-amount.ts';
 import { holdingsOfMint, type TokenHolding } from './token-holdings.ts';
@@ -38,7 +38,7 @@ export async function tokenBalanceOf(
 ): Promise<TokenBalance | null> {
   // Nodes refuse to list accounts of what is no mint, so what the mint is counts first.
   const [read, held] = await Promise.allSettled([
-    readMints(chain, [mint], sources.list, { clock: true }),
+    readMints(chain, [mint], { clock: true, list: sources.list }),
     holdingsOfMint(chain, wallet, mint),
   ]);
   if (read.status === 'rejected') throw read.reason;
@@ -46,7 +46,7 @@ export async function tokenBalanceOf(
   const token = mints.get(mint);
   if (token === undefined) return null;
   if (held.status === 'rejected') throw held.reason;
-  const names = await nameTokens([token], sources, chain.signal);
+  const names = await findNames([token], sources, chain.signal);
   const associated = associatedTokenAccount(wallet, mint, token.program);
   const main = mainHolding(held.value, associated);
   const amount = held.value.reduce((sum, holding) => sum + holding.amount, 0n);

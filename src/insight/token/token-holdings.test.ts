@@ -5,7 +5,7 @@ import { type Address, addressBytes } from '../../ledger/address.ts';
 import { programs } from '../../ledger/programs.ts';
 import type { RestCaller } from '../../protocol/rest/route.ts';
 import { Chain } from '../chain/chain.ts';
-import { holdingsOf } from './token-holdings.ts';
+import { allHoldingsOf, holdingsOf } from './token-holdings.ts';
 
 const WALLET = programs.vote;
 
@@ -63,4 +63,9 @@ it('are none in accounts that no token program owns, or that are no token accoun
   const short = accountOf(1n) as { account: { data: JsonValue } };
   short.account.data = ['AAAA', 'base64'];
   expect(await holdingsOf(chainOf([accountOf(1n, programs.system), short as JsonValue]), WALLET)).toEqual([]);
+});
+
+it('are none under a program that does not own them', async () => {
+  const told = [accountOf(1n, programs.token2022), accountOf(0n)];
+  expect((await allHoldingsOf(chainOf(told), WALLET)).map(({ amount }) => amount)).toEqual([0n]);
 });

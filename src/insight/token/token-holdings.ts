@@ -22,7 +22,7 @@ export const holdingsLimits = {
 };
 
 /** null for what is no token account of the wallet, whatever a node says. */
-export function holdingOf({ address, account }: AccountAt, wallet: Address): TokenHolding | null {
+function holdingOf({ address, account }: AccountAt, wallet: Address): TokenHolding | null {
   const token = isTokenProgram(account.owner) ? decodeTokenAccount(account.data) : null;
   if (token === null || token.owner !== wallet) return null;
   const { mint, amount, state } = token;
@@ -36,6 +36,24 @@ function inOrder(a: TokenHolding, b: TokenHolding): number {
 }
 
 /**
+ * All token accounts of a wallet under these token programs, empty ones too, as nodes tell them: one call for each.
+ * @throws Failure, NodeRefusal.
+ */
+export async function allHoldingsOf(
+  chain: Chain,
+  wallet: Address,
+  programIds: readonly Address[] = [programs.token, programs.token2022],
+): Promise<TokenHolding[]> {
+  const holdings = await chain.each(programIds, async (programId) => {
+    const accounts = await chain.tokenAccounts(wallet, { programId });
+    return accounts
+      .flatMap((account) => holdingOf(account, wallet) ?? [])
+      .filter(({ program }) => program === programId);
+  });
+  return holdings.flat();
+}
+
+/**
  * What a wallet holds under both token programs, by mint and account, in two calls. Empty accounts are left out.
  * @throws Failure (ANSWER_TOO_LARGE for a wallet with more than `accountsMax`), NodeRefusal.
  */
@@ -44,13 +62,9 @@ export async function holdingsOf(
   wallet: Address,
   { accountsMax }: typeof holdingsLimits = holdingsLimits,
 ): Promise<TokenHolding[]> {
-  const accounts = await chain.each([programs.token, programs.token2022], (programId) =>
-    chain.tokenAccounts(wallet, { programId }),
-  );
-  const holdings = accounts.flat().flatMap((account) => holdingOf(account, wallet) ?? []);
-  const held = holdings.filter(({ amount }) => amount > 0n).sort(inOrder);
+  const held = (await allHoldingsOf(chain, wallet)).filter(({ amount }) => amount > 0n);
   if (held.length > accountsMax) throw new Failure('ANSWER_TOO_LARGE');
-  return held;
+  return held.sort(inOrder);
 }
 
 /** What a wallet holds of one mint, empty accounts too, in one call. @throws Failure, NodeRefusal. */

@@ -1,6 +1,6 @@
 import type { Address } from '../../ledger/address.ts';
 import type { Chain } from '../chain/chain.ts';
-import { type NameSources, nameTokens } from './name-tokens.ts';
+import { findNames, type NameSources } from './find-names.ts';
 import { readMints } from './read-mints.ts';
 
 /** A token as answers name it. Members in this order. Source: rest-api.md §3.1, "SWAP". */
@@ -34,8 +34,8 @@ export class TokenNames {
    */
   async names(chain: Chain, mints: Iterable<Address>): Promise<Map<Address, NamedToken>> {
     const wanted = [...new Set(mints)].slice(0, this.#mintsMax);
-    const { mints: tokens } = await readMints(chain, wanted, this.#sources.list, { clock: false });
-    const names = await nameTokens(tokens.values(), this.#sources, chain.signal);
+    const { mints: tokens } = await readMints(chain, wanted, { list: this.#sources.list });
+    const names = await findNames(tokens.values(), this.#sources, chain.signal);
     const named = new Map<Address, NamedToken>();
     for (const [address, { mint }] of tokens) {
       const name = names.get(address);

@@ -1,7 +1,7 @@
 import type { Address } from '../../ledger/address.ts';
 import { programs } from '../../ledger/programs.ts';
 import type { Chain } from '../chain/chain.ts';
-import { type NameSources, nameTokens, type TokenName, unnamedToken } from './name-tokens.ts';
+import { findNames, type NameSources, type TokenName, unnamedToken } from './find-names.ts';
 import { readMints } from './read-mints.ts';
 import { shownAmount } from './token-amount.ts';
 import { holdingsOf, type TokenHolding } from './token-holdings.ts';
@@ -29,14 +29,13 @@ export async function tokensOfWallet(
   const { mints, now } = await readMints(
     chain,
     holdings.map(({ mint }) => mint),
-    sources.list,
-    { clock: holdings.some(({ program }) => program === programs.token2022) },
+    { clock: holdings.some(({ program }) => program === programs.token2022), list: sources.list },
   );
   const held = holdings.flatMap((holding) => {
     const token = mints.get(holding.mint);
     return token === undefined || (token.isNft && holding.amount === 1n) ? [] : [{ holding, token }];
   });
-  const names = await nameTokens(new Set(held.map(({ token }) => token)), sources, chain.signal);
+  const names = await findNames(new Set(held.map(({ token }) => token)), sources, chain.signal);
   return held.map(({ holding, token }) => ({
     holding,
     balance: shownAmount(holding.amount, token, now),

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { JsonValue } from '../../../src/base/json.ts';
+import { type JsonValue, parseJson, writeJson } from '../../../src/base/json.ts';
 import { Chain } from '../../../src/insight/chain/chain.ts';
 import { type CoreAsset, coreProgram } from '../../../src/insight/nft/core-account.ts';
 import type { CorePlugins } from '../../../src/insight/nft/core-plugins.ts';
@@ -13,9 +13,9 @@ import type { MetaplexEdition } from '../../../src/insight/nft/metaplex-edition.
 import type { MetaplexMetadata } from '../../../src/insight/nft/metaplex-metadata.ts';
 import { nftsOfWallet } from '../../../src/insight/nft/nfts-of-wallet.ts';
 import { readNfts } from '../../../src/insight/nft/read-nfts.ts';
-import { readTokenMints } from '../../../src/insight/nft/token-mint.ts';
 import { withTokenRecords } from '../../../src/insight/nft/token-records.ts';
 import { withOffChain } from '../../../src/insight/nft/with-off-chain.ts';
+import { readMints } from '../../../src/insight/token/read-mints.ts';
 import type { Account } from '../../../src/ledger/account/account.ts';
 import { type Address, addressFromBytes } from '../../../src/ledger/address.ts';
 import { programs } from '../../../src/ledger/programs.ts';
@@ -544,6 +544,24 @@ describe('the NFTs of a wallet', () => {
     expect(caller.counts()).toEqual({ getTokenAccountsByOwner: 2, getProgramAccounts: 1 });
   });
 
+  it.each([
+    ['of another wallet', POOR, (told: JsonValue) => told],
+    [
+      'of no token program',
+      WALLET,
+      (told: JsonValue) =>
+        parseJson(writeJson(told).replaceAll(/"(Tokenkeg|Tokenz)[^"]+"/g, `"${programs.system}"`)),
+    ],
+  ])('are none in token accounts %s, whatever a node says', async (_, wallet, told) => {
+    const honest = new LedgerCaller(rig);
+    caller.answering = ({ method, params: [, ...rest] }) =>
+      method === 'getTokenAccountsByOwner'
+        ? honest.ask('mainnet-beta', method, [WALLET, ...rest]).then(told)
+        : undefined;
+    const found = await nftsOfWallet(chain, null, wallet);
+    expect(found.filter(({ tokenAccount }) => tokenAccount !== null)).toEqual([]);
+  });
+
   it('are also the compressed ones that a server of DAS lists, page by page', async () => {
     const compressed = [200, 201, 202, 203, 204].map(key);
     const das = new FakeDas(
@@ -598,7 +616,7 @@ describe('the NFTs of a wallet', () => {
 describe('mints', () => {
   it('are told by name, and whether they are one of a kind', async () => {
     const all = [SAID_MANY, NFT, ONE_OF_MANY, FUNGIBLE, NAMELESS, OF_2022, LONE, BURNT, CORE, ABSENT];
-    const found = await readTokenMints(chain, all);
+    const { mints: found } = await readMints(chain, all);
     const told = [...found.values()].map(({ address, metadata, isNft }) => [address, metadata?.name, isNft]);
     expect(told).toEqual([
       [SAID_MANY, 'Fox', true],
@@ -615,7 +633,7 @@ describe('mints', () => {
 
   it('are too many at some point', async () => {
     const many = Array.from({ length: 20_001 }, (_, at) => `${at}` as Address);
-    await expect(readTokenMints(chain, many)).rejects.toMatchObject({ code: 'ANSWER_TOO_LARGE' });
+    await expect(readMints(chain, many)).rejects.toMatchObject({ code: 'ANSWER_TOO_LARGE' });
   });
 });
 

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createLogger } from '../../../src/base/log.ts';
-import type { Das } from '../../../src/endpoints/services.ts';
+import type { NftDas } from '../../../src/insight/nft/found-nft.ts';
 import { Failure } from '../../../src/protocol/errors.ts';
 import { NodeRefusal } from '../../../src/protocol/rest/node-refusal.ts';
 import { DasClient, type DasLimits } from '../../../src/upstream/das/das-client.ts';
@@ -33,7 +33,7 @@ const refuse =
     sendError(reply, id, code, message);
 
 /** A client of servers that behave so, one after the other. */
-async function stage(behaviours: readonly Behaviour[], limits: Partial<DasLimits> = {}): Promise<Das> {
+async function stage(behaviours: readonly Behaviour[], limits: Partial<DasLimits> = {}): Promise<NftDas> {
   for (const behaviour of behaviours) mocks.push(await startMock(behaviour));
   const servers = mocks.map(({ url }, index) => ({
     name: `das-${index}`,
@@ -51,10 +51,10 @@ async function stage(behaviours: readonly Behaviour[], limits: Partial<DasLimits
 
 const asked = (): number[] => mocks.map(({ received }) => received.length);
 
-const ask = (das: Das, signal = never) => das.ask('mainnet-beta', 'getAsset', { id: 'x' }, signal);
+const ask = (das: NftDas, signal = never) => das.ask('mainnet-beta', 'getAsset', { id: 'x' }, signal);
 
 /** How asking ended when it failed: the code, and the server's own error. */
-async function failed(das: Das, signal = never): Promise<unknown> {
+async function failed(das: NftDas, signal = never): Promise<unknown> {
   const reason: unknown = await ask(das, signal).then(
     () => 'answered',
     (error: unknown) => error,

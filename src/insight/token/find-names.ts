@@ -3,8 +3,8 @@ import type { Address } from '../../ledger/address.ts';
 import { nativeMint, nativeMint2022 } from '../../ledger/programs.ts';
 import type { NftOffChain } from '../nft/found-nft.ts';
 import { readNftContent } from '../nft/nft-content.ts';
-import type { TokenMint } from '../nft/token-mint.ts';
 import type { ListedToken, TokenList } from './token-list.ts';
+import type { TokenMint } from './token-mint.ts';
 
 /** What people call a token. The image is a URI, empty where nothing names one. */
 export type TokenName = ListedToken;
@@ -69,7 +69,7 @@ function imageIn(document: JsonValue | undefined): string {
  * @param signal - ends the reading of JSON; what was not there by then has no image.
  * @returns the name of each, by mint.
  */
-export async function nameTokens(
+export async function findNames(
   tokens: Iterable<Pick<TokenMint, 'address' | 'metadata'>>,
   { list, offChain }: NameSources,
   signal: AbortSignal,

@@ -2,20 +2,13 @@ import type { Account } from '../../ledger/account/account.ts';
 import type { Address } from '../../ledger/address.ts';
 import { isTokenProgram, programs } from '../../ledger/programs.ts';
 import { decodeMint, type Mint } from '../../ledger/token/mint.ts';
-import { Failure } from '../../protocol/errors.ts';
-import type { Chain } from '../chain/chain.ts';
-import { metadataAddress, metadataAddresses, metadataProgram } from './metaplex-addresses.ts';
-import { decodeMetaplexMetadata, type MetaplexMetadata } from './metaplex-metadata.ts';
-import type { OnChainNft, TokenStandard } from './nft.ts';
-import { cutTraits } from './nft-content.ts';
-import { readToken2022Metadata, type Token2022Metadata } from './token-2022-metadata.ts';
+import { metadataAddress, metadataProgram } from '../nft/metaplex-addresses.ts';
+import { decodeMetaplexMetadata, type MetaplexMetadata } from '../nft/metaplex-metadata.ts';
+import type { OnChainNft, TokenStandard } from '../nft/nft.ts';
+import { cutTraits } from '../nft/nft-content.ts';
+import { readToken2022Metadata, type Token2022Metadata } from '../nft/token-2022-metadata.ts';
 
-/**
- * A mint of either token program with what is known of it by name. Fungible tokens have metadata too.
- *
- * For `wallet/all_tokens`: `readTokenMints(chain, mints of the wallet's token accounts)`, leave out those with `isNft`,
- * take `metadata.name`, `.symbol` and `.metadataUri` of the others.
- */
+/** A mint of either token program with what is known of it by name. Fungible tokens have metadata too. */
 export type TokenMint = Readonly<{
   address: Address;
   /** Which token program keeps it. */
@@ -30,11 +23,6 @@ export type TokenMint = Readonly<{
   /** Whether it is one of a kind: NFT endpoints show it, token endpoints do not. */
   isNft: boolean;
 }>;
-
-export const tokenMintLimits = {
-  /** Mints that are read at once; a wallet that holds more gets ANSWER_TOO_LARGE. */
-  mintsMax: 20_000,
-} as const;
 
 /**
  * What a mint is when nobody says. Of what has been minted once, or never and never can be, there is one; an edition
@@ -122,32 +110,4 @@ export function tokenMintOf(address: Address, accounts: ReadonlyMap<Address, Acc
   const said = metadataOf(address, mint, account, accounts.get(metadataAddress(address)));
   const isNft = said.metadata !== null && isOneOfAKind(mint, said.metadata);
   return { address, program: account.owner, mint, data: account.data, ...said, isNft };
-}
-
-/**
- * The accounts at these addresses, and those of their metadata if they are mints: one getMultipleAccounts for 50.
- * @throws Failure ANSWER_TOO_LARGE for more than `tokenMintLimits` allow, others, NodeRefusal.
- */
-export async function readMintAccounts(
-  chain: Chain,
-  mints: readonly Address[],
-): Promise<Map<Address, Account>> {
-  if (mints.length > tokenMintLimits.mintsMax) throw new Failure('ANSWER_TOO_LARGE');
-  const beside = await metadataAddresses(mints);
-  return chain.accounts([...mints, ...beside]);
-}
-
-/** Those of the addresses that are mints, with their metadata. @throws as `readMintAccounts`. */
-export async function readTokenMints(
-  chain: Chain,
-  mints: Iterable<Address>,
-): Promise<Map<Address, TokenMint>> {
-  const wanted = [...new Set(mints)];
-  const accounts = await readMintAccounts(chain, wanted);
-  const found = new Map<Address, TokenMint>();
-  for (const address of wanted) {
-    const mint = tokenMintOf(address, accounts);
-    if (mint !== null) found.set(address, mint);
-  }
-  return found;
 }

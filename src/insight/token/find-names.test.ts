@@ -3,7 +3,7 @@ import type { JsonValue } from '../../base/json.ts';
 import { address } from '../../ledger/address.ts';
 import { nativeMint, nativeMint2022, programs } from '../../ledger/programs.ts';
 import type { OnChainNft } from '../nft/nft.ts';
-import { isNamed, nameTokens, namingLimits, unnamedToken } from './name-tokens.ts';
+import { findNames, isNamed, namingLimits, unnamedToken } from './find-names.ts';
 import { noTokenList } from './token-list.ts';
 
 const MINT = address('EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v');
@@ -30,7 +30,7 @@ function documents(at: { [uri: string]: JsonValue } = {}) {
 async function named(said: Partial<OnChainNft>, document?: JsonValue) {
   const offChain = documents(document === undefined ? {} : { [URI]: document });
   const tokens = [{ address: MINT, metadata: metadataOf(said) }];
-  return (await nameTokens(tokens, { list: noTokenList, offChain }, signal)).get(MINT);
+  return (await findNames(tokens, { list: noTokenList, offChain }, signal)).get(MINT);
 }
 
 describe('a name that a creator wrote', () => {
@@ -69,7 +69,7 @@ describe('an image', () => {
       metadata: metadataOf({ metadataUri: `https://example.org/${n}` }),
     }));
     const offChain = documents();
-    const names = await nameTokens(tokens, { list: noTokenList, offChain }, signal);
+    const names = await findNames(tokens, { list: noTokenList, offChain }, signal);
     expect(names.size).toBe(tokens.length);
     expect(offChain.wanted).toHaveLength(namingLimits.documentsMax);
   });
@@ -81,7 +81,7 @@ describe('a list', () => {
   const list = { find: (mint: string) => (mint === MINT ? listed : null) };
 
   it('names a token whose image it lacks, which the document has', async () => {
-    const names = await nameTokens([{ address: MINT, metadata: metadataOf({}) }], { list, offChain }, signal);
+    const names = await findNames([{ address: MINT, metadata: metadataOf({}) }], { list, offChain }, signal);
     expect(names.get(MINT)).toEqual({ ...listed, image: 'https://example.org/a.png' });
     expect(isNamed(MINT, list)).toBe(false);
   });
@@ -89,7 +89,7 @@ describe('a list', () => {
   it('is not needed for wrapped SOL of either program', async () => {
     for (const mint of [nativeMint, nativeMint2022]) {
       expect(isNamed(mint, noTokenList)).toBe(true);
-      const names = await nameTokens([{ address: mint, metadata: null }], { list, offChain }, signal);
+      const names = await findNames([{ address: mint, metadata: null }], { list, offChain }, signal);
       expect(names.get(mint)).toEqual({ name: 'Wrapped SOL', symbol: 'SOL', image: '' });
     }
     expect(isNamed(programs.token, noTokenList)).toBe(false);
