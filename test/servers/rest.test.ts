@@ -114,6 +114,23 @@ describe('a REST request', () => {
     expect([bearer, query, spelled].map(({ status }) => status)).toEqual([200, 200, 200]);
   });
 
+  it('is let in by the first of its keys in that order, and by no other when that is wrong', async () => {
+    const [key, wrong] = [door.createKey(), `${door.createKey()}x`];
+    const statusOf = async (header: string | null, bearer: string | null, more: string) => {
+      const headers: Record<string, string> = bearer === null ? {} : { authorization: `Bearer ${bearer}` };
+      return (await ask(`${probe}${more}`, { key: header, headers })).status;
+    };
+    expect([
+      await statusOf(key, wrong, `&api-key=${wrong}&api_key=${wrong}`),
+      await statusOf(wrong, key, `&api-key=${key}&api_key=${key}`),
+      await statusOf(wrong, null, `&api-key=${key}`),
+      await statusOf(null, key, `&api-key=${wrong}`),
+      await statusOf(null, wrong, `&api-key=${key}&api_key=${key}`),
+      await statusOf(null, null, `&api_key=${wrong}&api-key=${key}`),
+      await statusOf(null, null, `&api_key=${key}&api-key=${wrong}`),
+    ]).toEqual([200, 403, 403, 200, 403, 200, 403]);
+  });
+
   it('is refused without a key, with a wrong one and with that of another product', async () => {
     const refused = [
       await ask(probe, { key: null }),
@@ -345,6 +362,18 @@ describe('a browser', () => {
     const allowed = response.headers.get('access-control-allow-headers')?.split(', ');
     expect(allowed).toEqual(['access-control-allow-origin', 'authorization', 'content-type', 'x-api-key']);
     expect([response.status, response.headers.get('access-control-allow-origin')]).toEqual([204, '*']);
+    expect(response.headers.get('access-control-allow-methods')?.split(', ')).toEqual([
+      'GET',
+      'POST',
+      'OPTIONS',
+    ]);
+  });
+
+  it('may read answers, and how many calls they took', async () => {
+    const { status, headers } = await ask(probe, { headers: { origin: 'https://wallet.example' } });
+    expect([status, headers.get('access-control-allow-origin')]).toEqual([200, '*']);
+    const exposed = headers.get('access-control-expose-headers')?.split(', ');
+    expect(exposed).toEqual(['RateLimit', 'RateLimit-Policy', 'Retry-After', 'X-Upstream-Calls']);
   });
 
   it('may read refusals too', async () => {
