@@ -118,6 +118,37 @@ describe('a pinning service', () => {
     await file?.close();
   });
 
+  it('is told the block of a file from the file itself, which has the same identifier', async () => {
+    const { kept, blocks } = storage;
+    if (kept === null || blocks === null) throw new Error('nothing is kept here');
+    const log = createLogger('silent', () => {});
+    const gateway = new HttpServer(ipfsRoutes(kept, {}, blocks), log);
+    const { port } = await gateway.listen();
+    const cid = await put();
+    const ask = async (query: string, headers: Record<string, string> = {}) => {
+      const response = await fetch(`http://127.0.0.1:${port}/ipfs/${cid}${query}`, { headers });
+      await response.arrayBuffer();
+      return [response.status, response.headers.get('etag')];
+    };
+    const [file, raw] = [`"${cid}"`, `"${cid}.raw"`];
+    expect([await ask(''), await ask('?format=raw')]).toEqual([
+      [200, file],
+      [200, raw],
+    ]);
+    const known = (query: string, tag: string) => ask(query, { 'if-none-match': tag });
+    expect([await known('?format=raw', file), await known('', raw)]).toEqual([
+      [200, raw],
+      [200, file],
+    ]);
+    expect(await known('?format=raw', raw)).toEqual([304, raw]);
+    const part = (tag: string) => ask('?format=raw', { range: 'bytes=0-1', 'if-range': tag });
+    expect([await part(file), await part(raw)]).toEqual([
+      [200, raw],
+      [206, raw],
+    ]);
+    await gateway.drain(0);
+  });
+
   it('fetches the blocks of a file from the gateway here', async () => {
     const { kept, blocks } = storage;
     if (kept === null || blocks === null) throw new Error('nothing is kept here');
@@ -157,6 +188,23 @@ describe('a pinning service', () => {
     await expect(put('a'.repeat(2_000_000))).rejects.toMatchObject({ code: 'STORAGE_UNAVAILABLE' });
     const told = readdirSync(join(folder, 'blocks'), { recursive: true, withFileTypes: true });
     expect(told.filter((entry) => entry.isFile())).toEqual([]);
+  });
+
+  it('that is away refuses no file that is kept already', async () => {
+    const text = 'a'.repeat(2_000_000);
+    const cid = await put(text);
+    instead = (_asked, response) => {
+      response.destroy();
+      return true;
+    };
+    expect(await put(text)).toBe(cid);
+    expect(await storage.kept?.has(cid)).toBe(true);
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { cid, msg: 'a file that is kept could not be pinned anew' },
+    ]);
+    const root = await storage.blocks?.open(cid);
+    expect(root?.bytes).toBeLessThan(1_000);
+    await root?.close();
   });
 
   it('is asked once for the same file, until a pin is lost', async () => {

@@ -4,9 +4,9 @@ import type { IncomingFile } from './incoming.ts';
 /** Where files come to stay. */
 export interface Keeper {
   /**
-   * Makes a file available under its content identifier, for good. Asked again for the same, it changes nothing.
-   * It may move the file away from where it is.
-   * @throws Failure STORAGE_FULL, STORAGE_UNAVAILABLE; errors of the file system. The file is not available then.
+   * Makes a file available under its content identifier, for good. Asked again for the same, it changes nothing, and
+   * does not fail where it can tell that the file is available. It may move the file away from where it is.
+   * @throws Failure STORAGE_FULL, STORAGE_UNAVAILABLE; errors of the file system. Nothing became available then.
    */
   keep(file: IncomingFile, about: FileAbout): Promise<void>;
 }

@@ -4,9 +4,7 @@ import { makeFolder } from '../../base/make-folder.ts';
 import { LEAF_BYTES } from './blocks.ts';
 import { unlessMissing } from './fault.ts';
 import type { IncomingFile } from './incoming.ts';
-import type { KeptFiles, OpenFile } from './kept-files.ts';
-
-const CID = /^baf(?:kre|ybe)[a-z2-7]{53}$/;
+import { FILE_CID, type KeptFiles, type OpenFile } from './kept-files.ts';
 
 /** `<cid>.<index>.<root>`: the leaf of that index of a file; `<cid>.node.<root>`: a node, whose bytes it holds. */
 const NAME = /^(baf[a-z2-7]{56})\.(\d{1,9}|node)\.(baf[a-z2-7]{56})$/;
@@ -63,7 +61,7 @@ export class KeptBlocks {
 
   /** Opens a block of a kept file; null when there is none of that CID. */
   async open(cid: string): Promise<OpenFile | null> {
-    if (!CID.test(cid)) return null;
+    if (!FILE_CID.test(cid)) return null;
     if (cid.startsWith('bafkre')) {
       const whole = await this.#kept.open(cid);
       if (whole !== null) return whole;

@@ -10,7 +10,7 @@ import type { Keeper } from './keeper.ts';
 import type { StorageLimits } from './limits.ts';
 
 /** A CID of version 1 in lower-case base32 with a SHA-256: of a raw block, or of a node. No other is a file's name. */
-const FILE_CID = /^baf(?:kre|ybe)[a-z2-7]{53}$/;
+export const FILE_CID = /^baf(?:kre|ybe)[a-z2-7]{53}$/;
 
 const ABOUT_SUFFIX = '.json';
 
@@ -71,15 +71,20 @@ export class KeptFiles implements Keeper {
 
   /**
    * Keeps a file. One that is kept already stays as it is, with what was said of it first.
-   * @param before - done first, once there is room for the file; when it fails, the file is not kept.
+   * @param before - done first, once there is room for the file, and told whether it is kept already; when it fails,
+   * the file is not kept, unless it was.
    * @throws Failure STORAGE_FULL; errors of the file system; what `before` throws.
    */
-  async keep(file: IncomingFile, about: FileAbout, before?: () => Promise<void>): Promise<void> {
+  async keep(
+    file: IncomingFile,
+    about: FileAbout,
+    before?: (isKept: boolean) => Promise<void>,
+  ): Promise<void> {
     await this.#oneByOne(file.cid, async () => {
       const isKept = await this.has(file.cid);
       if (!isKept) this.#take(file.bytes);
       try {
-        await before?.();
+        await before?.(isKept);
         if (!isKept) await this.#move(file, about);
       } catch (thrown) {
         if (!isKept) this.#giveBack(file.bytes);

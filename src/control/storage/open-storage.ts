@@ -69,7 +69,7 @@ export async function openPinnedStorage(
   const kept = await openKept(options, incoming);
   const pinning = new PinningService({ ...service, log });
   const blocks = await KeptBlocks.open(join(options.folder, 'blocks'), kept);
-  const keeper = new PinnedFiles(kept, blocks, pinning);
+  const keeper = new PinnedFiles(kept, blocks, pinning, log);
   const { uriPrefix } = options;
   const files = new StoredFiles({ incoming, keeper, limits: limitsOf(options), uriPrefix });
   return { files, kept, blocks, close: () => pinning.close() };

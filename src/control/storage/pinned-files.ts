@@ -1,3 +1,4 @@
+import type { Logger } from '../../base/log.ts';
 import type { FileAbout } from './about.ts';
 import type { IncomingFile } from './incoming.ts';
 import type { Keeper } from './keeper.ts';
@@ -10,16 +11,23 @@ export class PinnedFiles implements Keeper {
   readonly #kept: KeptFiles;
   readonly #blocks: KeptBlocks;
   readonly #service: PinningService;
+  readonly #log: Logger;
 
-  constructor(kept: KeptFiles, blocks: KeptBlocks, service: PinningService) {
+  constructor(kept: KeptFiles, blocks: KeptBlocks, service: PinningService, log: Logger) {
     this.#kept = kept;
     this.#blocks = blocks;
     this.#service = service;
+    this.#log = log;
   }
 
-  /** A file that the service does not take is not kept. */
+  /**
+   * A file that the service does not take is not kept. One that is kept already stays so, whatever becomes of asking
+   * for its pin anew, which is for those that were given up.
+   */
   keep(file: IncomingFile, about: FileAbout): Promise<void> {
-    return this.#kept.keep(file, about, () => this.#pin(file, about));
+    return this.#kept.keep(file, about, (isKept) =>
+      isKept ? this.#pinAnew(file, about) : this.#pin(file, about),
+    );
   }
 
   async #pin(file: IncomingFile, { name }: FileAbout): Promise<void> {
@@ -27,8 +35,17 @@ export class PinnedFiles implements Keeper {
     try {
       await this.#service.pin(file.cid, name);
     } catch (thrown) {
-      if (!(await this.#kept.has(file.cid))) await this.#blocks.remove(file);
+      await this.#blocks.remove(file);
       throw thrown;
+    }
+  }
+
+  async #pinAnew(file: IncomingFile, { name }: FileAbout): Promise<void> {
+    try {
+      await this.#blocks.add(file);
+      await this.#service.pin(file.cid, name);
+    } catch {
+      this.#log.warn({ cid: file.cid }, 'a file that is kept could not be pinned anew');
     }
   }
 }

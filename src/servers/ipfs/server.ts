@@ -29,6 +29,7 @@ export interface FileReader {
 /** Where single blocks of files are. */
 export type BlockReader = FileReader;
 
+/** What bounds the gateway to files. */
 export type IpfsServerOptions = Readonly<{
   /** Files that are open at a time; beyond them, requests get OVERLOADED. */
   openMax: number;
@@ -36,10 +37,11 @@ export type IpfsServerOptions = Readonly<{
   answerMaxMs: number;
 }>;
 
+/** What holds unless something else is set. */
 export const ipfsServerOptions: IpfsServerOptions = { openMax: 512, answerMaxMs: 60 * 60_000 };
 
-/** The path of files, before their CIDs. */
-const PATH = '/ipfs/';
+/** The path of files, before their CIDs; whatever is refused there is refused in the envelope of REST. */
+export const IPFS_PREFIX = '/ipfs/';
 
 /** A CID as files are known by here. */
 const CANONICAL = /^b[a-z2-7]{58}$/;
@@ -56,7 +58,8 @@ export function ipfsRoutes(
   const gateway = new IpfsGateway({ ...ipfsServerOptions, ...options });
   const get: HttpHandler = (request, response, query, path) => {
     const isRaw = new URLSearchParams(query).get('format') === 'raw';
-    return gateway.answer(request, response, path.slice(PATH.length), isRaw ? rawBlocks(blocks) : files);
+    const shown = isRaw ? asBlocks(blocks) : asFiles(files);
+    return gateway.answer(request, response, path.slice(IPFS_PREFIX.length), shown);
   };
   const preflight: HttpHandler = (_request, response) => {
     response.writeHead(204, preflightHeaders);
@@ -67,16 +70,27 @@ export function ipfsRoutes(
     ['HEAD', get],
     ['OPTIONS', preflight],
   ]);
-  return new Map([[`${PATH}*`, verbs]]);
+  return new Map([[`${IPFS_PREFIX}*`, verbs]]);
 }
 
-/** Single blocks, under the type that says so. Source: IPFS Trustless Gateway, `format=raw`. */
-const rawBlocks = (blocks: BlockReader | null): FileReader => ({
+/** How what stands under a CID is shown. */
+type Shown = FileReader & Readonly<{ tagOf(cid: string): string }>;
+
+const asFiles = (files: FileReader): Shown => ({
+  open: (cid) => files.open(cid),
+  tagOf: (cid) => `"${cid}"`,
+});
+
+/** Single blocks, under the type and the tag that say so. Source: IPFS Trustless Gateway, `format=raw`, `Etag`. */
+const asBlocks = (blocks: BlockReader | null): Shown => ({
   async open(cid) {
     const block = (await blocks?.open(cid)) ?? null;
     return block && { ...block, name: `${cid}.bin`, type: 'application/vnd.ipld.raw' };
   },
+  tagOf: (cid) => `"${cid}.raw"`,
 });
+
+type Named = Readonly<{ cid: string; tag: string }>;
 
 class IpfsGateway {
   readonly #options: IpfsServerOptions;
@@ -90,7 +104,7 @@ class IpfsGateway {
     request: IncomingMessage,
     response: ServerResponse,
     text: string,
-    files: FileReader,
+    shown: Shown,
   ): Promise<void> {
     const cid = CANONICAL.test(text) ? text : canonicalCid(text);
     if (cid !== null && cid !== text) {
@@ -103,7 +117,7 @@ class IpfsGateway {
     }
     this.#open++;
     try {
-      await this.#answerFile(request, response, cid, files);
+      await this.#answerFile(request, response, cid, shown);
     } finally {
       this.#open--;
     }
@@ -113,11 +127,11 @@ class IpfsGateway {
     request: IncomingMessage,
     response: ServerResponse,
     cid: string | null,
-    files: FileReader,
+    shown: Shown,
   ): Promise<void> {
     let file: ReadableFile | null;
     try {
-      file = cid === null ? null : await files.open(cid);
+      file = cid === null ? null : await shown.open(cid);
     } catch (cause) {
       fail(request, response, new Failure('STORAGE_UNAVAILABLE', { cause }));
       return;
@@ -127,7 +141,7 @@ class IpfsGateway {
       return;
     }
     try {
-      await this.#send(request, response, file, cid);
+      await this.#send(request, response, file, { cid, tag: shown.tagOf(cid) });
     } finally {
       await file.close();
     }
@@ -137,9 +151,9 @@ class IpfsGateway {
     { method, headers }: IncomingMessage,
     response: ServerResponse,
     file: ReadableFile,
-    cid: string,
+    named: Named,
   ): Promise<void> {
-    const tag = `"${cid}"`;
+    const { tag } = named;
     if (hasTag(headers['if-none-match'], tag)) {
       response.writeHead(304, { ...commonHeaders, etag: tag, 'cache-control': FOREVER });
       response.end();
@@ -156,7 +170,7 @@ class IpfsGateway {
       response.end();
       return;
     }
-    response.writeHead(range === null ? 200 : 206, fileHeaders(file, cid, range));
+    response.writeHead(range === null ? 200 : 206, fileHeaders(file, named, range));
     if (method === 'HEAD') response.end();
     else await this.#stream(response, file, range ?? { start: 0, end: file.bytes });
   }
@@ -172,7 +186,7 @@ class IpfsGateway {
   }
 }
 
-function fileHeaders(file: ReadableFile, cid: string, range: Range | null): OutgoingHttpHeaders {
+function fileHeaders(file: ReadableFile, { cid, tag }: Named, range: Range | null): OutgoingHttpHeaders {
   const { start, end } = range ?? { start: 0, end: file.bytes };
   const headers: OutgoingHttpHeaders = {
     ...commonHeaders,
@@ -181,7 +195,7 @@ function fileHeaders(file: ReadableFile, cid: string, range: Range | null): Outg
     'content-disposition': dispositionOf(file.type, file.name, cid),
     'content-length': end - start,
     'content-type': contentTypeOf(file.type),
-    etag: `"${cid}"`,
+    etag: tag,
   };
   if (range !== null) headers['content-range'] = `bytes ${start}-${end - 1}/${file.bytes}`;
   return headers;
@@ -194,7 +208,7 @@ function redirect({ url }: IncomingMessage, response: ServerResponse, cid: strin
     ...commonHeaders,
     'cache-control': FOREVER,
     'content-length': 0,
-    location: `${PATH}${cid}${query}`,
+    location: `${IPFS_PREFIX}${cid}${query}`,
   });
   response.end();
 }
