@@ -1,7 +1,7 @@
 import type { ByteReader } from '../../base/bytes.ts';
 import type { Address } from '../../ledger/address.ts';
+import { readAddress, readBorsh, readOption, readText } from '../borsh.ts';
 import { appPrograms } from '../program-addresses.ts';
-import { readAddress, readBorsh, readOption, readText } from './borsh.ts';
 import { type CorePlugins, readCorePlugins } from './core-plugins.ts';
 
 /** The program of MPL Core: NFTs of one account each, without a token. Source: mpl-core. */

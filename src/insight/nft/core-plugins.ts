@@ -1,6 +1,6 @@
 import type { ByteReader } from '../../base/bytes.ts';
 import type { Address } from '../../ledger/address.ts';
-import { readAddress, readBool, readBorsh, readList, readOption, readText } from './borsh.ts';
+import { readAddress, readBool, readBorsh, readList, readOption, readText } from '../borsh.ts';
 
 /**
  * Plugins of MPL Core, which stand behind an asset or a collection and are found through a registry at the end of the

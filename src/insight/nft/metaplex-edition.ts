@@ -1,5 +1,5 @@
 import type { Address } from '../../ledger/address.ts';
-import { readAddress, readBorsh, readOption } from './borsh.ts';
+import { readAddress, readBorsh, readOption } from '../borsh.ts';
 
 /**
  * What an account at a mint's edition address says: the mint is a master, of which prints may be made, or a print.

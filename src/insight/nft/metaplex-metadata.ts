@@ -1,6 +1,6 @@
 import type { ByteReader } from '../../base/bytes.ts';
 import type { Address } from '../../ledger/address.ts';
-import { readAddress, readBool, readBorsh, readList, readOption, readText, readVariant } from './borsh.ts';
+import { readAddress, readBool, readBorsh, readList, readOption, readText, readVariant } from '../borsh.ts';
 import { type Creator, type TokenStandard, tokenStandards } from './nft.ts';
 
 /** What an account of the metadata program says of a mint. Source: mpl-token-metadata, `state/metadata.rs`. */

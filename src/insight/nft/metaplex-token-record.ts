@@ -1,6 +1,6 @@
 import type { ByteReader } from '../../base/bytes.ts';
 import type { Address } from '../../ledger/address.ts';
-import { readAddress, readBorsh, readOption, readVariant } from './borsh.ts';
+import { readAddress, readBorsh, readOption, readVariant } from '../borsh.ts';
 import type { TokenRecord } from './nft.ts';
 
 /** `Key::TokenRecord` */

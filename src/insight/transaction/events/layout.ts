@@ -1,7 +1,6 @@
-import { isUtf8 } from 'node:buffer';
-import { type ByteReader, OutOfBytes, readOrNull } from '../../../base/bytes.ts';
+import type { ByteReader } from '../../../base/bytes.ts';
 import type { WritableJson } from '../../../base/json.ts';
-import { ADDRESS_BYTES, addressFromBytes } from '../../../ledger/address.ts';
+import { readAddress, readBool, readBorsh, readList, readString } from '../../borsh.ts';
 
 /** One value in borsh. A list is a u32 and its items; an array has its length in the program. */
 export type FieldType =
@@ -19,23 +18,6 @@ export type Fields = readonly (readonly [name: string, type: FieldType])[];
  */
 export type EventLayout = Readonly<{ name: string; fields: Fields; later: Fields }>;
 
-/** Why bytes are not as the layout has them. */
-class Malformed extends Error {
-  override readonly name = 'Malformed';
-}
-
-function readBool(reader: ByteReader): boolean {
-  const byte = reader.u8();
-  if (byte > 1) throw new Malformed();
-  return byte === 1;
-}
-
-function readString(reader: ByteReader): string {
-  const bytes = reader.bytes(reader.u32());
-  if (!isUtf8(bytes)) throw new Malformed();
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8');
-}
-
 function readU128(reader: ByteReader): bigint {
   const low = reader.u64();
   return (reader.u64() << 64n) | low;
@@ -51,7 +33,7 @@ const plainReaders: Readonly<Record<Extract<FieldType, string>, (reader: ByteRea
   u128: readU128,
   i128: (reader) => BigInt.asIntN(128, readU128(reader)),
   bool: readBool,
-  pubkey: (reader) => addressFromBytes(reader.bytes(ADDRESS_BYTES)),
+  pubkey: readAddress,
   string: readString,
 };
 
@@ -59,16 +41,9 @@ function readMembers(reader: ByteReader, fields: Fields): Record<string, Writabl
   return Object.fromEntries(fields.map(([name, type]) => [name, readValue(reader, type)]));
 }
 
-/** Items have at least a byte each, so that a length beyond the bytes is refused before anything is made. */
-function readList(reader: ByteReader, fields: Fields): WritableJson[] {
-  const length = reader.u32();
-  if (length > reader.remaining) throw new OutOfBytes(`${length} items`, length);
-  return Array.from({ length }, () => readMembers(reader, fields));
-}
-
 function readValue(reader: ByteReader, type: FieldType): WritableJson {
   if (typeof type === 'string') return plainReaders[type](reader);
-  if ('list' in type) return readList(reader, type.list);
+  if ('list' in type) return readList(reader, () => readMembers(reader, type.list));
   if ('struct' in type) return readMembers(reader, type.struct);
   return Array.from({ length: type.length }, () => readValue(reader, type.array));
 }
@@ -80,17 +55,12 @@ function readValue(reader: ByteReader, type: FieldType): WritableJson {
  * @returns null for bytes that are not as the layout has them.
  */
 export function readLayout(bytes: Uint8Array, layout: EventLayout): Record<string, WritableJson> | null {
-  try {
-    return readOrNull(bytes, (reader) => {
-      const data = readMembers(reader, layout.fields);
-      for (const [name, type] of layout.later) {
-        if (reader.remaining === 0) break;
-        data[name] = readValue(reader, type);
-      }
-      return data;
-    });
-  } catch (error) {
-    if (error instanceof Malformed) return null;
-    throw error;
-  }
+  return readBorsh(bytes, (reader) => {
+    const data = readMembers(reader, layout.fields);
+    for (const [name, type] of layout.later) {
+      if (reader.remaining === 0) break;
+      data[name] = readValue(reader, type);
+    }
+    return data;
+  });
 }

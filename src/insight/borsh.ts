@@ -1,5 +1,6 @@
-import { ByteReader, OutOfBytes } from '../../base/bytes.ts';
-import { type Address, addressFromBytes } from '../../ledger/address.ts';
+import { isUtf8 } from 'node:buffer';
+import { ByteReader, OutOfBytes } from '../base/bytes.ts';
+import { ADDRESS_BYTES, type Address, addressFromBytes } from '../ledger/address.ts';
 
 /** Bytes that are long enough but are not what their format allows. */
 class NotBorsh extends Error {
@@ -16,7 +17,8 @@ export function readBorsh<T>(bytes: Uint8Array, read: (reader: ByteReader) => T 
   }
 }
 
-export const readAddress = (reader: ByteReader): Address => addressFromBytes(reader.bytes(32));
+/** An address: 32 bytes. */
+export const readAddress = (reader: ByteReader): Address => addressFromBytes(reader.bytes(ADDRESS_BYTES));
 
 /** A truth value, which is 0 or 1 and nothing else. */
 export function readBool(reader: ByteReader): boolean {
@@ -29,19 +31,32 @@ export function readBool(reader: ByteReader): boolean {
 export const readOption = <T>(reader: ByteReader, read: (reader: ByteReader) => T): T | null =>
   readBool(reader) ? read(reader) : null;
 
+const utf8 = (bytes: Uint8Array, end = bytes.length): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, end).toString('utf8');
+
+/** Text behind its u32 length, which is UTF-8 and nothing else. */
+export function readString(reader: ByteReader): string {
+  const bytes = reader.bytes(reader.u32());
+  if (!isUtf8(bytes)) throw new NotBorsh('no text');
+  return utf8(bytes);
+}
+
 /** Text behind its u32 length. Some programs pad it with NUL characters, which are no part of it. */
 export function readText(reader: ByteReader): string {
   const bytes = reader.bytes(reader.u32());
   let end = bytes.length;
   while (end > 0 && bytes[end - 1] === 0) end--;
-  return Buffer.from(bytes.buffer, bytes.byteOffset, end).toString('utf8');
+  return utf8(bytes, end);
 }
 
-/** Items behind their u32 count. `read` takes at least one byte of each, so the bytes bound their number. */
+/**
+ * Items behind their u32 count. `read` takes at least one byte of each: a count beyond the bytes is refused before
+ * anything is made.
+ */
 export function readList<T>(reader: ByteReader, read: (reader: ByteReader) => T): T[] {
-  const items: T[] = [];
-  for (let left = reader.u32(); left > 0; left--) items.push(read(reader));
-  return items;
+  const count = reader.u32();
+  if (count > reader.remaining) throw new OutOfBytes(`${count} items`, count);
+  return Array.from({ length: count }, () => read(reader));
 }
 
 /** The variant of an enumeration whose variants hold nothing. */
