@@ -1,5 +1,6 @@
 import { inOrder } from '../../base/in-order.ts';
 import { parseJson, type WritableJson, writeJson } from '../../base/json.ts';
+import { inParts } from '../../base/parts.ts';
 import type { Blockhash } from '../../ledger/blockhash.ts';
 import { objectOf, u64Of } from '../../ledger/encoding/read-json.ts';
 import type { Signature } from '../../ledger/signature.ts';
@@ -82,11 +83,10 @@ export class StatusRounds {
     for (const one of due) one.dueAt = now + (one.isSubscribed ? subscribedPollMs : pollMs) - pollMs / 2;
     const sight = await this.#look(due, now);
     const signatures = [...new Set(due.map(({ signature }) => signature))];
-    const batches = Array.from({ length: Math.ceil(signatures.length / STATUSES_MAX) }, (_, at) =>
-      signatures.slice(at * STATUSES_MAX, (at + 1) * STATUSES_MAX),
-    );
     const watchedOf = Map.groupBy(due, ({ signature }) => signature);
-    await inOrder(batches, this.#limits.callsAtATime, (batch) => this.#ask(batch, watchedOf, sight));
+    await inOrder(inParts(signatures, STATUSES_MAX), this.#limits.callsAtATime, (batch) =>
+      this.#ask(batch, watchedOf, sight),
+    );
   }
 
   async #ask(
