@@ -207,7 +207,7 @@ describe('the page of the REST interface', () => {
     const rows = table(page, 'Errors');
     const wrong = rows.filter(([name = '', http, text, remedy]) => {
       const row: FailureRow | undefined = failures[name as FailureCode];
-      return row === undefined || `${row.http}` !== http || row.text !== text || !remedy;
+      return row === undefined || `${row.http}` !== http || (row.restText ?? row.text) !== text || !remedy;
     });
     expect(wrong).toEqual([]);
     const own = Object.entries<FailureRow>(failures).filter(([, { rest }]) => rest === true);

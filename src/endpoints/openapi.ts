@@ -1,22 +1,13 @@
 import { z } from 'zod';
 import { type FailureCode, failures } from '../protocol/errors.ts';
+import type { FailureRow } from '../protocol/failure-row.ts';
 import type { Endpoint } from './endpoint.ts';
+import { failuresOf } from './failures.ts';
+
+const textOf = ({ restText, text }: FailureRow): string => restText ?? text;
 
 /** A JSON Schema, or another part of an OpenAPI document. */
 type Json = { [name: string]: unknown };
-
-/** Failures that any endpoint may answer with. */
-const COMMON: readonly FailureCode[] = [
-  'INVALID_FIELDS',
-  'MISSING_KEY',
-  'INVALID_KEY',
-  'UNAUTHORIZED_PRODUCT',
-  'RATE_LIMITED',
-  'INTERNAL',
-  'OVERLOADED',
-  'UPSTREAM_UNAVAILABLE',
-  'UPSTREAM_TIMEOUT',
-];
 
 /** Shows whatever zod cannot by what its `meta` says. */
 function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Json {
@@ -74,10 +65,13 @@ function requestOf({ from, fields, verb }: Endpoint): Json {
   return { requestBody: { required: true, content: { 'application/json': { schema: bodySchema(fields) } } } };
 }
 
-/** The failures of one HTTP status, in one answer. */
-function failureResponses(): Json {
+/** What is answered where there is no endpoint. */
+const ofPath: readonly FailureCode[] = ['NOT_FOUND', 'METHOD_NOT_ALLOWED'];
+
+/** The failures of an endpoint, those of one HTTP status in one answer. */
+function failureResponses(endpoint: Endpoint): Json {
   const statuses = new Map<number, FailureCode[]>();
-  for (const code of COMMON) {
+  for (const code of failuresOf(endpoint)) {
     const { http } = failures[code];
     statuses.set(http, [...(statuses.get(http) ?? []), code]);
   }
@@ -85,7 +79,7 @@ function failureResponses(): Json {
     [...statuses].map(([http, codes]) => [
       http,
       {
-        description: codes.map((code) => `${code}: ${failures[code].text}`).join('; '),
+        description: codes.map((code) => `${code}: ${textOf(failures[code])}`).join('; '),
         content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
       },
     ]),
@@ -111,12 +105,13 @@ function operationOf(endpoint: Endpoint): Json {
     ...requestOf(endpoint),
     responses: {
       200: { description: 'It went well.', content: { 'application/json': { schema: envelope } } },
-      ...failureResponses(),
+      ...failureResponses(endpoint),
     },
   };
 }
 
-const errorSchema: Json = {
+/** @param codes - all that `error.code` may be. */
+const errorSchema = (codes: readonly FailureCode[]): Json => ({
   type: 'object',
   properties: {
     success: { const: false },
@@ -124,7 +119,7 @@ const errorSchema: Json = {
     error: {
       type: 'object',
       properties: {
-        code: { type: 'string', enum: Object.keys(failures) },
+        code: { type: 'string', enum: codes },
         message: { type: 'string' },
         retryAfter: { type: 'integer', description: 'Seconds.' },
         response: {
@@ -143,12 +138,17 @@ const errorSchema: Json = {
           required: ['errors'],
         },
         rpc: { type: 'object', description: "A node's own JSON-RPC error." },
+        outcome: {
+          const: 'unknown',
+          description: 'A node may have taken the transaction all the same: look its `signature` up.',
+        },
+        signature: { type: 'string' },
       },
       required: ['code', 'message'],
     },
   },
   required: ['success', 'message', 'error'],
-};
+});
 
 /**
  * The REST interface as an OpenAPI 3.1 document, made of the endpoints' declarations. Aliases of a path are left out:
@@ -157,6 +157,7 @@ const errorSchema: Json = {
  */
 export function openApi(endpoints: readonly Endpoint[], version: string): Json {
   const paths: Record<string, Json> = {};
+  const codes = [...new Set([...endpoints.flatMap(failuresOf), ...ofPath])];
   for (const endpoint of endpoints) {
     const [path] = endpoint.paths;
     paths[path] = { ...paths[path], [endpoint.verb.toLowerCase()]: operationOf(endpoint) };
@@ -168,7 +169,7 @@ export function openApi(endpoints: readonly Endpoint[], version: string): Json {
     security: [{ header: [] }, { bearer: [] }, { query: [] }],
     paths,
     components: {
-      schemas: { Error: errorSchema },
+      schemas: { Error: errorSchema(codes) },
       securitySchemes: {
         header: { type: 'apiKey', in: 'header', name: 'x-api-key' },
         bearer: { type: 'http', scheme: 'bearer' },

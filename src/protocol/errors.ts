@@ -37,6 +37,8 @@ export const failures = {
     close: 1008,
     text: 'No API key: send it as "Authorization: Bearer <API_KEY>" or as the query parameter "api-key"',
     grpcText: 'No API key: send it as the metadata "x-token"',
+    restText:
+      'No API key: send it in the header "x-api-key", as "Authorization: Bearer <API_KEY>" or as the query parameter "api-key"',
   },
   INVALID_KEY: {
     owner: 'client',
@@ -305,6 +307,11 @@ export class Failure extends Error {
   /** What a gRPC client reads. */
   get grpcText(): string {
     return this.#withFacts(this.row.grpcText ?? this.row.text);
+  }
+
+  /** What a REST client reads. */
+  get restText(): string {
+    return this.#withFacts(this.row.restText ?? this.row.text);
   }
 
   /** What every other client reads. */

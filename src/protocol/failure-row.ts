@@ -15,6 +15,8 @@ export type FailureRow = Readonly<{
   text: string;
   /** What a gRPC client reads, where `text` speaks of another wire. */
   grpcText?: string;
+  /** What a REST client reads, where it may do more than `text` says. */
+  restText?: string;
   /** Seconds after which a retry makes sense, where the failure passes by itself. */
   retryAfter?: number;
   /** Counted as refused by a limit, and not by its owner. */

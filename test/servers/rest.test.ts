@@ -106,6 +106,13 @@ describe('a REST request', () => {
     ]);
   });
 
+  it('is told every place for its key when it brings none', async () => {
+    const { status, reply } = await ask(probe, { key: null });
+    const words =
+      'No API key: send it in the header "x-api-key", as "Authorization: Bearer <API_KEY>" or as the query parameter "api-key"';
+    expect([status, reply.message, reply.error?.message]).toEqual([401, words, words]);
+  });
+
   it('may bring its key in x-api-key, as a bearer, or behind the question mark', async () => {
     const key = door.createKey();
     const bearer = await ask(probe, { key: null, headers: { authorization: `Bearer ${key}` } });

@@ -7,11 +7,11 @@ import { NodeRefusal } from '../../protocol/rest/node-refusal.ts';
 function wordsOf(failure: Failure): string {
   if (failure instanceof InvalidFields) {
     const [first] = failure.problems;
-    return first === undefined ? failure.text : `${first.field} ${first.message}`;
+    return first === undefined ? failure.restText : `${first.field} ${first.message}`;
   }
   return failure instanceof NodeRefusal && failure.code === 'TRANSACTION_REFUSED'
-    ? failure.error.message || failure.text
-    : failure.text;
+    ? failure.error.message || failure.restText
+    : failure.restText;
 }
 
 function detailsOf(failure: Failure): { readonly [name: string]: WritableJson } {
@@ -26,7 +26,7 @@ function detailsOf(failure: Failure): { readonly [name: string]: WritableJson } 
 export function errorBody(failure: Failure): Buffer {
   const { code, facts, retryAfter } = failure;
   const words = wordsOf(failure);
-  const message = failure instanceof InvalidFields ? failure.text : words;
+  const message = failure instanceof InvalidFields ? failure.restText : words;
   const error = { ...facts, code, message: words, retryAfter, ...detailsOf(failure) };
   return Buffer.from(writeJson({ success: false, message, error }));
 }
