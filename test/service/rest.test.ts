@@ -1,0 +1,164 @@
+import { randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type MockNode, send, startMock } from '../upstream/mock/server.ts';
+import { type RunningService, startService } from './start-service.ts';
+
+type Sent = Readonly<{
+  method?: string;
+  query?: Readonly<Record<string, string>>;
+  headers?: Readonly<Record<string, string>>;
+  body?: unknown;
+}>;
+type Reply = Readonly<{ status: number; result: unknown; code: string | undefined }>;
+
+/** Asks an endpoint as a program would; a body with GET too, which fetch does not send. */
+async function ask(service: RunningService, endpoint: string, sent: Sent = {}): Promise<Reply> {
+  const url = new URL(`/sol/v1/${endpoint}`, service.ready.url);
+  for (const [name, value] of Object.entries(sent.query ?? {})) url.searchParams.set(name, value);
+  const body = typeof sent.body === 'string' ? sent.body : JSON.stringify(sent.body);
+  const headers = {
+    'x-api-key': service.key,
+    ...(body === undefined
+      ? {}
+      : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
+    ...sent.headers,
+  };
+  return new Promise((resolve, reject) => {
+    const asking = request(url, { method: sent.method ?? 'GET', headers }, async (response) => {
+      const { result, error } = JSON.parse(await text(response));
+      resolve({ status: response.statusCode ?? 0, result, code: error?.code });
+    });
+    asking.on('error', reject).end(body);
+  });
+}
+
+/** Files of a folder and the folders in it that hold any of these words. */
+const filesWith = (folder: string, words: readonly string[]): string[] =>
+  readdirSync(folder, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((file) => {
+      const bytes = readFileSync(file);
+      return words.some((word) => bytes.includes(word));
+    });
+
+describe('what a request says of itself', () => {
+  /** Stands wherever somebody may write something; hexadecimal, so that it looks the same however it is written. */
+  const marker = randomBytes(12).toString('hex');
+  const password = `correct ${marker}`;
+  let service: RunningService;
+
+  beforeAll(async () => {
+    const configuration = '[localnet]\nslot_ms = 50\n[log]\nlevel = "trace"\n';
+    service = await startService({ configuration });
+  }, 60_000);
+  afterAll(() => service?.stop());
+
+  it('is in no log and in no file, whatever it is and whatever comes of it', async () => {
+    const made = await ask(service, 'wallet/create_semi_wallet', { method: 'POST', body: { password } });
+    const wallet = (made.result as { wallet_address: string }).wallet_address;
+    const wrong = { wallet, password: `wrong ${marker}` };
+    const answers = [
+      made,
+      await ask(service, 'semi_wallet/get_keypair', { body: { wallet, password } }),
+      await ask(service, 'wallet/decrypt_semi_wallet', { body: wrong }),
+      await ask(service, 'semi_wallet/get_keypair', { query: wrong }),
+      await ask(service, 'semi_wallet/change_password', {
+        method: 'POST',
+        body: { wallet, current_password: password, new_password: `battery ${marker}` },
+      }),
+      await ask(service, 'wallet/balance', { query: { wallet, note: marker } }),
+      await ask(service, 'wallet/balance', { query: { wallet: marker, network: marker } }),
+      await ask(service, 'wallet/balance', { query: { wallet }, headers: { 'x-api-key': `key-${marker}` } }),
+      await ask(service, 'wallet/balance', {
+        query: { wallet },
+        headers: { cookie: marker, 'user-agent': marker, referer: `https://x/${marker}`, 'x-note': marker },
+      }),
+      await ask(service, `wallet/${marker}`),
+      await ask(service, 'transaction/send_txn', { method: 'POST', body: { encoded_transaction: marker } }),
+      await ask(service, 'transaction/send_txn', {
+        method: 'POST',
+        body: `{"encoded_transaction": ${marker}`,
+      }),
+      await ask(service, 'transaction/parsed', { query: { txn_signature: marker } }),
+    ];
+    expect(answers.map(({ status, code }) => code ?? status)).toEqual([
+      ...[200, 200, 'WRONG_PASSWORD', 'WRONG_PASSWORD', 200],
+      ...[200, 'INVALID_FIELDS', 'INVALID_KEY', 200],
+      ...['NOT_FOUND', 'INVALID_FIELDS', 'INVALID_FIELDS', 'INVALID_FIELDS'],
+    ]);
+    const keypair = answers[1]?.result as Record<string, string>;
+    const { secretKey = '' } = keypair;
+    expect(secretKey).not.toBe('');
+    const secrets = [marker, secretKey, service.key.slice(-38)];
+    expect(filesWith(service.dataDir, secrets)).toEqual([]);
+    // The same look finds what is kept indeed: the address of the wallet.
+    expect(filesWith(service.dataDir, [wallet])).not.toEqual([]);
+    expect(await service.stop()).toBe(0);
+    expect(filesWith(service.dataDir, secrets)).toEqual([]);
+    // The key is told once, in the line that says that the service is ready.
+    const [ready = '', ...logged] = service
+      .output()
+      .split('\n')
+      .toSorted((a) => (a.includes('"event":"ready"') ? -1 : 1));
+    expect(ready).toContain('"event":"ready"');
+    expect(logged.length).toBeGreaterThan(3);
+    expect(logged.filter((line) => secrets.some((secret) => line.includes(secret)))).toEqual([]);
+  }, 60_000);
+});
+
+describe('a network', () => {
+  const WALLET = '7xWMV4CtWrqtLKwZKAh7Zr3vMqjPevcJfHamcuhT2Tg';
+  const closing: (() => Promise<unknown>)[] = [];
+  afterEach(async () => {
+    for (const close of closing.splice(0).toReversed()) await close();
+  });
+
+  /** A node of one chain, whose wallets all have the same. */
+  async function nodeWith(balance: number): Promise<MockNode> {
+    const node = await startMock(({ id, method }, reply) => {
+      const result = method === 'getSlot' ? 1_000 : { context: { slot: 1_000 }, value: balance };
+      send(reply, JSON.stringify({ jsonrpc: '2.0', id, result }));
+    });
+    closing.push(node.close);
+    return node;
+  }
+
+  async function serviceBefore(nodes: Readonly<Record<string, MockNode>>): Promise<RunningService> {
+    const upstreams = Object.entries(nodes).map(
+      ([network, { url }]) => `[[upstream]]\nnetwork = "${network}"\nurl = "${url}"\nws = "off"\n`,
+    );
+    const service = await startService({ configuration: upstreams.join('') });
+    closing.push(() => service.stop());
+    return service;
+  }
+
+  const balanceOn = (service: RunningService, network: string) =>
+    ask(service, 'wallet/balance', { query: { wallet: WALLET, network } });
+
+  it('without a node is told as unavailable, and no node of another one is asked', async () => {
+    const main = await nodeWith(2_000_000_000);
+    const service = await serviceBefore({ 'mainnet-beta': main });
+    for (const network of ['devnet', 'testnet']) {
+      expect(await balanceOn(service, network)).toMatchObject({ status: 503, code: 'UPSTREAM_UNAVAILABLE' });
+    }
+    expect(main.count('getBalance')).toBe(0);
+    expect(await balanceOn(service, 'mainnet-beta')).toMatchObject({ status: 200, result: { balance: 2 } });
+    expect(main.count('getBalance')).toBe(1);
+  }, 60_000);
+
+  it('is answered by its own nodes only, also when they are gone', async () => {
+    const [main, dev] = [await nodeWith(2_000_000_000), await nodeWith(3_000_000_000)];
+    const service = await serviceBefore({ 'mainnet-beta': main, devnet: dev });
+    expect(await balanceOn(service, 'devnet')).toMatchObject({ status: 200, result: { balance: 3 } });
+    expect([main.count('getBalance'), dev.count('getBalance')]).toEqual([0, 1]);
+    await dev.close();
+    expect(await balanceOn(service, 'devnet')).toMatchObject({ status: 503, code: 'UPSTREAM_UNAVAILABLE' });
+    expect(main.count('getBalance')).toBe(0);
+    expect(await balanceOn(service, 'mainnet-beta')).toMatchObject({ status: 200, result: { balance: 2 } });
+  }, 60_000);
+});
