@@ -2,7 +2,7 @@ import { getProgramDerivedAddress, isOffCurveAddress, type Address as KitAddress
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { addressBytes, addressFromBytes } from './address.ts';
-import { findProgramAddress, isOnCurve } from './program-address.ts';
+import { findProgramAddress, isDerivedFrom, isOnCurve, u64Seed } from './program-address.ts';
 import { programs } from './programs.ts';
 
 const key = fc.uint8Array({ minLength: 32, maxLength: 32 });
@@ -47,4 +47,21 @@ it('takes no seed that the chain would not take', () => {
   const seeds = [addressBytes(programs.token)];
   expect(() => findProgramAddress(Array(16).fill(seeds[0]), programs.ata)).toThrow(RangeError);
   expect(() => findProgramAddress([new Uint8Array(33)], programs.ata)).toThrow(RangeError);
+});
+
+it('knows the addresses that a program signs for, and no others', () => {
+  fc.assert(
+    fc.property(fc.array(fc.uint8Array({ maxLength: 32 }), { maxLength: 15 }), key, (seeds, program) => {
+      const owner = addressFromBytes(program);
+      const { address } = findProgramAddress(seeds, owner);
+      expect(isDerivedFrom(address, seeds, owner)).toBe(true);
+      expect(isDerivedFrom(owner, seeds, owner)).toBe(false);
+      expect(isDerivedFrom(address, [...seeds, Uint8Array.of(1)], owner)).toBe(false);
+    }),
+    { numRuns: 50 },
+  );
+});
+
+it('writes a number as the seed that programs make of it', () => {
+  expect([...u64Seed(0x0102n)]).toEqual([2, 1, 0, 0, 0, 0, 0, 0]);
 });

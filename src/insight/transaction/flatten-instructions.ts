@@ -15,10 +15,18 @@ const INSTRUCTIONS_MAX = 1_000;
 const ACCOUNTS_MAX = 256;
 /** Calls in one another; far above what the runtime allows. Source: Agave, `MAX_INSTRUCTION_STACK_DEPTH`, 5 or 9. */
 const HEIGHT_MAX = 255;
+/**
+ * Characters of base58 that are decoded of one transaction, ten times the longest data: anybody can have 63 of those in
+ * one, and decoding takes more time than all else. What is beyond them counts as no data.
+ */
+const DATA_TEXT_MAX = 131_072;
 const NO_DATA = new Uint8Array(0);
 
+/** The data of an instruction, decoded when somebody asks for it, and once. */
+type LateData = () => Uint8Array | null;
+
 /** What an instruction says of itself, in whichever form it was shown. */
-type Said = Pick<RunInstruction, 'program' | 'accounts' | 'data' | 'parsed'>;
+type Said = Pick<RunInstruction, 'program' | 'accounts' | 'parsed'> & Readonly<{ late: LateData }>;
 
 /** A memo is shown as text alone; everything else has a type and an info. */
 function viewOf(parsed: JsonValue): ParsedView | null {
@@ -38,27 +46,64 @@ function accountsOf(list: JsonValue | undefined, keys: readonly Address[]): Addr
   return accounts;
 }
 
-const dataOf = (text: JsonValue | undefined): Uint8Array | null =>
-  typeof text === 'string' ? decodeBase58(text) : null;
+/** Decodes the data of one transaction, as far as it may take. */
+class DataOfTransaction {
+  #left = DATA_TEXT_MAX;
 
-/** The meaning of instructions that the node left as bytes, in the very values that it would have had on the wire. */
-function ownView(program: Address, accounts: readonly Address[], data: Uint8Array): ParsedView | null {
-  const compiled = { programIdIndex: 0, accounts: Uint8Array.from(accounts.keys()), data };
-  const parsed = parseInstruction(program, compiled, accounts);
-  return parsed === null ? null : viewOf(parseJson(writeJson(parsed.parsed)));
+  #decode(text: string): Uint8Array | null {
+    if (text.length > this.#left) return null;
+    this.#left -= text.length;
+    return decodeBase58(text);
+  }
+
+  of(text: JsonValue | undefined): LateData {
+    let data: Uint8Array | null | undefined = typeof text === 'string' ? undefined : null;
+    return () => {
+      if (data === undefined) data = this.#decode(text as string);
+      return data;
+    };
+  }
 }
 
-function read(shown: JsonMembers, keys: readonly Address[]): Said | null {
+/** The meaning of instructions that the node left as bytes, in the very values that it would have had on the wire. */
+function ownView(program: Address, accounts: readonly Address[], late: LateData): ParsedView | null {
+  let isWhole = true;
+  const compiled = {
+    programIdIndex: 0,
+    accounts: Uint8Array.from(accounts.keys()),
+    // Only for the programs that it knows.
+    get data() {
+      const data = late();
+      isWhole = data !== null;
+      return data ?? NO_DATA;
+    },
+  };
+  const parsed = parseInstruction(program, compiled, accounts);
+  return parsed === null || !isWhole ? null : viewOf(parseJson(writeJson(parsed.parsed)));
+}
+
+function read(shown: JsonMembers, keys: readonly Address[], data: DataOfTransaction): Said | null {
   const index = naturalOf(shown.programIdIndex, keys.length - 1);
   const program = index === null ? addressOf(shown.programId) : (keys[index] ?? null);
   if (program === null) return null;
   const told = shown.parsed === undefined ? null : viewOf(shown.parsed);
   const accounts = accountsOf(shown.accounts, keys);
   const whole = accounts.length === itemsOf(shown.accounts).length;
-  const data = dataOf(shown.data);
-  if (told !== null || data === null) return { program, accounts, data: data ?? NO_DATA, parsed: told };
-  return { program, accounts, data, parsed: whole ? ownView(program, accounts, data) : null };
+  const late = data.of(shown.data);
+  return { program, accounts, late, parsed: told ?? (whole ? ownView(program, accounts, late) : null) };
 }
+
+/** An instruction in its place. */
+const placed = (
+  place: Omit<RunInstruction, 'program' | 'accounts' | 'data' | 'parsed'>,
+  { program, accounts, parsed, late }: Said,
+): RunInstruction => ({
+  ...place,
+  ...{ program, accounts, parsed },
+  get data() {
+    return late() ?? NO_DATA;
+  },
+});
 
 /** The calls that are open, by their height: who called an instruction is the last one below it. */
 class Calls {
@@ -106,19 +151,21 @@ export function flattenInstructions(
   const inners = innerLists(innerInstructions);
   const flat: RunInstruction[] = [];
   const calls = new Calls();
+  const data = new DataOfTransaction();
   let index = 0;
   for (const [outer, shown] of outers.entries()) {
     if (index >= INSTRUCTIONS_MAX) return flat;
-    const said = read(membersOf(shown), keys);
+    const said = read(membersOf(shown), keys, data);
     calls.begin(index);
-    if (said !== null) flat.push({ index, outer, height: 1, parentProgram: null, caller: null, ...said });
+    if (said !== null)
+      flat.push(placed({ index, outer, height: 1, parentProgram: null, caller: null }, said));
     index++;
     for (const one of inners.get(outer) ?? []) {
       if (index >= INSTRUCTIONS_MAX) return flat;
-      const inner = read(membersOf(one), keys);
+      const inner = read(membersOf(one), keys, data);
       const call = calls.enter(index, membersOf(one).stackHeight);
       const parentProgram = said?.program ?? null;
-      if (inner !== null) flat.push({ index, outer, ...call, parentProgram, ...inner });
+      if (inner !== null) flat.push(placed({ index, outer, ...call, parentProgram }, inner));
       index++;
     }
   }

@@ -15,7 +15,10 @@ export type RunInstruction = Readonly<{
   caller: number | null;
   program: Address;
   accounts: readonly Address[];
-  /** Empty where a node parsed the instruction and kept its bytes. */
+  /**
+   * Empty where a node parsed the instruction and kept its bytes. Decoded when it is first asked for, which takes long
+   * where it is long: look at the program before.
+   */
   data: Uint8Array;
   /**
    * What jsonParsed shows of it, whether a node or `ledger/parsed/` read it; null for programs that it does not know.

@@ -26,7 +26,10 @@ export async function parseTold(
   }
   const mints = mintsToName(done.flatMap(({ deeds }) => deeds.actions));
   const names = mints.size === 0 ? noNames : await tokenNames.names(chain, mints);
-  return done.map(({ transaction, deeds, raw: shown }) =>
-    parsedTransaction(transaction, deeds, names, raw ? { events, raw: shown } : { events }),
-  );
+  const parsed: ParsedTransaction[] = [];
+  for (const { transaction, deeds, raw: shown } of done) {
+    parsed.push(parsedTransaction(transaction, deeds, names, raw ? { events, raw: shown } : { events }));
+    await setImmediate();
+  }
+  return parsed;
 }

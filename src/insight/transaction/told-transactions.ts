@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { JsonValue } from '../../base/json.ts';
 import type { Address } from '../../ledger/address.ts';
 import {
@@ -33,10 +34,13 @@ function readTold(result: JsonValue): ToldTransaction | null {
 }
 
 /** A transaction, or null where the node knows none. @throws Failure, NodeRefusal. */
-export function toldTransaction(chain: Chain, signature: string): Promise<ToldTransaction | null> {
+export async function toldTransaction(chain: Chain, signature: string): Promise<ToldTransaction | null> {
   const { commitment } = chain;
   const config = { encoding: 'jsonParsed', commitment, maxSupportedTransactionVersion: VERSION_MAX };
-  return chain.read('getTransaction', [signature, config], readTold);
+  const told = await chain.read('getTransaction', [signature, config], readTold);
+  // Answers that are there at the same time are read one by one, with others in between.
+  await setImmediate();
+  return told;
 }
 
 /** What came of a first try, or `failed` when a second one is worth it. */

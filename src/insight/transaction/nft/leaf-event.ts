@@ -1,9 +1,8 @@
 import { readOrNull } from '../../../base/bytes.ts';
 import { type Address, address, addressBytes, addressFromBytes } from '../../../ledger/address.ts';
-import { findProgramAddress } from '../../../ledger/program-address.ts';
+import { findProgramAddress, isDerivedFrom, u64Seed } from '../../../ledger/program-address.ts';
 import type { RunInstruction } from '../instruction.ts';
 import type { RunTransaction } from '../run-transaction.ts';
-import { isDerivedFrom, u64Seed } from './derived-address.ts';
 
 /** Bubblegum, the program of compressed NFTs. */
 export const bubblegumProgram: Address = address('BGUMAp9Gq7iTEuizy4pqaxsTyUCBK68MDfK752saRPUY');

@@ -1,7 +1,7 @@
 import { type Address, addressBytes } from '../../../ledger/address.ts';
+import { isDerivedFrom, u64Seed } from '../../../ledger/program-address.ts';
 import { nativeMint, programs } from '../../../ledger/programs.ts';
 import type { RunTransaction } from '../run-transaction.ts';
-import { isDerivedFrom, u64Seed } from './derived-address.ts';
 import type { Currency } from './price.ts';
 
 /** Mints of the transaction that are tried as the currency of an offer. */
