@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { bootId, identityOf, isRunning } from './process-identity.ts';
+import { bootId, identityOf, isRunning } from '../base/process-identity.ts';
 
 const FILE = 'ledger.lock';
 

@@ -48,7 +48,8 @@ describe('storage that is killed', () => {
     for (let kill = 0; kill < KILLS; kill++) {
       stored.push(...(await storeUntilKilled(kill, 1 + kill * 3)));
       const storage = await openEmbeddedStorage({ folder, uriPrefix: () => '' });
-      expect(readdirSync(join(folder, 'incoming'))).toEqual([]);
+      expect(readdirSync(join(folder, 'incoming'))).toHaveLength(1);
+      expect(readdirSync(join(folder, 'incoming'), { recursive: true })).toHaveLength(1);
       const names = readdirSync(join(folder, 'files'), { recursive: true, withFileTypes: true })
         .filter((entry) => entry.isFile())
         .map((entry) => entry.name);
@@ -58,6 +59,33 @@ describe('storage that is killed', () => {
       let bytes = 0;
       for (const cid of cids) bytes += await expectWhole(storage, cid);
       expect([storage.kept.files, storage.kept.bytes]).toEqual([cids.length, bytes]);
+      await storage.close();
     }
+  });
+});
+
+describe('storage that another process has too', () => {
+  it('leaves what comes to that one, until it is dead', async () => {
+    const child = spawn(process.execPath, [maker, folder, 'shared'], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    running.add(child);
+    const lines = createInterface({ input: child.stdout });
+    await once(lines, 'line');
+    const coming = (): string[] => readdirSync(join(folder, 'incoming'));
+    const theirs = coming();
+    const storage = await openEmbeddedStorage({ folder, uriPrefix: () => '' });
+    expect([theirs.length, coming()]).toEqual([1, expect.arrayContaining(theirs)]);
+    // Several more, so that some began to come before the folder was opened here, or while it was.
+    for (let stored = 0; stored < 5; stored++) await once(lines, 'line');
+    await storage.close();
+    expect(coming()).toEqual(theirs);
+    child.kill('SIGKILL');
+    await once(child, 'close');
+    running.delete(child);
+    const alone = await openEmbeddedStorage({ folder, uriPrefix: () => '' });
+    expect(coming()).not.toEqual(expect.arrayContaining(theirs));
+    await alone.close();
+    expect(coming()).toEqual([]);
   });
 });

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
+import { type FileHandle, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeFolder } from '../../base/make-folder.ts';
 import { unlessAborted } from '../../base/unless-aborted.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { blocksOf, type FileBlocks, inLeaves } from './blocks.ts';
 import { storageFault } from './fault.ts';
 import { MEDIA_HEAD_BYTES, mediaTypeOf } from './media-type.ts';
+import { openProcessFolder, type ProcessFolder } from './process-folder.ts';
 
 /** A whole file that is on the disk, and not yet anywhere else. */
 export type IncomingFile = Readonly<{
@@ -18,21 +18,32 @@ export type IncomingFile = Readonly<{
   blocks: FileBlocks;
 }>;
 
-/** Files while they come: each under a name of its own in one folder, which nothing outlives. */
+/** Files while they come: each under a name of its own in a folder of this process, which nothing outlives. */
 export class Incoming {
-  readonly #folder: string;
+  readonly #folder: ProcessFolder;
   readonly #fileMaxBytes: number;
 
-  private constructor(folder: string, fileMaxBytes: number) {
+  private constructor(folder: ProcessFolder, fileMaxBytes: number) {
     this.#folder = folder;
     this.#fileMaxBytes = fileMaxBytes;
   }
 
-  /** Opens the folder and removes what a run that died has left there. One process at a time may have it. */
+  /**
+   * Removes what runs that died have left in the folder. Several processes of one machine may have it, of several
+   * machines not.
+   */
   static async open(folder: string, fileMaxBytes: number): Promise<Incoming> {
-    makeFolder(folder, 0o700);
-    for (const name of await readdir(folder)) await rm(join(folder, name), { recursive: true, force: true });
-    return new Incoming(folder, fileMaxBytes);
+    return new Incoming(await openProcessFolder(folder), fileMaxBytes);
+  }
+
+  /** Whether no other process had the folder when it was opened: what is half done there is left by the dead. */
+  get isAlone(): boolean {
+    return this.#folder.isAlone;
+  }
+
+  /** Removes what still comes. */
+  close(): Promise<void> {
+    return this.#folder.close();
   }
 
   /**
@@ -89,7 +100,7 @@ export class Incoming {
   }
 
   #newPath(): string {
-    return join(this.#folder, randomUUID());
+    return join(this.#folder.path, randomUUID());
   }
 }
 

@@ -18,7 +18,7 @@ let blocks: KeptBlocks;
 async function openAll(): Promise<void> {
   incoming = await Incoming.open(join(folder, 'incoming'), storageLimits.fileMaxBytes);
   kept = await KeptFiles.open(join(folder, 'files'), incoming, storageLimits);
-  blocks = await KeptBlocks.open(join(folder, 'blocks'), kept);
+  blocks = await KeptBlocks.open(join(folder, 'blocks'), kept, incoming.isAlone);
 }
 
 beforeEach(async () => {

@@ -28,9 +28,14 @@ export class KeptBlocks {
     this.#kept = kept;
   }
 
-  /** Opens the folder, and removes what is told of files that are not kept. */
-  static async open(folder: string, kept: KeptFiles): Promise<KeptBlocks> {
+  /**
+   * Opens the folder, and removes what is told of files that are not kept.
+   * @param isAlone - false while another process has the folder, which may tell of files before it keeps them: then
+   * nothing is removed.
+   */
+  static async open(folder: string, kept: KeptFiles, isAlone: boolean): Promise<KeptBlocks> {
     makeFolder(folder, 0o700);
+    if (!isAlone) return new KeptBlocks(folder, kept);
     for (const shard of await readdir(folder)) {
       for (const name of await readdir(join(folder, shard))) {
         const root = NAME.exec(name)?.[3];

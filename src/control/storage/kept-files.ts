@@ -133,7 +133,7 @@ export class KeptFiles implements Keeper {
     }
   }
 
-  /** Adds up a folder, and removes what was said of files that never came to stand there. */
+  /** Adds up a folder, and removes what was said of files that never came to stand there, unless they still may. */
   async #count(folder: string): Promise<void> {
     const names = await readdir(folder);
     const files = new Set(names.filter((name) => FILE_CID.test(name)));
@@ -141,6 +141,7 @@ export class KeptFiles implements Keeper {
       this.#files++;
       this.#bytes += (await lstat(join(folder, name))).size;
     }
+    if (!this.#incoming.isAlone) return;
     for (const name of names) {
       const isLeft = name.endsWith(ABOUT_SUFFIX) && !files.has(name.slice(0, -ABOUT_SUFFIX.length));
       if (isLeft) await rm(join(folder, name), { force: true });

@@ -10,7 +10,7 @@ import { PinningService, type PinningServiceOptions } from './pinning-service.ts
 import { StoredFiles } from './stored-files.ts';
 
 export type StorageOptions = Readonly<{
-  /** Where files are kept, and where they are while they come. One process at a time may have it. */
+  /** Where files are kept, and where they are while they come. Processes of one machine may share it. */
   folder: string;
   /** What stands before a CID in the URI of a file: `https://gateway.example/ipfs/`. */
   uriPrefix: () => string;
@@ -38,6 +38,14 @@ const openIncoming = (options: StorageOptions): Promise<Incoming> =>
 const openKept = (options: StorageOptions, incoming: Incoming): Promise<KeptFiles> =>
   KeptFiles.open(join(options.folder, 'files'), incoming, limitsOf(options));
 
+type Closing = Readonly<{ close(): Promise<void> }>;
+
+/** The first may still be giving away what is in the second. */
+async function closeBoth(first: Closing, second: Closing): Promise<void> {
+  await first.close();
+  await second.close();
+}
+
 /**
  * Opens storage that keeps files itself. What a run that died has left is removed.
  * @throws Error of the file system when the folder cannot be had.
@@ -47,7 +55,7 @@ export async function openEmbeddedStorage(options: StorageOptions): Promise<Embe
   const kept = await openKept(options, incoming);
   const { uriPrefix } = options;
   const files = new StoredFiles({ incoming, keeper: kept, limits: limitsOf(options), uriPrefix });
-  return { files, kept, blocks: null, close: async () => {} };
+  return { files, kept, blocks: null, close: () => incoming.close() };
 }
 
 /** Opens storage that gives files to a Kubo node, and keeps none itself. As `openEmbeddedStorage` otherwise. */
@@ -56,7 +64,8 @@ export async function openKuboStorage(options: StorageOptions, node: KuboNodeOpt
   const keeper = new KuboNode(node);
   const { uriPrefix } = options;
   const files = new StoredFiles({ incoming, keeper, limits: limitsOf(options), uriPrefix });
-  return { files, kept: null, blocks: null, close: () => keeper.close() };
+  const close = () => closeBoth(keeper, incoming);
+  return { files, kept: null, blocks: null, close };
 }
 
 /** Opens storage that keeps files and has a service pin them too. As `openEmbeddedStorage` otherwise. */
@@ -68,9 +77,9 @@ export async function openPinnedStorage(
   const incoming = await openIncoming(options);
   const kept = await openKept(options, incoming);
   const pinning = new PinningService({ ...service, log });
-  const blocks = await KeptBlocks.open(join(options.folder, 'blocks'), kept);
+  const blocks = await KeptBlocks.open(join(options.folder, 'blocks'), kept, incoming.isAlone);
   const keeper = new PinnedFiles(kept, blocks, pinning, log);
   const { uriPrefix } = options;
   const files = new StoredFiles({ incoming, keeper, limits: limitsOf(options), uriPrefix });
-  return { files, kept, blocks, close: () => pinning.close() };
+  return { files, kept, blocks, close: () => closeBoth(pinning, incoming) };
 }

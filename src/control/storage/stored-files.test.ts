@@ -41,11 +41,13 @@ const put = (bytes: AsyncIterable<Uint8Array>, about: Partial<typeof sent> = {},
   storage.files.put(bytes, { ...sent, ...about }, signal);
 
 /** Every file below the folder. */
-const onDisk = (): string[] =>
-  readdirSync(folder, { recursive: true, withFileTypes: true })
+const inFolder = (name: string): string[] =>
+  readdirSync(join(folder, name), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => entry.name)
     .sort();
+
+const onDisk = (): string[] => inFolder('.');
 
 async function read(cid: string): Promise<{ text: string; name: string | null; type: string } | null> {
   const file = await storage.kept.open(cid);
@@ -112,7 +114,7 @@ describe('a file that is stored', () => {
 describe('what cannot be stored leaves nothing behind', () => {
   afterEach(() => {
     expect(storage.files.coming).toBe(0);
-    expect(readdirSync(join(folder, 'incoming'))).toEqual([]);
+    expect(inFolder('incoming')).toEqual([]);
   });
 
   it('when the client leaves', async () => {
