@@ -26,33 +26,28 @@ export const jupiterEvents: readonly EventLayout[] = [
   },
 ];
 
+const dcaOrder: Fields = [
+  ['user_key', 'pubkey'],
+  ['dca_key', 'pubkey'],
+  ['in_deposited', 'u64'],
+  ['input_mint', 'pubkey'],
+  ['output_mint', 'pubkey'],
+  ['cycle_frequency', 'i64'],
+  ['in_amount_per_cycle', 'u64'],
+  ['created_at', 'i64'],
+];
+
 /** Of Jupiter's orders over time. Source: its IDL on the chain. */
 export const jupiterDcaEvents: readonly EventLayout[] = [
   {
     name: 'Opened',
-    fields: [
-      ['user_key', 'pubkey'],
-      ['dca_key', 'pubkey'],
-      ['in_deposited', 'u64'],
-      ['input_mint', 'pubkey'],
-      ['output_mint', 'pubkey'],
-      ['cycle_frequency', 'i64'],
-      ['in_amount_per_cycle', 'u64'],
-      ['created_at', 'i64'],
-    ],
+    fields: dcaOrder,
     later: [],
   },
   {
     name: 'Closed',
     fields: [
-      ['user_key', 'pubkey'],
-      ['dca_key', 'pubkey'],
-      ['in_deposited', 'u64'],
-      ['input_mint', 'pubkey'],
-      ['output_mint', 'pubkey'],
-      ['cycle_frequency', 'i64'],
-      ['in_amount_per_cycle', 'u64'],
-      ['created_at', 'i64'],
+      ...dcaOrder,
       ['total_in_withdrawn', 'u64'],
       ['total_out_withdrawn', 'u64'],
       ['unfilled_amount', 'u64'],

@@ -1,5 +1,6 @@
 import type { EventLayout, Fields } from './layout.ts';
 
+const FIRST_DAMM_FEES = ['lp_fee', 'protocol_fee', 'partner_fee', 'referral_fee'];
 const DAMM_FEES = ['claiming_fee', 'protocol_fee', 'compounding_fee', 'referral_fee'];
 const CURVE_FEES = ['trading_fee', 'protocol_fee', 'referral_fee'];
 
@@ -9,13 +10,17 @@ const swapParameters2: Fields = [
   ['swap_mode', 'u8'],
 ];
 
+const swapResult = (fees: readonly string[]): Fields => [
+  ['output_amount', 'u64'],
+  ['next_sqrt_price', 'u128'],
+  ...fees.map((name) => [name, 'u64'] as const),
+];
+
 const swapResult2 = (fees: readonly string[]): Fields => [
   ['included_fee_input_amount', 'u64'],
   ['excluded_fee_input_amount', 'u64'],
   ['amount_left', 'u64'],
-  ['output_amount', 'u64'],
-  ['next_sqrt_price', 'u128'],
-  ...fees.map((name) => [name, 'u64'] as const),
+  ...swapResult(fees),
 ];
 
 const swapParameters: Fields = [
@@ -23,22 +28,14 @@ const swapParameters: Fields = [
   ['minimum_amount_out', 'u64'],
 ];
 
-const curveSwapResult: Fields = [
-  ['actual_input_amount', 'u64'],
-  ['output_amount', 'u64'],
-  ['next_sqrt_price', 'u128'],
-  ['trading_fee', 'u64'],
-  ['protocol_fee', 'u64'],
-  ['referral_fee', 'u64'],
-];
+const curveSwapResult: Fields = [['actual_input_amount', 'u64'], ...swapResult(CURVE_FEES)];
 
-const dammSwapResult: Fields = [
-  ['output_amount', 'u64'],
-  ['next_sqrt_price', 'u128'],
-  ['lp_fee', 'u64'],
-  ['protocol_fee', 'u64'],
-  ['partner_fee', 'u64'],
-  ['referral_fee', 'u64'],
+const binLiquidity: Fields = [
+  ['lb_pair', 'pubkey'],
+  ['from', 'pubkey'],
+  ['position', 'pubkey'],
+  ['amounts', { array: 'u64', length: 2 }],
+  ['active_bin_id', 'i32'],
 ];
 
 /** Of DLMM. Source: MeteoraAg/dlmm-sdk, idls/dlmm.json. */
@@ -93,24 +90,12 @@ export const dlmmEvents: readonly EventLayout[] = [
   },
   {
     name: 'AddLiquidity',
-    fields: [
-      ['lb_pair', 'pubkey'],
-      ['from', 'pubkey'],
-      ['position', 'pubkey'],
-      ['amounts', { array: 'u64', length: 2 }],
-      ['active_bin_id', 'i32'],
-    ],
+    fields: binLiquidity,
     later: [],
   },
   {
     name: 'RemoveLiquidity',
-    fields: [
-      ['lb_pair', 'pubkey'],
-      ['from', 'pubkey'],
-      ['position', 'pubkey'],
-      ['amounts', { array: 'u64', length: 2 }],
-      ['active_bin_id', 'i32'],
-    ],
+    fields: binLiquidity,
     later: [],
   },
   {
@@ -196,7 +181,7 @@ export const dammV2Events: readonly EventLayout[] = [
       ['trade_direction', 'u8'],
       ['has_referral', 'bool'],
       ['params', { struct: swapParameters }],
-      ['swap_result', { struct: dammSwapResult }],
+      ['swap_result', { struct: swapResult(FIRST_DAMM_FEES) }],
       ['actual_amount_in', 'u64'],
       ['current_timestamp', 'u64'],
     ],

@@ -1,4 +1,20 @@
-import type { EventLayout } from './layout.ts';
+import type { EventLayout, Fields } from './layout.ts';
+
+const position: Fields = [
+  ['whirlpool', 'pubkey'],
+  ['position', 'pubkey'],
+  ['tick_lower_index', 'i32'],
+  ['tick_upper_index', 'i32'],
+];
+
+const liquidityChange: Fields = [
+  ...position,
+  ['liquidity', 'u128'],
+  ['token_a_amount', 'u64'],
+  ['token_b_amount', 'u64'],
+  ['token_a_transfer_fee', 'u64'],
+  ['token_b_transfer_fee', 'u64'],
+];
 
 /** Of Whirlpools. Source: orca-so/whirlpools, programs/whirlpool/src/events.rs. */
 export const orcaEvents: readonly EventLayout[] = [
@@ -36,42 +52,17 @@ export const orcaEvents: readonly EventLayout[] = [
   },
   {
     name: 'PositionOpened',
-    fields: [
-      ['whirlpool', 'pubkey'],
-      ['position', 'pubkey'],
-      ['tick_lower_index', 'i32'],
-      ['tick_upper_index', 'i32'],
-    ],
+    fields: position,
     later: [],
   },
   {
     name: 'LiquidityIncreased',
-    fields: [
-      ['whirlpool', 'pubkey'],
-      ['position', 'pubkey'],
-      ['tick_lower_index', 'i32'],
-      ['tick_upper_index', 'i32'],
-      ['liquidity', 'u128'],
-      ['token_a_amount', 'u64'],
-      ['token_b_amount', 'u64'],
-      ['token_a_transfer_fee', 'u64'],
-      ['token_b_transfer_fee', 'u64'],
-    ],
+    fields: liquidityChange,
     later: [],
   },
   {
     name: 'LiquidityDecreased',
-    fields: [
-      ['whirlpool', 'pubkey'],
-      ['position', 'pubkey'],
-      ['tick_lower_index', 'i32'],
-      ['tick_upper_index', 'i32'],
-      ['liquidity', 'u128'],
-      ['token_a_amount', 'u64'],
-      ['token_b_amount', 'u64'],
-      ['token_a_transfer_fee', 'u64'],
-      ['token_b_transfer_fee', 'u64'],
-    ],
+    fields: liquidityChange,
     later: [],
   },
 ];

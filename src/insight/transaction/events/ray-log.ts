@@ -13,8 +13,8 @@ const logged = (name: string, ...fields: Fields): EventLayout => ({
   later: [],
 });
 
-/** By `log_type`, the first byte. */
-const layouts: readonly EventLayout[] = [
+/** The layouts of Raydium's own log, by `log_type`, the first byte; as `eventTables`, for who writes such logs. */
+export const rayLogLayouts: readonly EventLayout[] = [
   logged(
     'InitLog',
     ...u64s('time'),
@@ -44,12 +44,9 @@ const layouts: readonly EventLayout[] = [
   ),
 ];
 
-/** The layouts of Raydium's own log, by its first byte. */
-export const rayLogLayouts: readonly EventLayout[] = layouts;
-
 /** What a pool of Raydium v4 logged; null for bytes that are none of its logs. */
 export function readRayLog(bytes: Uint8Array): { name: string; data: Record<string, WritableJson> } | null {
-  const layout = layouts[bytes[0] ?? layouts.length];
+  const layout = rayLogLayouts[bytes[0] ?? rayLogLayouts.length];
   const data = layout === undefined ? null : readLayout(bytes, layout);
   return layout === undefined || data === null ? null : { name: layout.name, data };
 }
