@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { endpointNames } from '../protocol/rest/endpoint-names.ts';
 import { endpointGroups } from '../protocol/rest/route.ts';
 import { openApi } from './openapi.ts';
@@ -43,14 +43,60 @@ it('has the 22 endpoints of the interface at their paths', () => {
   expect(spec.filter((place) => !places.includes(place))).toEqual([]);
 });
 
-it('becomes OpenAPI in which every parameter and every member of a result is described by a type', () => {
-  const document = openApi(endpoints, '1.2.3') as {
-    paths: Record<string, Record<string, { parameters?: { name: string; schema: object }[] }>>;
+type Described = { [name: string]: unknown };
+
+const isObject = (value: unknown): value is Described =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Places of a schema that say nothing of what stands there. */
+function silent(schema: unknown, place: string): string[] {
+  if (!isObject(schema)) return [place];
+  const says = ['type', 'enum', 'const', 'anyOf', 'oneOf', 'allOf', '$ref', 'description'];
+  const here = says.some((word) => word in schema) ? [] : [place];
+  const members = isObject(schema.properties) ? Object.entries(schema.properties) : [];
+  const inside = members.flatMap(([name, member]) => silent(member, `${place}.${name}`));
+  return [...here, ...inside, ...(schema.items === undefined ? [] : silent(schema.items, `${place}[]`))];
+}
+
+function references(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap(references);
+  if (!isObject(value)) return [];
+  const own = typeof value.$ref === 'string' ? [value.$ref] : [];
+  return [...own, ...Object.values(value).flatMap(references)];
+}
+
+describe('the OpenAPI document', () => {
+  const document = openApi(endpoints, '1.2.3') as Described & {
+    paths: Record<string, Record<string, Described & { parameters?: { name: string; schema: object }[] }>>;
+    components: { schemas: Described };
   };
   const operations = Object.values(document.paths).flatMap((verbs) => Object.values(verbs));
-  expect(operations).toHaveLength(endpoints.length);
-  const untyped = operations.flatMap(({ parameters = [] }) =>
-    parameters.filter(({ schema }) => Object.keys(schema).length === 0).map(({ name }) => name),
+
+  it('has every endpoint once', () => {
+    expect(operations).toHaveLength(endpoints.length);
+  });
+
+  it('leads nowhere that is not in it', () => {
+    const places = Object.keys(document.components.schemas).map((name) => `#/components/schemas/${name}`);
+    expect(references(document).filter((place) => !places.includes(place))).toEqual([]);
+  });
+
+  it.each(operations.map((operation) => [operation.operationId as string, operation] as const))(
+    'says of %s what is asked and what is answered, member by member',
+    (name, { parameters = [], requestBody, responses }) => {
+      const content = (part: unknown): unknown =>
+        Object.values((part as { content: Record<string, { schema: unknown }> }).content)[0]?.schema;
+      const asked = parameters.flatMap((one) => silent(one.schema, one.name));
+      const body = requestBody === undefined ? [] : silent(content(requestBody), 'body');
+      const answer = content((responses as Record<string, unknown>)['200']) as {
+        properties: { result: Described };
+      };
+      const { result } = answer.properties;
+      expect([...asked, ...body, ...silent(result, 'result')]).toEqual([]);
+      // What a node tells as it is has no members here.
+      if (['transaction_raw', 'wallet_transaction_history'].includes(name)) return;
+      const { properties, anyOf } = (result.items ?? result) as Described;
+      expect(properties ?? anyOf, name).toBeDefined();
+    },
   );
-  expect(untyped).toEqual([]);
 });

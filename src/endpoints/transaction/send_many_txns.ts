@@ -8,6 +8,7 @@ import { type Commitment, commitments } from '../../protocol/commitment.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { type NodeError, NodeRefusal } from '../../protocol/rest/node-refusal.ts';
 import { type Context, endpoint } from '../endpoint.ts';
+import { ofChain } from '../failures.ts';
 import { list, network, word } from '../fields.ts';
 import type { Confirmation } from '../services.ts';
 import { hasNotLeft, type SentTransaction, sendTransaction, sentTransaction } from './sent-transaction.ts';
@@ -22,7 +23,11 @@ const outcome = z.object({
   id: z.number().int().meta({ description: 'Which of the transactions, counted from 1.' }),
   signature: z.string(),
   error: z
-    .object({ code: z.number().int(), message: z.string(), data: z.unknown().optional() })
+    .object({
+      code: z.number().int(),
+      message: z.string(),
+      data: z.unknown().optional().meta({ description: 'What the node tells besides.' }),
+    })
     .optional()
     .meta({ description: "A node's own error, or why the commitment was not seen." }),
   status: z
@@ -114,6 +119,7 @@ export const sendManyTxns = endpoint({
     "chain's error), and that were not seen to reach the commitment. One of which no node said whether it took it is " +
     'waited for as well: it may land. When one of them is no transaction, none is sent.',
   from: 'body',
+  failures: ofChain,
   fields: z.object({
     network: network(),
     encoded_transactions: list(

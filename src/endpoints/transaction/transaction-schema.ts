@@ -56,24 +56,22 @@ const event = z.object({
 });
 
 /** A transaction by its meaning. Source: rest-api.md §3. */
-export const parsedTransactionSchema = z
-  .object({
-    timestamp: z.string().nullable().meta({ description: 'ISO 8601, UTC; null where the node knows none.' }),
-    fee: z.number().meta({ description: 'SOL.' }),
-    fee_payer: text('Who paid the fee.'),
-    signers: z.array(z.string()).readonly(),
-    signatures: z.array(z.string()).readonly(),
-    protocol: protocol.meta({ description: 'The program of the action that `type` is taken from.' }),
-    type: text('What the transaction is about: the first action that is known.'),
-    status: z.enum(['Success', 'Fail']),
-    token_balance_changes: z.array(balanceChange).readonly(),
-    actions: z.array(action).readonly().meta({
-      description: "Programs' actions, then transfers of tokens and NFTs, then transfers of SOL.",
-    }),
-    events: z.array(event).readonly().optional(),
-    raw: anything.optional(),
-  })
-  .meta({ id: 'ParsedTransaction' });
+export const parsedTransactionSchema = z.object({
+  timestamp: z.string().nullable().meta({ description: 'ISO 8601, UTC; null where the node knows none.' }),
+  fee: z.number().meta({ description: 'SOL.' }),
+  fee_payer: text('Who paid the fee.'),
+  signers: z.array(z.string()).readonly(),
+  signatures: z.array(z.string()).readonly(),
+  protocol: protocol.meta({ description: 'The program of the action that `type` is taken from.' }),
+  type: text('What the transaction is about: the first action that is known.'),
+  status: z.enum(['Success', 'Fail']),
+  token_balance_changes: z.array(balanceChange).readonly(),
+  actions: z.array(action).readonly().meta({
+    description: "Programs' actions, then transfers of tokens and NFTs, then transfers of SOL.",
+  }),
+  events: z.array(event).readonly().optional(),
+  raw: anything.optional(),
+});
 
 /** A transaction as a node tells it in jsonParsed. */
 export const rawTransactionSchema = z
