@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { Chain } from '../insight/chain/chain.ts';
 import type { Network } from '../protocol/call.ts';
 import type { Commitment } from '../protocol/commitment.ts';
+import type { FailureCode } from '../protocol/errors.ts';
 import type { EndpointName } from '../protocol/rest/endpoint-names.ts';
 import type { EndpointGroup, RestCaller, RestVerb, Upload } from '../protocol/rest/route.ts';
 import type { Services } from './services.ts';
@@ -36,6 +37,8 @@ export type Endpoint<Fields extends z.ZodType = z.ZodType, Result extends z.ZodT
    * behind the `?`; the body wins. `upload`: a multipart body, and nothing else.
    */
   from: 'query' | 'body' | 'either' | 'upload';
+  /** What it may fail with besides what any endpoint may (`failuresOf`). */
+  failures: readonly FailureCode[];
   /** An object of the builders in fields.ts. */
   fields: Fields;
   /** The shape of `result`; also the promise that tests hold answers to. */

@@ -22,13 +22,13 @@ export interface OffChain extends NftOffChain {
 /** Files under their content identifiers. */
 export interface FileStorage {
   /**
-   * Stores a file while it comes. `ownerId` is the key family that sends it.
+   * Stores a file while it comes, or one that is here whole, which waits for none that comes. `ownerId` is the key family that sends it.
    * @returns its content identifier, and where it can be had.
    * @throws Failure FILE_TOO_LARGE, STORAGE_FULL, STORAGE_UNAVAILABLE, OVERLOADED when too many files are coming, or
    * what `bytes` throws; nothing is left then.
    */
   put(
-    bytes: AsyncIterable<Uint8Array>,
+    bytes: AsyncIterable<Uint8Array> | Uint8Array,
     about: Readonly<{ name: string | null; type: string; ownerId: string }>,
     signal: AbortSignal,
   ): Promise<Readonly<{ cid: string; uri: string }>>;

@@ -1,8 +1,10 @@
 import { type JsonValue, parseJson, type WritableJson, writeJson } from '../../src/base/json.ts';
 import type { Endpoint } from '../../src/endpoints/endpoint.ts';
+import { failuresOf } from '../../src/endpoints/failures.ts';
 import { routeOf } from '../../src/endpoints/routes.ts';
 import type { Services } from '../../src/endpoints/services.ts';
 import type { rpcHandlers } from '../../src/localnet/rpc-handlers.ts';
+import { Failure } from '../../src/protocol/errors.ts';
 import { type NodeError, NodeRefusal } from '../../src/protocol/rest/node-refusal.ts';
 import type { RestAnswer, RestCaller, RestInput } from '../../src/protocol/rest/route.ts';
 import type { Rig } from '../localnet/rig.ts';
@@ -57,6 +59,13 @@ export function inputOf(endpoint: Endpoint, fields: { [name: string]: WritableJs
   return { query, body: undefined, file: null };
 }
 
+/** What an endpoint throws, held to the failures that it declares. Who has left is told nothing. */
+function declared(endpoint: Endpoint, thrown: unknown): unknown {
+  if (!(thrown instanceof Failure) || thrown.code === 'CLIENT_GONE') return thrown;
+  if (failuresOf(endpoint).includes(thrown.code)) return thrown;
+  return new Error(`${endpoint.name} does not declare that it may fail with ${thrown.code}`);
+}
+
 /** What an endpoint answers, held to the shape that it promises, as a client reads it. */
 export async function answerOf(
   endpoint: Endpoint,
@@ -66,7 +75,9 @@ export async function answerOf(
 ): Promise<RestAnswer & { result: JsonValue }> {
   const settings = { historyDays: 4, domainSuffix: '.sol' };
   const route = routeOf(endpoint, { settings, ...services } as Services);
-  const { message, result } = await route.answer(inputOf(endpoint, fields), caller);
+  const { message, result } = await route.answer(inputOf(endpoint, fields), caller).catch((thrown) => {
+    throw declared(endpoint, thrown);
+  });
   const read = parseJson(writeJson(result));
   endpoint.result.parse(read);
   return { message, result: read };

@@ -20,6 +20,7 @@ const read = endpoint({
   name: 'wallet/balance',
   summary: 'Probe',
   from: 'query',
+  failures: [],
   fields: z.object({ network: network(), wallet: address('The wallet.'), refresh: flag('Anew.') }),
   result: z.unknown(),
   async answer(fields, { chain }) {
@@ -39,6 +40,7 @@ const write = endpoint({
   name: 'nft/read_selected',
   summary: 'Probe',
   from: 'body',
+  failures: [],
   fields: z.object({ names: list(text(5, 'A name.'), 2, 'Names.') }),
   result: z.unknown(),
   answer: async ({ names }) => ({ message: 'Probed', result: names }),
@@ -53,6 +55,7 @@ const either = endpoint({
     summary: 'Probe',
   },
   from: 'either',
+  failures: [],
   fields: z.object({ password: text(10, 'A password.') }),
   result: z.unknown(),
   answer: async (fields) => ({ message: 'Probed', result: fields as { password: string } }),

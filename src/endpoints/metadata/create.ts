@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { writeJson } from '../../base/json.ts';
 import type { Address } from '../../ledger/address.ts';
 import { endpoint } from '../endpoint.ts';
+import { ofStorage } from '../failures.ts';
 import { address, isAbsent, optional, text, whole } from '../fields.ts';
 import { storedSchema } from '../storage/stored-schema.ts';
 
@@ -102,10 +103,6 @@ function documentOf(asked: z.output<typeof fields>): string {
   });
 }
 
-async function* asBytes(document: string): AsyncGenerator<Uint8Array, void> {
-  yield Buffer.from(document);
-}
-
 /** Source: spec, "REST"; rest-api.md §2.22. */
 export const create = endpoint({
   verb: 'POST',
@@ -117,11 +114,12 @@ export const create = endpoint({
     'The document has the members of the Metaplex Non-Fungible Standard, in one order: the same fields lead to the ' +
     'same `cid`.',
   from: 'body',
+  failures: ofStorage,
   fields,
   result: storedSchema,
   async answer(asked, { services, caller: { ownerId, signal } }) {
     const about = { name: null, type: 'application/json', ownerId };
-    const { cid, uri } = await services.files.put(asBytes(documentOf(asked)), about, signal);
+    const { cid, uri } = await services.files.put(Buffer.from(documentOf(asked)), about, signal);
     return { message: 'Metadata created successfully', result: { cid, uri } };
   },
 });

@@ -3,6 +3,7 @@ import { readNfts } from '../../insight/nft/read-nfts.ts';
 import { withTokenRecords } from '../../insight/nft/token-records.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { endpoint } from '../endpoint.ts';
+import { ofChain } from '../failures.ts';
 import { address, commitment, flag, network } from '../fields.ts';
 import { nftSchema } from './nft-schema.ts';
 import { refreshField, shownNfts } from './shown-nfts.ts';
@@ -18,6 +19,7 @@ export const read = endpoint({
     'An NFT of either token program, an asset of MPL Core, or a compressed NFT where the service has a server of the ' +
     'Digital Asset Standard. What cannot be read off the chain in time is left empty (`is_loaded_metadata: false`).',
   from: 'query',
+  failures: ['NFT_NOT_FOUND', ...ofChain],
   fields: z.object({
     network: network(),
     commitment: commitment(),

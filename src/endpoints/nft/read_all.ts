@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { nftsOfWallet } from '../../insight/nft/nfts-of-wallet.ts';
 import { endpoint } from '../endpoint.ts';
+import { ofChain } from '../failures.ts';
 import { address, optional } from '../fields.ts';
 import { pageFields, pageOf, pageResult } from '../page.ts';
 import { nftSchema } from './nft-schema.ts';
@@ -19,6 +20,7 @@ export const readAll = endpoint({
     'In the order of their mints. `total_count` counts what the filter leaves. Compressed NFTs are listed where the ' +
     'service has a server of the Digital Asset Standard; no plain node can list them.',
   from: 'query',
+  failures: ofChain,
   fields: z.object({
     ...nftWalletFields,
     update_authority: optional(address('Only NFTs with this update authority.')),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { nftsOfWallet } from '../../insight/nft/nfts-of-wallet.ts';
 import { endpoint } from '../endpoint.ts';
+import { ofChain } from '../failures.ts';
 import { atMost, nftListLimits } from './nft-list-limits.ts';
 import { nftSchema } from './nft-schema.ts';
 import { nftWalletFields, shownNfts } from './shown-nfts.ts';
@@ -16,6 +17,7 @@ export const readAllV1 = endpoint({
     `In the order of their mints. For wallets with more than ${nftListLimits.unpagedMax} there is ` +
     '`/sol/v2/nft/read_all`.',
   from: 'query',
+  failures: ofChain,
   fields: z.object(nftWalletFields),
   result: z.array(nftSchema),
   async answer({ network: name, commitment: level, address: wallet, refresh }, context) {

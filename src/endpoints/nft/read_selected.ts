@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { readNfts } from '../../insight/nft/read-nfts.ts';
 import { withTokenRecords } from '../../insight/nft/token-records.ts';
 import { endpoint } from '../endpoint.ts';
+import { ofChain } from '../failures.ts';
 import { address, commitment, flag, list, network } from '../fields.ts';
 import { nftSchema } from './nft-schema.ts';
 import { refreshField, shownNfts } from './shown-nfts.ts';
@@ -17,6 +18,7 @@ export const readSelected = endpoint({
   summary: 'Up to ten NFTs with all that is known of them',
   description: 'In the order of the request; those that are no NFTs are left out.',
   from: 'body',
+  failures: ofChain,
   fields: z.object({
     network: network(),
     commitment: commitment(),

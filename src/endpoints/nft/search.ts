@@ -4,6 +4,7 @@ import type { OnChainNft } from '../../insight/nft/nft.ts';
 import { nftsOfWallet } from '../../insight/nft/nfts-of-wallet.ts';
 import type { Address } from '../../ledger/address.ts';
 import { endpoint } from '../endpoint.ts';
+import { ofChain } from '../failures.ts';
 import { address, commitment, list, network, optional } from '../fields.ts';
 import { pageFields, pageOf, pageResult } from '../page.ts';
 import { attributesFilter, hasAttributes, type NumberTest, royaltyFilter } from './nft-filters.ts';
@@ -41,6 +42,7 @@ export const search = endpoint({
     'Attributes are read from the off-chain JSON: an NFT of which it cannot be read has none. ' +
     `A search by attributes takes up to ${nftListLimits.searchedMax} NFTs that the other filters leave.`,
   from: 'query',
+  failures: ofChain,
   fields: z.object({
     network: network(),
     commitment: commitment(),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { InvalidFields } from '../../protocol/rest/invalid-fields.ts';
 import { endpoint } from '../endpoint.ts';
+import { ofStorage } from '../failures.ts';
 import { storedSchema } from './stored-schema.ts';
 
 /** Source: spec, "REST"; rest-api.md §2.21. */
@@ -15,6 +16,7 @@ export const upload = endpoint({
     'same `cid`, whoever sends them: a CIDv1 of raw leaves of 1 MiB, up to 1,024 to a node. What its first sender ' +
     'called it, and its type, stay with it; a picture is of the type that its bytes show.',
   from: 'upload',
+  failures: ofStorage,
   fields: z.object({}),
   result: storedSchema,
   async answer(_fields, { file, services, caller: { ownerId, signal } }) {

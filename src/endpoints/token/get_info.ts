@@ -6,6 +6,7 @@ import { readMints } from '../../insight/token/read-mints.ts';
 import { shownAmount } from '../../insight/token/token-amount.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { endpoint } from '../endpoint.ts';
+import { ofChain } from '../failures.ts';
 import { address, commitment, network } from '../fields.ts';
 import { nameShape, nameSources } from '../wallet/token-schema.ts';
 
@@ -28,6 +29,7 @@ export const getInfo = endpoint({
   name: 'token/get_info',
   summary: 'A token: its names, supply, authorities and extensions',
   from: 'query',
+  failures: ['NOT_A_MINT', ...ofChain],
   fields: z.object({ network: network(), commitment: commitment(), token_address: address('The mint.') }),
   result: z.object({
     name: nameShape.name,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { parseTold } from '../../insight/transaction/parse-told.ts';
 import { historyOf } from '../../insight/transaction/told-transactions.ts';
 import { endpoint } from '../endpoint.ts';
+import { ofChain } from '../failures.ts';
 import { address, network, optional, signature, whole } from '../fields.ts';
 import type { RestSettings } from '../services.ts';
 import { tokenNamesOf } from './token-names-of.ts';
@@ -31,6 +32,7 @@ export const history = endpoint({
     'Goes back a few days, as the operator of this service has set. The last signature of a page is the ' +
     '`before_tx_signature` of the next.',
   from: 'query',
+  failures: ofChain,
   fields: z.object({
     network: network(),
     account: address('The account: a wallet, a token account, a program, or any other.'),

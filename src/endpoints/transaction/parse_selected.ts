@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { parseTold } from '../../insight/transaction/parse-told.ts';
 import { selectedTransactions } from '../../insight/transaction/told-transactions.ts';
 import { endpoint } from '../endpoint.ts';
+import { ofChain } from '../failures.ts';
 import { list, network, signature } from '../fields.ts';
 import { tokenNamesOf } from './token-names-of.ts';
 import { parsedTransactionSchema, settledCommitment, shownBesides } from './transaction-schema.ts';
@@ -17,6 +18,7 @@ export const parseSelected = endpoint({
   summary: 'Transactions by their meaning, in the order asked for',
   description: 'Transactions that the node does not know are left out.',
   from: 'body',
+  failures: ofChain,
   fields: z.object({
     network: network(),
     transaction_signatures: list(

@@ -3,6 +3,7 @@ import { parseTold } from '../../insight/transaction/parse-told.ts';
 import { toldTransaction } from '../../insight/transaction/told-transactions.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { endpoint } from '../endpoint.ts';
+import { ofChain } from '../failures.ts';
 import { flag, network, signature } from '../fields.ts';
 import { tokenNamesOf } from './token-names-of.ts';
 import { parsedTransactionSchema, settledCommitment } from './transaction-schema.ts';
@@ -17,6 +18,7 @@ export const parsed = endpoint({
   description:
     'With the events that its programs emitted. Unlike the history it reaches back as far as the node does.',
   from: 'query',
+  failures: ['TRANSACTION_NOT_FOUND', ...ofChain],
   fields: z.object({
     network: network(),
     txn_signature: signature('The signature of the transaction.'),

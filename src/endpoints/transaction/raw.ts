@@ -3,6 +3,7 @@ import { parseTold } from '../../insight/transaction/parse-told.ts';
 import { toldTransaction } from '../../insight/transaction/told-transactions.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { endpoint } from '../endpoint.ts';
+import { ofChain } from '../failures.ts';
 import { network, signature } from '../fields.ts';
 import { tokenNamesOf } from './token-names-of.ts';
 import { rawTransactionSchema, settledCommitment } from './transaction-schema.ts';
@@ -15,6 +16,7 @@ export const raw = endpoint({
   name: 'transaction/raw',
   summary: 'A transaction as nodes tell it in jsonParsed, with its meaning in `parsed`',
   from: 'query',
+  failures: ['TRANSACTION_NOT_FOUND', ...ofChain],
   fields: z.object({
     network: network(),
     txn_signature: signature('The signature of the transaction.'),

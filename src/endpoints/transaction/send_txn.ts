@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
+import { ofChain } from '../failures.ts';
 import { network } from '../fields.ts';
 import { sendTransaction, sentTransaction } from './sent-transaction.ts';
 
@@ -16,6 +17,7 @@ export const sendTxn = endpoint({
     'whether it took the transaction, the error has `outcome: "unknown"` and the `signature`: it may land, so look it ' +
     'up before you sign another.',
   from: 'body',
+  failures: ['TRANSACTION_REFUSED', ...ofChain],
   fields: z.object({
     network: network(),
     encoded_transaction: sentTransaction('A signed transaction in base64.'),

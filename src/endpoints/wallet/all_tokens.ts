@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { tokensOfWallet } from '../../insight/token/wallet-tokens.ts';
 import { endpoint } from '../endpoint.ts';
+import { ofChain } from '../failures.ts';
 import { address, commitment, network } from '../fields.ts';
 import { nameSources, shownToken, tokenSchema } from './token-schema.ts';
 
@@ -16,6 +17,7 @@ export const allTokens = endpoint({
     'of mints that bear interest or multiply are as they stand now. Names come from the list of known tokens, then ' +
     'from metadata. NFTs are in `nft/read_all`.',
   from: 'query',
+  failures: ofChain,
   fields: z.object({ network: network(), commitment: commitment(), wallet: address('The wallet.') }),
   result: z.array(tokenSchema),
   async answer({ network: name, commitment: level, wallet }, { chain, services }) {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { solOf } from '../../insight/amounts.ts';
 import { endpoint } from '../endpoint.ts';
+import { ofChain } from '../failures.ts';
 import { address, commitment, network } from '../fields.ts';
 import { lamportsOf } from './lamports-of.ts';
 
@@ -12,6 +13,7 @@ export const balance = endpoint({
   name: 'wallet/balance',
   summary: 'Balance of a wallet in SOL',
   from: 'query',
+  failures: ofChain,
   fields: z.object({ network: network(), wallet: address('The wallet.'), commitment: commitment() }),
   result: z.object({ balance: z.number().meta({ description: 'SOL, not lamports.' }) }),
   async answer({ wallet, ...read }, { chain }) {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Nft } from '../../insight/nft/nft.ts';
 import { nftsOfWallet } from '../../insight/nft/nfts-of-wallet.ts';
 import { endpoint } from '../endpoint.ts';
+import { ofChain } from '../failures.ts';
 import { address, commitment, network } from '../fields.ts';
 import { atMost, nftListLimits } from '../nft/nft-list-limits.ts';
 import { nftSchema } from '../nft/nft-schema.ts';
@@ -54,6 +55,7 @@ export const collections = endpoint({
     'Grouped by verified collection; NFTs of none by the name and family that their off-chain JSON gives (the group ' +
     `has no \`address\` then), the others under the name \`""\`. For wallets of up to ${nftListLimits.groupedMax} NFTs.`,
   from: 'query',
+  failures: ofChain,
   fields: z.object({
     network: network(),
     commitment: commitment(),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { hasDomains, ownedDomains } from '../../insight/sns/domains.ts';
 import { endpoint } from '../endpoint.ts';
+import { ofChain } from '../failures.ts';
 import { address, commitment, flag, network } from '../fields.ts';
 
 /** Source: spec, "REST"; rest-api.md §2.4 and §4, "SNS". */
@@ -18,6 +19,7 @@ export const getDomains = endpoint({
     'answers show (`.sol` unless told otherwise, as clients of this interface expect it). `.sol` is to become the ' +
     'ending of another registry, which is not read here: no client resolves names by it yet.',
   from: 'query',
+  failures: ofChain,
   fields: z.object({
     network: network(),
     wallet: address('The wallet.'),

@@ -7,6 +7,7 @@ import { nftsOfWallet } from '../../insight/nft/nfts-of-wallet.ts';
 import { withOffChain } from '../../insight/nft/with-off-chain.ts';
 import { tokensOfWallet } from '../../insight/token/wallet-tokens.ts';
 import { endpoint } from '../endpoint.ts';
+import { ofChain } from '../failures.ts';
 import { address, commitment, network } from '../fields.ts';
 import { nftSchema } from '../nft/nft-schema.ts';
 import { lamportsOf } from './lamports-of.ts';
@@ -52,6 +53,7 @@ export const getPortfolio = endpoint({
   summary: 'Balance, fungible tokens and NFTs of a wallet',
   description: 'NFTs without what their off-chain JSON says; `nft/read_all` has it.',
   from: 'query',
+  failures: ofChain,
   fields: z.object({ network: network(), commitment: commitment(), wallet: address('The wallet.') }),
   result: z.object({
     sol_balance: z.number().meta({ description: 'SOL, not lamports.' }),

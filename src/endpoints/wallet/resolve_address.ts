@@ -4,6 +4,7 @@ import type { Address } from '../../ledger/address.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { InvalidFields } from '../../protocol/rest/invalid-fields.ts';
 import { endpoint } from '../endpoint.ts';
+import { ofChain } from '../failures.ts';
 import { address, commitment, network, optional } from '../fields.ts';
 
 const missing = { field: 'wallet', message: 'is missing: send an address in base58' };
@@ -22,6 +23,7 @@ export const resolveAddress = endpoint({
     'Names end as the operator of this service chose: `.sol`, unless told otherwise. The name service itself calls ' +
     'them `.sns` since finalized slot 452,825,395; see wallet/get_domains.',
   from: 'query',
+  failures: ['DOMAIN_NOT_FOUND', ...ofChain],
   fields: z.object({
     network: network(),
     address: optional(address('A name account or a wallet; it wins over `wallet`.')),

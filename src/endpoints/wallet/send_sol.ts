@@ -13,6 +13,7 @@ import { compileMessage, type Instruction } from '../../ledger/transaction/compi
 import { encodeTransaction } from '../../ledger/transaction/encode-transaction.ts';
 import type { Lamports } from '../../ledger/units.ts';
 import { endpoint } from '../endpoint.ts';
+import { ofChain } from '../failures.ts';
 import { address, isAbsent, network } from '../fields.ts';
 
 /** `SystemInstruction::Transfer`. Source: solana-system-interface. */
@@ -64,6 +65,7 @@ export const sendSol = endpoint({
     'A legacy transaction in base64 whose one signature is all zeros. The sender, who also pays the fee, signs it and ' +
     'sends it, for instance by transaction/send_txn, within about a minute: then its blockhash expires.',
   from: 'body',
+  failures: ofChain,
   fields: z.object({
     network: network(),
     from_address: address('Who sends, signs and pays the fee.'),

@@ -3,6 +3,7 @@ import { solOf } from '../../insight/amounts.ts';
 import { activityOf, type StakeAccount, stakeAccountsOf } from '../../insight/stake/stake-accounts.ts';
 import { U64_MAX } from '../../ledger/units.ts';
 import { endpoint } from '../endpoint.ts';
+import { ofChain } from '../failures.ts';
 import { address, commitment, network } from '../fields.ts';
 import { pageFields, pageResult } from '../page.ts';
 
@@ -61,6 +62,7 @@ export const stakeAccounts = endpoint({
     '`state` follows from the stake history of the network: a stake that warms up is `activating` until all of it ' +
     'counts, one that cools down `deactivating` until nothing does.',
   from: 'query',
+  failures: ofChain,
   fields: z.object({
     network: network(),
     wallet_address: address('The wallet.'),

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { tokenBalanceOf } from '../../insight/token/token-balance.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { endpoint } from '../endpoint.ts';
+import { ofChain } from '../failures.ts';
 import { address, commitment, network } from '../fields.ts';
 import { infoOf, nameShape, nameSources } from './token-schema.ts';
 
@@ -14,6 +15,7 @@ export const tokenBalance = endpoint({
   summary: 'Balance of one token in a wallet',
   description: 'Of all its token accounts of the mint; 0 where it has none.',
   from: 'query',
+  failures: ['NOT_A_MINT', ...ofChain],
   fields: z.object({
     network: network(),
     commitment: commitment(),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { historyOf } from '../../insight/transaction/told-transactions.ts';
 import { endpoint } from '../endpoint.ts';
+import { ofChain } from '../failures.ts';
 import { address, network } from '../fields.ts';
 import { historyPage, historyStart } from '../transaction/history.ts';
 import { rawTransactionSchema, settledCommitment } from '../transaction/transaction-schema.ts';
@@ -14,6 +15,7 @@ export const transactionHistory = endpoint({
   summary: 'The newest transactions of a wallet as nodes tell them in jsonParsed, newest first',
   description: 'For older clients; `transaction/history` tells what they mean.',
   from: 'query',
+  failures: ofChain,
   fields: z.object({
     network: network(),
     wallet: address('The wallet.'),

@@ -127,6 +127,14 @@ function curl({ path, verb, operation }: Place, origin: string): string {
   return `${head} -X ${verb} -H "content-type: application/json" \\\n  -d '${JSON.stringify(body)}' ${origin}${path}`;
 }
 
+/** What it may fail with, by HTTP status. */
+function failureTable({ responses }: Operation): string {
+  const rows = Object.entries(responses)
+    .filter(([http]) => http !== '200')
+    .map(([http, { description }]) => `<tr><td>${escapeHtml(http)}</td><td>${prose(description)}</td></tr>`);
+  return `<table><thead><tr><th>HTTP</th><th><code>error.code</code> and message</th></tr></thead><tbody>${rows.join('')}</tbody></table>`;
+}
+
 function section(place: Place, origin: string): string {
   const { path, verb, operation } = place;
   const result = schemaOf(operation.responses['200']).properties?.result ?? {};
@@ -142,6 +150,7 @@ ${(operation.description ?? '')
 <h4>Request</h4>${requestTable(operation)}
 <pre>${escapeHtml(curl(place, origin))}</pre>
 <h4>Result</h4>${rows.length === 0 ? `<p>${escapeHtml(typeWords(result))}</p>` : table(rows)}
+<h4>Failures</h4>${failureTable(operation)}
 </section>`;
 }
 
