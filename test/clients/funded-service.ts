@@ -7,6 +7,7 @@ import {
   Transaction,
 } from '@solana/web3.js';
 import type { Product } from '../../src/protocol/product.ts';
+import { temporaryFolder } from '../service/program.ts';
 import { type RunningService, startService } from '../service/start-service.ts';
 
 /** The whole program with an embedded ledger of quick slots, and somebody who can pay. */
@@ -27,10 +28,11 @@ export class FundedService {
   /**
    * @param slotMs - of the embedded ledger.
    * @param more - lines of configuration.
+   * @param dataDir - with a ledger that was made before; default a new one.
    */
-  static async start(slotMs = 50, more = ''): Promise<FundedService> {
+  static async start(slotMs = 50, more = '', dataDir = temporaryFolder('service')): Promise<FundedService> {
     const configuration = `[localnet]\nslot_ms = ${slotMs}\n${more}`;
-    const funded = new FundedService(await startService({ configuration }));
+    const funded = new FundedService(await startService({ configuration, dataDir }));
     const { connection, payer } = funded;
     const signature = await connection.requestAirdrop(payer.publicKey, 1_000 * LAMPORTS_PER_SOL);
     await connection.confirmTransaction({ signature, ...(await connection.getLatestBlockhash()) });

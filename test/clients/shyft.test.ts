@@ -4,22 +4,35 @@ import type { AddressInfo } from 'node:net';
 import { getAssociatedTokenAddressSync, TOKEN_2022_PROGRAM_ID } from '@solana/spl-token';
 import { Keypair, LAMPORTS_PER_SOL, type PublicKey, Transaction } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Address } from '../../src/ledger/address.ts';
+import { coreAsset, heldNft, heldToken, numbered } from '../endpoints/made-tokens.ts';
+import { domain, favourite, keyOf, mintOf, tokenized } from '../endpoints/sns-accounts.ts';
 import { FundedService } from './funded-service.ts';
+import { dataDirWith } from './placed-ledger.ts';
 import { fungible, nft } from './token-2022-mints.ts';
 
 /**
  * @shyft-to/js as published, against the whole chain: key → REST → gateway → embedded ledger, with tokens and an NFT
- * that real transactions made. The client has its host built in, so its own axios is told ours. It is loaded the way
+ * that real transactions made, and domains and NFTs of other programs that the ledger began with. The client has its host built in, so its own axios is told ours. It is loaded the way
  * that CommonJS programs load it, as its package says. Source: rest-api.md §1.
  */
 const load = createRequire(import.meta.url);
 const { ShyftSdk, Network } = load('@shyft-to/js') as typeof import('@shyft-to/js');
 type Config = { baseURL?: string };
+type Group = Readonly<{ nfts: readonly Readonly<{ mint: string }>[] }>;
 type Axios = { interceptors: { request: { use(change: (config: Config) => Config): void } } };
 const axios = createRequire(load.resolve('@shyft-to/js'))('axios') as Axios;
 
 const NETWORK = Network.Mainnet;
 const RECEIVER = Keypair.generate().publicKey;
+
+/** Who has domains and NFTs that the ledger begins with. */
+const collector = Keypair.generate().publicKey.toBase58() as Address;
+const artist = Keypair.generate().publicKey.toBase58() as Address;
+const placed = {
+  ...{ collection: numbered(1, 1), member: numbered(1, 2), claims: numbered(1, 3) },
+  core: Keypair.generate().publicKey.toBase58() as Address,
+};
 
 let funded: FundedService;
 let hosts: Server;
@@ -29,6 +42,23 @@ let token: PublicKey;
 let unique: PublicKey;
 let sent: string;
 let folder: string;
+
+/** Two domains, one of them the one by which its owner wants to be called, and NFTs of Metaplex and of MPL Core. */
+const placedAccounts = () => {
+  const of = (verified: boolean) => ({ collection: { address: placed.collection, verified } });
+  const said = { royalty: 500, creators: [artist], updateAuthority: artist };
+  const issued = { amount: 1n, decimals: 0, said: { name: 'Foxes', symbol: 'FOX', standard: 0 } } as const;
+  return [
+    ...domain('solway', collector),
+    ...domain('zebra', collector),
+    ...tokenized('token', collector),
+    favourite(collector, 'zebra'),
+    ...heldToken(1, artist, issued),
+    ...heldNft(2, collector, { ...said, ...of(true), uri: `${folder}/fox.json` }),
+    ...heldNft(3, collector, of(false)),
+    coreAsset(placed.core, collector, `${folder}/core.json`),
+  ];
+};
 
 beforeAll(async () => {
   const documents: Record<string, () => object> = {
@@ -41,6 +71,8 @@ beforeAll(async () => {
         { trait_type: 'edition', value: '1' },
       ],
     }),
+    '/fox.json': () => ({ image: `${folder}/fox.png`, collection: { name: 'Foxes', family: 'Animals' } }),
+    '/core.json': () => ({ image: `${folder}/core.png` }),
   };
   hosts = createServer((request, response) => {
     response.setHeader('content-type', 'application/json');
@@ -50,7 +82,7 @@ beforeAll(async () => {
   const { port } = hosts.address() as AddressInfo;
   folder = `http://127.0.0.1:${port}`;
   const rest = `[off_chain]\nallow_networks = ["127.0.0.1/32"]\nports = [${port}]\n`;
-  funded = await FundedService.start(20, rest);
+  funded = await FundedService.start(20, rest, await dataDirWith(placedAccounts()));
   const { service, payer } = funded;
   axios.interceptors.request.use((config) => ({
     ...config,
@@ -98,7 +130,32 @@ describe('the client’s wallet', () => {
     expect(collections).toMatchObject([{ nft_count: 1, nfts: [{ mint: unique.toBase58() }] }]);
   });
 
-  it('reads domains, none of which are here, and says so of a wallet without', async () => {
+  it('reads domains, and by which of them a wallet wants to be called', async () => {
+    const { wallet: reader } = shyft;
+    expect(await reader.getDomains({ wallet: collector })).toEqual(
+      ['solway', 'token', 'zebra'].map((name) => ({ address: keyOf(name).toBase58(), name: `${name}.sol` })),
+    );
+    expect(await reader.resolveDomainByAddress({ address: collector })).toBe('zebra.sol');
+    expect(await reader.resolveDomainByAddress({ address: keyOf('solway').toBase58() })).toBe('solway.sol');
+  });
+
+  it('reads collections, and counts to one only what that one verified', async () => {
+    // The client's type says one group; what it gives is the list that was sent.
+    const collections = (await shyft.wallet.collections({ wallet: collector })) as unknown as Group[];
+    const [verified, others] = collections;
+    expect(collections).toHaveLength(2);
+    expect(verified).toMatchObject({
+      ...{ address: placed.collection, name: 'Foxes', family: 'Animals', nft_count: 1 },
+      nfts: [{ mint: placed.member, collection: { address: placed.collection, verified: true } }],
+    });
+    expect(others).toMatchObject({ name: '', nft_count: 3 });
+    expect(others).not.toHaveProperty('address');
+    expect(others?.nfts.map(({ mint }) => mint)).toEqual(
+      [placed.claims, placed.core, mintOf('token')].toSorted(),
+    );
+  });
+
+  it('reads no domains of a wallet without, and says so', async () => {
     expect(await shyft.wallet.getDomains({ wallet })).toEqual([]);
     await expect(shyft.wallet.resolveDomainByAddress({ address: wallet })).rejects.toThrow(
       `No domain found for ${wallet}`,
@@ -143,6 +200,30 @@ describe('the client’s NFTs', () => {
       attributes: { colour: 'sea', edition: '1' },
       is_loaded_metadata: true,
     });
+  });
+
+  it('reads one of a verified collection, and one of MPL Core', async () => {
+    const fox = await shyft.nft.getNftByMint({ mint: placed.member });
+    expect(fox).toMatchObject({
+      ...{ name: 'NFT 2', mint: placed.member, owner: collector, royalty: 5, update_authority: artist },
+      ...{ token_standard: 'NonFungible', image_uri: `${folder}/fox.png`, is_loaded_metadata: true },
+      creators: [{ address: artist, share: 100, verified: true }],
+      collection: { address: placed.collection, verified: true, name: 'Foxes', family: 'Animals' },
+    });
+    expect(await shyft.nft.getNftByMint({ mint: placed.core })).toMatchObject({
+      ...{ name: 'Core asset', mint: placed.core, owner: collector, update_authority: collector },
+      ...{ image_uri: `${folder}/core.png`, is_compressed: false, is_burnt: false },
+    });
+  });
+
+  it('reads those of all kinds that a wallet has, page by page', async () => {
+    const all = [placed.member, placed.claims, placed.core, mintOf('token')].toSorted();
+    const [first, second] = await Promise.all(
+      [1, 2].map((page) => shyft.nft.getNftsByOwnerV2({ owner: collector, page, size: 3 })),
+    );
+    expect(first).toMatchObject({ total_count: 4, page: 1, size: 3, total_pages: 2 });
+    expect(first?.nfts.map(({ mint }) => mint)).toEqual(all.slice(0, 3));
+    expect(second?.nfts.map(({ mint }) => mint)).toEqual(all.slice(3));
   });
 
   it('says which one is not there', async () => {
