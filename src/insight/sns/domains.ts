@@ -26,8 +26,8 @@ export type SnsLimits = Readonly<{
 }>;
 
 /**
- * No configuration sets it: it only keeps an answer from growing without end. Who has most has some thousands of
- * domains, and each takes 0.1 ms and a hundredth of a call.
+ * No configuration sets it: it changes no answer that people need, and only keeps one from growing without end. Each
+ * domain takes 0.1 ms and a hundredth of a call.
  */
 export const snsLimits: SnsLimits = { domainsMax: 10_000 };
 

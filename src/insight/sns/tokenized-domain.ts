@@ -19,7 +19,7 @@ const MINT_SEED = Buffer.from('tokenized_name');
 const RECORD_SEED = Buffer.from('nft_record');
 
 /** Mints every NFT of a domain, and nothing else. */
-export const domainMintAuthority: Address = findProgramAddress(
+const domainMintAuthority: Address = findProgramAddress(
   [addressBytes(snsPrograms.tokenizer)],
   snsPrograms.tokenizer,
 ).address;

@@ -6,6 +6,8 @@ import { parseInstruction } from '../../ledger/parsed/parse-instruction.ts';
 import { addressOf, itemsOf, membersOf, naturalOf } from '../lenient-json.ts';
 import type { ParsedView, RunInstruction } from './instruction.ts';
 
+/** Limits of the instructions of one transaction, which no configuration sets, as those in read-run-transaction.ts. */
+
 /**
  * Instructions of one transaction: many times what may run, so that work on each beside each other one stays small.
  * Source: Agave, `MAX_INSTRUCTION_TRACE_LENGTH`, 64.
@@ -38,7 +40,7 @@ function viewOf(parsed: JsonValue): ParsedView | null {
 /** Accounts by index or by name, up to the first that is nowhere: those behind it would stand in another's place. */
 function accountsOf(list: JsonValue | undefined, keys: readonly Address[]): Address[] {
   const accounts: Address[] = [];
-  for (const item of itemsOf(list).slice(0, ACCOUNTS_MAX)) {
+  for (const item of itemsOf(list, ACCOUNTS_MAX)) {
     const account = typeof item === 'number' ? keys[item] : addressOf(item);
     if (account === undefined || account === null) break;
     accounts.push(account);

@@ -27,4 +27,5 @@ export type RunInstruction = Readonly<{
   parsed: ParsedView | null;
 }>;
 
+/** An instruction by its meaning, as jsonParsed shows it: what it is called, and its members by their names. */
 export type ParsedView = Readonly<{ type: string; info: Readonly<Record<string, WritableJson>> }>;

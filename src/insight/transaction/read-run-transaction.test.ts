@@ -403,4 +403,28 @@ describe('whatever a node says', () => {
     const { instructions: kept, logs } = readOrFail(result);
     expect([kept.length, logs.length]).toEqual([1_000, 5_000]);
   });
+
+  it('takes no time for long data of programs that nobody knows, and a bounded one for that of others', () => {
+    const long = encodeBase58(new Uint8Array(10_150).fill(65));
+    const memos = (programId: Address) => {
+      const called = Array.from({ length: 63 }, () => ({ programId, accounts: [PAYER], data: long }));
+      const last = { programId: programs.memoV3, accounts: [PAYER], data: encodeBase58(Uint8Array.of(66)) };
+      const { instructions } = readOrFail(
+        told([calls(OTHER)], { innerInstructions: [inner(0, ...called, last)] }),
+      );
+      return instructions.slice(1).map(({ parsed }) => parsed !== null);
+    };
+    const start = performance.now();
+    expect(memos(OTHER)).toEqual([...Array(63).fill(false), true]);
+    expect(performance.now() - start).toBeLessThan(50);
+    expect(memos(programs.memoV3)).toEqual([...Array(9).fill(true), ...Array(54).fill(false), true]);
+  });
+
+  it('has the data of an instruction decoded once', () => {
+    const [first] = readOrFail(
+      told([{ ...calls(OTHER), data: encodeBase58(Uint8Array.of(1, 2)) }]),
+    ).instructions;
+    expect(first?.data).toEqual(Uint8Array.of(1, 2));
+    expect(first?.data).toBe(first?.data);
+  });
 });

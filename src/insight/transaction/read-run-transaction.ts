@@ -8,6 +8,11 @@ import { flattenInstructions } from './flatten-instructions.ts';
 import type { RunTransaction } from './run-transaction.ts';
 import { knowTokens } from './token-accounts.ts';
 
+/**
+ * What one transaction may have. No configuration sets these limits: each stands at or far above what the runtime and
+ * nodes allow, so that no transaction of a chain meets them, and only an answer that is none is cut.
+ */
+
 /** A transaction of the wire is never longer in base64. Source: `TRANSACTION_MAX_BYTES`. */
 const WIRE_TEXT_MAX = 1644;
 /** What a message may name, static and loaded; nodes number them with a u8. */
@@ -32,7 +37,7 @@ const keyOf = (key: JsonValue): Address | null =>
 /** Keys up to the first that is none: those behind it would stand in another's place. */
 function keysOf(list: JsonValue | undefined): Address[] {
   const keys: Address[] = [];
-  for (const item of itemsOf(list).slice(0, KEYS_MAX)) {
+  for (const item of itemsOf(list, KEYS_MAX)) {
     const key = keyOf(item);
     if (key === null) break;
     keys.push(key);
@@ -110,9 +115,7 @@ export function readRunTransaction(result: JsonValue): RunTransaction | null {
     ...{ slot: amountOf(slot) ?? 0n, blockTime: wholeOf(blockTime), signatures, feePayer, signers },
     ...{ fee: amountOf(meta.fee) ?? 0n, err: meta.err ?? null, accountKeys: keys, instructions },
     ...{ preBalances: balancesOf(meta.preBalances), postBalances: balancesOf(meta.postBalances) },
-    logs: itemsOf(meta.logMessages)
-      .slice(0, LOGS_MAX)
-      .filter((line) => typeof line === 'string'),
+    logs: itemsOf(meta.logMessages, LOGS_MAX).filter((line) => typeof line === 'string'),
     ...knowTokens(meta, keys, instructions),
   };
 }

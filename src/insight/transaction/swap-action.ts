@@ -14,7 +14,7 @@ function tokensOf(decimals: Decimals, mint: Address, amount: bigint): number | n
 }
 
 /** A token and how much of it, its names still to be filled in. Members in the order of the interface. */
-export const unnamedAmount = (decimals: Decimals, { mint, raw }: SwapSide): Record<string, WritableJson> => ({
+const unnamedAmount = (decimals: Decimals, { mint, raw }: SwapSide): Record<string, WritableJson> => ({
   ...{ token_address: mint, name: '', symbol: '', image_uri: '' },
   ...{ amount: tokensOf(decimals, mint, raw), amount_raw: rawAmount(raw) },
 });

@@ -10,12 +10,16 @@ import { readLayout } from './layout.ts';
 import { RAY_LOG_PREFIX, readRayLog } from './ray-log.ts';
 import { DATA_PREFIX, type ToldLine, toldLines } from './told-logs.ts';
 
+/** What reading the events of one transaction may take. */
 export type EventLimits = Readonly<{
   /** The longest line of base64 that is read, in characters. */
   lineMax: number;
 }>;
 
-/** The runtime keeps 10,000 bytes of logs for a transaction. Source: Agave, `LOG_MESSAGES_BYTES_LIMIT`. */
+/**
+ * No configuration sets it: the runtime keeps 10,000 bytes of logs for a transaction, so that no event is longer.
+ * Source: Agave, `LOG_MESSAGES_BYTES_LIMIT`.
+ */
 export const eventLimits: EventLimits = { lineMax: 16_384 };
 
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;

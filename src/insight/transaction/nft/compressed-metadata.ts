@@ -12,6 +12,7 @@ export type CompressedMetadata = Readonly<Record<string, WritableJson>>;
 
 /** Bubblegum allows 32, 10 and 200 bytes; a transaction has no room for more than this anyway. */
 const TEXT_MAX = 1232;
+/** At 34 bytes each, a transaction has no room for as many. */
 const CREATORS_MAX = 64;
 
 const tokenStandards = ['nonFungible', 'fungibleAsset', 'fungible', 'nonFungibleEdition'];

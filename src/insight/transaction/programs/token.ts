@@ -19,7 +19,7 @@ const movedOf = ({ amount, tokenAmount }: ParsedView['info']): bigint | null =>
   amountOf(amount) ?? amountOf(membersOf(tokenAmount).amount);
 
 /** An amount in tokens; null where nothing says how many decimals the mint has. */
-export function tokensOf(transaction: RunTransaction, mint: Address | null, amount: bigint): number | null {
+function tokensOf(transaction: RunTransaction, mint: Address | null, amount: bigint): number | null {
   const decimals = mint === null ? undefined : transaction.decimals.get(mint);
   return decimals === undefined ? null : uiAmountOf(amount, decimals);
 }
