@@ -17,7 +17,7 @@ function storage(): { puts: Put[]; services: Services } {
   const files: Services['files'] = {
     async put(bytes, about) {
       const chunks: Uint8Array[] = [];
-      for await (const chunk of bytes) chunks.push(chunk);
+      for await (const chunk of bytes instanceof Uint8Array ? [bytes] : bytes) chunks.push(chunk);
       puts.push({ text: Buffer.concat(chunks).toString(), about });
       return { cid: 'bafy', uri: 'https://x.example/ipfs/bafy' };
     },

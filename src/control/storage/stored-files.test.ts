@@ -217,6 +217,24 @@ describe('files that come at once', () => {
   });
 });
 
+describe('a file that is here whole', () => {
+  it('waits for no file that comes slowly, of its own owner neither', async () => {
+    await open({ uploadsMax: 2, uploadsPerOwnerMax: 1 });
+    const coming = ['one', 'two', 'three'].map((text) => held(text));
+    const storing = coming.map(({ bytes }, i) => put(bytes, i === 1 ? { ownerId: 'other' } : {}));
+    const stored = await storage.files.put(Buffer.from('hello world'), sent, never);
+    expect([stored.cid, storage.files.coming]).toEqual([HELLO, 2]);
+    for (const { go } of coming) go();
+    await Promise.all(storing);
+  });
+
+  it('finds its places taken by others of its kind', async () => {
+    await open({ uploadsMax: 1, uploadsWaitingMax: 1 });
+    const puts = ['a', 'b', 'c'].map((text) => codeOf(storage.files.put(Buffer.from(text), sent, never)));
+    expect((await Promise.all(puts)).toSorted()).toEqual(['OVERLOADED', 'done', 'done']);
+  });
+});
+
 describe('a start', () => {
   it('removes what a dead run left, and nothing else', async () => {
     await put(pieces('hello world'));
