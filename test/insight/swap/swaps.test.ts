@@ -223,13 +223,17 @@ describe('swaps', () => {
   });
 
   it('of a program that is not known are a route though it charges between them', () => {
-    const said = [
-      { program: unknown, height: 1 },
-      ...whirlpoolSwap(2, user, 1000n, 500n),
-      transfer(2, 'user:B', 'collector:B', 5n),
-      ...clmmSwap(2, user, 495n, 7n),
-    ];
-    expect(swapsOf(scene(said)).map(ends)).toEqual([[A, 1000n, C, 7n]]);
+    const charged = (fee: bigint) =>
+      swapsOf(
+        scene([
+          { program: unknown, height: 1 },
+          ...whirlpoolSwap(2, user, 1000n, 500n),
+          transfer(2, 'user:B', 'collector:B', fee),
+          ...clmmSwap(2, user, 500n - fee, 7n),
+        ]),
+      ).map(ends);
+    for (const fee of [5n, 50n]) expect(charged(fee)).toEqual([[A, 1000n, C, 7n]]);
+    expect(charged(51n)).toHaveLength(2);
   });
 
   it('stand with every transfer of tokens that was made beside them, and with nothing else', () => {
