@@ -1,4 +1,5 @@
 import { inOrder } from '../../base/in-order.ts';
+import { inTurns } from '../../base/in-turns.ts';
 import type { JsonValue, WritableJson } from '../../base/json.ts';
 import { inParts } from '../../base/parts.ts';
 import type { Account } from '../../ledger/account/account.ts';
@@ -53,10 +54,14 @@ export class Chain {
   }
 
   /** Asks and reads; answers that cannot be read are the node's fault. */
-  async read<T>(method: string, params: readonly WritableJson[], read: (result: JsonValue) => T): Promise<T> {
+  async read<T>(
+    method: string,
+    params: readonly WritableJson[],
+    read: (result: JsonValue) => T | Promise<T>,
+  ): Promise<T> {
     const result = await this.ask(method, params);
     try {
-      return read(result);
+      return await read(result);
     } catch (thrown) {
       if (!(thrown instanceof MalformedJson)) throw thrown;
       throw new Failure('UPSTREAM_UNAVAILABLE', { cause: thrown });
@@ -91,7 +96,7 @@ export class Chain {
   ): Promise<AccountAt[]> {
     const config = { ...this.#config, filters, ...(dataSlice === undefined ? {} : { dataSlice }) };
     return this.read('getProgramAccounts', [program, config], (result) =>
-      listOf(result, 'getProgramAccounts').map((item) => readAccountAt(item)),
+      inTurns(listOf(result, 'getProgramAccounts'), readAccountAt),
     );
   }
 
@@ -101,7 +106,7 @@ export class Chain {
     which: Readonly<{ programId: Address }> | Readonly<{ mint: Address }>,
   ): Promise<AccountAt[]> {
     return this.read('getTokenAccountsByOwner', [owner, which, this.#config], (result) =>
-      listOf(objectOf(result, 'getTokenAccountsByOwner').value, 'value').map((item) => readAccountAt(item)),
+      inTurns(listOf(objectOf(result, 'getTokenAccountsByOwner').value, 'value'), readAccountAt),
     );
   }
 }

@@ -1,3 +1,4 @@
+import { inTurns } from '../../base/in-turns.ts';
 import type { JsonValue, WritableJson } from '../../base/json.ts';
 import { inParts } from '../../base/parts.ts';
 import type { Address } from '../../ledger/address.ts';
@@ -32,8 +33,10 @@ async function readFrom<T>(
   }
 }
 
-const assetsOf = (items: readonly JsonValue[]): FoundNft[] =>
-  items.flatMap((item) => readDasAsset(item) ?? []);
+async function assetsOf(items: readonly JsonValue[]): Promise<FoundNft[]> {
+  const assets = await inTurns(items, readDasAsset);
+  return assets.filter((asset) => asset !== null);
+}
 
 /** Those of the assets that the server knows. @throws Failure, NodeRefusal. */
 export async function dasAssets(das: NftDas, chain: Chain, ids: readonly Address[]): Promise<FoundNft[]> {
@@ -42,7 +45,7 @@ export async function dasAssets(das: NftDas, chain: Chain, ids: readonly Address
   const answers = await chain.each(parts, (part) =>
     readFrom(das, chain, 'getAssetBatch', { ids: part }, (result) => listOf(result, 'a list of assets')),
   );
-  return assetsOf(answers.flat()).filter(({ onChain }) => wanted.has(onChain.mint));
+  return (await assetsOf(answers.flat())).filter(({ onChain }) => wanted.has(onChain.mint));
 }
 
 /** A page, and whether it is the last: servers that hold fewer to a page than was asked say so. */
@@ -69,7 +72,7 @@ export async function dasAssetsOfWallet(
     const params = { ownerAddress: wallet, ...kind, burnt: false, page, limit: dasReadLimits.assetsOfACall };
     const { items, isLast } = await readFrom(das, chain, 'searchAssets', params, pageOf);
     // Nobody owns what is burnt.
-    found.push(...assetsOf(items).filter(({ onChain }) => onChain.owner === wallet));
+    found.push(...(await assetsOf(items)).filter(({ onChain }) => onChain.owner === wallet));
     if (isLast) return found;
   }
   throw new Failure('ANSWER_TOO_LARGE');

@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
+import { inTurns } from '../../base/in-turns.ts';
 import { Lru } from '../../base/lru.ts';
 import { type Address, addressBytes } from '../../ledger/address.ts';
 import { findProgramAddress } from '../../ledger/program-address.ts';
@@ -11,8 +11,6 @@ export const metadataProgram: Address = appPrograms.tokenMetadata;
 export const metaplexAddressLimits = {
   /** Addresses that are remembered, since finding one takes about 0.1 ms. Some 200 bytes each. */
   rememberedMax: 50_000,
-  /** Addresses that are found before others get their turn: some 5 ms of work. */
-  foundAtATime: 50,
 } as const;
 
 const remembered = new Lru<string, Address>(metaplexAddressLimits.rememberedMax);
@@ -40,17 +38,6 @@ export const editionAddress = (mint: Address): Address => find(`${mint} edition`
 export const tokenRecordAddress = (mint: Address, tokenAccount: Address): Address =>
   find(`${mint} ${tokenAccount}`, mint, TOKEN_RECORD, addressBytes(tokenAccount));
 
-/** The items one by one, for each of which an address may have to be found: others have their turn in between. */
-export async function* turns<Item>(items: readonly Item[]): AsyncGenerator<Item> {
-  for (const [at, item] of items.entries()) {
-    if (at > 0 && at % metaplexAddressLimits.foundAtATime === 0) await setImmediate();
-    yield item;
-  }
-}
-
-/** Where the metadata of each mint is. */
-export async function metadataAddresses(mints: readonly Address[]): Promise<Address[]> {
-  const found: Address[] = [];
-  for await (const mint of turns(mints)) found.push(metadataAddress(mint));
-  return found;
-}
+/** Where the metadata of each mint is. Finding thousands takes long: others have their turn in between. */
+export const metadataAddresses = (mints: readonly Address[]): Promise<Address[]> =>
+  inTurns(mints, metadataAddress);

@@ -1,3 +1,4 @@
+import { inTurns } from '../../base/in-turns.ts';
 import type { Account } from '../../ledger/account/account.ts';
 import type { Address } from '../../ledger/address.ts';
 import { programs } from '../../ledger/programs.ts';
@@ -11,7 +12,7 @@ import {
   inheritedPlugins,
 } from './core-account.ts';
 import type { FoundNft } from './found-nft.ts';
-import { editionAddress, metadataAddress, metadataProgram, turns } from './metaplex-addresses.ts';
+import { editionAddress, metadataAddress, metadataProgram } from './metaplex-addresses.ts';
 import { decodeMetaplexEdition } from './metaplex-edition.ts';
 import { decodeMetaplexMetadata } from './metaplex-metadata.ts';
 import type { OnChainNft } from './nft.ts';
@@ -67,12 +68,12 @@ function nameOf(at: Address, accounts: Accounts, collections: Pointed['collectio
   return beside?.owner === metadataProgram ? (decodeMetaplexMetadata(beside.data)?.name ?? null) : null;
 }
 
-function collectionsOf(accounts: Accounts): Map<Address, CoreCollection> {
+async function collectionsOf(accounts: Accounts): Promise<Map<Address, CoreCollection>> {
   const collections = new Map<Address, CoreCollection>();
-  for (const [at, { owner, data }] of accounts) {
+  await inTurns(accounts, ([at, { owner, data }]) => {
     const core = owner === coreProgram ? decodeCoreAccount(data) : null;
     if (core?.type === 'collection') collections.set(at, core);
-  }
+  });
   return collections;
 }
 
@@ -87,15 +88,14 @@ const collectionOf = (draft: NftDraft): Address | null => {
  * attributes.
  */
 export async function readPointed(chain: Chain, drafts: readonly NftDraft[]): Promise<Pointed> {
-  const pointers: Address[] = [];
-  for await (const draft of turns(drafts)) pointers.push(...pointersOf(draft));
-  const accounts = await chain.accounts(pointers);
-  const collections = collectionsOf(accounts);
+  const pointers = await inTurns(drafts, pointersOf);
+  const accounts = await chain.accounts(pointers.flat());
+  const collections = await collectionsOf(accounts);
   const names = new Map<Address, string>();
-  for await (const at of turns([...new Set(drafts.flatMap((draft) => collectionOf(draft) ?? []))])) {
+  await inTurns(new Set(drafts.flatMap((draft) => collectionOf(draft) ?? [])), (at) => {
     const name = nameOf(at, accounts, collections);
     if (name !== null && name !== '') names.set(at, name);
-  }
+  });
   return { accounts, collections, names };
 }
 

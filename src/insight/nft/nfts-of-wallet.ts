@@ -1,3 +1,4 @@
+import { inTurns } from '../../base/in-turns.ts';
 import type { Address } from '../../ledger/address.ts';
 import { NodeRefusal } from '../../protocol/rest/node-refusal.ts';
 import type { Chain } from '../chain/chain.ts';
@@ -36,12 +37,11 @@ async function readCoreAssets(chain: Chain, das: NftDas | null, wallet: Address)
       { memcmp: { offset: coreAssetOffsets.key, bytes: CORE_ASSET_KEY_BASE58 } },
       { memcmp: { offset: coreAssetOffsets.owner, bytes: wallet } },
     ]);
-    return accounts.flatMap(({ address, account }) => {
+    const assets = await inTurns(accounts, ({ address, account }): NftDraft[] => {
       const core = decodeCoreAccount(account.data);
-      return core?.type === 'asset' && core.owner === wallet
-        ? [{ type: 'core', address, core } as const]
-        : [];
+      return core?.type === 'asset' && core.owner === wallet ? [{ type: 'core', address, core }] : [];
     });
+    return assets.flat();
   } catch (thrown) {
     if (das === null || !(thrown instanceof NodeRefusal)) throw thrown;
     return fromDas(await dasAssetsOfWallet(das, chain, wallet, { interface: 'MplCoreAsset' }));
@@ -75,6 +75,6 @@ export async function nftsOfWallet(chain: Chain, das: NftDas | null, wallet: Add
   ]);
   const drafts = parts.flat();
   const pointed = await readPointed(chain, drafts);
-  const found = drafts.map((draft) => completeNft(draft, pointed));
+  const found = await inTurns(drafts, (draft) => completeNft(draft, pointed));
   return [...new Map(found.map((nft) => [nft.onChain.mint, nft])).values()].sort(byMint);
 }

@@ -1,3 +1,4 @@
+import { inTurns } from '../../base/in-turns.ts';
 import type { JsonValue } from '../../base/json.ts';
 import type { Account } from '../../ledger/account/account.ts';
 import type { Address } from '../../ledger/address.ts';
@@ -91,6 +92,6 @@ export async function readNfts(
 ): Promise<Map<Address, FoundNft>> {
   const drafts = [...(await readDrafts(chain, [...new Set(mints)], das)).values()];
   const [holders, pointed] = await Promise.all([readHolders(chain, drafts), readPointed(chain, drafts)]);
-  const found = drafts.map((draft) => completeNft(withHolder(draft, holders), pointed));
+  const found = await inTurns(drafts, (draft) => completeNft(withHolder(draft, holders), pointed));
   return new Map(found.map((nft) => [nft.onChain.mint, nft]));
 }

@@ -1,8 +1,9 @@
+import { inTurns } from '../../base/in-turns.ts';
 import type { Account } from '../../ledger/account/account.ts';
 import type { Address } from '../../ledger/address.ts';
 import type { Chain } from '../chain/chain.ts';
 import type { FoundNft } from './found-nft.ts';
-import { metadataProgram, tokenRecordAddress, turns } from './metaplex-addresses.ts';
+import { metadataProgram, tokenRecordAddress } from './metaplex-addresses.ts';
 import { decodeTokenRecord } from './metaplex-token-record.ts';
 
 /** Where the record of an NFT would be; null for those that have none. */
@@ -20,11 +21,7 @@ function withRecord(nft: FoundNft, accounts: ReadonlyMap<Address, Account>): Fou
 
 /** The same NFTs, in the same order, programmable ones with the token record of their owner's token account. */
 export async function withTokenRecords(chain: Chain, nfts: readonly FoundNft[]): Promise<FoundNft[]> {
-  const wanted: Address[] = [];
-  for await (const nft of turns(nfts)) {
-    const at = recordAddress(nft);
-    if (at !== null) wanted.push(at);
-  }
-  const accounts = await chain.accounts(wanted);
-  return nfts.map((nft) => withRecord(nft, accounts));
+  const wanted = await inTurns(nfts, recordAddress);
+  const accounts = await chain.accounts(wanted.filter((at) => at !== null));
+  return inTurns(nfts, (nft) => withRecord(nft, accounts));
 }

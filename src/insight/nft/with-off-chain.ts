@@ -1,3 +1,4 @@
+import { inTurns } from '../../base/in-turns.ts';
 import type { JsonValue } from '../../base/json.ts';
 import type { FoundNft, NftOffChain } from './found-nft.ts';
 import type { Nft } from './nft.ts';
@@ -23,5 +24,5 @@ export async function withOffChain(
     .filter(({ content, onChain }) => content === null && onChain.metadataUri !== '')
     .map(({ onChain }) => onChain.metadataUri);
   const read = await offChain.read(new Set(wanted), signal);
-  return nfts.map((nft) => showNft(nft, contentOf(nft, read)));
+  return inTurns(nfts, (nft) => showNft(nft, contentOf(nft, read)));
 }

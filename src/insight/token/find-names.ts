@@ -1,3 +1,4 @@
+import { inTurns } from '../../base/in-turns.ts';
 import type { JsonValue } from '../../base/json.ts';
 import type { Address } from '../../ledger/address.ts';
 import { nativeMint, nativeMint2022 } from '../../ledger/programs.ts';
@@ -79,9 +80,9 @@ export async function findNames(
   const wanted = [...uris].slice(0, namingLimits.documentsMax);
   const documents = await offChain.read(wanted, signal);
   const named = new Map<Address, TokenName>();
-  for (const [mint, { name, uri }] of known) {
+  await inTurns(known, ([mint, { name, uri }]) => {
     const image = imageIn(uri === null ? undefined : documents.get(uri));
     named.set(mint, image === '' ? name : { ...name, image });
-  }
+  });
   return named;
 }

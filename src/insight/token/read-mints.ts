@@ -1,3 +1,4 @@
+import { inTurns } from '../../base/in-turns.ts';
 import type { Account } from '../../ledger/account/account.ts';
 import type { Address } from '../../ledger/address.ts';
 import { sysvars } from '../../ledger/programs.ts';
@@ -55,10 +56,10 @@ export async function readMints(
   const wanted = [...new Set(addresses)];
   const accounts = await readMintAccounts(chain, wanted, along);
   const mints = new Map<Address, TokenMint>();
-  for (const address of wanted) {
+  await inTurns(wanted, (address) => {
     const mint = tokenMintOf(address, accounts);
     if (mint !== null) mints.set(address, mint);
-  }
+  });
   const clock = accounts.get(sysvars.clock);
   return { mints, now: clock === undefined ? undefined : decodeClock(clock.data)?.unixTimestamp };
 }

@@ -69,3 +69,17 @@ it('are none under a program that does not own them', async () => {
   const told = [accountOf(1n, programs.token2022), accountOf(0n)];
   expect((await allHoldingsOf(chainOf(told), WALLET)).map(({ amount }) => amount)).toEqual([0n]);
 });
+
+it('of large wallets are read with turns for everybody else in between', async () => {
+  let turns = 0;
+  let isDone = false;
+  const other = (): void => {
+    turns++;
+    if (!isDone) setImmediate(other);
+  };
+  const told = new Array<JsonValue>(10_000).fill(accountOf(1n));
+  setImmediate(other);
+  expect(await holdingsOf(chainOf(told), WALLET)).toHaveLength(10_000);
+  isDone = true;
+  expect(turns).toBeGreaterThan(5);
+});

@@ -1,3 +1,4 @@
+import { inTurns } from '../../base/in-turns.ts';
 import type { Address } from '../../ledger/address.ts';
 import { isTokenProgram, programs } from '../../ledger/programs.ts';
 import { decodeTokenAccount } from '../../ledger/token/token-account.ts';
@@ -46,9 +47,8 @@ export async function allHoldingsOf(
 ): Promise<TokenHolding[]> {
   const holdings = await chain.each(programIds, async (programId) => {
     const accounts = await chain.tokenAccounts(wallet, { programId });
-    return accounts
-      .flatMap((account) => holdingOf(account, wallet) ?? [])
-      .filter(({ program }) => program === programId);
+    const read = await inTurns(accounts, (account) => holdingOf(account, wallet));
+    return read.flatMap((holding) => (holding?.program === programId ? [holding] : []));
   });
   return holdings.flat();
 }

@@ -1,3 +1,4 @@
+import { inTurns } from '../../base/in-turns.ts';
 import type { Address } from '../../ledger/address.ts';
 import { programs } from '../../ledger/programs.ts';
 import type { Chain } from '../chain/chain.ts';
@@ -36,7 +37,7 @@ export async function tokensOfWallet(
     return token === undefined || (token.isNft && holding.amount === 1n) ? [] : [{ holding, token }];
   });
   const names = await findNames(new Set(held.map(({ token }) => token)), sources, chain.signal);
-  return held.map(({ holding, token }) => ({
+  return inTurns(held, ({ holding, token }) => ({
     holding,
     balance: shownAmount(holding.amount, token, now),
     decimals: token.mint.decimals,
