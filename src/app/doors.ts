@@ -9,6 +9,7 @@ import { envelopeLimits } from '../protocol/envelope.ts';
 import { healthRoutes, type ReadinessFacts } from '../servers/health.ts';
 import { HttpServer } from '../servers/http.ts';
 import { joinRoutes } from '../servers/http-route.ts';
+import { IPFS_PREFIX } from '../servers/ipfs/server.ts';
 import { errorBody } from '../servers/rest/errors.ts';
 import { REST_PREFIX } from '../servers/rest/server.ts';
 import { rpcRoutes } from '../servers/rpc/server.ts';
@@ -112,7 +113,7 @@ export function buildDoors(
     restInterface.routes,
     healthRoutes(facts),
   );
-  const refusals = new Map([[REST_PREFIX, errorBody]]);
+  const refusals = new Map([REST_PREFIX, IPFS_PREFIX].map((prefix) => [prefix, errorBody]));
   const http: HttpServer = new HttpServer(routes, log, server, [sockets], refusals);
   const { limiter } = parts;
   const isReady = () => facts().upstreams.usable > 0;

@@ -21,6 +21,15 @@ export function refusalBody(failure: Failure): Buffer {
 /** How a dialect says what went wrong. */
 export type RefusalBody = (failure: Failure) => Buffer;
 
+/** How paths that begin so are refused, where JSON-RPC's words are not understood. */
+export type Refusals = ReadonlyMap<string, RefusalBody>;
+
+/** The words of the dialect that a path belongs to; JSON-RPC's where it is not known or nothing else is said. */
+export function refusalOf(refusals: Refusals, path: string | null): RefusalBody {
+  for (const [prefix, body] of refusals) if (path?.startsWith(prefix)) return body;
+  return refusalBody;
+}
+
 /** The headers a refusal has on every path, so that a browser's script may read why. */
 export function refusalHeaders(failure: Failure, body: Buffer): OutgoingHttpHeaders {
   const headers: OutgoingHttpHeaders = {
@@ -84,13 +93,19 @@ function linger(request: IncomingMessage, response: ServerResponse): void {
 /**
  * Answers on a bare socket and closes it: bytes that are not HTTP, headers without end, bodies that never come,
  * upgrades that are refused.
+ * @param bodyOf - as for `refuse`.
  */
-export function refuseSocket(socket: Socket, failure: Failure, extra: Record<string, string> = {}): void {
+export function refuseSocket(
+  socket: Socket,
+  failure: Failure,
+  extra: Record<string, string> = {},
+  bodyOf: RefusalBody = refusalBody,
+): void {
   if (!socket.writable) {
     socket.destroy();
     return;
   }
-  const body = refusalBody(failure);
+  const body = bodyOf(failure);
   const headers = { ...refusalHeaders(failure, body), ...extra, connection: 'close' };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   const status = `HTTP/1.1 ${failure.row.http} ${STATUS_CODES[failure.row.http] ?? 'Error'}`;

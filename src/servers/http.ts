@@ -4,10 +4,11 @@ import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../base/log.ts';
 import { Failure, type FailureCode } from '../protocol/errors.ts';
-import { type RefusalBody, refusalBody, refuse, refuseSocket } from './http-refuse.ts';
+import { type Refusals, refusalOf, refuse, refuseSocket } from './http-refuse.ts';
 import { findVerbs, type HttpHandler, type HttpRoutes, type HttpUpgrade, noSuchPath } from './http-route.ts';
 import { keepsOwnTime } from './own-time.ts';
 
+/** What bounds the listener. */
 export type HttpOptions = Readonly<{
   /** Address to listen on. */
   host: string;
@@ -30,6 +31,7 @@ export type HttpOptions = Readonly<{
   requestsInFlightMax: number;
 }>;
 
+/** What holds unless something else is set. */
 export const httpOptions: HttpOptions = {
   host: '127.0.0.1',
   port: 0,
@@ -42,9 +44,6 @@ export const httpOptions: HttpOptions = {
   connectionsMax: 10_000,
   requestsInFlightMax: 5_000,
 };
-
-/** How paths that begin so are refused, where JSON-RPC's words are not understood. */
-export type Refusals = ReadonlyMap<string, RefusalBody>;
 
 /** How often requests are looked for that are overdue, as a share of the shortest timeout. */
 const TIMEOUT_CHECKS = 4;
@@ -106,7 +105,7 @@ export class HttpServer {
     this.server.on('checkContinue', (request, response) => this.#take(request, response));
     this.server.on('checkExpectation', (request, response) => this.#take(request, response, false));
     this.server.on('upgrade', (request, socket, head) => this.#upgrade(request, socket as Socket, head));
-    this.server.on('clientError', (fault: NodeJS.ErrnoException, socket) => onClientError(fault, socket));
+    this.server.on('clientError', (fault: ClientFault, socket) => this.#refuseClient(fault, socket));
   }
 
   get #checkIntervalMs(): number {
@@ -212,7 +211,7 @@ export class HttpServer {
       if (startedAt > before || req.complete || keepsOwnTime(req)) continue;
       // Once for each: others on its connection may still be waiting for their answers.
       this.#open.set(response, Number.POSITIVE_INFINITY);
-      onClientError({ code: 'ERR_HTTP_REQUEST_TIMEOUT' }, req.socket);
+      this.#refuseClient({ code: 'ERR_HTTP_REQUEST_TIMEOUT' }, req.socket);
     }
   }
 
@@ -220,34 +219,29 @@ export class HttpServer {
   #take(request: IncomingMessage, response: ServerResponse, understood = true): void {
     this.#note(request, response);
     if (this.draining) response.setHeader('connection', 'close');
+    const { path, query } = splitUrl(request.url ?? '/');
+    const bodyOf = refusalOf(this.#refusals, path);
     if (this.#open.size > this.#options.requestsInFlightMax) {
-      refuse(request, response, new Failure('OVERLOADED'));
+      refuse(request, response, new Failure('OVERLOADED'), {}, bodyOf);
       return;
     }
     if (!understood || !hasFitHost(request)) {
-      refuse(request, response, new Failure('MALFORMED_HTTP'), { connection: 'close' });
+      refuse(request, response, new Failure('MALFORMED_HTTP'), { connection: 'close' }, bodyOf);
       return;
     }
-    const { path, query } = splitUrl(request.url ?? '/');
     const verbs = findVerbs(this.#routes, path);
     if (verbs === undefined) {
-      refuse(request, response, noSuchPath(this.#routes), {}, this.#refusalOf(path));
+      refuse(request, response, noSuchPath(this.#routes), {}, bodyOf);
       return;
     }
     const handler =
       verbs.get(request.method ?? '') ?? (request.method === 'HEAD' ? verbs.get('GET') : undefined);
     if (handler === undefined) {
       const allow = [...verbs.keys()].join(', ');
-      refuse(request, response, new Failure('METHOD_NOT_ALLOWED'), { allow }, this.#refusalOf(path));
+      refuse(request, response, new Failure('METHOD_NOT_ALLOWED'), { allow }, bodyOf);
       return;
     }
     this.#run(handler, request, response, query, path);
-  }
-
-  /** In the words of the dialect that the path belongs to. */
-  #refusalOf(path: string): RefusalBody {
-    for (const [prefix, body] of this.#refusals) if (path.startsWith(prefix)) return body;
-    return refusalBody;
   }
 
   /** What leaves HTTP: under the same limits as requests, and refused as they are. */
@@ -264,7 +258,8 @@ export class HttpServer {
     if (upgrade === undefined || this.draining || !hasFitHost(request)) {
       const code = this.draining ? 'DRAINING' : 'MALFORMED_HTTP';
       const isLost = !this.draining && upgrade === undefined;
-      refuseSocket(socket, isLost ? noSuchPath(this.#routes) : new Failure(code));
+      const failure = isLost ? noSuchPath(this.#routes) : new Failure(code);
+      refuseSocket(socket, failure, {}, refusalOf(this.#refusals, path));
       return;
     }
     try {
@@ -279,7 +274,7 @@ export class HttpServer {
     const fail = (thrown: unknown): void => {
       this.#log.error({ err: thrown }, 'a handler went wrong');
       if (response.headersSent) response.destroy();
-      else refuse(request, response, new Failure('INTERNAL'));
+      else refuse(request, response, new Failure('INTERNAL'), {}, refusalOf(this.#refusals, path));
     };
     try {
       handler(request, response, query, path)?.catch(fail);
@@ -287,19 +282,37 @@ export class HttpServer {
       fail(thrown);
     }
   }
+
+  /**
+   * What comes of bytes that are no request, or of half a request that was waited for long enough. Answers that are
+   * still to come for whole requests come first, whatever follows them: a call that was executed must not look as
+   * if it had been refused. Then, or behind half an answer, the connection is closed without a word.
+   */
+  #refuseClient(fault: ClientFault, socket: Connection): void {
+    if (finishAnswers(socket)) return;
+    const responses = [...(socket[underWay] ?? [])];
+    if (responses.some(({ headersSent }) => headersSent)) {
+      socket.destroy();
+      return;
+    }
+    const url = responses.at(-1)?.req.url ?? targetIn(fault.rawPacket);
+    const bodyOf = refusalOf(this.#refusals, url === null ? null : splitUrl(url).path);
+    refuseSocket(socket as Socket, new Failure(codeOf(fault)), {}, bodyOf);
+  }
 }
 
 const ignore = (): void => {};
 
-/**
- * What comes of bytes that are no request, or of half a request that was waited for long enough. Answers that are
- * still to come for whole requests come first, whatever follows them: a call that was executed must not look as
- * if it had been refused. Then, or behind half an answer, the connection is closed without a word.
- */
-function onClientError(fault: Pick<NodeJS.ErrnoException, 'code'>, socket: Connection): void {
-  if (finishAnswers(socket)) return;
-  if ([...(socket[underWay] ?? [])].some(({ headersSent }) => headersSent)) socket.destroy();
-  else refuseSocket(socket as Socket, new Failure(codeOf(fault)));
+/** What node:http says of bytes that are no request. */
+type ClientFault = Pick<NodeJS.ErrnoException, 'code'> & { readonly rawPacket?: Buffer };
+
+/** Bytes of a packet in which its request line is looked for. */
+const LINE_MAX_BYTES = 2_048;
+
+/** The target of the request that a packet begins with; null when it begins with something else. */
+function targetIn(packet: Buffer | undefined): string | null {
+  const text = packet?.toString('latin1', 0, LINE_MAX_BYTES) ?? '';
+  return /^[A-Z]{1,20} (\S+)/.exec(text)?.[1] ?? null;
 }
 
 /** Closes a connection once its whole requests are answered. @returns whether there are any. */

@@ -8,7 +8,6 @@ import {
   type RestDoor,
   type RestOutcome,
   type RestRequest,
-  type RestWork,
 } from '../../protocol/rest/route.ts';
 import { explain, limited, statusOfFailure } from '../outcome.ts';
 import type { PipelineParts } from '../pipeline.ts';
@@ -52,7 +51,7 @@ const WINDOW_MS = 60_000;
 type Ending = {
   key: KeyRecord | null;
   rate: RateDecision | null;
-  work: RestWork | null;
+  body: Buffer | null;
   failure: Failure | null;
 };
 
@@ -80,34 +79,39 @@ export class RestGate implements RestDoor {
   async serve(request: RestRequest, leaving: AbortSignal): Promise<RestOutcome> {
     const startedAt = performance.now();
     const calls = new InnerCalls(this.#parts.source, this.#callTurns, this.#limits);
-    const ending: Ending = { key: null, rate: null, work: null, failure: null };
+    const ending: Ending = { key: null, rate: null, body: null, failure: null };
     try {
       ending.key = this.#parts.keys.authenticate(request.credential, 'rpc', Date.now());
       ending.rate = this.#groups.take(`${request.route.group} ${ending.key.familyId}`, startedAt);
       if (!ending.rate.allowed) throw limited(ending.rate);
-      ending.work = await this.#work(ending.key, request, calls, leaving);
+      ending.body = await this.#work(ending.key, request, calls, leaving);
     } catch (thrown) {
       ending.failure = this.#explain(thrown, ending.key, request);
     }
-    const { rate, work } = ending;
-    const failure = ending.failure ?? (work === null ? new Failure('INTERNAL') : null);
+    const { rate, body } = ending;
+    const failure = ending.failure ?? (body === null ? new Failure('INTERNAL') : null);
     this.#meter(request, { ...ending, failure }, calls, (performance.now() - startedAt) * 1_000);
     const facts = { rateLimit: rate?.state ?? null, calls: calls.count };
-    return failure === null && work !== null
-      ? { body: work.body, failure: null, ...facts }
+    return failure === null && body !== null
+      ? { body, failure: null, ...facts }
       : { body: null, failure: failure ?? new Failure('INTERNAL'), ...facts };
   }
 
-  #meter({ route }: RestRequest, ending: Ending, { credits }: InnerCalls, latencyMicros: number): void {
-    const { key, work, failure } = ending;
+  #meter(
+    { route, bytesIn }: RestRequest,
+    ending: Ending,
+    { credits }: InnerCalls,
+    latencyMicros: number,
+  ): void {
+    const { key, body, failure } = ending;
     this.#parts.usage.record(
       {
         key,
         product: 'rpc',
         method: route.name,
         status: failure === null ? 'ok' : statusOfFailure(failure),
-        bytesIn: work?.bytesIn ?? 0,
-        bytesOut: work?.body.length ?? 0,
+        bytesIn: bytesIn(),
+        bytesOut: body?.length ?? 0,
         credits,
         latencyMicros,
       },
@@ -120,7 +124,7 @@ export class RestGate implements RestDoor {
     { work, route }: RestRequest,
     calls: InnerCalls,
     leaving: AbortSignal,
-  ): Promise<RestWork> {
+  ): Promise<Buffer> {
     const { keyInFlightMax, timeoutMs, uploadTimeoutMs } = this.#limits;
     if (!this.#underWay.take(familyId, keyInFlightMax)) {
       throw new Failure('OVERLOADED', { facts: { keyInFlightMax } });

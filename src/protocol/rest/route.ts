@@ -69,16 +69,10 @@ export type RestRoute = Readonly<{
 export type RestRequest = Readonly<{
   credential: string | null;
   route: Pick<RestRoute, 'name' | 'group' | 'takes'>;
-  /** Reads what else there is, and answers. It throws what goes wrong. */
-  work: (caller: RestCaller) => Promise<RestWork>;
-}>;
-
-/** What came of the work. */
-export type RestWork = Readonly<{
-  /** The bytes of the envelope. */
-  body: Buffer;
-  /** Bytes of the request, for metering. */
-  bytesIn: number;
+  /** Reads what else there is, and answers. @returns the bytes of the envelope. It throws what goes wrong. */
+  work: (caller: RestCaller) => Promise<Buffer>;
+  /** Bytes of the body that were read so far, for metering. */
+  bytesIn: () => number;
 }>;
 
 /** How a request ended. */

@@ -1,0 +1,139 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createLogger } from '../../src/base/log.ts';
+import { Failure } from '../../src/protocol/errors.ts';
+import type { RestRoute, Upload } from '../../src/protocol/rest/route.ts';
+import { type HttpOptions, HttpServer } from '../../src/servers/http.ts';
+import { errorBody } from '../../src/servers/rest/errors.ts';
+import { REST_PREFIX } from '../../src/servers/rest/server.ts';
+import { type Door, startDoor } from './start-door.ts';
+
+/** What the upload does with its file is what the test says. */
+let take: (bytes: Upload['bytes']) => Promise<void>;
+
+const upload: RestRoute = {
+  ...{ verb: 'POST', paths: ['/sol/v1/storage/probe'], group: 'storage', name: 'storage/upload' },
+  takes: 'upload',
+  async answer({ file }) {
+    if (file !== null) await take(file.bytes);
+    return { message: 'Taken', result: null };
+  },
+};
+
+const write: RestRoute = {
+  ...{ verb: 'POST', paths: ['/sol/v1/nft/probe'], group: 'nft', name: 'nft/read_selected', takes: 'json' },
+  async answer({ body }) {
+    if (body === null) throw new Failure('OVERLOADED');
+    return { message: 'Probed', result: null };
+  },
+};
+
+let door: Door;
+
+async function restart(http: Partial<HttpOptions> = {}): Promise<void> {
+  await door?.stop();
+  door = await startDoor(http, {}, [upload, write]);
+}
+
+beforeEach(async () => {
+  take = async (bytes) => {
+    for await (const _ of bytes);
+  };
+  await restart();
+});
+afterEach(() => door.stop());
+
+const PATH = '/sol/v1/nft/probe';
+
+/** The body of an answer that was read to its end. */
+const bodyOf = (received: string): unknown => JSON.parse(received.slice(received.indexOf('\r\n\r\n') + 4));
+
+const head = (key: string, extra: string): string =>
+  `POST ${PATH} HTTP/1.1\r\nhost: x\r\nx-api-key: ${key}\r\ncontent-type: application/json\r\n${extra}\r\n`;
+
+describe('what never became a request of REST', () => {
+  const line = `POST ${PATH} HTTP/1.1\r\n`;
+
+  it.each([
+    ['no host', `${line}\r\n`, 'MALFORMED_HTTP'],
+    ['an expectation that nobody knows', `${line}host: x\r\nexpect: foo\r\n\r\n`, 'MALFORMED_HTTP'],
+    ['a length below nothing', `${line}host: x\r\ncontent-length: -1\r\n\r\n`, 'MALFORMED_HTTP'],
+    ['headers without end', `${line}host: x\r\na: ${'b'.repeat(20_000)}\r\n\r\n`, 'HEADERS_TOO_LARGE'],
+    ['an authority', `POST http://x${PATH} HTTP/1.1\r\nhost: x\r\na b\r\n\r\n`, 'MALFORMED_HTTP'],
+  ])('for %s is refused in the envelope', async (_what, bytes, code) => {
+    const wire = door.connect();
+    wire.socket.write(bytes);
+    expect(bodyOf(await wire.ended())).toMatchObject({ success: false, error: { code } });
+  });
+
+  it('for a body that never comes on is refused in the envelope', async () => {
+    await restart({ requestTimeoutMs: 100, headersTimeoutMs: 100 });
+    const wire = door.connect();
+    wire.socket.write(`${head(door.createKey(), 'content-length: 9\r\n')}{`);
+    expect(bodyOf(await wire.ended())).toMatchObject({ success: false, error: { code: 'REQUEST_TIMEOUT' } });
+  });
+
+  it('for others that are too many is refused in the envelope', async () => {
+    await restart({ requestsInFlightMax: 1 });
+    const first = door.connect();
+    first.socket.write(head(door.createKey(), 'content-length: 9\r\n'));
+    await expect.poll(() => door.http.inFlight).toBe(1);
+    const response = await fetch(`http://127.0.0.1:${door.port}${PATH}`, { method: 'POST' });
+    expect(await response.json()).toMatchObject({ success: false, error: { code: 'OVERLOADED' } });
+    first.socket.destroy();
+  });
+});
+
+it('what goes wrong in a handler is told in the words of its path', async () => {
+  const broken = () => {
+    throw new Error('broken');
+  };
+  const routes = new Map([['/sol/broken', new Map([['GET', broken]])]]);
+  const log = createLogger('silent', () => {});
+  const http = new HttpServer(routes, log, {}, [], new Map([[REST_PREFIX, errorBody]]));
+  const { port } = await http.listen();
+  const response = await fetch(`http://127.0.0.1:${port}/sol/broken`);
+  expect(await response.json()).toMatchObject({ success: false, error: { code: 'INTERNAL' } });
+  await http.drain(0);
+});
+
+describe('the bytes of a request', () => {
+  const metered = () => door.usage.drain().map(({ status, bytesIn }) => [status, bytesIn]);
+  const chunked = (body: string): string => `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
+
+  it('are counted as they were read, in chunks too, and when it fails', async () => {
+    const wire = door.connect();
+    const key = door.createKey();
+    const send = async (body: string, mark: RegExp): Promise<void> => {
+      wire.received = '';
+      wire.socket.write(head(key, 'transfer-encoding: chunked\r\n') + chunked(body));
+      await wire.until(mark);
+    };
+    await send('{"a":1}', /Probed/);
+    await send('{"a', /INVALID_FIELDS/);
+    expect(metered()).toEqual([
+      ['ok', 7],
+      ['client', 3],
+    ]);
+    wire.socket.destroy();
+  });
+
+  it.each(['taken', 'refused at its end'])('are those of its file, which is %s', async (how) => {
+    const isTaken = how === 'taken';
+    const read = take;
+    take = async (bytes) => {
+      await read(bytes);
+      if (!isTaken) throw new Failure('STORAGE_FULL');
+    };
+    const body =
+      '--b\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\n' +
+      `${'x'.repeat(100_000)}\r\n--b--\r\n`;
+    const response = await fetch(`http://127.0.0.1:${door.port}/sol/v1/storage/probe`, {
+      method: 'POST',
+      headers: { 'x-api-key': door.createKey(), 'content-type': 'multipart/form-data; boundary=b' },
+      body: new Blob([body]).stream(),
+      duplex: 'half',
+    } as RequestInit);
+    expect(await response.json()).toMatchObject({ success: isTaken });
+    expect(metered().map(([, bytesIn]) => bytesIn)).toEqual([body.length]);
+  });
+});
