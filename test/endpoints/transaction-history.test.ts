@@ -161,6 +161,8 @@ describe('transaction/history', () => {
   });
 
   it('has no more than eight calls on their way at a time', async () => {
+    // What an earlier request has still on its way is not counted.
+    const caller = new LedgerCaller(rig);
     let open = 0;
     let most = 0;
     caller.answering = ({ method }) => {

@@ -1,5 +1,6 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { writeJson } from '../../base/json.ts';
+import { setImmediate } from 'node:timers/promises';
+import { type WritableJson, writeJson } from '../../base/json.ts';
 import type { RestAnswer, RestOutcome, RestRoute } from '../../protocol/rest/route.ts';
 import { errorBody } from './errors.ts';
 
@@ -23,9 +24,29 @@ const COMMON: OutgoingHttpHeaders = {
   'access-control-expose-headers': 'RateLimit, RateLimit-Policy, Retry-After, X-Upstream-Calls',
 };
 
+/** Characters of a list after which others have their turn: writing all of a long one would keep them waiting. */
+const PIECE = 256 * 1024;
+
+/** Items of a list with commas between them, in pieces. */
+async function* inPieces(items: readonly WritableJson[]): AsyncGenerator<Buffer<ArrayBuffer>, void> {
+  let text = '';
+  for (const [at, item] of items.entries()) {
+    text += at === 0 ? writeJson(item) : `,${writeJson(item)}`;
+    if (text.length < PIECE) continue;
+    yield Buffer.from(text);
+    text = '';
+    await setImmediate();
+  }
+  yield Buffer.from(text);
+}
+
 /** The envelope of what went well. */
-export const envelope = ({ message, result }: RestAnswer): Buffer =>
-  Buffer.from(writeJson({ success: true, message, result }));
+export async function envelope({ message, result }: RestAnswer): Promise<Buffer> {
+  if (!Array.isArray(result)) return Buffer.from(writeJson({ success: true, message, result }));
+  const pieces: Buffer[] = [Buffer.from(`{"success":true,"message":${writeJson(message)},"result":[`)];
+  for await (const piece of inPieces(result)) pieces.push(piece);
+  return Buffer.concat([...pieces, Buffer.from(']}')]);
+}
 
 /** The fields RateLimit and RateLimit-Policy (IETF draft ratelimit-headers-09), named after the endpoint group. */
 function rateLimitHeaders(
