@@ -13,8 +13,9 @@ import { fungible, nft } from './token-2022-mints.ts';
 
 /**
  * @shyft-to/js as published, against the whole chain: key → REST → gateway → embedded ledger, with tokens and an NFT
- * that real transactions made, and domains and NFTs of other programs that the ledger began with. The client has its host built in, so its own axios is told ours. It is loaded the way
- * that CommonJS programs load it, as its package says. Source: rest-api.md §1.
+ * that real transactions made, and domains and NFTs of other programs that the ledger began with. The client has its
+ * host built in, so its own axios is told ours. It is loaded the way that CommonJS programs load it, as its package
+ * says. Source: rest-api.md §1.
  */
 const load = createRequire(import.meta.url);
 const { ShyftSdk, Network } = load('@shyft-to/js') as typeof import('@shyft-to/js');

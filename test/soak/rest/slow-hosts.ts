@@ -13,6 +13,9 @@ export type SlowHosts = Readonly<{
   stop(): void;
 }>;
 
+/** Whether the host of this number answers. */
+export const isHealthy = (host: number): boolean => (host + 1) % 10 === 0;
+
 /** How often a dripping host sends a byte. */
 const DRIP_MS = 500;
 
@@ -28,10 +31,10 @@ export async function startSlowHosts(): Promise<SlowHosts> {
     requests++;
     openMax = Math.max(openMax, ++open);
     response.on('close', () => open--);
-    const host = Number((request.headers.host ?? '').split(':')[0]?.split('.')[3]);
+    const host = Number((request.headers.host ?? '').split(':')[0]?.split('.')[3]) - 1;
     response.setHeader('content-type', 'application/json');
-    if (host % 10 === 0) response.end(`{"image":"http://images.example${request.url ?? ''}.png"}`);
-    else if (host % 10 === 1) {
+    if (isHealthy(host)) response.end(`{"image":"http://images.example${request.url ?? ''}.png"}`);
+    else if (host % 10 === 0) {
       const timer = setInterval(() => response.write(' '), DRIP_MS);
       response.on('close', () => clearInterval(timer));
     }

@@ -1,0 +1,87 @@
+import { performance } from 'node:perf_hooks';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** Of numbers in order. */
+export const percentile = (sorted: readonly number[], share: number): number =>
+  Math.round(sorted[Math.floor((sorted.length - 1) * share)] ?? 0);
+
+export type StormOptions = Readonly<{
+  /** Of wallet/all_tokens. */
+  url: string;
+  /** Used in turn. */
+  keys: readonly string[];
+  wallet(index: number): string;
+  /** Tokens of each wallet; they are called `Token 0`, `Token 1`, … */
+  perWallet: number;
+  /** Whether the host of a token's metadata answers. */
+  hasImage(token: number): boolean;
+}>;
+
+type Reply = Readonly<{
+  success: boolean;
+  result?: readonly Readonly<{ info: Readonly<{ name: string; image: string }> }>[];
+  error?: Readonly<{ code: string }>;
+}>;
+
+/** Many who ask for the tokens of wallets, and come again when they hear that there is no room. */
+export class Storm {
+  readonly calls: number[] = [];
+  /** What was answered otherwise than it must be. */
+  readonly failed: string[] = [];
+  /** Times that a request was refused because there was no room. */
+  overloaded = 0;
+  /** Images that hosts which answer have for those who asked, and how many of them were not told. */
+  imagesDue = 0;
+  imagesMissing = 0;
+  readonly #options: StormOptions;
+  readonly #tookMs: number[] = [];
+
+  constructor(options: StormOptions) {
+    this.#options = options;
+  }
+
+  /** Asks for so many wallets, so many at once. */
+  async run(wallets: number, atOnce: number): Promise<void> {
+    let next = 0;
+    const worker = async (at: number): Promise<void> => {
+      const key = this.#options.keys[at % this.#options.keys.length] ?? '';
+      while (next < wallets) await this.#askFor(next++, key);
+    };
+    await Promise.all(Array.from({ length: atOnce }, (_, at) => worker(at)));
+  }
+
+  /** How long answers took, in whole milliseconds, without what was refused before. */
+  times(): { p50: number; p99: number; longest: number } {
+    const sorted = this.#tookMs.toSorted((a, b) => a - b);
+    return { p50: percentile(sorted, 0.5), p99: percentile(sorted, 0.99), longest: percentile(sorted, 1) };
+  }
+
+  async #askFor(index: number, key: string): Promise<void> {
+    const url = `${this.#options.url}?wallet=${this.#options.wallet(index)}`;
+    for (;;) {
+      const startedAt = performance.now();
+      const response = await fetch(url, { headers: { 'x-api-key': key } });
+      const reply = (await response.json()) as Reply;
+      if (response.status !== 503 || reply.error?.code !== 'OVERLOADED') {
+        this.#tookMs.push(performance.now() - startedAt);
+        this.calls.push(Number(response.headers.get('x-upstream-calls')));
+        this.#judge(response.status, reply);
+        return;
+      }
+      this.overloaded++;
+      await delay(1_000 * Number(response.headers.get('retry-after') ?? Number.NaN));
+    }
+  }
+
+  #judge(status: number, { success, result = [], error }: Reply): void {
+    const { perWallet, hasImage } = this.#options;
+    const infos = result.map(({ info }) => info);
+    if (!success || infos.length !== perWallet || !infos.every(({ name }) => name.startsWith('Token '))) {
+      this.failed.push(`${status}: ${JSON.stringify(error ?? result).slice(0, 200)}`);
+      return;
+    }
+    const due = infos.filter(({ name }) => hasImage(Number(name.slice('Token '.length))));
+    this.imagesDue += due.length;
+    this.imagesMissing += due.filter(({ image }) => image === '').length;
+  }
+}
