@@ -27,6 +27,7 @@ export function showValue(value: unknown): string {
   return Array.isArray(value) ? 'a list' : 'a table';
 }
 
+/** The variables of the environment, by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** A reference that leads nowhere; the message names the reference, never a value. */

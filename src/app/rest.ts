@@ -32,6 +32,7 @@ function openConfirmations(
   return new Confirmations({ feed, feedNetwork: networks.default, source, limits });
 }
 
+/** Builds the door of the REST interface on what was opened for it. @throws Error when two parts claim one path. */
 export function restDoor(
   configuration: Configuration,
   parts: PipelineParts,

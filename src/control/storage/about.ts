@@ -42,4 +42,5 @@ export function readAbout(text: string): FileAbout {
   }
 }
 
+/** The text that `readAbout` reads. */
 export const writeAbout = ({ name, type }: FileAbout): string => JSON.stringify({ name, type });

@@ -60,11 +60,12 @@ export class KeptFiles implements Keeper {
     return kept;
   }
 
+  /** How many files there are, as far as this process knows. */
   get files(): number {
     return this.#files;
   }
 
-  /** Bytes of all files. */
+  /** Bytes of all those files. */
   get bytes(): number {
     return this.#bytes;
   }

@@ -11,6 +11,7 @@ import {
   unavailable,
 } from './storage-service.ts';
 
+/** Which node it is, and how it is asked. */
 export type KuboNodeOptions = Readonly<{
   /** Its RPC: `http://127.0.0.1:5001`. */
   url: string;
@@ -47,6 +48,7 @@ export class KuboNode implements Keeper {
     if (found !== file.cid) await this.#import(file);
   }
 
+  /** Breaks off what is asked, and closes the connections. */
   close(): Promise<void> {
     return this.#service.close();
   }

@@ -1,3 +1,4 @@
+/** What bounds files that customers store. */
 export type StorageLimits = Readonly<{
   /** Bytes of one file. */
   fileMaxBytes: number;
@@ -15,6 +16,7 @@ export type StorageLimits = Readonly<{
   uploadsWaitMs: number;
 }>;
 
+/** What holds unless something else is set. */
 export const storageLimits: StorageLimits = {
   fileMaxBytes: 100 * 1024 * 1024,
   totalMaxBytes: 100 * 1024 * 1024 * 1024,

@@ -9,6 +9,7 @@ import { PinnedFiles } from './pinned-files.ts';
 import { PinningService, type PinningServiceOptions } from './pinning-service.ts';
 import { StoredFiles } from './stored-files.ts';
 
+/** What every storage needs, whoever keeps the files. */
 export type StorageOptions = Readonly<{
   /** Where files are kept, and where they are while they come. Processes of one machine may share it. */
   folder: string;

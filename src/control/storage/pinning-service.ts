@@ -7,6 +7,7 @@ import {
   unavailable,
 } from './storage-service.ts';
 
+/** What bounds asking a pinning service. */
 export type PinningServiceLimits = StorageServiceLimits &
   Readonly<{
     /** How often pins that are not yet done are asked for. */
@@ -19,6 +20,7 @@ export type PinningServiceLimits = StorageServiceLimits &
     watchedMax: number;
   }>;
 
+/** What holds unless something else is set. */
 export const pinningServiceLimits: PinningServiceLimits = {
   ...storageServiceLimits,
   exchangeMaxMs: 30_000,
@@ -29,6 +31,7 @@ export const pinningServiceLimits: PinningServiceLimits = {
   watchedMax: 1_000,
 };
 
+/** Which service it is, and how it is asked. */
 export type PinningServiceOptions = Readonly<{
   /** The address before `/pins`. */
   url: string;
@@ -98,6 +101,7 @@ export class PinningService {
       this.#watch({ requestid: status.requestid, pin, cid, polls: 0, retries: 0 });
   }
 
+  /** Watches no pin any longer, and closes the connections. */
   async close(): Promise<void> {
     this.#closed = true;
     if (this.#timer !== null) clearTimeout(this.#timer);

@@ -1,6 +1,7 @@
 import { Agent, type Dispatcher, request } from 'undici';
 import { Failure } from '../../protocol/errors.ts';
 
+/** What bounds exchanges with a service that stores files. */
 export type StorageServiceLimits = Readonly<{
   /** Time to connect. */
   connectTimeoutMs: number;
@@ -14,6 +15,7 @@ export type StorageServiceLimits = Readonly<{
   connectionsMax: number;
 }>;
 
+/** What holds unless something else is set. */
 export const storageServiceLimits: StorageServiceLimits = {
   connectTimeoutMs: 5_000,
   exchangeMaxMs: 10 * 60_000,
@@ -22,8 +24,10 @@ export const storageServiceLimits: StorageServiceLimits = {
   connectionsMax: 16,
 };
 
+/** What is sent: its media type, how many bytes it has, and the bytes, which are read once. */
 export type ServiceBody = Readonly<{ type: string; bytes: number; pieces: AsyncIterable<Uint8Array> }>;
 
+/** A whole answer, of any status. */
 export type ServiceAnswer = Readonly<{ status: number; text: string }>;
 
 /** One HTTP service that stores files, and what it is asked. What it says goes no further than this folder. */
@@ -67,6 +71,7 @@ export class StorageService {
     }
   }
 
+  /** Breaks off what is asked, and closes the connections. */
   async close(): Promise<void> {
     await this.#agent.destroy();
   }

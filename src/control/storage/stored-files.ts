@@ -6,6 +6,7 @@ import type { Incoming, IncomingFile } from './incoming.ts';
 import type { Keeper } from './keeper.ts';
 import type { StorageLimits } from './limits.ts';
 
+/** What files are taken in with. */
 export type StoredFilesOptions = Readonly<{
   incoming: Incoming;
   keeper: Keeper;

@@ -6,6 +6,7 @@ import { InvalidFields } from '../../protocol/rest/invalid-fields.ts';
 import type { Upload } from '../../protocol/rest/route.ts';
 import { keepOwnTime } from '../own-time.ts';
 
+/** What bounds a body with a file. */
 export type UploadLimits = Readonly<{
   /** Bytes of the file. */
   fileMaxBytes: number;
@@ -27,6 +28,7 @@ export type UploadLimits = Readonly<{
   uploadMaxMs: number;
 }>;
 
+/** What holds unless something else is set. */
 export const uploadLimits: UploadLimits = {
   fileMaxBytes: 100 * 1024 * 1024,
   besideMaxBytes: 1024 * 1024,
