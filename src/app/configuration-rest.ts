@@ -182,7 +182,9 @@ export const pinningSection = section({
 export const semiWalletsSection = section({
   iterations: whole(600_000, 100_000_000).default(wallets.iterations),
   derivations_max: whole(1, 64).default(wallets.derivationsMax),
+  derivations_per_owner_max: whole(1, 64).default(wallets.derivationsPerOwnerMax),
   derivation_queue_max: whole(0, 100_000).default(wallets.derivationQueueMax),
+  derivation_per_owner_queue_max: whole(0, 100_000).default(wallets.derivationPerOwnerQueueMax),
   wallets_max: whole(0, 100_000_000).default(wallets.walletsMax),
   free_tries: whole(1, 1_000).default(wallets.freeTries),
   first_pause_ms: whole(1, HOUR_MS).default(wallets.firstPauseMs),

@@ -1,38 +1,51 @@
 import { pbkdf2 } from 'node:crypto';
 import { promisify } from 'node:util';
-import { Turnstile } from '../../base/turnstile.ts';
+import { OwnerPlaces } from '../../base/owner-places.ts';
 import { Failure } from '../../protocol/errors.ts';
+import type { SemiWalletLimits } from './limits.ts';
 
 const deriveKey = promisify(pbkdf2);
 
 /** Bytes of a secretbox key. */
 const KEY_BYTES = 32;
 
-/** Keys out of passwords, a few at a time: each takes a thread a good part of a second. */
-export class Derivation {
-  readonly #turns: Turnstile;
-  readonly #waitingMax: number;
-  #waiting = 0;
+/** How many derivations there may be at a time, and may wait. */
+export type DerivationLimits = Pick<
+  SemiWalletLimits,
+  'derivationsMax' | 'derivationsPerOwnerMax' | 'derivationQueueMax' | 'derivationPerOwnerQueueMax'
+>;
 
-  /** @param placesMax - derivations at a time. @param queueMax - those that may wait besides. */
-  constructor(placesMax: number, queueMax: number) {
-    this.#turns = new Turnstile(placesMax);
-    this.#waitingMax = placesMax + queueMax;
+/**
+ * PBKDF2-HMAC-SHA256 of the password's UTF-8, 32 bytes. Whoever gets the key fills it with zeros after use.
+ * @throws Failure OVERLOADED when too many wait.
+ */
+export type KeyOf = (password: string, salt: Uint8Array, iterations: number) => Promise<Buffer>;
+
+/** Keys out of passwords, a few at a time: each takes a thread a good part of a second. Owners take turns. */
+export class Derivation {
+  readonly #places: OwnerPlaces;
+
+  constructor(limits: DerivationLimits) {
+    this.#places = new OwnerPlaces({
+      placesMax: limits.derivationsMax,
+      ownerPlacesMax: limits.derivationsPerOwnerMax,
+      waitingMax: limits.derivationQueueMax,
+      ownerWaitingMax: limits.derivationPerOwnerQueueMax,
+      waitMs: null,
+    });
   }
 
-  /**
-   * PBKDF2-HMAC-SHA256 of the password's UTF-8, 32 bytes. Whoever gets the key fills it with zeros after use.
-   * @throws Failure OVERLOADED when too many wait.
-   */
-  async keyOf(password: string, salt: Uint8Array, iterations: number): Promise<Buffer> {
-    if (this.#waiting >= this.#waitingMax) throw new Failure('OVERLOADED');
-    this.#waiting++;
-    const bytes = Buffer.from(password, 'utf8');
-    try {
-      return await this.#turns.run(() => deriveKey(bytes, salt, iterations, KEY_BYTES, 'sha256'));
-    } finally {
-      bytes.fill(0);
-      this.#waiting--;
-    }
+  /** What derives keys for an owner. */
+  of(ownerId: string): KeyOf {
+    return async (password, salt, iterations) => {
+      if (!(await this.#places.take(ownerId))) throw new Failure('OVERLOADED');
+      const bytes = Buffer.from(password, 'utf8');
+      try {
+        return await deriveKey(bytes, salt, iterations, KEY_BYTES, 'sha256');
+      } finally {
+        bytes.fill(0);
+        this.#places.giveBack(ownerId);
+      }
+    };
   }
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { xsalsa20poly1305 } from '@noble/ciphers/salsa.js';
 import { decodeBase58, encodeBase58 } from '../../ledger/base58.ts';
-import type { Derivation } from './derivation.ts';
+import type { KeyOf } from './derivation.ts';
 
 /**
  * A secret key under a password, in the format that clients of the interface decrypt by themselves: the base58 text of
@@ -24,11 +24,11 @@ export async function seal(
   secretKey: Uint8Array,
   password: string,
   iterations: number,
-  derivation: Derivation,
+  keyOf: KeyOf,
 ): Promise<Envelope> {
   const salt = randomBytes(SALT_BYTES);
   const nonce = randomBytes(NONCE_BYTES);
-  const key = await derivation.keyOf(password, salt, iterations);
+  const key = await keyOf(password, salt, iterations);
   const text = Buffer.from(encodeBase58(secretKey), 'utf8');
   try {
     const params: Params = {
@@ -68,13 +68,9 @@ function opened(key: Uint8Array, nonce: Uint8Array, box: Uint8Array): Uint8Array
  * @returns null when the password is another one.
  * @throws Failure OVERLOADED
  */
-export async function open(
-  envelope: Envelope,
-  password: string,
-  derivation: Derivation,
-): Promise<string | null> {
+export async function open(envelope: Envelope, password: string, keyOf: KeyOf): Promise<string | null> {
   const { salt, nonce, iterations } = JSON.parse(envelope.decryptionKey) as Params;
-  const key = await derivation.keyOf(password, bytesOf(salt), iterations);
+  const key = await keyOf(password, bytesOf(salt), iterations);
   const text = opened(key, bytesOf(nonce), bytesOf(envelope.encryptedPrivateKey));
   key.fill(0);
   if (text === null) return null;
@@ -84,11 +80,7 @@ export async function open(
 }
 
 /** Takes the time of `open`, where there is nothing to open. @throws Failure OVERLOADED */
-export async function openNothing(
-  password: string,
-  iterations: number,
-  derivation: Derivation,
-): Promise<void> {
-  const key = await derivation.keyOf(password, randomBytes(SALT_BYTES), iterations);
+export async function openNothing(password: string, iterations: number, keyOf: KeyOf): Promise<void> {
+  const key = await keyOf(password, randomBytes(SALT_BYTES), iterations);
   key.fill(0);
 }

@@ -65,7 +65,7 @@ export class KeptSemiWallets {
     this.#keys = new ServerKeys(peppers);
     this.#limits = { ...semiWalletLimits, ...limits };
     this.#now = now;
-    this.#derivation = new Derivation(this.#limits.derivationsMax, this.#limits.derivationQueueMax);
+    this.#derivation = new Derivation(this.#limits);
     this.#tries = new TryLimit(this.#limits, now);
   }
 
@@ -83,7 +83,7 @@ export class KeptSemiWallets {
     const secretKey = newSecretKey();
     try {
       const address = addressFromBytes(secretKey.subarray(SEED_BYTES));
-      const envelope = await seal(secretKey, password, iterations, this.#derivation);
+      const envelope = await seal(secretKey, password, iterations, this.#derivation.of(ownerId));
       const name = { ownerId, address };
       await insertWallet(this.#store, name, this.#wrap(name, envelope), walletsMax, this.#now());
       return address;
@@ -115,7 +115,7 @@ export class KeptSemiWallets {
     const name = { ownerId, address: wallet };
     const opened = await this.#open(name, from);
     if (opened === null) return false;
-    const envelope = await this.#resealed(opened.secretKey, to);
+    const envelope = await this.#resealed(ownerId, opened.secretKey, to);
     const after = this.#wrap(name, envelope);
     // Somebody else was faster: then `from` is not the password any more.
     const replaced = await replaceWallet(this.#store, name, opened.wrapped, after, this.#now());
@@ -123,11 +123,11 @@ export class KeptSemiWallets {
     return true;
   }
 
-  async #resealed(secretKey: string, password: string): Promise<Envelope> {
+  async #resealed(ownerId: string, secretKey: string, password: string): Promise<Envelope> {
     const bytes = decodeBase58(secretKey);
     if (bytes === null) throw new Failure('INTERNAL');
     try {
-      return await seal(bytes, password, this.#limits.iterations, this.#derivation);
+      return await seal(bytes, password, this.#limits.iterations, this.#derivation.of(ownerId));
     } finally {
       bytes.fill(0);
     }
@@ -150,12 +150,13 @@ export class KeptSemiWallets {
   }
 
   async #openFound(name: WalletName, wrapped: Wrapped | null, password: string): Promise<Opened | null> {
+    const keyOf = this.#derivation.of(name.ownerId);
     if (wrapped === null) {
-      await openNothing(password, this.#limits.iterations, this.#derivation);
+      await openNothing(password, this.#limits.iterations, keyOf);
       return null;
     }
     const envelope = this.#unwrap(name, wrapped);
-    const secretKey = await open(envelope, password, this.#derivation);
+    const secretKey = await open(envelope, password, keyOf);
     return secretKey === null ? null : { wrapped, envelope, secretKey };
   }
 

@@ -4,8 +4,12 @@ export type SemiWalletLimits = Readonly<{
   iterations: number;
   /** Derivations at a time. Each takes one of the few threads in which files are read, too. */
   derivationsMax: number;
-  /** Derivations that wait; above it a request is refused. */
+  /** Those of one owner: a busy one leaves a place to the others. */
+  derivationsPerOwnerMax: number;
+  /** Derivations that wait; above it a request is refused. Owners take turns, whoever came first. */
   derivationQueueMax: number;
+  /** Those of one owner. */
+  derivationPerOwnerQueueMax: number;
   /** Wallets of one owner. */
   walletsMax: number;
   /** Wrong passwords in a row for one wallet before there are pauses; also tries at a time. */
@@ -23,7 +27,9 @@ export type SemiWalletLimits = Readonly<{
 export const semiWalletLimits: SemiWalletLimits = {
   iterations: 600_000,
   derivationsMax: 2,
+  derivationsPerOwnerMax: 1,
   derivationQueueMax: 64,
+  derivationPerOwnerQueueMax: 16,
   walletsMax: 1_000,
   freeTries: 5,
   firstPauseMs: 1_000,
