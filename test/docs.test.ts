@@ -13,10 +13,15 @@ import { command as doctor } from '../src/cli/commands/doctor.ts';
 import { command as keys } from '../src/cli/commands/keys.ts';
 import { command as localnet } from '../src/cli/commands/localnet.ts';
 import { command as up } from '../src/cli/commands/up.ts';
+import { failuresOf } from '../src/endpoints/failures.ts';
+import { nftListLimits } from '../src/endpoints/nft/nft-list-limits.ts';
 import { endpoints } from '../src/endpoints/registry.ts';
 import { holdingLimits } from '../src/gateway/held.ts';
+import { confirmationLimits } from '../src/gateway/rest/confirmations.ts';
 import { restLimits } from '../src/gateway/rest/rest-gate.ts';
 import { topicHubOptions } from '../src/gateway/topics.ts';
+import { snsLimits } from '../src/insight/sns/domains.ts';
+import { holdingsLimits } from '../src/insight/token/token-holdings.ts';
 import { rpcHandlers } from '../src/localnet/rpc-handlers.ts';
 import { envelopeLimits } from '../src/protocol/envelope.ts';
 import { type FailureCode, failures } from '../src/protocol/errors.ts';
@@ -27,6 +32,7 @@ import { FILTER_ADDRESSES_MAX } from '../src/protocol/pubsub/transaction-filter.
 import { subscriptions } from '../src/protocol/subscriptions.ts';
 import { grpcServerOptions } from '../src/servers/grpc/options.ts';
 import { httpOptions } from '../src/servers/http.ts';
+import { uploadLimits } from '../src/servers/rest/multipart.ts';
 import { restServerOptions } from '../src/servers/rest/server.ts';
 import { rpcServerOptions } from '../src/servers/rpc/server.ts';
 import { webSocketOptions } from '../src/servers/websocket/server.ts';
@@ -203,23 +209,41 @@ describe('the page of the REST interface', () => {
     expect(told.sort()).toEqual(known.sort());
   });
 
-  it('has every failure that only it gives, with status and text of the row', () => {
+  it('has every failure that a request may end with, with status and text of the row', () => {
     const rows = table(page, 'Errors');
     const wrong = rows.filter(([name = '', http, text, remedy]) => {
       const row: FailureRow | undefined = failures[name as FailureCode];
       return row === undefined || `${row.http}` !== http || (row.restText ?? row.text) !== text || !remedy;
     });
     expect(wrong).toEqual([]);
+    const ofListener = ['NOT_FOUND', 'METHOD_NOT_ALLOWED', 'MALFORMED_HTTP', 'HEADERS_TOO_LARGE'];
+    const known = new Set([...endpoints.flatMap(failuresOf), ...ofListener, 'FILE_NOT_FOUND']);
+    expect(rows.map(([name]) => name).sort()).toEqual([...known].sort());
+  });
+
+  it('has the numbers of failures of sent transactions, and no failure is told nowhere', () => {
+    const rows = table(page, 'Errors of sent transactions');
+    const wrong = rows.filter(([number, name = '', text, remedy]) => {
+      const row: FailureRow | undefined = failures[name as FailureCode];
+      return `${row?.rpc}` !== number || row?.text !== text || !remedy;
+    });
+    expect(wrong).toEqual([]);
+    const told = [...rows.map(([, name]) => name), ...table(page, 'Errors').map(([name]) => name)];
     const own = Object.entries<FailureRow>(failures).filter(([, { rest }]) => rest === true);
-    expect(own.map(([name]) => name).filter((name) => !rows.some(([told]) => told === name))).toEqual([]);
+    expect(own.map(([name]) => name).filter((name) => !told.includes(name))).toEqual([]);
   });
 
   it('has the defaults of the limits', () => {
+    const seconds = (ms: number): string => `${formatted(ms / 1_000)} s`;
     expect(table(page, 'Limits').map(([, value]) => value)).toEqual([
       `${restLimits.requestsPerMinute}`,
       `${restLimits.keyInFlightMax}`,
-      `${restLimits.timeoutMs / 1_000} s`,
+      ...[restLimits.timeoutMs, restLimits.uploadTimeoutMs, confirmationLimits.waitMaxMs].map(seconds),
       `${formatted(restServerOptions.bodyMaxBytes)} bytes`,
+      `${formatted(uploadLimits.fileMaxBytes)} bytes`,
+      formatted(holdingsLimits.accountsMax),
+      ...[nftListLimits.unpagedMax, nftListLimits.searchedMax, nftListLimits.groupedMax].map(formatted),
+      formatted(snsLimits.domainsMax),
     ]);
   });
 });
