@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Failure } from '../../protocol/errors.ts';
-import type { RestCaller, RestDoor, RestInput, RestRoute, RestWork } from '../../protocol/rest/route.ts';
+import type { RestCaller, RestDoor, RestInput, RestRoute } from '../../protocol/rest/route.ts';
 import { refuse } from '../http-refuse.ts';
 import type { HttpHandler, HttpRoutes } from '../http-route.ts';
 import { leavingSignal } from '../leaving.ts';
@@ -10,6 +10,7 @@ import { answerHeaders, envelope, preflightHeaders, send } from './encode.ts';
 import { errorBody } from './errors.ts';
 import { readUpload, type UploadLimits, uploadLimits } from './multipart.ts';
 
+/** What bounds bodies of the interface. */
 export type RestServerOptions = Readonly<{
   /** Bytes of a JSON body. */
   bodyMaxBytes: number;
@@ -18,6 +19,7 @@ export type RestServerOptions = Readonly<{
   upload: UploadLimits;
 }>;
 
+/** What holds unless something else is set. */
 export const restServerOptions: RestServerOptions = {
   bodyMaxBytes: 1024 * 1024,
   bodiesMaxBytes: 64 * 1024 * 1024,
@@ -53,6 +55,16 @@ const preflight: HttpHandler = (_request, response) => {
   response.end();
 };
 
+/** What was read of a body. */
+type Count = { bytes: number };
+
+/** Counts what is read of a body, from when its reader has begun: a body that nobody reads is not asked for. */
+function countBody(request: IncomingMessage, count: Count): void {
+  request.on('data', (piece: Buffer) => {
+    count.bytes += piece.length;
+  });
+}
+
 class RestDialect {
   readonly #door: RestDoor;
   readonly #options: RestServerOptions;
@@ -71,9 +83,13 @@ class RestDialect {
     response: ServerResponse,
     query: string,
   ): Promise<void> {
-    const work = (caller: RestCaller) => this.#work(route, request, response, query, caller);
+    const count: Count = { bytes: 0 };
+    const work = (caller: RestCaller) => this.#work(route, request, response, query, count, caller);
     const credential = restCredentialOf(request, query);
-    const outcome = await this.#door.serve({ credential, route, work }, leavingSignal(request.socket));
+    const outcome = await this.#door.serve(
+      { credential, route, work, bytesIn: () => count.bytes },
+      leavingSignal(request.socket),
+    );
     if (response.destroyed) return;
     if (outcome.failure === null || request.complete) send(response, outcome, route);
     else refuse(request, response, outcome.failure, answerHeaders(outcome, route), errorBody);
@@ -84,11 +100,11 @@ class RestDialect {
     request: IncomingMessage,
     response: ServerResponse,
     query: string,
+    count: Count,
     caller: RestCaller,
-  ): Promise<RestWork> {
-    const input = await this.#read(route, request, response, query);
-    const body = await envelope(await route.answer(input, caller));
-    return { body, bytesIn: Number(request.headers['content-length'] ?? 0) };
+  ): Promise<Buffer> {
+    const input = await this.#read(route, request, response, query, count);
+    return envelope(await route.answer(input, caller));
   }
 
   async #read(
@@ -96,15 +112,19 @@ class RestDialect {
     request: IncomingMessage,
     response: ServerResponse,
     query: string,
+    count: Count,
   ): Promise<RestInput> {
     const parameters = readQuery(query);
     if (takes === 'upload') {
-      const file = await readUpload(request, response, this.#options.upload);
-      return { query: parameters, body: undefined, file };
+      const file = readUpload(request, response, this.#options.upload);
+      countBody(request, count);
+      return { query: parameters, body: undefined, file: await file };
     }
     if (!hasBody(request)) return { query: parameters, body: undefined, file: null };
     if (!isJsonType(request.headers['content-type'])) throw new Failure('UNSUPPORTED_MEDIA_TYPE');
-    const body = await readBody(request, response, this.#options.bodyMaxBytes, this.#budget);
+    const reading = readBody(request, response, this.#options.bodyMaxBytes, this.#budget);
+    countBody(request, count);
+    const body = await reading;
     if (body === null) throw new Failure('CLIENT_GONE');
     return { query: parameters, body: readJsonBody(body), file: null };
   }
