@@ -1,7 +1,7 @@
 import { Lru } from '../base/lru.ts';
 import type { RateDecision } from './rate-limit.ts';
 
-export type WindowLimitOptions = Readonly<{
+type WindowLimitOptions = Readonly<{
   /** Requests that a window has room for. */
   requestsMax: number;
   windowMs: number;

@@ -20,7 +20,7 @@ export interface OffChain extends NftOffChain {
 }
 
 /** Files under their content identifiers. */
-export interface FileStorage {
+interface FileStorage {
   /**
    * Stores a file while it comes, or one that is here whole, which waits for none that comes. `ownerId` is the key family that sends it.
    * @returns its content identifier, and where it can be had.
@@ -95,6 +95,7 @@ export type RestSettings = Readonly<{
   domainSuffix: string;
 }>;
 
+/** All that endpoints stand on besides the chain. */
 export type Services = Readonly<{
   offChain: OffChain;
   das: NftDas;

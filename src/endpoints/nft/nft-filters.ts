@@ -27,7 +27,7 @@ export type NumberTest = (value: number) => boolean;
 type ValueTest = (value: JsonValue) => boolean;
 
 /** Tests by the names of traits. */
-export type AttributeTests = ReadonlyMap<string, ValueTest>;
+type AttributeTests = ReadonlyMap<string, ValueTest>;
 
 /** JSON of a filter that cannot be taken; the message tells the caller what to send. */
 class FilterFault extends Error {}

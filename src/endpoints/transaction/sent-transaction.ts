@@ -32,7 +32,7 @@ function blockhashOf(bytes: Uint8Array): Blockhash | null {
 }
 
 /** @returns null when the text is no whole transaction in base64. */
-export function readSentTransaction(text: unknown): SentTransaction | null {
+function readSentTransaction(text: unknown): SentTransaction | null {
   if (typeof text !== 'string' || text.length > TEXT_MAX) return null;
   const decoded = decodeBase64(text);
   const wire = 'fault' in decoded ? null : readWireTransaction(decoded.bytes);

@@ -8,6 +8,7 @@ import type { Feed } from '../../streams/feed.ts';
 import { type StatusRoundLimits, StatusRounds } from './status-rounds.ts';
 import { type Confirmation, type Lifetime, WatchedTransaction } from './watched-transaction.ts';
 
+/** How long and how often nodes are asked, and how many may wait. */
 export type ConfirmationLimits = StatusRoundLimits &
   Readonly<{
     /** How long anybody waits, in milliseconds. */
@@ -16,6 +17,7 @@ export type ConfirmationLimits = StatusRoundLimits &
     waitersMax: number;
   }>;
 
+/** The defaults. */
 export const confirmationLimits: ConfirmationLimits = {
   waitMaxMs: 90_000,
   waitersMax: 10_000,
@@ -25,6 +27,7 @@ export const confirmationLimits: ConfirmationLimits = {
   callsAtATime: 4,
 };
 
+/** What confirmations are learned from. */
 export type ConfirmationParts = Readonly<{
   /** What subscriptions are opened at; null where nothing feeds any. */
   feed: Feed | null;

@@ -11,6 +11,7 @@ import { STATUSES_MAX } from '../../protocol/rpc/getSignatureStatuses.ts';
 import { readSignatureStatuses } from '../../upstream/feeds/signature-statuses.ts';
 import type { Tip, WatchedTransaction } from './watched-transaction.ts';
 
+/** How often nodes are asked. */
 export type StatusRoundLimits = Readonly<{
   /** Between two rounds, in milliseconds. */
   pollMs: number;
@@ -47,11 +48,13 @@ export class StatusRounds {
     this.#limits = limits;
   }
 
+  /** From the next round on it is asked for. */
   add(watched: WatchedTransaction): void {
     this.#watched.add(watched);
     this.#schedule();
   }
 
+  /** It is asked for no more; the rounds end with the last one. */
   delete(watched: WatchedTransaction): void {
     this.#watched.delete(watched);
     if (this.#watched.size > 0 || this.#timer === null) return;

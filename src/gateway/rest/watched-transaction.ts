@@ -60,14 +60,12 @@ export class WatchedTransaction implements FeedListener {
     this.lifetime = lifetime;
   }
 
+  /** What became of it. */
   get outcome(): Promise<Confirmation> {
     return this.#outcome.promise;
   }
 
-  get isOver(): boolean {
-    return this.#isOver;
-  }
-
+  /** Whether a subscription tells of it. */
   get isSubscribed(): boolean {
     return this.#endSubscription !== null;
   }
@@ -78,11 +76,13 @@ export class WatchedTransaction implements FeedListener {
     else this.#endSubscription = end;
   }
 
+  /** Takes in what the subscription tells: that it has come to its commitment. */
   notify(result: Buffer): void {
     const err = errOf(result);
     if (err !== undefined) this.settle({ status: this.commitment, err, failure: null });
   }
 
+  /** The subscription tells nothing more: rounds ask for it as for all others. */
   fail(): void {
     this.#feedFailed = true;
     this.#endSubscription = null;

@@ -29,6 +29,7 @@ type Operation = Readonly<{
   responses: Readonly<Record<string, Readonly<{ description: string }> & Partial<Content>>>;
 }>;
 
+/** An OpenAPI document, as far as the page shows it. */
 export type ApiDocument = Readonly<{
   info: Readonly<{ title: string; version: string }>;
   paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
