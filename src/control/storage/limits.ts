@@ -6,7 +6,10 @@ export type StorageLimits = Readonly<{
   totalMaxBytes: number;
   /** Files in all. */
   filesMax: number;
-  /** Files that are coming at a time, and as many that are here whole, such as metadata; each may take `fileMaxBytes` of the disk and 2 MiB of memory meanwhile. */
+  /**
+   * Files that are coming at a time, and as many that are here whole, such as metadata; each may take `fileMaxBytes`
+   * of the disk and 2 MiB of memory meanwhile.
+   */
   uploadsMax: number;
   /** Files of one key family that are coming at a time: a slow customer keeps others from nothing. */
   uploadsPerOwnerMax: number;
