@@ -19,6 +19,7 @@ import {
 } from './wallet-rows.ts';
 import { ServerKeys, WrapError, type Wrapped } from './wrap.ts';
 
+/** What keeping wallets stands on. */
 export type SemiWalletsOptions = Readonly<{
   store: Store;
   peppers: Peppers;

@@ -12,6 +12,7 @@ export type Try = Readonly<{
   void(): void;
 }>;
 
+/** How often passwords may be tried, and how long wrong ones count. */
 export type TryLimits = Pick<
   SemiWalletLimits,
   'freeTries' | 'firstPauseMs' | 'pauseMaxMs' | 'rememberMs' | 'rememberedMax'

@@ -49,6 +49,7 @@ export class ServerKeys {
     this.#keys = new Map([...secrets].map(([version, secret]) => [version, keyOf(secret)]));
   }
 
+  /** Wraps text under the current key, for this owner and wallet alone. */
   wrap(text: string, ownerId: string, address: string): Wrapped {
     const nonce = randomBytes(NONCE_BYTES);
     const cipher = createCipheriv(CIPHER, this.#key(this.current), nonce, { authTagLength: TAG_BYTES });

@@ -10,6 +10,7 @@ export class OnceChain extends Chain {
   readonly #accounts = new Map<Address, Promise<Map<Address, Account>>>();
   readonly #tokenAccounts = new Map<string, Promise<AccountAt[]>>();
 
+  /** As `Chain.accounts`; those that were asked for before are not asked for again. */
   override async accounts(addresses: Iterable<Address>): Promise<Map<Address, Account>> {
     const wanted = [...new Set(addresses)];
     const unread = wanted.filter((address) => !this.#accounts.has(address));
@@ -27,6 +28,7 @@ export class OnceChain extends Chain {
     );
   }
 
+  /** As `Chain.tokenAccounts`, once for each question. */
   override tokenAccounts(
     owner: Address,
     which: Readonly<{ programId: Address }> | Readonly<{ mint: Address }>,

@@ -35,8 +35,9 @@ export type CoreCollection = Readonly<{
 const ASSET_V1 = 1;
 const COLLECTION_V1 = 5;
 
-/** A search for the assets of an owner compares these parts of an account; `asset` is the key in base58. */
+/** A search for the assets of an owner compares these parts of an account. */
 export const coreAssetOffsets = { key: 0, owner: 1 } as const;
+/** The key of an asset, as a search compares it. */
 export const CORE_ASSET_KEY_BASE58 = '2';
 
 function readUpdateAuthority(reader: ByteReader): Pick<CoreAsset, 'updateAuthority' | 'collection'> | null {

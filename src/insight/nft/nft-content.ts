@@ -14,7 +14,9 @@ export type NftContent = Readonly<{
   collection: Readonly<{ name?: string; family?: string }>;
 }>;
 
+/** What an NFT is said to have. The value is text, a number, a truth value or null. */
 export type Trait = Readonly<{ trait: string; value: JsonValue }>;
+/** A file of an NFT. The type is its media type, empty where nothing says it. */
 export type NftFile = Readonly<{ uri: string; type: string }>;
 
 /** How much of off-chain JSON is taken: anybody writes it. */

@@ -10,8 +10,10 @@ export const tokenStandards = [
   'ProgrammableNonFungible',
   'ProgrammableNonFungibleEdition',
 ] as const;
+/** One of `tokenStandards`, as answers write it. */
 export type TokenStandard = (typeof tokenStandards)[number];
 
+/** Who made an NFT, with a share of its royalties in percent, and whether they have signed for it. */
 export type Creator = Readonly<{ address: Address; share: number; verified: boolean }>;
 
 /** What the chain says of an NFT, whichever program keeps it: all but what its off-chain JSON adds. */

@@ -26,6 +26,7 @@ export type Along = Readonly<{
   list?: TokenList;
 }>;
 
+/** How many mints one answer may stand on. */
 export const mintsLimits = {
   /** Mints that are read at once; a wallet that holds more gets ANSWER_TOO_LARGE. */
   mintsMax: 20_000,

@@ -17,6 +17,7 @@ export type TokenHolding = Readonly<{
   isFrozen: boolean;
 }>;
 
+/** How much of a wallet one answer may tell of. */
 export const holdingsLimits = {
   /** Token accounts with something in them that an answer tells of. Wallets with more are not wallets of people. */
   accountsMax: 10_000,

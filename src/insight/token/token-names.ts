@@ -12,6 +12,7 @@ export type NamedToken = Readonly<{
   decimals: number;
 }>;
 
+/** How many names one answer may stand on. */
 export const tokenNamesLimits = {
   /** Mints that one answer looks up; those named first come first. */
   mintsMax: 1000,

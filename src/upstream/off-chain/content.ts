@@ -6,8 +6,9 @@ import { Turnstile } from '../../base/turnstile.ts';
 const TYPES =
   /^(?:application\/(?:[\w.-]+\+)?json|text\/(?:json|plain)|(?:application|binary)\/octet-stream)$/;
 
-/** What is asked for. */
+/** Media types that are asked for. */
 export const ACCEPT = 'application/json, text/plain;q=0.9, application/octet-stream;q=0.5';
+/** Content codings that are understood. */
 export const ACCEPT_ENCODING = 'gzip, deflate, br';
 
 const ZLIB_METHOD = 8;
