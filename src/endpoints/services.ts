@@ -22,7 +22,8 @@ export interface OffChain extends NftOffChain {
 /** Files under their content identifiers. */
 interface FileStorage {
   /**
-   * Stores a file while it comes, or one that is here whole, which waits for none that comes. `ownerId` is the key family that sends it.
+   * Stores a file while it comes, or one that is here whole, which waits for none that comes. `ownerId` is the key
+   * family that sends it.
    * @returns its content identifier, and where it can be had.
    * @throws Failure FILE_TOO_LARGE, STORAGE_FULL, STORAGE_UNAVAILABLE, OVERLOADED when too many files are coming, or
    * what `bytes` throws; nothing is left then.

@@ -17,9 +17,10 @@ const graph = new Map(
     .map(([file, to]) => [file, file === 'endpoints/endpoint.ts' ? [] : to]),
 );
 
-/** What is told of single transactions inside an answer that went well. */
-const ofItems: Readonly<Record<string, readonly string[]>> = {
+/** What ends no request: it is told of single transactions in an answer, or given by a neighbour in a shared file. */
+const otherwise: Readonly<Record<string, readonly string[]>> = {
   'transaction/send_many_txns': ['TRANSACTION_REFUSED', 'TRANSACTION_FAILED', 'TRANSACTION_UNCONFIRMED'],
+  'transaction/parse_selected': ['TRANSACTION_NOT_FOUND'],
 };
 
 /** Codes of the failures that the files make which an endpoint stands on. */
@@ -31,7 +32,7 @@ function madeFor({ name }: Endpoint): string[] {
   const codes = texts.flatMap((text) =>
     [...text.matchAll(/new (?:Failure\(|NodeRefusal\([^)]*?, )'(\w+)'/g)].map(([, code = '']) => code),
   );
-  return [...new Set(codes)].filter((code) => !ofItems[name]?.includes(code));
+  return [...new Set(codes)].filter((code) => !otherwise[name]?.includes(code));
 }
 
 const document = openApi(endpoints, '1.2.3') as ApiDocument;

@@ -133,7 +133,8 @@ function failureTable({ responses }: Operation): string {
   const rows = Object.entries(responses)
     .filter(([http]) => http !== '200')
     .map(([http, { description }]) => `<tr><td>${escapeHtml(http)}</td><td>${prose(description)}</td></tr>`);
-  return `<table><thead><tr><th>HTTP</th><th><code>error.code</code> and message</th></tr></thead><tbody>${rows.join('')}</tbody></table>`;
+  const head = '<tr><th>HTTP</th><th><code>error.code</code> and message</th></tr>';
+  return `<table><thead>${head}</thead><tbody>${rows.join('')}</tbody></table>`;
 }
 
 function section(place: Place, origin: string): string {
