@@ -76,6 +76,43 @@ describe('transaction/history', () => {
     expect(names(await told({ ...before, ...until }))).toEqual(signatures.slice(4, 6));
   });
 
+  it.each([
+    ['transaction/history', history],
+    ['wallet/transaction_history', transactionHistory],
+  ])('%s gives page after page to who goes on `before` the last', async (_, endpoint) => {
+    const who = { account, wallet: account };
+    const pages: string[] = [];
+    for (let before: string | undefined; pages.length < COUNT; before = pages.at(-1)) {
+      const fields = { ...who, tx_num: 5, ...(before === undefined ? {} : { before }) };
+      const page = (await answerOf(endpoint, fields, caller)).result as (Told & Told['raw'])[];
+      pages.push(...page.map((one) => one.signatures?.[0] ?? one.transaction?.signatures[0] ?? ''));
+    }
+    expect(pages).toEqual(signatures);
+  });
+
+  it('takes `before` and `until` as other names, of which the longer ones count', async () => {
+    const ends = { before: signatures[3]!, until: signatures[6]! };
+    expect(names(await told(ends))).toEqual(signatures.slice(4, 6));
+    const longer = { before_tx_signature: signatures[1]!, until_tx_signature: signatures[4]! };
+    expect(names(await told({ ...ends, ...longer }))).toEqual(signatures.slice(2, 4));
+  });
+
+  it.each([
+    { before_tx_signature: NOBODYS },
+    { until_tx_signature: NOBODYS },
+    { before: NOBODYS },
+    { until: NOBODYS },
+  ])('says that there is no transaction such as that of %j', async (end) => {
+    const text = `Transaction ${NOBODYS} not found on mainnet-beta`;
+    const other = JSON.stringify(end).includes('before')
+      ? { until: signatures[5]! }
+      : { before: signatures[0]! };
+    for (const ends of [end, { ...other, ...end }]) {
+      const failed = await failureOf(history, { account, ...ends }, caller);
+      expect(failed).toMatchObject({ code: 'TRANSACTION_NOT_FOUND', text });
+    }
+  });
+
   it('is empty for an account that nobody has heard of', async () => {
     expect(await told({ account: String(Keypair.generate().publicKey) })).toEqual([]);
   });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { parseTold } from '../../insight/transaction/parse-told.ts';
-import { historyOf } from '../../insight/transaction/told-transactions.ts';
+import { type HistoryPart, historyOf } from '../../insight/transaction/told-transactions.ts';
+import type { Signature } from '../../ledger/signature.ts';
 import { endpoint } from '../endpoint.ts';
 import { ofChain } from '../failures.ts';
 import { address, network, optional, signature, whole } from '../fields.ts';
@@ -19,7 +20,19 @@ export const historyPage = {
   tx_num: whole(1, 100, 10, 'How many transactions.'),
   before_tx_signature: optional(signature('Only transactions that are older than this one.')),
   until_tx_signature: optional(signature('Only transactions that are newer than this one.')),
+  before: optional(signature('Another name for `before_tx_signature`.')),
+  until: optional(signature('Another name for `until_tx_signature`.')),
 };
+
+type EndName = 'before_tx_signature' | 'until_tx_signature' | 'before' | 'until';
+
+/** Between which transactions, by either of the names; the longer one counts. */
+export const historyEnds = (
+  ends: Readonly<{ [Name in EndName]?: Signature | undefined }>,
+): Pick<HistoryPart, 'before' | 'until'> => ({
+  before: ends.before_tx_signature ?? ends.before,
+  until: ends.until_tx_signature ?? ends.until,
+});
 
 /** Source: spec, "REST" and "Limits"; rest-api.md §2.17 and §3. */
 export const history = endpoint({
@@ -32,7 +45,7 @@ export const history = endpoint({
     'Goes back a few days, as the operator of this service has set. The last signature of a page is the ' +
     '`before_tx_signature` of the next.',
   from: 'query',
-  failures: ofChain,
+  failures: ['TRANSACTION_NOT_FOUND', ...ofChain],
   fields: z.object({
     network: network(),
     account: address('The account: a wallet, a token account, a program, or any other.'),
@@ -45,8 +58,7 @@ export const history = endpoint({
     const reader = chain(fields.network, fields.commitment);
     const told = await historyOf(reader, fields.account, {
       limit: fields.tx_num,
-      before: fields.before_tx_signature,
-      until: fields.until_tx_signature,
+      ...historyEnds(fields),
       since: historyStart(services.settings),
     });
     const shown = { events: fields.enable_events, raw: fields.enable_raw };

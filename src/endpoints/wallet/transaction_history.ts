@@ -3,7 +3,7 @@ import { historyOf } from '../../insight/transaction/told-transactions.ts';
 import { endpoint } from '../endpoint.ts';
 import { ofChain } from '../failures.ts';
 import { address, network } from '../fields.ts';
-import { historyPage, historyStart } from '../transaction/history.ts';
+import { historyEnds, historyPage, historyStart } from '../transaction/history.ts';
 import { rawTransactionSchema, settledCommitment } from '../transaction/transaction-schema.ts';
 
 /** Source: rest-api.md §2.23; the client's `transactionHistory`. */
@@ -15,7 +15,7 @@ export const transactionHistory = endpoint({
   summary: 'The newest transactions of a wallet as nodes tell them in jsonParsed, newest first',
   description: 'For older clients; `transaction/history` tells what they mean.',
   from: 'query',
-  failures: ofChain,
+  failures: ['TRANSACTION_NOT_FOUND', ...ofChain],
   fields: z.object({
     network: network(),
     wallet: address('The wallet.'),
@@ -26,8 +26,7 @@ export const transactionHistory = endpoint({
   async answer(fields, { chain, services }) {
     const told = await historyOf(chain(fields.network, fields.commitment), fields.wallet, {
       limit: fields.tx_num,
-      before: fields.before_tx_signature,
-      until: fields.until_tx_signature,
+      ...historyEnds(fields),
       since: historyStart(services.settings),
     });
     return { message: 'Transaction history fetched successfully', result: told.map(({ raw }) => raw) };

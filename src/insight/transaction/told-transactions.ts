@@ -12,6 +12,7 @@ import {
 } from '../../ledger/encoding/read-json.ts';
 import type { Signature } from '../../ledger/signature.ts';
 import { Failure } from '../../protocol/errors.ts';
+import { NodeRefusal } from '../../protocol/rest/node-refusal.ts';
 import type { Chain } from '../chain/chain.ts';
 import { readRunTransaction } from './read-run-transaction.ts';
 import type { RunTransaction } from './run-transaction.ts';
@@ -95,19 +96,34 @@ function readSignatures(result: JsonValue, since: bigint): string[] {
   });
 }
 
+/** Source: Agave rpc-client-api `custom_error.rs`, FilterTransactionNotFound. */
+const CURSOR_NOT_FOUND = -32020;
+
+/** A transaction that bounds the history, and that no node knows, is the caller's mistake. */
+function cursorFailure(thrown: unknown, { network }: Chain, { before, until }: HistoryPart): unknown {
+  if (!(thrown instanceof NodeRefusal) || thrown.error.code !== CURSOR_NOT_FOUND) return thrown;
+  const isUntil = before === undefined || (until !== undefined && thrown.error.message.includes(until));
+  const facts = { signature: (isUntil ? until : before) ?? '', network };
+  return new Failure('TRANSACTION_NOT_FOUND', { facts, cause: thrown });
+}
+
 /**
  * The newest transactions of an account, newest first: one call for their signatures and one for each. None is left
  * out because it could not be read.
- * @throws Failure UPSTREAM_UNAVAILABLE when one cannot be read at the second try either; NodeRefusal.
+ * @throws Failure UPSTREAM_UNAVAILABLE when one cannot be read at the second try either, TRANSACTION_NOT_FOUND for an
+ * end of the part that no node knows; NodeRefusal.
  */
 export async function historyOf(
   chain: Chain,
   account: Address,
-  { limit, before, until, since }: HistoryPart,
+  part: HistoryPart,
 ): Promise<ToldTransaction[]> {
+  const { limit, before, until, since } = part;
   const config = { limit, before, until, commitment: chain.commitment };
-  const signatures = await chain.read('getSignaturesForAddress', [account, config], (result) =>
-    readSignatures(result, since),
-  );
+  const signatures = await chain
+    .read('getSignaturesForAddress', [account, config], (result) => readSignatures(result, since))
+    .catch((thrown) => {
+      throw cursorFailure(thrown, chain, part);
+    });
   return chain.each(signatures, (signature) => listedTransaction(chain, signature));
 }
