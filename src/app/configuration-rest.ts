@@ -147,6 +147,9 @@ export const uploadsSection = section({
 /** `[ipfs]`: the gateway to stored files. */
 export const ipfsSection = section({
   open_max: whole(1, 100_000).default(ipfs.openMax),
+  open_per_address_max: whole(1, 100_000).default(ipfs.openPerAddressMax),
+  progress_ms: whole(100, HOUR_MS).default(ipfs.progressMs),
+  progress_least_bytes: whole(1, GIB).default(ipfs.progressLeastBytes),
   answer_max_ms: whole(100, DAY_MS).default(ipfs.answerMaxMs),
 });
 

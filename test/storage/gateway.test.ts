@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { patterned, StorageDoor } from './storage-door.ts';
 
@@ -199,6 +200,15 @@ describe('a client of the gateway', () => {
     return wire;
   }
 
+  /** What a client with another address of this machine is answered. */
+  async function statusFrom(localAddress: string, large: string): Promise<string> {
+    const wire = connect({ port: door.port, host: '127.0.0.1', localAddress });
+    wire.write(`HEAD /ipfs/${large} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
+    const [head] = await once(wire, 'data');
+    wire.destroy();
+    return String(head);
+  }
+
   it('that leaves lets go of its file', async () => {
     const large = (await door.upload(patterned(MIB), 40 * MIB)).body.cid as string;
     const wires = [await stuck(large), await stuck(large)];
@@ -217,6 +227,46 @@ describe('a client of the gateway', () => {
     await expect.poll(() => door.opened.open - door.opened.closed).toBe(0);
     const response = await get(`/ipfs/${cid}`);
     expect([response.status, (await bodyOf(response)).length]).toEqual([200, bytes.length]);
+  });
+
+  it('that takes all that its address may have open leaves the rest to others', async () => {
+    await door.stop();
+    door = await StorageDoor.start({}, { openMax: 10, openPerAddressMax: 2 });
+    const large = (await door.upload(patterned(MIB), 40 * MIB)).body.cid as string;
+    const wires = [await stuck(large), await stuck(large)];
+    const refused = await get(`/ipfs/${large}`, {}, 'HEAD');
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+    expect(await statusFrom('127.0.0.2', large)).toMatch(/^HTTP\/1.1 200 /);
+    for (const wire of wires) wire.destroy();
+    await expect.poll(() => door.opened.open - door.opened.closed).toBe(0);
+    expect((await get(`/ipfs/${large}`, {}, 'HEAD')).status).toBe(200);
+  });
+
+  it('that takes nothing for too long is cut, long before the time of a whole answer', async () => {
+    await door.stop();
+    door = await StorageDoor.start({}, { progressMs: 100, progressLeastBytes: 128 * 1024 });
+    const large = (await door.upload(patterned(MIB), 40 * MIB)).body.cid as string;
+    const wires = [await stuck(large), await stuck(large)];
+    await expect.poll(() => door.opened.closed).toBe(2);
+    for (const wire of wires) wire.resume();
+    await Promise.all(wires.map((wire) => once(wire, 'close')));
+  });
+
+  it('that takes enough at a time gets all of its file, however many such times that takes', async () => {
+    await door.stop();
+    door = await StorageDoor.start({}, { progressMs: 500, progressLeastBytes: 128 * 1024 });
+    const large = (await door.upload(patterned(MIB), 20 * MIB)).body.cid as string;
+    const wire = await stuck(large);
+    const startedAt = performance.now();
+    let taken = 0;
+    wire.on('data', (chunk: Buffer) => {
+      taken += chunk.length;
+      wire.pause();
+      setTimeout(() => wire.resume(), 4);
+    });
+    wire.resume();
+    await expect.poll(() => taken, { timeout: 20_000 }).toBeGreaterThan(20 * MIB);
+    expect(performance.now() - startedAt).toBeGreaterThan(1_000);
   });
 
   it('that reads for too long is cut', async () => {

@@ -1,5 +1,5 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { pipeline } from 'node:stream/promises';
+import { OwnerPlaces } from '../../base/owner-places.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { refuse } from '../http-refuse.ts';
 import type { HttpHandler, HttpRoutes } from '../http-route.ts';
@@ -7,6 +7,7 @@ import { errorBody } from '../rest/errors.ts';
 import { canonicalCid } from './canonical-cid.ts';
 import { commonHeaders, contentTypeOf, dispositionOf, FOREVER, preflightHeaders } from './file-headers.ts';
 import { hasTag, type Range, rangeOf } from './range.ts';
+import { type AnswerPace, sendPaced } from './send-paced.ts';
 
 /** A file that is open for reading. Whoever has it closes it. */
 export type ReadableFile = Readonly<{
@@ -30,15 +31,22 @@ export interface FileReader {
 export type BlockReader = FileReader;
 
 /** What bounds the gateway to files. */
-export type IpfsServerOptions = Readonly<{
-  /** Files that are open at a time; beyond them, requests get OVERLOADED. */
-  openMax: number;
-  /** Time for a whole answer, however slowly its client reads. */
-  answerMaxMs: number;
-}>;
+export type IpfsServerOptions = AnswerPace &
+  Readonly<{
+    /** Files that are open at a time; beyond them, requests get OVERLOADED. */
+    openMax: number;
+    /** Those of one client's address. Behind a proxy that is everybody's. */
+    openPerAddressMax: number;
+  }>;
 
 /** What holds unless something else is set. */
-export const ipfsServerOptions: IpfsServerOptions = { openMax: 512, answerMaxMs: 60 * 60_000 };
+export const ipfsServerOptions: IpfsServerOptions = {
+  openMax: 512,
+  openPerAddressMax: 32,
+  answerMaxMs: 60 * 60_000,
+  progressMs: 60_000,
+  progressLeastBytes: 64 * 1024,
+};
 
 /** The path of files, before their CIDs; whatever is refused there is refused in the envelope of REST. */
 export const IPFS_PREFIX = '/ipfs/';
@@ -94,10 +102,15 @@ type Named = Readonly<{ cid: string; tag: string }>;
 
 class IpfsGateway {
   readonly #options: IpfsServerOptions;
-  #open = 0;
+  readonly #open: OwnerPlaces;
 
   constructor(options: IpfsServerOptions) {
     this.#options = options;
+    this.#open = new OwnerPlaces({
+      placesMax: options.openMax,
+      ownerPlacesMax: options.openPerAddressMax,
+      ...{ waitingMax: 0, ownerWaitingMax: 0, waitMs: null },
+    });
   }
 
   async answer(
@@ -111,15 +124,15 @@ class IpfsGateway {
       redirect(request, response, cid);
       return;
     }
-    if (this.#open >= this.#options.openMax) {
+    const address = request.socket.remoteAddress ?? '';
+    if (!(await this.#open.take(address))) {
       fail(request, response, new Failure('OVERLOADED'));
       return;
     }
-    this.#open++;
     try {
       await this.#answerFile(request, response, cid, shown);
     } finally {
-      this.#open--;
+      this.#open.giveBack(address);
     }
   }
 
@@ -175,11 +188,10 @@ class IpfsGateway {
     else await this.#stream(response, file, range ?? { start: 0, end: file.bytes });
   }
 
-  /** Sends bytes no faster than they are taken. A client that leaves ends it; a file that fails cuts the answer. */
+  /** A client that leaves or is too slow ends it; a file that fails cuts the answer. */
   async #stream(response: ServerResponse, file: ReadableFile, { start, end }: Range): Promise<void> {
-    const signal = AbortSignal.timeout(this.#options.answerMaxMs);
     try {
-      await pipeline(file.read(start, end), response, { signal });
+      await sendPaced(file.read(start, end), response, this.#options);
     } catch {
       response.destroy();
     }
