@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { endpointNames } from '../protocol/rest/endpoint-names.ts';
-import { endpointGroups } from '../protocol/rest/route.ts';
+import { endpointGroups, groupOfPath } from '../protocol/rest/route.ts';
 import { openApi } from './openapi.ts';
 import { endpoints } from './registry.ts';
 
@@ -11,14 +11,26 @@ it('has each endpoint under the name that it is counted as', () => {
 });
 
 it('has each endpoint in the group that its path begins with', () => {
-  const groupOf = (path: string) => /^\/sol\/v[12]\/(?:semi_)?(\w+?)\//.exec(path)?.[1];
-  for (const { paths, group } of endpoints) expect([paths[0], groupOf(paths[0])]).toEqual([paths[0], group]);
+  for (const { paths, group } of endpoints)
+    expect([paths[0], groupOfPath(paths[0])]).toEqual([paths[0], group]);
   expect(new Set(endpoints.map(({ group }) => group))).toEqual(new Set(endpointGroups));
 });
 
 it('has each endpoint in a file of its name', () => {
   const missing = endpointNames.filter((name) => !existsSync(join(import.meta.dirname, `${name}.ts`)));
   expect(missing).toEqual([]);
+});
+
+it('has every path in a group, that of its own beginning', () => {
+  const groups = endpoints.flatMap(({ paths }) => paths.map((path) => [path, groupOfPath(path)]));
+  expect(groups.filter(([, group]) => group === null)).toEqual([]);
+  expect(Object.fromEntries(groups)).toMatchObject({
+    '/sol/v1/wallet/parsed_transaction_history': 'wallet',
+    '/sol/v1/wallet/transaction': 'wallet',
+    '/sol/v1/transaction/history': 'transaction',
+    '/sol/v1/semi_wallet/get_keypair': 'wallet',
+    '/sol/v2/nft/read_all': 'nft',
+  });
 });
 
 it('claims no path twice', () => {

@@ -15,7 +15,7 @@ let behave: () => Promise<void> = async () => {};
 
 const read = endpoint({
   verb: 'GET',
-  paths: ['/sol/v1/wallet/probe', '/sol/v1/wallet/old_probe'],
+  paths: ['/sol/v1/wallet/probe', '/sol/v1/wallet/old_probe', '/sol/v1/transaction/probe'],
   group: 'wallet',
   name: 'wallet/balance',
   summary: 'Probe',
@@ -107,6 +107,18 @@ describe('a REST request', () => {
       ['mainnet-beta', 'getSlot', '[]'],
       ['devnet', 'getBlock', '[1]'],
     ]);
+  });
+
+  it('counts in the group of the path that it was asked at', async () => {
+    const key = door.createKey();
+    const left = async (path: string) =>
+      (await ask(`${path}?wallet=${WALLET}`, { key })).headers.get('ratelimit')?.split(';t=')[0];
+    expect([
+      await left('/sol/v1/wallet/probe'),
+      await left('/sol/v1/wallet/old_probe/'),
+      await left('/sol/v1/transaction/probe'),
+      await left('/sol/v1/transaction/probe/'),
+    ]).toEqual(['"wallet";r=4', '"wallet";r=3', '"transaction";r=4', '"transaction";r=3']);
   });
 
   it('is told every place for its key when it brings none', async () => {
@@ -229,6 +241,12 @@ describe('a REST request', () => {
       'UPSTREAM_UNAVAILABLE',
     ]);
     expect(body).not.toContain('node.example');
+  });
+
+  it('is never refused with status 200, whatever nodes think of the calls of an endpoint', async () => {
+    door.answer = () => Promise.reject(new Failure('INVALID_REQUEST'));
+    const { status, reply } = await ask(probe);
+    expect([status, reply.success, reply.error?.code]).toEqual([503, false, 'UPSTREAM_UNAVAILABLE']);
   });
 
   it("tells a node's own refusal of a read as 503, with the node's words", async () => {

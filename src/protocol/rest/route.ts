@@ -12,6 +12,12 @@ import type { RateLimitState } from '../serve.ts';
 export const endpointGroups = ['wallet', 'nft', 'token', 'transaction', 'storage', 'metadata'] as const;
 export type EndpointGroup = (typeof endpointGroups)[number];
 
+/** The group that a path counts in, an alias as much as any other; null for what is no path of the interface. */
+export function groupOfPath(path: string): EndpointGroup | null {
+  const [, name] = /^\/sol\/v\d\/(?:semi_)?([a-z]+)\//.exec(path) ?? [];
+  return endpointGroups.find((group) => group === name) ?? null;
+}
+
 export type RestVerb = 'GET' | 'POST';
 
 /** A file that is being uploaded. Whoever takes it reads it to its end or destroys it. */

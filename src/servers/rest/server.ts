@@ -1,6 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Failure } from '../../protocol/errors.ts';
-import type { RestCaller, RestDoor, RestInput, RestRoute } from '../../protocol/rest/route.ts';
+import {
+  groupOfPath,
+  type RestCaller,
+  type RestDoor,
+  type RestInput,
+  type RestRoute,
+} from '../../protocol/rest/route.ts';
 import { refuse } from '../http-refuse.ts';
 import type { HttpHandler, HttpRoutes } from '../http-route.ts';
 import { leavingSignal } from '../leaving.ts';
@@ -38,9 +44,10 @@ export function restRoutes(
   const dialect = new RestDialect(door, { ...restServerOptions, ...options });
   const paths = new Map<string, Map<string, HttpHandler>>();
   for (const route of routes) {
-    const handler: HttpHandler = (request, response, query) =>
-      dialect.answer(route, request, response, query);
     for (const path of route.paths) {
+      const counted = { ...route, group: groupOfPath(path) ?? route.group };
+      const handler: HttpHandler = (request, response, query) =>
+        dialect.answer(counted, request, response, query);
       const verbs = paths.get(path) ?? new Map([['OPTIONS', preflight]]);
       if (verbs.has(route.verb)) throw new Error(`two endpoints answer ${route.verb} ${path}`);
       verbs.set(route.verb, handler);
