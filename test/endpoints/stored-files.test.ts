@@ -104,6 +104,17 @@ describe('metadata/create', () => {
   });
 
   it.each([
+    [5.5, 5.5],
+    ['5.5', 5.5],
+    [10_000, 10_000],
+    ['', 0],
+    [null, 0],
+  ])('writes a royalty of %j as it is given', async (royalty, written) => {
+    const { puts } = await ask({ ...least, royalty });
+    expect(JSON.parse(puts[0]?.text ?? '').seller_fee_basis_points).toBe(written);
+  });
+
+  it.each([
     [{ ...least, creator: undefined }, /^creator is missing/],
     [{ ...least, creator: 'x' }, /^creator must be an address/],
     [{ ...least, name: '' }, /^name is missing/],
@@ -115,8 +126,11 @@ describe('metadata/create', () => {
     [{ ...least, external_url: 'file:///etc/passwd' }, /^external_url must be a URL/],
     [{ ...least, share: 101 }, /^share must be a whole number from 0 to 100/],
     [{ ...least, share: -1 }, /^share /],
-    [{ ...least, royalty: 10_001 }, /^royalty must be a whole number from 0 to 10000/],
-    [{ ...least, royalty: 2.5 }, /^royalty /],
+    [{ ...least, royalty: 10_001 }, /^royalty must be a number from 0 to 10000/],
+    [{ ...least, royalty: -0.5 }, /^royalty /],
+    [{ ...least, royalty: '5e1' }, /^royalty /],
+    [{ ...least, royalty: true }, /^royalty /],
+    [{ ...least, network: 'nonsense' }, /^network must be one of mainnet-beta, devnet, testnet/],
     [{ ...least, attributes: 'x' }, /^attributes\[0\] must be an object/],
     [{ ...least, attributes: [{ value: 'x' }] }, /^attributes\[0\]\[trait_type\] is missing/],
     [{ ...least, attributes: [{ trait_type: 'x', value: {} }] }, /^attributes\[0\]\[value\] must be text/],

@@ -3,7 +3,7 @@ import { writeJson } from '../../base/json.ts';
 import type { Address } from '../../ledger/address.ts';
 import { endpoint } from '../endpoint.ts';
 import { ofStorage } from '../failures.ts';
-import { address, isAbsent, optional, text, whole } from '../fields.ts';
+import { address, isAbsent, network, optional, text, whole } from '../fields.ts';
 import { storedSchema } from '../storage/stored-schema.ts';
 
 const NAME_MAX = 256;
@@ -14,6 +14,12 @@ const ATTRIBUTES_MAX = 256;
 const ATTRIBUTE_MAX = 1_024;
 const FILES_MAX = 64;
 const TYPE_MAX = 128;
+
+/** All of a price. */
+const BASIS_POINTS_MAX = 10_000;
+
+/** A number in text, as JSON writes it without an exponent. */
+const NUMBER = /^\d{1,15}(?:\.\d{1,15})?$/;
 
 /** Schemes under which wallets and markets find what metadata names. */
 const SCHEMES = new Set(['http:', 'https:', 'ipfs:', 'ipns:', 'ar:']);
@@ -70,7 +76,25 @@ const several = <Kind extends z.ZodType>(kind: Kind, most: number, description: 
     )
     .meta({ type: 'array', items: kind.meta() ?? {}, maxItems: most, description });
 
+/** Any number of basis points, whole or not, also in text. */
+const royalty = z
+  .preprocess(
+    (input) => {
+      if (isAbsent(input)) return 0;
+      return typeof input === 'string' && NUMBER.test(input) ? Number(input) : input;
+    },
+    z.custom<number>(
+      (value) => Number.isFinite(value) && Number(value) >= 0 && Number(value) <= BASIS_POINTS_MAX,
+      { error: `must be a number from 0 to ${BASIS_POINTS_MAX}, in basis points: 500 is 5%` },
+    ),
+  )
+  .meta({
+    ...{ type: 'number', minimum: 0, maximum: BASIS_POINTS_MAX, default: 0 },
+    description: 'Royalty of sales, in basis points: 500 is 5%. It is written as it is given.',
+  });
+
 const fields = z.object({
+  network: network(),
   creator: address('The creator, who is named as verified.'),
   name: text(NAME_MAX, 'The name of the NFT.'),
   symbol: optional(text(SYMBOL_MAX, 'Its symbol.')),
@@ -79,7 +103,7 @@ const fields = z.object({
   external_url: optional(uri('A page about it.')),
   attributes: several(attribute, ATTRIBUTES_MAX, 'Its traits.'),
   share: whole(0, 100, 100, 'The share of royalties that the creator has, in percent.'),
-  royalty: whole(0, 10_000, 0, 'Royalty of sales, in basis points: 500 is 5%.'),
+  royalty,
   files: several(file, FILES_MAX, 'Files that belong to it.'),
   file: several(file, FILES_MAX, 'Another name for `files`.'),
 });
