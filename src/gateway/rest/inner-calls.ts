@@ -59,7 +59,7 @@ export class InnerCalls {
     const row = methodRow(method);
     this.#count++;
     const call = { network, method, row, params: Buffer.from(writeJson(params)) };
-    const answer = await this.#source.ask(call, signal);
+    const answer = await this.#source.ask(call, signal).catch(unlessOurs);
     this.#credits += row.cost;
     this.#weigh(answer);
     return resultOf(answer);
@@ -72,6 +72,17 @@ export class InnerCalls {
     if (body.length > answerMaxBytes) throw new Failure('ANSWER_TOO_LARGE', { facts: { answerMaxBytes } });
     if (this.#bytes > answersMaxBytes) throw new Failure('ANSWER_TOO_LARGE', { facts: { answersMaxBytes } });
   }
+}
+
+/**
+ * What nodes say of the form of a call is about the endpoint, which wrote it, and not about who asked; the failures
+ * that JSON-RPC has for it would moreover go out with status 200.
+ */
+function unlessOurs(thrown: unknown): never {
+  if (thrown instanceof Failure && thrown.row.http === 200) {
+    throw new Failure('UPSTREAM_UNAVAILABLE', { cause: thrown });
+  }
+  throw thrown;
 }
 
 function resultOf({ body, errorCode }: Answer): JsonValue {
