@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { Chain } from '../insight/chain/chain.ts';
+import type { NftDas } from '../insight/nft/found-nft.ts';
 import type { Network } from '../protocol/call.ts';
 import type { Commitment } from '../protocol/commitment.ts';
 import type { FailureCode } from '../protocol/errors.ts';
@@ -54,10 +55,19 @@ export const endpoint = <Fields extends z.ZodType, Result extends z.ZodType>(
   declared: Endpoint<Fields, Result>,
 ): Endpoint => declared as unknown as Endpoint;
 
+/** Servers of DAS as one request asks them: its calls to them are counted with those to nodes. */
+const countedDas = (caller: RestCaller, services: Services): NftDas => ({
+  has: (network) => services.das.has(network),
+  ask: (...asked) => {
+    caller.countCall?.();
+    return services.das.ask(...asked);
+  },
+});
+
 /** The context of one request. */
 export const contextOf = (caller: RestCaller, services: Services, file: Upload | null): Context => ({
   caller,
-  services,
+  services: { ...services, das: countedDas(caller, services) },
   chain: (network, commitment) => new Chain(network, caller, commitment),
   file,
 });

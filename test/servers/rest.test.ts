@@ -61,7 +61,20 @@ const either = endpoint({
   answer: async (fields) => ({ message: 'Probed', result: fields as { password: string } }),
 });
 
-const routes = [read, write, either].map((one) => routeOf(one, {} as Services));
+const asset = endpoint({
+  ...{ verb: 'GET', paths: ['/sol/v1/nft/asset'], group: 'nft', name: 'nft/read', summary: 'Probe' },
+  from: 'query',
+  failures: [],
+  fields: z.object({}),
+  result: z.unknown(),
+  async answer(_, { chain, services: { das }, caller: { signal } }) {
+    await chain('devnet').ask('getSlot', []);
+    return { message: 'Probed', result: await das.ask('devnet', 'getAssetBatch', { ids: [] }, signal) };
+  },
+});
+
+const das = { has: () => true, ask: async () => 'an asset' };
+const routes = [read, write, either, asset].map((one) => routeOf(one, { das } as unknown as Services));
 
 let door: Door;
 
@@ -107,6 +120,11 @@ describe('a REST request', () => {
       ['mainnet-beta', 'getSlot', '[]'],
       ['devnet', 'getBlock', '[1]'],
     ]);
+  });
+
+  it('counts calls to servers of the Digital Asset Standard API with the others', async () => {
+    const { headers, reply } = await ask('/sol/v1/nft/asset');
+    expect([reply.result, headers.get('x-upstream-calls')]).toEqual(['an asset', '2']);
   });
 
   it('counts in the group of the path that it was asked at', async () => {

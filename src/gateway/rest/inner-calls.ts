@@ -44,6 +44,9 @@ export class InnerCalls {
     return {
       ownerId,
       signal,
+      countCall: () => {
+        this.#count++;
+      },
       ask: (network, method, params) =>
         this.#turns.run(ownerId, network, () => this.#ask(network, method, params, signal)),
     };

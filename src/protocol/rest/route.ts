@@ -52,6 +52,8 @@ export type RestCaller = Readonly<{
    * @throws NodeRefusal when the node answers with an error; Failure when none answers.
    */
   ask(network: Network, method: string, params: readonly WritableJson[]): Promise<JsonValue>;
+  /** Counts a call for the request that goes another way: to a server of the Digital Asset Standard API. */
+  countCall?(): void;
 }>;
 
 /** What an endpoint says when all went well: two members of the envelope. */
