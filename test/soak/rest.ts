@@ -14,7 +14,9 @@ Runs the real program in front of a scripted node, and asks wallet/all_tokens fo
 metadata on 100 hosts: 10 answer, 10 drip, 80 take the request and say nothing. More requests are sent at once than
 the keys may have under way: those that are refused as OVERLOADED are counted apart and sent again. Says how long
 answers took, how many calls each cost the node, what the gateway held, and how quickly GET /health was answered.
-Ends with 1 when a request failed, an answer was late (the 99th percentile above 6 s, the longest above 8 s), metadata
+First it asks in the same way for other wallets, whose tokens point at nothing: what that takes is this machine's own.
+Ends with 1 when a request failed, an answer was late (the 99th percentile, or the longest, more than the 5 s that all
+fetching of an answer may take above what it was without), metadata
 of a host that answers was missing, more fetches were open than may be, a request cost more calls than it must, memory
 grew without end, or nothing was refused although more was asked for than may be.
 
@@ -64,18 +66,21 @@ const [keyCount, keyAtOnce, atOnce] = [values.keys, values['key-at-once'], value
 
 /** Two scans, and mints with their metadata in hundreds. */
 const CALLS_MAX = 2 + Math.ceil((2 * perWallet) / 100);
-/** The limit of all fetching for an answer is 5 s; the calls, and the turn among the others, have 1 s. */
-const P99_MAX_MS = 6_000;
-/** The unluckiest of all, on a machine that is busy with the node, the hosts and the clients too. */
-const LONGEST_MAX_MS = 8_000;
+/** The limit of all fetching for an answer. */
+const FETCHING_MS = 5_000;
+/** What answers may be later than that besides: fetching takes a processor too. */
+const P99_BESIDE_MS = 500;
+const LONGEST_BESIDE_MS = 2_000;
 const FETCHES_OPEN_MAX = 256;
 const MEMORY_MAX_MIB = 768;
 
 const hosts = await startSlowHosts();
+/** Wallets that are asked for to learn what answers take without fetching. */
+const WITHOUT_FETCHING = 2_000;
 const node = await startWalletNode(tokens, perWallet, (token) => hosts.uri(token % hostsMax, token));
-const configuration = `
+const configurationFor = (url: string): string => `
 [[upstream]]
-url = "${node.url}"
+url = "${url}"
 ws = "off"
 
 [rest]
@@ -87,6 +92,31 @@ allow_networks = ["127.1.0.0/16"]
 ports = [${hosts.port}]
 in_flight_max = ${FETCHES_OPEN_MAX}
 `;
+
+/** What the same storm takes on this machine where tokens point at nothing. */
+async function timesWithout(): Promise<ReturnType<Storm['times']>> {
+  const bare = await startWalletNode(tokens, perWallet, () => '');
+  const running = await startService({ configuration: configurationFor(bare.url) });
+  const calm = new Storm({
+    url: `${running.ready.url}/sol/v1/wallet/all_tokens`,
+    keys: await makeKeys(running, keyCount),
+    wallet: bare.wallet,
+    perWallet,
+    hasImage: () => false,
+  });
+  await calm.run(Math.min(wallets, WITHOUT_FETCHING), atOnce);
+  await running.stop();
+  bare.stop();
+  return calm.times();
+}
+
+const without = await timesWithout();
+say(`without fetching: p50 ${without.p50} ms, p99 ${without.p99} ms, longest ${without.longest} ms`);
+const [p99Max, longestMax] = [
+  without.p99 + FETCHING_MS + P99_BESIDE_MS,
+  without.longest + FETCHING_MS + LONGEST_BESIDE_MS,
+];
+const configuration = configurationFor(node.url);
 const service = await startService({ configuration });
 const keys = await makeKeys(service, keyCount);
 const gatewayPid = service.process.pid ?? 0;
@@ -128,10 +158,8 @@ const isStarved = waitedMs > WAITED_MAX_SHARE * seconds * 1_000;
 const starved = isStarved ? ` (the gateway waited ${waitedMs} ms for a processor: is the machine busy?)` : '';
 const wrong = [
   ...storm.failed.slice(0, 5),
-  ...(p99 > P99_MAX_MS ? [`p99 of ${p99} ms is above ${P99_MAX_MS} ms${starved}`] : []),
-  ...(longest > LONGEST_MAX_MS
-    ? [`the longest of ${longest} ms is above ${LONGEST_MAX_MS} ms${starved}`]
-    : []),
+  ...(p99 > p99Max ? [`p99 of ${p99} ms is above ${p99Max} ms${starved}`] : []),
+  ...(longest > longestMax ? [`the longest of ${longest} ms is above ${longestMax} ms${starved}`] : []),
   ...(hosts.openMax() > FETCHES_OPEN_MAX
     ? [`${hosts.openMax()} fetches were open: ${FETCHES_OPEN_MAX} may be`]
     : []),
@@ -144,7 +172,17 @@ const wrong = [
   ...(memoryMax > MEMORY_MAX_MIB ? [`the gateway held ${memoryMax} MiB`] : []),
 ];
 const result = {
-  ...{ wallets, hosts: hostsMax, seconds, p50, p99, longest, overloaded: storm.overloaded, callsMost },
+  ...{
+    without,
+    wallets,
+    hosts: hostsMax,
+    seconds,
+    p50,
+    p99,
+    longest,
+    overloaded: storm.overloaded,
+    callsMost,
+  },
   ...{ imagesDue: storm.imagesDue, imagesMissing: storm.imagesMissing },
   ...{ fetches: hosts.requests(), fetchesOpenMax: hosts.openMax(), memoryMib: gauge.memoryMib },
   ...{ healthP50, healthP99, healthLongest, ownDelayMs, cpuShare, ownCpuShare, waitedMs, wrong },
