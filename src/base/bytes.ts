@@ -78,7 +78,8 @@ export class ByteReader {
     return this.#bytes.subarray(start, start + length);
   }
 
-  skip(length: number): void {
+  /** Passes over bytes that nobody needs; that they are there is checked as if they were read. */
+  skipBytes(length: number): void {
     this.#take(length);
   }
 }

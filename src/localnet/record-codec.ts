@@ -59,7 +59,7 @@ export function decodeBlock(bytes: Uint8Array): RecordedBlock {
 export function decodeChanges(bytes: Uint8Array): Pick<SlotRecord, 'header' | 'accounts'> {
   return reading(bytes, (reader) => {
     const header = readHeader(reader);
-    reader.skip(reader.u32());
+    reader.skipBytes(reader.u32());
     return { header, accounts: readAccounts(reader) };
   });
 }

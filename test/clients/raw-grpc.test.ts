@@ -319,7 +319,7 @@ async function reflectionCode(): Promise<Generated> {
     const answer = new ProtobufReader(bytes);
     while (answer.next()) {
       if (answer.field !== 4) {
-        answer.skip();
+        answer.skipField();
         continue;
       }
       const response = answer.message();

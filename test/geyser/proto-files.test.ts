@@ -51,7 +51,7 @@ function fieldsOf(bytes: Uint8Array, others: readonly number[] = []): Map<number
   const reader = new ProtobufReader(bytes);
   while (reader.next()) {
     if (others.includes(reader.field)) {
-      reader.skip();
+      reader.skipField();
       continue;
     }
     const content = reader.bytes();
@@ -113,7 +113,7 @@ describe('a field that reflection tells', () => {
         else if (reader.field === 9) field.choice = reader.uint32();
         else if (reader.field === 10) field.json = reader.string();
         else if (reader.field === 17) field.isOptional = reader.bool();
-        else reader.skip();
+        else reader.skipField();
       }
       return [name, field];
     });

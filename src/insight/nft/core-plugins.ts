@@ -1,5 +1,5 @@
 import type { ByteReader } from '../../base/bytes.ts';
-import type { Address } from '../../ledger/address.ts';
+import { ADDRESS_BYTES, type Address } from '../../ledger/address.ts';
 import { readAddress, readBool, readBorsh, readList, readOption, readText } from '../borsh.ts';
 
 /**
@@ -68,7 +68,8 @@ const readOffset = (reader: ByteReader): number => Number(reader.u64());
 
 function readRecord(reader: ByteReader): PluginRecord {
   const type = reader.u8();
-  if (reader.u8() === ADDRESS_AUTHORITY) reader.skip(32);
+  // Who may change the plugin is nothing that is shown.
+  if (reader.u8() === ADDRESS_AUTHORITY) reader.skipBytes(ADDRESS_BYTES);
   return { type, offset: readOffset(reader) };
 }
 

@@ -35,7 +35,8 @@ const readCollection = (reader: ByteReader): MetaplexMetadata['collection'] => {
 
 function skipUses(reader: ByteReader): null {
   readVariant(reader, ['Burn', 'Multiple', 'Single']);
-  reader.skip(16);
+  // How many are left and how many there were, a u64 each: not shown.
+  reader.skipBytes(8 + 8);
   return null;
 }
 

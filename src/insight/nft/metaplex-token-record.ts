@@ -28,7 +28,7 @@ const readLockedTransfer = (reader: ByteReader): Address | null =>
 export function decodeTokenRecord(at: Address, data: Uint8Array): TokenRecord | null {
   if (data[0] !== TOKEN_RECORD) return null;
   return readBorsh(data.subarray(1), (reader) => {
-    reader.skip(1); // The bump of its address.
+    reader.skipBytes(1); // The bump of its address.
     return {
       address: at,
       key: 'TokenRecord',

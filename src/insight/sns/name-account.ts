@@ -108,7 +108,8 @@ export function decodeReverseName(account: Account | undefined): string | null {
 export function decodeFavourite(account: Account | undefined): Address | null {
   if (account?.owner !== snsPrograms.offers) return null;
   return readOrNull(account.data, (reader) => {
-    reader.skip(1);
+    // The tag of its kind, which the address that it was looked up under has settled.
+    reader.skipBytes(1);
     return addressFromBytes(reader.bytes(32));
   });
 }

@@ -12,7 +12,7 @@ export function decodeRewards(data: Uint8Array): number | null {
   return readOrNull(data, (reader) => {
     const value = reader.f64();
     // A second number, which nothing ever filled. Source: solana-sysvar `Rewards`.
-    reader.skip(8);
+    reader.skipBytes(8);
     return value;
   });
 }

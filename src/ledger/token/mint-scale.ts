@@ -41,7 +41,7 @@ function readExtension<T>(mint: Uint8Array, type: number, read: (data: ByteReade
   const value = findExtension(mint, type);
   if (value === null) return undefined;
   const config = readOrNull(value, (data) => {
-    data.skip(AUTHORITY_BYTES);
+    data.skipBytes(AUTHORITY_BYTES);
     const found = read(data);
     return data.remaining === 0 ? found : null;
   });

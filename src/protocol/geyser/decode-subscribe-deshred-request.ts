@@ -32,7 +32,7 @@ export function decodeSubscribeDeshredRequest(
       );
     else if (reader.field === 2) ping = readPingId(reader.message());
     else if (reader.field === 3) readNamed('slots', slots, reader.message(), readSlotsFilter, faults);
-    else reader.skip();
+    else reader.skipField();
   }
   if (ping !== undefined) return { ping };
   faults.throwFirst('failed to create deshred filter');

@@ -56,7 +56,7 @@ function readDataSlice(reader: ProtobufReader, faults: RequestFaults): DataSlice
   while (reader.next()) {
     if (reader.field === 1) offset = reader.uint64();
     else if (reader.field === 2) length = reader.uint64();
-    else reader.skip();
+    else reader.skipField();
   }
   return { offset, length };
 }
@@ -144,7 +144,7 @@ export function decodeSubscribeRequest(
   const reader = new ProtobufReader(bytes, 0, bytes.length, draft.faults);
   while (reader.next()) {
     const read = fields[reader.field];
-    if (read === undefined) reader.skip();
+    if (read === undefined) reader.skipField();
     else read(draft, reader);
   }
   if (draft.ping !== undefined) return { ping: draft.ping };

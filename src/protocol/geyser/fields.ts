@@ -47,7 +47,7 @@ export function readOnlyField<T>(reader: ProtobufReader, read: (reader: Protobuf
   let value = absent;
   while (reader.next()) {
     if (reader.field === 1) value = read(reader);
-    else reader.skip();
+    else reader.skipField();
   }
   return value;
 }

@@ -78,7 +78,7 @@ describe('a protobuf message', () => {
       Uint8Array.from([0x08, 0x80, 1, 0x09, 1, 2, 3, 4, 5, 6, 7, 8, 0x0a, 2, 9, 9, 0x0d, 1, 2, 3, 4]),
     );
     let fields = 0;
-    for (; reader.next(); fields++) reader.skip();
+    for (; reader.next(); fields++) reader.skipField();
     expect(fields).toBe(4);
   });
 
@@ -95,7 +95,7 @@ describe('a protobuf message', () => {
     ['bytes that are not all there', [0x0a, 5, 1], (reader: ProtobufReader) => reader.bytes()],
     ['a double that is cut off', [0x09, 5, 1], (reader: ProtobufReader) => reader.double()],
     ['another wire type', [0x0a, 1, 1], (reader: ProtobufReader) => reader.uint64()],
-    ['a group', [0x0b], (reader: ProtobufReader) => reader.skip()],
+    ['a group', [0x0b], (reader: ProtobufReader) => reader.skipField()],
     ['text that is not UTF-8', [0x0a, 1, 0xff], (reader: ProtobufReader) => reader.string()],
     ['an address of 31 bytes', [0x0a, 1, 1], (reader: ProtobufReader) => reader.fixedBytes(32)],
     ['a byte above 255', [0x08, 0x80, 2], (reader: ProtobufReader) => reader.u8()],

@@ -29,7 +29,7 @@ export interface FieldCount {
  *
  *     while (reader.next()) {
  *       if (reader.field === 1) slot = reader.uint64();
- *       else reader.skip();
+ *       else reader.skipField();
  *     }
  *
  * Strict as the Rust servers' own reader (prost): a known field of another wire type is an error.
@@ -200,7 +200,7 @@ export class ProtobufReader {
   }
 
   /** Passes over a field that is of no interest. */
-  skip(): void {
+  skipField(): void {
     switch (this.#wireType) {
       case VARINT:
         this.#varint();

@@ -62,7 +62,7 @@ function readInfo(reader: ProtobufReader): Info {
     else if (reader.field === 5) info.loadedReadonly.push(reader.fixedBytes(ADDRESS_BYTES));
     else if (reader.field === 6) info.firstShredIndex = reader.uint32();
     else if (reader.field === 7) info.endShredIndex = reader.uint32();
-    else reader.skip();
+    else reader.skipField();
   }
   return info;
 }
@@ -73,7 +73,7 @@ function readTransaction(reader: ProtobufReader, whole: Uint8Array): DeshredTran
   while (reader.next()) {
     if (reader.field === 1) info = readInfo(reader.message());
     else if (reader.field === 2) slot = readSlot(reader);
-    else reader.skip();
+    else reader.skipField();
   }
   const { signature, transaction, ...rest } = required(info, 'a transaction');
   const bytes = required(transaction, 'the message of a transaction');
@@ -105,7 +105,7 @@ export function readDeshredUpdate(bytes: Uint8Array): SubscribeUpdateDeshred {
     else {
       if (reader.field === 3) update = { kind: 'ping' };
       if (reader.field === 4) update = { kind: 'pong' };
-      reader.skip();
+      reader.skipField();
     }
   }
   return { createdAt, update };

@@ -28,13 +28,13 @@ type Info = {
 export function readStaticKeys(transaction: ProtobufReader, keys: number[]): void {
   while (transaction.next()) {
     if (transaction.field !== 2) {
-      transaction.skip();
+      transaction.skipField();
       continue;
     }
     const message = transaction.message();
     while (message.next()) {
       if (message.field === 2) keys.push(message.fixedSpan(ADDRESS_BYTES));
-      else message.skip();
+      else message.skipField();
     }
   }
 }
@@ -44,7 +44,7 @@ function readMeta(meta: ProtobufReader, info: Info): void {
     if (meta.field === 1) info.err = meta.bytes();
     else if (meta.field === 12) info.writable.push(meta.fixedSpan(ADDRESS_BYTES));
     else if (meta.field === 13) info.readonly.push(meta.fixedSpan(ADDRESS_BYTES));
-    else meta.skip();
+    else meta.skipField();
   }
 }
 
@@ -70,7 +70,7 @@ function readInfo(whole: Uint8Array, start: number, end: number): Info {
       info.meta = whole.subarray(metaStart, reader.offset);
       readMeta(new ProtobufReader(whole, metaStart, reader.offset), info);
     } else if (reader.field === 5) info.index = reader.count();
-    else reader.skip();
+    else reader.skipField();
   }
   return info;
 }
@@ -87,7 +87,7 @@ export function readRawTransaction(
       const start = reader.span();
       info = readInfo(whole, start, reader.offset);
     } else if (reader.field === 2) slot = readSlot(reader);
-    else reader.skip();
+    else reader.skipField();
   }
   const { bytes, signature, isVote, index, err, keys, writable, readonly, meta } = required(
     info,

@@ -40,7 +40,7 @@ function readAccountInfo(reader: ProtobufReader, draft: AccountDraft): void {
     else if (reader.field === 6) draft.data = reader.bytes();
     else if (reader.field === 7) draft.writeVersion = reader.uint64();
     else if (reader.field === 8) draft.signature = reader.fixedBytes(64);
-    else reader.skip();
+    else reader.skipField();
   }
 }
 
@@ -64,7 +64,7 @@ function readAccount(reader: ProtobufReader, whole: Uint8Array): Content<RawAcco
       readAccountInfo(new ProtobufReader(whole, start, reader.offset), draft);
     } else if (reader.field === 2) draft.slot = readSlot(reader);
     else if (reader.field === 3) draft.isStartup = reader.bool();
-    else reader.skip();
+    else reader.skipField();
   }
   required(draft.address, 'the address of an account');
   required(draft.owner, 'the owner of an account');
@@ -78,7 +78,7 @@ function readEntry(reader: ProtobufReader, whole: Uint8Array): Content<RawEntry>
   while (reader.next()) {
     if (reader.field === 1) slot = readSlot(reader);
     else if (reader.field === 2) index = reader.count();
-    else reader.skip();
+    else reader.skipField();
   }
   return { kind: 'entry', slot, message, index };
 }
@@ -96,7 +96,7 @@ function readBlockMeta(reader: ProtobufReader, whole: Uint8Array): Content<RawBl
     else if (reader.field === 6) parentSlot = readSlot(reader);
     else if (reader.field === 8) executedTransactionCount = reader.count();
     else if (reader.field === 9) entriesCount = reader.count();
-    else reader.skip();
+    else reader.skipField();
   }
   return {
     kind: 'blockMeta',
@@ -117,7 +117,7 @@ function readBlockCounts(reader: ProtobufReader): RawBlockCounts {
   while (reader.next()) {
     if (reader.field === 1) slot = readSlot(reader);
     else if (reader.field === 10) updatedAccountCount = reader.count();
-    else reader.skip();
+    else reader.skipField();
   }
   return { kind: 'blockCounts', slot, updatedAccountCount };
 }
@@ -165,7 +165,7 @@ function outlineOf(bytes: Uint8Array): Outline {
       outline.contentStart = reader.span();
       outline.contentEnd = reader.offset;
     } else {
-      reader.skip();
+      reader.skipField();
       if (reader.field !== NAMES) continue;
       if (reader.fieldStart === outline.namesEnd) outline.namesEnd = reader.offset;
       else outline.hasLateNames = true;
@@ -180,7 +180,7 @@ function tailOf(bytes: Uint8Array, outline: Outline, createdAt: Uint8Array): Uin
   const writer = new ProtobufWriter(bytes.length + createdAt.length + 2);
   const reader = new ProtobufReader(bytes);
   while (reader.next()) {
-    reader.skip();
+    reader.skipField();
     if (reader.field !== NAMES) writer.rawPart(bytes, reader.fieldStart, reader.offset);
   }
   if (outline.createdAt === null) writer.bytes(CREATED_AT, createdAt);

@@ -44,7 +44,7 @@ export function readTimestamp(reader: ProtobufReader): bigint {
   while (reader.next()) {
     if (reader.field === 1) seconds = reader.int64();
     else if (reader.field === 2) nanos = reader.int32();
-    else reader.skip();
+    else reader.skipField();
   }
   return seconds * 1000n + BigInt(Math.trunc(nanos / 1_000_000));
 }
@@ -53,13 +53,13 @@ function readPong(reader: ProtobufReader): Update {
   let id = 0;
   while (reader.next()) {
     if (reader.field === 1) id = reader.int32();
-    else reader.skip();
+    else reader.skipField();
   }
   return { kind: 'pong', id };
 }
 
 function readPing(reader: ProtobufReader): Update {
-  while (reader.next()) reader.skip();
+  while (reader.next()) reader.skipField();
   return { kind: 'ping' };
 }
 
@@ -91,7 +91,7 @@ export function decodeSubscribeUpdate(bytes: Uint8Array): SubscribeUpdate {
     if (read !== undefined) update = read(reader.message());
     else if (reader.field === 1) filters.push(reader.string());
     else if (reader.field === 11) createdAt = readTimestamp(reader.message());
-    else reader.skip();
+    else reader.skipField();
   }
   return { filters, createdAt, update };
 }

@@ -25,7 +25,7 @@ function readCommitment(reader: ProtobufReader): Commitment {
 /** Calls back for each field, which must read it or return false. */
 function eachField(bytes: Uint8Array, read: (reader: ProtobufReader) => boolean): void {
   const reader = new ProtobufReader(bytes);
-  while (reader.next()) if (!read(reader)) reader.skip();
+  while (reader.next()) if (!read(reader)) reader.skipField();
 }
 
 /** A message of which only field 1 is known. */

@@ -105,9 +105,9 @@ export function answerReflection(request: Uint8Array): Uint8Array {
     if (reader.field === 1) host = reader.string();
     else if (reader.field >= 3 && reader.field <= 7) {
       field = reader.field;
-      if (field === 5) reader.skip();
+      if (field === 5) reader.skipField();
       else wanted = reader.string();
-    } else reader.skip();
+    } else reader.skipField();
   }
   const answer = answerTo(field, wanted);
   const writer = new ProtobufWriter(answer.content.length + request.length + 64);

@@ -28,7 +28,7 @@ export function decodeEntryMessage(bytes: Uint8Array): EntryMessage {
   while (reader.next()) {
     if (reader.field === 1) slot = slotOf(reader.uint64());
     else if (reader.field === 2) entries = reader.bytes();
-    else reader.skip();
+    else reader.skipField();
   }
   return { slot, entries };
 }

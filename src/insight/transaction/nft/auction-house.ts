@@ -42,9 +42,12 @@ export const offerOf = (
   ...{ tokenAccount: at.tokenAccount, mint, price, size },
 });
 
-/** A price and how many tokens it is for. */
+/**
+ * A price and how many tokens it is for.
+ * @param bumps - bytes ahead of them, of addresses that the caller has found already.
+ */
 const terms = ({ args }: Pick<OfferCall, 'args'>, bumps: number) => {
-  args.skip(bumps);
+  args.skipBytes(bumps);
   return { price: args.u64(), size: args.u64() };
 };
 

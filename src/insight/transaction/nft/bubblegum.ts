@@ -34,15 +34,16 @@ function minted(
 
 /** Where the leaf's number stands: behind root, data hash and creator hash. */
 function nonceV1({ args }: TreeCall): bigint {
-  args.skip(NONCE_SKIPS.hashes);
+  args.skipBytes(NONCE_SKIPS.hashes);
   return args.u64();
 }
 
 /** Also behind an optional hash of the asset's data, and optional flags. */
 function nonceV2({ args }: TreeCall): bigint {
-  args.skip(NONCE_SKIPS.hashes);
-  if (args.bool()) args.skip(NONCE_SKIPS.optionalHash);
-  if (args.bool()) args.skip(1);
+  args.skipBytes(NONCE_SKIPS.hashes);
+  if (args.bool()) args.skipBytes(NONCE_SKIPS.optionalHash);
+  // Flags of the asset, which do not name it.
+  if (args.bool()) args.skipBytes(1);
   return args.u64();
 }
 

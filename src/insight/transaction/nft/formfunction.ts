@@ -17,7 +17,8 @@ const isFulfilled = fulfilledBy(['execute_sale_v2']);
 
 const sell = layout({ wallet: 0, tokenAccount: 1, auctionHouse: 4, state: 6, mint: 8 }, (call) => {
   const { at, args, transaction } = call;
-  args.skip(3);
+  // Bumps: of the trade state, of the free one, of the program as signer.
+  args.skipBytes(3);
   const terms = { price: args.u64(), size: args.u64() };
   const currency = currencyOfOffer(offerOf(call, at.mint, terms), transaction);
   const offer = { marketplace: at.auctionHouse, nft: at.mint, currency, raw: terms.price };
@@ -25,7 +26,8 @@ const sell = layout({ wallet: 0, tokenAccount: 1, auctionHouse: 4, state: 6, min
 });
 
 const buy = layout({ wallet: 0, treasuryMint: 3, auctionHouse: 8, mint: 11 }, ({ at, args, transaction }) => {
-  args.skip(2);
+  // Bumps: of the trade state and of the escrow.
+  args.skipBytes(2);
   const asked = { currency: currencyOf(at.treasuryMint), raw: args.u64() };
   return bid({ bidder: at.wallet, marketplace: at.auctionHouse, nft: at.mint, ...asked }, transaction);
 });
@@ -33,7 +35,8 @@ const buy = layout({ wallet: 0, treasuryMint: 3, auctionHouse: 8, mint: 11 }, ({
 const executeSale = layout(
   { buyer: 0, seller: 1, mint: 3, treasuryMint: 5, auctionHouse: 10 },
   ({ at, args, transaction }) => {
-    args.skip(3);
+    // Bumps: of the escrow, of the free trade state, of the program as signer.
+    args.skipBytes(3);
     // The buyer's price, which is what is paid; the seller's stands behind it.
     const asked = { currency: currencyOf(at.treasuryMint), raw: args.u64() };
     const parties = { buyer: at.buyer, seller: at.seller };
@@ -46,7 +49,8 @@ const buyEdition: InstructionLayout = layout(
   { owner: 0, buyer: 3, treasuryMint: 4, auctionHouse: 6, print: 9 },
   ({ at, args, transaction }) => {
     if (transaction.err === null && !nftsMade(transaction).has(at.print)) return null;
-    args.skip(1 + 8);
+    // A bump, and the number of the print, whose mint is among the accounts.
+    args.skipBytes(1 + 8);
     const asked = { currency: currencyOf(at.treasuryMint), raw: args.u64() };
     const parties = { buyer: at.buyer, seller: at.owner };
     return sale({ ...parties, marketplace: at.auctionHouse, nft: at.print, ...asked }, transaction);

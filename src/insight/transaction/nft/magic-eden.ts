@@ -27,7 +27,7 @@ const sell = (places: ListPlaces, skipped: number): InstructionLayout =>
   unless(
     isFulfilled(places.state),
     layout(places, ({ at, args, transaction }) => {
-      args.skip(skipped);
+      args.skipBytes(skipped);
       const offer = { marketplace: at.auctionHouse, nft: at.mint, currency: SOL, raw: args.u64() };
       return list({ seller: at.wallet, ...offer }, transaction);
     }),
@@ -52,11 +52,12 @@ const cancelSellAt = (places: Omit<ListPlaces, 'state'>): InstructionLayout =>
     listCancel({ seller: at.wallet, marketplace: at.auctionHouse, nft: at.mint }, transaction),
   );
 
+/** @param skipped - bumps ahead of the price. */
 const buy = (skipped: number): InstructionLayout =>
   unless(
     isFulfilled(7),
     layout({ wallet: 0, mint: 2, auctionHouse: 6 }, ({ at, args, transaction }) => {
-      args.skip(skipped);
+      args.skipBytes(skipped);
       const offer = { marketplace: at.auctionHouse, nft: at.mint, currency: SOL, raw: args.u64() };
       return bid({ bidder: at.wallet, ...offer }, transaction);
     }),
@@ -69,9 +70,10 @@ const cancelBuy = layout({ wallet: 0, mint: 2, auctionHouse: 4 }, ({ at, args, t
 
 type SalePlaces = Readonly<{ buyer: number; seller: number; mint: number; auctionHouse: number }>;
 
+/** @param skipped - bumps ahead of the price. */
 const executeSale = (places: SalePlaces, skipped: number): InstructionLayout =>
   layout(places, ({ at, args, transaction }) => {
-    args.skip(skipped);
+    args.skipBytes(skipped);
     const offer = { marketplace: at.auctionHouse, nft: at.mint, currency: SOL, raw: args.u64() };
     return sale({ buyer: at.buyer, seller: at.seller, ...offer }, transaction);
   });

@@ -25,19 +25,23 @@ export const key = (args: ByteReader): Address => addressFromBytes(args.bytes(32
 function readEvent(event: ByteReader): TensorEvent | null {
   const variant = event.u8();
   if (variant !== MAKER && variant !== TAKER) return null;
-  // Who, the bid, the target and its id, the field and its id.
-  event.skip(32);
+  // Who.
+  event.skipBytes(32);
+  // The bid, where it is about one.
   optional(event, key);
-  event.skip(1 + 32);
+  // The target and its id; field and id of what is narrower.
+  event.skipBytes(1 + 32);
   optional(event, (some) => some.u8());
   optional(event, key);
   const amount = event.u64();
-  event.skip(4);
+  // How many.
+  event.skipBytes(4);
   // Fees of the protocol, both brokers and the creators.
-  if (variant === TAKER) event.skip(4 * 8);
+  if (variant === TAKER) event.skipBytes(4 * 8);
   const currency = currencyOf(optional(event, key));
   if (variant === MAKER) {
-    event.skip(8);
+    // When it expires, and for whom alone it is.
+    event.skipBytes(8);
     optional(event, key);
   }
   return { amount, currency, asset: optional(event, key) };

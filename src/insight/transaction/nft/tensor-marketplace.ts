@@ -61,20 +61,21 @@ function listing(args: ByteReader): Asked & OfferTerms {
 /** Which leaf: its number, then its place and hashes, which are of no use here. */
 function leafOf(args: ByteReader, tree: Address, hashes: number): Address {
   const nonce = args.u64();
-  args.skip(4 + hashes * HASH_BYTES);
+  args.skipBytes(4 + hashes * HASH_BYTES);
   return assetIdOf(tree, nonce);
 }
 
 /** Shares or flags of the NFT's creators, a byte each. */
 function skipItems(args: ByteReader): void {
-  args.skip(args.u32());
+  args.skipBytes(args.u32());
 }
 
 /** Percent of the royalty that whoever trades wants to pay: behind creators, royalty and amount. */
 function royaltyPercent(args: ByteReader): number | null {
   skipItems(args);
   skipItems(args);
-  args.skip(2 + 8);
+  // The royalty in basis points, and the amount.
+  args.skipBytes(2 + 8);
   return optional(args, (some) => some.u16());
 }
 
@@ -142,7 +143,8 @@ const edit = layout({ listState: 0, owner: 1 }, ({ at, args, instruction, transa
 });
 
 const placeBid = layout({ bidState: 2, bidder: 3 }, ({ at, args, transaction }) => {
-  args.skip(32);
+  // The bid's own id, of which its account's address is made.
+  args.skipBytes(32);
   const target = targets[args.u8()];
   const targetId = key(args);
   optional(args, (some) => some.u8());

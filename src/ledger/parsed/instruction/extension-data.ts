@@ -55,4 +55,4 @@ export function maybeElGamalKey(data: ByteReader): string | null {
 export const decryptableBalance = (data: ByteReader): string => base64(data.bytes(AE_CIPHERTEXT_BYTES));
 
 /** An amount that the auditor can decrypt, in a low and a high part; not shown. */
-export const skipAuditorAmount = (data: ByteReader): void => data.skip(2 * ELGAMAL_CIPHERTEXT_BYTES);
+export const skipAuditorAmount = (data: ByteReader): void => data.skipBytes(2 * ELGAMAL_CIPHERTEXT_BYTES);

@@ -41,7 +41,7 @@ function writeCommon(writer: ProtobufWriter, meta: Uint8Array): Uint8Array {
       parentBlockhash = fields.bytes();
       continue;
     }
-    fields.skip();
+    fields.skipField();
     if (fields.field <= COMMON) writer.rawPart(meta, fields.fieldStart, fields.offset);
   }
   return parentBlockhash;

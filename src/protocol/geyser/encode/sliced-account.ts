@@ -32,7 +32,7 @@ export function writeSlicedInfo(
   const start = to.open(field, INFO_OVERHEAD_BYTES);
   const fields = new ProtobufReader(account.info);
   while (fields.next()) {
-    fields.skip();
+    fields.skipField();
     if (fields.field === DATA) writeParts(to, account.data, slices);
     else to.rawPart(account.info, fields.fieldStart, fields.offset);
   }

@@ -32,7 +32,7 @@ function readMemcmp(reader: ProtobufReader, faults: RequestFaults): AccountsData
     else if (reader.field === 2) data = reader.bytes();
     else if (reader.field === 3) data = fromBase58(reader.string());
     else if (reader.field === 4) data = fromBase64(reader.string());
-    else reader.skip();
+    else reader.skipField();
   }
   if ('fault' in data) faults.add(data.fault, 'filters.memcmp', data.text);
   else if (data.length > MEMCMP_MAX_BYTES) faults.add('data too large', 'filters.memcmp');
@@ -44,7 +44,7 @@ function readLamportsFilter(reader: ProtobufReader, faults: RequestFaults): Acco
   let filter: AccountsDataFilter | null = null;
   while (reader.next()) {
     const compare = comparisons[reader.field - 1];
-    if (compare === undefined) reader.skip();
+    if (compare === undefined) reader.skipField();
     else filter = { kind: 'lamports', compare, value: lamports(reader.uint64()) };
   }
   if (filter === null) faults.add('cmp for lamports should be defined', 'filters.lamports');
@@ -68,7 +68,7 @@ export function readDataFilter(reader: ProtobufReader, faults: RequestFaults): A
     else if (reader.field === 3) filter = readTokenAccountState(reader, faults);
     else if (reader.field === 4) filter = readLamportsFilter(reader.message(), faults);
     else {
-      reader.skip();
+      reader.skipField();
       continue;
     }
     defined = true;

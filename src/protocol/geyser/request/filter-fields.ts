@@ -66,7 +66,7 @@ export function readCuckooFilter(reader: ProtobufReader): CuckooFilterMessage {
     else if (reader.field === 4) fingerprintBits = reader.uint32();
     else if (reader.field === 5) hashSeed = reader.uint64();
     else if (reader.field === 6) hashAlgorithm = reader.int32();
-    else reader.skip();
+    else reader.skipField();
   }
   return { data, bucketCount, entriesPerBucket, fingerprintBits, hashSeed, hashAlgorithm };
 }

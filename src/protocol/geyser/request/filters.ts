@@ -29,7 +29,7 @@ export function readAccountsFilter(reader: ProtobufReader, faults: RequestFaults
       if (filter !== null) draft.filters.push(filter);
     } else if (reader.field === 5) draft.nonemptyTxnSignature = reader.bool();
     else if (reader.field === 6) draft.cuckooAccounts = readCuckooFilter(reader.message());
-    else reader.skip();
+    else reader.skipField();
   }
   return draft;
 }
@@ -40,7 +40,7 @@ export function readSlotsFilter(reader: ProtobufReader): SlotsFilter {
   while (reader.next()) {
     if (reader.field === 1) draft.filterByCommitment = reader.bool();
     else if (reader.field === 2) draft.interslotUpdates = reader.bool();
-    else reader.skip();
+    else reader.skipField();
   }
   return draft;
 }
@@ -79,7 +79,7 @@ export function readTransactionsFilter(reader: ProtobufReader, faults: RequestFa
       draft.accountRequired = addAddress('account_required', draft.accountRequired, reader, faults);
     else if (reader.field === 7) draft.cuckooAccountInclude = readCuckooFilter(reader.message());
     else if (reader.field === 30) draft.tokenAccounts = readTokenAccounts(reader, faults);
-    else reader.skip();
+    else reader.skipField();
   }
   return draft;
 }
@@ -94,7 +94,7 @@ export function readBlocksFilter(reader: ProtobufReader, faults: RequestFaults):
     else if (reader.field === 3) draft.includeAccounts = reader.bool();
     else if (reader.field === 4) draft.includeEntries = reader.bool();
     else if (reader.field === 5) draft.cuckooAccountInclude = readCuckooFilter(reader.message());
-    else reader.skip();
+    else reader.skipField();
   }
   return draft;
 }
@@ -113,13 +113,13 @@ export function readDeshredTransactionsFilter(
       draft.accountExclude = addAddress('account_exclude', draft.accountExclude, reader, faults);
     else if (reader.field === 4)
       draft.accountRequired = addAddress('account_required', draft.accountRequired, reader, faults);
-    else reader.skip();
+    else reader.skipField();
   }
   return draft;
 }
 
 /** Reads a message of which no field is known. */
 export function readEmptyFilter(reader: ProtobufReader): null {
-  while (reader.next()) reader.skip();
+  while (reader.next()) reader.skipField();
   return null;
 }

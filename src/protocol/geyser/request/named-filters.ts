@@ -24,7 +24,7 @@ export function readNamed<Filter>(
   while (entry.next()) {
     if (entry.field === 1) name = entry.string();
     else if (entry.field === 2) filter = read(entry.message(), faults);
-    else entry.skip();
+    else entry.skipField();
   }
   named.set(name, filter === undefined ? read(new ProtobufReader(NOTHING), faults) : filter);
   if (isFirst && faults.some) faults.locate(factsOfFilter(kind, name));

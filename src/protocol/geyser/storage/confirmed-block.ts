@@ -24,7 +24,7 @@ function readConfirmedTransaction(reader: ProtobufReader): ExecutedTransaction {
   while (reader.next()) {
     if (reader.field === 1) transaction = readTransaction(reader.message());
     else if (reader.field === 2) meta = readMeta(reader.message());
-    else reader.skip();
+    else reader.skipField();
   }
   return {
     transaction: required(transaction, 'a transaction'),
@@ -86,7 +86,7 @@ export function decodeConfirmedBlock(bytes: Uint8Array, slot: Slot): Block {
   const reader = new ProtobufReader(bytes);
   while (reader.next()) {
     const read = fields[reader.field];
-    if (read === undefined) reader.skip();
+    if (read === undefined) reader.skipField();
     else read(draft, reader);
   }
   return {

@@ -12,7 +12,7 @@ function readInnerInstruction(reader: ProtobufReader): InnerInstruction {
     else if (reader.field === 2) accounts = reader.bytes();
     else if (reader.field === 3) data = reader.bytes();
     else if (reader.field === 4) stackHeight = reader.uint32();
-    else reader.skip();
+    else reader.skipField();
   }
   return { programIdIndex, accounts, data, stackHeight };
 }
@@ -24,7 +24,7 @@ export function readInnerInstructions(reader: ProtobufReader): InnerInstructions
   while (reader.next()) {
     if (reader.field === 1) index = reader.u8();
     else if (reader.field === 2) instructions.push(readInnerInstruction(reader.message()));
-    else reader.skip();
+    else reader.skipField();
   }
   return { index, instructions };
 }

@@ -34,7 +34,7 @@ function readReturnData(reader: ProtobufReader): ReturnData {
   while (reader.next()) {
     if (reader.field === 1) programId = readAddress(reader);
     else if (reader.field === 2) data = reader.bytes();
-    else reader.skip();
+    else reader.skipField();
   }
   return { programId: required(programId, 'the program of return data'), data };
 }
@@ -124,7 +124,7 @@ export function readMeta(reader: ProtobufReader): TransactionMeta {
   const draft = empty();
   while (reader.next()) {
     const read = fields[reader.field];
-    if (read === undefined) reader.skip();
+    if (read === undefined) reader.skipField();
     else read(draft, reader);
   }
   return {

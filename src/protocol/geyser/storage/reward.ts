@@ -22,7 +22,7 @@ export function readReward(reader: ProtobufReader): BlockReward {
     else if (reader.field === 3) postBalance = readLamports(reader);
     else if (reader.field === 4) rewardType = rewardTypes[reader.uint32() - 1] ?? null;
     else if (reader.field === 5) commission = commissionOf(reader.string());
-    else reader.skip();
+    else reader.skipField();
   }
   return {
     pubkey: required(pubkey, 'who was paid'),
@@ -46,7 +46,7 @@ export function readRewards(reader: ProtobufReader): Rewards {
   while (reader.next()) {
     if (reader.field === 1) rewards.push(readReward(reader.message()));
     else if (reader.field === 2) numPartitions = readNumPartitions(reader);
-    else reader.skip();
+    else reader.skipField();
   }
   return { rewards, numPartitions };
 }

@@ -18,7 +18,7 @@ function readAmount(reader: ProtobufReader): Pick<TokenBalance, 'amount' | 'deci
   while (reader.next()) {
     if (reader.field === 2) decimals = reader.u8();
     else if (reader.field === 3) amount = amountOf(reader.string());
-    else reader.skip();
+    else reader.skipField();
   }
   return { amount, decimals };
 }
@@ -36,7 +36,7 @@ export function readTokenBalance(reader: ProtobufReader): TokenBalance {
     else if (reader.field === 3) amount = readAmount(reader.message());
     else if (reader.field === 4) owner = readAddressTextOrNull(reader);
     else if (reader.field === 5) programId = readAddressTextOrNull(reader);
-    else reader.skip();
+    else reader.skipField();
   }
   return { accountIndex, mint: required(mint, 'the mint of a token balance'), owner, programId, ...amount };
 }

@@ -25,7 +25,7 @@ function headerBytes(reader: ProtobufReader): Uint8Array {
   const counts = new Uint8Array(3);
   while (reader.next()) {
     if (reader.field <= counts.length) counts[reader.field - 1] = reader.u8();
-    else reader.skip();
+    else reader.skipField();
   }
   return counts;
 }
@@ -48,7 +48,7 @@ function partBytes(reader: ProtobufReader, keyed: boolean): Uint8Array {
     else if (reader.field === 1) program = reader.u8();
     else if (reader.field === 2) second = reader.bytes();
     else if (reader.field === 3) third = reader.bytes();
-    else reader.skip();
+    else reader.skipField();
   }
   const writer = new ByteWriter(40 + second.length + third.length);
   if (keyed) writer.bytes(required(key, 'the key of a lookup'));
@@ -77,7 +77,7 @@ function readParts(reader: ProtobufReader): Parts {
     else if (reader.field === MESSAGE.lookups) parts.lookups.push(partBytes(reader.message(), true));
     else if (reader.field === MESSAGE.config)
       throw new InvalidProtobuf('version 1 transactions are not known');
-    else reader.skip();
+    else reader.skipField();
   }
   return parts;
 }
@@ -112,7 +112,7 @@ export function readTransaction(reader: ProtobufReader): Transaction {
   while (reader.next()) {
     if (reader.field === 1) signatures.push(reader.fixedBytes(64));
     else if (reader.field === 2) parts = readParts(reader.message());
-    else reader.skip();
+    else reader.skipField();
   }
   const decoded = decodeTransaction(wireOf(signatures, required(parts, 'the message of a transaction')));
   if ('fault' in decoded) throw new InvalidProtobuf(`a transaction is none: ${decoded.fault}`);

@@ -42,7 +42,7 @@ export function readAccountWrite(reader: ProtobufReader): AccountWrite {
     else if (reader.field === 6) data = reader.bytes();
     else if (reader.field === 7) writeVersion = reader.uint64();
     else if (reader.field === 8) signature = readSignature(reader);
-    else reader.skip();
+    else reader.skipField();
   }
   return {
     address: required(address, 'the address of an account'),
@@ -67,7 +67,7 @@ export function readAccountUpdate(reader: ProtobufReader): AccountUpdate {
     if (reader.field === 1) write = readAccountWrite(reader.message());
     else if (reader.field === 2) slot = readSlot(reader);
     else if (reader.field === 3) isStartup = reader.bool();
-    else reader.skip();
+    else reader.skipField();
   }
   return { kind: 'account', slot, isStartup, write: required(write, 'an account') };
 }

@@ -85,7 +85,7 @@ export function readBlockMetaUpdate(reader: ProtobufReader): BlockMetaUpdate {
     else if (reader.field === 7) draft.parentBlockhash = readBlockhashText(reader);
     else if (reader.field === 8) draft.executedTransactionCount = reader.count();
     else if (reader.field === 9) draft.entriesCount = reader.count();
-    else reader.skip();
+    else reader.skipField();
   }
   return { kind: 'blockMeta', ...headerOf(draft) };
 }
@@ -107,7 +107,7 @@ export function readBlockUpdate(reader: ProtobufReader): BlockUpdate {
     else if (reader.field === 11) accounts.push(readAccountWrite(reader.message()));
     else if (reader.field === 12) draft.entriesCount = reader.count();
     else if (reader.field === 13) entries.push(readEntryUpdate(reader.message()));
-    else reader.skip();
+    else reader.skipField();
   }
   return { kind: 'block', ...headerOf(draft), transactions, updatedAccountCount, accounts, entries };
 }

@@ -30,7 +30,7 @@ export function readEntryUpdate(reader: ProtobufReader): EntryUpdate {
     else if (reader.field === 4) hash = blockhashFromBytes(reader.fixedBytes(32));
     else if (reader.field === 5) executedTransactionCount = reader.count();
     else if (reader.field === 6) startingTransactionIndex = reader.count();
-    else reader.skip();
+    else reader.skipField();
   }
   return {
     kind: 'entry',

@@ -40,7 +40,7 @@ export function readSlotUpdate(reader: ProtobufReader): SlotUpdate {
     else if (reader.field === 2) parent = readSlot(reader);
     else if (reader.field === 3) status = statusOf(reader.uint32());
     else if (reader.field === 4) deadError = reader.string();
-    else reader.skip();
+    else reader.skipField();
   }
   return { kind: 'slot', slot, parent, status, deadError };
 }

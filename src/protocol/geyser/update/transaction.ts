@@ -40,7 +40,7 @@ export function readPlacedTransaction(reader: ProtobufReader): PlacedTransaction
     else if (reader.field === 3) transaction = readTransaction(reader.message());
     else if (reader.field === 4) meta = readMeta(reader.message());
     else if (reader.field === 5) index = reader.count();
-    else reader.skip();
+    else reader.skipField();
   }
   return {
     signature: required(signature, 'a signature'),
@@ -60,7 +60,7 @@ export function readTransactionUpdate(reader: ProtobufReader): TransactionUpdate
   while (reader.next()) {
     if (reader.field === 1) placed = readPlacedTransaction(reader.message());
     else if (reader.field === 2) slot = readSlot(reader);
-    else reader.skip();
+    else reader.skipField();
   }
   return { kind: 'transaction', slot, placed: required(placed, 'a transaction') };
 }
@@ -77,7 +77,7 @@ export function readTransactionStatusUpdate(reader: ProtobufReader): Transaction
     else if (reader.field === 3) isVote = reader.bool();
     else if (reader.field === 4) index = reader.count();
     else if (reader.field === 5) err = readTransactionError(reader);
-    else reader.skip();
+    else reader.skipField();
   }
   return {
     kind: 'transactionStatus',

@@ -14,7 +14,7 @@ function readAmount(reader: ProtobufReader): string {
   let amount = '';
   while (reader.next()) {
     if (reader.field === 3) amount = bytesKey(reader.bytes());
-    else reader.skip();
+    else reader.skipField();
   }
   return amount;
 }
@@ -27,7 +27,7 @@ function readBalance(reader: ProtobufReader): Balance | null {
     if (reader.field === 1) accountIndex = reader.uint32();
     else if (reader.field === 3) amount = readAmount(reader.message());
     else if (reader.field === 4) owner = bytesKey(reader.bytes());
-    else reader.skip();
+    else reader.skipField();
   }
   const bytes = owner.length > ADDRESS_TEXT_MAX ? null : decodeBase58(owner);
   return bytes?.length === ADDRESS_BYTES ? { accountIndex, owner: bytes, amount } : null;
@@ -43,7 +43,7 @@ function readBalances(meta: Uint8Array): Balances {
     const reader = new ProtobufReader(meta);
     while (reader.next()) {
       if (reader.field !== 7 && reader.field !== 8) {
-        reader.skip();
+        reader.skipField();
         continue;
       }
       const list = reader.field === 7 ? before : after;

@@ -1,0 +1,34 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadConfiguration } from '../../src/app/configuration.ts';
+import {
+  configurationArguments,
+  configurationOptions,
+  parseArguments,
+} from '../../src/app/configuration-arguments.ts';
+
+/** Where the file of a test lies. Removed when the test process ends. */
+export const folder = mkdtempSync(join(tmpdir(), 'solway-configuration-'));
+export const file = join(folder, 'solway.toml');
+
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+
+type Environment = Record<string, string>;
+
+/** Loads a file of this text with this command line and environment. */
+export function load(toml: string | null, args: string[] = [], environment: Environment = {}) {
+  if (toml !== null) writeFileSync(file, toml);
+  const all = toml === null ? args : ['--config', file, ...args];
+  return loadConfiguration(configurationArguments(parseArguments(all, configurationOptions)), environment);
+}
+
+/** What the loading says is wrong, without the folder of the file. */
+export function complaint(toml: string | null, args: string[] = [], environment: Environment = {}): string {
+  try {
+    load(toml, args, environment);
+    return 'nothing';
+  } catch (error) {
+    return (error as Error).message.replaceAll(`${folder}/`, '');
+  }
+}

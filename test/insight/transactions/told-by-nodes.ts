@@ -1,0 +1,69 @@
+import type { JsonValue } from '../../../src/base/json.ts';
+import { readRunTransaction } from '../../../src/insight/transaction/read-run-transaction.ts';
+import type { RunTransaction } from '../../../src/insight/transaction/run-transaction.ts';
+import type { Address } from '../../../src/ledger/address.ts';
+import { encodeBase58 } from '../../../src/ledger/base58.ts';
+import { programs } from '../../../src/ledger/programs.ts';
+
+/** Transactions as nodes tell them, written down by hand. */
+
+export const key = (fill: number): Address => encodeBase58(new Uint8Array(32).fill(fill)) as Address;
+export const [PAYER, SOURCE, DESTINATION, MINT, OTHER] = [1, 2, 3, 4, 5].map(key) as [
+  Address,
+  Address,
+  Address,
+  Address,
+  Address,
+];
+export const SIGNATURE = encodeBase58(new Uint8Array(64).fill(9));
+
+export type Members = { [name: string]: JsonValue };
+
+export const signed = (instructions: JsonValue[], more: Members = {}, keys: JsonValue[] = []): Members => ({
+  signatures: [SIGNATURE],
+  message: {
+    accountKeys: [PAYER, SOURCE, DESTINATION, MINT, programs.token, programs.system, ...keys],
+    header: { numRequiredSignatures: 1 },
+    instructions,
+    ...more,
+  },
+});
+
+export const told = (instructions: JsonValue[], meta: Members = {}, keys: JsonValue[] = []): Members => ({
+  slot: 7,
+  blockTime: 1_700_000_000,
+  transaction: signed(instructions, {}, keys),
+  meta: { err: null, fee: 5000, ...meta },
+});
+
+export function readOrFail(result: JsonValue): RunTransaction {
+  const transaction = readRunTransaction(result);
+  if (transaction === null) throw new Error('no transaction');
+  return transaction;
+}
+
+export const calls = (programId: JsonValue, stackHeight: JsonValue = null): Members => ({
+  programId,
+  accounts: [],
+  data: '',
+  stackHeight,
+});
+
+export const inner = (index: number, ...instructions: JsonValue[]): Members => ({ index, instructions });
+
+/** Number, height and caller of each instruction. */
+export const order = ({ instructions }: RunTransaction) =>
+  instructions.map(({ index, height, caller }) => [index, height, caller]);
+
+export const balance = (
+  accountIndex: JsonValue,
+  amount: JsonValue,
+  decimals: JsonValue,
+  owner?: Address,
+): Members => ({
+  accountIndex,
+  mint: MINT,
+  ...(owner && { owner }),
+  programId: programs.token,
+  uiTokenAmount: { amount, decimals },
+});
