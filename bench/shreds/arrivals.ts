@@ -13,7 +13,7 @@ function fieldOf(bytes: Uint8Array, number: number): Uint8Array | null {
   const reader = new ProtobufReader(bytes);
   while (reader.next()) {
     if (reader.field === number) return reader.bytes();
-    reader.skip();
+    reader.skipField();
   }
   return null;
 }

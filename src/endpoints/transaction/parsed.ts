@@ -1,11 +1,8 @@
 import { z } from 'zod';
-import { parseTold } from '../../insight/transaction/parse-told.ts';
-import { toldTransaction } from '../../insight/transaction/told-transactions.ts';
-import { Failure } from '../../protocol/errors.ts';
 import { endpoint } from '../endpoint.ts';
 import { ofChain } from '../failures.ts';
 import { flag, network, signature } from '../fields.ts';
-import { tokenNamesOf } from './token-names-of.ts';
+import { toldAndParsed } from './told-and-parsed.ts';
 import { parsedTransactionSchema, settledCommitment } from './transaction-schema.ts';
 
 /** Source: spec, "REST"; rest-api.md §2.16 and §3. */
@@ -26,12 +23,8 @@ export const parsed = endpoint({
     enable_events: flag('Taken and without effect: the events are always there.'),
   }),
   result: parsedTransactionSchema,
-  async answer({ network: name, txn_signature, commitment }, { chain, services }) {
-    const reader = chain(name, commitment);
-    const told = await toldTransaction(reader, txn_signature);
-    const shown = { events: true, raw: false };
-    const [result] = await parseTold(reader, told === null ? [] : [told], tokenNamesOf(services), shown);
-    if (result !== undefined) return { message: 'Transaction details fetched successfully', result };
-    throw new Failure('TRANSACTION_NOT_FOUND', { facts: { signature: txn_signature, network: name } });
+  async answer(fields, context) {
+    const { parsed: result } = await toldAndParsed(fields, context);
+    return { message: 'Transaction details fetched successfully', result };
   },
 });

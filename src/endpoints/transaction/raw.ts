@@ -1,11 +1,8 @@
 import { z } from 'zod';
-import { parseTold } from '../../insight/transaction/parse-told.ts';
-import { toldTransaction } from '../../insight/transaction/told-transactions.ts';
-import { Failure } from '../../protocol/errors.ts';
 import { endpoint } from '../endpoint.ts';
 import { ofChain } from '../failures.ts';
 import { network, signature } from '../fields.ts';
-import { tokenNamesOf } from './token-names-of.ts';
+import { toldAndParsed } from './told-and-parsed.ts';
 import { rawTransactionSchema, settledCommitment } from './transaction-schema.ts';
 
 /** Source: rest-api.md §2.16, "Sibling", and §2.23. */
@@ -23,14 +20,8 @@ export const raw = endpoint({
     commitment: settledCommitment(),
   }),
   result: rawTransactionSchema,
-  async answer({ network: name, txn_signature, commitment }, { chain, services }) {
-    const reader = chain(name, commitment);
-    const told = await toldTransaction(reader, txn_signature);
-    const shown = { events: true, raw: false };
-    const [parsed] = await parseTold(reader, told === null ? [] : [told], tokenNamesOf(services), shown);
-    if (told === null || parsed === undefined) {
-      throw new Failure('TRANSACTION_NOT_FOUND', { facts: { signature: txn_signature, network: name } });
-    }
+  async answer(fields, context) {
+    const { told, parsed } = await toldAndParsed(fields, context);
     return {
       message: 'Transaction details fetched successfully',
       result: { ...told.raw, parsed },
