@@ -236,11 +236,12 @@ describe('addresses of the metadata program', () => {
       return performance.now() - started;
     };
     const first = timed();
-    expect(timed()).toBeLessThan(first / 3);
+    expect(Math.min(timed(), timed(), timed())).toBeLessThan(first / 3);
   });
 
   it('let other work have its turn', async () => {
-    const mints = fc.sample(anyAddress, 200);
+    // 4,000 take 300 ms on a fast machine, and others have their turn each 5.
+    const mints = fc.sample(anyAddress, 4_000);
     let turns = 0;
     const count = (): void => {
       turns++;
