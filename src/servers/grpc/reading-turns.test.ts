@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ReadingTurns } from './reading-turns.ts';
 
 const busy = (ms: number): void => {
@@ -32,6 +32,8 @@ describe('what takes long to read', () => {
   });
 
   it('is read at once when nothing else is there, and as much as a turn has time for', async () => {
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(0);
+    onTestFinished(() => clock.mockRestore());
     const turns = new ReadingTurns();
     let read = 0;
     for (let i = 0; i < 100; i++) turns.ask(() => void read++);
