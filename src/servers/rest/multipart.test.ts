@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { connect, type Socket } from 'node:net';
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createLogger } from '../../base/log.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { InvalidFields } from '../../protocol/rest/invalid-fields.ts';
@@ -105,7 +105,10 @@ async function stop(): Promise<void> {
 beforeEach(async () => {
   rig = await new Rig({}, {}).start();
 });
-afterEach(stop);
+afterEach(async () => {
+  vi.useRealTimers();
+  await stop();
+});
 
 const head = (length: number | 'chunked', extra = ''): string => {
   const size = length === 'chunked' ? 'transfer-encoding: chunked' : `content-length: ${length}`;
@@ -264,6 +267,8 @@ describe('a client', () => {
       { progressMs: 150, progressLeastBytes: 1_000 },
       { requestTimeoutMs: 150, headersTimeoutMs: 150 },
     );
+    // A machine that stands still for a moment is no slow client.
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     const socket = rig.open();
     socket.write(head(body.length));
     const startedAt = performance.now();
@@ -271,6 +276,7 @@ describe('a client', () => {
       socket.write(body.subarray(at, at + 15_000));
       // The pace is what is tested.
       await new Promise((resolve) => setTimeout(resolve, 40));
+      vi.advanceTimersByTime(40);
     }
     await expect.poll(() => rig.outcomes).toMatchObject([{ bytes: bytes.length }]);
     expect(performance.now() - startedAt).toBeGreaterThan(4 * 150);
@@ -300,7 +306,7 @@ describe('a client', () => {
   });
 
   it('that is held up here is not given up for it', async () => {
-    await restart({ progressMs: 50 });
+    await restart({ progressMs: 150 });
     const { take } = rig;
     rig.take = async (upload) => {
       await new Promise((resolve) => setTimeout(resolve, 400)); // Longer than the times above.
