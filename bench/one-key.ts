@@ -1,6 +1,6 @@
 import { digestApiKey, generateApiKey } from '../src/access/api-key.ts';
 import { KeyDirectory } from '../src/access/key-directory.ts';
-import { defaultPlanLimits, type PlanLimits } from '../src/access/key-record.ts';
+import { defaultPlanLimits, houseKey, type PlanLimits } from '../src/access/key-record.ts';
 import type { Product } from '../src/protocol/product.ts';
 
 /** A directory with one key, whose plan has no limit of calls in the way, and that key. */
@@ -16,6 +16,7 @@ export function openDirectory(
     {
       id,
       product,
+      ...houseKey,
       familyId: id,
       name: 'bench',
       digest: digestApiKey(secret, pepper),

@@ -3,7 +3,7 @@ import { Failure } from '../protocol/errors.ts';
 import type { Product } from '../protocol/product.ts';
 import { digestApiKey, generateApiKey } from './api-key.ts';
 import { KeyDirectory } from './key-directory.ts';
-import { defaultPlanLimits, type KeyRecord } from './key-record.ts';
+import { defaultPlanLimits, houseKey, type KeyRecord } from './key-record.ts';
 
 const NOW = Date.UTC(2026, 10, 1);
 const peppers = new Map([
@@ -17,6 +17,7 @@ function createKey(product: Product, change: Partial<KeyRecord> = {}): { text: s
   const record: KeyRecord = {
     id,
     product,
+    ...houseKey,
     familyId: `family of ${id}`,
     name: 'test',
     digest: digestApiKey(text, peppers.get(pepperVersion) ?? Buffer.alloc(32)),

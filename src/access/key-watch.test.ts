@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { digestApiKey, generateApiKey } from './api-key.ts';
 import { KeyDirectory } from './key-directory.ts';
-import { defaultPlanLimits, type KeyId, type KeyRecord } from './key-record.ts';
+import { defaultPlanLimits, houseKey, type KeyId, type KeyRecord } from './key-record.ts';
 import { KeyWatch } from './key-watch.ts';
 
 const pepper = Buffer.alloc(32, 1);
@@ -22,6 +22,7 @@ describe('a key that is watched', () => {
     record = {
       id,
       product: 'rpc',
+      ...houseKey,
       familyId: 'f',
       name: 'test',
       digest: digestApiKey(text, pepper),

@@ -105,6 +105,18 @@ export const switchOrAuto = z.custom<boolean | 'auto'>(
   { error: ({ input }) => `${showValue(input)} is not true, false or "auto"` },
 );
 
+const METHOD_NAME = /^[A-Za-z0-9_./-]{1,64}$/;
+
+/** Credits of single methods and endpoints, by name. */
+export const methodPrices = z
+  .record(z.string(), whole(0, 1_000_000), {
+    error: 'is not a table: write it as prices = { getProgramAccounts = 10 }',
+  })
+  .refine((table) => Object.keys(table).every((name) => METHOD_NAME.test(name)), {
+    error:
+      'one of the names is not the name of a method: they are as docs/json-rpc.md and docs/rest.md have them',
+  });
+
 function unknownField(name: string, known: readonly string[]): string {
   const nearest = nearestName(name, known);
   return nearest === null

@@ -26,7 +26,9 @@ import {
   headers,
   httpUrl,
   MIB,
+  methodPrices,
   nodeName,
+  onOff,
   section,
   switchOrAuto,
   text,
@@ -212,6 +214,10 @@ const plan = section({
   grpc_blocks_max: whole(0, 1_000_000).default(planLimits.grpcBlocksMax),
   grpc_pubkeys_max: whole(0, 100_000_000).default(planLimits.grpcPubkeysMax),
   grpc_cuckoo_max_bytes: whole(0, 2_047 * MIB).default(planLimits.grpcCuckooMaxBytes),
+  monthly_credits: whole(0, 2 ** 48).default(planLimits.monthlyCredits),
+  quota_is_hard: onOff.default(planLimits.quotaIsHard),
+  stream_credits: whole(0, 1_000_000).default(planLimits.streamCredits),
+  prices: methodPrices.default({}),
 });
 
 const plans = z

@@ -64,10 +64,10 @@ function completeUpstreams(raw: RawConfiguration): UpstreamConfiguration[] {
 }
 
 function completePlans(raw: RawConfiguration): Plan[] {
-  return Object.entries(raw.plans).map(([id, { name = id, ...limits }]) => ({
+  return Object.entries(raw.plans).map(([id, { name = id, prices, ...limits }]) => ({
     id,
     name,
-    limits: camelNames(limits),
+    limits: { ...camelNames(limits), prices },
   }));
 }
 

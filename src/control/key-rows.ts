@@ -1,5 +1,7 @@
 import type { Selectable } from 'kysely';
-import type { KeyId, KeyRecord, PlanLimits } from '../access/key-record.ts';
+import type { KeyId, KeyRecord, KeyRules, KeyState, PlanLimits } from '../access/key-record.ts';
+import type { Network } from '../protocol/call.ts';
+import type { CustomerState } from './accounts/roles.ts';
 import type { Store } from './database/open.ts';
 import type { KeyTable, PlanTable } from './database/schema.ts';
 import { notSpent } from './spent-keys.ts';
@@ -15,13 +17,28 @@ const limitColumns = [
   'plan.grpc_blocks_max',
   'plan.grpc_pubkeys_max',
   'plan.grpc_cuckoo_max_bytes',
+  'plan.monthly_credits',
+  'plan.quota_is_hard',
+  'plan.stream_credits',
+  'plan.prices',
 ] as const;
 
-type Row = Selectable<KeyTable> & Omit<PlanTable, 'id' | 'name' | 'version'> & { plan_version: number };
+type Row = Selectable<KeyTable> &
+  Omit<PlanTable, 'id' | 'name' | 'version'> & {
+    plan_version: number;
+    customer_version: number;
+    customer_state: CustomerState;
+  };
+
+/** A key's own rate, which never goes beyond that of its plan; 0 is no limit. */
+function rateOf(own: number | null, plan: number): number {
+  if (own === null) return plan;
+  return plan === 0 ? own : Math.min(own, plan);
+}
 
 const limitsOf = (row: Row): PlanLimits => ({
-  rpcPerSecond: row.rpc_per_second,
-  rpcBurst: row.rpc_burst,
+  rpcPerSecond: rateOf(row.rate_per_second, row.rpc_per_second),
+  rpcBurst: Math.min(row.rate_burst ?? row.rpc_burst, row.rpc_burst),
   wsConnectionsMax: row.ws_connections_max,
   wsSubscriptionsMax: row.ws_subscriptions_max,
   wsMessageMaxBytes: row.ws_message_max_bytes,
@@ -30,7 +47,25 @@ const limitsOf = (row: Row): PlanLimits => ({
   grpcBlocksMax: row.grpc_blocks_max,
   grpcPubkeysMax: row.grpc_pubkeys_max,
   grpcCuckooMaxBytes: row.grpc_cuckoo_max_bytes,
+  monthlyCredits: row.monthly_credits,
+  quotaIsHard: row.quota_is_hard !== 0,
+  streamCredits: row.stream_credits,
+  prices: JSON.parse(row.prices) as PlanLimits['prices'],
 });
+
+const listOf = (joined: string): readonly string[] | null => (joined === '' ? null : joined.split(','));
+
+const rulesOf = (row: Row): KeyRules => ({
+  networks: listOf(row.networks) as readonly Network[] | null,
+  cidrs: listOf(row.cidrs),
+  origins: listOf(row.origins),
+  methods: listOf(row.methods),
+});
+
+/** Keys of a customer that is suspended stop, and are as they were when it no longer is. */
+function stateOf({ state, customer_state }: Row): KeyState {
+  return customer_state === 'active' || state === 'revoked' ? state : 'disabled';
+}
 
 function recordOf(row: Row): KeyRecord {
   return {
@@ -40,10 +75,15 @@ function recordOf(row: Row): KeyRecord {
     name: row.name,
     digest: Buffer.from(row.digest, 'hex'),
     pepperVersion: row.pepper_version,
-    state: row.state,
+    state: stateOf(row),
     expiresAt: row.expires_at,
     limits: limitsOf(row),
-    version: Math.max(row.version, row.plan_version),
+    customerId: row.customer_id,
+    planId: row.plan_id,
+    rules: rulesOf(row),
+    addressPerSecond: row.address_per_second,
+    logsBodies: row.logs_bodies !== 0,
+    version: Math.max(row.version, row.plan_version, row.customer_version),
   };
 }
 
@@ -51,8 +91,14 @@ function selectRecords(store: Store) {
   return store.db
     .selectFrom('api_key')
     .innerJoin('plan', 'plan.id', 'api_key.plan_id')
+    .innerJoin('customer', 'customer.id', 'api_key.customer_id')
     .selectAll('api_key')
-    .select([...limitColumns, 'plan.version as plan_version']);
+    .select([
+      ...limitColumns,
+      'plan.version as plan_version',
+      'customer.version as customer_version',
+      'customer.state as customer_state',
+    ]);
 }
 
 /** The number of the newest change of any key or plan. */
@@ -85,7 +131,10 @@ export async function* keysChangedAfter(
   }
 }
 
-/** Keys whose plan changed after `version`, in pages by id. Spent ones are left out: a plan is nothing to them. */
+/**
+ * Keys whose plan or customer changed after `version`, in pages by id. Spent ones are left out: neither is anything to
+ * them.
+ */
 export async function* keysOfPlansChangedAfter(
   store: Store,
   version: number,
@@ -94,7 +143,9 @@ export async function* keysOfPlansChangedAfter(
   let last = '';
   for (;;) {
     const rows = await selectRecords(store)
-      .where('plan.version', '>', version)
+      .where((where) =>
+        where.or([where('plan.version', '>', version), where('customer.version', '>', version)]),
+      )
       .where(notSpent(Date.now()))
       .where('api_key.id', '>', last)
       .orderBy('api_key.id')

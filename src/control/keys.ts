@@ -1,6 +1,7 @@
 import type { Kysely, Transaction } from 'kysely';
 import { digestApiKey, generateApiKey } from '../access/api-key.ts';
 import type { Product } from '../protocol/product.ts';
+import { HOUSE_CUSTOMER_ID } from './accounts/roles.ts';
 import { inChange, nextVersion, writeAudit } from './database/change.ts';
 import type { KeyTable, Schema } from './database/schema.ts';
 import { auditEntry, KeyRefusedError, type KeyRegister, requireKey } from './key-register.ts';
@@ -90,7 +91,38 @@ async function generateUnused(trx: Transaction<Schema>, product: Product): Promi
   throw new Error('no unused key id was found');
 }
 
-type NewRow = Pick<KeyTable, 'product' | 'name' | 'plan_id' | 'expires_at'> & { family_id: string | null };
+/** What the keys of a family have in common, and when this one ends. */
+type NewRow = Pick<
+  KeyTable,
+  | 'product'
+  | 'name'
+  | 'plan_id'
+  | 'expires_at'
+  | 'customer_id'
+  | 'is_public'
+  | 'networks'
+  | 'cidrs'
+  | 'origins'
+  | 'methods'
+  | 'rate_per_second'
+  | 'rate_burst'
+  | 'address_per_second'
+  | 'logs_bodies'
+> & { family_id: string | null };
+
+/** A key of the house under no rules of its own. */
+const noRules = {
+  customer_id: HOUSE_CUSTOMER_ID,
+  is_public: 0,
+  networks: '',
+  cidrs: '',
+  origins: '',
+  methods: '',
+  rate_per_second: null,
+  rate_burst: null,
+  address_per_second: null,
+  logs_bodies: 0,
+} as const;
 
 async function insertKey(
   register: KeyRegister,
@@ -110,6 +142,8 @@ async function insertKey(
     created_at: register.now(),
     replaced_by: null,
     last_used_at: null,
+    last_used_from: null,
+    leaked_at: null,
     version,
   };
   await trx.insertInto('api_key').values(row).execute();
@@ -131,7 +165,14 @@ export async function createKeyIn(
   const name = checkName(options.name);
   await checkPlan(trx, planId);
   await checkRoom(trx, register);
-  const given = { product: options.product, name, plan_id: planId, expires_at: expiresAt, family_id: null };
+  const given = {
+    ...noRules,
+    product: options.product,
+    name,
+    plan_id: planId,
+    expires_at: expiresAt,
+    family_id: null,
+  };
   const created = await insertKey(register, trx, version, given);
   const detail = { product: options.product, name, plan: planId, expiresAt };
   await writeAudit(trx, version, auditEntry(register, 'key.create', created.key.id, detail));

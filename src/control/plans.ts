@@ -48,6 +48,10 @@ function columnsOf({ name, limits }: Plan): Omit<PlanTable, 'id' | 'version'> {
     grpc_blocks_max: limits.grpcBlocksMax,
     grpc_pubkeys_max: limits.grpcPubkeysMax,
     grpc_cuckoo_max_bytes: limits.grpcCuckooMaxBytes,
+    monthly_credits: limits.monthlyCredits,
+    quota_is_hard: limits.quotaIsHard ? 1 : 0,
+    stream_credits: limits.streamCredits,
+    prices: JSON.stringify(limits.prices),
   };
 }
 
@@ -77,6 +81,6 @@ async function writePlanIn(trx: Transaction<Schema>, plan: Plan, actor: string):
     .values({ id: plan.id, ...values })
     .onConflict((conflict) => conflict.column('id').doUpdateSet(values))
     .execute();
-  const detail = { plan: plan.id, ...plan.limits };
+  const detail = { plan: plan.id, ...plan.limits, prices: values.prices };
   await writeAudit(trx, version, { at: Date.now(), actor, action: 'plan.set', keyId: null, detail });
 }

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { stage } from '../../test/upstream/mock/pool.ts';
 import { digestApiKey, generateApiKey } from '../access/api-key.ts';
 import { KeyDirectory } from '../access/key-directory.ts';
-import { defaultPlanLimits, type KeyRecord } from '../access/key-record.ts';
+import { defaultPlanLimits, houseKey, type KeyRecord } from '../access/key-record.ts';
 import { RateLimiter } from '../access/rate-limit.ts';
 import { UsageMeter } from '../access/usage.ts';
 import { createLogger } from '../base/log.ts';
@@ -42,6 +42,7 @@ describe('the way of a request', () => {
     record = {
       id: key.id,
       product: 'rpc',
+      ...houseKey,
       familyId: 'f1',
       name: 'test',
       digest: digestApiKey(text, pepper),

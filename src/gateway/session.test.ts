@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ScriptedFeed } from '../../test/streams/scripted-feed.ts';
 import { digestApiKey, generateApiKey } from '../access/api-key.ts';
 import { KeyDirectory } from '../access/key-directory.ts';
-import { defaultPlanLimits, type KeyRecord, type PlanLimits } from '../access/key-record.ts';
+import { defaultPlanLimits, houseKey, type KeyRecord, type PlanLimits } from '../access/key-record.ts';
 import { RateLimiter } from '../access/rate-limit.ts';
 import { UsageMeter } from '../access/usage.ts';
 import { createLogger } from '../base/log.ts';
@@ -74,6 +74,7 @@ describe('the session of a connection', () => {
     record = {
       id: key.id,
       product: 'rpc',
+      ...houseKey,
       familyId: 'f1',
       name: 'test',
       digest: digestApiKey(text, pepper),

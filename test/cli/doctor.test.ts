@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -313,14 +314,20 @@ describe('solway doctor', () => {
   it('waits for a node no longer than the configuration says', async () => {
     const silent = createServer(() => undefined);
     servers.push(silent);
+    // How long it takes to start says nothing of how long it waits.
+    const waits: Promise<number>[] = [];
+    silent.on('connection', (socket) => {
+      const from = performance.now();
+      waits.push(once(socket, 'close').then(() => performance.now() - from));
+    });
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
     const toml = `[upstream_pool]\nattempt_timeout_ms = 100\n[[upstream]]\nurl = "${url}"\n`;
     writeFileSync(join(folder, 'solway.toml'), toml);
-    const from = performance.now();
     const { code, out } = await doctor();
     expect([code, out]).toEqual([1, expect.stringContaining('BAD   upstream mainnet-beta-1')]);
-    expect(performance.now() - from).toBeLessThan(4_500);
+    expect(waits).not.toHaveLength(0);
+    expect(Math.max(...(await Promise.all(waits)))).toBeLessThan(4_500);
     silent.closeAllConnections();
   });
 

@@ -123,17 +123,19 @@ describeOnBothStores('the feed of keys', ({ kind, fresh, open, defer, server }) 
     const place = await fresh();
     const register = await registerOn(await open(place));
     const { directory, next } = await follow(await open(place));
-    let taken = next('taken');
-    const started = performance.now();
-    const { key, secret } = await createKey(register, { product: 'rpc', name: 'x' });
-    await taken;
+    const carried = async <T>(change: Promise<T>): Promise<T> => {
+      const taken = next('taken');
+      const changed = await change;
+      const changedAt = performance.now();
+      await taken;
+      expect(performance.now() - changedAt).toBeLessThan(1_000);
+      return changed;
+    };
+    const { key, secret } = await carried(createKey(register, { product: 'rpc', name: 'x' }));
     expect(directory.authenticate(secret, 'rpc', register.now()).id).toBe(key.id);
-    taken = next('taken');
-    await revokeKey(register, key.id);
-    await taken;
+    await carried(revokeKey(register, key.id));
     expect(directory.find(key.id as KeyId)).toBeUndefined();
     expect(() => directory.authenticate(secret, 'rpc', register.now())).toThrow(Failure);
-    expect(performance.now() - started).toBeLessThan(1_000);
   });
 
   it('carries a change of a plan to each of its keys', async () => {
@@ -153,6 +155,10 @@ describeOnBothStores('the feed of keys', ({ kind, fresh, open, defer, server }) 
       grpcBlocksMax: 12,
       grpcPubkeysMax: 10,
       grpcCuckooMaxBytes: 11,
+      monthlyCredits: 13,
+      quotaIsHard: false,
+      streamCredits: 14,
+      prices: { getBalance: 15 },
     };
     await syncPlans(store, [{ id: 'default', name: 'default', limits }], 'test');
     const [records] = (await taken) as [KeyRecord[]];

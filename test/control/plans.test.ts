@@ -15,6 +15,10 @@ const limits: PlanLimits = {
   grpcBlocksMax: 9,
   grpcPubkeysMax: 7,
   grpcCuckooMaxBytes: 8,
+  monthlyCredits: 10,
+  quotaIsHard: false,
+  streamCredits: 11,
+  prices: { getBalance: 12 },
 };
 
 const plan = (fields: Partial<Plan> = {}): Plan => ({

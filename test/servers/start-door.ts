@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { digestApiKey, generateApiKey } from '../../src/access/api-key.ts';
 import { KeyDirectory } from '../../src/access/key-directory.ts';
-import { defaultPlanLimits, type KeyRecord, type PlanLimits } from '../../src/access/key-record.ts';
+import { defaultPlanLimits, houseKey, type KeyRecord, type PlanLimits } from '../../src/access/key-record.ts';
 import { RateLimiter } from '../../src/access/rate-limit.ts';
 import { UsageMeter } from '../../src/access/usage.ts';
 import { createLogger } from '../../src/base/log.ts';
@@ -73,6 +73,7 @@ export class Door {
       {
         id,
         product,
+        ...houseKey,
         familyId: id,
         name: 'test',
         digest: digestApiKey(text, pepper),

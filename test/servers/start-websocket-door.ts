@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import WebSocket, { type ClientOptions } from 'ws';
 import { digestApiKey, generateApiKey } from '../../src/access/api-key.ts';
 import { KeyDirectory } from '../../src/access/key-directory.ts';
-import { defaultPlanLimits, type KeyRecord, type PlanLimits } from '../../src/access/key-record.ts';
+import { defaultPlanLimits, houseKey, type KeyRecord, type PlanLimits } from '../../src/access/key-record.ts';
 import { RateLimiter } from '../../src/access/rate-limit.ts';
 import { UsageMeter } from '../../src/access/usage.ts';
 import { createLogger } from '../../src/base/log.ts';
@@ -76,6 +76,7 @@ export class WebSocketDoor {
     const record: KeyRecord = {
       id,
       product,
+      ...houseKey,
       familyId: id,
       name: 'test',
       digest: digestApiKey(text, pepper),

@@ -11,6 +11,11 @@ export type AuditEntry = Readonly<{
   actor: string;
   action: string;
   keyId: string | null;
+  customerId?: string | null;
+  /** From where, for what came over the network. */
+  address?: string | null;
+  userAgent?: string | null;
+  requestId?: string | null;
   detail: Readonly<Record<string, string | number | boolean | null>>;
 }>;
 
@@ -55,6 +60,10 @@ export async function writeAudit(
       action: entry.action,
       key_id: entry.keyId,
       detail: JSON.stringify(entry.detail),
+      customer_id: entry.customerId ?? null,
+      address: entry.address ?? null,
+      user_agent: entry.userAgent ?? null,
+      request_id: entry.requestId ?? null,
     })
     .execute();
 }

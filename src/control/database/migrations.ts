@@ -1,4 +1,8 @@
 import { type Kysely, sql } from 'kysely';
+import { createAccounts } from './tables/accounts.ts';
+import { createNoticeTables } from './tables/notices.ts';
+import { createRequestTables } from './tables/requests.ts';
+import { createUsageTables } from './tables/usage.ts';
 
 /** One step of the schema. Steps are never edited once released: a change is a new step. */
 export type Migration = Readonly<{
@@ -103,6 +107,46 @@ async function addNumber(db: Kysely<unknown>, table: string, name: string, usual
     .execute();
 }
 
+/** As `addNumber`, for text. */
+async function addText(
+  db: Kysely<unknown>,
+  table: string,
+  name: string,
+  usual: string | null,
+): Promise<void> {
+  await db.schema
+    .alterTable(table)
+    .addColumn(name, 'text', (column) => (usual === null ? column : column.notNull().defaultTo(usual)))
+    .execute();
+}
+
+async function addNullableNumber(db: Kysely<unknown>, table: string, name: string): Promise<void> {
+  await db.schema.alterTable(table).addColumn(name, 'bigint').execute();
+}
+
+/** Whose a key is and what it may do beside its plan. Lists are joined by commas; empty means everything. */
+async function addKeyRules(db: Kysely<unknown>): Promise<void> {
+  await addText(db, 'api_key', 'customer_id', 'house');
+  await addNumber(db, 'api_key', 'is_public', 0);
+  for (const list of ['networks', 'cidrs', 'origins', 'methods']) await addText(db, 'api_key', list, '');
+  await addNullableNumber(db, 'api_key', 'rate_per_second');
+  await addNullableNumber(db, 'api_key', 'rate_burst');
+  await addNullableNumber(db, 'api_key', 'address_per_second');
+  await addNumber(db, 'api_key', 'logs_bodies', 0);
+  await addText(db, 'api_key', 'last_used_from', null);
+  await addNullableNumber(db, 'api_key', 'leaked_at');
+  await db.schema.createIndex('api_key_customer').on('api_key').column('customer_id').execute();
+  await db.schema.createIndex('api_key_family').on('api_key').column('family_id').execute();
+}
+
+/** What a plan includes and what its calls cost. */
+async function addPlanPrices(db: Kysely<unknown>): Promise<void> {
+  await addNumber(db, 'plan', 'monthly_credits', 0);
+  await addNumber(db, 'plan', 'quota_is_hard', 1);
+  await addNumber(db, 'plan', 'stream_credits', 0);
+  await addText(db, 'plan', 'prices', '{}');
+}
+
 /** The way from an empty database to the schema of schema.ts. Portable SQL only: both dialects walk it. */
 export const migrations: readonly Migration[] = [
   {
@@ -145,5 +189,38 @@ export const migrations: readonly Migration[] = [
     number: 5,
     name: 'semi-custodial wallets',
     up: createSemiWallet,
+  },
+  {
+    number: 6,
+    name: 'customers, members and sign-in',
+    up: createAccounts,
+  },
+  {
+    number: 7,
+    name: 'rules of keys, prices of plans',
+    async up(db) {
+      await addKeyRules(db);
+      await addPlanPrices(db);
+      await addText(db, 'audit', 'customer_id', null);
+      await addText(db, 'audit', 'address', null);
+      await addText(db, 'audit', 'user_agent', null);
+      await addText(db, 'audit', 'request_id', null);
+      await db.schema.createIndex('audit_customer').on('audit').columns(['customer_id', 'id']).execute();
+    },
+  },
+  {
+    number: 8,
+    name: 'hours and days of usage',
+    up: createUsageTables,
+  },
+  {
+    number: 9,
+    name: 'requests, connections and gateways',
+    up: createRequestTables,
+  },
+  {
+    number: 10,
+    name: 'notices of quotas',
+    up: createNoticeTables,
   },
 ];

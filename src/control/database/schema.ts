@@ -1,12 +1,16 @@
 import type { KeyState } from '../../access/key-record.ts';
 import type { UsageStatus } from '../../access/usage.ts';
 import type { Product } from '../../protocol/product.ts';
+import type { AccountTables } from './tables/accounts.ts';
+import type { NoticeTables } from './tables/notices.ts';
+import type { RequestTables } from './tables/requests.ts';
+import type { UsageTables } from './tables/usage.ts';
 
 /**
  * The tables as Kysely sees them. Both dialects give the same JavaScript: integers are numbers (times in Unix
  * milliseconds, counters below 2^53), bytes are hex text. Column names stay as they are in the database.
  */
-export interface Schema {
+export interface Schema extends AccountTables, UsageTables, RequestTables, NoticeTables {
   schema_migration: { number: number; name: string; applied_at: number };
   change_counter: { id: number; version: number };
   pepper: PepperTable;
@@ -38,6 +42,14 @@ export interface PlanTable {
   grpc_blocks_max: number;
   grpc_pubkeys_max: number;
   grpc_cuckoo_max_bytes: number;
+  /** 0: no quota. */
+  monthly_credits: number;
+  /** 0: what goes beyond the quota is told, not refused. */
+  quota_is_hard: number;
+  /** Credits for each 100,000 bytes of messages that are sent without asking again. */
+  stream_credits: number;
+  /** JSON object: method → credits, in place of what the table of methods says. */
+  prices: string;
   version: number;
 }
 
@@ -59,6 +71,25 @@ export interface KeyTable {
   replaced_by: string | null;
   /** Within half a minute of the truth; not a change of the key, so `version` stays. */
   last_used_at: number | null;
+  /** The address of that use. */
+  last_used_from: string | null;
+  customer_id: string;
+  /** 1: meant for browsers, so it is no secret: bound to origins, with a limit for each address. */
+  is_public: number;
+  /** Lists joined by commas; empty: everything is allowed. */
+  networks: string;
+  cidrs: string;
+  origins: string;
+  methods: string;
+  /** In place of the plan's, and never more than it allows; null: the plan's. */
+  rate_per_second: number | null;
+  rate_burst: number | null;
+  /** Calls a second from one address, for public keys. */
+  address_per_second: number | null;
+  /** 1: the request log keeps the start of parameters and results. */
+  logs_bodies: number;
+  /** When somebody reported the key as leaked. */
+  leaked_at: number | null;
   version: number;
 }
 
@@ -92,6 +123,12 @@ export interface AuditTable {
   key_id: string | null;
   /** JSON object; never a secret. */
   detail: string;
+  /** Whose it concerns; null for the house's own. */
+  customer_id: string | null;
+  /** From where it was done; null at the command line. */
+  address: string | null;
+  user_agent: string | null;
+  request_id: string | null;
 }
 
 /** Semi-custodial wallets: keypairs under passwords that are nowhere. Times are Unix milliseconds. */

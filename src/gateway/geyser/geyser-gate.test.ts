@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { digestApiKey, generateApiKey } from '../../access/api-key.ts';
 import { KeyDirectory } from '../../access/key-directory.ts';
-import { defaultPlanLimits, type KeyRecord, type PlanLimits } from '../../access/key-record.ts';
+import { defaultPlanLimits, houseKey, type KeyRecord, type PlanLimits } from '../../access/key-record.ts';
 import { KeyWatch } from '../../access/key-watch.ts';
 import { MessagePace } from '../../access/message-pace.ts';
 import { RateLimiter } from '../../access/rate-limit.ts';
@@ -90,6 +90,7 @@ describe('the gate of gRPC streams', () => {
     const { id, text } = generateApiKey(product);
     const record: KeyRecord = {
       ...{ id, product, familyId: id, name: 'test', digest: digestApiKey(text, pepper), pepperVersion: 1 },
+      ...houseKey,
       ...{ state: 'active', expiresAt: null, limits: { ...unlimited, ...limits }, version: 1 },
     };
     keys.apply([record]);
