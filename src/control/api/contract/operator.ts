@@ -1,0 +1,171 @@
+import { z } from 'zod';
+import { customerStates } from '../../accounts/roles.ts';
+import type { Route, RouteName } from './route.ts';
+import { count, done, name, network, pageOf, pageQuery, rangeQuery, role, time } from './values.ts';
+
+/** A node as one gateway sees it. Holds no URL and no secret. */
+const nodeView = z.object({
+  gateway: z.string(),
+  name: z.string(),
+  network,
+  /** `healthy`, `lagging`, `failing`, `cordoned` … and why, in words. */
+  state: z.string(),
+  reason: z.string().nullable(),
+  cordoned: z.boolean(),
+  slot: z.string().nullable(),
+  lagSlots: z.string().nullable(),
+  latencyMs: z.number().nullable(),
+  inFlight: count,
+  failuresInRow: count,
+  silentMs: z.number().nullable(),
+});
+export type NodeJson = z.infer<typeof nodeView>;
+
+const plan = z.object({
+  id: z.string(),
+  name: z.string(),
+  limits: z.record(z.string(), z.union([z.number(), z.boolean(), z.record(z.string(), z.number())])),
+  customers: count,
+  keys: count,
+});
+
+const customerRow = z.object({
+  id: z.string(),
+  name: z.string(),
+  planId: z.string(),
+  state: z.enum(customerStates),
+  createdAt: time,
+  members: count,
+  keys: count,
+  creditsUsed: count,
+});
+
+const check = z.object({
+  /** What must hold, as a sentence. */
+  name: z.string(),
+  ranAt: time,
+  /** Rows that contradict it; all is well with none. */
+  violations: count,
+  example: z.string().nullable(),
+});
+
+const operatorToken = z.object({
+  id: z.string(),
+  start: z.string(),
+  name: z.string(),
+  role,
+  createdBy: z.string(),
+  createdAt: time,
+  expiresAt: time.nullable(),
+  lastUsedAt: time.nullable(),
+});
+
+export const operatorRoutes = {
+  'GET /upstreams': {
+    access: 'operator',
+    summary: 'The nodes behind the service, as each gateway sees them',
+    result: z.object({
+      nodes: z.array(nodeView),
+      gateways: z.array(
+        z.object({ id: z.string(), host: z.string(), version: z.string(), startedAt: time, seenAt: time }),
+      ),
+    }),
+  },
+  'POST /upstreams/{node}/cordon': {
+    access: 'operator',
+    summary: 'Takes a node out of service in every gateway until it is uncordoned',
+    body: z.object({ network, reason: z.string().max(200).default('') }),
+    result: done,
+  },
+  'POST /upstreams/{node}/uncordon': {
+    access: 'operator',
+    summary: 'Puts a node back into service',
+    body: z.object({ network }),
+    result: done,
+  },
+  'GET /plans': {
+    access: 'operator',
+    summary: 'Plans with their limits and prices, and who has them; they are made in the configuration',
+    result: z.object({ plans: z.array(plan) }),
+  },
+  'GET /customers': {
+    access: 'operator',
+    summary: 'All customers',
+    query: pageQuery.extend({ search: z.string().max(64).optional() }),
+    result: pageOf(customerRow),
+  },
+  'POST /operators/invitations': {
+    access: 'operator',
+    summary: 'Invites another operator. The link is in this answer and nowhere else',
+    body: z.object({ email: z.email() }),
+    result: z.object({ link: z.string() }),
+  },
+  'GET /audit': {
+    access: 'operator',
+    summary: 'What was changed anywhere, the newest first',
+    query: pageQuery
+      .extend(rangeQuery.shape)
+      .extend({ customer: z.string().optional(), action: z.string().max(64).optional() }),
+    result: pageOf(
+      z.object({
+        id: count,
+        at: time,
+        actor: z.string(),
+        action: z.string(),
+        keyId: z.string().nullable(),
+        customerId: z.string().nullable(),
+        address: z.string().nullable(),
+        userAgent: z.string().nullable(),
+        requestId: z.string().nullable(),
+        detail: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
+      }),
+    ),
+  },
+  'GET /audit.jsonl': {
+    access: 'operator',
+    summary: 'The same as lines of JSON, the oldest first',
+    query: rangeQuery,
+    format: 'jsonl',
+  },
+  'GET /checks': {
+    access: 'operator',
+    summary: 'The hourly checks of the books, and what contradicts them',
+    result: z.object({ checks: z.array(check) }),
+  },
+  'GET /settings': {
+    access: 'operator',
+    summary: 'The configuration that is in force, without its secrets',
+    result: z.object({ configuration: z.record(z.string(), z.unknown()), file: z.string().nullable() }),
+  },
+  'GET /tokens': {
+    access: 'operator',
+    summary: 'Tokens with which programs use this API as the operator',
+    result: z.object({ tokens: z.array(operatorToken) }),
+  },
+  'POST /tokens': {
+    access: 'operator',
+    summary: "Makes an operator's token. Its secret is in this answer and nowhere else",
+    body: z.object({ name, expiresAt: time.nullable().default(null) }),
+    result: z.object({ secret: z.string(), token: operatorToken }),
+  },
+  'DELETE /tokens/{token}': {
+    access: 'operator',
+    summary: "Ends an operator's token",
+    result: done,
+  },
+  'GET /methods': {
+    access: 'anybody',
+    summary: 'JSON-RPC methods, subscriptions and REST endpoints with their credits, for the playground',
+    result: z.object({
+      methods: z.array(
+        z.object({
+          name: z.string(),
+          kind: z.enum(['rpc', 'rest']),
+          credits: count,
+          example: z.string(),
+          path: z.string().nullable(),
+        }),
+      ),
+    }),
+  },
+} as const satisfies Record<RouteName, Route>;

@@ -1,0 +1,32 @@
+import type { z } from 'zod';
+import type { MemberRole } from '../../accounts/roles.ts';
+
+/**
+ * Who may call a route: anybody; whoever is signed in; a member of the customer in the path with this role or one that
+ * may more; the operator. The operator may everything that members may.
+ */
+export type RouteAccess = 'anybody' | 'signed-in' | MemberRole | 'operator';
+
+/** What a route answers with besides JSON. */
+export type RouteFormat = 'json' | 'csv' | 'jsonl' | 'events';
+
+/** One route of the control API, as it is declared. */
+export type Route = Readonly<{
+  access: RouteAccess;
+  /** One sentence, for the OpenAPI document. */
+  summary: string;
+  /** Fields of the query; all of them are text on the wire and coerced by their schema. */
+  query?: z.ZodType;
+  body?: z.ZodType;
+  /** The JSON answer; of other formats nothing is declared. */
+  result?: z.ZodType;
+  format?: RouteFormat;
+}>;
+
+/** `GET /customers/{customer}/keys`: verb and path below /api/v1, with the names of what varies in braces. */
+export type RouteName = `${'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'} /${string}`;
+
+/** The names in braces of a path. */
+export type PathParameters<Name extends string> = Name extends `${string}{${infer Parameter}}${infer Rest}`
+  ? Parameter | PathParameters<Rest>
+  : never;

@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { usageStatuses } from '../../../access/usage.ts';
+import { networks } from '../../../protocol/call.ts';
+import { products } from '../../../protocol/product.ts';
+import { memberRoles } from '../../accounts/roles.ts';
+
+/** Values that many routes have. Times are Unix milliseconds. */
+
+export const time = z.number().int().nonnegative();
+export const count = z.number().int().nonnegative();
+export const product = z.enum(Object.keys(products) as [keyof typeof products]);
+export const network = z.enum(networks);
+export const role = z.enum(memberRoles);
+export const usageStatus = z.enum(usageStatuses);
+
+/** 1 to 64 printable characters. */
+export const name = z
+  .string()
+  .trim()
+  .regex(/^\P{C}{1,64}$/u, '1 to 64 printable characters');
+
+export const email = z.email().max(254).toLowerCase();
+
+/** A page of a list: `next` is the cursor of the page behind it, null at the end. */
+export const pageOf = <Item extends z.ZodType>(item: Item) =>
+  z.object({ items: z.array(item), next: z.string().nullable() });
+
+/** Where in a list, and how much of it. */
+export const pageQuery = z.object({
+  cursor: z.string().max(256).optional(),
+  limit: z.coerce.number().int().min(1).max(1_000).default(100),
+});
+
+/** A stretch of time, from the first to before the second; without them the last hour. */
+export const rangeQuery = z.object({
+  from: z.coerce.number().int().nonnegative().optional(),
+  to: z.coerce.number().int().nonnegative().optional(),
+});
+
+export const done = z.object({ done: z.literal(true) });

@@ -1,0 +1,38 @@
+import type { MemberRole } from '../accounts/roles.ts';
+import type { Answered, ContractName, Given } from './contract/contract.ts';
+
+/** Who asks the control API. */
+export type ApiCaller = Readonly<
+  | { kind: 'nobody' }
+  | { kind: 'user'; userId: string; email: string; isOperator: boolean }
+  | { kind: 'token'; tokenId: string; customerId: string | null; role: MemberRole }
+  /** A program on the machine that holds the store: it may everything. */
+  | { kind: 'local'; name: string }
+>;
+
+/** One question to the control API, when it is known that its caller may ask it. */
+export type ApiContext = Readonly<{
+  caller: ApiCaller;
+  /** As the audit log has it: `user:anna@example.com`, `token:7hQ2mKpZ`, `cli:root`. */
+  actor: string;
+  /** What the caller may: of routes of a customer, there. */
+  role: MemberRole | 'operator' | null;
+  /** null at the command line. */
+  address: string | null;
+  userAgent: string | null;
+  requestId: string;
+  /** The request itself where it came over the network: for signatures over its bytes. */
+  rawBody: Uint8Array | null;
+  header(name: string): string | null;
+  signal: AbortSignal;
+}>;
+
+export type Handler<Name extends ContractName> = (
+  given: Given<Name>,
+  context: ApiContext,
+) => Promise<Answered<Name>>;
+
+/** Handlers of some routes. */
+export type Handlers<Names extends ContractName = ContractName> = Readonly<{
+  [Name in Names]: Handler<Name>;
+}>;

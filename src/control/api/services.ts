@@ -1,0 +1,36 @@
+import type { Source } from '../../protocol/call.ts';
+import type { Store } from '../database/open.ts';
+import type { Peppers } from '../pepper.ts';
+
+/** Mail as the operator configured it. */
+export interface Mailer {
+  /** @throws Error when it could not be handed over. */
+  send(message: Readonly<{ to: string; subject: string; text: string }>): Promise<void>;
+}
+
+/** What handlers of the control API stand on. What other floors have is described as it is needed here. */
+export type ApiServices = Readonly<{
+  store: Store;
+  peppers: Peppers;
+  keysMax: number;
+  /** Unix milliseconds. */
+  now: () => number;
+  /** What answers calls, for what the chain says of a transaction; null at the command line. */
+  source: Source | null;
+  mailer: Mailer | null;
+  /** What is in force, without its secrets. */
+  configuration: () => Readonly<Record<string, unknown>>;
+  configurationFile: string | null;
+  service: ServiceFacts;
+}>;
+
+/** What the dashboard needs to know of the service. */
+export type ServiceFacts = Readonly<{
+  version: string;
+  signUp: 'open' | 'invited';
+  oidc: readonly Readonly<{ id: string; name: string }>[];
+  network: string;
+  urls: () => Readonly<{ http: string; ws: string; grpc: string | null }>;
+  hasShredStage: boolean;
+  plans: readonly Readonly<{ id: string; name: string }>[];
+}>;
