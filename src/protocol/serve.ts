@@ -2,6 +2,14 @@ import type { Answer, Network } from './call.ts';
 import type { Failure } from './errors.ts';
 import type { Product } from './product.ts';
 
+/** Where a request came from, as the listener saw it. */
+export type Client = Readonly<{
+  /** The address in its usual form; behind trusted proxies that of whoever asked them. */
+  address: string;
+  /** The web page's origin, as the browser says it. */
+  origin: string | null;
+}>;
+
 /** One call as a server hands it to the pipeline. */
 export type Request = Readonly<{
   /** The API key as it was sent; null when none was. Goes no further than authentication. */

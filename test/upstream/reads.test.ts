@@ -51,7 +51,9 @@ describe('a read', () => {
     ['sends an HTML 502', htmlBadGateway],
     ['sends nothing', empty],
   ])('succeeds every time when one of two nodes %s', async (_name, behaviour) => {
-    const { pool } = await open([behaviour, healthy(BIG)]);
+    // Only one that does not answer is waited for.
+    const attemptTimeoutMs = behaviour === silent ? 500 : 4_000;
+    const { pool } = await open([behaviour, healthy(BIG)], { attemptTimeoutMs });
     for (let i = 0; i < 12; i++) {
       const answer = await pool.ask(call('getBalance', ['11111111111111111111111111111111']));
       expect(answer.body.toString()).toBe(BIG);
@@ -230,15 +232,11 @@ describe('a failure of ours', () => {
   });
 
   it('holds no word of what the nodes sent and nothing of their URLs', async () => {
-    const { pool, mocks, logged } = await open([htmlBadGateway, throttling('1')]);
+    const limits = { attemptsMax: 4 };
+    const { pool, mocks, logged } = await open([htmlBadGateway, throttling('1')], limits);
     const secret = 'c0ffee00-secret-key';
-    const keyed = await stage([
-      {
-        name: 'keyed',
-        url: `${mocks[0]!.url}v2/${secret}?api_key=${secret}`,
-        headers: { 'x-token': secret },
-      },
-    ]);
+    const url = `${mocks[0]!.url}v2/${secret}?api_key=${secret}`;
+    const keyed = await stage([{ name: 'keyed', url, headers: { 'x-token': secret } }], limits);
     for (const one of [pool, keyed.pool]) {
       const failure = await failureOf(one.ask(call('getBalance')));
       const { message, code, facts } = failure;
@@ -257,7 +255,9 @@ describe('a failure of ours', () => {
     const { mocks } = await open([
       ({ id }, reply) => sendError(reply, id, -32602, `upgrade at https://provider.example/${secret}`),
     ]);
-    const keyed = await stage([{ name: 'keyed', url: `${mocks[0]!.url}${secret}/` }]);
+    // As many as there are by default take nearly all the time that there is.
+    const limits = { attemptsMax: 4 };
+    const keyed = await stage([{ name: 'keyed', url: `${mocks[0]!.url}${secret}/` }], limits);
     expect((await failureOf(keyed.pool.ask(call('getBalance')))).code).toBe('UPSTREAM_UNAVAILABLE');
     expect(keyed.pool.status()[0]!.failuresInRow).toBe(0);
     await keyed.close();

@@ -77,7 +77,7 @@ describe('a call while the only node takes no connection', () => {
 
 describe('the time after which to come again', () => {
   it('stands in a failure of the nodes', async () => {
-    scene = await stage([dyingAfterRequest]);
+    scene = await stage([dyingAfterRequest], { attemptsMax: 4 });
     expect(await failureOf(scene.pool.ask(call('getBalance')))).toMatchObject({ retryAfter: 1 });
   });
 

@@ -43,11 +43,15 @@ const open = async (
 };
 
 /** The first of the nodes to be asked acts one way, the other one the other way, whichever is chosen first. */
-async function inOrder(first: Behaviour, second: Behaviour): Promise<Scene> {
+async function inOrder(
+  first: Behaviour,
+  second: Behaviour,
+  limits?: Parameters<typeof stage>[1],
+): Promise<Scene> {
   let asked = 0;
   const either: Behaviour = (request, reply, socket) =>
     (asked++ === 0 ? first : second)(request, reply, socket);
-  return open([either, either]);
+  return open([either, either], limits);
 }
 
 async function failureOf(promise: Promise<unknown>): Promise<Failure> {
@@ -73,7 +77,9 @@ describe('sendTransaction', () => {
     ['answers somebody else', wrongId],
     ['does not know the blockhash yet', blockhashNotFound],
   ])('is never lost when the first node %s', async (_name, first) => {
-    const { pool } = await inOrder(first, accepted);
+    // Only one that does not answer is waited for.
+    const attemptTimeoutMs = first === silent ? 800 : 4_000;
+    const { pool } = await inOrder(first, accepted, { attemptTimeoutMs });
     expect((await pool.ask(base64)).body.toString()).toBe(JSON.stringify(signature));
     expect(total('sendTransaction')).toBe(2);
   });
@@ -192,7 +198,7 @@ describe('a method that is not in the table', () => {
 
 describe('calls that leave while a node is being stopped', () => {
   it('end with a failure instead of hanging', async () => {
-    const { pool, mocks } = await open([silent]);
+    const { pool, mocks } = await open([silent], { timeoutMs: 2_000 });
     const asked = failureOf(pool.ask(call('getBalance')));
     await until(() => mocks[0]!.received.length > 0);
     await pool.stop();

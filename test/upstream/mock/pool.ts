@@ -8,12 +8,12 @@ import { type Behaviour, type MockNode, startMock } from './server.ts';
 
 /** Short enough for tests, long enough for a busy machine; polls only when a test starts the watch. */
 const testLimits: Partial<UpstreamLimits> = {
-  attemptTimeoutMs: 500,
+  attemptTimeoutMs: 2_000,
   timeoutMs: 5_000,
   backoffMs: 5,
   restMs: 60,
   pollIntervalMs: 30,
-  pollTimeoutMs: 500,
+  pollTimeoutMs: 2_000,
 };
 
 export type Scene = Readonly<{
