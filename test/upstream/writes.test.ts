@@ -46,7 +46,7 @@ const open = async (
 async function inOrder(
   first: Behaviour,
   second: Behaviour,
-  limits?: Parameters<typeof stage>[1],
+  limits?: Partial<UpstreamLimits>,
 ): Promise<Scene> {
   let asked = 0;
   const either: Behaviour = (request, reply, socket) =>
