@@ -264,7 +264,7 @@ describe('a failure of ours', () => {
   });
 
   it('says that time ran out when the nodes stay silent', async () => {
-    const { pool, mocks } = await open([silent, silent], { attemptTimeoutMs: 100, timeoutMs: 400 });
+    const { pool, mocks } = await open([silent, silent], { attemptTimeoutMs: 100, timeoutMs: 1_200 });
     const failure = await failureOf(pool.ask(call('getBalance')));
     expect(failure.code).toBe('UPSTREAM_TIMEOUT');
     expect(mocks.every((mock) => mock.received.length >= 1)).toBe(true);
