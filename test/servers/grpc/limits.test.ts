@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { GrpcServerOptions } from '../../../src/servers/grpc/options.ts';
 import { GrpcStage, NONE, type OpenedAtDoor, type RawCall, SUBSCRIBE } from './grpc-stage.ts';
 
@@ -267,6 +267,9 @@ describe('what there is room for', () => {
       ...{ streamsMax: 1, keylessStreamsMax: 3, keylessStreamsPerConnectionMax: 2 },
       keylessStreamMaxMs: 400,
     });
+    let nowMs = performance.now();
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
+    onTestFinished(() => clock.mockRestore());
     const reflection = '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo';
     const keyless = { 'x-token': '' };
     const overloaded = { 'grpc-status': '8', 'x-error-code': 'OVERLOADED' };
@@ -279,6 +282,7 @@ describe('what there is room for', () => {
     await stage.call(WATCH, keyless).end(NONE).next();
     expect(await stage.call(WATCH, keyless).end(NONE).ended()).toMatchObject(overloaded);
     await stage.call(SUBSCRIBE).next();
+    nowMs += 400;
     for (const one of [watch, asks]) expect(await one.ended()).toMatchObject({ 'grpc-status': '14' });
     await stage.call(WATCH, keyless, session).end(NONE).next();
   });
