@@ -89,7 +89,7 @@ describe('requests of a stream that come many at once', () => {
     const call = stage.call(SUBSCRIBE);
     const stream = await stage.stream();
     await call.next();
-    stream.restMs = 20;
+    stream.restMs = 30;
     const pings = [1, 2, 3, 4].map((ping) => frameOf(encodeSubscribeRequest({ ping })));
     const startedAt = performance.now();
     call.stream.end(Buffer.concat(pings));
