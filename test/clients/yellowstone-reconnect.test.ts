@@ -65,7 +65,7 @@ it('misses nothing when the gateway is restarted under it, and is told nothing t
       return told !== undefined && encodeBase58(told) === signature;
     });
   const newest = (): string => sent.at(-1)!;
-  await expect.poll(() => sent.length).toBeGreaterThan(10);
+  await expect.poll(() => sent.length, { timeout: 10_000 }).toBeGreaterThan(10);
   await hears(newest());
   await service.stop();
   const before = stream.heard.length;
