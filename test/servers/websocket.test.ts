@@ -506,12 +506,13 @@ describe('messages that are no calls', () => {
     const client = await door.connect(door.createKey(limits));
     const each = text.startsWith('[') ? 10 : text.length > 10_000 ? 11 : 1;
     const count = Math.ceil(130 / each);
+    const before = performance.now();
     for (let sent = 0; sent < count; sent++) client.socket.send(text);
     for (let sent = 0; sent < count; sent++) await client.next();
-    const before = performance.now();
     client.socket.send('{');
     await client.next();
-    expect(performance.now() - before).toBeGreaterThan(300);
+    // Two seconds of them may come at once; what is beyond takes its time.
+    expect(performance.now() - before).toBeGreaterThan(500);
   });
 
   it('end the connection when there is no end to them', async () => {
