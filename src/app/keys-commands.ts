@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { keyIdIn } from '../access/api-key.ts';
-import type { KeyRegister } from '../control/key-register.ts';
-import { KeyRefusedError } from '../control/key-register.ts';
-import { cutOverlap, disableKey, enableKey, revokeKey } from '../control/key-state.ts';
-import type { KeyView } from '../control/key-view.ts';
-import { createKey, listKeys, type NewKey, rotateKey } from '../control/keys.ts';
+import type { KeyRegister } from '../control/keys/key-register.ts';
+import { KeyRefusedError } from '../control/keys/key-register.ts';
+import { cutOverlap, disableKey, enableKey, revokeKey } from '../control/keys/key-state.ts';
+import type { KeyView } from '../control/keys/key-view.ts';
+import { createKey, listKeys, type NewKey, rotateKey } from '../control/keys/keys.ts';
 import { openPeppers } from '../control/pepper-proof.ts';
 import { addMissingPlans } from '../control/plans.ts';
 import { type Product, products } from '../protocol/product.ts';

@@ -1,7 +1,7 @@
 import { redact } from '../base/log.ts';
 import { SchemaTooNewError } from '../control/database/migrate.ts';
 import { StoreReplacedError } from '../control/database/open.ts';
-import { KeyRefusedError } from '../control/key-register.ts';
+import { KeyRefusedError } from '../control/keys/key-register.ts';
 import { PepperError } from '../control/pepper.ts';
 import { TokenListFault } from '../insight/token/token-list.ts';
 import { ArgumentsError } from './configuration-arguments.ts';

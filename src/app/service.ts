@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../base/log.ts';
-import type { NewKey } from '../control/keys.ts';
+import type { NewKey } from '../control/keys/keys.ts';
 import { rpcServerOptions } from '../servers/rpc/server.ts';
 import { webSocketOptions } from '../servers/websocket/server.ts';
 import { openAccess } from './access.ts';

@@ -1,7 +1,7 @@
 import { type Product, products } from '../protocol/product.ts';
 import { inChange, nextVersion } from './database/change.ts';
-import type { KeyRegister } from './key-register.ts';
-import { createKeyIn, type NewKey } from './keys.ts';
+import type { KeyRegister } from './keys/key-register.ts';
+import { createKeyIn, type NewKey } from './keys/keys.ts';
 
 /**
  * At the very first start, a key of each product; at every later one, none. Of several processes that start at

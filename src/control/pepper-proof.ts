@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import type { Store } from './database/open.ts';
+import { notSpent } from './keys/spent-keys.ts';
 import { createPepper, findPeppers, PepperError, type PepperSources, type Peppers } from './pepper.ts';
 import { missingPepperOfWallets } from './semi-wallets/wallet-rows.ts';
-import { notSpent } from './spent-keys.ts';
 
 const PROVEN_TEXT = 'solway pepper proof';
 

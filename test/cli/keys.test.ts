@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { KeyDirectory } from '../../src/access/key-directory.ts';
 import { openDatabase } from '../../src/control/database/open.ts';
-import { KeyFeed } from '../../src/control/key-feed.ts';
+import { KeyFeed } from '../../src/control/keys/key-feed.ts';
 import { openPeppers } from '../../src/control/pepper-proof.ts';
 import { postgresPrograms, startPostgres } from '../control/postgres-server.ts';
 import { runSolway } from './run-solway.ts';

@@ -1,5 +1,5 @@
 import { openDatabase } from '../../src/control/database/open.ts';
-import { createKey } from '../../src/control/keys.ts';
+import { createKey } from '../../src/control/keys/keys.ts';
 import { registerOn } from './register.ts';
 
 /** A program of its own that makes keys in a SQLite file until it is killed, and writes each id once it is safe. */

@@ -3,9 +3,9 @@ import { KeyDirectory } from '../../src/access/key-directory.ts';
 import type { KeyRecord } from '../../src/access/key-record.ts';
 import type { Store } from '../../src/control/database/open.ts';
 import { createFirstKeys } from '../../src/control/first-start.ts';
-import { keysChangedAfter } from '../../src/control/key-rows.ts';
-import { cutOverlap, disableKey, enableKey, revokeKey } from '../../src/control/key-state.ts';
-import { createKey, listKeys, OVERLAP_MAX_MS, rotateKey } from '../../src/control/keys.ts';
+import { keysChangedAfter } from '../../src/control/keys/key-rows.ts';
+import { cutOverlap, disableKey, enableKey, revokeKey } from '../../src/control/keys/key-state.ts';
+import { createKey, listKeys, OVERLAP_MAX_MS, rotateKey } from '../../src/control/keys/keys.ts';
 import { registerOn, testPeppers } from './register.ts';
 import { describeOnBothStores } from './stores.ts';
 

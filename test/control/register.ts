@@ -1,6 +1,6 @@
 import { defaultPlanLimits } from '../../src/access/key-record.ts';
 import type { Store } from '../../src/control/database/open.ts';
-import type { KeyRegister } from '../../src/control/key-register.ts';
+import type { KeyRegister } from '../../src/control/keys/key-register.ts';
 import type { Peppers } from '../../src/control/pepper.ts';
 import { syncPlans } from '../../src/control/plans.ts';
 

@@ -1,5 +1,5 @@
-import { type Product, products } from '../protocol/product.ts';
-import type { KeyTable } from './database/schema.ts';
+import { type Product, products } from '../../protocol/product.ts';
+import type { KeyTable } from '../database/schema.ts';
 
 /** The state a person sees: the stored one, or `expired` when the time of a living key has passed. */
 export type VisibleState = KeyTable['state'] | 'expired';

@@ -1,8 +1,8 @@
 import type { Transaction } from 'kysely';
-import type { AuditEntry } from './database/change.ts';
-import type { Store } from './database/open.ts';
-import type { KeyTable, Schema } from './database/schema.ts';
-import type { Peppers } from './pepper.ts';
+import type { AuditEntry } from '../database/change.ts';
+import type { Store } from '../database/open.ts';
+import type { KeyTable, Schema } from '../database/schema.ts';
+import type { Peppers } from '../pepper.ts';
 
 /** What every operation on keys needs. */
 export type KeyRegister = Readonly<{

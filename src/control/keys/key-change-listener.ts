@@ -1,5 +1,5 @@
 import type { Client } from 'pg';
-import { CHANGE_CHANNEL } from './database/change.ts';
+import { CHANGE_CHANNEL } from '../database/change.ts';
 
 /** A server that takes connections and drops them must not keep us connecting without pause. */
 const CONNECT_INTERVAL_MS = 500;

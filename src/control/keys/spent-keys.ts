@@ -1,5 +1,5 @@
 import { expressionBuilder } from 'kysely';
-import type { Schema } from './database/schema.ts';
+import type { Schema } from '../database/schema.ts';
 
 /** How long an expired key still counts as one that somebody may ask about. */
 export const EXPIRED_KEPT_MS = 30 * 24 * 3_600_000;

@@ -1,9 +1,9 @@
 import type { Selectable } from 'kysely';
-import type { KeyId, KeyRecord, KeyRules, KeyState, PlanLimits } from '../access/key-record.ts';
-import type { Network } from '../protocol/call.ts';
-import type { CustomerState } from './accounts/roles.ts';
-import type { Store } from './database/open.ts';
-import type { KeyTable, PlanTable } from './database/schema.ts';
+import type { KeyId, KeyRecord, KeyRules, KeyState, PlanLimits } from '../../access/key-record.ts';
+import type { Network } from '../../protocol/call.ts';
+import type { CustomerState } from '../accounts/roles.ts';
+import type { Store } from '../database/open.ts';
+import type { KeyTable, PlanTable } from '../database/schema.ts';
 import { notSpent } from './spent-keys.ts';
 
 const limitColumns = [

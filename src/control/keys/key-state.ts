@@ -1,5 +1,5 @@
-import { inChange, nextVersion, writeAudit } from './database/change.ts';
-import type { KeyTable } from './database/schema.ts';
+import { inChange, nextVersion, writeAudit } from '../database/change.ts';
+import type { KeyTable } from '../database/schema.ts';
 import { auditEntry, KeyRefusedError, type KeyRegister, requireKey } from './key-register.ts';
 import { type KeyView, type VisibleState, viewKey } from './key-view.ts';
 

@@ -1,12 +1,12 @@
 import type { Kysely, Transaction } from 'kysely';
-import { digestApiKey, generateApiKey } from '../access/api-key.ts';
-import type { Product } from '../protocol/product.ts';
-import { HOUSE_CUSTOMER_ID } from './accounts/roles.ts';
-import { inChange, nextVersion, writeAudit } from './database/change.ts';
-import type { KeyTable, Schema } from './database/schema.ts';
+import { digestApiKey, generateApiKey } from '../../access/api-key.ts';
+import type { Product } from '../../protocol/product.ts';
+import { HOUSE_CUSTOMER_ID } from '../accounts/roles.ts';
+import { inChange, nextVersion, writeAudit } from '../database/change.ts';
+import type { KeyTable, Schema } from '../database/schema.ts';
+import { DEFAULT_PLAN_ID } from '../plans.ts';
 import { auditEntry, KeyRefusedError, type KeyRegister, requireKey } from './key-register.ts';
 import { type KeyView, viewKey } from './key-view.ts';
-import { DEFAULT_PLAN_ID } from './plans.ts';
 import { notSpent } from './spent-keys.ts';
 
 /** Longest overlap of a rotation, in milliseconds. */

@@ -1,5 +1,5 @@
-import type { KeyRecord } from '../access/key-record.ts';
-import type { Store } from './database/open.ts';
+import type { KeyRecord } from '../../access/key-record.ts';
+import type { Store } from '../database/open.ts';
 import { KeyChangeListener } from './key-change-listener.ts';
 import { keysChangedAfter, keysOfPlansChangedAfter, newestVersion } from './key-rows.ts';
 
