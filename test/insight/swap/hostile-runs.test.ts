@@ -8,6 +8,7 @@ import { dexPrograms } from '../../../src/insight/transaction/swap/dex-programs.
 import { recogniseSwaps } from '../../../src/insight/transaction/swap/recognise-swaps.ts';
 import type { Address } from '../../../src/ledger/address.ts';
 import { programs } from '../../../src/ledger/programs.ts';
+import { leastOf } from '../../house/least-of.ts';
 import { anchorData, named, pay, ran, type Said, tell, tokenAccount, transfer } from './built-run.ts';
 import { encodeEvent } from './encode-layout.ts';
 
@@ -207,13 +208,14 @@ describe('transactions that mean harm', () => {
 
   it.each(scenes)('are read in time that grows no faster than they do: %s', (_, build) => {
     const run = build();
-    expect(secondsOf(() => readAll(run))).toBeLessThan(SECONDS_MAX);
+    expect(leastOf(SECONDS_MAX, () => secondsOf(() => readAll(run)))).toBeLessThan(SECONDS_MAX);
   });
 
   it('count signers once, who are as many as a message has', () => {
     const signers = Array.from({ length: 250 }, (_, at) => named(String(at)) as Address);
     const said = repeated({ program: CLMM, height: 1, data: anchorData('swap') });
     const run = ran(said, { signers });
-    expect(secondsOf(() => expect(readAll(run)).toBe(0))).toBeLessThan(SECONDS_MAX);
+    const seconds = (): number => secondsOf(() => expect(readAll(run)).toBe(0));
+    expect(leastOf(SECONDS_MAX, seconds)).toBeLessThan(SECONDS_MAX);
   });
 });
