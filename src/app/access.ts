@@ -8,7 +8,7 @@ import type { NewKey } from '../control/keys/keys.ts';
 import type { Peppers } from '../control/pepper.ts';
 import { openPeppers } from '../control/pepper-proof.ts';
 import { syncPlans } from '../control/plans.ts';
-import { UsageWriter } from '../control/usage-writer.ts';
+import { UsageWriter } from '../control/usage/usage-writer.ts';
 import type { Configuration } from './configuration.ts';
 import type { Environment } from './configuration-secrets.ts';
 import { watchLosses } from './loss-watch.ts';

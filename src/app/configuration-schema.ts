@@ -5,9 +5,9 @@ import { messagePaceOptions } from '../access/message-pace.ts';
 import { usageMeterOptions } from '../access/usage.ts';
 import { databaseOptions as database } from '../control/database/open.ts';
 import { keyFeedOptions } from '../control/keys/key-feed.ts';
-import { OVERLAP_DEFAULT_MS, OVERLAP_MAX_MS } from '../control/keys/keys.ts';
+import { OVERLAP_DEFAULT_MS, OVERLAP_MAX_MS } from '../control/keys/rotate-key.ts';
 import { DEFAULT_PLAN_ID } from '../control/plans.ts';
-import { usageWriterOptions } from '../control/usage-writer.ts';
+import { usageWriterOptions } from '../control/usage/usage-writer.ts';
 import { holdingLimits as holding } from '../gateway/held.ts';
 import { topicHubOptions as topic } from '../gateway/topics.ts';
 import { networks } from '../protocol/call.ts';
@@ -44,6 +44,7 @@ import {
   replaySection,
   shredsSection,
 } from './configuration-grpc.ts';
+import { mailSection } from './configuration-limits.ts';
 import {
   confirmationsSection,
   dasPoolSection,
@@ -283,6 +284,7 @@ export const configurationSchema = section({
   localnet: optional(localnet),
   store: optional(store),
   keys: optional(keys),
+  mail: optional(mailSection),
   plans: optional(plans.transform((table) => ({ [DEFAULT_PLAN_ID]: plan.parse({}), ...table }))),
   log: optional(section({ level: word(logLevels).default('auto'), file: anything.nullable().default(null) })),
 });

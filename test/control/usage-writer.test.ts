@@ -3,9 +3,10 @@ import type { KeyId } from '../../src/access/key-record.ts';
 import { NOTIFICATIONS, UsageMeter, type UsageRow, type UsedCall } from '../../src/access/usage.ts';
 import { BUCKET_COUNT } from '../../src/base/histogram.ts';
 import type { Store } from '../../src/control/database/open.ts';
-import { createKey, listKeys } from '../../src/control/keys/keys.ts';
-import { upsertUsage } from '../../src/control/usage-rows.ts';
-import { UsageWriter, type UsageWriterOptions } from '../../src/control/usage-writer.ts';
+import { createKey } from '../../src/control/keys/keys.ts';
+import { listKeys } from '../../src/control/keys/list-keys.ts';
+import { upsertUsage } from '../../src/control/usage/usage-rows.ts';
+import { UsageWriter, type UsageWriterOptions } from '../../src/control/usage/usage-writer.ts';
 import { registerOn } from './register.ts';
 import { describeOnBothStores } from './stores.ts';
 

@@ -1,4 +1,4 @@
-import type { Store } from './database/open.ts';
+import type { Store } from '../database/open.ts';
 
 /** Deleted at once; small enough that an embedded store blocks for a few milliseconds. */
 const STEP_MINUTES = 60;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { UsageRow } from '../access/usage.ts';
-import type { Store } from './database/open.ts';
+import type { UsageRow } from '../../access/usage.ts';
+import type { Store } from '../database/open.ts';
 import { pruneUsage } from './usage-retention.ts';
 import { touchKeys, upsertUsage } from './usage-rows.ts';
 

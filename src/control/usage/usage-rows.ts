@@ -1,6 +1,6 @@
 import { sql, type Transaction } from 'kysely';
-import type { UsageRow } from '../access/usage.ts';
-import type { Schema, UsageMinuteTable } from './database/schema.ts';
+import type { UsageRow } from '../../access/usage.ts';
+import type { Schema, UsageMinuteTable } from '../database/schema.ts';
 
 const MINUTE_MS = 60_000;
 /** `last_used_at` is not moved for less: one write per key and half minute instead of one per second. */
