@@ -4,6 +4,20 @@ import type { MethodRow } from './methods.ts';
 export const networks = ['mainnet-beta', 'devnet', 'testnet'] as const;
 export type Network = (typeof networks)[number];
 
+/** One time that a call was put to a node. Times are `performance.now()`. */
+export type CallAttempt = Readonly<{
+  node: string;
+  startedAt: number;
+  endedAt: number;
+  /** `ok`, or what it came to in a few words. Holds nothing that a node sent. */
+  outcome: string;
+}>;
+
+/** Hears what becomes of a call on its way. Must not throw. */
+export interface CallTrace {
+  attempted(attempt: CallAttempt): void;
+}
+
 /** One JSON-RPC call on its way to whoever answers it. */
 export type Call = Readonly<{
   network: Network;
@@ -12,6 +26,8 @@ export type Call = Readonly<{
   row: MethodRow;
   /** The raw JSON text of `params`, untouched; null when the member is absent. */
   params: Buffer | null;
+  /** Absent or null: nobody wants to hear of it, and nothing is made for it. */
+  trace?: CallTrace | null;
 }>;
 
 /** What came back, still as the bytes that were received. */

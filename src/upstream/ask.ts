@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Answer, Call } from '../protocol/call.ts';
+import type { Answer, Call, CallTrace } from '../protocol/call.ts';
 import { Failure, type FailureFacts } from '../protocol/errors.ts';
 import { type NatureRow, natures } from '../protocol/methods.ts';
 import { nodeErrorRow } from '../protocol/node-errors.ts';
-import { attempt } from './attempt.ts';
+import { type Attempt, attempt } from './attempt.ts';
 import { chooseNode } from './choice.ts';
 import type { UpstreamLimits } from './limits.ts';
 import type { UpstreamNode } from './node.ts';
@@ -209,6 +209,21 @@ function mayAskMore({ refused, sent, story, nodes, limits, reconnectUntil }: Wal
   return performance.now() < reconnectUntil || story.length < Math.min(limits.attemptsMax, 2 * nodes.length);
 }
 
+/** Nodes of the right chain, without those that the operator took out of service unless that is all of them. */
+function inService(nodes: readonly UpstreamNode[]): readonly UpstreamNode[] {
+  const right = nodes.some((node) => node.wrongChain) ? nodes.filter((node) => !node.wrongChain) : nodes;
+  if (!right.some((node) => node.cordon !== null)) return right;
+  const open = right.filter((node) => node.cordon === null);
+  return open.length === 0 ? right : open;
+}
+
+function tell(trace: CallTrace, node: UpstreamNode, { outcome, elapsedMs }: Attempt): void {
+  const endedAt = performance.now();
+  const isGood = outcome.kind === 'answer' && outcome.answer.errorCode === 0;
+  const words = isGood ? 'ok' : outcomeText(outcome);
+  trace.attempted({ node: node.name, startedAt: endedAt - elapsedMs, endedAt, outcome: words });
+}
+
 function begin(
   nodes: readonly UpstreamNode[],
   call: Call,
@@ -218,7 +233,7 @@ function begin(
   const now = performance.now();
   return {
     call,
-    nodes: nodes.some((node) => node.wrongChain) ? nodes.filter((node) => !node.wrongChain) : nodes,
+    nodes: inService(nodes),
     limits,
     deadline: now + limits.timeoutMs,
     reconnectUntil: now + limits.reconnectMaxMs,
@@ -258,7 +273,9 @@ export async function askNodes(
     if (node === null || outOfTime(walk)) break;
     walk.asked.push(node);
     walk.last = node;
-    const { outcome, elapsedMs } = await attempt(node, call, timeoutOf(walk), walk.signal);
+    const attempted = await attempt(node, call, timeoutOf(walk), walk.signal);
+    const { outcome, elapsedMs } = attempted;
+    if (call.trace != null) tell(call.trace, node, attempted);
     node.learn(outcome, natureOf(walk).takesAllTheTime ? null : elapsedMs);
     const answer = take(walk, node, outcome);
     if (answer !== null) return answer;

@@ -28,7 +28,7 @@ const LATENCY_WEIGHT = 0.2;
 const FAILED_POLLS_MAX = 2;
 
 /** What stands between a node and being asked first; `unknown` until it has answered once. */
-export type NodeState = 'unknown' | 'healthy' | 'behind' | 'resting' | 'failing' | 'wrong-chain';
+export type NodeState = 'unknown' | 'healthy' | 'behind' | 'resting' | 'failing' | 'wrong-chain' | 'cordoned';
 
 function basicAuthorization(url: URL): Record<string, string> {
   if (url.username === '' && url.password === '') return {};
@@ -61,6 +61,8 @@ export class UpstreamNode {
   inFlight = 0;
   /** It asked to be left alone until then (429). */
   restingUntil = 0;
+  /** Why the operator took it out of service; null while it is in service. Asked all the same when all others are out too. */
+  cordon: string | null = null;
   /** It called itself unhealthy; passed over until then. */
   cordonedUntil = 0;
   #throttledInRow = 0;
@@ -134,10 +136,31 @@ export class UpstreamNode {
   /** One word for logs and status pages. */
   state(now: number): NodeState {
     if (this.wrongChain) return 'wrong-chain';
+    if (this.cordon !== null) return 'cordoned';
+    return this.ownState(now);
+  }
+
+  /** The same, whatever the operator says of it. */
+  ownState(now: number): NodeState {
     if (this.isResting(now)) return 'resting';
     if (this.circuit.tripped || this.#failedPolls >= FAILED_POLLS_MAX) return 'failing';
     if (this.behind || now < this.cordonedUntil) return 'behind';
     return this.lastAnswerAt === null ? 'unknown' : 'healthy';
+  }
+
+  /** What stands behind the state, in words; null when nothing is to be said. */
+  reason(now: number): string | null {
+    const state = this.state(now);
+    if (state === 'cordoned')
+      return this.cordon === '' ? 'taken out of service by the operator' : this.cordon;
+    if (state === 'wrong-chain') return 'belongs to another chain than its network';
+    if (state === 'resting') return 'asked to be left alone for a while';
+    if (state === 'failing') {
+      const { failuresInRow } = this.circuit;
+      return failuresInRow > 0 ? `${failuresInRow} failures in a row` : 'does not answer';
+    }
+    if (state !== 'behind') return null;
+    return this.behind ? `${this.lagSlots} slots behind` : 'says that it is behind';
   }
 
   /**

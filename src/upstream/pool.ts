@@ -19,6 +19,10 @@ export type NodeStatus = Readonly<{
   name: string;
   network: Network;
   state: NodeState;
+  /** What stands behind the state, in words; null when nothing is to be said. */
+  reason: string | null;
+  /** Whether the operator took it out of service. */
+  cordoned: boolean;
   /** Newest processed slot it reported. */
   slot: Slot | null;
   /** Slots behind the best of its network. */
@@ -38,16 +42,31 @@ export type UpstreamPool = Source &
     /** Stops watching and closes every connection. What is under way fails: drain first. */
     stop(): Promise<void>;
     status(): readonly NodeStatus[];
+    /**
+     * Takes a node out of service: no call goes there while another of its network is in service.
+     * @param reason - shown in its status; may be empty.
+     * @returns whether there is such a node.
+     */
+    cordon(network: Network, node: string, reason: string): boolean;
+    /** Puts it back into service. @returns whether there is such a node. */
+    uncordon(network: Network, node: string): boolean;
     /** Whether every network with nodes has one that answered, waiting for it at most so long. */
     waitUntilReady(timeoutMs: number): Promise<boolean>;
   }>;
 
-function statusOf(node: UpstreamNode): NodeStatus {
+/** What is said of a node out of service that is asked for want of others. */
+const ASKED_ALL_THE_SAME = 'cordoned, and asked all the same: so is every node of the network';
+
+function statusOf(node: UpstreamNode, ofNetwork: readonly UpstreamNode[]): NodeStatus {
   const now = performance.now();
+  const cordoned = node.cordon !== null;
+  const isAsked = cordoned && ofNetwork.every((other) => other.cordon !== null || other.wrongChain);
   return {
     name: node.name,
     network: node.network,
-    state: node.state(now),
+    state: isAsked && !node.wrongChain ? node.ownState(now) : node.state(now),
+    reason: isAsked && !node.wrongChain ? ASKED_ALL_THE_SAME : node.reason(now),
+    cordoned,
     slot: node.slot,
     lagSlots: node.lagSlots,
     latencyMs: node.latencyMs,
@@ -55,6 +74,13 @@ function statusOf(node: UpstreamNode): NodeStatus {
     failuresInRow: node.circuit.failuresInRow,
     silentMs: node.lastAnswerAt === null ? null : now - node.lastAnswerAt,
   };
+}
+
+function setCordon(nodes: readonly UpstreamNode[] | undefined, name: string, reason: string | null): boolean {
+  const node = nodes?.find((one) => one.name === name);
+  if (node === undefined) return false;
+  node.cordon = reason;
+  return true;
 }
 
 /**
@@ -86,7 +112,9 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
       for (const watch of watches) watch.stop();
       await Promise.all(all.map((node) => node.close()));
     },
-    status: () => all.map(statusOf),
+    status: () => [...groups.values()].flatMap((nodes) => nodes.map((node) => statusOf(node, nodes))),
+    cordon: (network, name, reason) => setCordon(groups.get(network), name, reason),
+    uncordon: (network, name) => setCordon(groups.get(network), name, null),
     async waitUntilReady(timeoutMs) {
       const cancel = new AbortController();
       const late = sleep(timeoutMs, false, { signal: cancel.signal }).catch(() => false);
