@@ -1,4 +1,5 @@
 import { redact } from '../base/log.ts';
+import { BackupError } from '../control/database/backup/backup.ts';
 import { SchemaTooNewError } from '../control/database/migrate.ts';
 import { StoreReplacedError } from '../control/database/open.ts';
 import { KeyRefusedError } from '../control/keys/key-register.ts';
@@ -48,6 +49,7 @@ function codeOf(error: unknown): string {
 const CONNECTION_LOST = 'the connection to PostgreSQL broke: check that it runs';
 
 const ownErrors = [
+  BackupError,
   StoreReplacedError,
   ConfigurationError,
   EmbeddedLedgerError,

@@ -13,6 +13,10 @@ const commands: Readonly<Record<string, Row>> = {
     load: () => import('./commands/localnet.ts'),
   },
   keys: { summary: 'make, list, rotate and revoke API keys', load: () => import('./commands/keys.ts') },
+  db: {
+    summary: 'migrate, back up, restore and move the database',
+    load: () => import('./commands/db.ts'),
+  },
   config: { summary: 'check the configuration', load: () => import('./commands/config.ts') },
   doctor: {
     summary: 'check everything the service needs and say what to mend',

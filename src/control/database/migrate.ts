@@ -40,10 +40,14 @@ async function currentSchema(trx: Transaction<Schema>): Promise<number> {
 
 /**
  * Brings the schema forward, all steps in one transaction: after a failure the database is as it was.
+ * @returns the numbers of the schema before, 0 for none, and after.
  * @throws SchemaTooNewError
  */
-export async function migrate(target: Target, steps: readonly Migration[] = migrations): Promise<void> {
-  await target.db.transaction().execute(async (trx) => {
+export async function migrate(
+  target: Target,
+  steps: readonly Migration[] = migrations,
+): Promise<Readonly<{ from: number; to: number }>> {
+  return target.db.transaction().execute(async (trx) => {
     await lock(target.dialect, trx);
     const current = await currentSchema(trx);
     const known = steps.at(-1)?.number ?? 0;
@@ -55,5 +59,6 @@ export async function migrate(target: Target, steps: readonly Migration[] = migr
         .values({ number: step.number, name: step.name, applied_at: Date.now() })
         .execute();
     }
+    return { from: current, to: known };
   });
 }

@@ -14,6 +14,8 @@ export type Store = Readonly<{
   db: Kysely<Schema>;
   /** Where it is, fit for a log: the file, or the server without credentials. */
   place: string;
+  /** The number of the schema that was found at opening; 0 for an empty database. */
+  schemaFound: number;
   /** A connection that can LISTEN, not yet connected; null where there is nothing to listen to. */
   listener: (() => Client) | null;
   /**
@@ -60,7 +62,9 @@ export function describePostgres(url: string): string {
   return `PostgreSQL ${host}${parsed.pathname}`;
 }
 
-function openPostgresStore(url: string, options: OpenOptions): Store {
+type Opened = Omit<Store, 'schemaFound'>;
+
+function openPostgresStore(url: string, options: OpenOptions): Opened {
   const limits: PostgresOptions = { ...databaseOptions, ...options };
   const dialect = openPostgres(url, limits, options.onError ?? (() => undefined));
   const db = new Kysely<Schema>({ dialect });
@@ -74,7 +78,7 @@ function openPostgresStore(url: string, options: OpenOptions): Store {
   };
 }
 
-function openSqliteStore(file: string, lockWaitMs: number): Store {
+function openSqliteStore(file: string, lockWaitMs: number): Opened {
   makeFolder(dirname(file), 0o700);
   // SQLite would make it readable by everybody; its WAL takes over the rights of the file.
   closeSync(openSync(file, 'a', 0o600));
@@ -96,8 +100,8 @@ export async function openDatabase(options: OpenOptions): Promise<Store> {
     ? openPostgresStore(options.url, options)
     : openSqliteStore(options.file ?? 'solway.db', options.lockWaitMs ?? databaseOptions.lockWaitMs);
   try {
-    await migrate(store);
-    return store;
+    const { from } = await migrate(store);
+    return { ...store, schemaFound: from };
   } catch (error) {
     await store.close();
     throw error;

@@ -1,0 +1,97 @@
+import { existsSync } from 'node:fs';
+import { sql } from 'kysely';
+import {
+  BackupError,
+  putBackup,
+  schemaNumber,
+  type TableCount,
+  takeBackup,
+} from '../control/database/backup/backup.ts';
+import { readBackupFile, writeBackupFile } from '../control/database/backup/backup-file.ts';
+import { backupTables } from '../control/database/backup/tables.ts';
+import { openDatabase, type Store } from '../control/database/open.ts';
+import type { Configuration } from './configuration.ts';
+import type { Environment } from './configuration-secrets.ts';
+import { resolveReference } from './configuration-secrets.ts';
+import { databaseFile } from './data-dir.ts';
+import { openStore } from './store.ts';
+
+/** A database as `solway db` shows it. */
+export type DatabaseFacts = Readonly<{
+  place: string;
+  schema: Readonly<{ found: number; now: number }>;
+  tables: readonly Readonly<{ table: string; rows: number }>[];
+}>;
+
+/** Hears of each table that is done. */
+export type TableProgress = (count: TableCount) => void;
+
+async function inStore<Result>(
+  configuration: Configuration,
+  makesStore: boolean,
+  work: (store: Store) => Promise<Result>,
+): Promise<Result> {
+  const file = databaseFile(configuration.dataDir);
+  if (!makesStore && configuration.store.databaseUrl === null && !existsSync(file)) {
+    throw new BackupError(
+      `there is no database ${file}: give the --config or --data-dir that the service has`,
+    );
+  }
+  const store = await openStore(configuration);
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+async function factsOf(store: Store): Promise<DatabaseFacts> {
+  const tables: { table: string; rows: number }[] = [];
+  for (const { name } of backupTables) {
+    const { rows } = await sql<{ rows: number }>`select count(*) as rows from ${sql.table(name)}`.execute(
+      store.db,
+    );
+    tables.push({ table: name, rows: Number(rows[0]?.rows ?? 0) });
+  }
+  return { place: store.place, schema: { found: store.schemaFound, now: schemaNumber() }, tables };
+}
+
+/** Opens the database, which brings its schema forward, and says what is in it. */
+export const migrateDatabase = (configuration: Configuration): Promise<DatabaseFacts> =>
+  inStore(configuration, true, factsOf);
+
+/** Writes all of the database into a file. @throws BackupError, errors of the system and of the driver. */
+export const backupDatabase = (
+  configuration: Configuration,
+  file: string,
+  onTable: TableProgress,
+): Promise<TableCount[]> => inStore(configuration, false, (store) => writeBackupFile(store, file, onTable));
+
+/** Puts a backup into a database that nobody has used. @throws as `backupDatabase`. */
+export const restoreDatabase = (
+  configuration: Configuration,
+  file: string,
+  onTable: TableProgress,
+): Promise<TableCount[]> =>
+  inStore(configuration, true, async (store) => {
+    return putBackup(store, readBackupFile(file), onTable);
+  });
+
+/**
+ * Copies all of the database into another one, which nobody has used, and compares every row.
+ * @param to - a PostgreSQL URL, or `env:NAME` or `file:PATH` where one stands.
+ */
+export const moveDatabase = (
+  configuration: Configuration,
+  to: string,
+  environment: Environment,
+  onTable: TableProgress,
+): Promise<Readonly<{ place: string; counts: TableCount[] }>> =>
+  inStore(configuration, false, async (from) => {
+    const target = await openDatabase({ url: resolveReference(to, environment, process.cwd()) });
+    try {
+      return { place: target.place, counts: await putBackup(target, takeBackup(from), onTable) };
+    } finally {
+      await target.close();
+    }
+  });

@@ -1,0 +1,141 @@
+import { once } from 'node:events';
+import { createReadStream, createWriteStream, renameSync, rmSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { createInterface } from 'node:readline';
+import { finished } from 'node:stream/promises';
+import { createGunzip, createGzip } from 'node:zlib';
+import { z } from 'zod';
+import type { Store } from '../open.ts';
+import { BackupError, type BackupPart, type TableCount, takeBackup } from './backup.ts';
+import { backupTables } from './tables.ts';
+
+/** A backup file: lines of JSON, gzipped. The first says what it is. */
+const FORMAT = 'solway-backup';
+const FORMAT_VERSION = 1;
+
+const headLine = z.strictObject({
+  format: z.literal(FORMAT),
+  version: z.literal(FORMAT_VERSION),
+  schema: z.number().int(),
+  at: z.number().int(),
+});
+const value = z.union([z.string(), z.number().int(), z.null()]);
+const rowsLine = z.strictObject({
+  rows: z.string(),
+  columns: z.array(z.string()),
+  values: z.array(z.array(value)),
+});
+const tableLine = z.strictObject({ table: z.string(), count: z.number().int(), digest: z.string() });
+const endLine = z.strictObject({ end: z.literal(true) });
+
+function lineOf(part: BackupPart): string {
+  if (part.kind === 'begin')
+    return JSON.stringify({ format: FORMAT, version: FORMAT_VERSION, schema: part.schema, at: Date.now() });
+  if (part.kind === 'end') return JSON.stringify({ end: true });
+  if (part.kind === 'table') {
+    const { table, rows, digest } = part.count;
+    return JSON.stringify({ table, count: rows, digest });
+  }
+  const columns = Object.keys(part.rows[0] ?? {});
+  const values = part.rows.map((row) => columns.map((name) => row[name] ?? null));
+  return JSON.stringify({ rows: part.table, columns, values });
+}
+
+/** What was renamed is on the disk only when its folder is. */
+async function syncFolder(file: string): Promise<void> {
+  const folder = await open(dirname(file), 'r');
+  await folder.sync();
+  await folder.close();
+}
+
+/**
+ * Writes a store into a file that only its owner can read. It appears under its name when it is whole and on the disk.
+ * @throws Error of the system; what the database throws. A file that is there already is refused with EEXIST.
+ */
+export async function writeBackupFile(
+  store: Store,
+  file: string,
+  onTable: (count: TableCount) => void = () => undefined,
+): Promise<TableCount[]> {
+  const unfinished = `${file}.${process.pid}.unfinished`;
+  const placeholder = await open(file, 'wx', 0o600);
+  await placeholder.close();
+  const counts: TableCount[] = [];
+  try {
+    const packed = createGzip();
+    const sink = packed.pipe(createWriteStream(unfinished, { mode: 0o600, flush: true }));
+    const written = finished(sink);
+    // It is awaited below; until then nobody else would hear of it.
+    written.catch(() => undefined);
+    for await (const part of takeBackup(store)) {
+      if (!packed.write(`${lineOf(part)}\n`)) await Promise.race([once(packed, 'drain'), written]);
+      if (part.kind !== 'table') continue;
+      counts.push(part.count);
+      onTable(part.count);
+    }
+    packed.end();
+    await written;
+    renameSync(unfinished, file);
+    await syncFolder(file);
+    return counts;
+  } catch (error) {
+    rmSync(unfinished, { force: true });
+    rmSync(file, { force: true });
+    throw error;
+  }
+}
+
+const knownTables = new Set(backupTables.map(({ name }) => name));
+
+/** @throws BackupError */
+function partOf(line: string, number: number): BackupPart {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(line);
+  } catch {
+    throw new BackupError(`line ${number} of the backup is damaged`);
+  }
+  const head = headLine.safeParse(parsed);
+  if (number === 1) {
+    if (head.success) return { kind: 'begin', schema: head.data.schema };
+    throw new BackupError('the file is no backup of Solway, or one of a newer version');
+  }
+  const rows = rowsLine.safeParse(parsed);
+  if (rows.success && knownTables.has(rows.data.rows)) {
+    const { columns, values } = rows.data;
+    return {
+      kind: 'rows',
+      table: rows.data.rows,
+      rows: values.map((row) => Object.fromEntries(columns.map((name, at) => [name, row[at] ?? null]))),
+    };
+  }
+  const table = tableLine.safeParse(parsed);
+  if (table.success) {
+    const { count, digest } = table.data;
+    return { kind: 'table', count: { table: table.data.table, rows: count, digest } };
+  }
+  if (endLine.safeParse(parsed).success) return { kind: 'end' };
+  throw new BackupError(`line ${number} of the backup is damaged`);
+}
+
+/** The parts of a backup file. @throws BackupError when it is none, or damaged. */
+export async function* readBackupFile(file: string): AsyncGenerator<BackupPart> {
+  const packed = createReadStream(file);
+  const unpacked = createGunzip();
+  packed.on('error', (error) => unpacked.destroy(error));
+  packed.pipe(unpacked);
+  const lines = createInterface({ input: unpacked, crlfDelay: Number.POSITIVE_INFINITY });
+  let number = 0;
+  try {
+    for await (const line of lines) yield partOf(line, ++number);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code?.startsWith('Z_') === true || code === 'ERR_STREAM_PREMATURE_CLOSE')
+      throw new BackupError('the backup is damaged, or no backup of Solway');
+    throw error;
+  } finally {
+    packed.destroy();
+    unpacked.destroy();
+  }
+}

@@ -1,0 +1,33 @@
+import type { Schema } from '../schema.ts';
+
+/** A table of a backup: its rows are read in the order of these columns, which name each row. */
+export type BackupTable = Readonly<{ name: string; key: readonly string[] }>;
+
+/**
+ * Every table but the list of migrations, with its primary key, in an order in which rows may be put in: what refers to
+ * others comes behind them. A table that is missing here does not compile.
+ */
+const keysOfTables = {
+  change_counter: ['id'],
+  pepper: ['version'],
+  plan: ['id'],
+  customer: ['id'],
+  auth_user: ['id'],
+  auth_session: ['id'],
+  auth_account: ['id'],
+  auth_verification: ['id'],
+  auth_two_factor: ['id'],
+  member: ['customer_id', 'user_id'],
+  invitation: ['id'],
+  admin_token: ['id'],
+  api_key: ['id'],
+  usage_minute: ['minute', 'epoch', 'key_id', 'product', 'method', 'status'],
+  audit: ['id'],
+  semi_wallet: ['owner_id', 'address'],
+} as const satisfies Record<Exclude<keyof Schema, 'schema_migration'>, readonly string[]>;
+
+/** All tables that a backup has. */
+export const backupTables: readonly BackupTable[] = Object.entries(keysOfTables).map(([name, key]) => ({
+  name,
+  key,
+}));

@@ -1,0 +1,180 @@
+import {
+  appendFileSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { sql } from 'kysely';
+import { afterAll, describe, expect, it } from 'vitest';
+import { BackupError, putBackup, takeBackup } from '../../src/control/database/backup/backup.ts';
+import { readBackupFile, writeBackupFile } from '../../src/control/database/backup/backup-file.ts';
+import { backupTables } from '../../src/control/database/backup/tables.ts';
+import { openDatabase, type Store } from '../../src/control/database/open.ts';
+import { createKey } from '../../src/control/keys/keys.ts';
+import { postgresPrograms, startPostgres } from './postgres-server.ts';
+import { registerOn } from './register.ts';
+import { describeOnBothStores } from './stores.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'solway-backup-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+let files = 0;
+const newFile = (): string => join(folder, `${++files}.gz`);
+
+/** Keys, their audit lines, more minutes of usage than one page has, and text of every kind. */
+async function fill(store: Store): Promise<void> {
+  const register = await registerOn(store);
+  for (const name of ["O'Brien", 'ключ "ü" 🔑', 'a\\b\tc'.replace('\t', ' ')]) {
+    await createKey(register, { product: 'rpc', name });
+  }
+  for (let from = 0; from < 2_100; from += 300) {
+    const minutes = Array.from({ length: 300 }, (_, at) => ({
+      ...{
+        minute: 29_000_000 + from + at,
+        epoch: 'e',
+        key_id: '',
+        product: 'rpc' as const,
+        method: 'getSlot',
+      },
+      ...{
+        status: 'ok' as const,
+        requests: from + at,
+        bytes_in: 2 ** 52,
+        bytes_out: 1,
+        credits: 1,
+        messages: 0,
+      },
+      latency: '3:1',
+    }));
+    await store.db.insertInto('usage_minute').values(minutes).execute();
+  }
+}
+
+async function rowsOf(store: Store): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const { name } of backupTables) {
+    const { rows } = await sql<{ n: number }>`select count(*) as n from ${sql.table(name)}`.execute(store.db);
+    counts[name] = Number(rows[0]?.n);
+  }
+  return counts;
+}
+
+describeOnBothStores('a backup', ({ open }) => {
+  it('holds every row, and puts it back into an empty database of either kind', async () => {
+    const store = await open();
+    await fill(store);
+    const file = newFile();
+    const written = await writeBackupFile(store, file);
+    const restored = await open();
+    expect(await putBackup(restored, readBackupFile(file))).toEqual(written);
+    expect(await rowsOf(restored)).toEqual(await rowsOf(store));
+    expect(Object.fromEntries(written.map(({ table, rows }) => [table, rows]))).toMatchObject({
+      api_key: 3,
+      usage_minute: 2_100,
+      customer: 1,
+    });
+    const key = await restored.db.selectFrom('api_key').select('name').orderBy('created_at').execute();
+    expect(key.map(({ name }) => name)).toContain('ключ "ü" 🔑');
+    // Making keys goes on where it was: the counter came along.
+    const register = await registerOn(restored);
+    await createKey(register, { product: 'grpc', name: 'after' });
+  });
+
+  it('is not put into a database that somebody uses', async () => {
+    const store = await open();
+    await fill(store);
+    const before = await rowsOf(store);
+    await expect(putBackup(store, takeBackup(await open()))).rejects.toThrow(
+      /is in use: its table api_key has rows/,
+    );
+    expect(await rowsOf(store)).toEqual(before);
+  });
+});
+
+describe.skipIf(postgresPrograms === null)('a move to PostgreSQL (skipped where it is not installed)', () => {
+  it('loses no row on the way there and back', async () => {
+    const server = await startPostgres(postgresPrograms!);
+    const [from, back] = [join(folder, 'from.db'), join(folder, 'back.db')];
+    const stores = [
+      await openDatabase({ file: from }),
+      await openDatabase({ url: await server.createDatabase() }),
+      await openDatabase({ file: back }),
+    ] as const;
+    try {
+      await fill(stores[0]);
+      const there = await putBackup(stores[1], takeBackup(stores[0]));
+      const again = await putBackup(stores[2], takeBackup(stores[1]));
+      expect(again).toEqual(there);
+      expect(await rowsOf(stores[2])).toEqual(await rowsOf(stores[0]));
+    } finally {
+      for (const store of stores) await store.close();
+      await server.destroy();
+    }
+  });
+});
+
+describe('a backup file', () => {
+  const made = async (): Promise<{ store: Store; file: string }> => {
+    const store = await openDatabase({ file: join(folder, `${++files}.db`) });
+    await fill(store);
+    const file = newFile();
+    await writeBackupFile(store, file);
+    return { store, file };
+  };
+  const fresh = (): Promise<Store> => openDatabase({ file: join(folder, `${++files}.db`) });
+
+  it('can be read by its owner only, and is never written over', async () => {
+    const { store, file } = await made();
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const before = readFileSync(file);
+    await expect(writeBackupFile(store, file)).rejects.toMatchObject({ code: 'EEXIST' });
+    expect(readFileSync(file)).toEqual(before);
+    await store.close();
+  });
+
+  it.each<[string, (file: string) => void, RegExp]>([
+    ['cut short', (file) => truncateSync(file, Math.floor(statSync(file).size / 2)), /damaged|too early/],
+    ['of another kind', (file) => writeFileSync(file, gzipSync('{"hello":1}\n')), /is no backup of Solway/],
+    ['not packed', (file) => writeFileSync(file, 'hello'), /is damaged, or no backup/],
+    [
+      'with a row changed',
+      (file) => rewrite(file, (text) => text.replace('"getSlot"', '"getSloth"')),
+      /came out differently/,
+    ],
+    [
+      'with a row missing',
+      (file) => rewrite(file, (text) => text.replace(/,\[[^[\]]*"getSlot"[^[\]]*\]/, '')),
+      /came out differently/,
+    ],
+    [
+      'without its end',
+      (file) => rewrite(file, (text) => text.replace('{"end":true}\n', '')),
+      /ends too early/,
+    ],
+    [
+      'of a newer schema',
+      (file) => rewrite(file, (text) => text.replace(/"schema":\d+/, '"schema":999')),
+      /has schema 999/,
+    ],
+    ['with rubbish behind', (file) => appendFileSync(file, 'rubbish'), /damaged/],
+  ])('that is %s is refused, and the database stays empty', async (_, spoil, words) => {
+    const { store, file } = await made();
+    await store.close();
+    spoil(file);
+    const empty = await fresh();
+    const fault = await putBackup(empty, readBackupFile(file)).catch((error: unknown) => error);
+    expect(fault).toBeInstanceOf(BackupError);
+    expect((fault as Error).message).toMatch(words);
+    expect(await rowsOf(empty)).toMatchObject({ api_key: 0, usage_minute: 0, customer: 1 });
+    await empty.close();
+  });
+});
+
+function rewrite(file: string, change: (text: string) => string): void {
+  writeFileSync(file, gzipSync(change(gunzipSync(readFileSync(file)).toString('utf8'))));
+}
