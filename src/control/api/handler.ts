@@ -27,6 +27,11 @@ export type ApiContext = Readonly<{
   signal: AbortSignal;
 }>;
 
+/**
+ * Answers one route. Of a route with another format than JSON it gives the lines, without their breaks; each may be
+ * several, joined by breaks. The server makes each one an event where the format is `events`.
+ * @throws ApiError for what the caller can mend; anything else is logged and answered with 500.
+ */
 export type Handler<Name extends ContractName> = (
   given: Given<Name>,
   context: ApiContext,

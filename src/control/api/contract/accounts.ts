@@ -162,6 +162,7 @@ export const accountRoutes = {
   },
   'DELETE /customers/{customer}/members/{user}': {
     access: 'admin',
+    self: 'user',
     summary: 'Removes a member; anybody may remove themselves',
     result: done,
   },

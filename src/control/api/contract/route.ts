@@ -13,6 +13,8 @@ export type RouteFormat = 'json' | 'csv' | 'jsonl' | 'events';
 /** One route of the control API, as it is declared. */
 export type Route = Readonly<{
   access: RouteAccess;
+  /** The parameter of the path that names a user: whoever names themselves need only be a member. */
+  self?: string;
   /** One sentence, for the OpenAPI document. */
   summary: string;
   /** Fields of the query; all of them are text on the wire and coerced by their schema. */

@@ -1,0 +1,107 @@
+import { ApiError } from './api-error.ts';
+import { type Answered, type Asked, type ContractName, routeOf } from './contract/contract.ts';
+
+/** Asks the control API, of this process or of another machine. */
+export interface ApiClient {
+  /** @throws ApiError when it refuses; ApiUnreachableError where it is on another machine that does not answer. */
+  call<Name extends ContractName>(name: Name, asked: Asked<Name>): Promise<Answered<Name>>;
+}
+
+/** What answers is no control API, or nothing answers. */
+export class ApiUnreachableError extends Error {
+  constructor(url: string, why: string, options?: ErrorOptions) {
+    super(
+      `${url} ${why}: give the address of a running service, such as https://solway.example.com`,
+      options,
+    );
+    this.name = 'ApiUnreachableError';
+  }
+}
+
+export type RemoteApiOptions = Readonly<{
+  /** Without a path. */
+  url: string;
+  /** `svc_admin_live_…` */
+  token: string;
+  /** How long an answer may take, in milliseconds. */
+  timeoutMs?: number;
+  fetch?: typeof fetch;
+}>;
+
+/** What holds when nothing else is said. */
+export const remoteApiOptions = { timeoutMs: 30_000 } as const;
+
+const statuses: readonly number[] = [400, 401, 403, 404, 405, 409, 413, 415, 422, 429, 503];
+
+function pathOf(name: ContractName, path: Readonly<Record<string, string>>): string {
+  const [, pattern = ''] = name.split(' ');
+  return pattern.replaceAll(/\{(\w+)\}/g, (_whole, parameter: string) =>
+    encodeURIComponent(path[parameter] ?? ''),
+  );
+}
+
+type Problem = { error?: { code?: unknown; message?: unknown; fields?: Record<string, string> } };
+
+async function refusalOf(response: Response, url: string): Promise<Error> {
+  const problem = (await response.json().catch(() => ({}))) as Problem;
+  const { code, message, fields } = problem.error ?? {};
+  if (typeof code !== 'string' || typeof message !== 'string' || !statuses.includes(response.status))
+    return new ApiUnreachableError(url, `answers with HTTP ${response.status}`);
+  return new ApiError(response.status as ApiError['status'], code, message, fields ? { fields } : {});
+}
+
+/** The lines of an answer that is no JSON, as they come. */
+async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  let rest = '';
+  for await (const piece of body.pipeThrough(
+    new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>,
+  )) {
+    const lines = (rest + piece).split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+  }
+  if (rest !== '') yield rest;
+}
+
+/** The control API of another machine, with a token. */
+export function remoteApi({
+  url,
+  token,
+  timeoutMs = remoteApiOptions.timeoutMs,
+  ...rest
+}: RemoteApiOptions): ApiClient {
+  const ask = rest.fetch ?? fetch;
+  return {
+    async call<Name extends ContractName>(name: Name, asked: Asked<Name>): Promise<Answered<Name>> {
+      const {
+        path = {},
+        query = {},
+        body,
+      } = asked as {
+        path?: Record<string, string>;
+        query?: Record<string, unknown>;
+        body?: unknown;
+      };
+      const fields = Object.entries(query).flatMap(([field, value]) =>
+        value === undefined ? [] : [[field, String(value)]],
+      );
+      const search = fields.length === 0 ? '' : `?${new URLSearchParams(fields as [string, string][])}`;
+      const response = await ask(`${url.replace(/\/+$/, '')}/api/v1${pathOf(name, path)}${search}`, {
+        method: name.slice(0, name.indexOf(' ')),
+        headers: {
+          authorization: `Bearer ${token}`,
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+        },
+        redirect: 'error',
+        signal: AbortSignal.timeout(timeoutMs),
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      }).catch((cause: unknown) => {
+        throw new ApiUnreachableError(url, 'does not answer', { cause });
+      });
+      if (!response.ok) throw await refusalOf(response, url);
+      if ((routeOf(name).format ?? 'json') !== 'json' && response.body !== null)
+        return linesOf(response.body) as unknown as Answered<Name>;
+      return (await response.json()) as Answered<Name>;
+    },
+  };
+}

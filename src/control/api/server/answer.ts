@@ -1,0 +1,103 @@
+import type { RouteFormat } from '../contract/route.ts';
+
+/** Nothing of the API is for a page to show, to frame or to keep. */
+export const apiHeaders: Readonly<Record<string, string>> = {
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'same-origin',
+};
+
+const types: Readonly<Record<RouteFormat, string>> = {
+  json: 'application/json; charset=utf-8',
+  csv: 'text/csv; charset=utf-8',
+  jsonl: 'application/jsonl; charset=utf-8',
+  events: 'text/event-stream; charset=utf-8',
+};
+
+export function jsonAnswer(
+  status: number,
+  body: unknown,
+  headers: Readonly<Record<string, string>>,
+): Response {
+  return new Response(`${JSON.stringify(body)}\n`, {
+    status,
+    headers: { ...apiHeaders, 'content-type': types.json, ...headers },
+  });
+}
+
+/** Lines of an event; a break inside would end it. */
+const eventOf = (text: string): string =>
+  `${text
+    .split(/\r\n|\r|\n/)
+    .map((line) => `data: ${line}`)
+    .join('\n')}\n\n`;
+
+export type StreamOptions = Readonly<{
+  format: Exclude<RouteFormat, 'json'>;
+  heartbeatMs: number;
+  /** Once, when nothing more is sent, for whatever reason. */
+  onEnd: () => void;
+  /** What went wrong behind the head of the answer, where no status can tell it. */
+  onError: (thrown: unknown) => void;
+}>;
+
+/**
+ * The lines as they come, no faster than the client takes them. Of events, silence is filled with comments.
+ */
+function bytesOf(lines: AsyncIterable<string>, options: StreamOptions): ReadableStream<Uint8Array> {
+  const iterator = lines[Symbol.asyncIterator]();
+  const encoder = new TextEncoder();
+  const { format, heartbeatMs, onEnd, onError } = options;
+  let timer: NodeJS.Timeout | null = null;
+  let isOver = false;
+  const end = (): void => {
+    if (isOver) return;
+    isOver = true;
+    if (timer !== null) clearInterval(timer);
+    onEnd();
+  };
+  return new ReadableStream<Uint8Array>({
+    start(controller) {
+      if (format !== 'events') return;
+      controller.enqueue(encoder.encode(': here\n\n'));
+      timer = setInterval(() => {
+        if ((controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(': still here\n\n'));
+      }, heartbeatMs);
+    },
+    async pull(controller) {
+      try {
+        const { value, done } = await iterator.next();
+        if (isOver) return;
+        if (done !== true) {
+          controller.enqueue(encoder.encode(format === 'events' ? eventOf(value) : `${value}\n`));
+          return;
+        }
+        end();
+        controller.close();
+      } catch (thrown) {
+        if (isOver) return;
+        end();
+        onError(thrown);
+        controller.error(new Error('the answer broke off'));
+      }
+    },
+    async cancel() {
+      end();
+      await iterator.return?.();
+    },
+  });
+}
+
+export function streamAnswer(
+  lines: AsyncIterable<string>,
+  headers: Readonly<Record<string, string>>,
+  options: StreamOptions,
+): Response {
+  const named = {
+    'content-type': types[options.format],
+    ...(options.format === 'events' && { 'x-accel-buffering': 'no' }),
+  };
+  return new Response(bytesOf(lines, options), { headers: { ...apiHeaders, ...named, ...headers } });
+}

@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto';
+import type { Logger } from '../../../base/log.ts';
+import type { Answered, Asked, ContractName } from '../contract/contract.ts';
+import { routeOf } from '../contract/contract.ts';
+import type { ApiCaller, ApiContext, Handler, Handlers } from '../handler.ts';
+import type { ApiServices } from '../services.ts';
+import { authorize } from './authorize.ts';
+import { type RawQuestion, readQuestion } from './question.ts';
+
+/** Who asks and from where, before it is known whether they may. */
+export type ApiRequest = Omit<ApiContext, 'role' | 'actor'>;
+
+export type ControlApiParts = Readonly<{
+  services: ApiServices;
+  handlers: Handlers;
+  log: Logger;
+  /** Holds every answer against the contract: for tests. */
+  checksAnswers?: boolean;
+}>;
+
+/** Who did something, as the audit log names them. */
+export function actorOf(caller: ApiCaller): string {
+  if (caller.kind === 'user') return `user:${caller.email}`;
+  if (caller.kind === 'token') return `token:${caller.tokenId}`;
+  return caller.kind === 'local' ? `cli:${caller.name}` : 'nobody';
+}
+
+/** An answer that is not as the contract has it; only tests look. */
+class AnswerError extends Error {}
+
+/**
+ * The control API without its wire: every question, whoever asks it and from where, goes through here.
+ */
+export class ControlApi {
+  readonly services: ApiServices;
+  readonly log: Logger;
+  readonly #handlers: Handlers;
+  readonly #checksAnswers: boolean;
+
+  constructor({ services, handlers, log, checksAnswers = false }: ControlApiParts) {
+    this.services = services;
+    this.log = log;
+    this.#handlers = handlers;
+    this.#checksAnswers = checksAnswers;
+  }
+
+  /**
+   * Asks a route: whether the caller may, whether the question is as the contract has it, then whoever answers it.
+   * @throws ApiError for what the caller can mend; anything else is ours.
+   */
+  async ask<Name extends ContractName>(
+    name: Name,
+    raw: RawQuestion,
+    request: ApiRequest,
+  ): Promise<Answered<Name>> {
+    const role = await authorize(this.services.store, name, raw.path, request.caller);
+    const given = readQuestion(name, raw);
+    const handler: Handler<Name> = this.#handlers[name];
+    const answer = await handler(given, { ...request, role, actor: actorOf(request.caller) });
+    if (this.#checksAnswers) checkAnswer(name, answer);
+    return answer;
+  }
+
+  /** Asks as a program on the machine that holds the store. */
+  call<Name extends ContractName>(name: Name, asked: Asked<Name>, who: string): Promise<Answered<Name>> {
+    const { path = {}, query = {}, body } = asked as Partial<RawQuestion>;
+    const given = Object.entries(query).filter(([, value]) => value !== undefined);
+    return this.ask(
+      name,
+      {
+        path,
+        query: Object.fromEntries(given),
+        body: body === undefined ? undefined : structuredClone(body),
+      },
+      {
+        caller: { kind: 'local', name: who },
+        address: null,
+        userAgent: null,
+        requestId: randomUUID(),
+        rawBody: null,
+        header: () => null,
+        signal: new AbortController().signal,
+      },
+    );
+  }
+}
+
+function checkAnswer(name: ContractName, answer: unknown): void {
+  const parsed = routeOf(name).result?.safeParse(answer);
+  if (parsed === undefined || parsed.success) return;
+  throw new AnswerError(`${name} answers what the contract does not have: ${parsed.error.message}`);
+}
