@@ -16,15 +16,34 @@ export type HttpHandler = (
 
 /**
  * What a server answers: path → verb → handler. Paths are compared whole, verbs in capitals. One that ends in `/*`
- * stands for every path with one part more, which is not empty, unless that has a handler of its own.
+ * stands for every path with one part more, which is not empty, unless that has a handler of its own. One that ends in
+ * `/**` stands for whatever begins so and has no other handler, for the verbs that it names: of several, the longest.
  */
 export type HttpRoutes = ReadonlyMap<string, ReadonlyMap<string, HttpHandler>>;
 
-/** The handlers of a path. */
-export function findVerbs(routes: HttpRoutes, path: string): ReadonlyMap<string, HttpHandler> | undefined {
+type Verbs = ReadonlyMap<string, HttpHandler>;
+
+const knows = (verbs: Verbs, verb: string): boolean =>
+  verbs.has(verb) || (verb === 'HEAD' && verbs.has('GET'));
+
+/** The handlers of a path; they may not know the verb, unless they are found by how the path begins. */
+export function findVerbs(routes: HttpRoutes, path: string, verb: string): Verbs | undefined {
   const verbs = routes.get(path);
-  if (verbs !== undefined || path.endsWith('/')) return verbs;
-  return routes.get(`${path.slice(0, path.lastIndexOf('/') + 1)}*`);
+  if (verbs !== undefined) return verbs;
+  const ofPart = path.endsWith('/') ? undefined : routes.get(`${path.slice(0, path.lastIndexOf('/') + 1)}*`);
+  return ofPart ?? findByStart(routes, path, verb);
+}
+
+function findByStart(routes: HttpRoutes, path: string, verb: string): Verbs | undefined {
+  let found: Verbs | undefined;
+  let longest = -1;
+  for (const [pattern, verbs] of routes) {
+    if (!pattern.endsWith('/**') || pattern.length <= longest || !knows(verbs, verb)) continue;
+    if (!path.startsWith(pattern.slice(0, -2))) continue;
+    found = verbs;
+    longest = pattern.length;
+  }
+  return found;
 }
 
 /** A path without the slash that may end it; of a long one only where it begins. */

@@ -229,7 +229,7 @@ export class HttpServer {
       refuse(request, response, new Failure('MALFORMED_HTTP'), { connection: 'close' }, bodyOf);
       return;
     }
-    const verbs = findVerbs(this.#routes, path);
+    const verbs = findVerbs(this.#routes, path, request.method ?? '');
     if (verbs === undefined) {
       refuse(request, response, noSuchPath(this.#routes), {}, bodyOf);
       return;
