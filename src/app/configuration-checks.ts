@@ -9,7 +9,7 @@ type Checked = CamelNames<
   Pick<
     RawConfiguration,
     | ('localnet' | 'networks' | 'server' | 'grpc' | 'rest' | 'confirmations' | 'storage' | 'uploads')
-    | ('kubo' | 'pinning')
+    | ('kubo' | 'mail' | 'pinning')
   >
 > &
   Readonly<{
@@ -74,6 +74,12 @@ function checkStorage({ kubo, pinning, storage }: Checked, add: Add): void {
   }
 }
 
+function checkMail({ mail }: Checked, add: Add): void {
+  if ((mail.smtpUrl === null) === (mail.from === null)) return;
+  const [given, missing] = mail.smtpUrl === null ? ['from', 'smtp_url'] : ['smtp_url', 'from'];
+  add(`mail.${given}`, `stands alone: give ${missing} too`);
+}
+
 /** Times that are part of others. */
 function checkTimes(configuration: Checked, add: Add): void {
   const { upstreamPool, offChain, dasPool, confirmations, rest, uploads, server } = configuration;
@@ -108,5 +114,6 @@ export function crossCheck(configuration: Checked, sourceOf: SourceOf): Problem[
   checkStorage(configuration, add);
   checkCertificate(configuration, add);
   checkPauses(configuration, add);
+  checkMail(configuration, add);
   return problems;
 }

@@ -32,13 +32,14 @@ const hidden = (secret: string | null): string | null => (secret === null ? null
 /** The configuration without its secrets, fit for a terminal or a log. */
 export function showConfiguration(configuration: Configuration) {
   const { databaseUrl } = configuration.store;
-  const { kubo, pinning } = configuration;
+  const { kubo, mail, pinning } = configuration;
   return {
     ...configuration,
     upstreams: configuration.upstreams.map(showUpstream),
     das: configuration.das.map(showDas),
     kubo: { ...kubo, url: showOr(kubo.url), authorization: hidden(kubo.authorization) },
     pinning: { ...pinning, url: showOr(pinning.url), token: hidden(pinning.token) },
+    mail: { ...mail, smtpUrl: showOr(mail.smtpUrl) },
     shreds: {
       ...configuration.shreds,
       entries: configuration.shreds.entries.map(showServer),

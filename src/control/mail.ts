@@ -1,0 +1,85 @@
+import { createTransport } from 'nodemailer';
+import type SMTPTransport from 'nodemailer/lib/smtp-transport/index.js';
+import type { Mailer } from './api/services.ts';
+
+/** How mail is handed over. Times in milliseconds. */
+export type MailLimits = Readonly<{
+  /** To be connected, to be greeted, and to hear the server's next word. */
+  timeoutMs: number;
+  /** Mails that are being handed over at a time; more are refused at once. */
+  inFlightMax: number;
+}>;
+
+/** What holds when nothing else is said. */
+export const mailLimits: MailLimits = { timeoutMs: 10_000, inFlightMax: 16 };
+
+/** Where mail is handed over, and in whose name. */
+export type MailOptions = MailLimits &
+  Readonly<{
+    /** `smtp://user:password@host:587` or `smtps://…`; may hold a password. */
+    smtpUrl: string;
+    /** `Solway <noreply@example.com>`, or the address alone. */
+    from: string;
+  }>;
+
+/** A mail could not be handed over. The message holds nothing of the server's words, of addresses or of passwords. */
+export class MailError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'MailError';
+  }
+}
+
+/** What went wrong, in our words: those of servers may hold anything. Source: nodemailer's error codes. */
+const problems: Readonly<Record<string, string>> = {
+  EAUTH: 'the mail server does not take user and password: correct mail.smtp_url',
+  ECONNECTION: 'the mail server cannot be reached',
+  EDNS: 'the mail server has no address: correct mail.smtp_url',
+  EENVELOPE: 'the mail server does not take sender or receiver',
+  EMESSAGE: 'the mail server does not take the mail',
+  ESOCKET: 'the mail server cannot be reached',
+  ETIMEDOUT: 'the mail server did not answer in time',
+  ETLS: 'the connection to the mail server cannot be made safe',
+};
+
+function problemOf(error: unknown): string {
+  const code = (error as { code?: unknown }).code;
+  return problems[typeof code === 'string' ? code : ''] ?? 'the mail could not be handed over';
+}
+
+/** Hands mail over to an SMTP server, each over a connection of its own. */
+export class SmtpMailer implements Mailer {
+  readonly #send: (mail: SMTPTransport.MailOptions) => Promise<unknown>;
+  readonly #from: string;
+  readonly #inFlightMax: number;
+  #inFlight = 0;
+
+  constructor({ smtpUrl, from, timeoutMs, inFlightMax }: MailOptions) {
+    const transport = createTransport({
+      url: smtpUrl,
+      connectionTimeout: timeoutMs,
+      greetingTimeout: timeoutMs,
+      socketTimeout: timeoutMs,
+      dnsTimeout: timeoutMs,
+      disableFileAccess: true,
+      disableUrlAccess: true,
+    } as SMTPTransport.Options);
+    this.#send = (mail) => transport.sendMail(mail);
+    this.#from = from;
+    this.#inFlightMax = inFlightMax;
+  }
+
+  /** @throws MailError */
+  async send({ to, subject, text }: Parameters<Mailer['send']>[0]): Promise<void> {
+    if (this.#inFlight >= this.#inFlightMax) throw new MailError('too many mails are being sent right now');
+    this.#inFlight += 1;
+    try {
+      // As an address and not as text, in which a comma would name a second receiver.
+      await this.#send({ from: this.#from, to: { name: '', address: to }, subject, text });
+    } catch (error) {
+      throw new MailError(problemOf(error));
+    } finally {
+      this.#inFlight -= 1;
+    }
+  }
+}
