@@ -1,0 +1,134 @@
+import type { Answered, Asked, Contract, ContractName } from '../../src/control/api/contract/contract.ts';
+
+/** Routes that answer with JSON; the others are links and streams, see `addressOf`. */
+export type CallName = {
+  [Name in ContractName]: Contract[Name] extends { readonly result: unknown } ? Name : never;
+}[ContractName];
+
+/** The arguments behind a route's name: none where it asks for nothing. */
+export type AskedOf<Name extends ContractName> =
+  Record<never, never> extends Asked<Name> ? [asked?: Asked<Name>] : [asked: Asked<Name>];
+
+type Parts = Readonly<{
+  path?: Readonly<Record<string, string>>;
+  query?: Readonly<Record<string, unknown>>;
+  body?: unknown;
+}>;
+
+const BASE = '/api/v1';
+
+/** Time for an answer to come, in milliseconds. */
+const TIMEOUT_MS = 30_000;
+
+/** Why the control API refused, in its own words; `fields` names what is wrong with which field. */
+export class ApiProblem extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly fields: Readonly<Record<string, string>>;
+  /** Seconds. */
+  readonly retryAfter: number | null;
+
+  constructor(
+    status: number,
+    code: string,
+    message: string,
+    fields: Readonly<Record<string, string>> = {},
+    retryAfter: number | null = null,
+  ) {
+    super(message);
+    this.name = 'ApiProblem';
+    this.status = status;
+    this.code = code;
+    this.fields = fields;
+    this.retryAfter = retryAfter;
+  }
+}
+
+/** The address of a route, for links that download and for event streams. */
+export function addressOf<Name extends ContractName>(name: Name, ...[asked]: AskedOf<Name>): string {
+  const { path = {}, query = {} } = (asked ?? {}) as Parts;
+  const template = name.slice(name.indexOf('/'));
+  const filled = template.replaceAll(/\{(\w+)\}/g, (_, part: string) => encodeURIComponent(path[part] ?? ''));
+  const search = new URLSearchParams();
+  for (const [field, value] of Object.entries(query))
+    if (value !== undefined && value !== null && value !== '') search.set(field, String(value));
+  return `${BASE}${filled}${search.size > 0 ? `?${search}` : ''}`;
+}
+
+/**
+ * Asks the control API by a route's name in the contract.
+ * @throws ApiProblem when it refuses, and with status 0 when nobody answers.
+ */
+export async function call<Name extends CallName>(
+  name: Name,
+  ...asked: AskedOf<Name>
+): Promise<Answered<Name>> {
+  const { body } = (asked[0] ?? {}) as Parts;
+  const answer = await send(addressOf(name, ...asked), name.slice(0, name.indexOf(' ')), body);
+  return answer as Answered<Name>;
+}
+
+/** Sends one request with the session's cookie, and reads JSON. @throws ApiProblem */
+export async function send(address: string, method: string, body?: unknown): Promise<unknown> {
+  const response = await reach(address, {
+    method,
+    credentials: 'same-origin',
+    headers: {
+      'x-solway': '1',
+      accept: 'application/json',
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  });
+  const value = await readJson(response);
+  if (response.ok) return value;
+  throw problemOf(response, value);
+}
+
+async function reach(address: string, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(address, init);
+  } catch {
+    throw new ApiProblem(
+      0,
+      'UNREACHABLE',
+      'The service does not answer. Is it running, and is this machine online?',
+    );
+  }
+}
+
+async function readJson(response: Response): Promise<unknown> {
+  try {
+    return (await response.json()) as unknown;
+  } catch {
+    return null;
+  }
+}
+
+type ProblemBody = Readonly<{
+  code?: string;
+  message?: string;
+  fields?: Record<string, string>;
+  error?: ProblemBody;
+}>;
+
+/** Both bodies that stand under /api: ours has an `error`, the sign-in's is flat. */
+function problemOf(response: Response, value: unknown): ApiProblem {
+  const outer = (typeof value === 'object' && value !== null ? value : {}) as ProblemBody;
+  const body = typeof outer.error === 'object' && outer.error !== null ? outer.error : outer;
+  const after = Number(
+    response.headers.get('retry-after') ?? response.headers.get('x-retry-after') ?? Number.NaN,
+  );
+  return new ApiProblem(
+    response.status,
+    body.code ?? `HTTP_${response.status}`,
+    body.message ?? `The service answered with status ${response.status}.`,
+    body.fields,
+    Number.isFinite(after) ? after : null,
+  );
+}
+
+/** The words of a problem, of whatever was thrown. */
+export const wordsOf = (thrown: unknown): string =>
+  thrown instanceof ApiProblem ? thrown.message : 'Something went wrong in this page. Reload it to go on.';

@@ -1,0 +1,7 @@
+import { Page } from '../../shell/page.tsx';
+
+export const PlaygroundPage = () => (
+  <Page title="Playground" ranged>
+    <p className="muted">Not built yet.</p>
+  </Page>
+);

@@ -1,0 +1,1 @@
+export const SignInPage = () => <main className="alone">Sign in</main>;

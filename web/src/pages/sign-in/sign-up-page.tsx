@@ -1,0 +1,1 @@
+export const SignUpPage = () => <main className="alone">Sign up</main>;

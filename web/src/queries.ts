@@ -1,0 +1,104 @@
+import {
+  QueryClient,
+  type UseMutationResult,
+  type UseQueryResult,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query';
+import type { Answered, Asked } from '../../src/control/api/contract/contract.ts';
+import { ApiProblem, type CallName, call } from './api.ts';
+import { useRange } from './range.ts';
+
+/** Nobody is signed in any more: the frame then shows the page for it. */
+let onSignedOut: () => void = () => {};
+export const whenSignedOut = (listener: () => void): void => {
+  onSignedOut = listener;
+};
+
+const RETRIES = 2;
+
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 2_000,
+      retry: (count, problem) => count < RETRIES && isPassing(problem),
+      refetchOnWindowFocus: true,
+    },
+  },
+});
+
+/** Whether asking again may help: nobody answered, or the service was not able to. */
+const isPassing = (problem: unknown): boolean =>
+  problem instanceof ApiProblem && (problem.status === 0 || problem.status >= 500);
+
+async function ask<Name extends CallName>(name: Name, asked: Asked<Name>): Promise<Answered<Name>> {
+  try {
+    return await (call as (name: Name, asked: Asked<Name>) => Promise<Answered<Name>>)(name, asked);
+  } catch (thrown) {
+    if (thrown instanceof ApiProblem && thrown.status === 401) onSignedOut();
+    throw thrown;
+  }
+}
+
+export type CallOptions = Readonly<{ refetchMs?: number | false; enabled?: boolean; keepPrevious?: boolean }>;
+
+/** Asks a route and keeps its answer fresh. */
+export function useCall<Name extends CallName>(
+  name: Name,
+  asked: Asked<Name>,
+  { refetchMs = false, enabled = true, keepPrevious = false }: CallOptions = {},
+): UseQueryResult<Answered<Name>, Error> {
+  return useQuery<Answered<Name>, Error>({
+    queryKey: [name, asked],
+    queryFn: () => ask(name, asked),
+    refetchInterval: refetchMs,
+    enabled,
+    ...(keepPrevious ? { placeholderData: (before) => before as never } : {}),
+  });
+}
+
+/** Routes whose query takes a stretch of time. */
+export type RangedName = {
+  [Name in CallName]: Asked<Name> extends { query?: infer Query }
+    ? 'from' extends keyof NonNullable<Query>
+      ? Name
+      : never
+    : never;
+}[CallName];
+
+/** Asks a route for the stretch of time in the URL, again and again while it moves on. */
+export function useRangedCall<Name extends RangedName>(
+  name: Name,
+  asked: Asked<Name>,
+  { enabled = true }: CallOptions = {},
+): UseQueryResult<Answered<Name>, Error> {
+  const range = useRange();
+  return useQuery<Answered<Name>, Error>({
+    queryKey: [name, asked, range.id],
+    queryFn: () => {
+      const { query } = asked as { query?: object };
+      return ask(name, { ...asked, query: { ...query, ...range.bounds() } } as Asked<Name>);
+    },
+    refetchInterval: range.refetchMs,
+    enabled,
+    // Another stretch of the same place: what was there stays until the new is.
+    placeholderData: (before, query) =>
+      isSamePlace(query?.queryKey[1], asked) ? (before as never) : undefined,
+  });
+}
+
+const isSamePlace = (one: unknown, other: unknown): boolean =>
+  JSON.stringify((one as { path?: object } | undefined)?.path) ===
+  JSON.stringify((other as { path?: object }).path);
+
+/** Changes something; then what any page shows is asked for again. */
+export function useChange<Name extends CallName>(
+  name: Name,
+): UseMutationResult<Answered<Name>, Error, Asked<Name>> {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (asked: Asked<Name>) => ask(name, asked),
+    onSuccess: () => client.invalidateQueries(),
+  });
+}

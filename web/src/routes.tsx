@@ -1,0 +1,160 @@
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+  retainSearchParams,
+} from '@tanstack/react-router';
+import { readFrameSearch } from './range.ts';
+import { Frame } from './shell/frame.tsx';
+import { NoSuchPage, PageFault } from './shell/no-page.tsx';
+import { Skeleton } from './ui/skeleton.tsx';
+import { ToastArea } from './ui/toast.tsx';
+
+const root = createRootRoute({
+  component: () => (
+    <ToastArea>
+      <Outlet />
+    </ToastArea>
+  ),
+  notFoundComponent: NoSuchPage,
+  errorComponent: PageFault,
+});
+
+/** Pages around which the frame stands; what it keeps in the URL goes along from one to the next. */
+const frame = createRoute({
+  getParentRoute: () => root,
+  id: 'frame',
+  component: Frame,
+  validateSearch: readFrameSearch,
+  search: { middlewares: [retainSearchParams(['customer', 'key', 'range', 'from', 'to'])] },
+});
+
+/** Fields of the URL that only one page has are read by that page, and stay as they are. */
+const inFrame = { getParentRoute: () => frame } as const;
+
+const framed = [
+  createRoute({
+    ...inFrame,
+    path: '/',
+    component: lazyRouteComponent(() => import('./pages/home/home-page.tsx'), 'HomePage'),
+  }),
+  createRoute({
+    ...inFrame,
+    path: '/keys',
+    component: lazyRouteComponent(() => import('./pages/keys/keys-page.tsx'), 'KeysPage'),
+  }),
+  createRoute({
+    ...inFrame,
+    path: '/keys/$key',
+    component: lazyRouteComponent(() => import('./pages/key/key-page.tsx'), 'KeyPage'),
+  }),
+  createRoute({
+    ...inFrame,
+    path: '/usage',
+    component: lazyRouteComponent(() => import('./pages/usage/usage-page.tsx'), 'UsagePage'),
+  }),
+  createRoute({
+    ...inFrame,
+    path: '/performance',
+    component: lazyRouteComponent(
+      () => import('./pages/performance/performance-page.tsx'),
+      'PerformancePage',
+    ),
+  }),
+  createRoute({
+    ...inFrame,
+    path: '/errors',
+    component: lazyRouteComponent(() => import('./pages/errors/errors-page.tsx'), 'ErrorsPage'),
+  }),
+  createRoute({
+    ...inFrame,
+    path: '/logs',
+    validateSearch: (search: Record<string, unknown>) => search,
+    component: lazyRouteComponent(() => import('./pages/logs/logs-page.tsx'), 'LogsPage'),
+  }),
+  createRoute({
+    ...inFrame,
+    path: '/streams',
+    component: lazyRouteComponent(() => import('./pages/streams/streams-page.tsx'), 'StreamsPage'),
+  }),
+  createRoute({
+    ...inFrame,
+    path: '/transactions',
+    validateSearch: (search: Record<string, unknown>) => search,
+    component: lazyRouteComponent(
+      () => import('./pages/transactions/transactions-page.tsx'),
+      'TransactionsPage',
+    ),
+  }),
+  createRoute({
+    ...inFrame,
+    path: '/upstreams',
+    component: lazyRouteComponent(() => import('./pages/upstreams/upstreams-page.tsx'), 'UpstreamsPage'),
+  }),
+  createRoute({
+    ...inFrame,
+    path: '/playground',
+    component: lazyRouteComponent(() => import('./pages/playground/playground-page.tsx'), 'PlaygroundPage'),
+  }),
+  createRoute({
+    ...inFrame,
+    path: '/team',
+    component: lazyRouteComponent(() => import('./pages/team/team-page.tsx'), 'TeamPage'),
+  }),
+  createRoute({
+    ...inFrame,
+    path: '/audit',
+    component: lazyRouteComponent(() => import('./pages/audit/audit-page.tsx'), 'AuditPage'),
+  }),
+  createRoute({
+    ...inFrame,
+    path: '/settings',
+    component: lazyRouteComponent(() => import('./pages/settings/settings-page.tsx'), 'SettingsPage'),
+  }),
+] as const;
+
+/** Where one is taken after signing in: a path of ours and nothing else. */
+const readNext = (search: Record<string, unknown>): { next?: string; error?: string } => ({
+  ...(typeof search.next === 'string' && /^\/(?![/\\])/.test(search.next) ? { next: search.next } : {}),
+  ...(typeof search.error === 'string' ? { error: search.error } : {}),
+});
+
+const doors = [
+  createRoute({
+    getParentRoute: () => root,
+    path: '/sign-in',
+    validateSearch: readNext,
+    component: lazyRouteComponent(() => import('./pages/sign-in/sign-in-page.tsx'), 'SignInPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/sign-up',
+    component: lazyRouteComponent(() => import('./pages/sign-in/sign-up-page.tsx'), 'SignUpPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/setup',
+    component: lazyRouteComponent(() => import('./pages/sign-in/invitation-page.tsx'), 'SetupPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/invite',
+    component: lazyRouteComponent(() => import('./pages/sign-in/invitation-page.tsx'), 'InvitePage'),
+  }),
+] as const;
+
+export const router = createRouter({
+  routeTree: root.addChildren([frame.addChildren(framed), ...doors]),
+  defaultPreload: 'intent',
+  defaultPreloadStaleTime: 0,
+  defaultPendingComponent: Skeleton,
+  scrollRestoration: true,
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

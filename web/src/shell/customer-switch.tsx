@@ -1,0 +1,45 @@
+import { useChangeSearch } from '../range.ts';
+import { remember } from '../theme.ts';
+import { Icon } from '../ui/icon.tsx';
+import { Menu } from '../ui/menu.tsx';
+import { useSession } from './session.tsx';
+
+/** Remembered for the next visit, where no URL says. */
+export const CUSTOMER_STORED_AS = 'solway.customer';
+
+/** Whose pages are shown, of those that one belongs to. */
+export function CustomerSwitch() {
+  const { customer, customers } = useSession();
+  const change = useChangeSearch();
+  if (customers.length < 2)
+    return (
+      <p className="customer customer-only" title={customer.name}>
+        <span className="customer-name">{customer.name}</span>
+        <span className="customer-role">{customer.role}</span>
+      </p>
+    );
+  return (
+    <Menu
+      label={`Customer: ${customer.name}`}
+      button={
+        <>
+          <span className="customer-name">{customer.name}</span>
+          <Icon name="down" size={12} />
+        </>
+      }
+      buttonProps={{ className: 'customer' }}
+      items={customers.map((one) => ({
+        label: (
+          <>
+            {one.name} <span className="muted">{one.role}</span>
+          </>
+        ),
+        checked: one.id === customer.id,
+        onSelect: () => {
+          remember(CUSTOMER_STORED_AS, one.id);
+          change({ customer: one.id, key: undefined });
+        },
+      }))}
+    />
+  );
+}

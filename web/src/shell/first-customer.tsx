@@ -1,0 +1,52 @@
+import { type FormEvent, useState } from 'react';
+import { useChange } from '../queries.ts';
+import { Button } from '../ui/button.tsx';
+import { Fault, Field } from '../ui/field.tsx';
+import { Mark } from '../ui/icon.tsx';
+
+/** Who belongs to no customer yet makes one, where that is open, or waits to be invited. */
+export function FirstCustomer({ mayMake }: { mayMake: boolean }) {
+  const [name, setName] = useState('');
+  const make = useChange('POST /customers');
+
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    make.mutate({ body: { name } });
+  };
+
+  return (
+    <main className="alone">
+      <div className="door">
+        <Mark size={36} />
+        <h1>{mayMake ? 'One name to begin with' : 'You belong to no customer yet'}</h1>
+        {mayMake ? (
+          <form onSubmit={submit} className="stack">
+            <Field
+              label="Customer"
+              name="name"
+              problem={make.error}
+              hint="Keys, quota and members belong to it: your company, your team, or you."
+            >
+              {(field) => (
+                <input
+                  {...field}
+                  className="input"
+                  required
+                  maxLength={64}
+                  value={name}
+                  onChange={(event) => setName(event.target.value)}
+                />
+              )}
+            </Field>
+            <Fault problem={make.error} />
+            <Button kind="primary" type="submit" busy={make.isPending}>
+              Begin
+            </Button>
+          </form>
+        ) : (
+          <p>Ask an owner or admin to invite you, then open the link that they give you.</p>
+        )}
+      </div>
+    </main>
+  );
+}

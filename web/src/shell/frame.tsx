@@ -1,0 +1,85 @@
+import { Navigate, Outlet, useRouterState } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import { HOUSE } from '../house.ts';
+import { useCall } from '../queries.ts';
+import { useFrameSearch } from '../range.ts';
+import { recall } from '../theme.ts';
+import { Fault } from '../ui/field.tsx';
+import { Skeleton } from '../ui/skeleton.tsx';
+import { CUSTOMER_STORED_AS } from './customer-switch.tsx';
+import { FirstCustomer } from './first-customer.tsx';
+import { Rail } from './rail.tsx';
+import { type Customer, type Me, roleAllows, type Session, SessionProvider, type User } from './session.tsx';
+
+/** What stands around every page of who is signed in. */
+export function Frame() {
+  const me = useCall('GET /me', {}, { refetchMs: 60_000 });
+  const here = useRouterState({ select: (state) => state.location.href });
+
+  if (me.data === undefined)
+    return <main className="alone">{me.error === null ? <Skeleton /> : <Fault problem={me.error} />}</main>;
+  if (me.data.user === null)
+    return <Navigate to="/sign-in" search={here === '/' ? {} : { next: here }} replace />;
+  return <Signed me={me.data} user={me.data.user} />;
+}
+
+function Signed({ me, user }: { me: Me; user: User }) {
+  const session = useChosenCustomer(me, user);
+  if (session === null) return <FirstCustomer mayMake={me.service.signUp === 'open' || user.isOperator} />;
+  return (
+    <SessionProvider value={session}>
+      <a href="#page" className="skip">
+        Skip to the page
+      </a>
+      <div className="frame">
+        <Rail />
+        {/* Another customer is another page: nothing of the one before stays. */}
+        <main id="page" tabIndex={-1} key={session.customer.id}>
+          {session.customer.state === 'suspended' ? (
+            <p className="banner" role="status">
+              {session.customer.name} is suspended: its keys are refused, and pages can only be looked at.
+            </p>
+          ) : null}
+          <Outlet />
+        </main>
+      </div>
+    </SessionProvider>
+  );
+}
+
+/** The customer in the URL, else the one of the last visit, else the first. */
+function useChosenCustomer(me: Me, user: User): Session | null {
+  const { customer: wanted } = useFrameSearch();
+  const known = useMemo(() => customersOf(me, user), [me, user]);
+  const isForeign = user.isOperator && wanted !== undefined && !known.some(({ id }) => id === wanted);
+  const foreign = useCall(
+    'GET /customers/{customer}',
+    { path: { customer: wanted ?? HOUSE } },
+    { enabled: isForeign },
+  );
+  return useMemo(() => {
+    const customers =
+      foreign.data === undefined ? known : [...known, { ...foreign.data, role: 'owner' as const }];
+    const customer =
+      customers.find(({ id }) => id === wanted) ??
+      customers.find(({ id }) => id === recall(CUSTOMER_STORED_AS)) ??
+      customers[0];
+    if (customer === undefined) return null;
+    const can = (needed: Customer['role']): boolean => user.isOperator || roleAllows(customer.role, needed);
+    return { user, customers, customer, service: me.service, can };
+  }, [known, foreign.data, wanted, user, me.service]);
+}
+
+/** Those that one is a member of; the operator always has the house's own. */
+function customersOf(me: Me, user: User): readonly Customer[] {
+  if (!user.isOperator || me.customers.some(({ id }) => id === HOUSE)) return me.customers;
+  const house = {
+    id: HOUSE,
+    name: 'House',
+    planId: '',
+    state: 'active',
+    createdAt: 0,
+    role: 'owner',
+  } as const;
+  return [house, ...me.customers];
+}

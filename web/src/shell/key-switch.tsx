@@ -1,0 +1,36 @@
+import { useCall } from '../queries.ts';
+import { useChangeSearch, useFrameSearch } from '../range.ts';
+import { useSession } from './session.tsx';
+
+/** Keys that the list offers. */
+const KEYS_SHOWN_MAX = 200;
+
+/** Narrows a page to one key; it stands in the URL as `key` and goes along. */
+export function KeySwitch() {
+  const { customer } = useSession();
+  const { key } = useFrameSearch();
+  const change = useChangeSearch();
+  const keys = useCall('GET /customers/{customer}/keys', {
+    path: { customer: customer.id },
+    query: { limit: KEYS_SHOWN_MAX, withRevoked: 'true' },
+  });
+  const items = keys.data?.items ?? [];
+  return (
+    <label className="key-switch">
+      <span className="visually-hidden">Key</span>
+      <select
+        className="select"
+        value={key ?? ''}
+        onChange={(event) => change({ key: event.target.value === '' ? undefined : event.target.value })}
+      >
+        <option value="">All keys</option>
+        {key === undefined || items.some(({ id }) => id === key) ? null : <option value={key}>{key}</option>}
+        {items.map((item) => (
+          <option key={item.id} value={item.id}>
+            {item.name} · {item.start}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}

@@ -1,0 +1,64 @@
+import { useRouterState } from '@tanstack/react-router';
+import { type ReactNode, useEffect, useRef } from 'react';
+import { Ago } from '../ui/time.tsx';
+import { RangePicker } from './range-picker.tsx';
+
+/**
+ * A page: its title, the question that it answers, and what it shows. The title takes the focus when the page was
+ * gone to, so that keyboard and screen reader begin here.
+ */
+export function Page({
+  title,
+  question,
+  updatedAt,
+  ranged = false,
+  actions,
+  children,
+}: {
+  title: string;
+  question?: ReactNode;
+  /** When what is shown came in, in Unix milliseconds: `dataUpdatedAt` of its query; 0: not yet. */
+  updatedAt?: number;
+  /** Whether the page follows the stretch of time in the URL. */
+  ranged?: boolean;
+  actions?: ReactNode;
+  children: ReactNode;
+}) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  const path = useRouterState({ select: (state) => state.location.pathname });
+  const first = useRef(true);
+
+  useEffect(() => {
+    document.title = `${title} · Solway`;
+  }, [title]);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each time that the path changes
+  useEffect(() => {
+    if (first.current && window.history.length <= 1) return;
+    first.current = false;
+    heading.current?.focus({ preventScroll: true });
+  }, [path]);
+
+  return (
+    <div className="page">
+      <header className="page-head">
+        <div className="page-title">
+          <h1 ref={heading} tabIndex={-1}>
+            {title}
+          </h1>
+          {question === undefined ? null : <p className="page-question">{question}</p>}
+        </div>
+        <div className="page-tools">
+          {updatedAt === undefined || updatedAt === 0 ? null : (
+            <span className="freshness">
+              updated <Ago at={updatedAt} />
+            </span>
+          )}
+          {ranged ? <RangePicker /> : null}
+          {actions}
+        </div>
+      </header>
+      {children}
+    </div>
+  );
+}

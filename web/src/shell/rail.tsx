@@ -1,0 +1,83 @@
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { IconButton } from '../ui/button.tsx';
+import { Icon, Mark } from '../ui/icon.tsx';
+import { CustomerSwitch } from './customer-switch.tsx';
+import { type Place, places } from './places.ts';
+import { type Session, useSession } from './session.tsx';
+import { UserMenu } from './user-menu.tsx';
+
+const isShown =
+  ({ user, can }: Session) =>
+  ({ needs }: Place): boolean =>
+    needs === undefined || user.isOperator || (needs === 'admin' && can('admin'));
+
+/** Where one can go: a rail at the left; on a phone a bar below, with the rest in a drawer. */
+export function Rail() {
+  const session = useSession();
+  const [isOpen, setIsOpen] = useState(false);
+  const shown = isShown(session);
+  const close = (): void => setIsOpen(false);
+
+  return (
+    <>
+      <div className={`rail ${isOpen ? 'rail-open' : ''}`}>
+        <div className="rail-brand">
+          <Link to="/" className="brand" onClick={close}>
+            <Mark />
+            <span>Solway</span>
+          </Link>
+          <span className="rail-close">
+            <IconButton icon="close" label="Close the menu" onClick={close} />
+          </span>
+        </div>
+        <CustomerSwitch />
+        <nav aria-label="Pages" className="rail-nav">
+          {places.map((group) => (
+            <div key={group.title} className="rail-group">
+              <p className="rail-title" id={`rail-${group.title}`}>
+                {group.title}
+              </p>
+              <ul aria-labelledby={`rail-${group.title}`}>
+                {group.places.filter(shown).map((place) => (
+                  <li key={place.to}>
+                    <RailLink place={place} onGo={close} />
+                  </li>
+                ))}
+              </ul>
+            </div>
+          ))}
+        </nav>
+        <div className="rail-foot">
+          <UserMenu />
+        </div>
+      </div>
+      {isOpen ? <div className="rail-shade" onClick={close} aria-hidden="true" /> : null}
+      <nav aria-label="Main pages" className="bar">
+        {places
+          .flatMap((group) => group.places)
+          .filter(({ first }) => first === true)
+          .map((place) => (
+            <RailLink key={place.to} place={place} onGo={close} />
+          ))}
+        <button type="button" className="rail-link" aria-expanded={isOpen} onClick={() => setIsOpen(true)}>
+          <Icon name="menu" />
+          <span>More</span>
+        </button>
+      </nav>
+    </>
+  );
+}
+
+const RailLink = ({ place, onGo }: { place: Place; onGo: () => void }) => (
+  <Link
+    to={place.to}
+    className="rail-link"
+    activeOptions={{ exact: place.to === '/', includeSearch: false }}
+    activeProps={{ 'aria-current': 'page' }}
+    onClick={onGo}
+  >
+    <Icon name={place.icon} />
+    <span>{place.title}</span>
+  </Link>
+);

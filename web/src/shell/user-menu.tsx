@@ -1,0 +1,71 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { wordsOf } from '../api.ts';
+import { signOut } from '../auth.ts';
+import { type Theme, themes, useTheme } from '../theme.ts';
+import { IconButton } from '../ui/button.tsx';
+import { Icon, type IconName } from '../ui/icon.tsx';
+import { Menu } from '../ui/menu.tsx';
+import { useToast } from '../ui/toast.tsx';
+import { useSession } from './session.tsx';
+
+const icons: Readonly<Record<Theme, IconName>> = { system: 'system', light: 'sun', dark: 'moon' };
+const names: Readonly<Record<Theme, string>> = {
+  system: "Theme: the system's",
+  light: 'Theme: light',
+  dark: 'Theme: dark',
+};
+
+/** Goes through the themes: the system's, light, dark. */
+export function ThemeSwitch() {
+  const [theme, setTheme] = useTheme();
+  const next = themes[(themes.indexOf(theme) + 1) % themes.length] ?? 'system';
+  return <IconButton icon={icons[theme]} label={names[theme]} onClick={() => setTheme(next)} />;
+}
+
+/** Who is signed in, and the way out. */
+export function UserMenu() {
+  const { user } = useSession();
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const say = useToast();
+
+  const leave = async (): Promise<void> => {
+    try {
+      await signOut();
+      client.clear();
+      await navigate({ to: '/sign-in', search: {} });
+    } catch (thrown) {
+      say(wordsOf(thrown), 'bad');
+    }
+  };
+
+  return (
+    <div className="user">
+      <Menu
+        label={`Signed in as ${user.name}`}
+        button={
+          <>
+            <span className="user-initial" aria-hidden="true">
+              {user.name.slice(0, 1).toUpperCase()}
+            </span>
+            <span className="user-name">{user.name}</span>
+            <Icon name="up" size={12} />
+          </>
+        }
+        buttonProps={{ kind: 'quiet', className: 'user-button' }}
+        head={
+          <>
+            <strong>{user.email}</strong>
+            {user.isOperator ? <span className="muted">Operator of this service</span> : null}
+          </>
+        }
+        items={[
+          { label: 'Settings', onSelect: () => void navigate({ to: '/settings' }) },
+          { label: 'Sign out', onSelect: () => void leave() },
+        ]}
+      />
+      <ThemeSwitch />
+    </div>
+  );
+}

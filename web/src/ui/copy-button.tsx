@@ -1,0 +1,38 @@
+import { useEffect, useRef, useState } from 'react';
+import { Button, type ButtonProps, IconButton } from './button.tsx';
+import { useToast } from './toast.tsx';
+
+const SHOWN_MS = 2_000;
+
+/** Copies a text and says so. `label` names what is copied: "Copy the key". */
+export function CopyButton({
+  text,
+  label,
+  compact = false,
+  ...rest
+}: { text: string | (() => string); label: string; compact?: boolean } & Omit<ButtonProps, 'children'>) {
+  const say = useToast();
+  const [isDone, setIsDone] = useState(false);
+  const timer = useRef(0);
+  useEffect(() => () => clearTimeout(timer.current), []);
+
+  const copy = async (): Promise<void> => {
+    try {
+      await navigator.clipboard.writeText(typeof text === 'string' ? text : text());
+      setIsDone(true);
+      say('Copied.');
+      clearTimeout(timer.current);
+      timer.current = window.setTimeout(() => setIsDone(false), SHOWN_MS);
+    } catch {
+      say('The browser did not let this page copy. Select the text and copy it by hand.', 'bad');
+    }
+  };
+
+  const icon = isDone ? 'check' : 'copy';
+  if (compact) return <IconButton {...rest} icon={icon} label={label} onClick={copy} />;
+  return (
+    <Button {...rest} icon={icon} onClick={copy}>
+      {label}
+    </Button>
+  );
+}

@@ -1,0 +1,25 @@
+/** A spreadsheet takes these at the start of a cell for a formula. */
+const FORMULA = /^[=+\-@\t\r]/;
+
+function cell(value: number | string | null): string {
+  if (value === null) return '';
+  if (typeof value === 'number') return String(value);
+  const text = FORMULA.test(value) ? `'${value}` : value;
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** Rows as RFC 4180 has them. Text that a spreadsheet would run is marked as text. */
+export const toCsv = (
+  head: readonly string[],
+  rows: readonly (readonly (number | string | null)[])[],
+): string => [head, ...rows].map((row) => `${row.map(cell).join(',')}\r\n`).join('');
+
+/** Gives a text to the browser as a file. */
+export function downloadText(fileName: string, type: string, text: string): void {
+  const address = URL.createObjectURL(new Blob([text], { type }));
+  const link = document.createElement('a');
+  link.href = address;
+  link.download = fileName;
+  link.click();
+  URL.revokeObjectURL(address);
+}

@@ -1,0 +1,22 @@
+import type { ReactNode } from 'react';
+import { Snippet } from './snippet.tsx';
+
+/** Where nothing is yet: why, and the line that changes it. */
+export const EmptyState = ({
+  title,
+  children,
+  snippet,
+  action,
+}: {
+  title: string;
+  children?: ReactNode;
+  snippet?: string;
+  action?: ReactNode;
+}) => (
+  <div className="empty">
+    <p className="empty-title">{title}</p>
+    {children === undefined ? null : <div className="empty-text">{children}</div>}
+    {snippet === undefined ? null : <Snippet text={snippet} label="the snippet" />}
+    {action}
+  </div>
+);

@@ -1,0 +1,101 @@
+import { type ReactNode, useId } from 'react';
+import { ApiProblem } from '../api.ts';
+
+type Attributes = Readonly<{ id: string; 'aria-describedby'?: string; 'aria-invalid'?: true; name: string }>;
+
+type FieldProps = Readonly<{
+  label: ReactNode;
+  /** As the control API calls it: a refusal that names it is shown here. */
+  name: string;
+  hint?: ReactNode;
+  problem?: unknown;
+  optional?: boolean;
+  children: (attributes: Attributes) => ReactNode;
+}>;
+
+/** What a problem says of one field; lists are named with their place: `cidrs.0`. */
+export function problemOfField(problem: unknown, name: string): string | undefined {
+  if (!(problem instanceof ApiProblem)) return undefined;
+  const [, text] =
+    Object.entries(problem.fields).find(([field]) => field === name || field.startsWith(`${name}.`)) ?? [];
+  return text;
+}
+
+/** A control with its label, what it is for, and what is wrong with it. */
+export function Field({ label, name, hint, problem, optional = false, children }: FieldProps) {
+  const id = useId();
+  const fault = problemOfField(problem, name);
+  const described = [hint === undefined ? '' : `${id}-hint`, fault === undefined ? '' : `${id}-fault`]
+    .filter(Boolean)
+    .join(' ');
+  return (
+    <div className="field">
+      <label htmlFor={id} className="field-label">
+        {label}
+        {optional ? <span className="field-optional"> optional</span> : null}
+      </label>
+      {children({
+        id,
+        name,
+        ...(described === '' ? {} : { 'aria-describedby': described }),
+        ...(fault === undefined ? {} : { 'aria-invalid': true }),
+      })}
+      {hint === undefined ? null : (
+        <p className="field-hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+      {fault === undefined ? null : (
+        <p className="field-fault" id={`${id}-fault`}>
+          {fault}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** A box to tick with its words. */
+export function Tick({
+  checked,
+  onChange,
+  children,
+  hint,
+  disabled = false,
+}: {
+  checked: boolean;
+  onChange: (checked: boolean) => void;
+  children: ReactNode;
+  hint?: ReactNode;
+  disabled?: boolean;
+}) {
+  const id = useId();
+  return (
+    <div className="tick">
+      <input
+        id={id}
+        type="checkbox"
+        checked={checked}
+        disabled={disabled}
+        aria-describedby={hint === undefined ? undefined : `${id}-hint`}
+        onChange={(event) => onChange(event.target.checked)}
+      />
+      <label htmlFor={id}>{children}</label>
+      {hint === undefined ? null : (
+        <p className="field-hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** What was refused as a whole, above the buttons of a form; of fields that it shows themselves nothing is said twice. */
+export function Fault({ problem }: { problem: unknown }) {
+  if (problem === null || problem === undefined) return null;
+  const text = problem instanceof Error ? problem.message : 'Something went wrong in this page.';
+  return (
+    <p className="fault" role="alert">
+      {text}
+    </p>
+  );
+}

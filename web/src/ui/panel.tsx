@@ -1,0 +1,26 @@
+import { type ReactNode, useId } from 'react';
+
+/** A part of a page with its title; `aside` stands at the end of the title's line. */
+export function Panel({
+  title,
+  aside,
+  note,
+  children,
+}: {
+  title: string;
+  aside?: ReactNode;
+  note?: ReactNode;
+  children: ReactNode;
+}) {
+  const id = useId();
+  return (
+    <section className="panel" aria-labelledby={id}>
+      <header className="panel-head">
+        <h2 id={id}>{title}</h2>
+        {aside === undefined ? null : <div className="panel-aside">{aside}</div>}
+      </header>
+      {note === undefined ? null : <p className="panel-note">{note}</p>}
+      {children}
+    </section>
+  );
+}

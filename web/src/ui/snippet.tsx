@@ -1,0 +1,14 @@
+import { CopyButton } from './copy-button.tsx';
+
+/** Text to copy: code or a secret. Long lines can be scrolled by keyboard. */
+export const Snippet = ({ text, label }: { text: string; label: string }) => (
+  <div className="snippet">
+    <section aria-label={label}>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+      <pre tabIndex={0}>
+        <code>{text}</code>
+      </pre>
+    </section>
+    <CopyButton compact text={text} label={`Copy ${label}`} size="s" />
+  </div>
+);

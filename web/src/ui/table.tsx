@@ -1,0 +1,221 @@
+import { type ReactNode, useId, useMemo, useState } from 'react';
+import { Button } from './button.tsx';
+import { downloadText, toCsv } from './csv.ts';
+import { Icon } from './icon.tsx';
+
+export type Column<Row> = Readonly<{
+  id: string;
+  title: string;
+  cell: (row: Row) => ReactNode;
+  /** What rows are sorted by; without it the column is not sortable. null goes last. */
+  sortBy?: (row: Row) => number | string | null;
+  /** The cell in a downloaded file; without it the column is left out there. */
+  csv?: (row: Row) => number | string | null;
+  align?: 'end';
+  /** Left out on a narrow screen. */
+  wideOnly?: boolean;
+  /** The title is not shown, as of a column of menus. */
+  hideTitle?: boolean;
+}>;
+
+type Sort = Readonly<{ column: string; down: boolean }>;
+
+export type TableProps<Row> = Readonly<{
+  /** Names the table for screen readers. */
+  caption: string;
+  showCaption?: boolean;
+  columns: readonly Column<Row>[];
+  rows: readonly Row[];
+  rowKey: (row: Row) => string;
+  initialSort?: Sort;
+  /** Shown instead of rows where there are none. */
+  empty?: ReactNode;
+  /** Name of the file without its end; without it there is nothing to download. */
+  csvName?: string;
+  selection?: Readonly<{
+    chosen: ReadonlySet<string>;
+    onChange: (chosen: ReadonlySet<string>) => void;
+    /** What a row is called, for its box. */
+    rowName: (row: Row) => string;
+    canChoose?: (row: Row) => boolean;
+  }>;
+}>;
+
+/** Rows that can be sorted by their titles, chosen, and downloaded. */
+export function Table<Row>(props: TableProps<Row>) {
+  const {
+    caption,
+    showCaption = false,
+    columns,
+    rows,
+    rowKey,
+    initialSort,
+    empty,
+    csvName,
+    selection,
+  } = props;
+  const captionId = useId();
+  const [sort, setSort] = useState<Sort | null>(initialSort ?? null);
+  const sorted = useMemo(() => sortRows(rows, columns, sort), [rows, columns, sort]);
+
+  if (rows.length === 0 && empty !== undefined) return <>{empty}</>;
+  return (
+    <div className="table-frame">
+      {csvName === undefined && !showCaption ? null : (
+        <div className="table-head">
+          <span aria-hidden="true" className="table-caption">
+            {showCaption ? caption : ''}
+          </span>
+          {csvName === undefined ? null : (
+            <Button kind="quiet" size="s" icon="download" onClick={() => save(csvName, columns, sorted)}>
+              CSV<span className="visually-hidden">: {caption}</span>
+            </Button>
+          )}
+        </div>
+      )}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+      <section className="table-scroll" aria-labelledby={captionId} tabIndex={0}>
+        <table className="table">
+          <caption id={captionId} className="visually-hidden">
+            {caption}
+          </caption>
+          <thead>
+            <tr>
+              {selection === undefined ? null : (
+                <ChooseAll rows={rows} rowKey={rowKey} selection={selection} />
+              )}
+              {columns.map((column) => (
+                <Heading key={column.id} column={column} sort={sort} onSort={setSort} />
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {sorted.map((row) => (
+              <tr key={rowKey(row)}>
+                {selection === undefined ? null : (
+                  <ChooseRow row={row} rowKey={rowKey} selection={selection} />
+                )}
+                {columns.map((column) => (
+                  <td key={column.id} className={classOf(column)}>
+                    {column.cell(row)}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+    </div>
+  );
+}
+
+const classOf = ({ align, wideOnly }: Pick<Column<never>, 'align' | 'wideOnly'>): string =>
+  `${align === 'end' ? 'end' : ''} ${wideOnly === true ? 'wide-only' : ''}`;
+
+function Heading<Row>({
+  column,
+  sort,
+  onSort,
+}: {
+  column: Column<Row>;
+  sort: Sort | null;
+  onSort: (sort: Sort) => void;
+}) {
+  const isSorted = sort?.column === column.id;
+  const title = column.hideTitle ? <span className="visually-hidden">{column.title}</span> : column.title;
+  if (column.sortBy === undefined)
+    return (
+      <th scope="col" className={classOf(column)}>
+        {title}
+      </th>
+    );
+  return (
+    <th
+      scope="col"
+      className={classOf(column)}
+      aria-sort={isSorted ? (sort.down ? 'descending' : 'ascending') : 'none'}
+    >
+      <button
+        type="button"
+        className="sort"
+        onClick={() => onSort({ column: column.id, down: isSorted ? !sort.down : column.align === 'end' })}
+      >
+        {title}
+        <span className={`sort-mark ${isSorted ? '' : 'sort-mark-off'}`}>
+          <Icon name={isSorted && !sort.down ? 'up' : 'down'} size={12} />
+        </span>
+      </button>
+    </th>
+  );
+}
+
+type SelectionProps<Row> = Readonly<{
+  rowKey: (row: Row) => string;
+  selection: NonNullable<TableProps<Row>['selection']>;
+}>;
+
+function ChooseAll<Row>({ rows, rowKey, selection }: SelectionProps<Row> & { rows: readonly Row[] }) {
+  const able = rows.filter((row) => selection.canChoose?.(row) ?? true).map(rowKey);
+  const all = able.length > 0 && able.every((id) => selection.chosen.has(id));
+  return (
+    <th scope="col" className="choose">
+      <input
+        type="checkbox"
+        aria-label="Choose all"
+        checked={all}
+        disabled={able.length === 0}
+        onChange={() => selection.onChange(new Set(all ? [] : able))}
+      />
+    </th>
+  );
+}
+
+function ChooseRow<Row>({ row, rowKey, selection }: SelectionProps<Row> & { row: Row }) {
+  const id = rowKey(row);
+  return (
+    <td className="choose">
+      <input
+        type="checkbox"
+        aria-label={`Choose ${selection.rowName(row)}`}
+        checked={selection.chosen.has(id)}
+        disabled={!(selection.canChoose?.(row) ?? true)}
+        onChange={(event) => {
+          const chosen = new Set(selection.chosen);
+          if (event.target.checked) chosen.add(id);
+          else chosen.delete(id);
+          selection.onChange(chosen);
+        }}
+      />
+    </td>
+  );
+}
+
+function sortRows<Row>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  sort: Sort | null,
+): readonly Row[] {
+  const by = columns.find(({ id }) => id === sort?.column)?.sortBy;
+  if (by === undefined || sort === null) return rows;
+  const sign = sort.down ? -1 : 1;
+  return rows.toSorted((a, b) => {
+    const [one, other] = [by(a), by(b)];
+    if (one === null || other === null) return (one === null ? 1 : 0) - (other === null ? 1 : 0);
+    if (typeof one === 'string' || typeof other === 'string')
+      return sign * String(one).localeCompare(String(other), 'en', { numeric: true });
+    return sign * (one - other);
+  });
+}
+
+function save<Row>(name: string, columns: readonly Column<Row>[], rows: readonly Row[]): void {
+  const kept = columns.filter(({ csv }) => csv !== undefined);
+  const head = kept.map(({ title }) => title);
+  downloadText(
+    `${name}.csv`,
+    'text/csv',
+    toCsv(
+      head,
+      rows.map((row) => kept.map(({ csv }) => csv?.(row) ?? null)),
+    ),
+  );
+}

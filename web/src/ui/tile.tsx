@@ -1,0 +1,63 @@
+import type { ReactNode } from 'react';
+import { formatShort } from '../format.ts';
+import { Sparkline } from './sparkline.tsx';
+
+export type Delta = Readonly<{
+  now: number | null;
+  before: number | null;
+  /** Which way is good news; null: neither. */
+  good: 'up' | 'down' | null;
+  /** How a difference is said where percentages of a number are none, such as points. */
+  words?: (difference: number) => string;
+}>;
+
+/** One number of the page with its line and how it was before. */
+export function Tile({
+  label,
+  value,
+  note,
+  delta,
+  values,
+  children,
+}: {
+  label: string;
+  value: ReactNode;
+  note?: ReactNode;
+  delta?: Delta;
+  values?: readonly (number | null)[];
+  children?: ReactNode;
+}) {
+  return (
+    <section className="tile" aria-label={label}>
+      <p className="tile-label">{label}</p>
+      <p className="tile-value">{value}</p>
+      {values === undefined ? null : <Sparkline values={values} />}
+      {children}
+      <p className="tile-note">
+        {delta === undefined ? null : <DeltaWords delta={delta} />}
+        {note}
+      </p>
+    </section>
+  );
+}
+
+function DeltaWords({ delta: { now, before, good, words } }: { delta: Delta }) {
+  if (now === null || before === null) return null;
+  const difference = now - before;
+  if (words === undefined && before === 0)
+    return now === 0 ? null : <span className="delta">none before</span>;
+  const direction = difference > 0 ? 'up' : 'down';
+  const tone = difference === 0 || good === null ? '' : direction === good ? 'delta-good' : 'delta-bad';
+  const size = words?.(Math.abs(difference)) ?? percentOf(Math.abs(difference) / before);
+  if (difference === 0) return <span className="delta">unchanged</span>;
+  return (
+    <span className={`delta ${tone}`}>
+      <span aria-hidden="true">{direction === 'up' ? '↑' : '↓'}</span>
+      <span className="visually-hidden">{direction}</span> {size}
+      <span className="visually-hidden"> against the stretch before</span>
+    </span>
+  );
+}
+
+const percentOf = (share: number): string =>
+  share >= 10 ? `${formatShort(share)}×` : `${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %`;

@@ -1,0 +1,35 @@
+import { useEffect, useState } from 'react';
+import { formatAgo, formatLocal, formatTime } from '../format.ts';
+
+/** A moment in UTC, with the reader's own clock on hover. */
+export const Time = ({ at, withMs = false }: { at: number; withMs?: boolean }) => (
+  <time dateTime={new Date(at).toISOString()} title={`${formatLocal(at)} (your clock)`} className="time">
+    {formatTime(at, withMs)}
+  </time>
+);
+
+/** How long ago a moment was, in words that move on; the moment itself is on hover. */
+export function Ago({ at }: { at: number }) {
+  const now = useNow();
+  return (
+    <time
+      dateTime={new Date(at).toISOString()}
+      title={`${formatTime(at)} UTC · ${formatLocal(at)} (your clock)`}
+      className="time"
+    >
+      {formatAgo(at, now)}
+    </time>
+  );
+}
+
+/** The clock, once a second while the page is in sight. */
+export function useNow(): number {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    const timer = setInterval(() => {
+      if (!document.hidden) setNow(Date.now());
+    }, 1_000);
+    return () => clearInterval(timer);
+  }, []);
+  return now;
+}

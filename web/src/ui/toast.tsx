@@ -1,0 +1,45 @@
+import { createContext, type ReactNode, useCallback, useContext, useMemo, useRef, useState } from 'react';
+import { IconButton } from './button.tsx';
+
+type Toast = Readonly<{ id: number; text: string; tone: 'good' | 'bad' }>;
+type Say = (text: string, tone?: Toast['tone']) => void;
+
+const SHOWN_MS = 6_000;
+const TOASTS_MAX = 4;
+
+const ToastContext = createContext<Say>(() => {});
+
+/** Says what was done, in sight and to screen readers. */
+export const useToast = (): Say => useContext(ToastContext);
+
+export function ToastArea({ children }: { children: ReactNode }) {
+  const [toasts, setToasts] = useState<readonly Toast[]>([]);
+  const last = useRef(0);
+
+  const drop = useCallback((id: number) => setToasts((all) => all.filter((toast) => toast.id !== id)), []);
+  const say = useCallback<Say>(
+    (text, tone = 'good') => {
+      last.current += 1;
+      const id = last.current;
+      setToasts((all) => [...all.slice(1 - TOASTS_MAX), { id, text, tone }]);
+      // Problems stay until they were read.
+      if (tone === 'good') setTimeout(() => drop(id), SHOWN_MS);
+    },
+    [drop],
+  );
+  const value = useMemo(() => say, [say]);
+
+  return (
+    <ToastContext value={value}>
+      {children}
+      <div className="toasts" role="status" aria-live="polite">
+        {toasts.map((toast) => (
+          <div key={toast.id} className={`toast toast-${toast.tone}`}>
+            <span>{toast.text}</span>
+            <IconButton icon="close" label="Dismiss" size="s" onClick={() => drop(toast.id)} />
+          </div>
+        ))}
+      </div>
+    </ToastContext>
+  );
+}

@@ -1,0 +1,17 @@
+import react from '@vitejs/plugin-react';
+import { defineConfig } from 'vite';
+import { compressAssets } from './compress-assets.ts';
+
+export default defineConfig({
+  plugins: [react(), compressAssets()],
+  build: {
+    target: 'es2023',
+    rolldownOptions: { input: 'dashboard.html' },
+    modulePreload: { polyfill: false },
+    // Images as files: the page's policy has no data: sources.
+    assetsInlineLimit: 0,
+  },
+  server: {
+    proxy: { '/api': 'http://127.0.0.1:8899', '/v1': { target: 'http://127.0.0.1:8899', ws: true } },
+  },
+});
