@@ -26,6 +26,9 @@ export type DatabaseFacts = Readonly<{
 /** Hears of each table that is done. */
 export type TableProgress = (count: TableCount) => void;
 
+/** A gateway that was seen as lately as this counts as running. Each tells of itself every 2 s. */
+const RUNNING_MS = 10_000;
+
 async function inStore<Result>(
   configuration: Configuration,
   makesStore: boolean,
@@ -77,6 +80,18 @@ export const restoreDatabase = (
     return putBackup(store, readBackupFile(file), onTable);
   });
 
+/** @throws BackupError while a gateway works on the database: what it writes meanwhile would stay behind. */
+async function checkNobodyWorks(store: Store): Promise<void> {
+  const newest = await store.db
+    .selectFrom('gateway')
+    .select((select) => select.fn.max<number | null>('seen_at').as('at'))
+    .executeTakeFirst();
+  if ((newest?.at ?? 0) < Date.now() - RUNNING_MS) return;
+  throw new BackupError(
+    'a gateway is running on this database: stop it first, and try again 10 seconds later',
+  );
+}
+
 /**
  * Copies all of the database into another one, which nobody has used, and compares every row.
  * @param to - a PostgreSQL URL, or `env:NAME` or `file:PATH` where one stands.
@@ -88,6 +103,7 @@ export const moveDatabase = (
   onTable: TableProgress,
 ): Promise<Readonly<{ place: string; counts: TableCount[] }>> =>
   inStore(configuration, false, async (from) => {
+    await checkNobodyWorks(from);
     const target = await openDatabase({ url: resolveReference(to, environment, process.cwd()) });
     try {
       return { place: target.place, counts: await putBackup(target, takeBackup(from), onTable) };

@@ -1,6 +1,5 @@
 import { type Kysely, sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { backupTables } from '../../src/control/database/backup/tables.ts';
 import { migrate, SchemaTooNewError } from '../../src/control/database/migrate.ts';
 import { type Migration, migrations } from '../../src/control/database/migrations.ts';
 import { describePostgres, openDatabase } from '../../src/control/database/open.ts';
@@ -165,10 +164,19 @@ describeOnBothStores('the database', ({ kind, fresh, open, server }) => {
   );
 });
 
+/** What refers to others goes first: tables that cannot go yet are tried again once the others are gone. */
 async function dropAll(db: Kysely<Schema>): Promise<void> {
-  const tables = ['schema_migration', ...backupTables.map(({ name }) => name).toReversed()];
-  for (const table of tables) await db.schema.dropTable(table).execute();
+  for (let left = await tablesOf(db); left.length > 0; left = await tablesOf(db)) {
+    for (const table of left)
+      await db.schema
+        .dropTable(table)
+        .execute()
+        .catch(() => undefined);
+  }
 }
+
+const tablesOf = async (db: Kysely<Schema>): Promise<string[]> =>
+  (await db.introspection.getTables()).map(({ name }) => name);
 
 /** Connections of the server that are busy sleeping. */
 async function busyConnections(db: Kysely<Schema>): Promise<number> {
