@@ -5,7 +5,9 @@ import type { Store } from '../../src/control/database/open.ts';
 import { createFirstKeys } from '../../src/control/first-start.ts';
 import { keysChangedAfter } from '../../src/control/keys/key-rows.ts';
 import { cutOverlap, disableKey, enableKey, revokeKey } from '../../src/control/keys/key-state.ts';
-import { createKey, listKeys, OVERLAP_MAX_MS, rotateKey } from '../../src/control/keys/keys.ts';
+import { createKey } from '../../src/control/keys/keys.ts';
+import { listKeys } from '../../src/control/keys/list-keys.ts';
+import { OVERLAP_MAX_MS, rotateKey } from '../../src/control/keys/rotate-key.ts';
 import { registerOn, testPeppers } from './register.ts';
 import { describeOnBothStores } from './stores.ts';
 

@@ -1,14 +1,21 @@
 import { inChange, nextVersion, writeAudit } from '../database/change.ts';
 import type { KeyTable } from '../database/schema.ts';
-import { auditEntry, KeyRefusedError, type KeyRegister, requireKey } from './key-register.ts';
+import { auditEntry, beforeAndAfter, KeyRefusedError, type KeyRegister, requireKey } from './key-register.ts';
 import { type KeyView, type VisibleState, viewKey } from './key-view.ts';
 
 type Change = Partial<Pick<KeyTable, 'state' | 'expires_at'>>;
 
+const shown = ({ state, expires_at: expiresAt }: Pick<KeyTable, 'state' | 'expires_at'>) => ({
+  state,
+  expiresAt,
+});
+
+const changed = (row: KeyTable, change: Change) => beforeAndAfter(shown(row), shown({ ...row, ...change }));
+
 /**
  * Reads the key, asks `decide` what is to change (null: it is already so) and writes it with its audit line.
  */
-function changeKey(
+function changeState(
   register: KeyRegister,
   id: string,
   action: string,
@@ -16,7 +23,7 @@ function changeKey(
 ): Promise<KeyView> {
   return inChange(register.store, async (trx) => {
     const version = await nextVersion(trx);
-    const row = await requireKey(trx, id);
+    const row = await requireKey(trx, id, register);
     const change = decide(row);
     if (change === null) return viewKey(row, register.now());
     await trx
@@ -24,7 +31,7 @@ function changeKey(
       .set({ ...change, version })
       .where('id', '=', id)
       .execute();
-    await writeAudit(trx, version, auditEntry(register, action, id, { from: row.state, ...change }));
+    await writeAudit(trx, version, auditEntry(register, action, row, changed(row, change)));
     return viewKey({ ...row, ...change, version }, register.now());
   });
 }
@@ -44,14 +51,14 @@ function refuseExpired({ id, expires_at: end }: KeyTable, now: number, what: str
 
 /** Ends a key for ever. Revoking a revoked key changes nothing. @throws KeyRefusedError not-found */
 export function revokeKey(register: KeyRegister, id: string): Promise<KeyView> {
-  return changeKey(register, id, 'key.revoke', (row) =>
+  return changeState(register, id, 'key.revoke', (row) =>
     row.state === 'revoked' ? null : { state: 'revoked' },
   );
 }
 
 /** Stops a key until it is enabled again. @throws KeyRefusedError */
 export function disableKey(register: KeyRegister, id: string): Promise<KeyView> {
-  return changeKey(register, id, 'key.disable', (row) => {
+  return changeState(register, id, 'key.disable', (row) => {
     if (row.state === 'disabled') return null;
     if (row.state === 'revoked') refuse(row, 'disabled', 'which is final');
     refuseExpired(row, register.now(), 'disabled');
@@ -61,7 +68,7 @@ export function disableKey(register: KeyRegister, id: string): Promise<KeyView> 
 
 /** Lets a disabled key work again; one that was being replaced goes on being so. @throws KeyRefusedError */
 export function enableKey(register: KeyRegister, id: string): Promise<KeyView> {
-  return changeKey(register, id, 'key.enable', (row) => {
+  return changeState(register, id, 'key.enable', (row) => {
     if (row.state === 'revoked') refuse(row, 'enabled', 'which is final: create a new key');
     refuseExpired(row, register.now(), 'enabled');
     if (row.state === 'active' || row.state === 'rotating') return null;
@@ -74,7 +81,7 @@ export function enableKey(register: KeyRegister, id: string): Promise<KeyView> {
  * @throws KeyRefusedError
  */
 export function cutOverlap(register: KeyRegister, id: string, expiresAt?: number): Promise<KeyView> {
-  return changeKey(register, id, 'key.cut-overlap', (row) => {
+  return changeState(register, id, 'key.cut-overlap', (row) => {
     if (row.state !== 'rotating') refuse(row, 'cut short', 'and only a key that is being replaced can be');
     const end = Math.max(expiresAt ?? 0, register.now());
     if (row.expires_at !== null && row.expires_at <= end) return null;

@@ -1,3 +1,4 @@
+import type { Network } from '../../protocol/call.ts';
 import { type Product, products } from '../../protocol/product.ts';
 import type { KeyTable } from '../database/schema.ts';
 
@@ -5,11 +6,12 @@ import type { KeyTable } from '../database/schema.ts';
 export type VisibleState = KeyTable['state'] | 'expired';
 
 /** A key as lists show it. Nothing in it helps to guess the secret. Times are Unix milliseconds. */
-export type KeyView = Readonly<{
+export type KeyView = {
   id: string;
   /** The start of the key as its owner sees it: prefix and id. */
   start: string;
   familyId: string;
+  customerId: string;
   product: Product;
   name: string;
   state: VisibleState;
@@ -19,11 +21,30 @@ export type KeyView = Readonly<{
   /** Id of the key that takes over from this one. */
   replacedBy: string | null;
   lastUsedAt: number | null;
-}>;
+  /** The address of the last use. */
+  lastUsedFrom: string | null;
+  isPublic: boolean;
+  networks: Network[] | null;
+  cidrs: string[] | null;
+  origins: string[] | null;
+  methods: string[] | null;
+  rate: { perSecond: number; burst: number } | null;
+  addressPerSecond: number | null;
+  logsBodies: boolean;
+  /** When somebody reported it as leaked. */
+  leakedAt: number | null;
+};
 
 function visibleState(row: KeyTable, now: number): VisibleState {
   const living = row.state === 'active' || row.state === 'rotating';
   return living && row.expires_at !== null && row.expires_at <= now ? 'expired' : row.state;
+}
+
+const listOf = (joined: string): string[] | null => (joined === '' ? null : joined.split(','));
+
+/** A key's own rate; one that was given whole has both numbers. */
+function rateOf({ rate_per_second: perSecond, rate_burst: burst }: KeyTable): KeyView['rate'] {
+  return perSecond === null ? null : { perSecond, burst: burst ?? perSecond };
 }
 
 /** The view of a row at time `now`. */
@@ -32,6 +53,7 @@ export function viewKey(row: KeyTable, now: number): KeyView {
     id: row.id,
     start: `${products[row.product].prefix}${row.id}`,
     familyId: row.family_id,
+    customerId: row.customer_id,
     product: row.product,
     name: row.name,
     state: visibleState(row, now),
@@ -40,5 +62,15 @@ export function viewKey(row: KeyTable, now: number): KeyView {
     expiresAt: row.expires_at,
     replacedBy: row.replaced_by,
     lastUsedAt: row.last_used_at,
+    lastUsedFrom: row.last_used_from,
+    isPublic: row.is_public !== 0,
+    networks: listOf(row.networks) as Network[] | null,
+    cidrs: listOf(row.cidrs),
+    origins: listOf(row.origins),
+    methods: listOf(row.methods),
+    rate: rateOf(row),
+    addressPerSecond: row.address_per_second,
+    logsBodies: row.logs_bodies !== 0,
+    leakedAt: row.leaked_at,
   };
 }

@@ -3,20 +3,15 @@ import { digestApiKey, generateApiKey } from '../../access/api-key.ts';
 import type { Product } from '../../protocol/product.ts';
 import { HOUSE_CUSTOMER_ID } from '../accounts/roles.ts';
 import { inChange, nextVersion, writeAudit } from '../database/change.ts';
-import type { KeyTable, Schema } from '../database/schema.ts';
-import { DEFAULT_PLAN_ID } from '../plans.ts';
-import { auditEntry, KeyRefusedError, type KeyRegister, requireKey } from './key-register.ts';
+import type { KeyTable, PlanTable, Schema } from '../database/schema.ts';
+import type { CustomerTable } from '../database/tables/accounts.ts';
+import { auditEntry, KeyRefusedError, type KeyRegister, keyLimits, refuseField } from './key-register.ts';
+import { checkRules, type GivenRules, noRules, type RuleColumns } from './key-rules.ts';
 import { type KeyView, viewKey } from './key-view.ts';
 import { notSpent } from './spent-keys.ts';
 
-/** Longest overlap of a rotation, in milliseconds. */
-export const OVERLAP_MAX_MS = 90 * 24 * 3_600_000;
-/** The overlap that is taken when none is given, in milliseconds. */
-export const OVERLAP_DEFAULT_MS = 24 * 3_600_000;
-
 const NAME_LENGTH_MAX = 64;
 const ID_ATTEMPTS = 4;
-const LIST_LIMIT_MAX = 1_000;
 
 /** A new key with its secret: the one time that the secret is anywhere. */
 export type NewKey = Readonly<{ secret: string; key: KeyView }>;
@@ -25,53 +20,93 @@ export type CreateKeyOptions = Readonly<{
   product: Product;
   /** 1 to 64 characters, none of them a control character. */
   name: string;
+  /** Whose it is; absent: the house's. */
+  customerId?: string | undefined;
+  /** Absent: the customer's. */
   planId?: string | undefined;
   /** Unix milliseconds; null or absent = never. */
   expiresAt?: number | null | undefined;
-}>;
+  /** A key that stands in web pages: bound to their origins, and limited for each address. */
+  isPublic?: boolean | undefined;
+}> &
+  Partial<GivenRules>;
 
 /** @throws KeyRefusedError invalid */
-function checkName(name: string): string {
+export function checkName(name: string): string {
   const trimmed = name.trim();
   const length = [...trimmed].length;
   if (length >= 1 && length <= NAME_LENGTH_MAX && !/\p{C}/u.test(trimmed)) return trimmed;
-  throw new KeyRefusedError('invalid', `a key's name is 1 to ${NAME_LENGTH_MAX} printable characters`);
+  return refuseField('name', `a key's name is 1 to ${NAME_LENGTH_MAX} printable characters`);
 }
 
 /** @throws KeyRefusedError invalid */
-function checkExpiry(expiresAt: number | null, now: number): number | null {
+export function checkExpiry(expiresAt: number | null, now: number): number | null {
   if (expiresAt === null || (Number.isSafeInteger(expiresAt) && expiresAt > now)) return expiresAt;
-  throw new KeyRefusedError('invalid', 'the time of expiry has passed: give one that lies ahead');
+  return refuseField('expiresAt', 'the time of expiry has passed: give one that lies ahead');
 }
 
 /** @throws KeyRefusedError invalid */
-async function checkPlan(trx: Transaction<Schema>, planId: string): Promise<void> {
-  const plans = await trx.selectFrom('plan').select('id').orderBy('id').execute();
-  if (plans.some(({ id }) => id === planId)) return;
+export async function requirePlan(trx: Transaction<Schema>, planId: string): Promise<PlanTable> {
+  const plans = await trx.selectFrom('plan').selectAll().orderBy('id').execute();
+  const plan = plans.find(({ id }) => id === planId);
+  if (plan !== undefined) return plan;
   const known = plans.map(({ id }) => id).join(', ');
-  throw new KeyRefusedError('invalid', `there is no plan "${planId}": use one of ${known}, or configure it`);
+  return refuseField('planId', `there is no plan "${planId}": use one of ${known}, or configure it`);
 }
 
-/** How many keys there are that are not spent (spent-keys.ts). @param now - Unix milliseconds. */
-export async function countKeys(db: Kysely<Schema>, now: number): Promise<number> {
+/** @throws KeyRefusedError not-found */
+async function requireCustomer(
+  trx: Transaction<Schema>,
+  register: KeyRegister,
+  id: string,
+): Promise<CustomerTable> {
+  const isOthers = register.customerId !== undefined && register.customerId !== id;
+  const row = isOthers
+    ? undefined
+    : await trx.selectFrom('customer').selectAll().where('id', '=', id).executeTakeFirst();
+  if (row !== undefined) return row;
+  throw new KeyRefusedError(
+    'not-found',
+    `there is no customer "${id.slice(0, 64)}": see the list of customers`,
+  );
+}
+
+/**
+ * How many keys there are that are not spent (spent-keys.ts).
+ * @param now - Unix milliseconds.
+ * @param customerId - whose; absent: everybody's.
+ */
+export async function countKeys(db: Kysely<Schema>, now: number, customerId?: string): Promise<number> {
   const { count } = await db
     .selectFrom('api_key')
     .select((select) => select.fn.countAll<number>().as('count'))
     .where(notSpent(now))
+    .$if(customerId !== undefined, (query) => query.where('customer_id', '=', customerId!))
     .executeTakeFirstOrThrow();
   return count;
 }
 
-/** @throws KeyRefusedError limit */
-async function checkRoom(
+/** Whether another key may be made for a customer. @throws KeyRefusedError limit */
+export async function checkRoom(
   trx: Transaction<Schema>,
-  { keysMax, now }: Pick<KeyRegister, 'keysMax' | 'now'>,
+  register: KeyRegister,
+  customerId: string,
 ): Promise<void> {
-  const count = await countKeys(trx, now());
-  if (count < keysMax) return;
+  const { keysMax, customerKeysMax = keyLimits.customerKeysMax } = register;
+  const count = await countKeys(trx, register.now());
+  if (count >= keysMax) {
+    throw new KeyRefusedError(
+      'limit',
+      `there are ${count} keys and no more are allowed: revoke some or raise keys.keys_max`,
+    );
+  }
+  if (customerId === HOUSE_CUSTOMER_ID) return;
+  const own = await countKeys(trx, register.now(), customerId);
+  if (own < customerKeysMax) return;
   throw new KeyRefusedError(
     'limit',
-    `there are ${count} keys and no more are allowed: revoke some or raise keys.keys_max`,
+    `there are ${own} keys of this customer and no more are allowed: revoke some, or ask the operator to raise ` +
+      'keys.customer_keys_max',
   );
 }
 
@@ -92,48 +127,41 @@ async function generateUnused(trx: Transaction<Schema>, product: Product): Promi
 }
 
 /** What the keys of a family have in common, and when this one ends. */
-type NewRow = Pick<
-  KeyTable,
-  | 'product'
-  | 'name'
-  | 'plan_id'
-  | 'expires_at'
-  | 'customer_id'
-  | 'is_public'
-  | 'networks'
-  | 'cidrs'
-  | 'origins'
-  | 'methods'
-  | 'rate_per_second'
-  | 'rate_burst'
-  | 'address_per_second'
-  | 'logs_bodies'
-> & { family_id: string | null };
+type NewRow = Pick<KeyTable, 'product' | 'name' | 'plan_id' | 'expires_at' | 'customer_id' | 'is_public'> &
+  RuleColumns & { family_id: string | null };
 
-/** A key of the house under no rules of its own. */
-const noRules = {
-  customer_id: HOUSE_CUSTOMER_ID,
-  is_public: 0,
-  networks: '',
-  cidrs: '',
-  origins: '',
-  methods: '',
-  rate_per_second: null,
-  rate_burst: null,
-  address_per_second: null,
-  logs_bodies: 0,
-} as const;
+const columnsOf = (row: NewRow): NewRow => ({
+  product: row.product,
+  name: row.name,
+  plan_id: row.plan_id,
+  expires_at: row.expires_at,
+  customer_id: row.customer_id,
+  is_public: row.is_public,
+  networks: row.networks,
+  cidrs: row.cidrs,
+  origins: row.origins,
+  methods: row.methods,
+  rate_per_second: row.rate_per_second,
+  rate_burst: row.rate_burst,
+  address_per_second: row.address_per_second,
+  logs_bodies: row.logs_bodies,
+  family_id: row.family_id,
+});
 
-async function insertKey(
+/**
+ * Writes a new key, of a new family or of the one that is given.
+ * @returns the key with its secret, and its row.
+ */
+export async function insertKey(
   register: KeyRegister,
   trx: Transaction<Schema>,
   version: number,
   given: NewRow,
-): Promise<NewKey> {
+): Promise<NewKey & { row: KeyTable }> {
   const { id, text } = await generateUnused(trx, given.product);
   const { current, secrets } = register.peppers;
   const row: KeyTable = {
-    ...given,
+    ...columnsOf(given),
     id,
     family_id: given.family_id ?? id,
     digest: digestApiKey(text, secrets.get(current)!).toString('hex'),
@@ -147,7 +175,32 @@ async function insertKey(
     version,
   };
   await trx.insertInto('api_key').values(row).execute();
-  return { secret: text, key: viewKey(row, register.now()) };
+  return { secret: text, key: viewKey(row, register.now()), row };
+}
+
+/** What the audit log keeps of a new key. */
+const detailOf = (row: KeyTable) => ({
+  product: row.product,
+  name: row.name,
+  plan: row.plan_id,
+  expiresAt: row.expires_at,
+  isPublic: row.is_public !== 0,
+  networks: row.networks,
+  cidrs: row.cidrs,
+  origins: row.origins,
+  methods: row.methods,
+  ratePerSecond: row.rate_per_second,
+  rateBurst: row.rate_burst,
+  addressPerSecond: row.address_per_second,
+  logsBodies: row.logs_bodies !== 0,
+});
+
+function checkPublic({ isPublic = false, product }: CreateKeyOptions): boolean {
+  if (!isPublic || product === 'rpc') return isPublic;
+  return refuseField(
+    'isPublic',
+    `isPublic: web pages cannot use keys of product ${product}: make it one of rpc`,
+  );
 }
 
 /**
@@ -160,105 +213,37 @@ export async function createKeyIn(
   options: CreateKeyOptions,
 ): Promise<NewKey> {
   const version = await nextVersion(trx);
-  const planId = options.planId ?? DEFAULT_PLAN_ID;
+  const isPublic = checkPublic(options);
   const expiresAt = checkExpiry(options.expiresAt ?? null, register.now());
   const name = checkName(options.name);
-  await checkPlan(trx, planId);
-  await checkRoom(trx, register);
-  const given = {
-    ...noRules,
-    product: options.product,
+  const customer = await requireCustomer(
+    trx,
+    register,
+    options.customerId ?? register.customerId ?? HOUSE_CUSTOMER_ID,
+  );
+  const plan = await requirePlan(trx, options.planId ?? customer.plan_id);
+  const { product } = options;
+  const use = checkRules({ ...noRules, ...withoutAbsent(options) }, { product, isPublic, plan });
+  await checkRoom(trx, register, customer.id);
+  const { row, ...created } = await insertKey(register, trx, version, {
+    ...use,
+    product,
     name,
-    plan_id: planId,
+    plan_id: plan.id,
     expires_at: expiresAt,
+    customer_id: customer.id,
+    is_public: isPublic ? 1 : 0,
     family_id: null,
-  };
-  const created = await insertKey(register, trx, version, given);
-  const detail = { product: options.product, name, plan: planId, expiresAt };
-  await writeAudit(trx, version, auditEntry(register, 'key.create', created.key.id, detail));
+  });
+  await writeAudit(trx, version, auditEntry(register, 'key.create', row, detailOf(row)));
   return created;
 }
+
+/** A field that is there without a value counts as left out. */
+export const withoutAbsent = <Fields extends object>(fields: Fields): Fields =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Fields;
 
 /** Makes a key of a new family. @throws KeyRefusedError */
 export function createKey(register: KeyRegister, options: CreateKeyOptions): Promise<NewKey> {
   return inChange(register.store, (trx) => createKeyIn(register, trx, options));
-}
-
-export type ListKeysOptions = Readonly<{
-  product?: Product | undefined;
-  /** Revoked keys are left out unless asked for. */
-  withRevoked?: boolean;
-  /** 1 to 1000. */
-  limit?: number;
-  /** Id of the last key of the page before. */
-  after?: string;
-}>;
-
-/** Keys in the order of their ids. */
-export async function listKeys(register: KeyRegister, options: ListKeysOptions = {}): Promise<KeyView[]> {
-  let query = register.store.db.selectFrom('api_key').selectAll().orderBy('id');
-  if (options.product !== undefined) query = query.where('product', '=', options.product);
-  if (options.withRevoked !== true) query = query.where('state', '!=', 'revoked');
-  if (options.after !== undefined) query = query.where('id', '>', options.after);
-  const rows = await query.limit(Math.min(options.limit ?? LIST_LIMIT_MAX, LIST_LIMIT_MAX)).execute();
-  return rows.map((row) => viewKey(row, register.now()));
-}
-
-/** @throws KeyRefusedError wrong-state */
-function checkRotatable(row: KeyTable, now: number): void {
-  const { state } = viewKey(row, now);
-  if (state === 'active') return;
-  const remedies = {
-    rotating: `it is already being replaced by ${row.replaced_by}: rotate that one`,
-    disabled: 'it is disabled: enable it first',
-    expired: 'it has expired: create a new key',
-    revoked: 'it is revoked: create a new key',
-  };
-  throw new KeyRefusedError('wrong-state', `key ${row.id} cannot be rotated, ${remedies[state]}`);
-}
-
-/** @throws KeyRefusedError invalid */
-function checkOverlap(overlapMs: number): void {
-  if (Number.isSafeInteger(overlapMs) && overlapMs >= 0 && overlapMs <= OVERLAP_MAX_MS) return;
-  throw new KeyRefusedError('invalid', 'the overlap of a rotation is 0 to 90 days');
-}
-
-/**
- * Makes a new key in the family of an active one. The old key goes on for `overlapMs` (0: it ends at once), and
- * the new one inherits its name, plan and expiry, so a rotation never lengthens what was granted.
- * @throws KeyRefusedError
- */
-export function rotateKey(
-  register: KeyRegister,
-  id: string,
-  overlapMs: number = OVERLAP_DEFAULT_MS,
-): Promise<NewKey & { old: KeyView }> {
-  return inChange(register.store, async (trx) => {
-    const version = await nextVersion(trx);
-    const now = register.now();
-    // One time for the whole rotation, so that old and new key meet exactly.
-    const atNow = { ...register, now: () => now };
-    checkOverlap(overlapMs);
-    const row = await requireKey(trx, id);
-    checkRotatable(row, now);
-    await checkRoom(trx, register);
-    const created = await insertKey(atNow, trx, version, row);
-    await writeAudit(trx, version, auditEntry(atNow, 'key.create', created.key.id, { rotationOf: id }));
-    const old = await retire(trx, row, created.key.id, Math.min(row.expires_at ?? Infinity, now + overlapMs));
-    const detail = { replacedBy: created.key.id, expiresAt: old.expires_at };
-    await writeAudit(trx, old.version, auditEntry(atNow, 'key.rotate', id, detail));
-    return { ...created, old: viewKey(old, now) };
-  });
-}
-
-async function retire(
-  trx: Transaction<Schema>,
-  row: KeyTable,
-  replacedBy: string,
-  expiresAt: number,
-): Promise<KeyTable> {
-  const version = await nextVersion(trx);
-  const change = { state: 'rotating', replaced_by: replacedBy, expires_at: expiresAt, version } as const;
-  await trx.updateTable('api_key').set(change).where('id', '=', row.id).execute();
-  return { ...row, ...change };
 }

@@ -1,0 +1,211 @@
+import { isIP } from 'node:net';
+import { networks as knownNetworks, type Network } from '../../protocol/call.ts';
+import { grpcCalls } from '../../protocol/grpc/calls.ts';
+import { methods as knownMethods } from '../../protocol/methods.ts';
+import type { Product } from '../../protocol/product.ts';
+import { endpointNames } from '../../protocol/rest/endpoint-names.ts';
+import { subscriptions } from '../../protocol/subscriptions.ts';
+import type { KeyTable, PlanTable } from '../database/schema.ts';
+import { normalRange } from './ip-range.ts';
+import { keyLimits, refuseField } from './key-register.ts';
+
+/** What a key may be used for beside its product. Lists are null where everything is allowed, and else not empty. */
+export type GivenRules = Readonly<{
+  networks: readonly Network[] | null;
+  /** Addresses and ranges of addresses. */
+  cidrs: readonly string[] | null;
+  /** Web origins, `*.` for any name below a domain. */
+  origins: readonly string[] | null;
+  /** Methods and endpoints, `*` at the end for any rest. */
+  methods: readonly string[] | null;
+  /** Calls a second and how many at once, no more than the plan allows; null: those of the plan. */
+  rate: Readonly<{ perSecond: number; burst: number }> | null;
+  /** Calls a second from one address; null: as many as the key. */
+  addressPerSecond: number | null;
+  logsBodies: boolean;
+}>;
+
+/** The columns that `GivenRules` are kept in. */
+export type RuleColumns = Pick<
+  KeyTable,
+  | 'networks'
+  | 'cidrs'
+  | 'origins'
+  | 'methods'
+  | 'rate_per_second'
+  | 'rate_burst'
+  | 'address_per_second'
+  | 'logs_bodies'
+>;
+
+/** What of a key decides which rules it may have. */
+export type RuledKey = Readonly<{
+  product: Product;
+  isPublic: boolean;
+  plan: Pick<PlanTable, 'id' | 'rpc_per_second' | 'rpc_burst'>;
+}>;
+
+const subscriptionMethods = Object.values(subscriptions).flatMap(({ subscribe, unsubscribe }) => [
+  subscribe,
+  unsubscribe,
+]);
+
+/** The names that keys of a product can call anything by. */
+const callable: Readonly<Record<Product, readonly string[]>> = {
+  rpc: [...Object.keys(knownMethods), ...subscriptionMethods, ...endpointNames],
+  grpc: Object.keys(grpcCalls),
+  fs: Object.keys(grpcCalls),
+};
+
+const browserSubscriptions = [subscriptions.account, subscriptions.signature, subscriptions.slot];
+
+/**
+ * What a public key may call when nothing else is said: everything that only reads and is not heavy for a node, with the
+ * tokens of a wallet, and the subscriptions that pages show. It sends nothing, asks for no airdrop, scans no programs and
+ * reaches none of the endpoints that know secrets.
+ */
+export const browserMethods: readonly string[] = [
+  ...Object.entries(knownMethods)
+    .filter(([, { nature }]) => !['scan', 'send', 'mint'].includes(nature))
+    .map(([name]) => name),
+  'getTokenAccountsByOwner',
+  ...browserSubscriptions.flatMap(({ subscribe, unsubscribe }) => [subscribe, unsubscribe]),
+].toSorted();
+
+/** Each once, in the order given; null and nothing are nothing. */
+function checkList<Item extends string>(
+  field: string,
+  given: readonly string[] | null,
+  max: number,
+  read: (text: string) => Item,
+): string {
+  if (given === null) return '';
+  if (given.length === 0)
+    refuseField(field, `${field} is empty: name at least one, or leave it out to allow all`);
+  if (given.length > max)
+    refuseField(field, `${field} names ${given.length}, more than the ${max} that are allowed`);
+  return [...new Set(given.map((text) => read(text)))].join(',');
+}
+
+const shown = (text: string): string => JSON.stringify(text.slice(0, 80));
+
+function readNetwork(text: string): Network {
+  const network = knownNetworks.find((known) => known === text);
+  return (
+    network ?? refuseField('networks', `networks: ${shown(text)} is not one of ${knownNetworks.join(', ')}`)
+  );
+}
+
+function readRange(text: string): string {
+  return (
+    normalRange(text) ??
+    refuseField(
+      'cidrs',
+      `cidrs: ${shown(text)} is no address and no range such as 192.0.2.0/24 or 2001:db8::/32`,
+    )
+  );
+}
+
+/** The origin as browsers write it: small letters, punycode, no port where it is the usual one. */
+function readOrigin(text: string): string {
+  const match = /^(https?):\/\/(\*\.)?([^*/?#@\s]{1,260})\/?$/i.exec(text.trim());
+  const url = match === null ? null : URL.parse(`${match[1]}://${match[3]}`);
+  const isWild = match?.[2] !== undefined;
+  const isTooWide = isWild && (isIP(url?.hostname ?? '') !== 0 || !url?.hostname.includes('.'));
+  if (url === null || url.hostname.includes(',') || isTooWide) {
+    return refuseField(
+      'origins',
+      `origins: ${shown(text)} is no web origin such as https://app.example.com or https://*.example.com`,
+    );
+  }
+  return isWild ? `${url.protocol}//*.${url.host}` : url.origin;
+}
+
+/** A method that nobody can call would quietly refuse everything. */
+function readMethod(product: Product, text: string): string {
+  const name = text.trim();
+  const matches = name.endsWith('*')
+    ? (known: string) => known.startsWith(name.slice(0, -1))
+    : (known: string) => known === name;
+  if (name.length > 1 && callable[product].some(matches)) return name;
+  return refuseField(
+    'methods',
+    `methods: keys of product ${product} cannot call ${shown(name)}: write one such as ` +
+      `${product === 'rpc' ? 'getBalance, or the start of some such as getBlock* or wallet/*' : 'Subscribe'}`,
+  );
+}
+
+function checkRate(
+  rate: GivenRules['rate'],
+  { plan }: RuledKey,
+): Pick<RuleColumns, 'rate_per_second' | 'rate_burst'> {
+  if (rate === null) return { rate_per_second: null, rate_burst: null };
+  const most = plan.rpc_per_second === 0 ? 10_000_000 : plan.rpc_per_second;
+  if (!isWhole(rate.perSecond, most)) {
+    refuseField(
+      'rate.perSecond',
+      `rate.perSecond is a whole number from 1 to the ${most} of plan "${plan.id}"`,
+    );
+  }
+  if (!isWhole(rate.burst, plan.rpc_burst)) {
+    refuseField(
+      'rate.burst',
+      `rate.burst is a whole number from 1 to the ${plan.rpc_burst} of plan "${plan.id}"`,
+    );
+  }
+  return { rate_per_second: rate.perSecond, rate_burst: rate.burst };
+}
+
+const isWhole = (value: number, most: number): boolean =>
+  Number.isInteger(value) && value >= 1 && value <= most;
+
+function checkAddressRate(given: number | null, { isPublic, plan }: RuledKey): number | null {
+  const most = plan.rpc_per_second === 0 ? 1_000_000 : plan.rpc_per_second;
+  if (given === null) return isPublic ? Math.min(most, keyLimits.publicAddressPerSecond) : null;
+  if (isWhole(given, most)) return given;
+  return refuseField(
+    'addressPerSecond',
+    `addressPerSecond is a whole number from 1 to the ${most} of plan "${plan.id}"`,
+  );
+}
+
+function checkOrigins(given: GivenRules['origins'], { product, isPublic }: RuledKey): string {
+  if (given !== null && product !== 'rpc') {
+    refuseField('origins', `origins: web pages cannot use keys of product ${product}: leave them out`);
+  }
+  if (given === null && isPublic) {
+    refuseField(
+      'origins',
+      'origins: a public key needs the web pages it is for, such as https://app.example.com',
+    );
+  }
+  return checkList('origins', given, keyLimits.originsMax, readOrigin);
+}
+
+/**
+ * The rules of a key in their one form, as columns.
+ * @throws KeyRefusedError invalid, naming the field
+ */
+export function checkRules(use: GivenRules, key: RuledKey): RuleColumns {
+  const methods = use.methods ?? (key.isPublic ? browserMethods : null);
+  return {
+    networks: checkList('networks', use.networks, knownNetworks.length, readNetwork),
+    cidrs: checkList('cidrs', use.cidrs, keyLimits.cidrsMax, readRange),
+    origins: checkOrigins(use.origins, key),
+    methods: checkList('methods', methods, keyLimits.methodsMax, (text) => readMethod(key.product, text)),
+    ...checkRate(use.rate, key),
+    address_per_second: checkAddressRate(use.addressPerSecond, key),
+    logs_bodies: use.logsBodies ? 1 : 0,
+  };
+}
+
+/** A key that may be used for everything its plan allows. */
+export const noRules: GivenRules = {
+  networks: null,
+  cidrs: null,
+  origins: null,
+  methods: null,
+  rate: null,
+  addressPerSecond: null,
+  logsBodies: false,
+};
