@@ -74,6 +74,8 @@ export type SentMessages = Readonly<{
   method: string;
   messages: number;
   bytesOut: number;
+  /** Whole credits that their bytes came to. */
+  credits: number;
 }>;
 
 /** Which row something is counted in. */
@@ -145,11 +147,12 @@ export class UsageMeter {
   }
 
   /** Counts a block of messages. @param nowMs - as for `record`. */
-  recordMessages({ key, product, method, messages, bytesOut }: SentMessages, nowMs: number): void {
+  recordMessages({ key, product, method, messages, bytesOut, credits }: SentMessages, nowMs: number): void {
     const count = this.#countAt({ key, product, method, status: 'ok' }, nowMs);
     if (count === null) return;
     count.messages += messages;
     count.bytesOut += bytesOut;
+    count.credits += credits;
     count.dirty = true;
   }
 

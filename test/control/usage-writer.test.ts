@@ -101,7 +101,14 @@ describeOnBothStores('usage', ({ open, defer }) => {
     const store = await open();
     const { meter, writer } = writerOn(store);
     const key = { id: 'AAAAAAAA' as KeyId };
-    const sent = { key, product: 'rpc', method: NOTIFICATIONS, messages: 3, bytesOut: 300 } as const;
+    const sent = {
+      key,
+      product: 'rpc',
+      method: NOTIFICATIONS,
+      messages: 3,
+      bytesOut: 300,
+      credits: 1,
+    } as const;
     for (let block = 0; block < 3; block++) {
       meter.recordMessages(sent, RECENT);
       await writer.flush();

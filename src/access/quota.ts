@@ -1,0 +1,296 @@
+import { Failure } from '../protocol/errors.ts';
+import type { RateLimitState } from '../protocol/serve.ts';
+import type { KeyRecord } from './key-record.ts';
+import { STREAM_UNIT_BYTES } from './price.ts';
+
+/** What a quota needs to know of a key. */
+export type QuotaKey = Pick<KeyRecord, 'customerId' | 'planId' | 'limits'>;
+
+/** What the keys of a customer that have one plan used of a month. */
+export type QuotaAccount = Readonly<{
+  customerId: string;
+  planId: string;
+  /** Credits a month; 0: no quota. */
+  limit: number;
+  /** Credits that were spent in this process. */
+  own: number;
+  /** Credits in all, as far as this process knows. */
+  used: number;
+}>;
+
+/** What of the month others used: earlier runs and other gateways. */
+export type UsedElsewhere = Readonly<{ customerId: string; planId: string; credits: number }>;
+
+export type QuotaLedgerOptions = Readonly<{
+  /** Pairs of customer and plan that are counted at a time; the last ones beyond it have no quota. */
+  accountsMax: number;
+}>;
+
+/** What holds when nothing else is said. */
+export const quotaLedgerOptions: QuotaLedgerOptions = { accountsMax: 1_000_000 };
+
+type Account = {
+  readonly customerId: string;
+  readonly planId: string;
+  /** As the plan had it when it was looked at last. */
+  limit: number;
+  own: number;
+  /** As the store knows it. */
+  stored: number;
+  /** As the other gateways tell it. */
+  told: number;
+  /** Of calls that are under way. */
+  held: number;
+  /** Bytes times credits that are less than a whole credit. */
+  rest: number;
+  /** What may be spent here while nobody hears of the others, counted from `own`. */
+  share: Share | null;
+  changed: boolean;
+};
+
+type Share = Readonly<{ from: number; room: number }>;
+
+/**
+ * Credits of the calendar month (UTC), which the keys of a customer that have one plan share. Decides in memory; what
+ * other gateways and earlier runs used comes in by and by, from the store and from what gateways share. Both tell the
+ * same credits, so the greater of the two counts.
+ */
+export class QuotaLedger {
+  readonly #accountsMax: number;
+  readonly #customers = new Map<string, Map<string, Account>>();
+  #changed: Account[] = [];
+  #size = 0;
+  #month = monthOf(0);
+  #isNew = true;
+  #gateways = 1;
+
+  constructor({ accountsMax = quotaLedgerOptions.accountsMax }: Partial<QuotaLedgerOptions> = {}) {
+    this.#accountsMax = accountsMax;
+  }
+
+  /** When the month that is counted began, Unix milliseconds. */
+  get monthStart(): number {
+    return this.#month.start;
+  }
+
+  /**
+   * Lets a call begin if credits are left; those that are under way count as spent.
+   * @param price - what the call will cost if it is answered; given back with `spend`.
+   * @throws Failure QUOTA_EXCEEDED, with the facts `limit`, `used` and when it begins anew.
+   */
+  check(key: QuotaKey, nowMs: number, price = 0): void {
+    const account = this.#accountOf(key, nowMs);
+    if (account === null) return;
+    if (key.limits.quotaIsHard && isSpent(account)) throw this.#exceeded(account, nowMs);
+    account.held += price;
+  }
+
+  /** Why nothing more may be sent to a connection of this key; null while credits are left. */
+  exceeded(key: QuotaKey, nowMs: number): Failure | null {
+    if (!key.limits.quotaIsHard || key.limits.monthlyCredits <= 0) return null;
+    const account = this.#accountOf(key, nowMs);
+    return account !== null && isSpent(account) ? this.#exceeded(account, nowMs) : null;
+  }
+
+  /**
+   * Adds what a call cost.
+   * @param held - what `check` was told that it would cost.
+   */
+  spend(key: QuotaKey, credits: number, nowMs: number, held = 0): void {
+    if (credits <= 0 && held <= 0) return;
+    const account = this.#accountOf(key, nowMs);
+    if (account === null) return;
+    // What was held before the month turned is not held any more.
+    account.held = Math.max(0, account.held - held);
+    this.#add(account, credits);
+  }
+
+  /**
+   * Adds what messages cost that were sent without being asked for, by their bytes. What is less than a credit is
+   * carried on.
+   * @returns whole credits.
+   */
+  spendBytes(key: QuotaKey, bytes: number, nowMs: number): number {
+    const { streamCredits } = key.limits;
+    if (streamCredits <= 0) return 0;
+    const account = this.#accountOf(key, nowMs);
+    if (account === null) return 0;
+    const rest = account.rest + bytes * streamCredits;
+    const credits = Math.floor(rest / STREAM_UNIT_BYTES);
+    account.rest = rest - credits * STREAM_UNIT_BYTES;
+    this.#add(account, credits);
+    return credits;
+  }
+
+  /** Where the key stands in the month, as limits are shown; null where it has no quota. */
+  standing(key: QuotaKey, nowMs: number): RateLimitState | null {
+    if (key.limits.monthlyCredits <= 0) return null;
+    const account = this.#accountOf(key, nowMs);
+    if (account === null) return null;
+    return {
+      limit: account.limit,
+      remaining: Math.max(0, account.limit - usedOf(account)),
+      windowSeconds: (this.#month.end - this.#month.start) / 1_000,
+      resetSeconds: Math.max(1, Math.ceil((this.#month.end - nowMs) / 1_000)),
+    };
+  }
+
+  /** Takes in what the store knows to be used elsewhere. It never takes back. @param monthStart - as of `monthStart`. */
+  learnStored(used: readonly UsedElsewhere[], monthStart: number, nowMs: number): void {
+    this.#turn(nowMs);
+    if (monthStart !== this.#month.start) return;
+    for (const { customerId, planId, credits } of used) {
+      const account = this.#find(customerId, planId);
+      if (account === null || credits <= account.stored) continue;
+      account.stored = credits;
+      this.#note(account);
+    }
+    this.#shareAnew();
+  }
+
+  /** Takes in what the other gateways tell that they spent; as `learnStored`. */
+  learnTold({ customerId, planId, credits }: UsedElsewhere, monthStart: number): void {
+    if (monthStart !== this.#month.start) return;
+    const account = this.#find(customerId, planId);
+    if (account === null || credits <= account.told) return;
+    account.told = credits;
+    this.#note(account);
+  }
+
+  /**
+   * From now on each of so many gateways may spend its part of what is left, since none hears of the others; 1: they
+   * hear of each other.
+   */
+  divide(gateways: number): void {
+    this.#gateways = gateways;
+    this.#shareAnew();
+  }
+
+  /** Accounts that changed since the last call, and those of which nothing was told yet. */
+  changes(): QuotaAccount[] {
+    const changed = this.#changed;
+    this.#changed = [];
+    return changed.map((account) => {
+      account.changed = false;
+      return viewOf(account);
+    });
+  }
+
+  /** All accounts of this month. */
+  accounts(): QuotaAccount[] {
+    return [...this.#all()].map(viewOf);
+  }
+
+  *#all(): Generator<Account> {
+    for (const plans of this.#customers.values()) yield* plans.values();
+  }
+
+  #exceeded(account: Account, nowMs: number): Failure {
+    const { start, end } = this.#month;
+    const facts = {
+      limit: account.limit,
+      used: usedOf(account),
+      windowSeconds: (end - start) / 1_000,
+      resetsAt: new Date(end).toISOString(),
+    };
+    return new Failure('QUOTA_EXCEEDED', {
+      facts,
+      retryAfter: Math.max(1, Math.ceil((end - nowMs) / 1_000)),
+    });
+  }
+
+  #add(account: Account, credits: number): void {
+    if (credits <= 0) return;
+    account.own += credits;
+    this.#note(account);
+  }
+
+  #note(account: Account): void {
+    if (account.changed) return;
+    account.changed = true;
+    this.#changed.push(account);
+  }
+
+  /** The account of a key that has a quota, or messages that cost something; null for others, or without room. */
+  #accountOf({ customerId, planId, limits }: QuotaKey, nowMs: number): Account | null {
+    if (limits.monthlyCredits <= 0 && limits.streamCredits <= 0) return null;
+    this.#turn(nowMs);
+    const account = this.#find(customerId, planId);
+    if (account === null) return null;
+    account.limit = limits.monthlyCredits;
+    if (this.#gateways > 1) account.share ??= this.#shareOf(account);
+    return account;
+  }
+
+  #find(customerId: string, planId: string): Account | null {
+    let plans = this.#customers.get(customerId);
+    const known = plans?.get(planId);
+    if (known !== undefined) return known;
+    if (this.#size >= this.#accountsMax) return null;
+    if (plans === undefined) {
+      plans = new Map();
+      this.#customers.set(customerId, plans);
+    }
+    const account = createAccount(customerId, planId);
+    plans.set(planId, account);
+    this.#size += 1;
+    return account;
+  }
+
+  /** Begins anew when the month is over. A clock that is set back stays in the month that was reached. */
+  #turn(nowMs: number): void {
+    if (nowMs < this.#month.end && !this.#isNew) return;
+    this.#month = monthOf(nowMs);
+    this.#isNew = false;
+    this.#changed = [];
+    this.#customers.clear();
+    this.#size = 0;
+  }
+
+  #shareAnew(): void {
+    for (const account of this.#all()) {
+      account.share = this.#gateways > 1 && account.limit > 0 ? this.#shareOf(account) : null;
+    }
+  }
+
+  #shareOf(account: Account): Share {
+    return { from: account.own, room: Math.max(0, account.limit - usedOf(account)) / this.#gateways };
+  }
+}
+
+const createAccount = (customerId: string, planId: string): Account => ({
+  customerId,
+  planId,
+  limit: 0,
+  own: 0,
+  stored: 0,
+  told: 0,
+  held: 0,
+  rest: 0,
+  share: null,
+  changed: false,
+});
+
+const viewOf = (account: Account): QuotaAccount => {
+  const { customerId, planId, limit, own } = account;
+  return { customerId, planId, limit, own, used: usedOf(account) };
+};
+
+const usedOf = ({ own, stored, told }: Account): number => own + Math.max(stored, told);
+
+/** Whether nothing is left for another call, with those that are under way. */
+function isSpent(account: Account): boolean {
+  const { limit, own, held, share } = account;
+  if (limit <= 0) return false;
+  if (usedOf(account) + held >= limit) return true;
+  return share !== null && own + held - share.from >= share.room;
+}
+
+type Month = Readonly<{ start: number; end: number }>;
+
+/** The calendar month in UTC. */
+export function monthOf(nowMs: number): Month {
+  const now = new Date(nowMs);
+  const [year, month] = [now.getUTCFullYear(), now.getUTCMonth()];
+  return { start: Date.UTC(year, month, 1), end: Date.UTC(year, month + 1, 1) };
+}
