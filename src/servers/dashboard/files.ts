@@ -1,0 +1,85 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
+
+/** The encodings in which the build leaves files, the smallest first. */
+const encodings = [
+  ['br', '.br'],
+  ['gzip', '.gz'],
+] as const;
+type Encoding = (typeof encodings)[number][0];
+
+/** One file of the dashboard, held in memory in every encoding that it was built in. */
+export type DashboardFile = Readonly<{
+  type: string;
+  bytes: Buffer;
+  encoded: Readonly<Partial<Record<Encoding, Buffer>>>;
+  /** Of the plain bytes; each encoding appends its name. */
+  tag: string;
+  /** Whether the name has a hash of the content, so that it never means anything else. */
+  isImmutable: boolean;
+}>;
+
+/** The page and what it is made of, by path. */
+export type DashboardFiles = Readonly<{ page: DashboardFile; assets: ReadonlyMap<string, DashboardFile> }>;
+
+const PAGE = 'dashboard.html';
+const ASSETS = 'assets';
+
+const types: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+/** `name-` and the eight characters that the build makes of the content. */
+const HASHED = /-[A-Za-z0-9_-]{8}\.[a-z]+$/;
+
+function readFile(folder: string, name: string): DashboardFile | null {
+  const type = types[extname(name)];
+  if (type === undefined) return null;
+  const bytes = readFileSync(join(folder, name));
+  const encoded: Partial<Record<Encoding, Buffer>> = {};
+  for (const [encoding, end] of encodings) {
+    const path = join(folder, name + end);
+    if (existsSync(path)) encoded[encoding] = readFileSync(path);
+  }
+  const tag = createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
+  return { type, bytes, encoded, tag, isImmutable: HASHED.test(name) };
+}
+
+/**
+ * Reads what `npm run build:web` made into memory: some megabytes.
+ * @returns null where it was not built, or not to its end.
+ */
+export function readDashboard(folder: string): DashboardFiles | null {
+  try {
+    const page = readFile(folder, PAGE);
+    if (page === null) return null;
+    const assets = new Map<string, DashboardFile>();
+    for (const name of readdirSync(join(folder, ASSETS))) {
+      const file = readFile(join(folder, ASSETS), name);
+      if (file !== null) assets.set(`/${ASSETS}/${name}`, file);
+    }
+    return { page, assets };
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw thrown;
+  }
+}
+
+/** What a client may be sent by its `accept-encoding`: the smallest, and the plain bytes where it says nothing. */
+export function encodingFor(file: DashboardFile, accepted: string | undefined): Encoding | null {
+  const refused = /^(?:0|0\.0{1,3})$/;
+  const wanted = new Set(
+    (accepted ?? '').split(',').flatMap((part) => {
+      const [name = '', ...parameters] = part.split(';').map((text) => text.trim().toLowerCase());
+      const isRefused = parameters.some((text) => text.startsWith('q=') && refused.test(text.slice(2)));
+      return isRefused ? [] : [name];
+    }),
+  );
+  for (const [encoding] of encodings)
+    if (wanted.has(encoding) && file.encoded[encoding] !== undefined) return encoding;
+  return null;
+}
