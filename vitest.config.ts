@@ -1,9 +1,12 @@
+import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { SkippedTests } from './test/house/skipped-tests.ts';
 
 export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+    // Programs that tests start read what was compiled for the first of them: a third of the time of a start.
+    env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/compiled') },
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 60_000,
