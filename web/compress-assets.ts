@@ -1,3 +1,5 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { Plugin } from 'vite';
@@ -7,28 +9,24 @@ const zip = promisify(gzip);
 
 const COMPRESSIBLE = /\.(js|css|svg|html)$/;
 
-/** Writes `.br` and `.gz` beside every file of the bundle, so that serving one compresses nothing. */
+async function compress(path: string): Promise<void> {
+  const source = await readFile(path);
+  const params = { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY };
+  await writeFile(`${path}.br`, await brotli(source, { params }));
+  await writeFile(`${path}.gz`, await zip(source, { level: 9 }));
+}
+
+/** Writes `.br` and `.gz` beside every file of the finished bundle, so that serving one compresses nothing. */
 export const compressAssets = (): Plugin => ({
   name: 'compress-assets',
   apply: 'build',
-  enforce: 'post',
-  async generateBundle(_, bundle) {
-    const files = Object.values(bundle).filter(({ fileName }) => COMPRESSIBLE.test(fileName));
-    await Promise.all(
-      files.map(async (file) => {
-        const source = Buffer.from(file.type === 'chunk' ? file.code : file.source);
-        const params = { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY };
-        this.emitFile({
-          type: 'asset',
-          fileName: `${file.fileName}.br`,
-          source: await brotli(source, { params }),
-        });
-        this.emitFile({
-          type: 'asset',
-          fileName: `${file.fileName}.gz`,
-          source: await zip(source, { level: 9 }),
-        });
-      }),
-    );
+  writeBundle: {
+    order: 'post',
+    sequential: true,
+    async handler({ dir = 'dist' }) {
+      const files = await readdir(dir, { recursive: true });
+      const wanted = files.filter((file) => COMPRESSIBLE.test(file));
+      await Promise.all(wanted.map((file) => compress(join(dir, file))));
+    },
   },
 });
