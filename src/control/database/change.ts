@@ -35,35 +35,41 @@ export async function inChange<Result>(
  * The next number of the change counter. Call it first in a transaction: it holds the counter's row until the
  * commit, so changes become visible in the order of their numbers and `version > last` misses none.
  */
-export async function nextVersion(trx: Transaction<Schema>): Promise<number> {
+export const nextVersion = (trx: Transaction<Schema>): Promise<number> => nextVersions(trx, 1);
+
+/** Takes several numbers at once, as `nextVersion` takes one. @returns the first of them. */
+export async function nextVersions(trx: Transaction<Schema>, count: number): Promise<number> {
   const row = await trx
     .updateTable('change_counter')
-    .set((update) => ({ version: update('version', '+', 1) }))
+    .set((update) => ({ version: update('version', '+', count) }))
     .where('id', '=', 1)
     .returning('version')
     .executeTakeFirstOrThrow();
-  return row.version;
+  return row.version - count + 1;
 }
 
 /** Writes the audit line of the change that took `version`, in the change's own transaction. */
-export async function writeAudit(
+export function writeAudit(trx: Transaction<Schema>, version: number, entry: AuditEntry): Promise<void> {
+  return writeAudits(trx, version, [entry]);
+}
+
+/** Writes the audit lines of several changes, of which the first took `version` and the others those behind it. */
+export async function writeAudits(
   trx: Transaction<Schema>,
   version: number,
-  entry: AuditEntry,
+  entries: readonly AuditEntry[],
 ): Promise<void> {
-  await trx
-    .insertInto('audit')
-    .values({
-      id: version,
-      at: entry.at,
-      actor: entry.actor,
-      action: entry.action,
-      key_id: entry.keyId,
-      detail: JSON.stringify(entry.detail),
-      customer_id: entry.customerId ?? null,
-      address: entry.address ?? null,
-      user_agent: entry.userAgent ?? null,
-      request_id: entry.requestId ?? null,
-    })
-    .execute();
+  const rows = entries.map((entry, index) => ({
+    id: version + index,
+    at: entry.at,
+    actor: entry.actor,
+    action: entry.action,
+    key_id: entry.keyId,
+    detail: JSON.stringify(entry.detail),
+    customer_id: entry.customerId ?? null,
+    address: entry.address ?? null,
+    user_agent: entry.userAgent ?? null,
+    request_id: entry.requestId ?? null,
+  }));
+  await trx.insertInto('audit').values(rows).execute();
 }

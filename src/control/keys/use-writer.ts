@@ -1,0 +1,88 @@
+import { sql } from 'kysely';
+import type { KeyUse } from '../../access/key-uses.ts';
+import type { Store } from '../database/open.ts';
+
+/** Where uses come from: access/key-uses.ts. */
+export interface KeyUseSource {
+  untold(): KeyUse[];
+  told(uses: readonly KeyUse[], nowMs: number): void;
+}
+
+/** What holds when nothing else is said. */
+export const keyUseWriterOptions = { intervalMs: 5_000, batchKeys: 200 } as const;
+
+export type KeyUseWriterOptions = Readonly<{
+  store: Store;
+  source: KeyUseSource;
+  intervalMs?: number;
+  /** Keys in one statement. */
+  batchKeys?: number;
+}>;
+
+/**
+ * Writes when keys were used last and from where, to within half a minute of the truth. What cannot be written is tried
+ * again with the next; it is a help to people and not accounted.
+ */
+export class KeyUseWriter {
+  readonly #options: Required<KeyUseWriterOptions>;
+  #timer: NodeJS.Timeout | null = null;
+  #writing: Promise<void> | null = null;
+
+  constructor(options: KeyUseWriterOptions) {
+    this.#options = { ...keyUseWriterOptions, ...options };
+  }
+
+  start(): void {
+    this.#timer ??= setInterval(() => void this.flush(), this.#options.intervalMs);
+  }
+
+  /** Writes what is there. Never rejects. */
+  flush(): Promise<void> {
+    this.#writing ??= this.#write()
+      .catch(() => undefined)
+      .finally(() => {
+        this.#writing = null;
+      });
+    return this.#writing;
+  }
+
+  /** Stops the timer and writes once more. */
+  async stop(): Promise<void> {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#timer = null;
+    await this.#writing;
+    await this.flush();
+  }
+
+  async #write(): Promise<void> {
+    const { store, source, batchKeys } = this.#options;
+    // In one order on all gateways, so that none holds a row that another waits for while it waits itself.
+    const uses = source.untold().toSorted((one, other) => (one.keyId < other.keyId ? -1 : 1));
+    for (let from = 0; from < uses.length; from += batchKeys) {
+      const batch = uses.slice(from, from + batchKeys);
+      await writeUses(store, batch);
+      source.told(batch, Date.now());
+    }
+    if (uses.length === 0) source.told([], Date.now());
+  }
+}
+
+/** Moves the last use of keys forward, never back: another gateway may have seen a later one. */
+async function writeUses({ db }: Store, uses: readonly KeyUse[]): Promise<void> {
+  const pick = (column: 'last_used_from' | 'last_used_at', read: (use: KeyUse) => string | number | null) => {
+    const cases = uses
+      .filter((use) => read(use) !== null)
+      .map((use) => {
+        const value = read(use);
+        const typed = typeof value === 'number' ? sql`cast(${value} as bigint)` : sql`cast(${value} as text)`;
+        return sql`when ${use.keyId} then ${typed}`;
+      });
+    if (cases.length === 0) return sql.ref(column);
+    return sql`case id ${sql.join(cases, sql` `)} else ${sql.ref(column)} end`;
+  };
+  const at = pick('last_used_at', (use) => use.at);
+  await sql`update api_key
+    set last_used_at = ${at}, last_used_from = ${pick('last_used_from', (use) => use.from)}
+    where id in (${sql.join(uses.map(({ keyId }) => keyId))})
+      and (last_used_at is null or last_used_from is null or last_used_at < ${at})`.execute(db);
+}
