@@ -1,8 +1,9 @@
+import { Admission } from '../../src/access/admission.ts';
 import { KeyWatch } from '../../src/access/key-watch.ts';
 import { MessagePace } from '../../src/access/message-pace.ts';
-import { RateLimiter } from '../../src/access/rate-limit.ts';
 import { UsageMeter } from '../../src/access/usage.ts';
 import type { Logger } from '../../src/base/log.ts';
+import { CallMeter } from '../../src/gateway/call-meter.ts';
 import { GeyserGate } from '../../src/gateway/geyser/geyser-gate.ts';
 import type { StreamOpener } from '../../src/streams/geyser/stream-opener.ts';
 import { openDirectory } from '../one-key.ts';
@@ -18,13 +19,13 @@ export function openGate(standard: StreamOpener, log: Logger): { gate: GeyserGat
     grpcPubkeysMax: MANY,
   });
   const gate = new GeyserGate({
-    keys,
-    limiter: new RateLimiter(),
-    usage: new UsageMeter(),
+    admission: new Admission({ keys }),
+    meter: new CallMeter({ usage: new UsageMeter() }),
     pace: new MessagePace(),
     watch: new KeyWatch(keys),
     standard,
     shred: null,
+    network: 'mainnet-beta',
     log,
   });
   return { gate, secret };

@@ -18,12 +18,12 @@ const hub = new GeyserHub({ replaySlots: 0 });
 const { gate, secret } = openGate(hub, log);
 const sinks: GeyserSink[] = [];
 const door: GeyserDoor = {
-  open: (credential, rpc, sink, onEnd) => {
+  open: (caller, rpc, sink, onEnd) => {
     sinks.push(sink);
-    return gate.open(credential, rpc, sink, onEnd);
+    return gate.open(caller, rpc, sink, onEnd);
   },
-  admit: (credential, rpc) => gate.admit(credential, rpc),
-  unary: (credential, rpc, request) => gate.unary(credential, rpc, request),
+  admit: (caller, rpc) => gate.admit(caller, rpc),
+  unary: (caller, rpc, request) => gate.unary(caller, rpc, request),
 };
 
 const isAhead = ({ waitingBytes = 0 }: GeyserSink): boolean => waitingBytes > AHEAD_BYTES;

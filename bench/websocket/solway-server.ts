@@ -1,6 +1,7 @@
-import { RateLimiter } from '../../src/access/rate-limit.ts';
+import { Admission } from '../../src/access/admission.ts';
 import { UsageMeter } from '../../src/access/usage.ts';
 import { createLogger } from '../../src/base/log.ts';
+import { CallMeter } from '../../src/gateway/call-meter.ts';
 import { StreamGate } from '../../src/gateway/session.ts';
 import { Failure } from '../../src/protocol/errors.ts';
 import { HttpServer } from '../../src/servers/http.ts';
@@ -42,7 +43,13 @@ const { keys, secret } = openDirectory('rpc', { wsConnectionsMax: MANY, wsSubscr
 const log = createLogger('error', (line) => process.stderr.write(`${line}\n`));
 const source = { ask: () => Promise.reject(new Failure('UPSTREAM_UNAVAILABLE')) };
 const gate = new StreamGate(
-  { keys, limiter: new RateLimiter(), source, usage: new UsageMeter(), log, feed },
+  {
+    admission: new Admission({ keys }),
+    source,
+    meter: new CallMeter({ usage: new UsageMeter() }),
+    log,
+    feed,
+  },
   { topics: { graceMs: 0 }, holdings: { keySubscriptionsMax: MANY, keyAddressesMax: MANY } },
 );
 // The sink answers no pings, and counts bytes.

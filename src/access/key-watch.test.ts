@@ -1,10 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { clientAt } from '../protocol/client-at.ts';
 import { digestApiKey, generateApiKey } from './api-key.ts';
 import { KeyDirectory } from './key-directory.ts';
 import { defaultPlanLimits, houseKey, type KeyId, type KeyRecord } from './key-record.ts';
 import { KeyWatch } from './key-watch.ts';
 
 const pepper = Buffer.alloc(32, 1);
+const use = { client: clientAt('192.0.2.1'), network: 'devnet' } as const;
 
 describe('a key that is watched', () => {
   let keys: KeyDirectory;
@@ -41,15 +43,15 @@ describe('a key that is watched', () => {
   });
 
   it.each(['revoked', 'disabled'] as const)('ends at once for all who watch when it is %s', (state) => {
-    watch.watch(record.id, end('a'));
-    watch.watch(record.id, end('b'));
+    watch.watch(record.id, use, end('a'));
+    watch.watch(record.id, use, end('b'));
     keys.apply([{ ...record, state, version: 2 }]);
     expect(ended).toEqual(['a INVALID_KEY', 'b INVALID_KEY']);
     expect([watch.size, vi.getTimerCount()]).toEqual([0, 0]);
   });
 
   it('ends within a sweep when it expires, and not before', () => {
-    watch.watch(record.id, end('a'));
+    watch.watch(record.id, use, end('a'));
     keys.apply([{ ...record, expiresAt: Date.now() + 2_000, version: 2 }]);
     vi.advanceTimersByTime(1_999);
     expect(ended).toEqual([]);
@@ -58,7 +60,7 @@ describe('a key that is watched', () => {
   });
 
   it('goes on while it changes otherwise, and while others end', () => {
-    watch.watch(record.id, end('a'));
+    watch.watch(record.id, use, end('a'));
     const other = { ...record, id: 'other' as KeyId };
     keys.apply([other]);
     keys.apply([
@@ -70,8 +72,8 @@ describe('a key that is watched', () => {
   });
 
   it('tells nobody who has stopped watching, and each of the others once', () => {
-    const stop = watch.watch(record.id, end('a'));
-    watch.watch(record.id, end('b'));
+    const stop = watch.watch(record.id, use, end('a'));
+    watch.watch(record.id, use, end('b'));
     stop();
     stop();
     keys.apply([{ ...record, state: 'revoked', version: 2 }]);
@@ -81,7 +83,7 @@ describe('a key that is watched', () => {
 
   it('costs no timer while nobody watches', () => {
     expect(vi.getTimerCount()).toBe(0);
-    const stop = watch.watch(record.id, end('a'));
+    const stop = watch.watch(record.id, use, end('a'));
     expect(vi.getTimerCount()).toBe(1);
     stop();
     expect(vi.getTimerCount()).toBe(0);

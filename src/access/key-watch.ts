@@ -1,6 +1,7 @@
 import { Failure } from '../protocol/errors.ts';
 import { isUsable, type KeyDirectory } from './key-directory.ts';
-import type { KeyId } from './key-record.ts';
+import type { KeyId, KeyRecord } from './key-record.ts';
+import { type KeyUse, refusalOf } from './key-rules.ts';
 
 export type KeyWatchOptions = Readonly<{
   /** How often keys that are in use are looked at for their expiry. */
@@ -15,21 +16,24 @@ export const keyWatchOptions: KeyWatchOptions = { sweepIntervalMs: 500, now: Dat
 /** Called when the key no longer holds. Must not throw. */
 export type KeyEnded = (failure: Failure) => void;
 
+/** Who uses a key for long, and from where. */
+type Watcher = Readonly<{ use: KeyUse; onEnd: KeyEnded }>;
+
 /**
- * Tells whoever uses a key for long when it ends: at once when it is revoked or disabled, within a sweep when it
- * expires. One timer for all, and none while nobody watches.
+ * Tells whoever uses a key for long when it ends: at once when it is revoked or disabled or when its rules no longer
+ * allow this use, within a sweep when it expires. One timer for all, and none while nobody watches.
  */
 export class KeyWatch {
   readonly #keys: KeyDirectory;
   readonly #options: KeyWatchOptions;
-  readonly #watchers = new Map<KeyId, Set<KeyEnded>>();
+  readonly #watchers = new Map<KeyId, Set<Watcher>>();
   readonly #unlisten: () => void;
   #timer: NodeJS.Timeout | null = null;
 
   constructor(keys: KeyDirectory, options: Partial<KeyWatchOptions> = {}) {
     this.#keys = keys;
     this.#options = { ...keyWatchOptions, ...options };
-    this.#unlisten = keys.onChange(({ id }) => this.#check(id));
+    this.#unlisten = keys.onChange(({ id }) => this.#check(id, true));
   }
 
   /** Keys that are watched. */
@@ -41,13 +45,14 @@ export class KeyWatch {
    * Watches a key that is usable now. Each `onEnd` is called at most once.
    * @returns what ends the watch.
    */
-  watch(id: KeyId, onEnd: KeyEnded): () => void {
+  watch(id: KeyId, use: KeyUse, onEnd: KeyEnded): () => void {
     const watchers = this.#watchers.get(id) ?? new Set();
-    watchers.add(onEnd);
+    const watcher = { use, onEnd };
+    watchers.add(watcher);
     this.#watchers.set(id, watchers);
     this.#timer ??= setInterval(() => this.#sweep(), this.#options.sweepIntervalMs).unref();
     return () => {
-      watchers.delete(onEnd);
+      watchers.delete(watcher);
       if (watchers.size === 0 && this.#watchers.get(id) === watchers) this.#forget(id);
     };
   }
@@ -66,15 +71,27 @@ export class KeyWatch {
   }
 
   #sweep(): void {
-    for (const id of this.#watchers.keys()) this.#check(id);
+    for (const id of this.#watchers.keys()) this.#check(id, false);
   }
 
-  #check(id: KeyId): void {
+  /** @param isChanged - whether it may have other rules than when it was looked at last. */
+  #check(id: KeyId, isChanged: boolean): void {
     const watchers = this.#watchers.get(id);
     if (watchers === undefined) return;
     const record = this.#keys.find(id);
-    if (record !== undefined && isUsable(record, this.#options.now())) return;
-    this.#forget(id);
-    for (const onEnd of watchers) onEnd(new Failure('INVALID_KEY'));
+    if (record === undefined || !isUsable(record, this.#options.now())) {
+      this.#forget(id);
+      for (const { onEnd } of watchers) onEnd(new Failure('INVALID_KEY'));
+    } else if (isChanged) this.#checkUses(record, watchers);
+  }
+
+  #checkUses(record: KeyRecord, watchers: Set<Watcher>): void {
+    for (const watcher of watchers) {
+      const refusal = refusalOf(record, watcher.use);
+      if (refusal === null) continue;
+      watchers.delete(watcher);
+      watcher.onEnd(refusal);
+    }
+    if (watchers.size === 0) this.#forget(record.id);
   }
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseCidr } from '../base/ip-address.ts';
 import { nearestName } from './configuration-names.ts';
 import { showUrl, showValue } from './configuration-secrets.ts';
 
@@ -93,6 +94,24 @@ export const headers = z
   .refine((table) => Object.keys(table).every((name) => HEADER_NAME.test(name)), {
     error: 'one of the names is not the name of an HTTP header',
   });
+
+/** A range of addresses, or one. */
+export const cidr = z.custom<string>((value) => typeof value === 'string' && parseCidr(value) !== null, {
+  error: ({ input }) =>
+    `${showValue(input)} must be an address or a range such as "10.0.0.0/8" or "fd00::/8"`,
+});
+
+/** A list of one kind of values, at most so many. */
+export const list = <Kind extends z.ZodType>(
+  kind: Kind,
+  most: number,
+  example: string,
+  absent: readonly z.output<Kind>[],
+) =>
+  z
+    .array(kind, { error: `is not a list: write ${example}` })
+    .max(most, { error: `has more than ${most}` })
+    .default([...absent]);
 
 /** True or false. */
 export const onOff = z.custom<boolean>((value) => typeof value === 'boolean', {

@@ -20,6 +20,7 @@ import {
   HOUR_MS,
   headers,
   httpUrl,
+  list,
   MIB,
   nodeName,
   section,
@@ -65,17 +66,6 @@ function isNetwork(value: unknown): boolean {
 const cidr = z.custom<string>(isNetwork, {
   error: ({ input }) => `${showValue(input)} must be a network such as "10.0.0.0/8" or "fd00::/8"`,
 });
-
-const list = <Kind extends z.ZodType>(
-  kind: Kind,
-  most: number,
-  example: string,
-  absent: readonly z.output<Kind>[],
-) =>
-  z
-    .array(kind, { error: `is not a list: write ${example}` })
-    .max(most, { error: `has more than ${most}` })
-    .default([...absent]);
 
 /** A gateway's address, to which a name is added. */
 const gateway = z.custom<string>((value) => httpUrl.safeParse(value).success && String(value).endsWith('/'), {

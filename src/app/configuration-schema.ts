@@ -3,6 +3,7 @@ import { keyDirectoryOptions } from '../access/key-directory.ts';
 import { defaultPlanLimits as planLimits } from '../access/key-record.ts';
 import { messagePaceOptions } from '../access/message-pace.ts';
 import { usageMeterOptions } from '../access/usage.ts';
+import { wrongKeysOptions } from '../access/wrong-keys.ts';
 import { databaseOptions as database } from '../control/database/open.ts';
 import { keyFeedOptions } from '../control/keys/key-feed.ts';
 import { OVERLAP_DEFAULT_MS, OVERLAP_MAX_MS } from '../control/keys/rotate-key.ts';
@@ -21,10 +22,12 @@ import { feedLimits as feed } from '../upstream/feeds/limits.ts';
 import { defaultUpstreamLimits as upstream } from '../upstream/limits.ts';
 import {
   anything,
+  cidr,
   HOST,
   HOUR_MS,
   headers,
   httpUrl,
+  list,
   MIB,
   methodPrices,
   nodeName,
@@ -80,6 +83,7 @@ const server = section({
   own_time_max_ms: whole(100, 24 * HOUR_MS).default(http.ownTimeMaxMs),
   keep_alive_timeout_ms: whole(100, HOUR_MS).default(http.keepAliveTimeoutMs),
   idle_timeout_ms: whole(100, HOUR_MS).default(http.idleTimeoutMs),
+  trusted_proxies: list(cidr, 256, 'trusted_proxies = ["10.0.0.0/8"]', []),
   drain_notice_ms: whole(0, HOUR_MS).default(0),
   drain_grace_ms: whole(0, HOUR_MS).default(10_000),
 });
@@ -244,6 +248,10 @@ const keys = section({
   usage_flush_interval_ms: whole(50, 60_000).default(usageWriterOptions.flushIntervalMs),
   usage_rows_max: whole(1_000, 10_000_000).default(usageMeterOptions.rowsMax),
   usage_retention_days: whole(1, 36_500).default(usageWriterOptions.retentionDays),
+  wrong_keys_per_minute: whole(1, 1_000_000).default(wrongKeysOptions.wrongKeysPerMinute),
+  wrong_keys_refused_ms: whole(100, HOUR_MS).default(wrongKeysOptions.refusedMs),
+  wrong_keys_exempt: list(cidr, 256, 'wrong_keys_exempt = ["127.0.0.0/8"]', wrongKeysOptions.exempt),
+  addresses_max: whole(100, 10_000_000).default(wrongKeysOptions.addressesMax),
   overlap_hours: whole(0, OVERLAP_MAX_MS / HOUR_MS).default(OVERLAP_DEFAULT_MS / HOUR_MS),
 });
 

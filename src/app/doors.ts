@@ -1,4 +1,3 @@
-import { RateLimiter } from '../access/rate-limit.ts';
 import type { Logger } from '../base/log.ts';
 import type { HoldingLimits } from '../gateway/held.ts';
 import { createPipeline, type PipelineParts } from '../gateway/pipeline.ts';
@@ -6,6 +5,7 @@ import { StreamGate } from '../gateway/session.ts';
 import type { TopicHubOptions } from '../gateway/topics.ts';
 import type { Network } from '../protocol/call.ts';
 import { envelopeLimits } from '../protocol/envelope.ts';
+import { TrustedProxies } from '../servers/client-address.ts';
 import { healthRoutes, type ReadinessFacts } from '../servers/health.ts';
 import { HttpServer } from '../servers/http.ts';
 import { joinRoutes } from '../servers/http-route.ts';
@@ -15,6 +15,7 @@ import { REST_PREFIX } from '../servers/rest/server.ts';
 import { rpcRoutes } from '../servers/rpc/server.ts';
 import { WebSocketDialect, type WebSocketOptions, webSocketOptions } from '../servers/websocket/server.ts';
 import type { Access } from './access.ts';
+import { buildEntrance } from './admission.ts';
 import type { Configuration } from './configuration.ts';
 import { buildGrpcDoor, type GrpcDoor } from './grpc-door.ts';
 import { restDoor } from './rest.ts';
@@ -33,13 +34,14 @@ export type Doors = Readonly<{
   close(): void;
 }>;
 
-function rpcDoor({ server, networks }: Configuration, parts: PipelineParts) {
+function rpcDoor({ server, networks }: Configuration, parts: PipelineParts, proxies: TrustedProxies) {
   return rpcRoutes(createPipeline(parts), {
     network: networks.default,
     bodyMaxBytes: server.bodyMaxBytes,
     bodiesMaxBytes: server.bodiesMaxBytes,
     batchConcurrency: server.batchConcurrency,
     envelope: { ...envelopeLimits, batchMax: server.batchCallsMax },
+    proxies,
   });
 }
 
@@ -60,7 +62,12 @@ function streamGate({ websocket }: Configuration, parts: PipelineParts, { feed }
   return new StreamGate({ ...parts, feed }, { topics, pace, holdings });
 }
 
-function webSocketDoor({ server, networks, websocket }: Configuration, gate: StreamGate, log: Logger) {
+function webSocketDoor(
+  { server, networks, websocket }: Configuration,
+  gate: StreamGate,
+  proxies: TrustedProxies,
+  log: Logger,
+) {
   // Whole, so that an option which the configuration lacks does not compile.
   const options: WebSocketOptions = {
     path: webSocketOptions.path,
@@ -79,6 +86,7 @@ function webSocketDoor({ server, networks, websocket }: Configuration, gate: Str
     closeTimeoutMs: websocket.closeTimeoutMs,
     lookIntervalMs: websocket.lookIntervalMs,
     envelope: { ...envelopeLimits, batchMax: server.batchCallsMax },
+    proxies,
   };
   return new WebSocketDialect(gate, log, options);
 }
@@ -95,30 +103,25 @@ export function buildDoors(
   rest: RestServices,
   log: Logger,
 ): Doors {
-  const { server, networks, keys } = configuration;
-  const parts: PipelineParts = {
-    keys: access.keys,
-    limiter: new RateLimiter({ familiesMax: keys.keysMax }),
-    source: upstreams.pool,
-    usage: access.usage,
-    log,
-  };
+  const { server, networks } = configuration;
+  const proxies = new TrustedProxies(server.trustedProxies);
+  const entrance = buildEntrance(configuration, access);
+  const parts: PipelineParts = { ...entrance, source: upstreams.pool, log };
   const gate = streamGate(configuration, parts, upstreams);
-  const sockets = webSocketDoor(configuration, gate, log);
+  const sockets = webSocketDoor(configuration, gate, proxies, log);
   const facts = (): ReadinessFacts => readiness(http, access, upstreams, networks.default);
-  const restInterface = restDoor(configuration, parts, upstreams, rest);
+  const restInterface = restDoor(configuration, parts, upstreams, rest, proxies);
   const routes = joinRoutes(
-    rpcDoor(configuration, parts),
+    rpcDoor(configuration, parts, proxies),
     sockets.routes,
     restInterface.routes,
     healthRoutes(facts),
   );
   const refusals = new Map([REST_PREFIX, IPFS_PREFIX].map((prefix) => [prefix, errorBody]));
   const http: HttpServer = new HttpServer(routes, log, server, [sockets], refusals);
-  const { limiter } = parts;
   const isReady = () => facts().upstreams.usable > 0;
   const grpc =
-    streams === null ? null : buildGrpcDoor(configuration, { access, limiter, streams, isReady, log });
+    streams === null ? null : buildGrpcDoor(configuration, { entrance, proxies, streams, isReady, log });
   const close = (): void => {
     gate.close();
     grpc?.close();

@@ -1,12 +1,12 @@
 import { KeyWatch } from '../access/key-watch.ts';
 import { MessagePace } from '../access/message-pace.ts';
-import type { RateLimiter } from '../access/rate-limit.ts';
 import type { Logger } from '../base/log.ts';
 import { GeyserGate } from '../gateway/geyser/geyser-gate.ts';
+import type { TrustedProxies } from '../servers/client-address.ts';
 import type { ServedService } from '../servers/grpc/health.ts';
 import type { GrpcServerOptions, GrpcTls } from '../servers/grpc/options.ts';
 import { GrpcServer } from '../servers/grpc/server.ts';
-import type { Access } from './access.ts';
+import type { Entrance } from './admission.ts';
 import type { Configuration } from './configuration.ts';
 import { problemText } from './problem-text.ts';
 import type { Streams } from './streams.ts';
@@ -23,8 +23,8 @@ export type GrpcDoor = Readonly<{
 
 /** What the door stands on besides the configuration. */
 export type GrpcDoorParts = Readonly<{
-  access: Access;
-  limiter: RateLimiter;
+  entrance: Entrance;
+  proxies: TrustedProxies;
   streams: Streams;
   /** Whether a node can answer. */
   isReady: () => boolean;
@@ -32,9 +32,13 @@ export type GrpcDoorParts = Readonly<{
 }>;
 
 /** Whole, so that an option which the configuration lacks does not compile. */
-function optionsOf({ grpc, server }: Configuration, tls: GrpcTls | null): GrpcServerOptions {
+function optionsOf(
+  { grpc, server }: Configuration,
+  tls: GrpcTls | null,
+  proxies: TrustedProxies,
+): GrpcServerOptions {
   const { enabled: _, tlsCert: __, tlsKey: ___, messagesPerSecond: ____, ...limits } = grpc;
-  return { ...limits, tls, drainNoticeMs: server.drainNoticeMs, drainGraceMs: server.drainGraceMs };
+  return { ...limits, tls, proxies, drainNoticeMs: server.drainNoticeMs, drainGraceMs: server.drainGraceMs };
 }
 
 /** Certificates are renewed while the service runs: SIGHUP reads them again, and keeps the old ones if it cannot. */
@@ -57,16 +61,16 @@ function reloadOnHangup(configuration: Configuration, server: GrpcServer, log: L
  * @throws TlsFileError
  */
 export function buildGrpcDoor(configuration: Configuration, parts: GrpcDoorParts): GrpcDoor {
-  const { access, limiter, streams, isReady, log } = parts;
-  const watch = new KeyWatch(access.keys);
+  const { entrance, proxies, streams, isReady, log } = parts;
+  const watch = new KeyWatch(entrance.admission.keys);
   const pace = new MessagePace({ messagesPerSecond: configuration.grpc.messagesPerSecond });
-  const { keys, usage } = access;
   const { standard, shred } = streams;
-  const door = new GeyserGate({ keys, usage, limiter, pace, watch, standard, shred, log });
+  const network = configuration.networks.default;
+  const door = new GeyserGate({ ...entrance, pace, watch, standard, shred, network, log });
   const health = (service: ServedService): boolean =>
     service === 'shredstream.ShredstreamProxy' ? shred !== null : isReady();
   const tls = readTls(configuration);
-  const server = new GrpcServer({ door, health, log }, optionsOf(configuration, tls));
+  const server = new GrpcServer({ door, health, log }, optionsOf(configuration, tls, proxies));
   const unlisten = tls === null ? () => {} : reloadOnHangup(configuration, server, log);
   const close = (): void => {
     unlisten();

@@ -5,6 +5,7 @@ import type { Services } from '../endpoints/services.ts';
 import type { PipelineParts } from '../gateway/pipeline.ts';
 import { Confirmations } from '../gateway/rest/confirmations.ts';
 import { RestGate } from '../gateway/rest/rest-gate.ts';
+import type { TrustedProxies } from '../servers/client-address.ts';
 import { type HttpRoutes, joinRoutes } from '../servers/http-route.ts';
 import { ipfsRoutes } from '../servers/ipfs/server.ts';
 import type { ApiDocument } from '../servers/reference/page.ts';
@@ -38,6 +39,7 @@ export function restDoor(
   parts: PipelineParts,
   upstreams: Upstreams,
   opened: RestServices,
+  proxies: TrustedProxies,
 ): RestDoor {
   const { rest, storage, uploads, ipfs } = configuration;
   const { historyDays, domainSuffix, tokenList: _, bodyMaxBytes, bodiesMaxBytes, ...limits } = rest;
@@ -46,7 +48,7 @@ export function restDoor(
   const routes = endpoints.map((endpoint) => routeOf(endpoint, services));
   const upload: UploadLimits = { ...uploads, fileMaxBytes: storage.fileMaxBytes };
   const joined = joinRoutes(
-    restRoutes(new RestGate(parts, limits), routes, { bodyMaxBytes, bodiesMaxBytes, upload }),
+    restRoutes(new RestGate(parts, limits), routes, { bodyMaxBytes, bodiesMaxBytes, upload, proxies }),
     opened.kept === null ? new Map() : ipfsRoutes(opened.kept, ipfs, opened.blocks),
     // What the one floor writes the other reads, and neither knows the other.
     referenceRoutes(openApi(endpoints, PROGRAM_VERSION) as unknown as ApiDocument),

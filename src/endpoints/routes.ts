@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { JsonValue, WritableJson } from '../base/json.ts';
+import type { Network } from '../protocol/call.ts';
 import { type FieldProblem, InvalidFields } from '../protocol/rest/invalid-fields.ts';
 import type { RestInput, RestRoute } from '../protocol/rest/route.ts';
 import { contextOf, type Endpoint } from './endpoint.ts';
@@ -56,6 +57,8 @@ export function routeOf(endpoint: Endpoint, services: Services): RestRoute {
     takes: from === 'upload' ? 'upload' : 'json',
     async answer(input, caller) {
       const fields = readFields(endpoint, input);
+      const { network } = fields as { network?: Network };
+      if (network !== undefined) caller.useNetwork?.(network);
       const context = contextOf(caller, services, input.file);
       const { message, result } = await endpoint.answer(fields as z.output<z.ZodType>, context);
       return { message, result: result as WritableJson };

@@ -1,11 +1,6 @@
-import type { RateDecision } from '../access/rate-limit.ts';
 import type { UsageStatus } from '../access/usage.ts';
 import type { Answer } from '../protocol/call.ts';
 import { Failure } from '../protocol/errors.ts';
-
-/** The refusal of a limit on calls, with where the caller stands and when to come again. */
-export const limited = ({ state, retryAfter }: RateDecision): Failure =>
-  new Failure('RATE_LIMITED', { facts: { ...state }, retryAfter });
 
 /** The failure behind whatever was thrown; what is not a Failure is ours to mend and says nothing outside. */
 export const explain = (thrown: unknown): Failure =>

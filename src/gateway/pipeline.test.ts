@@ -1,14 +1,16 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { stage } from '../../test/upstream/mock/pool.ts';
+import { Admission } from '../access/admission.ts';
 import { digestApiKey, generateApiKey } from '../access/api-key.ts';
 import { KeyDirectory } from '../access/key-directory.ts';
 import { defaultPlanLimits, houseKey, type KeyRecord } from '../access/key-record.ts';
-import { RateLimiter } from '../access/rate-limit.ts';
 import { UsageMeter } from '../access/usage.ts';
 import { createLogger } from '../base/log.ts';
 import type { Answer, Call, Source } from '../protocol/call.ts';
+import { nowhere } from '../protocol/client-at.ts';
 import { Failure } from '../protocol/errors.ts';
 import type { Door, Request, Serve } from '../protocol/serve.ts';
+import { CallMeter } from './call-meter.ts';
 import { createPipeline } from './pipeline.ts';
 
 const pepper = Buffer.alloc(32, 1);
@@ -55,11 +57,17 @@ describe('the way of a request', () => {
     keys.apply([record]);
     usage = new UsageMeter();
     const log = createLogger('trace', (line) => lines.push(line));
-    ({ serve, admit } = createPipeline({ keys, limiter: new RateLimiter(), source, usage, log }));
+    ({ serve, admit } = createPipeline({
+      admission: new Admission({ keys }),
+      source,
+      meter: new CallMeter({ usage }),
+      log,
+    }));
   });
 
   const request = (change: Partial<Request> = {}): Request => ({
     credential: text,
+    client: nowhere,
     product: 'rpc',
     network: 'devnet',
     method: 'getBlock',
@@ -120,12 +128,15 @@ describe('the way of a request', () => {
   });
 
   it('looks at a key alone, before anything else is known, and meters only whom it refuses', async () => {
-    expect(admit(text, 'rpc')).toBeNull();
+    expect(admit({ credential: text, client: nowhere }, 'rpc', 'devnet')).toBeNull();
     expect(usage.drain()).toEqual([]);
-    expect(admit(null, 'rpc')?.code).toBe('MISSING_KEY');
-    expect(admit(text, 'grpc')?.code).toBe('UNAUTHORIZED_PRODUCT');
-    const met = { keyId: null, method: 'other', status: 'client', requests: 1, bytesIn: 0, credits: 0 };
-    expect(usage.drain()).toMatchObject([met, met]);
+    expect(admit({ credential: null, client: nowhere }, 'rpc', 'devnet')?.code).toBe('MISSING_KEY');
+    expect(admit({ credential: text, client: nowhere }, 'grpc', 'devnet')?.code).toBe('UNAUTHORIZED_PRODUCT');
+    const met = { method: 'other', status: 'client', requests: 1, bytesIn: 0, credits: 0 };
+    expect(usage.drain()).toMatchObject([
+      { ...met, keyId: null },
+      { ...met, keyId: record.id },
+    ]);
     expect(asked).toEqual([]);
   });
 

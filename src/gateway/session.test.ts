@@ -1,16 +1,18 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ScriptedFeed } from '../../test/streams/scripted-feed.ts';
+import { Admission } from '../access/admission.ts';
 import { digestApiKey, generateApiKey } from '../access/api-key.ts';
 import { KeyDirectory } from '../access/key-directory.ts';
 import { defaultPlanLimits, houseKey, type KeyRecord, type PlanLimits } from '../access/key-record.ts';
-import { RateLimiter } from '../access/rate-limit.ts';
 import { UsageMeter } from '../access/usage.ts';
 import { createLogger } from '../base/log.ts';
 import { encodeBase58 } from '../ledger/base58.ts';
 import type { Answer, Call } from '../protocol/call.ts';
+import { nowhere } from '../protocol/client-at.ts';
 import { Failure } from '../protocol/errors.ts';
 import type { Notification } from '../streams/notification.ts';
 import type { Session, SubscribeOutcome, Subscriber } from '../streams/session.ts';
+import { CallMeter } from './call-meter.ts';
 import { StreamGate, type StreamGateOptions } from './session.ts';
 
 const pepper = Buffer.alloc(32, 1);
@@ -67,7 +69,10 @@ describe('the session of a connection', () => {
     };
     const log = createLogger('trace', (line) => lines.push(line));
     createGate = (options) =>
-      new StreamGate({ keys, limiter: new RateLimiter(), source, usage, log, feed }, options);
+      new StreamGate(
+        { admission: new Admission({ keys }), source, meter: new CallMeter({ usage }), log, feed },
+        options,
+      );
     gate = createGate();
     const key = generateApiKey('rpc');
     text = key.text;
@@ -94,7 +99,7 @@ describe('the session of a connection', () => {
     keys.apply([record]);
   };
   const connect = (credential: string | null = text): Session =>
-    gate.connect(credential, 'rpc', 'devnet', (failure) => ended.push(failure.code));
+    gate.connect({ credential, client: nowhere }, 'rpc', 'devnet', (failure) => ended.push(failure.code));
   const subscribe = (
     session: Session,
     method = 'slotSubscribe',

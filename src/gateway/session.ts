@@ -1,9 +1,9 @@
 import { ConnectionLimit } from '../access/connection-limit.ts';
-import { isUsable } from '../access/key-directory.ts';
 import type { KeyRecord } from '../access/key-record.ts';
 import { KeyWatch, type KeyWatchOptions } from '../access/key-watch.ts';
 import { MessagePace, type MessagePaceOptions } from '../access/message-pace.ts';
 import { NOTIFICATIONS, type UsageStatus } from '../access/usage.ts';
+import { Visit } from '../access/visit.ts';
 import { parseJson } from '../base/json.ts';
 import type { Network } from '../protocol/call.ts';
 import { Failure } from '../protocol/errors.ts';
@@ -11,15 +11,15 @@ import type { Product } from '../protocol/product.ts';
 import { parseSubscription } from '../protocol/pubsub/parse-subscription.ts';
 import { subscriptionByMethod } from '../protocol/pubsub/subscription-method.ts';
 import { RpcError } from '../protocol/rpc-error.ts';
-import type { Outcome } from '../protocol/serve.ts';
+import type { Caller, Client, Outcome } from '../protocol/serve.ts';
 import { type Subscription, subscriptions } from '../protocol/subscriptions.ts';
 import type { Feed } from '../streams/feed.ts';
 import type { Session, SessionLimits, StreamDoor, SubscribeOutcome, Subscriber } from '../streams/session.ts';
 import { addressesOf, callsOfAddresses } from './addresses-of.ts';
 import { type AnswerCall, createAnswerCall } from './answer-call.ts';
 import { Held, type HoldingLimits, holdingLimits } from './held.ts';
-import { explain, limited, statusOfFailure } from './outcome.ts';
-import type { PipelineParts } from './pipeline.ts';
+import { explain, statusOfFailure } from './outcome.ts';
+import { noCall, type PipelineParts } from './pipeline.ts';
 import { TopicHub, type TopicHubOptions } from './topics.ts';
 
 export type StreamGateParts = PipelineParts & Readonly<{ feed: Feed }>;
@@ -55,7 +55,7 @@ export class StreamGate implements StreamDoor {
       subscriptions: new ConnectionLimit(),
       addresses: new ConnectionLimit(),
       holdings: { ...holdingLimits, ...options.holdings },
-      watch: new KeyWatch(parts.keys, options.keys),
+      watch: new KeyWatch(parts.admission.keys, options.keys),
       pace: new MessagePace(options.pace),
       answerCall: createAnswerCall(parts),
     };
@@ -66,25 +66,19 @@ export class StreamGate implements StreamDoor {
     return this.#shared.topics.size;
   }
 
-  connect(
-    credential: string | null,
-    product: Product,
-    network: Network,
-    onEnd: (failure: Failure) => void,
-  ): Session {
-    const { keys, usage, log } = this.#shared;
-    const startedAt = performance.now();
-    let key: KeyRecord | null = null;
+  connect(caller: Caller, product: Product, network: Network, onEnd: (failure: Failure) => void): Session {
+    const { admission, meter, log } = this.#shared;
+    const visit = new Visit(caller.client);
     try {
-      key = keys.authenticate(credential, product, Date.now());
-      this.#takePlace(key, startedAt);
-      return new GateSession(this.#shared, key, network, onEnd);
+      const key = admission.identify(caller, product, network, visit);
+      admission.permit(visit, null);
+      admission.takeRate(visit);
+      this.#takePlace(key);
+      return new GateSession(this.#shared, key, { client: caller.client, network }, onEnd);
     } catch (thrown) {
       const failure = explain(thrown);
       if (failure.code === 'INTERNAL') log.error({ err: failure.cause }, 'a connection could not be begun');
-      const latencyMicros = (performance.now() - startedAt) * 1000;
-      const status = statusOfFailure(failure);
-      usage.record({ ...noCall, key, product, status, latencyMicros }, Date.now());
+      meter.end(visit, { ...noCall, product, network, status: statusOfFailure(failure), failure });
       throw failure;
     }
   }
@@ -95,27 +89,25 @@ export class StreamGate implements StreamDoor {
     this.#shared.watch.close();
   }
 
-  /** @throws Failure RATE_LIMITED, CONNECTION_LIMIT. */
-  #takePlace({ familyId, limits }: KeyRecord, nowMs: number): void {
-    const rate = this.#shared.limiter.take(familyId, limits, nowMs);
-    if (rate !== null && !rate.allowed) throw limited(rate);
+  /** @throws Failure CONNECTION_LIMIT. */
+  #takePlace({ familyId, limits }: KeyRecord): void {
     const { wsConnectionsMax: connectionsMax } = limits;
     if (this.#shared.places.take(familyId, connectionsMax)) return;
     throw new Failure('CONNECTION_LIMIT', { facts: { connectionsMax } });
   }
 }
 
-/** A connection that was refused: for no method, of no bytes. */
-const noCall = { method: '', bytesIn: 0, bytesOut: 0, credits: 0 } as const;
-
 /** A request to subscribe, for metering. */
-type SubscribeRequest = Readonly<{ method: string; bytesIn: number; startedAt: number }>;
+type SubscribeRequest = Readonly<{ method: string; bytesIn: number; visit: Visit }>;
+
+/** Where a connection came from, and where its calls go. */
+type Ends = Readonly<{ client: Client; network: Network }>;
 
 class GateSession implements Session {
   readonly #shared: Shared;
   /** As it was when the connection began: whose it is does not change. */
   readonly #key: KeyRecord;
-  readonly #network: Network;
+  readonly #ends: Ends;
   readonly #unwatch: () => void;
   /** Subscriptions that are open or being opened. */
   readonly #open = new Set<Held>();
@@ -128,11 +120,11 @@ class GateSession implements Session {
   #ended = false;
   #closed = false;
 
-  constructor(shared: Shared, key: KeyRecord, network: Network, onEnd: (failure: Failure) => void) {
+  constructor(shared: Shared, key: KeyRecord, ends: Ends, onEnd: (failure: Failure) => void) {
     this.#shared = shared;
     this.#key = key;
-    this.#network = network;
-    this.#unwatch = shared.watch.watch(key.id, onEnd);
+    this.#ends = ends;
+    this.#unwatch = shared.watch.watch(key.id, ends, onEnd);
   }
 
   get limits(): SessionLimits {
@@ -142,8 +134,9 @@ class GateSession implements Session {
 
   call(method: string, params: Buffer | null, bytesIn: number, signal: AbortSignal): Promise<Outcome> {
     const { product } = this.#key;
-    const request = { product, network: this.#network, method, params, bytesIn };
-    return this.#shared.answerCall(() => this.#current(), request, signal);
+    const { client, network } = this.#ends;
+    const request = { product, network, method, params, bytesIn };
+    return this.#shared.answerCall(new Visit(client), (visit) => this.#identify(visit), request, signal);
   }
 
   async subscribe(
@@ -152,16 +145,17 @@ class GateSession implements Session {
     bytesIn: number,
     subscriber: Subscriber,
   ): Promise<SubscribeOutcome> {
-    const request = { method, bytesIn, startedAt: performance.now() };
+    const visit = new Visit(this.#ends.client);
+    const request = { method, bytesIn, visit };
     const held = new Held(subscriber, this.#release);
     try {
-      this.#admit(held, request.startedAt);
+      this.#admit(held, request);
       const subscription = parse(method, params);
-      this.#weigh(held, addressesOf(subscription), request.startedAt);
+      this.#weigh(held, addressesOf(subscription), visit);
       held.opened = await this.#shared.topics.join(subscription, held);
       // The connection may have ended meanwhile, with its key or its client.
       if (this.#ended) throw new Failure('CLIENT_GONE');
-      this.#meter(request, 'ok', subscriptions[subscription.kind].cost);
+      this.#meter(request, 'ok', null, subscriptions[subscription.kind].cost);
       return { opened: held, refusal: null };
     } catch (thrown) {
       held.close();
@@ -176,10 +170,7 @@ class GateSession implements Session {
 
   sent(messages: number, bytes: number): void {
     const { product } = this.#key;
-    this.#shared.usage.recordMessages(
-      { key: this.#key, product, method: NOTIFICATIONS, messages, bytesOut: bytes },
-      Date.now(),
-    );
+    this.#shared.meter.sent({ key: this.#key, product, method: NOTIFICATIONS, messages, bytesOut: bytes });
   }
 
   end(): void {
@@ -196,11 +187,11 @@ class GateSession implements Session {
     this.#shared.places.giveBack(this.#key.familyId);
   }
 
-  /** @throws Failure CLIENT_GONE, INVALID_KEY, RATE_LIMITED, SUBSCRIPTION_LIMIT. */
-  #admit(held: Held, nowMs: number): void {
-    const { familyId, limits } = this.#current();
-    const rate = this.#shared.limiter.take(familyId, limits, nowMs);
-    if (rate !== null && !rate.allowed) throw limited(rate);
+  /** @throws Failure as of a call, SUBSCRIPTION_LIMIT. */
+  #admit(held: Held, { method, visit }: SubscribeRequest): void {
+    const { familyId, limits } = this.#identify(visit);
+    this.#shared.admission.permit(visit, method);
+    this.#shared.admission.takeRate(visit);
     const { wsSubscriptionsMax: subscriptionsMax } = limits;
     if (this.#open.size >= subscriptionsMax) {
       throw new Failure('SUBSCRIPTION_LIMIT', { facts: { subscriptionsMax } });
@@ -213,31 +204,27 @@ class GateSession implements Session {
   }
 
   /** @throws Failure SUBSCRIPTION_LIMIT, RATE_LIMITED. */
-  #weigh(held: Held, addresses: number, nowMs: number): void {
-    const { familyId, limits } = this.#key;
+  #weigh(held: Held, addresses: number, visit: Visit): void {
+    const { familyId } = this.#key;
     const { keyAddressesMax } = this.#shared.holdings;
     if (!this.#shared.addresses.take(familyId, keyAddressesMax, addresses)) {
       throw new Failure('SUBSCRIPTION_LIMIT', { facts: { keyAddressesMax } });
     }
     held.addresses = addresses;
     const calls = callsOfAddresses(addresses);
-    if (calls === 0) return;
-    const rate = this.#shared.limiter.take(familyId, limits, nowMs, calls);
-    if (rate !== null && !rate.allowed) throw limited(rate);
+    if (calls > 0) this.#shared.admission.takeRate(visit, calls);
   }
 
-  /** The key as it is now: its plan may have changed. @throws Failure CLIENT_GONE, INVALID_KEY. */
-  #current(): KeyRecord {
+  /** The key as it is now: its plan and its rules may have changed. @throws Failure CLIENT_GONE, as `identifyAgain`. */
+  #identify(visit: Visit): KeyRecord {
     if (this.#ended) throw new Failure('CLIENT_GONE');
-    const record = this.#shared.keys.find(this.#key.id);
-    if (record === undefined || !isUsable(record, Date.now())) throw new Failure('INVALID_KEY');
-    return record;
+    return this.#shared.admission.identifyAgain(this.#key.id, this.#ends, visit);
   }
 
   #refuse(request: SubscribeRequest, thrown: unknown): Failure | RpcError {
     const { method } = request;
     if (thrown instanceof RpcError) {
-      this.#meter(request, 'rpcError', costOf(method));
+      this.#meter(request, 'rpcError', null, costOf(method));
       return thrown;
     }
     const failure = explain(thrown);
@@ -245,17 +232,20 @@ class GateSession implements Session {
     if (failure.code === 'INTERNAL') {
       this.#shared.log.error({ err: cause, keyId: this.#key.id, method }, 'a subscription went wrong');
     }
-    this.#meter(request, statusOfFailure(failure), 0);
+    this.#meter(request, statusOfFailure(failure), failure, null);
     return failure;
   }
 
-  #meter({ method, bytesIn, startedAt }: SubscribeRequest, status: UsageStatus, credits: number): void {
+  #meter(
+    { method, bytesIn, visit }: SubscribeRequest,
+    status: UsageStatus,
+    failure: Failure | null,
+    cost: number | null,
+  ): void {
     const { product } = this.#key;
-    const latencyMicros = (performance.now() - startedAt) * 1000;
-    this.#shared.usage.record(
-      { key: this.#key, product, method, status, bytesIn, bytesOut: 0, credits, latencyMicros },
-      Date.now(),
-    );
+    const { network } = this.#ends;
+    visit.key ??= this.#key;
+    this.#shared.meter.end(visit, { product, network, method, status, failure, bytesIn, bytesOut: 0, cost });
   }
 }
 

@@ -1,27 +1,38 @@
+import type { IpAddress } from '../base/ip-address.ts';
 import type { Answer, Network } from './call.ts';
 import type { Failure } from './errors.ts';
 import type { Product } from './product.ts';
 
 /** Where a request came from, as the listener saw it. */
 export type Client = Readonly<{
-  /** The address in its usual form; behind trusted proxies that of whoever asked them. */
+  /** The address in its usual form; behind trusted proxies that of whoever asked them. Empty: it was gone already. */
   address: string;
+  /** The same, to be compared; null where `address` is empty. */
+  ip: IpAddress | null;
+  /** The address is that of a trusted proxy, which did not say for whom it asks: many may be behind it. */
+  isProxy: boolean;
   /** The web page's origin, as the browser says it. */
   origin: string | null;
 }>;
 
-/** One call as a server hands it to the pipeline. */
-export type Request = Readonly<{
+/** Whoever asks: what they show, and where they are. */
+export type Caller = Readonly<{
   /** The API key as it was sent; null when none was. Goes no further than authentication. */
   credential: string | null;
-  product: Product;
-  network: Network;
-  method: string;
-  /** Raw JSON text of `params`; null when absent. */
-  params: Buffer | null;
-  /** Bytes the call took on the wire, for metering. */
-  bytesIn: number;
+  client: Client;
 }>;
+
+/** One call as a server hands it to the pipeline. */
+export type Request = Caller &
+  Readonly<{
+    product: Product;
+    network: Network;
+    method: string;
+    /** Raw JSON text of `params`; null when absent. */
+    params: Buffer | null;
+    /** Bytes the call took on the wire, for metering. */
+    bytesIn: number;
+  }>;
 
 /** Where the caller stands with the limit that was counted; shown as RateLimit headers. */
 export type RateLimitState = Readonly<{
@@ -44,8 +55,8 @@ export type Door = Readonly<{
   /**
    * Looks at a key before anything of the body is read, so that strangers take up no room. Meters who is refused.
    * Each call is authenticated all the same: a key may be revoked while its body arrives.
-   * @returns why nobody with this credential may come in; null when they may.
+   * @returns why this caller may not come in; null when they may.
    */
-  admit: (credential: string | null, product: Product) => Failure | null;
+  admit: (caller: Caller, product: Product, network: Network) => Failure | null;
   serve: Serve;
 }>;

@@ -2,7 +2,7 @@ import type { Network } from '../protocol/call.ts';
 import type { Failure } from '../protocol/errors.ts';
 import type { Product } from '../protocol/product.ts';
 import type { RpcError } from '../protocol/rpc-error.ts';
-import type { Outcome } from '../protocol/serve.ts';
+import type { Caller, Outcome } from '../protocol/serve.ts';
 import type { Notification } from './notification.ts';
 
 /** What one connection may do; from its key's plan. */
@@ -67,14 +67,10 @@ export interface Session {
 export interface StreamDoor {
   /**
    * Checks a key and takes one of the places for connections that its plan has.
-   * @param onEnd - called once when the key no longer holds (revoked, expired, disabled).
-   * @throws Failure MISSING_KEY, INVALID_KEY, UNAUTHORIZED_PRODUCT, KEYS_UNAVAILABLE, CONNECTION_LIMIT,
-   * RATE_LIMITED.
+   * @param onEnd - called once when the key no longer holds (revoked, expired, disabled, or by new rules not for this
+   * caller).
+   * @throws Failure TOO_MANY_WRONG_KEYS, MISSING_KEY, INVALID_KEY, UNAUTHORIZED_PRODUCT, KEYS_UNAVAILABLE,
+   * NETWORK_FORBIDDEN, ADDRESS_FORBIDDEN, ORIGIN_FORBIDDEN, QUOTA_EXCEEDED, RATE_LIMITED, CONNECTION_LIMIT.
    */
-  connect(
-    credential: string | null,
-    product: Product,
-    network: Network,
-    onEnd: (failure: Failure) => void,
-  ): Session;
+  connect(caller: Caller, product: Product, network: Network, onEnd: (failure: Failure) => void): Session;
 }

@@ -1,10 +1,11 @@
 import { connect, type Socket } from 'node:net';
+import { Admission } from '../../src/access/admission.ts';
 import { digestApiKey, generateApiKey } from '../../src/access/api-key.ts';
 import { KeyDirectory } from '../../src/access/key-directory.ts';
 import { defaultPlanLimits, houseKey, type KeyRecord, type PlanLimits } from '../../src/access/key-record.ts';
-import { RateLimiter } from '../../src/access/rate-limit.ts';
 import { UsageMeter } from '../../src/access/usage.ts';
 import { createLogger } from '../../src/base/log.ts';
+import { CallMeter } from '../../src/gateway/call-meter.ts';
 import { createPipeline } from '../../src/gateway/pipeline.ts';
 import { RestGate, type RestLimits } from '../../src/gateway/rest/rest-gate.ts';
 import type { Answer, Call, Source } from '../../src/protocol/call.ts';
@@ -45,7 +46,8 @@ export class Door {
       },
     };
     const log = createLogger('trace', (line) => this.lines.push(line));
-    const parts = { keys: this.keys, limiter: new RateLimiter(), source, usage: this.usage, log };
+    const admission = new Admission({ keys: this.keys });
+    const parts = { admission, source, meter: new CallMeter({ usage: this.usage }), log };
     const door = createPipeline(parts);
     const facts = () => ({
       store: 'up' as const,

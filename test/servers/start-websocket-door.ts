@@ -1,12 +1,13 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import WebSocket, { type ClientOptions } from 'ws';
+import { Admission } from '../../src/access/admission.ts';
 import { digestApiKey, generateApiKey } from '../../src/access/api-key.ts';
 import { KeyDirectory } from '../../src/access/key-directory.ts';
 import { defaultPlanLimits, houseKey, type KeyRecord, type PlanLimits } from '../../src/access/key-record.ts';
-import { RateLimiter } from '../../src/access/rate-limit.ts';
 import { UsageMeter } from '../../src/access/usage.ts';
 import { createLogger } from '../../src/base/log.ts';
+import { CallMeter } from '../../src/gateway/call-meter.ts';
 import { createPipeline } from '../../src/gateway/pipeline.ts';
 import { StreamGate, type StreamGateOptions } from '../../src/gateway/session.ts';
 import type { Answer, Call, Source } from '../../src/protocol/call.ts';
@@ -53,7 +54,8 @@ export class WebSocketDoor {
       },
     };
     const log = createLogger('trace', (line) => this.lines.push(line));
-    const parts = { keys: this.keys, limiter: new RateLimiter(), source, usage: this.usage, log };
+    const admission = new Admission({ keys: this.keys });
+    const parts = { admission, source, meter: new CallMeter({ usage: this.usage }), log };
     this.gate = new StreamGate({ ...parts, feed: feed ?? this.feed }, gate);
     this.webSocket = new WebSocketDialect(this.gate, log, webSocket);
     const routes = joinRoutes(rpcRoutes(createPipeline(parts)), this.webSocket.routes);

@@ -1,13 +1,15 @@
-import { isUsable } from '../../access/key-directory.ts';
 import type { KeyRecord } from '../../access/key-record.ts';
+import type { KeyUse } from '../../access/key-rules.ts';
+import type { Visit } from '../../access/visit.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { type RequestBounds, requestBounds } from '../../protocol/geyser/request/request-bounds.ts';
 import type { SubscribeDeshredRequest } from '../../protocol/geyser/subscribe-deshred-request.ts';
 import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
 import type { GrpcCall } from '../../protocol/grpc/calls.ts';
+import type { Client } from '../../protocol/serve.ts';
 import type { GeyserStream, StreamRpc } from '../../streams/geyser/geyser-door.ts';
 import type { OpenedStream } from '../../streams/geyser/stream-opener.ts';
-import { type GeyserGateParts, takeRate } from './gate-parts.ts';
+import type { GeyserGateParts } from './gate-parts.ts';
 import { MeteredCall } from './metered-call.ts';
 import { callsOf, checkPlan } from './request-limits.ts';
 
@@ -24,6 +26,7 @@ export type GateStreamParts = Readonly<{
   gate: GeyserGateParts;
   /** As it was when the stream began: whose it is does not change. */
   key: KeyRecord;
+  client: Client;
   rpc: StreamRpc;
   opened: OpenedStream;
   /** Called when the key no longer holds. */
@@ -43,7 +46,7 @@ export class GateStream implements GeyserStream {
 
   constructor(parts: GateStreamParts) {
     this.#parts = parts;
-    this.#unwatch = parts.gate.watch.watch(parts.key.id, (failure) => {
+    this.#unwatch = parts.gate.watch.watch(parts.key.id, this.#use, (failure) => {
       this.#end();
       parts.onEnd(failure);
     });
@@ -57,21 +60,24 @@ export class GateStream implements GeyserStream {
   /** Those of the plan as it is now. */
   get bounds(): RequestBounds {
     const { gate, key } = this.#parts;
-    const { grpcFiltersMax, grpcPubkeysMax } = (gate.keys.find(key.id) ?? key).limits;
+    const { grpcFiltersMax, grpcPubkeysMax } = (gate.admission.keys.find(key.id) ?? key).limits;
     return { ...requestBounds, filtersMax: grpcFiltersMax, pubkeysMax: grpcPubkeysMax };
   }
 
   async request(request: SubscribeRequest | SubscribeDeshredRequest): Promise<void> {
-    const { gate, rpc, key, opened } = this.#parts;
-    const call = new MeteredCall(gate, key.product, requestNames[rpc], this.#bytesIn);
+    const { gate, rpc, key, client, opened } = this.#parts;
+    const { admission } = gate;
+    const call = new MeteredCall(gate, client, key.product, requestNames[rpc], this.#bytesIn);
+    const { visit } = call;
     this.#bytesIn = 0;
-    call.key = key;
+    visit.key = key;
     try {
-      const current = this.#current();
-      takeRate(gate, current);
-      checkPlan(request, current.limits);
+      const { limits } = this.#identify(visit);
+      admission.permit(visit, rpc);
+      admission.takeRate(visit);
+      checkPlan(request, limits);
       const more = callsOf(request);
-      if (more > 0) takeRate(gate, current, more);
+      if (more > 0) admission.takeRate(visit, more);
       await opened.request(request);
       call.succeed();
     } catch (thrown) {
@@ -82,7 +88,7 @@ export class GateStream implements GeyserStream {
   sent(messages: number, bytes: number): void {
     const { gate, key, rpc } = this.#parts;
     const { product } = key;
-    gate.usage.recordMessages({ key, product, method: rpc, messages, bytesOut: bytes }, Date.now());
+    gate.meter.sent({ key, product, method: rpc, messages, bytesOut: bytes });
   }
 
   received(messages: number, bytes: number): number {
@@ -106,11 +112,13 @@ export class GateStream implements GeyserStream {
     this.#parts.opened.close();
   }
 
-  /** The key as it is now: its plan may have changed. @throws Failure CLIENT_GONE, INVALID_KEY. */
-  #current(): KeyRecord {
+  get #use(): KeyUse {
+    return { client: this.#parts.client, network: this.#parts.gate.network };
+  }
+
+  /** The key as it is now: its plan and its rules may have changed. @throws Failure CLIENT_GONE, as `identifyAgain`. */
+  #identify(visit: Visit): KeyRecord {
     if (this.#ended) throw new Failure('CLIENT_GONE');
-    const record = this.#parts.gate.keys.find(this.#parts.key.id);
-    if (record === undefined || !isUsable(record, Date.now())) throw new Failure('INVALID_KEY');
-    return record;
+    return this.#parts.gate.admission.identifyAgain(this.#parts.key.id, this.#use, visit);
   }
 }

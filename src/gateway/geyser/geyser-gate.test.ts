@@ -1,20 +1,23 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Admission } from '../../access/admission.ts';
 import { digestApiKey, generateApiKey } from '../../access/api-key.ts';
 import { KeyDirectory } from '../../access/key-directory.ts';
 import { defaultPlanLimits, houseKey, type KeyRecord, type PlanLimits } from '../../access/key-record.ts';
 import { KeyWatch } from '../../access/key-watch.ts';
 import { MessagePace } from '../../access/message-pace.ts';
-import { RateLimiter } from '../../access/rate-limit.ts';
 import { UsageMeter } from '../../access/usage.ts';
 import { createLogger } from '../../base/log.ts';
 import type { Address } from '../../ledger/address.ts';
+import { nowhere } from '../../protocol/client-at.ts';
 import type { Failure } from '../../protocol/errors.ts';
 import { InvalidProtobuf } from '../../protocol/geyser/protobuf.ts';
 import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
 import { GrpcError } from '../../protocol/grpc/status.ts';
 import type { Product } from '../../protocol/product.ts';
+import type { Caller } from '../../protocol/serve.ts';
 import type { StreamRpc } from '../../streams/geyser/geyser-door.ts';
 import type { StreamOpener } from '../../streams/geyser/stream-opener.ts';
+import { CallMeter } from '../call-meter.ts';
 import { GeyserGate } from './geyser-gate.ts';
 
 const pepper = Buffer.alloc(32, 1);
@@ -65,6 +68,8 @@ function refusalOf(call: () => unknown): Failure {
   throw new Error('it was not refused');
 }
 
+const by = (credential: string | null): Caller => ({ credential, client: nowhere });
+
 describe('the gate of gRPC streams', () => {
   let keys: KeyDirectory;
   let watch: KeyWatch;
@@ -79,8 +84,8 @@ describe('the gate of gRPC streams', () => {
 
   const createGate = (): GeyserGate =>
     new GeyserGate({
-      ...{ keys, usage, watch, standard, shred },
-      limiter: new RateLimiter(),
+      ...{ admission: new Admission({ keys }), meter: new CallMeter({ usage }), watch, standard, shred },
+      network: 'mainnet-beta',
       pace: new MessagePace(),
       log: createLogger('trace', (line) => lines.push(line)),
     });
@@ -97,7 +102,7 @@ describe('the gate of gRPC streams', () => {
     return { text, record };
   }
 
-  const open = (text: string | null, rpc: StreamRpc = 'Subscribe') => gate.open(text, rpc, sink, onEnd);
+  const open = (text: string | null, rpc: StreamRpc = 'Subscribe') => gate.open(by(text), rpc, sink, onEnd);
 
   /** What was counted, as `product method status requests messages bytesIn bytesOut`. */
   const counted = (): string[] =>
@@ -149,11 +154,11 @@ describe('the gate of gRPC streams', () => {
 
     it('and calls with one answer with both, and not with that of another product', async () => {
       for (const product of ['grpc', 'fs'] as const) {
-        const answer = await gate.unary(keyOf(product).text, 'GetSlot', new Uint8Array(3));
+        const answer = await gate.unary(by(keyOf(product).text), 'GetSlot', new Uint8Array(3));
         expect(answer).toHaveLength(6);
       }
       expect(told).toEqual(['standard answers GetSlot', 'standard answers GetSlot']);
-      const refused = gate.unary(keyOf('rpc').text, 'GetSlot', new Uint8Array());
+      const refused = gate.unary(by(keyOf('rpc').text), 'GetSlot', new Uint8Array());
       await expect(refused).rejects.toMatchObject({ code: 'UNAUTHORIZED_PRODUCT' });
       expect(counted()).toEqual([
         'fs GetSlot ok 1 0 3 6',
@@ -166,7 +171,7 @@ describe('the gate of gRPC streams', () => {
       'and %s of each stage with its own key',
       async (rpc) => {
         for (const product of ['grpc', 'fs'] as const) {
-          await gate.unary(keyOf(product).text, rpc, new Uint8Array());
+          await gate.unary(by(keyOf(product).text), rpc, new Uint8Array());
         }
         expect(told).toEqual([`standard answers ${rpc}`, `shred answers ${rpc}`]);
       },
@@ -181,9 +186,9 @@ describe('the gate of gRPC streams', () => {
         ...['NO_SHRED_STAGE', 12, undefined],
       ]);
       expect(failure.grpcText).toBe('This service has no shred stage: no source of shreds is configured');
-      const asked = gate.unary(text, 'SubscribeReplayInfo', new Uint8Array());
+      const asked = gate.unary(by(text), 'SubscribeReplayInfo', new Uint8Array());
       await expect(asked).rejects.toMatchObject({ code: 'NO_SHRED_STAGE' });
-      expect(await gate.unary(text, 'GetSlot', new Uint8Array(1))).toHaveLength(2);
+      expect(await gate.unary(by(text), 'GetSlot', new Uint8Array(1))).toHaveLength(2);
     });
   });
 
@@ -194,7 +199,9 @@ describe('the gate of gRPC streams', () => {
     ]);
     const wrong = generateApiKey('grpc').text;
     expect(refusalOf(() => open(wrong)).code).toBe('INVALID_KEY');
-    await expect(gate.unary(wrong, 'Ping', new Uint8Array())).rejects.toMatchObject({ code: 'INVALID_KEY' });
+    await expect(gate.unary(by(wrong), 'Ping', new Uint8Array())).rejects.toMatchObject({
+      code: 'INVALID_KEY',
+    });
     const { text, record } = keyOf('grpc');
     keys.apply([{ ...record, expiresAt: Date.now() - 1, version: 2 }]);
     expect(refusalOf(() => open(text)).code).toBe('INVALID_KEY');
@@ -260,7 +267,7 @@ describe('the gate of gRPC streams', () => {
     const stream = open(text);
     await stream.request(wanted(1));
     await stream.request(wanted(2_999));
-    await gate.unary(text, 'Ping', new Uint8Array());
+    await gate.unary(by(text), 'Ping', new Uint8Array());
     const failure = await stream.request({}).catch((thrown: Failure) => thrown);
     expect(failure).toMatchObject({ code: 'RATE_LIMITED', row: { grpc: 8 } });
     expect(refusalOf(() => open(text)).code).toBe('RATE_LIMITED');
@@ -272,7 +279,7 @@ describe('the gate of gRPC streams', () => {
   it('charges a call with a key of another product to that key, and limits it', async () => {
     const { text, record } = keyOf('rpc', { rpcPerSecond: 0.000_001, rpcBurst: 2 });
     expect(refusalOf(() => open(text)).code).toBe('UNAUTHORIZED_PRODUCT');
-    const asked = gate.unary(text, 'GetSlot', new Uint8Array());
+    const asked = gate.unary(by(text), 'GetSlot', new Uint8Array());
     await expect(asked).rejects.toMatchObject({ code: 'UNAUTHORIZED_PRODUCT' });
     expect(refusalOf(() => open(text)).code).toBe('RATE_LIMITED');
     expect(usage.snapshot().map(({ keyId }) => keyId)).toEqual([record.id, record.id, record.id]);
@@ -317,7 +324,7 @@ describe('the gate of gRPC streams', () => {
     it('when it expires', async () => {
       const { text, record } = keyOf('grpc');
       const over = new Promise<string>((resolve) => {
-        gate.open(text, 'Subscribe', sink, ({ code }) => resolve(code));
+        gate.open(by(text), 'Subscribe', sink, ({ code }) => resolve(code));
       });
       keys.apply([{ ...record, expiresAt: Date.now() + 20, version: 2 }]);
       expect(await over).toBe('INVALID_KEY');
@@ -336,9 +343,9 @@ describe('the gate of gRPC streams', () => {
     const stream = open(text);
     standard.refusal = new GrpcError('INVALID_ARGUMENT', 'failed to create filter: invalid base58');
     await expect(stream.request({})).rejects.toBe(standard.refusal);
-    await expect(gate.unary(text, 'Ping', new Uint8Array())).rejects.toBe(standard.refusal);
+    await expect(gate.unary(by(text), 'Ping', new Uint8Array())).rejects.toBe(standard.refusal);
     standard.refusal = new InvalidProtobuf('no message');
-    await expect(gate.unary(text, 'Ping', new Uint8Array())).rejects.toBe(standard.refusal);
+    await expect(gate.unary(by(text), 'Ping', new Uint8Array())).rejects.toBe(standard.refusal);
     expect(lines).toEqual([]);
     expect(counted()).toEqual([
       ...[

@@ -2,10 +2,11 @@ import { ConnectionLimit } from '../../access/connection-limit.ts';
 import type { KeyRecord } from '../../access/key-record.ts';
 import { Failure } from '../../protocol/errors.ts';
 import type { Product } from '../../protocol/product.ts';
+import type { Caller, Client } from '../../protocol/serve.ts';
 import type { GeyserDoor, GeyserStream, StreamRpc, UnaryRpc } from '../../streams/geyser/geyser-door.ts';
 import type { GeyserSink } from '../../streams/geyser/geyser-sink.ts';
 import type { StreamOpener } from '../../streams/geyser/stream-opener.ts';
-import { type GeyserGateParts, takeRate } from './gate-parts.ts';
+import type { GeyserGateParts } from './gate-parts.ts';
 import { GateStream } from './gate-stream.ts';
 import { MeteredCall } from './metered-call.ts';
 
@@ -28,19 +29,16 @@ export class GeyserGate implements GeyserDoor {
     this.#parts = parts;
   }
 
-  open(
-    credential: string | null,
-    rpc: StreamRpc,
-    sink: GeyserSink,
-    onEnd: (failure: Failure) => void,
-  ): GeyserStream {
-    const call = new MeteredCall(this.#parts, usualProducts[rpc], rpc, 0);
+  open(caller: Caller, rpc: StreamRpc, sink: GeyserSink, onEnd: (failure: Failure) => void): GeyserStream {
+    const { admission } = this.#parts;
+    const { client } = caller;
+    const call = new MeteredCall(this.#parts, client, usualProducts[rpc], rpc, 0);
     try {
-      const key = this.#parts.keys.identify(credential, Date.now());
-      call.key = key;
-      takeRate(this.#parts, key);
+      const key = this.#identify(caller, call);
+      admission.permit(call.visit, rpc);
+      admission.takeRate(call.visit);
       const opener = this.#openerOf(key.product, rpc);
-      const stream = this.#open(key, opener, rpc, sink, onEnd);
+      const stream = this.#open(key, client, opener, rpc, sink, onEnd);
       call.succeed();
       return stream;
     } catch (thrown) {
@@ -48,26 +46,32 @@ export class GeyserGate implements GeyserDoor {
     }
   }
 
-  admit(credential: string | null, rpc: UnaryRpc): void {
+  admit(caller: Caller, rpc: UnaryRpc): void {
+    const call = new MeteredCall(this.#parts, caller.client, 'grpc', rpc, 0);
     try {
-      this.#answererOf(this.#parts.keys.identify(credential, Date.now()).product, rpc);
+      this.#answererOf(this.#identify(caller, call).product, rpc);
     } catch (thrown) {
-      throw new MeteredCall(this.#parts, 'grpc', rpc, 0).refuse(thrown);
+      throw call.refuse(thrown);
     }
   }
 
-  async unary(credential: string | null, rpc: UnaryRpc, request: Uint8Array): Promise<Uint8Array> {
-    const call = new MeteredCall(this.#parts, 'grpc', rpc, request.length);
+  async unary(caller: Caller, rpc: UnaryRpc, request: Uint8Array): Promise<Uint8Array> {
+    const { admission } = this.#parts;
+    const call = new MeteredCall(this.#parts, caller.client, 'grpc', rpc, request.length);
     try {
-      const key = this.#parts.keys.identify(credential, Date.now());
-      call.key = key;
-      takeRate(this.#parts, key);
+      const key = this.#identify(caller, call);
+      admission.permit(call.visit, rpc);
+      admission.takeRate(call.visit);
       const answer = this.#answererOf(key.product, rpc).unary(rpc, request);
       call.succeed(answer.length);
       return answer;
     } catch (thrown) {
       throw call.refuse(thrown);
     }
+  }
+
+  #identify(caller: Caller, { visit }: MeteredCall): KeyRecord {
+    return this.#parts.admission.identify(caller, null, this.#parts.network, visit);
   }
 
   /** @throws Failure UNAUTHORIZED_PRODUCT, NO_SHRED_STAGE. */
@@ -93,6 +97,7 @@ export class GeyserGate implements GeyserDoor {
   /** @throws Failure CONNECTION_LIMIT, GrpcError UNIMPLEMENTED. */
   #open(
     key: KeyRecord,
+    client: Client,
     opener: StreamOpener,
     rpc: StreamRpc,
     sink: GeyserSink,
@@ -105,7 +110,7 @@ export class GeyserGate implements GeyserDoor {
     const release = (): void => this.#places.giveBack(key.familyId);
     try {
       const opened = opener.open(rpc, sink);
-      return new GateStream({ gate: this.#parts, key, rpc, opened, onEnd, release });
+      return new GateStream({ gate: this.#parts, key, client, rpc, opened, onEnd, release });
     } catch (thrown) {
       release();
       throw thrown;

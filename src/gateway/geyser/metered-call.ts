@@ -1,24 +1,24 @@
-import type { KeyRecord } from '../../access/key-record.ts';
 import type { UsageStatus } from '../../access/usage.ts';
+import { Visit } from '../../access/visit.ts';
 import type { Failure } from '../../protocol/errors.ts';
 import { InvalidProtobuf } from '../../protocol/geyser/protobuf.ts';
 import { type GrpcCall, grpcCalls } from '../../protocol/grpc/calls.ts';
 import { GrpcError } from '../../protocol/grpc/status.ts';
 import type { Product } from '../../protocol/product.ts';
+import type { Client } from '../../protocol/serve.ts';
 import { explain, statusOfFailure } from '../outcome.ts';
 import type { GeyserGateParts } from './gate-parts.ts';
 
 /** A call, the opening of a stream or a request on one, until it is counted. */
 export class MeteredCall {
-  /** Whose it is, once that is known. */
-  key: KeyRecord | null = null;
+  readonly visit: Visit;
   readonly #parts: GeyserGateParts;
   readonly #product: Product;
   readonly #method: GrpcCall;
   readonly #bytesIn: number;
-  readonly #startedAt = performance.now();
 
-  constructor(parts: GeyserGateParts, product: Product, method: GrpcCall, bytesIn: number) {
+  constructor(parts: GeyserGateParts, client: Client, product: Product, method: GrpcCall, bytesIn: number) {
+    this.visit = new Visit(client);
     this.#parts = parts;
     this.#product = product;
     this.#method = method;
@@ -27,7 +27,7 @@ export class MeteredCall {
 
   /** Counts it as answered. */
   succeed(bytesOut = 0): void {
-    this.#record('ok', bytesOut, grpcCalls[this.#method]);
+    this.#record('ok', null, bytesOut, grpcCalls[this.#method]);
   }
 
   /**
@@ -37,22 +37,21 @@ export class MeteredCall {
    */
   refuse(thrown: unknown): GrpcError | InvalidProtobuf | Failure {
     if (thrown instanceof GrpcError || thrown instanceof InvalidProtobuf) {
-      this.#record('rpcError', 0, grpcCalls[this.#method]);
+      this.#record('rpcError', null, 0, grpcCalls[this.#method]);
       return thrown;
     }
     const failure = explain(thrown);
     if (failure.code === 'INTERNAL') {
-      const about = { err: failure.cause, keyId: this.key?.id, method: this.#method };
+      const about = { err: failure.cause, keyId: this.visit.key?.id, method: this.#method };
       this.#parts.log.error(about, 'a gRPC call went wrong');
     }
-    this.#record(statusOfFailure(failure), 0, 0);
+    this.#record(statusOfFailure(failure), failure, 0, null);
     return failure;
   }
 
-  #record(status: UsageStatus, bytesOut: number, credits: number): void {
-    const latencyMicros = (performance.now() - this.#startedAt) * 1000;
-    const counted = { status, bytesIn: this.#bytesIn, bytesOut, credits, latencyMicros };
-    const product = this.key?.product ?? this.#product;
-    this.#parts.usage.record({ ...counted, key: this.key, product, method: this.#method }, Date.now());
+  #record(status: UsageStatus, failure: Failure | null, bytesOut: number, cost: number | null): void {
+    const { meter, network } = this.#parts;
+    const counted = { status, failure, bytesIn: this.#bytesIn, bytesOut, cost };
+    meter.end(this.visit, { ...counted, product: this.#product, network, method: this.#method });
   }
 }

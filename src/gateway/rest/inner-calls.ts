@@ -1,3 +1,5 @@
+import type { KeyRecord } from '../../access/key-record.ts';
+import { checkNetwork } from '../../access/key-rules.ts';
 import { type JsonValue, parseJson, type WritableJson, writeJson } from '../../base/json.ts';
 import type { Answer, Network, Source } from '../../protocol/call.ts';
 import { Failure } from '../../protocol/errors.ts';
@@ -22,6 +24,7 @@ export class InnerCalls {
   #count = 0;
   #credits = 0;
   #bytes = 0;
+  #network: Network | null = null;
 
   constructor(source: Source, turns: CallTurns, limits: AnswerLimits) {
     this.#source = source;
@@ -39,16 +42,29 @@ export class InnerCalls {
     return this.#credits;
   }
 
+  /** The network that the request named; null: none. */
+  get network(): Network | null {
+    return this.#network;
+  }
+
   /** @param signal - aborted with a Failure as its reason. */
-  callerOf(ownerId: string, signal: AbortSignal): RestCaller {
+  callerOf(key: KeyRecord, signal: AbortSignal): RestCaller {
+    const { familyId: ownerId } = key;
+    const useNetwork = (network: Network): void => {
+      this.#network = network;
+      checkNetwork(key, network);
+    };
     return {
       ownerId,
       signal,
+      useNetwork,
       countCall: () => {
         this.#count++;
       },
-      ask: (network, method, params) =>
-        this.#turns.run(ownerId, network, () => this.#ask(network, method, params, signal)),
+      ask: async (network, method, params) => {
+        useNetwork(network);
+        return this.#turns.run(ownerId, network, () => this.#ask(network, method, params, signal));
+      },
     };
   }
 

@@ -1,6 +1,7 @@
+import { limited } from '../../access/admission.ts';
 import { ConnectionLimit } from '../../access/connection-limit.ts';
 import type { KeyRecord } from '../../access/key-record.ts';
-import type { RateDecision } from '../../access/rate-limit.ts';
+import { Visit } from '../../access/visit.ts';
 import { WindowLimit } from '../../access/window-limit.ts';
 import { Failure } from '../../protocol/errors.ts';
 import {
@@ -9,7 +10,7 @@ import {
   type RestOutcome,
   type RestRequest,
 } from '../../protocol/rest/route.ts';
-import { explain, limited, statusOfFailure } from '../outcome.ts';
+import { explain, statusOfFailure } from '../outcome.ts';
 import type { PipelineParts } from '../pipeline.ts';
 import { CallTurns } from './call-turns.ts';
 import { type AnswerLimits, InnerCalls } from './inner-calls.ts';
@@ -48,15 +49,10 @@ export const restLimits: RestLimits = {
 const WINDOW_MS = 60_000;
 
 /** What came of a request. */
-type Ending = {
-  key: KeyRecord | null;
-  rate: RateDecision | null;
-  body: Buffer | null;
-  failure: Failure | null;
-};
+type Answer = Readonly<{ body: Buffer | null; failure: Failure | null }>;
 
 /**
- * The gate of the REST interface: authenticate, limit by endpoint group, work, meter. What the work asks of nodes goes
+ * The gate of the REST interface: authenticate, permit, limit by endpoint group, work, meter. What the work asks of nodes goes
  * through `InnerCalls`: it has the caller's identity and is counted for the request, but takes nothing of the key's
  * JSON-RPC rate, of which one request could need more than there is.
  */
@@ -77,61 +73,63 @@ export class RestGate implements RestDoor {
   }
 
   async serve(request: RestRequest, leaving: AbortSignal): Promise<RestOutcome> {
-    const startedAt = performance.now();
+    const visit = new Visit(request.client);
     const calls = new InnerCalls(this.#parts.source, this.#callTurns, this.#limits);
-    const ending: Ending = { key: null, rate: null, body: null, failure: null };
+    let body: Buffer | null = null;
+    let failure: Failure | null = null;
     try {
-      ending.key = this.#parts.keys.authenticate(request.credential, 'rpc', Date.now());
-      ending.rate = this.#groups.take(`${request.route.group} ${ending.key.familyId}`, startedAt);
-      if (!ending.rate.allowed) throw limited(ending.rate);
-      ending.body = await this.#work(ending.key, request, calls, leaving);
+      const key = this.#admit(request, visit);
+      body = await this.#work(key, request, calls, leaving);
     } catch (thrown) {
-      ending.failure = this.#explain(thrown, ending.key, request);
+      failure = this.#explain(thrown, visit.key, request);
     }
-    const { rate, body } = ending;
-    const failure = ending.failure ?? (body === null ? new Failure('INTERNAL') : null);
-    this.#meter(request, { ...ending, failure }, calls, (performance.now() - startedAt) * 1_000);
-    const facts = { rateLimit: rate?.state ?? null, calls: calls.count };
+    this.#meter(request, visit, { body, failure }, calls);
+    const facts = { rateLimit: visit.rate?.state ?? null, calls: calls.count };
     return failure === null && body !== null
       ? { body, failure: null, ...facts }
       : { body: null, failure: failure ?? new Failure('INTERNAL'), ...facts };
   }
 
-  #meter(
-    { route, bytesIn }: RestRequest,
-    ending: Ending,
-    { credits }: InnerCalls,
-    latencyMicros: number,
-  ): void {
-    const { key, body, failure } = ending;
-    this.#parts.usage.record(
-      {
-        key,
-        product: 'rpc',
-        method: route.name,
-        status: failure === null ? 'ok' : statusOfFailure(failure),
-        bytesIn: bytesIn(),
-        bytesOut: body?.length ?? 0,
-        credits,
-        latencyMicros,
-      },
-      Date.now(),
-    );
+  /** The network is none of the head's: the key's rules meet it with each call. */
+  #admit(request: RestRequest, visit: Visit): KeyRecord {
+    const { admission } = this.#parts;
+    const { group, name } = request.route;
+    const key = admission.identify(request, 'rpc', null, visit);
+    admission.permit(visit, name);
+    admission.takeAddressRate(visit);
+    visit.rate = this.#groups.take(`${group} ${key.familyId}`, visit.startedAt);
+    if (!visit.rate.allowed) throw limited(visit.rate);
+    visit.limitedAt = performance.now();
+    return key;
+  }
+
+  #meter({ route, bytesIn }: RestRequest, visit: Visit, { body, failure }: Answer, calls: InnerCalls): void {
+    this.#parts.meter.end(visit, {
+      product: 'rpc',
+      network: calls.network,
+      method: route.name,
+      status: failure === null ? 'ok' : statusOfFailure(failure),
+      failure,
+      bytesIn: bytesIn(),
+      bytesOut: body?.length ?? 0,
+      cost: calls.credits,
+    });
   }
 
   async #work(
-    { familyId }: KeyRecord,
+    key: KeyRecord,
     { work, route }: RestRequest,
     calls: InnerCalls,
     leaving: AbortSignal,
   ): Promise<Buffer> {
     const { keyInFlightMax, timeoutMs, uploadTimeoutMs } = this.#limits;
+    const { familyId } = key;
     if (!this.#underWay.take(familyId, keyInFlightMax)) {
       throw new Failure('OVERLOADED', { facts: { keyInFlightMax } });
     }
     using time = new RequestTime(route.takes === 'upload' ? uploadTimeoutMs : timeoutMs, leaving);
     try {
-      return await work(calls.callerOf(familyId, time.signal));
+      return await work(calls.callerOf(key, time.signal));
     } catch (thrown) {
       throw time.reasonOf(thrown);
     } finally {

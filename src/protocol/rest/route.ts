@@ -1,7 +1,7 @@
 import type { JsonValue, WritableJson } from '../../base/json.ts';
 import type { Network } from '../call.ts';
 import type { Failure } from '../errors.ts';
-import type { RateLimitState } from '../serve.ts';
+import type { Caller, RateLimitState } from '../serve.ts';
 
 /**
  * What servers and the gateway know of the REST interface: where it is asked, what is taken from a request, and that
@@ -52,6 +52,8 @@ export type RestCaller = Readonly<{
    * @throws NodeRefusal when the node answers with an error; Failure when none answers.
    */
   ask(network: Network, method: string, params: readonly WritableJson[]): Promise<JsonValue>;
+  /** Says which network the request is about. @throws Failure NETWORK_FORBIDDEN: the caller's key is not for it. */
+  useNetwork?(network: Network): void;
   /** Counts a call for the request that goes another way: to a server of the Digital Asset Standard API. */
   countCall?(): void;
 }>;
@@ -74,14 +76,14 @@ export type RestRoute = Readonly<{
 }>;
 
 /** A request at the door, of which only the head has been read. */
-export type RestRequest = Readonly<{
-  credential: string | null;
-  route: Pick<RestRoute, 'name' | 'group' | 'takes'>;
-  /** Reads what else there is, and answers. @returns the bytes of the envelope. It throws what goes wrong. */
-  work: (caller: RestCaller) => Promise<Buffer>;
-  /** Bytes of the body that were read so far, for metering. */
-  bytesIn: () => number;
-}>;
+export type RestRequest = Caller &
+  Readonly<{
+    route: Pick<RestRoute, 'name' | 'group' | 'takes'>;
+    /** Reads what else there is, and answers. @returns the bytes of the envelope. It throws what goes wrong. */
+    work: (caller: RestCaller) => Promise<Buffer>;
+    /** Bytes of the body that were read so far, for metering. */
+    bytesIn: () => number;
+  }>;
 
 /** How a request ended. */
 export type RestOutcome = Readonly<

@@ -1,3 +1,5 @@
+import type { Caller } from '../../protocol/serve.ts';
+
 /** What answers one call. What it throws ends the call. */
 export interface CallHandler {
   /** Whether a request is still waited for. */
@@ -18,8 +20,7 @@ export interface CallHandler {
 }
 
 /** What an open call is to whoever answers it. */
-export interface CallPeer {
-  readonly credential: string | null;
+export interface CallPeer extends Caller {
   /** The same for all calls of a connection. */
   readonly connection: object;
   /** Bytes that wait for the client to take them. */

@@ -2,6 +2,7 @@ import { constants, type ServerHttp2Stream } from 'node:http2';
 import type { Logger } from '../../base/log.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { GrpcError } from '../../protocol/grpc/status.ts';
+import type { Client } from '../../protocol/serve.ts';
 import { ReadingRest } from '../reading-rest.ts';
 import type { CallHandler, CallMaker, CallPeer } from './call-handler.ts';
 import type { Compressors } from './compressed-runs.ts';
@@ -49,6 +50,7 @@ function closeHalfOpen(stream: ServerHttp2Stream): void {
 /** One call: its HTTP/2 stream, what waits to be sent on it, its deadline, and the one status it ends with. */
 export class Call implements CallPeer, OutboxOwner {
   readonly credential: string | null;
+  readonly client: Client;
   readonly connection: object;
   readonly #stream: ServerHttp2Stream;
   readonly #surroundings: CallSurroundings;
@@ -74,11 +76,13 @@ export class Call implements CallPeer, OutboxOwner {
   constructor(
     stream: ServerHttp2Stream,
     head: CallHead,
+    client: Client,
     messageMaxBytes: number,
     surroundings: CallSurroundings,
   ) {
     const { options, requests, queues, turns, compressors } = surroundings;
     this.credential = head.credential;
+    this.client = client;
     this.connection = stream.session ?? stream;
     this.#stream = stream;
     this.#surroundings = surroundings;

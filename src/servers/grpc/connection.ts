@@ -132,7 +132,8 @@ export class Connection {
     const make = this.#surroundings.services.find(head.path);
     if (make === undefined) throw new GrpcError('UNIMPLEMENTED', `unknown method ${head.path}`);
     const messageMaxBytes = this.#surroundings.services.messageMaxBytes(head.path);
-    const call = new Call(stream, head, messageMaxBytes, this.#surroundings);
+    const client = this.#surroundings.options.proxies.clientOf(this.#socket, headers);
+    const call = new Call(stream, head, client, messageMaxBytes, this.#surroundings);
     this.#calls.add(call);
     stream.once('close', () => {
       this.#calls.delete(call);

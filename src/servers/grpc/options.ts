@@ -1,3 +1,5 @@
+import { noProxies, type TrustedProxies } from '../client-address.ts';
+
 /** Certificates (its own first, then those of authorities in between) and private key, both PEM. */
 export type GrpcTls = Readonly<{ cert: string | Buffer; key: string | Buffer }>;
 
@@ -11,6 +13,7 @@ export type GrpcServerOptions = Readonly<{
   port: number;
   /** null: HTTP/2 in plain text, with prior knowledge. */
   tls: GrpcTls | null;
+  proxies: TrustedProxies;
 
   /** Connections beyond this many are closed at once. */
   connectionsMax: number;
@@ -102,6 +105,7 @@ export const grpcServerOptions: GrpcServerOptions = {
   host: '127.0.0.1',
   port: 0,
   tls: null,
+  proxies: noProxies,
   connectionsMax: 10_000,
   connectionsPerAddressMax: 1_000,
   streamsPerConnectionMax: 100,

@@ -150,8 +150,10 @@ export class GrpcServer {
 
   #take(socket: Socket): void {
     const address = socket.remoteAddress ?? '';
+    // What one of its callers does is not to be held against a proxy: all come from its address.
+    const isProxy = this.#options.proxies.holds(socket);
     const isFull = this.#connections.of(address) >= this.#options.connectionsPerAddressMax;
-    if (isFull || this.#offenders.has(address, performance.now())) {
+    if (!isProxy && (isFull || this.#offenders.has(address, performance.now()))) {
       socket.destroy();
       return;
     }

@@ -75,8 +75,8 @@ export class Services {
   /** Who may not call is told so before anything of the request is read. */
   #serveUnary(rpc: UnaryRpc): void {
     this.#makers.set(`/geyser.Geyser/${rpc}`, (peer) => {
-      this.#door.admit(peer.credential, rpc);
-      const answer = (request: Uint8Array) => this.#door.unary(peer.credential, rpc, request);
+      this.#door.admit(peer, rpc);
+      const answer = (request: Uint8Array) => this.#door.unary(peer, rpc, request);
       return this.#answer(this.#unary, () => new UnaryCall(peer, answer));
     });
   }

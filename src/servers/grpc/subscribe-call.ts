@@ -53,7 +53,7 @@ export class SubscribeCall implements CallHandler, GeyserSink {
     this.#peer = peer;
     this.#dialect = dialects[rpc];
     this.#pings = pings;
-    this.#stream = door.open(peer.credential, rpc, this, (failure: Failure) => peer.fail(failure));
+    this.#stream = door.open(peer, rpc, this, (failure: Failure) => peer.fail(failure));
     if (this.#stream.isUrgent) peer.hurry();
     this.#pingAtMs = performance.now() + pings.intervalMs;
     // At once: clients wait for the headers before they go on.

@@ -7,6 +7,7 @@ import {
   type RestInput,
   type RestRoute,
 } from '../../protocol/rest/route.ts';
+import { noProxies, type TrustedProxies } from '../client-address.ts';
 import { refuse } from '../http-refuse.ts';
 import type { HttpHandler, HttpRoutes } from '../http-route.ts';
 import { leavingSignal } from '../leaving.ts';
@@ -23,6 +24,7 @@ export type RestServerOptions = Readonly<{
   /** Bytes of JSON bodies that all requests together may hold; beyond them, requests get OVERLOADED. */
   bodiesMaxBytes: number;
   upload: UploadLimits;
+  proxies: TrustedProxies;
 }>;
 
 /** What holds unless something else is set. */
@@ -30,6 +32,7 @@ export const restServerOptions: RestServerOptions = {
   bodyMaxBytes: 1024 * 1024,
   bodiesMaxBytes: 64 * 1024 * 1024,
   upload: uploadLimits,
+  proxies: noProxies,
 };
 
 /** The paths of the interface begin so; whatever is refused there is refused in its envelope. */
@@ -93,8 +96,9 @@ class RestDialect {
     const count: Count = { bytes: 0 };
     const work = (caller: RestCaller) => this.#work(route, request, response, query, count, caller);
     const credential = restCredentialOf(request, query);
+    const client = this.#options.proxies.clientOf(request.socket, request.headers);
     const outcome = await this.#door.serve(
-      { credential, route, work, bytesIn: () => count.bytes },
+      { credential, client, route, work, bytesIn: () => count.bytes },
       leavingSignal(request.socket),
     );
     if (response.destroyed) return;

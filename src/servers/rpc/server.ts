@@ -10,7 +10,8 @@ import {
 } from '../../protocol/envelope.ts';
 import { endSingle, joinBatch, pushAnswer, pushFailure } from '../../protocol/envelope-answer.ts';
 import { Failure } from '../../protocol/errors.ts';
-import type { Door, RateLimitState } from '../../protocol/serve.ts';
+import type { Caller, Door, RateLimitState } from '../../protocol/serve.ts';
+import { noProxies, type TrustedProxies } from '../client-address.ts';
 import { credentialOf } from '../credential.ts';
 import { refuse } from '../http-refuse.ts';
 import type { HttpHandler, HttpRoutes } from '../http-route.ts';
@@ -29,6 +30,7 @@ export type RpcServerOptions = Readonly<{
   /** Calls of one batch that are on their way at a time. */
   batchConcurrency: number;
   envelope: EnvelopeLimits;
+  proxies: TrustedProxies;
 }>;
 
 export const rpcServerOptions: RpcServerOptions = {
@@ -38,6 +40,7 @@ export const rpcServerOptions: RpcServerOptions = {
   bodiesMaxBytes: 256 * 1024 * 1024,
   batchConcurrency: 8,
   envelope: envelopeLimits,
+  proxies: noProxies,
 };
 
 /** What one call of a body led to. No pieces: it has no answer. */
@@ -71,12 +74,13 @@ class RpcDialect {
 
   /** From the bytes of a request to the bytes of its answer. */
   async answer(request: IncomingMessage, response: ServerResponse, query: string): Promise<void> {
-    const credential = credentialOf(request, query);
-    const envelope = await this.#receive(request, response, credential);
+    const { batchConcurrency, proxies } = this.options;
+    const client = proxies.clientOf(request.socket, request.headers);
+    const caller: Caller = { credential: credentialOf(request, query), client };
+    const envelope = await this.#receive(request, response, caller);
     if (envelope === null) return;
-    const { batchConcurrency } = this.options;
     const leaving = leavingSignal(request.socket);
-    const reply = (item: EnvelopeItem): Promise<Reply> => this.#reply(item, credential, leaving);
+    const reply = (item: EnvelopeItem): Promise<Reply> => this.#reply(item, caller, leaving);
     if (envelope.batch) this.#sendBatch(response, await inOrder(envelope.items, batchConcurrency, reply));
     else this.#sendSingle(response, await reply(envelope.items[0] as EnvelopeItem));
   }
@@ -85,12 +89,12 @@ class RpcDialect {
   async #receive(
     request: IncomingMessage,
     response: ServerResponse,
-    credential: string | null,
+    caller: Caller,
   ): Promise<Envelope | null> {
-    const { bodyMaxBytes, envelope } = this.options;
+    const { bodyMaxBytes, envelope, network } = this.options;
     try {
       if (!isJsonType(request.headers['content-type'])) throw new Failure('UNSUPPORTED_MEDIA_TYPE');
-      const stopped = this.#door.admit(credential, 'rpc');
+      const stopped = this.#door.admit(caller, 'rpc', network);
       if (stopped !== null) throw stopped;
       const body = await readBody(request, response, bodyMaxBytes, this.#budget);
       return body === null ? null : decodeEnvelope(body, envelope);
@@ -102,7 +106,7 @@ class RpcDialect {
   }
 
   /** One call makes the journey; what cannot is answered here. */
-  async #reply(item: EnvelopeItem, credential: string | null, signal: AbortSignal): Promise<Reply> {
+  async #reply(item: EnvelopeItem, caller: Caller, signal: AbortSignal): Promise<Reply> {
     const pieces: Buffer[] = [];
     if (item.kind === 'notification') return { pieces, ending: null, rateLimit: null };
     if (item.kind === 'fault') {
@@ -111,9 +115,10 @@ class RpcDialect {
       return { pieces, ending: failure, rateLimit: null };
     }
     const { method, params, id, bytes: bytesIn } = item;
+    const { credential, client } = caller;
     const { network } = this.options;
     const { answer, failure, rateLimit } = await this.#door.serve(
-      { credential, product: 'rpc', network, method, params, bytesIn },
+      { credential, client, product: 'rpc', network, method, params, bytesIn },
       signal,
     );
     if (failure === null) pushAnswer(pieces, answer, id);

@@ -5,8 +5,10 @@ import type { Logger } from '../../base/log.ts';
 import type { Network } from '../../protocol/call.ts';
 import { envelopeLimits } from '../../protocol/envelope.ts';
 import { Failure } from '../../protocol/errors.ts';
+import type { Caller } from '../../protocol/serve.ts';
 import { outboxDefaults } from '../../streams/outbox.ts';
 import type { Session, StreamDoor } from '../../streams/session.ts';
+import { noProxies, type TrustedProxies } from '../client-address.ts';
 import { credentialOf } from '../credential.ts';
 import { refuse, refuseSocket } from '../http-refuse.ts';
 import type { HttpHandler, HttpRoutes, HttpUpgrade } from '../http-route.ts';
@@ -28,6 +30,7 @@ export type WebSocketOptions = ConnectionOptions &
     allCallsInFlightMax: number;
     /** How long the client's close frame is waited for before the socket is closed. */
     closeTimeoutMs: number;
+    proxies: TrustedProxies;
   }>;
 
 export const webSocketOptions: WebSocketOptions = {
@@ -47,6 +50,7 @@ export const webSocketOptions: WebSocketOptions = {
   closeTimeoutMs: 5_000,
   lookIntervalMs: 1_000,
   envelope: envelopeLimits,
+  proxies: noProxies,
 };
 
 /** Fragments of one message: each may keep alive the whole piece in which it came. */
@@ -106,7 +110,8 @@ export class WebSocketDialect implements HttpUpgrade {
     try {
       if (this.size >= this.#options.connectionsMax) throw new Failure('OVERLOADED');
       const onEnd = (failure: Failure): void => connection?.end(failure);
-      const session = this.#door.connect(credentialOf(request, query), 'rpc', this.#options.network, onEnd);
+      const caller = this.#callerOf(request, query);
+      const session = this.#door.connect(caller, 'rpc', this.#options.network, onEnd);
       connection = this.#shakeHands(request, socket, head, session);
     } catch (thrown) {
       if (!(thrown instanceof Failure)) throw thrown;
@@ -118,13 +123,19 @@ export class WebSocketDialect implements HttpUpgrade {
     return this.#connections.drain(graceMs);
   }
 
+  #callerOf(request: IncomingMessage, query: string): Caller {
+    const client = this.#options.proxies.clientOf(request.socket, request.headers);
+    return { credential: credentialOf(request, query), client };
+  }
+
   /**
    * What would keep this caller from a connection, were it one: browsers do not show why a handshake was refused, so
    * that a plain request has to. UPGRADE_REQUIRED when nothing else.
    */
   #explain(request: IncomingMessage, query: string): Failure {
     try {
-      this.#door.connect(credentialOf(request, query), 'rpc', this.#options.network, () => {}).close();
+      const caller = this.#callerOf(request, query);
+      this.#door.connect(caller, 'rpc', this.#options.network, () => {}).close();
       return new Failure('UPGRADE_REQUIRED');
     } catch (thrown) {
       if (thrown instanceof Failure) return thrown;

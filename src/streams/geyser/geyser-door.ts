@@ -2,6 +2,7 @@ import type { Failure } from '../../protocol/errors.ts';
 import type { RequestBounds } from '../../protocol/geyser/request/request-bounds.ts';
 import type { SubscribeDeshredRequest } from '../../protocol/geyser/subscribe-deshred-request.ts';
 import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
+import type { Caller } from '../../protocol/serve.ts';
 import type { GeyserSink } from './geyser-sink.ts';
 
 /** Calls that end with one answer. Source: geyser.proto, `service Geyser`. */
@@ -47,23 +48,20 @@ export interface GeyserDoor {
   /**
    * Opens a stream: checks the key, takes one of its places.
    * @param onEnd - called at most once, when the key no longer holds.
-   * @throws Failure MISSING_KEY, INVALID_KEY, UNAUTHORIZED_PRODUCT, KEYS_UNAVAILABLE, CONNECTION_LIMIT, RATE_LIMITED.
+   * @throws Failure TOO_MANY_WRONG_KEYS, MISSING_KEY, INVALID_KEY, UNAUTHORIZED_PRODUCT, KEYS_UNAVAILABLE,
+   * NETWORK_FORBIDDEN, ADDRESS_FORBIDDEN, ORIGIN_FORBIDDEN, METHOD_FORBIDDEN, QUOTA_EXCEEDED, RATE_LIMITED,
+   * CONNECTION_LIMIT.
    */
-  open(
-    credential: string | null,
-    rpc: StreamRpc,
-    sink: GeyserSink,
-    onEnd: (failure: Failure) => void,
-  ): GeyserStream;
+  open(caller: Caller, rpc: StreamRpc, sink: GeyserSink, onEnd: (failure: Failure) => void): GeyserStream;
   /**
    * Whether a call may be made, before its request is read.
-   * @throws Failure MISSING_KEY, INVALID_KEY, UNAUTHORIZED_PRODUCT, KEYS_UNAVAILABLE, NO_SHRED_STAGE.
+   * @throws Failure as `open` but for limits, and NO_SHRED_STAGE.
    */
-  admit(credential: string | null, rpc: UnaryRpc): void;
+  admit(caller: Caller, rpc: UnaryRpc): void;
   /**
    * @param request - the encoded request message.
    * @returns the encoded answer.
    * @throws Failure as `open`; GrpcError with what the wire's other servers say; InvalidProtobuf.
    */
-  unary(credential: string | null, rpc: UnaryRpc, request: Uint8Array): Promise<Uint8Array>;
+  unary(caller: Caller, rpc: UnaryRpc, request: Uint8Array): Promise<Uint8Array>;
 }

@@ -11,7 +11,7 @@ export class OpenDoor implements GeyserDoor {
     this.#opener = opener;
   }
 
-  open(_credential: string | null, rpc: StreamRpc, sink: GeyserSink): GeyserStream {
+  open(_caller: unknown, rpc: StreamRpc, sink: GeyserSink): GeyserStream {
     const stream = this.#opener.open(rpc, sink);
     return {
       isUrgent: false,
@@ -25,7 +25,7 @@ export class OpenDoor implements GeyserDoor {
 
   admit(): void {}
 
-  async unary(_credential: string | null, rpc: UnaryRpc, request: Uint8Array): Promise<Uint8Array> {
+  async unary(_caller: unknown, rpc: UnaryRpc, request: Uint8Array): Promise<Uint8Array> {
     return this.#opener.unary(rpc, request);
   }
 }

@@ -4,6 +4,7 @@ import { Failure } from '../../../src/protocol/errors.ts';
 import { requestBounds } from '../../../src/protocol/geyser/request/request-bounds.ts';
 import type { SubscribeRequest } from '../../../src/protocol/geyser/subscribe-request.ts';
 import { frameOf, GrpcFrames } from '../../../src/protocol/grpc/frames.ts';
+import type { Caller } from '../../../src/protocol/serve.ts';
 import type { HealthFacts } from '../../../src/servers/grpc/health.ts';
 import type { GrpcServerOptions } from '../../../src/servers/grpc/options.ts';
 import { GrpcServer } from '../../../src/servers/grpc/server.ts';
@@ -75,15 +76,15 @@ export class GrpcStage {
   readonly lines: string[] = [];
   readonly server: GrpcServer;
   readonly #sessions: ClientHttp2Session[] = [];
-  unary: GeyserDoor['unary'] = async (_credential, _rpc, request) => request;
+  unary: GeyserDoor['unary'] = async (_caller, _rpc, request) => request;
   onOpen: (stream: OpenedAtDoor) => void = () => {};
   port = 0;
   readonly #waiting = new Set<() => void>();
 
   constructor(options: Partial<GrpcServerOptions> = {}, health: HealthFacts = () => true) {
     const door: GeyserDoor = {
-      open: (credential, rpc, sink, onEnd) => {
-        check(credential);
+      open: (caller, rpc, sink, onEnd) => {
+        check(caller);
         const stream = new OpenedAtDoor(rpc, sink, onEnd);
         this.onOpen(stream);
         this.opened.push(stream);
@@ -91,9 +92,9 @@ export class GrpcStage {
         return stream;
       },
       admit: check,
-      unary: async (credential, rpc, request) => {
-        check(credential);
-        return this.unary(credential, rpc, request);
+      unary: async (caller, rpc, request) => {
+        check(caller);
+        return this.unary(caller, rpc, request);
       },
     };
     const log = createLogger('trace', (line) => this.lines.push(line));
@@ -131,7 +132,7 @@ export class GrpcStage {
   }
 }
 
-function check(credential: string | null): void {
+function check({ credential }: Caller): void {
   if (credential === null) throw new Failure('MISSING_KEY');
   if (credential !== TOKEN) throw new Failure('INVALID_KEY');
 }

@@ -64,7 +64,7 @@ describe('the published Yellowstone client', () => {
   it('asks and is answered, or told what is wrong', async () => {
     stage = await new GrpcStage().listen();
     const client = await connected(`http://127.0.0.1:${stage.port}`, TOKEN);
-    stage.unary = async (_credential, rpc) => {
+    stage.unary = async (_caller, rpc) => {
       if (rpc !== 'GetSlot') throw new GrpcError('INTERNAL', 'block is not available yet');
       return Buffer.of(8, 42);
     };

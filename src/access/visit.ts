@@ -1,0 +1,26 @@
+import type { Client } from '../protocol/serve.ts';
+import type { KeyRecord } from './key-record.ts';
+import type { RateDecision } from './rate-limit.ts';
+
+/**
+ * One request on its way, and what was found out about it: for the answer, for whoever counts it and for whoever logs
+ * it. Times are milliseconds of `performance.now()`.
+ */
+export class Visit {
+  readonly client: Client;
+  readonly startedAt = performance.now();
+  /** Whose it is, once that is known. */
+  key: KeyRecord | null = null;
+  /** When it was known whose it is, and that the key may be used from there; null: it never was. */
+  authenticatedAt: number | null = null;
+  /** When it had passed what limits it; null: it never did. */
+  limitedAt: number | null = null;
+  /** What the limit said that was asked last; null: none was, or there is none. */
+  rate: RateDecision | null = null;
+  /** Credits that are held of the key's quota until it has ended. */
+  held = 0;
+
+  constructor(client: Client) {
+    this.client = client;
+  }
+}

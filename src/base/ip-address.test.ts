@@ -1,0 +1,107 @@
+import { BlockList, isIPv6 } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { CidrSet, parseCidr, parseIpAddress } from './ip-address.ts';
+
+const address = (text: string) => {
+  const parsed = parseIpAddress(text);
+  if (parsed === null) throw new Error(`${text} is no address`);
+  return parsed;
+};
+
+describe('the usual form of an address', () => {
+  it.each([
+    ['192.0.2.1', '192.0.2.1'],
+    ['::ffff:192.0.2.1', '192.0.2.1'],
+    ['::FFFF:C000:0201', '192.0.2.1'],
+    ['0:0:0:0:0:ffff:c000:201', '192.0.2.1'],
+    ['::', '::'],
+    ['::1', '::1'],
+    ['2001:0DB8:0000:0000:0001:0000:0000:0001', '2001:db8::1:0:0:1'],
+    ['2001:db8:0:1:1:1:1:1', '2001:db8:0:1:1:1:1:1'],
+    ['2001:0:0:1:0:0:0:1', '2001:0:0:1::1'],
+    ['1:0:0:0:0:0:0:0', '1::'],
+    ['fe80::1%eth0', 'fe80::1'],
+    ['64:ff9b::192.0.2.33', '64:ff9b::c000:221'],
+  ])('of %s is %s', (text, usual) => {
+    expect(address(text).text).toBe(usual);
+  });
+
+  it.each([
+    '',
+    'x',
+    '192.0.2',
+    '192.0.2.256',
+    '192.0.2.1.',
+    '01.2.3.4',
+    ' 192.0.2.1',
+    '1::2::3',
+    '[::1]',
+    '::1/64',
+  ])('is not there for "%s"', (text) => {
+    expect(parseIpAddress(text)).toBeNull();
+  });
+});
+
+it('takes 64 bits of IPv6 for one site, and a whole address of IPv4', () => {
+  expect(address('2001:db8:1:2:3:4:5:6').site).toBe(address('2001:db8:1:2:ffff::').site);
+  expect(address('2001:db8:1:2::1').site).not.toBe(address('2001:db8:1:3::1').site);
+  expect(address('::ffff:192.0.2.1').site).toBe(address('192.0.2.1').site);
+  expect(address('192.0.2.1').site).not.toBe(address('192.0.2.2').site);
+});
+
+it.each([
+  '',
+  '192.0.2.0/33',
+  '2001:db8::/129',
+  '192.0.2.0/',
+  '192.0.2.0/-1',
+  '192.0.2.0/24/8',
+  'x/8',
+  '192.0.2/24',
+])('takes "%s" for no range', (text) => {
+  expect(parseCidr(text)).toBeNull();
+  expect(new CidrSet([text]).has(address('192.0.2.1'))).toBe(false);
+});
+
+it('passes over what stands behind the length of a range', () => {
+  expect(new CidrSet(['192.0.2.77/24']).has(address('192.0.2.1'))).toBe(true);
+});
+
+describe('ranges', () => {
+  /** Numbers that look like chance and are the same each time (mulberry32). */
+  let seed = 6;
+  const chance = (below: number): number => {
+    seed = (seed + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(seed ^ (seed >>> 15), seed | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
+  };
+  const someAddress = (): string => {
+    // Of few values, so that ranges are met.
+    if (chance(2) === 0) return Array.from({ length: 4 }, () => [10, 11, 192, 255, 0][chance(5)]).join('.');
+    return Array.from({ length: 8 }, () => ['0', '1', 'ffff', '8000', 'db8'][chance(5)]).join(':');
+  };
+  const isMapped = (text: string): boolean => isIPv6(text) && !address(text).text.includes(':');
+
+  it('hold the addresses that those of node:net hold', () => {
+    let held = 0;
+    for (let round = 0; round < 4_000; round++) {
+      const [start, asked] = [someAddress(), someAddress()];
+      // Those of node:net differ with the form in which an address of IPv4 is written.
+      if (isMapped(start) || isMapped(asked)) continue;
+      const family = isIPv6(start) ? 'ipv6' : 'ipv4';
+      const bits = chance(family === 'ipv4' ? 33 : 129);
+      const oracle = new BlockList();
+      oracle.addSubnet(start, bits, family);
+      const expected = oracle.check(asked, isIPv6(asked) ? 'ipv6' : 'ipv4');
+      expect([start, bits, asked, new CidrSet([`${start}/${bits}`]).has(address(asked))]).toEqual([
+        start,
+        bits,
+        asked,
+        expected,
+      ]);
+      if (expected) held++;
+    }
+    expect(held).toBeGreaterThan(200);
+  });
+});

@@ -1,0 +1,137 @@
+import { isIP } from 'node:net';
+
+/**
+ * An address of IPv4 or IPv6, read once and compared as numbers. One of IPv4 and the same one mapped into IPv6
+ * (`::ffff:192.0.2.1`) are one address. Sources: RFC 4291 §2.2 for the forms of text, RFC 5952 for the usual one.
+ */
+export type IpAddress = Readonly<{
+  /** The usual form: `192.0.2.1`, `2001:db8::1`. */
+  text: string;
+  /** 128 bits in four words, the highest first; IPv4 stands in the last one, behind 0:0:0:0:0:ffff. */
+  words: Words;
+  /** What one customer of a network has at least: an address of IPv4, 64 bits of IPv6. */
+  site: string;
+}>;
+
+type Words = readonly [number, number, number, number];
+
+/** What the addresses of IPv4 have in front of them. Source: RFC 4291 §2.5.5.2. */
+const MAPPED = 0xffff;
+const MAPPED_BITS = 96;
+const ALL_BITS = 128;
+
+/** Reads an address in any of its forms; what follows a `%` says on which wire it is, and is left out. */
+export function parseIpAddress(text: string): IpAddress | null {
+  const family = isIP(text);
+  if (family === 0) return null;
+  const words = family === 4 ? ([0, 0, MAPPED, wordOf(text)] as const) : wordsOf(text);
+  const isMapped = words[0] === 0 && words[1] === 0 && words[2] === MAPPED;
+  if (isMapped) {
+    const plain = dotted(words[3]);
+    return { text: plain, words, site: plain };
+  }
+  const groups = groupsOf(words);
+  const site = `${groups.slice(0, 4).map(hex).join(':')}::/64`;
+  return { text: compressed(groups), words, site };
+}
+
+/** A range of addresses: those whose first bits are the same. */
+export type Cidr = Readonly<{ words: Words; masks: Words }>;
+
+const CIDR = /^([0-9a-fA-F.:]{2,45})(?:\/(\d{1,3}))?$/;
+
+/**
+ * Reads a range such as `192.0.2.0/24` or `2001:db8::/32`, or one address. Bits behind the length say nothing.
+ * `::/0` is every address, those of IPv4 included, and `0.0.0.0/0` every one of IPv4.
+ */
+export function parseCidr(text: string): Cidr | null {
+  const [, start = '', length] = CIDR.exec(text) ?? [];
+  const address = parseIpAddress(start);
+  if (address === null) return null;
+  const isDotted = !start.includes(':');
+  const bits = length === undefined ? ALL_BITS : Number(length) + (isDotted ? MAPPED_BITS : 0);
+  if (bits > ALL_BITS) return null;
+  const masks = [0, 1, 2, 3].map((at) => maskOf(bits - at * 32)) as unknown as Words;
+  const words = address.words.map((word, at) => (word & (masks[at] as number)) >>> 0) as unknown as Words;
+  return { words, masks };
+}
+
+/** Several ranges. To ask allocates nothing. */
+export class CidrSet {
+  readonly #ranges: readonly Cidr[];
+
+  /** @param texts - ranges; one that cannot be read holds no address. */
+  constructor(texts: Iterable<string>) {
+    this.#ranges = [...texts].map(parseCidr).filter((range) => range !== null);
+  }
+
+  /** How many ranges it has. */
+  get size(): number {
+    return this.#ranges.length;
+  }
+
+  /** Whether an address is in one of the ranges. */
+  has({ words: [a, b, c, d] }: IpAddress): boolean {
+    for (const { words, masks } of this.#ranges) {
+      if ((d & masks[3]) >>> 0 !== words[3] || (c & masks[2]) >>> 0 !== words[2]) continue;
+      if ((b & masks[1]) >>> 0 === words[1] && (a & masks[0]) >>> 0 === words[0]) return true;
+    }
+    return false;
+  }
+}
+
+/** The first so many bits of a word. */
+function maskOf(bits: number): number {
+  if (bits <= 0) return 0;
+  return bits >= 32 ? 0xffff_ffff : (0xffff_ffff << (32 - bits)) >>> 0;
+}
+
+/** An address of IPv4 as a number. */
+const wordOf = (text: string): number =>
+  text.split('.').reduce((word, part) => ((word << 8) | Number(part)) >>> 0, 0);
+
+const dotted = (word: number): string =>
+  `${word >>> 24}.${(word >>> 16) & 0xff}.${(word >>> 8) & 0xff}.${word & 0xff}`;
+
+const hex = (group: number): string => group.toString(16);
+
+/** The words of an address of IPv6 that is one. */
+function wordsOf(text: string): Words {
+  const [plain = ''] = text.split('%');
+  const [front = '', back] = plain.split('::');
+  const first = groupsIn(front);
+  const last = back === undefined ? [] : groupsIn(back);
+  const zeros = new Array<number>(8 - first.length - last.length).fill(0);
+  const groups = [...first, ...zeros, ...last];
+  return [0, 2, 4, 6].map((at) => pair(groups[at], groups[at + 1])) as unknown as Words;
+}
+
+/** Groups of 16 bits; one of dots at the end is two of them. */
+function groupsIn(text: string): number[] {
+  if (text === '') return [];
+  return text.split(':').flatMap((group) => {
+    if (!group.includes('.')) return [Number.parseInt(group, 16)];
+    const word = wordOf(group);
+    return [word >>> 16, word & 0xffff];
+  });
+}
+
+const pair = (high = 0, low = 0): number => ((high << 16) | low) >>> 0;
+
+const groupsOf = (words: Words): number[] => words.flatMap((word) => [word >>> 16, word & 0xffff]);
+
+/** With the first of the longest runs of two zero groups or more left out. */
+function compressed(groups: readonly number[]): string {
+  let start = 0;
+  let length = 1;
+  for (let at = 0; at < groups.length; at++) {
+    const end = groups.findIndex((group, index) => index >= at && group !== 0);
+    const run = (end === -1 ? groups.length : end) - at;
+    if (run > length) [start, length] = [at, run];
+  }
+  if (length < 2) return groups.map(hex).join(':');
+  return `${groups.slice(0, start).map(hex).join(':')}::${groups
+    .slice(start + length)
+    .map(hex)
+    .join(':')}`;
+}
