@@ -1,0 +1,32 @@
+import type { NodeJson } from '../api/contract/operator.ts';
+import type { Store } from '../database/open.ts';
+
+/** A gateway as lists show it. Times are Unix milliseconds. */
+export type GatewayJson = Readonly<{
+  id: string;
+  host: string;
+  version: string;
+  startedAt: number;
+  seenAt: number;
+}>;
+
+/** Gateways that told of themselves lately, and the nodes behind each. */
+export async function readGateways({ db }: Store): Promise<{ gateways: GatewayJson[]; nodes: NodeJson[] }> {
+  const rows = await db
+    .selectFrom('gateway')
+    .selectAll()
+    .orderBy('started_at')
+    .orderBy('id')
+    .limit(100)
+    .execute();
+  return {
+    gateways: rows.map(({ id, host, version, started_at, seen_at }) => ({
+      ...{ id, host, version },
+      startedAt: started_at,
+      seenAt: seen_at,
+    })),
+    nodes: rows.flatMap(({ id, nodes }) =>
+      (JSON.parse(nodes) as Omit<NodeJson, 'gateway'>[]).map((node) => ({ ...node, gateway: id })),
+    ),
+  };
+}

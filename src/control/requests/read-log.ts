@@ -1,0 +1,125 @@
+import { type ExpressionBuilder, type Selectable, sql } from 'kysely';
+import type { UsageStatus } from '../../access/usage.ts';
+import type { Product } from '../../protocol/product.ts';
+import type { LogEntryJson } from '../api/contract/logs.ts';
+import type { Store } from '../database/open.ts';
+import type { Schema } from '../database/schema.ts';
+import type { RequestLogTable } from '../database/tables/requests.ts';
+import { firstIdAt } from './entry-id.ts';
+
+/** Which requests are asked for. Times are Unix milliseconds, from the first to before the second. */
+export type LogFilter = Readonly<{
+  from: number;
+  to: number;
+  key?: string | undefined;
+  method?: string | undefined;
+  product?: Product | undefined;
+  status?: UsageStatus | undefined;
+  rpcCode?: number | undefined;
+  minMs?: number | undefined;
+  address?: string | undefined;
+}>;
+
+/** A row with the name of its key. */
+export type LogRow = Selectable<RequestLogTable> & { key_name: string | null };
+
+/** Steps of time that a histogram has at most. */
+const HISTOGRAM_STEPS = 60;
+/** No step is shorter. */
+const STEP_LEAST_MS = 1_000;
+
+type Build = ExpressionBuilder<Schema, 'request_log'>;
+
+function matches(build: Build, customerId: string, filter: LogFilter) {
+  const { key, method, product, status, rpcCode, minMs, address } = filter;
+  return build.and([
+    build('request_log.customer_id', '=', customerId),
+    build('request_log.id', '>=', firstIdAt(filter.from)),
+    build('request_log.id', '<', firstIdAt(filter.to)),
+    ...(key === undefined ? [] : [build('request_log.key_id', '=', key)]),
+    ...(method === undefined ? [] : [build('request_log.method', '=', method)]),
+    ...(product === undefined ? [] : [build('request_log.product', '=', product)]),
+    ...(status === undefined ? [] : [build('request_log.status', '=', status)]),
+    ...(rpcCode === undefined ? [] : [build('request_log.rpc_code', '=', rpcCode)]),
+    ...(minMs === undefined ? [] : [build('request_log.micros', '>=', Math.round(minMs * 1_000))]),
+    ...(address === undefined ? [] : [build('request_log.address', '=', address)]),
+  ]);
+}
+
+const rows = ({ db }: Store) =>
+  db
+    .selectFrom('request_log')
+    .leftJoin('api_key', 'api_key.id', 'request_log.key_id')
+    .selectAll('request_log')
+    .select('api_key.name as key_name');
+
+/** Entries of a customer, the newest first. @param before - id of the last entry of the page before. */
+export function readLog(
+  store: Store,
+  customerId: string,
+  filter: LogFilter,
+  limit: number,
+  before: string | null,
+): Promise<LogRow[]> {
+  let query = rows(store).where((build) => matches(build as unknown as Build, customerId, filter));
+  if (before !== null) query = query.where('request_log.id', '<', before);
+  return query.orderBy('request_log.id', 'desc').limit(limit).execute();
+}
+
+/** One entry of a customer. */
+export const readEntry = (store: Store, customerId: string, id: string): Promise<LogRow | undefined> =>
+  rows(store)
+    .where('request_log.id', '=', id)
+    .where('request_log.customer_id', '=', customerId)
+    .executeTakeFirst();
+
+/** How many requests there were, and how many of them went wrong, in each step of time. */
+export type LogHistogram = Readonly<{ from: number; stepMs: number; counts: number[]; errors: number[] }>;
+
+/** Counts what the log has in equal steps of the filter's time. */
+export async function countLog(store: Store, customerId: string, filter: LogFilter): Promise<LogHistogram> {
+  const { from, to } = filter;
+  const stepMs = Math.max(STEP_LEAST_MS, Math.ceil((to - from) / HISTOGRAM_STEPS));
+  const step = sql<number>`(request_log.at - ${sql.lit(from)}) / ${sql.lit(stepMs)}`;
+  const found = await store.db
+    .selectFrom('request_log')
+    .select((select) => [
+      step.as('step'),
+      select.fn.countAll<number>().as('requests'),
+      sql<number>`sum(case when status = 'ok' then 0 else 1 end)`.as('failed'),
+    ])
+    .where((build) => matches(build, customerId, filter))
+    .groupBy(sql`1`)
+    .execute();
+  const steps = Math.max(1, Math.ceil((to - from) / stepMs));
+  const counts = new Array<number>(steps).fill(0);
+  const errors = new Array<number>(steps).fill(0);
+  for (const { step: at, requests, failed } of found) {
+    const place = Math.min(steps - 1, Math.max(0, Number(at)));
+    counts[place] = (counts[place] ?? 0) + Number(requests);
+    errors[place] = (errors[place] ?? 0) + Number(failed);
+  }
+  return { from, stepMs, counts, errors };
+}
+
+/** An entry as the control API shows it. */
+export const showEntry = (row: LogRow): LogEntryJson => ({
+  id: row.id,
+  at: row.at,
+  keyId: row.key_id,
+  keyName: row.key_name,
+  product: row.product,
+  network: row.network,
+  method: row.method,
+  status: row.status,
+  http: row.http,
+  rpcCode: row.rpc_code,
+  failure: row.failure,
+  ms: row.micros / 1_000,
+  bytesIn: row.bytes_in,
+  bytesOut: row.bytes_out,
+  node: row.node,
+  address: row.address,
+  origin: row.origin,
+  gateway: row.gateway,
+});

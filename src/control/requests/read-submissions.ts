@@ -1,0 +1,91 @@
+import type { Selectable } from 'kysely';
+import { type JsonValue, parseJson } from '../../base/json.ts';
+import type { Network, Source } from '../../protocol/call.ts';
+import { methodRow } from '../../protocol/methods.ts';
+import type { Store } from '../database/open.ts';
+import type { SubmissionTable } from '../database/tables/requests.ts';
+
+export type SubmissionRow = Selectable<SubmissionTable>;
+
+/** Which submissions are asked for. */
+export type SubmissionFilter = Readonly<{ signature?: string | undefined; key?: string | undefined }>;
+
+/** Submissions of a customer, the newest first. @param before - id of the last one of the page before. */
+export function readSubmissions(
+  { db }: Store,
+  customerId: string,
+  { signature, key }: SubmissionFilter,
+  limit: number,
+  before: string | null,
+): Promise<SubmissionRow[]> {
+  let query = db.selectFrom('submission').selectAll().where('customer_id', '=', customerId);
+  if (signature !== undefined) query = query.where('signature', '=', signature);
+  if (key !== undefined) query = query.where('key_id', '=', key);
+  if (before !== null) query = query.where('id', '<', before);
+  return query.orderBy('id', 'desc').limit(limit).execute();
+}
+
+const confirmations = ['processed', 'confirmed', 'finalized'] as const;
+
+/** What the chain says of a transaction. */
+export type ChainStatus = Readonly<{
+  slot: string;
+  confirmation: (typeof confirmations)[number];
+  err: string | null;
+}>;
+
+/** Signatures that one call takes. Source: Agave MAX_GET_SIGNATURE_STATUSES_QUERY_ITEMS. */
+const STATUSES_MAX = 256;
+/** The chain is not waited for longer: the list is shown without it. */
+const CHAIN_TIMEOUT_MS = 3_000;
+
+function statusOf(value: JsonValue | undefined): ChainStatus | null {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
+  const { slot, confirmationStatus, err } = value as Readonly<Record<string, JsonValue>>;
+  const confirmation = confirmations.find((one) => one === confirmationStatus);
+  if (confirmation === undefined || slot === undefined) return null;
+  return { slot: String(slot), confirmation, err: err == null ? null : shown(err) };
+}
+
+const shown = (err: JsonValue): string =>
+  typeof err === 'string'
+    ? err
+    : JSON.stringify(err, (_, value) => (typeof value === 'bigint' ? String(value) : value));
+
+async function askStatuses(
+  source: Source,
+  network: Network,
+  signatures: readonly string[],
+): Promise<Map<string, ChainStatus>> {
+  const params = Buffer.from(JSON.stringify([signatures, { searchTransactionHistory: true }]));
+  const method = 'getSignatureStatuses';
+  const signal = AbortSignal.timeout(CHAIN_TIMEOUT_MS);
+  const answer = await source.ask({ network, method, row: methodRow(method), params }, signal);
+  const found = new Map<string, ChainStatus>();
+  if (answer.errorCode !== 0) return found;
+  const { value } = parseJson(answer.body.toString('utf8')) as { value?: readonly JsonValue[] };
+  signatures.forEach((signature, index) => {
+    const status = statusOf(value?.[index]);
+    if (status !== null) found.set(signature, status);
+  });
+  return found;
+}
+
+/** What the chain says now of transactions, by signature; nothing of those that it does not know or say in time. */
+export async function readStatuses(
+  source: Source | null,
+  rows: readonly Pick<SubmissionRow, 'network' | 'signature'>[],
+): Promise<ReadonlyMap<string, ChainStatus>> {
+  if (source === null) return new Map();
+  const byNetwork = Map.groupBy(rows, ({ network }) => network);
+  const asked = [...byNetwork].flatMap(([network, ofNetwork]) => {
+    const signatures = [...new Set(ofNetwork.map(({ signature }) => signature))];
+    const parts = Array.from({ length: Math.ceil(signatures.length / STATUSES_MAX) }, (_, index) =>
+      signatures.slice(index * STATUSES_MAX, (index + 1) * STATUSES_MAX),
+    );
+    return parts.map((part) =>
+      askStatuses(source, network, part).catch(() => new Map<string, ChainStatus>()),
+    );
+  });
+  return new Map((await Promise.all(asked)).flatMap((found) => [...found]));
+}

@@ -1,0 +1,163 @@
+import type { Insertable } from 'kysely';
+import type { RequestEntry } from '../../access/request-log.ts';
+import type { Submission } from '../../access/submission-log.ts';
+import { HOUSE_CUSTOMER_ID } from '../accounts/roles.ts';
+import type { Store } from '../database/open.ts';
+import type { RequestLogTable, SubmissionTable } from '../database/tables/requests.ts';
+import { EntryIds } from './entry-id.ts';
+import { pruneEntries, type RetentionLimits, retentionLimits } from './retention.ts';
+
+/** Where entries come from: access/request-log.ts and access/submission-log.ts. */
+export type RequestSources = Readonly<{
+  requests: { drain(): RequestEntry[] };
+  submissions: { drain(): Submission[] };
+}>;
+
+/** How entries are written. */
+export type RequestWriterOptions = RetentionLimits &
+  Readonly<{
+    flushIntervalMs: number;
+    /** Rows per statement, small enough that an embedded store blocks for a few milliseconds. */
+    batchRows: number;
+    /** Rows of each kind that are held while the store is away; beyond it the oldest are dropped. */
+    pendingMax: number;
+    pruneIntervalMs: number;
+  }>;
+
+/** What holds when nothing else is said. */
+export const requestWriterOptions: RequestWriterOptions = {
+  ...retentionLimits,
+  flushIntervalMs: 1_000,
+  batchRows: 100,
+  pendingMax: 10_000,
+  pruneIntervalMs: 60_000,
+};
+
+type LogRow = Insertable<RequestLogTable>;
+type SubmissionRow = Insertable<SubmissionTable>;
+
+/** Carries the log of requests from memory into the store, and takes out what is too old or too much. */
+export class RequestWriter {
+  readonly #store: Store;
+  readonly #sources: RequestSources;
+  readonly #gateway: string;
+  readonly #options: RequestWriterOptions;
+  readonly #ids = new EntryIds();
+  readonly #log: LogRow[] = [];
+  readonly #submissions: SubmissionRow[] = [];
+  /** Customers that something was written for since the last pruning. */
+  readonly #customers = new Set<string>();
+  #dropped = 0;
+  #prunedAt = performance.now();
+  #flushing: Promise<void> | null = null;
+  #timer: NodeJS.Timeout | null = null;
+
+  /** @param gateway - names this process. */
+  constructor(
+    store: Store,
+    sources: RequestSources,
+    gateway: string,
+    options: Partial<RequestWriterOptions> = {},
+  ) {
+    this.#store = store;
+    this.#sources = sources;
+    this.#gateway = gateway;
+    this.#options = { ...requestWriterOptions, ...options };
+  }
+
+  /** Rows that were given up because the store stayed away. */
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  start(): void {
+    this.#timer ??= setInterval(() => void this.flush(), this.#options.flushIntervalMs);
+  }
+
+  /** Writes what is there. Never rejects; resolves when this attempt is over. */
+  flush(): Promise<void> {
+    this.#flushing ??= this.#flush().finally(() => {
+      this.#flushing = null;
+    });
+    return this.#flushing;
+  }
+
+  /** Stops the timer and writes once more. */
+  async stop(): Promise<void> {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#timer = null;
+    await this.#flushing;
+    await this.flush();
+  }
+
+  async #flush(): Promise<void> {
+    this.#take();
+    const { db } = this.#store;
+    try {
+      await this.#writeAll(this.#log, (rows) => db.insertInto('request_log').values(rows).execute());
+      await this.#writeAll(this.#submissions, (rows) => db.insertInto('submission').values(rows).execute());
+      await this.#prune();
+    } catch {
+      // Tried again at the next turn; that the store is away is told by whoever keeps keys up to date.
+    }
+  }
+
+  #take(): void {
+    const { requests, submissions } = this.#sources;
+    for (const entry of requests.drain()) this.#log.push(this.#logRow(entry));
+    for (const submission of submissions.drain()) this.#submissions.push(this.#submissionRow(submission));
+    for (const rows of [this.#log, this.#submissions]) {
+      const over = rows.length - this.#options.pendingMax;
+      if (over <= 0) continue;
+      rows.splice(0, over);
+      this.#dropped += over;
+    }
+  }
+
+  async #writeAll<Row extends { customer_id: string }>(
+    rows: Row[],
+    write: (batch: Row[]) => Promise<unknown>,
+  ): Promise<void> {
+    while (rows.length > 0) {
+      const batch = rows.slice(0, this.#options.batchRows);
+      await write(batch);
+      rows.splice(0, batch.length);
+      for (const { customer_id } of batch) this.#customers.add(customer_id);
+    }
+  }
+
+  async #prune(): Promise<void> {
+    const now = performance.now();
+    if (now - this.#prunedAt < this.#options.pruneIntervalMs) return;
+    this.#prunedAt = now;
+    const customers = [...this.#customers];
+    this.#customers.clear();
+    await pruneEntries(this.#store, customers, this.#options, Date.now());
+  }
+
+  #logRow(entry: RequestEntry): LogRow {
+    const { customerId, keyId, rpcCode, bytesIn, bytesOut, steps, ...same } = entry;
+    return {
+      ...same,
+      id: this.#ids.next(entry.at),
+      gateway: this.#gateway,
+      // Nobody's calls are told to whoever runs the house.
+      customer_id: customerId ?? HOUSE_CUSTOMER_ID,
+      key_id: keyId,
+      rpc_code: rpcCode,
+      bytes_in: bytesIn,
+      bytes_out: bytesOut,
+      steps: JSON.stringify(steps),
+    };
+  }
+
+  #submissionRow({ customerId, keyId, attempts, ...same }: Submission): SubmissionRow {
+    return {
+      ...same,
+      id: this.#ids.next(same.at),
+      customer_id: customerId,
+      key_id: keyId,
+      attempts: JSON.stringify(attempts),
+    };
+  }
+}
