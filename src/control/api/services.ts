@@ -1,6 +1,7 @@
 import type { Source } from '../../protocol/call.ts';
 import type { Store } from '../database/open.ts';
 import type { Peppers } from '../pepper.ts';
+import type { LogTails } from '../requests/tail-log.ts';
 
 /** Mail as the operator configured it. */
 export interface Mailer {
@@ -22,7 +23,12 @@ export type ApiServices = Readonly<{
   configuration: () => Readonly<Record<string, unknown>>;
   configurationFile: string | null;
   service: ServiceFacts;
+  /** How the request log is kept, and who follows it; absent where no gateway runs. */
+  log?: LogFacts;
 }>;
+
+/** What is said of the request log beside its entries. */
+export type LogFacts = Readonly<{ share: number; perSecond: number; keptHours: number; tails: LogTails }>;
 
 /** What the dashboard needs to know of the service. */
 export type ServiceFacts = Readonly<{

@@ -41,21 +41,20 @@ export class LogTails {
 
   /**
    * Entries as server-sent events from now on, until the signal.
-   * @throws ApiError 429 at the first event, when there are followers enough.
+   * @throws ApiError 429 when there are followers enough.
    */
-  async *follow(
+  follow(
     store: Store,
     customerId: string,
     filter: Omit<LogFilter, 'from' | 'to'>,
     now: () => number,
     signal: AbortSignal,
-  ): AsyncGenerator<string> {
+  ): AsyncIterable<string> {
+    signal.throwIfAborted();
     this.#take(customerId);
-    try {
-      yield* this.#events(store, customerId, filter, now, signal);
-    } finally {
-      this.#giveBack(customerId);
-    }
+    // Not by the end of the events: whoever has left may never have begun to read them.
+    signal.addEventListener('abort', () => this.#giveBack(customerId), { once: true });
+    return this.#events(store, customerId, filter, now, signal);
   }
 
   async *#events(

@@ -5,6 +5,7 @@ import { keyHandlers } from './keys.ts';
 import { logHandlers } from './logs.ts';
 import { noticeHandlers } from './notices.ts';
 import { operatorHandlers } from './operator.ts';
+import { upstreamHandlers } from './upstreams.ts';
 import { usageHandlers } from './usage.ts';
 
 /** Whoever answers each route of the contract: complete, or it does not compile. */
@@ -15,5 +16,6 @@ export const buildHandlers = (services: ApiServices) =>
     ...keyHandlers(services),
     ...usageHandlers(services),
     ...logHandlers(services),
+    ...upstreamHandlers(services),
     ...operatorHandlers(services),
   }) satisfies Handlers;

@@ -1,20 +1,123 @@
-import { logRoutes } from '../contract/logs.ts';
+import { isEntryId } from '../../requests/entry-id.ts';
+import { askToClose, laggedLastHour, readConnections } from '../../requests/read-connections.ts';
+import { countLog, type LogFilter, readEntry, readLog, showEntry } from '../../requests/read-log.ts';
+import { readStatuses, readSubmissions } from '../../requests/read-submissions.ts';
+import { retentionLimits } from '../../requests/retention.ts';
+import { LogTails } from '../../requests/tail-log.ts';
+import { ApiError } from '../api-error.ts';
+import type { Answered, Given } from '../contract/contract.ts';
+import type { ConnectionJson, logRoutes } from '../contract/logs.ts';
+import { cursorOf, pageOfRows, readCursor } from '../cursor.ts';
 import type { Handlers } from '../handler.ts';
-import type { ApiServices } from '../services.ts';
-import { notReady } from './not-ready.ts';
+import type { ApiServices, LogFacts } from '../services.ts';
 
-type Names =
-  | keyof typeof logRoutes
-  | 'DELETE /customers/{customer}/connections/{connection}'
-  | 'GET /upstreams'
-  | 'POST /upstreams/{node}/cordon'
-  | 'POST /upstreams/{node}/uncordon';
+type Names = keyof typeof logRoutes | 'DELETE /customers/{customer}/connections/{connection}';
 
-export const logHandlers = (_services: ApiServices): Handlers<Names> =>
-  notReady([
-    ...(Object.keys(logRoutes) as (keyof typeof logRoutes)[]),
-    'DELETE /customers/{customer}/connections/{connection}',
-    'GET /upstreams',
-    'POST /upstreams/{node}/cordon',
-    'POST /upstreams/{node}/uncordon',
-  ]);
+type LogsGiven = Given<'GET /customers/{customer}/logs'>;
+type LogsAnswered = Answered<'GET /customers/{customer}/logs'>;
+type ConnectionsAnswered = Answered<'GET /customers/{customer}/connections'>;
+
+const HOUR_MS = 3_600_000;
+
+/** What is said where nobody handed in how the log is kept: nothing is. */
+const noLog: LogFacts = {
+  share: 0,
+  perSecond: 0,
+  keptHours: retentionLimits.keptHours,
+  tails: new LogTails(),
+};
+
+/** The time that is asked for; without it the last hour. @throws ApiError 422 */
+function rangeOf(
+  { from, to }: Readonly<{ from?: number | undefined; to?: number | undefined }>,
+  now: number,
+) {
+  const end = to ?? now + 1;
+  const range = { from: from ?? Math.max(0, end - HOUR_MS), to: end };
+  if (range.from < range.to) return range;
+  throw new ApiError(422, 'INVALID_FIELDS', 'from must be before to', {
+    fields: { from: 'must be before to' },
+  });
+}
+
+const notFound = (what: string): ApiError =>
+  new ApiError(
+    404,
+    'NOT_FOUND',
+    `there is no such ${what}: it may have ended, or be older than what is kept`,
+  );
+
+async function listLog(services: ApiServices, { path, query }: LogsGiven): Promise<LogsAnswered> {
+  const { store, now } = services;
+  const { share, perSecond, keptHours } = services.log ?? noLog;
+  const { cursor, limit, from, to, ...fields } = query;
+  const [after] = readCursor(cursor, 'string') ?? [null];
+  const filter: LogFilter = { ...fields, ...rangeOf({ from, to }, now()) };
+  const rows = await readLog(store, path.customer, filter, limit + 1, after);
+  const histogram = await countLog(store, path.customer, filter);
+  const page = pageOfRows(rows, limit, showEntry, ({ id }) => cursorOf(id));
+  return { ...page, histogram, sampling: { share, perSecond, keptHours } };
+}
+
+const sumOf = (items: readonly ConnectionJson[], name: 'messagesPerSecond' | 'bytesPerSecond'): number =>
+  items.reduce((sum, item) => sum + item[name], 0);
+
+async function listConnections(
+  { store, now }: ApiServices,
+  { path, query }: Given<'GET /customers/{customer}/connections'>,
+): Promise<ConnectionsAnswered> {
+  const items = await readConnections(store, path.customer, query.key);
+  const websocket = items.filter(({ kind }) => kind === 'websocket').length;
+  const totals = {
+    websocket,
+    grpc: items.length - websocket,
+    messagesPerSecond: sumOf(items, 'messagesPerSecond'),
+    bytesPerSecond: sumOf(items, 'bytesPerSecond'),
+  };
+  return { items, totals, laggedLastHour: await laggedLastHour(store, path.customer, now()) };
+}
+
+async function listTransactions(
+  { store, source }: ApiServices,
+  { path, query }: Given<'GET /customers/{customer}/transactions'>,
+): Promise<Answered<'GET /customers/{customer}/transactions'>> {
+  const { cursor, limit, ...filter } = query;
+  const [after] = readCursor(cursor, 'string') ?? [null];
+  const rows = await readSubmissions(store, path.customer, filter, limit + 1, after);
+  const statuses = await readStatuses(source, rows.slice(0, limit));
+  return pageOfRows(
+    rows,
+    limit,
+    ({ signature, at, key_id, network, outcome, attempts }) => ({
+      ...{ signature, at, network, outcome },
+      keyId: key_id,
+      attempts: JSON.parse(attempts),
+      status: statuses.get(signature) ?? null,
+    }),
+    ({ id }) => cursorOf(id),
+  );
+}
+
+/** What single requests, connections and transactions tell of themselves. */
+export const logHandlers = (services: ApiServices): Handlers<Names> => ({
+  'GET /customers/{customer}/logs': (given) => listLog(services, given),
+  async 'GET /customers/{customer}/logs/tail'({ path, query }, { signal }) {
+    const { from: _, to: __, ...filter } = query;
+    const { tails } = services.log ?? noLog;
+    return tails.follow(services.store, path.customer, filter, services.now, signal);
+  },
+  async 'GET /customers/{customer}/logs/{entry}'({ path }) {
+    const { customer, entry } = path;
+    const row = isEntryId(entry) ? await readEntry(services.store, customer, entry) : undefined;
+    if (row === undefined) throw notFound('request');
+    return { ...showEntry(row), steps: JSON.parse(row.steps), params: row.params, result: row.result };
+  },
+  'GET /customers/{customer}/connections': (given) => listConnections(services, given),
+  async 'DELETE /customers/{customer}/connections/{connection}'({ path }) {
+    const { customer, connection } = path;
+    const isAsked = await askToClose(services.store, customer, connection, services.now());
+    if (!isAsked) throw notFound('connection');
+    return { done: true };
+  },
+  'GET /customers/{customer}/transactions': (given) => listTransactions(services, given),
+});
