@@ -9,6 +9,8 @@ export default defineConfig({
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/compiled') },
     pool: 'forks',
     maxWorkers: 2,
+    // A machine may pause for longer than the usual second.
+    expect: { poll: { timeout: 10_000 } },
     testTimeout: 60_000,
     hookTimeout: 60_000,
     reporters: ['default', new SkippedTests()],
