@@ -67,6 +67,9 @@ export function generateApiKey(product: Product): Readonly<{ text: string; id: K
   return { text: body + checksum(body), id: id as KeyId };
 }
 
+/** Where the id stands in a text, if it is a key; whether it is one is not looked at. */
+export const idPlaceIn = (text: string): KeyId => text.slice(-TAIL_LENGTH, ID_LENGTH - TAIL_LENGTH) as KeyId;
+
 /** Reads a key by pattern and checksum only. */
 export function parseApiKey(text: string): ParsedApiKey | ApiKeyFault {
   if (text.length > API_KEY_LENGTH_MAX) return 'pattern';

@@ -3,7 +3,7 @@ import { Failure } from '../protocol/errors.ts';
 import type { Product } from '../protocol/product.ts';
 import { digestApiKey, generateApiKey } from './api-key.ts';
 import { KeyDirectory } from './key-directory.ts';
-import { defaultPlanLimits, houseKey, type KeyRecord } from './key-record.ts';
+import { anyUse, defaultPlanLimits, houseKey, type KeyRecord } from './key-record.ts';
 
 const NOW = Date.UTC(2026, 10, 1);
 const peppers = new Map([
@@ -178,11 +178,16 @@ describe('the key directory', () => {
     expect(tell(third?.text ?? null)).toBe('KEYS_UNAVAILABLE');
   });
 
-  it('holds no more checked keys than it may and still knows them all', () => {
-    directory = new KeyDirectory({ peppers, verifiedMax: 2 });
-    directory.setStoreReachable(true);
-    const keys = Array.from({ length: 10 }, () => admit('rpc'));
-    for (const { text, record } of [...keys, ...keys]) expect(tell(text)).toBe(record.id);
+  it('holds the limits of a plan once, and those of a key that has its own beside them', () => {
+    const own = { ...defaultPlanLimits, rpcPerSecond: 1 };
+    const keys = [{ ...defaultPlanLimits }, { ...defaultPlanLimits, prices: {} }, own].map((limits) =>
+      admit('rpc', { limits, rules: { ...anyUse } }),
+    );
+    const [first, second, third] = keys.map(({ record }) => directory.find(record.id));
+    expect(second?.limits).toBe(first?.limits);
+    expect(second?.rules).toBe(first?.rules);
+    expect(third?.limits).toEqual(own);
+    for (const { text, record } of keys) expect(tell(text)).toBe(record.id);
   });
 
   it('refuses to work without a pepper worth the name', () => {

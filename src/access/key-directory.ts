@@ -1,15 +1,14 @@
 import { hash, timingSafeEqual } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { Lru } from '../base/lru.ts';
 import { Failure } from '../protocol/errors.ts';
 import type { Product } from '../protocol/product.ts';
-import { API_KEY_LENGTH_MAX, digestApiKey, type ParsedApiKey, parseApiKey } from './api-key.ts';
-import type { KeyId, KeyRecord } from './key-record.ts';
+import { API_KEY_LENGTH_MAX, digestApiKey, idPlaceIn, type ParsedApiKey, parseApiKey } from './api-key.ts';
+import { anyUse, type KeyId, type KeyRecord, type KeyRules, type PlanLimits } from './key-record.ts';
 
 export type KeyDirectoryOptions = Readonly<{
   /** The peppers that are accepted, by version; several while one replaces another. Each 16 bytes or more. */
   peppers: ReadonlyMap<number, Buffer>;
-  /** Keys whose secret was checked and need not be checked again. */
-  verifiedMax?: number;
   /** Keys held. Beyond it, expired ones make room; when there are none, new ones are left out. */
   keysMax?: number;
   /** Revoked keys that are remembered as such, the last ones. */
@@ -19,7 +18,7 @@ export type KeyDirectoryOptions = Readonly<{
 }>;
 
 /** What holds when nothing else is said. */
-export const keyDirectoryOptions = { verifiedMax: 100_000, keysMax: 200_000, revokedMax: 10_000 } as const;
+export const keyDirectoryOptions = { keysMax: 200_000, revokedMax: 10_000 } as const;
 
 const PEPPER_MIN_BYTES = 16;
 
@@ -27,36 +26,36 @@ const PEPPER_MIN_BYTES = 16;
 const NOBODY = Buffer.alloc(32);
 const NO_PEPPER = Buffer.alloc(32);
 
+/** A key that is held, and the SHA-256 of the credential that was found to be it; null: none was yet. */
+type Held = { readonly record: KeyRecord; checked: string | null };
+
 /**
  * Who asks: every living key in memory, by its public id. The store's changes are put in with `apply`; a request
  * is answered from memory alone. A key that is revoked, disabled, expired or was never there gets the same answer
  * after the same work. Of revoked keys only id and version stay, of the last ones: while the store is away, one
- * that is forgotten gets KEYS_UNAVAILABLE as any unknown one does.
+ * that is forgotten gets KEYS_UNAVAILABLE as any unknown one does. A key takes about 600 bytes, so a million fit.
  */
 export class KeyDirectory {
   readonly #peppers: ReadonlyMap<number, Buffer>;
-  readonly #records = new Map<KeyId, KeyRecord>();
+  /** Replaced with every change of a key, so that its secret is checked anew. */
+  readonly #held = new Map<KeyId, Held>();
+  /** What records of a plan have in common. */
+  readonly #limits = new Map<string, PlanLimits>();
   /** Revoked keys and the version at which they were: an older record must not bring them back. */
   readonly #revoked: Lru<KeyId, number>;
   readonly #keysMax: number;
   readonly #now: () => number;
-  /**
-   * SHA-256 of a credential → the record it was checked against. An entry counts only while the directory
-   * still holds that very record, so every change of a key drops it.
-   */
-  readonly #verified: Lru<string, KeyRecord>;
   readonly #listeners = new Set<(record: KeyRecord) => void>();
   #storeReachable = false;
   #leftOut = 0;
 
   constructor({ peppers, now = Date.now, ...options }: KeyDirectoryOptions) {
-    const { verifiedMax, keysMax, revokedMax } = { ...keyDirectoryOptions, ...options };
+    const { keysMax, revokedMax } = { ...keyDirectoryOptions, ...options };
     if (peppers.size === 0) throw new RangeError('at least one pepper is needed');
     for (const [version, pepper] of peppers) {
       if (pepper.length < PEPPER_MIN_BYTES) throw new RangeError(`pepper ${version} is too short`);
     }
     this.#peppers = peppers;
-    this.#verified = new Lru(verifiedMax);
     this.#revoked = new Lru(revokedMax);
     this.#keysMax = keysMax;
     this.#now = now;
@@ -64,7 +63,7 @@ export class KeyDirectory {
 
   /** How many keys are held. */
   get size(): number {
-    return this.#records.size;
+    return this.#held.size;
   }
 
   /** Keys for which there was no room. While it is not 0, an id that is not here may be one of theirs. */
@@ -84,7 +83,7 @@ export class KeyDirectory {
 
   /** The key of a public id. */
   find(id: KeyId): KeyRecord | undefined {
-    return this.#records.get(id);
+    return this.#held.get(id)?.record;
   }
 
   /**
@@ -95,7 +94,7 @@ export class KeyDirectory {
   apply(records: Iterable<KeyRecord>): KeyRecord[] {
     const taken: KeyRecord[] = [];
     for (const record of records) {
-      const known = this.#records.get(record.id)?.version ?? this.#revoked.get(record.id);
+      const known = this.find(record.id)?.version ?? this.#revoked.get(record.id);
       if (known !== undefined && known >= record.version) continue;
       if (this.#take(record)) taken.push(record);
     }
@@ -114,28 +113,38 @@ export class KeyDirectory {
 
   #take(record: KeyRecord): boolean {
     if (record.state === 'revoked') {
-      this.#records.delete(record.id);
+      this.#held.delete(record.id);
       this.#revoked.set(record.id, record.version);
       return true;
     }
-    if (!this.#records.has(record.id) && !this.#hasRoom()) {
+    if (!this.#held.has(record.id) && !this.#hasRoom()) {
       this.#leftOut += 1;
       return false;
     }
-    this.#records.set(record.id, record);
+    this.#held.set(record.id, { record: this.#withShared(record), checked: null });
     return true;
+  }
+
+  /** Most keys of a plan have the same limits, and most have no rules: they need not be there for each. */
+  #withShared(record: KeyRecord): KeyRecord {
+    const known = this.#limits.get(record.planId);
+    const isKnown = known !== undefined && areSame(known, record.limits);
+    if (!isKnown) this.#limits.set(record.planId, record.limits);
+    const limits = isKnown ? known : record.limits;
+    const rules = isAnyUse(record.rules) ? anyUse : record.rules;
+    return limits === record.limits && rules === record.rules ? record : { ...record, limits, rules };
   }
 
   #hasRoom(): boolean {
     // When some were left out already, looking through all keys again for each one more would take for ever.
-    if (this.#records.size >= this.#keysMax && this.#leftOut === 0) this.#dropExpired();
-    return this.#records.size < this.#keysMax;
+    if (this.#held.size >= this.#keysMax && this.#leftOut === 0) this.#dropExpired();
+    return this.#held.size < this.#keysMax;
   }
 
   #dropExpired(): void {
     const now = this.#now();
-    for (const { id, expiresAt } of this.#records.values()) {
-      if (expiresAt !== null && expiresAt <= now) this.#records.delete(id);
+    for (const [id, { record }] of this.#held) {
+      if (record.expiresAt !== null && record.expiresAt <= now) this.#held.delete(id);
     }
   }
 
@@ -158,23 +167,18 @@ export class KeyDirectory {
   identify(credential: string | null, nowMs: number): KeyRecord {
     if (credential === null || credential === '') throw new Failure('MISSING_KEY');
     if (credential.length > API_KEY_LENGTH_MAX) throw new Failure('INVALID_KEY');
-    const fingerprint = hash('sha256', credential, 'base64');
-    const recalled = this.#recall(fingerprint);
-    const record = recalled ?? this.#verify(credential);
+    const fingerprint = hash('sha256', credential, 'binary');
+    const held = this.#held.get(idPlaceIn(credential));
+    const record = held?.checked === fingerprint ? held.record : this.#verify(credential, held?.record);
     if (!isUsable(record, nowMs)) throw new Failure('INVALID_KEY');
-    if (recalled === undefined) this.#verified.set(fingerprint, record);
+    if (held !== undefined) held.checked = fingerprint;
     return record;
   }
 
-  #recall(fingerprint: string): KeyRecord | undefined {
-    const record = this.#verified.get(fingerprint);
-    return record !== undefined && this.#records.get(record.id) === record ? record : undefined;
-  }
-
-  #verify(credential: string): KeyRecord {
+  /** @param record - of the id that stands in the credential. */
+  #verify(credential: string, record: KeyRecord | undefined): KeyRecord {
     const parsed = parseApiKey(credential);
     if (typeof parsed === 'string') throw new Failure('INVALID_KEY');
-    const record = this.#records.get(parsed.id);
     const pepper = record === undefined ? NO_PEPPER : this.#peppers.get(record.pepperVersion);
     const digest = digestApiKey(credential, pepper ?? NO_PEPPER);
     const matches = timingSafeEqual(digest, record?.digest ?? NOBODY);
@@ -192,6 +196,14 @@ export class KeyDirectory {
       ? new Failure('INVALID_KEY')
       : new Failure('KEYS_UNAVAILABLE', { cause: `key ${id} is unknown and the store is away` });
   }
+}
+
+const isAnyUse = ({ networks, cidrs, origins, methods }: KeyRules): boolean =>
+  networks === null && cidrs === null && origins === null && methods === null;
+
+function areSame({ prices, ...limits }: PlanLimits, other: PlanLimits): boolean {
+  if (!isDeepStrictEqual(prices, other.prices)) return false;
+  return Object.entries(limits).every(([name, value]) => other[name as keyof PlanLimits] === value);
 }
 
 /** Whether a key may be used at this time, in Unix milliseconds. */

@@ -64,7 +64,6 @@ async function watchStore(
   await syncPlans(store, plans, ACTOR);
   const keys = new KeyDirectory({
     peppers: peppers.secrets,
-    verifiedMax: limits.verifiedMax,
     // Keys that expired since the start take room here and none in the store; keys_max may have been lowered.
     keysMax: Math.max(keyDirectoryOptions.keysMax, limits.keysMax * 2),
   });

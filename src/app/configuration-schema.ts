@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { keyDirectoryOptions } from '../access/key-directory.ts';
 import { defaultPlanLimits as planLimits } from '../access/key-record.ts';
 import { messagePaceOptions } from '../access/message-pace.ts';
 import { usageMeterOptions } from '../access/usage.ts';
 import { wrongKeysOptions } from '../access/wrong-keys.ts';
 import { databaseOptions as database } from '../control/database/open.ts';
 import { keyFeedOptions } from '../control/keys/key-feed.ts';
+import { keyLimits } from '../control/keys/key-register.ts';
 import { OVERLAP_DEFAULT_MS, OVERLAP_MAX_MS } from '../control/keys/rotate-key.ts';
 import { DEFAULT_PLAN_ID } from '../control/plans.ts';
 import { usageWriterOptions } from '../control/usage/usage-writer.ts';
@@ -47,6 +47,7 @@ import {
   replaySection,
   shredsSection,
 } from './configuration-grpc.ts';
+import { scannerKeys } from './configuration-keys.ts';
 import { mailSection } from './configuration-limits.ts';
 import {
   confirmationsSection,
@@ -242,8 +243,8 @@ const store = section({
 
 const keys = section({
   // The first start makes a key of each product.
-  keys_max: whole(Object.keys(products).length, 10_000_000).default(100_000),
-  verified_max: whole(100, 10_000_000).default(keyDirectoryOptions.verifiedMax),
+  keys_max: whole(Object.keys(products).length, 10_000_000).default(1_000_000),
+  customer_keys_max: whole(1, 10_000_000).default(keyLimits.customerKeysMax),
   poll_interval_ms: whole(50, 1_000).default(keyFeedOptions.pollIntervalMs),
   usage_flush_interval_ms: whole(50, 60_000).default(usageWriterOptions.flushIntervalMs),
   usage_rows_max: whole(1_000, 10_000_000).default(usageMeterOptions.rowsMax),
@@ -253,6 +254,8 @@ const keys = section({
   wrong_keys_exempt: list(cidr, 256, 'wrong_keys_exempt = ["127.0.0.0/8"]', wrongKeysOptions.exempt),
   addresses_max: whole(100, 10_000_000).default(wrongKeysOptions.addressesMax),
   overlap_hours: whole(0, OVERLAP_MAX_MS / HOUR_MS).default(OVERLAP_DEFAULT_MS / HOUR_MS),
+  revoke_leaked: onOff.default(false),
+  scanner_keys: scannerKeys,
 });
 
 const logLevels = ['auto', 'trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
