@@ -28,6 +28,7 @@ const PREFIX = Object.values(products)
   .map(({ prefix }) => prefix)
   .join('|');
 const KEY_PATTERN = new RegExp(`^(${PREFIX})(${ID})[${ALPHABET}]{${SECRET_LENGTH + CRC_LENGTH}}$`);
+const TAIL_PATTERN = new RegExp(`^[${ALPHABET}]{${TAIL_LENGTH}}$`);
 const NAME_PATTERN = new RegExp(`^(?:${PREFIX})?(${ID})$`);
 const productNames = Object.keys(products) as Product[];
 
@@ -60,11 +61,25 @@ function randomBase58(length: number): string {
   return text;
 }
 
+/** A new credential of the form of keys, behind a prefix of its own: id, secret, checksum. */
+export function generateCredential(prefix: string): Readonly<{ text: string; id: string }> {
+  const id = randomBase58(ID_LENGTH);
+  const body = `${prefix}${id}${randomBase58(SECRET_LENGTH)}`;
+  return { text: body + checksum(body), id };
+}
+
+/** The id of a credential with this prefix; null where pattern or checksum say that it is none. */
+export function credentialId(prefix: string, text: string): string | null {
+  if (text.length !== prefix.length + TAIL_LENGTH || !text.startsWith(prefix)) return null;
+  if (!TAIL_PATTERN.test(text.slice(prefix.length))) return null;
+  if (checksum(text.slice(0, -CRC_LENGTH)) !== text.slice(-CRC_LENGTH)) return null;
+  return text.slice(prefix.length, prefix.length + ID_LENGTH);
+}
+
 /** A new key. The text is shown to its owner once and kept nowhere. */
 export function generateApiKey(product: Product): Readonly<{ text: string; id: KeyId }> {
-  const id = randomBase58(ID_LENGTH);
-  const body = `${products[product].prefix}${id}${randomBase58(SECRET_LENGTH)}`;
-  return { text: body + checksum(body), id: id as KeyId };
+  const { text, id } = generateCredential(products[product].prefix);
+  return { text, id: id as KeyId };
 }
 
 /** Where the id stands in a text, if it is a key; whether it is one is not looked at. */

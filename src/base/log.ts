@@ -3,7 +3,7 @@ import { type DestinationStream, type Logger, pino } from 'pino';
 export type { Logger } from 'pino';
 
 /** What no log line may hold, whatever a caller hands over. The key format is the spec's: see access/api-key.ts. */
-const API_KEY = /svc_(rpc|grpc|fs)_live_[1-9A-HJ-NP-Za-km-z]+/g;
+const API_KEY = /svc_(rpc|grpc|fs|admin)_live_[1-9A-HJ-NP-Za-km-z]+/g;
 const KEY_PARAMETER =
   /([?&](?:api-key|api_key|token|x-token|password|current_password|new_password)=)[^&\s"]+/gi;
 const URL_CREDENTIALS = /(\w+:\/\/)[^/\s"@]+@/g;

@@ -1,5 +1,7 @@
 import type { Source } from '../../protocol/call.ts';
 import type { Store } from '../database/open.ts';
+import type { LeakedKey } from '../keys/leaked-keys.ts';
+import type { ScannerKey } from '../keys/scanner-signature.ts';
 import type { Peppers } from '../pepper.ts';
 import type { LogTails } from '../requests/tail-log.ts';
 
@@ -14,6 +16,9 @@ export type ApiServices = Readonly<{
   store: Store;
   peppers: Peppers;
   keysMax: number;
+  keys: KeySettings;
+  /** Tells the owners of a customer that a key of theirs was found where others can read it. Must not throw. */
+  tellLeak: ((leak: LeakedKey) => void) | null;
   /** Unix milliseconds. */
   now: () => number;
   /** What answers calls, for what the chain says of a transaction; null at the command line. */
@@ -29,6 +34,17 @@ export type ApiServices = Readonly<{
 
 /** What is said of the request log beside its entries. */
 export type LogFacts = Readonly<{ share: number; perSecond: number; keptHours: number; tails: LogTails }>;
+
+/** What holds of keys: section [keys] of the configuration. */
+export type KeySettings = Readonly<{
+  keysMax: number;
+  customerKeysMax: number;
+  overlapHours: number;
+  /** Whether a key that was reported as leaked is revoked. */
+  revokeLeaked: boolean;
+  /** Who may report leaks. */
+  scannerKeys: readonly ScannerKey[];
+}>;
 
 /** What the dashboard needs to know of the service. */
 export type ServiceFacts = Readonly<{

@@ -1,9 +1,149 @@
-import { keyRoutes } from '../contract/keys.ts';
-import type { Handlers } from '../handler.ts';
+import { changeKey } from '../../keys/change-key.ts';
+import { activityOf } from '../../keys/key-activity.ts';
+import { KeyRefusedError, type KeyRegister } from '../../keys/key-register.ts';
+import { cutOverlap, disableKey, enableKey, revokeKey } from '../../keys/key-state.ts';
+import { createKey } from '../../keys/keys.ts';
+import { reportLeaks } from '../../keys/leaked-keys.ts';
+import { listKeys, readFamily } from '../../keys/list-keys.ts';
+import { revokeKeys } from '../../keys/revoke-keys.ts';
+import { rotateKey } from '../../keys/rotate-key.ts';
+import { ScannerSignatures, SIGNATURE_HEADER, SIGNATURE_KEY_HEADER } from '../../keys/scanner-signature.ts';
+import { whoseKey } from '../../keys/whose-key.ts';
+import { ApiError } from '../api-error.ts';
+import type { keyRoutes } from '../contract/keys.ts';
+import { cursorOf, pageOfRows, readCursor } from '../cursor.ts';
+import type { ApiContext, Handlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
-import { notReady } from './not-ready.ts';
 
 type Names = Exclude<keyof typeof keyRoutes, 'DELETE /customers/{customer}/connections/{connection}'>;
 
-export const keyHandlers = (_services: ApiServices): Handlers<Names> =>
-  notReady(Object.keys(keyRoutes) as Names[]);
+/** The plan to try limits with, which every customer may choose. */
+const REHEARSAL_PLAN_ID = 'rehearsal';
+const HOUR_MS = 3_600_000;
+
+const statuses = {
+  'not-found': [404, 'NOT_FOUND'],
+  'wrong-state': [409, 'WRONG_STATE'],
+  invalid: [422, 'INVALID_FIELDS'],
+  limit: [409, 'LIMIT_REACHED'],
+} as const;
+
+/** @throws ApiError in place of a refusal of the keys; anything else as it is. */
+async function refusing<Result>(work: Promise<Result>): Promise<Result> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!(error instanceof KeyRefusedError)) throw error;
+    const [status, code] = statuses[error.reason];
+    const fields = error.field === null ? {} : { fields: { [error.field]: error.message } };
+    throw new ApiError(status, code, error.message, fields);
+  }
+}
+
+/** The register as this caller has it; with a customer, its keys alone. */
+function registerOf(
+  { store, peppers, now, keys }: ApiServices,
+  { actor, address, userAgent, requestId, caller }: ApiContext,
+  customerId?: string,
+): KeyRegister {
+  const isLocal = caller.kind === 'local';
+  return {
+    store,
+    peppers,
+    now,
+    actor,
+    keysMax: keys.keysMax,
+    customerKeysMax: keys.customerKeysMax,
+    ...(isLocal ? {} : { origin: { address, userAgent, requestId } }),
+    ...(customerId === undefined ? {} : { customerId }),
+  };
+}
+
+/** Only the operator gives a customer another plan than its own. @throws ApiError 403 */
+async function checkPlanChoice(
+  { store }: ApiServices,
+  { role }: ApiContext,
+  customerId: string,
+  planId: string | undefined,
+): Promise<void> {
+  if (role === 'operator' || planId === undefined || planId === REHEARSAL_PLAN_ID) return;
+  const row = await store.db
+    .selectFrom('customer')
+    .select('plan_id')
+    .where('id', '=', customerId)
+    .executeTakeFirst();
+  if (row?.plan_id === planId) return;
+  const message = `planId: only the operator gives a key another plan than the customer's, or "${REHEARSAL_PLAN_ID}"`;
+  throw new ApiError(403, 'FORBIDDEN', message, { fields: { planId: message } });
+}
+
+const customerHandlers = (services: ApiServices) =>
+  ({
+    async 'GET /customers/{customer}/keys'({ path, query }, context) {
+      const register = registerOf(services, context, path.customer);
+      const [after] = readCursor(query.cursor, 'string') ?? [];
+      const { limit, product, withRevoked } = query;
+      const rows = await listKeys(register, { product, withRevoked, limit: limit + 1, after });
+      const page = pageOfRows(
+        rows,
+        limit,
+        (row) => row,
+        ({ id }) => cursorOf(id),
+      );
+      const activity = await activityOf(
+        services.store,
+        page.items.map(({ id }) => id),
+        services.now(),
+      );
+      return { ...page, items: page.items.map((key) => ({ ...key, ...activity.get(key.id)! })) };
+    },
+    async 'POST /customers/{customer}/keys'({ path, body }, context) {
+      await checkPlanChoice(services, context, path.customer, body.planId);
+      return refusing(createKey(registerOf(services, context, path.customer), body));
+    },
+    'GET /customers/{customer}/keys/{key}': ({ path }, context) =>
+      refusing(readFamily(registerOf(services, context, path.customer), path.key)),
+    'PATCH /customers/{customer}/keys/{key}': ({ path, body }, context) =>
+      refusing(changeKey(registerOf(services, context, path.customer), path.key, body)),
+    'POST /customers/{customer}/keys/{key}/rotate': ({ path, body }, context) =>
+      refusing(
+        rotateKey(
+          registerOf(services, context, path.customer),
+          path.key,
+          body.overlapMs ?? services.keys.overlapHours * HOUR_MS,
+        ),
+      ),
+    'POST /customers/{customer}/keys/{key}/cut': ({ path }, context) =>
+      refusing(cutOverlap(registerOf(services, context, path.customer), path.key)),
+    'POST /customers/{customer}/keys/{key}/disable': ({ path }, context) =>
+      refusing(disableKey(registerOf(services, context, path.customer), path.key)),
+    'POST /customers/{customer}/keys/{key}/enable': ({ path }, context) =>
+      refusing(enableKey(registerOf(services, context, path.customer), path.key)),
+    'POST /customers/{customer}/keys/{key}/revoke': ({ path }, context) =>
+      refusing(revokeKey(registerOf(services, context, path.customer), path.key)),
+    async 'POST /customers/{customer}/keys/revoke'({ path, body }, context) {
+      return { keys: await refusing(revokeKeys(registerOf(services, context, path.customer), body.ids)) };
+    },
+  }) satisfies Partial<Handlers<Names>>;
+
+/** Answers what is asked of keys. */
+export function keyHandlers(services: ApiServices): Handlers<Names> {
+  const signatures = new ScannerSignatures(services.keys.scannerKeys);
+  return {
+    ...customerHandlers(services),
+    'POST /keys/whose': ({ body }, context) => whoseKey(registerOf(services, context), body.text),
+    async 'POST /secret-scanning'({ body }, context) {
+      const { rawBody, header } = context;
+      if (!signatures.verify(rawBody, header(SIGNATURE_KEY_HEADER), header(SIGNATURE_HEADER)))
+        throw new ApiError(
+          401,
+          'WRONG_SIGNATURE',
+          'sign the report with a key that this service knows: see keys.scanner_keys',
+        );
+      const register = { ...registerOf(services, context), actor: 'secret-scanning' };
+      const { verdicts, leaked } = await reportLeaks(register, body, services.keys.revokeLeaked);
+      for (const leak of leaked) services.tellLeak?.(leak);
+      return verdicts;
+    },
+  };
+}

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from 'hono';
 import { Hono } from 'hono';
+import { checkSignInAnswer, type SignInDoor, type SignInRequest } from '../../accounts/sign-in-door.ts';
+import { AUTH_PREFIX } from '../../accounts/sign-in-library.ts';
 import { ApiError } from '../api-error.ts';
 import { type ContractName, contract, routeOf } from '../contract/contract.ts';
 import type { ApiCaller } from '../handler.ts';
-import { jsonAnswer, streamAnswer } from './answer.ts';
+import { apiHeaders, jsonAnswer, streamAnswer } from './answer.ts';
 import type { ApiRequest, ControlApi } from './control-api.ts';
 import { openApiDocument } from './open-api.ts';
 import { type ControlApiOptions, controlApiOptions } from './options.ts';
@@ -24,8 +26,8 @@ export type HttpApiParts = Readonly<{
   api: ControlApi;
   /** Who sent a request. @throws ApiError 401, 403 for credentials that are wrong or come from elsewhere. */
   identify(request: Request, client: ApiClientFacts): Promise<ApiCaller>;
-  /** What stands beside the contract below /api: signing in. */
-  auth(request: Request, client: ApiClientFacts): Promise<Response>;
+  /** What stands beside the contract: signing in. */
+  signIn: Pick<SignInDoor, 'answer'>;
   options?: Partial<ControlApiOptions>;
 }>;
 
@@ -52,12 +54,13 @@ export class HttpApi {
     this.#app.onError((thrown, context) => this.#refuse(thrown, context));
     this.#app.notFound((context) => this.#refuse(noSuchRoute(), context));
     this.#addRoutes();
-    this.#app.all('/api/auth/*', (context) => this.#parts.auth(context.req.raw, context.env));
+    this.#app.on(['GET', 'POST'], `${AUTH_PREFIX}/*`, (context) => this.#signIn(context));
   }
 
   /** Answers a request; never rejects. */
   async fetch(request: Request, client: ApiClientFacts): Promise<Response> {
-    if (this.#requests >= this.#options.requestsMax) return overloaded();
+    if (!PLAIN_PATH.test(new URL(request.url).pathname)) return problemAnswer(noSuchRoute());
+    if (this.#requests >= this.#options.requestsMax) return problemAnswer(overloaded());
     this.#requests++;
     try {
       return await this.#app.fetch(request, client);
@@ -108,6 +111,29 @@ export class HttpApi {
       return jsonAnswer(200, answer, { 'x-request-id': requestId });
     }
     return this.#stream(name, format, question, request);
+  }
+
+  async #signIn(context: Context<Env>): Promise<Response> {
+    const { raw } = context.req;
+    const requestId = context.get('requestId');
+    const bytes = await readBytes(raw, this.#options.bodyMaxBytes);
+    const body = bytes.length === 0 ? null : readJson(raw, bytes);
+    if (typeof body !== 'object' || Array.isArray(body))
+      throw new ApiError(422, 'INVALID_FIELDS', 'the body must be a JSON object');
+    const asked = {
+      request: raw,
+      address: context.env.address,
+      requestId,
+      body: body as SignInRequest['body'],
+    };
+    const answer = await this.#parts.signIn.answer(asked);
+    checkSignInAnswer(answer);
+    const response =
+      answer.location === null
+        ? jsonAnswer(answer.status, answer.body, { 'x-request-id': requestId })
+        : new Response(null, { status: 302, headers: { ...apiHeaders, location: answer.location } });
+    for (const cookie of answer.cookies) response.headers.append('set-cookie', cookie);
+    return response;
   }
 
   async #stream(
@@ -162,13 +188,17 @@ const noSuchRoute = (): ApiError =>
 const wrongVerb = (verbs: readonly string[]): ApiError =>
   new ApiError(405, 'METHOD_NOT_ALLOWED', `this path knows ${verbs.join(', ')}`);
 
-function overloaded(): Response {
-  const problem = new ApiError(503, 'OVERLOADED', 'too many requests are under way: try again soon', {
-    retryAfter: 1,
-  });
+const overloaded = (): ApiError =>
+  new ApiError(503, 'OVERLOADED', 'too many requests are under way: try again soon', { retryAfter: 1 });
+
+/** A refusal before a request is anybody's. */
+export function problemAnswer(problem: ApiError): Response {
   const { status, headers, body } = problemOf(problem, randomUUID());
   return jsonAnswer(status, body, headers);
 }
+
+/** Paths of the API need no escapes; what has some tries to be another path than it looks. */
+const PLAIN_PATH = /^(?:\/[A-Za-z0-9][A-Za-z0-9._:-]*)+$/;
 
 /** What browsers name a file that is downloaded. */
 function savedAs(name: ContractName, format: 'csv' | 'jsonl' | 'events'): Record<string, string> {

@@ -13,6 +13,7 @@ export interface AccountTables {
   auth_account: AuthAccountTable;
   auth_verification: AuthVerificationTable;
   auth_two_factor: AuthTwoFactorTable;
+  auth_tried_code: AuthTriedCodeTable;
 }
 
 /** Whoever keys belong to. The operator's own is HOUSE_CUSTOMER_ID and always there. */
@@ -83,6 +84,7 @@ export interface AuthUserTable {
 
 export interface AuthSessionTable {
   id: string;
+  /** `sha256:` and the digest of what the cookie holds, hex. */
   token: string;
   userId: string;
   expiresAt: string;
@@ -120,9 +122,20 @@ export interface AuthVerificationTable {
 export interface AuthTwoFactorTable {
   id: string;
   userId: string;
+  /** Encrypted by the library, as are the backup codes. */
   secret: string;
   backupCodes: string;
   verified: number | null;
+  failedVerificationCount: number | null;
+  lockedUntil: string | null;
+}
+
+/** Codes of the second factor that were tried, so that none is taken twice. */
+export interface AuthTriedCodeTable {
+  user_id: string;
+  /** SHA-256 of the code, hex. It says little: codes are short and live for a minute. */
+  code_digest: string;
+  tried_at: number;
 }
 
 async function createCustomers(db: Kysely<unknown>): Promise<void> {
@@ -239,6 +252,21 @@ async function createSignInWays(db: Kysely<unknown>): Promise<void> {
     .addColumn('secret', 'text', (column) => column.notNull())
     .addColumn('backupCodes', 'text', (column) => column.notNull())
     .addColumn('verified', 'integer')
+    .addColumn('failedVerificationCount', 'integer')
+    .addColumn('lockedUntil', 'text')
+    .execute();
+  await db.schema.createIndex('auth_two_factor_user').on('auth_two_factor').column('userId').execute();
+  await db.schema
+    .createIndex('auth_verification_identifier')
+    .on('auth_verification')
+    .column('identifier')
+    .execute();
+  await db.schema
+    .createTable('auth_tried_code')
+    .addColumn('user_id', 'text', (column) => column.notNull())
+    .addColumn('code_digest', 'text', (column) => column.notNull())
+    .addColumn('tried_at', 'bigint', (column) => column.notNull())
+    .addPrimaryKeyConstraint('auth_tried_code_row', ['user_id', 'code_digest'])
     .execute();
 }
 

@@ -1,0 +1,89 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { Kysely, Transaction } from 'kysely';
+import { credentialId, digestApiKey, generateCredential } from '../../access/api-key.ts';
+import type { Store } from '../database/open.ts';
+import type { Schema } from '../database/schema.ts';
+import type { AdminTokenTable } from '../database/tables/accounts.ts';
+import type { Peppers } from '../pepper.ts';
+import type { MemberRole } from './roles.ts';
+
+/** What tokens for the control API begin with. No door takes them for a key: it is the prefix of no product. */
+export const ADMIN_TOKEN_PREFIX = 'svc_admin_live_';
+
+/** How often it is written that a token was used, in milliseconds. */
+const USED_EVERY_MS = 30_000;
+
+export type NewAdminToken = Readonly<{
+  name: string;
+  /** null: the operator's. */
+  customerId: string | null;
+  role: MemberRole;
+  createdBy: string;
+  /** Unix milliseconds. */
+  createdAt: number;
+  expiresAt: number | null;
+}>;
+
+/** Adds a token. @returns its row, and its text, which is kept nowhere. */
+export async function addAdminToken(
+  trx: Transaction<Schema>,
+  { current, secrets }: Peppers,
+  given: NewAdminToken,
+): Promise<{ secret: string; row: AdminTokenTable }> {
+  const { text, id } = generateCredential(ADMIN_TOKEN_PREFIX);
+  const row: AdminTokenTable = {
+    id,
+    name: given.name,
+    digest: digestApiKey(text, secrets.get(current) as Buffer).toString('hex'),
+    pepper_version: current,
+    customer_id: given.customerId,
+    role: given.role,
+    created_by: given.createdBy,
+    created_at: given.createdAt,
+    expires_at: given.expiresAt,
+    last_used_at: null,
+    revoked_at: null,
+  };
+  await trx.insertInto('admin_token').values(row).execute();
+  return { secret: text, row };
+}
+
+/** Tokens that work, of a customer or of the operator, the newest first. */
+export function listAdminTokens(
+  db: Kysely<Schema>,
+  customerId: string | null,
+  now: number,
+): Promise<AdminTokenTable[]> {
+  return db
+    .selectFrom('admin_token')
+    .selectAll()
+    .where('customer_id', customerId === null ? 'is' : '=', customerId)
+    .where('revoked_at', 'is', null)
+    .where((where) => where.or([where('expires_at', 'is', null), where('expires_at', '>', now)]))
+    .orderBy('created_at', 'desc')
+    .orderBy('id')
+    .execute();
+}
+
+function isDigestOf(row: AdminTokenTable, text: string, peppers: Peppers): boolean {
+  const pepper = peppers.secrets.get(row.pepper_version);
+  const stored = Buffer.from(row.digest, 'hex');
+  return pepper !== undefined && timingSafeEqual(digestApiKey(text, pepper), stored);
+}
+
+/** The row of a token that works; null for every other text. That it was used is noted now and then. */
+export async function findAdminToken(
+  store: Store,
+  peppers: Peppers,
+  text: string,
+  now: number,
+): Promise<AdminTokenTable | null> {
+  const id = credentialId(ADMIN_TOKEN_PREFIX, text);
+  if (id === null) return null;
+  const row = await store.db.selectFrom('admin_token').selectAll().where('id', '=', id).executeTakeFirst();
+  if (row === undefined || !isDigestOf(row, text, peppers)) return null;
+  if (row.revoked_at !== null || (row.expires_at !== null && row.expires_at <= now)) return null;
+  if ((row.last_used_at ?? 0) + USED_EVERY_MS <= now)
+    await store.db.updateTable('admin_token').set({ last_used_at: now }).where('id', '=', id).execute();
+  return row;
+}

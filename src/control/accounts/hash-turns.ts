@@ -1,0 +1,35 @@
+import { ApiError } from '../api/api-error.ts';
+
+/**
+ * Turns at hashing passwords, which is made to be dear: a flood of log-ins must leave cores and memory to the others.
+ */
+export class HashTurns {
+  readonly #max: number;
+  readonly #waitingMax: number;
+  readonly #waiting: (() => void)[] = [];
+  #underWay = 0;
+
+  constructor({ hashesMax, hashesWaitingMax }: { hashesMax: number; hashesWaitingMax: number }) {
+    this.#max = hashesMax;
+    this.#waitingMax = hashesWaitingMax;
+  }
+
+  /** @throws ApiError 503 when too many wait already. */
+  async run<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (this.#underWay >= this.#max) await this.#turn();
+    else this.#underWay++;
+    try {
+      return await work();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#underWay--;
+      else next();
+    }
+  }
+
+  #turn(): Promise<void> {
+    if (this.#waiting.length >= this.#waitingMax)
+      throw new ApiError(503, 'OVERLOADED', 'too many are signing in: try again soon', { retryAfter: 5 });
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+}

@@ -1,0 +1,84 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import type { Kysely, Transaction } from 'kysely';
+import { ApiError } from '../api/api-error.ts';
+import type { Store } from '../database/open.ts';
+import type { Schema } from '../database/schema.ts';
+import type { InvitationTable } from '../database/tables/accounts.ts';
+import type { MemberRole } from './roles.ts';
+
+const TOKEN_BYTES = 32;
+const TOKEN = /^[A-Za-z0-9_-]{43}$/;
+
+const digestOf = (token: string): string => createHash('sha256').update(token).digest('hex');
+
+export type NewInvitation = Readonly<{
+  customerId: string;
+  /** Empty: whoever has the link may take it. */
+  email: string;
+  role: MemberRole;
+  isOperator: boolean;
+  createdBy: string;
+  /** Unix milliseconds. */
+  createdAt: number;
+  expiresAt: number;
+}>;
+
+/** Adds an invitation. @returns its row, and the token, which is kept nowhere. */
+export async function addInvitation(
+  trx: Transaction<Schema>,
+  given: NewInvitation,
+): Promise<{ token: string; row: InvitationTable }> {
+  const token = randomBytes(TOKEN_BYTES).toString('base64url');
+  const row: InvitationTable = {
+    id: randomUUID(),
+    customer_id: given.customerId,
+    email: given.email,
+    role: given.role,
+    is_operator: given.isOperator ? 1 : 0,
+    token_digest: digestOf(token),
+    created_by: given.createdBy,
+    created_at: given.createdAt,
+    expires_at: given.expiresAt,
+    accepted_at: null,
+  };
+  await trx.insertInto('invitation').values(row).execute();
+  return { token, row };
+}
+
+/** The invitation of a token; what is over, taken or taken back has none. */
+export async function invitationOf(
+  db: Kysely<Schema>,
+  token: string,
+  now: number,
+): Promise<InvitationTable | null> {
+  if (!TOKEN.test(token)) return null;
+  const row = await db
+    .selectFrom('invitation')
+    .selectAll()
+    .where('token_digest', '=', digestOf(token))
+    .where('accepted_at', 'is', null)
+    .where('expires_at', '>', now)
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+/** The same of all tokens that are none. */
+export const noSuchInvitation = (): ApiError =>
+  new ApiError(
+    404,
+    'INVITATION_OVER',
+    'this invitation was taken, taken back, or is over: ask for a new one',
+  );
+
+/** Whether somebody with this address is invited to anything. */
+export async function mayJoin(store: Store, email: string, now: number): Promise<boolean> {
+  const row = await store.db
+    .selectFrom('invitation')
+    .select('id')
+    .where('email', '=', email.toLowerCase())
+    .where('accepted_at', 'is', null)
+    .where('expires_at', '>', now)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}

@@ -1,0 +1,248 @@
+import { Failure } from '../../protocol/errors.ts';
+import { ApiError } from '../api/api-error.ts';
+import { inChange, nextVersion, writeAudit } from '../database/change.ts';
+import { TryLimit } from '../semi-wallets/try-limit.ts';
+import { checkOwnOrigin } from './own-origin.ts';
+import { currentRequest, type RequestFacts } from './request-facts.ts';
+import { AUTH_PREFIX, CLIENT_ADDRESS, type SignInLibrary, type SignInParts } from './sign-in-library.ts';
+import { type SignInRoute, signInRouteOf } from './sign-in-routes.ts';
+import { tokenDigest } from './sign-in-store.ts';
+import { signUp } from './sign-up.ts';
+
+/** A request to sign in, read as far as its wire goes. */
+export type SignInRequest = Readonly<{
+  request: Request;
+  address: string;
+  requestId: string;
+  /** A JSON object, or null where none was sent. */
+  body: Readonly<Record<string, unknown>> | null;
+}>;
+
+/** An answer of the library in our form, or a page to go on to. */
+export type SignInAnswer = Readonly<{
+  status: number;
+  /** JSON. */
+  body: unknown;
+  cookies: readonly string[];
+  /** Where a browser must go on. */
+  location: string | null;
+}>;
+
+const USER_AGENT_MAX = 256;
+/** What the library says of an account that is locked has no time; it is a quarter of an hour. */
+const LOCKED_S = 900;
+/** Where a browser may be sent: a path of ours. */
+const OWN_PATH = /^\/(?![/\\])[A-Za-z0-9/_.~?=&%#:,+-]{0,512}$/;
+const redirects = ['callbackURL', 'errorCallbackURL', 'newUserCallbackURL', 'redirectTo'] as const;
+
+const invalid = (field: string, text: string): ApiError =>
+  new ApiError(422, 'INVALID_FIELDS', `${field}: ${text}`, { fields: { [field]: text } });
+
+/** The word and the status with which the library refuses a password or a code. */
+const isWrong = (status: number): boolean => status === 401 || status === 400 || status === 403;
+
+/**
+ * Stands in front of the sign-in library: knows which of its paths there are, sends away what comes from another
+ * origin, bounds how often may be tried, and tells the audit log of what went wrong.
+ */
+export class SignInDoor {
+  readonly #parts: SignInParts;
+  readonly #library: () => SignInLibrary;
+  readonly #accounts: TryLimit;
+  readonly #addresses: TryLimit;
+
+  constructor(parts: SignInParts, library: () => SignInLibrary) {
+    this.#parts = parts;
+    this.#library = library;
+    const { accountTries, addressTries } = parts.options.limits;
+    this.#accounts = new TryLimit(accountTries, parts.now);
+    this.#addresses = new TryLimit(addressTries, parts.now);
+  }
+
+  /** @throws ApiError */
+  async answer(asked: SignInRequest): Promise<SignInAnswer> {
+    const { request } = asked;
+    const path = new URL(request.url).pathname.slice(AUTH_PREFIX.length);
+    const route = signInRouteOf(request.method, path);
+    if (route === null) throw new ApiError(404, 'NO_SUCH_ROUTE', 'nothing answers here');
+    if (request.method !== 'GET') checkOwnOrigin(request, this.#parts.options.publicUrl);
+    const facts = this.#factsOf(asked);
+    return currentRequest.run(facts, () => this.#tryAt(route, path, asked, facts));
+  }
+
+  async #tryAt(
+    route: SignInRoute,
+    path: string,
+    asked: SignInRequest,
+    facts: RequestFacts,
+  ): Promise<SignInAnswer> {
+    const body = this.#bodyOf(route, asked.body);
+    if (route.tries === 'none') return this.#ask(route, path, asked, body);
+    const account = await this.#accountOf(route, asked.request, body);
+    const atAddress = beginTry(this.#addresses, asked.address);
+    try {
+      const atAccount = account === null ? null : beginTry(this.#accounts, account);
+      try {
+        const answer = await this.#ask(route, path, asked, body);
+        const wrong = route.tries === 'counted' || isWrong(answer.status);
+        if (wrong) atAddress.wrong();
+        if (wrong) atAccount?.wrong();
+        else atAccount?.right();
+        if (isWrong(answer.status)) await this.#tellFailure(path, account, facts);
+        return answer;
+      } finally {
+        atAccount?.void();
+      }
+    } finally {
+      // Not `right`: with an account of one's own the tries at others would be forgotten.
+      atAddress.void();
+    }
+  }
+
+  async #ask(
+    route: SignInRoute,
+    path: string,
+    asked: SignInRequest,
+    body: Readonly<Record<string, unknown>>,
+  ): Promise<SignInAnswer> {
+    if (route.own === 'sign-up') {
+      const { email, password } = await signUp(this.#parts, this.#library(), body);
+      return this.#answerOf(
+        await this.#forward('/sign-in/email', asked, { email, password }),
+        '/sign-in/email',
+      );
+    }
+    return this.#answerOf(await this.#forward(route.path ?? path, asked, body), path);
+  }
+
+  #forward(
+    path: string,
+    { request, address }: SignInRequest,
+    body: Readonly<Record<string, unknown>>,
+  ): Promise<Response> {
+    const url = new URL(request.url);
+    url.pathname = AUTH_PREFIX + path;
+    const headers = new Headers();
+    for (const name of ['cookie', 'origin', 'user-agent', 'host', 'sec-fetch-site']) {
+      const value = request.headers.get(name);
+      if (value !== null) headers.set(name, value);
+    }
+    headers.set(CLIENT_ADDRESS, address);
+    if (request.method === 'GET') return this.#library().handler(new Request(url, { headers }));
+    // Some clients send only where they come from within the site; the library wants the origin spelt out.
+    if (!headers.has('origin')) headers.set('origin', url.origin);
+    headers.set('content-type', 'application/json');
+    return this.#library().handler(new Request(url, { method: 'POST', headers, body: JSON.stringify(body) }));
+  }
+
+  async #answerOf(response: Response, path: string): Promise<SignInAnswer> {
+    const text = await response.text();
+    const body: unknown = text === '' ? null : parsed(text);
+    const cookies = response.headers.getSetCookie();
+    const location = response.headers.get('location');
+    if (response.status >= 300 && response.status < 400 && location !== null)
+      return { status: 302, body: null, cookies, location: this.#ownLocation(location) };
+    if (response.ok) return { status: 200, body: withoutTokens(path, body), cookies, location: null };
+    return { status: response.status, body, cookies, location: null };
+  }
+
+  /** Of an error page of the library the page of ours; back from a provider only into this service. */
+  #ownLocation(location: string): string {
+    const base = this.#parts.options.publicUrl ?? this.#parts.fallbackUrl;
+    const url = new URL(location, base);
+    if (url.pathname.startsWith(`${AUTH_PREFIX}/error`)) return `/sign-in${url.search}`;
+    const path = url.pathname + url.search + url.hash;
+    return OWN_PATH.test(path) ? path : '/';
+  }
+
+  /** @throws ApiError 422 */
+  #bodyOf(
+    route: SignInRoute,
+    given: Readonly<Record<string, unknown>> | null,
+  ): Readonly<Record<string, unknown>> {
+    const body: Record<string, unknown> = {};
+    for (const [field, value] of Object.entries(given ?? {})) {
+      if (!route.fields.includes(field)) throw invalid(field.slice(0, 64), 'there is no such field here');
+      if (typeof value === 'string' && value.length > FIELD_MAX) throw invalid(field, 'is too long');
+      body[field] = value;
+    }
+    for (const field of redirects) {
+      const to = body[field];
+      if (to !== undefined && (typeof to !== 'string' || !OWN_PATH.test(to)))
+        throw invalid(field, 'must be a path of this service, such as /keys');
+    }
+    return { ...body, ...route.fixed?.(body) };
+  }
+
+  /** Whose password or code is tried. */
+  async #accountOf(
+    route: SignInRoute,
+    request: Request,
+    body: Readonly<Record<string, unknown>>,
+  ): Promise<string | null> {
+    if (typeof body.email === 'string') return body.email.toLowerCase();
+    if (route.tries !== 'session') return null;
+    const session = await this.#library().api.getSession({ headers: request.headers });
+    return session === null ? null : session.user.email.toLowerCase();
+  }
+
+  #factsOf({ request, address, requestId }: SignInRequest): RequestFacts {
+    const userAgent = request.headers.get('user-agent')?.slice(0, USER_AGENT_MAX) ?? null;
+    return { address, userAgent, requestId };
+  }
+
+  async #tellFailure(path: string, account: string | null, facts: RequestFacts): Promise<void> {
+    const { store, now } = this.#parts;
+    const detail = { path, ...(account !== null && { account: account.slice(0, 254) }) };
+    await inChange(store, async (trx) => {
+      const version = await nextVersion(trx);
+      const entry = { at: now(), actor: 'nobody', action: 'session.refused', keyId: null, detail, ...facts };
+      await writeAudit(trx, version, entry);
+    });
+  }
+}
+
+const FIELD_MAX = 2_048;
+
+/** @throws ApiError 429 */
+export function beginTry(limit: TryLimit, name: string) {
+  try {
+    return limit.begin(name);
+  } catch (thrown) {
+    if (!(thrown instanceof Failure)) throw thrown;
+    throw new ApiError(429, 'TOO_MANY_TRIES', 'too many wrong tries: wait a moment, then try again', {
+      retryAfter: thrown.retryAfter ?? 1,
+    });
+  }
+}
+
+/** @throws ApiError with the library's own word and text; of faults that are ours, neither. */
+export function checkSignInAnswer({ status, body }: SignInAnswer): void {
+  if (status < 400) return;
+  const { code, message } = (body ?? {}) as { code?: unknown; message?: unknown };
+  if (status >= 500) throw new Error(`the sign-in library answers ${status}`);
+  const known = ([400, 401, 403, 404, 409, 413, 415, 422, 429] as const).find((one) => one === status) ?? 400;
+  const word = typeof code === 'string' ? code : 'SIGN_IN_REFUSED';
+  const text = typeof message === 'string' && message !== '' ? message : 'this cannot be done: sign in again';
+  throw new ApiError(known, word, text, known === 429 ? { retryAfter: LOCKED_S } : {});
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+type Session = { token?: string };
+
+/** A page needs no token: its browser has the cookie. Sessions are named by the digest that is kept of theirs. */
+function withoutTokens(path: string, body: unknown): unknown {
+  const named = (session: Session): Session =>
+    typeof session.token === 'string' ? { ...session, token: tokenDigest(session.token) } : session;
+  if (path === '/list-sessions' && Array.isArray(body)) return body.map((one) => named(one as Session));
+  if (typeof body !== 'object' || body === null) return body;
+  const { token: _, session, ...rest } = body as { token?: unknown; session?: Session };
+  return session ? { ...rest, session: named(session) } : rest;
+}

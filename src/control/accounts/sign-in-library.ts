@@ -1,0 +1,169 @@
+import { createHash } from 'node:crypto';
+import { APIError, createAuthMiddleware } from 'better-auth/api';
+import { hashPassword, verifyPassword } from 'better-auth/crypto';
+import { betterAuth } from 'better-auth/minimal';
+import { genericOAuth, twoFactor } from 'better-auth/plugins';
+import type { Logger } from '../../base/log.ts';
+import type { Store } from '../database/open.ts';
+import type { Peppers } from '../pepper.ts';
+import type { AccountOptions, OidcProvider } from './account-options.ts';
+import { HashTurns } from './hash-turns.ts';
+import { mayJoin } from './invitations.ts';
+import { signInSecrets } from './sign-in-secret.ts';
+import { signInStore } from './sign-in-store.ts';
+import { takeCode } from './tried-codes.ts';
+
+/** What stands before the paths of signing in. */
+export const AUTH_PREFIX = '/api/auth';
+
+export type SignInParts = Readonly<{
+  store: Store;
+  peppers: Peppers;
+  options: AccountOptions;
+  /** Where the service answers when nothing else is known, without a path. */
+  fallbackUrl: string;
+  /** Mails a link with which a password is set anew; null where no mail is sent. */
+  mailReset: ((email: string, token: string) => Promise<void>) | null;
+  now: () => number;
+  log: Logger;
+}>;
+
+/** The tables of tables/accounts.ts, by the library's names for them. */
+const tables = {
+  user: 'auth_user',
+  session: 'auth_session',
+  account: 'auth_account',
+  verification: 'auth_verification',
+  twoFactor: 'auth_two_factor',
+} as const;
+
+const providerOf = ({ id, name, discoveryUrl, clientId, clientSecret }: OidcProvider) => ({
+  providerId: id,
+  name,
+  discoveryUrl,
+  clientId,
+  clientSecret,
+  scopes: ['openid', 'email', 'profile'],
+  pkce: true,
+  requireIdTokenVerification: true,
+});
+
+/** What the library would say on its own goes into our log, without what it was given. */
+function loggerOf(log: Logger) {
+  return {
+    level: 'warn' as const,
+    log: (level: string, message: string) => {
+      const line = { part: 'sign-in', said: message.slice(0, 300) };
+      if (level === 'error') log.warn(line, 'the sign-in library reports a fault');
+      else log.debug(line, 'the sign-in library');
+    },
+  };
+}
+
+/** A code is taken once: whoever saw it over a shoulder comes too late. */
+const checkReplay = (store: Store, now: () => number) =>
+  createAuthMiddleware(async (ctx) => {
+    if (ctx.path !== '/two-factor/verify-totp') return;
+    const cookie = ctx.context.createAuthCookie('two_factor');
+    const pending = await ctx.getSignedCookie(cookie.name, ctx.context.secret);
+    if (!pending) return;
+    const challenge = await ctx.context.internalAdapter.findVerificationValue(pending);
+    const code: unknown = ctx.body?.code;
+    if (!challenge || typeof code !== 'string') return;
+    const digest = createHash('sha256').update(code).digest('hex');
+    if (await takeCode(store, challenge.value, digest, now())) return;
+    throw new APIError('UNAUTHORIZED', { code: 'INVALID_CODE', message: 'Invalid code' });
+  });
+
+/** Tokens of other services are for nothing here, so they are not kept. */
+const withoutTokens = async <Account>(account: Account) => ({
+  data: {
+    ...account,
+    accessToken: null,
+    refreshToken: null,
+    idToken: null,
+    accessTokenExpiresAt: null,
+    refreshTokenExpiresAt: null,
+  },
+});
+
+/** The sign-in library, set up for this service. It keeps everything in the store and asks nobody but the providers. */
+export function openSignInLibrary(parts: SignInParts, providers: readonly OidcProvider[]) {
+  const { store, peppers, options, now, log, mailReset } = parts;
+  const { limits, publicUrl, signUp } = options;
+  const turns = new HashTurns(limits);
+  const isSecure = publicUrl?.startsWith('https:') === true;
+  return betterAuth({
+    appName: 'Solway',
+    baseURL: publicUrl ?? parts.fallbackUrl,
+    basePath: AUTH_PREFIX,
+    secrets: signInSecrets(peppers),
+    database: signInStore(store, now),
+    telemetry: { enabled: false },
+    logger: loggerOf(log),
+    // The door in front of it counts, checks origins and bounds paths: sign-in-door.ts.
+    rateLimit: { enabled: false },
+    trustedOrigins: (request) => [request?.headers.get('origin') ?? publicUrl ?? parts.fallbackUrl],
+    advanced: {
+      cookiePrefix: 'solway',
+      useSecureCookies: isSecure,
+      defaultCookieAttributes: { httpOnly: true, sameSite: 'lax', secure: isSecure, path: '/' },
+      disableOriginCheck: false,
+      ipAddress: { disableIpTracking: false, ipAddressHeaders: [CLIENT_ADDRESS] },
+    },
+    user: {
+      modelName: tables.user,
+      additionalFields: {
+        isOperator: { type: 'boolean', required: false, defaultValue: false, input: false },
+      },
+    },
+    session: {
+      modelName: tables.session,
+      expiresIn: Math.floor(limits.sessionMs / 1_000),
+      updateAge: 24 * 3_600,
+    },
+    account: {
+      modelName: tables.account,
+      // Whoever registered an address first must not get the account of whoever proves to have it.
+      accountLinking: { enabled: true, disableImplicitLinking: true },
+    },
+    verification: { modelName: tables.verification, storeIdentifier: 'hashed' },
+    emailAndPassword: {
+      enabled: true,
+      disableSignUp: true,
+      minPasswordLength: limits.passwordMin,
+      maxPasswordLength: limits.passwordMax,
+      revokeSessionsOnPasswordReset: true,
+      password: {
+        hash: (password) => turns.run(() => hashPassword(password)),
+        verify: ({ hash, password }) => turns.run(() => verifyPassword({ hash, password })),
+      },
+      ...(mailReset && {
+        sendResetPassword: async ({ user, token }: { user: { email: string }; token: string }) =>
+          mailReset(user.email, token),
+      }),
+    },
+    plugins: [
+      twoFactor({ issuer: 'Solway', schema: { twoFactor: { modelName: tables.twoFactor } } }),
+      genericOAuth({ config: providers.map(providerOf) }),
+    ],
+    hooks: { before: checkReplay(store, now) },
+    databaseHooks: {
+      user: {
+        create: {
+          before: async (user) => {
+            if (signUp === 'open' || (user.emailVerified && (await mayJoin(store, user.email, now()))))
+              return;
+            throw new APIError('FORBIDDEN', { code: 'NOT_INVITED', message: 'ask for an invitation first' });
+          },
+        },
+      },
+      account: { create: { before: withoutTokens }, update: { before: withoutTokens } },
+    },
+  });
+}
+
+/** The header in which the door tells the library the client's address; what came under this name is overwritten. */
+export const CLIENT_ADDRESS = 'x-solway-client-address';
+
+export type SignInLibrary = ReturnType<typeof openSignInLibrary>;

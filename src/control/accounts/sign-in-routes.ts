@@ -1,0 +1,66 @@
+/**
+ * How often may be tried: without end; once more is a try at the account that the body names; at that of the session;
+ * or each counts, right or wrong, since it costs others something.
+ */
+type Tries = 'none' | 'account' | 'session' | 'counted';
+
+/** A path of the sign-in library that is served. What is not among them does not exist. */
+export type SignInRoute = Readonly<{
+  tries: Tries;
+  /** What a body may have. */
+  fields: readonly string[];
+  /** The library's own name for the path, where ours is another. */
+  path?: string;
+  /** Answered by us, not by the library. */
+  own?: 'sign-up';
+  /** What goes along whatever was sent. */
+  fixed?: (body: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
+}>;
+
+const quick = (...fields: string[]): SignInRoute => ({ tries: 'none', fields });
+
+const oidc = ['providerId', 'callbackURL', 'errorCallbackURL', 'newUserCallbackURL'];
+const provider = ({ providerId }: Readonly<Record<string, unknown>>) => ({
+  provider: providerId,
+  providerId: undefined,
+  disableRedirect: true,
+});
+
+const routes: Readonly<Record<string, SignInRoute>> = {
+  'POST /sign-in/email': { tries: 'account', fields: ['email', 'password', 'rememberMe'] },
+  'POST /sign-up/email': {
+    tries: 'counted',
+    fields: ['name', 'email', 'password', 'invitation'],
+    own: 'sign-up',
+  },
+  'POST /sign-in/oauth2': { tries: 'none', fields: oidc, path: '/sign-in/social', fixed: provider },
+  'POST /link/oauth2': { tries: 'none', fields: oidc, path: '/link-social', fixed: provider },
+  'POST /sign-out': quick(),
+  'GET /get-session': quick(),
+  'GET /list-sessions': quick(),
+  'POST /revoke-session': quick('token'),
+  'POST /revoke-sessions': quick(),
+  'POST /revoke-other-sessions': quick(),
+  'POST /update-user': quick('name'),
+  'POST /change-password': {
+    tries: 'session',
+    fields: ['currentPassword', 'newPassword', 'revokeOtherSessions'],
+    fixed: () => ({ revokeOtherSessions: true }),
+  },
+  'POST /request-password-reset': { tries: 'counted', fields: ['email'] },
+  'POST /reset-password': { tries: 'counted', fields: ['newPassword', 'token'] },
+  'POST /two-factor/enable': { tries: 'session', fields: ['password'] },
+  'POST /two-factor/disable': { tries: 'session', fields: ['password'] },
+  'POST /two-factor/generate-backup-codes': { tries: 'session', fields: ['password'] },
+  'POST /two-factor/verify-totp': { tries: 'session', fields: ['code', 'trustDevice'] },
+  'POST /two-factor/verify-backup-code': { tries: 'session', fields: ['code', 'trustDevice'] },
+};
+
+const CALLBACK = /^\/callback\/[a-z0-9][a-z0-9-]{0,31}$/;
+
+/** What is served at a path; null: nothing. */
+export function signInRouteOf(method: string, path: string): SignInRoute | null {
+  if (method === 'GET' && CALLBACK.test(path)) return quick();
+  const name = `${method} ${path}`;
+  return Object.hasOwn(routes, name) ? (routes[name] as SignInRoute) : null;
+}

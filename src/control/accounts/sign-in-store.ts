@@ -1,0 +1,265 @@
+import { createHash } from 'node:crypto';
+import { type CleanedWhere, createAdapterFactory } from 'better-auth/adapters';
+import { type ExpressionBuilder, type Kysely, type SqlBool, sql, type Transaction } from 'kysely';
+import { inChange, nextVersion, writeAudit } from '../database/change.ts';
+import type { Store } from '../database/open.ts';
+import type { Schema } from '../database/schema.ts';
+import { currentRequest } from './request-facts.ts';
+import { actionOf, type SignInWrite, signInEntry, userIdOf } from './sign-in-audit.ts';
+
+type Row = Record<string, unknown>;
+/** The library names tables and columns at run time; they are those of tables/accounts.ts. */
+type Tables = Record<string, Row>;
+type Db = Kysely<Tables>;
+type Builder = ExpressionBuilder<Tables, string>;
+
+const SESSIONS = 'auth_session';
+const DIGEST = 'sha256:';
+
+/** What is kept of a session's token. A digest stays what it is: who lists sessions names them by it. */
+export const tokenDigest = (token: string): string =>
+  token.startsWith(DIGEST) ? token : DIGEST + createHash('sha256').update(token).digest('hex');
+
+/** The tokens that a call of the library names, by their digests: what it asks by it expects to be told. */
+class Tokens {
+  readonly #known = new Map<string, unknown>();
+
+  seal(table: string, row: Row): Row {
+    return table === SESSIONS && typeof row.token === 'string'
+      ? { ...row, token: this.#sealed(row.token) }
+      : row;
+  }
+
+  sealWhere(table: string, where: readonly CleanedWhere[]): readonly CleanedWhere[] {
+    if (table !== SESSIONS) return where;
+    return where.map((condition) => {
+      const { field, value } = condition;
+      if (field !== 'token') return condition;
+      const sealed = Array.isArray(value)
+        ? value.map((one) => this.#sealed(String(one)))
+        : this.#sealed(String(value));
+      return { ...condition, value: sealed };
+    });
+  }
+
+  open<R extends Row | null | undefined>(row: R): R {
+    if (row === null || row === undefined || typeof row.token !== 'string') return row;
+    return { ...row, token: this.#known.get(row.token) ?? row.token };
+  }
+
+  #sealed(token: string): string {
+    const digest = tokenDigest(token);
+    this.#known.set(digest, token);
+    return digest;
+  }
+}
+
+const operators = {
+  eq: '=',
+  ne: '!=',
+  lt: '<',
+  lte: '<=',
+  gt: '>',
+  gte: '>=',
+  in: 'in',
+  not_in: 'not in',
+} as const;
+
+function conditionOf(eb: Builder, { field, operator, value }: CleanedWhere) {
+  const known = operators[operator as keyof typeof operators];
+  if (known === undefined) throw new Error(`the store of sign-in knows no operator ${operator}`);
+  if (value === null) return eb(field, known === '!=' ? 'is not' : 'is', null);
+  if (Array.isArray(value) && value.length === 0) return sql<SqlBool>`1 = 0`;
+  return eb(field, known, value);
+}
+
+const matching = (where: readonly CleanedWhere[]) => (eb: Builder) => {
+  const all = where.filter(({ connector }) => connector !== 'OR').map((one) => conditionOf(eb, one));
+  const any = where.filter(({ connector }) => connector === 'OR').map((one) => conditionOf(eb, one));
+  return eb.and(any.length === 0 ? all : [...all, eb.or(any)]);
+};
+
+/** Where the sign-in library keeps what it knows: the control plane's own store, on either dialect. */
+class SignInStore {
+  readonly #store: Store;
+  readonly #now: () => number;
+
+  constructor(store: Store, now: () => number) {
+    this.#store = store;
+    this.#now = now;
+  }
+
+  get #db(): Db {
+    return this.#store.db as unknown as Db;
+  }
+
+  /** Writes, with its line in the audit log where it is a change that somebody made. */
+  #write(write: Omit<SignInWrite, 'rows'>, work: (db: Db) => Promise<Row[]>): Promise<Row[]> {
+    // As if there were rows: whether this kind of write is told at all.
+    if (actionOf({ ...write, rows: [{}] }) === null) return work(this.#db);
+    return inChange(this.#store, async (trx) => {
+      const version = await nextVersion(trx);
+      const rows = await work(trx as unknown as Db);
+      await this.#tell(trx, version, { ...write, rows });
+      return rows;
+    });
+  }
+
+  async #tell(trx: Transaction<Schema>, version: number, write: SignInWrite): Promise<void> {
+    const action = actionOf(write);
+    if (action === null) return;
+    const userId = userIdOf(write);
+    const user = await trx
+      .selectFrom('auth_user')
+      .select('email')
+      .where('id', '=', userId ?? '')
+      .executeTakeFirst();
+    await writeAudit(
+      trx,
+      version,
+      signInEntry(write, action, user?.email ?? null, this.#now(), currentRequest.getStore()),
+    );
+  }
+
+  async create(table: string, data: Row): Promise<Row> {
+    const tokens = new Tokens();
+    const values = tokens.seal(table, data);
+    const insert = (db: Db) => db.insertInto(table).values(values).returningAll().execute() as Promise<Row[]>;
+    const rows = await this.#write({ table, operation: 'create', columns: [] }, insert);
+    return tokens.open(rows[0] as Row);
+  }
+
+  async find(table: string, where: readonly CleanedWhere[], { limit, offset, sortBy }: Page): Promise<Row[]> {
+    const tokens = new Tokens();
+    let query = this.#db
+      .selectFrom(table)
+      .selectAll()
+      .where(matching(tokens.sealWhere(table, where)));
+    if (sortBy !== undefined) query = query.orderBy(sortBy.field, sortBy.direction);
+    if (limit !== undefined) query = query.limit(limit);
+    if (offset !== undefined && offset > 0) query = query.offset(offset);
+    return ((await query.execute()) as Row[]).map((row) => tokens.open(row));
+  }
+
+  async update(table: string, where: readonly CleanedWhere[], data: Row): Promise<Row[]> {
+    const tokens = new Tokens();
+    const values = tokens.seal(table, data);
+    const set = (db: Db) =>
+      db
+        .updateTable(table)
+        .set(values)
+        .where(matching(tokens.sealWhere(table, where)))
+        .returningAll()
+        .execute() as Promise<Row[]>;
+    const rows = await this.#write({ table, operation: 'update', columns: Object.keys(data) }, set);
+    return rows.map((row) => tokens.open(row));
+  }
+
+  async remove(table: string, where: readonly CleanedWhere[]): Promise<Row[]> {
+    const tokens = new Tokens();
+    const remove = (db: Db) =>
+      db
+        .deleteFrom(table)
+        .where(matching(tokens.sealWhere(table, where)))
+        .returningAll()
+        .execute() as Promise<Row[]>;
+    const rows = await this.#write({ table, operation: 'delete', columns: [] }, remove);
+    return rows.map((row) => tokens.open(row));
+  }
+
+  /** Takes one row away, once, however many ask for it at a time. */
+  async take(table: string, where: readonly CleanedWhere[]): Promise<Row | null> {
+    const tokens = new Tokens();
+    const found = matching(tokens.sealWhere(table, where));
+    const rows = await this.#db
+      .deleteFrom(table)
+      .where('id', 'in', (eb: Builder) => eb.selectFrom(table).select('id').where(found).limit(1))
+      .where(found)
+      .returningAll()
+      .execute();
+    return tokens.open((rows[0] as Row | undefined) ?? null);
+  }
+
+  async increment(
+    table: string,
+    where: readonly CleanedWhere[],
+    by: Readonly<Record<string, number>>,
+    set: Row,
+  ): Promise<Row | null> {
+    const found = matching(where);
+    const sums = Object.entries(by).map(([column, delta]) => [
+      column,
+      sql`coalesce(${sql.ref(column)}, 0) + ${delta}`,
+    ]);
+    const rows = await this.#db
+      .updateTable(table)
+      .set({ ...set, ...Object.fromEntries(sums) })
+      .where('id', 'in', (eb: Builder) => eb.selectFrom(table).select('id').where(found).limit(1))
+      .where(found)
+      .returningAll()
+      .execute();
+    return (rows[0] as Row | undefined) ?? null;
+  }
+
+  async count(table: string, where: readonly CleanedWhere[]): Promise<number> {
+    const row = await this.#db
+      .selectFrom(table)
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .where(matching(where))
+      .executeTakeFirstOrThrow();
+    return Number(row.count);
+  }
+}
+
+/**
+ * The store as the sign-in library wants it: times are ISO text and switches 0 or 1 on both dialects. Tokens of sessions
+ * are kept as digests, and what a person changes has its line in the audit log, in the same transaction.
+ */
+export function signInStore(store: Store, now: () => number) {
+  const rows = new SignInStore(store, now);
+  return createAdapterFactory({
+    config: {
+      adapterId: 'solway',
+      supportsDates: false,
+      supportsBooleans: false,
+      supportsJSON: false,
+      supportsNumericIds: false,
+      transaction: false,
+    },
+    adapter: () => ({
+      create: async <T extends Row>({ model, data }: { model: string; data: T }) =>
+        (await rows.create(model, data)) as T,
+      findOne: async <T>({ model, where }: { model: string; where: CleanedWhere[] }) =>
+        ((await rows.find(model, where, { limit: 1 }))[0] ?? null) as T | null,
+      findMany: async <T>({ model, where = [], ...page }: FindMany) =>
+        (await rows.find(model, where, page)) as T[],
+      update: async <T>({ model, where, update }: { model: string; where: CleanedWhere[]; update: T }) =>
+        ((await rows.update(model, where, update as Row))[0] ?? null) as T | null,
+      updateMany: async ({ model, where, update }) => (await rows.update(model, where, update)).length,
+      delete: async ({ model, where }) => {
+        await rows.remove(model, where);
+      },
+      deleteMany: async ({ model, where }) => (await rows.remove(model, where)).length,
+      consumeOne: async <T>({ model, where }: { model: string; where: CleanedWhere[] }) =>
+        (await rows.take(model, where)) as T | null,
+      incrementOne: async <T>({ model, where, increment, set = {} }: Increment) =>
+        (await rows.increment(model, where, increment, set)) as T | null,
+      count: ({ model, where = [] }) => rows.count(model, where),
+    }),
+  });
+}
+
+type Page = {
+  limit?: number | undefined;
+  offset?: number | undefined;
+  sortBy?: { field: string; direction: 'asc' | 'desc' } | undefined;
+};
+
+type FindMany = Page & { model: string; where?: CleanedWhere[] | undefined; limit: number };
+
+type Increment = {
+  model: string;
+  where: CleanedWhere[];
+  increment: Record<string, number>;
+  set?: Record<string, unknown> | undefined;
+};

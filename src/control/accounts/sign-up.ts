@@ -1,0 +1,101 @@
+import { randomUUID } from 'node:crypto';
+import { ApiError } from '../api/api-error.ts';
+import { email as emailSchema, name as nameSchema } from '../api/contract/values.ts';
+import { inChange, nextVersion, writeAudit } from '../database/change.ts';
+import { invitationOf, noSuchInvitation } from './invitations.ts';
+import { currentRequest, noFacts } from './request-facts.ts';
+import type { SignInLibrary, SignInParts } from './sign-in-library.ts';
+
+type Fields = Readonly<{ name: string; email: string; password: string; invitation: string | null }>;
+
+/** @throws ApiError 422 */
+function readFields(
+  body: Readonly<Record<string, unknown>>,
+  { passwordMin, passwordMax }: { passwordMin: number; passwordMax: number },
+): Fields {
+  const fields: Record<string, string> = {};
+  const email = emailSchema.safeParse(body.email);
+  const name = nameSchema.safeParse(body.name);
+  const { password, invitation = null } = body;
+  if (!email.success) fields.email = 'an address such as anna@example.com';
+  if (!name.success) fields.name = '1 to 64 printable characters';
+  const isPassword =
+    typeof password === 'string' && password.length >= passwordMin && password.length <= passwordMax;
+  if (!isPassword) fields.password = `${passwordMin} to ${passwordMax} characters`;
+  if (invitation !== null && typeof invitation !== 'string') fields.invitation = 'the token of an invitation';
+  if (email.success && name.success && isPassword && Object.keys(fields).length === 0)
+    return { email: email.data, name: name.data, password, invitation: invitation as string | null };
+  const said = Object.entries(fields).map(([field, text]) => `${field}: ${text}`);
+  throw new ApiError(422, 'INVALID_FIELDS', said.join('; '), { fields });
+}
+
+/** @throws ApiError 403, 404 */
+async function checkInvited(
+  { store, options, now }: SignInParts,
+  { email, invitation }: Fields,
+): Promise<boolean> {
+  if (invitation === null) {
+    if (options.signUp === 'open') return false;
+    throw new ApiError(403, 'NOT_INVITED', 'accounts are made by invitation here: ask for one');
+  }
+  const row = await invitationOf(store.db, invitation, now());
+  if (row === null) throw noSuchInvitation();
+  if (row.email === '' || row.email === email) return row.email !== '';
+  throw new ApiError(
+    403,
+    'OTHER_ADDRESS',
+    'this invitation is for another address: sign up with the one it was sent to',
+  );
+}
+
+/**
+ * Makes a user with a password, in one transaction. Where there is one with this address already nothing is made: what
+ * follows is a log-in, which says whether the password is right and nothing else.
+ * @returns what to sign in with.
+ * @throws ApiError
+ */
+export async function signUp(
+  parts: SignInParts,
+  library: SignInLibrary,
+  body: Readonly<Record<string, unknown>>,
+): Promise<Pick<Fields, 'email' | 'password'>> {
+  const fields = readFields(body, parts.options.limits);
+  const isProven = await checkInvited(parts, fields);
+  const { password: hasher } = await library.$context;
+  const hash = await hasher.hash(fields.password);
+  await inChange(parts.store, async (trx) => {
+    const version = await nextVersion(trx);
+    const { email, name } = fields;
+    const known = await trx
+      .selectFrom('auth_user')
+      .select('id')
+      .where('email', '=', email)
+      .executeTakeFirst();
+    if (known !== undefined) return;
+    const id = randomUUID();
+    const at = parts.now();
+    const times = { createdAt: new Date(at).toISOString(), updatedAt: new Date(at).toISOString() };
+    const verified = { emailVerified: isProven ? 1 : 0, isOperator: 0, twoFactorEnabled: 0, image: null };
+    await trx
+      .insertInto('auth_user')
+      .values({ id, name, email, ...verified, ...times })
+      .execute();
+    const none = { accessToken: null, refreshToken: null, idToken: null, scope: null };
+    const account = { id: randomUUID(), accountId: id, providerId: 'credential', userId: id, password: hash };
+    const ends = { accessTokenExpiresAt: null, refreshTokenExpiresAt: null };
+    await trx
+      .insertInto('auth_account')
+      .values({ ...account, ...none, ...ends, ...times })
+      .execute();
+    const facts = currentRequest.getStore() ?? noFacts;
+    await writeAudit(trx, version, {
+      at,
+      actor: `user:${email}`,
+      action: 'user.create',
+      keyId: null,
+      detail: {},
+      ...facts,
+    });
+  });
+  return fields;
+}
