@@ -1,7 +1,331 @@
+import { Link, useNavigate } from '@tanstack/react-router';
+import { useMemo, useState } from 'react';
+import type { Answered } from '../../../../src/control/api/contract/contract.ts';
+import { formatCount, formatShare } from '../../format.ts';
+import { useCall } from '../../queries.ts';
 import { Page } from '../../shell/page.tsx';
+import { useSession } from '../../shell/session.tsx';
+import { firstCall } from '../../snippets.ts';
+import { Button } from '../../ui/button.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { Fault, Tick } from '../../ui/field.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { Sparkline } from '../../ui/sparkline.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { Ago, Time } from '../../ui/time.tsx';
+import { KeyChips, KeyMenu, Overlap } from './key-cells.tsx';
+import { type KeyCommands, useKeyCommands } from './key-dialogs.tsx';
+import { isOver, type KeyState, type Product, productNames } from './key-words.ts';
+import './keys.css';
 
-export const KeysPage = () => (
-  <Page title="Keys" ranged>
-    <p className="muted">Not built yet.</p>
-  </Page>
-);
+type KeyRow = Answered<'GET /customers/{customer}/keys'>['items'][number];
+
+/** Keys are asked for at once, up to this many; beyond it the page says so. */
+const KEYS_MAX = 1_000;
+const REFETCH_MS = 5_000;
+
+const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0);
+
+export function KeysPage() {
+  const { customer, can } = useSession();
+  const [withRevoked, setWithRevoked] = useState(false);
+  const [product, setProduct] = useState<Product | ''>('');
+  const [state, setState] = useState<KeyState | ''>('');
+  const [search, setSearch] = useState('');
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const commands = useKeyCommands(() => setChosen(new Set()));
+  const keys = useCall(
+    'GET /customers/{customer}/keys',
+    {
+      path: { customer: customer.id },
+      query: { limit: KEYS_MAX, withRevoked: String(withRevoked || state === 'revoked') },
+    },
+    { refetchMs: REFETCH_MS, keepPrevious: true },
+  );
+  const rows = useMemo(
+    () =>
+      (keys.data?.items ?? []).filter(
+        (row) =>
+          (product === '' || row.product === product) &&
+          (state === '' || row.state === state) &&
+          `${row.name} ${row.start}`.toLowerCase().includes(search.toLowerCase()),
+      ),
+    [keys.data, product, state, search],
+  );
+  const columns = useColumns(commands, can('developer'));
+  const targets = rows.filter(({ id }) => chosen.has(id));
+
+  return (
+    <Page
+      title="Keys"
+      question="Who may call, for what, and what did each do lately?"
+      updatedAt={keys.dataUpdatedAt}
+      actions={
+        can('developer') ? (
+          <Button kind="primary" icon="plus" onClick={commands.create}>
+            Make a key
+          </Button>
+        ) : null
+      }
+    >
+      <div className="row-apart">
+        <div className="row">
+          <input
+            className="input filter-search"
+            type="search"
+            aria-label="Find by name or start"
+            placeholder="Name or start"
+            value={search}
+            onChange={(event) => setSearch(event.target.value)}
+          />
+          <Pick
+            label="Product"
+            all="All products"
+            value={product}
+            options={productNames}
+            onChange={(value) => setProduct(value)}
+          />
+          <Pick
+            label="State"
+            all="All states"
+            value={state}
+            options={stateNames}
+            onChange={(value) => setState(value)}
+          />
+          <Tick checked={withRevoked} onChange={setWithRevoked}>
+            with revoked
+          </Tick>
+        </div>
+        {targets.length === 0 ? null : (
+          <Button kind="danger" onClick={() => commands.revoke(targets)}>
+            Revoke {targets.length} chosen…
+          </Button>
+        )}
+      </div>
+      <Fault problem={keys.error} />
+      {keys.data === undefined ? (
+        keys.error === null && <Skeleton height="l" />
+      ) : (
+        <Table
+          caption="Keys"
+          columns={columns}
+          rows={rows}
+          rowKey={({ id }) => id}
+          initialSort={{ column: 'created', down: true }}
+          csvName="solway-keys"
+          empty={<NoKeys hasAny={keys.data.items.length > 0} onMake={commands.create} />}
+          {...(can('developer')
+            ? {
+                selection: {
+                  chosen,
+                  onChange: setChosen,
+                  rowName: ({ name }: KeyRow) => name,
+                  canChoose: (row: KeyRow) => row.state !== 'revoked',
+                },
+              }
+            : {})}
+        />
+      )}
+      {keys.data?.next == null ? null : (
+        <p className="muted">
+          Only the first {formatCount(KEYS_MAX)} are shown. The control API has the rest.
+        </p>
+      )}
+      {commands.dialog}
+    </Page>
+  );
+}
+
+const stateNames: Readonly<Record<KeyState, string>> = {
+  active: 'Active',
+  rotating: 'Rotating',
+  disabled: 'Disabled',
+  expired: 'Expired',
+  revoked: 'Revoked',
+};
+
+function Pick<Value extends string>({
+  label,
+  all,
+  value,
+  options,
+  onChange,
+}: {
+  label: string;
+  all: string;
+  value: Value | '';
+  options: Readonly<Record<Value, string>>;
+  onChange: (value: Value | '') => void;
+}) {
+  return (
+    <select
+      className="select"
+      aria-label={label}
+      value={value}
+      onChange={(event) => onChange(event.target.value as Value | '')}
+    >
+      <option value="">{all}</option>
+      {(Object.entries(options) as [Value, string][]).map(([id, name]) => (
+        <option key={id} value={id}>
+          {name}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function NoKeys({ hasAny, onMake }: { hasAny: boolean; onMake: () => void }) {
+  const { service, can } = useSession();
+  if (hasAny) return <EmptyState title="No key fits the filters." />;
+  return (
+    <EmptyState
+      title="No keys yet."
+      snippet={firstCall(service.urls)}
+      action={
+        can('developer') ? (
+          <Button kind="primary" icon="plus" onClick={onMake}>
+            Make a key
+          </Button>
+        ) : null
+      }
+    >
+      Every call carries one. Make a key, put it into the line below, and see the call on Home.
+    </EmptyState>
+  );
+}
+
+function useColumns(commands: KeyCommands, canChange: boolean): readonly Column<KeyRow>[] {
+  const navigate = useNavigate();
+  return [
+    {
+      id: 'name',
+      title: 'Key',
+      sortBy: ({ name }) => name,
+      csv: ({ name }) => name,
+      cell: (row) => (
+        <span className="key-name">
+          <Link to="/keys/$key" params={{ key: row.id }}>
+            {row.name}
+          </Link>
+          <span className="mono muted">{row.start}…</span>
+        </span>
+      ),
+    },
+    {
+      id: 'product',
+      title: 'Product',
+      sortBy: ({ product }) => product,
+      csv: ({ product }) => product,
+      cell: ({ product }) => productNames[product],
+    },
+    {
+      id: 'state',
+      title: 'State',
+      sortBy: ({ state }) => state,
+      csv: ({ state }) => state,
+      cell: (row) => (
+        <>
+          <KeyChips item={row} />
+          {canChange ? <Overlap item={row} onCut={() => commands.cut(row)} /> : null}
+        </>
+      ),
+    },
+    {
+      id: 'rate',
+      title: 'Limit',
+      align: 'end',
+      wideOnly: true,
+      sortBy: ({ rate }) => rate?.perSecond ?? null,
+      csv: ({ rate }) => rate?.perSecond ?? null,
+      cell: ({ rate, planId }) =>
+        rate === null ? <span className="muted">{planId}</span> : `${formatCount(rate.perSecond)}/s`,
+    },
+    {
+      id: 'credits',
+      title: 'Credits this month',
+      align: 'end',
+      sortBy: ({ creditsUsed }) => creditsUsed,
+      csv: ({ creditsUsed }) => creditsUsed,
+      cell: ({ creditsUsed }) => formatCount(creditsUsed),
+    },
+    ...activityColumns,
+    {
+      id: 'expires',
+      title: 'Expires',
+      wideOnly: true,
+      sortBy: ({ expiresAt }) => expiresAt,
+      csv: ({ expiresAt }) => (expiresAt === null ? null : new Date(expiresAt).toISOString()),
+      cell: ({ expiresAt }) =>
+        expiresAt === null ? <span className="muted">never</span> : <Time at={expiresAt} />,
+    },
+    ...(canChange
+      ? [
+          {
+            id: 'menu',
+            title: 'What to do',
+            hideTitle: true,
+            align: 'end' as const,
+            cell: (row: KeyRow) => (
+              <KeyMenu
+                item={row}
+                commands={commands}
+                onOpen={() => void navigate({ to: '/keys/$key', params: { key: row.id } })}
+              />
+            ),
+          },
+        ]
+      : []),
+  ];
+}
+
+const activityColumns: readonly Column<KeyRow>[] = [
+  {
+    id: 'requests',
+    title: 'Requests, 24 h',
+    align: 'end',
+    sortBy: ({ requests24h }) => sum(requests24h),
+    csv: ({ requests24h }) => sum(requests24h),
+    cell: ({ requests24h }) => (
+      <span className="key-traffic">
+        <Sparkline values={requests24h} />
+        {formatCount(sum(requests24h))}
+      </span>
+    ),
+  },
+  {
+    id: 'errors',
+    title: 'Errors',
+    align: 'end',
+    wideOnly: true,
+    sortBy: ({ errors24h, requests24h }) => errors24h / Math.max(1, sum(requests24h)),
+    csv: ({ errors24h }) => errors24h,
+    cell: ({ errors24h, requests24h }) => {
+      const all = sum(requests24h);
+      return all === 0 ? <span className="muted">–</span> : formatShare(errors24h / all);
+    },
+  },
+  {
+    id: 'used',
+    title: 'Last used',
+    wideOnly: true,
+    sortBy: ({ lastUsedAt }) => lastUsedAt,
+    csv: ({ lastUsedAt }) => (lastUsedAt === null ? null : new Date(lastUsedAt).toISOString()),
+    cell: ({ lastUsedAt, lastUsedFrom, state }) =>
+      lastUsedAt === null ? (
+        <span className="muted">{isOver(state) ? 'never' : 'not yet'}</span>
+      ) : (
+        <span className="key-used">
+          <Ago at={lastUsedAt} />
+          <span className="muted mono">{lastUsedFrom}</span>
+        </span>
+      ),
+  },
+  {
+    id: 'created',
+    title: 'Made',
+    wideOnly: true,
+    sortBy: ({ createdAt }) => createdAt,
+    csv: ({ createdAt }) => new Date(createdAt).toISOString(),
+    cell: ({ createdAt }) => <Ago at={createdAt} />,
+  },
+];

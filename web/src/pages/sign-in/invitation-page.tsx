@@ -1,2 +1,96 @@
-export const SetupPage = () => <main className="alone">Set up</main>;
-export const InvitePage = () => <main className="alone">Invitation</main>;
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { type ReactNode, useState } from 'react';
+import { call } from '../../api.ts';
+import { useAttempt } from '../../attempt.ts';
+import { useCall } from '../../queries.ts';
+import { Button } from '../../ui/button.tsx';
+import { Fault } from '../../ui/field.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { Time } from '../../ui/time.tsx';
+import { DoorFrame } from './door-frame.tsx';
+import { SignUpForm } from './sign-up-form.tsx';
+
+/**
+ * The token behind the `#`: it is sent to nobody by following the link, and is taken out of the address at once, so
+ * that no history keeps it.
+ */
+function takeToken(): string {
+  const token = new URLSearchParams(window.location.hash.slice(1)).get('token') ?? '';
+  if (token !== '') window.history.replaceState(window.history.state, '', window.location.pathname);
+  return token;
+}
+
+/** The first account: the operator's, by the link that the first start printed. */
+export const SetupPage = () => <Invitation title="Set up Solway" />;
+
+/** Joins a customer by a link. */
+export const InvitePage = () => <Invitation title="You are invited" />;
+
+function Invitation({ title }: { title: string }) {
+  const [token] = useState(takeToken);
+  const look = useQuery({
+    queryKey: ['invitation', token],
+    queryFn: () => call('POST /invitations/look', { body: { token } }),
+    enabled: token !== '',
+    retry: false,
+  });
+  const me = useCall('GET /me', {});
+  const enter = useEnterOnce(token);
+
+  const body = (): ReactNode => {
+    if (token === '')
+      return <p>This address has no invitation in it. Open the link as it was given to you.</p>;
+    if (look.error !== null) return <Fault problem={look.error} />;
+    if (look.data === undefined || me.data === undefined) return <Skeleton />;
+    const { customerName, email, role, isOperator, expiresAt } = look.data;
+    return (
+      <>
+        <p>
+          {isOperator
+            ? 'This makes you the operator of this service: customers, nodes, plans and all keys are yours to look after.'
+            : `You join ${customerName} as ${role}.`}{' '}
+          <span className="muted">
+            The link works once, until <Time at={expiresAt} /> UTC.
+          </span>
+        </p>
+        {me.data.user === null ? (
+          <>
+            <SignUpForm email={email} invitation={token} onDone={enter} />
+            {isOperator ? null : (
+              <p>
+                You have an account? <Link to="/sign-in">Sign in</Link>, then open the link again.
+              </p>
+            )}
+          </>
+        ) : (
+          <Join name={me.data.user.email} onJoin={enter} />
+        )}
+      </>
+    );
+  };
+  return <DoorFrame title={title}>{body()}</DoorFrame>;
+}
+
+/** Takes the invitation, and goes home. */
+function useEnterOnce(token: string): () => Promise<void> {
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  return async () => {
+    await call('POST /invitations/accept', { body: { token } });
+    await client.resetQueries({ queryKey: ['GET /me', {}] });
+    await navigate({ to: '/' });
+  };
+}
+
+function Join({ name, onJoin }: { name: string; onJoin: () => Promise<void> }) {
+  const { problem, isBusy, run } = useAttempt();
+  return (
+    <>
+      <Fault problem={problem} />
+      <Button kind="primary" busy={isBusy} onClick={() => run(onJoin)}>
+        Join as {name}
+      </Button>
+    </>
+  );
+}

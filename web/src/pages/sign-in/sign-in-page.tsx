@@ -1,1 +1,174 @@
-export const SignInPage = () => <main className="alone">Sign in</main>;
+import { useQueryClient } from '@tanstack/react-query';
+import { Link, useRouter, useSearch } from '@tanstack/react-router';
+import { type FormEvent, useState } from 'react';
+import { useAttempt } from '../../attempt.ts';
+import { beginOidc, giveBackupCode, giveTotp, signIn } from '../../auth.ts';
+import { useCall } from '../../queries.ts';
+import { Button } from '../../ui/button.tsx';
+import { Fault, Field, Tick } from '../../ui/field.tsx';
+import { DoorFrame } from './door-frame.tsx';
+import { TextInput } from './text-input.tsx';
+
+/** Where one goes once signed in. */
+function useEnter(): () => Promise<void> {
+  const router = useRouter();
+  const client = useQueryClient();
+  const { next } = useSearch({ from: '/sign-in' });
+  return async () => {
+    await client.resetQueries();
+    router.history.push(next ?? '/');
+  };
+}
+
+export function SignInPage() {
+  const { next, error } = useSearch({ from: '/sign-in' });
+  const me = useCall('GET /me', {});
+  const [step, setStep] = useState<'password' | 'code'>('password');
+  const service = me.data?.service;
+
+  if (step === 'code') return <SecondFactor />;
+  return (
+    <DoorFrame title="Sign in">
+      {service?.needsSetup === true ? (
+        <p className="banner">
+          Nobody has an account here yet. Open the link that the service printed when it was first started; it
+          makes the operator's.
+        </p>
+      ) : null}
+      {error === undefined ? null : (
+        <Fault
+          problem={new Error('The other place did not sign you in. Ask for an invitation, or try again.')}
+        />
+      )}
+      <PasswordForm onCode={() => setStep('code')} />
+      {service?.oidc.map(({ id, name }) => (
+        <OidcButton key={id} id={id} name={name} next={next ?? '/'} />
+      ))}
+      {service?.signUp === 'open' ? (
+        <p>
+          No account yet? <Link to="/sign-up">Sign up</Link>
+        </p>
+      ) : null}
+    </DoorFrame>
+  );
+}
+
+function PasswordForm({ onCode }: { onCode: () => void }) {
+  const enter = useEnter();
+  const [email, setEmail] = useState('');
+  const [password, setPassword] = useState('');
+  const { problem, isBusy, run } = useAttempt();
+
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    run(async () => {
+      const { needsSecondFactor } = await signIn(email, password);
+      if (needsSecondFactor) onCode();
+      else await enter();
+    });
+  };
+
+  return (
+    <form onSubmit={submit} className="stack">
+      <TextInput
+        label="E-mail"
+        name="email"
+        type="email"
+        autoComplete="username"
+        value={email}
+        onChange={setEmail}
+        problem={problem}
+      />
+      <TextInput
+        label="Password"
+        name="password"
+        type="password"
+        autoComplete="current-password"
+        value={password}
+        onChange={setPassword}
+        problem={problem}
+      />
+      <Fault problem={problem} />
+      <Button kind="primary" type="submit" busy={isBusy}>
+        Sign in
+      </Button>
+    </form>
+  );
+}
+
+function OidcButton({ id, name, next }: { id: string; name: string; next: string }) {
+  const { problem, isBusy, run } = useAttempt();
+  return (
+    <>
+      <Button
+        busy={isBusy}
+        onClick={() => run(async () => window.location.assign(await beginOidc(id, next)))}
+      >
+        Sign in with {name}
+      </Button>
+      <Fault problem={problem} />
+    </>
+  );
+}
+
+function SecondFactor() {
+  const enter = useEnter();
+  const [code, setCode] = useState('');
+  const [isBackup, setIsBackup] = useState(false);
+  const [trusts, setTrusts] = useState(false);
+  const { problem, isBusy, run } = useAttempt();
+
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    run(async () => {
+      await (isBackup ? giveBackupCode(code.trim()) : giveTotp(code.replaceAll(/\s/g, ''), trusts));
+      await enter();
+    });
+  };
+
+  return (
+    <DoorFrame title="The second factor">
+      <form onSubmit={submit} className="stack">
+        <Field
+          label={isBackup ? 'Backup code' : 'Code'}
+          name="code"
+          problem={problem}
+          hint={isBackup ? 'One of those that you were shown; each works once.' : 'Six digits from your app.'}
+        >
+          {(field) => (
+            <input
+              {...field}
+              key={String(isBackup)}
+              className="input mono"
+              required
+              // biome-ignore lint/a11y/noAutofocus: the page asks for nothing else
+              autoFocus
+              autoComplete="one-time-code"
+              inputMode={isBackup ? 'text' : 'numeric'}
+              value={code}
+              onChange={(event) => setCode(event.target.value)}
+            />
+          )}
+        </Field>
+        {isBackup ? null : (
+          <Tick checked={trusts} onChange={setTrusts}>
+            Do not ask again in this browser
+          </Tick>
+        )}
+        <Fault problem={problem} />
+        <Button kind="primary" type="submit" busy={isBusy}>
+          Go on
+        </Button>
+        <Button
+          kind="quiet"
+          onClick={() => {
+            setIsBackup(!isBackup);
+            setCode('');
+          }}
+        >
+          {isBackup ? 'Use the app' : 'Use a backup code'}
+        </Button>
+      </form>
+    </DoorFrame>
+  );
+}

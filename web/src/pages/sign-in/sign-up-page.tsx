@@ -1,1 +1,35 @@
-export const SignUpPage = () => <main className="alone">Sign up</main>;
+import { useQueryClient } from '@tanstack/react-query';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { useCall } from '../../queries.ts';
+import { DoorFrame } from './door-frame.tsx';
+import { SignUpForm } from './sign-up-form.tsx';
+
+export function SignUpPage() {
+  const me = useCall('GET /me', {});
+  const client = useQueryClient();
+  const navigate = useNavigate();
+
+  return (
+    <DoorFrame title="Sign up">
+      {me.data?.service.signUp === 'invited' ? (
+        <p>
+          Accounts are made by invitation here. Ask an owner or admin of your team for a link, or{' '}
+          <Link to="/sign-in">sign in</Link>.
+        </p>
+      ) : (
+        <>
+          <SignUpForm
+            email=""
+            onDone={async () => {
+              await client.resetQueries();
+              await navigate({ to: '/' });
+            }}
+          />
+          <p>
+            You have an account? <Link to="/sign-in">Sign in</Link>
+          </p>
+        </>
+      )}
+    </DoorFrame>
+  );
+}

@@ -1,0 +1,19 @@
+import { useState } from 'react';
+
+/** Runs what a form does, one at a time, and keeps why it failed. */
+export function useAttempt(): {
+  problem: unknown;
+  isBusy: boolean;
+  run: (work: () => Promise<void>) => void;
+} {
+  const [problem, setProblem] = useState<unknown>(null);
+  const [isBusy, setIsBusy] = useState(false);
+  const run = (work: () => Promise<void>): void => {
+    setIsBusy(true);
+    setProblem(null);
+    work()
+      .catch(setProblem)
+      .finally(() => setIsBusy(false));
+  };
+  return { problem, isBusy, run };
+}

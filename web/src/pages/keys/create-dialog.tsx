@@ -1,0 +1,183 @@
+import { type FormEvent, useState } from 'react';
+import type { KeyJson } from '../../../../src/control/api/contract/keys.ts';
+import { useChange } from '../../queries.ts';
+import { useSession } from '../../shell/session.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Dialog, DialogActions } from '../../ui/dialog.tsx';
+import { Facts } from '../../ui/facts.tsx';
+import { Fault, Field, Tick } from '../../ui/field.tsx';
+import { type Product, productNames, productUses, ruleFacts } from './key-words.ts';
+import { RulesFields } from './rules-fields.tsx';
+import { isAboutRules, noRules, type RulesForm, rulesBody } from './rules-form.ts';
+
+const steps = ['What it is for', 'Rules', 'Review'] as const;
+
+type Draft = Readonly<{ product: Product; name: string; isPublic: boolean; planId: string }>;
+export type NewKey = Readonly<{ secret: string; key: KeyJson }>;
+
+/** Makes a key in three steps; the secret is for who opened it to show. */
+export function CreateDialog({ onClose, onMade }: { onClose: () => void; onMade: (made: NewKey) => void }) {
+  const { customer } = useSession();
+  const [step, setStep] = useState(0);
+  const [draft, setDraft] = useState<Draft>({ product: 'rpc', name: '', isPublic: false, planId: '' });
+  const [rules, setRules] = useState<RulesForm>(noRules);
+  const create = useChange('POST /customers/{customer}/keys');
+
+  const make = (): void => {
+    const { planId, ...named } = draft;
+    create.mutate(
+      {
+        path: { customer: customer.id },
+        body: { ...named, ...rulesBody(rules), ...(planId === '' ? {} : { planId }) },
+      },
+      { onSuccess: onMade, onError: (problem) => setStep(isAboutRules(problem) ? 1 : 2) },
+    );
+  };
+  const next = (event: FormEvent): void => {
+    event.preventDefault();
+    if (step < steps.length - 1) setStep(step + 1);
+    else make();
+  };
+
+  return (
+    <Dialog title="Make a key" onClose={onClose}>
+      <form onSubmit={next} className="stack">
+        <Steps at={step} />
+        {step === 0 ? (
+          <Purpose draft={draft} onChange={(change) => setDraft({ ...draft, ...change })} />
+        ) : null}
+        {step === 1 ? (
+          <RulesFields
+            form={rules}
+            onChange={(change) => setRules({ ...rules, ...change })}
+            product={draft.product}
+            problem={create.error}
+          />
+        ) : null}
+        {step === 2 ? <Review draft={draft} rules={rules} /> : null}
+        <Fault problem={create.error} />
+        <DialogActions>
+          {step === 0 ? (
+            <Button onClick={onClose}>Cancel</Button>
+          ) : (
+            <Button onClick={() => setStep(step - 1)}>Back</Button>
+          )}
+          <Button kind="primary" type="submit" busy={create.isPending}>
+            {step === 2 ? 'Make the key' : 'Next'}
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  );
+}
+
+const Steps = ({ at }: { at: number }) => (
+  <ol className="steps">
+    {steps.map((title, index) => (
+      <li key={title} aria-current={index === at ? 'step' : undefined}>
+        {title}
+      </li>
+    ))}
+  </ol>
+);
+
+function Purpose({ draft, onChange }: { draft: Draft; onChange: (change: Partial<Draft>) => void }) {
+  const { service, user } = useSession();
+  const products = (Object.keys(productNames) as Product[]).filter(
+    (one) => one !== 'fs' || service.hasShredStage,
+  );
+  return (
+    <>
+      <fieldset className="stack-tight">
+        <legend className="field-label">Product</legend>
+        {products.map((product) => (
+          <label key={product} className="pick">
+            <input
+              type="radio"
+              name="product"
+              checked={draft.product === product}
+              onChange={() => onChange({ product, isPublic: product === 'rpc' && draft.isPublic })}
+            />
+            <span>
+              <strong>{productNames[product]}</strong>
+              <span className="muted">{productUses[product]}</span>
+            </span>
+          </label>
+        ))}
+      </fieldset>
+      <Field
+        label="Name"
+        name="name"
+        hint="Where it is used, so that you know it again: backend, browser, indexer."
+      >
+        {(field) => (
+          <input
+            {...field}
+            className="input"
+            required
+            maxLength={64}
+            value={draft.name}
+            onChange={(event) => onChange({ name: event.target.value })}
+          />
+        )}
+      </Field>
+      {draft.product === 'rpc' ? (
+        <Tick
+          checked={draft.isPublic}
+          onChange={(isPublic) => onChange({ isPublic })}
+          hint="It stands in a web page, where anybody can read it. Give its origins, and a rate for one address, in the next step."
+        >
+          A public key, for a browser
+        </Tick>
+      ) : null}
+      {service.plans.length > 1 ? (
+        <Field
+          label="Plan"
+          name="planId"
+          hint="A rehearsal plan has tiny limits, to see what your program does beyond them."
+        >
+          {(field) => (
+            <select
+              {...field}
+              className="select"
+              value={draft.planId}
+              onChange={(event) => onChange({ planId: event.target.value })}
+            >
+              <option value="">The customer's</option>
+              {service.plans
+                .filter(({ id }) => user.isOperator || id === 'rehearsal')
+                .map(({ id, name }) => (
+                  <option key={id} value={id}>
+                    {name}
+                  </option>
+                ))}
+            </select>
+          )}
+        </Field>
+      ) : null}
+    </>
+  );
+}
+
+function Review({ draft, rules }: { draft: Draft; rules: RulesForm }) {
+  const body = rulesBody(rules);
+  return (
+    <>
+      <Facts
+        facts={[
+          ['Product', `${productNames[draft.product]}: ${productUses[draft.product]}`],
+          ['Name', draft.name],
+          ['Kind', draft.isPublic ? 'public, for a browser' : 'secret'],
+          ['Plan', draft.planId === '' ? "the customer's" : draft.planId],
+          ...ruleFacts({
+            ...body,
+            networks: body.networks as KeyJson['networks'],
+            rate: body.rate,
+            addressPerSecond: body.addressPerSecond,
+          } as Parameters<typeof ruleFacts>[0]),
+        ]}
+      />
+      <p className="muted">The key is shown once, in the next window. Keep it then.</p>
+    </>
+  );
+}

@@ -1,0 +1,70 @@
+import type { KeyJson } from '../../../../src/control/api/contract/keys.ts';
+import { formatSpan } from '../../format.ts';
+import { Button } from '../../ui/button.tsx';
+import { Chip } from '../../ui/chip.tsx';
+import { Icon } from '../../ui/icon.tsx';
+import { Menu, type MenuItem } from '../../ui/menu.tsx';
+import { useNow } from '../../ui/time.tsx';
+import type { KeyCommands } from './key-dialogs.tsx';
+import { isOver, stateTones } from './key-words.ts';
+
+/** How a key stands: its state, and what else must be seen at once. */
+export const KeyChips = ({ item }: { item: KeyJson }) => (
+  <span className="row row-close">
+    <Chip tone={stateTones[item.state]}>{item.state}</Chip>
+    {item.isPublic ? <Chip>public</Chip> : null}
+    {item.leakedAt === null ? null : <Chip tone="bad">leaked</Chip>}
+  </span>
+);
+
+/** How long a key that is being replaced still works, and the button that ends it. */
+export function Overlap({ item, onCut }: { item: KeyJson; onCut: () => void }) {
+  const now = useNow();
+  if (item.state !== 'rotating' || item.expiresAt === null) return null;
+  return (
+    <span className="overlap">
+      ends in {formatSpan(item.expiresAt - now)}
+      <Button size="s" onClick={onCut}>
+        Cut now
+      </Button>
+    </span>
+  );
+}
+
+/** What can be done with one key, by its state. */
+export function KeyMenu({
+  item,
+  commands,
+  onOpen,
+}: {
+  item: KeyJson;
+  commands: KeyCommands;
+  onOpen?: () => void;
+}) {
+  const items: MenuItem[] = [
+    ...(onOpen === undefined ? [] : [{ label: 'Details', onSelect: onOpen }]),
+    {
+      label: 'Rotate…',
+      disabled: item.state !== 'active',
+      onSelect: () => commands.rotate(item),
+    },
+    item.state === 'disabled'
+      ? { label: 'Enable', onSelect: () => commands.enable(item) }
+      : { label: 'Disable', disabled: isOver(item.state), onSelect: () => commands.disable(item) },
+    {
+      label: 'Revoke…',
+      danger: true,
+      disabled: item.state === 'revoked',
+      onSelect: () => commands.revoke([item]),
+    },
+  ];
+  return (
+    <Menu
+      label={`What to do with ${item.name}`}
+      button={<Icon name="more" />}
+      buttonProps={{ kind: 'quiet', className: 'icon-button' }}
+      align="end"
+      items={items}
+    />
+  );
+}

@@ -1,0 +1,63 @@
+import { useState } from 'react';
+import type { KeyJson } from '../../../../src/control/api/contract/keys.ts';
+import { wordsOf } from '../../api.ts';
+import { useChange } from '../../queries.ts';
+import { useSession } from '../../shell/session.tsx';
+import { useToast } from '../../ui/toast.tsx';
+import { CreateDialog, type NewKey } from './create-dialog.tsx';
+import { RevokeDialog } from './revoke-dialog.tsx';
+import { RotateDialog } from './rotate-dialog.tsx';
+import { SecretDialog } from './secret-dialog.tsx';
+
+type Open =
+  | Readonly<{ dialog: 'create' }>
+  | Readonly<{ dialog: 'secret'; made: NewKey }>
+  | Readonly<{ dialog: 'rotate'; target: KeyJson }>
+  | Readonly<{ dialog: 'revoke'; targets: readonly KeyJson[] }>;
+
+/** What can be done with keys: the commands, and the dialog that one of them has open. */
+export function useKeyCommands(onRevoked: () => void = () => {}) {
+  const { customer } = useSession();
+  const say = useToast();
+  const [open, setOpen] = useState<Open | null>(null);
+  const disable = useChange('POST /customers/{customer}/keys/{key}/disable');
+  const enable = useChange('POST /customers/{customer}/keys/{key}/enable');
+  const cut = useChange('POST /customers/{customer}/keys/{key}/cut');
+
+  const at = (key: KeyJson) => ({ path: { customer: customer.id, key: key.id } });
+  const told = (words: string) => ({
+    onSuccess: () => say(words),
+    onError: (problem: Error) => say(wordsOf(problem), 'bad'),
+  });
+  const close = (): void => setOpen(null);
+  const show = (made: NewKey): void => setOpen({ dialog: 'secret', made });
+
+  return {
+    create: () => setOpen({ dialog: 'create' }),
+    rotate: (target: KeyJson) => setOpen({ dialog: 'rotate', target }),
+    revoke: (targets: readonly KeyJson[]) => setOpen({ dialog: 'revoke', targets }),
+    disable: (key: KeyJson) => disable.mutate(at(key), told(`“${key.name}” is disabled.`)),
+    enable: (key: KeyJson) => enable.mutate(at(key), told(`“${key.name}” works again.`)),
+    cut: (key: KeyJson) => cut.mutate(at(key), told('The overlap is over; only the new key works.')),
+    dialog: (
+      <>
+        {open?.dialog === 'create' ? <CreateDialog onClose={close} onMade={show} /> : null}
+        {open?.dialog === 'rotate' ? (
+          <RotateDialog target={open.target} onClose={close} onMade={show} />
+        ) : null}
+        {open?.dialog === 'secret' ? <SecretDialog made={open.made} onClose={close} /> : null}
+        {open?.dialog === 'revoke' ? (
+          <RevokeDialog
+            targets={open.targets}
+            onClose={() => {
+              close();
+              onRevoked();
+            }}
+          />
+        ) : null}
+      </>
+    ),
+  };
+}
+
+export type KeyCommands = Omit<ReturnType<typeof useKeyCommands>, 'dialog'>;

@@ -1,0 +1,81 @@
+import { type FormEvent, useState } from 'react';
+import type { KeyJson } from '../../../../src/control/api/contract/keys.ts';
+import { useChange } from '../../queries.ts';
+import { useSession } from '../../shell/session.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Dialog, DialogActions } from '../../ui/dialog.tsx';
+import { Fault, Field } from '../../ui/field.tsx';
+import { useToast } from '../../ui/toast.tsx';
+
+/** Ends keys for ever, once their name (of several, their number) was typed. */
+export function RevokeDialog({ targets, onClose }: { targets: readonly KeyJson[]; onClose: () => void }) {
+  const { customer } = useSession();
+  const say = useToast();
+  const [typed, setTyped] = useState('');
+  const revoke = useChange('POST /customers/{customer}/keys/revoke');
+  const [first] = targets;
+  const word = targets.length === 1 && first !== undefined ? first.name : `revoke ${targets.length}`;
+
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    if (typed !== word) return;
+    revoke.mutate(
+      { path: { customer: customer.id }, body: { ids: targets.map(({ id }) => id) } },
+      {
+        onSuccess: () => {
+          say(targets.length === 1 ? `“${word}” is revoked.` : `${targets.length} keys are revoked.`);
+          onClose();
+        },
+      },
+    );
+  };
+
+  return (
+    <Dialog
+      title={targets.length === 1 ? `Revoke “${word}”` : `Revoke ${targets.length} keys`}
+      size="s"
+      onClose={onClose}
+    >
+      <form onSubmit={submit} className="stack">
+        <p>
+          {targets.length === 1 ? 'It stops' : 'They stop'} within a second, open sockets and streams close,
+          and there is no way back. To change keys without a break, rotate instead.
+        </p>
+        {targets.length > 1 ? (
+          <ul className="consequences">
+            {targets.map(({ id, name, start }) => (
+              <li key={id}>
+                {name} <span className="muted mono">{start}…</span>
+              </li>
+            ))}
+          </ul>
+        ) : null}
+        <Field
+          label={
+            <>
+              Type <code>{word}</code> to go on
+            </>
+          }
+          name="word"
+        >
+          {(field) => (
+            <input
+              {...field}
+              className="input"
+              autoComplete="off"
+              value={typed}
+              onChange={(event) => setTyped(event.target.value)}
+            />
+          )}
+        </Field>
+        <Fault problem={revoke.error} />
+        <DialogActions>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="danger" type="submit" disabled={typed !== word} busy={revoke.isPending}>
+            Revoke
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  );
+}

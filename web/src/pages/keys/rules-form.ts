@@ -1,0 +1,81 @@
+import type { Asked } from '../../../../src/control/api/contract/contract.ts';
+import type { KeyJson } from '../../../../src/control/api/contract/keys.ts';
+import { ApiProblem } from '../../api.ts';
+
+/** The rules of a key as a form has them: all text, lists one line each, empty for no rule. */
+export type RulesForm = Readonly<{
+  networks: readonly string[];
+  cidrs: string;
+  origins: string;
+  methods: string;
+  perSecond: string;
+  burst: string;
+  addressPerSecond: string;
+  /** As `<input type="datetime-local">` has it, read as UTC. */
+  expiresAt: string;
+  logsBodies: boolean;
+}>;
+
+export const noRules: RulesForm = {
+  networks: [],
+  cidrs: '',
+  origins: '',
+  methods: '',
+  perSecond: '',
+  burst: '',
+  addressPerSecond: '',
+  expiresAt: '',
+  logsBodies: false,
+};
+
+const textOf = (value: number | null | undefined): string => (value == null ? '' : String(value));
+
+export const rulesOf = (key: KeyJson): RulesForm => ({
+  networks: key.networks ?? [],
+  cidrs: key.cidrs?.join('\n') ?? '',
+  origins: key.origins?.join('\n') ?? '',
+  methods: key.methods?.join('\n') ?? '',
+  perSecond: textOf(key.rate?.perSecond),
+  burst: textOf(key.rate?.burst),
+  addressPerSecond: textOf(key.addressPerSecond),
+  expiresAt: key.expiresAt === null ? '' : new Date(key.expiresAt).toISOString().slice(0, 16),
+  logsBodies: key.logsBodies,
+});
+
+type RulesBody = Required<
+  Pick<
+    Asked<'POST /customers/{customer}/keys'>['body'],
+    'networks' | 'cidrs' | 'origins' | 'methods' | 'rate' | 'addressPerSecond' | 'expiresAt' | 'logsBodies'
+  >
+>;
+
+const lines = (text: string): string[] | null => {
+  const all = text
+    .split(/[\s,]+/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+  return all.length === 0 ? null : all;
+};
+const numberOf = (text: string): number | null => (text.trim() === '' ? null : Number(text));
+
+/** What is sent of a form. Whether it fits is for the control API to say. */
+export function rulesBody(form: RulesForm): RulesBody {
+  const perSecond = numberOf(form.perSecond);
+  return {
+    networks: form.networks.length === 0 ? null : (form.networks as RulesBody['networks']),
+    cidrs: lines(form.cidrs),
+    origins: lines(form.origins),
+    methods: lines(form.methods),
+    rate: perSecond === null ? null : { perSecond, burst: numberOf(form.burst) ?? 2 * perSecond },
+    addressPerSecond: numberOf(form.addressPerSecond),
+    expiresAt: form.expiresAt === '' ? null : Date.parse(`${form.expiresAt}Z`),
+    logsBodies: form.logsBodies,
+  };
+}
+
+const ruleFields = ['networks', 'cidrs', 'origins', 'methods', 'rate', 'addressPerSecond', 'expiresAt'];
+
+/** Whether a refusal names one of the rules, so that their form is where to go back to. */
+export const isAboutRules = (problem: unknown): boolean =>
+  problem instanceof ApiProblem &&
+  Object.keys(problem.fields).some((field) => ruleFields.some((rule) => field.startsWith(rule)));

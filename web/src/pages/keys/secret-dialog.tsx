@@ -1,0 +1,93 @@
+import { useState } from 'react';
+import { callRpc, refusalOf } from '../../door-call.ts';
+import { formatMs } from '../../format.ts';
+import { rememberKey } from '../../known-keys.ts';
+import { useSession } from '../../shell/session.tsx';
+import { envFile, snippetsFor } from '../../snippets.ts';
+import { Button } from '../../ui/button.tsx';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { downloadText } from '../../ui/csv.ts';
+import { Dialog, DialogActions } from '../../ui/dialog.tsx';
+import { Tick } from '../../ui/field.tsx';
+import { Snippet } from '../../ui/snippet.tsx';
+import { Tabs } from '../../ui/tabs.tsx';
+import type { NewKey } from './create-dialog.tsx';
+
+/** The one time that a key is shown. It closes when it was said to be kept. */
+export function SecretDialog({ made: { secret, key }, onClose }: { made: NewKey; onClose: () => void }) {
+  const { service } = useSession();
+  const [isStored, setIsStored] = useState(false);
+  const { product } = key;
+  const file = (): void => downloadText('.env', 'text/plain', envFile(product, service.urls, secret));
+
+  return (
+    <Dialog title={`The key “${key.name}”`} size="l" canClose={isStored} onClose={onClose}>
+      <div className="stack">
+        <p>This is the only time that it is shown. Nobody can look it up later; a lost key is rotated.</p>
+        <output className="secret mono" aria-label="The key">
+          {secret}
+        </output>
+        <div className="row">
+          <CopyButton kind="primary" text={secret} label="Copy the key" />
+          <Button icon="download" onClick={file}>
+            Download .env
+          </Button>
+          {product === 'rpc' ? <TestButton secret={secret} /> : null}
+        </div>
+        <Tabs
+          label="Programs that use the key"
+          tabs={snippetsFor(product, service.urls, secret).map(({ id, label, text }) => ({
+            id,
+            label,
+            panel: () => <Snippet text={text} label={`the ${label} program`} />,
+          }))}
+        />
+        <DialogActions>
+          <Tick checked={isStored} onChange={setIsStored}>
+            I have stored it
+          </Tick>
+          <Button
+            kind="primary"
+            disabled={!isStored}
+            onClick={() => {
+              rememberKey(secret);
+              onClose();
+            }}
+          >
+            Done
+          </Button>
+        </DialogActions>
+      </div>
+    </Dialog>
+  );
+}
+
+const HEALTH = '{"jsonrpc":"2.0","id":1,"method":"getHealth"}';
+
+/** Calls getHealth with the key, from here. */
+function TestButton({ secret }: { secret: string }) {
+  const [words, setWords] = useState<{ text: string; isGood: boolean } | null>(null);
+  const [isBusy, setIsBusy] = useState(false);
+
+  const test = async (): Promise<void> => {
+    setIsBusy(true);
+    const answer = await callRpc(secret, HEALTH);
+    const refusal = refusalOf(answer);
+    setWords({
+      isGood: refusal === null,
+      text: refusal ?? `It works: getHealth answered in ${formatMs(answer.ms)}.`,
+    });
+    setIsBusy(false);
+  };
+
+  return (
+    <>
+      <Button icon="play" busy={isBusy} onClick={() => void test()}>
+        Test
+      </Button>
+      <span role="status" className={words === null ? '' : words.isGood ? 'words-good' : 'words-bad'}>
+        {words?.text}
+      </span>
+    </>
+  );
+}

@@ -1,0 +1,43 @@
+import type { HTMLInputAutoCompleteAttribute, HTMLInputTypeAttribute, ReactNode } from 'react';
+import { Field } from '../../ui/field.tsx';
+
+/** A line of text with its label, for the small forms. */
+export const TextInput = ({
+  label,
+  name,
+  value,
+  onChange,
+  problem,
+  hint,
+  type = 'text',
+  autoComplete = 'off',
+  minLength,
+  disabled = false,
+}: {
+  label: string;
+  name: string;
+  value: string;
+  onChange: (value: string) => void;
+  problem?: unknown;
+  hint?: ReactNode;
+  type?: HTMLInputTypeAttribute;
+  autoComplete?: HTMLInputAutoCompleteAttribute;
+  minLength?: number;
+  disabled?: boolean;
+}) => (
+  <Field label={label} name={name} problem={problem} hint={hint}>
+    {(field) => (
+      <input
+        {...field}
+        className="input"
+        type={type}
+        required
+        disabled={disabled}
+        minLength={minLength}
+        autoComplete={autoComplete}
+        value={value}
+        onChange={(event) => onChange(event.target.value)}
+      />
+    )}
+  </Field>
+);

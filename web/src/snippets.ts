@@ -1,0 +1,171 @@
+import type { KeyJson } from '../../src/control/api/contract/keys.ts';
+import type { Me } from './shell/session.tsx';
+
+/** Programs that use a key, ready to run. */
+
+type Urls = Me['service']['urls'];
+export type CodeSnippet = Readonly<{ id: string; label: string; text: string }>;
+
+/** The system program's address: it is on every network. */
+export const ANY_ADDRESS = '11111111111111111111111111111111';
+
+const body = (method: string, params = ''): string =>
+  `{"jsonrpc":"2.0","id":1,"method":"${method}"${params === '' ? '' : `,"params":${params}`}}`;
+
+/** One JSON-RPC call from a shell. */
+export const curlRpc = (urls: Urls, secret: string, json: string): string =>
+  `curl ${urls.http}/v1/rpc \\
+  -H 'Authorization: Bearer ${secret}' \\
+  -H 'Content-Type: application/json' \\
+  -d '${json.replaceAll("'", "'\\''")}'`;
+
+const rpcSnippets = (urls: Urls, secret: string): readonly CodeSnippet[] => [
+  { id: 'curl', label: 'curl', text: curlRpc(urls, secret, body('getSlot')) },
+  {
+    id: 'kit',
+    label: 'TypeScript (kit)',
+    text: `import { createDefaultRpcTransport, createSolanaRpcFromTransport } from '@solana/kit';
+
+const transport = createDefaultRpcTransport({
+  url: '${urls.http}/v1/rpc',
+  headers: { authorization: 'Bearer ${secret}' },
+});
+const rpc = createSolanaRpcFromTransport(transport);
+console.log(await rpc.getSlot().send());`,
+  },
+  {
+    id: 'web3',
+    label: 'web3.js',
+    text: `import { Connection } from '@solana/web3.js';
+
+const connection = new Connection('${urls.http}/v1/rpc', {
+  wsEndpoint: '${urls.ws}/v1/ws?api-key=${secret}',
+  httpHeaders: { authorization: 'Bearer ${secret}' },
+  disableRetryOnRateLimit: true,
+});
+console.log(await connection.getSlot());`,
+  },
+  {
+    id: 'rust',
+    label: 'Rust',
+    text: `use solana_client::rpc_client::RpcClient;
+
+fn main() {
+    let client = RpcClient::new("${urls.http}/v1/rpc?api-key=${secret}".to_string());
+    println!("{}", client.get_slot().unwrap());
+}`,
+  },
+  {
+    id: 'python',
+    label: 'Python',
+    text: `import httpx
+
+answer = httpx.post(
+    "${urls.http}/v1/rpc",
+    headers={"Authorization": "Bearer ${secret}"},
+    json={"jsonrpc": "2.0", "id": 1, "method": "getSlot"},
+)
+print(answer.json()["result"])`,
+  },
+  {
+    id: 'go',
+    label: 'Go',
+    text: `package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gagliardetto/solana-go/rpc"
+)
+
+func main() {
+	client := rpc.NewWithHeaders("${urls.http}/v1/rpc", map[string]string{
+		"Authorization": "Bearer ${secret}",
+	})
+	slot, err := client.GetSlot(context.Background(), rpc.CommitmentConfirmed)
+	fmt.Println(slot, err)
+}`,
+  },
+  {
+    id: 'wscat',
+    label: 'wscat',
+    text: `wscat -c '${urls.ws}/v1/ws?api-key=${secret}' -w 10 -x '${body('slotSubscribe')}'`,
+  },
+  {
+    id: 'rest',
+    label: 'REST',
+    text: `curl '${urls.http}/sol/v1/wallet/balance?wallet=${ANY_ADDRESS}' -H 'x-api-key: ${secret}'`,
+  },
+];
+
+/** Where there is no door for streams, snippets show where it would be. */
+const NO_DOOR = 'http://127.0.0.1:50051';
+
+const streams = {
+  grpc: { request: '{"slots":{"all":{}}}', method: 'geyser.Geyser/Subscribe', client: 'slots: { all: {} }' },
+  fs: {
+    request: '{"deshred_transactions":{"all":{}}}',
+    method: 'geyser.Geyser/SubscribeDeshred',
+    client: 'deshredTransactions: { all: {} }',
+  },
+} as const;
+
+function streamSnippets(urls: Urls, secret: string, product: 'grpc' | 'fs'): readonly CodeSnippet[] {
+  const url = new URL(urls.grpc?.includes('://') ? urls.grpc : `http://${urls.grpc ?? NO_DOOR.slice(7)}`);
+  const { request, method, client } = streams[product];
+  const isPlain = url.protocol === 'http:';
+  return [
+    {
+      id: 'grpcurl',
+      label: 'grpcurl',
+      text: `grpcurl ${isPlain ? '-plaintext ' : ''}-H 'x-token: ${secret}' \\
+  -d '${request}' ${url.host} ${method}`,
+    },
+    {
+      id: 'yellowstone',
+      label: 'TypeScript (Yellowstone)',
+      text: `import Client from '@triton-one/yellowstone-grpc';
+
+const client = new Client('${url.origin}', '${secret}', undefined);
+await client.connect();
+const stream = await client.subscribe${product === 'fs' ? 'Deshred' : ''}();
+stream.on('data', (update) => console.log(update));
+stream.write({ ${client} });`,
+    },
+    {
+      id: 'rust',
+      label: 'Rust',
+      text: `use futures::StreamExt;
+use yellowstone_grpc_client::GeyserGrpcClient;
+
+let mut client = GeyserGrpcClient::build_from_shared("${url.origin}")?
+    .x_token(Some("${secret}"))?
+    .connect()
+    .await?;
+let (_, mut stream) = client.subscribe${product === 'fs' ? '_deshred' : ''}().await?;
+while let Some(update) = stream.next().await {
+    println!("{:?}", update?);
+}`,
+    },
+  ];
+}
+
+/** Programs that use a key of this product. */
+export const snippetsFor = (
+  product: KeyJson['product'],
+  urls: Urls,
+  secret: string,
+): readonly CodeSnippet[] =>
+  product === 'rpc' ? rpcSnippets(urls, secret) : streamSnippets(urls, secret, product);
+
+/** A key as lines of an environment file. */
+export function envFile(product: KeyJson['product'], urls: Urls, secret: string): string {
+  if (product === 'rpc')
+    return `SOLWAY_API_KEY=${secret}\nSOLWAY_RPC_URL=${urls.http}/v1/rpc\nSOLWAY_WS_URL=${urls.ws}/v1/ws\n`;
+  const name = product === 'grpc' ? 'SOLWAY_GRPC_KEY' : 'SOLWAY_FS_KEY';
+  return `${name}=${secret}\nSOLWAY_GRPC_URL=${urls.grpc ?? ''}\n`;
+}
+
+/** The line that makes the first call, while no key is at hand. */
+export const firstCall = (urls: Urls): string => curlRpc(urls, '<API_KEY>', body('getHealth'));
