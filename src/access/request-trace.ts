@@ -12,6 +12,9 @@ export type RequestStep = Readonly<{
   outcome: string;
 }>;
 
+/** A shorter wait is none. */
+const WAIT_LEAST_MS = 1;
+
 const toMicros = (ms: number): number => Math.round(ms * 1_000) / 1_000;
 
 /**
@@ -38,9 +41,10 @@ export class RequestTrace implements CallTrace {
     this.link = link;
   }
 
-  /** It waited for its turn since then. */
+  /** It waited for its turn since then; of a moment nothing is said. */
   waited(since: number): void {
-    this.#add('queue', null, since, performance.now(), 'ok');
+    const now = performance.now();
+    if (now - since >= WAIT_LEAST_MS) this.#add('queue', null, since, now, 'ok');
   }
 
   attempted({ node, startedAt, endedAt, outcome }: CallAttempt): void {

@@ -1,6 +1,7 @@
 import type { Client } from '../protocol/serve.ts';
 import type { KeyRecord } from './key-record.ts';
 import type { RateDecision } from './rate-limit.ts';
+import type { RequestTrace } from './request-trace.ts';
 
 /**
  * One request on its way, and what was found out about it: for the answer, for whoever counts it and for whoever logs
@@ -19,6 +20,8 @@ export class Visit {
   rate: RateDecision | null = null;
   /** Credits that are held of the key's quota until it has ended. */
   held = 0;
+  /** Hears of it step by step; null: nobody wants to. */
+  trace: RequestTrace | null = null;
 
   constructor(client: Client) {
     this.client = client;

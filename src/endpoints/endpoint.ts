@@ -38,6 +38,8 @@ export type Endpoint<Fields extends z.ZodType = z.ZodType, Result extends z.ZodT
    * behind the `?`; the body wins. `upload`: a multipart body, and nothing else.
    */
   from: 'query' | 'body' | 'either' | 'upload';
+  /** Answers hold what opens a wallet: the request log keeps none of them. */
+  holdsSecrets?: true;
   /** What it may fail with besides what any endpoint may (`failuresOf`). */
   failures: readonly FailureCode[];
   /** An object of the builders in fields.ts. */

@@ -55,6 +55,7 @@ export function routeOf(endpoint: Endpoint, services: Services): RestRoute {
   return {
     ...{ verb, paths, group, name },
     takes: from === 'upload' ? 'upload' : 'json',
+    holdsSecrets: endpoint.holdsSecrets === true,
     async answer(input, caller) {
       const fields = readFields(endpoint, input);
       const { network } = fields as { network?: Network };

@@ -1,10 +1,14 @@
 import type { Admission } from '../access/admission.ts';
+import type { LiveConnections } from '../access/live-connections.ts';
+import type { Wire } from '../access/request-log.ts';
+import type { SubmissionLog } from '../access/submission-log.ts';
 import type { Visit } from '../access/visit.ts';
 import type { Logger } from '../base/log.ts';
-import type { Answer, Call, Source } from '../protocol/call.ts';
+import type { Answer, Call, CallTrace, Source } from '../protocol/call.ts';
 import { Failure } from '../protocol/errors.ts';
 import { methodRow } from '../protocol/methods.ts';
 import type { Outcome, Request } from '../protocol/serve.ts';
+import { askFor } from './ask-for.ts';
 import type { CallMeter } from './call-meter.ts';
 import { explain, statusOf } from './outcome.ts';
 
@@ -13,11 +17,15 @@ export type CallParts = Readonly<{
   admission: Admission;
   source: Source;
   meter: CallMeter;
+  /** Who keeps what became of transactions; absent: nobody. */
+  submissions?: SubmissionLog;
+  /** Who lists long connections; absent: nobody. */
+  connections?: LiveConnections;
   log: Logger;
 }>;
 
 /** A call without the credential that it may have come with. */
-export type KnownCall = Omit<Request, 'credential' | 'client'>;
+export type KnownCall = Omit<Request, 'credential' | 'client' | 'traceparent'>;
 
 /**
  * The way of a call: identify, permit, limit, route, forward, meter. Never rejects.
@@ -31,29 +39,34 @@ export type AnswerCall = (
 ) => Promise<Outcome>;
 
 /** The way that calls take, over whatever connection they came. It holds the only catch on it. */
-export function createAnswerCall({ admission, source, meter, log }: CallParts): AnswerCall {
+export function createAnswerCall(parts: CallParts, wire: Wire): AnswerCall {
+  const { admission, meter, log } = parts;
   return async (visit, identify, request, signal) => {
     let answer: Answer | null = null;
     let failure: Failure | null = null;
-    const call = route(request);
+    const call = route(request, visit.trace);
     try {
       identify(visit);
       admission.permit(visit, request.method, call.row.cost);
       admission.takeRate(visit);
-      answer = await source.ask(call, signal);
+      answer = await askFor(parts, visit, call, signal);
     } catch (thrown) {
       failure = explain(thrown);
       const { key } = visit;
       if (failure.code === 'INTERNAL') log.error({ err: failure.cause, keyId: key?.id }, 'a call went wrong');
     }
     meter.end(visit, {
+      wire,
       product: request.product,
       network: request.network,
       method: request.method,
       status: statusOf(answer, failure),
       failure,
+      rpcCode: answer?.errorCode ?? 0,
       bytesIn: request.bytesIn,
       bytesOut: answer?.body.length ?? 0,
+      params: request.params,
+      result: answer?.body ?? null,
       cost: answer === null ? null : call.row.cost,
     });
     const rateLimit = visit.rate?.state ?? null;
@@ -63,9 +76,10 @@ export function createAnswerCall({ admission, source, meter, log }: CallParts): 
   };
 }
 
-const route = ({ network, method, params }: KnownCall): Call => ({
+const route = ({ network, method, params }: KnownCall, trace: CallTrace | null): Call => ({
   network,
   method,
   row: methodRow(method),
   params,
+  trace,
 });

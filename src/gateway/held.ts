@@ -1,4 +1,5 @@
 import type { Failure } from '../protocol/errors.ts';
+import type { Subscription } from '../protocol/subscriptions.ts';
 import type { Notification } from '../streams/notification.ts';
 import type { OpenSubscription, Subscriber } from '../streams/session.ts';
 
@@ -18,6 +19,8 @@ export class Held implements OpenSubscription, Subscriber {
   opened: OpenSubscription | null = null;
   readonly #subscriber: Subscriber;
   readonly #release: (held: Held) => void;
+  /** What it is to; null until that was read. */
+  subscription: Subscription | null = null;
   /** Addresses that it holds. */
   addresses = 0;
 

@@ -95,7 +95,7 @@ describe('the way of a request', () => {
 
   it('never tells the source who asks', async () => {
     await serve(request());
-    expect(Object.keys(asked[0]?.call ?? {}).sort()).toEqual(['method', 'network', 'params', 'row']);
+    expect(Object.keys(asked[0]?.call ?? {}).sort()).toEqual(['method', 'network', 'params', 'row', 'trace']);
   });
 
   it('meters what was answered, with its credits', async () => {

@@ -1,4 +1,4 @@
-import { Visit } from '../access/visit.ts';
+import type { Visit } from '../access/visit.ts';
 import type { Network } from '../protocol/call.ts';
 import type { Failure } from '../protocol/errors.ts';
 import type { Product } from '../protocol/product.ts';
@@ -15,17 +15,24 @@ export type PipelineParts = CallParts;
  */
 export function createPipeline(parts: PipelineParts): Door {
   const { admission, meter, log } = parts;
-  const answerCall = createAnswerCall(parts);
+  const answerCall = createAnswerCall(parts, 'rpc');
 
   function admit(caller: Caller, product: Product, network: Network): Failure | null {
-    const visit = new Visit(caller.client);
+    const visit = meter.begin(caller.client, caller.traceparent);
     try {
       admission.identify(caller, product, network, visit);
       return null;
     } catch (thrown) {
       const failure = explain(thrown);
       if (failure.code === 'INTERNAL') log.error({ err: failure.cause }, 'a look at a key went wrong');
-      meter.end(visit, { ...noCall, product, network, status: statusOfFailure(failure), failure });
+      meter.end(visit, {
+        ...noCall,
+        wire: 'rpc',
+        product,
+        network,
+        status: statusOfFailure(failure),
+        failure,
+      });
       return failure;
     }
   }
@@ -33,12 +40,20 @@ export function createPipeline(parts: PipelineParts): Door {
   return {
     admit,
     serve: (request, signal) => {
-      const { product, network } = request;
+      const { product, network, client, traceparent } = request;
       const identify = (visit: Visit) => admission.identify(request, product, network, visit);
-      return answerCall(new Visit(request.client), identify, request, signal);
+      return answerCall(meter.begin(client, traceparent), identify, request, signal);
     },
   };
 }
 
 /** A request of which nothing but the key was looked at: for no method, of no bytes. */
-export const noCall = { method: '', bytesIn: 0, bytesOut: 0, cost: null } as const;
+export const noCall = {
+  method: '',
+  rpcCode: 0,
+  bytesIn: 0,
+  bytesOut: 0,
+  params: null,
+  result: null,
+  cost: null,
+} as const;

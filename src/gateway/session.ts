@@ -3,7 +3,7 @@ import type { KeyRecord } from '../access/key-record.ts';
 import { KeyWatch, type KeyWatchOptions } from '../access/key-watch.ts';
 import { MessagePace, type MessagePaceOptions } from '../access/message-pace.ts';
 import { NOTIFICATIONS, type UsageStatus } from '../access/usage.ts';
-import { Visit } from '../access/visit.ts';
+import type { Visit } from '../access/visit.ts';
 import { parseJson } from '../base/json.ts';
 import type { Network } from '../protocol/call.ts';
 import { Failure } from '../protocol/errors.ts';
@@ -14,10 +14,18 @@ import { RpcError } from '../protocol/rpc-error.ts';
 import type { Caller, Client, Outcome } from '../protocol/serve.ts';
 import { type Subscription, subscriptions } from '../protocol/subscriptions.ts';
 import type { Feed } from '../streams/feed.ts';
-import type { Session, SessionLimits, StreamDoor, SubscribeOutcome, Subscriber } from '../streams/session.ts';
+import type {
+  Backlog,
+  Session,
+  SessionLimits,
+  StreamDoor,
+  SubscribeOutcome,
+  Subscriber,
+} from '../streams/session.ts';
 import { addressesOf, callsOfAddresses } from './addresses-of.ts';
 import { type AnswerCall, createAnswerCall } from './answer-call.ts';
 import { Held, type HoldingLimits, holdingLimits } from './held.ts';
+import { LiveSession } from './live-session.ts';
 import { explain, statusOfFailure } from './outcome.ts';
 import { noCall, type PipelineParts } from './pipeline.ts';
 import { TopicHub, type TopicHubOptions } from './topics.ts';
@@ -57,7 +65,7 @@ export class StreamGate implements StreamDoor {
       holdings: { ...holdingLimits, ...options.holdings },
       watch: new KeyWatch(parts.admission.keys, options.keys),
       pace: new MessagePace(options.pace),
-      answerCall: createAnswerCall(parts),
+      answerCall: createAnswerCall(parts, 'socket'),
     };
   }
 
@@ -68,7 +76,7 @@ export class StreamGate implements StreamDoor {
 
   connect(caller: Caller, product: Product, network: Network, onEnd: (failure: Failure) => void): Session {
     const { admission, meter, log } = this.#shared;
-    const visit = new Visit(caller.client);
+    const visit = meter.begin(caller.client, caller.traceparent);
     try {
       const key = admission.identify(caller, product, network, visit);
       admission.permit(visit, null);
@@ -78,7 +86,9 @@ export class StreamGate implements StreamDoor {
     } catch (thrown) {
       const failure = explain(thrown);
       if (failure.code === 'INTERNAL') log.error({ err: failure.cause }, 'a connection could not be begun');
-      meter.end(visit, { ...noCall, product, network, status: statusOfFailure(failure), failure });
+      // Refused in HTTP, before the socket leaves it.
+      const refused = { status: statusOfFailure(failure), failure };
+      meter.end(visit, { ...noCall, ...refused, wire: 'rest', product, network });
       throw failure;
     }
   }
@@ -98,7 +108,7 @@ export class StreamGate implements StreamDoor {
 }
 
 /** A request to subscribe, for metering. */
-type SubscribeRequest = Readonly<{ method: string; bytesIn: number; visit: Visit }>;
+type SubscribeRequest = Readonly<{ method: string; params: Buffer | null; bytesIn: number; visit: Visit }>;
 
 /** Where a connection came from, and where its calls go. */
 type Ends = Readonly<{ client: Client; network: Network }>;
@@ -117,6 +127,8 @@ class GateSession implements Session {
     if (held.addresses > 0) this.#shared.addresses.giveBack(familyId, held.addresses);
     this.#shared.subscriptions.giveBack(familyId);
   };
+  readonly #live: LiveSession;
+  readonly #unlist: (() => void) | undefined;
   #ended = false;
   #closed = false;
 
@@ -125,6 +137,8 @@ class GateSession implements Session {
     this.#key = key;
     this.#ends = ends;
     this.#unwatch = shared.watch.watch(key.id, ends, onEnd);
+    this.#live = new LiveSession(key, ends.client.address, this.#open, onEnd);
+    this.#unlist = shared.connections?.opened(this.#live);
   }
 
   get limits(): SessionLimits {
@@ -136,7 +150,8 @@ class GateSession implements Session {
     const { product } = this.#key;
     const { client, network } = this.#ends;
     const request = { product, network, method, params, bytesIn };
-    return this.#shared.answerCall(new Visit(client), (visit) => this.#identify(visit), request, signal);
+    const { answerCall, meter } = this.#shared;
+    return answerCall(meter.begin(client), (visit) => this.#identify(visit), request, signal);
   }
 
   async subscribe(
@@ -145,17 +160,18 @@ class GateSession implements Session {
     bytesIn: number,
     subscriber: Subscriber,
   ): Promise<SubscribeOutcome> {
-    const visit = new Visit(this.#ends.client);
-    const request = { method, bytesIn, visit };
+    const visit = this.#shared.meter.begin(this.#ends.client);
+    const request = { method, params, bytesIn, visit };
     const held = new Held(subscriber, this.#release);
     try {
       this.#admit(held, request);
       const subscription = parse(method, params);
+      held.subscription = subscription;
       this.#weigh(held, addressesOf(subscription), visit);
       held.opened = await this.#shared.topics.join(subscription, held);
       // The connection may have ended meanwhile, with its key or its client.
       if (this.#ended) throw new Failure('CLIENT_GONE');
-      this.#meter(request, 'ok', null, subscriptions[subscription.kind].cost);
+      this.#meter(request, 'ok', null, 0, subscriptions[subscription.kind].cost);
       return { opened: held, refusal: null };
     } catch (thrown) {
       held.close();
@@ -170,7 +186,17 @@ class GateSession implements Session {
 
   sent(messages: number, bytes: number): void {
     const { product } = this.#key;
+    this.#live.messages += messages;
+    this.#live.bytes += bytes;
     this.#shared.meter.sent({ key: this.#key, product, method: NOTIFICATIONS, messages, bytesOut: bytes });
+  }
+
+  holdsBack(backlog: Backlog): void {
+    this.#live.backlog = backlog;
+  }
+
+  lagged(): void {
+    this.#shared.connections?.cutForLag(this.#key.customerId, Date.now());
   }
 
   end(): void {
@@ -184,6 +210,7 @@ class GateSession implements Session {
     this.end();
     if (this.#closed) return;
     this.#closed = true;
+    this.#unlist?.();
     this.#shared.places.giveBack(this.#key.familyId);
   }
 
@@ -224,7 +251,7 @@ class GateSession implements Session {
   #refuse(request: SubscribeRequest, thrown: unknown): Failure | RpcError {
     const { method } = request;
     if (thrown instanceof RpcError) {
-      this.#meter(request, 'rpcError', null, costOf(method));
+      this.#meter(request, 'rpcError', null, thrown.code, costOf(method));
       return thrown;
     }
     const failure = explain(thrown);
@@ -232,20 +259,22 @@ class GateSession implements Session {
     if (failure.code === 'INTERNAL') {
       this.#shared.log.error({ err: cause, keyId: this.#key.id, method }, 'a subscription went wrong');
     }
-    this.#meter(request, statusOfFailure(failure), failure, null);
+    this.#meter(request, statusOfFailure(failure), failure, 0, null);
     return failure;
   }
 
   #meter(
-    { method, bytesIn, visit }: SubscribeRequest,
+    { method, params, bytesIn, visit }: SubscribeRequest,
     status: UsageStatus,
     failure: Failure | null,
+    rpcCode: number,
     cost: number | null,
   ): void {
     const { product } = this.#key;
     const { network } = this.#ends;
     visit.key ??= this.#key;
-    this.#shared.meter.end(visit, { product, network, method, status, failure, bytesIn, bytesOut: 0, cost });
+    const ended = { wire: 'socket', product, network, method, status, failure, rpcCode } as const;
+    this.#shared.meter.end(visit, { ...ended, bytesIn, bytesOut: 0, params, result: null, cost });
   }
 }
 

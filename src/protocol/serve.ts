@@ -20,6 +20,8 @@ export type Caller = Readonly<{
   /** The API key as it was sent; null when none was. Goes no further than authentication. */
   credential: string | null;
   client: Client;
+  /** The header of that name, which says in whose trace the request belongs; absent or null for none. */
+  traceparent?: string | null;
 }>;
 
 /** One call as a server hands it to the pipeline. */

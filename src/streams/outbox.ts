@@ -75,10 +75,14 @@ export class Outbox {
     return this.#bytes + this.#socket.writableLength;
   }
 
+  /** Messages that wait for the client to take them. */
+  get queuedMessages(): number {
+    return this.#frames.length + this.#untaken.messages;
+  }
+
   /** Bytes that what waits takes in memory, about. */
   get heldBytes(): number {
-    const messages = this.#frames.length + this.#untaken.messages;
-    return this.queuedBytes + messages * FRAME_OVERHEAD_BYTES;
+    return this.queuedBytes + this.queuedMessages * FRAME_OVERHEAD_BYTES;
   }
 
   /** Whether more waits than the queue holds, so that nothing more should be asked for. */

@@ -35,6 +35,12 @@ export type SubscribeOutcome = Readonly<
   | { opened: null; refusal: Failure | RpcError }
 >;
 
+/** What waits on a connection because its client reads slowly. */
+export interface Backlog {
+  readonly queuedMessages: number;
+  readonly queuedBytes: number;
+}
+
 /** One authenticated connection of a customer. Its methods never reject. */
 export interface Session {
   readonly limits: SessionLimits;
@@ -57,6 +63,10 @@ export interface Session {
    * @returns milliseconds for which nothing more should be read; Infinity when the connection should end.
    */
   received(messages: number, bytes: number): number;
+  /** Says where it can be seen what waits for the client. */
+  holdsBack?(backlog: Backlog): void;
+  /** The client is cut off because it reads too slowly. */
+  lagged?(): void;
   /** Ends every subscription; the place is still taken, as long as the socket is not closed. */
   end(): void;
   /** Ends, and gives the connection's place back. */

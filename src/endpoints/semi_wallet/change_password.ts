@@ -11,6 +11,7 @@ export const changePassword = endpoint({
   name: 'semi_wallet/change_password',
   summary: 'Another password for a semi-custodial wallet',
   from: 'body',
+  holdsSecrets: true,
   failures: ['WRONG_PASSWORD', 'TOO_MANY_TRIES'],
   fields: z.object({
     wallet: address('The wallet.'),

@@ -14,6 +14,7 @@ export const getKeypair = endpoint({
     'Rather decrypt it yourself: see `decrypt_semi_wallet`. Wrong passwords make the next try wait. ' +
     asJsonBody,
   from: 'either',
+  holdsSecrets: true,
   failures: ['WRONG_PASSWORD', 'TOO_MANY_TRIES'],
   fields: z.object({ wallet: address('The wallet.'), password: password('Its password.') }),
   result: z.object({

@@ -13,6 +13,7 @@ export const createSemiWallet = endpoint({
     'Makes a keypair and keeps its secret half encrypted under the password. The password is not kept: ' +
     'who loses it has lost the wallet.',
   from: 'body',
+  holdsSecrets: true,
   failures: ['WALLETS_FULL'],
   fields: z.object({ password: newPassword('What encrypts the secret key.') }),
   result: z.object({ wallet_address: z.string().meta({ description: 'Its public key, base58.' }) }),

@@ -15,6 +15,7 @@ export const decryptSemiWallet = endpoint({
     'of the 64 bytes in a NaCl secretbox, whose key is PBKDF2 of the password. Wrong passwords make the next try wait. ' +
     asJsonBody,
   from: 'either',
+  holdsSecrets: true,
   failures: ['WRONG_PASSWORD', 'TOO_MANY_TRIES'],
   fields: z.object({ wallet: address('The wallet.'), password: password('Its password.') }),
   result: z.union([

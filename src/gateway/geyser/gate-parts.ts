@@ -1,5 +1,6 @@
 import type { Admission } from '../../access/admission.ts';
 import type { KeyWatch } from '../../access/key-watch.ts';
+import type { LiveConnections } from '../../access/live-connections.ts';
 import type { MessagePace } from '../../access/message-pace.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Network } from '../../protocol/call.ts';
@@ -10,6 +11,8 @@ import type { CallMeter } from '../call-meter.ts';
 export type GeyserGateParts = Readonly<{
   admission: Admission;
   meter: CallMeter;
+  /** Who lists streams; absent: nobody. */
+  connections?: LiveConnections;
   pace: MessagePace;
   watch: KeyWatch;
   /** The stage of transactions that were run. */

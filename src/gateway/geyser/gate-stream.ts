@@ -8,8 +8,10 @@ import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.t
 import type { GrpcCall } from '../../protocol/grpc/calls.ts';
 import type { Client } from '../../protocol/serve.ts';
 import type { GeyserStream, StreamRpc } from '../../streams/geyser/geyser-door.ts';
+import type { GeyserSink } from '../../streams/geyser/geyser-sink.ts';
 import type { OpenedStream } from '../../streams/geyser/stream-opener.ts';
 import type { GeyserGateParts } from './gate-parts.ts';
+import { LiveStream } from './live-stream.ts';
 import { MeteredCall } from './metered-call.ts';
 import { callsOf, checkPlan } from './request-limits.ts';
 
@@ -29,6 +31,7 @@ export type GateStreamParts = Readonly<{
   client: Client;
   rpc: StreamRpc;
   opened: OpenedStream;
+  sink: GeyserSink;
   /** Called when the key no longer holds. */
   onEnd: (failure: Failure) => void;
   /** Gives the stream's place back. */
@@ -41,15 +44,21 @@ export class GateStream implements GeyserStream {
   readonly #unwatch: () => void;
   /** Bytes that came since the last request that was counted. */
   #bytesIn = 0;
+  readonly #live: LiveStream;
+  readonly #unlist: (() => void) | undefined;
   #ended = false;
   #closed = false;
 
   constructor(parts: GateStreamParts) {
     this.#parts = parts;
-    this.#unwatch = parts.gate.watch.watch(parts.key.id, this.#use, (failure) => {
+    const { gate, key, rpc, client, sink, onEnd } = parts;
+    const end = (failure: Failure): void => {
       this.#end();
-      parts.onEnd(failure);
-    });
+      onEnd(failure);
+    };
+    this.#unwatch = gate.watch.watch(key.id, this.#use, end);
+    this.#live = new LiveStream(rpc, key, client.address, sink, end);
+    this.#unlist = gate.connections?.opened(this.#live);
   }
 
   /** The shred stage is there for being early. */
@@ -67,7 +76,7 @@ export class GateStream implements GeyserStream {
   async request(request: SubscribeRequest | SubscribeDeshredRequest): Promise<void> {
     const { gate, rpc, key, client, opened } = this.#parts;
     const { admission } = gate;
-    const call = new MeteredCall(gate, client, key.product, requestNames[rpc], this.#bytesIn);
+    const call = new MeteredCall(gate, { client }, key.product, requestNames[rpc], this.#bytesIn);
     const { visit } = call;
     this.#bytesIn = 0;
     visit.key = key;
@@ -79,6 +88,7 @@ export class GateStream implements GeyserStream {
       const more = callsOf(request);
       if (more > 0) admission.takeRate(visit, more);
       await opened.request(request);
+      this.#live.asked(request);
       call.succeed();
     } catch (thrown) {
       throw call.refuse(thrown);
@@ -88,6 +98,8 @@ export class GateStream implements GeyserStream {
   sent(messages: number, bytes: number): void {
     const { gate, key, rpc } = this.#parts;
     const { product } = key;
+    this.#live.messages += messages;
+    this.#live.bytes += bytes;
     gate.meter.sent({ key, product, method: rpc, messages, bytesOut: bytes });
   }
 
@@ -97,10 +109,16 @@ export class GateStream implements GeyserStream {
     return gate.pace.spend(key.familyId, key.limits, messages, bytes, performance.now());
   }
 
+  lagged(): void {
+    const { gate, key } = this.#parts;
+    gate.connections?.cutForLag(key.customerId, Date.now());
+  }
+
   close(): void {
     this.#end();
     if (this.#closed) return;
     this.#closed = true;
+    this.#unlist?.();
     this.#parts.release();
   }
 

@@ -32,7 +32,7 @@ export class GeyserGate implements GeyserDoor {
   open(caller: Caller, rpc: StreamRpc, sink: GeyserSink, onEnd: (failure: Failure) => void): GeyserStream {
     const { admission } = this.#parts;
     const { client } = caller;
-    const call = new MeteredCall(this.#parts, client, usualProducts[rpc], rpc, 0);
+    const call = new MeteredCall(this.#parts, caller, usualProducts[rpc], rpc, 0);
     try {
       const key = this.#identify(caller, call);
       admission.permit(call.visit, rpc);
@@ -47,7 +47,7 @@ export class GeyserGate implements GeyserDoor {
   }
 
   admit(caller: Caller, rpc: UnaryRpc): void {
-    const call = new MeteredCall(this.#parts, caller.client, 'grpc', rpc, 0);
+    const call = new MeteredCall(this.#parts, caller, 'grpc', rpc, 0);
     try {
       this.#answererOf(this.#identify(caller, call).product, rpc);
     } catch (thrown) {
@@ -57,7 +57,7 @@ export class GeyserGate implements GeyserDoor {
 
   async unary(caller: Caller, rpc: UnaryRpc, request: Uint8Array): Promise<Uint8Array> {
     const { admission } = this.#parts;
-    const call = new MeteredCall(this.#parts, caller.client, 'grpc', rpc, request.length);
+    const call = new MeteredCall(this.#parts, caller, 'grpc', rpc, request.length);
     try {
       const key = this.#identify(caller, call);
       admission.permit(call.visit, rpc);
@@ -110,7 +110,7 @@ export class GeyserGate implements GeyserDoor {
     const release = (): void => this.#places.giveBack(key.familyId);
     try {
       const opened = opener.open(rpc, sink);
-      return new GateStream({ gate: this.#parts, key, client, rpc, opened, onEnd, release });
+      return new GateStream({ gate: this.#parts, key, client, rpc, opened, sink, onEnd, release });
     } catch (thrown) {
       release();
       throw thrown;

@@ -1,11 +1,11 @@
 import type { UsageStatus } from '../../access/usage.ts';
-import { Visit } from '../../access/visit.ts';
+import type { Visit } from '../../access/visit.ts';
 import type { Failure } from '../../protocol/errors.ts';
 import { InvalidProtobuf } from '../../protocol/geyser/protobuf.ts';
 import { type GrpcCall, grpcCalls } from '../../protocol/grpc/calls.ts';
 import { GrpcError } from '../../protocol/grpc/status.ts';
 import type { Product } from '../../protocol/product.ts';
-import type { Client } from '../../protocol/serve.ts';
+import type { Caller } from '../../protocol/serve.ts';
 import { explain, statusOfFailure } from '../outcome.ts';
 import type { GeyserGateParts } from './gate-parts.ts';
 
@@ -17,8 +17,14 @@ export class MeteredCall {
   readonly #method: GrpcCall;
   readonly #bytesIn: number;
 
-  constructor(parts: GeyserGateParts, client: Client, product: Product, method: GrpcCall, bytesIn: number) {
-    this.visit = new Visit(client);
+  constructor(
+    parts: GeyserGateParts,
+    { client, traceparent }: Omit<Caller, 'credential'>,
+    product: Product,
+    method: GrpcCall,
+    bytesIn: number,
+  ) {
+    this.visit = parts.meter.begin(client, traceparent);
     this.#parts = parts;
     this.#product = product;
     this.#method = method;
@@ -52,6 +58,7 @@ export class MeteredCall {
   #record(status: UsageStatus, failure: Failure | null, bytesOut: number, cost: number | null): void {
     const { meter, network } = this.#parts;
     const counted = { status, failure, bytesIn: this.#bytesIn, bytesOut, cost };
-    meter.end(this.visit, { ...counted, product: this.#product, network, method: this.#method });
+    const none = { wire: 'grpc', rpcCode: 0, params: null, result: null } as const;
+    meter.end(this.visit, { ...counted, ...none, product: this.#product, network, method: this.#method });
   }
 }

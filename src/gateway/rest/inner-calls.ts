@@ -1,11 +1,13 @@
 import type { KeyRecord } from '../../access/key-record.ts';
 import { checkNetwork } from '../../access/key-rules.ts';
+import type { Visit } from '../../access/visit.ts';
 import { type JsonValue, parseJson, type WritableJson, writeJson } from '../../base/json.ts';
-import type { Answer, Network, Source } from '../../protocol/call.ts';
+import type { Answer, Network } from '../../protocol/call.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { methodRow } from '../../protocol/methods.ts';
 import { NodeRefusal, nodeErrorOf } from '../../protocol/rest/node-refusal.ts';
 import type { RestCaller } from '../../protocol/rest/route.ts';
+import { type AskParts, askFor } from '../ask-for.ts';
 import type { CallTurns } from './call-turns.ts';
 
 /** What nodes may answer to one request, in bytes: reading it keeps everybody else waiting. */
@@ -18,16 +20,18 @@ export type AnswerLimits = Readonly<{
 
 /** The calls to nodes that one REST request is made of, and what they cost. */
 export class InnerCalls {
-  readonly #source: Source;
+  readonly #parts: AskParts;
   readonly #turns: CallTurns;
   readonly #limits: AnswerLimits;
+  readonly #visit: Visit;
   #count = 0;
   #credits = 0;
   #bytes = 0;
   #network: Network | null = null;
 
-  constructor(source: Source, turns: CallTurns, limits: AnswerLimits) {
-    this.#source = source;
+  constructor(parts: AskParts, turns: CallTurns, limits: AnswerLimits, visit: Visit) {
+    this.#parts = parts;
+    this.#visit = visit;
     this.#turns = turns;
     this.#limits = limits;
   }
@@ -63,7 +67,11 @@ export class InnerCalls {
       },
       ask: async (network, method, params) => {
         useNetwork(network);
-        return this.#turns.run(ownerId, network, () => this.#ask(network, method, params, signal));
+        const since = performance.now();
+        return this.#turns.run(ownerId, network, () => {
+          this.#visit.trace?.waited(since);
+          return this.#ask(network, method, params, signal);
+        });
       },
     };
   }
@@ -77,8 +85,8 @@ export class InnerCalls {
     signal.throwIfAborted();
     const row = methodRow(method);
     this.#count++;
-    const call = { network, method, row, params: Buffer.from(writeJson(params)) };
-    const answer = await this.#source.ask(call, signal).catch(unlessOurs);
+    const call = { network, method, row, params: Buffer.from(writeJson(params)), trace: this.#visit.trace };
+    const answer = await askFor(this.#parts, this.#visit, call, signal).catch(unlessOurs);
     this.#credits += row.cost;
     this.#weigh(answer);
     return resultOf(answer);

@@ -1,7 +1,7 @@
 import { limited } from '../../access/admission.ts';
 import { ConnectionLimit } from '../../access/connection-limit.ts';
 import type { KeyRecord } from '../../access/key-record.ts';
-import { Visit } from '../../access/visit.ts';
+import type { Visit } from '../../access/visit.ts';
 import { WindowLimit } from '../../access/window-limit.ts';
 import { Failure } from '../../protocol/errors.ts';
 import {
@@ -73,8 +73,8 @@ export class RestGate implements RestDoor {
   }
 
   async serve(request: RestRequest, leaving: AbortSignal): Promise<RestOutcome> {
-    const visit = new Visit(request.client);
-    const calls = new InnerCalls(this.#parts.source, this.#callTurns, this.#limits);
+    const visit = this.#parts.meter.begin(request.client, request.traceparent);
+    const calls = new InnerCalls(this.#parts, this.#callTurns, this.#limits, visit);
     let body: Buffer | null = null;
     let failure: Failure | null = null;
     try {
@@ -105,13 +105,18 @@ export class RestGate implements RestDoor {
 
   #meter({ route, bytesIn }: RestRequest, visit: Visit, { body, failure }: Answer, calls: InnerCalls): void {
     this.#parts.meter.end(visit, {
+      wire: 'rest',
       product: 'rpc',
       network: calls.network,
       method: route.name,
       status: failure === null ? 'ok' : statusOfFailure(failure),
       failure,
+      rpcCode: 0,
       bytesIn: bytesIn(),
       bytesOut: body?.length ?? 0,
+      params: null,
+      // What opens a wallet is nobody's but its owner's.
+      result: route.holdsSecrets === true ? null : body,
       cost: calls.credits,
     });
   }

@@ -71,6 +71,8 @@ export type RestRoute = Readonly<{
   name: string;
   /** A JSON body (also with GET, where a client sends one), or a multipart body with a file. */
   takes: 'json' | 'upload';
+  /** Answers hold what opens a wallet: nobody keeps any of them. */
+  holdsSecrets?: boolean;
   /** @throws Failure, of which InvalidFields names the fields of the request that are wrong. */
   answer(input: RestInput, caller: RestCaller): Promise<RestAnswer>;
 }>;
@@ -78,7 +80,7 @@ export type RestRoute = Readonly<{
 /** A request at the door, of which only the head has been read. */
 export type RestRequest = Caller &
   Readonly<{
-    route: Pick<RestRoute, 'name' | 'group' | 'takes'>;
+    route: Pick<RestRoute, 'name' | 'group' | 'takes' | 'holdsSecrets'>;
     /** Reads what else there is, and answers. @returns the bytes of the envelope. It throws what goes wrong. */
     work: (caller: RestCaller) => Promise<Buffer>;
     /** Bytes of the body that were read so far, for metering. */

@@ -13,6 +13,8 @@ export interface CallHandler {
   messages(messages: readonly Buffer[], bytes: number): void;
   /** The client sends nothing more. */
   halfClosed(): void;
+  /** It ends because the client reads too slowly. */
+  lagged?(): void;
   /** The call has ended, whoever ended it. Called once. */
   closed(): void;
   /** Called about once a second. @param nowMs - of `performance.now()`. */
@@ -25,6 +27,7 @@ export interface CallPeer extends Caller {
   readonly connection: object;
   /** Bytes that wait for the client to take them. */
   readonly waitingBytes: number;
+  readonly waitingMessages?: number;
   /** Sends the headers of the answer, ahead of its messages. */
   open(): void;
   /** Queues a message in two parts, neither of which is modified afterwards. */

@@ -104,6 +104,10 @@ export class Call implements CallPeer, OutboxOwner {
     return this.#outbox.waitingBytes;
   }
 
+  get waitingMessages(): number {
+    return this.#outbox.waitingMessages;
+  }
+
   get queuedBytes(): number {
     return this.#outbox.queuedBytes;
   }
@@ -163,6 +167,7 @@ export class Call implements CallPeer, OutboxOwner {
   }
 
   lagged(behind: Behind): void {
+    this.#handler?.lagged?.();
     this.fail(new Failure('LAGGING', { facts: { ...behind } }));
   }
 

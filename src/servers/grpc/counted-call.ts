@@ -30,6 +30,10 @@ export class CountedCall implements CallHandler {
     this.#handler.look(nowMs);
   }
 
+  lagged(): void {
+    this.#handler.lagged?.();
+  }
+
   closed(): void {
     this.#onClosed();
     this.#handler.closed();

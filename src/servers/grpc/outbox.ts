@@ -84,6 +84,11 @@ export class Outbox {
     return this.#queuedBytes + this.#writingBytes;
   }
 
+  /** Messages that wait in the queue. */
+  get waitingMessages(): number {
+    return (this.#parts.length - this.#from) >> 1;
+  }
+
   /** Bytes that wait in the queue, and would be dropped with it. */
   get queuedBytes(): number {
     return this.#queuedBytes;
@@ -94,8 +99,7 @@ export class Outbox {
     if (this.#state !== 'open') return;
     const bytes = HEAD_BYTES + names.length + tail.length;
     const { queueMaxMessages, queueMaxBytes } = this.#options;
-    const messages = (this.#parts.length - this.#from) >> 1;
-    if (messages >= queueMaxMessages || this.waitingBytes > queueMaxBytes) {
+    if (this.waitingMessages >= queueMaxMessages || this.waitingBytes > queueMaxBytes) {
       this.#owner.lagged(this.cut(1, bytes));
       return;
     }

@@ -69,6 +69,10 @@ export class SubscribeCall implements CallHandler, GeyserSink {
     return this.#peer.waitingBytes;
   }
 
+  get waitingMessages(): number {
+    return this.#peer.waitingMessages ?? 0;
+  }
+
   push(names: Uint8Array, tail: Uint8Array): void {
     this.#peer.push(names, tail);
   }
@@ -101,6 +105,10 @@ export class SubscribeCall implements CallHandler, GeyserSink {
     if (this.#dialect === null || nowMs < this.#pingAtMs) return;
     this.#pingAtMs += this.#pings.intervalMs;
     this.#peer.push(NO_NAMES, this.#pings.tail(this.#dialect.ping, nowMs));
+  }
+
+  lagged(): void {
+    this.#stream.lagged?.();
   }
 
   closed(): void {

@@ -3,7 +3,7 @@ import type { Logger } from '../../base/log.ts';
 import { Failure } from '../../protocol/errors.ts';
 import type { NotificationFrame } from '../../streams/notification.ts';
 import { type Behind, Outbox, type OutboxOptions } from '../../streams/outbox.ts';
-import type { Session } from '../../streams/session.ts';
+import type { Backlog, Session } from '../../streams/session.ts';
 import { Heartbeat, type HeartbeatOptions } from '../heartbeat.ts';
 import { ReadingRest } from '../reading-rest.ts';
 import type { CallPlaces } from './call-places.ts';
@@ -24,7 +24,7 @@ export type ConnectionSurroundings = Readonly<{
 }>;
 
 /** One connection: its socket, what waits to be sent on it, its heartbeat and its conversation. */
-export class Connection implements Peer, SocketKeeper {
+export class Connection implements Peer, SocketKeeper, Backlog {
   readonly #socket: ClientSocket;
   readonly #transport: Socket;
   readonly #session: Session;
@@ -54,6 +54,7 @@ export class Connection implements Peer, SocketKeeper {
     this.#rest = new ReadingRest(socket);
     this.#conversation = new Conversation(session, this, options, places);
     socket.keeper = this;
+    session.holdsBack?.(this);
     socket.on('message', onMessage);
     socket.on('ping', onPing);
     socket.on('pong', onPong);
@@ -68,6 +69,10 @@ export class Connection implements Peer, SocketKeeper {
   /** Bytes that wait for the client to read. */
   get queuedBytes(): number {
     return this.#outbox.queuedBytes;
+  }
+
+  get queuedMessages(): number {
+    return this.#outbox.queuedMessages;
   }
 
   /** Bytes that what waits takes in memory, about. */
@@ -171,6 +176,7 @@ export class Connection implements Peer, SocketKeeper {
       return;
     }
     this.#finish();
+    this.#session.lagged?.();
     this.#outbox.drop();
     this.#socket.end(new Failure('LAGGING', { facts: { ...behind } }));
   }

@@ -39,6 +39,8 @@ export interface GeyserStream {
    * @returns milliseconds for which nothing more should be read; Infinity when the stream should end.
    */
   received(messages: number, bytes: number): number;
+  /** The client is cut off because it reads too slowly. */
+  lagged?(): void;
   /** Ends it, and gives its place back. Harmless when it is over. */
   close(): void;
 }

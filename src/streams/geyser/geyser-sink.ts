@@ -10,6 +10,7 @@ export interface GeyserSink {
   push(names: Uint8Array, tail: Uint8Array): void;
   /** Bytes that wait for the client to take them; without it, whoever has much to tell takes no heed. */
   readonly waitingBytes?: number;
+  readonly waitingMessages?: number;
   /** Ends the stream; what was pushed before still goes out. */
   end(status: GrpcStatus): void;
 }

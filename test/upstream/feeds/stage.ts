@@ -72,6 +72,8 @@ export async function stage(
         name: `node-${index + 1}`,
         network: 'devnet',
         state: options.stateOf?.(`node-${index + 1}`) ?? 'healthy',
+        reason: null,
+        cordoned: false,
         slot: slot(tip),
         lagSlots: 0n,
         latencyMs: 1,

@@ -65,6 +65,8 @@ describe('the PubSub of a node of another chain', () => {
       name,
       network: 'devnet',
       state: stateOf(name),
+      reason: null,
+      cordoned: false,
       slot: slot(at),
       lagSlots: 0n,
       latencyMs: 1,

@@ -1,0 +1,32 @@
+import type { Product } from '../protocol/product.ts';
+import { DoorCounters } from './door-counters.ts';
+import type { KeyId } from './key-record.ts';
+import { type EndedRequest, RequestLog, type Visited } from './request-log.ts';
+import type { RequestTrace } from './request-trace.ts';
+
+/** Sees every request begin and end: for the log, for spans and for the totals that /metrics shows. */
+export class RequestWatch {
+  readonly log: RequestLog;
+  readonly counters: DoorCounters;
+
+  constructor(log = new RequestLog(), counters = new DoorCounters()) {
+    this.log = log;
+    this.counters = counters;
+  }
+
+  /** @returns null for a request that nobody wants to hear of on its way. As `RequestLog.begin`. */
+  begin(startedAt: number, traceparent: string | null): RequestTrace | null {
+    return this.log.begin(startedAt, traceparent);
+  }
+
+  /** @param endedAt - `performance.now()`. */
+  end(visit: Visited, ended: EndedRequest, endedAt: number): void {
+    this.counters.count(visit.key?.id ?? null, ended, (endedAt - visit.startedAt) / 1_000);
+    this.log.end(visit, ended, endedAt);
+  }
+
+  /** Messages that were sent without asking again. */
+  sent(key: Readonly<{ id: KeyId }>, product: Product, messages: number, bytes: number): void {
+    this.counters.countMessages(key.id, product, messages, bytes);
+  }
+}
