@@ -8,6 +8,8 @@ import { keyFeedOptions } from '../control/keys/key-feed.ts';
 import { keyLimits } from '../control/keys/key-register.ts';
 import { OVERLAP_DEFAULT_MS, OVERLAP_MAX_MS } from '../control/keys/rotate-key.ts';
 import { DEFAULT_PLAN_ID } from '../control/plans.ts';
+import { usageJournalOptions } from '../control/usage/usage-journal.ts';
+import { usageRetention } from '../control/usage/usage-retention.ts';
 import { usageWriterOptions } from '../control/usage/usage-writer.ts';
 import { holdingLimits as holding } from '../gateway/held.ts';
 import { topicHubOptions as topic } from '../gateway/topics.ts';
@@ -20,6 +22,7 @@ import { webSocketOptions as ws } from '../servers/websocket/server.ts';
 import { geyserLimits as grpc } from '../upstream/feeds/geyser/geyser-limits.ts';
 import { feedLimits as feed } from '../upstream/feeds/limits.ts';
 import { defaultUpstreamLimits as upstream } from '../upstream/limits.ts';
+import { accountsSection, controlApiSection } from './configuration-accounts.ts';
 import {
   anything,
   cidr,
@@ -248,7 +251,10 @@ const keys = section({
   poll_interval_ms: whole(50, 1_000).default(keyFeedOptions.pollIntervalMs),
   usage_flush_interval_ms: whole(50, 60_000).default(usageWriterOptions.flushIntervalMs),
   usage_rows_max: whole(1_000, 10_000_000).default(usageMeterOptions.rowsMax),
-  usage_retention_days: whole(1, 36_500).default(usageWriterOptions.retentionDays),
+  usage_journal_max_bytes: whole(MIB, 64 * 1_024 * MIB).default(usageJournalOptions.maxBytes),
+  usage_minutes_days: whole(1, 36_500).default(usageRetention.minutesDays),
+  usage_hours_days: whole(1, 36_500).default(usageRetention.hoursDays),
+  usage_retention_days: whole(1, 36_500).default(usageRetention.daysDays),
   wrong_keys_per_minute: whole(1, 1_000_000).default(wrongKeysOptions.wrongKeysPerMinute),
   wrong_keys_refused_ms: whole(100, HOUR_MS).default(wrongKeysOptions.refusedMs),
   wrong_keys_exempt: list(cidr, 256, 'wrong_keys_exempt = ["127.0.0.0/8"]', wrongKeysOptions.exempt),
@@ -295,6 +301,8 @@ export const configurationSchema = section({
   localnet: optional(localnet),
   store: optional(store),
   keys: optional(keys),
+  accounts: optional(accountsSection),
+  control_api: optional(controlApiSection),
   mail: optional(mailSection),
   plans: optional(plans.transform((table) => ({ [DEFAULT_PLAN_ID]: plan.parse({}), ...table }))),
   log: optional(section({ level: word(logLevels).default('auto'), file: anything.nullable().default(null) })),

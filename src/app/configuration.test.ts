@@ -15,8 +15,10 @@ describe('the example file', () => {
   });
 
   it('names every field there is', () => {
-    const names = readFileSync(example, 'utf8').matchAll(/^(?:# )?([a-z_]+) = /gm);
-    const named = new Set([...names].map(([, name]) => name));
+    const names = readFileSync(example, 'utf8').matchAll(
+      /^(?:# )?(?:([a-z_]+) = |\[\[[a-z]+\.([a-z_]+)\]\])/gm,
+    );
+    const named = new Set([...names].map(([, name, list]) => name ?? list));
     const { file: _, plans, upstreams: __, ...sections } = load('');
     const fields = Object.values(sections).flatMap((one) =>
       typeof one === 'object' ? Object.keys(one) : [],

@@ -1,4 +1,5 @@
 import type { Source } from '../../protocol/call.ts';
+import type { AccountOptions } from '../accounts/account-options.ts';
 import type { Store } from '../database/open.ts';
 import type { LeakedKey } from '../keys/leaked-keys.ts';
 import type { ScannerKey } from '../keys/scanner-signature.ts';
@@ -24,6 +25,7 @@ export type ApiServices = Readonly<{
   /** What answers calls, for what the chain says of a transaction; null at the command line. */
   source: Source | null;
   mailer: Mailer | null;
+  accounts: AccountOptions;
   /** What is in force, without its secrets. */
   configuration: () => Readonly<Record<string, unknown>>;
   configurationFile: string | null;
@@ -53,6 +55,6 @@ export type ServiceFacts = Readonly<{
   oidc: readonly Readonly<{ id: string; name: string }>[];
   network: string;
   urls: () => Readonly<{ http: string; ws: string; grpc: string | null }>;
-  hasShredStage: boolean;
+  hasShredStage: () => boolean;
   plans: readonly Readonly<{ id: string; name: string }>[];
 }>;

@@ -7,7 +7,11 @@ import { type KeyView, viewKey } from './key-view.ts';
 import { checkExpiry, checkName, requirePlan, withoutAbsent } from './keys.ts';
 
 /** What may be changed of a key; what is left out stays. */
-export type KeyChange = Partial<GivenRules & Readonly<{ name: string; expiresAt: number | null }>>;
+export type KeyChange = {
+  readonly [Field in keyof Changeable]?: Changeable[Field] | undefined;
+};
+
+type Changeable = GivenRules & Readonly<{ name: string; expiresAt: number | null }>;
 
 type Columns = RuleColumns & Pick<KeyTable, 'name' | 'expires_at'>;
 
@@ -27,8 +31,9 @@ const detailOf = (row: Columns) => ({
 
 /** @throws KeyRefusedError wrong-state */
 function checkChangeable(row: KeyTable, now: number): void {
-  const { state } = viewKey(row, now);
-  if (state !== 'revoked' && state !== 'expired') return;
+  const hasEnded = row.expires_at !== null && row.expires_at <= now;
+  if (row.state !== 'revoked' && !hasEnded) return;
+  const state = row.state === 'revoked' ? 'revoked' : 'expired';
   throw new KeyRefusedError(
     'wrong-state',
     `key ${row.id} cannot be changed: it is ${state}, which is final: create a new key`,
@@ -43,14 +48,17 @@ async function columnsAfter(
 ): Promise<Columns> {
   const { isPublic, expiresAt, name, ...use } = viewKey(row, register.now());
   const plan = await requirePlan(trx, row.plan_id);
-  const wanted = { ...use, ...withoutAbsent(change) };
-  // A rate that the plan no longer allows is capped by it and does not stand in the way of other changes.
+  const wanted: GivenRules = { ...use, ...withoutAbsent(change) };
+  // Rates that the plan no longer allows are capped by it and do not stand in the way of other changes.
   const rate = change.rate === undefined ? null : wanted.rate;
-  const columns = checkRules({ ...wanted, rate }, { product: row.product, isPublic, plan });
-  const kept = { rate_per_second: row.rate_per_second, rate_burst: row.rate_burst };
+  const addressPerSecond = change.addressPerSecond === undefined ? null : wanted.addressPerSecond;
+  const ruled = { product: row.product, isPublic, plan };
+  const columns = checkRules({ ...wanted, rate, addressPerSecond }, ruled);
+  const { rate_per_second, rate_burst, address_per_second } = row;
   return {
     ...columns,
-    ...(change.rate === undefined ? kept : {}),
+    ...(change.rate === undefined && { rate_per_second, rate_burst }),
+    ...(change.addressPerSecond === undefined && { address_per_second }),
     name: checkName(change.name ?? name),
     expires_at: change.expiresAt === undefined ? expiresAt : checkExpiry(change.expiresAt, register.now()),
   };

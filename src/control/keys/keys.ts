@@ -28,8 +28,7 @@ export type CreateKeyOptions = Readonly<{
   expiresAt?: number | null | undefined;
   /** A key that stands in web pages: bound to their origins, and limited for each address. */
   isPublic?: boolean | undefined;
-}> &
-  Partial<GivenRules>;
+}> & { readonly [Rule in keyof GivenRules]?: GivenRules[Rule] | undefined };
 
 /** @throws KeyRefusedError invalid */
 export function checkName(name: string): string {
@@ -240,8 +239,10 @@ export async function createKeyIn(
 }
 
 /** A field that is there without a value counts as left out. */
-export const withoutAbsent = <Fields extends object>(fields: Fields): Fields =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Fields;
+export const withoutAbsent = <Fields extends object>(fields: Fields): Present<Fields> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Present<Fields>;
+
+type Present<Fields> = { [Field in keyof Fields]: Exclude<Fields[Field], undefined> };
 
 /** Makes a key of a new family. @throws KeyRefusedError */
 export function createKey(register: KeyRegister, options: CreateKeyOptions): Promise<NewKey> {

@@ -37,7 +37,7 @@ export async function readFamily(
     .where('family_id', '=', db.selectFrom('api_key').select('family_id').where('id', '=', id))
     .$if(register.customerId !== undefined, (query) => query.where('customer_id', '=', register.customerId!))
     .orderBy('created_at')
-    .orderBy('version')
+    .orderBy('id')
     .limit(LIST_LIMIT_MAX)
     .execute();
   const family = rows.map((row) => viewKey(row, register.now()));

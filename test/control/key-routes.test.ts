@@ -1,0 +1,280 @@
+import { generateKeyPairSync, sign } from 'node:crypto';
+import { expect, it } from 'vitest';
+import { createLogger } from '../../src/base/log.ts';
+import { ApiError } from '../../src/control/api/api-error.ts';
+import type { Asked, ContractName } from '../../src/control/api/contract/contract.ts';
+import type { ApiCaller, Handlers } from '../../src/control/api/handler.ts';
+import { keyHandlers } from '../../src/control/api/handlers/keys.ts';
+import { ControlApi } from '../../src/control/api/server/control-api.ts';
+import type { ApiServices } from '../../src/control/api/services.ts';
+import type { Store } from '../../src/control/database/open.ts';
+import type { LeakedKey } from '../../src/control/keys/leaked-keys.ts';
+import { registerOn, testPeppers } from './register.ts';
+import { describeOnBothStores } from './stores.ts';
+
+const NOW = Date.UTC(2027, 0, 15, 12, 30);
+const HOUR = 3_600_000;
+const silent = createLogger('silent', () => undefined);
+const scanner = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const pem = scanner.publicKey.export({ type: 'spki', format: 'pem' }).toString();
+
+const member = (role: 'viewer' | 'developer'): ApiCaller => ({
+  kind: 'token',
+  tokenId: 'TTTTTTTT',
+  customerId: 'acme',
+  role,
+});
+const operator: ApiCaller = { kind: 'local', name: 'test' };
+
+async function startApi(store: Store, { revokeLeaked = false } = {}) {
+  await registerOn(store);
+  await store.db
+    .insertInto('customer')
+    .values({ id: 'acme', name: 'Acme', plan_id: 'default', state: 'active', created_at: 0, version: 0 })
+    .execute();
+  const leaks: LeakedKey[] = [];
+  const services = {
+    store,
+    peppers: testPeppers,
+    keys: {
+      keysMax: 100,
+      customerKeysMax: 50,
+      overlapHours: 2,
+      revokeLeaked,
+      scannerKeys: [{ id: 'scanner-1', pem }],
+    },
+    tellLeak: (leak: LeakedKey) => void leaks.push(leak),
+    now: () => NOW,
+  } as unknown as ApiServices;
+  const handlers = keyHandlers(services) as Handlers;
+  const api = new ControlApi({ services, handlers, log: silent, checksAnswers: true });
+  const ask = <Name extends ContractName>(
+    name: Name,
+    asked: Asked<Name>,
+    caller: ApiCaller = member('developer'),
+    headers: Record<string, string> = {},
+    rawBody: Uint8Array | null = null,
+  ) => {
+    const { path = {}, query = {}, body } = asked as Partial<Parameters<ControlApi['ask']>[1]>;
+    return api.ask(
+      name,
+      { path, query, body },
+      {
+        caller,
+        address: '192.0.2.9',
+        userAgent: 'test agent',
+        requestId: 'request-1',
+        rawBody,
+        header: (header) => headers[header] ?? null,
+        signal: AbortSignal.timeout(60_000),
+      },
+    );
+  };
+  return { ask, leaks };
+}
+
+const path = { customer: 'acme' };
+
+const refusal = async (work: Promise<unknown>) => {
+  const error = await work.then(
+    () => new Error('nothing was refused'),
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof ApiError)) throw error;
+  return { status: error.status, code: error.code, fields: error.fields ?? {} };
+};
+
+describeOnBothStores('the routes of keys', ({ open }) => {
+  it('make, show, change, rotate, cut, stop and end keys, and say from where in the log', async () => {
+    const store = await open();
+    const { ask } = await startApi(store);
+    const made = await ask('POST /customers/{customer}/keys', { path, body: { product: 'rpc', name: 'x' } });
+    expect(made.secret.startsWith(made.key.start)).toBe(true);
+    const own = { ...path, key: made.key.id };
+    await ask('PATCH /customers/{customer}/keys/{key}', { path: own, body: { methods: ['getSlot'] } });
+    const rotated = await ask('POST /customers/{customer}/keys/{key}/rotate', { path: own, body: {} });
+    expect([rotated.key.methods, rotated.old.expiresAt]).toEqual([['getSlot'], NOW + 2 * HOUR]);
+    const shown = await ask('GET /customers/{customer}/keys/{key}', { path: own }, member('viewer'));
+    expect(shown.family.map(({ id }) => id).toSorted()).toEqual([made.key.id, rotated.key.id].toSorted());
+    expect((await ask('POST /customers/{customer}/keys/{key}/cut', { path: own })).state).toBe('expired');
+    const next = { ...path, key: rotated.key.id };
+    const states: string[] = [];
+    for (const verb of ['disable', 'enable', 'revoke'] as const)
+      states.push((await ask(`POST /customers/{customer}/keys/{key}/${verb}`, { path: next })).state);
+    expect(states).toEqual(['disabled', 'active', 'revoked']);
+    const lines = await store.db.selectFrom('audit').selectAll().where('key_id', 'is not', null).execute();
+    expect(lines).toHaveLength(8);
+    for (const line of lines)
+      expect(line).toMatchObject({
+        actor: 'token:TTTTTTTT',
+        customer_id: 'acme',
+        address: '192.0.2.9',
+        user_agent: 'test agent',
+        request_id: 'request-1',
+      });
+    expect(JSON.stringify(lines)).not.toContain(made.secret.slice(21, -6));
+  });
+
+  it('refuse with status, code and field', async () => {
+    const { ask } = await startApi(await open());
+    const create = (body: object) =>
+      refusal(ask('POST /customers/{customer}/keys', { path, body: { product: 'rpc', name: 'x', ...body } }));
+    expect(await create({ origins: ['https://*.com'] })).toMatchObject({
+      status: 422,
+      fields: { origins: expect.stringContaining('is no web origin') },
+    });
+    expect(await create({ rate: { perSecond: 9_000, burst: 1 } })).toMatchObject({
+      status: 422,
+      fields: { 'rate.perSecond': expect.stringContaining('10 of plan "default"') },
+    });
+    expect(await create({ planId: 'gold' })).toMatchObject({
+      status: 403,
+      fields: { planId: expect.any(String) },
+    });
+    expect(await create({ planId: 'rehearsal' })).toMatchObject({ status: 422, code: 'INVALID_FIELDS' });
+    const { key } = await ask(
+      'POST /customers/{customer}/keys',
+      {
+        path: { customer: 'house' },
+        body: { product: 'rpc', name: 'x' },
+      },
+      operator,
+    );
+    const others = { ...path, key: key.id };
+    expect(await refusal(ask('GET /customers/{customer}/keys/{key}', { path: others }))).toMatchObject({
+      status: 404,
+    });
+    expect(
+      await refusal(ask('POST /customers/{customer}/keys/{key}/revoke', { path: others })),
+    ).toMatchObject({
+      status: 404,
+    });
+    const house = { customer: 'house', key: key.id };
+    const revoke = ask('POST /customers/{customer}/keys/{key}/revoke', { path: house });
+    expect((await refusal(revoke)).status).toBe(404);
+    const cut = ask('POST /customers/{customer}/keys/{key}/cut', { path: house }, operator);
+    expect(await refusal(cut)).toMatchObject({ status: 409, code: 'WRONG_STATE' });
+    const viewer = ask(
+      'POST /customers/{customer}/keys',
+      { path, body: { product: 'rpc', name: 'x' } },
+      member('viewer'),
+    );
+    expect((await refusal(viewer)).status).toBe(403);
+  });
+
+  it('list keys in pages with what they did lately', async () => {
+    const store = await open();
+    const { ask } = await startApi(store);
+    const ids: string[] = [];
+    for (let count = 0; count < 5; count++) {
+      const made = await ask('POST /customers/{customer}/keys', {
+        path,
+        body: { product: 'rpc', name: 'x' },
+      });
+      ids.push(made.key.id);
+    }
+    const hour = Math.floor(NOW / HOUR);
+    const row = {
+      customer_id: 'acme',
+      key_id: ids[0]!,
+      product: 'rpc',
+      method: 'getSlot',
+      status: 'ok',
+      requests: 7,
+      bytes_in: 0,
+      bytes_out: 0,
+      credits: 9,
+      messages: 0,
+      latency: '',
+      last_minute: 0,
+    } as const;
+    await store.db
+      .insertInto('usage_hour')
+      .values([
+        { ...row, hour },
+        { ...row, hour, status: 'limited', requests: 2 },
+        { ...row, hour: hour - 23, method: 'getBalance', requests: 4 },
+        { ...row, hour: hour - 24, requests: 100 },
+      ])
+      .execute();
+    const monthStart = Date.UTC(2027, 0, 1) / (24 * HOUR);
+    await store.db
+      .insertInto('usage_day')
+      .values([
+        { ...row, day: monthStart },
+        { ...row, day: monthStart + 14 },
+        { ...row, day: monthStart - 1, credits: 1_000 },
+      ])
+      .execute();
+    const first = await ask('GET /customers/{customer}/keys', { path, query: { limit: '3' } as never });
+    const rest = await ask('GET /customers/{customer}/keys', {
+      path,
+      query: { limit: '3', cursor: first.next! } as never,
+    });
+    expect([first.items.length, rest.items.length, rest.next]).toEqual([3, 2, null]);
+    const items = [...first.items, ...rest.items];
+    expect(items.map(({ id }) => id)).toEqual(ids.toSorted());
+    const used = items.find(({ id }) => id === ids[0])!;
+    expect([used.creditsUsed, used.errors24h]).toEqual([18, 2]);
+    expect(used.requests24h).toEqual([4, ...Array<number>(22).fill(0), 9]);
+    expect(items.filter(({ creditsUsed }) => creditsUsed > 0)).toHaveLength(1);
+    const revoked = await ask('POST /customers/{customer}/keys/revoke', { path, body: { ids } });
+    expect(revoked.keys.every(({ state }) => state === 'revoked')).toBe(true);
+    expect((await ask('GET /customers/{customer}/keys', { path })).items).toEqual([]);
+  });
+});
+
+describeOnBothStores('a leaked key', ({ open }) => {
+  const report = (token: string) => [
+    { token, type: 'solway_key', url: `https://example.com/file?token=${token}`, source: 'content' },
+  ];
+
+  it('is known by its whole text, and by nothing less', async () => {
+    const { ask } = await startApi(await open());
+    const { secret, key } = await ask('POST /customers/{customer}/keys', {
+      path,
+      body: { product: 'rpc', name: 'x' },
+    });
+    const whose = (text: string) => ask('POST /keys/whose', { body: { text } }, operator);
+    expect(await whose(` ${secret}\n`)).toEqual({ wellFormed: true, matches: true, key });
+    const mistyped = `${secret.slice(0, -1)}${secret.endsWith('1') ? '2' : '1'}`;
+    expect(await whose(mistyped)).toEqual({ wellFormed: false, matches: false, key: null });
+    expect(await whose('hello')).toEqual({ wellFormed: false, matches: false, key: null });
+    expect((await refusal(ask('POST /keys/whose', { body: { text: secret } }))).status).toBe(403);
+  });
+
+  for (const revokeLeaked of [false, true]) {
+    it(`that is reported with a signature is marked${revokeLeaked ? ', revoked' : ''} and told of once`, async () => {
+      const store = await open();
+      const { ask, leaks } = await startApi(store, { revokeLeaked });
+      const { secret, key } = await ask('POST /customers/{customer}/keys', {
+        path,
+        body: { product: 'rpc', name: 'x' },
+      });
+      const body = [...report(secret), ...report('something else')];
+      const rawBody = Buffer.from(JSON.stringify(body));
+      const headers = {
+        'github-public-key-identifier': 'scanner-1',
+        'github-public-key-signature': sign('sha256', rawBody, scanner.privateKey).toString('base64'),
+      };
+      const scan = (sent: Record<string, string>) =>
+        ask('POST /secret-scanning', { body }, { kind: 'nobody' }, sent, rawBody);
+      expect((await refusal(scan({}))).status).toBe(401);
+      expect((await refusal(scan({ ...headers, 'github-public-key-identifier': 'x' }))).status).toBe(401);
+      expect(leaks).toEqual([]);
+      for (let times = 0; times < 2; times++)
+        expect((await scan(headers)).map(({ label }) => label)).toEqual(['true_positive', 'false_positive']);
+      const state = revokeLeaked ? 'revoked' : 'active';
+      expect(leaks).toMatchObject([
+        { key: { id: key.id, customerId: 'acme', state, leakedAt: NOW }, revoked: revokeLeaked },
+      ]);
+      const lines = await store.db
+        .selectFrom('audit')
+        .selectAll()
+        .where('action', '=', 'key.leak-report')
+        .execute();
+      expect(lines).toMatchObject([{ key_id: key.id, customer_id: 'acme', actor: 'secret-scanning' }]);
+      expect(JSON.stringify([lines, leaks])).not.toContain(secret.slice(21, -6));
+    });
+  }
+});
