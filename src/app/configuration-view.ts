@@ -32,11 +32,15 @@ const hidden = (secret: string | null): string | null => (secret === null ? null
 /** The configuration without its secrets, fit for a terminal or a log. */
 export function showConfiguration(configuration: Configuration) {
   const { databaseUrl } = configuration.store;
-  const { kubo, mail, pinning } = configuration;
+  const { accounts, kubo, mail, pinning } = configuration;
   return {
     ...configuration,
     upstreams: configuration.upstreams.map(showUpstream),
     das: configuration.das.map(showDas),
+    accounts: {
+      ...accounts,
+      oidc: accounts.oidc.map((provider) => ({ ...provider, clientSecret: '[redacted]' })),
+    },
     kubo: { ...kubo, url: showOr(kubo.url), authorization: hidden(kubo.authorization) },
     pinning: { ...pinning, url: showOr(pinning.url), token: hidden(pinning.token) },
     mail: { ...mail, smtpUrl: showOr(mail.smtpUrl) },

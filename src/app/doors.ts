@@ -17,6 +17,7 @@ import { WebSocketDialect, type WebSocketOptions, webSocketOptions } from '../se
 import type { Access } from './access.ts';
 import { buildEntrance } from './admission.ts';
 import type { Configuration } from './configuration.ts';
+import { CONTROL_PREFIX, type Control, controlRefusal } from './control.ts';
 import { buildGrpcDoor, type GrpcDoor } from './grpc-door.ts';
 import { restDoor } from './rest.ts';
 import type { RestServices } from './rest-services.ts';
@@ -101,6 +102,7 @@ export function buildDoors(
   upstreams: Upstreams,
   streams: Streams | null,
   rest: RestServices,
+  control: Control,
   log: Logger,
 ): Doors {
   const { server, networks } = configuration;
@@ -115,18 +117,26 @@ export function buildDoors(
     rpcDoor(configuration, parts, proxies),
     sockets.routes,
     restInterface.routes,
+    control.routes(proxies),
     healthRoutes(facts),
   );
-  const refusals = new Map([REST_PREFIX, IPFS_PREFIX].map((prefix) => [prefix, errorBody]));
+  const refusals = new Map([
+    ...[REST_PREFIX, IPFS_PREFIX].map((prefix) => [prefix, errorBody] as const),
+    [CONTROL_PREFIX, controlRefusal],
+  ]);
   const http: HttpServer = new HttpServer(routes, log, server, [sockets], refusals);
   const isReady = () => facts().upstreams.usable > 0;
   const grpc =
     streams === null ? null : buildGrpcDoor(configuration, { entrance, proxies, streams, isReady, log });
+  const endWaits = (): void => {
+    restInterface.endWaits();
+    control.endStreams();
+  };
   const close = (): void => {
     gate.close();
     grpc?.close();
   };
-  return { http, grpc, endWaits: restInterface.endWaits, close };
+  return { http, grpc, endWaits, close };
 }
 
 /** Ready is who can answer on the door that is open: nodes of other networks do not count. */

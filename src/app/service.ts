@@ -7,10 +7,12 @@ import { webSocketOptions } from '../servers/websocket/server.ts';
 import { openAccess } from './access.ts';
 import type { Configuration } from './configuration.ts';
 import type { Environment } from './configuration-secrets.ts';
+import { openControl, type ReachedAt } from './control.ts';
 import { openDataDir } from './data-dir.ts';
 import { buildDoors, type Doors } from './doors.ts';
 import { checkPortFree, listeningAt } from './listen-once.ts';
 import { grpcPlace, httpPlace } from './listen-places.ts';
+import { openMailer } from './mail.ts';
 import { problemText } from './problem-text.ts';
 import { openRestServices } from './rest-services.ts';
 import { openShreds } from './shreds.ts';
@@ -115,12 +117,23 @@ export async function startService({
     stops.push(async () => streams?.stop());
     const rest = await openRestServices(configuration, access, log);
     stops.push(rest.stop);
-    const doors = buildDoors(configuration, access, upstreams, streams, rest, log);
+    let reached: ReachedAt = { url: '', grpcUrl: null, hasShredStage: shreds !== null };
+    const control = openControl({
+      configuration,
+      store: access.store,
+      peppers: access.peppers,
+      source: upstreams.pool,
+      mailer: openMailer(configuration),
+      reachedAt: () => reached,
+      log,
+    });
+    stops.push(async () => control.stop());
+    const doors = buildDoors(configuration, access, upstreams, streams, rest, control, log);
     stops.push(async () => doors.close());
     const urls = await openDoors(doors, configuration, stops);
     rest.reachedAt(urls.url);
-    const hasShredStage = shreds !== null;
-    return { ...urls, hasShredStage, newKeys: await access.createFirstKeys(), stop: stopAll };
+    reached = { ...reached, ...urls };
+    return { ...reached, newKeys: await access.createFirstKeys(), stop: stopAll };
   } catch (error) {
     await stopAll().catch((failure: unknown) => {
       log.warn({ problem: problemText(failure) }, 'not everything could be stopped');

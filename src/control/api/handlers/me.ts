@@ -70,7 +70,7 @@ export const meHandlers = (services: ApiServices): Handlers<'GET /me'> => ({
         oidc: [...service.oidc],
         network: service.network,
         urls: service.urls(),
-        hasShredStage: service.hasShredStage,
+        hasShredStage: service.hasShredStage(),
         plans: [...service.plans],
         mail: services.mailer !== null,
       },

@@ -1,0 +1,165 @@
+import type { IncomingMessage } from 'node:http';
+import { getRequestListener } from '@hono/node-server';
+import type { Logger } from '../base/log.ts';
+import { type AccountOptions, accountLimits } from '../control/accounts/account-options.ts';
+import { SignIn } from '../control/accounts/sign-in.ts';
+import { buildHandlers } from '../control/api/handlers/handlers.ts';
+import { ControlApi } from '../control/api/server/control-api.ts';
+import { HttpApi } from '../control/api/server/http-api.ts';
+import type { ApiServices, Mailer } from '../control/api/services.ts';
+import type { Store } from '../control/database/open.ts';
+import type { Peppers } from '../control/pepper.ts';
+import type { Source } from '../protocol/call.ts';
+import type { Failure } from '../protocol/errors.ts';
+import type { TrustedProxies } from '../servers/client-address.ts';
+import type { HttpHandler, HttpRoutes } from '../servers/http-route.ts';
+import type { Configuration } from './configuration.ts';
+import { showConfiguration } from './configuration-view.ts';
+import { PROGRAM_VERSION } from './program-version.ts';
+
+/** Where everything of the control API and of signing in stands. */
+export const CONTROL_PREFIX = '/api/';
+
+const DAY_MS = 24 * 3_600_000;
+const verbs = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE'] as const;
+
+/** Where calls go, without a path. */
+export type ReachedAt = Readonly<{ url: string; grpcUrl: string | null; hasShredStage: boolean }>;
+
+export type ControlParts = Readonly<{
+  configuration: Configuration;
+  store: Store;
+  peppers: Peppers;
+  source: Source | null;
+  mailer: Mailer | null;
+  log: Logger;
+  /** What others add: of the request log, of leaks. */
+  more?: Partial<ApiServices>;
+  /** Asked when it is known: once the doors are open. */
+  reachedAt: () => ReachedAt;
+}>;
+
+/** The control API, as doors and commands have it. */
+export type Control = Readonly<{
+  services: ApiServices;
+  api: ControlApi;
+  routes(proxies: TrustedProxies): HttpRoutes;
+  /** Ends answers that go on: live tails. */
+  endStreams(): void;
+  stop(): void;
+}>;
+
+/** The options of accounts that the configuration names. */
+export function accountOptionsOf({ accounts }: Configuration): AccountOptions {
+  const {
+    signUp,
+    publicUrl,
+    oidc,
+    sessionDays,
+    invitationDays,
+    accountFreeTries,
+    addressFreeTries,
+    ...rest
+  } = accounts;
+  const limits = {
+    ...accountLimits,
+    ...rest,
+    sessionMs: sessionDays * DAY_MS,
+    invitationMs: invitationDays * DAY_MS,
+    accountTries: { ...accountLimits.accountTries, freeTries: accountFreeTries },
+    addressTries: { ...accountLimits.addressTries, freeTries: addressFreeTries },
+  };
+  return { signUp, publicUrl, oidc, limits };
+}
+
+function urlsOf({ url, grpcUrl }: ReachedAt, publicUrl: string | null) {
+  const http = publicUrl ?? url;
+  return { http, ws: http.replace(/^http/, 'ws'), grpc: grpcUrl };
+}
+
+/** What handlers of the control API stand on, in the service and at the command line. */
+export function apiServicesOf(parts: ControlParts): ApiServices {
+  const { configuration, store, peppers, source, mailer, reachedAt } = parts;
+  const accounts = accountOptionsOf(configuration);
+  return {
+    store,
+    peppers,
+    keysMax: configuration.keys.keysMax,
+    keys: configuration.keys,
+    tellLeak: null,
+    now: Date.now,
+    source,
+    mailer,
+    accounts,
+    configuration: () => showConfiguration(configuration),
+    configurationFile: configuration.file,
+    service: {
+      version: PROGRAM_VERSION,
+      signUp: accounts.signUp,
+      oidc: accounts.oidc.map(({ id, name }) => ({ id, name })),
+      network: configuration.networks.default,
+      urls: () => urlsOf(reachedAt(), accounts.publicUrl),
+      hasShredStage: () => reachedAt().hasShredStage,
+      plans: configuration.plans.map(({ id, name }) => ({ id, name })),
+    },
+    ...parts.more,
+  };
+}
+
+/** A link with which a password is set anew goes by mail only, and only to an address that is configured. */
+function mailReset({ mailer, log }: ControlParts, publicUrl: string | null) {
+  if (mailer === null || publicUrl === null) return null;
+  return async (email: string, token: string): Promise<void> => {
+    const text = `Somebody asked to set a new password for your Solway account. If it was you, open\n\n${publicUrl}/reset-password#token=${token}\n\nwithin an hour. If not, do nothing: your password is as it was.\n`;
+    // Not awaited by the caller: how long it takes would tell whether there is such an account.
+    mailer.send({ to: email, subject: 'Your Solway password', text }).catch(() => {
+      log.warn('a mail with a link for a new password could not be handed over');
+    });
+  };
+}
+
+/** Builds the control API over an open store. */
+export function openControl(parts: ControlParts): Control {
+  const { configuration, store, peppers, log } = parts;
+  const services = apiServicesOf(parts);
+  const options = services.accounts;
+  const api = new ControlApi({ services, handlers: buildHandlers(services), log });
+  const signIn = new SignIn({
+    store,
+    peppers,
+    options,
+    fallbackUrl: `http://localhost:${configuration.server.port}`,
+    mailReset: mailReset(parts, options.publicUrl),
+    now: services.now,
+    log,
+  });
+  void signIn.start();
+  const http = new HttpApi({
+    api,
+    identify: (request, { address }) => signIn.identify(request, address),
+    signIn: signIn.door,
+    options: configuration.controlApi,
+  });
+  return {
+    services,
+    api,
+    routes: (proxies) => controlRoutes(http, proxies),
+    endStreams: () => http.endStreams(),
+    stop: () => signIn.stop(),
+  };
+}
+
+function controlRoutes(http: HttpApi, proxies: TrustedProxies): HttpRoutes {
+  const addressOf = ({ socket, headers }: IncomingMessage): string =>
+    proxies.clientOf(socket, headers).address;
+  const listener = getRequestListener(
+    (request, env) => http.fetch(request, { address: addressOf(env.incoming as IncomingMessage) }),
+    { overrideGlobalObjects: false, hostname: 'localhost' },
+  );
+  const answer: HttpHandler = (request, response) => listener(request, response);
+  return new Map([[`${CONTROL_PREFIX}**`, new Map(verbs.map((verb) => [verb, answer]))]]);
+}
+
+/** How requests below /api are refused before they reach it. */
+export const controlRefusal = (failure: Failure): Buffer =>
+  Buffer.from(`${JSON.stringify({ error: { code: failure.code, message: failure.text, requestId: '' } })}\n`);
