@@ -1,5 +1,5 @@
 import { KeyDirectory, keyDirectoryOptions } from '../access/key-directory.ts';
-import { UsageMeter } from '../access/usage.ts';
+import type { UsageMeter } from '../access/usage.ts';
 import type { Logger } from '../base/log.ts';
 import type { Store } from '../control/database/open.ts';
 import { createFirstKeys } from '../control/first-start.ts';
@@ -8,13 +8,13 @@ import type { NewKey } from '../control/keys/keys.ts';
 import type { Peppers } from '../control/pepper.ts';
 import { openPeppers } from '../control/pepper-proof.ts';
 import { syncPlans } from '../control/plans.ts';
-import { UsageWriter } from '../control/usage/usage-writer.ts';
 import type { Configuration } from './configuration.ts';
 import type { Environment } from './configuration-secrets.ts';
 import { watchLosses } from './loss-watch.ts';
 import { problemText } from './problem-text.ts';
 import { stopEach } from './stop-each.ts';
 import { openStore, pepperSources } from './store.ts';
+import { openUsage } from './usage.ts';
 
 /** Who may ask, kept in memory and fed from the store; what they use, counted in memory and written there. */
 export type Access = Readonly<{
@@ -77,20 +77,8 @@ async function watchStore(
       else log.warn({ problem: problemOf(error) }, 'the store of keys is away; known keys go on working');
     },
   });
-  const usage = new UsageMeter({ rowsMax: limits.usageRowsMax });
-  const writer = new UsageWriter({
-    store,
-    source: usage,
-    flushIntervalMs: limits.usageFlushIntervalMs,
-    pendingRowsMax: limits.usageRowsMax,
-    retentionDays: limits.usageRetentionDays,
-    onState: (error) => {
-      if (error === null) log.info('usage is written again');
-      else log.warn({ problem: problemText(error) }, 'usage cannot be written; it is kept until it can');
-    },
-  });
   await feed.start();
-  writer.start();
+  const usage = openUsage(store, configuration, log);
   const register = { store, peppers, actor: ACTOR, keysMax: limits.keysMax, now: Date.now };
   const makeFirstKeys = async () => {
     const made = await createFirstKeys(register);
@@ -98,16 +86,12 @@ async function watchStore(
     return made;
   };
   const endLosses = watchLosses(
-    [
-      { message: 'calls were not counted: raise keys.usage_rows_max', read: () => usage.uncounted },
-      { message: 'usage was given up: the database was away too long', read: () => writer.lostRows },
-      { message: 'keys were left out: raise keys.keys_max', read: () => keys.leftOut },
-    ],
+    [...usage.losses, { message: 'keys were left out: raise keys.keys_max', read: () => keys.leftOut }],
     log,
   );
   const stop = () =>
-    stopEach([() => feed.stop(), () => writer.stop(), async () => endLosses(), () => store.close()]);
-  return { keys, usage, store, peppers, createFirstKeys: makeFirstKeys, stop };
+    stopEach([() => feed.stop(), () => usage.stop(), async () => endLosses(), () => store.close()]);
+  return { keys, usage: usage.meter, store, peppers, createFirstKeys: makeFirstKeys, stop };
 }
 
 const problemOf = (error: unknown): string =>

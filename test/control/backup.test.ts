@@ -38,6 +38,8 @@ async function fill(store: Store): Promise<void> {
         minute: 29_000_000 + from + at,
         epoch: 'e',
         key_id: '',
+        customer_id: 'house',
+        plan_id: '',
         product: 'rpc' as const,
         method: 'getSlot',
       },

@@ -101,6 +101,9 @@ export interface UsageMinuteTable {
   epoch: string;
   /** Empty for calls without a valid key. */
   key_id: string;
+  /** The key's at that time; of calls without one the house's, of keys that are not in the store empty. */
+  customer_id: string;
+  plan_id: string;
   product: Product;
   method: string;
   status: UsageStatus;

@@ -1,27 +1,176 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Kysely } from 'kysely';
 import type { Store } from '../database/open.ts';
+import type { Schema } from '../database/schema.ts';
+import type { MarkKind, UsageStep } from '../database/tables/usage.ts';
 
-/** Deleted at once; small enough that an embedded store blocks for a few milliseconds. */
-const STEP_MINUTES = 60;
+const DAY_MS = 86_400_000;
 
-async function oldestMinute(store: Store): Promise<number | null> {
-  const row = await store.db
-    .selectFrom('usage_minute')
-    .select((select) => select.fn.min<number | null>('minute').as('minute'))
-    .executeTakeFirst();
-  return row?.minute ?? null;
+/** For how many days each step of usage is kept. */
+export type UsageRetention = Readonly<{ minutesDays: number; hoursDays: number; daysDays: number }>;
+
+/** What holds when nothing else is said. */
+export const usageRetention: UsageRetention = { minutesDays: 8, hoursDays: 90, daysDays: 400 };
+
+/**
+ * One level of pruning: `unit` is the bucket of the coarser step that goes as a whole, `per` how many of the finer one
+ * it has, `ms` how long it is.
+ */
+type Level = Readonly<{
+  step: UsageStep;
+  ms: number;
+  per: number;
+  oldest(db: Kysely<Schema>): Promise<number | null>;
+  /** Marks that say that the unit, or what it is made of, was not rolled up. */
+  marks: readonly Readonly<{ kind: MarkKind; per: number }>[];
+  remove(db: Kysely<Schema>, bucket: number): Promise<unknown>;
+}>;
+
+async function least(query: Promise<{ least: number | null } | undefined>): Promise<number | null> {
+  return (await query)?.least ?? null;
+}
+
+const minutes: Level = {
+  step: 'minute',
+  ms: DAY_MS / 24,
+  per: 60,
+  oldest: (db) =>
+    least(
+      db
+        .selectFrom('usage_minute')
+        .select((select) => select.fn.min<number | null>('minute').as('least'))
+        .executeTakeFirst(),
+    ),
+  marks: [
+    { kind: 'minute', per: 60 },
+    { kind: 'hour', per: 1 },
+    { kind: 'total_hour', per: 1 },
+  ],
+  remove: (db, minute) => db.deleteFrom('usage_minute').where('minute', '=', minute).execute(),
+};
+
+const hours: Level = {
+  step: 'hour',
+  ms: DAY_MS,
+  per: 24,
+  oldest: (db) =>
+    least(
+      db
+        .selectFrom('usage_hour')
+        .select((select) => select.fn.min<number | null>('hour').as('least'))
+        .executeTakeFirst(),
+    ),
+  marks: [
+    { kind: 'minute', per: 1_440 },
+    { kind: 'hour', per: 24 },
+    { kind: 'total_hour', per: 24 },
+    { kind: 'day', per: 1 },
+    { kind: 'total_day', per: 1 },
+  ],
+  remove: (db, hour) => db.deleteFrom('usage_hour').where('hour', '=', hour).execute(),
+};
+
+const days: Level = {
+  step: 'day',
+  ms: DAY_MS,
+  per: 1,
+  oldest: (db) =>
+    least(
+      db
+        .selectFrom('usage_day')
+        .select((select) => select.fn.min<number | null>('day').as('least'))
+        .executeTakeFirst(),
+    ),
+  marks: [],
+  remove: (db, day) => db.deleteFrom('usage_day').where('day', '=', day).execute(),
+};
+
+async function isRolledUp(db: Kysely<Schema>, level: Level, unit: number): Promise<boolean> {
+  for (const { kind, per } of level.marks) {
+    const mark = await db
+      .selectFrom('usage_mark')
+      .select('bucket')
+      .where('kind', '=', kind)
+      .where('bucket', '>=', unit * per)
+      .where('bucket', '<', (unit + 1) * per)
+      .limit(1)
+      .executeTakeFirst();
+    if (mark !== undefined) return false;
+  }
+  return true;
 }
 
 /**
- * Deletes the usage of the minutes before `minute`, oldest first, an hour of it per transaction.
- * @param minute - Unix minutes.
+ * Moves the horizon behind a unit if all of it is rolled up. From then on nothing is counted before it, so that a late
+ * writer does not bring back an hour of which only its own part is left.
  */
-export async function pruneUsage(store: Store, minute: number): Promise<void> {
-  for (;;) {
-    const oldest = await oldestMinute(store);
-    if (oldest === null || oldest >= minute) return;
-    const end = Math.min(oldest + STEP_MINUTES, minute);
-    await store.db
-      .transaction()
-      .execute((trx) => trx.deleteFrom('usage_minute').where('minute', '<', end).execute());
+function passHorizon(store: Store, level: Level, unit: number): Promise<boolean> {
+  const bucket = (unit + 1) * level.per;
+  return store.db.transaction().execute(async (trx) => {
+    await trx
+      .insertInto('usage_horizon')
+      .values({ step: level.step, bucket })
+      .onConflict((conflict) => conflict.column('step').doUpdateSet({ bucket }))
+      .execute();
+    if (await isRolledUp(trx, level, unit)) return true;
+    // Thrown, it undoes the step.
+    throw new NotRolledUp();
+  });
+}
+
+class NotRolledUp extends Error {}
+
+async function mayGo(store: Store, level: Level, unit: number): Promise<boolean> {
+  try {
+    return await passHorizon(store, level, unit);
+  } catch (error) {
+    if (error instanceof NotRolledUp) return false;
+    throw error;
   }
+}
+
+async function removeUnit({ db }: Store, level: Level, unit: number, oldest: number): Promise<void> {
+  const end = (unit + 1) * level.per;
+  for (let bucket = Math.max(oldest, unit * level.per); bucket < end; bucket++) {
+    await level.remove(db, bucket);
+    for (const table of ['usage_total', 'usage_method'] as const) {
+      await db.deleteFrom(table).where('step', '=', level.step).where('bucket', '=', bucket).execute();
+    }
+    await setImmediate();
+  }
+}
+
+async function pruneLevel(store: Store, level: Level, keptDays: number, nowMs: number): Promise<void> {
+  const end = Math.floor((nowMs - keptDays * DAY_MS) / level.ms);
+  for (;;) {
+    const oldest = await level.oldest(store.db);
+    if (oldest === null) return;
+    const unit = Math.floor(oldest / level.per);
+    if (unit >= end || !(await mayGo(store, level, unit))) return;
+    await removeUnit(store, level, unit, oldest);
+  }
+}
+
+/** Notes about runs of processes and about minutes whose usage is gone. */
+async function pruneBooks({ db }: Store, kept: UsageRetention, nowMs: number): Promise<void> {
+  const hour = Math.floor((nowMs - kept.minutesDays * DAY_MS) / (DAY_MS / 24));
+  await db.deleteFrom('usage_seen').where('hour', '<', hour).execute();
+  await db
+    .deleteFrom('usage_epoch')
+    .where('written_at', '<', nowMs - kept.daysDays * DAY_MS)
+    .execute();
+}
+
+/**
+ * Deletes what is older than is kept: hours of minutes, days of hours, and days, the oldest first. What was not rolled
+ * up stays, and with it all that is younger.
+ */
+export async function pruneUsage(store: Store, kept: UsageRetention, nowMs: number): Promise<void> {
+  // A coarser step that is kept for less would be made anew of the finer one.
+  const hoursDays = Math.max(kept.minutesDays, kept.hoursDays);
+  const daysDays = Math.max(hoursDays, kept.daysDays);
+  await pruneLevel(store, minutes, kept.minutesDays, nowMs);
+  await pruneLevel(store, hours, hoursDays, nowMs);
+  await pruneLevel(store, days, daysDays, nowMs);
+  await pruneBooks(store, kept, nowMs);
 }

@@ -1,24 +1,36 @@
 import { sql, type Transaction } from 'kysely';
 import type { UsageRow } from '../../access/usage.ts';
+import { HOUSE_CUSTOMER_ID } from '../accounts/roles.ts';
 import type { Schema, UsageMinuteTable } from '../database/schema.ts';
+import { latencyText } from './latency-text.ts';
+import { type MarkedBucket, markBuckets } from './usage-marks.ts';
 
 const MINUTE_MS = 60_000;
 /** `last_used_at` is not moved for less: one write per key and half minute instead of one per second. */
 const LAST_USED_STEP_MS = 30_000;
 
-function sparse(counts: Readonly<Uint32Array>): string {
-  const pairs: string[] = [];
-  counts.forEach((count, bucket) => {
-    if (count > 0) pairs.push(`${bucket}:${count}`);
-  });
-  return pairs.join(',');
-}
+/** Usage as it is sent to the store: the row of a meter, or one that a journal kept. */
+export type StoredUsage = Omit<UsageRow, 'latency' | 'keyId'> &
+  Readonly<{ keyId: string | null; latency: string }>;
 
-function tableRow(epoch: string, row: UsageRow): UsageMinuteTable {
+/** The row of a meter as the store and the journal have it. */
+export const storedUsage = (row: UsageRow): StoredUsage => ({ ...row, latency: latencyText(row.latency) });
+
+/** What a row is about, within one run of a process. */
+export const nameOf = ({ minute, keyId, product, method, status }: StoredUsage): string =>
+  `${minute} ${keyId ?? ''} ${product} ${method} ${status}`;
+
+type Owner = Readonly<{ customer_id: string; plan_id: string }>;
+
+const house: Owner = { customer_id: HOUSE_CUSTOMER_ID, plan_id: '' };
+const nobody: Owner = { customer_id: '', plan_id: '' };
+
+function tableRow(epoch: string, row: StoredUsage, owner: Owner): UsageMinuteTable {
   return {
     minute: row.minute,
     epoch,
     key_id: row.keyId ?? '',
+    ...owner,
     product: row.product,
     method: row.method,
     status: row.status,
@@ -27,19 +39,27 @@ function tableRow(epoch: string, row: UsageRow): UsageMinuteTable {
     bytes_out: row.bytesOut,
     credits: row.credits,
     messages: row.messages,
-    latency: sparse(row.latency),
+    latency: row.latency,
   };
 }
 
 const counters = ['bytes_in', 'bytes_out', 'credits', 'latency', 'messages', 'requests'] as const;
 
+/** None of them ever shrinks within a process, so the sum tells which of two states of a row is the later one. */
+const extent = (table: 'excluded' | 'usage_minute') =>
+  sql.raw(
+    ['requests', 'messages', 'credits', 'bytes_in', 'bytes_out']
+      .map((name) => `${table}.${name}`)
+      .join(' + '),
+  );
+
 /**
- * Keeps the row with more requests and messages. Within one process a total only grows, so writing a row twice,
- * late or in the wrong order cannot inflate or shrink what is stored.
+ * Keeps the row with the greater totals. Within one process a total only grows, so writing a row twice, late or in
+ * the wrong order cannot inflate or shrink what is stored.
  */
 function keepTheGreater(): Record<(typeof counters)[number], ReturnType<typeof sql<never>>> {
   const pick = (column: string) =>
-    sql<never>`case when excluded.requests + excluded.messages > usage_minute.requests + usage_minute.messages
+    sql<never>`case when ${extent('excluded')} > ${extent('usage_minute')}
       then ${sql.ref(`excluded.${column}`)}
       else ${sql.ref(`usage_minute.${column}`)} end`;
   return Object.fromEntries(counters.map((column) => [column, pick(column)])) as ReturnType<
@@ -47,24 +67,79 @@ function keepTheGreater(): Record<(typeof counters)[number], ReturnType<typeof s
   >;
 }
 
-/** Stores rows of process `epoch`. */
+/** Whose the keys are, and of which plan, at this moment. */
+async function ownersOf(
+  trx: Transaction<Schema>,
+  rows: readonly StoredUsage[],
+): Promise<Map<string | null, Owner>> {
+  const owners = new Map<string | null, Owner>([[null, house]]);
+  const ids = [...new Set(rows.flatMap(({ keyId }) => (keyId === null ? [] : [keyId])))];
+  if (ids.length === 0) return owners;
+  const keys = await trx
+    .selectFrom('api_key')
+    .select(['id', 'customer_id', 'plan_id'])
+    .where('id', 'in', ids)
+    .execute();
+  for (const { id, ...owner } of keys) owners.set(id, owner);
+  return owners;
+}
+
+/** The first minute that is still kept. */
+async function firstMinuteKept(trx: Transaction<Schema>): Promise<number> {
+  const horizon = await trx
+    .selectFrom('usage_horizon')
+    .select('bucket')
+    .where('step', '=', 'minute')
+    .executeTakeFirst();
+  return horizon?.bucket ?? 0;
+}
+
+/** What follows from these minutes and is to be made anew. */
+function touched(rows: readonly StoredUsage[]): MarkedBucket[] {
+  const minutes = new Set(rows.map(({ minute }) => minute));
+  const hours = new Set([...minutes].map((minute) => Math.floor(minute / 60)));
+  return [
+    ...[...minutes].map((bucket) => ({ kind: 'minute', bucket }) as const),
+    ...[...hours].map((bucket) => ({ kind: 'hour', bucket }) as const),
+  ];
+}
+
+/**
+ * Stores rows of process `epoch` and marks what follows from them.
+ * @returns how many could not be taken: what their minutes came to is rolled up, and the minutes themselves are deleted.
+ */
 export async function upsertUsage(
   trx: Transaction<Schema>,
   epoch: string,
-  rows: readonly UsageRow[],
-): Promise<void> {
+  rows: readonly StoredUsage[],
+): Promise<number> {
+  const first = await firstMinuteKept(trx);
+  const kept = rows.filter(({ minute }) => minute >= first);
+  if (kept.length === 0) return rows.length;
+  const owners = await ownersOf(trx, kept);
   await trx
     .insertInto('usage_minute')
-    .values(rows.map((row) => tableRow(epoch, row)))
+    .values(kept.map((row) => tableRow(epoch, row, owners.get(row.keyId) ?? nobody)))
     .onConflict((conflict) =>
       conflict
         .columns(['minute', 'epoch', 'key_id', 'product', 'method', 'status'])
         .doUpdateSet(keepTheGreater()),
     )
     .execute();
+  await markBuckets(trx, epoch, touched(kept));
+  return rows.length - kept.length;
 }
 
-function lastUses(rows: readonly UsageRow[], nowMs: number): Map<number, string[]> {
+/** Notes when a run of a process wrote last. @param nowMs - Unix milliseconds. */
+export async function noteEpoch(trx: Transaction<Schema>, epoch: string, nowMs: number): Promise<void> {
+  await trx
+    .insertInto('usage_epoch')
+    .values({ epoch, written_at: nowMs })
+    .onConflict((conflict) => conflict.column('epoch').doUpdateSet({ written_at: nowMs }))
+    .execute();
+}
+
+function lastUses(rows: readonly StoredUsage[], nowMs: number): Map<number, string[]> {
   const byTime = new Map<number, string[]>();
   for (const { keyId, minute } of rows) {
     if (keyId === null) continue;
@@ -79,7 +154,7 @@ function lastUses(rows: readonly UsageRow[], nowMs: number): Map<number, string[
 /** Moves `last_used_at` of the rows' keys forward, to within half a minute of the truth. */
 export async function touchKeys(
   trx: Transaction<Schema>,
-  rows: readonly UsageRow[],
+  rows: readonly StoredUsage[],
   nowMs: number,
 ): Promise<void> {
   for (const [usedAt, keyIds] of lastUses(rows, nowMs)) {

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { UsageRow } from '../../access/usage.ts';
 import type { Store } from '../database/open.ts';
-import { pruneUsage } from './usage-retention.ts';
-import { touchKeys, upsertUsage } from './usage-rows.ts';
-
-const DAY_MINUTES = 24 * 60;
-const PRUNE_INTERVAL_MS = 3_600_000;
+import { storeUsage } from './store-usage.ts';
+import { type TakenUp, takeUpJournals } from './take-up-journals.ts';
+import { UsageJournal } from './usage-journal.ts';
+import { nameOf, type StoredUsage, storedUsage } from './usage-rows.ts';
 
 /** Where the rows come from: access/usage.ts. */
 export interface UsageSource {
@@ -22,10 +21,15 @@ export type UsageWriterOptions = Readonly<{
   pendingRowsMax?: number;
   /** Rows per transaction, small enough that an embedded store blocks for a few milliseconds. */
   batchRows?: number;
-  /** Minutes older than this are deleted, once an hour. */
-  retentionDays?: number;
+  /** Where journals lie; null: what the store does not have is in memory only. */
+  journalFolder?: string | null;
+  journalMaxBytes?: number;
   /** Hears when writing begins to fail, and with null when it works again. */
   onState?: (error: unknown | null) => void;
+  /** Hears when the journal begins to fail, and with null when it works again. */
+  onJournal?: (error: unknown | null) => void;
+  /** Hears of each journal of an earlier run that was taken up. */
+  onTakenUp?: (journal: TakenUp) => void;
 }>;
 
 /** What holds when nothing else is said. */
@@ -33,16 +37,19 @@ export const usageWriterOptions = {
   flushIntervalMs: 1_000,
   pendingRowsMax: 200_000,
   batchRows: 200,
-  retentionDays: 400,
 } as const;
 
-function nameOf(row: UsageRow): string {
-  return `${row.minute} ${row.keyId ?? ''} ${row.product} ${row.method} ${row.status}`;
-}
+/** How long after a failed look at the journals of earlier runs the next one comes. */
+const TAKE_UP_RETRY_MS = 60_000;
 
 /**
  * Carries usage from memory into the store. What cannot be written stays and is tried again; a failure never
  * reaches the path of a request.
+ *
+ * Each flush takes what was counted, puts it into the journal, and sends it to the store unless the flush before is
+ * still at that. A PostgreSQL server may be slow or away at any moment, so rows always go into the journal first. An
+ * embedded store is as near as the journal, and its commits are on the disk before they return: there the journal is
+ * written only while a write fails or takes longer than a flush.
  */
 export class UsageWriter {
   /** Names this run of this process in the store. */
@@ -52,14 +59,23 @@ export class UsageWriter {
   readonly #flushIntervalMs: number;
   readonly #pendingRowsMax: number;
   readonly #batchRows: number;
-  readonly #retentionDays: number;
+  readonly #journalFolder: string | null;
+  readonly #journal: UsageJournal | null;
   readonly #onState: NonNullable<UsageWriterOptions['onState']>;
+  readonly #onJournal: NonNullable<UsageWriterOptions['onJournal']>;
+  readonly #onTakenUp: NonNullable<UsageWriterOptions['onTakenUp']>;
   /** Newest total of each row that is not stored yet, in the order in which they came. */
-  readonly #pending = new Map<string, UsageRow>();
+  readonly #pending = new Map<string, StoredUsage>();
+  /** Those of them that the journal does not have either. */
+  readonly #unsaved = new Map<string, StoredUsage>();
   #lostRows = 0;
+  #lateRows = 0;
+  #unsavedRows = 0;
   #failing = false;
-  #prunedAt = Number.NEGATIVE_INFINITY;
-  #flushing: Promise<void> | null = null;
+  #journalFailing = false;
+  #takeUpAt = 0;
+  #saving: Promise<void> = Promise.resolve();
+  #writing: Promise<void> | null = null;
   #timer: NodeJS.Timeout | null = null;
 
   constructor(options: UsageWriterOptions) {
@@ -68,13 +84,29 @@ export class UsageWriter {
     this.#flushIntervalMs = options.flushIntervalMs ?? usageWriterOptions.flushIntervalMs;
     this.#pendingRowsMax = options.pendingRowsMax ?? usageWriterOptions.pendingRowsMax;
     this.#batchRows = options.batchRows ?? usageWriterOptions.batchRows;
-    this.#retentionDays = options.retentionDays ?? usageWriterOptions.retentionDays;
+    this.#journalFolder = options.journalFolder ?? null;
+    this.#journal =
+      this.#journalFolder === null
+        ? null
+        : new UsageJournal(this.#journalFolder, this.epoch, options.journalMaxBytes);
     this.#onState = options.onState ?? (() => undefined);
+    this.#onJournal = options.onJournal ?? (() => undefined);
+    this.#onTakenUp = options.onTakenUp ?? (() => undefined);
   }
 
   /** Rows given up because the store stayed away too long. */
   get lostRows(): number {
     return this.#lostRows;
+  }
+
+  /** Rows that came when their minutes were deleted already. */
+  get lateRows(): number {
+    return this.#lateRows;
+  }
+
+  /** Rows that found no room in the journal. */
+  get unsavedRows(): number {
+    return this.#unsavedRows;
   }
 
   /** Rows that wait to be stored. */
@@ -86,64 +118,117 @@ export class UsageWriter {
     this.#timer ??= setInterval(() => void this.flush(), this.#flushIntervalMs);
   }
 
-  /** Writes what is there. Never rejects; resolves when this attempt is over. */
-  flush(): Promise<void> {
-    this.#flushing ??= this.#flush().finally(() => {
-      this.#flushing = null;
+  /**
+   * Puts what was counted into the journal and writes it, unless a flush is writing already: the next one then takes
+   * it along. Never rejects; resolves when this attempt is over.
+   */
+  async flush(): Promise<void> {
+    const rows = this.#source.drain();
+    const isBehind = this.#failing || this.#writing !== null;
+    this.#take(rows);
+    if (this.#store.dialect !== 'sqlite' || isBehind) await this.#save();
+    this.#writing ??= this.#write().finally(() => {
+      this.#writing = null;
     });
-    return this.#flushing;
+    await this.#writing;
   }
 
-  /** Stops the timer and writes once more. */
+  /** Stops the timer and writes once more. What cannot be written is left in the journal. */
   async stop(): Promise<void> {
     if (this.#timer !== null) clearInterval(this.#timer);
     this.#timer = null;
-    await this.#flushing;
+    await this.#writing;
     await this.flush();
-  }
-
-  async #flush(): Promise<void> {
-    try {
-      this.#take(this.#source.drain());
-      await this.#writeAll();
-      await this.#prune();
-      if (this.#failing) this.#onState(null);
-      this.#failing = false;
-    } catch (error) {
-      if (!this.#failing) this.#onState(error);
-      this.#failing = true;
-    }
+    await this.#save();
+    await this.#journal?.close().catch(() => undefined);
   }
 
   #take(rows: readonly UsageRow[]): void {
-    for (const row of rows) this.#pending.set(nameOf(row), row);
+    for (const row of rows) {
+      const stored = storedUsage(row);
+      this.#pending.set(nameOf(stored), stored);
+      if (this.#journal !== null) this.#unsaved.set(nameOf(stored), stored);
+    }
     for (const name of this.#pending.keys()) {
       if (this.#pending.size <= this.#pendingRowsMax) break;
       this.#pending.delete(name);
+      this.#unsaved.delete(name);
       this.#lostRows++;
     }
   }
 
-  async #writeAll(): Promise<void> {
-    const entries = [...this.#pending];
-    for (let from = 0; from < entries.length; from += this.#batchRows) {
-      const batch = entries.slice(from, from + this.#batchRows);
-      await this.#writeBatch(batch.map(([, row]) => row));
-      for (const [name] of batch) this.#pending.delete(name);
+  /** One after the other; what came meanwhile goes with the next. */
+  #save(): Promise<void> {
+    this.#saving = this.#saving.then(() => this.#saveUnsaved());
+    return this.#saving;
+  }
+
+  async #saveUnsaved(): Promise<void> {
+    if (this.#journal === null || this.#unsaved.size === 0) return;
+    const rows = [...this.#unsaved.values()];
+    this.#unsaved.clear();
+    try {
+      this.#unsavedRows += await this.#journal.append(rows, this.#pending.values());
+      if (this.#journalFailing) this.#onJournal(null);
+      this.#journalFailing = false;
+    } catch (error) {
+      // They are tried again with the next; newer states of them win.
+      for (const row of rows) if (!this.#unsaved.has(nameOf(row))) this.#unsaved.set(nameOf(row), row);
+      if (!this.#journalFailing) this.#onJournal(error);
+      this.#journalFailing = true;
     }
   }
 
-  async #prune(): Promise<void> {
-    if (performance.now() - this.#prunedAt < PRUNE_INTERVAL_MS) return;
-    const today = Math.floor(Date.now() / 60_000);
-    await pruneUsage(this.#store, today - this.#retentionDays * DAY_MINUTES);
-    this.#prunedAt = performance.now();
+  async #write(): Promise<void> {
+    try {
+      await this.#writePending();
+      if (this.#failing) this.#onState(null);
+      this.#failing = false;
+      await this.#takeUp();
+    } catch (error) {
+      if (!this.#failing) this.#onState(error);
+      this.#failing = true;
+      // What the embedded store could not take, too.
+      await this.#save();
+    }
   }
 
-  #writeBatch(rows: readonly UsageRow[]): Promise<void> {
-    return this.#store.db.transaction().execute(async (trx) => {
-      await upsertUsage(trx, this.epoch, rows);
-      await touchKeys(trx, rows, Date.now());
+  async #writePending(): Promise<void> {
+    const entries = [...this.#pending];
+    for (let from = 0; from < entries.length; from += this.#batchRows) {
+      const batch = entries.slice(from, from + this.#batchRows);
+      this.#lateRows += await storeUsage(
+        this.#store,
+        this.epoch,
+        batch.map(([, row]) => row),
+      );
+      for (const [name, row] of batch) this.#forget(name, row);
+    }
+    if (this.#pending.size === 0) await this.#clearJournal();
+  }
+
+  /** Only the state that was written: a newer one may have come meanwhile. */
+  #forget(name: string, row: StoredUsage): void {
+    if (this.#pending.get(name) === row) this.#pending.delete(name);
+    if (this.#unsaved.get(name) === row) this.#unsaved.delete(name);
+  }
+
+  #clearJournal(): Promise<void> {
+    this.#saving = this.#saving.then(async () => {
+      // A flush may have put something into it while this waited its turn.
+      if (this.#pending.size === 0) await this.#journal?.clear().catch(() => undefined);
     });
+    return this.#saving;
+  }
+
+  async #takeUp(): Promise<void> {
+    if (this.#journalFolder === null || performance.now() < this.#takeUpAt) return;
+    this.#takeUpAt = performance.now() + TAKE_UP_RETRY_MS;
+    try {
+      await takeUpJournals(this.#store, this.#journalFolder, this.#batchRows, this.#onTakenUp);
+      this.#takeUpAt = Number.POSITIVE_INFINITY;
+    } catch (error) {
+      this.#onJournal(error);
+    }
   }
 }

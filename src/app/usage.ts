@@ -1,0 +1,94 @@
+import { basename, join } from 'node:path';
+import { UsageMeter } from '../access/usage.ts';
+import type { Logger } from '../base/log.ts';
+import type { Store } from '../control/database/open.ts';
+import type { TakenUp } from '../control/usage/take-up-journals.ts';
+import { UsageRoller } from '../control/usage/usage-roller.ts';
+import { UsageWriter } from '../control/usage/usage-writer.ts';
+import type { Configuration } from './configuration.ts';
+import type { LossCounter } from './loss-watch.ts';
+import { problemText } from './problem-text.ts';
+import { stopEach } from './stop-each.ts';
+
+/** Counting, and what becomes of it. */
+export type Usage = Readonly<{
+  meter: UsageMeter;
+  /** What was given up, for whoever tells of it. */
+  losses: readonly LossCounter[];
+  /** Writes what is counted. */
+  stop(): Promise<void>;
+}>;
+
+/** Where usage lies that the store does not have yet. */
+const journalFolder = (dataDir: string): string => join(dataDir, 'usage-journal');
+
+/** Says in the log when something begins to fail and when it works again. */
+const tell =
+  (log: Logger, failing: string, working: string) =>
+  (error: unknown | null): void => {
+    if (error === null) log.info(working);
+    else log.warn({ problem: problemText(error) }, failing);
+  };
+
+function tellOfJournal(log: Logger, { path, rows, damagedLines, lateRows }: TakenUp): void {
+  const journal = basename(path);
+  log.info({ journal, rows }, 'usage that an earlier run could not write was taken over');
+  if (damagedLines > 0) log.warn({ journal, damagedLines }, 'the journal of usage is damaged in places');
+  if (lateRows > 0) log.warn({ journal, lateRows }, 'usage was given up: its minutes are deleted already');
+}
+
+function writerOf(
+  store: Store,
+  meter: UsageMeter,
+  { keys, dataDir }: Configuration,
+  log: Logger,
+): UsageWriter {
+  return new UsageWriter({
+    store,
+    source: meter,
+    flushIntervalMs: keys.usageFlushIntervalMs,
+    pendingRowsMax: keys.usageRowsMax,
+    journalFolder: journalFolder(dataDir),
+    journalMaxBytes: keys.usageJournalMaxBytes,
+    onState: tell(log, 'usage cannot be written; it is kept until it can', 'usage is written again'),
+    onJournal: tell(
+      log,
+      'the journal of usage fails: what is not in the database would be lost with the process',
+      'the journal of usage is written again',
+    ),
+    onTakenUp: (journal) => tellOfJournal(log, journal),
+  });
+}
+
+/** Begins to count, to write what is counted, and to roll it up. */
+export function openUsage(store: Store, configuration: Configuration, log: Logger): Usage {
+  const { keys } = configuration;
+  const meter = new UsageMeter({ rowsMax: keys.usageRowsMax });
+  const writer = writerOf(store, meter, configuration, log);
+  const roller = new UsageRoller({
+    store,
+    retention: {
+      minutesDays: keys.usageMinutesDays,
+      hoursDays: keys.usageHoursDays,
+      daysDays: keys.usageRetentionDays,
+    },
+    onState: tell(
+      log,
+      'usage cannot be rolled up; minutes are kept until it can',
+      'usage is rolled up again',
+    ),
+    onViolation: (check) => log.error(check, 'a check of the books of usage found a contradiction'),
+  });
+  writer.start();
+  roller.start();
+  const losses = [
+    { message: 'calls were not counted: raise keys.usage_rows_max', read: () => meter.uncounted },
+    { message: 'usage was given up: the database was away too long', read: () => writer.lostRows },
+    { message: 'usage was given up: its minutes are deleted already', read: () => writer.lateRows },
+    {
+      message: 'usage is in memory only: raise keys.usage_journal_max_bytes',
+      read: () => writer.unsavedRows,
+    },
+  ];
+  return { meter, losses, stop: () => stopEach([() => roller.stop(), () => writer.stop()]) };
+}

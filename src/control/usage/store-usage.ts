@@ -1,0 +1,16 @@
+import type { Store } from '../database/open.ts';
+import { noteEpoch, type StoredUsage, touchKeys, upsertUsage } from './usage-rows.ts';
+
+/**
+ * Writes rows of process `epoch`, in one transaction.
+ * @returns how many could not be taken, because their minutes are deleted already.
+ */
+export function storeUsage(store: Store, epoch: string, rows: readonly StoredUsage[]): Promise<number> {
+  return store.db.transaction().execute(async (trx) => {
+    const now = Date.now();
+    const late = await upsertUsage(trx, epoch, rows);
+    await noteEpoch(trx, epoch, now);
+    await touchKeys(trx, rows, now);
+    return late;
+  });
+}

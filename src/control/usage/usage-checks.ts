@@ -1,0 +1,174 @@
+import { setImmediate } from 'node:timers/promises';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { Store } from '../database/open.ts';
+import type { Schema } from '../database/schema.ts';
+import { noteSeen } from './usage-seen.ts';
+
+const HOUR_MS = 3_600_000;
+
+/** What a check of the books found. */
+export type CheckResult = Readonly<{
+  /** What must hold, as a sentence. */
+  name: string;
+  /** Rows that contradict it. */
+  violations: number;
+  /** One of them, in words. */
+  example: string | null;
+}>;
+
+/** A check: looked at a slice of time after the other, each in one query that must return no row. */
+type Check = Readonly<{
+  name: string;
+  /** Which hours or days of 1970 and since are looked at. */
+  slices(hour: number): readonly number[];
+  /** Rows with `example` in words. */
+  contradictions(slice: number): RawBuilder<{ example: string }>;
+}>;
+
+const HOURS_CHECKED = 24;
+const DAYS_CHECKED = 3;
+
+/** Hours that are over, and so are those before them; the one that just ended may still be rolled up. */
+const lastHours = (hour: number): number[] =>
+  Array.from({ length: HOURS_CHECKED }, (_, ago) => hour - 1 - ago);
+const lastDays = (hour: number): number[] =>
+  Array.from({ length: DAYS_CHECKED }, (_, ago) => Math.floor(hour / 24) - 1 - ago);
+
+const sums = sql.raw(
+  ['requests', 'credits', 'messages', 'bytes_in', 'bytes_out']
+    .map((name) => `coalesce(sum(${name}), 0) as ${name}`)
+    .join(', '),
+);
+const differ = sql.raw(
+  ['requests', 'credits', 'messages', 'bytes_in', 'bytes_out']
+    .map((name) => `a.${name} <> b.${name}`)
+    .join(' or '),
+);
+const inWords = (unit: string, slice: number): RawBuilder<string> =>
+  sql`${sql.lit(`${unit} ${slice}: `)} || a.requests || ' requests and ' || a.credits || ' credits, not ' ||
+    b.requests || ' and ' || b.credits`;
+
+/** No mark says that the parts have changed since they were added up. */
+const unmarked = (kind: string, from: number, to: number): RawBuilder<boolean> => sql`not exists (
+  select 1 from usage_mark where kind = ${sql.lit(kind)} and bucket >= ${from} and bucket < ${to})`;
+
+const within = (column: string, from: number, to: number): RawBuilder<boolean> =>
+  sql`${sql.ref(column)} >= ${from} and ${sql.ref(column)} < ${to}`;
+
+/** Minutes of an hour that are deleted cannot be added up again. */
+const kept = (step: string, from: number): RawBuilder<boolean> => sql`not exists (
+  select 1 from usage_horizon where step = ${sql.lit(step)} and bucket > ${from})`;
+
+const checks: readonly Check[] = [
+  {
+    name: 'the minutes of an hour add up to the hour',
+    slices: lastHours,
+    contradictions: (hour) => sql`select ${inWords('hour', hour)} as example
+      from (select ${sums} from usage_hour where hour = ${hour}) a,
+        (select ${sums} from usage_minute where ${within('minute', hour * 60, hour * 60 + 60)}) b
+      where (${differ}) and ${unmarked('hour', hour, hour + 1)} and ${kept('minute', hour * 60)}`,
+  },
+  {
+    name: 'the hours of a day add up to the day',
+    slices: lastDays,
+    contradictions: (day) => sql`select ${inWords('day', day)} as example
+      from (select ${sums} from usage_day where day = ${day}) a,
+        (select ${sums} from usage_hour where ${within('hour', day * 24, day * 24 + 24)}) b
+      where (${differ}) and ${unmarked('hour', day * 24, day * 24 + 24)} and ${unmarked('day', day, day + 1)}
+        and ${kept('hour', day * 24)}`,
+  },
+  {
+    name: 'the totals of an hour are those of its keys',
+    slices: lastHours,
+    contradictions: (hour) => sql`select ${inWords('hour', hour)} as example
+      from (select ${sums} from usage_total where step = 'hour' and bucket = ${hour}) a,
+        (select ${sums} from usage_hour where hour = ${hour}) b
+      where (${differ}) and ${unmarked('minute', hour * 60, hour * 60 + 60)}
+        and ${unmarked('total_hour', hour, hour + 1)} and ${unmarked('hour', hour, hour + 1)}`,
+  },
+  {
+    name: 'the totals of methods are those of customers',
+    slices: lastHours,
+    contradictions: (hour) => sql`select ${inWords('hour', hour)} as example
+      from (select ${sums} from usage_method where step = 'hour' and bucket = ${hour}) a,
+        (select ${sums} from usage_total where step = 'hour' and bucket = ${hour}) b
+      where ${differ}`,
+  },
+  {
+    name: 'what a run of a gateway counted never becomes less',
+    slices: lastHours,
+    contradictions: (hour) => sql`select 'hour ' || a.hour || ' of run ' || a.epoch || ': ' ||
+        coalesce(b.requests, 0) || ' requests, once ' || a.requests as example
+      from usage_seen a left join (select epoch, ${sums} from usage_minute
+        where ${within('minute', hour * 60, hour * 60 + 60)} group by epoch) b on a.epoch = b.epoch
+      where a.hour = ${hour} and ${kept('minute', hour * 60)} and (coalesce(b.requests, 0) < a.requests
+        or coalesce(b.messages, 0) < a.messages or coalesce(b.credits, 0) < a.credits)`,
+  },
+  {
+    name: 'whatever is used is used with a key that exists',
+    slices: lastHours,
+    contradictions: (hour) => sql`select distinct key_id as example from usage_hour
+      where customer_id = '' and hour = ${hour}`,
+  },
+  {
+    name: 'nothing costs credits that was refused by a limit or did not happen',
+    slices: lastHours,
+    contradictions: (
+      hour,
+    ) => sql`select key_id || ' ' || method || ' ' || status || ': ' || credits as example
+      from usage_hour where hour = ${hour} and credits > 0
+        and (status = 'limited' or requests + messages = 0)`,
+  },
+];
+
+async function run(
+  db: Kysely<Schema>,
+  check: Check,
+  hour: number,
+  goOn: () => Promise<boolean>,
+): Promise<CheckResult | null> {
+  let violations = 0;
+  let example: string | null = null;
+  for (const slice of check.slices(hour)) {
+    if (!(await goOn())) return null;
+    const { rows } = await check.contradictions(slice).execute(db);
+    violations += rows.length;
+    example ??= rows[0]?.example ?? null;
+    await setImmediate();
+  }
+  return { name: check.name, violations, example };
+}
+
+async function keep(
+  db: Kysely<Schema>,
+  { name, violations, example }: CheckResult,
+  nowMs: number,
+): Promise<void> {
+  const row = { ran_at: nowMs, violations, example };
+  await db
+    .insertInto('usage_check')
+    .values({ name, ...row })
+    .onConflict((conflict) => conflict.column('name').doUpdateSet(row))
+    .execute();
+}
+
+/**
+ * Holds the books of the last day against each other, keeps what was found, and gives it.
+ * @param goOn - is asked before each look; false ends it.
+ */
+export async function runChecks(
+  { db }: Store,
+  nowMs: number,
+  goOn: () => Promise<boolean>,
+): Promise<CheckResult[]> {
+  const hour = Math.floor(nowMs / HOUR_MS);
+  const results: CheckResult[] = [];
+  for (const check of checks) {
+    const result = await run(db, check, hour, goOn);
+    if (result === null) return results;
+    await keep(db, result, nowMs);
+    results.push(result);
+  }
+  for (const slice of lastHours(hour)) await noteSeen(db, slice);
+  return results;
+}

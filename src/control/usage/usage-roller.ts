@@ -1,0 +1,126 @@
+import { randomUUID } from 'node:crypto';
+import type { Store } from '../database/open.ts';
+import { isSomethingDue, rollUp } from './roll-up.ts';
+import { type CheckResult, runChecks } from './usage-checks.ts';
+import { claim, giveUpClaim, isClaimed } from './usage-claim.ts';
+import { pruneUsage, type UsageRetention, usageRetention } from './usage-retention.ts';
+
+export type UsageRollerOptions = Readonly<{
+  store: Store;
+  retention?: UsageRetention;
+  /** How often it is looked what is to be rolled up. */
+  intervalMs?: number;
+  /** How long a gateway that stopped without a word keeps others from taking over. */
+  claimMs?: number;
+  /** How often what is too old is deleted and the books are checked. */
+  upkeepIntervalMs?: number;
+  now?: () => number;
+  /** Hears when it begins to fail, and with null when it works again. */
+  onState?: (error: unknown | null) => void;
+  /** Hears of each check that found something. */
+  onViolation?: (check: CheckResult) => void;
+}>;
+
+/** What holds when nothing else is said. */
+export const usageRollerOptions = {
+  intervalMs: 5_000,
+  claimMs: 30_000,
+  upkeepIntervalMs: 3_600_000,
+} as const;
+
+const CLAIM = 'roll-up';
+/** Held for as long as there is nothing to do again, by nobody. */
+const UPKEEP = 'upkeep';
+
+/**
+ * Rolls usage up, deletes what is too old, and checks the books: at a time, one of the gateways that share a store.
+ */
+export class UsageRoller {
+  readonly #holder = randomUUID();
+  readonly #store: Store;
+  readonly #retention: UsageRetention;
+  readonly #intervalMs: number;
+  readonly #claimMs: number;
+  readonly #upkeepIntervalMs: number;
+  readonly #now: () => number;
+  readonly #onState: NonNullable<UsageRollerOptions['onState']>;
+  readonly #onViolation: NonNullable<UsageRollerOptions['onViolation']>;
+  #failing = false;
+  #stopped = false;
+  #claimedAt = Number.NEGATIVE_INFINITY;
+  #round: Promise<void> | null = null;
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(options: UsageRollerOptions) {
+    this.#store = options.store;
+    this.#retention = options.retention ?? usageRetention;
+    this.#intervalMs = options.intervalMs ?? usageRollerOptions.intervalMs;
+    this.#claimMs = options.claimMs ?? usageRollerOptions.claimMs;
+    this.#upkeepIntervalMs = options.upkeepIntervalMs ?? usageRollerOptions.upkeepIntervalMs;
+    this.#now = options.now ?? Date.now;
+    this.#onState = options.onState ?? (() => undefined);
+    this.#onViolation = options.onViolation ?? (() => undefined);
+  }
+
+  start(): void {
+    this.#timer ??= setInterval(() => void this.round(), this.#intervalMs);
+  }
+
+  /** Does what there is to do, if no other gateway does it. Never rejects. */
+  round(): Promise<void> {
+    this.#round ??= this.#tryRound().finally(() => {
+      this.#round = null;
+    });
+    return this.#round;
+  }
+
+  /** Ends after the bucket that is being made, and lets another take over. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#timer = null;
+    await this.#round;
+    await giveUpClaim(this.#store, CLAIM, this.#holder).catch(() => undefined);
+  }
+
+  async #tryRound(): Promise<void> {
+    try {
+      if ((await this.#isWork()) && (await this.#claimed())) await this.#work();
+      if (this.#failing) this.#onState(null);
+      this.#failing = false;
+    } catch (error) {
+      if (!this.#failing) this.#onState(error);
+      this.#failing = true;
+    }
+  }
+
+  async #work(): Promise<void> {
+    await rollUp(this.#store, this.#now(), () => this.#goesOn());
+    if (this.#stopped || !(await this.#isUpkeepDue())) return;
+    await pruneUsage(this.#store, this.#retention, this.#now());
+    for (const check of await runChecks(this.#store, this.#now(), () => this.#goesOn())) {
+      if (check.violations > 0) this.#onViolation(check);
+    }
+  }
+
+  async #claimed(): Promise<boolean> {
+    const mine = await claim(this.#store, CLAIM, this.#holder, this.#now(), this.#claimMs);
+    this.#claimedAt = mine ? performance.now() : Number.NEGATIVE_INFINITY;
+    return mine;
+  }
+
+  async #goesOn(): Promise<boolean> {
+    if (this.#stopped) return false;
+    return performance.now() - this.#claimedAt < this.#claimMs / 3 || this.#claimed();
+  }
+
+  /** A look that writes nothing: most of the time there is nothing to do. */
+  async #isWork(): Promise<boolean> {
+    const now = this.#now();
+    return (await isSomethingDue(this.#store, now)) || !(await isClaimed(this.#store, UPKEEP, now));
+  }
+
+  #isUpkeepDue(): Promise<boolean> {
+    return claim(this.#store, UPKEEP, randomUUID(), this.#now(), this.#upkeepIntervalMs);
+  }
+}
