@@ -18,6 +18,10 @@ export type PlotSpec = Readonly<{
   draw?: (plot: uPlot, paint: Paint) => void;
 }>;
 
+/** The form of a series, where the library has one of that name. */
+export const pathsOf = (paths: uPlot.Series.PathBuilder | undefined): Pick<uPlot.Series, 'paths'> =>
+  paths === undefined ? {} : { paths };
+
 /** Room above the highest value. */
 const HEADROOM = 1.08;
 

@@ -1,30 +1,98 @@
-/** One series of a chart with time on its x axis. */
-export type Series = Readonly<{
-  id: string;
-  label: string;
-  /** A custom property of tokens.css: `--status-ok`. */
-  color: `--${string}`;
-  /** One value a step; null where nothing was measured. */
-  values: readonly (number | null)[];
-}>;
+import { type ReactNode, useMemo } from 'react';
+import { formatCount, formatShort } from '../format.ts';
+import { ChartFrame, StepTip } from './chart-frame.tsx';
+import { Legend, useHidden } from './legend.tsx';
+import { fadeFrom, fromZero, type PlotSpec, pathsOf } from './plot-spec.ts';
+import {
+  type ChartProps,
+  isFlat,
+  type Series,
+  stack,
+  startsOf,
+  stepAt,
+  stepsOf,
+  summarize,
+  type TimeAxis,
+} from './series.ts';
 
-/** Equal steps of time. Unix milliseconds. */
-export type TimeAxis = Readonly<{ from: number; to: number; stepMs: number }>;
+export type { Series, TimeAxis } from './series.ts';
 
-export type StackedAreaProps = Readonly<{
-  /** Names the chart for screen readers and for its table. */
-  title: string;
-  axis: TimeAxis;
-  /** From the bottom up. */
-  series: readonly Series[];
-  format?: (value: number) => string;
-  /** CSS pixels; the width is what there is. */
-  height?: number;
-  /** Name of the file of its table, without its end. */
-  csvName?: string;
-  /** A stretch was drawn over with the mouse. */
-  onZoom?: (from: number, to: number) => void;
-}>;
+export type StackedAreaProps = ChartProps &
+  Readonly<{
+    /** A mark of the y axis in words, where the format's are too long. */
+    tick?: (value: number) => string;
+    aside?: ReactNode;
+    empty?: ReactNode;
+  }>;
+
+/** The later end of what is stacked is drawn first, and what is below it over it. */
+function specOf(axis: TimeAxis, shown: readonly Series[], tick: (value: number) => string): PlotSpec {
+  const steps = stepsOf(axis);
+  const starts = startsOf(axis);
+  // The last step gets its end, else it would be a line without width.
+  const times = [...starts, axis.from + steps * axis.stepMs];
+  const sums = stack(shown, steps).map((values) => [...values, values.at(-1) ?? 0]);
+  const runningFrom = Date.now() < axis.to + axis.stepMs ? starts.at(-1) : undefined;
+  return {
+    shape: shown.map(({ id, color }) => `${id} ${color}`).join(),
+    data: [times, ...sums.toReversed()],
+    xRange: [axis.from, axis.from + steps * axis.stepMs],
+    yRange: fromZero(4),
+    tick,
+    series: (paint, plots) =>
+      shown.toReversed().map(({ label, color }) => ({
+        label,
+        fill: paint.of(color),
+        stroke: paint.sheet,
+        width: 0.5,
+        points: { show: false },
+        ...pathsOf(plots.paths.stepped?.({ align: 1 })),
+      })),
+    draw: (plot, paint) => {
+      if (runningFrom !== undefined) fadeFrom(plot, runningFrom, paint);
+    },
+  };
+}
 
 /** Series on top of each other over time, with a legend, a cursor, and the same numbers as a table. */
-export const StackedArea = ({ title }: StackedAreaProps) => <p className="muted">{title}</p>;
+export function StackedArea(props: StackedAreaProps) {
+  const { axis, series, format = formatCount, tick = formatShort } = props;
+  const hidden = useHidden(series);
+  const { shown } = hidden;
+  const spec = useMemo(() => specOf(axis, shown, tick), [axis, shown, tick]);
+
+  return (
+    <ChartFrame
+      {...props}
+      series={shown}
+      tableSeries={withSum(series, axis)}
+      spec={spec}
+      summary={summarize(props, 'counted')}
+      legend={isFlat(series) ? null : <Legend series={series} hidden={hidden} />}
+      tip={({ at }) => {
+        const step = stepAt(axis, at);
+        if (step === null || isFlat(shown)) return null;
+        const rows = shown
+          .map(({ id, label, color, values }) => ({ id, label, color, value: values[step] ?? 0 }))
+          .toReversed();
+        const total = rows.reduce((sum, { value }) => sum + value, 0);
+        return (
+          <StepTip
+            at={axis.from + step * axis.stepMs}
+            stepMs={axis.stepMs}
+            rows={rows}
+            total={total}
+            format={format}
+          />
+        );
+      }}
+    />
+  );
+}
+
+/** With a last column that has all of them together. */
+function withSum(series: readonly Series[], axis: TimeAxis): readonly Series[] {
+  if (series.length < 2) return series;
+  const values = stack(series, stepsOf(axis)).at(-1) ?? [];
+  return [...series, { id: 'sum', label: 'Together', color: '--ink-3', values }];
+}

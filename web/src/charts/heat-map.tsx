@@ -1,0 +1,142 @@
+import { useMemo } from 'react';
+import type uPlot from 'uplot';
+import { formatCount, formatMs } from '../format.ts';
+import { ChartFrame } from './chart-frame.tsx';
+import type { Paint } from './paint.ts';
+import type { PlotSpec } from './plot-spec.ts';
+import {
+  type ChartProps,
+  formatStep,
+  isFlat,
+  type Series,
+  startsOf,
+  stepAt,
+  summarize,
+  type TimeAxis,
+} from './series.ts';
+
+export type HeatMapProps = Omit<ChartProps, 'series' | 'format'> &
+  Readonly<{
+    /** Upper ends of the rows in milliseconds, the lowest first. */
+    boundsMs: readonly number[];
+    /** Rows as `boundsMs`, columns as the steps of the axis. */
+    counts: readonly (readonly number[])[];
+  }>;
+
+type Rows = Readonly<{ bounds: readonly number[]; counts: readonly (readonly number[])[] }>;
+
+/** A last row of no end has none to be named by. */
+const nameOf = (bounds: readonly number[], row: number): string => {
+  const bound = bounds[row];
+  const below = bounds[row - 1];
+  if (bound !== undefined && Number.isFinite(bound)) return `up to ${formatMs(bound)}`;
+  return below === undefined ? 'any' : `over ${formatMs(below)}`;
+};
+
+/** Leaves out rows below the first and above the last that has any: most of the range is never used. */
+function usedRows({ boundsMs, counts }: Pick<HeatMapProps, 'boundsMs' | 'counts'>): Rows {
+  const used = counts.map((row) => row.some((count) => count > 0));
+  const first = used.indexOf(true);
+  if (first < 0) return { bounds: boundsMs, counts };
+  const from = Math.max(0, first - 1);
+  const to = Math.min(counts.length, used.lastIndexOf(true) + 2);
+  return { bounds: boundsMs.slice(from, to), counts: counts.slice(from, to) };
+}
+
+/** The least that is drawn of what is not nothing. */
+const ALPHA_LEAST = 0.14;
+
+function drawCells(plot: uPlot, paint: Paint, axis: TimeAxis, { counts }: Rows): void {
+  const most = Math.max(1, ...counts.flat());
+  const { ctx } = plot;
+  ctx.save();
+  ctx.fillStyle = paint.of('--series-1');
+  counts.forEach((row, at) => {
+    const [bottom, top] = [plot.valToPos(at, 'y', true), plot.valToPos(at + 1, 'y', true)];
+    row.forEach((count, step) => {
+      if (count === 0) return;
+      const left = plot.valToPos(axis.from + step * axis.stepMs, 'x', true);
+      const right = plot.valToPos(axis.from + (step + 1) * axis.stepMs, 'x', true);
+      ctx.globalAlpha = ALPHA_LEAST + (1 - ALPHA_LEAST) * (Math.log1p(count) / Math.log1p(most));
+      ctx.fillRect(left, top, Math.max(1, right - left - 1), Math.max(1, bottom - top - 1));
+    });
+  });
+  ctx.restore();
+}
+
+/** Marks at the lower ends of every so many rows. */
+const TICKS_MOST = 8;
+
+function specOf(axis: TimeAxis, rows: Rows): PlotSpec {
+  const starts = startsOf(axis);
+  const number = rows.counts.length;
+  const every = Math.max(1, Math.ceil(number / TICKS_MOST));
+  return {
+    shape: `heat ${number}`,
+    data: [starts, starts.map(() => null)],
+    xRange: [axis.from, axis.from + starts.length * axis.stepMs],
+    yRange: () => [0, Math.max(1, number)],
+    ySplits: () => Array.from({ length: Math.floor(number / every) + 1 }, (_, index) => index * every),
+    tick: (row) => {
+      const bound = rows.bounds[row - 1];
+      return bound === undefined || !Number.isFinite(bound) ? '' : formatMs(bound);
+    },
+    series: () => [{ points: { show: false } }],
+    draw: (plot, paint) => drawCells(plot, paint, axis, rows),
+  };
+}
+
+/** How many calls took how long, over time: the darker, the more. */
+export function HeatMap(props: HeatMapProps) {
+  const { axis, boundsMs, counts } = props;
+  const rows = useMemo(() => usedRows({ boundsMs, counts }), [boundsMs, counts]);
+  const spec = useMemo(() => specOf(axis, rows), [axis, rows]);
+  const series = useMemo<Series[]>(
+    () =>
+      rows.counts.map((values, row) => ({
+        id: String(row),
+        label: nameOf(rows.bounds, row),
+        color: '--series-1',
+        values,
+      })),
+    [rows],
+  );
+  const summary = isFlat(series)
+    ? ''
+    : summarize({ ...props, series: series.filter((one) => !isFlat([one])) }, 'counted');
+  return (
+    <ChartFrame
+      {...props}
+      series={series}
+      spec={spec}
+      summary={summary}
+      legend={isFlat(series) ? null : <Scale />}
+      tip={({ at, value }) => {
+        const [step, row] = [stepAt(axis, at), Math.floor(value)];
+        const count = step === null ? undefined : rows.counts[row]?.[step];
+        if (step === null || count === undefined) return null;
+        return (
+          <>
+            <p className="plot-tip-title">{formatStep(axis.from + step * axis.stepMs, axis.stepMs)} UTC</p>
+            <p>
+              {nameOf(rows.bounds, row)}: <strong>{formatCount(count)}</strong> calls
+            </p>
+          </>
+        );
+      }}
+    />
+  );
+}
+
+/** What the depth of a colour means. */
+const Scale = () => (
+  <p className="heat-scale">
+    few
+    <svg width="72" height="10" viewBox="0 0 72 10" aria-hidden="true" focusable="false">
+      {[0.14, 0.3, 0.45, 0.6, 0.8, 1].map((opacity, index) => (
+        <rect key={opacity} x={index * 12} width="11" height="10" opacity={opacity} />
+      ))}
+    </svg>
+    many calls
+  </p>
+);

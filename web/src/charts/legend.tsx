@@ -1,0 +1,71 @@
+import { useMemo, useState } from 'react';
+import { Button } from '../ui/button.tsx';
+import { Swatch } from './chart-frame.tsx';
+import type { Series } from './series.ts';
+
+/** Which series are left out, by their ids. */
+export type Hidden = Readonly<{
+  shown: readonly Series[];
+  isHidden: (id: string) => boolean;
+  toggle: (id: string) => void;
+  /** Shows this one alone. */
+  only: (id: string) => void;
+  reset: () => void;
+}>;
+
+/** The series of a chart of which some may be left out. @param initially - left out at first. */
+export function useHidden(series: readonly Series[], initially: readonly string[] = []): Hidden {
+  const [hidden, setHidden] = useState<ReadonlySet<string>>(() => new Set(initially));
+  return useMemo(
+    () => ({
+      shown: series.filter(({ id }) => !hidden.has(id)),
+      isHidden: (id) => hidden.has(id),
+      toggle: (id) =>
+        setHidden(new Set(hidden.has(id) ? [...hidden].filter((one) => one !== id) : [...hidden, id])),
+      only: (id) => setHidden(new Set(series.map((one) => one.id).filter((one) => one !== id))),
+      reset: () => setHidden(new Set()),
+    }),
+    [series, hidden],
+  );
+}
+
+/** Names and colours of series. Pressed, one is left out or comes back; pressed twice, it stays alone. */
+export function Legend({
+  series,
+  hidden,
+  noteOf,
+}: {
+  series: readonly Series[];
+  hidden: Hidden;
+  /** A number beside the name. */
+  noteOf?: (series: Series) => string;
+}) {
+  const isPart = series.some(({ id }) => hidden.isHidden(id));
+  return (
+    <>
+      <ul className="legend" aria-label="Series">
+        {series.map((one) => (
+          <li key={one.id}>
+            <button
+              type="button"
+              className="legend-entry"
+              aria-pressed={!hidden.isHidden(one.id)}
+              title="Press to leave it out, twice to see it alone"
+              onClick={() => hidden.toggle(one.id)}
+              onDoubleClick={() => hidden.only(one.id)}
+            >
+              <Swatch color={one.color} />
+              <span className="legend-label">{one.label}</span>
+              {noteOf === undefined ? null : <span className="legend-note">{noteOf(one)}</span>}
+            </button>
+          </li>
+        ))}
+      </ul>
+      {isPart ? (
+        <Button kind="quiet" size="s" onClick={hidden.reset}>
+          Show all
+        </Button>
+      ) : null}
+    </>
+  );
+}

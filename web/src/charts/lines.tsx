@@ -1,0 +1,97 @@
+import { type ReactNode, useMemo } from 'react';
+import { formatCount, formatShort } from '../format.ts';
+import { ChartFrame, StepTip } from './chart-frame.tsx';
+import { Legend, useHidden } from './legend.tsx';
+import { fromZero, type PlotSpec, pathsOf } from './plot-spec.ts';
+import {
+  type ChartProps,
+  isFlat,
+  type Series,
+  startsOf,
+  stepAt,
+  summarize,
+  type TimeAxis,
+} from './series.ts';
+
+export type LinesProps = ChartProps &
+  Readonly<{
+    /** A scale on which each power of ten has the same room: outliers do not press the rest together. */
+    isLog?: boolean;
+    tick?: (value: number) => string;
+    /** Series that are left out at first, by their ids. */
+    hiddenAtFirst?: readonly string[];
+    aside?: ReactNode;
+    empty?: ReactNode;
+  }>;
+
+/** Whole powers of ten around what is drawn. */
+const aroundInTens = (min: number | null, max: number | null): readonly [number, number] => [
+  10 ** Math.floor(Math.log10(Math.max(min ?? 1, 0.01))),
+  10 ** Math.ceil(Math.log10(Math.max(max ?? 10, 0.1) * 1.001)),
+];
+
+function specOf(
+  axis: TimeAxis,
+  shown: readonly Series[],
+  isLog: boolean,
+  tick: (value: number) => string,
+): PlotSpec {
+  const starts = startsOf(axis);
+  return {
+    shape: `${isLog} ${shown.map(({ id, color }) => `${id} ${color}`).join()}`,
+    // In the middle of its step, because it was measured all through it.
+    data: [
+      starts.map((at) => at + axis.stepMs / 2),
+      ...shown.map(({ values }) => starts.map((_, step) => values[step] ?? null)),
+    ],
+    xRange: [axis.from, axis.from + starts.length * axis.stepMs],
+    yRange: isLog ? aroundInTens : fromZero(1),
+    isLog,
+    tick,
+    series: (paint, plots) =>
+      shown.map(({ label, color }) => ({
+        label,
+        stroke: paint.of(color),
+        width: 1.75,
+        ...pathsOf(plots.paths.linear?.()),
+        points: { size: 4, fill: paint.of(color), stroke: paint.of(color) },
+      })),
+  };
+}
+
+/** Levels over time, such as percentiles. What was not measured is a gap. */
+export function Lines(props: LinesProps) {
+  const { axis, series, format = formatCount, tick = formatShort, isLog = false, hiddenAtFirst } = props;
+  const hidden = useHidden(series, hiddenAtFirst);
+  const { shown } = hidden;
+  const spec = useMemo(() => specOf(axis, shown, isLog, tick), [axis, shown, isLog, tick]);
+
+  return (
+    <ChartFrame
+      {...props}
+      series={shown}
+      tableSeries={series}
+      spec={spec}
+      summary={summarize(props, 'measured')}
+      legend={isFlat(series) ? null : <Legend series={series} hidden={hidden} />}
+      tip={({ at }) => {
+        const step = stepAt(axis, at);
+        if (step === null || isFlat(shown)) return null;
+        const rows = shown.map(({ id, label, color, values }) => ({
+          id,
+          label,
+          color,
+          value: values[step] ?? null,
+        }));
+        return (
+          <StepTip
+            at={axis.from + step * axis.stepMs}
+            stepMs={axis.stepMs}
+            rows={rows.toReversed()}
+            format={format}
+          />
+        );
+      }}
+    />
+  );
+}
