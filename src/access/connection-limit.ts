@@ -1,8 +1,30 @@
-/** Places for long connections, or for what they hold, counted per key family in this process. */
+/** How many places a name holds here, for the other gateways. */
+export type HeldPlaces = Readonly<{ name: string; open: number }>;
+
+type ConnectionLimitOptions = Readonly<{
+  /** Whether other gateways are to hear what is held. */
+  isShared?: boolean;
+}>;
+
+/** For how many tellings of all it is heard what others hold of a name that holds nothing here. */
+const ROUNDS_HEARD = 3;
+
+/**
+ * Places for long connections, or for what they hold, counted per key family in this process. Where several gateways
+ * share them, those that others hold are counted as they were heard of last.
+ */
 export class ConnectionLimit {
   readonly #open = new Map<string, number>();
+  /** Names that are listened for, with what others hold of them; null where nothing is shared. */
+  readonly #others: Map<string, { places: number; rounds: number }> | null;
+  readonly #changed = new Set<string>();
+  #gateways = 1;
 
-  /** Places that the family holds. */
+  constructor({ isShared = false }: ConnectionLimitOptions = {}) {
+    this.#others = isShared ? new Map() : null;
+  }
+
+  /** Places that the family holds in this process. */
   openOf(familyId: string): number {
     return this.#open.get(familyId) ?? 0;
   }
@@ -10,7 +32,8 @@ export class ConnectionLimit {
   /** Takes places of the family if so many of its `max` are free. */
   take(familyId: string, max: number, count = 1): boolean {
     const open = this.openOf(familyId);
-    if (open + count > max) return false;
+    this.#listenFor(familyId);
+    if (open + count > this.#roomOf(familyId, max)) return false;
     this.#open.set(familyId, open + count);
     return true;
   }
@@ -20,5 +43,50 @@ export class ConnectionLimit {
     const open = this.openOf(familyId);
     if (open > count) this.#open.set(familyId, open - count);
     else this.#open.delete(familyId);
+    this.#listenFor(familyId);
+  }
+
+  /** What is held of names that changed since this was called last. @param all - of all that are listened for. */
+  held(all: boolean): HeldPlaces[] {
+    if (this.#others === null) return [];
+    const names = all ? [...this.#others.keys()] : [...this.#changed];
+    this.#changed.clear();
+    const held = names.map((name) => ({ name, open: this.openOf(name) }));
+    if (all) for (const name of names) this.#grow(name);
+    return held;
+  }
+
+  /** Takes in how many places of a name others hold. */
+  learn(name: string, places: number): void {
+    const heard = this.#others?.get(name);
+    if (heard !== undefined) heard.places = places;
+  }
+
+  /** From now on each of so many gateways has its part, since none hears of the others; 1: they hear of each other. */
+  divide(gateways: number): void {
+    this.#gateways = gateways;
+  }
+
+  #roomOf(name: string, max: number): number {
+    if (this.#others === null) return max;
+    // At least one place for a plan that has any: else nobody could connect to any gateway.
+    if (this.#gateways > 1) return Math.max(Math.min(1, max), Math.floor(max / this.#gateways));
+    return max - (this.#others.get(name)?.places ?? 0);
+  }
+
+  #listenFor(name: string): void {
+    if (this.#others === null) return;
+    this.#changed.add(name);
+    const heard = this.#others.get(name);
+    if (heard === undefined) this.#others.set(name, { places: 0, rounds: 0 });
+    else heard.rounds = 0;
+  }
+
+  /** Forgets a name that holds nothing and that nobody asked for lately. */
+  #grow(name: string): void {
+    const heard = this.#others?.get(name);
+    if (heard === undefined || this.#open.has(name)) return;
+    heard.rounds += 1;
+    if (heard.rounds > ROUNDS_HEARD) this.#others?.delete(name);
   }
 }

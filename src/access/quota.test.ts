@@ -47,11 +47,15 @@ describe('a quota', () => {
 
   it('that is soft is told and refuses nothing', () => {
     const ledger = new QuotaLedger();
+    const [first, second] = [ledger.listen(), ledger.listen()];
     const soft = keyOf({ quotaIsHard: false });
-    ledger.spend(soft, 25, NOON);
+    ledger.spend(soft, 20, NOON);
+    expect(first()).toHaveLength(1);
+    ledger.spend(soft, 5, NOON);
     expect(refusal(() => ledger.check(soft, NOON))).toBeNull();
     expect(ledger.exceeded(soft, NOON)).toBeNull();
-    expect(ledger.changes()).toEqual([{ customerId: 'anna', planId: 'small', limit: 10, own: 25, used: 25 }]);
+    const told = [{ customerId: 'anna', planId: 'small', limit: 10, own: 25, used: 25 }];
+    expect([first(), second(), second()]).toEqual([told, told, []]);
   });
 
   it('is of one customer and one plan, whatever keys they have', () => {

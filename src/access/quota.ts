@@ -45,7 +45,8 @@ type Account = {
   rest: number;
   /** What may be spent here while nobody hears of the others, counted from `own`. */
   share: Share | null;
-  changed: boolean;
+  /** A bit for each listener that is yet to hear of a change. */
+  untold: number;
 };
 
 type Share = Readonly<{ from: number; room: number }>;
@@ -58,7 +59,8 @@ type Share = Readonly<{ from: number; room: number }>;
 export class QuotaLedger {
   readonly #accountsMax: number;
   readonly #customers = new Map<string, Map<string, Account>>();
-  #changed: Account[] = [];
+  /** For each listener, the accounts that changed. */
+  readonly #lists: Account[][] = [];
   #size = 0;
   #month = monthOf(0);
   #isNew = true;
@@ -166,14 +168,16 @@ export class QuotaLedger {
     this.#shareAnew();
   }
 
-  /** Accounts that changed since the last call, and those of which nothing was told yet. */
-  changes(): QuotaAccount[] {
-    const changed = this.#changed;
-    this.#changed = [];
-    return changed.map((account) => {
-      account.changed = false;
-      return viewOf(account);
-    });
+  /** @returns what gives the accounts that changed since it was called last; each listener has its own. */
+  listen(): () => QuotaAccount[] {
+    const list: Account[] = [];
+    const bit = 1 << this.#lists.length;
+    this.#lists.push(list);
+    return () =>
+      list.splice(0).map((account) => {
+        account.untold &= ~bit;
+        return viewOf(account);
+      });
   }
 
   /** All accounts of this month. */
@@ -206,9 +210,12 @@ export class QuotaLedger {
   }
 
   #note(account: Account): void {
-    if (account.changed) return;
-    account.changed = true;
-    this.#changed.push(account);
+    this.#lists.forEach((list, index) => {
+      const bit = 1 << index;
+      if ((account.untold & bit) !== 0) return;
+      account.untold |= bit;
+      list.push(account);
+    });
   }
 
   /** The account of a key that has a quota, or messages that cost something; null for others, or without room. */
@@ -242,7 +249,7 @@ export class QuotaLedger {
     if (nowMs < this.#month.end && !this.#isNew) return;
     this.#month = monthOf(nowMs);
     this.#isNew = false;
-    this.#changed = [];
+    for (const list of this.#lists) list.length = 0;
     this.#customers.clear();
     this.#size = 0;
   }
@@ -268,7 +275,7 @@ const createAccount = (customerId: string, planId: string): Account => ({
   held: 0,
   rest: 0,
   share: null,
-  changed: false,
+  untold: 0,
 });
 
 const viewOf = (account: Account): QuotaAccount => {

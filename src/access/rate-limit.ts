@@ -1,5 +1,6 @@
 import { Lru } from '../base/lru.ts';
 import type { RateLimitState } from '../protocol/serve.ts';
+import { Followed } from './followed.ts';
 import type { PlanLimits } from './key-record.ts';
 
 /** What a limit says about one call. */
@@ -13,18 +14,51 @@ export type RateDecision = Readonly<{
 /** The part of a plan that the rate follows from. */
 export type RatePlan = Pick<PlanLimits, 'rpcPerSecond' | 'rpcBurst'>;
 
+/** What a family took here, for the other gateways. */
+export type TakenTokens = Readonly<{
+  familyId: string;
+  /** Since it was told last. */
+  taken: number;
+  /** Tokens that are missing here until the bucket is full, with those. */
+  missing: number;
+  perSecond: number;
+  capacity: number;
+}>;
+
 /** Tokens of one family. A token is one call. */
-type Bucket = { tokens: number; filledAtMs: number };
+type Bucket = {
+  tokens: number;
+  filledAtMs: number;
+  /** As of the plan when it was asked last. */
+  perSecond: number;
+  capacity: number;
+  /** Tokens that were taken and that other gateways have not heard of. */
+  untold: number;
+  /** The part of one of so many gateways, while none hears of the others. */
+  part: number;
+  gateways: number;
+};
+
+type RateLimiterOptions = Readonly<{
+  familiesMax?: number;
+  /** Whether other gateways are to hear what is taken. */
+  isShared?: boolean;
+}>;
 
 /**
  * Token buckets in memory, one per key family: `rpcBurst` tokens at most, `rpcPerSecond` more each second. Old
- * families that no longer call are forgotten, which is as if their bucket had filled up again.
+ * families that no longer call are forgotten, which is as if their bucket had filled up again. Where several gateways
+ * share a limit, each decides by its own bucket, and now and then learns how full it is when all are counted.
  */
 export class RateLimiter {
   readonly #buckets: Lru<string, Bucket>;
+  /** Families that asked lately; null where nothing is shared. */
+  readonly #asked: Followed | null;
+  #gateways = 1;
 
-  constructor({ familiesMax = 100_000 }: Readonly<{ familiesMax?: number }> = {}) {
+  constructor({ familiesMax = 100_000, isShared = false }: RateLimiterOptions = {}) {
     this.#buckets = new Lru(familiesMax);
+    this.#asked = isShared ? new Followed(familiesMax) : null;
   }
 
   /**
@@ -34,24 +68,95 @@ export class RateLimiter {
    */
   take(familyId: string, limits: RatePlan, nowMs: number, count = 1): RateDecision | null {
     if (limits.rpcPerSecond <= 0) return null;
-    const capacity = Math.max(1, limits.rpcBurst);
-    const bucket = this.#fill(familyId, capacity, limits.rpcPerSecond, nowMs);
-    const allowed = bucket.tokens >= 1;
-    if (allowed) bucket.tokens -= count;
-    return decide(allowed, bucket.tokens, capacity, limits.rpcPerSecond);
+    const bucket = this.#bucketOf(familyId, limits, nowMs);
+    this.#fill(bucket, nowMs);
+    const allowed = this.#left(bucket) >= 1;
+    if (allowed) {
+      bucket.tokens -= count;
+      bucket.part -= count;
+      bucket.untold += count;
+    }
+    this.#asked?.add(familyId);
+    const perSecond = bucket.perSecond / this.#gateways;
+    return decide(allowed, this.#left(bucket), this.#partOf(bucket.capacity), perSecond);
   }
 
-  #fill(familyId: string, capacity: number, perSecond: number, nowMs: number): Bucket {
-    let bucket = this.#buckets.get(familyId);
-    if (bucket === undefined) {
-      bucket = { tokens: capacity, filledAtMs: nowMs };
-      this.#buckets.set(familyId, bucket);
-      return bucket;
-    }
+  /** What families took that asked lately, of no more than so many families. */
+  taken(familiesMax: number, nowMs: number): TakenTokens[] {
+    const names = this.#asked?.next(familiesMax) ?? [];
+    return names.flatMap((familyId) => {
+      const bucket = this.#buckets.get(familyId);
+      return bucket === undefined ? [] : [this.#tell(familyId, bucket, nowMs)];
+    });
+  }
+
+  /**
+   * Takes in how many tokens of a family are missing when all gateways are counted, with what was told of here.
+   * @param missing - may be more than the bucket holds: then nothing is let through until that is paid back.
+   */
+  learn(familyId: string, missing: number, nowMs: number): void {
+    const bucket = this.#buckets.get(familyId);
+    if (bucket === undefined) return;
+    bucket.tokens = bucket.capacity - missing - bucket.untold;
+    bucket.filledAtMs = nowMs;
+    bucket.gateways = 1;
+  }
+
+  /** From now on each of so many gateways has its part, since none hears of the others; 1: they hear of each other. */
+  divide(gateways: number): void {
+    this.#gateways = gateways;
+  }
+
+  #tell(familyId: string, bucket: Bucket, nowMs: number): TakenTokens {
+    const { perSecond, capacity, untold } = bucket;
+    this.#fill(bucket, nowMs);
+    const missing = Math.max(0, capacity - bucket.tokens);
+    bucket.untold = 0;
+    // What was taken long ago, while nobody listened, has come back since.
+    return { familyId, taken: Math.min(untold, missing), missing, perSecond, capacity };
+  }
+
+  /** What may be taken: all there is, or this gateway's part. */
+  #left({ tokens, part }: Bucket): number {
+    return this.#gateways > 1 ? part : tokens;
+  }
+
+  #fill(bucket: Bucket, nowMs: number): void {
+    const { perSecond, capacity } = bucket;
     const elapsedMs = Math.max(0, nowMs - bucket.filledAtMs);
-    bucket.tokens = Math.min(capacity, bucket.tokens + (elapsedMs * perSecond) / 1000);
     bucket.filledAtMs = Math.max(nowMs, bucket.filledAtMs);
-    return bucket;
+    bucket.tokens = Math.min(capacity, bucket.tokens + (elapsedMs * perSecond) / 1000);
+    if (this.#gateways === 1) return;
+    const came = (elapsedMs * perSecond) / 1000 / this.#gateways;
+    const isNew = bucket.gateways !== this.#gateways;
+    const part = isNew ? bucket.tokens / this.#gateways : bucket.part + came;
+    bucket.part = Math.min(this.#partOf(capacity), part);
+    bucket.gateways = this.#gateways;
+  }
+
+  #partOf(capacity: number): number {
+    return Math.max(1, capacity / this.#gateways);
+  }
+
+  #bucketOf(familyId: string, { rpcPerSecond, rpcBurst }: RatePlan, nowMs: number): Bucket {
+    const capacity = Math.max(1, rpcBurst);
+    const known = this.#buckets.get(familyId);
+    if (known !== undefined) {
+      known.perSecond = rpcPerSecond;
+      known.capacity = capacity;
+      return known;
+    }
+    const fresh: Bucket = {
+      tokens: capacity,
+      filledAtMs: nowMs,
+      perSecond: rpcPerSecond,
+      capacity,
+      untold: 0,
+      part: 0,
+      gateways: 1,
+    };
+    this.#buckets.set(familyId, fresh);
+    return fresh;
   }
 }
 
@@ -64,6 +169,6 @@ function decide(allowed: boolean, tokens: number, capacity: number, perSecond: n
   const wanted = remaining >= 1 ? capacity : 1;
   const resetSeconds = Math.ceil((wanted - tokens) / perSecond);
   const windowSeconds = Math.max(1, Math.ceil(capacity / perSecond));
-  const state = { limit: capacity, remaining, windowSeconds, resetSeconds };
+  const state = { limit: Math.floor(capacity), remaining, windowSeconds, resetSeconds };
   return { allowed, state, retryAfter: allowed ? 0 : Math.max(1, resetSeconds) };
 }

@@ -1,0 +1,128 @@
+/**
+ * What gateways do in Redis or Valkey, each as one step that nothing comes between. Time is the server's own, so that
+ * clocks of gateways need not agree. Whatever is written is of no use a while later and goes away by itself.
+ */
+
+/** `now`: milliseconds since 1970. */
+const NOW = `
+local time = redis.call('TIME')
+local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+`;
+
+/**
+ * Who is there. KEYS: the sorted set. ARGV: this gateway, milliseconds after which one that is silent is gone.
+ * Gives the time and how many there are.
+ */
+export const PRESENCE = `${NOW}
+redis.call('ZADD', KEYS[1], now, ARGV[1])
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - tonumber(ARGV[2]))
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
+return { now, redis.call('ZCARD', KEYS[1]) }
+`;
+
+/**
+ * Leaky buckets. KEYS: one for each family. ARGV: how many buckets may be missing at most, then for each family tokens
+ * taken, tokens missing at this gateway, tokens a second, and size of the bucket. What was lost is begun anew with
+ * what this gateway knows. Gives the tokens that are missing, as text.
+ */
+export const RATES = `${NOW}
+local buckets = tonumber(ARGV[1])
+local missing = {}
+for i, key in ipairs(KEYS) do
+  local at = i * 4 - 2
+  local taken, mine = tonumber(ARGV[at]), tonumber(ARGV[at + 1])
+  local rate, size = tonumber(ARGV[at + 2]), tonumber(ARGV[at + 3])
+  local known = redis.call('HMGET', key, 'm', 't')
+  local level = mine
+  if known[1] and known[2] then
+    local elapsed = math.max(0, now - tonumber(known[2]))
+    level = math.max(0, tonumber(known[1]) - elapsed * rate / 1000) + taken
+  end
+  level = math.min(level, size * buckets)
+  missing[i] = string.format('%.3f', level)
+  redis.call('HSET', key, 'm', missing[i], 't', string.format('%.0f', now))
+  redis.call('PEXPIRE', key, string.format('%.0f', math.ceil(level / rate * 1000) + 1000))
+end
+return missing
+`;
+
+/**
+ * Sliding windows by parts. KEYS: one for each name. ARGV: this gateway, the oldest part that counts, milliseconds
+ * that a window lasts, then for each name how many parts follow, and each with its requests in all. Gives for each name
+ * the parts of the others with their requests.
+ */
+export const WINDOWS = `
+local gateway, oldest = ARGV[1], tonumber(ARGV[2])
+local at = 3
+local others = {}
+for i, key in ipairs(KEYS) do
+  at = at + 1
+  for _ = 1, tonumber(ARGV[at]) do
+    redis.call('HSET', key, ARGV[at + 1] .. ':' .. gateway, ARGV[at + 2])
+    at = at + 2
+  end
+  local fields = redis.call('HGETALL', key)
+  local counted = {}
+  for f = 1, #fields, 2 do
+    local part, who = string.match(fields[f], '^(%d+):(.*)$')
+    if part == nil or tonumber(part) < oldest then
+      redis.call('HDEL', key, fields[f])
+    elseif who ~= gateway then
+      counted[#counted + 1] = tonumber(part)
+      counted[#counted + 1] = tonumber(fields[f + 1])
+    end
+  end
+  redis.call('PEXPIRE', key, ARGV[3])
+  others[i] = counted
+end
+return others
+`;
+
+/**
+ * Places of long connections. KEYS: one for each name. ARGV: this gateway, milliseconds that places hold without being
+ * told again, then for each name how many this gateway holds. Gives how many the others hold.
+ */
+export const PLACES = `${NOW}
+local gateway, lasts = ARGV[1], tonumber(ARGV[2])
+local others = {}
+for i, key in ipairs(KEYS) do
+  local open = tonumber(ARGV[i + 2])
+  if open > 0 then
+    redis.call('HSET', key, gateway, string.format('%.0f:%.0f', open, now + lasts))
+  else
+    redis.call('HDEL', key, gateway)
+  end
+  local fields = redis.call('HGETALL', key)
+  local held = 0
+  for f = 1, #fields, 2 do
+    local places, ends = string.match(fields[f + 1], '^(%d+):(%d+)$')
+    if ends == nil or tonumber(ends) <= now then
+      redis.call('HDEL', key, fields[f])
+    elseif fields[f] ~= gateway then
+      held = held + tonumber(places)
+    end
+  end
+  redis.call('PEXPIRE', key, ARGV[2])
+  others[i] = held
+end
+return others
+`;
+
+/**
+ * Credits of a month. KEYS: one for each customer and plan. ARGV: this run of this gateway, when the month is of no use
+ * any more (Unix milliseconds), then for each what this run spent in all. Gives what other runs spent.
+ */
+export const QUOTAS = `
+local others = {}
+for i, key in ipairs(KEYS) do
+  redis.call('HSET', key, ARGV[1], ARGV[i + 2])
+  redis.call('PEXPIREAT', key, ARGV[2])
+  local spent = 0
+  local fields = redis.call('HGETALL', key)
+  for f = 1, #fields, 2 do
+    if fields[f] ~= ARGV[1] then spent = spent + tonumber(fields[f + 1]) end
+  end
+  others[i] = string.format('%.0f', spent)
+end
+return others
+`;

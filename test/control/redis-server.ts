@@ -1,0 +1,95 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** Path of an installed server's program; null when neither Redis nor Valkey is installed. */
+export const redisProgram: string | null =
+  ['redis-server', 'valkey-server']
+    .flatMap((name) => (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, name)))
+    .find((file) => existsSync(file)) ?? null;
+
+/** A server of our own, on loopback. It keeps nothing on disk: what it knew is lost when it ends. */
+export type RedisServer = Readonly<{
+  url: string;
+  /** Ends it at once. */
+  kill(): Promise<void>;
+  /** Starts it again at the same place, empty. */
+  start(): Promise<void>;
+  /** Keeps it from answering, connections and all, until it goes on. */
+  pause(): void;
+  goOn(): void;
+  /** Ends it and removes its folder. */
+  destroy(): Promise<void>;
+}>;
+
+/** A port that was free a moment ago. */
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo;
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+/** Whether it answers a PING. */
+function answers(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write('PING\r\n'));
+    const end = (answered: boolean): void => {
+      socket.destroy();
+      resolve(answered);
+    };
+    socket.once('data', (data) => end(data.toString().startsWith('+PONG')));
+    socket.once('error', () => end(false));
+    socket.once('close', () => end(false));
+  });
+}
+
+async function untilReady(port: number): Promise<void> {
+  for (let attempt = 0; attempt < 400; attempt++) {
+    if (await answers(port)) return;
+    await delay(25);
+  }
+  throw new Error('Redis did not come up');
+}
+
+function ended(child: ChildProcess | null): Promise<void> {
+  if (child === null || child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
+  return new Promise((resolve) => child.once('exit', () => resolve()));
+}
+
+/** Starts a server. */
+export async function startRedis(program: string | null = redisProgram): Promise<RedisServer> {
+  if (program === null) throw new Error('neither redis-server nor valkey-server is installed');
+  const folder = mkdtempSync(join(tmpdir(), 'solway-redis-'));
+  const port = await freePort();
+  let child: ChildProcess | null = null;
+  const start = async () => {
+    const settings = ['--port', `${port}`, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
+    child = spawn(program, [...settings, '--dir', folder], { stdio: 'ignore', cwd: folder });
+    await untilReady(port);
+  };
+  const kill = async () => {
+    const gone = ended(child);
+    child?.kill('SIGKILL');
+    await gone;
+  };
+  await start();
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    start,
+    kill,
+    pause: () => void child?.kill('SIGSTOP'),
+    goOn: () => void child?.kill('SIGCONT'),
+    async destroy() {
+      await kill();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
