@@ -1,10 +1,12 @@
 import { KeyDirectory, keyDirectoryOptions } from '../access/key-directory.ts';
+import { KeyUses } from '../access/key-uses.ts';
 import type { UsageMeter } from '../access/usage.ts';
 import type { Logger } from '../base/log.ts';
 import type { Store } from '../control/database/open.ts';
 import { createFirstKeys } from '../control/first-start.ts';
 import { KeyFeed } from '../control/keys/key-feed.ts';
 import type { NewKey } from '../control/keys/keys.ts';
+import { KeyUseWriter } from '../control/keys/use-writer.ts';
 import type { Peppers } from '../control/pepper.ts';
 import { openPeppers } from '../control/pepper-proof.ts';
 import { syncPlans } from '../control/plans.ts';
@@ -20,6 +22,8 @@ import { openUsage } from './usage.ts';
 export type Access = Readonly<{
   keys: KeyDirectory;
   usage: UsageMeter;
+  /** When keys were used last, and from where. */
+  uses: KeyUses;
   store: Store;
   peppers: Peppers;
   /**
@@ -79,6 +83,9 @@ async function watchStore(
   });
   await feed.start();
   const usage = openUsage(store, configuration, log);
+  const uses = new KeyUses({ keysMax: limits.keysMax });
+  const useWriter = new KeyUseWriter({ store, source: uses });
+  useWriter.start();
   const register = { store, peppers, actor: ACTOR, keysMax: limits.keysMax, now: Date.now };
   const makeFirstKeys = async () => {
     const made = await createFirstKeys(register);
@@ -90,8 +97,14 @@ async function watchStore(
     log,
   );
   const stop = () =>
-    stopEach([() => feed.stop(), () => usage.stop(), async () => endLosses(), () => store.close()]);
-  return { keys, usage: usage.meter, store, peppers, createFirstKeys: makeFirstKeys, stop };
+    stopEach([
+      () => feed.stop(),
+      () => usage.stop(),
+      () => useWriter.stop(),
+      async () => endLosses(),
+      () => store.close(),
+    ]);
+  return { keys, usage: usage.meter, uses, store, peppers, createFirstKeys: makeFirstKeys, stop };
 }
 
 const problemOf = (error: unknown): string =>

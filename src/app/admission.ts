@@ -22,5 +22,5 @@ export function buildEntrance({ keys }: Configuration, access: Access): Entrance
     addressLimiter: new RateLimiter({ familiesMax: keys.addressesMax }),
     wrongKeys,
   });
-  return { admission, meter: new CallMeter({ usage: access.usage }) };
+  return { admission, meter: new CallMeter({ usage: access.usage, uses: access.uses }) };
 }

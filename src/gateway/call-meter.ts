@@ -1,4 +1,5 @@
 import type { KeyRecord } from '../access/key-record.ts';
+import type { KeyUses } from '../access/key-uses.ts';
 import { priceOf } from '../access/price.ts';
 import type { QuotaLedger } from '../access/quota.ts';
 import type { EndedRequest } from '../access/request-log.ts';
@@ -21,6 +22,8 @@ export type Ending = EndedRequest &
 export type CallMeterParts = Readonly<{
   usage: UsageMeter;
   quota?: QuotaLedger;
+  /** Remembers when keys were used last, and from where. */
+  uses?: KeyUses;
   watch?: RequestWatch;
 }>;
 
@@ -44,7 +47,7 @@ export class CallMeter {
 
   /** Counts a request that has ended. */
   end(visit: Visit, ending: Ending): void {
-    const { usage, quota, watch } = this.#parts;
+    const { usage, quota, uses, watch } = this.#parts;
     const { key, startedAt } = visit;
     const { method, status, bytesIn, bytesOut, cost } = ending;
     const product = key?.product ?? ending.product;
@@ -54,15 +57,17 @@ export class CallMeter {
     const latencyMicros = (endedAt - startedAt) * 1_000;
     usage.record({ key, product, method, status, bytesIn, bytesOut, credits, latencyMicros }, nowMs);
     if (key !== null) quota?.spend(key, credits, nowMs, visit.held);
+    if (key !== null && visit.authenticatedAt !== null) uses?.note(key.id, visit.client.address, nowMs);
     watch?.end(visit, ending, endedAt);
   }
 
   /** Counts a block of messages that were sent without asking again. */
   sent(sent: Omit<SentMessages, 'key' | 'credits'> & Readonly<{ key: KeyRecord }>): void {
-    const { usage, quota, watch } = this.#parts;
+    const { usage, quota, uses, watch } = this.#parts;
     const nowMs = Date.now();
     const credits = quota?.spendBytes(sent.key, sent.bytesOut, nowMs) ?? 0;
     usage.recordMessages({ ...sent, credits }, nowMs);
+    uses?.note(sent.key.id, null, nowMs);
     watch?.sent(sent.key, sent.product, sent.messages, sent.bytesOut);
   }
 }

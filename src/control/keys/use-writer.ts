@@ -67,22 +67,20 @@ export class KeyUseWriter {
   }
 }
 
+/** Of uses so close to each other, any is the last one. */
+const CLOSE_MS = 60_000;
+
 /** Moves the last use of keys forward, never back: another gateway may have seen a later one. */
 async function writeUses({ db }: Store, uses: readonly KeyUse[]): Promise<void> {
-  const pick = (column: 'last_used_from' | 'last_used_at', read: (use: KeyUse) => string | number | null) => {
-    const cases = uses
-      .filter((use) => read(use) !== null)
-      .map((use) => {
-        const value = read(use);
-        const typed = typeof value === 'number' ? sql`cast(${value} as bigint)` : sql`cast(${value} as text)`;
-        return sql`when ${use.keyId} then ${typed}`;
-      });
-    if (cases.length === 0) return sql.ref(column);
-    return sql`case id ${sql.join(cases, sql` `)} else ${sql.ref(column)} end`;
-  };
-  const at = pick('last_used_at', (use) => use.at);
+  const times = uses.map(({ keyId, at }) => sql`when ${keyId} then cast(${at} as bigint)`);
+  const at = sql<number>`case id ${sql.join(times, sql` `)} else 0 end`;
+  const places = uses.map(({ keyId, from }) => sql`when ${keyId} then cast(${from} as text)`);
+  const from = sql`case id ${sql.join(places, sql` `)} else null end`;
   await sql`update api_key
-    set last_used_at = ${at}, last_used_from = ${pick('last_used_from', (use) => use.from)}
+    set last_used_at = case when last_used_at > ${at} then last_used_at else ${at} end,
+      last_used_from = coalesce(${from}, last_used_from)
     where id in (${sql.join(uses.map(({ keyId }) => keyId))})
-      and (last_used_at is null or last_used_from is null or last_used_at < ${at})`.execute(db);
+      and (last_used_at is null or last_used_from is null or last_used_at < ${at} + ${sql.lit(CLOSE_MS)})`.execute(
+    db,
+  );
 }

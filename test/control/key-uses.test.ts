@@ -1,0 +1,65 @@
+import { expect, it } from 'vitest';
+import type { KeyId } from '../../src/access/key-record.ts';
+import { KeyUses } from '../../src/access/key-uses.ts';
+import { createKey } from '../../src/control/keys/keys.ts';
+import { listKeys } from '../../src/control/keys/list-keys.ts';
+import { KeyUseWriter } from '../../src/control/keys/use-writer.ts';
+import { registerOn } from './register.ts';
+import { describeOnBothStores } from './stores.ts';
+
+describeOnBothStores('the last use of keys', ({ open }) => {
+  it('is written with its address, and never moved back by another gateway', async () => {
+    const store = await open();
+    const register = await registerOn(store);
+    const ids: KeyId[] = [];
+    for (let count = 0; count < 3; count++)
+      ids.push((await createKey(register, { product: 'rpc', name: 'x' })).key.id as KeyId);
+    const [a, b] = ids as [KeyId, KeyId];
+    const [one, other] = [new KeyUses(), new KeyUses()];
+    const [writer, slower] = [one, other].map((source) => new KeyUseWriter({ store, source, batchKeys: 1 }));
+    one.note(a, '192.0.2.1', 150_000);
+    one.note(b, null, 150_000);
+    await writer!.stop();
+    other.note(a, '192.0.2.2', 49_000);
+    other.note(b, '2001:db8::1', 49_500);
+    await slower!.stop();
+    const uses = new Map(
+      (await listKeys(register)).map((key) => [key.id, [key.lastUsedAt, key.lastUsedFrom]]),
+    );
+    expect(ids.map((id) => uses.get(id))).toEqual([
+      [150_000, '192.0.2.1'],
+      [150_000, '2001:db8::1'],
+      [null, null],
+    ]);
+    one.note(a, '192.0.2.3', 150_001);
+    await writer!.flush();
+    expect((await listKeys(register)).find(({ id }) => id === a)).toMatchObject({
+      lastUsedAt: 150_001,
+      lastUsedFrom: '192.0.2.3',
+    });
+  });
+
+  it('is tried again when it could not be written', async () => {
+    const store = await open();
+    const { key } = await createKey(await registerOn(store), { product: 'rpc', name: 'x' });
+    const uses = new KeyUses();
+    let away = true;
+    const breakable = {
+      ...store,
+      get db() {
+        if (away) throw new Error('the database is away');
+        return store.db;
+      },
+    };
+    const writer = new KeyUseWriter({ store: breakable, source: uses });
+    uses.note(key.id as KeyId, '192.0.2.1', 50_000);
+    await writer.flush();
+    away = false;
+    await writer.flush();
+    const row = await store.db
+      .selectFrom('api_key')
+      .select(['last_used_at', 'last_used_from'])
+      .executeTakeFirst();
+    expect(row).toEqual({ last_used_at: 50_000, last_used_from: '192.0.2.1' });
+  });
+});
