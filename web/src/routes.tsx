@@ -33,6 +33,10 @@ const frame = createRoute({
 
 /** Fields of the URL that only one page has are read by that page, and stay as they are. */
 const inFrame = { getParentRoute: () => frame } as const;
+const withFields = {
+  ...inFrame,
+  validateSearch: (search: Record<string, unknown>): Record<string, unknown> => search,
+} as const;
 
 const framed = [
   createRoute({
@@ -51,12 +55,12 @@ const framed = [
     component: lazyRouteComponent(() => import('./pages/key/key-page.tsx'), 'KeyPage'),
   }),
   createRoute({
-    ...inFrame,
+    ...withFields,
     path: '/usage',
     component: lazyRouteComponent(() => import('./pages/usage/usage-page.tsx'), 'UsagePage'),
   }),
   createRoute({
-    ...inFrame,
+    ...withFields,
     path: '/performance',
     component: lazyRouteComponent(
       () => import('./pages/performance/performance-page.tsx'),
@@ -64,25 +68,23 @@ const framed = [
     ),
   }),
   createRoute({
-    ...inFrame,
+    ...withFields,
     path: '/errors',
     component: lazyRouteComponent(() => import('./pages/errors/errors-page.tsx'), 'ErrorsPage'),
   }),
   createRoute({
-    ...inFrame,
+    ...withFields,
     path: '/logs',
-    validateSearch: (search: Record<string, unknown>) => search,
     component: lazyRouteComponent(() => import('./pages/logs/logs-page.tsx'), 'LogsPage'),
   }),
   createRoute({
-    ...inFrame,
+    ...withFields,
     path: '/streams',
     component: lazyRouteComponent(() => import('./pages/streams/streams-page.tsx'), 'StreamsPage'),
   }),
   createRoute({
-    ...inFrame,
+    ...withFields,
     path: '/transactions',
-    validateSearch: (search: Record<string, unknown>) => search,
     component: lazyRouteComponent(
       () => import('./pages/transactions/transactions-page.tsx'),
       'TransactionsPage',
@@ -104,7 +106,7 @@ const framed = [
     component: lazyRouteComponent(() => import('./pages/team/team-page.tsx'), 'TeamPage'),
   }),
   createRoute({
-    ...inFrame,
+    ...withFields,
     path: '/audit',
     component: lazyRouteComponent(() => import('./pages/audit/audit-page.tsx'), 'AuditPage'),
   }),

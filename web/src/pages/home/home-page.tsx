@@ -1,7 +1,185 @@
+import { Link } from '@tanstack/react-router';
+import type { Answered } from '../../../../src/control/api/contract/contract.ts';
+import { StackedArea } from '../../charts/stacked-area.tsx';
+import { useZoom } from '../../charts/zoom.ts';
+import { formatCount, formatMs, formatShare, formatShort } from '../../format.ts';
+import { outcomeNames, outcomeSeries, outcomes } from '../../outcomes.ts';
+import { useRangedCall } from '../../queries.ts';
 import { Page } from '../../shell/page.tsx';
+import { useSession } from '../../shell/session.tsx';
+import { Fault } from '../../ui/field.tsx';
+import { Panel } from '../../ui/panel.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { Table } from '../../ui/table.tsx';
+import { Tile } from '../../ui/tile.tsx';
+import { GettingStarted } from './getting-started.tsx';
+import { QuotaMeter } from './quota-meter.tsx';
+import { UpstreamStrip } from './upstream-strip.tsx';
+import './home.css';
 
-export const HomePage = () => (
-  <Page title="Home" ranged>
-    <p className="muted">Not built yet.</p>
-  </Page>
-);
+export type Summary = Answered<'GET /customers/{customer}/summary'>;
+
+export function HomePage() {
+  const { customer, user } = useSession();
+  const summary = useRangedCall('GET /customers/{customer}/summary', { path: { customer: customer.id } });
+  const { data } = summary;
+
+  return (
+    <Page title="Home" question="Is all well, and what is left?" updatedAt={summary.dataUpdatedAt} ranged>
+      <Fault problem={summary.error} />
+      {data === undefined ? (
+        summary.error === null && <Skeleton height="l" />
+      ) : (
+        <>
+          <Tiles summary={data} />
+          <div className="columns columns-aside">
+            <div className="stack home-main">
+              {data.hasSucceeded ? null : <GettingStarted />}
+              <Requests summary={data} />
+              <Errors summary={data} />
+            </div>
+            <div className="stack home-aside">
+              <Panel title="Quota" aside={<Link to="/usage">Usage</Link>}>
+                {data.quotas.map((quota) => (
+                  <QuotaMeter key={quota.planId} quota={quota} />
+                ))}
+                {data.quotas.length === 0 ? <p className="muted">No key, so no quota yet.</p> : null}
+              </Panel>
+              {user.isOperator ? <UpstreamStrip /> : null}
+            </div>
+          </div>
+        </>
+      )}
+    </Page>
+  );
+}
+
+const shareOk = ({ requests, ok }: Summary['now']): number | null => (requests === 0 ? null : ok / requests);
+
+/** Requests of all outcomes, step by step. */
+function requestsOf({ byStatus }: Summary): number[] {
+  const all = Object.values(byStatus);
+  return (byStatus.ok ?? []).map((_, step) => all.reduce((sum, values) => sum + (values[step] ?? 0), 0));
+}
+
+function Tiles({ summary }: { summary: Summary }) {
+  const { now, before, byStatus, p95, credits, quotas, connections } = summary;
+  const requests = requestsOf(summary);
+  const [share, shareBefore] = [shareOk(now), shareOk(before)];
+  const limit = quotas.reduce<number | null>(
+    (sum, one) => (one.limit === null ? sum : (sum ?? 0) + one.limit),
+    null,
+  );
+  const used = quotas.reduce((sum, one) => sum + one.used, 0);
+  return (
+    <div className="tiles">
+      <Tile
+        label="Requests"
+        value={formatShort(now.requests)}
+        values={requests}
+        delta={{ now: now.requests, before: before.requests, good: null }}
+      />
+      <Tile
+        label="Success"
+        value={share === null ? '–' : formatShare(share)}
+        values={requests.map((all, step) => (all === 0 ? null : (byStatus.ok?.[step] ?? 0) / all))}
+        delta={{
+          now: share,
+          before: shareBefore,
+          good: 'up',
+          words: (difference) => `${(difference * 100).toFixed(2)} points`,
+        }}
+      />
+      <Tile
+        label="Latency, 95th percentile"
+        value={formatMs(now.latency.p95)}
+        values={p95}
+        delta={{ now: now.latency.p95, before: before.latency.p95, good: 'down' }}
+      />
+      <Tile
+        label="Credits"
+        value={formatShort(now.credits)}
+        values={credits}
+        delta={{ now: now.credits, before: before.credits, good: null }}
+        note={limit === null ? 'no quota' : `${formatShort(used)} of ${formatShort(limit)} this month`}
+      />
+      <Tile
+        label="Open now"
+        value={formatCount(connections.websocket + connections.grpc)}
+        note={
+          <>
+            {formatCount(connections.websocket)} WebSocket, {formatCount(connections.grpc)} gRPC{' '}
+            <Link to="/streams">Streams</Link>
+          </>
+        }
+      />
+    </div>
+  );
+}
+
+function Requests({ summary }: { summary: Summary }) {
+  const zoom = useZoom();
+  return (
+    <Panel title="Requests by outcome">
+      <StackedArea
+        title="Requests by outcome"
+        axis={summary.axis}
+        series={outcomeSeries(summary.byStatus)}
+        csvName="solway-requests"
+        onZoom={zoom}
+      />
+    </Panel>
+  );
+}
+
+type ErrorRow = Readonly<{ id: (typeof outcomeNames)[number]; requests: number; share: number }>;
+
+/** What did not give a result, by reason; the most first. */
+function Errors({ summary }: { summary: Summary }) {
+  const all = summary.now.requests;
+  const rows: readonly ErrorRow[] = outcomeNames
+    .filter((id) => id !== 'ok')
+    .map((id) => {
+      const requests = (summary.byStatus[id] ?? []).reduce((sum, value) => sum + value, 0);
+      return { id, requests, share: all === 0 ? 0 : requests / all };
+    })
+    .filter(({ requests }) => requests > 0);
+  return (
+    <Panel title="Errors by reason" aside={<Link to="/errors">Errors</Link>}>
+      <Table
+        caption="Errors by reason"
+        rows={rows}
+        rowKey={({ id }) => id}
+        initialSort={{ column: 'requests', down: true }}
+        empty={<p className="muted">None in this stretch.</p>}
+        columns={[
+          {
+            id: 'reason',
+            title: 'Reason',
+            sortBy: ({ id }) => outcomes[id].label,
+            cell: ({ id }) => (
+              <>
+                <strong>{outcomes[id].label}</strong>
+                <span className="table-second">{outcomes[id].about}</span>
+              </>
+            ),
+          },
+          {
+            id: 'requests',
+            title: 'Requests',
+            align: 'end',
+            sortBy: ({ requests }) => requests,
+            cell: ({ requests }) => formatCount(requests),
+          },
+          {
+            id: 'share',
+            title: 'Share',
+            align: 'end',
+            sortBy: ({ share }) => share,
+            cell: ({ share }) => formatShare(share),
+          },
+        ]}
+      />
+    </Panel>
+  );
+}

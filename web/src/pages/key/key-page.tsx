@@ -1,7 +1,148 @@
+import { Link, useParams } from '@tanstack/react-router';
+import type { Answered } from '../../../../src/control/api/contract/contract.ts';
+import { useCall } from '../../queries.ts';
 import { Page } from '../../shell/page.tsx';
+import { useSession } from '../../shell/session.tsx';
+import { Chip } from '../../ui/chip.tsx';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { Facts } from '../../ui/facts.tsx';
+import { Fault } from '../../ui/field.tsx';
+import { Panel } from '../../ui/panel.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { Tabs } from '../../ui/tabs.tsx';
+import { Ago, Time } from '../../ui/time.tsx';
+import { KeyChips, KeyMenu, Overlap } from '../keys/key-cells.tsx';
+import { type KeyCommands, useKeyCommands } from '../keys/key-dialogs.tsx';
+import { productNames, productUses, ruleFacts } from '../keys/key-words.ts';
+import { KeyAudit } from './key-audit.tsx';
+import { KeyConnections } from './key-connections.tsx';
+import { KeySettings } from './key-settings.tsx';
+import { KeyTraffic } from './key-traffic.tsx';
+import '../keys/keys.css';
 
-export const KeyPage = () => (
-  <Page title="Key" ranged>
-    <p className="muted">Not built yet.</p>
-  </Page>
-);
+type OneKey = Answered<'GET /customers/{customer}/keys/{key}'>;
+
+const REFETCH_MS = 5_000;
+
+export function KeyPage() {
+  const { key: id = '' } = useParams({ strict: false });
+  const { customer, can } = useSession();
+  const one = useCall(
+    'GET /customers/{customer}/keys/{key}',
+    { path: { customer: customer.id, key: id } },
+    { refetchMs: REFETCH_MS },
+  );
+  const commands = useKeyCommands();
+  const { data } = one;
+
+  return (
+    <Page
+      title={data?.key.name ?? 'Key'}
+      question={<Link to="/keys">All keys</Link>}
+      updatedAt={one.dataUpdatedAt}
+      ranged
+      actions={
+        data !== undefined && can('developer') ? <KeyMenu item={data.key} commands={commands} /> : null
+      }
+    >
+      <Fault problem={one.error} />
+      {data === undefined ? (
+        one.error === null && <Skeleton height="l" />
+      ) : (
+        <>
+          <Standing one={data} commands={commands} />
+          <Tabs label="About this key" tabs={tabsOf(data, can('developer'), can('admin'))} />
+        </>
+      )}
+      {commands.dialog}
+    </Page>
+  );
+}
+
+function tabsOf({ key }: OneKey, canChange: boolean, canAudit: boolean) {
+  return [
+    { id: 'traffic', label: 'Traffic', panel: () => <KeyTraffic keyId={key.id} /> },
+    { id: 'connections', label: 'Open connections', panel: () => <KeyConnections keyId={key.id} /> },
+    {
+      id: 'settings',
+      label: 'Settings',
+      panel: () =>
+        canChange && key.state !== 'revoked' ? (
+          <KeySettings key={key.id} target={key} />
+        ) : (
+          <Facts facts={ruleFacts(key)} />
+        ),
+    },
+    ...(canAudit ? [{ id: 'audit', label: 'Audit', panel: () => <KeyAudit keyId={key.id} /> }] : []),
+  ];
+}
+
+function Standing({ one: { key, family }, commands }: { one: OneKey; commands: KeyCommands }) {
+  const others = family.filter(({ id }) => id !== key.id);
+  return (
+    <div className="columns columns-2">
+      <Facts
+        facts={[
+          [
+            'Key',
+            <span key="start" className="row row-close">
+              <code>{key.start}…</code>
+              <CopyButton compact size="s" text={key.id} label="Copy its id" />
+            </span>,
+          ],
+          [
+            'State',
+            <span key="state">
+              <KeyChips item={key} />
+              <Overlap item={key} onCut={() => commands.cut(key)} />
+            </span>,
+          ],
+          ['Product', `${productNames[key.product]}: ${productUses[key.product]}`],
+          ['Plan', key.planId],
+        ]}
+      />
+      <div className="stack">
+        <Facts
+          facts={[
+            [
+              'Last used',
+              key.lastUsedAt === null ? (
+                'not yet'
+              ) : (
+                <span key="used">
+                  <Ago at={key.lastUsedAt} /> <span className="mono muted">{key.lastUsedFrom}</span>
+                </span>
+              ),
+            ],
+            ['Made', <Time key="made" at={key.createdAt} />],
+            ['Expires', key.expiresAt === null ? 'never' : <Time key="expires" at={key.expiresAt} />],
+            ...(key.leakedAt === null
+              ? []
+              : [
+                  [
+                    'Leaked',
+                    <span key="leaked">
+                      <Chip tone="bad">reported</Chip> <Time at={key.leakedAt} />. Rotate it.
+                    </span>,
+                  ] as const,
+                ]),
+          ]}
+        />
+        {others.length === 0 ? null : (
+          <Panel title="The same family" note="They share limits, quota, rules and usage.">
+            <ul>
+              {others.map((other) => (
+                <li key={other.id} className="row">
+                  <Link to="/keys/$key" params={{ key: other.id }} className="mono">
+                    {other.start}…
+                  </Link>
+                  <KeyChips item={other} />
+                </li>
+              ))}
+            </ul>
+          </Panel>
+        )}
+      </div>
+    </div>
+  );
+}

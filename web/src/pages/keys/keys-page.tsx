@@ -249,15 +249,6 @@ function useColumns(commands: KeyCommands, canChange: boolean): readonly Column<
       cell: ({ creditsUsed }) => formatCount(creditsUsed),
     },
     ...activityColumns,
-    {
-      id: 'expires',
-      title: 'Expires',
-      wideOnly: true,
-      sortBy: ({ expiresAt }) => expiresAt,
-      csv: ({ expiresAt }) => (expiresAt === null ? null : new Date(expiresAt).toISOString()),
-      cell: ({ expiresAt }) =>
-        expiresAt === null ? <span className="muted">never</span> : <Time at={expiresAt} />,
-    },
     ...(canChange
       ? [
           {
@@ -278,6 +269,9 @@ function useColumns(commands: KeyCommands, canChange: boolean): readonly Column<
   ];
 }
 
+const Failed = ({ errors, all }: { errors: number; all: number }) =>
+  all === 0 ? null : <span className="table-second">{formatShare(errors / all)} failed</span>;
+
 const activityColumns: readonly Column<KeyRow>[] = [
   {
     id: 'requests',
@@ -285,24 +279,15 @@ const activityColumns: readonly Column<KeyRow>[] = [
     align: 'end',
     sortBy: ({ requests24h }) => sum(requests24h),
     csv: ({ requests24h }) => sum(requests24h),
-    cell: ({ requests24h }) => (
+    cell: ({ requests24h, errors24h }) => (
       <span className="key-traffic">
         <Sparkline values={requests24h} />
-        {formatCount(sum(requests24h))}
+        <span>
+          {formatCount(sum(requests24h))}
+          <Failed errors={errors24h} all={sum(requests24h)} />
+        </span>
       </span>
     ),
-  },
-  {
-    id: 'errors',
-    title: 'Errors',
-    align: 'end',
-    wideOnly: true,
-    sortBy: ({ errors24h, requests24h }) => errors24h / Math.max(1, sum(requests24h)),
-    csv: ({ errors24h }) => errors24h,
-    cell: ({ errors24h, requests24h }) => {
-      const all = sum(requests24h);
-      return all === 0 ? <span className="muted">–</span> : formatShare(errors24h / all);
-    },
   },
   {
     id: 'used',
@@ -326,6 +311,15 @@ const activityColumns: readonly Column<KeyRow>[] = [
     wideOnly: true,
     sortBy: ({ createdAt }) => createdAt,
     csv: ({ createdAt }) => new Date(createdAt).toISOString(),
-    cell: ({ createdAt }) => <Ago at={createdAt} />,
+    cell: ({ createdAt, expiresAt }) => (
+      <>
+        <Ago at={createdAt} />
+        {expiresAt === null ? null : (
+          <span className="table-second">
+            until <Time at={expiresAt} />
+          </span>
+        )}
+      </>
+    ),
   },
 ];

@@ -139,7 +139,7 @@ const Amount = ({
 
 const Rates = (props: Props) => (
   <div className="rules-rates">
-    <Number
+    <Amount
       {...props}
       name="perSecond"
       field="rate.perSecond"
@@ -147,7 +147,7 @@ const Rates = (props: Props) => (
       hint="Empty: the plan's."
     />
     <Amount {...props} name="burst" field="rate.burst" label="At once" hint="Empty: twice as many." />
-    <Number
+    <Amount
       {...props}
       name="addressPerSecond"
       field="addressPerSecond"

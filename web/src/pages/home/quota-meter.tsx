@@ -1,0 +1,93 @@
+import type { QuotaJson } from '../../../../src/control/api/contract/usage.ts';
+import { formatCount, formatDay, formatShare, formatShort } from '../../format.ts';
+
+/** Shares of a quota at which somebody is told. */
+const MARKS = [0.8, 0.95, 1];
+
+/** How far the scale goes beyond the quota at most. */
+const SCALE_MAX = 1.5;
+
+type Level = 'fine' | 'near' | 'over';
+const levelOf = (share: number): Level => (share >= 1 ? 'over' : share >= 0.8 ? 'near' : 'fine');
+
+/** How much of a month's credits is used, where the notices are, and how it will end if it goes on so. */
+export function QuotaMeter({ quota }: { quota: QuotaJson }) {
+  const { planName, limit, used, isHard, periodTo } = quota;
+  if (limit === null)
+    return (
+      <div className="quota">
+        <p>
+          <strong>{planName}</strong>: {formatCount(used)} credits this month. No quota.
+        </p>
+      </div>
+    );
+  const share = limit === 0 ? 1 : used / limit;
+  return (
+    <div className="quota">
+      <p className="row-apart">
+        <strong>{planName}</strong>
+        <span>
+          {formatShare(share)} <span className="muted">used</span>
+        </span>
+      </p>
+      <Bar
+        share={share}
+        projected={quota.projected === null ? null : quota.projected / limit}
+        name={planName}
+      />
+      <p>
+        {formatCount(used)} <span className="muted">of</span> {formatCount(limit)}{' '}
+        <span className="muted">credits; anew on {formatDay(periodTo)}</span>
+      </p>
+      <Forecast quota={quota} limit={limit} />
+      <p className="muted">
+        {isHard ? 'Beyond it calls are refused.' : 'Beyond it calls go on, and are told.'}
+      </p>
+    </div>
+  );
+}
+
+function Forecast({ quota: { projected, exhaustedAt }, limit }: { quota: QuotaJson; limit: number }) {
+  if (projected === null) return <p className="muted">Too little use to tell how the month will end.</p>;
+  if (exhaustedAt === null)
+    return (
+      <p className="muted">
+        At this pace {formatShort(projected)} by the end of the month, {formatShare(projected / limit)}.
+      </p>
+    );
+  return (
+    <p className="quota-warning">
+      At this pace it is used up on {formatDay(exhaustedAt)}; {formatShort(projected)} by the end of the
+      month.
+    </p>
+  );
+}
+
+function Bar({ share, projected, name }: { share: number; projected: number | null; name: string }) {
+  const top = Math.min(SCALE_MAX, Math.max(1, share, projected ?? 0));
+  const x = (value: number): number => (Math.min(value, top) / top) * 100;
+  return (
+    <svg
+      className={`quota-bar quota-${levelOf(share)}`}
+      viewBox="0 0 100 14"
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={`${name}: ${formatShare(share)} of the quota is used`}
+    >
+      <rect className="quota-room" x="0" y="3" width={x(1)} height="8" />
+      {projected === null ? null : (
+        <rect
+          className="quota-projected"
+          x={x(share)}
+          y="3"
+          width={Math.max(0, x(projected) - x(share))}
+          height="8"
+        />
+      )}
+      <rect className="quota-used" x="0" y="3" width={x(share)} height="8" />
+      {MARKS.map((mark) => (
+        <line key={mark} className="quota-mark" x1={x(mark)} x2={x(mark)} y1="0" y2="14" />
+      ))}
+    </svg>
+  );
+}

@@ -1,0 +1,67 @@
+import { useCall } from '../../queries.ts';
+import { useSession } from '../../shell/session.tsx';
+import { Fault } from '../../ui/field.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+
+const LINES_MAX = 100;
+/** The page of one key shows all of its past, whatever stretch the charts have. */
+const SINCE = 0;
+
+/** What was changed about one key, by whom. */
+export function KeyAudit({ keyId }: { keyId: string }) {
+  const { customer } = useSession();
+  const audit = useCall('GET /customers/{customer}/audit', {
+    path: { customer: customer.id },
+    query: { key: keyId, limit: LINES_MAX, from: SINCE },
+  });
+  if (audit.data === undefined) return audit.error === null ? <Skeleton /> : <Fault problem={audit.error} />;
+  return (
+    <Table
+      caption="Changes of this key"
+      rows={audit.data.items}
+      rowKey={({ id }) => String(id)}
+      csvName={`solway-${keyId}-audit`}
+      empty={<p className="muted">No change is on record.</p>}
+      columns={[
+        {
+          id: 'at',
+          title: 'When (UTC)',
+          sortBy: ({ at }) => at,
+          csv: ({ at }) => new Date(at).toISOString(),
+          cell: ({ at }) => <Time at={at} />,
+        },
+        {
+          id: 'action',
+          title: 'What',
+          sortBy: ({ action }) => action,
+          csv: ({ action }) => action,
+          cell: ({ action, detail }) => (
+            <>
+              <strong>{action}</strong>
+              <span className="table-second mono">
+                {Object.entries(detail)
+                  .map(([name, value]) => `${name}=${value}`)
+                  .join(' ')}
+              </span>
+            </>
+          ),
+        },
+        {
+          id: 'actor',
+          title: 'Who',
+          sortBy: ({ actor }) => actor,
+          csv: ({ actor }) => actor,
+          cell: ({ actor }) => actor,
+        },
+        {
+          id: 'address',
+          title: 'From',
+          csv: ({ address }) => address,
+          cell: ({ address }) => <span className="mono">{address ?? '–'}</span>,
+        },
+      ]}
+    />
+  );
+}

@@ -1,0 +1,136 @@
+import type { ConnectionJson } from '../../../../src/control/api/contract/logs.ts';
+import { wordsOf } from '../../api.ts';
+import { formatBytes, formatCount } from '../../format.ts';
+import { useCall, useChange } from '../../queries.ts';
+import { useSession } from '../../shell/session.tsx';
+import { Button } from '../../ui/button.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { Fault } from '../../ui/field.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { Ago } from '../../ui/time.tsx';
+import { useToast } from '../../ui/toast.tsx';
+
+const REFETCH_MS = 3_000;
+
+/** Sockets and streams that one key holds open, each with a way to end it. */
+export function KeyConnections({ keyId }: { keyId: string }) {
+  const { customer, can } = useSession();
+  const say = useToast();
+  const open = useCall(
+    'GET /customers/{customer}/connections',
+    { path: { customer: customer.id }, query: { key: keyId } },
+    { refetchMs: REFETCH_MS },
+  );
+  const kill = useChange('DELETE /customers/{customer}/connections/{connection}');
+
+  const close = ({ id }: ConnectionJson): void =>
+    kill.mutate(
+      { path: { customer: customer.id, connection: id } },
+      {
+        onSuccess: () => say('Closed. Its client may come back.'),
+        onError: (problem) => say(wordsOf(problem), 'bad'),
+      },
+    );
+
+  if (open.data === undefined) return open.error === null ? <Skeleton /> : <Fault problem={open.error} />;
+  return (
+    <Table
+      caption="Open connections of this key"
+      columns={[
+        ...columns,
+        ...(can('developer')
+          ? [
+              {
+                id: 'close',
+                title: 'Close it',
+                hideTitle: true,
+                align: 'end' as const,
+                cell: (row: ConnectionJson) => (
+                  <Button size="s" kind="danger" onClick={() => close(row)}>
+                    Close<span className="visually-hidden"> the connection from {row.address}</span>
+                  </Button>
+                ),
+              },
+            ]
+          : []),
+      ]}
+      rows={open.data.items}
+      rowKey={({ id }) => id}
+      csvName={`solway-${keyId}-connections`}
+      empty={
+        <EmptyState title="Nothing is open.">
+          WebSockets and gRPC streams of this key are listed here.
+        </EmptyState>
+      }
+    />
+  );
+}
+
+const columns: readonly Column<ConnectionJson>[] = [
+  {
+    id: 'kind',
+    title: 'Kind',
+    sortBy: ({ kind }) => kind,
+    csv: ({ kind }) => kind,
+    cell: ({ kind, about }) => (
+      <>
+        {kind === 'grpc' ? 'gRPC stream' : 'WebSocket'}
+        <span className="table-second">{about.join(', ')}</span>
+      </>
+    ),
+  },
+  {
+    id: 'from',
+    title: 'From',
+    sortBy: ({ address }) => address,
+    csv: ({ address }) => address,
+    cell: ({ address, gateway }) => (
+      <>
+        <span className="mono">{address}</span>
+        <span className="table-second">{gateway}</span>
+      </>
+    ),
+  },
+  {
+    id: 'since',
+    title: 'Since',
+    sortBy: ({ since }) => since,
+    csv: ({ since }) => new Date(since).toISOString(),
+    cell: ({ since }) => <Ago at={since} />,
+  },
+  {
+    id: 'subscriptions',
+    title: 'Subscriptions',
+    align: 'end',
+    sortBy: ({ subscriptions }) => subscriptions,
+    csv: ({ subscriptions }) => subscriptions,
+    cell: ({ subscriptions }) => formatCount(subscriptions),
+  },
+  {
+    id: 'rate',
+    title: 'Messages/s',
+    align: 'end',
+    sortBy: ({ messagesPerSecond }) => messagesPerSecond,
+    csv: ({ messagesPerSecond }) => messagesPerSecond,
+    cell: ({ messagesPerSecond, bytesPerSecond }) => (
+      <>
+        {messagesPerSecond.toFixed(1)}
+        <span className="table-second">{formatBytes(bytesPerSecond)}/s</span>
+      </>
+    ),
+  },
+  {
+    id: 'waiting',
+    title: 'Waiting',
+    align: 'end',
+    sortBy: ({ queuedMessages }) => queuedMessages,
+    csv: ({ queuedMessages }) => queuedMessages,
+    cell: ({ queuedMessages, queuedBytes }) => (
+      <>
+        {formatCount(queuedMessages)}
+        <span className="table-second">{formatBytes(queuedBytes)}</span>
+      </>
+    ),
+  },
+];

@@ -1,0 +1,86 @@
+import { useState } from 'react';
+import { Lines } from '../../charts/lines.tsx';
+import { seriesColor } from '../../charts/series.ts';
+import { StackedArea } from '../../charts/stacked-area.tsx';
+import { useZoom } from '../../charts/zoom.ts';
+import { formatBytes, formatMs, formatShort } from '../../format.ts';
+import { outcomeSeries } from '../../outcomes.ts';
+import { useRangedCall } from '../../queries.ts';
+import { useSession } from '../../shell/session.tsx';
+import { Fault } from '../../ui/field.tsx';
+import { Panel } from '../../ui/panel.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { Choice } from '../../ui/tabs.tsx';
+import { Tile } from '../../ui/tile.tsx';
+
+const cuts = [
+  { value: 'status', label: 'Outcome' },
+  { value: 'method', label: 'Method' },
+] as const;
+type Cut = (typeof cuts)[number]['value'];
+
+/** What one key did in the stretch of the URL. */
+export function KeyTraffic({ keyId }: { keyId: string }) {
+  const { customer } = useSession();
+  const zoom = useZoom();
+  const [by, setBy] = useState<Cut>('status');
+  const path = { customer: customer.id };
+  const usage = useRangedCall('GET /customers/{customer}/usage', { path, query: { key: keyId, by } });
+  const performance = useRangedCall('GET /customers/{customer}/performance', { path, query: { key: keyId } });
+
+  if (usage.data === undefined)
+    return usage.error === null ? <Skeleton height="l" /> : <Fault problem={usage.error} />;
+  const { axis, series, totals } = usage.data;
+  const requests =
+    by === 'status'
+      ? outcomeSeries(Object.fromEntries(series.map((one) => [one.name, one.requests])))
+      : series.map((one, index) => ({
+          id: one.name,
+          label: one.label,
+          color: seriesColor(index),
+          values: one.requests,
+        }));
+  const limited = series.find(({ name }) => by === 'status' && name === 'limited')?.totals.requests;
+  return (
+    <div className="stack">
+      <div className="tiles">
+        <Tile label="Requests" value={formatShort(totals.requests)} />
+        <Tile label="Credits" value={formatShort(totals.credits)} />
+        <Tile label="Sent to it" value={formatBytes(totals.bytesOut)} />
+        <Tile label="Messages" value={formatShort(totals.messages)} />
+        {by === 'status' ? <Tile label="Limited" value={formatShort(limited ?? 0)} /> : null}
+      </div>
+      <div className="columns columns-2">
+        <Panel title="Requests">
+          <StackedArea
+            title="Requests of this key"
+            axis={axis}
+            series={requests}
+            csvName={`solway-${keyId}-requests`}
+            onZoom={zoom}
+            aside={<Choice label="Parted by" options={cuts} value={by} onChange={setBy} />}
+          />
+        </Panel>
+        <Panel title="Latency">
+          {performance.data === undefined ? (
+            <Skeleton height="m" />
+          ) : (
+            <Lines
+              title="Latency of this key"
+              axis={performance.data.axis}
+              series={(['p50', 'p95', 'p99'] as const).map((id, index) => ({
+                id,
+                label: id,
+                color: seriesColor(index),
+                values: performance.data.series[id],
+              }))}
+              format={(value) => formatMs(value)}
+              csvName={`solway-${keyId}-latency`}
+              onZoom={zoom}
+            />
+          )}
+        </Panel>
+      </div>
+    </div>
+  );
+}

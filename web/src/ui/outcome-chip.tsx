@@ -1,0 +1,11 @@
+import type { UsageStatus } from '../../../src/access/usage.ts';
+import { Swatch } from '../charts/swatch.tsx';
+import { outcomes } from '../outcomes.ts';
+
+/** How a request ended: its word beside the colour that it has in charts. */
+export const OutcomeChip = ({ status }: { status: UsageStatus }) => (
+  <span className="outcome" title={outcomes[status].about}>
+    <Swatch color={outcomes[status].color} />
+    {outcomes[status].label}
+  </span>
+);

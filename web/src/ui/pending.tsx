@@ -1,0 +1,26 @@
+import type { UseQueryResult } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { Fault } from './field.tsx';
+import { Skeleton } from './skeleton.tsx';
+
+/**
+ * What was asked for, once it is there. What was there stays when asking again fails, with the reason above it.
+ */
+export function Pending<Data>({
+  query,
+  height = 'l',
+  children,
+}: {
+  query: UseQueryResult<Data, Error>;
+  height?: 's' | 'm' | 'l';
+  children: (data: Data) => ReactNode;
+}) {
+  const { data, error } = query;
+  if (data === undefined) return error === null ? <Skeleton height={height} /> : <Fault problem={error} />;
+  return (
+    <>
+      {error === null ? null : <Fault problem={error} />}
+      {children(data)}
+    </>
+  );
+}
