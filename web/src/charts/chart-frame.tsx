@@ -7,6 +7,7 @@ import type { PlotPoint } from './plot.tsx';
 import type { PlotSpec } from './plot-spec.ts';
 import { type ChartProps, formatStep, isFlat, type Series, startsOf, wholeSteps } from './series.ts';
 import { SeriesTable } from './series-table.tsx';
+import { Swatch } from './swatch.tsx';
 import '../styles/charts.css';
 
 /** With it comes the drawing library: the words of a page do not wait for it. */
@@ -149,13 +150,6 @@ export function StepTip({
     </>
   );
 }
-
-/** A patch of a series' colour. */
-export const Swatch = ({ color }: { color: `--${string}` }) => (
-  <svg className="swatch" viewBox="0 0 10 10" width="10" height="10" aria-hidden="true" focusable="false">
-    <rect width="10" height="10" rx="2" style={{ fill: `var(${color})` }} />
-  </svg>
-);
 
 function saveSeries(name: string, axis: ChartProps['axis'], series: readonly Series[]): void {
   const rows = startsOf(axis).map((at, step) => [

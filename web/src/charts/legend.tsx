@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'react';
 import { Button } from '../ui/button.tsx';
-import { Swatch } from './chart-frame.tsx';
 import type { Series } from './series.ts';
+import { Swatch } from './swatch.tsx';
 
 /** Which series are left out, by their ids. */
 export type Hidden = Readonly<{

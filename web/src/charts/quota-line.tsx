@@ -1,8 +1,9 @@
 import { useMemo } from 'react';
 import { formatCount, formatShort } from '../format.ts';
-import { ChartFrame, StepTip, Swatch } from './chart-frame.tsx';
+import { ChartFrame, StepTip } from './chart-frame.tsx';
 import { fromZero, type PlotSpec } from './plot-spec.ts';
 import { type ChartProps, type Series, startsOf, stepAt, summarize, type TimeAxis } from './series.ts';
+import { Swatch } from './swatch.tsx';
 
 const DAY_MS = 86_400_000;
 
