@@ -1,7 +1,99 @@
+import { Link } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import type { Answered } from '../../../../src/control/api/contract/contract.ts';
+import { StackedArea } from '../../charts/stacked-area.tsx';
+import { useZoom } from '../../charts/zoom.ts';
+import { formatCount, formatShare } from '../../format.ts';
+import { outcomeNames, outcomeSeries, outcomes } from '../../outcomes.ts';
+import { useRangedCall } from '../../queries.ts';
+import { useFrameSearch } from '../../range.ts';
+import { KeySwitch } from '../../shell/key-switch.tsx';
 import { Page } from '../../shell/page.tsx';
+import { useSession } from '../../shell/session.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { OutcomeChip } from '../../ui/outcome-chip.tsx';
+import { Panel } from '../../ui/panel.tsx';
+import { Pending } from '../../ui/pending.tsx';
+import { CodeTable } from './code-table.tsx';
+import { WhereTable } from './where-table.tsx';
+import '../../styles/traffic.css';
 
-export const ErrorsPage = () => (
-  <Page title="Errors" ranged>
-    <p className="muted">Not built yet.</p>
-  </Page>
-);
+type Errors = Answered<'GET /customers/{customer}/errors'>;
+
+/** What did not give a result, why, and where. */
+export function ErrorsPage() {
+  const { customer } = useSession();
+  const { key } = useFrameSearch();
+  const errors = useRangedCall('GET /customers/{customer}/errors', {
+    path: { customer: customer.id },
+    query: { key },
+  });
+  return (
+    <Page
+      title="Errors"
+      question="What went wrong, whose fault was it, and where?"
+      updatedAt={errors.dataUpdatedAt}
+      ranged
+      actions={<KeySwitch />}
+    >
+      <Pending query={errors}>{(data) => <Found errors={data} />}</Pending>
+    </Page>
+  );
+}
+
+/** Everything but what went well. */
+const wrong = outcomeNames.filter((name) => name !== 'ok');
+
+function Found({ errors }: { errors: Errors }) {
+  const zoom = useZoom();
+  const { axis, byStatus, rows, codes } = errors;
+  const series = useMemo(() => outcomeSeries({ ...byStatus, ok: [] }), [byStatus]);
+  if (rows.length === 0)
+    return (
+      <EmptyState title="Nothing went wrong in this stretch">
+        Every call gave a result, or none was made. <Link to="/usage">What was used</Link>
+      </EmptyState>
+    );
+  return (
+    <>
+      <Outcomes errors={errors} />
+      <Panel title="By outcome over time">
+        <StackedArea title="Errors by outcome" axis={axis} series={series} csvName="errors" onZoom={zoom} />
+      </Panel>
+      <Panel
+        title="By code"
+        note="From the request log, which keeps a share of the requests. An example opens there."
+      >
+        <CodeTable codes={codes} />
+      </Panel>
+      <Panel title="By method and key">
+        <WhereTable rows={rows} />
+      </Panel>
+    </>
+  );
+}
+
+/** Each outcome with how often it was, its share of what went wrong, and what it means. */
+function Outcomes({ errors: { byStatus, rows } }: { errors: Errors }) {
+  const all = rows.reduce((sum, { requests }) => sum + requests, 0);
+  return (
+    <dl className="outcomes">
+      {wrong.flatMap((name) => {
+        const count = (byStatus[name] ?? []).reduce((sum, value) => sum + value, 0);
+        if (count === 0) return [];
+        return (
+          <div key={name} className="outcomes-one">
+            <dt>
+              <OutcomeChip status={name} />
+            </dt>
+            <dd>
+              <span className="outcomes-count">{formatCount(count)}</span>{' '}
+              <span className="muted">{formatShare(count / Math.max(all, count))}</span>
+              <p className="muted">{outcomes[name].about}</p>
+            </dd>
+          </div>
+        );
+      })}
+    </dl>
+  );
+}

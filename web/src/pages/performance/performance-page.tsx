@@ -1,7 +1,115 @@
+import { useMemo, useState } from 'react';
+import type { Answered } from '../../../../src/control/api/contract/contract.ts';
+import { HeatMap } from '../../charts/heat-map.tsx';
+import { Lines } from '../../charts/lines.tsx';
+import type { Series } from '../../charts/series.ts';
+import { useZoom } from '../../charts/zoom.ts';
+import { useFilters } from '../../filters.ts';
+import { formatMs } from '../../format.ts';
+import { useRangedCall } from '../../queries.ts';
+import { useFrameSearch } from '../../range.ts';
+import { KeySwitch } from '../../shell/key-switch.tsx';
 import { Page } from '../../shell/page.tsx';
+import { useSession } from '../../shell/session.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { FilterChips } from '../../ui/filter-chips.tsx';
+import { Panel } from '../../ui/panel.tsx';
+import { Pending } from '../../ui/pending.tsx';
+import { Choice } from '../../ui/tabs.tsx';
+import { MethodTable } from './method-table.tsx';
+import '../../styles/traffic.css';
 
-export const PerformancePage = () => (
-  <Page title="Performance" ranged>
-    <p className="muted">Not built yet.</p>
-  </Page>
-);
+type Performance = Answered<'GET /customers/{customer}/performance'>;
+
+const fields = ['method'] as const;
+
+/** How long calls took: over time, by method, and how it was spread. */
+export function PerformancePage() {
+  const { customer } = useSession();
+  const { key } = useFrameSearch();
+  const [{ method }, change] = useFilters(fields);
+  const performance = useRangedCall('GET /customers/{customer}/performance', {
+    path: { customer: customer.id },
+    query: { key, method },
+  });
+
+  return (
+    <Page
+      title="Performance"
+      question="How long do calls take, and which are slow?"
+      updatedAt={performance.dataUpdatedAt}
+      ranged
+      actions={<KeySwitch />}
+    >
+      <FilterChips
+        chips={method === undefined ? [] : [{ id: 'method', label: 'method', value: method }]}
+        onRemove={() => change({ method: undefined })}
+      />
+      <Pending query={performance}>
+        {(data) =>
+          data.methods.length === 0 ? (
+            <EmptyState title="No call was measured in this stretch">
+              Choose a longer stretch above. Times are from authentication to the last byte of the answer.
+            </EmptyState>
+          ) : (
+            <Measured performance={data} onMethod={(name) => change({ method: name })} />
+          )
+        }
+      </Pending>
+    </Page>
+  );
+}
+
+const percentiles = [
+  { id: 'p50', label: 'p50', color: '--series-1' },
+  { id: 'p95', label: 'p95', color: '--series-2' },
+  { id: 'p99', label: 'p99', color: '--series-4' },
+] as const;
+
+const scales = [
+  { value: 'linear', label: 'Linear' },
+  { value: 'log', label: 'Log' },
+] as const;
+
+function Measured({ performance, onMethod }: { performance: Performance; onMethod: (name: string) => void }) {
+  const zoom = useZoom();
+  const [scale, setScale] = useState<(typeof scales)[number]['value']>('linear');
+  const { axis, series, heat, methods } = performance;
+  const lines = useMemo<Series[]>(
+    () => percentiles.map(({ id, label, color }) => ({ id, label, color, values: series[id] })),
+    [series],
+  );
+  return (
+    <>
+      <Panel
+        title="Latency over time"
+        note="Of 100 calls, 50, 95 or 99 were at least as fast. Press a percentile to leave it out."
+        aside={<Choice label="Scale" options={scales} value={scale} onChange={setScale} />}
+      >
+        <Lines
+          title="Latency over time"
+          axis={axis}
+          series={lines}
+          format={formatMs}
+          tick={formatMs}
+          isLog={scale === 'log'}
+          csvName="latency"
+          onZoom={zoom}
+        />
+      </Panel>
+      <Panel title="How calls were spread" note="Each column is a step of time, each row a latency.">
+        <HeatMap
+          title="Calls by latency over time"
+          axis={axis}
+          boundsMs={heat.boundsMs}
+          counts={heat.counts}
+          csvName="latency-heat"
+          onZoom={zoom}
+        />
+      </Panel>
+      <Panel title="By method" note="Press a method to see it alone.">
+        <MethodTable methods={methods} onMethod={onMethod} />
+      </Panel>
+    </>
+  );
+}

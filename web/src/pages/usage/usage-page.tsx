@@ -1,7 +1,62 @@
+import { Link } from '@tanstack/react-router';
+import { useCall } from '../../queries.ts';
+import { KeySwitch } from '../../shell/key-switch.tsx';
 import { Page } from '../../shell/page.tsx';
+import { useSession } from '../../shell/session.tsx';
+import { Panel } from '../../ui/panel.tsx';
+import { Pending } from '../../ui/pending.tsx';
+import { Breakdown } from './breakdown.tsx';
+import { MonthCharts } from './month-charts.tsx';
+import { Prices } from './prices.tsx';
+import { QuotaTiles } from './quota-tiles.tsx';
+import '../../styles/traffic.css';
 
-export const UsagePage = () => (
-  <Page title="Usage and quota" ranged>
-    <p className="muted">Not built yet.</p>
-  </Page>
-);
+const QUOTA_REFETCH_MS = 10_000;
+
+/** What was used, what is left of it, and what it costs. */
+export function UsagePage() {
+  const { customer } = useSession();
+  const quota = useCall(
+    'GET /customers/{customer}/quota',
+    { path: { customer: customer.id } },
+    { refetchMs: QUOTA_REFETCH_MS },
+  );
+
+  return (
+    <Page
+      title="Usage and quota"
+      question="What was used, and will it last the month?"
+      updatedAt={quota.dataUpdatedAt}
+      ranged
+      actions={<KeySwitch />}
+    >
+      <Pending query={quota} height="m">
+        {(data) => (
+          <>
+            <QuotaTiles quotas={data.quotas} />
+            <MonthCharts quota={data} />
+            <p className="muted">
+              At 80, 95 and 100 % of a quota, webhooks and addresses are told.{' '}
+              <Link to="/settings">Who is told</Link>
+            </p>
+          </>
+        )}
+      </Pending>
+      <Breakdown />
+      <Pending query={quota} height="m">
+        {(data) => (
+          <Panel
+            title="What calls cost"
+            note={
+              data.streamCredits > 0
+                ? `In credits a call. Streams and notifications cost ${data.streamCredits} ${data.streamCredits === 1 ? 'credit' : 'credits'} per 0.1 MB.`
+                : 'In credits a call. Streams and notifications cost nothing.'
+            }
+          >
+            <Prices prices={data.prices} />
+          </Panel>
+        )}
+      </Pending>
+    </Page>
+  );
+}

@@ -1,0 +1,68 @@
+import { Link } from '@tanstack/react-router';
+import type { Answered } from '../../../../src/control/api/contract/contract.ts';
+import { formatCount } from '../../format.ts';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+
+type Row = Answered<'GET /customers/{customer}/errors'>['codes'][number];
+
+const columns: Column<Row>[] = [
+  {
+    id: 'code',
+    title: 'Code',
+    cell: ({ code }) => <code>{code}</code>,
+    sortBy: ({ code }) => code,
+    csv: ({ code }) => code,
+  },
+  {
+    id: 'rpc',
+    title: 'JSON-RPC',
+    align: 'end',
+    cell: ({ rpcCode }) => (rpcCode === null || rpcCode === 0 ? '–' : <code>{rpcCode}</code>),
+    sortBy: ({ rpcCode }) => rpcCode,
+    csv: ({ rpcCode }) => rpcCode,
+  },
+  {
+    id: 'text',
+    title: 'Text',
+    cell: ({ text }) => <span className="wrap">{text}</span>,
+    sortBy: ({ text }) => text,
+    csv: ({ text }) => text,
+  },
+  {
+    id: 'count',
+    title: 'In the log',
+    align: 'end',
+    cell: ({ count }) => formatCount(count),
+    sortBy: ({ count }) => count,
+    csv: ({ count }) => count,
+  },
+  {
+    id: 'example',
+    title: 'Example',
+    hideTitle: true,
+    align: 'end',
+    cell: ({ example, code }) => (
+      <Link to="/logs" search={(before) => ({ ...before, entry: example })}>
+        Example<span className="visually-hidden"> of {code}</span>
+      </Link>
+    ),
+  },
+];
+
+/** Codes with their texts, each with a request to look at. */
+export const CodeTable = ({ codes }: { codes: readonly Row[] }) => (
+  <Table
+    caption="Errors by code"
+    columns={columns}
+    rows={codes}
+    rowKey={({ code, rpcCode }) => `${code} ${rpcCode}`}
+    initialSort={{ column: 'count', down: true }}
+    csvName="errors-by-code"
+    empty={
+      <EmptyState title="The request log kept none of them">
+        It keeps a share of the requests for a limited time. The counts on this page are of all.
+      </EmptyState>
+    }
+  />
+);

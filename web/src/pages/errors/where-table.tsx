@@ -1,0 +1,74 @@
+import { Link } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import type { Answered } from '../../../../src/control/api/contract/contract.ts';
+import { formatCount } from '../../format.ts';
+import { useKeyNames } from '../../key-names.ts';
+import { outcomes } from '../../outcomes.ts';
+import { OutcomeChip } from '../../ui/outcome-chip.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { Ago } from '../../ui/time.tsx';
+
+type Row = Answered<'GET /customers/{customer}/errors'>['rows'][number];
+
+const columnsOf = (nameOf: (id: string | null) => string): Column<Row>[] => [
+  {
+    id: 'status',
+    title: 'Outcome',
+    cell: ({ status }) => <OutcomeChip status={status} />,
+    sortBy: ({ status }) => outcomes[status].label,
+    csv: ({ status }) => status,
+  },
+  {
+    id: 'method',
+    title: 'Method',
+    cell: ({ method, status, key }) => (
+      <Link
+        to="/logs"
+        search={(before) => ({ ...before, method, status, ...(key.length === 8 ? { key } : {}) })}
+      >
+        {method}
+      </Link>
+    ),
+    sortBy: ({ method }) => method,
+    csv: ({ method }) => method,
+  },
+  {
+    id: 'key',
+    title: 'Key',
+    cell: ({ key }) => <span title={key}>{nameOf(key === '' ? null : key)}</span>,
+    sortBy: ({ key }) => nameOf(key),
+    csv: ({ key }) => key,
+  },
+  {
+    id: 'requests',
+    title: 'Requests',
+    align: 'end',
+    cell: ({ requests }) => formatCount(requests),
+    sortBy: ({ requests }) => requests,
+    csv: ({ requests }) => requests,
+  },
+  {
+    id: 'last',
+    title: 'Last',
+    align: 'end',
+    cell: ({ lastAt }) => <Ago at={lastAt} />,
+    sortBy: ({ lastAt }) => lastAt,
+    csv: ({ lastAt }) => new Date(lastAt).toISOString(),
+  },
+];
+
+/** Which method of which key went wrong how often; each opens the log. */
+export function WhereTable({ rows }: { rows: readonly Row[] }) {
+  const nameOf = useKeyNames();
+  const columns = useMemo(() => columnsOf(nameOf), [nameOf]);
+  return (
+    <Table
+      caption="Errors by method and key"
+      columns={columns}
+      rows={rows}
+      rowKey={({ status, method, product, key }) => `${status} ${method} ${product} ${key}`}
+      initialSort={{ column: 'requests', down: true }}
+      csvName="errors-by-method"
+    />
+  );
+}

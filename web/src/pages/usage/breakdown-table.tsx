@@ -1,0 +1,110 @@
+import { Link } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import type { Series } from '../../charts/series.ts';
+import { Swatch } from '../../charts/swatch.tsx';
+import { formatBytes, formatCount, formatShare } from '../../format.ts';
+import { type Column, Table } from '../../ui/table.tsx';
+import type { Parting, Usage, UsageSeries } from './partings.ts';
+
+type Row = UsageSeries & Readonly<{ shown: string; color: `--${string}` }>;
+
+/** The totals of each part, with its share of the whole. */
+export function BreakdownTable({
+  usage,
+  series,
+  by,
+  title,
+}: {
+  usage: Usage;
+  series: readonly Series[];
+  by: Parting;
+  title: string;
+}) {
+  const rows = useMemo<Row[]>(
+    () =>
+      usage.series.map((one, index) => ({
+        ...one,
+        shown: series[index]?.label ?? one.label,
+        color: series[index]?.color ?? '--ink-3',
+      })),
+    [usage, series],
+  );
+  const columns = useMemo(
+    () => columnsOf(by, title, usage.totals.credits),
+    [by, title, usage.totals.credits],
+  );
+  return (
+    <Table
+      caption={`Totals by ${title.toLowerCase()}`}
+      columns={columns}
+      rows={rows}
+      rowKey={({ name }) => name}
+      csvName={`totals-by-${by}`}
+      initialSort={{ column: 'requests', down: true }}
+    />
+  );
+}
+
+const columnsOf = (by: Parting, title: string, credits: number): Column<Row>[] => [
+  {
+    id: 'name',
+    title,
+    cell: (row) => (
+      <span className="swatched">
+        <Swatch color={row.color} />
+        <Name row={row} by={by} />
+      </span>
+    ),
+    sortBy: ({ shown }) => shown,
+    csv: ({ name }) => name,
+  },
+  number('requests', 'Requests', ({ totals }) => totals.requests, formatCount),
+  {
+    ...number('ok', 'Success', ({ totals }) => shareOf(totals.ok, totals.requests), formatShare),
+    csv: ({ totals }) => totals.ok,
+  },
+  number('credits', 'Credits', ({ totals }) => totals.credits, formatCount),
+  {
+    ...number('share', 'Of all credits', ({ totals }) => shareOf(totals.credits, credits), formatShare),
+    wideOnly: true,
+  },
+  { ...number('out', 'Sent', ({ totals }) => totals.bytesOut, formatBytes), wideOnly: true },
+  { ...number('in', 'Received', ({ totals }) => totals.bytesIn, formatBytes), wideOnly: true },
+  { ...number('messages', 'Messages', ({ totals }) => totals.messages, formatCount), wideOnly: true },
+];
+
+const shareOf = (part: number, whole: number): number | null => (whole === 0 ? null : part / whole);
+
+const number = (
+  id: string,
+  title: string,
+  of: (row: Row) => number | null,
+  format: (value: number) => string,
+): Column<Row> => ({
+  id,
+  title,
+  align: 'end',
+  sortBy: of,
+  csv: of,
+  cell: (row) => {
+    const value = of(row);
+    return value === null ? '–' : format(value);
+  },
+});
+
+function Name({ row, by }: { row: Row; by: Parting }) {
+  if (row.name === 'other') return <>{row.shown}</>;
+  if (by === 'key')
+    return (
+      <Link to="/keys/$key" params={{ key: row.name }}>
+        {row.shown}
+      </Link>
+    );
+  if (by === 'method')
+    return (
+      <Link to="/logs" search={(before) => ({ ...before, method: row.name })}>
+        {row.shown}
+      </Link>
+    );
+  return <>{row.shown}</>;
+}

@@ -1,0 +1,149 @@
+import { useMemo, useState } from 'react';
+import { addressOf } from '../../api.ts';
+import { type Series, seriesColor } from '../../charts/series.ts';
+import { StackedArea } from '../../charts/stacked-area.tsx';
+import { useZoom } from '../../charts/zoom.ts';
+import { useFilters } from '../../filters.ts';
+import { formatBytes, formatCount, formatShort } from '../../format.ts';
+import { outcomes } from '../../outcomes.ts';
+import { useRangedCall } from '../../queries.ts';
+import { useFrameSearch, useRange } from '../../range.ts';
+import { useSession } from '../../shell/session.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { Icon } from '../../ui/icon.tsx';
+import { Panel } from '../../ui/panel.tsx';
+import { Pending } from '../../ui/pending.tsx';
+import { Snippet } from '../../ui/snippet.tsx';
+import { Choice } from '../../ui/tabs.tsx';
+import { BreakdownTable } from './breakdown-table.tsx';
+import { type Parting, partings, partingTitles, type Usage } from './partings.ts';
+
+const measures = ['requests', 'credits', 'bytes'] as const;
+type Measure = (typeof measures)[number];
+const measureTitles: Readonly<Record<Measure, string>> = {
+  requests: 'Requests',
+  credits: 'Credits',
+  bytes: 'Bytes',
+};
+
+const fields = ['by'] as const;
+
+/** Outcomes have their words and colours; keys, methods and products those of their turn. */
+function seriesOf(usage: Usage, by: Parting, measure: Measure): Series[] {
+  return usage.series.map((one, index) => {
+    const outcome = by === 'status' ? outcomes[one.name as keyof typeof outcomes] : undefined;
+    return {
+      id: one.name,
+      label: outcome?.label ?? one.label,
+      color: outcome?.color ?? (one.name === 'other' ? '--ink-3' : seriesColor(index)),
+      values: one[measure],
+    };
+  });
+}
+
+/** What the stretch in the URL was used for. */
+export function Breakdown() {
+  const { customer } = useSession();
+  const { key } = useFrameSearch();
+  const [filters, change] = useFilters(fields);
+  const by = partings.find((one) => one === filters.by) ?? 'method';
+  const [measure, setMeasure] = useState<Measure>('requests');
+  const usage = useRangedCall('GET /customers/{customer}/usage', {
+    path: { customer: customer.id },
+    query: { by, key },
+  });
+
+  return (
+    <Panel
+      title="What it was used for"
+      aside={
+        <>
+          <Choice
+            label="By"
+            value={by}
+            options={partings.map((value) => ({ value, label: partingTitles[value] }))}
+            onChange={(value) => change({ by: value })}
+          />
+          <Choice
+            label="Measure"
+            value={measure}
+            options={measures.map((value) => ({ value, label: measureTitles[value] }))}
+            onChange={setMeasure}
+          />
+        </>
+      }
+    >
+      <Pending query={usage}>{(data) => <Parts usage={data} by={by} measure={measure} />}</Pending>
+      <Export by={by} />
+    </Panel>
+  );
+}
+
+function Parts({ usage, by, measure }: { usage: Usage; by: Parting; measure: Measure }) {
+  const zoom = useZoom();
+  const series = useMemo(() => seriesOf(usage, by, measure), [usage, by, measure]);
+  const { format, tick } =
+    measure === 'bytes'
+      ? { format: formatBytes, tick: formatBytes }
+      : { format: formatCount, tick: formatShort };
+  if (usage.series.length === 0) return <NothingUsed />;
+  return (
+    <>
+      <StackedArea
+        // Another parting has other series: none of them is hidden.
+        key={by}
+        title={`${measureTitles[measure]} by ${partingTitles[by].toLowerCase()}`}
+        axis={usage.axis}
+        series={series}
+        format={format}
+        tick={tick}
+        height={240}
+        csvName={`usage-by-${by}`}
+        onZoom={zoom}
+      />
+      <BreakdownTable usage={usage} series={series} by={by} title={partingTitles[by]} />
+    </>
+  );
+}
+
+function NothingUsed() {
+  const { service } = useSession();
+  return (
+    <EmptyState
+      title="Nothing was used in this stretch"
+      snippet={`curl ${service.urls.http}/v1/rpc -H 'Authorization: Bearer <API_KEY>' -H 'Content-Type: application/json' \\\n  -d '{"jsonrpc":"2.0","id":1,"method":"getSlot"}'`}
+    >
+      Choose a longer stretch above, or make a call with a key: it is counted here within a few seconds.
+    </EmptyState>
+  );
+}
+
+/** The same as a file, and how a program asks for it. */
+function Export({ by }: { by: Parting }) {
+  const { customer } = useSession();
+  const { key } = useFrameSearch();
+  const range = useRange();
+  const path = { customer: customer.id };
+  // As of when it is drawn: a link cannot be asked when it is pressed.
+  const bounds = useMemo(() => range.bounds(), [range]);
+  const csv = addressOf('GET /customers/{customer}/usage.csv', { path, query: { key, ...bounds } });
+  const json = addressOf('GET /customers/{customer}/usage', { path, query: { key, by, ...bounds } });
+  return (
+    <details className="more">
+      <summary>Take the numbers along</summary>
+      <div className="stack-tight">
+        <p>
+          <a className="button" href={csv} download="usage.csv">
+            <Icon name="download" />
+            Every row as CSV
+          </a>
+        </p>
+        <p className="muted">Or ask the control API, with a token from the team page:</p>
+        <Snippet
+          label="the call"
+          text={`curl '${window.location.origin}${json}' \\\n  -H 'Authorization: Bearer <ADMIN_TOKEN>'`}
+        />
+      </div>
+    </details>
+  );
+}

@@ -1,0 +1,53 @@
+import { useMemo } from 'react';
+import type { Answered } from '../../../../src/control/api/contract/contract.ts';
+import { Bars } from '../../charts/bars.tsx';
+import { QuotaLine } from '../../charts/quota-line.tsx';
+import type { Series, TimeAxis } from '../../charts/series.ts';
+import { useZoom } from '../../charts/zoom.ts';
+import { Panel } from '../../ui/panel.tsx';
+
+type Quota = Answered<'GET /customers/{customer}/quota'>;
+
+const DAY_MS = 86_400_000;
+
+/** All of them together; one that is not known makes the sum unknown. */
+const sumOf = (values: readonly (number | null)[]): number | null =>
+  values.some((value) => value === null) || values.length === 0
+    ? null
+    : values.reduce<number>((sum, value) => sum + (value ?? 0), 0);
+
+/** The credits of the month: as they add up, and day by day. */
+export function MonthCharts({ quota }: { quota: Quota }) {
+  const { quotas, days } = quota;
+  const zoom = useZoom();
+  const periodFrom = quotas[0]?.periodFrom ?? days[0]?.day ?? 0;
+  const periodTo = quotas[0]?.periodTo ?? periodFrom + 31 * DAY_MS;
+  const axis = useMemo<TimeAxis>(
+    () => ({ from: periodFrom, to: periodTo, stepMs: DAY_MS }),
+    [periodFrom, periodTo],
+  );
+  const series = useMemo<Series[]>(() => {
+    const values = new Array<number>(Math.round((periodTo - periodFrom) / DAY_MS)).fill(0);
+    for (const { day, credits } of days) values[Math.floor((day - periodFrom) / DAY_MS)] = credits;
+    return [{ id: 'credits', label: 'Credits', color: '--series-1', values }];
+  }, [days, periodFrom, periodTo]);
+
+  return (
+    <div className="columns columns-2">
+      <Panel title="Credits of the month, added up">
+        <QuotaLine
+          title="Credits of the month, added up, against the quota"
+          periodFrom={periodFrom}
+          periodTo={periodTo}
+          days={days}
+          limit={sumOf(quotas.map(({ limit }) => limit))}
+          projected={sumOf(quotas.map(({ projected }) => projected))}
+          csvName="quota"
+        />
+      </Panel>
+      <Panel title="Credits of each day">
+        <Bars title="Credits of each day" axis={axis} series={series} csvName="days" onZoom={zoom} />
+      </Panel>
+    </div>
+  );
+}

@@ -1,0 +1,56 @@
+import { useMemo, useState } from 'react';
+import type { Answered } from '../../../../src/control/api/contract/contract.ts';
+import { formatCount } from '../../format.ts';
+import { type Column, Table } from '../../ui/table.tsx';
+
+type Price = Answered<'GET /customers/{customer}/quota'>['prices'][number];
+
+const columns: Column<Price>[] = [
+  {
+    id: 'method',
+    title: 'Method',
+    cell: ({ method }) => <code>{method}</code>,
+    sortBy: ({ method }) => method,
+    csv: ({ method }) => method,
+  },
+  {
+    id: 'credits',
+    title: 'Credits',
+    align: 'end',
+    cell: ({ credits }) => formatCount(credits),
+    sortBy: ({ credits }) => credits,
+    csv: ({ credits }) => credits,
+  },
+];
+
+/** What each method costs. */
+export function Prices({ prices }: { prices: readonly Price[] }) {
+  const [text, setText] = useState('');
+  const rows = useMemo(
+    () => prices.filter(({ method }) => method.toLowerCase().includes(text.trim().toLowerCase())),
+    [prices, text],
+  );
+  return (
+    <div className="prices">
+      <input
+        className="input"
+        type="search"
+        aria-label="Find a method"
+        placeholder="Find a method"
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+      />
+      <div className="tall">
+        <Table
+          caption="Credits a call"
+          columns={columns}
+          rows={rows}
+          rowKey={({ method }) => method}
+          initialSort={{ column: 'method', down: false }}
+          csvName="prices"
+          empty={<p className="muted">No method is called so.</p>}
+        />
+      </div>
+    </div>
+  );
+}

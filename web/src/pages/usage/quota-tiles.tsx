@@ -1,0 +1,59 @@
+import type { QuotaJson } from '../../../../src/control/api/contract/usage.ts';
+import { formatCount, formatDay, formatShare, formatShort, formatSpan } from '../../format.ts';
+import { Tile } from '../../ui/tile.tsx';
+import { useNow } from '../../ui/time.tsx';
+import { QuotaBar } from './quota-bar.tsx';
+
+/** The month in numbers: for each plan of the customer's keys a row of tiles. */
+export const QuotaTiles = ({ quotas }: { quotas: readonly QuotaJson[] }) => (
+  <div className="stack">
+    {quotas.map((quota) => (
+      <section key={quota.planId} className="stack-tight" aria-label={`Plan ${quota.planName}`}>
+        {quotas.length < 2 ? null : <h2>{quota.planName}</h2>}
+        <QuotaRow quota={quota} />
+      </section>
+    ))}
+  </div>
+);
+
+function QuotaRow({ quota }: { quota: QuotaJson }) {
+  const now = useNow();
+  const { limit, used, isHard, periodFrom, periodTo, planName } = quota;
+  const last = periodTo - 1;
+  return (
+    <div className="tiles">
+      <Tile label="Used this month" value={<Credits value={used} />} note={`plan ${planName}`}>
+        {limit === null ? null : <QuotaBar used={used} limit={limit} />}
+      </Tile>
+      <Tile
+        label="Left"
+        value={limit === null ? 'No quota' : <Credits value={Math.max(0, limit - used)} />}
+        note={limit === null ? 'of this plan' : `of ${formatCount(limit)} · ${hardWords(isHard)}`}
+      />
+      <Tile label="At this pace" value={<Pace quota={quota} />} note={<PaceNote quota={quota} />} />
+      <Tile
+        label="Begins anew"
+        value={formatDay(periodTo)}
+        note={`in ${formatSpan(Math.max(0, periodTo - now))} · since ${formatDay(periodFrom)}, until ${formatDay(last)} UTC`}
+      />
+    </div>
+  );
+}
+
+const hardWords = (isHard: boolean): string => (isHard ? 'then calls are refused' : 'then calls go on');
+
+const Credits = ({ value }: { value: number }) => (
+  <span title={`${formatCount(value)} credits`}>
+    {formatShort(value)} <small>credits</small>
+  </span>
+);
+
+const Pace = ({ quota: { projected } }: { quota: QuotaJson }) =>
+  projected === null ? <>–</> : <Credits value={projected} />;
+
+function PaceNote({ quota: { projected, exhaustedAt, limit, used } }: { quota: QuotaJson }) {
+  if (limit !== null && used >= limit) return <span className="delta-bad">the quota is used up</span>;
+  if (projected === null) return <>too little to tell yet</>;
+  if (exhaustedAt !== null) return <span className="delta-bad">used up on {formatDay(exhaustedAt)}</span>;
+  return <>{limit === null ? 'by the end of the month' : `${formatShare(projected / limit)} of the quota`}</>;
+}
