@@ -15,6 +15,7 @@ import type { TrustedProxies } from '../servers/client-address.ts';
 import type { HttpHandler, HttpRoutes } from '../servers/http-route.ts';
 import type { Configuration } from './configuration.ts';
 import { showConfiguration } from './configuration-view.ts';
+import { endpointFacts } from './endpoint-facts.ts';
 import { PROGRAM_VERSION } from './program-version.ts';
 
 /** Where everything of the control API and of signing in stands. */
@@ -87,6 +88,7 @@ export function apiServicesOf(parts: ControlParts): ApiServices {
     keysMax: configuration.keys.keysMax,
     keys: configuration.keys,
     tellLeak: null,
+    endpoints: endpointFacts,
     now: Date.now,
     source,
     mailer,

@@ -26,6 +26,8 @@ export type ApiServices = Readonly<{
   source: Source | null;
   mailer: Mailer | null;
   accounts: AccountOptions;
+  /** The REST interface, for the playground. */
+  endpoints: readonly EndpointFacts[];
   /** What is in force, without its secrets. */
   configuration: () => Readonly<Record<string, unknown>>;
   configurationFile: string | null;
@@ -47,6 +49,9 @@ export type KeySettings = Readonly<{
   /** Who may report leaks. */
   scannerKeys: readonly ScannerKey[];
 }>;
+
+/** An endpoint of the REST interface: what it costs, and a query or body to begin with. */
+export type EndpointFacts = Readonly<{ name: string; path: string; credits: number; example: string }>;
 
 /** What the dashboard needs to know of the service. */
 export type ServiceFacts = Readonly<{

@@ -1,6 +1,5 @@
 import type { Handlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
-import { accountHandlers } from './accounts.ts';
 import { keyHandlers } from './keys.ts';
 import { logHandlers } from './logs.ts';
 import { noticeHandlers } from './notices.ts';
@@ -11,7 +10,6 @@ import { usageHandlers } from './usage.ts';
 /** Whoever answers each route of the contract: complete, or it does not compile. */
 export const buildHandlers = (services: ApiServices) =>
   ({
-    ...accountHandlers(services),
     ...noticeHandlers(services),
     ...keyHandlers(services),
     ...usageHandlers(services),

@@ -1,20 +1,6 @@
-import type { CustomerJson } from '../contract/accounts.ts';
 import type { ApiCaller, Handlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
-
-const asJson = (row: {
-  id: string;
-  name: string;
-  plan_id: string;
-  state: CustomerJson['state'];
-  created_at: number;
-}): CustomerJson => ({
-  id: row.id,
-  name: row.name,
-  planId: row.plan_id,
-  state: row.state,
-  createdAt: row.created_at,
-});
+import { customerJson } from './customers.ts';
 
 async function userOf({ store }: ApiServices, caller: ApiCaller) {
   if (caller.kind !== 'user') return null;
@@ -39,11 +25,11 @@ async function customersOf({ store }: ApiServices, caller: ApiCaller) {
       .orderBy('customer.created_at')
       .orderBy('customer.id')
       .execute();
-    return rows.map((row) => ({ ...asJson(row), role: row.role }));
+    return rows.map((row) => ({ ...customerJson(row), role: row.role }));
   }
   if (caller.kind !== 'token' || caller.customerId === null) return [];
   const query = store.db.selectFrom('customer').selectAll().where('id', '=', caller.customerId);
-  return (await query.execute()).map((row) => ({ ...asJson(row), role: caller.role }));
+  return (await query.execute()).map((row) => ({ ...customerJson(row), role: caller.role }));
 }
 
 /** Whether nobody is the operator yet. */

@@ -1,0 +1,90 @@
+import type { AuditTable } from '../../database/schema.ts';
+import { cursorOf, pageOfRows, readCursor } from '../cursor.ts';
+import type { ApiContext, Handlers } from '../handler.ts';
+import type { ApiServices } from '../services.ts';
+
+type Names =
+  | 'GET /customers/{customer}/audit'
+  | 'GET /customers/{customer}/audit.jsonl'
+  | 'GET /audit'
+  | 'GET /audit.jsonl';
+
+/** Lines that are read at once for an export. */
+const PAGE_ROWS = 500;
+
+type Filter = Readonly<{
+  customer?: string | undefined;
+  action?: string | undefined;
+  key?: string | undefined;
+  from?: number | undefined;
+  to?: number | undefined;
+}>;
+
+const lineJson = (row: AuditTable) => ({
+  id: row.id,
+  at: row.at,
+  actor: row.actor,
+  action: row.action,
+  keyId: row.key_id,
+  address: row.address,
+  userAgent: row.user_agent,
+  requestId: row.request_id,
+  detail: JSON.parse(row.detail) as Record<string, string | number | boolean | null>,
+});
+
+const lineOfAny = (row: AuditTable) => ({ ...lineJson(row), customerId: row.customer_id });
+
+function select({ store }: ApiServices, { customer, action, key, from, to }: Filter) {
+  return store.db
+    .selectFrom('audit')
+    .selectAll()
+    .$if(customer !== undefined, (query) => query.where('customer_id', '=', customer ?? ''))
+    .$if(action !== undefined, (query) => query.where('action', '=', action ?? ''))
+    .$if(key !== undefined, (query) => query.where('key_id', '=', key ?? ''))
+    .$if(from !== undefined, (query) => query.where('at', '>=', from ?? 0))
+    .$if(to !== undefined, (query) => query.where('at', '<', to ?? 0));
+}
+
+async function page<Line>(
+  services: ApiServices,
+  filter: Filter,
+  { cursor, limit }: { cursor?: string | undefined; limit: number },
+  show: (row: AuditTable) => Line,
+) {
+  const before = readCursor(cursor, 'number');
+  const rows = await select(services, filter)
+    .$if(before !== null, (query) => query.where('id', '<', before?.[0] ?? 0))
+    .orderBy('id', 'desc')
+    .limit(limit + 1)
+    .execute();
+  return pageOfRows(rows, limit, show, ({ id }) => cursorOf(id));
+}
+
+/** All of it, a page at a time: no export holds more than that. */
+async function* lines(
+  services: ApiServices,
+  filter: Filter,
+  show: (row: AuditTable) => unknown,
+  { signal }: ApiContext,
+): AsyncGenerator<string> {
+  let last = -1;
+  while (!signal.aborted) {
+    const rows = await select(services, filter)
+      .where('id', '>', last)
+      .orderBy('id')
+      .limit(PAGE_ROWS)
+      .execute();
+    if (rows.length > 0) yield rows.map((row) => JSON.stringify(show(row))).join('\n');
+    if (rows.length < PAGE_ROWS) return;
+    last = rows.at(-1)?.id ?? last;
+  }
+}
+
+export const auditHandlers = (services: ApiServices): Handlers<Names> => ({
+  'GET /customers/{customer}/audit': ({ path, query }) =>
+    page(services, { ...query, customer: path.customer }, query, lineJson),
+  'GET /customers/{customer}/audit.jsonl': async ({ path, query }, context) =>
+    lines(services, { ...query, customer: path.customer }, lineJson, context),
+  'GET /audit': ({ query }) => page(services, query, query, lineOfAny),
+  'GET /audit.jsonl': async ({ query }, context) => lines(services, query, lineOfAny, context),
+});

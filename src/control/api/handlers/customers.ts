@@ -1,0 +1,125 @@
+import { randomBytes } from 'node:crypto';
+import type { Transaction } from 'kysely';
+import { HOUSE_CUSTOMER_ID } from '../../accounts/roles.ts';
+import type { Schema } from '../../database/schema.ts';
+import type { CustomerTable } from '../../database/tables/accounts.ts';
+import { DEFAULT_PLAN_ID } from '../../plans.ts';
+import { ApiError } from '../api-error.ts';
+import type { CustomerJson } from '../contract/accounts.ts';
+import type { ApiContext, Handlers } from '../handler.ts';
+import type { ApiServices } from '../services.ts';
+import { audited } from './audited.ts';
+
+type Names = 'POST /customers' | 'GET /customers/{customer}' | 'PATCH /customers/{customer}';
+
+export const customerJson = (row: Omit<CustomerTable, 'version'>): CustomerJson => ({
+  id: row.id,
+  name: row.name,
+  planId: row.plan_id,
+  state: row.state,
+  createdAt: row.created_at,
+});
+
+async function checkRoom(trx: Transaction<Schema>, { accounts }: ApiServices, userId: string): Promise<void> {
+  const { count } = await trx
+    .selectFrom('member')
+    .select((select) => select.fn.countAll<number>().as('count'))
+    .where('user_id', '=', userId)
+    .where('role', '=', 'owner')
+    .executeTakeFirstOrThrow();
+  const { customersPerUserMax } = accounts.limits;
+  if (Number(count) < customersPerUserMax) return;
+  throw new ApiError(409, 'LIMIT', `you own ${count} customers and may own no more: use one of them`);
+}
+
+/** @throws ApiError 403, 409 */
+async function checkMayCreate(trx: Transaction<Schema>, services: ApiServices, { caller, role }: ApiContext) {
+  if (role === 'operator') return;
+  if (caller.kind !== 'user' || services.accounts.signUp !== 'open')
+    throw new ApiError(
+      403,
+      'OPERATOR_ONLY',
+      'customers are made by the operator here: ask for an invitation',
+    );
+  await checkRoom(trx, services, caller.userId);
+}
+
+function createCustomer(services: ApiServices, name: string, context: ApiContext): Promise<CustomerJson> {
+  return audited(services, context, async (trx, version) => {
+    await checkMayCreate(trx, services, context);
+    const id = randomBytes(8).toString('hex');
+    const at = services.now();
+    const row = { id, name, plan_id: DEFAULT_PLAN_ID, state: 'active', created_at: at, version } as const;
+    await trx.insertInto('customer').values(row).execute();
+    const { caller } = context;
+    if (caller.kind === 'user') {
+      const member = { customer_id: id, user_id: caller.userId, role: 'owner', created_at: at } as const;
+      await trx.insertInto('member').values(member).execute();
+    }
+    return [customerJson(row), { action: 'customer.create', customerId: id, detail: { name } }];
+  });
+}
+
+type Change = Partial<Pick<CustomerJson, 'name' | 'planId' | 'state'>>;
+
+/** @throws ApiError 403, 409, 422 */
+async function checkChange(
+  trx: Transaction<Schema>,
+  id: string,
+  { planId, state }: Change,
+  { role }: ApiContext,
+) {
+  if (role !== 'operator' && (planId !== undefined || state !== undefined))
+    throw new ApiError(403, 'OPERATOR_ONLY', 'plan and state are the operator’s to change: ask for it');
+  if (state === 'suspended' && id === HOUSE_CUSTOMER_ID)
+    throw new ApiError(409, 'HOUSE', 'the house itself cannot be suspended: disable its keys instead');
+  if (planId === undefined) return;
+  const plan = await trx.selectFrom('plan').select('id').where('id', '=', planId).executeTakeFirst();
+  if (plan !== undefined) return;
+  const fields = { planId: 'there is no such plan: GET /plans lists them' };
+  throw new ApiError(422, 'INVALID_FIELDS', `planId: ${fields.planId}`, { fields });
+}
+
+/** What of a change is one, in the store's names, with what was there before for the audit log. */
+function differences(row: CustomerTable, { name, planId, state }: Change) {
+  const wanted = {
+    ...(name !== undefined && { name }),
+    ...(planId !== undefined && { plan_id: planId }),
+    ...(state !== undefined && { state }),
+  };
+  const changed = Object.entries(wanted).filter(
+    ([column, value]) => row[column as keyof CustomerTable] !== value,
+  );
+  const detail = changed.flatMap(([column, value]) => [
+    [column, value],
+    [`${column}_before`, row[column as keyof CustomerTable]],
+  ]);
+  return { set: Object.fromEntries(changed) as Partial<CustomerTable>, detail: Object.fromEntries(detail) };
+}
+
+function changeCustomer(services: ApiServices, id: string, change: Change, context: ApiContext) {
+  return audited(services, context, async (trx, version) => {
+    await checkChange(trx, id, change, context);
+    const row = await trx.selectFrom('customer').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+    const { set, detail } = differences(row, change);
+    if (Object.keys(set).length === 0) return [customerJson(row), null];
+    await trx
+      .updateTable('customer')
+      .set({ ...set, version })
+      .where('id', '=', id)
+      .execute();
+    return [customerJson({ ...row, ...set }), { action: 'customer.change', customerId: id, detail }];
+  });
+}
+
+export const customerHandlers = (services: ApiServices): Handlers<Names> => ({
+  'POST /customers': ({ body }, context) => createCustomer(services, body.name, context),
+  'GET /customers/{customer}': async ({ path }) => {
+    const query = services.store.db.selectFrom('customer').selectAll().where('id', '=', path.customer);
+    return customerJson(await query.executeTakeFirstOrThrow());
+  },
+  'PATCH /customers/{customer}': ({ path, body }, context) => {
+    const given = Object.entries(body).filter(([, value]) => value !== undefined);
+    return changeCustomer(services, path.customer, Object.fromEntries(given), context);
+  },
+});

@@ -1,0 +1,186 @@
+import type { Kysely, Transaction } from 'kysely';
+import { addInvitation, invitationOf, noSuchInvitation } from '../../accounts/invitations.ts';
+import { originOf } from '../../accounts/own-origin.ts';
+import { HOUSE_CUSTOMER_ID, type MemberRole, roleAllows } from '../../accounts/roles.ts';
+import type { Schema } from '../../database/schema.ts';
+import type { InvitationTable } from '../../database/tables/accounts.ts';
+import { ApiError } from '../api-error.ts';
+import type { ApiCaller, ApiContext, Handlers } from '../handler.ts';
+import type { ApiServices } from '../services.ts';
+import { audited } from './audited.ts';
+import { customerJson } from './customers.ts';
+import { checkMayGrant } from './may-grant.ts';
+
+type Names =
+  | 'POST /customers/{customer}/invitations'
+  | 'DELETE /customers/{customer}/invitations/{invitation}'
+  | 'POST /invitations/look'
+  | 'POST /invitations/accept'
+  | 'POST /operators/invitations';
+
+export const invitationJson = (row: InvitationTable) => ({
+  id: row.id,
+  email: row.email,
+  role: row.role,
+  createdAt: row.created_at,
+  expiresAt: row.expires_at,
+  createdBy: row.created_by,
+});
+
+/** Invitations of a customer that can still be taken. */
+export const openInvitations = (db: Kysely<Schema>, customerId: string, now: number) =>
+  db
+    .selectFrom('invitation')
+    .selectAll()
+    .where('customer_id', '=', customerId)
+    .where('accepted_at', 'is', null)
+    .where('expires_at', '>', now)
+    .orderBy('created_at')
+    .orderBy('id');
+
+type Wanted = Readonly<{ customerId: string; email: string; role: MemberRole; isOperator: boolean }>;
+
+/** The token stands behind the #, which browsers send to nobody. */
+const linkOf = (
+  { accounts, service }: ApiServices,
+  { header }: ApiContext,
+  page: string,
+  token: string,
+): string => `${originOf(header('host'), accounts.publicUrl, service.urls().http)}/${page}#token=${token}`;
+
+/** @throws ApiError 409 */
+async function checkRoom(trx: Transaction<Schema>, services: ApiServices, customerId: string): Promise<void> {
+  const { limits } = services.accounts;
+  const open = await openInvitations(trx, customerId, services.now()).limit(limits.invitationsMax).execute();
+  if (open.length < limits.invitationsMax) return;
+  throw new ApiError(409, 'LIMIT', `there are ${open.length} open invitations already: take some back first`);
+}
+
+function invite(services: ApiServices, wanted: Wanted, context: ApiContext) {
+  return audited(services, context, async (trx) => {
+    checkMayGrant(context, wanted.role);
+    await checkRoom(trx, services, wanted.customerId);
+    const at = services.now();
+    const expiresAt = at + services.accounts.limits.invitationMs;
+    const given = { ...wanted, createdBy: context.actor, createdAt: at, expiresAt };
+    const made = await addInvitation(trx, given);
+    const { email, role, isOperator } = wanted;
+    const detail = { invitation: made.row.id, email, role, ...(isOperator && { operator: true }) };
+    return [made, { action: 'invitation.create', customerId: wanted.customerId, detail }];
+  });
+}
+
+/** Only to an address that is configured: a link made of what a request says could lead anywhere. */
+async function mail({ mailer, accounts }: ApiServices, to: string, link: string): Promise<boolean> {
+  if (mailer === null || accounts.publicUrl === null) return false;
+  const text = `You are invited to Solway. Open\n\n${link}\n\nto make an account or to sign in. Whoever has this link can use it, once.\n`;
+  try {
+    await mailer.send({ to, subject: 'You are invited to Solway', text });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** @throws ApiError 403 */
+function checkFor(row: InvitationTable, caller: Extract<ApiCaller, { kind: 'user' }>): void {
+  if (row.email === '' || row.email === caller.email.toLowerCase()) return;
+  throw new ApiError(
+    403,
+    'OTHER_ADDRESS',
+    'this invitation is for another address: sign in with the one it was sent to',
+  );
+}
+
+/** Makes the user a member; one that is there already gets the larger of both roles. @throws ApiError 409 */
+async function join(trx: Transaction<Schema>, services: ApiServices, row: InvitationTable, userId: string) {
+  const { membersMax } = services.accounts.limits;
+  const members = await trx
+    .selectFrom('member')
+    .select(['user_id', 'role'])
+    .where('customer_id', '=', row.customer_id)
+    .execute();
+  const own = members.find(({ user_id }) => user_id === userId);
+  if (own === undefined && members.length >= membersMax)
+    throw new ApiError(
+      409,
+      'LIMIT',
+      `there are ${members.length} members and no more are allowed: remove some first`,
+    );
+  const role = own !== undefined && roleAllows(own.role, row.role) ? own.role : row.role;
+  await trx
+    .insertInto('member')
+    .values({ customer_id: row.customer_id, user_id: userId, role, created_at: services.now() })
+    .onConflict((conflict) => conflict.columns(['customer_id', 'user_id']).doUpdateSet({ role }))
+    .execute();
+  if (row.is_operator === 1)
+    await trx.updateTable('auth_user').set({ isOperator: 1 }).where('id', '=', userId).execute();
+}
+
+function accept(services: ApiServices, token: string, context: ApiContext) {
+  const { caller } = context;
+  if (caller.kind !== 'user')
+    throw new ApiError(403, 'PERSONS_ONLY', 'invitations are for people: sign in, and open the link there');
+  return audited(services, context, async (trx) => {
+    const row = await invitationOf(trx, token, services.now());
+    if (row === null) throw noSuchInvitation();
+    checkFor(row, caller);
+    await join(trx, services, row, caller.userId);
+    await trx
+      .updateTable('invitation')
+      .set({ accepted_at: services.now() })
+      .where('id', '=', row.id)
+      .execute();
+    const customer = await trx
+      .selectFrom('customer')
+      .selectAll()
+      .where('id', '=', row.customer_id)
+      .executeTakeFirstOrThrow();
+    const detail = { invitation: row.id, role: row.role, ...(row.is_operator === 1 && { operator: true }) };
+    return [customerJson(customer), { action: 'invitation.accept', customerId: customer.id, detail }];
+  });
+}
+
+function takeBack(services: ApiServices, customerId: string, id: string, context: ApiContext) {
+  return audited(services, context, async (trx) => {
+    const row = await openInvitations(trx, customerId, services.now())
+      .where('id', '=', id)
+      .executeTakeFirst();
+    if (row === undefined)
+      throw new ApiError(404, 'NOT_FOUND', 'there is no such open invitation: see the list of members');
+    checkMayGrant(context, row.role);
+    await trx.deleteFrom('invitation').where('id', '=', id).execute();
+    const detail = { invitation: id, email: row.email, role: row.role };
+    return [{ done: true as const }, { action: 'invitation.delete', customerId, detail }];
+  });
+}
+
+async function look({ store, now }: ApiServices, token: string) {
+  const row = await invitationOf(store.db, token, now());
+  if (row === null) throw noSuchInvitation();
+  const query = store.db.selectFrom('customer').select('name').where('id', '=', row.customer_id);
+  const { name } = await query.executeTakeFirstOrThrow();
+  const { email, role, is_operator, expires_at } = row;
+  return { customerName: name, email, role, isOperator: is_operator === 1, expiresAt: expires_at };
+}
+
+export const invitationHandlers = (services: ApiServices): Handlers<Names> => ({
+  'POST /customers/{customer}/invitations': async ({ path, body }, context) => {
+    const wanted = { ...body, customerId: path.customer, isOperator: false };
+    const { token, row } = await invite(services, wanted, context);
+    const link = linkOf(services, context, 'invite', token);
+    return { invitation: invitationJson(row), link, mailed: await mail(services, body.email, link) };
+  },
+  'DELETE /customers/{customer}/invitations/{invitation}': ({ path }, context) =>
+    takeBack(services, path.customer, path.invitation, context),
+  'POST /invitations/look': ({ body }) => look(services, body.token),
+  'POST /invitations/accept': async ({ body }, context) => accept(services, body.token, context),
+  'POST /operators/invitations': async ({ body }, context) => {
+    const email = body.email.toLowerCase();
+    const wanted = { customerId: HOUSE_CUSTOMER_ID, email, role: 'owner', isOperator: true } as const;
+    const { token } = await invite(services, wanted, context);
+    const link = linkOf(services, context, 'invite', token);
+    await mail(services, email, link);
+    return { link };
+  },
+});

@@ -1,0 +1,107 @@
+import type { Kysely, Transaction } from 'kysely';
+import type { MemberRole } from '../../accounts/roles.ts';
+import type { Schema } from '../../database/schema.ts';
+import { ApiError } from '../api-error.ts';
+import type { ApiContext, Handlers } from '../handler.ts';
+import type { ApiServices } from '../services.ts';
+import { audited } from './audited.ts';
+import { invitationJson, openInvitations } from './invitations.ts';
+import { checkMayGrant } from './may-grant.ts';
+
+type Names =
+  | 'GET /customers/{customer}/members'
+  | 'PATCH /customers/{customer}/members/{user}'
+  | 'DELETE /customers/{customer}/members/{user}';
+
+const membersOf = (db: Kysely<Schema>, customerId: string) =>
+  db
+    .selectFrom('member')
+    .innerJoin('auth_user', 'auth_user.id', 'member.user_id')
+    .select(['user_id', 'role', 'member.created_at', 'name', 'email', 'twoFactorEnabled'])
+    .where('customer_id', '=', customerId)
+    .orderBy('member.created_at')
+    .orderBy('user_id');
+
+type MemberRow = Awaited<ReturnType<ReturnType<typeof membersOf>['execute']>>[number];
+
+const memberJson = (row: MemberRow) => ({
+  userId: row.user_id,
+  name: row.name,
+  email: row.email,
+  role: row.role,
+  since: row.created_at,
+  twoFactor: row.twoFactorEnabled === 1,
+});
+
+/** @throws ApiError 404 */
+async function requireMember(
+  trx: Transaction<Schema>,
+  customerId: string,
+  userId: string,
+): Promise<MemberRow> {
+  const row = await membersOf(trx, customerId).where('user_id', '=', userId).executeTakeFirst();
+  if (row !== undefined) return row;
+  throw new ApiError(404, 'NOT_FOUND', 'there is no such member: see the list of members for the ids');
+}
+
+/** @throws ApiError 409 */
+async function checkNotLastOwner(trx: Transaction<Schema>, customerId: string): Promise<void> {
+  const owners = await membersOf(trx, customerId).where('role', '=', 'owner').limit(2).execute();
+  if (owners.length > 1) return;
+  throw new ApiError(409, 'LAST_OWNER', 'a customer keeps an owner: make somebody else one first');
+}
+
+function changeRole(
+  services: ApiServices,
+  { customer, user }: { customer: string; user: string },
+  role: MemberRole,
+  context: ApiContext,
+) {
+  return audited(services, context, async (trx) => {
+    const row = await requireMember(trx, customer, user);
+    checkMayGrant(context, role);
+    checkMayGrant(context, row.role);
+    if (row.role === role) return [memberJson(row), null];
+    if (row.role === 'owner') await checkNotLastOwner(trx, customer);
+    await trx
+      .updateTable('member')
+      .set({ role })
+      .where('customer_id', '=', customer)
+      .where('user_id', '=', user)
+      .execute();
+    const detail = { member: row.email, role, role_before: row.role };
+    return [memberJson({ ...row, role }), { action: 'member.role', customerId: customer, detail }];
+  });
+}
+
+const isSelf = ({ caller }: ApiContext, userId: string): boolean =>
+  caller.kind === 'user' && caller.userId === userId;
+
+function removeMember(
+  services: ApiServices,
+  { customer, user }: { customer: string; user: string },
+  context: ApiContext,
+) {
+  return audited(services, context, async (trx) => {
+    const row = await requireMember(trx, customer, user);
+    if (!isSelf(context, user)) checkMayGrant(context, row.role);
+    if (row.role === 'owner') await checkNotLastOwner(trx, customer);
+    await trx.deleteFrom('member').where('customer_id', '=', customer).where('user_id', '=', user).execute();
+    const detail = { member: row.email, role: row.role };
+    return [{ done: true as const }, { action: 'member.remove', customerId: customer, detail }];
+  });
+}
+
+export const memberHandlers = (services: ApiServices): Handlers<Names> => ({
+  'GET /customers/{customer}/members': async ({ path }) => {
+    const { store, now } = services;
+    const [members, invitations] = await Promise.all([
+      membersOf(store.db, path.customer).execute(),
+      openInvitations(store.db, path.customer, now()).execute(),
+    ]);
+    return { members: members.map(memberJson), invitations: invitations.map(invitationJson) };
+  },
+  'PATCH /customers/{customer}/members/{user}': ({ path, body }, context) =>
+    changeRole(services, path, body.role, context),
+  'DELETE /customers/{customer}/members/{user}': ({ path }, context) => removeMember(services, path, context),
+});

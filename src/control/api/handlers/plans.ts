@@ -1,0 +1,112 @@
+import { sql } from 'kysely';
+import type { PlanTable } from '../../database/schema.ts';
+import { cursorOf, pageOfRows, readCursor } from '../cursor.ts';
+import type { Handlers } from '../handler.ts';
+import type { ApiServices } from '../services.ts';
+import { customerJson } from './customers.ts';
+
+type Names = 'GET /plans' | 'GET /customers';
+
+const limitsOf = (row: PlanTable) => ({
+  rpcPerSecond: row.rpc_per_second,
+  rpcBurst: row.rpc_burst,
+  wsConnectionsMax: row.ws_connections_max,
+  wsSubscriptionsMax: row.ws_subscriptions_max,
+  wsMessageMaxBytes: row.ws_message_max_bytes,
+  grpcStreamsMax: row.grpc_streams_max,
+  grpcFiltersMax: row.grpc_filters_max,
+  grpcBlocksMax: row.grpc_blocks_max,
+  grpcPubkeysMax: row.grpc_pubkeys_max,
+  grpcCuckooMaxBytes: row.grpc_cuckoo_max_bytes,
+  monthlyCredits: row.monthly_credits,
+  quotaIsHard: row.quota_is_hard !== 0,
+  streamCredits: row.stream_credits,
+  prices: JSON.parse(row.prices) as Record<string, number>,
+});
+
+async function countBy({ store }: ApiServices, table: 'customer' | 'api_key'): Promise<Map<string, number>> {
+  const rows = await store.db
+    .selectFrom(table)
+    .select(['plan_id', (eb) => eb.fn.countAll<number>().as('count')])
+    .$if(table === 'api_key', (query) => query.where(sql.ref('state'), '!=', 'revoked'))
+    .groupBy('plan_id')
+    .execute();
+  return new Map(rows.map((row) => [row.plan_id, Number(row.count)]));
+}
+
+async function plans(services: ApiServices) {
+  const [rows, customers, keys] = await Promise.all([
+    services.store.db.selectFrom('plan').selectAll().orderBy('id').execute(),
+    countBy(services, 'customer'),
+    countBy(services, 'api_key'),
+  ]);
+  return {
+    plans: rows.map((row) => ({
+      id: row.id,
+      name: row.name,
+      limits: limitsOf(row),
+      customers: customers.get(row.id) ?? 0,
+      keys: keys.get(row.id) ?? 0,
+    })),
+  };
+}
+
+const DAY_MS = 86_400_000;
+
+/** The first day of this month, in days since 1970. */
+function monthStart(now: number): number {
+  const date = new Date(now);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1) / DAY_MS;
+}
+
+function rowsOf({ store, now }: ApiServices) {
+  return store.db
+    .selectFrom('customer')
+    .selectAll()
+    .select((eb) => [
+      eb
+        .selectFrom('member')
+        .select((inner) => inner.fn.countAll<number>().as('count'))
+        .whereRef('customer_id', '=', 'customer.id')
+        .as('members'),
+      eb
+        .selectFrom('api_key')
+        .select((inner) => inner.fn.countAll<number>().as('count'))
+        .whereRef('customer_id', '=', 'customer.id')
+        .where('state', '!=', 'revoked')
+        .as('keys'),
+      eb
+        .selectFrom('usage_total')
+        .select((inner) => inner.fn.sum<number>('credits').as('sum'))
+        .whereRef('customer_id', '=', 'customer.id')
+        .where('step', '=', 'day')
+        .where('bucket', '>=', monthStart(now()))
+        .as('credits'),
+    ]);
+}
+
+/** What a person types is looked for as it is. */
+const containing = (text: string): string => `%${text.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`;
+
+export const planHandlers = (services: ApiServices): Handlers<Names> => ({
+  'GET /plans': () => plans(services),
+  'GET /customers': async ({ query }) => {
+    const { search, cursor, limit } = query;
+    const after = readCursor(cursor, 'string');
+    const rows = await rowsOf(services)
+      .$if(search !== undefined, (select) =>
+        select.where(sql<boolean>`lower(customer.name) like ${containing(search ?? '')} escape '\\'`),
+      )
+      .$if(after !== null, (select) => select.where('id', '>', after?.[0] ?? ''))
+      .orderBy('id')
+      .limit(limit + 1)
+      .execute();
+    const show = (row: (typeof rows)[number]) => ({
+      ...customerJson(row),
+      members: Number(row.members),
+      keys: Number(row.keys),
+      creditsUsed: Number(row.credits ?? 0),
+    });
+    return pageOfRows(rows, limit, show, ({ id }) => cursorOf(id));
+  },
+});

@@ -1,0 +1,87 @@
+import { ADMIN_TOKEN_PREFIX, addAdminToken, listAdminTokens } from '../../accounts/admin-tokens.ts';
+import type { MemberRole } from '../../accounts/roles.ts';
+import type { AdminTokenTable } from '../../database/tables/accounts.ts';
+import { ApiError } from '../api-error.ts';
+import type { ApiContext, Handlers } from '../handler.ts';
+import type { ApiServices } from '../services.ts';
+import { audited } from './audited.ts';
+import { checkMayGrant } from './may-grant.ts';
+
+type Names =
+  | 'GET /customers/{customer}/tokens'
+  | 'POST /customers/{customer}/tokens'
+  | 'DELETE /customers/{customer}/tokens/{token}'
+  | 'GET /tokens'
+  | 'POST /tokens'
+  | 'DELETE /tokens/{token}';
+
+const tokenJson = (row: AdminTokenTable) => ({
+  id: row.id,
+  start: `${ADMIN_TOKEN_PREFIX}${row.id}`,
+  name: row.name,
+  role: row.role,
+  createdBy: row.created_by,
+  createdAt: row.created_at,
+  expiresAt: row.expires_at,
+  lastUsedAt: row.last_used_at,
+});
+
+type Wanted = Readonly<{ name: string; role: MemberRole; expiresAt: number | null }>;
+
+/** @throws ApiError 422 */
+function checkExpiry(expiresAt: number | null, now: number): void {
+  if (expiresAt === null || expiresAt > now) return;
+  const fields = { expiresAt: 'has passed: give a time that lies ahead' };
+  throw new ApiError(422, 'INVALID_FIELDS', `expiresAt: ${fields.expiresAt}`, { fields });
+}
+
+/** @param customerId - null: a token of the operator's. */
+function createToken(services: ApiServices, customerId: string | null, wanted: Wanted, context: ApiContext) {
+  checkMayGrant(context, wanted.role);
+  checkExpiry(wanted.expiresAt, services.now());
+  return audited(services, context, async (trx) => {
+    const at = services.now();
+    const { tokensMax } = services.accounts.limits;
+    if ((await listAdminTokens(trx, customerId, at)).length >= tokensMax)
+      throw new ApiError(
+        409,
+        'LIMIT',
+        `there are ${tokensMax} tokens and no more are allowed: end some first`,
+      );
+    const given = { ...wanted, customerId, createdBy: context.actor, createdAt: at };
+    const { secret, row } = await addAdminToken(trx, services.peppers, given);
+    const detail = { token: row.id, name: row.name, role: row.role, expiresAt: row.expires_at };
+    return [
+      { secret, token: tokenJson(row) },
+      { action: 'token.create', customerId, detail },
+    ];
+  });
+}
+
+function endToken(services: ApiServices, customerId: string | null, id: string, context: ApiContext) {
+  return audited(services, context, async (trx) => {
+    const rows = await listAdminTokens(trx, customerId, services.now());
+    const row = rows.find((one) => one.id === id);
+    if (row === undefined)
+      throw new ApiError(404, 'NOT_FOUND', 'there is no such token: see the list of tokens for the ids');
+    await trx.updateTable('admin_token').set({ revoked_at: services.now() }).where('id', '=', id).execute();
+    const detail = { token: id, name: row.name, role: row.role };
+    return [{ done: true as const }, { action: 'token.end', customerId, detail }];
+  });
+}
+
+async function list({ store, now }: ApiServices, customerId: string | null) {
+  return { tokens: (await listAdminTokens(store.db, customerId, now())).map(tokenJson) };
+}
+
+export const tokenHandlers = (services: ApiServices): Handlers<Names> => ({
+  'GET /customers/{customer}/tokens': ({ path }) => list(services, path.customer),
+  'POST /customers/{customer}/tokens': async ({ path, body }, context) =>
+    createToken(services, path.customer, body, context),
+  'DELETE /customers/{customer}/tokens/{token}': ({ path }, context) =>
+    endToken(services, path.customer, path.token, context),
+  'GET /tokens': () => list(services, null),
+  'POST /tokens': async ({ body }, context) =>
+    createToken(services, null, { ...body, role: 'owner' }, context),
+  'DELETE /tokens/{token}': ({ path }, context) => endToken(services, null, path.token, context),
+});
