@@ -2,6 +2,11 @@ import { parseArgs } from 'node:util';
 
 /** Benchmarks by name. Each compares with something a user would pick, in the same run, as ratios. */
 const benchmarks = {
+  access: {
+    about:
+      'who asks, may they, what do they owe: with 1, 10,000 and 1,000,000 keys, and a Map or a signed token',
+    load: async () => (await import('./access/access.ts')).runAccessBench,
+  },
   rpc: {
     about: 'POST /v1/rpc: the gateway, nginx with an API-key map, and the upstream alone',
     load: async () => (await import('./rpc/rpc.ts')).runRpcBench,

@@ -86,8 +86,11 @@ function holds({ whole, parts }: Names, name: string): boolean {
   if (whole.has(name)) return true;
   for (const { start, end } of parts) {
     // `*.example.com` is what stands before it, and not example.com; `get*` is also get.
-    const least = start.length + end.length + (end === '' ? 0 : 1);
-    if (name.length >= least && name.startsWith(start) && name.endsWith(end)) return true;
+    if (!name.startsWith(start) || !name.endsWith(end)) continue;
+    if (end === '' || HOSTS.test(name.slice(start.length, -end.length))) return true;
   }
   return false;
 }
+
+/** One name of hosts or several with dots between them. */
+const HOSTS = /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/;

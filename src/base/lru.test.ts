@@ -17,6 +17,18 @@ describe('an Lru', () => {
     expect(lru.size).toBe(10);
   });
 
+  it('never forgets what was among the last three quarters that were asked for, however many come and go', () => {
+    const lru = new Lru<number, number>(100);
+    for (let i = 0; i < 100; i++) lru.set(i, i);
+    lru.get(7);
+    for (let other = 100; other < 10_000; other++) {
+      lru.set(other, other);
+      if (other % 70 === 0) expect(lru.get(7)).toBe(7);
+    }
+    expect(lru.size).toBe(100);
+    expect(lru.get(8)).toBeUndefined();
+  });
+
   it('replaces a value without forgetting another', () => {
     const lru = new Lru<string, number>(2);
     lru.set('a', 1);

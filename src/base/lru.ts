@@ -4,21 +4,29 @@ type Entry<Key, Value> = {
   value: Value;
   newer: Entry<Key, Value> | null;
   older: Entry<Key, Value> | null;
+  /** Entries that had been put first when this one was put there last. */
+  linkedAt: number;
 };
 
 /**
  * A map of bounded size that forgets what was not asked for longest. The order is a chain beside the map: to
- * ask for a value relinks it and leaves the map alone, which is cheaper than taking it out and putting it back.
+ * ask for a value relinks it and leaves the map alone, which is cheaper than taking it out and putting it back. Among
+ * the newest quarter the order is not kept: to relink is to touch neighbours that lie anywhere in memory, and of many
+ * values that are asked for in turn each would cost it.
  */
 export class Lru<Key, Value> {
   readonly #entries = new Map<Key, Entry<Key, Value>>();
   readonly #entriesMax: number;
+  /** Entries put first since one was that need not be put there again. */
+  readonly #near: number;
+  #links = 0;
   #newest: Entry<Key, Value> | null = null;
   #oldest: Entry<Key, Value> | null = null;
 
   constructor(entriesMax: number) {
     if (!(entriesMax >= 1)) throw new RangeError('an Lru holds at least one entry');
     this.#entriesMax = entriesMax;
+    this.#near = Math.floor(entriesMax / 4);
   }
 
   get size(): number {
@@ -42,7 +50,7 @@ export class Lru<Key, Value> {
       return;
     }
     if (this.#oldest !== null && this.#entries.size >= this.#entriesMax) this.delete(this.#oldest.key);
-    const entry = { key, value, newer: null, older: null };
+    const entry = { key, value, newer: null, older: null, linkedAt: 0 };
     this.#entries.set(key, entry);
     this.#link(entry);
   }
@@ -55,7 +63,7 @@ export class Lru<Key, Value> {
   }
 
   #touch(entry: Entry<Key, Value>): void {
-    if (entry === this.#newest) return;
+    if (entry === this.#newest || this.#links - entry.linkedAt < this.#near) return;
     this.#unlink(entry);
     this.#link(entry);
   }
@@ -63,6 +71,7 @@ export class Lru<Key, Value> {
   #link(entry: Entry<Key, Value>): void {
     entry.older = this.#newest;
     entry.newer = null;
+    entry.linkedAt = ++this.#links;
     if (this.#newest === null) this.#oldest = entry;
     else this.#newest.newer = entry;
     this.#newest = entry;

@@ -1,0 +1,173 @@
+import { Admission } from '../../src/access/admission.ts';
+import { digestApiKey, generateApiKey } from '../../src/access/api-key.ts';
+import { KeyDirectory } from '../../src/access/key-directory.ts';
+import { defaultPlanLimits, houseKey, type KeyRecord } from '../../src/access/key-record.ts';
+import { RateLimiter } from '../../src/access/rate-limit.ts';
+import { UsageMeter } from '../../src/access/usage.ts';
+import type { Visit } from '../../src/access/visit.ts';
+import { createLogger } from '../../src/base/log.ts';
+import { CallMeter, type Ending } from '../../src/gateway/call-meter.ts';
+import { createPipeline } from '../../src/gateway/pipeline.ts';
+import { clientAt } from '../../src/protocol/client-at.ts';
+import { HttpServer } from '../../src/servers/http.ts';
+import { rpcRoutes } from '../../src/servers/rpc/server.ts';
+import type { HolderOrder, HolderWord, Work } from './messages.ts';
+import { MapAndBucket, SignedTokens } from './rivals.ts';
+
+/** A process that holds a number of keys and does with them what is measured. */
+
+/** Keys that are in use within a minute, drawn from all. Each has a row of usage for the minute. */
+const USED_MAX = 10_000;
+/** Calls between two looks at the clock. */
+const CALLS = 1_000;
+/** As often as usage is taken out in the service, at some speed. */
+const DRAIN_CALLS = 200_000;
+const PAGE = 1_000;
+
+const pepper = Buffer.alloc(32, 1);
+const count = Number(process.argv[2]);
+const say = (word: HolderWord): void => void process.send?.(word);
+const client = clientAt('192.0.2.1');
+/** No limit is met: a refusal would be cheaper than what is measured. */
+const limits = {
+  ...defaultPlanLimits,
+  rpcPerSecond: 10_000_000,
+  rpcBurst: 10_000_000,
+  monthlyCredits: 2 ** 48,
+};
+/** As most keys of a plan have them: a network and the methods of an application. */
+const rules = {
+  ...houseKey.rules,
+  networks: ['mainnet-beta'],
+  methods: ['get*', 'sendTransaction'],
+} as const;
+
+const keys = new KeyDirectory({ peppers: new Map([[1, pepper]]), keysMax: 2 * count });
+const used: string[] = [];
+
+function makeKey(version: number, everyNth: number): KeyRecord {
+  const { text, id } = generateApiKey('rpc');
+  if (version % everyNth === 0 && used.length < USED_MAX) used.push(text);
+  return {
+    id,
+    product: 'rpc',
+    ...houseKey,
+    customerId: `customer ${version % 1_000}`,
+    rules: version % 2 === 0 ? rules : houseKey.rules,
+    familyId: id,
+    name: `key ${version}`,
+    digest: digestApiKey(text, pepper),
+    pepperVersion: 1,
+    state: 'active',
+    expiresAt: null,
+    limits: { ...limits },
+    version,
+  };
+}
+
+function build(): { bytesPerKey: number; buildSeconds: number } {
+  globalThis.gc?.();
+  const before = process.memoryUsage().rss;
+  let spent = 0;
+  const everyNth = Math.max(1, Math.floor(count / USED_MAX));
+  for (let made = 0; made < count; made += PAGE) {
+    const page = Array.from({ length: Math.min(PAGE, count - made) }, (_, at) =>
+      makeKey(made + at + 1, everyNth),
+    );
+    const startedAt = performance.now();
+    keys.apply(page);
+    spent += performance.now() - startedAt;
+  }
+  keys.setStoreReachable(true);
+  globalThis.gc?.();
+  return { bytesPerKey: (process.memoryUsage().rss - before) / count, buildSeconds: spent / 1_000 };
+}
+
+const facts = build();
+const usage = new UsageMeter({ rowsMax: 2_000_000 });
+const admission = new Admission({ keys, limiter: new RateLimiter({ familiesMax: 2 * count }) });
+const meter = new CallMeter({ usage });
+const ending: Ending = {
+  wire: 'rpc',
+  product: 'rpc',
+  network: 'mainnet-beta',
+  method: 'getAccountInfo',
+  status: 'ok',
+  failure: null,
+  rpcCode: 0,
+  bytesIn: 120,
+  bytesOut: 300,
+  params: null,
+  result: null,
+  cost: 1,
+};
+/** Whom everything but authentication is asked about. */
+const visits = used.map((credential) => {
+  const visit = meter.begin(client);
+  admission.identify({ credential, client }, 'rpc', 'mainnet-beta', visit);
+  return visit;
+});
+const map = new MapAndBucket(used);
+const tokens = new SignedTokens(used);
+
+const doers: Readonly<Record<Work, (at: number) => unknown>> = {
+  authenticate: (at) =>
+    admission.identify(
+      { credential: used[at] as string, client },
+      'rpc',
+      'mainnet-beta',
+      meter.begin(client),
+    ),
+  'permit and limit': (at) => {
+    const visit = visits[at] as Visit;
+    admission.permit(visit, ending.method, 1);
+    admission.takeRate(visit);
+  },
+  meter: (at) => meter.end(visits[at] as Visit, ending),
+  'all of it': (at) => {
+    const visit = meter.begin(client);
+    admission.identify({ credential: used[at] as string, client }, 'rpc', 'mainnet-beta', visit);
+    admission.permit(visit, ending.method, 1);
+    admission.takeRate(visit);
+    meter.end(visit, ending);
+  },
+  'map and bucket': (at) => map.take(used[at] as string, ending.method, performance.now()),
+  'signed token': (at) => tokens.take(tokens.issued[at] as string, Date.now()),
+};
+
+/** Does it with one key after another in no order. @returns nanoseconds of CPU for each. */
+function measure(work: Work, seconds: number): number {
+  const doer = doers[work];
+  const until = performance.now() + seconds * 1_000;
+  let [calls, at, microseconds] = [0, 0, 0];
+  while (performance.now() < until) {
+    const before = process.cpuUsage();
+    for (let call = 0; call < CALLS; call++) {
+      // A step that no power of two divides goes through all of them, far apart.
+      at = (at + 7_919) % used.length;
+      doer(at);
+    }
+    const { user, system } = process.cpuUsage(before);
+    microseconds += user + system;
+    calls += CALLS;
+    if (calls % DRAIN_CALLS === 0) usage.drain();
+  }
+  return (microseconds * 1_000) / calls;
+}
+
+/** The door with everything between its socket and a source that has its answer ready. */
+async function serve(): Promise<void> {
+  const answer = { body: Buffer.from('{"context":{"slot":1},"value":{"lamports":1}}'), errorCode: 0 };
+  const source = { ask: async () => answer };
+  const log = createLogger('error', (line) => process.stderr.write(`${line}\n`));
+  const http = new HttpServer(rpcRoutes(createPipeline({ admission, source, meter, log })), log, { port: 0 });
+  const { port } = await http.listen();
+  say({ listening: { port, keys: used } });
+}
+
+process.on('message', (order: HolderOrder) => {
+  if ('serve' in order) void serve();
+  else say({ nanoseconds: measure(order.work, order.seconds) });
+});
+process.on('SIGTERM', () => process.exit());
+say({ ready: facts });

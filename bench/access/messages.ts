@@ -1,0 +1,21 @@
+/** What the parts of the benchmark say to each other. */
+
+/** What a process with a number of keys is asked to do, over and over for so long. */
+export const works = [
+  'authenticate',
+  'permit and limit',
+  'meter',
+  'all of it',
+  'map and bucket',
+  'signed token',
+] as const;
+export type Work = (typeof works)[number];
+
+export type HolderOrder = Readonly<{ work: Work; seconds: number }> | Readonly<{ serve: true }>;
+export type HolderWord =
+  | Readonly<{ ready: Readonly<{ bytesPerKey: number; buildSeconds: number }> }>
+  | Readonly<{ nanoseconds: number }>
+  | Readonly<{ listening: Readonly<{ port: number; keys: readonly string[] }> }>;
+
+export type LoaderOrder = Readonly<{ port: number; keys: readonly string[]; seconds: number }>;
+export type LoaderWord = Readonly<{ requests: number }>;
