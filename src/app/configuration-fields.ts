@@ -19,6 +19,11 @@ export const whole = (min: number, max: number) =>
     { error: ({ input }) => `${showValue(input)} is not a whole number from ${min} to ${max}` },
   );
 
+/** A part of a whole. */
+export const share = z.custom<number>((value) => typeof value === 'number' && value >= 0 && value <= 1, {
+  error: ({ input }) => `${showValue(input)} is not a number from 0 to 1`,
+});
+
 /** One of a few words. */
 export const word = <const Words extends readonly string[]>(words: Words) =>
   z.custom<Words[number]>((value) => typeof value === 'string' && words.includes(value), {

@@ -32,7 +32,7 @@ const hidden = (secret: string | null): string | null => (secret === null ? null
 /** The configuration without its secrets, fit for a terminal or a log. */
 export function showConfiguration(configuration: Configuration) {
   const { databaseUrl } = configuration.store;
-  const { accounts, kubo, mail, pinning } = configuration;
+  const { accounts, kubo, mail, metrics, pinning, shared, telemetry } = configuration;
   return {
     ...configuration,
     upstreams: configuration.upstreams.map(showUpstream),
@@ -43,7 +43,14 @@ export function showConfiguration(configuration: Configuration) {
     },
     kubo: { ...kubo, url: showOr(kubo.url), authorization: hidden(kubo.authorization) },
     pinning: { ...pinning, url: showOr(pinning.url), token: hidden(pinning.token) },
+    shared: { ...shared, redisUrl: showOr(shared.redisUrl) },
     mail: { ...mail, smtpUrl: showOr(mail.smtpUrl) },
+    metrics: { ...metrics, token: hidden(metrics.token) },
+    telemetry: {
+      ...telemetry,
+      otlpUrl: showOr(telemetry.otlpUrl),
+      headers: Object.fromEntries(Object.keys(telemetry.headers).map((name) => [name, '[redacted]'])),
+    },
     shreds: {
       ...configuration.shreds,
       entries: configuration.shreds.entries.map(showServer),

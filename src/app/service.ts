@@ -13,6 +13,7 @@ import { buildDoors, type Doors } from './doors.ts';
 import { checkPortFree, listeningAt } from './listen-once.ts';
 import { grpcPlace, httpPlace } from './listen-places.ts';
 import { openMailer } from './mail.ts';
+import { openObserving } from './observing.ts';
 import { problemText } from './problem-text.ts';
 import { openRestServices } from './rest-services.ts';
 import { openShreds } from './shreds.ts';
@@ -111,6 +112,9 @@ export async function startService({
     const upstreams = await openUpstreams(configuration, program, shreds?.udp ?? null, log);
     stops.push(upstreams.stop);
     shreds?.askFrom(upstreams.pool);
+    const observing = openObserving(configuration, access, upstreams.pool, log);
+    stops.push(observing.stop);
+    await observing.start();
     await upstreams.pool.waitUntilReady(FIRST_ANSWER_TIMEOUT_MS);
     const { enabled } = configuration.grpc;
     const streams = enabled ? openStreams(configuration, upstreams, shreds, log) : null;
@@ -125,10 +129,11 @@ export async function startService({
       source: upstreams.pool,
       mailer: openMailer(configuration),
       reachedAt: () => reached,
+      more: { log: observing.log },
       log,
     });
     stops.push(async () => control.stop());
-    const doors = buildDoors(configuration, access, upstreams, streams, rest, control, log);
+    const doors = buildDoors(configuration, access, upstreams, streams, rest, control, observing, log);
     stops.push(async () => doors.close());
     const urls = await openDoors(doors, configuration, stops);
     rest.reachedAt(urls.url);

@@ -245,6 +245,14 @@ export const failures = {
     text: 'As many subscriptions are open as this connection or this key may have: unsubscribe first',
     limits: true,
   },
+  CLOSED_BY_OWNER: {
+    owner: 'client',
+    http: 403,
+    rpc: -32093,
+    grpc: 10,
+    close: 1008,
+    text: 'The owner of this key closed this connection',
+  },
   FILTER_LIMIT: {
     owner: 'client',
     http: 400,

@@ -1,0 +1,73 @@
+/**
+ * Text of metrics in the exposition format 0.0.4.
+ * Source: https://prometheus.io/docs/instrumenting/exposition_formats/, "Text format details".
+ */
+
+/** What a family of metrics is. */
+export type MetricKind = 'counter' | 'gauge' | 'histogram';
+
+export type MetricLabels = Readonly<Record<string, string>>;
+
+const escapeLabel = (text: string): string =>
+  text.replace(/\\/g, '\\\\').replace(/"/g, '\\"').replace(/\n/g, '\\n');
+
+const escapeHelp = (text: string): string => text.replace(/\\/g, '\\\\').replace(/\n/g, '\\n');
+
+function labelText(labels: MetricLabels): string {
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escapeLabel(value)}"`);
+  return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
+}
+
+function numberText(value: number): string {
+  if (value === Number.POSITIVE_INFINITY) return '+Inf';
+  if (value === Number.NEGATIVE_INFINITY) return '-Inf';
+  return String(value);
+}
+
+/** Writes families of metrics one after the other; each family is written whole before the next. */
+export class MetricsText {
+  readonly #lines: string[] = [];
+
+  /** Begins a family. @param help - one sentence. */
+  family(name: string, kind: MetricKind, help: string): this {
+    this.#lines.push(`# HELP ${name} ${escapeHelp(help)}`, `# TYPE ${name} ${kind}`);
+    return this;
+  }
+
+  /** A sample of the family that was begun last. */
+  sample(name: string, value: number, labels: MetricLabels = {}): this {
+    this.#lines.push(`${name}${labelText(labels)} ${numberText(value)}`);
+    return this;
+  }
+
+  /** A family with one sample. */
+  single(name: string, kind: 'counter' | 'gauge', help: string, value: number): this {
+    return this.family(name, kind, help).sample(name, value);
+  }
+
+  /**
+   * The samples of one histogram.
+   * @param bounds - upper ends of the buckets, ascending.
+   * @param counts - in each bucket, not summed up; the last is of what is above all bounds.
+   */
+  histogram(
+    name: string,
+    labels: MetricLabels,
+    bounds: readonly number[],
+    counts: ArrayLike<number>,
+    sum: number,
+  ): this {
+    let total = 0;
+    for (let bucket = 0; bucket <= bounds.length; bucket++) {
+      total += counts[bucket] ?? 0;
+      const le = numberText(bounds[bucket] ?? Number.POSITIVE_INFINITY);
+      this.sample(`${name}_bucket`, total, { ...labels, le });
+    }
+    return this.sample(`${name}_sum`, sum, labels).sample(`${name}_count`, total, labels);
+  }
+
+  /** All families, ended by a line end. */
+  toString(): string {
+    return `${this.#lines.join('\n')}\n`;
+  }
+}

@@ -1,0 +1,42 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { HttpHandler, HttpRoutes } from './http-route.ts';
+
+/** Where metrics are read. */
+export const METRICS_PATH = '/metrics';
+
+/** Who may read metrics: whoever has the token; with null, everybody. */
+export type MetricsAccess = Readonly<{ token: string | null }>;
+
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+/** Compares digests, which have one length, in a time that tells nothing. */
+function holdsToken({ headers }: IncomingMessage, expected: Buffer): boolean {
+  const [, given] = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '') ?? [];
+  return timingSafeEqual(digest(given ?? ''), expected);
+}
+
+function send(response: ServerResponse, status: number, type: string, body: string): void {
+  const extra = status === 401 ? { 'www-authenticate': 'Bearer realm="metrics"' } : {};
+  response.writeHead(status, {
+    'content-type': type,
+    'content-length': Buffer.byteLength(body),
+    'cache-control': 'no-store',
+    ...extra,
+  });
+  response.end(body);
+}
+
+/** GET /metrics in the text format of Prometheus, version 0.0.4. */
+export function metricsRoutes({ token }: MetricsAccess, render: () => string): HttpRoutes {
+  const expected = token === null ? null : digest(token);
+  const get: HttpHandler = (request, response) => {
+    if (expected !== null && !holdsToken(request, expected)) {
+      const text = 'Send the token of this service as a header: Authorization: Bearer <token>\n';
+      send(response, 401, 'text/plain; charset=utf-8', text);
+      return;
+    }
+    send(response, 200, 'text/plain; version=0.0.4; charset=utf-8', render());
+  };
+  return new Map([[METRICS_PATH, new Map([['GET', get]])]]);
+}
