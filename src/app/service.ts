@@ -14,6 +14,7 @@ import { checkPortFree, listeningAt } from './listen-once.ts';
 import { grpcPlace, httpPlace } from './listen-places.ts';
 import { openMailer } from './mail.ts';
 import { openObserving } from './observing.ts';
+import { firstOperatorLink } from './operator-commands.ts';
 import { problemText } from './problem-text.ts';
 import { openRestServices } from './rest-services.ts';
 import { openShreds } from './shreds.ts';
@@ -31,6 +32,8 @@ export type Service = Readonly<{
   hasShredStage: boolean;
   /** Keys that this start made; their secrets are shown now or never. */
   newKeys: readonly NewKey[];
+  /** Where the operator's account is made, once; null where that was done or begun before. */
+  setupUrl: string | null;
   /** Finishes what is under way, writes what is counted, stops the embedded ledger. */
   stop(): Promise<void>;
 }>;
@@ -138,7 +141,9 @@ export async function startService({
     const urls = await openDoors(doors, configuration, stops);
     rest.reachedAt(urls.url);
     reached = { ...reached, ...urls };
-    return { ...reached, newKeys: await access.createFirstKeys(), stop: stopAll };
+    const newKeys = await access.createFirstKeys();
+    const setupUrl = await firstOperatorLink(configuration, access.store, urls.url);
+    return { ...reached, newKeys, setupUrl, stop: stopAll };
   } catch (error) {
     await stopAll().catch((failure: unknown) => {
       log.warn({ problem: problemText(failure) }, 'not everything could be stopped');

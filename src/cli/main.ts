@@ -17,6 +17,10 @@ const commands: Readonly<Record<string, Row>> = {
     summary: 'migrate, back up, restore and move the database',
     load: () => import('./commands/db.ts'),
   },
+  operator: {
+    summary: 'invite and list whoever runs the service',
+    load: () => import('./commands/operator.ts'),
+  },
   config: { summary: 'check the configuration', load: () => import('./commands/config.ts') },
   doctor: {
     summary: 'check everything the service needs and say what to mend',

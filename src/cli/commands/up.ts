@@ -131,16 +131,21 @@ Solway answers on ${rpcUrl(service)}
   Upstream: ${nodes.join(', ')}
   Data: ${configuration.dataDir}
 ${hasNone ? `  Shred stage: none; ${NO_SHRED_SOURCE}\n` : ''}
-${describeKeys(service)}${isLocal ? trial(service) : ''}
+${describeSetup(service)}${describeKeys(service)}${isLocal ? trial(service) : ''}
   Stop with Ctrl+C.
 `;
 }
 
+/** The dashboard's first page, for whoever started this. */
+function describeSetup({ setupUrl }: Service): string {
+  return setupUrl === null ? '' : `  Make the operator's account, once, within a week:\n    ${setupUrl}\n\n`;
+}
+
 function readyLine(service: Service): string {
   const keys = service.newKeys.map(({ secret, key }) => ({ product: key.product, id: key.id, key: secret }));
-  const { url, grpcUrl } = service;
+  const { url, grpcUrl, setupUrl } = service;
   const urls = { url, rpcUrl: rpcUrl(service), wsUrl: wsUrl(service), restUrl: restUrl(service), grpcUrl };
-  return `${JSON.stringify({ event: 'ready', ...urls, keys })}\n`;
+  return `${JSON.stringify({ event: 'ready', ...urls, setupUrl, keys })}\n`;
 }
 
 /** `npm start --port 9000` gives npm the option: the program never sees it. @throws UsageError */

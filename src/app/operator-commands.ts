@@ -1,0 +1,113 @@
+import { createLogger } from '../base/log.ts';
+import {
+  inviteFirstOperator,
+  inviteOperator,
+  listOperators,
+  type Operator,
+  type OperatorOffice,
+  removeOperator,
+} from '../control/accounts/operators.ts';
+import { openSignInLibrary } from '../control/accounts/sign-in-library.ts';
+import { ApiError } from '../control/api/api-error.ts';
+import { email as emailSchema } from '../control/api/contract/values.ts';
+import type { Store } from '../control/database/open.ts';
+import type { Peppers } from '../control/pepper.ts';
+import { openPeppers } from '../control/pepper-proof.ts';
+import type { Configuration } from './configuration.ts';
+import type { Environment } from './configuration-secrets.ts';
+import { accountOptionsOf } from './control.ts';
+import { openStore, pepperSources } from './store.ts';
+
+/** What an operator does at the machine itself. Links are whole URLs. */
+export type OperatorCommands = Readonly<{
+  list(): Promise<readonly Operator[]>;
+  /** @param email - null: whoever has the link may take it. @throws ApiError 422 */
+  invite(email: string | null): Promise<string>;
+  remove(email: string): Promise<void>;
+  /** A link with which somebody sets a new password. @throws ApiError 404 */
+  passwordLink(email: string): Promise<string>;
+}>;
+
+const officeOf = (configuration: Configuration, store: Store, actor: string): OperatorOffice => ({
+  store,
+  actor,
+  invitationMs: accountOptionsOf(configuration).limits.invitationMs,
+  now: Date.now,
+});
+
+/** Where pages stand, as well as it is known without the service. */
+function pagesUrl({ accounts, server }: Configuration): string {
+  if (accounts.publicUrl !== null) return new URL(accounts.publicUrl).origin;
+  const anywhere = server.host === '0.0.0.0' || server.host === '::';
+  const host = anywhere ? '127.0.0.1' : server.host.includes(':') ? `[${server.host}]` : server.host;
+  return `http://${host}:${server.port}`;
+}
+
+/**
+ * The link of the very first start.
+ * @param url - where the service answers.
+ * @returns null where there is an operator, or somebody holds such a link.
+ */
+export async function firstOperatorLink(
+  configuration: Configuration,
+  store: Store,
+  url: string,
+): Promise<string | null> {
+  const token = await inviteFirstOperator(officeOf(configuration, store, 'first start'));
+  return token === null ? null : `${configuration.accounts.publicUrl ?? url}/setup#token=${token}`;
+}
+
+/** @throws ApiError 404 */
+async function resetToken(
+  configuration: Configuration,
+  store: Store,
+  peppers: Peppers,
+  email: string,
+): Promise<string> {
+  const made: string[] = [];
+  const parts = {
+    store,
+    peppers,
+    options: accountOptionsOf(configuration),
+    fallbackUrl: pagesUrl(configuration),
+    mailReset: async (_email: string, token: string) => void made.push(token),
+    now: Date.now,
+    log: createLogger('silent', () => undefined),
+  };
+  const library = openSignInLibrary(parts, []);
+  await library.api.requestPasswordReset({ body: { email } });
+  const [token] = made;
+  if (token !== undefined) return token;
+  throw new ApiError(404, 'NOT_FOUND', 'nobody here has this address: check its spelling');
+}
+
+/**
+ * Opens the store, does `work` and closes it again.
+ * @throws what control throws: ApiError, PepperError, SchemaTooNewError, or the driver's own error.
+ */
+export async function withOperatorCommands<Result>(
+  configuration: Configuration,
+  environment: Environment,
+  who: string,
+  work: (commands: OperatorCommands) => Promise<Result>,
+): Promise<Result> {
+  const store = await openStore(configuration);
+  try {
+    const peppers = await openPeppers(store, pepperSources(configuration, environment));
+    const office = officeOf(configuration, store, `cli:${who}`);
+    const pages = pagesUrl(configuration);
+    return await work({
+      list: () => listOperators(store),
+      async invite(email) {
+        if (email !== null && !emailSchema.safeParse(email).success)
+          throw new ApiError(422, 'INVALID_FIELDS', 'that is no address: write it as anna@example.com');
+        return `${pages}/${email === null ? 'setup' : 'invite'}#token=${await inviteOperator(office, email)}`;
+      },
+      remove: (email) => removeOperator(office, email),
+      passwordLink: async (email) =>
+        `${pages}/reset-password#token=${await resetToken(configuration, store, peppers, email)}`,
+    });
+  } finally {
+    await store.close();
+  }
+}

@@ -1,0 +1,129 @@
+import type { Transaction } from 'kysely';
+import { ApiError } from '../api/api-error.ts';
+import { inChange, nextVersion, writeAudit } from '../database/change.ts';
+import type { Store } from '../database/open.ts';
+import type { Schema } from '../database/schema.ts';
+import { addInvitation } from './invitations.ts';
+import { HOUSE_CUSTOMER_ID } from './roles.ts';
+
+/** Whoever acts at the machine itself. */
+export type OperatorOffice = Readonly<{
+  store: Store;
+  /** For the audit log: `cli:root`, `first start`. */
+  actor: string;
+  invitationMs: number;
+  /** Unix milliseconds. */
+  now: () => number;
+}>;
+
+export type Operator = Readonly<{ email: string; name: string; twoFactor: boolean; since: string }>;
+
+/** Whoever runs this service. */
+export async function listOperators(store: Store): Promise<Operator[]> {
+  const rows = await store.db
+    .selectFrom('auth_user')
+    .select(['email', 'name', 'twoFactorEnabled', 'createdAt'])
+    .where('isOperator', '=', 1)
+    .orderBy('createdAt')
+    .execute();
+  return rows.map(({ email, name, twoFactorEnabled, createdAt }) => ({
+    email,
+    name,
+    twoFactor: twoFactorEnabled === 1,
+    since: createdAt,
+  }));
+}
+
+async function invite(
+  trx: Transaction<Schema>,
+  version: number,
+  { actor, invitationMs, now }: OperatorOffice,
+  email: string,
+): Promise<string> {
+  const at = now();
+  const { token, row } = await addInvitation(trx, {
+    customerId: HOUSE_CUSTOMER_ID,
+    email,
+    role: 'owner',
+    isOperator: true,
+    createdBy: actor,
+    createdAt: at,
+    expiresAt: at + invitationMs,
+  });
+  const detail = { invitation: row.id, email, role: row.role, operator: true };
+  const entry = {
+    at,
+    actor,
+    action: 'invitation.create',
+    keyId: null,
+    customerId: HOUSE_CUSTOMER_ID,
+    detail,
+  };
+  await writeAudit(trx, version, entry);
+  return token;
+}
+
+/**
+ * Invites an operator, who becomes an owner of the house too.
+ * @param email - who may take it; null: whoever has the link.
+ * @returns the token of the link, which is kept nowhere.
+ */
+export function inviteOperator(office: OperatorOffice, email: string | null): Promise<string> {
+  return inChange(office.store, async (trx) => {
+    const version = await nextVersion(trx);
+    return invite(trx, version, office, email?.toLowerCase() ?? '');
+  });
+}
+
+/**
+ * The link of the very first start: while there is no operator, and none is invited. Of several processes that start at
+ * once on one store, one makes it.
+ * @returns its token; null where there is nothing to set up, or somebody else holds the link.
+ */
+export function inviteFirstOperator(office: OperatorOffice): Promise<string | null> {
+  return inChange(office.store, async (trx) => {
+    const version = await nextVersion(trx);
+    const operator = await trx
+      .selectFrom('auth_user')
+      .select('id')
+      .where('isOperator', '=', 1)
+      .limit(1)
+      .executeTakeFirst();
+    const invited = await trx
+      .selectFrom('invitation')
+      .select('id')
+      .where('is_operator', '=', 1)
+      .where('accepted_at', 'is', null)
+      .where('expires_at', '>', office.now())
+      .limit(1)
+      .executeTakeFirst();
+    if (operator !== undefined || invited !== undefined) return null;
+    return invite(trx, version, office, '');
+  });
+}
+
+/** Takes the operator's rights, and the membership of the house, from somebody. @throws ApiError 404, 409 */
+export function removeOperator(office: OperatorOffice, email: string): Promise<void> {
+  return inChange(office.store, async (trx) => {
+    const version = await nextVersion(trx);
+    const operators = await trx
+      .selectFrom('auth_user')
+      .select(['id', 'email'])
+      .where('isOperator', '=', 1)
+      .execute();
+    const user = operators.find((one) => one.email === email.toLowerCase());
+    if (user === undefined)
+      throw new ApiError(404, 'NOT_FOUND', 'there is no such operator: "solway operator list" shows them');
+    if (operators.length === 1)
+      throw new ApiError(409, 'LAST_OPERATOR', 'a service keeps an operator: invite another first');
+    await trx.updateTable('auth_user').set({ isOperator: 0 }).where('id', '=', user.id).execute();
+    await trx
+      .deleteFrom('member')
+      .where('customer_id', '=', HOUSE_CUSTOMER_ID)
+      .where('user_id', '=', user.id)
+      .execute();
+    const { actor, now } = office;
+    const detail = { operator: user.email };
+    await writeAudit(trx, version, { at: now(), actor, action: 'operator.remove', keyId: null, detail });
+  });
+}
