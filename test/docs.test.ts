@@ -423,7 +423,9 @@ describe('the page for operators', () => {
 
   it('names every variable of the environment', () => {
     const told = [
-      ...new Set([...read('docs/operating.md').matchAll(/\bSOLWAY_[A-Z_]+|DATABASE_URL/g)].map(String)),
+      ...new Set(
+        [...read('docs/operating.md').matchAll(/\bSOLWAY_[A-Z_]+|DATABASE_URL|REDIS_URL/g)].map(String),
+      ),
     ];
     const known = [...Object.keys(environmentFields), 'SOLWAY_CONFIG', 'SOLWAY_PEPPER', 'SOLWAY_PEPPER_FILE'];
     expect(told.sort()).toEqual(known.sort());
@@ -459,13 +461,17 @@ describe('the page of the architecture', () => {
       read('ARCHITECTURE.md')
         .split(/^## Dependencies$/m)[1]
         ?.split(/^## /m)[0] ?? '';
-    const [atRun = '', forWork = ''] = section.split('For development:');
+    const [atRun = '', forWork = '', forDashboard = ''] = section.split(
+      /For development:|The dashboard's own/,
+    );
     const names = (text: string): string[] =>
       [...text.matchAll(/^\| (\S+) \| \S.* \|$/gm)]
         .map(([, name = '']) => name)
         .filter((name) => name !== 'package');
     expect(names(atRun).sort()).toEqual(Object.keys(dependencies).sort());
     expect(names(forWork).sort()).toEqual(Object.keys(devDependencies).sort());
+    const web = JSON.parse(read('web/package.json'));
+    expect(names(forDashboard).sort()).toEqual(Object.keys(web.devDependencies).sort());
   });
 
   it('draws the floors that are enforced', () => {
