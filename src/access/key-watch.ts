@@ -8,10 +8,16 @@ export type KeyWatchOptions = Readonly<{
   sweepIntervalMs: number;
   /** Unix milliseconds. */
   now: () => number;
+  /** Why a key that is good may not be used on: its credits are spent. */
+  refusal: (key: KeyRecord, nowMs: number) => Failure | null;
 }>;
 
 /** How keys are watched when nothing else is said. */
-export const keyWatchOptions: KeyWatchOptions = { sweepIntervalMs: 500, now: Date.now };
+export const keyWatchOptions: KeyWatchOptions = {
+  sweepIntervalMs: 500,
+  now: Date.now,
+  refusal: () => null,
+};
 
 /** Called when the key no longer holds. Must not throw. */
 export type KeyEnded = (failure: Failure) => void;
@@ -21,7 +27,7 @@ type Watcher = Readonly<{ use: KeyUse; onEnd: KeyEnded }>;
 
 /**
  * Tells whoever uses a key for long when it ends: at once when it is revoked or disabled or when its rules no longer
- * allow this use, within a sweep when it expires. One timer for all, and none while nobody watches.
+ * allow this use, within a sweep when it expires or its credits are spent. One timer for all, and none while nobody watches.
  */
 export class KeyWatch {
   readonly #keys: KeyDirectory;
@@ -79,10 +85,15 @@ export class KeyWatch {
     const watchers = this.#watchers.get(id);
     if (watchers === undefined) return;
     const record = this.#keys.find(id);
-    if (record === undefined || !isUsable(record, this.#options.now())) {
+    const nowMs = this.#options.now();
+    const refusal =
+      record === undefined || !isUsable(record, nowMs)
+        ? new Failure('INVALID_KEY')
+        : this.#options.refusal(record, nowMs);
+    if (refusal !== null) {
       this.#forget(id);
-      for (const { onEnd } of watchers) onEnd(new Failure('INVALID_KEY'));
-    } else if (isChanged) this.#checkUses(record, watchers);
+      for (const { onEnd } of watchers) onEnd(refusal);
+    } else if (isChanged && record !== undefined) this.#checkUses(record, watchers);
   }
 
   #checkUses(record: KeyRecord, watchers: Set<Watcher>): void {

@@ -12,6 +12,7 @@ import { openPeppers } from '../control/pepper-proof.ts';
 import { syncPlans } from '../control/plans.ts';
 import type { Configuration } from './configuration.ts';
 import type { Environment } from './configuration-secrets.ts';
+import { type Limits, openLimits } from './limits.ts';
 import { watchLosses } from './loss-watch.ts';
 import { problemText } from './problem-text.ts';
 import { stopEach } from './stop-each.ts';
@@ -22,6 +23,7 @@ import { openUsage } from './usage.ts';
 export type Access = Readonly<{
   keys: KeyDirectory;
   usage: UsageMeter;
+  limits: Limits;
   /** When keys were used last, and from where. */
   uses: KeyUses;
   store: Store;
@@ -83,6 +85,7 @@ async function watchStore(
   });
   await feed.start();
   const usage = openUsage(store, configuration, log);
+  const sharing = await openLimits(configuration, store, usage.epoch, log);
   const uses = new KeyUses({ keysMax: limits.keysMax });
   const useWriter = new KeyUseWriter({ store, source: uses });
   useWriter.start();
@@ -99,12 +102,22 @@ async function watchStore(
   const stop = () =>
     stopEach([
       () => feed.stop(),
+      () => sharing.stop(),
       () => usage.stop(),
       () => useWriter.stop(),
       async () => endLosses(),
       () => store.close(),
     ]);
-  return { keys, usage: usage.meter, uses, store, peppers, createFirstKeys: makeFirstKeys, stop };
+  return {
+    keys,
+    usage: usage.meter,
+    limits: sharing,
+    uses,
+    store,
+    peppers,
+    createFirstKeys: makeFirstKeys,
+    stop,
+  };
 }
 
 const problemOf = (error: unknown): string =>

@@ -1,15 +1,24 @@
 import { Admission } from '../access/admission.ts';
+import type { LiveConnections } from '../access/live-connections.ts';
 import { RateLimiter } from '../access/rate-limit.ts';
+import type { SubmissionLog } from '../access/submission-log.ts';
 import { WrongKeys } from '../access/wrong-keys.ts';
 import { CallMeter } from '../gateway/call-meter.ts';
 import type { Access } from './access.ts';
 import type { Configuration } from './configuration.ts';
+import type { Observing } from './observing.ts';
 
 /** What the gates of all doors have in common: who may come in, and what becomes of each request. */
-export type Entrance = Readonly<{ admission: Admission; meter: CallMeter }>;
+export type Entrance = Readonly<{
+  admission: Admission;
+  meter: CallMeter;
+  connections: LiveConnections;
+  submissions: SubmissionLog;
+}>;
 
 /** Builds what all gates share: a key has one rate, one quota and one usage over all doors. */
-export function buildEntrance({ keys }: Configuration, access: Access): Entrance {
+export function buildEntrance({ keys }: Configuration, access: Access, observing: Observing): Entrance {
+  const { watch, connections, submissions } = observing;
   const wrongKeys = new WrongKeys({
     wrongKeysPerMinute: keys.wrongKeysPerMinute,
     refusedMs: keys.wrongKeysRefusedMs,
@@ -18,9 +27,11 @@ export function buildEntrance({ keys }: Configuration, access: Access): Entrance
   });
   const admission = new Admission({
     keys: access.keys,
-    limiter: new RateLimiter({ familiesMax: keys.keysMax }),
+    limiter: access.limits.rates,
+    quota: access.limits.quota,
     addressLimiter: new RateLimiter({ familiesMax: keys.addressesMax }),
     wrongKeys,
   });
-  return { admission, meter: new CallMeter({ usage: access.usage, uses: access.uses }) };
+  const meter = new CallMeter({ usage: access.usage, quota: access.limits.quota, uses: access.uses, watch });
+  return { admission, meter, connections, submissions };
 }

@@ -23,6 +23,7 @@ export const environmentFields = {
   SOLWAY_LOG_LEVEL: 'log.level',
   SOLWAY_LOG_FILE: 'log.file',
   DATABASE_URL: 'store.database_url',
+  REDIS_URL: 'shared.redis_url',
 } as const;
 
 const isTable = (value: unknown): value is Table =>

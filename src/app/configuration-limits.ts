@@ -1,9 +1,38 @@
+import { quotaLedgerOptions as ledger } from '../access/quota.ts';
 import { mailLimits as mail } from '../control/mail.ts';
-import { anything, HOUR_MS, section, url, whole } from './configuration-fields.ts';
+import { quotaReaderLimits as reader } from '../control/shared/quota-reader.ts';
+import { sharingLimits as sharing } from '../control/shared/shared-limits.ts';
+import { anything, HOUR_MS, section, text, url, whole } from './configuration-fields.ts';
 
 /** The sections of quotas, of what gateways share, and of how customers are told. */
 
+const redisUrl = url(['redis:', 'rediss:'], 'a Redis URL', 'rediss://user:password@host:6379');
 const smtpUrl = url(['smtp:', 'smtps:'], 'an smtp(s) URL', 'smtp://user:password@host:587');
+
+/** `[shared]`: limits that several gateways share through Redis or Valkey. */
+export const sharedSection = section({
+  redis_url: redisUrl.nullable().default(null),
+  tls_ca: anything.nullable().default(null),
+  prefix: text(/^[A-Za-z0-9._:-]{0,64}$/, 'up to 64 letters, digits, dots, dashes and colons').default(
+    'solway:',
+  ),
+  sync_interval_ms: whole(5, 60_000).default(sharing.syncIntervalMs),
+  connect_timeout_ms: whole(50, 60_000).default(sharing.connectTimeoutMs),
+  command_timeout_ms: whole(10, 60_000).default(sharing.commandTimeoutMs),
+  reconnect_max_ms: whole(10, 60_000).default(sharing.reconnectMaxMs),
+  presence_ms: whole(500, HOUR_MS).default(sharing.presenceMs),
+  gateways_least: whole(1, 1_000).default(sharing.gatewaysLeast),
+  names_max: whole(1, 100_000).default(sharing.namesMax),
+});
+
+/** `[quotas]`: how it is known what was used of a month. */
+export const quotasSection = section({
+  accounts_max: whole(1, 100_000_000).default(ledger.accountsMax),
+  read_interval_ms: whole(100, HOUR_MS).default(reader.readIntervalMs),
+  late_minutes: whole(1, 24 * 60).default(reader.lateMinutes),
+  recount_interval_ms: whole(1_000, 24 * HOUR_MS).default(reader.recountIntervalMs),
+  first_recount_ms: whole(100, HOUR_MS).default(reader.firstRecountMs),
+});
 
 /** `[mail]`: how mail is handed over. */
 export const mailSection = section({
@@ -12,3 +41,18 @@ export const mailSection = section({
   timeout_ms: whole(100, HOUR_MS).default(mail.timeoutMs),
   in_flight_max: whole(1, 10_000).default(mail.inFlightMax),
 });
+
+/** The plan on which customers see what limits look like from where they are. */
+export const REHEARSAL_PLAN_ID = 'rehearsal';
+
+/** Its fields where they differ from those of other plans. */
+export const rehearsalPlan = {
+  name: 'rehearsal',
+  rpc_per_second: 1,
+  rpc_burst: 2,
+  ws_connections_max: 2,
+  ws_subscriptions_max: 2,
+  grpc_streams_max: 2,
+  monthly_credits: 100,
+  stream_credits: 1,
+} as const;

@@ -51,7 +51,19 @@ import {
   shredsSection,
 } from './configuration-grpc.ts';
 import { scannerKeys } from './configuration-keys.ts';
-import { mailSection } from './configuration-limits.ts';
+import {
+  mailSection,
+  quotasSection,
+  REHEARSAL_PLAN_ID,
+  rehearsalPlan,
+  sharedSection,
+} from './configuration-limits.ts';
+import {
+  gatewaysSection,
+  metricsSection,
+  requestLogSection,
+  telemetrySection,
+} from './configuration-observing.ts';
 import {
   confirmationsSection,
   dasPoolSection,
@@ -269,6 +281,17 @@ const logLevels = ['auto', 'trace', 'debug', 'info', 'warn', 'error', 'fatal', '
 /** A table that may be left out: its fields then have their defaults. */
 const optional = <Schema extends z.ZodType>(schema: Schema) => z.preprocess((value) => value ?? {}, schema);
 
+const isTable = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Plans, among them always one so small that its limits are met at once; what the file says of it comes first. */
+const withRehearsal = <Schema extends z.ZodType>(schema: Schema) =>
+  z.preprocess((value = {}) => {
+    if (!isTable(value)) return value;
+    const { [REHEARSAL_PLAN_ID]: written = {} } = value;
+    return isTable(written) ? { ...value, [REHEARSAL_PLAN_ID]: { ...rehearsalPlan, ...written } } : value;
+  }, schema);
+
 /** The whole file. Its mistakes are told in the words of `configuration-fields.ts`. */
 export const configurationSchema = section({
   data_dir: anything.default('solway-data'),
@@ -303,8 +326,14 @@ export const configurationSchema = section({
   keys: optional(keys),
   accounts: optional(accountsSection),
   control_api: optional(controlApiSection),
+  shared: optional(sharedSection),
+  quotas: optional(quotasSection),
   mail: optional(mailSection),
-  plans: optional(plans.transform((table) => ({ [DEFAULT_PLAN_ID]: plan.parse({}), ...table }))),
+  request_log: optional(requestLogSection),
+  gateways: optional(gatewaysSection),
+  metrics: optional(metricsSection),
+  telemetry: optional(telemetrySection),
+  plans: withRehearsal(plans.transform((table) => ({ [DEFAULT_PLAN_ID]: plan.parse({}), ...table }))),
   log: optional(section({ level: word(logLevels).default('auto'), file: anything.nullable().default(null) })),
 });
 

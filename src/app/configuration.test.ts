@@ -25,7 +25,7 @@ describe('the example file', () => {
     );
     const snake = fields.map((name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
     expect(snake.filter((name) => !named.has(name))).toEqual([]);
-    expect(plans).toHaveLength(1);
+    expect(plans).toHaveLength(2);
   });
 
   it('shows an [[upstream]] that is right once its comment signs are gone', () => {
@@ -73,7 +73,7 @@ describe('a mistake in the configuration', () => {
   it.each([
     [
       'port = 80',
-      'solway.toml: port: there is no such field: the fields here are data_dir, server, networks, upstream, upstream_pool, websocket, feeds, geyser, grpc, replay, blocks, geyser_source, shreds, rest, off_chain, das, das_pool, confirmations, storage, uploads, ipfs, kubo, pinning, semi_wallets, localnet, store, keys, accounts, control_api, mail, plans, log',
+      'solway.toml: port: there is no such field: the fields here are data_dir, server, networks, upstream, upstream_pool, websocket, feeds, geyser, grpc, replay, blocks, geyser_source, shreds, rest, off_chain, das, das_pool, confirmations, storage, uploads, ipfs, kubo, pinning, semi_wallets, localnet, store, keys, accounts, control_api, shared, quotas, mail, request_log, gateways, metrics, telemetry, plans, log',
     ],
     ['datadir = "x"', 'solway.toml: datadir: there is no such field: did you mean "data_dir"?'],
     ['[sever]\nport = 1', 'solway.toml: sever: there is no such field: did you mean "server"?'],
@@ -321,11 +321,27 @@ describe('the sources of the configuration', () => {
     );
   });
 
-  it('always give the default plan, and the others beside it', () => {
-    expect(load('[plans.gold]\nrpc_per_second = 5').plans).toEqual([
+  it('always give the default plan and one to rehearse with, and the others beside them', () => {
+    const { plans } = load('[plans.gold]\nrpc_per_second = 5\nprices = { getBlock = 3 }');
+    expect(plans.filter(({ id }) => id !== 'rehearsal')).toEqual([
       { id: 'default', name: 'default', limits: defaultPlanLimits },
-      { id: 'gold', name: 'gold', limits: { ...defaultPlanLimits, rpcPerSecond: 5 } },
+      {
+        id: 'gold',
+        name: 'gold',
+        limits: { ...defaultPlanLimits, rpcPerSecond: 5, prices: { getBlock: 3 } },
+      },
     ]);
+    const limits = { rpcPerSecond: 1, rpcBurst: 2, wsConnectionsMax: 2, monthlyCredits: 100 };
+    expect(plans.find(({ id }) => id === 'rehearsal')?.limits).toMatchObject(limits);
+  });
+
+  it('let single limits of the rehearsal be set, and leave the others', () => {
+    const { plans } = load('[plans.rehearsal]\nmonthly_credits = 7');
+    expect(plans.find(({ id }) => id === 'rehearsal')?.limits).toMatchObject({
+      rpcPerSecond: 1,
+      monthlyCredits: 7,
+    });
+    expect(complaint('[plans]\nrehearsal = 5')).toContain('plans.rehearsal');
   });
 });
 

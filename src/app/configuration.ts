@@ -134,6 +134,7 @@ export function loadConfiguration(given: ConfigurationArguments, environment: En
     upstreams: completeUpstreams(parsed.data),
     grpc: completeGrpc(parsed.data),
     shreds: completeShreds(parsed.data),
+    shared: { ...camelNames(parsed.data.shared), tlsCa: resolved(parsed.data.shared.tls_ca) },
     rest: { ...camelNames(parsed.data.rest), tokenList: resolved(parsed.data.rest.token_list) },
     das: completeDas(parsed.data),
     plans: completePlans(parsed.data),

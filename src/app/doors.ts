@@ -19,6 +19,8 @@ import { buildEntrance } from './admission.ts';
 import type { Configuration } from './configuration.ts';
 import { CONTROL_PREFIX, type Control, controlRefusal } from './control.ts';
 import { buildGrpcDoor, type GrpcDoor } from './grpc-door.ts';
+import type { Limits } from './limits.ts';
+import type { Observing } from './observing.ts';
 import { restDoor } from './rest.ts';
 import type { RestServices } from './rest-services.ts';
 import type { Streams } from './streams.ts';
@@ -46,7 +48,12 @@ function rpcDoor({ server, networks }: Configuration, parts: PipelineParts, prox
   });
 }
 
-function streamGate({ websocket }: Configuration, parts: PipelineParts, { feed }: Upstreams): StreamGate {
+function streamGate(
+  { websocket }: Configuration,
+  parts: PipelineParts,
+  { feed }: Upstreams,
+  { sockets: places, quota }: Limits,
+): StreamGate {
   const topics: TopicHubOptions = {
     topicsMax: websocket.topicsMax,
     addressesMax: websocket.addressesMax,
@@ -60,7 +67,8 @@ function streamGate({ websocket }: Configuration, parts: PipelineParts, { feed }
     keySubscriptionsMax: websocket.keySubscriptionsMax,
     keyAddressesMax: websocket.keyAddressesMax,
   };
-  return new StreamGate({ ...parts, feed }, { topics, pace, holdings });
+  const keys = { refusal: quota.exceeded.bind(quota) };
+  return new StreamGate({ ...parts, feed, places }, { topics, pace, holdings, keys });
 }
 
 function webSocketDoor(
@@ -103,22 +111,24 @@ export function buildDoors(
   streams: Streams | null,
   rest: RestServices,
   control: Control,
+  observing: Observing,
   log: Logger,
 ): Doors {
   const { server, networks } = configuration;
   const proxies = new TrustedProxies(server.trustedProxies);
-  const entrance = buildEntrance(configuration, access);
+  const entrance = buildEntrance(configuration, access, observing);
   const parts: PipelineParts = { ...entrance, source: upstreams.pool, log };
-  const gate = streamGate(configuration, parts, upstreams);
+  const gate = streamGate(configuration, parts, upstreams, access.limits);
   const sockets = webSocketDoor(configuration, gate, proxies, log);
   const facts = (): ReadinessFacts => readiness(http, access, upstreams, networks.default);
-  const restInterface = restDoor(configuration, parts, upstreams, rest, proxies);
+  const restInterface = restDoor(configuration, parts, upstreams, rest, proxies, access.limits);
   const routes = joinRoutes(
     rpcDoor(configuration, parts, proxies),
     sockets.routes,
     restInterface.routes,
     control.routes(proxies),
     healthRoutes(facts),
+    observing.routes(() => http.inFlight),
   );
   const refusals = new Map([
     ...[REST_PREFIX, IPFS_PREFIX].map((prefix) => [prefix, errorBody] as const),
@@ -127,7 +137,9 @@ export function buildDoors(
   const http: HttpServer = new HttpServer(routes, log, server, [sockets], refusals);
   const isReady = () => facts().upstreams.usable > 0;
   const grpc =
-    streams === null ? null : buildGrpcDoor(configuration, { entrance, proxies, streams, isReady, log });
+    streams === null
+      ? null
+      : buildGrpcDoor(configuration, { entrance, limits: access.limits, proxies, streams, isReady, log });
   const endWaits = (): void => {
     restInterface.endWaits();
     control.endStreams();

@@ -8,6 +8,7 @@ import type { GrpcServerOptions, GrpcTls } from '../servers/grpc/options.ts';
 import { GrpcServer } from '../servers/grpc/server.ts';
 import type { Entrance } from './admission.ts';
 import type { Configuration } from './configuration.ts';
+import type { Limits } from './limits.ts';
 import { problemText } from './problem-text.ts';
 import type { Streams } from './streams.ts';
 import { readTls } from './tls-files.ts';
@@ -24,6 +25,7 @@ export type GrpcDoor = Readonly<{
 /** What the door stands on besides the configuration. */
 export type GrpcDoorParts = Readonly<{
   entrance: Entrance;
+  limits: Limits;
   proxies: TrustedProxies;
   streams: Streams;
   /** Whether a node can answer. */
@@ -61,12 +63,13 @@ function reloadOnHangup(configuration: Configuration, server: GrpcServer, log: L
  * @throws TlsFileError
  */
 export function buildGrpcDoor(configuration: Configuration, parts: GrpcDoorParts): GrpcDoor {
-  const { entrance, proxies, streams, isReady, log } = parts;
-  const watch = new KeyWatch(entrance.admission.keys);
+  const { entrance, limits, proxies, streams, isReady, log } = parts;
+  const { streams: places, quota } = limits;
+  const watch = new KeyWatch(entrance.admission.keys, { refusal: quota.exceeded.bind(quota) });
   const pace = new MessagePace({ messagesPerSecond: configuration.grpc.messagesPerSecond });
   const { standard, shred } = streams;
   const network = configuration.networks.default;
-  const door = new GeyserGate({ ...entrance, pace, watch, standard, shred, network, log });
+  const door = new GeyserGate({ ...entrance, places, pace, watch, standard, shred, network, log });
   const health = (service: ServedService): boolean =>
     service === 'shredstream.ShredstreamProxy' ? shred !== null : isReady();
   const tls = readTls(configuration);

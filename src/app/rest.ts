@@ -13,6 +13,7 @@ import { referenceRoutes } from '../servers/reference/routes.ts';
 import type { UploadLimits } from '../servers/rest/multipart.ts';
 import { restRoutes } from '../servers/rest/server.ts';
 import type { Configuration } from './configuration.ts';
+import type { Limits } from './limits.ts';
 import { PROGRAM_VERSION } from './program-version.ts';
 import type { RestServices } from './rest-services.ts';
 import type { Upstreams } from './upstreams.ts';
@@ -40,6 +41,7 @@ export function restDoor(
   upstreams: Upstreams,
   opened: RestServices,
   proxies: TrustedProxies,
+  { groups }: Limits,
 ): RestDoor {
   const { rest, storage, uploads, ipfs } = configuration;
   const { historyDays, domainSuffix, tokenList: _, bodyMaxBytes, bodiesMaxBytes, ...limits } = rest;
@@ -48,7 +50,12 @@ export function restDoor(
   const routes = endpoints.map((endpoint) => routeOf(endpoint, services));
   const upload: UploadLimits = { ...uploads, fileMaxBytes: storage.fileMaxBytes };
   const joined = joinRoutes(
-    restRoutes(new RestGate(parts, limits), routes, { bodyMaxBytes, bodiesMaxBytes, upload, proxies }),
+    restRoutes(new RestGate(parts, limits, groups), routes, {
+      bodyMaxBytes,
+      bodiesMaxBytes,
+      upload,
+      proxies,
+    }),
     opened.kept === null ? new Map() : ipfsRoutes(opened.kept, ipfs, opened.blocks),
     // What the one floor writes the other reads, and neither knows the other.
     referenceRoutes(openApi(endpoints, PROGRAM_VERSION) as unknown as ApiDocument),

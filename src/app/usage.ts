@@ -13,6 +13,8 @@ import { stopEach } from './stop-each.ts';
 /** Counting, and what becomes of it. */
 export type Usage = Readonly<{
   meter: UsageMeter;
+  /** How this run is named in what is written. */
+  epoch: string;
   /** What was given up, for whoever tells of it. */
   losses: readonly LossCounter[];
   /** Writes what is counted. */
@@ -90,5 +92,10 @@ export function openUsage(store: Store, configuration: Configuration, log: Logge
       read: () => writer.unsavedRows,
     },
   ];
-  return { meter, losses, stop: () => stopEach([() => roller.stop(), () => writer.stop()]) };
+  return {
+    meter,
+    epoch: writer.epoch,
+    losses,
+    stop: () => stopEach([() => roller.stop(), () => writer.stop()]),
+  };
 }

@@ -30,7 +30,12 @@ import { explain, statusOfFailure } from './outcome.ts';
 import { noCall, type PipelineParts } from './pipeline.ts';
 import { TopicHub, type TopicHubOptions } from './topics.ts';
 
-export type StreamGateParts = PipelineParts & Readonly<{ feed: Feed }>;
+export type StreamGateParts = PipelineParts &
+  Readonly<{
+    feed: Feed;
+    /** Places of connections, where others hold such too. */
+    places?: ConnectionLimit;
+  }>;
 export type StreamGateOptions = Readonly<{
   topics?: Partial<TopicHubOptions>;
   keys?: Partial<KeyWatchOptions>;
@@ -59,7 +64,7 @@ export class StreamGate implements StreamDoor {
     this.#shared = {
       ...parts,
       topics: new TopicHub(feed, options.topics),
-      places: new ConnectionLimit(),
+      places: parts.places ?? new ConnectionLimit(),
       subscriptions: new ConnectionLimit(),
       addresses: new ConnectionLimit(),
       holdings: { ...holdingLimits, ...options.holdings },

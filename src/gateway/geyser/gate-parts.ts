@@ -1,4 +1,5 @@
 import type { Admission } from '../../access/admission.ts';
+import type { ConnectionLimit } from '../../access/connection-limit.ts';
 import type { KeyWatch } from '../../access/key-watch.ts';
 import type { LiveConnections } from '../../access/live-connections.ts';
 import type { MessagePace } from '../../access/message-pace.ts';
@@ -13,6 +14,8 @@ export type GeyserGateParts = Readonly<{
   meter: CallMeter;
   /** Who lists streams; absent: nobody. */
   connections?: LiveConnections;
+  /** Places of streams, where others hold such too. */
+  places?: ConnectionLimit;
   pace: MessagePace;
   watch: KeyWatch;
   /** The stage of transactions that were run. */

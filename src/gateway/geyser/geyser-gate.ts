@@ -23,10 +23,11 @@ const stageRpcs: ReadonlySet<UnaryRpc> = new Set(['Ping', 'GetVersion', 'Subscri
 /** The way of gRPC streams and calls: a key, whose product says what may be opened, then its plan, rate and usage. */
 export class GeyserGate implements GeyserDoor {
   readonly #parts: GeyserGateParts;
-  readonly #places = new ConnectionLimit();
+  readonly #places: ConnectionLimit;
 
   constructor(parts: GeyserGateParts) {
     this.#parts = parts;
+    this.#places = parts.places ?? new ConnectionLimit();
   }
 
   open(caller: Caller, rpc: StreamRpc, sink: GeyserSink, onEnd: (failure: Failure) => void): GeyserStream {

@@ -46,7 +46,15 @@ export const restLimits: RestLimits = {
   familiesMax: 100_000,
 };
 
-const WINDOW_MS = 60_000;
+/** The window in which requests of an endpoint group are counted. */
+export const restWindowOptions = ({
+  requestsPerMinute,
+  familiesMax,
+}: Pick<RestLimits, 'requestsPerMinute' | 'familiesMax'>) => ({
+  requestsMax: requestsPerMinute,
+  windowMs: 60_000,
+  namesMax: familiesMax * endpointGroups.length,
+});
 
 /** What came of a request. */
 type Answer = Readonly<{ body: Buffer | null; failure: Failure | null }>;
@@ -63,12 +71,12 @@ export class RestGate implements RestDoor {
   readonly #underWay = new ConnectionLimit();
   readonly #callTurns: CallTurns;
 
-  constructor(parts: PipelineParts, limits: Partial<RestLimits> = {}) {
+  /** @param groups - the windows of endpoint groups, where others count in such too. */
+  constructor(parts: PipelineParts, limits: Partial<RestLimits> = {}, groups: WindowLimit | null = null) {
     this.#parts = parts;
     this.#limits = { ...restLimits, ...limits };
-    const { requestsPerMinute, familiesMax, callsInFlightMax, keyCallsInFlightMax } = this.#limits;
-    const namesMax = familiesMax * endpointGroups.length;
-    this.#groups = new WindowLimit({ requestsMax: requestsPerMinute, windowMs: WINDOW_MS, namesMax });
+    const { callsInFlightMax, keyCallsInFlightMax } = this.#limits;
+    this.#groups = groups ?? new WindowLimit(restWindowOptions(this.#limits));
     this.#callTurns = new CallTurns(callsInFlightMax, keyCallsInFlightMax);
   }
 
@@ -117,7 +125,8 @@ export class RestGate implements RestDoor {
       params: null,
       // What opens a wallet is nobody's but its owner's.
       result: route.holdsSecrets === true ? null : body,
-      cost: calls.credits,
+      // A price of the endpoint's own is not asked for what was refused.
+      cost: body === null && calls.credits === 0 ? null : calls.credits,
     });
   }
 

@@ -1,0 +1,87 @@
+import { readFileSync } from 'node:fs';
+import { ConnectionLimit } from '../access/connection-limit.ts';
+import { QuotaLedger } from '../access/quota.ts';
+import { RateLimiter } from '../access/rate-limit.ts';
+import { WindowLimit } from '../access/window-limit.ts';
+import type { Logger } from '../base/log.ts';
+import type { Store } from '../control/database/open.ts';
+import { QuotaReader } from '../control/shared/quota-reader.ts';
+import { SharedLimits } from '../control/shared/shared-limits.ts';
+import { restWindowOptions } from '../gateway/rest/rest-gate.ts';
+import type { Configuration } from './configuration.ts';
+import { problemText } from './problem-text.ts';
+import { stopEach } from './stop-each.ts';
+
+/** What limits the use of keys over all doors and, where they share it, over all gateways. */
+export type Limits = Readonly<{
+  rates: RateLimiter;
+  /** Of the endpoint groups of the REST interface. */
+  groups: WindowLimit;
+  /** Of WebSocket connections. */
+  sockets: ConnectionLimit;
+  /** Of gRPC streams. */
+  streams: ConnectionLimit;
+  quota: QuotaLedger;
+  stop(): Promise<void>;
+}>;
+
+function share(
+  { shared }: Configuration,
+  { rates, groups, sockets, streams, quota }: Omit<Limits, 'stop'>,
+  log: Logger,
+): SharedLimits | null {
+  const { redisUrl, tlsCa, prefix, ...limits } = shared;
+  if (redisUrl === null) return null;
+  return new SharedLimits({
+    ...limits,
+    url: redisUrl,
+    ca: tlsCa === null ? null : readFileSync(tlsCa, 'utf8'),
+    prefix,
+    parts: { rates, windows: { rest: groups }, places: { ws: sockets, grpc: streams }, quota },
+    onState: (error) => {
+      if (error === null) log.info('limits are shared with the other gateways');
+      else
+        log.warn(
+          { problem: problemText(error) },
+          'shared limits are away: each gateway has its part of them',
+        );
+    },
+  });
+}
+
+/**
+ * Builds the limits, learns what was used of this month, and begins to hear of the other gateways.
+ * @param epoch - how this run is named in usage.
+ * @throws the driver's error when the store cannot be read, the system's when a file cannot.
+ */
+export async function openLimits(
+  configuration: Configuration,
+  store: Store,
+  epoch: string,
+  log: Logger,
+): Promise<Limits> {
+  const { keys, rest, shared, quotas } = configuration;
+  const isShared = shared.redisUrl !== null;
+  const limits = {
+    rates: new RateLimiter({ familiesMax: keys.keysMax, isShared }),
+    groups: new WindowLimit({ ...restWindowOptions(rest), isShared }),
+    sockets: new ConnectionLimit({ isShared }),
+    streams: new ConnectionLimit({ isShared }),
+    quota: new QuotaLedger({ accountsMax: quotas.accountsMax }),
+  };
+  const { accountsMax: _, ...reading } = quotas;
+  const reader = new QuotaReader({
+    ...reading,
+    store,
+    ledger: limits.quota,
+    epoch,
+    onState: (error) => {
+      if (error === null) log.info('what other gateways used of quotas is known again');
+      else log.warn({ problem: problemText(error) }, 'what other gateways used of quotas cannot be read');
+    },
+  });
+  await reader.start();
+  const sharing = share(configuration, limits, log);
+  await sharing?.start();
+  return { ...limits, stop: () => stopEach([() => reader.stop(), async () => sharing?.stop()]) };
+}
