@@ -65,20 +65,28 @@ export class GrpcClient {
     this.#client = new Client(new URL(url).host, secure, { 'grpc.max_receive_message_length': -1 });
   }
 
-  /** Opens a stream; `SubscribeEntries` gets its one request. */
-  open(key: string | null, rpc: string): HeardStream {
+  /**
+   * Opens a stream; `SubscribeEntries` gets its one request.
+   * @param headers - sent beside the key.
+   */
+  open(key: string | null, rpc: string, headers: Record<string, string> = {}): HeardStream {
     const service = rpc === 'SubscribeEntries' ? 'shredstream.ShredstreamProxy' : 'geyser.Geyser';
-    const stream = this.#client.makeBidiStreamRequest(`/${service}/${rpc}`, asIs, asIs, metadataOf(key));
+    const stream = this.#client.makeBidiStreamRequest(
+      `/${service}/${rpc}`,
+      asIs,
+      asIs,
+      metadataOf(key, headers),
+    );
     if (rpc === 'SubscribeEntries') stream.end(Buffer.alloc(0));
     return new HeardStream(stream);
   }
 
   /** @returns the answer's bytes, or how it was refused. */
-  call(key: string | null, rpc: string): Promise<Buffer | Refusal> {
+  call(key: string | null, rpc: string, headers: Record<string, string> = {}): Promise<Buffer | Refusal> {
     return new Promise((resolve) => {
       const method = `/geyser.Geyser/${rpc}`;
       const empty = Buffer.alloc(0);
-      this.#client.makeUnaryRequest(method, asIs, asIs, empty, metadataOf(key), (error, answer) =>
+      this.#client.makeUnaryRequest(method, asIs, asIs, empty, metadataOf(key, headers), (error, answer) =>
         resolve(error === null ? (answer ?? empty) : refusalOf(error)),
       );
     });
@@ -89,8 +97,9 @@ export class GrpcClient {
   }
 }
 
-function metadataOf(key: string | null): Metadata {
+function metadataOf(key: string | null, headers: Record<string, string>): Metadata {
   const metadata = new Metadata();
+  for (const [name, value] of Object.entries(headers)) metadata.set(name, value);
   if (key !== null) metadata.set('x-token', key);
   return metadata;
 }
