@@ -52,7 +52,13 @@ const callersVariables = [
 
 /** A mistyped variable is silently nothing; one that is near to a known one is worth a word. */
 function checkVariables(environment: Environment): Finding[] {
-  const known = [...Object.keys(environmentFields), 'SOLWAY_CONFIG', 'SOLWAY_PEPPER', 'SOLWAY_PEPPER_FILE'];
+  const known = [
+    ...Object.keys(environmentFields),
+    'SOLWAY_CONFIG',
+    'SOLWAY_PEPPER',
+    'SOLWAY_PEPPER_FILE',
+    'SOLWAY_TOKEN',
+  ];
   return Object.keys(environment)
     .filter((name) => name.startsWith('SOLWAY_') && ![...known, ...callersVariables].includes(name))
     .flatMap((name): Finding[] => {

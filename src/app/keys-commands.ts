@@ -1,34 +1,46 @@
 import { existsSync } from 'node:fs';
-import { keyIdIn } from '../access/api-key.ts';
-import type { KeyRegister } from '../control/keys/key-register.ts';
+import { keyIdIn, parseApiKey } from '../access/api-key.ts';
+import { createLogger } from '../base/log.ts';
+import { HOUSE_CUSTOMER_ID } from '../control/accounts/roles.ts';
+import { type ApiClient, remoteApi } from '../control/api/client.ts';
+import type { Asked } from '../control/api/contract/contract.ts';
+import { buildHandlers } from '../control/api/handlers/handlers.ts';
+import { ControlApi } from '../control/api/server/control-api.ts';
+import type { KeyChange } from '../control/keys/change-key.ts';
 import { KeyRefusedError } from '../control/keys/key-register.ts';
-import { cutOverlap, disableKey, enableKey, revokeKey } from '../control/keys/key-state.ts';
 import type { KeyView } from '../control/keys/key-view.ts';
-import { createKey, type NewKey } from '../control/keys/keys.ts';
-import { listKeys } from '../control/keys/list-keys.ts';
-import { rotateKey } from '../control/keys/rotate-key.ts';
+import type { CreateKeyOptions, NewKey } from '../control/keys/keys.ts';
+import { checkOverlap } from '../control/keys/rotate-key.ts';
+import type { Whose } from '../control/keys/whose-key.ts';
 import { openPeppers } from '../control/pepper-proof.ts';
 import { addMissingPlans } from '../control/plans.ts';
 import { type Product, products } from '../protocol/product.ts';
 import type { Configuration } from './configuration.ts';
 import type { Environment } from './configuration-secrets.ts';
+import { apiServicesOf } from './control.ts';
 import { databaseFile } from './data-dir.ts';
 import { openStore, pepperSources } from './store.ts';
 
-/** The operations on keys, as a person at the command line has them. Times are Unix milliseconds. */
+/** What a key is made with, as a person writes it. Times are Unix milliseconds. */
+export type KeyWish = Omit<CreateKeyOptions, 'product' | 'customerId' | 'networks'> &
+  Readonly<{ product: string; networks?: readonly string[] | undefined }>;
+
+/** What is changed of a key, as a person writes it. */
+export type KeyRevision = Omit<KeyChange, 'networks'> &
+  Readonly<{ networks?: readonly string[] | null | undefined }>;
+
+/** The operations on keys, as a person at the command line has them. */
 export type KeyOffice = Readonly<{
-  create(options: {
-    product: string;
-    name: string;
-    plan?: string | undefined;
-    expiresAt?: number | null;
-  }): Promise<NewKey>;
+  create(options: KeyWish): Promise<NewKey>;
   list(options: { product?: string | undefined; withRevoked: boolean }): Promise<KeyView[]>;
-  rotate(key: string, overlapMs: number): Promise<NewKey & { old: KeyView }>;
+  change(key: string, change: KeyRevision): Promise<KeyView>;
+  /** @param overlapMs - absent: as the service has it. */
+  rotate(key: string, overlapMs: number | undefined): Promise<NewKey & { old: KeyView }>;
   cutOverlap(key: string): Promise<KeyView>;
   revoke(key: string): Promise<KeyView>;
   disable(key: string): Promise<KeyView>;
   enable(key: string): Promise<KeyView>;
+  whose(text: string): Promise<Whose>;
 }>;
 
 /** @throws KeyRefusedError not-found */
@@ -47,31 +59,64 @@ function productOf(named: string): Product {
   throw new KeyRefusedError('invalid', `there is no product "${named.slice(0, 32)}": it is one of ${known}`);
 }
 
+const PAGE_KEYS = 1_000;
+
 async function listAll(
-  register: KeyRegister,
-  options: { product?: Product | undefined; withRevoked: boolean },
+  api: ApiClient,
+  customer: string,
+  query: { product?: Product; withRevoked: string },
 ): Promise<KeyView[]> {
   const all: KeyView[] = [];
-  for (;;) {
-    const after = all.at(-1)?.id;
-    const page = await listKeys(register, after === undefined ? options : { ...options, after });
-    all.push(...page);
-    if (page.length === 0) return all;
-  }
+  let cursor: string | undefined;
+  do {
+    const page = await api.call('GET /customers/{customer}/keys', {
+      path: { customer },
+      query: { ...query, limit: PAGE_KEYS, ...(cursor !== undefined && { cursor }) },
+    });
+    all.push(...page.items);
+    cursor = page.next ?? undefined;
+  } while (cursor !== undefined);
+  return all;
 }
 
-function officeOf(register: KeyRegister): KeyOffice {
+/** What is to be said of a key, in the shape of the contract: lists of its own, and nothing that is undefined. */
+const bodyOf = <Body>(fields: object): Body => JSON.parse(JSON.stringify(fields)) as Body;
+
+type Create = Asked<'POST /customers/{customer}/keys'>['body'];
+type Change = Asked<'PATCH /customers/{customer}/keys/{key}'>['body'];
+
+function officeOf(api: ApiClient, customer: string): KeyOffice {
+  const at = (named: string) => ({ path: { customer, key: keyIdOf(named) } });
   return {
-    create: async ({ product, plan, ...rest }) =>
-      createKey(register, { ...rest, product: productOf(product), planId: plan }),
+    create: async ({ product, ...rest }) =>
+      api.call('POST /customers/{customer}/keys', {
+        path: { customer },
+        body: bodyOf<Create>({ ...rest, product: productOf(product) }),
+      }),
     list: async ({ product, withRevoked }) =>
-      listAll(register, { product: product === undefined ? undefined : productOf(product), withRevoked }),
-    rotate: async (key, overlapMs) => rotateKey(register, keyIdOf(key), overlapMs),
-    cutOverlap: async (key) => cutOverlap(register, keyIdOf(key)),
-    revoke: async (key) => revokeKey(register, keyIdOf(key)),
-    disable: async (key) => disableKey(register, keyIdOf(key)),
-    enable: async (key) => enableKey(register, keyIdOf(key)),
+      listAll(api, customer, {
+        withRevoked: String(withRevoked),
+        ...(product !== undefined && { product: productOf(product) }),
+      }),
+    change: async (key, change) =>
+      api.call('PATCH /customers/{customer}/keys/{key}', { ...at(key), body: bodyOf<Change>(change) }),
+    rotate: async (key, overlapMs) => {
+      if (overlapMs !== undefined) checkOverlap(overlapMs);
+      const body = overlapMs === undefined ? {} : { overlapMs };
+      return api.call('POST /customers/{customer}/keys/{key}/rotate', { ...at(key), body });
+    },
+    cutOverlap: async (key) => api.call('POST /customers/{customer}/keys/{key}/cut', at(key)),
+    revoke: async (key) => api.call('POST /customers/{customer}/keys/{key}/revoke', at(key)),
+    disable: async (key) => api.call('POST /customers/{customer}/keys/{key}/disable', at(key)),
+    enable: async (key) => api.call('POST /customers/{customer}/keys/{key}/enable', at(key)),
+    whose: async (text) => api.call('POST /keys/whose', { body: { text } }),
   };
+}
+
+/** What a text says of itself, without asking anybody: null where only the store knows. */
+export function whoseOffline(text: string): Whose | null {
+  if (typeof parseApiKey(text) !== 'string') return null;
+  return { wellFormed: false, matches: false, key: null };
 }
 
 /** @throws KeyRefusedError not-found, where a store would have to be made for keys that cannot be there. */
@@ -84,27 +129,55 @@ function checkStoreExists({ store, dataDir }: Configuration): void {
   );
 }
 
+const noDoors = () => ({ url: '', grpcUrl: null, hasShredStage: false });
+
+export type KeyOfficeOptions = Readonly<{
+  configuration: Configuration;
+  environment: Environment;
+  /** Who acts, for the audit log. */
+  who: string;
+  /** Whose keys; absent: the house's. */
+  customer: string | undefined;
+  /** Makes the database when there is none; else that is refused. */
+  makesStore: boolean;
+}>;
+
 /**
- * Opens the store, does `work` and closes it again. A running service learns of every change within a second.
- * @param actor - who acts, for the audit log.
- * @param makesStore - makes the database when there is none; else that is refused.
- * @throws what control throws: KeyRefusedError, PepperError, SchemaTooNewError, or the driver's own error.
+ * Opens the store, does `work` through the control API of this process and closes it again. A running service learns
+ * of every change within a second.
+ * @throws what control throws: ApiError, KeyRefusedError, PepperError, SchemaTooNewError, or the driver's own error.
  */
 export async function withKeyOffice<Result>(
-  configuration: Configuration,
-  environment: Environment,
-  actor: string,
-  makesStore: boolean,
+  { configuration, environment, who, customer = HOUSE_CUSTOMER_ID, makesStore }: KeyOfficeOptions,
   work: (office: KeyOffice) => Promise<Result>,
 ): Promise<Result> {
   if (!makesStore) checkStoreExists(configuration);
   const store = await openStore(configuration);
   try {
     const peppers = await openPeppers(store, pepperSources(configuration, environment));
-    await addMissingPlans(store, configuration.plans, actor);
-    const { keysMax } = configuration.keys;
-    return await work(officeOf({ store, peppers, actor, keysMax, now: Date.now }));
+    await addMissingPlans(store, configuration.plans, `cli:${who}`);
+    const log = createLogger('silent', () => undefined);
+    const parts = { configuration, store, peppers, source: null, mailer: null, log, reachedAt: noDoors };
+    const services = apiServicesOf(parts);
+    const api = new ControlApi({ services, handlers: buildHandlers(services), log });
+    return await work(officeOf({ call: (name, asked) => api.call(name, asked, who) }, customer));
   } finally {
     await store.close();
   }
+}
+
+export type RemoteOfficeOptions = Readonly<{
+  /** Where the service is, without a path. */
+  url: string;
+  token: string;
+  /** Absent: the customer of the token, or the house where it is the operator's. */
+  customer: string | undefined;
+}>;
+
+/** The same on another machine, with a token. @throws ApiError, ApiUnreachableError */
+export async function remoteKeyOffice({ url, token, customer }: RemoteOfficeOptions): Promise<KeyOffice> {
+  const api = remoteApi({ url, token });
+  if (customer !== undefined) return officeOf(api, customer);
+  const { customers } = await api.call('GET /me', {});
+  return officeOf(api, customers[0]?.id ?? HOUSE_CUSTOMER_ID);
 }

@@ -1,4 +1,6 @@
 import { redact } from '../base/log.ts';
+import { ApiError } from '../control/api/api-error.ts';
+import { ApiUnreachableError } from '../control/api/client.ts';
 import { BackupError } from '../control/database/backup/backup.ts';
 import { SchemaTooNewError } from '../control/database/migrate.ts';
 import { StoreReplacedError } from '../control/database/open.ts';
@@ -49,6 +51,8 @@ function codeOf(error: unknown): string {
 const CONNECTION_LOST = 'the connection to PostgreSQL broke: check that it runs';
 
 const ownErrors = [
+  ApiError,
+  ApiUnreachableError,
   BackupError,
   StoreReplacedError,
   ConfigurationError,
@@ -66,6 +70,7 @@ const ownErrors = [
 export function isOfArguments(error: unknown): error is Error {
   if (error instanceof ArgumentsError) return true;
   if (error instanceof KeyRefusedError) return error.reason === 'invalid';
+  if (error instanceof ApiError) return error.status === 422;
   return error instanceof ConfigurationError && error.problems.every(({ source }) => source.startsWith('--'));
 }
 

@@ -48,3 +48,17 @@ export function keyTable(keys: readonly Key[]): string {
       .trimEnd();
   return `${table.map(line).join('\n')}\n`;
 }
+
+/** What a text turned out to be, in words. */
+export function whoseText({
+  wellFormed,
+  key,
+}: Readonly<{ wellFormed: boolean; key: (Key & Readonly<{ customerId: string }>) | null }>): string {
+  if (!wellFormed) return 'That is no key: its form or its checksum is wrong.\n';
+  if (key === null) return 'That has the form of a key, and is none of this service.\n';
+  const used = key.lastUsedAt === null ? 'never used' : `last used ${day(key.lastUsedAt)} UTC`;
+  return (
+    `That is the key "${key.name}" (${key.id}, product ${key.product}) of customer ${key.customerId}: ` +
+    `${key.state}, ${used}.\n`
+  );
+}

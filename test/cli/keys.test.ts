@@ -81,7 +81,11 @@ describe('solway keys', () => {
   });
 
   it.each([
-    [['keys'], 2, 'write: solway keys create|list|rotate|revoke|disable|enable (see solway keys --help)'],
+    [
+      ['keys'],
+      2,
+      'write: solway keys create|list|set|rotate|revoke|disable|enable|whose (see solway keys --help)',
+    ],
     [['keys', 'create'], 2, 'a key needs a name: solway keys create --name "web shop"'],
     [
       ['keys', 'create', '--name', 'x', '--product', 'ws'],
@@ -162,7 +166,11 @@ describe('solway keys', () => {
     await solway('keys', 'create', '--name', 'x', '--config', 'service.toml');
     await solway('keys', 'create', '--name', 'y');
     const store = await openDatabase({ file: join(folder, 'solway-data', 'solway.db') });
-    const plans = await store.db.selectFrom('plan').select('rpc_per_second').execute();
+    const plans = await store.db
+      .selectFrom('plan')
+      .select('rpc_per_second')
+      .where('id', '=', 'default')
+      .execute();
     await store.close();
     expect(plans).toEqual([{ rpc_per_second: 5 }]);
   });

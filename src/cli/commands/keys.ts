@@ -6,9 +6,11 @@ import {
   type ParsedArguments,
   parseArguments,
 } from '../../app/configuration-arguments.ts';
-import { type KeyOffice, withKeyOffice } from '../../app/keys-commands.ts';
+import { type KeyOffice, remoteKeyOffice, whoseOffline, withKeyOffice } from '../../app/keys-commands.ts';
 import { type Command, exitCodes, type Terminal, UsageError } from '../command.ts';
-import { keyTable, newKeyText } from '../key-text.ts';
+import { type RuleValues, rulesOf } from '../key-arguments.ts';
+import { keyTable, newKeyText, whoseText } from '../key-text.ts';
+import { readSecret } from '../read-secret.ts';
 import { parseExpiry, parseHours } from '../time-arguments.ts';
 
 const help = `Usage: solway keys <action> [options]
@@ -17,56 +19,93 @@ Actions:
   create              make a key; it is shown once
     --name TEXT       its name, which it must have: 1 to 64 characters
     --product NAME    rpc (RPC, WebSocket and REST; default), grpc (Yellowstone) or fs (shred-stage stream)
-    --plan NAME       a plan of the configuration; default "default"
+    --plan NAME       a plan of the configuration; default the customer's
     --expires WHEN    a date such as 2027-01-31 or 2027-01-31T12:00:00Z, or a time from now such as 30d or 12h
+    --public          a key for web pages: it needs --origin
+    and what it may be used for, as under set
   list                show the keys that are not revoked
     --product NAME    only those of one product
     --all             revoked ones too
+  set KEY             change what KEY and the others of its family may be used for
+    --name TEXT, --expires WHEN|never
+    --network NAME    mainnet-beta, devnet or testnet
+    --cidr RANGE      an address or a range such as 192.0.2.0/24
+    --origin ORIGIN   a web page's origin such as https://app.example.com or https://*.example.com
+    --method NAME     a method, a gRPC call or an endpoint; wallet/* and getBlock* stand for several
+                      (each of these four as often as needed; any: no such rule)
+    --rate N[/BURST]  calls a second, and how many at once; plan: as the plan has it
+    --address-rate N  calls a second from one address; any: no such limit
+    --log-bodies yes|no
+                      whether the request log keeps the start of parameters and results
   rotate KEY          make a new key in place of KEY, which goes on for a while; the new one is shown once
     --overlap HOURS   how long KEY goes on (default: keys.overlap_hours of the configuration; 0: not at all)
     --cut             KEY is already being replaced: end it now
   revoke KEY          end KEY for ever
   disable KEY         stop KEY until it is enabled again
   enable KEY          let KEY work again
+  whose TEXT|-        say whether TEXT is a key of this service, and whose; - reads it from the input, so that no
+                      history keeps it
 
 KEY is the id of 8 characters that the list shows, or the start of the key, or the key.
 A running service follows every change within a second.
 
 Options of all actions:
+  --customer ID                    whose keys; default: those of the house
   --config FILE, --data-dir DIR    where the keys are kept
+  --server URL                     ask a service on another machine, with the token in SOLWAY_TOKEN
   --json                           write JSON
 
 Examples:
   solway keys create --product rpc --name "web shop"
+  solway keys create --name page --public --origin https://app.example.com
   solway keys list
+  solway keys set 7hQ2mKpZ --cidr 192.0.2.0/24 --rate 50
   solway keys rotate 7hQ2mKpZ --overlap 48
   solway keys rotate 7hQ2mKpZ --cut
   solway keys revoke 7hQ2mKpZ
+  pbpaste | solway keys whose -
 `;
 
 const options = {
   ...configurationOptions,
   json: { type: 'boolean' },
+  server: { type: 'string' },
+  customer: { type: 'string' },
   product: { type: 'string' },
   name: { type: 'string' },
   plan: { type: 'string' },
   expires: { type: 'string' },
+  public: { type: 'boolean' },
   all: { type: 'boolean' },
   overlap: { type: 'string' },
   cut: { type: 'boolean' },
+  cidr: { type: 'string', multiple: true },
+  origin: { type: 'string', multiple: true },
+  method: { type: 'string', multiple: true },
+  rate: { type: 'string' },
+  'address-rate': { type: 'string' },
+  'log-bodies': { type: 'string' },
 } as const;
 
-type Values = Readonly<{
-  product?: string;
-  name?: string;
-  plan?: string;
-  expires?: string;
-  all?: boolean;
-  overlap?: string;
-  cut?: boolean;
-}>;
+type Values = RuleValues &
+  Readonly<{
+    product?: string;
+    name?: string;
+    plan?: string;
+    expires?: string;
+    public?: boolean;
+    all?: boolean;
+    overlap?: string;
+    cut?: boolean;
+  }>;
 
-type Job = Readonly<{ office: KeyOffice; values: Values; key: string; overlapHours: number }>;
+type Job = Readonly<{
+  office: KeyOffice;
+  values: Values;
+  key: string;
+  /** Absent where the service decides. */
+  overlapHours: number | undefined;
+}>;
 
 /** What an action answers, for people and for programs. */
 type Report = Readonly<{ text: string; json: unknown }>;
@@ -75,14 +114,27 @@ async function create({ office, values }: Job): Promise<Report> {
   if (values.name === undefined)
     throw new UsageError('a key needs a name: solway keys create --name "web shop"');
   const expiresAt = values.expires === undefined ? null : parseExpiry(values.expires, Date.now());
-  const { product = 'rpc', name, plan } = values;
-  const created = await office.create({ product, name, plan, expiresAt });
+  const { product = 'rpc', name, plan: planId, public: isPublic } = values;
+  const { networks, ...rules } = rulesOf(values);
+  const wish = { ...rules, networks: networks ?? undefined, product, name, planId, expiresAt, isPublic };
+  const created = await office.create(wish);
   return { text: newKeyText(created), json: created };
 }
 
 async function list({ office, values }: Job): Promise<Report> {
   const keys = await office.list({ product: values.product, withRevoked: values.all === true });
   return { text: keyTable(keys), json: { keys } };
+}
+
+async function set({ office, values, key }: Job): Promise<Report> {
+  const { name, expires } = values;
+  const expiresAt =
+    expires === undefined ? undefined : expires === 'never' ? null : parseExpiry(expires, Date.now());
+  const change = { ...rulesOf(values), name, expiresAt };
+  if (Object.values(change).every((value) => value === undefined))
+    throw new UsageError('say what is to be changed: solway keys set KEY --cidr 192.0.2.0/24');
+  const changed = await office.change(key, change);
+  return { text: `${changed.start}… is changed, with the others of its family.\n`, json: { key: changed } };
 }
 
 /** What becomes of the key that was replaced. */
@@ -97,7 +149,7 @@ async function rotate({ office, values, key, overlapHours }: Job): Promise<Repor
     return { text: `${cut.start}… has ended.\n`, json: { key: cut } };
   }
   const hours = values.overlap === undefined ? overlapHours : parseHours(values.overlap);
-  const rotated = await office.rotate(key, Math.round(hours * 3_600_000));
+  const rotated = await office.rotate(key, hours === undefined ? hours : Math.round(hours * 3_600_000));
   return {
     text: `${newKeyText(rotated)}The old key ${rotated.old.start}… ${fate(rotated)}.\n`,
     json: rotated,
@@ -111,22 +163,38 @@ const change =
     return { text: `${changed.start}… is ${done}.\n`, json: { key: changed } };
   };
 
+async function whose({ office, key }: Job): Promise<Report> {
+  const found = await office.whose(key);
+  return { text: whoseText(found), json: found };
+}
+
 type Action = Readonly<{
   takesKey: boolean;
   does: (job: Job) => Promise<Report>;
   takes: readonly (keyof Values)[];
 }>;
 
+const rules = ['network', 'cidr', 'origin', 'method', 'rate', 'address-rate', 'log-bodies'] as const;
+
 const actions: Readonly<Record<string, Action>> = {
-  create: { takesKey: false, does: create, takes: ['product', 'name', 'plan', 'expires'] },
+  create: {
+    takesKey: false,
+    does: create,
+    takes: ['product', 'name', 'plan', 'expires', 'public', ...rules],
+  },
   list: { takesKey: false, does: list, takes: ['product', 'all'] },
+  set: { takesKey: true, does: set, takes: ['name', 'expires', ...rules] },
   rotate: { takesKey: true, does: rotate, takes: ['overlap', 'cut'] },
   revoke: { takesKey: true, does: change('revoke', 'revoked'), takes: [] },
   disable: { takesKey: true, does: change('disable', 'disabled'), takes: [] },
   enable: { takesKey: true, does: change('enable', 'enabled'), takes: [] },
+  whose: { takesKey: true, does: whose, takes: [] },
 };
 
-const valueNames = ['product', 'name', 'plan', 'expires', 'all', 'overlap', 'cut'] as const;
+const valueNames = [
+  ...['product', 'name', 'plan', 'expires', 'public', 'all', 'overlap', 'cut'],
+  ...rules,
+] as readonly (keyof Values)[];
 
 /** @throws UsageError */
 function chooseAction({ positionals, values }: ParsedArguments): Action {
@@ -147,28 +215,53 @@ function chooseAction({ positionals, values }: ParsedArguments): Action {
   return action;
 }
 
-/** Who acts, for the audit log. */
-function actor(): string {
+/** Who acts. */
+function who(): string {
   try {
-    return `cli:${userInfo().username}`;
+    return userInfo().username;
   } catch {
-    return `cli:uid ${process.getuid?.() ?? 'unknown'}`;
+    return `uid ${process.getuid?.() ?? 'unknown'}`;
   }
+}
+
+/** Does the action on the machine that is named, or on the store of this one. */
+async function act(
+  action: Action,
+  parsed: ParsedArguments,
+  key: string,
+  environment: Terminal['environment'],
+): Promise<Report> {
+  const values = parsed.values as Values;
+  const { server, customer } = parsed.values as { server?: string; customer?: string };
+  if (server !== undefined) {
+    const token = environment.SOLWAY_TOKEN;
+    if (token === undefined || token === '')
+      throw new UsageError('--server needs a token: put one of the control API into SOLWAY_TOKEN');
+    const office = await remoteKeyOffice({ url: server, token, customer });
+    return action.does({ office, values, key, overlapHours: undefined });
+  }
+  // --network is one of the key here, and not of a node.
+  const tokens = parsed.tokens.filter(({ name }) => name !== 'network');
+  const configuration = loadConfiguration(configurationArguments({ ...parsed, tokens }), environment);
+  const { overlapHours } = configuration.keys;
+  const makesStore = action.does === create;
+  const place = { configuration, environment, who: who(), customer, makesStore };
+  return withKeyOffice(place, (office) => action.does({ office, values, key, overlapHours }));
+}
+
+async function reportOf(parsed: ParsedArguments, { environment }: Terminal): Promise<Report> {
+  const action = chooseAction(parsed);
+  const named = parsed.positionals[1] ?? '';
+  if (action.does !== whose) return act(action, parsed, named, environment);
+  const text = named === '-' ? await readSecret(process.stdin) : named.trim();
+  const offline = whoseOffline(text);
+  if (offline !== null) return { text: whoseText(offline), json: offline };
+  return act(action, parsed, text, environment);
 }
 
 async function run(args: readonly string[], terminal: Terminal): Promise<number> {
   const parsed = parseArguments(args, options);
-  const action = chooseAction(parsed);
-  const configuration = loadConfiguration(configurationArguments(parsed), terminal.environment);
-  const makesStore = action.does === create;
-  const report = await withKeyOffice(configuration, terminal.environment, actor(), makesStore, (office) =>
-    action.does({
-      office,
-      values: parsed.values as Values,
-      key: parsed.positionals[1] ?? '',
-      overlapHours: configuration.keys.overlapHours,
-    }),
-  );
+  const report = await reportOf(parsed, terminal);
   terminal.out(parsed.values.json === true ? `${JSON.stringify(report.json)}\n` : report.text);
   return exitCodes.ok;
 }

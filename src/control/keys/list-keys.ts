@@ -2,13 +2,14 @@ import type { Product } from '../../protocol/product.ts';
 import { KeyRefusedError, type KeyRegister } from './key-register.ts';
 import { type KeyView, viewKey } from './key-view.ts';
 
-const LIST_LIMIT_MAX = 1_000;
+/** One more than a page of the control API: it tells whether there is another. */
+const LIST_LIMIT_MAX = 1_001;
 
 export type ListKeysOptions = Readonly<{
   product?: Product | undefined;
   /** Revoked keys are left out unless asked for. */
   withRevoked?: boolean;
-  /** 1 to 1000. */
+  /** 1 to 1001. */
   limit?: number;
   /** Id of the last key of the page before. */
   after?: string | undefined;

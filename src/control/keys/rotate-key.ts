@@ -31,7 +31,7 @@ function checkRotatable(row: KeyTable, now: number): void {
 }
 
 /** @throws KeyRefusedError invalid */
-function checkOverlap(overlapMs: number): void {
+export function checkOverlap(overlapMs: number): void {
   if (Number.isSafeInteger(overlapMs) && overlapMs >= 0 && overlapMs <= OVERLAP_MAX_MS) return;
   refuseField('overlapMs', 'the overlap of a rotation is 0 to 90 days');
 }
