@@ -43,7 +43,8 @@ export function signInEntry(
   at: number,
   facts: RequestFacts = noFacts,
 ): AuditEntry {
-  const columns = write.operation === 'update' ? { fields: fieldsOf(write.columns) } : {};
+  const isOwnRow = write.table === 'auth_user' && write.operation === 'update';
+  const columns = isOwnRow ? { fields: fieldsOf(write.columns) } : {};
   const provider = write.rows[0]?.providerId;
   const detail = {
     ...columns,

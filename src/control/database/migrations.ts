@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { makeAppendOnly } from './append-only.ts';
 import { createAccounts } from './tables/accounts.ts';
 import { createNoticeTables } from './tables/notices.ts';
 import { createRequestTables } from './tables/requests.ts';
@@ -206,6 +207,7 @@ export const migrations: readonly Migration[] = [
       await addText(db, 'audit', 'user_agent', null);
       await addText(db, 'audit', 'request_id', null);
       await db.schema.createIndex('audit_customer').on('audit').columns(['customer_id', 'id']).execute();
+      await makeAppendOnly(db, 'audit');
     },
   },
   {
