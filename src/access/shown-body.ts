@@ -1,8 +1,8 @@
 import { redact } from '../base/log.ts';
 
 const NAMES = [
-  'x-?api-?key|api_key',
-  'x-?token|token|access_token|refresh_token',
+  '(?:x-)?api-?key|api_key',
+  'x-token|access_token|refresh_token',
   'authorization|bearer',
   'password|current_password|new_password|passphrase',
   'secret|secret_?key|private_?key|keypair|mnemonic|seed',

@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest';
+import { DoorCounters, latencyBounds } from './door-counters.ts';
+
+const request = { product: 'rpc', status: 'ok', bytesIn: 10, bytesOut: 20 } as const;
+
+describe('the totals of the doors', () => {
+  it('count each key up to a number, and all others together', () => {
+    const counters = new DoorCounters({ keysMax: 2 });
+    for (const key of ['a', 'b', 'c', 'd', 'a', null]) counters.count(key, request, 0.001);
+    expect([...counters.keys].map(([key, { ok }]) => [key, ok])).toEqual([
+      ['a', 2],
+      ['b', 1],
+    ]);
+    expect(counters.otherKeys.ok).toBe(3);
+    counters.countMessages('a', 'rpc', 5, 500);
+    expect(counters.keys.get('a')).toEqual({ ok: 2, failed: 0, messages: 5, bytesOut: 540 });
+  });
+
+  it('put each latency into the first bucket that it does not exceed', () => {
+    const counters = new DoorCounters();
+    for (const seconds of [...latencyBounds, 11]) counters.count(null, request, seconds);
+    expect([...counters.products.rpc.latency]).toEqual(new Array(latencyBounds.length + 1).fill(1));
+    counters.count(null, { ...request, status: 'upstream' }, 0);
+    expect(counters.products.rpc.requests).toMatchObject({ ok: 8, upstream: 1 });
+    expect(counters.products.grpc.bytesIn).toBe(0);
+  });
+});
