@@ -7,7 +7,8 @@ export type DialogProps = Readonly<{
   onClose: () => void;
   /** false: it stays until what it asks for was done. */
   canClose?: boolean;
-  size?: 's' | 'm' | 'l';
+  /** `drawer`: at the right edge, as high as the window. */
+  size?: 's' | 'm' | 'l' | 'drawer';
   children: ReactNode;
 }>;
 

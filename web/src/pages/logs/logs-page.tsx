@@ -1,7 +1,119 @@
+import { useMemo, useState } from 'react';
+import type { LogEntryJson } from '../../../../src/control/api/contract/logs.ts';
+import { addressOf, call } from '../../api.ts';
+import { useFilters } from '../../filters.ts';
+import { useOlder } from '../../older.ts';
+import { useRangedCall } from '../../queries.ts';
+import { useFrameSearch, useRange } from '../../range.ts';
+import { KeySwitch } from '../../shell/key-switch.tsx';
 import { Page } from '../../shell/page.tsx';
+import { useSession } from '../../shell/session.tsx';
+import { FilterChips } from '../../ui/filter-chips.tsx';
+import { MoreButton } from '../../ui/more-button.tsx';
+import { Pending } from '../../ui/pending.tsx';
+import { EntryDrawer } from './entry-drawer.tsx';
+import { EntryTable } from './entry-table.tsx';
+import { FilterBar } from './filter-bar.tsx';
+import { Histogram } from './histogram.tsx';
+import { LiveSwitch } from './live-switch.tsx';
+import { useLiveTail } from './live-tail.ts';
+import { chipsOf, type LogFields, logFields, queryOf } from './log-filters.ts';
+import { Sampling } from './sampling.tsx';
+import '../../styles/traffic.css';
+import '../../styles/logs.css';
 
-export const LogsPage = () => (
-  <Page title="Logs" ranged>
-    <p className="muted">Not built yet.</p>
-  </Page>
-);
+const PAGE_ROWS = 100;
+
+const idOf = ({ id }: LogEntryJson): string => id;
+
+/** Single requests: which there were, and each with every step of its way. */
+export function LogsPage() {
+  const { customer } = useSession();
+  const { key } = useFrameSearch();
+  const range = useRange();
+  const [fields, change] = useFilters(logFields);
+  const query = useLogQuery(fields, key);
+  const path = { customer: customer.id };
+  const logs = useRangedCall('GET /customers/{customer}/logs', {
+    path,
+    query: { ...query, limit: PAGE_ROWS },
+  });
+  const list = useOlder(`${range.id} ${JSON.stringify(query)}`, logs.data, idOf, (cursor) =>
+    call('GET /customers/{customer}/logs', {
+      path,
+      query: { ...query, ...range.bounds(), limit: PAGE_ROWS, cursor },
+    }),
+  );
+  const [isPaused, setIsPaused] = useState(false);
+  const isLive = fields.live === '1';
+  const tail = useLiveTail(
+    isLive ? addressOf('GET /customers/{customer}/logs/tail', { path, query }) : null,
+    isPaused,
+  );
+  const rows = useMemo(
+    () => mixed(isLive ? tail.rows : [], list.items, isPaused),
+    [isLive, isPaused, tail.rows, list.items],
+  );
+  const close = (): void => change({ entry: undefined });
+
+  return (
+    <Page
+      title="Logs"
+      question="What happened to a single request?"
+      updatedAt={logs.dataUpdatedAt}
+      ranged
+      actions={<KeySwitch />}
+    >
+      <FilterBar fields={fields} change={change} />
+      <FilterChips
+        chips={chipsOf(fields)}
+        onRemove={(ids) => change(Object.fromEntries(ids.map((id) => [id, undefined])))}
+      />
+      <Pending query={logs}>
+        {({ histogram, sampling }) => (
+          <>
+            <Histogram histogram={histogram} />
+            <div className="row-apart">
+              <Sampling sampling={sampling} />
+              <LiveSwitch
+                tail={tail}
+                isLive={isLive}
+                isPaused={isPaused}
+                onLive={(live) => {
+                  setIsPaused(false);
+                  change({ live: live ? '1' : undefined });
+                }}
+                onPause={setIsPaused}
+              />
+            </div>
+            <EntryTable
+              rows={rows}
+              isNarrowed={chipsOf(fields).length > 0}
+              onOpen={(entry) => change({ entry })}
+              onNarrow={change}
+            />
+            {rows.length === 0 ? null : <MoreButton list={list} what="requests" />}
+          </>
+        )}
+      </Pending>
+      {fields.entry === undefined ? null : <EntryDrawer id={fields.entry} onClose={close} />}
+    </Page>
+  );
+}
+
+function useLogQuery(fields: LogFields, key: string | undefined) {
+  return useMemo(() => queryOf(fields, key), [fields, key]);
+}
+
+/** Those that were followed and those that were asked for, each once, the newest first. */
+function mixed(
+  tail: readonly LogEntryJson[],
+  asked: readonly LogEntryJson[],
+  isPaused: boolean,
+): readonly LogEntryJson[] {
+  const newest = tail[0]?.at;
+  // Paused, nothing new may come in by the other way either.
+  const kept = isPaused && newest !== undefined ? asked.filter(({ at }) => at <= newest) : asked;
+  const all = new Map([...tail, ...kept].map((entry) => [entry.id, entry]));
+  return [...all.values()].sort((a, b) => b.at - a.at || (a.id < b.id ? 1 : -1));
+}

@@ -1,0 +1,143 @@
+import { Link } from '@tanstack/react-router';
+import type { Answered } from '../../../../src/control/api/contract/contract.ts';
+import { formatBytes, formatMs } from '../../format.ts';
+import { outcomes } from '../../outcomes.ts';
+import { useCall } from '../../queries.ts';
+import { useSession } from '../../shell/session.tsx';
+import { curlRpc } from '../../snippets.ts';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { OutcomeChip } from '../../ui/outcome-chip.tsx';
+import { Pending } from '../../ui/pending.tsx';
+import { Snippet } from '../../ui/snippet.tsx';
+import { Time } from '../../ui/time.tsx';
+import { productTitles } from './log-filters.ts';
+import { Waterfall } from './waterfall.tsx';
+
+type Entry = Answered<'GET /customers/{customer}/logs/{entry}'>;
+
+/** One request with everything that is known of it. */
+export function EntryDrawer({ id, onClose }: { id: string; onClose: () => void }) {
+  const { customer } = useSession();
+  const entry = useCall('GET /customers/{customer}/logs/{entry}', {
+    path: { customer: customer.id, entry: id },
+  });
+  return (
+    <Dialog title={entry.data?.method ?? 'Request'} size="drawer" onClose={onClose}>
+      <Pending query={entry}>{(data) => <EntryFacts entry={data} />}</Pending>
+    </Dialog>
+  );
+}
+
+function EntryFacts({ entry }: { entry: Entry }) {
+  const { service } = useSession();
+  const curl = curlOf(entry, service.urls);
+  return (
+    <div className="stack">
+      <div className="row">
+        <OutcomeChip status={entry.status} />
+        <span className="muted">{formatMs(entry.ms)}</span>
+        {entry.failure === null ? null : <code>{entry.failure}</code>}
+      </div>
+      <p className="muted">{outcomes[entry.status].about}</p>
+      <section className="stack-tight">
+        <h3>Where the time went</h3>
+        <Waterfall steps={entry.steps} totalMs={entry.ms} />
+      </section>
+      <Facts entry={entry} />
+      <Body title="Parameters" text={entry.params} />
+      <Body title="Result" text={entry.result} />
+      {entry.params === null && entry.result === null ? <NoBodies entry={entry} /> : null}
+      <div className="row">
+        {curl === null ? null : <CopyButton text={curl} label="Copy as curl" size="s" />}
+        <CopyButton text={window.location.href} label="Copy the link" size="s" />
+        <CopyButton text={JSON.stringify(entry, null, 2)} label="Copy as JSON" size="s" />
+      </div>
+    </div>
+  );
+}
+
+const Facts = ({ entry }: { entry: Entry }) => (
+  <dl className="facts">
+    <dt>Time, UTC</dt>
+    <dd>
+      <Time at={entry.at} withMs />
+    </dd>
+    <dt>Key</dt>
+    <dd>
+      {entry.keyId === null ? (
+        'no key'
+      ) : (
+        <Link to="/keys/$key" params={{ key: entry.keyId }}>
+          {entry.keyName ?? entry.keyId}
+        </Link>
+      )}
+    </dd>
+    <dt>Product</dt>
+    <dd>
+      {productTitles[entry.product]}
+      {entry.network === null ? '' : `, ${entry.network}`}
+    </dd>
+    <dt>HTTP status</dt>
+    <dd>{entry.http === 0 ? 'not over HTTP' : entry.http}</dd>
+    <dt>JSON-RPC code</dt>
+    <dd>{entry.rpcCode === 0 ? 'none' : entry.rpcCode}</dd>
+    <dt>Bytes</dt>
+    <dd>
+      {formatBytes(entry.bytesIn)} in, {formatBytes(entry.bytesOut)} out
+    </dd>
+    <dt>Upstream</dt>
+    <dd>{entry.node ?? 'none was asked'}</dd>
+    <dt>From</dt>
+    <dd className="mono">
+      {entry.address}
+      {entry.origin === null ? '' : ` · ${entry.origin}`}
+    </dd>
+    <dt>Gateway</dt>
+    <dd className="mono">{entry.gateway}</dd>
+    <dt>Id</dt>
+    <dd className="mono">{entry.id}</dd>
+  </dl>
+);
+
+/** A body with breaks where it is whole JSON; else as far as it was kept. */
+function Body({ title, text }: { title: string; text: string | null }) {
+  if (text === null) return null;
+  const parsed = parsedOf(text);
+  return (
+    <section className="stack-tight body-text">
+      <h3>{title}</h3>
+      <Snippet
+        text={parsed === undefined ? `${text} …` : JSON.stringify(parsed, null, 2)}
+        label={`the ${title.toLowerCase()}`}
+      />
+    </section>
+  );
+}
+
+const NoBodies = ({ entry: { keyId } }: { entry: Entry }) => (
+  <p className="muted">
+    Parameters and result are not kept.{' '}
+    {keyId === null ? null : (
+      <Link to="/keys/$key" params={{ key: keyId }}>
+        Keep them for this key
+      </Link>
+    )}
+  </p>
+);
+
+function parsedOf(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The call as a shell would make it again; null where it was none that a shell makes, or was not kept whole. */
+function curlOf(entry: Entry, urls: Parameters<typeof curlRpc>[0]): string | null {
+  if (entry.product !== 'rpc' || entry.method.includes('/')) return null;
+  const params = entry.params === null ? undefined : parsedOf(entry.params);
+  if (entry.params !== null && params === undefined) return null;
+  return curlRpc(urls, '<API_KEY>', JSON.stringify({ jsonrpc: '2.0', id: 1, method: entry.method, params }));
+}

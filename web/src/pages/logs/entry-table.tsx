@@ -1,0 +1,159 @@
+import { useMemo } from 'react';
+import type { LogEntryJson } from '../../../../src/control/api/contract/logs.ts';
+import { formatBytes, formatMs } from '../../format.ts';
+import { outcomes } from '../../outcomes.ts';
+import { useSession } from '../../shell/session.tsx';
+import { firstCall } from '../../snippets.ts';
+import { Button } from '../../ui/button.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { OutcomeChip } from '../../ui/outcome-chip.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+
+type Narrow = (change: { method?: string; address?: string }) => void;
+
+/** The code that tells most: ours by its name, a node's by its number. */
+export const codeOf = ({ failure, rpcCode }: LogEntryJson): string =>
+  failure ?? (rpcCode === 0 ? '' : String(rpcCode));
+
+const columnsOf = (onOpen: (id: string) => void, onNarrow: Narrow): Column<LogEntryJson>[] => [
+  {
+    id: 'at',
+    title: 'Time, UTC',
+    cell: ({ id, at, method }) => (
+      <Button kind="quiet" size="s" className="link-button mono" onClick={() => onOpen(id)}>
+        <Time at={at} withMs />
+        <span className="visually-hidden"> Open {method}</span>
+      </Button>
+    ),
+    sortBy: ({ at }) => at,
+    csv: ({ at }) => new Date(at).toISOString(),
+  },
+  {
+    id: 'status',
+    title: 'Outcome',
+    cell: ({ status }) => <OutcomeChip status={status} />,
+    sortBy: ({ status }) => outcomes[status].label,
+    csv: ({ status }) => status,
+  },
+  {
+    id: 'method',
+    title: 'Method',
+    cell: ({ method }) => (
+      <Button
+        kind="quiet"
+        size="s"
+        className="plain-button mono"
+        title={`Only ${method}`}
+        onClick={() => onNarrow({ method })}
+      >
+        {method}
+      </Button>
+    ),
+    sortBy: ({ method }) => method,
+    csv: ({ method }) => method,
+  },
+  {
+    id: 'code',
+    title: 'Code',
+    cell: (entry) => <code>{codeOf(entry) || '–'}</code>,
+    sortBy: codeOf,
+    csv: codeOf,
+  },
+  {
+    id: 'http',
+    title: 'HTTP',
+    align: 'end',
+    wideOnly: true,
+    cell: ({ http }) => (http === 0 ? '–' : http),
+    sortBy: ({ http }) => http,
+    csv: ({ http }) => http,
+  },
+  {
+    id: 'ms',
+    title: 'Time taken',
+    align: 'end',
+    cell: ({ ms }) => formatMs(ms),
+    sortBy: ({ ms }) => ms,
+    csv: ({ ms }) => ms,
+  },
+  {
+    id: 'bytes',
+    title: 'Sent',
+    align: 'end',
+    wideOnly: true,
+    cell: ({ bytesOut }) => formatBytes(bytesOut),
+    sortBy: ({ bytesOut }) => bytesOut,
+    csv: ({ bytesOut }) => bytesOut,
+  },
+  {
+    id: 'key',
+    title: 'Key',
+    wideOnly: true,
+    cell: ({ keyId, keyName }) => <span title={keyId ?? undefined}>{keyName ?? keyId ?? 'no key'}</span>,
+    sortBy: ({ keyName, keyId }) => keyName ?? keyId,
+    csv: ({ keyId }) => keyId,
+  },
+  {
+    id: 'node',
+    title: 'Upstream',
+    wideOnly: true,
+    cell: ({ node }) => node ?? '–',
+    sortBy: ({ node }) => node,
+    csv: ({ node }) => node,
+  },
+  {
+    id: 'address',
+    title: 'From',
+    wideOnly: true,
+    cell: ({ address }) => (
+      <Button
+        kind="quiet"
+        size="s"
+        className="plain-button mono"
+        title={`Only from ${address}`}
+        onClick={() => onNarrow({ address })}
+      >
+        {address}
+      </Button>
+    ),
+    sortBy: ({ address }) => address,
+    csv: ({ address }) => address,
+  },
+];
+
+/** Requests, a row each; the time opens one. */
+export function EntryTable({
+  rows,
+  isNarrowed,
+  onOpen,
+  onNarrow,
+}: {
+  rows: readonly LogEntryJson[];
+  isNarrowed: boolean;
+  onOpen: (id: string) => void;
+  onNarrow: Narrow;
+}) {
+  const { service } = useSession();
+  const columns = useMemo(() => columnsOf(onOpen, onNarrow), [onOpen, onNarrow]);
+  return (
+    <Table
+      caption="Requests"
+      columns={columns}
+      rows={rows}
+      rowKey={({ id }) => id}
+      csvName="requests"
+      empty={
+        isNarrowed ? (
+          <EmptyState title="No request in the log is like that">
+            Take a filter away, or choose a longer stretch above.
+          </EmptyState>
+        ) : (
+          <EmptyState title="The log has no request of this stretch" snippet={firstCall(service.urls)}>
+            Make a call with a key: it is here about a second later. Or choose a longer stretch above.
+          </EmptyState>
+        )
+      }
+    />
+  );
+}

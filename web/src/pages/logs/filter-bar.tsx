@@ -1,0 +1,92 @@
+import { type FormEvent, type KeyboardEvent, useId } from 'react';
+import { outcomeNames, outcomes } from '../../outcomes.ts';
+import { type LogField, type LogFields, productTitles } from './log-filters.ts';
+
+type Change = (change: Partial<Record<LogField, string | undefined>>) => void;
+type Part = Readonly<{ fields: LogFields; change: Change }>;
+
+/** What the rows are narrowed by. Text holds once it is entered or left. */
+export const FilterBar = (part: Part) => (
+  <search className="filter-bar">
+    <Choose
+      {...part}
+      name="status"
+      label="Outcome"
+      options={outcomeNames.map((value) => ({ value, label: outcomes[value].label }))}
+    />
+    <Choose
+      {...part}
+      name="product"
+      label="Product"
+      options={Object.entries(productTitles).map(([value, label]) => ({ value, label }))}
+    />
+    <Enter {...part} name="method" label="Method" placeholder="getBalance" />
+    <Enter {...part} name="rpcCode" label="JSON-RPC code" placeholder="-32602" pattern="-?[0-9]{1,6}" />
+    <Enter {...part} name="minMs" label="At least, ms" placeholder="250" pattern="[0-9]{1,7}" />
+    <Enter {...part} name="address" label="From address" placeholder="203.0.113.7" />
+  </search>
+);
+
+function Choose({
+  fields,
+  change,
+  name,
+  label,
+  options,
+}: Part & { name: LogField; label: string; options: readonly { value: string; label: string }[] }) {
+  const id = useId();
+  return (
+    <div className="filter-field">
+      <label htmlFor={id}>{label}</label>
+      <select
+        id={id}
+        className="select"
+        value={fields[name] ?? ''}
+        onChange={(event) => change({ [name]: event.target.value })}
+      >
+        <option value="">Any</option>
+        {options.map((option) => (
+          <option key={option.value} value={option.value}>
+            {option.label}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}
+
+function Enter({
+  fields,
+  change,
+  name,
+  label,
+  placeholder,
+  pattern,
+}: Part & { name: LogField; label: string; placeholder: string; pattern?: string }) {
+  const id = useId();
+  const take = (event: FormEvent<HTMLInputElement>): void => {
+    const { value, validity } = event.currentTarget;
+    if (validity.valid && value.trim() !== (fields[name] ?? '')) change({ [name]: value.trim() });
+  };
+  return (
+    <div className="filter-field">
+      <label htmlFor={id}>{label}</label>
+      <input
+        // Another value from outside, as by a chip that was taken away, is another field.
+        key={fields[name] ?? ''}
+        id={id}
+        className="input"
+        type="text"
+        autoComplete="off"
+        spellCheck={false}
+        defaultValue={fields[name] ?? ''}
+        placeholder={placeholder}
+        pattern={pattern}
+        onBlur={take}
+        onKeyDown={(event: KeyboardEvent<HTMLInputElement>) => {
+          if (event.key === 'Enter') take(event);
+        }}
+      />
+    </div>
+  );
+}

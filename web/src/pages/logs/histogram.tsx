@@ -1,0 +1,53 @@
+import { useMemo } from 'react';
+import type { Answered } from '../../../../src/control/api/contract/contract.ts';
+import { Bars } from '../../charts/bars.tsx';
+import type { Series, TimeAxis } from '../../charts/series.ts';
+import { Swatch } from '../../charts/swatch.tsx';
+import { useZoom } from '../../charts/zoom.ts';
+
+type LogHistogram = Answered<'GET /customers/{customer}/logs'>['histogram'];
+
+const HEIGHT_PX = 120;
+
+/** How many requests the log has, step by step, and how many of them went wrong. */
+export function Histogram({ histogram }: { histogram: LogHistogram }) {
+  const zoom = useZoom();
+  const { from, stepMs, counts, errors } = histogram;
+  const axis = useMemo<TimeAxis>(
+    () => ({ from, to: from + counts.length * stepMs, stepMs }),
+    [from, stepMs, counts.length],
+  );
+  const series = useMemo<Series[]>(
+    () => [
+      {
+        id: 'ok',
+        label: 'OK',
+        color: '--status-ok',
+        values: counts.map((count, at) => count - (errors[at] ?? 0)),
+      },
+      { id: 'errors', label: 'Not OK', color: '--status-gateway', values: errors },
+    ],
+    [counts, errors],
+  );
+  return (
+    <Bars
+      title="Requests in the log over time"
+      axis={axis}
+      series={series}
+      height={HEIGHT_PX}
+      csvName="log-histogram"
+      onZoom={zoom}
+      empty="The log has nothing here"
+      legend={
+        <ul className="legend">
+          {series.map(({ id, label, color }) => (
+            <li key={id} className="legend-still">
+              <Swatch color={color} />
+              {label}
+            </li>
+          ))}
+        </ul>
+      }
+    />
+  );
+}

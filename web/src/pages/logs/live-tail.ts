@@ -1,0 +1,49 @@
+import { useEffect, useState } from 'react';
+import type { LogEntryJson } from '../../../../src/control/api/contract/logs.ts';
+
+/** Rows of a tail that are held. */
+const ROWS_MAX = 500;
+
+export type TailState = 'off' | 'connecting' | 'live' | 'lost' | 'refused';
+
+export type Tail = Readonly<{
+  state: TailState;
+  /** Newest first. */
+  rows: readonly LogEntryJson[];
+  /** Came while it was paused, and is shown when it goes on. */
+  waiting: number;
+}>;
+
+type Held = Readonly<{ shown: readonly LogEntryJson[]; waiting: readonly LogEntryJson[] }>;
+const nothing: Held = { shown: [], waiting: [] };
+
+/**
+ * Requests as they come, by server-sent events.
+ * @param address - of the events; null: not followed.
+ */
+export function useLiveTail(address: string | null, isPaused: boolean): Tail {
+  const [state, setState] = useState<TailState>('off');
+  const [held, setHeld] = useState<Held>(nothing);
+
+  useEffect(() => {
+    setHeld(nothing);
+    setState(address === null ? 'off' : 'connecting');
+    if (address === null) return;
+    const source = new EventSource(address);
+    source.onopen = () => setState('live');
+    // The browser tries again by itself, unless it was refused.
+    source.onerror = () => setState(source.readyState === EventSource.CLOSED ? 'refused' : 'lost');
+    source.addEventListener('entry', ({ data }: MessageEvent<string>) => {
+      const entry = JSON.parse(data) as LogEntryJson;
+      setHeld((before) => ({ ...before, waiting: [entry, ...before.waiting].slice(0, ROWS_MAX) }));
+    });
+    return () => source.close();
+  }, [address]);
+
+  useEffect(() => {
+    if (isPaused || held.waiting.length === 0) return;
+    setHeld(({ shown, waiting }) => ({ shown: [...waiting, ...shown].slice(0, ROWS_MAX), waiting: [] }));
+  }, [isPaused, held.waiting.length]);
+
+  return { state, rows: held.shown, waiting: held.waiting.length };
+}

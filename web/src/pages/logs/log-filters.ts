@@ -1,0 +1,63 @@
+import type { UsageStatus } from '../../../../src/access/usage.ts';
+import type { LogEntryJson } from '../../../../src/control/api/contract/logs.ts';
+import { outcomeNames, outcomes } from '../../outcomes.ts';
+
+/** Fields of the log's URL. `entry` is the request that is open, `live` whether they are followed. */
+export const logFields = [
+  'method',
+  'status',
+  'product',
+  'rpcCode',
+  'minMs',
+  'address',
+  'entry',
+  'live',
+] as const;
+export type LogField = (typeof logFields)[number];
+export type LogFields = Readonly<Partial<Record<LogField, string>>>;
+
+export const productTitles: Readonly<Record<LogEntryJson['product'], string>> = {
+  rpc: 'RPC',
+  grpc: 'gRPC',
+  fs: 'Shred-stage',
+};
+
+/** What the control API is asked with; what is not one of its words is left out. */
+export function queryOf(
+  { method, status, product, rpcCode, minMs, address }: LogFields,
+  key: string | undefined,
+) {
+  return {
+    key,
+    method,
+    status: outcomeNames.find((one): one is UsageStatus => one === status),
+    product: (Object.keys(productTitles) as LogEntryJson['product'][]).find((one) => one === product),
+    rpcCode,
+    minMs,
+    address,
+  };
+}
+
+const labels = {
+  method: 'method',
+  status: 'outcome',
+  product: 'product',
+  rpcCode: 'code',
+  minMs: 'at least',
+  address: 'from',
+} as const satisfies Partial<Record<LogField, string>>;
+
+/** What is narrowed to, as chips. */
+export function chipsOf(fields: LogFields) {
+  return (Object.keys(labels) as (keyof typeof labels)[]).flatMap((id) => {
+    const value = fields[id];
+    if (value === undefined) return [];
+    return [{ id, label: labels[id], value: shownAs(id, value) }];
+  });
+}
+
+function shownAs(id: keyof typeof labels, value: string): string {
+  if (id === 'minMs') return `${value} ms`;
+  if (id === 'status') return outcomes[value as UsageStatus]?.label ?? value;
+  return value;
+}
