@@ -68,3 +68,16 @@ export const thisSession = async (): Promise<Session | null> =>
 
 export const revokeSession = (token: string): Promise<unknown> => auth('/revoke-session', { token });
 export const revokeOtherSessions = (): Promise<unknown> => auth('/revoke-other-sessions');
+
+/** Begins to link an account elsewhere to the one that is signed in. @returns where the browser must go. */
+export async function beginLink(providerId: string, next: string): Promise<string> {
+  const answer = (await auth('/link/oauth2', { providerId, callbackURL: next, errorCallbackURL: next })) as {
+    url: string;
+  };
+  return answer.url;
+}
+
+/** Asks for a link with which to set a new password; whether there is such an account is not told. */
+export const askForReset = (email: string): Promise<unknown> => auth('/request-password-reset', { email });
+export const resetPassword = (token: string, newPassword: string): Promise<unknown> =>
+  auth('/reset-password', { token, newPassword });

@@ -137,6 +137,11 @@ const doors = [
   }),
   createRoute({
     getParentRoute: () => root,
+    path: '/reset-password',
+    component: lazyRouteComponent(() => import('./pages/sign-in/reset-page.tsx'), 'ResetPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
     path: '/setup',
     component: lazyRouteComponent(() => import('./pages/sign-in/invitation-page.tsx'), 'SetupPage'),
   }),

@@ -24,6 +24,7 @@ export const dashboardPaths = [
   '/settings',
   '/sign-in',
   '/sign-up',
+  '/reset-password',
   '/setup',
   '/invite',
 ] as const;

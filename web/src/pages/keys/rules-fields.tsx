@@ -138,7 +138,7 @@ const Amount = ({
 );
 
 const Rates = (props: Props) => (
-  <div className="rules-rates">
+  <div className="fields-row">
     <Amount
       {...props}
       name="perSecond"

@@ -1,7 +1,195 @@
+import { type ReactNode, useMemo, useState } from 'react';
+import type { Answered } from '../../../../src/control/api/contract/contract.ts';
+import { callRest, callRpc, type DoorAnswer } from '../../door-call.ts';
+import { formatCount } from '../../format.ts';
+import { rememberKey } from '../../known-keys.ts';
+import { useCall } from '../../queries.ts';
 import { Page } from '../../shell/page.tsx';
+import { useSession } from '../../shell/session.tsx';
+import { ANY_ADDRESS } from '../../snippets.ts';
+import { Button } from '../../ui/button.tsx';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { Fault, Field } from '../../ui/field.tsx';
+import { Panel } from '../../ui/panel.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { AnswerView } from './answer-view.tsx';
+import { KeyField } from './key-field.tsx';
+import { asCurl, type Request, readParams, startText } from './request.ts';
+import './playground.css';
 
-export const PlaygroundPage = () => (
-  <Page title="Playground" ranged>
-    <p className="muted">Not built yet.</p>
-  </Page>
-);
+export type Method = Answered<'GET /methods'>['methods'][number];
+
+const FIRST_METHOD = 'getBalance';
+
+export function PlaygroundPage() {
+  const methods = useCall('GET /methods', {});
+  return (
+    <Page title="Playground" question="What does a call answer, how fast, and what does it cost?">
+      <Fault problem={methods.error} />
+      {methods.data === undefined ? (
+        methods.error === null && <Skeleton height="l" />
+      ) : (
+        <Playground methods={methods.data.methods} />
+      )}
+    </Page>
+  );
+}
+
+function Playground({ methods }: { methods: readonly Method[] }) {
+  const [name, setName] = useState(FIRST_METHOD);
+  const method = methods.find((one) => one.name === name) ?? methods[0];
+  const [text, setText] = useState(() => (method === undefined ? '[]' : startText(method)));
+  const [secret, setSecret] = useState('');
+  if (method === undefined) return <p className="muted">This service has no methods.</p>;
+
+  const choose = (chosen: string): void => {
+    setName(chosen);
+    const next = methods.find((one) => one.name === chosen);
+    if (next !== undefined) setText(startText(next));
+  };
+  return (
+    <Run method={method} text={text} onText={setText} secret={secret}>
+      <MethodPick methods={methods} chosen={method} onChoose={choose} />
+      <KeyField secret={secret} onChange={setSecret} />
+    </Run>
+  );
+}
+
+function MethodPick({
+  methods,
+  chosen,
+  onChoose,
+}: {
+  methods: readonly Method[];
+  chosen: Method;
+  onChoose: (name: string) => void;
+}) {
+  const groups = [
+    ['JSON-RPC', methods.filter(({ kind }) => kind === 'rpc')],
+    ['REST', methods.filter(({ kind }) => kind === 'rest')],
+  ] as const;
+  return (
+    <Field
+      label="Method"
+      name="method"
+      hint={`${formatCount(chosen.credits)} ${chosen.credits === 1 ? 'credit' : 'credits'} a call`}
+    >
+      {(field) => (
+        <select
+          {...field}
+          className="select"
+          value={chosen.name}
+          onChange={(event) => onChoose(event.target.value)}
+        >
+          {groups.map(([title, group]) => (
+            <optgroup key={title} label={title}>
+              {group.map((method) => (
+                <option key={method.name} value={method.name}>
+                  {method.path ?? method.name}
+                </option>
+              ))}
+            </optgroup>
+          ))}
+        </select>
+      )}
+    </Field>
+  );
+}
+
+/** The parameters of one call, the button that makes it, and what came back. */
+function Run({
+  method,
+  text,
+  onText,
+  secret,
+  children,
+}: {
+  method: Method;
+  text: string;
+  onText: (text: string) => void;
+  secret: string;
+  children: ReactNode;
+}) {
+  const { service } = useSession();
+  const [answer, setAnswer] = useState<Readonly<{ of: string; answer: DoorAnswer }> | null>(null);
+  const [isBusy, setIsBusy] = useState(false);
+  const request = useMemo<Request>(() => readParams(method, text), [method, text]);
+
+  const run = async (): Promise<void> => {
+    if (!request.isGood) return;
+    setIsBusy(true);
+    rememberKey(secret);
+    const came = await (request.kind === 'rpc'
+      ? callRpc(secret, request.json)
+      : callRest(secret, request.path, request.query));
+    setAnswer({ of: method.name, answer: came });
+    setIsBusy(false);
+  };
+
+  return (
+    <div className="columns columns-2">
+      <form
+        className="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void run();
+        }}
+      >
+        {children}
+        <Field
+          label={method.kind === 'rpc' ? 'Parameters' : 'Query'}
+          name="params"
+          hint={method.kind === 'rpc' ? 'A JSON list.' : 'A JSON object: its members become the query.'}
+        >
+          {(field) => (
+            <textarea
+              {...field}
+              className="textarea mono params"
+              rows={Math.min(16, Math.max(5, text.split('\n').length + 1))}
+              spellCheck={false}
+              aria-invalid={!request.isGood}
+              value={text}
+              onChange={(event) => onText(event.target.value)}
+            />
+          )}
+        </Field>
+        <p className="field-fault" aria-live="polite">
+          {request.isGood ? '' : request.fault}
+        </p>
+        <div className="row">
+          <Button
+            kind="primary"
+            type="submit"
+            icon="play"
+            busy={isBusy}
+            disabled={!request.isGood || secret === ''}
+          >
+            Run
+          </Button>
+          {request.isGood ? (
+            <CopyButton
+              text={() => asCurl(service.urls, secret === '' ? '<API_KEY>' : secret, request)}
+              label="Copy as curl"
+            />
+          ) : null}
+          <Button kind="quiet" onClick={() => onText(startText(method))}>
+            Reset
+          </Button>
+        </div>
+      </form>
+      <Panel title="Answer">
+        {answer === null ? (
+          <p className="muted">
+            Nothing was called yet. An address that is always there: <code>{ANY_ADDRESS}</code>
+          </p>
+        ) : (
+          <AnswerView
+            name={answer.of}
+            answer={answer.answer}
+            credits={method.name === answer.of ? method.credits : null}
+          />
+        )}
+      </Panel>
+    </div>
+  );
+}

@@ -1,7 +1,34 @@
 import { Page } from '../../shell/page.tsx';
+import { useSession } from '../../shell/session.tsx';
+import { Tabs } from '../../ui/tabs.tsx';
+import { CustomerSettings } from './customer-settings.tsx';
+import { NoticeSettings } from './notice-settings.tsx';
+import { OperatorCustomers } from './operator-customers.tsx';
+import { OperatorService } from './operator-service.tsx';
+import { CustomerTokens, OperatorTokens } from './token-settings.tsx';
+import { UserSettings } from './user-settings.tsx';
+import './settings.css';
 
-export const SettingsPage = () => (
-  <Page title="Settings" ranged>
-    <p className="muted">Not built yet.</p>
-  </Page>
-);
+export function SettingsPage() {
+  const { customer, user, can } = useSession();
+  return (
+    <Page title="Settings" question="How should it be for you, and for your team?">
+      <Tabs
+        label="Settings"
+        tabs={[
+          { id: 'you', label: 'You', panel: () => <UserSettings /> },
+          { id: 'customer', label: customer.name, panel: () => <CustomerSettings /> },
+          { id: 'notices', label: 'Notices', panel: () => <NoticeSettings /> },
+          ...(can('admin') ? [{ id: 'tokens', label: 'API tokens', panel: () => <CustomerTokens /> }] : []),
+          ...(user.isOperator
+            ? [
+                { id: 'customers', label: 'Customers', panel: () => <OperatorCustomers /> },
+                { id: 'service', label: 'Service', panel: () => <OperatorService /> },
+                { id: 'operator-tokens', label: "Operator's tokens", panel: () => <OperatorTokens /> },
+              ]
+            : []),
+        ]}
+      />
+    </Page>
+  );
+}

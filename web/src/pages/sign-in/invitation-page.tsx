@@ -10,16 +10,7 @@ import { Skeleton } from '../../ui/skeleton.tsx';
 import { Time } from '../../ui/time.tsx';
 import { DoorFrame } from './door-frame.tsx';
 import { SignUpForm } from './sign-up-form.tsx';
-
-/**
- * The token behind the `#`: it is sent to nobody by following the link, and is taken out of the address at once, so
- * that no history keeps it.
- */
-function takeToken(): string {
-  const token = new URLSearchParams(window.location.hash.slice(1)).get('token') ?? '';
-  if (token !== '') window.history.replaceState(window.history.state, '', window.location.pathname);
-  return token;
-}
+import { takeToken } from './url-token.ts';
 
 /** The first account: the operator's, by the link that the first start printed. */
 export const SetupPage = () => <Invitation title="Set up Solway" />;

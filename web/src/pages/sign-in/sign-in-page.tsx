@@ -44,6 +44,11 @@ export function SignInPage() {
       {service?.oidc.map(({ id, name }) => (
         <OidcButton key={id} id={id} name={name} next={next ?? '/'} />
       ))}
+      {service?.mail === true ? (
+        <p>
+          <Link to="/reset-password">You forgot the password?</Link>
+        </p>
+      ) : null}
       {service?.signUp === 'open' ? (
         <p>
           No account yet? <Link to="/sign-up">Sign up</Link>

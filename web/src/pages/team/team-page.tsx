@@ -1,7 +1,242 @@
+import { useState } from 'react';
+import type { MemberRole } from '../../../../src/control/accounts/roles.ts';
+import type { Answered } from '../../../../src/control/api/contract/contract.ts';
+import { wordsOf } from '../../api.ts';
+import { useCall, useChange } from '../../queries.ts';
 import { Page } from '../../shell/page.tsx';
+import { type Session, useSession } from '../../shell/session.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Chip } from '../../ui/chip.tsx';
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { Fault } from '../../ui/field.tsx';
+import { Panel } from '../../ui/panel.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { useToast } from '../../ui/toast.tsx';
+import { InviteDialog } from './invite-dialog.tsx';
+import { roles } from './role-words.ts';
 
-export const TeamPage = () => (
-  <Page title="Team" ranged>
-    <p className="muted">Not built yet.</p>
-  </Page>
-);
+type Team = Answered<'GET /customers/{customer}/members'>;
+type Member = Team['members'][number];
+type Invitation = Team['invitations'][number];
+
+export function TeamPage() {
+  const { customer, can } = useSession();
+  const team = useCall('GET /customers/{customer}/members', { path: { customer: customer.id } });
+  const [isInviting, setIsInviting] = useState(false);
+
+  return (
+    <Page
+      title="Team"
+      question={`Who may do what for ${customer.name}?`}
+      actions={
+        can('admin') ? (
+          <Button kind="primary" icon="plus" onClick={() => setIsInviting(true)}>
+            Invite somebody
+          </Button>
+        ) : null
+      }
+    >
+      <Fault problem={team.error} />
+      {team.data === undefined ? (
+        team.error === null && <Skeleton />
+      ) : (
+        <>
+          <Members members={team.data.members} />
+          {can('admin') ? <Invitations invitations={team.data.invitations} /> : null}
+        </>
+      )}
+      <Panel title="Roles">
+        <dl className="facts">
+          {roles.map(({ role, may }) => (
+            <div key={role} className="facts-row">
+              <dt>{role}</dt>
+              <dd>{may}</dd>
+            </div>
+          ))}
+        </dl>
+      </Panel>
+      {isInviting ? <InviteDialog onClose={() => setIsInviting(false)} /> : null}
+    </Page>
+  );
+}
+
+/** Whether somebody's role or place here is for this user to change: only owners touch owners. */
+const mayChange = ({ can }: Session, member: Member): boolean =>
+  can('admin') && (member.role !== 'owner' || can('owner'));
+
+function Members({ members }: { members: readonly Member[] }) {
+  const session = useSession();
+  const [leaving, setLeaving] = useState<Member | null>(null);
+  return (
+    <Panel title="Members">
+      <Table
+        caption="Members"
+        rows={members}
+        rowKey={({ userId }) => userId}
+        csvName="solway-members"
+        empty={<EmptyState title="Nobody is a member here.">Invite the first one.</EmptyState>}
+        columns={[
+          {
+            id: 'name',
+            title: 'Name',
+            sortBy: ({ name }) => name,
+            csv: ({ name }) => name,
+            cell: ({ name, email, userId }) => (
+              <>
+                <strong>{name}</strong> {userId === session.user.id ? <Chip>you</Chip> : null}
+                <span className="table-second">{email}</span>
+              </>
+            ),
+          },
+          {
+            id: 'role',
+            title: 'Role',
+            sortBy: ({ role }) => role,
+            csv: ({ role }) => role,
+            cell: (member) =>
+              mayChange(session, member) ? <RolePick member={member} /> : <span>{member.role}</span>,
+          },
+          {
+            id: 'second',
+            title: 'Second factor',
+            wideOnly: true,
+            sortBy: ({ twoFactor }) => Number(twoFactor),
+            csv: ({ twoFactor }) => String(twoFactor),
+            cell: ({ twoFactor }) => (twoFactor ? <Chip tone="good">on</Chip> : <Chip tone="warn">off</Chip>),
+          },
+          {
+            id: 'since',
+            title: 'Since (UTC)',
+            wideOnly: true,
+            sortBy: ({ since }) => since,
+            csv: ({ since }) => new Date(since).toISOString(),
+            cell: ({ since }) => <Time at={since} />,
+          },
+          {
+            id: 'leave',
+            title: 'Remove',
+            hideTitle: true,
+            align: 'end',
+            cell: (member) => {
+              const isSelf = member.userId === session.user.id;
+              return mayChange(session, member) || isSelf ? (
+                <Button size="s" kind="quiet" onClick={() => setLeaving(member)}>
+                  {isSelf ? 'Leave' : 'Remove'}
+                  <span className="visually-hidden"> {member.name}</span>
+                </Button>
+              ) : null;
+            },
+          },
+        ]}
+      />
+      {leaving === null ? null : <LeaveDialog member={leaving} onClose={() => setLeaving(null)} />}
+    </Panel>
+  );
+}
+
+function RolePick({ member }: { member: Member }) {
+  const { customer, can } = useSession();
+  const say = useToast();
+  const change = useChange('PATCH /customers/{customer}/members/{user}');
+  return (
+    <select
+      className="select"
+      aria-label={`Role of ${member.name}`}
+      value={member.role}
+      disabled={change.isPending}
+      onChange={(event) =>
+        change.mutate(
+          {
+            path: { customer: customer.id, user: member.userId },
+            body: { role: event.target.value as MemberRole },
+          },
+          {
+            onSuccess: ({ name, role }) => say(`${name} is ${role} now.`),
+            onError: (problem) => say(wordsOf(problem), 'bad'),
+          },
+        )
+      }
+    >
+      {roles
+        .filter(({ role }) => role !== 'owner' || can('owner'))
+        .map(({ role }) => (
+          <option key={role}>{role}</option>
+        ))}
+    </select>
+  );
+}
+
+function LeaveDialog({ member, onClose }: { member: Member; onClose: () => void }) {
+  const { customer, user } = useSession();
+  const remove = useChange('DELETE /customers/{customer}/members/{user}');
+  const isSelf = member.userId === user.id;
+  return (
+    <ConfirmDialog
+      title={isSelf ? `Leave ${customer.name}` : `Remove ${member.name}`}
+      action={isSelf ? 'Leave' : 'Remove'}
+      problem={remove.error}
+      isBusy={remove.isPending}
+      onClose={onClose}
+      onConfirm={() =>
+        remove.mutate({ path: { customer: customer.id, user: member.userId } }, { onSuccess: onClose })
+      }
+    >
+      {isSelf ? 'You' : member.name} can no longer open the pages of {customer.name}. Keys go on working: if
+      their secrets left with somebody, rotate them.
+    </ConfirmDialog>
+  );
+}
+
+function Invitations({ invitations }: { invitations: readonly Invitation[] }) {
+  const { customer } = useSession();
+  const say = useToast();
+  const takeBack = useChange('DELETE /customers/{customer}/invitations/{invitation}');
+  return (
+    <Panel title="Invitations">
+      <Table
+        caption="Invitations"
+        rows={invitations}
+        rowKey={({ id }) => id}
+        empty={<p className="muted">Nobody is invited at the moment.</p>}
+        columns={[
+          { id: 'email', title: 'E-mail', sortBy: ({ email }) => email, cell: ({ email }) => email },
+          { id: 'role', title: 'Role', sortBy: ({ role }) => role, cell: ({ role }) => role },
+          { id: 'by', title: 'By', wideOnly: true, cell: ({ createdBy }) => createdBy },
+          {
+            id: 'until',
+            title: 'Until (UTC)',
+            wideOnly: true,
+            sortBy: ({ expiresAt }) => expiresAt,
+            cell: ({ expiresAt }) => <Time at={expiresAt} />,
+          },
+          {
+            id: 'back',
+            title: 'Take back',
+            hideTitle: true,
+            align: 'end',
+            cell: ({ id, email }) => (
+              <Button
+                size="s"
+                kind="quiet"
+                onClick={() =>
+                  takeBack.mutate(
+                    { path: { customer: customer.id, invitation: id } },
+                    {
+                      onSuccess: () => say(`The invitation of ${email} is taken back.`),
+                      onError: (problem) => say(wordsOf(problem), 'bad'),
+                    },
+                  )
+                }
+              >
+                Take back<span className="visually-hidden"> the invitation of {email}</span>
+              </Button>
+            ),
+          },
+        ]}
+      />
+    </Panel>
+  );
+}

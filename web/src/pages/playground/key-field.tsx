@@ -1,0 +1,70 @@
+import { useState } from 'react';
+import { keyIdOf, knownSecret } from '../../known-keys.ts';
+import { useCall } from '../../queries.ts';
+import { useSession } from '../../shell/session.tsx';
+import { Field } from '../../ui/field.tsx';
+
+const KEYS_MAX = 1_000;
+const PASTE = 'paste';
+
+/** Which key calls: one whose secret this page has seen, or one that is pasted. */
+export function KeyField({ secret, onChange }: { secret: string; onChange: (secret: string) => void }) {
+  const { customer } = useSession();
+  const keys = useCall('GET /customers/{customer}/keys', {
+    path: { customer: customer.id },
+    query: { product: 'rpc', limit: KEYS_MAX },
+  });
+  const known = (keys.data?.items ?? []).filter(({ id }) => knownSecret(id) !== null);
+  const [choice, setChoice] = useState(PASTE);
+  const id = keyIdOf(secret);
+
+  return (
+    <>
+      {known.length === 0 ? null : (
+        <Field label="Key" name="known">
+          {(field) => (
+            <select
+              {...field}
+              className="select"
+              value={choice}
+              onChange={(event) => {
+                setChoice(event.target.value);
+                onChange(knownSecret(event.target.value) ?? '');
+              }}
+            >
+              <option value={PASTE}>Paste one</option>
+              {known.map((key) => (
+                <option key={key.id} value={key.id}>
+                  {key.name} · {key.start}…
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+      )}
+      {choice === PASTE ? (
+        <Field
+          label="Your key"
+          name="secret"
+          hint={
+            secret !== '' && id === null
+              ? 'This does not look like a whole key; it is sent as it is.'
+              : 'An RPC key. It stays in this page until you leave or reload it, and is kept nowhere.'
+          }
+        >
+          {(field) => (
+            <input
+              {...field}
+              className="input mono"
+              type="password"
+              autoComplete="off"
+              placeholder="svc_rpc_live_…"
+              value={secret}
+              onChange={(event) => onChange(event.target.value.trim())}
+            />
+          )}
+        </Field>
+      ) : null}
+    </>
+  );
+}

@@ -1,0 +1,59 @@
+import { type FormEvent, useState } from 'react';
+import { useChange } from '../../queries.ts';
+import { useSession } from '../../shell/session.tsx';
+import { Button } from '../../ui/button.tsx';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { Facts } from '../../ui/facts.tsx';
+import { Fault } from '../../ui/field.tsx';
+import { useToast } from '../../ui/toast.tsx';
+import { TextInput } from '../sign-in/text-input.tsx';
+
+/** The customer that the pages are of. */
+export function CustomerSettings() {
+  const { customer, service, can } = useSession();
+  const say = useToast();
+  const [name, setName] = useState(customer.name);
+  const change = useChange('PATCH /customers/{customer}');
+  const plan = service.plans.find(({ id }) => id === customer.planId);
+
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    change.mutate(
+      { path: { customer: customer.id }, body: { name: name.trim() } },
+      { onSuccess: () => say('Saved.') },
+    );
+  };
+  return (
+    <div className="stack form">
+      <Facts
+        facts={[
+          [
+            'Id',
+            <span key="id" className="row row-close">
+              <code>{customer.id}</code>
+              <CopyButton compact size="s" text={customer.id} label="Copy the id" />
+            </span>,
+          ],
+          ['Plan', plan?.name ?? customer.planId],
+          ['State', customer.state],
+          ['Your role', customer.role],
+        ]}
+      />
+      {can('admin') ? (
+        <form onSubmit={submit} className="stack">
+          <TextInput label="Name" name="name" value={name} onChange={setName} problem={change.error} />
+          <Fault problem={change.error} />
+          <div>
+            <Button
+              type="submit"
+              busy={change.isPending}
+              disabled={name.trim() === '' || name === customer.name}
+            >
+              Save
+            </Button>
+          </div>
+        </form>
+      ) : null}
+    </div>
+  );
+}

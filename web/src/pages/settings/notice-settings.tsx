@@ -1,0 +1,192 @@
+import { type FormEvent, useState } from 'react';
+import type { Answered } from '../../../../src/control/api/contract/contract.ts';
+import { wordsOf } from '../../api.ts';
+import { useCall, useChange } from '../../queries.ts';
+import { useSession } from '../../shell/session.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Chip } from '../../ui/chip.tsx';
+import { Dialog, DialogActions } from '../../ui/dialog.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { Fault, Field } from '../../ui/field.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { Snippet } from '../../ui/snippet.tsx';
+import { Table } from '../../ui/table.tsx';
+import { Choice } from '../../ui/tabs.tsx';
+import { Ago } from '../../ui/time.tsx';
+import { useToast } from '../../ui/toast.tsx';
+
+type Target = Answered<'GET /customers/{customer}/notices'>['targets'][number];
+
+/** Who is told when a quota is used to 80, 95 and 100 %. */
+export function NoticeSettings() {
+  const { customer, can, service } = useSession();
+  const notices = useCall('GET /customers/{customer}/notices', { path: { customer: customer.id } });
+  const [secret, setSecret] = useState<string | null>(null);
+  return (
+    <div className="stack">
+      <p className="muted">Told when a quota is used to 80, 95 and 100 %, once each a month.</p>
+      <Fault problem={notices.error} />
+      {notices.data === undefined ? (
+        notices.error === null && <Skeleton />
+      ) : (
+        <Targets targets={notices.data.targets} canChange={can('admin')} />
+      )}
+      {can('admin') ? <AddTarget hasMail={service.mail} onSecret={setSecret} /> : null}
+      {secret === null ? null : (
+        <Dialog title="The webhook's secret" onClose={() => setSecret(null)}>
+          <div className="stack">
+            <p>
+              It signs every call of the webhook, so that you can tell ours from others. It is shown only now.
+            </p>
+            <Snippet text={secret} label="the secret" />
+            <DialogActions>
+              <Button kind="primary" onClick={() => setSecret(null)}>
+                Done
+              </Button>
+            </DialogActions>
+          </div>
+        </Dialog>
+      )}
+    </div>
+  );
+}
+
+function Targets({ targets, canChange }: { targets: readonly Target[]; canChange: boolean }) {
+  return (
+    <Table
+      caption="Who is told"
+      rows={targets}
+      rowKey={({ id }) => id}
+      empty={<EmptyState title="Nobody is told yet.">Add a webhook or an address below.</EmptyState>}
+      columns={[
+        {
+          id: 'to',
+          title: 'To',
+          sortBy: ({ to }) => to,
+          cell: ({ to, kind }) => (
+            <>
+              <span className="break">{to}</span>
+              <span className="table-second">{kind === 'email' ? 'e-mail' : 'webhook'}</span>
+            </>
+          ),
+        },
+        {
+          id: 'last',
+          title: 'Last time',
+          sortBy: ({ lastSentAt }) => lastSentAt,
+          cell: ({ lastSentAt, lastProblem }) => (
+            <>
+              {lastSentAt === null ? <span className="muted">not yet</span> : <Ago at={lastSentAt} />}
+              {lastProblem === null ? null : (
+                <span className="table-second">
+                  <Chip tone="bad">failed</Chip> {lastProblem}
+                </span>
+              )}
+            </>
+          ),
+        },
+        ...(canChange
+          ? [
+              {
+                id: 'do',
+                title: 'What to do',
+                hideTitle: true,
+                align: 'end' as const,
+                cell: (target: Target) => <TargetButtons target={target} />,
+              },
+            ]
+          : []),
+      ]}
+    />
+  );
+}
+
+function TargetButtons({ target }: { target: Target }) {
+  const { customer } = useSession();
+  const say = useToast();
+  const test = useChange('POST /customers/{customer}/notices/{notice}/test');
+  const remove = useChange('DELETE /customers/{customer}/notices/{notice}');
+  const path = { customer: customer.id, notice: target.id };
+  const onError = (problem: Error): void => say(wordsOf(problem), 'bad');
+  return (
+    <>
+      <Button
+        size="s"
+        busy={test.isPending}
+        onClick={() =>
+          test.mutate(
+            { path },
+            {
+              onSuccess: ({ delivered, problem }) =>
+                delivered
+                  ? say('Delivered.')
+                  : say(`Not delivered: ${problem ?? 'no reason was given'}`, 'bad'),
+              onError,
+            },
+          )
+        }
+      >
+        Test<span className="visually-hidden"> {target.to}</span>
+      </Button>{' '}
+      <Button
+        size="s"
+        kind="quiet"
+        busy={remove.isPending}
+        onClick={() => remove.mutate({ path }, { onSuccess: () => say('Removed.'), onError })}
+      >
+        Remove<span className="visually-hidden"> {target.to}</span>
+      </Button>
+    </>
+  );
+}
+
+const kinds = [
+  { value: 'webhook', label: 'Webhook' },
+  { value: 'email', label: 'E-mail' },
+] as const;
+
+function AddTarget({ hasMail, onSecret }: { hasMail: boolean; onSecret: (secret: string) => void }) {
+  const { customer } = useSession();
+  const say = useToast();
+  const [kind, setKind] = useState<'webhook' | 'email'>('webhook');
+  const [to, setTo] = useState('');
+  const add = useChange('POST /customers/{customer}/notices');
+
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    add.mutate(
+      { path: { customer: customer.id }, body: { kind, to: to.trim() } },
+      {
+        onSuccess: ({ secret }) => {
+          setTo('');
+          if (secret === null) say('Added.');
+          else onSecret(secret);
+        },
+      },
+    );
+  };
+  return (
+    <form onSubmit={submit} className="stack form">
+      {hasMail ? <Choice label="How" options={kinds} value={kind} onChange={setKind} /> : null}
+      <Field label={kind === 'webhook' ? 'URL of the webhook' : 'E-mail'} name="to" problem={add.error}>
+        {(field) => (
+          <input
+            {...field}
+            className="input"
+            type={kind === 'webhook' ? 'url' : 'email'}
+            required
+            placeholder={kind === 'webhook' ? 'https://' : ''}
+            value={to}
+            onChange={(event) => setTo(event.target.value)}
+          />
+        )}
+      </Field>
+      <Fault problem={add.error} />
+      <div>
+        <Button type="submit" busy={add.isPending}>
+          Add
+        </Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,216 @@
+import { Link } from '@tanstack/react-router';
+import { type FormEvent, useState } from 'react';
+import type { Answered } from '../../../../src/control/api/contract/contract.ts';
+import { wordsOf } from '../../api.ts';
+import { formatCount } from '../../format.ts';
+import { HOUSE } from '../../house.ts';
+import { useCall, useChange } from '../../queries.ts';
+import { useSession } from '../../shell/session.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Chip } from '../../ui/chip.tsx';
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
+import { Fault } from '../../ui/field.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { Table } from '../../ui/table.tsx';
+import { useToast } from '../../ui/toast.tsx';
+import { TextInput } from '../sign-in/text-input.tsx';
+
+type Row = Answered<'GET /customers'>['items'][number];
+
+const CUSTOMERS_MAX = 200;
+
+/** All customers, for the operator: their plans, and whether they are served. */
+export function OperatorCustomers() {
+  const [search, setSearch] = useState('');
+  const [suspending, setSuspending] = useState<Row | null>(null);
+  const customers = useCall(
+    'GET /customers',
+    { query: { limit: CUSTOMERS_MAX, ...(search === '' ? {} : { search }) } },
+    { keepPrevious: true },
+  );
+  return (
+    <div className="stack">
+      <div>
+        <input
+          className="input filter-search"
+          type="search"
+          aria-label="Find a customer by name"
+          placeholder="Name"
+          value={search}
+          onChange={(event) => setSearch(event.target.value)}
+        />
+      </div>
+      <Fault problem={customers.error} />
+      {customers.data === undefined ? (
+        customers.error === null && <Skeleton />
+      ) : (
+        <Table
+          caption="Customers"
+          rows={customers.data.items}
+          rowKey={({ id }) => id}
+          csvName="solway-customers"
+          empty={<p className="muted">No customer has such a name.</p>}
+          columns={columns(setSuspending)}
+        />
+      )}
+      {customers.data?.next == null ? null : (
+        <p className="muted">Only the first {CUSTOMERS_MAX} are shown: search for the others.</p>
+      )}
+      <MakeCustomer />
+      {suspending === null ? null : (
+        <SuspendDialog customer={suspending} onClose={() => setSuspending(null)} />
+      )}
+    </div>
+  );
+}
+
+const columns = (onSuspend: (row: Row) => void) => [
+  {
+    id: 'name',
+    title: 'Customer',
+    sortBy: ({ name }: Row) => name,
+    csv: ({ name }: Row) => name,
+    cell: ({ id, name }: Row) => (
+      <>
+        <Link to="/" search={(before) => ({ ...before, customer: id, key: undefined })}>
+          {name}
+        </Link>
+        <span className="table-second mono">{id}</span>
+      </>
+    ),
+  },
+  {
+    id: 'plan',
+    title: 'Plan',
+    sortBy: ({ planId }: Row) => planId,
+    csv: ({ planId }: Row) => planId,
+    cell: (row: Row) => <PlanPick row={row} />,
+  },
+  {
+    id: 'state',
+    title: 'State',
+    sortBy: ({ state }: Row) => state,
+    csv: ({ state }: Row) => state,
+    cell: ({ state }: Row) => <Chip tone={state === 'active' ? 'good' : 'bad'}>{state}</Chip>,
+  },
+  ...(['members', 'keys', 'creditsUsed'] as const).map((field) => ({
+    id: field,
+    title: { members: 'Members', keys: 'Keys', creditsUsed: 'Credits this month' }[field],
+    align: 'end' as const,
+    sortBy: (row: Row) => row[field],
+    csv: (row: Row) => row[field],
+    cell: (row: Row) => formatCount(row[field]),
+  })),
+  {
+    id: 'do',
+    title: 'What to do',
+    hideTitle: true,
+    align: 'end' as const,
+    cell: (row: Row) =>
+      row.id === HOUSE ? null : row.state === 'active' ? (
+        <Button size="s" kind="quiet" onClick={() => onSuspend(row)}>
+          Suspend…<span className="visually-hidden"> {row.name}</span>
+        </Button>
+      ) : (
+        <Resume row={row} />
+      ),
+  },
+];
+
+function useCustomerChange(): (
+  id: string,
+  body: { planId?: string; state?: Row['state'] },
+  words: string,
+) => void {
+  const say = useToast();
+  const change = useChange('PATCH /customers/{customer}');
+  return (id, body, words) =>
+    change.mutate(
+      { path: { customer: id }, body },
+      { onSuccess: () => say(words), onError: (problem) => say(wordsOf(problem), 'bad') },
+    );
+}
+
+function PlanPick({ row }: { row: Row }) {
+  const { service } = useSession();
+  const change = useCustomerChange();
+  return (
+    <select
+      className="select"
+      aria-label={`Plan of ${row.name}`}
+      value={row.planId}
+      onChange={(event) =>
+        change(row.id, { planId: event.target.value }, `The plan of ${row.name} is changed.`)
+      }
+    >
+      {service.plans.some(({ id }) => id === row.planId) ? null : (
+        <option value={row.planId}>{row.planId}</option>
+      )}
+      {service.plans.map(({ id, name }) => (
+        <option key={id} value={id}>
+          {name}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function Resume({ row }: { row: Row }) {
+  const change = useCustomerChange();
+  return (
+    <Button size="s" onClick={() => change(row.id, { state: 'active' }, `${row.name} is served again.`)}>
+      Resume<span className="visually-hidden"> {row.name}</span>
+    </Button>
+  );
+}
+
+function SuspendDialog({ customer, onClose }: { customer: Row; onClose: () => void }) {
+  const change = useChange('PATCH /customers/{customer}');
+  return (
+    <ConfirmDialog
+      title={`Suspend ${customer.name}`}
+      action="Suspend"
+      problem={change.error}
+      isBusy={change.isPending}
+      onClose={onClose}
+      onConfirm={() =>
+        change.mutate(
+          { path: { customer: customer.id }, body: { state: 'suspended' } },
+          { onSuccess: onClose },
+        )
+      }
+    >
+      Its {formatCount(customer.keys)} keys are refused within a second, and its members can only look, until
+      it is resumed.
+    </ConfirmDialog>
+  );
+}
+
+function MakeCustomer() {
+  const say = useToast();
+  const [name, setName] = useState('');
+  const make = useChange('POST /customers');
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    make.mutate(
+      { body: { name: name.trim() } },
+      {
+        onSuccess: (made) => {
+          setName('');
+          say(`${made.name} is made. Open it, and invite its people under Team.`);
+        },
+      },
+    );
+  };
+  return (
+    <form onSubmit={submit} className="stack form">
+      <TextInput label="New customer" name="name" value={name} onChange={setName} problem={make.error} />
+      <Fault problem={make.error} />
+      <div>
+        <Button type="submit" busy={make.isPending}>
+          Make a customer
+        </Button>
+      </div>
+    </form>
+  );
+}

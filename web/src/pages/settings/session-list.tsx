@@ -1,0 +1,84 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { wordsOf } from '../../api.ts';
+import { listSessions, revokeOtherSessions, revokeSession, type Session, thisSession } from '../../auth.ts';
+import { Button } from '../../ui/button.tsx';
+import { Chip } from '../../ui/chip.tsx';
+import { Fault } from '../../ui/field.tsx';
+import { Panel } from '../../ui/panel.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { Ago } from '../../ui/time.tsx';
+import { useToast } from '../../ui/toast.tsx';
+
+const KEY = ['sessions'];
+
+/** The browser of a user agent, as far as it is plain. */
+function browserOf(userAgent: string | null): string {
+  const text = userAgent ?? '';
+  const names = [
+    ['Edg/', 'Edge'],
+    ['OPR/', 'Opera'],
+    ['Firefox/', 'Firefox'],
+    ['Chrome/', 'Chrome'],
+    ['Safari/', 'Safari'],
+  ] as const;
+  const systems = ['Android', 'iPhone', 'iPad', 'Windows', 'Mac OS X', 'Linux'];
+  const name = names.find(([mark]) => text.includes(mark))?.[1] ?? 'Another program';
+  const system = systems.find((one) => text.includes(one));
+  return system === undefined ? name : `${name} on ${system}`;
+}
+
+/** Where one is signed in, each with a way to end it. */
+export function SessionList() {
+  const client = useQueryClient();
+  const say = useToast();
+  const sessions = useQuery({ queryKey: KEY, queryFn: listSessions });
+  const own = useQuery({ queryKey: ['this-session'], queryFn: thisSession });
+
+  const end = async (work: () => Promise<unknown>, words: string): Promise<void> => {
+    try {
+      await work();
+      await client.invalidateQueries({ queryKey: KEY });
+      say(words);
+    } catch (thrown) {
+      say(wordsOf(thrown), 'bad');
+    }
+  };
+  const isOwn = ({ id }: Session): boolean => id === own.data?.id;
+  return (
+    <Panel
+      title="Signed in"
+      aside={
+        (sessions.data?.length ?? 0) > 1 ? (
+          <Button size="s" onClick={() => void end(revokeOtherSessions, 'All others are signed out.')}>
+            Sign out all others
+          </Button>
+        ) : null
+      }
+    >
+      <Fault problem={sessions.error} />
+      {sessions.data === undefined && sessions.error === null ? <Skeleton /> : null}
+      <ul className="sessions">
+        {sessions.data?.map((session) => (
+          <li key={session.id}>
+            <div>
+              <strong>{browserOf(session.userAgent)}</strong> {isOwn(session) ? <Chip>this one</Chip> : null}
+              <span className="table-second">
+                since <Ago at={Date.parse(session.createdAt)} />
+                {session.ipAddress ? `, from ${session.ipAddress}` : ''}
+              </span>
+            </div>
+            {isOwn(session) ? null : (
+              <Button
+                size="s"
+                kind="quiet"
+                onClick={() => void end(() => revokeSession(session.token), 'It is signed out.')}
+              >
+                Sign out<span className="visually-hidden"> {browserOf(session.userAgent)}</span>
+              </Button>
+            )}
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  );
+}

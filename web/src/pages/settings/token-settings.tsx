@@ -1,0 +1,297 @@
+import { type FormEvent, useState } from 'react';
+import type { MemberRole } from '../../../../src/control/accounts/roles.ts';
+import type { Answered } from '../../../../src/control/api/contract/contract.ts';
+import { useCall, useChange } from '../../queries.ts';
+import { roleAllows, useSession } from '../../shell/session.tsx';
+import { Button } from '../../ui/button.tsx';
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
+import { Dialog, DialogActions } from '../../ui/dialog.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { Fault, Field } from '../../ui/field.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { Snippet } from '../../ui/snippet.tsx';
+import { Table } from '../../ui/table.tsx';
+import { Ago, Time } from '../../ui/time.tsx';
+import { TextInput } from '../sign-in/text-input.tsx';
+import { roles } from '../team/role-words.ts';
+
+type Token = Answered<'GET /customers/{customer}/tokens'>['tokens'][number];
+
+/** Tokens with which programs use the control API for this customer. */
+export function CustomerTokens() {
+  const { customer } = useSession();
+  const tokens = useCall('GET /customers/{customer}/tokens', { path: { customer: customer.id } });
+  const make = useChange('POST /customers/{customer}/tokens');
+  const end = useChange('DELETE /customers/{customer}/tokens/{token}');
+  return (
+    <Tokens
+      note={`Programs use the control API for ${customer.name} with these.`}
+      tokens={tokens.data?.tokens}
+      problem={tokens.error ?? make.error}
+      isBusy={make.isPending}
+      withRole
+      onMake={async ({ name, role, expiresAt }) =>
+        (await make.mutateAsync({ path: { customer: customer.id }, body: { name, role, expiresAt } })).secret
+      }
+      onEnd={async (token) => {
+        await end.mutateAsync({ path: { customer: customer.id, token } });
+      }}
+    />
+  );
+}
+
+/** Tokens with which programs use the control API as the operator. */
+export function OperatorTokens() {
+  const tokens = useCall('GET /tokens', {});
+  const make = useChange('POST /tokens');
+  const end = useChange('DELETE /tokens/{token}');
+  return (
+    <Tokens
+      note="Programs use the control API as the operator with these: they may everything."
+      tokens={tokens.data?.tokens}
+      problem={tokens.error ?? make.error}
+      isBusy={make.isPending}
+      onMake={async ({ name, expiresAt }) => (await make.mutateAsync({ body: { name, expiresAt } })).secret}
+      onEnd={async (token) => {
+        await end.mutateAsync({ path: { token } });
+      }}
+    />
+  );
+}
+
+type NewToken = Readonly<{ name: string; role: MemberRole; expiresAt: number | null }>;
+
+function Tokens({
+  note,
+  tokens,
+  problem,
+  isBusy,
+  withRole = false,
+  onMake,
+  onEnd,
+}: {
+  note: string;
+  tokens: readonly Token[] | undefined;
+  problem: unknown;
+  isBusy: boolean;
+  withRole?: boolean;
+  onMake: (token: NewToken) => Promise<string>;
+  onEnd: (id: string) => Promise<void>;
+}) {
+  const [secret, setSecret] = useState<string | null>(null);
+  const [ending, setEnding] = useState<Token | null>(null);
+  return (
+    <div className="stack">
+      <p className="muted">{note}</p>
+      {tokens === undefined ? (
+        problem === null && <Skeleton />
+      ) : (
+        <TokenTable tokens={tokens} onEnd={setEnding} />
+      )}
+      <MakeToken
+        withRole={withRole}
+        isBusy={isBusy}
+        problem={problem}
+        onMake={async (token) => setSecret(await onMake(token))}
+      />
+      {secret === null ? null : <TokenSecret secret={secret} onClose={() => setSecret(null)} />}
+      {ending === null ? null : (
+        <EndToken token={ending} onEnd={() => onEnd(ending.id)} onClose={() => setEnding(null)} />
+      )}
+    </div>
+  );
+}
+
+const TokenTable = ({ tokens, onEnd }: { tokens: readonly Token[]; onEnd: (token: Token) => void }) => (
+  <Table
+    caption="Tokens"
+    rows={tokens}
+    rowKey={({ id }) => id}
+    empty={
+      <EmptyState
+        title="No tokens yet."
+        snippet={`curl ${window.location.origin}/api/v1/me -H 'Authorization: Bearer <TOKEN>'`}
+      >
+        A token does what its role may, without signing in.
+      </EmptyState>
+    }
+    columns={[
+      {
+        id: 'name',
+        title: 'Name',
+        sortBy: ({ name }) => name,
+        cell: ({ name, start }) => (
+          <>
+            <strong>{name}</strong>
+            <span className="table-second mono">{start}…</span>
+          </>
+        ),
+      },
+      { id: 'role', title: 'Role', sortBy: ({ role }) => role, cell: ({ role }) => role },
+      {
+        id: 'used',
+        title: 'Last used',
+        sortBy: ({ lastUsedAt }) => lastUsedAt,
+        cell: ({ lastUsedAt }) =>
+          lastUsedAt === null ? <span className="muted">not yet</span> : <Ago at={lastUsedAt} />,
+      },
+      {
+        id: 'made',
+        title: 'Made',
+        wideOnly: true,
+        sortBy: ({ createdAt }) => createdAt,
+        cell: ({ createdAt, createdBy }) => (
+          <>
+            <Ago at={createdAt} />
+            <span className="table-second">{createdBy}</span>
+          </>
+        ),
+      },
+      {
+        id: 'expires',
+        title: 'Expires',
+        wideOnly: true,
+        sortBy: ({ expiresAt }) => expiresAt,
+        cell: ({ expiresAt }) =>
+          expiresAt === null ? <span className="muted">never</span> : <Time at={expiresAt} />,
+      },
+      {
+        id: 'end',
+        title: 'End',
+        hideTitle: true,
+        align: 'end',
+        cell: (token) => (
+          <Button size="s" kind="quiet" onClick={() => onEnd(token)}>
+            End…<span className="visually-hidden"> the token {token.name}</span>
+          </Button>
+        ),
+      },
+    ]}
+  />
+);
+
+const DAY_MS = 86_400_000;
+const lives = [
+  ['30', '30 days'],
+  ['90', '90 days'],
+  ['365', 'a year'],
+  ['', 'without end'],
+] as const;
+
+function MakeToken({
+  withRole,
+  isBusy,
+  problem,
+  onMake,
+}: {
+  withRole: boolean;
+  isBusy: boolean;
+  problem: unknown;
+  onMake: (token: NewToken) => Promise<void>;
+}) {
+  const { customer, user } = useSession();
+  const [name, setName] = useState('');
+  const [role, setRole] = useState<MemberRole>('developer');
+  const [days, setDays] = useState('90');
+
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    const expiresAt = days === '' ? null : Date.now() + Number(days) * DAY_MS;
+    // Why it failed stands in `problem`.
+    onMake({ name: name.trim(), role, expiresAt }).then(
+      () => setName(''),
+      () => {},
+    );
+  };
+  return (
+    <form onSubmit={submit} className="stack form">
+      <div className="fields-row">
+        <TextInput label="Name" name="name" value={name} onChange={setName} problem={problem} />
+        {withRole ? (
+          <Field label="Role" name="role" problem={problem}>
+            {(field) => (
+              <select
+                {...field}
+                className="select"
+                value={role}
+                onChange={(event) => setRole(event.target.value as MemberRole)}
+              >
+                {roles
+                  .filter((one) => user.isOperator || roleAllows(customer.role, one.role))
+                  .map((one) => (
+                    <option key={one.role}>{one.role}</option>
+                  ))}
+              </select>
+            )}
+          </Field>
+        ) : null}
+        <Field label="Lives" name="expiresAt" problem={problem}>
+          {(field) => (
+            <select
+              {...field}
+              className="select"
+              value={days}
+              onChange={(event) => setDays(event.target.value)}
+            >
+              {lives.map(([value, label]) => (
+                <option key={value} value={value}>
+                  {label}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+      </div>
+      <Fault problem={problem} />
+      <div>
+        <Button type="submit" busy={isBusy}>
+          Make a token
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+const TokenSecret = ({ secret, onClose }: { secret: string; onClose: () => void }) => (
+  <Dialog title="The token" onClose={onClose}>
+    <div className="stack">
+      <p>It is shown only now. Keep it where your program finds it.</p>
+      <Snippet text={secret} label="the token" />
+      <DialogActions>
+        <Button kind="primary" onClick={onClose}>
+          Done
+        </Button>
+      </DialogActions>
+    </div>
+  </Dialog>
+);
+
+function EndToken({
+  token,
+  onEnd,
+  onClose,
+}: {
+  token: Token;
+  onEnd: () => Promise<void>;
+  onClose: () => void;
+}) {
+  const [problem, setProblem] = useState<unknown>(null);
+  const [isBusy, setIsBusy] = useState(false);
+  return (
+    <ConfirmDialog
+      title={`End the token “${token.name}”`}
+      action="End it"
+      problem={problem}
+      isBusy={isBusy}
+      onClose={onClose}
+      onConfirm={() => {
+        setIsBusy(true);
+        onEnd()
+          .then(onClose, setProblem)
+          .finally(() => setIsBusy(false));
+      }}
+    >
+      Programs that use it are refused from then on.
+    </ConfirmDialog>
+  );
+}

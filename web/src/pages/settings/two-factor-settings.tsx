@@ -1,0 +1,173 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { useAttempt } from '../../attempt.ts';
+import { disableTwoFactor, enableTwoFactor, giveTotp } from '../../auth.ts';
+import { useSession } from '../../shell/session.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Chip } from '../../ui/chip.tsx';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { Dialog, DialogActions } from '../../ui/dialog.tsx';
+import { Fault, Tick } from '../../ui/field.tsx';
+import { Panel } from '../../ui/panel.tsx';
+import { Snippet } from '../../ui/snippet.tsx';
+import { useToast } from '../../ui/toast.tsx';
+import { TextInput } from '../sign-in/text-input.tsx';
+import { QrPicture } from './qr-picture.tsx';
+
+type Setup = Readonly<{ totpURI: string; backupCodes: readonly string[] }>;
+
+/** A code of an app beside the password. */
+export function TwoFactorSettings() {
+  const { user } = useSession();
+  const [open, setOpen] = useState<'enable' | 'disable' | null>(null);
+  const close = (): void => setOpen(null);
+  return (
+    <Panel
+      title="Second factor"
+      aside={user.twoFactor ? <Chip tone="good">on</Chip> : <Chip tone="warn">off</Chip>}
+    >
+      <p>
+        Six digits of an app on your phone, asked for after the password. Who has only the password stays out.
+      </p>
+      <div>
+        {user.twoFactor ? (
+          <Button onClick={() => setOpen('disable')}>Switch off…</Button>
+        ) : (
+          <Button onClick={() => setOpen('enable')}>Set up…</Button>
+        )}
+      </div>
+      {open === 'enable' ? <EnableDialog onClose={close} /> : null}
+      {open === 'disable' ? <DisableDialog onClose={close} /> : null}
+    </Panel>
+  );
+}
+
+function EnableDialog({ onClose }: { onClose: () => void }) {
+  const [setup, setSetup] = useState<Setup | null>(null);
+  const [password, setPassword] = useState('');
+  const { problem, isBusy, run } = useAttempt();
+  if (setup !== null) return <ConfirmSetup setup={setup} onClose={onClose} />;
+
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    run(async () => setSetup(await enableTwoFactor(password)));
+  };
+  return (
+    <Dialog title="Set up a second factor" size="s" onClose={onClose}>
+      <form onSubmit={submit} className="stack">
+        <TextInput
+          label="Password"
+          name="password"
+          type="password"
+          autoComplete="current-password"
+          value={password}
+          onChange={setPassword}
+          problem={problem}
+        />
+        <Fault problem={problem} />
+        <DialogActions>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="primary" type="submit" busy={isBusy}>
+            Next
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  );
+}
+
+/** The seed as picture and text, the backup codes, and the first code, by which it begins to hold. */
+function ConfirmSetup({ setup, onClose }: { setup: Setup; onClose: () => void }) {
+  const client = useQueryClient();
+  const say = useToast();
+  const [code, setCode] = useState('');
+  const [isStored, setIsStored] = useState(false);
+  const { problem, isBusy, run } = useAttempt();
+  const codes = setup.backupCodes.join('\n');
+
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    run(async () => {
+      await giveTotp(code.replaceAll(/\s/g, ''), false);
+      await client.invalidateQueries();
+      say('The second factor is on.');
+      onClose();
+    });
+  };
+  return (
+    <Dialog title="Set up a second factor" size="l" onClose={onClose}>
+      <form onSubmit={submit} className="columns columns-2">
+        <div className="stack">
+          <p>Scan this with an authenticator app, or copy the address into it.</p>
+          <QrPicture text={setup.totpURI} label="Picture of the address below, for an authenticator app" />
+          <Snippet text={setup.totpURI} label="the address for the app" />
+        </div>
+        <div className="stack">
+          <p>Each of these codes gets you in once, without the phone. They are shown only now.</p>
+          <pre className="backup mono">{codes}</pre>
+          <div className="row">
+            <CopyButton text={codes} label="Copy the codes" />
+          </div>
+          <Tick checked={isStored} onChange={setIsStored}>
+            I have stored the codes
+          </Tick>
+          <TextInput
+            label="Code of the app"
+            name="code"
+            autoComplete="one-time-code"
+            value={code}
+            onChange={setCode}
+            problem={problem}
+          />
+          <Fault problem={problem} />
+          <DialogActions>
+            <Button onClick={onClose}>Cancel</Button>
+            <Button kind="primary" type="submit" busy={isBusy} disabled={!isStored}>
+              Switch on
+            </Button>
+          </DialogActions>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+function DisableDialog({ onClose }: { onClose: () => void }) {
+  const client = useQueryClient();
+  const say = useToast();
+  const [password, setPassword] = useState('');
+  const { problem, isBusy, run } = useAttempt();
+
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    run(async () => {
+      await disableTwoFactor(password);
+      await client.invalidateQueries();
+      say('The second factor is off.');
+      onClose();
+    });
+  };
+  return (
+    <Dialog title="Switch the second factor off" size="s" onClose={onClose}>
+      <form onSubmit={submit} className="stack">
+        <p>From then on the password alone is enough.</p>
+        <TextInput
+          label="Password"
+          name="password"
+          type="password"
+          autoComplete="current-password"
+          value={password}
+          onChange={setPassword}
+          problem={problem}
+        />
+        <Fault problem={problem} />
+        <DialogActions>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="danger" type="submit" busy={isBusy}>
+            Switch off
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  );
+}

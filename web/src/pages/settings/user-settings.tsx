@@ -1,0 +1,140 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { useAttempt } from '../../attempt.ts';
+import { beginLink, changeName, changePassword } from '../../auth.ts';
+import { useSession } from '../../shell/session.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Fault } from '../../ui/field.tsx';
+import { Panel } from '../../ui/panel.tsx';
+import { useToast } from '../../ui/toast.tsx';
+import { TextInput } from '../sign-in/text-input.tsx';
+import { SessionList } from './session-list.tsx';
+import { TwoFactorSettings } from './two-factor-settings.tsx';
+
+/** Who one is and how one signs in. */
+export const UserSettings = () => (
+  <div className="columns columns-2 settings">
+    <div className="stack">
+      <Profile />
+      <Password />
+      <OtherWaysIn />
+    </div>
+    <div className="stack">
+      <TwoFactorSettings />
+      <SessionList />
+    </div>
+  </div>
+);
+
+function Profile() {
+  const { user } = useSession();
+  const say = useToast();
+  const client = useQueryClient();
+  const [name, setName] = useState(user.name);
+  const { problem, isBusy, run } = useAttempt();
+
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    run(async () => {
+      await changeName(name.trim());
+      await client.invalidateQueries();
+      say('Saved.');
+    });
+  };
+  return (
+    <Panel title="Profile">
+      <form onSubmit={submit} className="stack">
+        <TextInput
+          label="Name"
+          name="name"
+          autoComplete="name"
+          value={name}
+          onChange={setName}
+          problem={problem}
+        />
+        <p>
+          <span className="muted">E-mail</span> {user.email}
+        </p>
+        <Fault problem={problem} />
+        <div>
+          <Button type="submit" busy={isBusy} disabled={name.trim() === '' || name === user.name}>
+            Save
+          </Button>
+        </div>
+      </form>
+    </Panel>
+  );
+}
+
+function Password() {
+  const say = useToast();
+  const client = useQueryClient();
+  const [current, setCurrent] = useState('');
+  const [next, setNext] = useState('');
+  const { problem, isBusy, run } = useAttempt();
+
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    run(async () => {
+      await changePassword(current, next);
+      setCurrent('');
+      setNext('');
+      await client.invalidateQueries();
+      say('The password is changed. Other browsers are signed out.');
+    });
+  };
+  return (
+    <Panel title="Password">
+      <form onSubmit={submit} className="stack">
+        <TextInput
+          label="Password now"
+          name="currentPassword"
+          type="password"
+          autoComplete="current-password"
+          value={current}
+          onChange={setCurrent}
+          problem={problem}
+        />
+        <TextInput
+          label="New password"
+          name="newPassword"
+          type="password"
+          autoComplete="new-password"
+          hint="At least 10 characters. Other browsers are signed out."
+          value={next}
+          onChange={setNext}
+          problem={problem}
+        />
+        <Fault problem={problem} />
+        <div>
+          <Button type="submit" busy={isBusy}>
+            Change the password
+          </Button>
+        </div>
+      </form>
+    </Panel>
+  );
+}
+
+/** Accounts at other places by which one may sign in here; each is linked from within, once. */
+function OtherWaysIn() {
+  const { service } = useSession();
+  const { problem, isBusy, run } = useAttempt();
+  if (service.oidc.length === 0) return null;
+  return (
+    <Panel title="Other ways in" note="Link an account elsewhere, and sign in with it from then on.">
+      <div className="row">
+        {service.oidc.map(({ id, name }) => (
+          <Button
+            key={id}
+            busy={isBusy}
+            onClick={() => run(async () => window.location.assign(await beginLink(id, '/settings')))}
+          >
+            Link {name}
+          </Button>
+        ))}
+      </div>
+      <Fault problem={problem} />
+    </Panel>
+  );
+}

@@ -1,0 +1,86 @@
+import { type FormEvent, useState } from 'react';
+import type { MemberRole } from '../../../../src/control/accounts/roles.ts';
+import { useChange } from '../../queries.ts';
+import { useSession } from '../../shell/session.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Dialog, DialogActions } from '../../ui/dialog.tsx';
+import { Fault, Field } from '../../ui/field.tsx';
+import { Snippet } from '../../ui/snippet.tsx';
+import { roles } from './role-words.ts';
+
+/** Invites somebody; the link is shown once, and mailed where mail is configured. */
+export function InviteDialog({ onClose }: { onClose: () => void }) {
+  const { customer, can } = useSession();
+  const [email, setEmail] = useState('');
+  const [role, setRole] = useState<MemberRole>('developer');
+  const invite = useChange('POST /customers/{customer}/invitations');
+
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    invite.mutate({ path: { customer: customer.id }, body: { email, role } });
+  };
+
+  if (invite.data !== undefined) {
+    const { link, mailed } = invite.data;
+    return (
+      <Dialog title={`${invite.data.invitation.email} is invited`} onClose={onClose}>
+        <div className="stack">
+          <p>
+            {mailed ? 'The link was mailed. You can also pass it on yourself; ' : 'Pass this link on; '}
+            it is shown only now, and works once.
+          </p>
+          <Snippet text={link} label="the link" />
+          <DialogActions>
+            <Button kind="primary" onClick={onClose}>
+              Done
+            </Button>
+          </DialogActions>
+        </div>
+      </Dialog>
+    );
+  }
+  return (
+    <Dialog title="Invite somebody" size="s" onClose={onClose}>
+      <form onSubmit={submit} className="stack">
+        <Field label="E-mail" name="email" problem={invite.error}>
+          {(field) => (
+            <input
+              {...field}
+              className="input"
+              type="email"
+              required
+              value={email}
+              onChange={(event) => setEmail(event.target.value)}
+            />
+          )}
+        </Field>
+        <fieldset className="stack-tight">
+          <legend className="field-label">Role</legend>
+          {roles
+            .filter((one) => one.role !== 'owner' || can('owner'))
+            .map((one) => (
+              <label key={one.role} className="pick">
+                <input
+                  type="radio"
+                  name="role"
+                  checked={role === one.role}
+                  onChange={() => setRole(one.role)}
+                />
+                <span>
+                  <strong>{one.role}</strong>
+                  <span className="muted">{one.may}</span>
+                </span>
+              </label>
+            ))}
+        </fieldset>
+        <Fault problem={invite.error} />
+        <DialogActions>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="primary" type="submit" busy={invite.isPending}>
+            Invite
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  );
+}
