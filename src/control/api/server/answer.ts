@@ -34,6 +34,9 @@ const eventOf = (text: string): string =>
     .map((line) => `data: ${line}`)
     .join('\n')}\n\n`;
 
+/** RFC 4180 has carriage returns. */
+const LINE_ENDS = { csv: '\r\n', jsonl: '\n' } as const;
+
 export type StreamOptions = Readonly<{
   format: Exclude<RouteFormat, 'json'>;
   heartbeatMs: number;
@@ -71,7 +74,9 @@ function bytesOf(lines: AsyncIterable<string>, options: StreamOptions): Readable
         const { value, done } = await iterator.next();
         if (isOver) return;
         if (done !== true) {
-          controller.enqueue(encoder.encode(format === 'events' ? eventOf(value) : `${value}\n`));
+          controller.enqueue(
+            encoder.encode(format === 'events' ? eventOf(value) : `${value}${LINE_ENDS[format]}`),
+          );
           return;
         }
         end();

@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest';
-import type { KeyId } from '../../src/access/key-record.ts';
-import { NOTIFICATIONS, UsageMeter, type UsageRow, type UsedCall } from '../../src/access/usage.ts';
-import { BUCKET_COUNT } from '../../src/base/histogram.ts';
-import type { Store } from '../../src/control/database/open.ts';
-import { createKey } from '../../src/control/keys/keys.ts';
-import { listKeys } from '../../src/control/keys/list-keys.ts';
-import { storedUsage, upsertUsage } from '../../src/control/usage/usage-rows.ts';
-import { UsageWriter, type UsageWriterOptions } from '../../src/control/usage/usage-writer.ts';
-import { registerOn } from './register.ts';
-import { describeOnBothStores } from './stores.ts';
+import type { KeyId } from '../../../src/access/key-record.ts';
+import { NOTIFICATIONS, UsageMeter, type UsageRow, type UsedCall } from '../../../src/access/usage.ts';
+import { BUCKET_COUNT } from '../../../src/base/histogram.ts';
+import type { Store } from '../../../src/control/database/open.ts';
+import { createKey } from '../../../src/control/keys/keys.ts';
+import { listKeys } from '../../../src/control/keys/list-keys.ts';
+import { storedUsage, upsertUsage } from '../../../src/control/usage/usage-rows.ts';
+import { UsageWriter, type UsageWriterOptions } from '../../../src/control/usage/usage-writer.ts';
+import { registerOn } from '../register.ts';
+import { describeOnBothStores } from '../stores.ts';
 
 /** A minute's start, well inside what is kept. */
 const RECENT = Math.floor(Date.now() / 60_000) * 60_000 - 600_000;

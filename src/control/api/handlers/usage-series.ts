@@ -1,0 +1,160 @@
+import type { Store } from '../../database/open.ts';
+import { type Axis, zeros } from '../../usage/reading/axis.ts';
+import {
+  sumsOf,
+  type UsageFilter,
+  type UsageName,
+  type UsageSum,
+  wholeSumsOf,
+} from '../../usage/reading/read-usage.ts';
+import { usageUpdatedAt } from '../../usage/reading/updated-at.ts';
+import type { Answered } from '../contract/contract.ts';
+import type { TotalsJson } from '../contract/usage.ts';
+import type { Handler } from '../handler.ts';
+import type { ApiServices } from '../services.ts';
+import { axisOf, shownAxis } from './usage-range.ts';
+import { addAt, addTotals, filterOf, keyNames, noTotals } from './usage-totals.ts';
+
+const NAME = 'GET /customers/{customer}/usage';
+type Series = Answered<typeof NAME>['series'][number];
+
+/** Series that are told apart; what is smaller is joined. */
+const SERIES_MAX = 20;
+const OTHER = 'other';
+
+const columns = { product: 'product', key: 'key_id', method: 'method', status: 'status' } as const;
+type Column = (typeof columns)[keyof typeof columns];
+
+const noSeries = (name: string, axis: Axis): Series => ({
+  name,
+  label: name,
+  totals: noTotals(),
+  requests: zeros(axis),
+  credits: zeros(axis),
+  bytes: zeros(axis),
+});
+
+function addRow(series: Series, row: UsageSum<'status'>): void {
+  addTotals(series.totals, row);
+  addAt(series.requests, row.at, row.requests);
+  addAt(series.credits, row.at, row.credits);
+  addAt(series.bytes, row.at, row.bytes_in + row.bytes_out);
+}
+
+/** What there is in all, as one series. */
+async function readWhole(store: Store, axis: Axis, filter: UsageFilter): Promise<Series> {
+  const series = noSeries('all', axis);
+  for await (const rows of sumsOf(store, axis, filter, ['status'])) {
+    for (const row of rows) addRow(series, row);
+  }
+  return series;
+}
+
+/** The names with the most requests, the first of them first, and whether there are more. */
+async function largest(
+  store: Store,
+  axis: Axis,
+  filter: UsageFilter,
+  column: Column,
+): Promise<{ names: string[]; isAll: boolean }> {
+  const sizes = new Map<string, { requests: number; messages: number }>();
+  for await (const rows of wholeSumsOf(store, axis, filter, [column])) {
+    for (const row of rows) {
+      const size = sizes.get(row[column]) ?? { requests: 0, messages: 0 };
+      size.requests += row.requests;
+      size.messages += row.messages;
+      sizes.set(row[column], size);
+    }
+  }
+  const names = [...sizes]
+    .sort(([, a], [, b]) => b.requests - a.requests || b.messages - a.messages)
+    .map(([name]) => name);
+  return { names: names.slice(0, SERIES_MAX), isAll: names.length <= SERIES_MAX };
+}
+
+const difference = (whole: readonly number[], parts: readonly (readonly number[])[]): number[] =>
+  // Something may have been counted between the two looks.
+  whole.map((count, at) =>
+    Math.max(
+      0,
+      parts.reduce((left, part) => left - (part[at] ?? 0), count),
+    ),
+  );
+
+/** What the whole has beyond some of its series. */
+function restOf(whole: Series, parts: readonly Series[], axis: Axis): Series {
+  const totals = Object.fromEntries(
+    Object.entries(whole.totals).map(([name, count]) => [
+      name,
+      Math.max(0, count - parts.reduce((sum, part) => sum + part.totals[name as keyof TotalsJson], 0)),
+    ]),
+  ) as TotalsJson;
+  const rest = (name: 'requests' | 'credits' | 'bytes') =>
+    difference(
+      whole[name],
+      parts.map((part) => part[name]),
+    );
+  return {
+    ...noSeries(OTHER, axis),
+    totals,
+    requests: rest('requests'),
+    credits: rest('credits'),
+    bytes: rest('bytes'),
+  };
+}
+
+async function readParted(
+  store: Store,
+  axis: Axis,
+  filter: UsageFilter,
+  column: Column,
+  whole: Series,
+): Promise<Series[]> {
+  const { names, isAll } = await largest(store, axis, filter, column);
+  if (names.length === 0) return [];
+  const series = new Map(names.map((name) => [name, noSeries(name, axis)]));
+  // Of very many keys only the rows of those that are shown.
+  const narrowed = column === 'key_id' ? { ...filter, keys: names } : filter;
+  const told: readonly UsageName[] = column === 'status' ? ['status'] : [column, 'status'];
+  for await (const rows of sumsOf(store, axis, narrowed, told)) {
+    for (const row of rows) {
+      const one = series.get(row[column]);
+      if (one !== undefined) addRow(one, row);
+    }
+  }
+  const shown = [...series.values()];
+  return isAll ? shown : [...shown, restOf(whole, shown, axis)];
+}
+
+async function label(store: Store, series: readonly Series[], column: Column): Promise<Series[]> {
+  if (column !== 'key_id') return [...series];
+  const names = await keyNames(
+    store,
+    series.map(({ name }) => name),
+  );
+  return series.map((one) => ({
+    ...one,
+    label: one.name === '' ? 'without a key' : (names.get(one.name) ?? one.name),
+  }));
+}
+
+/** Series of what was used, whole or parted by one thing. */
+export const usageSeries =
+  ({ store, now }: ApiServices): Handler<typeof NAME> =>
+  async ({ path: { customer }, query }) => {
+    const at = now();
+    const axis = await axisOf(store, query, at);
+    const filter = await filterOf(store, customer, query);
+    const whole = await readWhole(store, axis, filter);
+    const column = query.by === 'none' ? null : columns[query.by];
+    const series =
+      column === null
+        ? [whole]
+        : await label(store, await readParted(store, axis, filter, column, whole), column);
+    return {
+      axis: shownAxis(axis),
+      series,
+      totals: whole.totals,
+      updatedAt: await usageUpdatedAt(store, at),
+    };
+  };

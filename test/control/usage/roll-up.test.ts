@@ -1,0 +1,252 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import type { Store } from '../../../src/control/database/open.ts';
+import { axisOver } from '../../../src/control/usage/reading/axis.ts';
+import { sumsOf } from '../../../src/control/usage/reading/read-usage.ts';
+import { rollHour } from '../../../src/control/usage/roll-details.ts';
+import { rollMinute } from '../../../src/control/usage/roll-totals.ts';
+import { pruneUsage } from '../../../src/control/usage/usage-retention.ts';
+import { UsageRoller } from '../../../src/control/usage/usage-roller.ts';
+import type { StoredUsage } from '../../../src/control/usage/usage-rows.ts';
+import { describeOnBothStores } from '../stores.ts';
+import {
+  addKeys,
+  allOf,
+  EDGE,
+  EDGE_MINUTE,
+  forgetUsage,
+  LATER,
+  rollUpAt,
+  sumsByTable,
+  usageRow,
+  write,
+} from './usage-fixture.ts';
+
+const DAY_MS = 86_400_000;
+
+/** What is read of a customer over three days around the edge, in steps. */
+async function readAll(store: Store, step: 'minute' | 'hour' | 'day'): Promise<number> {
+  const axis = axisOver(step, EDGE - DAY_MS, EDGE + 2 * DAY_MS);
+  let requests = 0;
+  for await (const rows of sumsOf(store, axis, { customerId: 'acme' }, [])) {
+    for (const row of rows) requests += row.requests;
+  }
+  return requests;
+}
+
+describeOnBothStores('the roll-up of usage', ({ kind, open, fresh }) => {
+  it('makes hours, days and totals of minutes, by what they are and in UTC', async () => {
+    const store = await open();
+    await addKeys(store, 'acme', { AAAAAAAA: 'default', BBBBBBBB: 'default' });
+    await write(store, [
+      usageRow({ requests: 1, latency: '3:1' }),
+      usageRow({ requests: 2, minute: EDGE_MINUTE + 19, latency: '3:1,77:1' }),
+      usageRow({ requests: 4, minute: EDGE_MINUTE + 20, latency: '5:4' }),
+      usageRow({ requests: 8, keyId: 'BBBBBBBB', method: 'getBalance', status: 'limited', latency: '' }),
+      usageRow({ requests: 16, keyId: null, status: 'client', method: 'other', latency: '' }),
+    ]);
+    await rollUpAt(store, LATER);
+    expect(await sumsByTable(store)).toEqual(allOf(31));
+    const hours = await store.db
+      .selectFrom('usage_hour')
+      .select(['hour', 'customer_id', 'key_id', 'method', 'status', 'requests', 'latency', 'last_minute'])
+      .orderBy('requests')
+      .execute();
+    const hour = EDGE_MINUTE / 60 - 1 / 3 - 1 / 3;
+    expect(hours).toEqual([
+      {
+        ...{ hour: Math.floor(EDGE_MINUTE / 60), customer_id: 'acme', key_id: 'AAAAAAAA', method: 'getSlot' },
+        ...{ status: 'ok', requests: 3, latency: '3:2,77:1', last_minute: EDGE_MINUTE + 19 },
+      },
+      expect.objectContaining({ hour: Math.round(hour) + 1, requests: 4, latency: '5:4' }),
+      expect.objectContaining({ key_id: 'BBBBBBBB', status: 'limited', requests: 8 }),
+      expect.objectContaining({ key_id: '', customer_id: 'house', requests: 16 }),
+    ]);
+    const days = await store.db
+      .selectFrom('usage_day')
+      .select(['day', 'requests'])
+      .orderBy('requests')
+      .execute();
+    const november = Date.UTC(2026, 10, 1) / DAY_MS;
+    expect(days.map(({ day }) => day - november)).toEqual([-1, 0, -1, -1]);
+    expect(await store.db.selectFrom('usage_mark').selectAll().execute()).toEqual([]);
+  });
+
+  it('takes in what comes late, again and again, and counts nothing twice', async () => {
+    const store = await open();
+    await addKeys(store, 'acme', { AAAAAAAA: 'default' });
+    const first = usageRow({ requests: 3 });
+    await write(store, [first]);
+    await rollUpAt(store, LATER);
+    for (const rows of [[first], [usageRow({ requests: 5 })], [usageRow({ requests: 4 })]]) {
+      await write(store, rows);
+      await rollUpAt(store, LATER);
+      await rollUpAt(store, LATER);
+    }
+    expect(await sumsByTable(store)).toEqual(allOf(5));
+    await write(store, [usageRow({ requests: 7 })], 'two');
+    expect(await readAll(store, 'day')).toBe(12);
+    await rollUpAt(store, LATER);
+    expect(await sumsByTable(store)).toEqual(allOf(12));
+  });
+
+  it('leaves alone what is not over, and reads it all the same', async () => {
+    const store = await open();
+    await addKeys(store, 'acme', { AAAAAAAA: 'default' });
+    await write(store, [usageRow({ requests: 2 }), usageRow({ requests: 3, minute: EDGE_MINUTE + 1 })]);
+    await rollUpAt(store, EDGE + 70_000);
+    const { minuteTotals, hours, hourTotals } = await sumsByTable(store);
+    expect({ minuteTotals, hours, hourTotals }).toEqual({ minuteTotals: 2, hours: 0, hourTotals: 0 });
+    for (const step of ['minute', 'hour', 'day'] as const) expect(await readAll(store, step)).toBe(5);
+  });
+
+  it('writes nothing of what changed while it was read', async () => {
+    const place = await fresh();
+    const [store, other] = [await open(place), await open(place)];
+    await addKeys(store, 'acme', { AAAAAAAA: 'default' });
+    await write(store, [usageRow({ requests: 1 })]);
+    // Reads see what was there before; then somebody writes, and the look at the marks must notice.
+    let changed = false;
+    const watched = {
+      ...store,
+      db: new Proxy(store.db, {
+        get(db, name) {
+          const member: unknown = Reflect.get(db, name);
+          if (typeof member !== 'function') return member;
+          if (name !== 'transaction' || changed) return member.bind(db);
+          changed = true;
+          return () => ({
+            execute: async (work: never) => {
+              await write(other, [usageRow({ requests: 9 })], 'two');
+              return db.transaction().execute(work);
+            },
+          });
+        },
+      }),
+    };
+    expect(await rollMinute(watched, EDGE_MINUTE)).toBe(false);
+    changed = false;
+    expect(await rollHour(watched, Math.floor(EDGE_MINUTE / 60))).toBe(false);
+    expect(await sumsByTable(store)).toMatchObject({ hours: 0, minuteTotals: 0 });
+    await rollUpAt(store, LATER);
+    expect(await sumsByTable(store)).toEqual(allOf(10));
+  });
+
+  it('comes to the same when several do it at once while others write', async () => {
+    const place = await fresh();
+    const stores = [await open(place), await open(place), await open(place)] as const;
+    await addKeys(stores[0], 'acme', { AAAAAAAA: 'default', BBBBBBBB: 'default' });
+    const work: Promise<unknown>[] = [];
+    for (let round = 1; round <= 4; round++) {
+      const rows = [0, 1, 30].flatMap((late) =>
+        ['AAAAAAAA', 'BBBBBBBB'].map((keyId) =>
+          usageRow({ keyId, requests: round, minute: EDGE_MINUTE + late }),
+        ),
+      );
+      work.push(...stores.map((store, index) => write(store, rows, `run ${index}`)));
+      work.push(...stores.map((store) => rollUpAt(store, LATER)));
+    }
+    await Promise.all(work);
+    await rollUpAt(stores[0], LATER);
+    await rollUpAt(stores[0], LATER);
+    expect(await sumsByTable(stores[0])).toEqual(allOf(4 * 3 * 3 * 2));
+  });
+
+  it('comes to the truth after any order and repetition of writes and roll-ups', async () => {
+    const minutes = [-1, 0, 1, 19, 20, 21, 24 * 60].map((offset) => EDGE_MINUTE + offset);
+    const writing = fc.record({
+      epoch: fc.constantFrom('one', 'two'),
+      keyId: fc.constantFrom('AAAAAAAA', 'BBBBBBBB', null),
+      minute: fc.constantFrom(...minutes),
+      method: fc.constantFrom('getSlot', 'getBalance'),
+      status: fc.constantFrom('ok' as const, 'upstream' as const),
+      requests: fc.integer({ min: 1, max: 9 }),
+    });
+    const rolling = fc.record({ rollUpAfter: fc.constantFrom(1, 25, 1_500, 3_000) });
+    const steps = fc.array(fc.oneof({ weight: 3, arbitrary: writing }, rolling), { maxLength: 14 });
+    const store = await open();
+    await addKeys(store, 'acme', { AAAAAAAA: 'default', BBBBBBBB: 'default' });
+    await fc.assert(
+      fc.asyncProperty(steps, async (script) => {
+        await forgetUsage(store);
+        const truth = new Map<string, { row: StoredUsage }>();
+        for (const step of script) {
+          if ('rollUpAfter' in step) {
+            await rollUpAt(store, EDGE + step.rollUpAfter * 60_000);
+            continue;
+          }
+          const { epoch, ...fields } = step;
+          const row = usageRow(fields);
+          await write(store, [row], epoch);
+          const name = `${epoch} ${row.keyId} ${row.minute} ${row.method} ${row.status}`;
+          if ((truth.get(name)?.row.requests ?? 0) < row.requests) truth.set(name, { row });
+        }
+        const rows = [...truth.values()].map(({ row }) => row);
+        const sum = (kept: readonly StoredUsage[]) => kept.reduce((total, row) => total + row.requests, 0);
+        const acme = sum(rows.filter(({ keyId }) => keyId !== null));
+        expect(
+          await Promise.all((['minute', 'hour', 'day'] as const).map((step) => readAll(store, step))),
+        ).toEqual([acme, acme, acme]);
+        await rollUpAt(store, LATER);
+        await rollUpAt(store, LATER);
+        expect(await sumsByTable(store)).toEqual(allOf(sum(rows)));
+        expect(await readAll(store, 'day')).toBe(acme);
+      }),
+      { numRuns: kind === 'sqlite' ? 12 : 4 },
+    );
+  });
+
+  it('deletes what is too old, level by level, and nothing that was not rolled up', async () => {
+    const store = await open();
+    await addKeys(store, 'acme', { AAAAAAAA: 'default' });
+    const kept = { minutesDays: 2, hoursDays: 10, daysDays: 20 };
+    await write(store, [
+      usageRow({ requests: 3 }),
+      usageRow({ requests: 4, minute: EDGE_MINUTE + 5 * 1_440 }),
+    ]);
+    await pruneUsage(store, kept, LATER + 30 * DAY_MS);
+    expect(await sumsByTable(store)).toMatchObject({ minutes: 7 });
+    await rollUpAt(store, LATER + 10 * DAY_MS);
+    await pruneUsage(store, kept, EDGE + 3 * DAY_MS);
+    expect(await sumsByTable(store)).toEqual({ ...allOf(7), minutes: 4, minuteTotals: 4 });
+    expect(await readAll(store, 'minute')).toBe(0);
+    expect(await readAll(store, 'hour')).toBe(3);
+    // Nothing comes back into an hour of which the minutes are gone.
+    expect(await write(store, [usageRow({ requests: 1 })], 'late')).toBe(1);
+    await pruneUsage(store, kept, EDGE + 12 * DAY_MS);
+    expect(await sumsByTable(store)).toMatchObject({
+      minutes: 0,
+      hours: 4,
+      hourTotals: 4,
+      days: 7,
+      dayTotals: 7,
+    });
+    await pruneUsage(store, kept, EDGE + 22 * DAY_MS);
+    expect(await sumsByTable(store)).toMatchObject({ days: 4, dayTotals: 4, methods: 4 });
+    await pruneUsage(store, kept, EDGE + 40 * DAY_MS);
+    expect(await sumsByTable(store)).toEqual(allOf(0));
+  });
+
+  it('is done by one of several gateways, and by another when that one stops or stands still', async () => {
+    const place = await fresh();
+    const [store, other] = [await open(place), await open(place)];
+    await addKeys(store, 'acme', { AAAAAAAA: 'default' });
+    const clock = { now: LATER };
+    const options = { claimMs: 60_000, now: () => clock.now };
+    const one = new UsageRoller({ store, ...options });
+    const two = new UsageRoller({ store: other, ...options });
+    await write(store, [usageRow({ requests: 3 })]);
+    await one.round();
+    expect(await sumsByTable(store)).toEqual(allOf(3));
+    await write(store, [usageRow({ requests: 4 })]);
+    await two.round();
+    expect(await sumsByTable(store)).toMatchObject({ hours: 3 });
+    clock.now += 60_001;
+    await two.round();
+    expect(await sumsByTable(store)).toEqual(allOf(4));
+    await two.stop();
+    await write(store, [usageRow({ requests: 5 })]);
+    await one.round();
+    expect(await sumsByTable(store)).toEqual(allOf(5));
+  });
+});
