@@ -42,7 +42,7 @@ describe('long connections', () => {
     const ended: string[] = [];
     const all = new LiveConnections();
     all.opened(connection({ end: ({ code }) => void ended.push(code) }));
-    const [{ id }] = all.look(1) as [{ id: string }];
+    const { id } = all.look(1)[0]!;
     expect(all.close('nobody', new Failure('CLOSED_BY_OWNER'))).toBe(false);
     expect(all.close(id, new Failure('CLOSED_BY_OWNER'))).toBe(true);
     expect(ended).toEqual(['CLOSED_BY_OWNER']);

@@ -1,0 +1,487 @@
+import { expect, it } from 'vitest';
+import type { ConnectionFacts } from '../../src/access/live-connections.ts';
+import type { RequestEntry } from '../../src/access/request-log.ts';
+import type { Submission } from '../../src/access/submission-log.ts';
+import type { ApiContext } from '../../src/control/api/handler.ts';
+import { logHandlers } from '../../src/control/api/handlers/logs.ts';
+import { upstreamHandlers } from '../../src/control/api/handlers/upstreams.ts';
+import type { ApiServices } from '../../src/control/api/services.ts';
+import type { Store } from '../../src/control/database/open.ts';
+import { createKey } from '../../src/control/keys/keys.ts';
+import { GatewayPresence, type GatewayWorks } from '../../src/control/requests/gateway-presence.ts';
+import type { NodeCordon } from '../../src/control/requests/node-cordons.ts';
+import { RequestWriter, type RequestWriterOptions } from '../../src/control/requests/request-writer.ts';
+import { LogTails } from '../../src/control/requests/tail-log.ts';
+import type { Source } from '../../src/protocol/call.ts';
+import { registerOn } from './register.ts';
+import { describeOnBothStores } from './stores.ts';
+
+const HOUR_MS = 3_600_000;
+const NOW = 1_700_000_000_000;
+
+const entry = (more: Partial<RequestEntry> = {}): RequestEntry => ({
+  at: NOW,
+  customerId: 'anna',
+  keyId: '7hQ2mKpZ',
+  product: 'rpc',
+  network: 'devnet',
+  method: 'getBalance',
+  status: 'ok',
+  http: 200,
+  rpcCode: 0,
+  failure: null,
+  micros: 1_500,
+  bytesIn: 10,
+  bytesOut: 20,
+  node: 'node-1',
+  address: '192.0.2.7',
+  origin: null,
+  steps: [{ name: 'upstream', node: 'node-1', startMs: 0.5, endMs: 1.25, outcome: 'ok' }],
+  params: '["x"]',
+  result: null,
+  ...more,
+});
+
+const submission = (more: Partial<Submission> = {}): Submission => ({
+  at: NOW,
+  signature: 'sig1',
+  customerId: 'anna',
+  keyId: '7hQ2mKpZ',
+  network: 'devnet',
+  outcome: 'accepted',
+  attempts: [{ node: 'node-1', at: NOW, ms: 12.5, outcome: 'ok' }],
+  ...more,
+});
+
+/** A writer of what is put into its lists. */
+function writerOn(store: Store, options: Partial<RequestWriterOptions> = {}) {
+  const log: RequestEntry[] = [];
+  const sent: Submission[] = [];
+  const sources = {
+    requests: { drain: () => log.splice(0) },
+    submissions: { drain: () => sent.splice(0) },
+  };
+  return { log, sent, writer: new RequestWriter(store, sources, 'gateway-1', options) };
+}
+
+const context = { actor: 'user:op@example.com', address: '192.0.2.9', userAgent: 'test', requestId: 'r1' };
+
+function apiOn(store: Store, more: Partial<ApiServices> = {}) {
+  const services = { store, now: () => NOW + 1_000, source: null, ...more } as unknown as ApiServices;
+  const handlers = { ...logHandlers(services), ...upstreamHandlers(services) };
+  const asked = { ...context, signal: new AbortController().signal } as unknown as ApiContext;
+  return { handlers, asked };
+}
+
+const path = { customer: 'anna' };
+
+describeOnBothStores('the log of requests', (stores) => {
+  const listed = async (store: Store, query: object = {}) => {
+    const { handlers, asked } = apiOn(store);
+    const whole = { limit: 100, ...query };
+    return handlers['GET /customers/{customer}/logs']({ path, query: whole, body: null }, asked);
+  };
+  const write = async (store: Store, ...entries: RequestEntry[]) => {
+    const { log, writer } = writerOn(store);
+    log.push(...entries);
+    await writer.flush();
+  };
+
+  it('shows entries as they were, the newest first, of one customer only', async () => {
+    const store = await stores.open();
+    await write(store, entry(), entry({ at: NOW + 5, method: 'getSlot' }), entry({ customerId: 'ben' }));
+    const { items, sampling } = await listed(store);
+    expect(items.map(({ method }) => method)).toEqual(['getSlot', 'getBalance']);
+    expect(items[1]).toMatchObject({ ms: 1.5, gateway: 'gateway-1', node: 'node-1', keyName: null, at: NOW });
+    expect(sampling).toMatchObject({ keptHours: expect.any(Number) });
+    const { handlers, asked } = apiOn(store);
+    const one = (customer: string, id: string) =>
+      handlers['GET /customers/{customer}/logs/{entry}'](
+        { path: { customer, entry: id }, query: null, body: null },
+        asked,
+      );
+    const id = items[1]!.id;
+    expect(await one('anna', id)).toMatchObject({
+      params: '["x"]',
+      steps: [{ node: 'node-1', endMs: 1.25 }],
+    });
+    await expect(one('ben', id)).rejects.toMatchObject({ status: 404 });
+    await expect(one('anna', "' or 1=1")).rejects.toMatchObject({ status: 404 });
+  });
+
+  it('gives calls of strangers to the house, and names keys', async () => {
+    const store = await stores.open();
+    const register = await registerOn(store);
+    const { key } = await createKey(register, { product: 'rpc', name: 'shop' });
+    await write(
+      store,
+      entry({ customerId: null, keyId: null }),
+      entry({ customerId: 'house', keyId: key.id }),
+    );
+    const { handlers, asked } = apiOn(store);
+    const given = { path: { customer: 'house' }, query: { limit: 10 }, body: null };
+    const { items } = await handlers['GET /customers/{customer}/logs'](given, asked);
+    expect(items.map(({ keyName }) => keyName)).toEqual(['shop', null]);
+  });
+
+  it('is filtered by every field', async () => {
+    const store = await stores.open();
+    await write(
+      store,
+      entry(),
+      entry({ method: 'getSlot', keyId: '22222222' as string, micros: 90_000 }),
+      entry({ status: 'limited', rpcCode: -32042, product: 'grpc', address: '2001:db8::1' }),
+    );
+    const count = async (query: object) => (await listed(store, query)).items.length;
+    expect(await count({ method: 'getSlot' })).toBe(1);
+    expect(await count({ key: '22222222' })).toBe(1);
+    expect(await count({ minMs: 90 })).toBe(1);
+    expect(await count({ minMs: 90.001 })).toBe(0);
+    expect(await count({ status: 'limited' })).toBe(1);
+    expect(await count({ rpcCode: -32042 })).toBe(1);
+    expect(await count({ product: 'grpc' })).toBe(1);
+    expect(await count({ address: '2001:db8::1' })).toBe(1);
+    expect(await count({ from: NOW, to: NOW + 1 })).toBe(3);
+    expect(await count({ from: NOW + 1 })).toBe(0);
+    expect(await count({ from: NOW - 1, to: NOW })).toBe(0);
+    await expect(listed(store, { from: 5, to: 5 })).rejects.toMatchObject({ status: 422 });
+  });
+
+  it('is read page by page, missing nothing and telling nothing twice', async () => {
+    const store = await stores.open();
+    await write(
+      store,
+      ...Array.from({ length: 25 }, (_, nth) => entry({ at: NOW + (nth % 3), micros: nth })),
+    );
+    const seen: number[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await listed(store, { limit: 7, cursor });
+      seen.push(...page.items.map(({ ms }) => ms * 1_000));
+      cursor = page.next ?? undefined;
+    } while (cursor !== undefined);
+    expect(seen.map(Math.round).sort((a, b) => a - b)).toEqual(Array.from({ length: 25 }, (_, nth) => nth));
+    await expect(listed(store, { cursor: 'x' })).rejects.toMatchObject({ status: 422 });
+  });
+
+  it('is counted in steps of time, failures besides', async () => {
+    const store = await stores.open();
+    const at = [0, 999, 1_000, 59_999].map((ms) => NOW + ms);
+    await write(store, ...at.map((ms) => entry({ at: ms })), entry({ at: NOW, status: 'upstream' }));
+    const { histogram } = await listed(store, { from: NOW, to: NOW + 60_000, limit: 1 });
+    expect(histogram).toMatchObject({ from: NOW, stepMs: 1_000 });
+    expect(histogram.counts).toHaveLength(60);
+    expect([histogram.counts[0], histogram.counts[1], histogram.counts[59]]).toEqual([3, 1, 1]);
+    expect(histogram.errors.reduce((a, b) => a + b)).toBe(1);
+    const short = await listed(store, { from: NOW, to: NOW + 10, limit: 1 });
+    expect(short.histogram.counts).toEqual([2]);
+  });
+
+  it('keeps what is young and not too much, of each customer and in all', async () => {
+    const store = await stores.open();
+    const limits = { keptHours: 1, customerRowsMax: 5, rowsMax: 8, pruneIntervalMs: 0 };
+    const { log, sent, writer } = writerOn(store, limits);
+    const now = Date.now();
+    log.push(
+      entry({ at: now - 2 * HOUR_MS, customerId: 'old' }),
+      entry({ at: now - HOUR_MS / 2, customerId: 'old' }),
+    );
+    log.push(...Array.from({ length: 9 }, (_, nth) => entry({ at: now + nth })));
+    log.push(...Array.from({ length: 4 }, (_, nth) => entry({ at: now + nth, customerId: 'ben' })));
+    sent.push(submission({ at: now - 2 * HOUR_MS }), submission({ at: now, signature: 'sig2' }));
+    await writer.flush();
+    const rows = await store.db
+      .selectFrom('request_log')
+      .select(['customer_id', 'at'])
+      .orderBy('id')
+      .execute();
+    const of = (customer: string) =>
+      rows.filter((row) => row.customer_id === customer).map((row) => row.at - now);
+    // Of anna's nine five may stay; of the ten that are then left the two oldest go.
+    expect([of('old'), of('anna'), of('ben')]).toEqual([[], [4, 5, 6, 7, 8], [1, 2, 3]]);
+    const left = await store.db.selectFrom('submission').select('signature').execute();
+    expect(left).toEqual([{ signature: 'sig2' }]);
+  });
+
+  it('waits for a store that is away, up to so many rows', async () => {
+    const store = await stores.open();
+    const { log, writer } = writerOn(store, { pendingMax: 3 });
+    const { db } = store;
+    const broken = {
+      ...store,
+      db: {
+        insertInto: () => {
+          throw new Error('away');
+        },
+      },
+    } as unknown as Store;
+    const away = writerOn(broken, { pendingMax: 3 });
+    away.log.push(...Array.from({ length: 5 }, () => entry()));
+    await away.writer.flush();
+    expect(away.writer.dropped).toBe(2);
+    log.push(entry());
+    await writer.flush();
+    expect(await db.selectFrom('request_log').select('id').execute()).toHaveLength(1);
+  });
+});
+
+describeOnBothStores('the log as it grows', (stores) => {
+  const follow = (store: Store, tails: LogTails, cancel: AbortController, filter = {}, now = () => NOW) =>
+    tails.follow(store, 'anna', filter, now, cancel.signal)[Symbol.asyncIterator]();
+
+  it('tells each new entry once, whichever gateway wrote it, until its follower leaves', async () => {
+    const store = await stores.open();
+    const { log, writer } = writerOn(store);
+    const cancel = new AbortController();
+    const events = follow(store, new LogTails({ pollIntervalMs: 5, heartbeatMs: 5 }), cancel, {
+      method: 'getSlot',
+    });
+    expect((await events.next()).value).toBe('retry: 2000\n\n');
+    const told: string[] = [];
+    const next = async () => {
+      for (;;) {
+        const { value } = await events.next();
+        if (value?.startsWith(':')) told.push('heartbeat');
+        else return value as string;
+      }
+    };
+    log.push(entry({ method: 'getSlot', at: NOW + 3 }), entry());
+    await writer.flush();
+    const first = await next();
+    expect(first).toMatch(/^id: [0-9a-f]{28}\nevent: entry\ndata: \{.*"method":"getSlot".*\}\n\n$/);
+    // Written later with an earlier time, as another gateway may.
+    log.push(entry({ method: 'getSlot', at: NOW + 1, micros: 7 }));
+    await writer.flush();
+    expect(await next()).toContain('"ms":0.007');
+    const waiting = next();
+    cancel.abort();
+    expect(await waiting).toBeUndefined();
+    expect(told.every((word) => word === 'heartbeat')).toBe(true);
+  });
+
+  it('has a bounded number of followers', async () => {
+    const store = await stores.open();
+    const tails = new LogTails({ tailsMax: 2, customerTailsMax: 1 });
+    const first = new AbortController();
+    follow(store, tails, first);
+    expect(() => follow(store, tails, new AbortController())).toThrow(
+      expect.objectContaining({ status: 429, code: 'TOO_MANY_TAILS' }),
+    );
+    first.abort();
+    expect(() => follow(store, tails, new AbortController())).not.toThrow();
+  });
+});
+
+const facts = (more: Partial<ConnectionFacts> = {}): ConnectionFacts => ({
+  id: 'c1',
+  kind: 'websocket',
+  rpc: null,
+  keyId: '7hQ2mKpZ',
+  customerId: 'anna',
+  address: '192.0.2.7',
+  since: NOW,
+  subscriptions: 1,
+  about: ['slotSubscribe'],
+  messagesPerSecond: 2.5,
+  bytesPerSecond: 250,
+  messages: 10,
+  bytes: 1_000,
+  queuedMessages: 0,
+  queuedBytes: 0,
+  ...more,
+});
+
+describeOnBothStores('gateways on one database', (stores) => {
+  /** A gateway whose works are lists; told at every turn. */
+  function gatewayOn(store: Store, more: Partial<GatewayWorks> = {}) {
+    const open: ConnectionFacts[] = [];
+    const closed: string[] = [];
+    let cordons: readonly NodeCordon[] = [];
+    const works: GatewayWorks = {
+      nodes: () => [{ name: 'node-1', network: 'devnet', state: 'healthy', slot: '9' }],
+      connections: (max) => open.slice(0, max),
+      laggedMinutes: () => [],
+      setCordons: (all) => {
+        cordons = all;
+      },
+      closeConnection: (id) => void closed.push(id),
+      ...more,
+    };
+    const self = { host: 'box one', version: '1.2.3' };
+    const presence = new GatewayPresence(store, works, self, { heartbeatMs: 0, goneAfterMs: 60_000 });
+    return { open, closed, presence, cordons: () => cordons };
+  }
+  const connections = async (store: Store, key?: string) => {
+    const { handlers, asked } = apiOn(store, { now: Date.now });
+    const given = { path, query: { key }, body: null };
+    return handlers['GET /customers/{customer}/connections'](given, asked);
+  };
+
+  it('tell of themselves and of their nodes, and take it back when they end', async () => {
+    const store = await stores.open();
+    const { presence } = gatewayOn(store);
+    await presence.refresh();
+    await presence.refresh();
+    const { handlers, asked } = apiOn(store);
+    const list = () => handlers['GET /upstreams']({ path: {}, query: null, body: null }, asked);
+    const { gateways, nodes } = await list();
+    expect(gateways).toMatchObject([{ id: expect.stringMatching(/^box-one-[0-9a-f]{8}$/), host: 'box one' }]);
+    expect(nodes).toMatchObject([{ name: 'node-1', gateway: gateways[0]!.id }]);
+    await presence.stop();
+    expect(await list()).toEqual({ gateways: [], nodes: [] });
+  });
+
+  it('show their connections, each as it is now, and none of a gateway that is gone', async () => {
+    const store = await stores.open();
+    const one = gatewayOn(store);
+    const two = gatewayOn(store);
+    one.open.push(facts(), facts({ id: 'c2', customerId: 'ben' }));
+    two.open.push(facts({ id: 'c3', kind: 'grpc', rpc: 'Subscribe', keyId: '22222222' }));
+    await one.presence.refresh();
+    await two.presence.refresh();
+    one.open[0] = facts({ messages: 11 });
+    await one.presence.refresh();
+    const { items, totals } = await connections(store);
+    expect(items.map(({ id, messages, keyName }) => [id, messages, keyName])).toEqual([
+      ['c1', 11, null],
+      ['c3', 10, null],
+    ]);
+    expect(totals).toEqual({ websocket: 1, grpc: 1, messagesPerSecond: 5, bytesPerSecond: 500 });
+    expect((await connections(store, '22222222')).items.map(({ id }) => id)).toEqual(['c3']);
+    await store.db.updateTable('gateway').set({ seen_at: 5 }).where('id', '=', two.presence.id).execute();
+    one.open.length = 0;
+    await one.presence.refresh();
+    expect((await connections(store)).items).toEqual([]);
+  });
+
+  it('close a connection for whoever may, and for nobody else', async () => {
+    const store = await stores.open();
+    const one = gatewayOn(store);
+    const two = gatewayOn(store);
+    one.open.push(facts());
+    await one.presence.refresh();
+    const { handlers, asked } = apiOn(store);
+    const close = (customer: string, connection: string) =>
+      handlers['DELETE /customers/{customer}/connections/{connection}'](
+        { path: { customer, connection }, query: null, body: null },
+        asked,
+      );
+    await expect(close('ben', 'c1')).rejects.toMatchObject({ status: 404 });
+    expect(await close('anna', 'c1')).toEqual({ done: true });
+    expect(await close('anna', 'c1')).toEqual({ done: true });
+    await two.presence.refresh();
+    expect(two.closed).toEqual([]);
+    await one.presence.refresh();
+    await one.presence.refresh();
+    expect(one.closed).toEqual(['c1']);
+  });
+
+  it('count those that lag', async () => {
+    const store = await stores.open();
+    const minute = Math.floor(Date.now() / 60_000);
+    const lagged = [{ customerId: 'anna', minute, connections: 2 }];
+    const one = gatewayOn(store, { laggedMinutes: () => lagged });
+    const two = gatewayOn(store, {
+      laggedMinutes: () => [{ customerId: 'anna', minute: minute - 59, connections: 1 }],
+    });
+    await one.presence.refresh();
+    await two.presence.refresh();
+    lagged[0] = { customerId: 'anna', minute, connections: 3 };
+    await one.presence.refresh();
+    expect((await connections(store)).laggedLastHour).toBe(4);
+  });
+
+  it('cordon a node together, and the audit log says who said so', async () => {
+    const store = await stores.open();
+    const one = gatewayOn(store);
+    await one.presence.refresh();
+    const { handlers, asked } = apiOn(store);
+    const cordon = (node: string, reason: string) =>
+      handlers['POST /upstreams/{node}/cordon'](
+        { path: { node }, query: null, body: { network: 'devnet', reason } },
+        asked,
+      );
+    const uncordon = (node: string) =>
+      handlers['POST /upstreams/{node}/uncordon'](
+        { path: { node }, query: null, body: { network: 'devnet' } },
+        asked,
+      );
+    await expect(cordon('node-9', '')).rejects.toMatchObject({ status: 404 });
+    await expect(uncordon('node-1')).rejects.toMatchObject({ status: 409 });
+    await cordon('node-1', 'new disks');
+    await cordon('node-1', 'more disks');
+    await one.presence.refresh();
+    expect(one.cordons()).toEqual([{ network: 'devnet', node: 'node-1', reason: 'more disks' }]);
+    await uncordon('node-1');
+    await one.presence.refresh();
+    expect(one.cordons()).toEqual([]);
+    const lines = await store.db.selectFrom('audit').selectAll().orderBy('id').execute();
+    expect(lines.map(({ action, actor, address }) => [action, actor, address])).toEqual([
+      ...['node.cordon', 'node.cordon', 'node.uncordon'].map((action) => [
+        ...[action, 'user:op@example.com', '192.0.2.9'],
+      ]),
+    ]);
+    expect(lines[0]!.detail).toBe('{"network":"devnet","node":"node-1","reason":"new disks"}');
+  });
+});
+
+describeOnBothStores('transactions that were sent', (stores) => {
+  const source: Source = {
+    ask: async ({ method, params }) => {
+      const [signatures] = JSON.parse(params!.toString()) as [string[]];
+      expect(method).toBe('getSignatureStatuses');
+      const value = signatures.map((signature) =>
+        signature === 'sig1'
+          ? { slot: 9, confirmationStatus: 'finalized', err: { InstructionError: [0, 'Custom'] } }
+          : null,
+      );
+      return { body: Buffer.from(JSON.stringify({ context: {}, value })), errorCode: 0 };
+    },
+  };
+  const list = async (store: Store, query: object, more: Partial<ApiServices> = {}) => {
+    const { handlers, asked } = apiOn(store, more);
+    const given = { path, query: { limit: 2, ...query }, body: null };
+    return handlers['GET /customers/{customer}/transactions'](given, asked);
+  };
+
+  it('are shown with every attempt and with what the chain says of them now', async () => {
+    const store = await stores.open();
+    const { sent, writer } = writerOn(store);
+    sent.push(
+      submission(),
+      submission({ signature: 'sig2' }),
+      submission({ signature: 'sig3', customerId: 'ben' }),
+    );
+    sent.push(submission({ signature: 'sig4', outcome: 'UPSTREAM_TIMEOUT', attempts: [] }));
+    await writer.flush();
+    const page = await list(store, {}, { source });
+    expect(page.items.map(({ signature, outcome }) => [signature, outcome])).toEqual([
+      ['sig4', 'UPSTREAM_TIMEOUT'],
+      ['sig2', 'accepted'],
+    ]);
+    const rest = await list(store, { cursor: page.next! }, { source });
+    expect(rest).toEqual({
+      items: [
+        {
+          ...{ signature: 'sig1', at: NOW, keyId: '7hQ2mKpZ', network: 'devnet', outcome: 'accepted' },
+          attempts: [{ node: 'node-1', at: NOW, ms: 12.5, outcome: 'ok' }],
+          status: { slot: '9', confirmation: 'finalized', err: '{"InstructionError":[0,"Custom"]}' },
+        },
+      ],
+      next: null,
+    });
+    expect((await list(store, { signature: 'sig2' })).items).toHaveLength(1);
+    expect((await list(store, { key: '22222222' })).items).toHaveLength(0);
+  });
+
+  it('are shown all the same when the chain says nothing', async () => {
+    const store = await stores.open();
+    const { sent, writer } = writerOn(store);
+    sent.push(submission());
+    await writer.flush();
+    const mute: Source = { ask: () => Promise.reject(new Error('away')) };
+    expect((await list(store, {}, { source: mute })).items).toMatchObject([
+      { signature: 'sig1', status: null },
+    ]);
+  });
+});
