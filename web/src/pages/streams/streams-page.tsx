@@ -1,7 +1,86 @@
+import { useState } from 'react';
+import type { ConnectionJson } from '../../../../src/control/api/contract/logs.ts';
+import { formatBytes, formatCount } from '../../format.ts';
+import { useCall } from '../../queries.ts';
+import { useFrameSearch } from '../../range.ts';
+import { KeySwitch } from '../../shell/key-switch.tsx';
 import { Page } from '../../shell/page.tsx';
+import { useSession } from '../../shell/session.tsx';
+import { snippetsFor } from '../../snippets.ts';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { Pending } from '../../ui/pending.tsx';
+import { Tile } from '../../ui/tile.tsx';
+import { CloseDialog } from './close-dialog.tsx';
+import { ConnectionTable } from './connection-table.tsx';
+import { useRecent } from './recent.ts';
+import '../../styles/traffic.css';
 
-export const StreamsPage = () => (
-  <Page title="Streams" ranged>
-    <p className="muted">Not built yet.</p>
-  </Page>
-);
+const REFETCH_MS = 2_000;
+
+/** A rate as it is read: small ones with a part of one. */
+const formatRate = (rate: number): string => (rate > 0 && rate < 10 ? rate.toFixed(1) : formatCount(rate));
+
+/** Open WebSockets and gRPC streams, as they are now. */
+export function StreamsPage() {
+  const { customer } = useSession();
+  const { key } = useFrameSearch();
+  const connections = useCall(
+    'GET /customers/{customer}/connections',
+    { path: { customer: customer.id }, query: { key } },
+    { refetchMs: REFETCH_MS, keepPrevious: true },
+  );
+  const [closing, setClosing] = useState<ConnectionJson | null>(null);
+  const recent = useRecent(connections.data?.totals, connections.dataUpdatedAt);
+
+  return (
+    <Page
+      title="Streams"
+      question="What is open now, and does it keep up?"
+      updatedAt={connections.dataUpdatedAt}
+      actions={<KeySwitch />}
+    >
+      <Pending query={connections}>
+        {({ items, totals, laggedLastHour }) => (
+          <>
+            <div className="tiles">
+              <Tile label="WebSockets" value={formatCount(totals.websocket)} values={recent('websocket')} />
+              <Tile label="gRPC streams" value={formatCount(totals.grpc)} values={recent('grpc')} />
+              <Tile
+                label="Messages a second"
+                value={formatRate(totals.messagesPerSecond)}
+                values={recent('messagesPerSecond')}
+              />
+              <Tile
+                label="Bytes a second"
+                value={formatBytes(totals.bytesPerSecond)}
+                values={recent('bytesPerSecond')}
+              />
+              <Tile
+                label="Cut for reading slowly"
+                value={formatCount(laggedLastHour)}
+                note={
+                  laggedLastHour === 0
+                    ? 'none in the last hour'
+                    : 'in the last hour: ask for less, or read faster'
+                }
+              />
+            </div>
+            <ConnectionTable items={items} onClose={setClosing} empty={<NothingOpen />} />
+          </>
+        )}
+      </Pending>
+      {closing === null ? null : <CloseDialog connection={closing} onDone={() => setClosing(null)} />}
+    </Page>
+  );
+}
+
+function NothingOpen() {
+  const { service } = useSession();
+  const wscat = snippetsFor('rpc', service.urls, '<API_KEY>').find(({ id }) => id === 'wscat');
+  return (
+    <EmptyState title="Nothing is open" {...(wscat === undefined ? {} : { snippet: wscat.text })}>
+      Sockets and streams are listed here a moment after they are opened, with what they subscribe to, how
+      fast messages go, and what waits because it is read slowly.
+    </EmptyState>
+  );
+}

@@ -1,7 +1,90 @@
-import { Page } from '../../shell/page.tsx';
+import { useState } from 'react';
 
-export const TransactionsPage = () => (
-  <Page title="Transactions" ranged>
-    <p className="muted">Not built yet.</p>
-  </Page>
+import { call } from '../../api.ts';
+import { useFilters } from '../../filters.ts';
+import { useOlder } from '../../older.ts';
+import { useCall } from '../../queries.ts';
+import { useFrameSearch } from '../../range.ts';
+import { KeySwitch } from '../../shell/key-switch.tsx';
+import { Page } from '../../shell/page.tsx';
+import { useSession } from '../../shell/session.tsx';
+import { curlRpc } from '../../snippets.ts';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { MoreButton } from '../../ui/more-button.tsx';
+import { Pending } from '../../ui/pending.tsx';
+import { LandedTiles } from './landed-tiles.tsx';
+import type { Submission } from './landing.ts';
+import { SignatureSearch } from './signature-search.tsx';
+import { SubmissionDrawer } from './submission-drawer.tsx';
+import { SubmissionTable } from './submission-table.tsx';
+import '../../styles/traffic.css';
+import '../../styles/logs.css';
+
+const REFETCH_MS = 5_000;
+const PAGE_ROWS = 100;
+const fields = ['signature'] as const;
+
+/** A signature may have been sent twice: with the time it is one submission. */
+const idOf = ({ signature, at }: Submission): string => `${signature} ${at}`;
+
+/** Transactions that were sent with the keys: to which nodes, and whether they landed. */
+export function TransactionsPage() {
+  const { customer } = useSession();
+  const { key } = useFrameSearch();
+  const [{ signature }, change] = useFilters(fields);
+  const [open, setOpen] = useState<string | null>(null);
+  const path = { customer: customer.id };
+  const query = { key, signature, limit: PAGE_ROWS };
+  const sent = useCall(
+    'GET /customers/{customer}/transactions',
+    { path, query },
+    { refetchMs: REFETCH_MS, keepPrevious: true },
+  );
+  const list = useOlder(`${key} ${signature}`, sent.data, idOf, (cursor) =>
+    call('GET /customers/{customer}/transactions', { path, query: { ...query, cursor } }),
+  );
+  const opened = list.items.find((item) => idOf(item) === open);
+
+  return (
+    <Page
+      title="Transactions"
+      question="Did what was sent land, and how was it sent?"
+      updatedAt={sent.dataUpdatedAt}
+      actions={<KeySwitch />}
+    >
+      <SignatureSearch value={signature} onSearch={(text) => change({ signature: text })} />
+      <Pending query={sent}>
+        {() => (
+          <>
+            {list.items.length === 0 ? null : <LandedTiles items={list.items} />}
+            <SubmissionTable
+              items={list.items}
+              onOpen={(item) => setOpen(idOf(item))}
+              empty={signature === undefined ? <NothingSent /> : <NotFound signature={signature} />}
+            />
+            {list.items.length === 0 ? null : <MoreButton list={list} what="transactions" />}
+          </>
+        )}
+      </Pending>
+      {opened === undefined ? null : <SubmissionDrawer submission={opened} onClose={() => setOpen(null)} />}
+    </Page>
+  );
+}
+
+function NothingSent() {
+  const { service } = useSession();
+  const json =
+    '{"jsonrpc":"2.0","id":1,"method":"sendTransaction","params":["<SIGNED_TRANSACTION>",{"encoding":"base64"}]}';
+  return (
+    <EmptyState title="No transaction was sent yet" snippet={curlRpc(service.urls, '<API_KEY>', json)}>
+      What is sent with sendTransaction is listed here with each node that it was handed to, what the node
+      said, and what the chain says now.
+    </EmptyState>
+  );
+}
+
+const NotFound = ({ signature }: { signature: string }) => (
+  <EmptyState title="No transaction of this signature was sent with your keys">
+    <span className="mono wrap">{signature}</span> Older ones are not kept.
+  </EmptyState>
 );

@@ -1,7 +1,85 @@
+import { useState } from 'react';
+import type { NodeJson } from '../../../../src/control/api/contract/operator.ts';
+import { formatCount, formatMs } from '../../format.ts';
+import { useCall } from '../../queries.ts';
 import { Page } from '../../shell/page.tsx';
+import { useSession } from '../../shell/session.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { Panel } from '../../ui/panel.tsx';
+import { Pending } from '../../ui/pending.tsx';
+import { Tile } from '../../ui/tile.tsx';
+import { CordonDialog } from './cordon-dialog.tsx';
+import { GatewayTable } from './gateway-table.tsx';
+import { NodeTable } from './node-table.tsx';
+import '../../styles/traffic.css';
 
-export const UpstreamsPage = () => (
-  <Page title="Upstreams" ranged>
-    <p className="muted">Not built yet.</p>
-  </Page>
-);
+const REFETCH_MS = 2_000;
+
+/** The nodes behind the service, as each gateway sees them. */
+export function UpstreamsPage() {
+  const { user } = useSession();
+  const upstreams = useCall('GET /upstreams', {}, { refetchMs: REFETCH_MS, enabled: user.isOperator });
+  const [chosen, setChosen] = useState<NodeJson | null>(null);
+
+  if (!user.isOperator)
+    return (
+      <Page title="Upstreams">
+        <EmptyState title="Only the operator sees the nodes">
+          How fast calls were and whether a node was at fault is under Performance and Errors.
+        </EmptyState>
+      </Page>
+    );
+  return (
+    <Page
+      title="Upstreams"
+      question="Which nodes answer, which are behind, and which are out of service?"
+      updatedAt={upstreams.dataUpdatedAt}
+    >
+      <Pending query={upstreams}>
+        {({ nodes, gateways }) => (
+          <>
+            {nodes.length === 0 ? null : <NodeTiles nodes={nodes} />}
+            <Panel title="Nodes">
+              <NodeTable nodes={nodes} hasGateways={gateways.length > 1} onChange={setChosen} />
+            </Panel>
+            <Panel title="Gateways" note="Processes of this service that told of themselves lately.">
+              <GatewayTable gateways={gateways} />
+            </Panel>
+          </>
+        )}
+      </Pending>
+      {chosen === null ? null : <CordonDialog node={chosen} onDone={() => setChosen(null)} />}
+    </Page>
+  );
+}
+
+function NodeTiles({ nodes }: { nodes: readonly NodeJson[] }) {
+  const healthy = nodes.filter(({ state }) => state === 'healthy');
+  const slots = nodes.flatMap(({ slot }) => (slot === null ? [] : [Number(slot)]));
+  const lags = nodes.flatMap(({ lagSlots }) => (lagSlots === null ? [] : [Number(lagSlots)]));
+  const latencies = healthy.flatMap(({ latencyMs }) => (latencyMs === null ? [] : [latencyMs]));
+  const cordoned = nodes.filter((node) => node.cordoned).length;
+  return (
+    <div className="tiles">
+      <Tile
+        label="Healthy"
+        value={`${healthy.length} of ${nodes.length}`}
+        note={cordoned === 0 ? 'none is cordoned' : `${cordoned} cordoned`}
+      />
+      <Tile label="Highest slot" value={slots.length === 0 ? '–' : formatCount(Math.max(...slots))} />
+      <Tile
+        label="Furthest behind"
+        value={lags.length === 0 ? '–' : `${formatCount(Math.max(0, ...lags))} slots`}
+      />
+      <Tile
+        label="Fastest healthy node"
+        value={formatMs(latencies.length === 0 ? null : Math.min(...latencies))}
+      />
+      <Tile
+        label="In flight"
+        value={formatCount(nodes.reduce((sum, { inFlight }) => sum + inFlight, 0))}
+        note="calls that wait for an answer"
+      />
+    </div>
+  );
+}

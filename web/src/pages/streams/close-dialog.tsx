@@ -1,0 +1,43 @@
+import type { ConnectionJson } from '../../../../src/control/api/contract/logs.ts';
+import { useChange } from '../../queries.ts';
+import { useSession } from '../../shell/session.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Dialog, DialogActions } from '../../ui/dialog.tsx';
+import { Fault } from '../../ui/field.tsx';
+import { useToast } from '../../ui/toast.tsx';
+
+/** Asks before a connection is closed, and closes it. */
+export function CloseDialog({ connection, onDone }: { connection: ConnectionJson; onDone: () => void }) {
+  const { customer } = useSession();
+  const say = useToast();
+  const change = useChange('DELETE /customers/{customer}/connections/{connection}');
+  const close = (): void =>
+    change.mutate(
+      { path: { customer: customer.id, connection: connection.id } },
+      {
+        onSuccess: () => {
+          say('It closes within a second.');
+          onDone();
+        },
+      },
+    );
+  const what = connection.kind === 'websocket' ? 'WebSocket' : 'stream';
+  return (
+    <Dialog title={`Close this ${what}?`} size="s" onClose={onDone}>
+      <div className="stack">
+        <p>
+          The {what} of {connection.keyName ?? connection.keyId} from{' '}
+          <span className="mono">{connection.address}</span> is closed with a code that says so. The key stays
+          valid: most clients connect again. To keep one out, disable or revoke its key.
+        </p>
+        <Fault problem={change.error} />
+        <DialogActions>
+          <Button onClick={onDone}>Cancel</Button>
+          <Button kind="danger" busy={change.isPending} onClick={close}>
+            Close the {what}
+          </Button>
+        </DialogActions>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,166 @@
+import { type ReactNode, useMemo } from 'react';
+import type { ConnectionJson } from '../../../../src/control/api/contract/logs.ts';
+import { formatBytes, formatCount } from '../../format.ts';
+import { useSession } from '../../shell/session.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Chip } from '../../ui/chip.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { Ago } from '../../ui/time.tsx';
+
+type ConnectionColumn = Column<ConnectionJson>;
+
+/** From so many waiting messages on, a client reads slowly. */
+const QUEUED_MANY = 100;
+
+const columns: ConnectionColumn[] = [
+  {
+    id: 'kind',
+    title: 'Kind',
+    cell: ({ kind, rpc }) => (
+      <span className="stacked-words">
+        {kind === 'websocket' ? 'WebSocket' : 'gRPC'}
+        {rpc === null ? null : <span className="muted mono">{rpc}</span>}
+      </span>
+    ),
+    sortBy: ({ kind, rpc }) => `${kind} ${rpc ?? ''}`,
+    csv: ({ kind, rpc }) => rpc ?? kind,
+  },
+  {
+    id: 'key',
+    title: 'Key',
+    cell: ({ keyId, keyName }) => <span title={keyId}>{keyName ?? keyId}</span>,
+    sortBy: ({ keyName, keyId }) => keyName ?? keyId,
+    csv: ({ keyId }) => keyId,
+  },
+  {
+    id: 'about',
+    title: 'Subscribed to',
+    cell: ({ about, subscriptions }) => <About about={about} subscriptions={subscriptions} />,
+    sortBy: ({ subscriptions }) => subscriptions,
+    csv: ({ about }) => about.join('; '),
+  },
+  {
+    id: 'rate',
+    title: 'Messages/s',
+    align: 'end',
+    cell: ({ messagesPerSecond, messages }) => (
+      <span title={`${formatCount(messages)} in all`}>{messagesPerSecond.toFixed(1)}</span>
+    ),
+    sortBy: ({ messagesPerSecond }) => messagesPerSecond,
+    csv: ({ messagesPerSecond }) => messagesPerSecond,
+  },
+  {
+    id: 'bytes',
+    title: 'Bytes/s',
+    align: 'end',
+    wideOnly: true,
+    cell: ({ bytesPerSecond, bytes }) => (
+      <span title={`${formatBytes(bytes)} in all`}>{formatBytes(bytesPerSecond)}</span>
+    ),
+    sortBy: ({ bytesPerSecond }) => bytesPerSecond,
+    csv: ({ bytesPerSecond }) => bytesPerSecond,
+  },
+  {
+    id: 'queued',
+    title: 'Waiting',
+    align: 'end',
+    cell: ({ queuedMessages, queuedBytes }) =>
+      queuedMessages === 0 && queuedBytes === 0 ? (
+        '–'
+      ) : (
+        <Chip tone={queuedMessages >= QUEUED_MANY ? 'bad' : 'warn'}>
+          {formatCount(queuedMessages)}, {formatBytes(queuedBytes)}
+        </Chip>
+      ),
+    sortBy: ({ queuedBytes }) => queuedBytes,
+    csv: ({ queuedMessages }) => queuedMessages,
+  },
+  {
+    id: 'since',
+    title: 'Open since',
+    cell: ({ since }) => <Ago at={since} />,
+    sortBy: ({ since }) => since,
+    csv: ({ since }) => new Date(since).toISOString(),
+  },
+  {
+    id: 'address',
+    title: 'From',
+    wideOnly: true,
+    cell: ({ address }) => <span className="mono">{address}</span>,
+    sortBy: ({ address }) => address,
+    csv: ({ address }) => address,
+  },
+  {
+    id: 'gateway',
+    title: 'Gateway',
+    wideOnly: true,
+    cell: ({ gateway }) => <span className="mono">{gateway}</span>,
+    sortBy: ({ gateway }) => gateway,
+    csv: ({ gateway }) => gateway,
+  },
+];
+
+/** Shown at once; the others are on hover. */
+const ABOUT_SHOWN = 2;
+
+function About({ about, subscriptions }: Pick<ConnectionJson, 'about' | 'subscriptions'>) {
+  if (subscriptions === 0) return <span className="muted">nothing</span>;
+  const shown = about.slice(0, ABOUT_SHOWN);
+  // Of a stream `subscriptions` counts filters, and one word may tell of several.
+  const more = about.length - shown.length;
+  return (
+    <span className="stacked-words" title={about.join('\n')}>
+      {shown.map((words) => (
+        <code key={words} className="about">
+          {words}
+        </code>
+      ))}
+      {more > 0 ? (
+        <span className="muted">
+          and {formatCount(more)} more, {formatCount(subscriptions)} in all
+        </span>
+      ) : null}
+    </span>
+  );
+}
+
+/** Open connections, a row each, with the way to close one. */
+export function ConnectionTable({
+  items,
+  onClose,
+  empty,
+}: {
+  items: readonly ConnectionJson[];
+  onClose: (connection: ConnectionJson) => void;
+  empty: ReactNode;
+}) {
+  const { can } = useSession();
+  const mayClose = can('developer');
+  const all = useMemo<ConnectionColumn[]>(
+    () => (mayClose ? [...columns, closeColumn(onClose)] : columns),
+    [mayClose, onClose],
+  );
+  return (
+    <Table
+      caption="Open connections"
+      columns={all}
+      rows={items}
+      rowKey={({ id }) => id}
+      initialSort={{ column: 'since', down: true }}
+      csvName="connections"
+      empty={empty}
+    />
+  );
+}
+
+const closeColumn = (onClose: (connection: ConnectionJson) => void): ConnectionColumn => ({
+  id: 'close',
+  title: 'Close',
+  hideTitle: true,
+  align: 'end',
+  cell: (connection) => (
+    <Button size="s" onClick={() => onClose(connection)}>
+      Close<span className="visually-hidden"> the connection from {connection.address}</span>
+    </Button>
+  ),
+});

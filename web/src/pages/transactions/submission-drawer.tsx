@@ -1,0 +1,62 @@
+import { formatMs } from '../../format.ts';
+import { useKeyNames } from '../../key-names.ts';
+import { Chip } from '../../ui/chip.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Snippet } from '../../ui/snippet.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { landingOf, type Submission } from './landing.ts';
+
+type Attempt = Submission['attempts'][number];
+
+const columns: Column<Attempt>[] = [
+  { id: 'node', title: 'Node', cell: ({ node }) => node, sortBy: ({ node }) => node },
+  { id: 'at', title: 'At, UTC', cell: ({ at }) => <Time at={at} withMs />, sortBy: ({ at }) => at },
+  { id: 'ms', title: 'Took', align: 'end', cell: ({ ms }) => formatMs(ms), sortBy: ({ ms }) => ms },
+  { id: 'outcome', title: 'Outcome', cell: ({ outcome }) => outcome, sortBy: ({ outcome }) => outcome },
+];
+
+/** One transaction with each time that it was handed to a node. */
+export function SubmissionDrawer({ submission, onClose }: { submission: Submission; onClose: () => void }) {
+  const nameOf = useKeyNames();
+  const { signature, at, status, outcome, network, keyId, attempts } = submission;
+  const { word, tone } = landingOf(submission, Date.now());
+  return (
+    <Dialog title="Transaction" size="drawer" onClose={onClose}>
+      <div className="stack">
+        <Snippet text={signature} label="the signature" />
+        <dl className="facts">
+          <dt>On chain</dt>
+          <dd>
+            <Chip tone={tone}>{word}</Chip>
+            {status === null ? null : ` in slot ${status.slot}`}
+          </dd>
+          {status?.err == null ? null : (
+            <>
+              <dt>Error on chain</dt>
+              <dd className="mono">{status.err}</dd>
+            </>
+          )}
+          <dt>The nodes said</dt>
+          <dd>{outcome}</dd>
+          <dt>Sent, UTC</dt>
+          <dd>
+            <Time at={at} withMs />
+          </dd>
+          <dt>Network</dt>
+          <dd>{network}</dd>
+          <dt>Key</dt>
+          <dd>{nameOf(keyId)}</dd>
+        </dl>
+        <Table
+          caption="Attempts"
+          showCaption
+          columns={columns}
+          rows={attempts}
+          rowKey={({ node, at: attemptAt }) => `${node} ${attemptAt}`}
+          empty={<p className="muted">It was handed to no node.</p>}
+        />
+      </div>
+    </Dialog>
+  );
+}

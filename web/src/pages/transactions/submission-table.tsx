@@ -1,0 +1,126 @@
+import { type ReactNode, useMemo } from 'react';
+import { formatCount, formatMs } from '../../format.ts';
+import { useKeyNames } from '../../key-names.ts';
+import { Button } from '../../ui/button.tsx';
+import { Chip } from '../../ui/chip.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { landingOf, type Submission } from './landing.ts';
+
+/** `5VERv8…k2Lm` */
+const shortOf = (signature: string): string => `${signature.slice(0, 8)}…${signature.slice(-6)}`;
+
+const columnsOf = (
+  onOpen: (item: Submission) => void,
+  nameOf: (id: string) => string,
+): Column<Submission>[] => [
+  {
+    id: 'at',
+    title: 'Sent, UTC',
+    cell: ({ at }) => <Time at={at} />,
+    sortBy: ({ at }) => at,
+    csv: ({ at }) => new Date(at).toISOString(),
+  },
+  {
+    id: 'signature',
+    title: 'Signature',
+    cell: (item) => (
+      <Button
+        kind="quiet"
+        size="s"
+        className="link-button mono"
+        title={item.signature}
+        onClick={() => onOpen(item)}
+      >
+        {shortOf(item.signature)}
+      </Button>
+    ),
+    csv: ({ signature }) => signature,
+  },
+  {
+    id: 'landing',
+    title: 'On chain',
+    cell: (item) => {
+      const { word, tone } = landingOf(item, Date.now());
+      return <Chip tone={tone}>{word}</Chip>;
+    },
+    sortBy: (item) => landingOf(item, Date.now()).word,
+    csv: ({ status }) => status?.err ?? status?.confirmation ?? null,
+  },
+  {
+    id: 'slot',
+    title: 'Slot',
+    align: 'end',
+    wideOnly: true,
+    cell: ({ status }) => (status === null ? '–' : <span className="mono">{status.slot}</span>),
+    sortBy: ({ status }) => (status === null ? null : Number(status.slot)),
+    csv: ({ status }) => status?.slot ?? null,
+  },
+  {
+    id: 'outcome',
+    title: 'Nodes said',
+    cell: ({ outcome }) => outcome,
+    sortBy: ({ outcome }) => outcome,
+    csv: ({ outcome }) => outcome,
+  },
+  {
+    id: 'attempts',
+    title: 'Attempts',
+    align: 'end',
+    cell: ({ attempts }) => formatCount(attempts.length),
+    sortBy: ({ attempts }) => attempts.length,
+    csv: ({ attempts }) => attempts.length,
+  },
+  {
+    id: 'ms',
+    title: 'Fastest',
+    align: 'end',
+    wideOnly: true,
+    cell: ({ attempts }) => formatMs(fastest(attempts)),
+    sortBy: ({ attempts }) => fastest(attempts),
+    csv: ({ attempts }) => fastest(attempts),
+  },
+  {
+    id: 'key',
+    title: 'Key',
+    wideOnly: true,
+    cell: ({ keyId }) => <span title={keyId}>{nameOf(keyId)}</span>,
+    sortBy: ({ keyId }) => nameOf(keyId),
+    csv: ({ keyId }) => keyId,
+  },
+  {
+    id: 'network',
+    title: 'Network',
+    wideOnly: true,
+    cell: ({ network }) => network,
+    sortBy: ({ network }) => network,
+    csv: ({ network }) => network,
+  },
+];
+
+const fastest = (attempts: Submission['attempts']): number | null =>
+  attempts.length === 0 ? null : Math.min(...attempts.map(({ ms }) => ms));
+
+/** Transactions, a row each; the signature opens one. */
+export function SubmissionTable({
+  items,
+  onOpen,
+  empty,
+}: {
+  items: readonly Submission[];
+  onOpen: (item: Submission) => void;
+  empty: ReactNode;
+}) {
+  const nameOf = useKeyNames();
+  const columns = useMemo(() => columnsOf(onOpen, nameOf), [onOpen, nameOf]);
+  return (
+    <Table
+      caption="Transactions"
+      columns={columns}
+      rows={items}
+      rowKey={({ signature, at }) => `${signature} ${at}`}
+      csvName="transactions"
+      empty={empty}
+    />
+  );
+}

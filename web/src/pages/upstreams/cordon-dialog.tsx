@@ -1,0 +1,74 @@
+import { type FormEvent, useState } from 'react';
+import type { NodeJson } from '../../../../src/control/api/contract/operator.ts';
+import { useChange } from '../../queries.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog, DialogActions } from '../../ui/dialog.tsx';
+import { Fault, Field } from '../../ui/field.tsx';
+import { useToast } from '../../ui/toast.tsx';
+
+const REASON_MAX = 200;
+
+/** Takes a node out of service with a reason, or puts it back. */
+export function CordonDialog({ node, onDone }: { node: NodeJson; onDone: () => void }) {
+  const { name, network, cordoned } = node;
+  const say = useToast();
+  const cordon = useChange('POST /upstreams/{node}/cordon');
+  const uncordon = useChange('POST /upstreams/{node}/uncordon');
+  const [reason, setReason] = useState('');
+  const change = cordoned ? uncordon : cordon;
+
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    const onSuccess = (): void => {
+      say(cordoned ? `${name} is back in service.` : `${name} gets no more calls.`);
+      onDone();
+    };
+    const path = { node: name };
+    if (cordoned) uncordon.mutate({ path, body: { network } }, { onSuccess });
+    else cordon.mutate({ path, body: { network, reason } }, { onSuccess });
+  };
+
+  return (
+    <Dialog title={cordoned ? `Put ${name} back into service?` : `Cordon ${name}?`} size="s" onClose={onDone}>
+      <form className="stack" onSubmit={submit}>
+        {cordoned ? (
+          <p>
+            Every gateway asks {name} of {network} again within a second or two.
+            {node.reason === null ? '' : ` It was taken out because: ${node.reason}.`}
+          </p>
+        ) : (
+          <>
+            <p>
+              No gateway asks {name} of {network} any more until it is uncordoned. Calls that wait for it are
+              finished. Where every node of a network is cordoned, they are asked all the same.
+            </p>
+            <Field
+              label="Reason"
+              name="reason"
+              optional
+              problem={cordon.error}
+              hint="Shown beside the node, and in the audit log."
+            >
+              {(field) => (
+                <input
+                  {...field}
+                  className="input"
+                  maxLength={REASON_MAX}
+                  value={reason}
+                  onChange={(event) => setReason(event.target.value)}
+                />
+              )}
+            </Field>
+          </>
+        )}
+        <Fault problem={change.error} />
+        <DialogActions>
+          <Button onClick={onDone}>Cancel</Button>
+          <Button kind={cordoned ? 'primary' : 'danger'} type="submit" busy={change.isPending}>
+            {cordoned ? 'Uncordon' : 'Cordon'}
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,30 @@
+import type { Answered } from '../../../../src/control/api/contract/contract.ts';
+import { type Column, Table } from '../../ui/table.tsx';
+import { Ago } from '../../ui/time.tsx';
+
+type Gateway = Answered<'GET /upstreams'>['gateways'][number];
+
+const columns: Column<Gateway>[] = [
+  { id: 'id', title: 'Id', cell: ({ id }) => <span className="mono">{id}</span>, sortBy: ({ id }) => id },
+  { id: 'host', title: 'Host', cell: ({ host }) => host, sortBy: ({ host }) => host },
+  { id: 'version', title: 'Version', cell: ({ version }) => version, sortBy: ({ version }) => version },
+  {
+    id: 'started',
+    title: 'Started',
+    cell: ({ startedAt }) => <Ago at={startedAt} />,
+    sortBy: ({ startedAt }) => startedAt,
+  },
+  { id: 'seen', title: 'Seen', cell: ({ seenAt }) => <Ago at={seenAt} />, sortBy: ({ seenAt }) => seenAt },
+];
+
+/** Processes that serve, a row each. */
+export const GatewayTable = ({ gateways }: { gateways: readonly Gateway[] }) => (
+  <Table
+    caption="Gateways"
+    columns={columns}
+    rows={gateways}
+    rowKey={({ id }) => id}
+    initialSort={{ column: 'started', down: true }}
+    empty={<p className="muted">None has told of itself yet.</p>}
+  />
+);

@@ -1,0 +1,146 @@
+import { useMemo } from 'react';
+import type { NodeJson } from '../../../../src/control/api/contract/operator.ts';
+import { formatCount, formatMs, formatSpan } from '../../format.ts';
+import { Button } from '../../ui/button.tsx';
+import { Chip, type Tone } from '../../ui/chip.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+
+/** States as src/upstream/node.ts has them. */
+const tones: Readonly<Record<string, Tone>> = {
+  healthy: 'good',
+  behind: 'warn',
+  resting: 'warn',
+  failing: 'bad',
+  'wrong-chain': 'bad',
+  cordoned: 'accent',
+};
+
+const number = (
+  id: string,
+  title: string,
+  of: (node: NodeJson) => number | null,
+  format: (value: number) => string,
+): Column<NodeJson> => ({
+  id,
+  title,
+  align: 'end',
+  sortBy: of,
+  csv: of,
+  cell: (node) => {
+    const value = of(node);
+    return value === null ? '–' : format(value);
+  },
+});
+
+const toNumber = (text: string | null): number | null => (text === null ? null : Number(text));
+
+const columns: Column<NodeJson>[] = [
+  {
+    id: 'name',
+    title: 'Node',
+    cell: ({ name, network }) => (
+      <span className="stacked-words">
+        <strong>{name}</strong>
+        <span className="muted">{network}</span>
+      </span>
+    ),
+    sortBy: ({ network, name }) => `${network} ${name}`,
+    csv: ({ network, name }) => `${network}/${name}`,
+  },
+  {
+    id: 'state',
+    title: 'State',
+    cell: ({ state, reason }) => (
+      <span className="stacked-words">
+        <span>
+          <Chip tone={tones[state] ?? 'neutral'}>{state}</Chip>
+        </span>
+        {reason === null ? null : <span className="muted wrap-words">{reason}</span>}
+      </span>
+    ),
+    sortBy: ({ state }) => state,
+    csv: ({ state, reason }) => (reason === null ? state : `${state}: ${reason}`),
+  },
+  number('slot', 'Slot', ({ slot }) => toNumber(slot), formatCount),
+  number(
+    'lag',
+    'Behind',
+    ({ lagSlots }) => toNumber(lagSlots),
+    (lag) => `${formatCount(lag)} slots`,
+  ),
+  number('latency', 'Latency', ({ latencyMs }) => latencyMs, formatMs),
+  { ...number('flight', 'In flight', ({ inFlight }) => inFlight, formatCount), wideOnly: true },
+  {
+    ...number('failures', 'Failures in a row', ({ failuresInRow }) => failuresInRow, formatCount),
+    wideOnly: true,
+  },
+  {
+    ...number(
+      'silent',
+      'Last answer',
+      ({ silentMs }) => silentMs,
+      (ms) => (ms < 1_000 ? 'now' : `${formatSpan(ms)} ago`),
+    ),
+    wideOnly: true,
+  },
+];
+
+const gatewayColumn: Column<NodeJson> = {
+  id: 'gateway',
+  title: 'Seen by',
+  wideOnly: true,
+  cell: ({ gateway }) => <span className="mono">{gateway}</span>,
+  sortBy: ({ gateway }) => gateway,
+  csv: ({ gateway }) => gateway,
+};
+
+/** Nodes, a row for each gateway that sees one, with the operator's word on them. */
+export function NodeTable({
+  nodes,
+  hasGateways,
+  onChange,
+}: {
+  nodes: readonly NodeJson[];
+  hasGateways: boolean;
+  onChange: (node: NodeJson) => void;
+}) {
+  const all = useMemo<Column<NodeJson>[]>(
+    () => [...columns, ...(hasGateways ? [gatewayColumn] : []), cordonColumn(onChange)],
+    [hasGateways, onChange],
+  );
+  return (
+    <Table
+      caption="Nodes"
+      columns={all}
+      rows={nodes}
+      rowKey={({ gateway, network, name }) => `${gateway} ${network} ${name}`}
+      initialSort={{ column: 'name', down: false }}
+      csvName="nodes"
+      empty={
+        <EmptyState
+          title="There is no node behind this service"
+          snippet={'[[upstream]]\nnetwork = "devnet"\nname = "first"\nurl = "http://127.0.0.1:8899"'}
+        >
+          Calls are answered from the embedded ledger. Name nodes in the configuration and start it again.
+        </EmptyState>
+      }
+    />
+  );
+}
+
+const cordonColumn = (onChange: (node: NodeJson) => void): Column<NodeJson> => ({
+  id: 'cordon',
+  title: 'Cordon',
+  hideTitle: true,
+  align: 'end',
+  cell: (node) => (
+    <Button size="s" onClick={() => onChange(node)}>
+      {node.cordoned ? 'Uncordon' : 'Cordon'}
+      <span className="visually-hidden">
+        {' '}
+        {node.name} of {node.network}
+      </span>
+    </Button>
+  ),
+});
