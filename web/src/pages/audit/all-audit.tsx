@@ -1,0 +1,44 @@
+import { useMemo } from 'react';
+import { addressOf, call } from '../../api.ts';
+import { useFilters } from '../../filters.ts';
+import { useOlder } from '../../older.ts';
+import { useRangedCall } from '../../queries.ts';
+import { useRange } from '../../range.ts';
+import { MoreButton } from '../../ui/more-button.tsx';
+import { Pending } from '../../ui/pending.tsx';
+import type { AuditLine } from './audit-line.ts';
+import { AuditTable } from './audit-table.tsx';
+import { AuditTools, NothingChanged } from './audit-tools.tsx';
+
+const fields = ['action'] as const;
+const PAGE_ROWS = 100;
+const idOf = ({ id }: AuditLine): string => String(id);
+
+/** What was changed at any customer, and of the house; for the operator. */
+export function AllAudit() {
+  const range = useRange();
+  const [{ action }, change] = useFilters(fields);
+  const query = { action, limit: PAGE_ROWS };
+  const audit = useRangedCall('GET /audit', { query });
+  const list = useOlder<AuditLine>(`all ${range.id} ${action}`, audit.data, idOf, (cursor) =>
+    call('GET /audit', { query: { ...query, ...range.bounds(), cursor } }),
+  );
+  const bounds = useMemo(() => range.bounds(), [range]);
+  return (
+    <div className="stack">
+      <AuditTools
+        action={action}
+        onAction={(text) => change({ action: text })}
+        exportAddress={addressOf('GET /audit.jsonl', { query: bounds })}
+      />
+      <Pending query={audit}>
+        {() => (
+          <>
+            <AuditTable lines={list.items} hasCustomers empty={<NothingChanged />} />
+            {list.items.length === 0 ? null : <MoreButton list={list} what="changes" />}
+          </>
+        )}
+      </Pending>
+    </div>
+  );
+}

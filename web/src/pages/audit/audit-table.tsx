@@ -1,0 +1,111 @@
+import { Link } from '@tanstack/react-router';
+import { type ReactNode, useMemo, useState } from 'react';
+import { Button } from '../../ui/button.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { AuditDrawer } from './audit-drawer.tsx';
+import { type AuditLine, actorOf, detailOf } from './audit-line.ts';
+
+const columnsOf = (onOpen: (line: AuditLine) => void, hasCustomers: boolean): Column<AuditLine>[] => [
+  {
+    id: 'at',
+    title: 'Time, UTC',
+    cell: (line) => (
+      <Button kind="quiet" size="s" className="link-button" onClick={() => onOpen(line)}>
+        <Time at={line.at} />
+        <span className="visually-hidden"> Open {line.action}</span>
+      </Button>
+    ),
+    sortBy: ({ at }) => at,
+    csv: ({ at }) => new Date(at).toISOString(),
+  },
+  {
+    id: 'action',
+    title: 'What',
+    cell: ({ action }) => <code>{action}</code>,
+    sortBy: ({ action }) => action,
+    csv: ({ action }) => action,
+  },
+  {
+    id: 'actor',
+    title: 'Who',
+    cell: ({ actor }) => <Actor actor={actor} />,
+    sortBy: ({ actor }) => actor,
+    csv: ({ actor }) => actor,
+  },
+  ...(hasCustomers ? [customerColumn] : []),
+  {
+    id: 'key',
+    title: 'Key',
+    cell: ({ keyId }) =>
+      keyId === null ? (
+        '–'
+      ) : (
+        <Link to="/keys/$key" params={{ key: keyId }} className="mono">
+          {keyId}
+        </Link>
+      ),
+    sortBy: ({ keyId }) => keyId,
+    csv: ({ keyId }) => keyId,
+  },
+  {
+    id: 'detail',
+    title: 'Detail',
+    wideOnly: true,
+    cell: (line) => <span className="detail-words">{detailOf(line) || '–'}</span>,
+    csv: detailOf,
+  },
+  {
+    id: 'address',
+    title: 'From',
+    wideOnly: true,
+    cell: ({ address }) => (address === null ? '–' : <span className="mono">{address}</span>),
+    sortBy: ({ address }) => address,
+    csv: ({ address }) => address,
+  },
+];
+
+const customerColumn: Column<AuditLine> = {
+  id: 'customer',
+  title: 'Customer',
+  cell: ({ customerId }) => <span className="mono">{customerId ?? '–'}</span>,
+  sortBy: ({ customerId }) => customerId ?? null,
+  csv: ({ customerId }) => customerId ?? null,
+};
+
+function Actor({ actor }: { actor: string }) {
+  const { name, kind } = actorOf(actor);
+  return (
+    <span className="stacked-words">
+      {name}
+      {kind === null ? null : <span className="muted">{kind}</span>}
+    </span>
+  );
+}
+
+/** Changes, a row each; the time opens one. */
+export function AuditTable({
+  lines,
+  hasCustomers = false,
+  empty,
+}: {
+  lines: readonly AuditLine[];
+  hasCustomers?: boolean;
+  empty: ReactNode;
+}) {
+  const [open, setOpen] = useState<AuditLine | null>(null);
+  const columns = useMemo(() => columnsOf(setOpen, hasCustomers), [hasCustomers]);
+  return (
+    <>
+      <Table
+        caption="Changes"
+        columns={columns}
+        rows={lines}
+        rowKey={({ id }) => String(id)}
+        csvName="audit"
+        empty={empty}
+      />
+      {open === null ? null : <AuditDrawer line={open} onClose={() => setOpen(null)} />}
+    </>
+  );
+}

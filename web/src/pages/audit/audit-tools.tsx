@@ -1,0 +1,72 @@
+import { type FormEvent, useId } from 'react';
+import { useChangeSearch, useRange } from '../../range.ts';
+import { Button } from '../../ui/button.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { Icon } from '../../ui/icon.tsx';
+
+/** Finds one kind of change, and takes all of them along as lines of JSON. */
+export function AuditTools({
+  action,
+  onAction,
+  exportAddress,
+}: {
+  action: string | undefined;
+  onAction: (action: string | undefined) => void;
+  exportAddress: string;
+}) {
+  const id = useId();
+  const submit = (event: FormEvent<HTMLFormElement>): void => {
+    event.preventDefault();
+    const text = String(new FormData(event.currentTarget).get('action') ?? '').trim();
+    onAction(text === '' ? undefined : text);
+  };
+  return (
+    <div className="row-apart">
+      <search>
+        <form className="row" onSubmit={submit} key={action ?? ''}>
+          <label htmlFor={id} className="visually-hidden">
+            Kind of change
+          </label>
+          <input
+            id={id}
+            name="action"
+            className="input audit-action mono"
+            defaultValue={action ?? ''}
+            placeholder="key.revoke"
+            maxLength={64}
+            autoComplete="off"
+            spellCheck={false}
+          />
+          <Button type="submit" icon="filter">
+            Only these
+          </Button>
+          {action === undefined ? null : <Button onClick={() => onAction(undefined)}>Show all</Button>}
+        </form>
+      </search>
+      <a className="button" href={exportAddress} download="audit.jsonl">
+        <Icon name="download" />
+        JSON lines
+      </a>
+    </div>
+  );
+}
+
+/** Changes are rare: an hour often has none. */
+export function NothingChanged() {
+  const range = useRange();
+  const change = useChangeSearch();
+  return (
+    <EmptyState
+      title="Nothing was changed in this stretch"
+      action={
+        range.name === '30d' ? null : (
+          <Button onClick={() => change({ range: '30d', from: undefined, to: undefined })}>
+            Look at 30 days
+          </Button>
+        )
+      }
+    >
+      Every change to keys, members, limits and nodes leaves a line here, with who made it and from where.
+    </EmptyState>
+  );
+}

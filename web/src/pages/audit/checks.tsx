@@ -1,0 +1,72 @@
+import type { Answered } from '../../../../src/control/api/contract/contract.ts';
+import { formatCount } from '../../format.ts';
+import { useCall } from '../../queries.ts';
+import { Chip } from '../../ui/chip.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { Pending } from '../../ui/pending.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { Ago } from '../../ui/time.tsx';
+
+type Check = Answered<'GET /checks'>['checks'][number];
+
+const REFETCH_MS = 30_000;
+
+const columns: Column<Check>[] = [
+  {
+    id: 'holds',
+    title: 'Holds',
+    cell: ({ violations }) =>
+      violations === 0 ? (
+        <Chip tone="good">yes</Chip>
+      ) : (
+        <Chip tone="bad">{formatCount(violations)} against</Chip>
+      ),
+    sortBy: ({ violations }) => violations,
+    csv: ({ violations }) => violations,
+  },
+  {
+    id: 'name',
+    title: 'What must hold',
+    cell: ({ name }) => <span className="wrap">{name}</span>,
+    sortBy: ({ name }) => name,
+    csv: ({ name }) => name,
+  },
+  {
+    id: 'example',
+    title: 'Example against it',
+    cell: ({ example }) => (example === null ? '–' : <code className="wrap">{example}</code>),
+    csv: ({ example }) => example,
+  },
+  {
+    id: 'ran',
+    title: 'Looked at',
+    align: 'end',
+    cell: ({ ranAt }) => <Ago at={ranAt} />,
+    sortBy: ({ ranAt }) => ranAt,
+    csv: ({ ranAt }) => new Date(ranAt).toISOString(),
+  },
+];
+
+/** Whether the books of usage agree with themselves: each sentence is looked at every hour. */
+export function Checks() {
+  const checks = useCall('GET /checks', {}, { refetchMs: REFETCH_MS });
+  return (
+    <Pending query={checks} height="m">
+      {({ checks: all }) => (
+        <Table
+          caption="Checks of the books"
+          columns={columns}
+          rows={all}
+          rowKey={({ name }) => name}
+          initialSort={{ column: 'holds', down: true }}
+          csvName="checks"
+          empty={
+            <EmptyState title="The books were not looked at yet">
+              They are looked at every hour, for the first time an hour after the service was started.
+            </EmptyState>
+          }
+        />
+      )}
+    </Pending>
+  );
+}

@@ -1,0 +1,55 @@
+import { useMemo } from 'react';
+import { addressOf, call } from '../../api.ts';
+import { useFilters } from '../../filters.ts';
+import { useOlder } from '../../older.ts';
+import { useRangedCall } from '../../queries.ts';
+import { useFrameSearch, useRange } from '../../range.ts';
+import { KeySwitch } from '../../shell/key-switch.tsx';
+import { useSession } from '../../shell/session.tsx';
+import { MoreButton } from '../../ui/more-button.tsx';
+import { Pending } from '../../ui/pending.tsx';
+import type { AuditLine } from './audit-line.ts';
+import { AuditTable } from './audit-table.tsx';
+import { AuditTools, NothingChanged } from './audit-tools.tsx';
+
+const fields = ['action'] as const;
+const PAGE_ROWS = 100;
+const idOf = ({ id }: AuditLine): string => String(id);
+
+/** What was changed at one customer. */
+export function CustomerAudit() {
+  const { customer } = useSession();
+  const { key } = useFrameSearch();
+  const range = useRange();
+  const [{ action }, change] = useFilters(fields);
+  const path = { customer: customer.id };
+  const query = { key, action, limit: PAGE_ROWS };
+  const audit = useRangedCall('GET /customers/{customer}/audit', { path, query });
+  const list = useOlder<AuditLine>(`${range.id} ${key} ${action}`, audit.data, idOf, (cursor) =>
+    call('GET /customers/{customer}/audit', { path, query: { ...query, ...range.bounds(), cursor } }),
+  );
+  const bounds = useMemo(() => range.bounds(), [range]);
+  return (
+    <div className="stack">
+      <div className="row">
+        <KeySwitch />
+      </div>
+      <AuditTools
+        action={action}
+        onAction={(text) => change({ action: text })}
+        exportAddress={addressOf('GET /customers/{customer}/audit.jsonl', {
+          path,
+          query: { key, action, ...bounds },
+        })}
+      />
+      <Pending query={audit}>
+        {() => (
+          <>
+            <AuditTable lines={list.items} empty={<NothingChanged />} />
+            {list.items.length === 0 ? null : <MoreButton list={list} what="changes" />}
+          </>
+        )}
+      </Pending>
+    </div>
+  );
+}
