@@ -18,6 +18,7 @@ import type { Access } from './access.ts';
 import { buildEntrance } from './admission.ts';
 import type { Configuration } from './configuration.ts';
 import { CONTROL_PREFIX, type Control, controlRefusal } from './control.ts';
+import { dashboardDoor } from './dashboard.ts';
 import { buildGrpcDoor, type GrpcDoor } from './grpc-door.ts';
 import type { Limits } from './limits.ts';
 import type { Observing } from './observing.ts';
@@ -129,6 +130,7 @@ export function buildDoors(
     control.routes(proxies),
     healthRoutes(facts),
     observing.routes(() => http.inFlight),
+    dashboardDoor(log),
   );
   const refusals = new Map([
     ...[REST_PREFIX, IPFS_PREFIX].map((prefix) => [prefix, errorBody] as const),

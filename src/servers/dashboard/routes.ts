@@ -5,8 +5,10 @@ import type { HttpHandler, HttpRoutes } from '../http-route.ts';
 import { type DashboardFile, type DashboardFiles, encodingFor, readDashboard } from './files.ts';
 import { notBuiltPage } from './not-built-page.ts';
 
-/** Where the pages of the dashboard stand, so that an address can be opened, kept and passed on. The pages' own table
- * of them is web/src/routes.tsx; a test holds the two equal. */
+/**
+ * Where the pages of the dashboard stand, so that an address can be opened, kept and passed on. The pages' own table
+ * of them is web/src/routes.tsx; a test holds the two equal.
+ */
 export const dashboardPaths = [
   '/',
   '/keys',
@@ -29,27 +31,20 @@ export const dashboardPaths = [
   '/invite',
 ] as const;
 
-export type DashboardOptions = Readonly<{
-  /** What `npm run build:web` made. */
-  folder: string;
-  /** Origins besides its own that the page may talk to: those of doors with public addresses of their own. */
-  origins: readonly string[];
-}>;
-
-/** Scripts, styles and images come from here and nowhere else, none of them inline, and nobody frames the page. */
-const policyOf = (origins: readonly string[]): string =>
-  [
-    "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self'",
-    "img-src 'self'",
-    `connect-src ${["'self'", ...origins].join(' ')}`,
-    "base-uri 'none'",
-    "form-action 'self'",
-    "frame-ancestors 'none'",
-  ].join('; ');
+/** Scripts, styles, images and answers come from here and nowhere else, nothing is inline, and nobody frames the page. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join('; ');
 
 const guards = {
+  'content-security-policy': POLICY,
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
   'cross-origin-opener-policy': 'same-origin',
@@ -59,18 +54,12 @@ const guards = {
 /** A year. */
 const FOR_EVER = 'public, max-age=31536000, immutable';
 
-function sendFile(
-  request: IncomingMessage,
-  response: ServerResponse,
-  file: DashboardFile,
-  policy: string,
-): void {
+function sendFile(request: IncomingMessage, response: ServerResponse, file: DashboardFile): void {
   const encoding = encodingFor(file, request.headers['accept-encoding']?.toString());
   const bytes = (encoding === null ? undefined : file.encoded[encoding]) ?? file.bytes;
   const etag = `"${file.tag}${encoding === null ? '' : `-${encoding}`}"`;
   const headers = {
     ...guards,
-    'content-security-policy': policy,
     'cache-control': file.isImmutable ? FOR_EVER : 'no-cache',
     vary: 'accept-encoding',
     etag,
@@ -88,11 +77,10 @@ function sendFile(
   response.end(bytes);
 }
 
-function sendNotBuilt(response: ServerResponse, policy: string): void {
+function sendNotBuilt(response: ServerResponse): void {
   const body = Buffer.from(notBuiltPage);
   response.writeHead(503, {
     ...guards,
-    'content-security-policy': policy,
     'content-type': 'text/html; charset=utf-8',
     'content-length': body.length,
     'cache-control': 'no-store',
@@ -103,9 +91,9 @@ function sendNotBuilt(response: ServerResponse, policy: string): void {
 /**
  * GET of each of the dashboard's pages, and of what they are made of. Nothing of it needs a key: what the pages show
  * they ask of the control API. Files are read once, and looked for again as long as they were not there.
+ * @param folder - what `npm run build:web` made.
  */
-export function dashboardRoutes({ folder, origins }: DashboardOptions): HttpRoutes {
-  const policy = policyOf(origins);
+export function dashboardRoutes(folder: string): HttpRoutes {
   let built: DashboardFiles | null = null;
   const files = (): DashboardFiles | null => {
     built ??= readDashboard(folder);
@@ -113,12 +101,12 @@ export function dashboardRoutes({ folder, origins }: DashboardOptions): HttpRout
   };
   const page: HttpHandler = (request, response) => {
     const found = files();
-    if (found === null) sendNotBuilt(response, policy);
-    else sendFile(request, response, found.page, policy);
+    if (found === null) sendNotBuilt(response);
+    else sendFile(request, response, found.page);
   };
   const asset: HttpHandler = (request, response, _query, path) => {
     const file = files()?.assets.get(path);
-    if (file !== undefined) sendFile(request, response, file, policy);
+    if (file !== undefined) sendFile(request, response, file);
     else refuse(request, response, new Failure('NOT_FOUND', { facts: { paths: '/' } }));
   };
   const pages = dashboardPaths.map((path) => [path, new Map([['GET', page]])] as const);

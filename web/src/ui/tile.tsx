@@ -49,7 +49,7 @@ function DeltaWords({ delta: { now, before, good, words } }: { delta: Delta }) {
   const direction = difference > 0 ? 'up' : 'down';
   const tone = difference === 0 || good === null ? '' : direction === good ? 'delta-good' : 'delta-bad';
   const size = words?.(Math.abs(difference)) ?? percentOf(Math.abs(difference) / before);
-  if (difference === 0) return <span className="delta">unchanged</span>;
+  if (difference === 0 || /^0\.?0* /.test(size)) return <span className="delta">unchanged</span>;
   return (
     <span className={`delta ${tone}`}>
       <span aria-hidden="true">{direction === 'up' ? '↑' : '↓'}</span>
