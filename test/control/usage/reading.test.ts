@@ -1,0 +1,382 @@
+import { expect, it } from 'vitest';
+import { contract } from '../../../src/control/api/contract/contract.ts';
+import type { ApiContext } from '../../../src/control/api/handler.ts';
+import { usageHandlers } from '../../../src/control/api/handlers/usage.ts';
+import type { ApiServices } from '../../../src/control/api/services.ts';
+import type { Store } from '../../../src/control/database/open.ts';
+import { describeOnBothStores } from '../stores.ts';
+import { addKeys, EDGE, EDGE_MINUTE, rollUpAt, usageRow, write } from './usage-fixture.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+
+/** Half a minute into the last minute of October's last hour but some. */
+const NOW = EDGE + 30 * MINUTE_MS + 30_000;
+const NOW_MINUTE = EDGE_MINUTE + 30;
+
+const path = { customer: 'acme' };
+const context = {} as ApiContext;
+
+function handlersOn(store: Store, now = NOW) {
+  const services = { store, now: () => now, endpoints: [{ name: 'wallet/balance', credits: 3 }] };
+  return usageHandlers(services as unknown as ApiServices);
+}
+
+/** Asks a route as the server does: the query is read by the contract, and the answer held against it. */
+async function ask<Name extends 'summary' | 'usage' | 'quota' | 'performance' | 'errors'>(
+  store: Store,
+  name: Name,
+  query: Readonly<Record<string, string | number>> = {},
+  now = NOW,
+) {
+  const route = `GET /customers/{customer}/${name}` as const;
+  const read = 'query' in contract[route] ? contract[route].query.parse(query) : null;
+  const handler = handlersOn(store, now)[route] as (given: unknown, context: ApiContext) => Promise<unknown>;
+  return contract[route].result.parse(await handler({ path, query: read, body: null }, context)) as never;
+}
+
+async function csvOf(store: Store, query: Readonly<Record<string, string | number>>): Promise<string[]> {
+  const read = contract['GET /customers/{customer}/usage.csv'].query.parse(query);
+  const lines: string[] = [];
+  const handler = handlersOn(store)['GET /customers/{customer}/usage.csv'];
+  for await (const line of await handler({ path, query: read, body: null }, context))
+    lines.push(...line.split('\r\n'));
+  return lines;
+}
+
+const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);
+
+async function openWithKeys(open: () => Promise<Store>): Promise<Store> {
+  const store = await open();
+  await addKeys(store, 'acme', { AAAAAAAA: 'default', BBBBBBBB: 'default' });
+  await addKeys(store, 'other', { CCCCCCCC: 'default' });
+  return store;
+}
+
+type Summary = {
+  axis: { from: number; to: number; stepMs: number };
+  now: { requests: number; ok: number; credits: number; latency: { p50: number | null; max: number | null } };
+  before: { requests: number };
+  byStatus: Record<string, number[]>;
+  p95: (number | null)[];
+  credits: number[];
+  hasSucceeded: boolean;
+  updatedAt: number;
+};
+
+describeOnBothStores('what was used', ({ open }) => {
+  it('is shown as the last hour by minutes, with the stretch before, and with nothing where there is nothing', async () => {
+    const store = await openWithKeys(open);
+    const empty: Summary = await ask(store, 'summary');
+    expect(empty.axis).toEqual({
+      from: (NOW_MINUTE - 59) * MINUTE_MS,
+      to: (NOW_MINUTE + 1) * MINUTE_MS,
+      stepMs: MINUTE_MS,
+    });
+    expect([empty.p95.length, empty.credits.length, sum(empty.credits), empty.hasSucceeded]).toEqual([
+      60,
+      60,
+      0,
+      false,
+    ]);
+    await write(store, [
+      usageRow({ requests: 5, minute: NOW_MINUTE }),
+      usageRow({ requests: 1, minute: NOW_MINUTE, status: 'limited', credits: 0, latency: '' }),
+      usageRow({ requests: 7, minute: NOW_MINUTE - 59, keyId: 'BBBBBBBB', latency: '40:7' }),
+      usageRow({ requests: 11, minute: NOW_MINUTE - 60 }),
+      usageRow({ requests: 13, minute: NOW_MINUTE - 120 }),
+      usageRow({ requests: 100, keyId: 'CCCCCCCC' }),
+    ]);
+    for (const rolled of [false, true]) {
+      if (rolled) await rollUpAt(store, NOW);
+      const shown: Summary = await ask(store, 'summary');
+      expect(shown.now).toMatchObject({ requests: 13, ok: 12, credits: 24 });
+      expect(shown.before.requests).toBe(11);
+      expect([shown.byStatus.ok?.[59], shown.byStatus.ok?.[0], shown.byStatus.limited?.[59]]).toEqual([
+        5, 7, 1,
+      ]);
+      expect([shown.p95[59], shown.p95[58]]).toEqual([0.512, null]);
+      expect([shown.now.latency.p50, shown.now.latency.max]).toEqual([65.536, 65.536]);
+      expect([sum(shown.credits), shown.hasSucceeded]).toEqual([24, true]);
+      expect(shown.updatedAt).toBeGreaterThan(NOW);
+    }
+  });
+
+  it('is shown by minutes up to six hours, by hours up to fourteen days, then by days, whole at every edge', async () => {
+    const store = await openWithKeys(open);
+    const minutes = [0, 19, 20, 30].map((offset) => EDGE_MINUTE + offset);
+    await write(
+      store,
+      minutes.map((minute) => usageRow({ minute, requests: 10 })),
+    );
+    await rollUpAt(store, EDGE + 25 * MINUTE_MS + HOUR_MS);
+    const steps = [];
+    for (const hours of [6, 7, 14 * 24, 14 * 24 + 1, 400 * 24]) {
+      const {
+        axis,
+        totals,
+        series,
+      }: {
+        axis: Summary['axis'];
+        totals: { requests: number };
+        series: { requests: number[] }[];
+      } = await ask(store, 'usage', { from: NOW - hours * HOUR_MS, to: NOW });
+      expect([totals.requests, sum(series[0]?.requests ?? [])]).toEqual([40, 40]);
+      steps.push(axis.stepMs / MINUTE_MS);
+    }
+    expect(steps).toEqual([1, 60, 60, 1_440, 1_440]);
+    // November began at the twentieth of those minutes.
+    const november = Date.UTC(2026, 10, 1);
+    const { totals } = (await ask(store, 'usage', { from: november, to: november + DAY_MS })) as {
+      totals: { requests: number };
+    };
+    expect(totals.requests).toBe(20);
+  });
+
+  it('is refused in words where the stretch makes no sense', async () => {
+    const store = await openWithKeys(open);
+    for (const [query, field] of [
+      [{ from: NOW, to: NOW }, 'from'],
+      [{ from: NOW - 401 * DAY_MS, to: NOW }, 'from'],
+      [{ to: 8_640_000_000_000_001 }, 'to'],
+    ] as const) {
+      await expect(ask(store, 'usage', query)).rejects.toMatchObject({
+        status: 422,
+        fields: { [field]: expect.any(String) },
+      });
+    }
+    await expect(ask(store, 'usage', { key: 'CCCCCCCC' })).rejects.toMatchObject({ status: 404 });
+    expect(await ask(store, 'usage', { from: 0, to: 1 })).toMatchObject({ totals: { requests: 0 } });
+  });
+
+  it('is parted by key, product, method and status, the largest first and the small ones joined', async () => {
+    const store = await openWithKeys(open);
+    const keys = Array.from({ length: 25 }, (_, index) => `KEY${String(index).padStart(5, '0')}`);
+    await addKeys(store, 'acme', Object.fromEntries(keys.map((key) => [key, 'default'])));
+    await write(store, [
+      ...keys.map((keyId, index) => usageRow({ keyId, requests: index + 1, minute: NOW_MINUTE - 1 })),
+      usageRow({ product: 'grpc', method: 'Subscribe', requests: 100, messages: 5, minute: NOW_MINUTE }),
+      usageRow({ status: 'upstream', requests: 50, credits: 0, latency: '', minute: NOW_MINUTE }),
+    ]);
+    type Parted = {
+      series: { name: string; label: string; totals: { requests: number; ok: number }; requests: number[] }[];
+    };
+    const parted = async (by: string, more = {}) =>
+      ((await ask(store, 'usage', { by, ...more })) as Parted).series.map(({ name, totals, requests }) => {
+        expect(sum(requests)).toBe(totals.requests);
+        return [name, totals.requests];
+      });
+    for (const rolled of [false, true]) {
+      if (rolled) await rollUpAt(store, NOW + DAY_MS);
+      expect(await parted('product')).toEqual([
+        ['rpc', 375],
+        ['grpc', 100],
+      ]);
+      expect(await parted('method')).toEqual([
+        ['getSlot', 375],
+        ['Subscribe', 100],
+      ]);
+      expect(await parted('status')).toEqual([
+        ['ok', 425],
+        ['upstream', 50],
+      ]);
+      const byKey = await parted('key');
+      expect([byKey.length, byKey[0], byKey[1], byKey[20]]).toEqual([
+        21,
+        ['AAAAAAAA', 150],
+        [keys[24], 25],
+        ['other', 21],
+      ]);
+      expect(await parted('none', { key: 'AAAAAAAA', method: 'getSlot' })).toEqual([['all', 50]]);
+      expect(await parted('method', { product: 'grpc' })).toEqual([['Subscribe', 100]]);
+    }
+    const { series } = (await ask(store, 'usage', { by: 'key' })) as Parted;
+    expect(series[0]?.label).toBe('name of AAAAAAAA');
+  });
+
+  it('can be had as a table that a spreadsheet reads and does not run', async () => {
+    const store = await openWithKeys(open);
+    await addKeys(store, 'acme', { DDDDDDDD: 'default' });
+    await store.db.updateTable('api_key').set({ name: '=cmd|"x",1' }).where('id', '=', 'DDDDDDDD').execute();
+    const from = EDGE - 10 * HOUR_MS;
+    await write(store, [
+      usageRow({ keyId: 'DDDDDDDD', requests: 2 }),
+      usageRow({ keyId: 'DDDDDDDD', requests: 3, minute: EDGE_MINUTE + 1 }),
+      usageRow({ keyId: 'BBBBBBBB', requests: 4, minute: EDGE_MINUTE + 29 }),
+    ]);
+    await write(store, [usageRow({ keyId: 'DDDDDDDD', requests: 7, minute: EDGE_MINUTE + 1 })], 'two');
+    const expected = [
+      'time,key,key_name,product,method,status,requests,credits,bytes_in,bytes_out,messages',
+      `2026-10-31T23:00:00.000Z,DDDDDDDD,"'=cmd|""x"",1",rpc,getSlot,ok,12,24,120,1200,0`,
+      '2026-11-01T00:00:00.000Z,BBBBBBBB,name of BBBBBBBB,rpc,getSlot,ok,4,8,40,400,0',
+    ];
+    expect(await csvOf(store, { from, to: NOW })).toEqual(expected);
+    await rollUpAt(store, NOW + HOUR_MS);
+    expect(await csvOf(store, { from, to: NOW })).toEqual(expected);
+    expect(await csvOf(store, { from, to: NOW, key: 'BBBBBBBB' })).toEqual([expected[0], expected[2]]);
+    const many = Array.from({ length: 2_300 }, (_, index) =>
+      usageRow({ keyId: 'BBBBBBBB', method: `m${String(index).padStart(4, '0')}`, minute: EDGE_MINUTE + 2 }),
+    );
+    for (let at = 0; at < many.length; at += 500) await write(store, many.slice(at, at + 500));
+    expect((await csvOf(store, { from: EDGE, to: NOW })).length).toBe(1 + 3 + 1 + 2_300 - 1 + 0);
+  });
+
+  it('is set against the quota of each plan, with the end of the month foretold from the last week', async () => {
+    const store = await openWithKeys(open);
+    await store.db
+      .insertInto('plan')
+      .columns(['id', 'name', 'rpc_per_second', 'rpc_burst', 'version'])
+      .expression((from) =>
+        from
+          .selectFrom('plan')
+          .select((s) => [
+            s.val('big').as('id'),
+            s.val('Big').as('name'),
+            'rpc_per_second',
+            'rpc_burst',
+            s.val(-1).as('version'),
+          ])
+          .where('id', '=', 'default'),
+      )
+      .execute();
+    await addKeys(store, 'acme', { EEEEEEEE: 'big' });
+    await store.db
+      .updateTable('plan')
+      .set({ monthly_credits: 1_000, prices: '{"getSlot":9}' })
+      .where('id', '=', 'default')
+      .execute();
+    const now = Date.UTC(2026, 10, 11);
+    const hour = (ago: number) => now / MINUTE_MS - ago * 60;
+    await write(store, [
+      usageRow({ keyId: 'AAAAAAAA', credits: 10_000, minute: Date.UTC(2026, 9, 31, 23, 59) / MINUTE_MS }),
+      usageRow({ keyId: 'AAAAAAAA', credits: 64, minute: Date.UTC(2026, 10, 1) / MINUTE_MS }),
+      ...[96, 48, 24].map((ago) => usageRow({ keyId: 'AAAAAAAA', credits: 96, minute: hour(ago) })),
+      usageRow({ keyId: 'EEEEEEEE', credits: 5, minute: hour(2) }),
+    ]);
+    type Quotas = {
+      quotas: Record<string, unknown>[];
+      days: { day: number; credits: number }[];
+      prices: { method: string; credits: number }[];
+    };
+    for (const rolled of [false, true]) {
+      if (rolled) await rollUpAt(store, now + DAY_MS);
+      const { quotas, days, prices }: Quotas = await ask(store, 'quota', {}, now);
+      const [big, usual] = quotas;
+      expect(usual).toMatchObject({
+        planId: 'default',
+        limit: 1_000,
+        used: 352,
+        periodTo: Date.UTC(2026, 11, 1),
+      });
+      // 288 credits in the 96 hours since the first of the week: 3 an hour, for 20 days more.
+      expect(usual).toMatchObject({ projected: 352 + 20 * 24 * 3, exhaustedAt: now + 216 * HOUR_MS });
+      expect(big).toMatchObject({ planId: 'big', limit: null, used: 5, projected: null, exhaustedAt: null });
+      expect(days.map(({ credits }) => credits)).toEqual([64, 0, 0, 0, 0, 0, 96, 0, 96, 101, 0]);
+      expect(days[0]?.day).toBe(Date.UTC(2026, 10, 1));
+      expect(prices).toContainEqual({ method: 'getSlot', credits: 9 });
+      expect(prices).toContainEqual({ method: 'wallet/balance', credits: 3 });
+    }
+  });
+
+  it('tells how long answers took, without what was refused before a node was asked', async () => {
+    const store = await openWithKeys(open);
+    await write(store, [
+      usageRow({ requests: 90, latency: '0:90', minute: NOW_MINUTE - 1 }),
+      usageRow({ requests: 10, latency: '77:10', minute: NOW_MINUTE, status: 'rpcError' }),
+      usageRow({ requests: 900, latency: '1:900', minute: NOW_MINUTE, status: 'limited' }),
+      usageRow({ requests: 1, method: 'getBlock', latency: '5:1', minute: NOW_MINUTE - 1 }),
+      usageRow({ requests: 0, method: 'notifications', messages: 5, minute: NOW_MINUTE }),
+    ]);
+    type Performance = {
+      series: { p50: (number | null)[] };
+      methods: Record<string, unknown>[];
+      heat: { boundsMs: number[]; counts: number[][] };
+    };
+    const { series, methods, heat }: Performance = await ask(store, 'performance');
+    expect(series.p50.slice(57)).toEqual([null, 0.064, 33_554.432]);
+    expect(methods.map(({ method }) => method)).toEqual(['getSlot', 'getBlock']);
+    expect(methods[0]).toMatchObject({
+      requests: 1_000,
+      errors: 910,
+      averageBytes: 100,
+      latency: { p50: 0.064, p95: 33_554.432 },
+    });
+    expect([
+      heat.counts.length,
+      heat.counts[0]?.[58],
+      heat.counts[2]?.[58],
+      heat.counts.at(-1)?.[59],
+    ]).toEqual([heat.boundsMs.length, 90, 1, 10]);
+    expect(heat.boundsMs).toEqual(heat.boundsMs.toSorted((a, b) => a - b));
+  });
+
+  it('tells what went wrong, for whom and when last, with codes of the request log', async () => {
+    const store = await openWithKeys(open);
+    await write(store, [
+      usageRow({ requests: 50, minute: NOW_MINUTE }),
+      usageRow({ requests: 3, status: 'limited', minute: NOW_MINUTE - 5 }),
+      usageRow({ requests: 4, status: 'limited', minute: NOW_MINUTE - 2 }),
+      usageRow({ requests: 2, status: 'rpcError', keyId: 'BBBBBBBB', minute: NOW_MINUTE - 1 }),
+    ]);
+    const entry = (
+      id: string,
+      status: 'ok' | 'limited' | 'rpcError',
+      failure: string | null,
+      rpc_code: number,
+    ) => ({
+      ...{ id: `${(NOW - 60_000).toString(16).padStart(12, '0')}${id}`, at: NOW - 60_000, gateway: 'g' },
+      ...{
+        customer_id: 'acme',
+        key_id: 'AAAAAAAA',
+        product: 'rpc' as const,
+        network: null,
+        method: 'getSlot',
+      },
+      ...{ status, http: 200, rpc_code, failure, micros: 1, bytes_in: 0, bytes_out: 0, node: null },
+      ...{ address: '::1', origin: null, steps: '', params: null, result: null },
+    });
+    await store.db
+      .insertInto('request_log')
+      .values([
+        entry('a', 'ok', null, 0),
+        entry('b', 'limited', 'RATE_LIMITED', -32_029),
+        entry('c', 'limited', 'RATE_LIMITED', -32_029),
+        entry('d', 'rpcError', null, -32_602),
+      ])
+      .execute();
+    type Errors = {
+      byStatus: Record<string, number[]>;
+      rows: unknown[];
+      codes: { code: string; example: string }[];
+    };
+    const { byStatus, rows, codes }: Errors = await ask(store, 'errors');
+    expect([sum(byStatus.limited ?? []), sum(byStatus.rpcError ?? []), sum(byStatus.ok ?? [])]).toEqual([
+      7, 2, 50,
+    ]);
+    const at = (minute: number) => minute * MINUTE_MS;
+    expect(rows).toEqual([
+      {
+        status: 'limited',
+        method: 'getSlot',
+        product: 'rpc',
+        key: 'AAAAAAAA',
+        requests: 7,
+        lastAt: at(NOW_MINUTE - 2),
+      },
+      {
+        status: 'rpcError',
+        method: 'getSlot',
+        product: 'rpc',
+        key: 'BBBBBBBB',
+        requests: 2,
+        lastAt: at(NOW_MINUTE - 1),
+      },
+    ]);
+    expect(codes).toMatchObject([
+      { code: 'RATE_LIMITED', rpcCode: -32_029, count: 2, text: expect.stringContaining('limit') },
+      { code: '-32602', rpcCode: -32_602, count: 1 },
+    ]);
+    expect(codes[0]?.example.endsWith('c')).toBe(true);
+  });
+});
