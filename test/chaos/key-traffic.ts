@@ -1,0 +1,68 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Agent, request } from 'undici';
+
+/** What came of one call: `ok`, the code of a refusal, or what kept it from an answer. */
+export type Verdict = Readonly<{ startedAt: number; endedAt: number; outcome: string }>;
+
+const BODY = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'getSlot' });
+const POLL_MS = 20;
+
+/** Calls gateways with keys, as their customers do. Times are those of `performance.now()`. */
+export class KeyTraffic {
+  readonly #urls: readonly string[];
+  readonly #agent = new Agent({ connections: 16, pipelining: 1 });
+  calls = 0;
+
+  constructor(urls: readonly string[]) {
+    this.#urls = urls;
+  }
+
+  get gateways(): number {
+    return this.#urls.length;
+  }
+
+  async call(gateway: number, secret: string): Promise<Verdict> {
+    this.calls++;
+    const startedAt = performance.now();
+    const outcome = await this.#ask(this.#urls[gateway]!, secret).catch((error: unknown) => String(error));
+    return { startedAt, endedAt: performance.now(), outcome };
+  }
+
+  /**
+   * Calls each gateway until it says what is expected, or `isOver`.
+   * @returns when the slowest of them said so first; null when it was over before.
+   */
+  async until(
+    secret: string,
+    expected: (outcome: string) => boolean,
+    isOver: () => boolean,
+  ): Promise<number | null> {
+    const times = await Promise.all(
+      this.#urls.map(async (_, gateway) => {
+        while (!isOver()) {
+          const { outcome, endedAt } = await this.call(gateway, secret);
+          if (expected(outcome)) return endedAt;
+          await delay(POLL_MS);
+        }
+        return null;
+      }),
+    );
+    return times.includes(null) ? null : Math.max(...(times as number[]));
+  }
+
+  close(): Promise<void> {
+    return this.#agent.close();
+  }
+
+  async #ask(url: string, secret: string): Promise<string> {
+    const answer = await request(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${secret}` },
+      body: BODY,
+      dispatcher: this.#agent,
+    });
+    const text = await answer.body.text();
+    if (answer.statusCode === 200 && text.includes('"result"')) return 'ok';
+    return /"code":"([A-Z_]+)"/.exec(text)?.[1] ?? `${answer.statusCode} ${text.slice(0, 120)}`;
+  }
+}

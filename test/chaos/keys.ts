@@ -1,0 +1,187 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { openDatabase, type Store } from '../../src/control/database/open.ts';
+import type { KeyRegister } from '../../src/control/keys/key-register.ts';
+import { createKey } from '../../src/control/keys/keys.ts';
+import { openPeppers } from '../../src/control/pepper-proof.ts';
+import { Cluster } from '../cluster/cluster.ts';
+import { KeyModel, type ModelKey, type Verb, verbs } from './key-model.ts';
+import { KeyTraffic } from './key-traffic.ts';
+import { bounds, Outages } from './outages.ts';
+
+/**
+ * Two real gateways on one PostgreSQL and one Redis, which are killed and started again while keys are made, rotated,
+ * cut, stopped and revoked and customers call. Says what was done, what was seen, and what must never be.
+ *
+ *     npm run chaos:keys -- [--minutes N] [--keys N]
+ */
+const { values } = parseArgs({ options: { minutes: { type: 'string' }, keys: { type: 'string' } } });
+const minutes = Number(values.minutes ?? 1);
+const keysAtFirst = Number(values.keys ?? 1_000);
+
+const CHANGERS = 2;
+const PROBERS = 4;
+const FOLLOWED_MAX = 12;
+const OUTAGE_INTERVAL_MS = 9_000;
+/** A family that asks for more than it may have, on both gateways. */
+const RATE = { perSecond: 10, burst: 20 };
+
+const say = (line: string) => process.stdout.write(`${line}\n`);
+const works = ({ state }: ModelKey) => state === 'good' || state === 'replaced';
+
+type Figures = { changes: Record<Verb, number>; delays: number[]; followed: number };
+
+/** Watches how long a change takes until both gateways act on it; left out where the database was away meanwhile. */
+async function follow(key: ModelKey, traffic: KeyTraffic, outages: Outages, figures: Figures) {
+  const { generation, since } = key;
+  figures.followed++;
+  const expected = works(key)
+    ? (outcome: string) => outcome === 'ok'
+    : (outcome: string) => outcome === 'INVALID_KEY';
+  const isOver = () =>
+    key.generation !== generation || performance.now() > outages.limitOf(since) + bounds.most;
+  const seenAt = await traffic.until(key.secret, expected, isOver);
+  figures.followed--;
+  if (seenAt !== null && outages.wasThereSince(since - bounds.afterReturn))
+    figures.delays.push(Math.max(0, seenAt - since));
+}
+
+async function changes(
+  model: KeyModel,
+  traffic: KeyTraffic,
+  outages: Outages,
+  figures: Figures,
+  isOver: () => boolean,
+) {
+  while (!isOver()) {
+    const verb = verbs[Math.floor(Math.random() * verbs.length)]!;
+    const changed = await model.change(verb);
+    if (changed.length > 0) figures.changes[verb]++;
+    for (const key of changed)
+      if (figures.followed < FOLLOWED_MAX) void follow(key, traffic, outages, figures);
+    await delay(changed.length > 0 ? 20 : 100);
+  }
+}
+
+async function probes(model: KeyModel, traffic: KeyTraffic, isOver: () => boolean) {
+  while (!isOver()) {
+    const gateway = Math.floor(Math.random() * traffic.gateways);
+    const key = model.any();
+    await model.judge(key, () => traffic.call(gateway, key.secret), `gateway-${gateway + 1}`);
+  }
+}
+
+/** Asks for more than a key may have, on every gateway at once. @returns how many calls were let in. */
+async function exhaust(secret: string, traffic: KeyTraffic, isOver: () => boolean): Promise<number> {
+  let accepted = 0;
+  const hammer = async (gateway: number) => {
+    while (!isOver()) {
+      const { outcome } = await traffic.call(gateway, secret);
+      if (outcome === 'ok') accepted++;
+      await delay(25);
+    }
+  };
+  await Promise.all(Array.from({ length: traffic.gateways }, (_, gateway) => hammer(gateway)));
+  return accepted;
+}
+
+/** Every key, on every gateway, once all is quiet: exactly the good ones are let in. */
+async function lookAtAll(model: KeyModel, traffic: KeyTraffic): Promise<void> {
+  await delay(bounds.afterReturn);
+  await model.settle();
+  for (const key of model.keys)
+    for (let gateway = 0; gateway < traffic.gateways; gateway++)
+      await model.judge(key, () => traffic.call(gateway, key.secret), `gateway-${gateway + 1}, at the end`);
+}
+
+const share = (sorted: readonly number[], part: number): number =>
+  Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0);
+
+/**
+ * The most that a limit lets in: what the plan grants, and one burst of each gateway for each time that the counts of
+ * Redis went or came back, since each then goes by its own bucket until it hears of the others.
+ */
+const mostOf = (seconds: number, redisOutages: number, gateways: number): number =>
+  Math.ceil(
+    RATE.burst + RATE.perSecond * seconds + 2 * redisOutages * (gateways - 1) * RATE.burst + RATE.perSecond,
+  );
+
+async function run(cluster: Cluster, store: Store): Promise<number> {
+  const first = [...cluster.gateways.values()][0]!;
+  const peppers = await openPeppers(store, { dataDir: first.dataDir });
+  const register: KeyRegister = { store, peppers, actor: 'chaos', keysMax: 1_000_000, now: Date.now };
+  const database = new Outages(cluster.postgres, OUTAGE_INTERVAL_MS);
+  const redis = new Outages(cluster.redis, OUTAGE_INTERVAL_MS);
+  const model = new KeyModel(register, database);
+  const traffic = new KeyTraffic([...cluster.gateways.values()].map(({ ready }) => ready.rpcUrl));
+  say(`making ${keysAtFirst} keys`);
+  for (let count = 0; count < keysAtFirst; count++) await model.change('create');
+  const limited = await createKey(register, { product: 'rpc', name: 'limited', rate: RATE });
+  await traffic.until(
+    limited.secret,
+    (outcome) => outcome === 'ok',
+    () => false,
+  );
+  const startedAt = performance.now();
+  const isOver = () => performance.now() > startedAt + minutes * 60_000;
+  const figures: Figures = {
+    changes: Object.fromEntries(verbs.map((verb) => [verb, 0])) as Figures['changes'],
+    delays: [],
+    followed: 0,
+  };
+  say(`${minutes} minutes of changes, calls and outages`);
+  const repeat = <T>(count: number, work: () => Promise<T>) => Array.from({ length: count }, work);
+  const [accepted] = await Promise.all([
+    exhaust(limited.secret, traffic, isOver),
+    database.run(isOver),
+    redis.run(isOver),
+    ...repeat(CHANGERS, () => changes(model, traffic, database, figures, isOver)),
+    ...repeat(PROBERS, () => probes(model, traffic, isOver)),
+  ]);
+  const seconds = (performance.now() - startedAt) / 1_000;
+  await lookAtAll(model, traffic);
+  await traffic.close();
+  return report({ model, traffic, figures, database, redis, accepted, seconds });
+}
+
+type Outcome = Readonly<{
+  model: KeyModel;
+  traffic: KeyTraffic;
+  figures: Figures;
+  database: Outages;
+  redis: Outages;
+  accepted: number;
+  seconds: number;
+}>;
+
+function report({ model, traffic, figures, database, redis, accepted, seconds }: Outcome): number {
+  const delays = figures.delays.toSorted((one, other) => one - other);
+  const most = mostOf(seconds, redis.count, traffic.gateways);
+  const p99 = share(delays, 0.99);
+  const faults = [...model.violations];
+  if (p99 > bounds.usual) faults.push(`changes were in force after ${p99} ms at p99, not ${bounds.usual}`);
+  if (accepted > most) faults.push(`a limit let ${accepted} calls in, and ${most} are the most`);
+  const done = Object.entries(figures.changes).map(([verb, count]) => `${count} × ${verb}`);
+  say(`keys: ${model.keys.length}, of which ${model.keys.filter(works).length} are good`);
+  say(`changes: ${done.join(', ')}`);
+  say(`outages: PostgreSQL ${database.count}, Redis ${redis.count}; calls: ${traffic.calls}`);
+  say(
+    `in force on both gateways, with the database there: p50 ${share(delays, 0.5)} ms, p99 ${p99} ms, ` +
+      `most ${share(delays, 1)} ms, of ${delays.length} changes`,
+  );
+  say(
+    `limit of ${RATE.perSecond} a second, asked too much on both: ${accepted} let in, ${most} are the most`,
+  );
+  for (const fault of faults.slice(0, 20)) say(`FAULT ${fault}`);
+  say(faults.length === 0 ? 'all that must hold held' : `${faults.length} faults`);
+  return faults.length === 0 ? 0 : 1;
+}
+
+const cluster = await Cluster.start(2, say);
+const store = await openDatabase({ url: cluster.databaseUrl });
+try {
+  process.exitCode = await run(cluster, store);
+} finally {
+  await store.close();
+  await cluster.stop();
+}

@@ -1,0 +1,55 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** What a change has until it must be in force, and what it has after the database was away. Milliseconds. */
+export const bounds = { usual: 1_000, most: 2_000, afterReturn: 2_000 } as const;
+
+type Server = Readonly<{ kill(): Promise<void>; start(): Promise<void> }>;
+type Outage = { from: number; to: number };
+
+const between = (least: number, most: number): number => least + Math.random() * (most - least);
+
+/** Kills a server now and then and starts it again, and knows when it was away. */
+export class Outages {
+  readonly #server: Server;
+  readonly #outages: Outage[] = [];
+  readonly #intervalMs: number;
+
+  constructor(server: Server, intervalMs: number) {
+    this.#server = server;
+    this.#intervalMs = intervalMs;
+  }
+
+  get count(): number {
+    return this.#outages.length;
+  }
+
+  /** Since `from` it was never away, and is not now. */
+  wasThereSince(from: number): boolean {
+    return this.#outages.every(({ to }) => to < from);
+  }
+
+  /** Until when a change that was acknowledged at `doneAt` may still not be in force. */
+  limitOf(doneAt: number): number {
+    let limit = doneAt + bounds.most;
+    for (const { from, to } of this.#outages) {
+      if (from < limit && to + bounds.afterReturn > limit && to > doneAt - bounds.afterReturn)
+        limit = to + bounds.afterReturn;
+    }
+    return limit;
+  }
+
+  /** Goes on until `isOver`; leaves it running. */
+  async run(isOver: () => boolean): Promise<void> {
+    for (;;) {
+      const next = performance.now() + between(0.5, 1.5) * this.#intervalMs;
+      while (performance.now() < next && !isOver()) await delay(100);
+      if (isOver()) return;
+      const outage: Outage = { from: performance.now(), to: Number.POSITIVE_INFINITY };
+      this.#outages.push(outage);
+      await this.#server.kill();
+      await delay(between(200, 3_000));
+      await this.#server.start();
+      outage.to = performance.now();
+    }
+  }
+}
