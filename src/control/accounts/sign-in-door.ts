@@ -79,9 +79,11 @@ export class SignInDoor {
     const body = this.#bodyOf(route, asked.body);
     if (route.tries === 'none') return this.#ask(route, path, asked, body);
     const account = await this.#accountOf(route, asked.request, body);
-    const atAddress = beginTry(this.#addresses, asked.address);
+    // What costs others something is counted apart: it must not keep anybody from signing in.
+    const counted = route.tries === 'counted' ? `${path} ` : '';
+    const atAddress = beginTry(this.#addresses, counted + asked.address);
     try {
-      const atAccount = account === null ? null : beginTry(this.#accounts, account);
+      const atAccount = account === null ? null : beginTry(this.#accounts, counted + account);
       try {
         const answer = await this.#ask(route, path, asked, body);
         const wrong = route.tries === 'counted' || isWrong(answer.status);

@@ -26,7 +26,17 @@ export type SignInParts = Readonly<{
   mailReset: ((email: string, token: string) => Promise<void>) | null;
   now: () => number;
   log: Logger;
+  /** How passwords are hashed; the library's scrypt where nothing else is said. */
+  hashing?: Hashing;
 }>;
+
+type Hashing = Readonly<{
+  hash(password: string): Promise<string>;
+  verify(given: { hash: string; password: string }): Promise<boolean>;
+}>;
+
+/** scrypt with N = 16,384, r = 16, p = 1. */
+const libraryHashing: Hashing = { hash: hashPassword, verify: verifyPassword };
 
 /** The tables of tables/accounts.ts, by the library's names for them. */
 const tables = {
@@ -51,7 +61,8 @@ const providerOf = ({ id, name, discoveryUrl, clientId, clientSecret }: OidcProv
 /** What the library would say on its own goes into our log, without what it was given. */
 function loggerOf(log: Logger) {
   return {
-    level: 'warn' as const,
+    // Any other makes the library write to the console besides.
+    level: 'info' as const,
     log: (level: string, message: string) => {
       const line = { part: 'sign-in', said: message.slice(0, 300) };
       if (level === 'error') log.warn(line, 'the sign-in library reports a fault');
@@ -89,7 +100,7 @@ const withoutTokens = async <Account>(account: Account) => ({
 
 /** The sign-in library, set up for this service. It keeps everything in the store and asks nobody but the providers. */
 export function openSignInLibrary(parts: SignInParts, providers: readonly OidcProvider[]) {
-  const { store, peppers, options, now, log, mailReset } = parts;
+  const { store, peppers, options, now, log, mailReset, hashing = libraryHashing } = parts;
   const { limits, publicUrl, signUp } = options;
   const turns = new HashTurns(limits);
   const isSecure = publicUrl?.startsWith('https:') === true;
@@ -135,8 +146,8 @@ export function openSignInLibrary(parts: SignInParts, providers: readonly OidcPr
       maxPasswordLength: limits.passwordMax,
       revokeSessionsOnPasswordReset: true,
       password: {
-        hash: (password) => turns.run(() => hashPassword(password)),
-        verify: ({ hash, password }) => turns.run(() => verifyPassword({ hash, password })),
+        hash: (password) => turns.run(() => hashing.hash(password)),
+        verify: (given) => turns.run(() => hashing.verify(given)),
       },
       ...(mailReset && {
         sendResetPassword: async ({ user, token }: { user: { email: string }; token: string }) =>

@@ -1,0 +1,258 @@
+import { createHmac } from 'node:crypto';
+import { expect, it } from 'vitest';
+import { backupTables } from '../../../src/control/database/backup/tables.ts';
+import type { Store } from '../../../src/control/database/open.ts';
+import { describeOnBothStores } from '../stores.ts';
+import { type Browser, firstOperator, type House, openHouse, PASSWORD } from './house.ts';
+
+const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
+
+function bytesOfBase32(text: string): Buffer {
+  const bits = [...text].map((letter) => BASE32.indexOf(letter).toString(2).padStart(5, '0')).join('');
+  return Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
+}
+
+/** Six digits of RFC 6238, as an app on a phone shows them. */
+function totp(uri: string, atMs: number): string {
+  const secret = bytesOfBase32(new URL(uri).searchParams.get('secret') ?? '');
+  const counter = Buffer.alloc(8);
+  counter.writeBigUInt64BE(BigInt(Math.floor(atMs / 30_000)));
+  const hash = createHmac('sha1', secret).update(counter).digest();
+  const offset = (hash.at(-1) as number) & 15;
+  return String((hash.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, '0');
+}
+
+type Line = Readonly<{ id: number; action: string; actor: string; detail: object }>;
+
+const audit = async ({ since }: House, browser: Browser): Promise<Line[]> => {
+  const { json } = await browser.get('/api/v1/audit?limit=1000');
+  return (json.items as unknown as Line[]).filter(({ id }) => id > since);
+};
+
+/** Every value of every table, as text. */
+async function dump({ db }: Store): Promise<string> {
+  const tables = await Promise.all(
+    backupTables.map(({ name }) =>
+      db
+        .selectFrom(name as 'audit')
+        .selectAll()
+        .execute(),
+    ),
+  );
+  return JSON.stringify(tables);
+}
+
+async function enableTotp(browser: Browser): Promise<{ uri: string; codes: readonly string[] }> {
+  const { json } = await browser.post('/api/auth/two-factor/enable', { password: PASSWORD });
+  const { status } = await browser.post('/api/auth/two-factor/verify-totp', {
+    code: totp(json.totpURI, Date.now()),
+  });
+  expect(status).toBe(200);
+  return { uri: json.totpURI, codes: json.backupCodes };
+}
+
+describeOnBothStores('signing in', ({ open, fresh }) => {
+  let place: ReturnType<typeof fresh> | null = null;
+  /** One after the other stand on the same store, so that it is made once. */
+  const house = async (options?: Parameters<typeof openHouse>[1]): Promise<House> => {
+    place ??= fresh();
+    return openHouse(await open(await place), options);
+  };
+
+  it('begins with a link that works once and makes the operator', async () => {
+    const one = await house();
+    const browser = one.browser();
+    const token = await one.inviteOperator();
+    expect((await browser.get('/api/v1/me')).json.service.needsSetup).toBe(true);
+    expect((await browser.post('/api/v1/invitations/look', { token })).json).toMatchObject({
+      isOperator: true,
+      email: '',
+      customerName: 'House',
+    });
+    expect((await browser.signUp(one.email, token)).status).toBe(200);
+    expect((await browser.accept(token)).json).toMatchObject({ id: 'house' });
+    const { user, customers, service } = (await browser.get('/api/v1/me')).json;
+    expect(user).toMatchObject({ email: one.email, isOperator: true });
+    expect(customers).toMatchObject([{ id: 'house', role: 'owner' }]);
+    expect(service.needsSetup).toBe(false);
+    const late = one.browser();
+    expect((await late.signUp('late@example.com', token)).status).toBe(404);
+    expect((await browser.accept(token)).status).toBe(404);
+  });
+
+  it('takes no link that is over, and no account without one', async () => {
+    const one = await house();
+    const token = await one.inviteOperator();
+    expect((await one.browser().signUp(one.email, undefined)).json.error.code).toBe('NOT_INVITED');
+    one.clock.now += 8 * 24 * 3_600_000;
+    expect((await one.browser().signUp(one.email, token)).json.error.code).toBe('INVITATION_OVER');
+    expect((await one.browser().post('/api/v1/invitations/look', { token })).status).toBe(404);
+  });
+
+  it('gives cookies that scripts cannot read and other sites cannot send, and over TLS only where it is', async () => {
+    const plain = await firstOperator(await house());
+    const [cookie] = plain.setCookies;
+    expect(cookie).toMatch(/^solway\.session_token=/);
+    expect(cookie).toMatch(/HttpOnly/i);
+    expect(cookie).toMatch(/SameSite=Lax/i);
+    expect(cookie).not.toMatch(/Secure/i);
+    const tls = await firstOperator(await house({ publicUrl: 'https://solway.test' }));
+    expect(tls.setCookies[0]).toMatch(/^__Secure-solway\.session_token=.*Secure/i);
+  });
+
+  it('says the same of a wrong password and of an address that nobody has, and tells the audit log', async () => {
+    const one = await house();
+    const operator = await firstOperator(one);
+    const wrong = await one.browser().signIn(one.email, 'not the password');
+    const nobody = await one.browser().signIn('nobody@example.com', 'not the password');
+    const said = ({ json, status }: typeof wrong) => [status, json.error.code, json.error.message];
+    expect(said(nobody)).toEqual(said(wrong));
+    expect(wrong.status).toBe(401);
+    const refused = (await audit(one, operator)).filter(({ action }) => action === 'session.refused');
+    expect(refused.map(({ detail }) => detail)).toEqual([
+      { path: '/sign-in/email', account: 'nobody@example.com' },
+      { path: '/sign-in/email', account: one.email },
+    ]);
+  });
+
+  it('lets nobody guess for long, from one address or at one account, and forgets by and by', async () => {
+    const one = await house({ limits: { hashesWaitingMax: 200 } });
+    const operator = await firstOperator(one);
+    const guess = (address: string, email = one.email) =>
+      one.browser(address).signIn(email, 'not the password');
+    for (let i = 0; i < 5; i++) expect((await guess(`198.51.100.${i}`)).status).toBe(401);
+    const refused = await guess('198.51.100.9');
+    expect(refused.status).toBe(429);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect((await one.browser('198.51.100.9').signIn(one.email)).status).toBe(429);
+    expect((await operator.get('/api/v1/me')).json.user).not.toBeNull();
+    one.clock.now += 61_000;
+    expect((await one.browser('198.51.100.9').signIn(one.email)).status).toBe(200);
+    for (let i = 0; i < 20; i++)
+      expect((await guess('203.0.113.7', `user${i}@example.com`)).status).toBe(401);
+    expect((await guess('203.0.113.7', 'other@example.com')).status).toBe(429);
+    expect((await guess('203.0.113.8', 'other@example.com')).status).toBe(401);
+  });
+
+  it('ends other sessions when the password changes, and lists and ends them one by one', async () => {
+    const one = await house();
+    const here = await firstOperator(one);
+    const [phone, desk] = [one.browser(), one.browser()];
+    await phone.signIn(one.email);
+    await desk.signIn(one.email);
+    const sessions = (await here.get('/api/auth/list-sessions')).json;
+    expect(sessions).toHaveLength(3);
+    const phones = (await phone.get('/api/auth/get-session')).json.session;
+    expect(phones.token).toBe(sessions.find(({ id }) => id === phones.id)?.token);
+    expect((await here.post('/api/auth/revoke-session', { token: phones.token })).status).toBe(200);
+    expect((await phone.get('/api/v1/customers')).status).toBe(401);
+    expect((await desk.get('/api/v1/customers')).status).toBe(200);
+    const change = { currentPassword: PASSWORD, newPassword: 'another horse', revokeOtherSessions: false };
+    expect((await here.post('/api/auth/change-password', change)).status).toBe(200);
+    expect((await desk.get('/api/v1/customers')).status).toBe(401);
+    expect((await here.get('/api/v1/customers')).status).toBe(200);
+    expect((await desk.signIn(one.email)).status).toBe(401);
+    expect((await desk.signIn(one.email, 'another horse')).status).toBe(200);
+    await here.signOut();
+    expect((await here.get('/api/v1/customers')).status).toBe(401);
+  });
+
+  it('gives a new session at each log-in, and takes none that a stranger chose', async () => {
+    const one = await house();
+    await firstOperator(one);
+    const victim = one.browser();
+    victim.cookies.set('solway.session_token', 'chosen-by-a-stranger.c2lnbmF0dXJl');
+    expect((await victim.get('/api/v1/customers')).status).toBe(401);
+    await victim.signIn(one.email);
+    const first = victim.cookies.get('solway.session_token');
+    expect(first).not.toContain('chosen-by-a-stranger');
+    await victim.signIn(one.email);
+    expect(victim.cookies.get('solway.session_token')).not.toBe(first);
+  });
+
+  it('asks for a second factor where there is one, and takes each code once', async () => {
+    const one = await house();
+    const { uri, codes } = await enableTotp(await firstOperator(one));
+    const browser = one.browser();
+    expect((await browser.signIn(one.email)).json).toMatchObject({ twoFactorRedirect: true });
+    expect((await browser.get('/api/v1/customers')).status).toBe(401);
+    const next = totp(uri, Date.now() + 30_000);
+    expect((await browser.post('/api/auth/two-factor/verify-totp', { code: '000000' })).status).toBe(401);
+    expect((await browser.post('/api/auth/two-factor/verify-totp', { code: next })).status).toBe(200);
+    expect((await browser.get('/api/v1/customers')).status).toBe(200);
+    const thief = one.browser();
+    await thief.signIn(one.email);
+    expect((await thief.post('/api/auth/two-factor/verify-totp', { code: next })).status).toBe(401);
+    expect((await thief.get('/api/v1/customers')).status).toBe(401);
+    const backup = { code: codes[0] };
+    expect((await thief.post('/api/auth/two-factor/verify-backup-code', backup)).status).toBe(200);
+    const again = one.browser();
+    await again.signIn(one.email);
+    expect((await again.post('/api/auth/two-factor/verify-backup-code', backup)).status).toBe(401);
+  });
+
+  it('lets nobody guess codes: the account is locked for a while', async () => {
+    const one = await house();
+    await enableTotp(await firstOperator(one));
+    const statuses: number[] = [];
+    for (let i = 0; i < 4; i++) {
+      const browser = one.browser(`198.51.100.${i}`);
+      one.clock.now += 61_000;
+      await browser.signIn(one.email);
+      for (let j = 0; j < 4; j++) {
+        const code = String(100_000 + 10 * i + j);
+        statuses.push((await browser.post('/api/auth/two-factor/verify-totp', { code })).status);
+      }
+    }
+    expect(new Set(statuses)).toEqual(new Set([401, 429]));
+    expect(statuses.filter((status) => status === 401).length).toBeLessThanOrEqual(10);
+  });
+
+  it('mails a link for a new password to who has an account, and says the same to who has none', async () => {
+    const one = await house({ publicUrl: 'https://solway.test' });
+    const operator = await firstOperator(one);
+    const browser = one.browser('198.51.100.20');
+    const known = await browser.post('/api/auth/request-password-reset', { email: one.email });
+    const unknown = await browser.post('/api/auth/request-password-reset', { email: 'nobody@example.com' });
+    expect([unknown.status, unknown.text]).toEqual([known.status, known.text]);
+    expect(one.mails.map(({ to }) => to)).toEqual([one.email]);
+    const token = one.mails[0]?.text;
+    const reset = () => browser.post('/api/auth/reset-password', { token, newPassword: 'a third horse' });
+    expect((await reset()).status).toBe(200);
+    expect((await reset()).status).toBe(400);
+    expect((await operator.get('/api/v1/customers')).status).toBe(401);
+    expect((await browser.signIn(one.email, 'a third horse')).status).toBe(200);
+  });
+
+  it('lets anybody sign up where that is open, each with a customer of their own', async () => {
+    const one = await house({ signUp: 'open', limits: { customersPerUserMax: 1 } });
+    const anna = one.browser();
+    expect((await anna.signUp('anna@example.com', undefined)).status).toBe(200);
+    expect((await anna.get('/api/v1/me')).json).toMatchObject({ user: { isOperator: false }, customers: [] });
+    const { status, json } = await anna.post('/api/v1/customers', { name: 'Anna & Co' });
+    expect(status).toBe(200);
+    expect((await anna.get('/api/v1/me')).json.customers).toMatchObject([{ id: json.id, role: 'owner' }]);
+    expect((await anna.post('/api/v1/customers', { name: 'More' })).status).toBe(409);
+    const thief = one.browser();
+    expect((await thief.signUp('anna@example.com', undefined, 'another password')).status).toBe(401);
+    expect((await anna.signOut()).status).toBe(200);
+    expect((await anna.signIn('anna@example.com')).status).toBe(200);
+  });
+
+  it('keeps no password, token, seed or code in plain text', async () => {
+    const one = await house();
+    const browser = await firstOperator(one);
+    const { uri, codes } = await enableTotp(browser);
+    const { secret } = (await browser.post('/api/v1/tokens', { name: 'ci' })).json;
+    const link = await one.inviteOperator('next@example.com');
+    await one.browser().signIn('nobody@example.com', 'a password in the wrong place');
+    await browser.post('/api/auth/request-password-reset', { email: one.email });
+    const session = decodeURIComponent(browser.cookies.get('solway.session_token') ?? '').split('.')[0] ?? '';
+    const seed = new URL(uri).searchParams.get('secret') ?? '';
+    const secrets = [PASSWORD, 'a password in the wrong place', secret, link, session, seed, ...codes];
+    secrets.push(bytesOfBase32(seed).toString('latin1'), one.mails.at(-1)?.text ?? '');
+    const kept = `${await dump(one.store)}${one.said.join('\n')}`;
+    expect(secrets.every((text) => text.length > 5)).toBe(true);
+    expect(secrets.filter((text) => kept.includes(text))).toEqual([]);
+  });
+});
