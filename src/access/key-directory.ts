@@ -169,9 +169,10 @@ export class KeyDirectory {
     if (credential.length > API_KEY_LENGTH_MAX) throw new Failure('INVALID_KEY');
     const fingerprint = hash('sha256', credential, 'binary');
     const held = this.#held.get(idPlaceIn(credential));
-    const record = held?.checked === fingerprint ? held.record : this.#verify(credential, held?.record);
+    const isChecked = held?.checked === fingerprint;
+    const record = isChecked ? held.record : this.#verify(credential, held?.record);
     if (!isUsable(record, nowMs)) throw new Failure('INVALID_KEY');
-    if (held !== undefined) held.checked = fingerprint;
+    if (held !== undefined && !isChecked) held.checked = fingerprint;
     return record;
   }
 
