@@ -21,7 +21,7 @@ export type Caller = Readonly<{
   credential: string | null;
   client: Client;
   /** The header of that name, which says in whose trace the request belongs; absent or null for none. */
-  traceparent?: string | null;
+  traceparent?: string | null | undefined;
 }>;
 
 /** One call as a server hands it to the pipeline. */

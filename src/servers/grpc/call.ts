@@ -51,6 +51,7 @@ function closeHalfOpen(stream: ServerHttp2Stream): void {
 export class Call implements CallPeer, OutboxOwner {
   readonly credential: string | null;
   readonly client: Client;
+  readonly traceparent: string | null;
   readonly connection: object;
   readonly #stream: ServerHttp2Stream;
   readonly #surroundings: CallSurroundings;
@@ -83,6 +84,7 @@ export class Call implements CallPeer, OutboxOwner {
     const { options, requests, queues, turns, compressors } = surroundings;
     this.credential = head.credential;
     this.client = client;
+    this.traceparent = head.traceparent;
     this.connection = stream.session ?? stream;
     this.#stream = stream;
     this.#surroundings = surroundings;

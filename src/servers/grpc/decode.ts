@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http2';
 import { GrpcError } from '../../protocol/grpc/status.ts';
+import { traceparentOf } from '../traceparent.ts';
 
 /** How messages of one direction are compressed. */
 export type Encoding = 'identity' | 'gzip' | 'zstd';
@@ -10,6 +11,8 @@ export type CallHead = Readonly<{
   path: string;
   /** The API key as it was sent; null when none was. Goes no further than the door. */
   credential: string | null;
+  /** The header of that name; null when there is none. */
+  traceparent: string | null;
   /** Of the messages that the client sends. */
   encoding: Encoding;
   /** Compressions that the client takes, the one that it prefers first. */
@@ -48,6 +51,7 @@ export function decodeHead(headers: IncomingHttpHeaders): CallHead {
   return {
     path: headers[':path'] ?? '',
     credential: credentialOf(headers),
+    traceparent: traceparentOf(headers),
     encoding,
     accepted: acceptedOf(single(headers['grpc-accept-encoding']) ?? ''),
     timeoutMs: timeoutOf(single(headers['grpc-timeout'])),

@@ -12,6 +12,7 @@ import { refuse } from '../http-refuse.ts';
 import type { HttpHandler, HttpRoutes } from '../http-route.ts';
 import { leavingSignal } from '../leaving.ts';
 import { BodyBudget, isJsonType, readBody } from '../request-body.ts';
+import { traceparentOf } from '../traceparent.ts';
 import { hasBody, readJsonBody, readQuery, restCredentialOf } from './decode.ts';
 import { answerHeaders, envelope, preflightHeaders, send } from './encode.ts';
 import { errorBody } from './errors.ts';
@@ -97,8 +98,9 @@ class RestDialect {
     const work = (caller: RestCaller) => this.#work(route, request, response, query, count, caller);
     const credential = restCredentialOf(request, query);
     const client = this.#options.proxies.clientOf(request.socket, request.headers);
+    const traceparent = traceparentOf(request.headers);
     const outcome = await this.#door.serve(
-      { credential, client, route, work, bytesIn: () => count.bytes },
+      { credential, client, traceparent, route, work, bytesIn: () => count.bytes },
       leavingSignal(request.socket),
     );
     if (response.destroyed) return;

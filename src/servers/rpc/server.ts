@@ -17,6 +17,7 @@ import { refuse } from '../http-refuse.ts';
 import type { HttpHandler, HttpRoutes } from '../http-route.ts';
 import { leavingSignal } from '../leaving.ts';
 import { BodyBudget, isJsonType, readBody } from '../request-body.ts';
+import { traceparentOf } from '../traceparent.ts';
 import { answerHeaders, preflightHeaders, send } from './encode.ts';
 import { type Ending, sharedFailure, statusOfSingle } from './errors.ts';
 
@@ -76,7 +77,8 @@ class RpcDialect {
   async answer(request: IncomingMessage, response: ServerResponse, query: string): Promise<void> {
     const { batchConcurrency, proxies } = this.options;
     const client = proxies.clientOf(request.socket, request.headers);
-    const caller: Caller = { credential: credentialOf(request, query), client };
+    const traceparent = traceparentOf(request.headers);
+    const caller: Caller = { credential: credentialOf(request, query), client, traceparent };
     const envelope = await this.#receive(request, response, caller);
     if (envelope === null) return;
     const leaving = leavingSignal(request.socket);
@@ -115,10 +117,10 @@ class RpcDialect {
       return { pieces, ending: failure, rateLimit: null };
     }
     const { method, params, id, bytes: bytesIn } = item;
-    const { credential, client } = caller;
+    const { credential, client, traceparent } = caller;
     const { network } = this.options;
     const { answer, failure, rateLimit } = await this.#door.serve(
-      { credential, client, product: 'rpc', network, method, params, bytesIn },
+      { credential, client, traceparent, product: 'rpc', network, method, params, bytesIn },
       signal,
     );
     if (failure === null) pushAnswer(pieces, answer, id);

@@ -12,6 +12,7 @@ import { noProxies, type TrustedProxies } from '../client-address.ts';
 import { credentialOf } from '../credential.ts';
 import { refuse, refuseSocket } from '../http-refuse.ts';
 import type { HttpHandler, HttpRoutes, HttpUpgrade } from '../http-route.ts';
+import { traceparentOf } from '../traceparent.ts';
 import { CallPlaces } from './call-places.ts';
 import { ClientSocket } from './client-socket.ts';
 import { Connection, type ConnectionOptions, type ConnectionSurroundings } from './connection.ts';
@@ -125,7 +126,8 @@ export class WebSocketDialect implements HttpUpgrade {
 
   #callerOf(request: IncomingMessage, query: string): Caller {
     const client = this.#options.proxies.clientOf(request.socket, request.headers);
-    return { credential: credentialOf(request, query), client };
+    const traceparent = traceparentOf(request.headers);
+    return { credential: credentialOf(request, query), client, traceparent };
   }
 
   /**

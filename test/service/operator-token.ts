@@ -1,0 +1,41 @@
+import { join } from 'node:path';
+import { addAdminToken } from '../../src/control/accounts/admin-tokens.ts';
+import { openDatabase } from '../../src/control/database/open.ts';
+import { openPeppers } from '../../src/control/pepper-proof.ts';
+
+/** What a program asks the control API with a token of the operator's. */
+export type OperatorApi = Readonly<{
+  /** Asks, and reads the answer as JSON. @throws Error that shows an answer which is none of success. */
+  ask: <Result>(verb: string, path: string, body?: object) => Promise<Result>;
+  /** The answer as it comes. */
+  open: (path: string, signal: AbortSignal) => Promise<Response>;
+  secret: string;
+}>;
+
+/** Makes a token of the operator's in the store of a service that runs on SQLite. */
+export async function operatorApi(url: string, dataDir: string): Promise<OperatorApi> {
+  const store = await openDatabase({ file: join(dataDir, 'solway.db') });
+  const peppers = await openPeppers(store, { text: undefined, file: undefined, dataDir });
+  const given = {
+    name: 'test',
+    customerId: null,
+    role: 'owner' as const,
+    createdBy: 'test',
+    createdAt: Date.now(),
+    expiresAt: null,
+  };
+  const { secret } = await store.db.transaction().execute((trx) => addAdminToken(trx, peppers, given));
+  await store.close();
+  const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };
+  return {
+    secret,
+    async ask<Result>(verb: string, path: string, body?: object) {
+      const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+      const response = await fetch(`${url}/api/v1${path}`, { method: verb, headers, ...sent });
+      const text = await response.text();
+      if (!response.ok) throw new Error(`${verb} ${path} got ${response.status} ${text}`);
+      return JSON.parse(text) as Result;
+    },
+    open: (path, signal) => fetch(`${url}/api/v1${path}`, { headers, signal }),
+  };
+}
