@@ -1,0 +1,35 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Cluster, clusterPrograms } from './cluster.ts';
+import { RequestLoad } from './request-load.ts';
+
+describe.skipIf(clusterPrograms === null)(
+  'two gateways behind a balancer (skipped where PostgreSQL or Redis is not installed)',
+  () => {
+    let cluster: Cluster;
+    beforeAll(async () => {
+      cluster = await Cluster.start(2);
+    });
+    afterAll(() => cluster?.stop());
+
+    const rpcKey = (): string => cluster.keys.find(({ product }) => product === 'rpc')?.key ?? '';
+
+    it('both know a key that one of them made', async () => {
+      for (const { ready } of cluster.gateways.values()) {
+        const load = new RequestLoad(ready.rpcUrl, rpcKey());
+        await load.answered(1);
+        expect((await load.stop()).failed).toEqual([]);
+      }
+    });
+
+    it('are restarted one after the other without a failed request', async () => {
+      const load = new RequestLoad(`${cluster.httpUrl}/v1/rpc`, rpcKey());
+      await load.answered(50);
+      await cluster.roll();
+      await load.answered(50);
+      const { answered, failed } = await load.stop();
+      expect(failed).toEqual([]);
+      expect(answered).toBeGreaterThan(100);
+      expect(cluster.balancer.ready).toEqual(['gateway-1', 'gateway-2']);
+    });
+  },
+);
