@@ -1,0 +1,207 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { base58 } from '@scure/base';
+import { sql } from 'kysely';
+import { expect, it } from 'vitest';
+import { openDatabase } from '../../src/control/database/open.ts';
+import { postgresPrograms, startPostgres } from '../control/postgres-server.ts';
+import { healthy } from '../upstream/mock/healthy.ts';
+import { startMock } from '../upstream/mock/server.ts';
+import { temporaryFolder } from './program.ts';
+import { rpcDoor } from './rpc-door.ts';
+import { type RunningService, startService } from './start-service.ts';
+
+const PASSWORD = 'a password that nobody reads';
+const WALLET_PASSWORD = 'the password of a wallet';
+const EMAIL = 'operator@example.com';
+
+type Json = { readonly [name: string]: Json } & readonly Json[] & string;
+
+/** A page of the dashboard, and a customer's program, at the real service. */
+class Person {
+  readonly #service: RunningService;
+  readonly #cookies = new Map<string, string>();
+
+  constructor(service: RunningService) {
+    this.#service = service;
+  }
+
+  get sessionTokens(): string[] {
+    // Each is a token and its signature: neither is to be found.
+    return [...this.#cookies.values()].flatMap((value) => decodeURIComponent(value).split('.'));
+  }
+
+  async send(path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Json> {
+    const { url } = this.#service.ready;
+    const answer = await fetch(`${url}${path}`, {
+      method: 'POST',
+      headers: {
+        origin: url,
+        'x-solway': '1',
+        'content-type': 'application/json',
+        cookie: [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; '),
+        ...headers,
+      },
+      body: JSON.stringify(body ?? {}),
+    });
+    for (const cookie of answer.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(cookie) ?? [];
+      if (value !== '') this.#cookies.set(name, value);
+    }
+    const json = (await answer.json()) as Json;
+    expect([path, answer.status, answer.ok ? '' : json]).toEqual([path, 200, '']);
+    return json;
+  }
+}
+
+/** Asks REST as a program does, with fields behind the `?` where it only reads. */
+function ask(
+  { ready, key }: RunningService,
+  method: 'GET' | 'POST',
+  endpoint: string,
+  fields: Record<string, string>,
+): Promise<Json> {
+  const url = new URL(`/sol/v1/${endpoint}`, ready.url);
+  if (method === 'GET') url.search = String(new URLSearchParams(fields));
+  const headers = { 'x-api-key': key, 'content-type': 'application/json' };
+  return new Promise((resolve, reject) => {
+    const asking = request(url, { method, headers }, async (response) => {
+      resolve(JSON.parse(await text(response)) as Json);
+    });
+    asking.on('error', reject).end(method === 'GET' ? undefined : JSON.stringify(fields));
+  });
+}
+
+/** Does everything that a secret comes from. @returns the secrets, by what they are. */
+async function live(service: RunningService): Promise<Record<string, string>> {
+  const setup = /#token=([^"&\s]+)/.exec(service.output())![1]!;
+  const person = new Person(service);
+  const account = { name: 'Operator', email: EMAIL, password: PASSWORD, invitation: setup };
+  await person.send('/api/auth/sign-up/email', account);
+  await person.send('/api/v1/invitations/accept', { token: setup });
+  const factor = await person.send('/api/auth/two-factor/enable', { password: PASSWORD });
+  const seed = new URL(factor.totpURI!).searchParams.get('secret')!;
+  const token = await person.send('/api/v1/tokens', { name: 'program' });
+  const house = '/api/v1/customers/house';
+  const webhook = await person.send(`${house}/notices`, { kind: 'webhook', to: 'https://example.com/hook' });
+  const invited = await person.send(`${house}/invitations`, { email: 'x@example.com', role: 'viewer' });
+  const authorization = { authorization: `Bearer ${token.secret}` };
+  const body = { product: 'rpc', name: 'by a token', logsBodies: true };
+  const made = await new Person(service).send(`${house}/keys`, body, authorization);
+  const rotated = await person.send(`${house}/keys/${made.key!.id}/rotate`, {});
+  const keys = service.ready.keys.map(({ key }) => key);
+  for (const key of [made.secret!, rotated.secret!, service.key]) {
+    await rpcDoor(service.ready.rpcUrl, key).call('getHealth');
+    await fetch(`${service.ready.rpcUrl}?api-key=${key}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'getBalance', params: [key] }),
+    });
+    await fetch(`${service.ready.url}/nowhere/${key}`, {
+      headers: { referer: `https://a.example/?key=${key}` },
+    });
+  }
+  const password = WALLET_PASSWORD;
+  const wallet = await ask(service, 'POST', 'wallet/create_semi_wallet', { password });
+  const address = wallet.result!.wallet_address!;
+  const pair = await ask(service, 'GET', 'semi_wallet/get_keypair', { wallet: address, password });
+  const secretKey = pair.result!.secretKey!;
+  return {
+    ...Object.fromEntries([...keys, made.secret, rotated.secret].map((key, nth) => [`key ${nth}`, key!])),
+    'set-up link': setup,
+    invitation: /#token=([^"]+)"/.exec(JSON.stringify(invited))![1]!,
+    password: PASSWORD,
+    'TOTP seed': seed,
+    ...Object.fromEntries(
+      (factor.backupCodes! as readonly string[]).map((code, nth) => [`backup code ${nth}`, code]),
+    ),
+    ...Object.fromEntries(person.sessionTokens.map((part, nth) => [`session ${nth}`, part])),
+    'token for programs': token.secret!,
+    'secret of a webhook': webhook.secret!,
+    'password of a wallet': WALLET_PASSWORD,
+    'secret key of a wallet': secretKey,
+  };
+}
+
+/** The forms that somebody may have written a secret in. */
+function formsOf(name: string, secret: string): Buffer[] {
+  const plain = Buffer.from(secret);
+  const forms = [
+    plain,
+    Buffer.from(plain.toString('hex')),
+    Buffer.from(plain.toString('base64').replace(/=+$/, '')),
+  ];
+  // The part of a key that nobody can guess, wherever it stands alone.
+  if (name.startsWith('key ')) forms.push(Buffer.from(secret.slice(-38, -6)));
+  if (name.startsWith('secret key')) {
+    const bytes = Buffer.from(base58.decode(secret));
+    forms.push(bytes.subarray(0, 32), Buffer.from(bytes.subarray(0, 32).toString('hex')));
+  }
+  return forms;
+}
+
+/** Every file of the folders, each as it lies there. */
+const filesOf = (folders: readonly string[]): [string, Buffer][] =>
+  folders.flatMap((folder) =>
+    readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => [entry.name, readFileSync(join(entry.parentPath, entry.name))] as [string, Buffer]),
+  );
+
+/** Every row of every table, as text. */
+async function dump(place: { url: string } | { file: string }): Promise<Buffer> {
+  const store = await openDatabase(place);
+  const tables = await store.db.introspection.getTables();
+  const rows: unknown[] = [];
+  for (const { name } of tables)
+    rows.push((await sql`select * from ${sql.table(name)}`.execute(store.db)).rows);
+  await store.close();
+  return Buffer.from(JSON.stringify(rows));
+}
+
+for (const kind of ['SQLite', 'PostgreSQL'] as const)
+  it.skipIf(kind === 'PostgreSQL' && postgresPrograms === null)(
+    `no secret rests in plain text on ${kind}: not in the database, its log, the journal, the log or any other file`,
+    async () => {
+      const server = kind === 'PostgreSQL' ? await startPostgres(postgresPrograms!) : null;
+      const mock = await startMock(healthy());
+      try {
+        const url = await server?.createDatabase();
+        const log = join(temporaryFolder('log'), 'solway.log');
+        const service = await startService({
+          configuration: [
+            `[[upstream]]\nurl = "${mock.url}"`,
+            `[log]\nlevel = "trace"\nfile = "${log}"`,
+            url === undefined ? '' : `[store]\ndatabase_url = "${url}"`,
+          ].join('\n'),
+        });
+        const secrets = await live(service);
+        const { dataDir } = service;
+        expect(await service.stop()).toBe(0);
+        const folders = [dataDir, ...(url === undefined ? [] : [new URL(url).searchParams.get('host')!])];
+        const table = await dump(url === undefined ? { file: join(dataDir, 'solway.db') } : { url });
+        await server?.kill();
+        const all: [string, Buffer][] = [
+          ...filesOf(folders).filter(([name]) => name !== 'pepper'),
+          ['dump', table],
+          ['log', readFileSync(log)],
+          ['output', Buffer.from(service.output().replace(/^\{"event":"ready".*$/m, ''))],
+        ];
+        const holding = (form: Buffer) =>
+          all.filter(([, bytes]) => bytes.includes(form)).map(([name]) => name);
+        // What is public shows that it is looked for where it would be.
+        expect(holding(Buffer.from(EMAIL)).length).toBeGreaterThan(1);
+        expect(holding(Buffer.from(service.ready.keys[0]!.id)).length).toBeGreaterThan(1);
+        const found = Object.entries(secrets).flatMap(([name, secret]) =>
+          formsOf(name, secret).flatMap((form) => holding(form).map((file) => `${name} in ${file}`)),
+        );
+        expect(found).toEqual([]);
+        expect(Object.keys(secrets).length).toBeGreaterThan(20);
+      } finally {
+        await mock.close();
+        await server?.destroy();
+      }
+    },
+  );
