@@ -10,6 +10,10 @@ export const formatCount = (value: number): string => whole.format(value);
 export const formatShort = (value: number): string =>
   Math.abs(value) < 10_000 ? whole.format(value) : compact.format(value);
 
+/** A number a second; small ones with a part of one. */
+export const formatRate = (rate: number): string =>
+  rate > 0 && rate < 10 ? rate.toFixed(1) : whole.format(rate);
+
 /** 0 to 1 as a percentage; never 100 % of what was not whole. */
 export function formatShare(share: number): string {
   if (share >= 1) return '100 %';

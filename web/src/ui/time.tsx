@@ -8,6 +8,22 @@ export const Time = ({ at, withMs = false }: { at: number; withMs?: boolean }) =
   </time>
 );
 
+const DAY_MS = 86_400_000;
+
+/** A moment to the millisecond for long lists: of this day by its time alone. The whole of it is on hover. */
+export const ShortTime = ({ at }: { at: number }) => {
+  const isToday = Math.floor(at / DAY_MS) === Math.floor(Date.now() / DAY_MS);
+  return (
+    <time
+      dateTime={new Date(at).toISOString()}
+      title={`${formatTime(at, true)} UTC · ${formatLocal(at)} (your clock)`}
+      className="time"
+    >
+      {formatTime(at, true).slice(isToday ? 11 : 5)}
+    </time>
+  );
+};
+
 /** How long ago a moment was, in words that move on; the moment itself is on hover. */
 export function Ago({ at }: { at: number }) {
   const now = useNow();

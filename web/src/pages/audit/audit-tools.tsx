@@ -1,4 +1,4 @@
-import { type FormEvent, useId } from 'react';
+import { type FormEvent, type ReactNode, useId } from 'react';
 import { useChangeSearch, useRange } from '../../range.ts';
 import { Button } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
@@ -9,10 +9,13 @@ export function AuditTools({
   action,
   onAction,
   exportAddress,
+  children,
 }: {
   action: string | undefined;
   onAction: (action: string | undefined) => void;
   exportAddress: string;
+  /** What else narrows the list. */
+  children?: ReactNode;
 }) {
   const id = useId();
   const submit = (event: FormEvent<HTMLFormElement>): void => {
@@ -22,7 +25,8 @@ export function AuditTools({
   };
   return (
     <div className="row-apart">
-      <search>
+      <search className="row">
+        {children}
         <form className="row" onSubmit={submit} key={action ?? ''}>
           <label htmlFor={id} className="visually-hidden">
             Kind of change

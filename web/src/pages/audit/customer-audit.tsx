@@ -31,9 +31,6 @@ export function CustomerAudit() {
   const bounds = useMemo(() => range.bounds(), [range]);
   return (
     <div className="stack">
-      <div className="row">
-        <KeySwitch />
-      </div>
       <AuditTools
         action={action}
         onAction={(text) => change({ action: text })}
@@ -41,7 +38,9 @@ export function CustomerAudit() {
           path,
           query: { key, action, ...bounds },
         })}
-      />
+      >
+        <KeySwitch />
+      </AuditTools>
       <Pending query={audit}>
         {() => (
           <>

@@ -35,7 +35,11 @@ const columnsOf = (nameOf: (id: string | null) => string): Column<Row>[] => [
   {
     id: 'key',
     title: 'Key',
-    cell: ({ key }) => <span title={key}>{nameOf(key === '' ? null : key)}</span>,
+    cell: ({ key }) => (
+      <span className="short" title={key}>
+        {nameOf(key === '' ? null : key)}
+      </span>
+    ),
     sortBy: ({ key }) => nameOf(key),
     csv: ({ key }) => key,
   },

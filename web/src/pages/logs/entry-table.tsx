@@ -8,7 +8,7 @@ import { Button } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { OutcomeChip } from '../../ui/outcome-chip.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
-import { Time } from '../../ui/time.tsx';
+import { ShortTime } from '../../ui/time.tsx';
 
 type Narrow = (change: { method?: string; address?: string }) => void;
 
@@ -22,7 +22,7 @@ const columnsOf = (onOpen: (id: string) => void, onNarrow: Narrow): Column<LogEn
     title: 'Time, UTC',
     cell: ({ id, at, method }) => (
       <Button kind="quiet" size="s" className="link-button mono" onClick={() => onOpen(id)}>
-        <Time at={at} withMs />
+        <ShortTime at={at} />
         <span className="visually-hidden"> Open {method}</span>
       </Button>
     ),
@@ -90,7 +90,11 @@ const columnsOf = (onOpen: (id: string) => void, onNarrow: Narrow): Column<LogEn
     id: 'key',
     title: 'Key',
     wideOnly: true,
-    cell: ({ keyId, keyName }) => <span title={keyId ?? undefined}>{keyName ?? keyId ?? 'no key'}</span>,
+    cell: ({ keyId, keyName }) => (
+      <span className="short" title={`${keyName ?? ''} ${keyId ?? ''}`}>
+        {keyName ?? keyId ?? 'no key'}
+      </span>
+    ),
     sortBy: ({ keyName, keyId }) => keyName ?? keyId,
     csv: ({ keyId }) => keyId,
   },

@@ -1,6 +1,6 @@
 import { type ReactNode, useMemo } from 'react';
 import type { ConnectionJson } from '../../../../src/control/api/contract/logs.ts';
-import { formatBytes, formatCount } from '../../format.ts';
+import { formatBytes, formatCount, formatRate } from '../../format.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Chip } from '../../ui/chip.tsx';
@@ -28,7 +28,11 @@ const columns: ConnectionColumn[] = [
   {
     id: 'key',
     title: 'Key',
-    cell: ({ keyId, keyName }) => <span title={keyId}>{keyName ?? keyId}</span>,
+    cell: ({ keyId, keyName }) => (
+      <span className="short" title={`${keyName ?? ''} ${keyId}`}>
+        {keyName ?? keyId}
+      </span>
+    ),
     sortBy: ({ keyName, keyId }) => keyName ?? keyId,
     csv: ({ keyId }) => keyId,
   },
@@ -44,7 +48,7 @@ const columns: ConnectionColumn[] = [
     title: 'Messages/s',
     align: 'end',
     cell: ({ messagesPerSecond, messages }) => (
-      <span title={`${formatCount(messages)} in all`}>{messagesPerSecond.toFixed(1)}</span>
+      <span title={`${formatCount(messages)} in all`}>{formatRate(messagesPerSecond)}</span>
     ),
     sortBy: ({ messagesPerSecond }) => messagesPerSecond,
     csv: ({ messagesPerSecond }) => messagesPerSecond,
@@ -109,7 +113,7 @@ function About({ about, subscriptions }: Pick<ConnectionJson, 'about' | 'subscri
   // Of a stream `subscriptions` counts filters, and one word may tell of several.
   const more = about.length - shown.length;
   return (
-    <span className="stacked-words" title={about.join('\n')}>
+    <span className="stacked-words about-words" title={about.join('\n')}>
       {shown.map((words) => (
         <code key={words} className="about">
           {words}

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import type { ConnectionJson } from '../../../../src/control/api/contract/logs.ts';
-import { formatBytes, formatCount } from '../../format.ts';
+import { formatBytes, formatCount, formatRate } from '../../format.ts';
 import { useCall } from '../../queries.ts';
 import { useFrameSearch } from '../../range.ts';
 import { KeySwitch } from '../../shell/key-switch.tsx';
@@ -16,9 +16,6 @@ import { useRecent } from './recent.ts';
 import '../../styles/traffic.css';
 
 const REFETCH_MS = 2_000;
-
-/** A rate as it is read: small ones with a part of one. */
-const formatRate = (rate: number): string => (rate > 0 && rate < 10 ? rate.toFixed(1) : formatCount(rate));
 
 /** Open WebSockets and gRPC streams, as they are now. */
 export function StreamsPage() {

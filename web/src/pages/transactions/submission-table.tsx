@@ -84,7 +84,11 @@ const columnsOf = (
     id: 'key',
     title: 'Key',
     wideOnly: true,
-    cell: ({ keyId }) => <span title={keyId}>{nameOf(keyId)}</span>,
+    cell: ({ keyId }) => (
+      <span className="short" title={`${nameOf(keyId)} ${keyId}`}>
+        {nameOf(keyId)}
+      </span>
+    ),
     sortBy: ({ keyId }) => nameOf(keyId),
     csv: ({ keyId }) => keyId,
   },

@@ -20,7 +20,7 @@ const columns: Column<Gateway>[] = [
 /** Processes that serve, a row each. */
 export const GatewayTable = ({ gateways }: { gateways: readonly Gateway[] }) => (
   <Table
-    caption="Gateways"
+    caption="Gateways that serve"
     columns={columns}
     rows={gateways}
     rowKey={({ id }) => id}

@@ -111,7 +111,7 @@ export function NodeTable({
   );
   return (
     <Table
-      caption="Nodes"
+      caption="Nodes as gateways see them"
       columns={all}
       rows={nodes}
       rowKey={({ gateway, network, name }) => `${gateway} ${network} ${name}`}

@@ -22,10 +22,10 @@ export function BreakdownTable({
 }) {
   const rows = useMemo<Row[]>(
     () =>
-      usage.series.map((one, index) => ({
+      usage.series.map((one) => ({
         ...one,
-        shown: series[index]?.label ?? one.label,
-        color: series[index]?.color ?? '--ink-3',
+        shown: series.find(({ id }) => id === one.name)?.label ?? one.label,
+        color: series.find(({ id }) => id === one.name)?.color ?? '--ink-3',
       })),
     [usage, series],
   );

@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'react';
 import { addressOf } from '../../api.ts';
-import { type Series, seriesColor } from '../../charts/series.ts';
+import { type Series, seriesColor, stack, stepsOf } from '../../charts/series.ts';
 import { StackedArea } from '../../charts/stacked-area.tsx';
 import { useZoom } from '../../charts/zoom.ts';
 import { useFilters } from '../../filters.ts';
@@ -28,8 +28,22 @@ const measureTitles: Readonly<Record<Measure, string>> = {
 
 const fields = ['by'] as const;
 
-/** Outcomes have their words and colours; keys, methods and products those of their turn. */
+/** As many as there are colours that can be told apart; what is beyond is drawn as one. */
+const SERIES_MAX = 8;
+
 function seriesOf(usage: Usage, by: Parting, measure: Measure): Series[] {
+  const all = allSeriesOf(usage, by, measure);
+  if (all.length <= SERIES_MAX) return all;
+  const rest = all.slice(SERIES_MAX - 1);
+  const values = stack(rest, stepsOf(usage.axis)).at(-1) ?? [];
+  return [
+    ...all.slice(0, SERIES_MAX - 1),
+    { id: 'rest', label: `${rest.length} others`, color: '--ink-3', values },
+  ];
+}
+
+/** Outcomes have their words and colours; keys, methods and products those of their turn. */
+function allSeriesOf(usage: Usage, by: Parting, measure: Measure): Series[] {
   return usage.series.map((one, index) => {
     const outcome = by === 'status' ? outcomes[one.name as keyof typeof outcomes] : undefined;
     return {
