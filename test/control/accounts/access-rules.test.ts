@@ -1,0 +1,216 @@
+import { expect, it } from 'vitest';
+import { ApiError } from '../../../src/control/api/api-error.ts';
+import { type ContractName, contract } from '../../../src/control/api/contract/contract.ts';
+import type { ApiCaller } from '../../../src/control/api/handler.ts';
+import { authorize } from '../../../src/control/api/server/authorize.ts';
+import type { Store } from '../../../src/control/database/open.ts';
+import { describeOnBothStores } from '../stores.ts';
+
+/**
+ * Who may ask what, in so many words and not read out of the contract. Letters stand for callers:
+ * n nobody, s signed in but no member, v viewer, d developer, a admin, w owner, o the operator,
+ * V D A W tokens of the customer with these roles, O a token of the operator's, l a program at the store,
+ * m an owner of another customer, M a token of another customer, z an owner of the customer while it is suspended,
+ * Z its token with the role owner then.
+ */
+const everybody = 'nsvdawoVDAWOlmMzZ';
+const signedIn = 'svdawoVDAWOlmMzZ';
+const operators = 'oOl';
+const look = 'vdawVDAWoOlzZ';
+const lookAdmin = 'awAWoOlzZ';
+const lookDeveloper = 'dawDAWoOlzZ';
+const develop = 'dawDAWoOl';
+const administer = 'awAWoOl';
+
+const table: Readonly<Record<ContractName, string>> = {
+  'GET /me': everybody,
+  'POST /customers': signedIn,
+  'GET /customers/{customer}': look,
+  'PATCH /customers/{customer}': administer,
+  'GET /customers/{customer}/members': look,
+  'POST /customers/{customer}/invitations': administer,
+  'DELETE /customers/{customer}/invitations/{invitation}': administer,
+  'POST /invitations/look': everybody,
+  'POST /invitations/accept': signedIn,
+  'PATCH /customers/{customer}/members/{user}': administer,
+  'DELETE /customers/{customer}/members/{user}': administer,
+  'GET /customers/{customer}/audit': lookAdmin,
+  'GET /customers/{customer}/audit.jsonl': lookAdmin,
+  'GET /customers/{customer}/tokens': lookAdmin,
+  'POST /customers/{customer}/tokens': administer,
+  'DELETE /customers/{customer}/tokens/{token}': administer,
+  'GET /customers/{customer}/notices': look,
+  'POST /customers/{customer}/notices': administer,
+  'POST /customers/{customer}/notices/{notice}/test': administer,
+  'DELETE /customers/{customer}/notices/{notice}': administer,
+  'GET /customers/{customer}/keys': look,
+  'POST /customers/{customer}/keys': develop,
+  'GET /customers/{customer}/keys/{key}': look,
+  'PATCH /customers/{customer}/keys/{key}': develop,
+  'POST /customers/{customer}/keys/{key}/rotate': develop,
+  'POST /customers/{customer}/keys/{key}/cut': develop,
+  'POST /customers/{customer}/keys/{key}/disable': develop,
+  'POST /customers/{customer}/keys/{key}/enable': develop,
+  'POST /customers/{customer}/keys/{key}/revoke': develop,
+  'POST /customers/{customer}/keys/revoke': develop,
+  'POST /keys/whose': operators,
+  'POST /secret-scanning': everybody,
+  'DELETE /customers/{customer}/connections/{connection}': develop,
+  'GET /customers/{customer}/summary': look,
+  'GET /customers/{customer}/usage': look,
+  'GET /customers/{customer}/usage.csv': look,
+  'GET /customers/{customer}/quota': look,
+  'GET /customers/{customer}/performance': look,
+  'GET /customers/{customer}/errors': look,
+  'GET /customers/{customer}/logs': look,
+  'GET /customers/{customer}/logs/tail': look,
+  'GET /customers/{customer}/logs/{entry}': lookDeveloper,
+  'GET /customers/{customer}/connections': look,
+  'GET /customers/{customer}/transactions': look,
+  'GET /upstreams': operators,
+  'POST /upstreams/{node}/cordon': operators,
+  'POST /upstreams/{node}/uncordon': operators,
+  'GET /plans': operators,
+  'GET /customers': operators,
+  'POST /operators/invitations': operators,
+  'GET /audit': operators,
+  'GET /audit.jsonl': operators,
+  'GET /checks': operators,
+  'GET /settings': operators,
+  'GET /tokens': operators,
+  'POST /tokens': operators,
+  'DELETE /tokens/{token}': operators,
+  'GET /methods': everybody,
+};
+
+const user = (userId: string, isOperator = false): ApiCaller => ({
+  kind: 'user',
+  userId,
+  email: `${userId}@example.com`,
+  isOperator,
+});
+const token = (customerId: string | null, role: 'viewer' | 'developer' | 'admin' | 'owner'): ApiCaller => ({
+  kind: 'token',
+  tokenId: 'TTTTTTTT',
+  customerId,
+  role,
+});
+
+const callers: Readonly<Record<string, ApiCaller>> = {
+  n: { kind: 'nobody' },
+  s: user('stranger'),
+  v: user('viewer'),
+  d: user('developer'),
+  a: user('admin'),
+  w: user('owner'),
+  o: user('operator', true),
+  V: token('acme', 'viewer'),
+  D: token('acme', 'developer'),
+  A: token('acme', 'admin'),
+  W: token('acme', 'owner'),
+  O: token(null, 'owner'),
+  l: { kind: 'local', name: 'root' },
+  m: user('neighbour'),
+  M: token('other', 'owner'),
+  z: user('sleeper'),
+  Z: token('asleep', 'owner'),
+};
+
+async function fill({ db }: Store): Promise<void> {
+  const customer = { name: 'Name', plan_id: 'default', created_at: 0, version: 0 };
+  await db
+    .insertInto('customer')
+    .values([
+      { ...customer, id: 'acme', state: 'active' },
+      { ...customer, id: 'other', state: 'active' },
+      { ...customer, id: 'asleep', state: 'suspended' },
+    ])
+    .execute();
+  const roles = ['viewer', 'developer', 'admin', 'owner'] as const;
+  const members = roles.map((role) => ({ customer_id: 'acme', user_id: role, role, created_at: 0 }));
+  const others = [
+    { customer_id: 'other', user_id: 'neighbour', role: 'owner', created_at: 0 },
+    { customer_id: 'asleep', user_id: 'sleeper', role: 'owner', created_at: 0 },
+  ] as const;
+  await db
+    .insertInto('member')
+    .values([...members, ...others])
+    .execute();
+}
+
+/** What a caller is told: that they may, or the status of the refusal. */
+async function told(
+  store: Store,
+  name: ContractName,
+  caller: ApiCaller,
+  customer: string,
+  userId = 'somebody',
+) {
+  const path = {
+    customer,
+    user: userId,
+    key: 'k',
+    node: 'n',
+    token: 't',
+    invitation: 'i',
+    notice: 'o',
+    entry: 'e',
+  };
+  const wanted = name.includes('{customer}') ? path : { ...path, customer: undefined };
+  try {
+    await authorize(store, name, wanted as Record<string, string>, caller);
+    return 'may';
+  } catch (thrown) {
+    if (thrown instanceof ApiError) return thrown.status;
+    throw thrown;
+  }
+}
+
+describeOnBothStores('who may ask what', ({ open }) => {
+  it('is as the table has it, for every route and every kind of caller', async () => {
+    const store = await open();
+    await fill(store);
+    const wrong: string[] = [];
+    for (const name of Object.keys(contract) as ContractName[]) {
+      for (const [letter, caller] of Object.entries(callers)) {
+        const is = await told(store, name, caller, 'zZ'.includes(letter) ? 'asleep' : 'acme');
+        if ((is === 'may') !== table[name].includes(letter)) wrong.push(`${name}: ${letter} is told ${is}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+    expect(Object.keys(table).sort()).toEqual(Object.keys(contract).sort());
+  });
+
+  it('hides customers from who is no member: theirs are told from none by nothing', async () => {
+    const store = await open();
+    await fill(store);
+    const ofCustomers = (Object.keys(contract) as ContractName[]).filter((name) =>
+      name.includes('{customer}'),
+    );
+    for (const name of ofCustomers) {
+      expect([name, await told(store, name, callers.m as ApiCaller, 'acme')]).toEqual([name, 404]);
+      expect([name, await told(store, name, callers.M as ApiCaller, 'acme')]).toEqual([name, 404]);
+      expect([name, await told(store, name, callers.w as ApiCaller, 'nowhere')]).toEqual([name, 404]);
+      expect([name, await told(store, name, callers.o as ApiCaller, 'nowhere')]).toEqual([name, 404]);
+      expect([name, await told(store, name, callers.n as ApiCaller, 'acme')]).toEqual([name, 401]);
+    }
+  });
+
+  it('lets members remove themselves, whatever they are, and nobody else', async () => {
+    const store = await open();
+    await fill(store);
+    const remove = 'DELETE /customers/{customer}/members/{user}';
+    expect(await told(store, remove, callers.v as ApiCaller, 'acme', 'viewer')).toBe('may');
+    expect(await told(store, remove, callers.v as ApiCaller, 'acme', 'developer')).toBe(403);
+    expect(await told(store, remove, callers.m as ApiCaller, 'acme', 'neighbour')).toBe(404);
+    expect(
+      await told(
+        store,
+        'PATCH /customers/{customer}/members/{user}',
+        callers.v as ApiCaller,
+        'acme',
+        'viewer',
+      ),
+    ).toBe(403);
+  });
+});
