@@ -1,8 +1,11 @@
 import { quotaLedgerOptions as ledger } from '../access/quota.ts';
 import { mailLimits as mail } from '../control/mail.ts';
+import { noticeLimits as notice } from '../control/notices/notice-limits.ts';
 import { quotaReaderLimits as reader } from '../control/shared/quota-reader.ts';
 import { sharingLimits as sharing } from '../control/shared/shared-limits.ts';
-import { anything, HOUR_MS, section, text, url, whole } from './configuration-fields.ts';
+import { postLimits as post } from '../upstream/off-chain/checked-post.ts';
+import { anything, HOUR_MS, list, section, text, url, whole } from './configuration-fields.ts';
+import { connectableNetwork } from './configuration-rest.ts';
 
 /** The sections of quotas, of what gateways share, and of how customers are told. */
 
@@ -40,6 +43,25 @@ export const mailSection = section({
   from: anything.nullable().default(null),
   timeout_ms: whole(100, HOUR_MS).default(mail.timeoutMs),
   in_flight_max: whole(1, 10_000).default(mail.inFlightMax),
+});
+
+/** `[notices]`: how customers are told that their quota runs out. */
+export const noticesSection = section({
+  allow_networks: list(connectableNetwork, 256, 'allow_networks = ["10.0.0.0/8"]', []),
+  ports: list(whole(1, 65_535), 64, 'ports = [80, 443]', [80, 443]),
+  connect_timeout_ms: whole(50, 60_000).default(post.connectTimeoutMs),
+  resolve_timeout_ms: whole(50, 60_000).default(post.resolveTimeoutMs),
+  url_max_length: whole(64, 2_048).default(post.urlMaxLength),
+  watch_interval_ms: whole(10, HOUR_MS).default(notice.watchIntervalMs),
+  poll_interval_ms: whole(10, HOUR_MS).default(notice.pollIntervalMs),
+  in_flight_max: whole(1, 1_000).default(notice.inFlightMax),
+  timeout_ms: whole(100, HOUR_MS).default(notice.timeoutMs),
+  tries_max: whole(1, 100).default(notice.triesMax),
+  retry_ms: whole(10, HOUR_MS).default(notice.retryMs),
+  retry_max_ms: whole(10, 24 * HOUR_MS).default(notice.retryMaxMs),
+  targets_max: whole(0, 1_000).default(notice.targetsMax),
+  test_interval_ms: whole(0, HOUR_MS).default(notice.testIntervalMs),
+  kept_days: whole(32, 36_500).default(notice.keptDays),
 });
 
 /** The plan on which customers see what limits look like from where they are. */

@@ -63,7 +63,8 @@ function isNetwork(value: unknown): boolean {
   }
 }
 
-const cidr = z.custom<string>(isNetwork, {
+/** A network that may be connected to besides the public internet. */
+export const connectableNetwork = z.custom<string>(isNetwork, {
   error: ({ input }) => `${showValue(input)} must be a network such as "10.0.0.0/8" or "fd00::/8"`,
 });
 
@@ -74,7 +75,7 @@ const gateway = z.custom<string>((value) => httpUrl.safeParse(value).success && 
 
 /** `[off_chain]`: how JSON is fetched that tokens point at. */
 export const offChainSection = section({
-  allow_networks: list(cidr, 256, 'allow_networks = ["10.0.0.0/8"]', rules.allowedNetworks),
+  allow_networks: list(connectableNetwork, 256, 'allow_networks = ["10.0.0.0/8"]', rules.allowedNetworks),
   ports: list(whole(1, 65_535), 64, 'ports = [80, 443]', rules.ports),
   ipfs_gateways: list(gateway, 16, 'ipfs_gateways = ["https://host/ipfs/"]', rules.ipfsGateways),
   arweave_gateways: list(gateway, 16, 'arweave_gateways = ["https://host/"]', rules.arweaveGateways),

@@ -53,6 +53,7 @@ import {
 import { scannerKeys } from './configuration-keys.ts';
 import {
   mailSection,
+  noticesSection,
   quotasSection,
   REHEARSAL_PLAN_ID,
   rehearsalPlan,
@@ -328,6 +329,7 @@ export const configurationSchema = section({
   control_api: optional(controlApiSection),
   shared: optional(sharedSection),
   quotas: optional(quotasSection),
+  notices: optional(noticesSection),
   mail: optional(mailSection),
   request_log: optional(requestLogSection),
   gateways: optional(gatewaysSection),

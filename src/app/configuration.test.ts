@@ -73,7 +73,7 @@ describe('a mistake in the configuration', () => {
   it.each([
     [
       'port = 80',
-      'solway.toml: port: there is no such field: the fields here are data_dir, server, networks, upstream, upstream_pool, websocket, feeds, geyser, grpc, replay, blocks, geyser_source, shreds, rest, off_chain, das, das_pool, confirmations, storage, uploads, ipfs, kubo, pinning, semi_wallets, localnet, store, keys, accounts, control_api, shared, quotas, mail, request_log, gateways, metrics, telemetry, plans, log',
+      'solway.toml: port: there is no such field: the fields here are data_dir, server, networks, upstream, upstream_pool, websocket, feeds, geyser, grpc, replay, blocks, geyser_source, shreds, rest, off_chain, das, das_pool, confirmations, storage, uploads, ipfs, kubo, pinning, semi_wallets, localnet, store, keys, accounts, control_api, shared, quotas, notices, mail, request_log, gateways, metrics, telemetry, plans, log',
     ],
     ['datadir = "x"', 'solway.toml: datadir: there is no such field: did you mean "data_dir"?'],
     ['[sever]\nport = 1', 'solway.toml: sever: there is no such field: did you mean "server"?'],

@@ -13,6 +13,7 @@ import { buildDoors, type Doors } from './doors.ts';
 import { checkPortFree, listeningAt } from './listen-once.ts';
 import { grpcPlace, httpPlace } from './listen-places.ts';
 import { openMailer } from './mail.ts';
+import { openNotices } from './notices.ts';
 import { openObserving } from './observing.ts';
 import { firstOperatorLink } from './operator-commands.ts';
 import { problemText } from './problem-text.ts';
@@ -125,14 +126,17 @@ export async function startService({
     const rest = await openRestServices(configuration, access, log);
     stops.push(rest.stop);
     let reached: ReachedAt = { url: '', grpcUrl: null, hasShredStage: shreds !== null };
+    const mailer = openMailer(configuration);
+    const notices = await openNotices(configuration, access, mailer, log);
+    stops.push(notices.stop);
     const control = openControl({
       configuration,
       store: access.store,
       peppers: access.peppers,
       source: upstreams.pool,
-      mailer: openMailer(configuration),
+      mailer,
       reachedAt: () => reached,
-      more: { log: observing.log },
+      more: { ...notices.services, log: observing.log },
       log,
     });
     stops.push(async () => control.stop());

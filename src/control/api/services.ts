@@ -3,6 +3,8 @@ import type { AccountOptions } from '../accounts/account-options.ts';
 import type { Store } from '../database/open.ts';
 import type { LeakedKey } from '../keys/leaked-keys.ts';
 import type { ScannerKey } from '../keys/scanner-signature.ts';
+import type { NoticeLimits } from '../notices/notice-limits.ts';
+import type { WebhookSender } from '../notices/webhook.ts';
 import type { Peppers } from '../pepper.ts';
 import type { LogTails } from '../requests/tail-log.ts';
 
@@ -25,6 +27,8 @@ export type ApiServices = Readonly<{
   /** What answers calls, for what the chain says of a transaction; null at the command line. */
   source: Source | null;
   mailer: Mailer | null;
+  /** What sends notices; absent where no gateway runs. */
+  notices?: NoticeFacts;
   accounts: AccountOptions;
   /** The REST interface, for the playground. */
   endpoints: readonly EndpointFacts[];
@@ -35,6 +39,9 @@ export type ApiServices = Readonly<{
   /** How the request log is kept, and who follows it; absent where no gateway runs. */
   log?: LogFacts;
 }>;
+
+/** What handlers of notices stand on besides the store. */
+export type NoticeFacts = Readonly<{ webhooks: WebhookSender; limits: NoticeLimits }>;
 
 /** What is said of the request log beside its entries. */
 export type LogFacts = Readonly<{ share: number; perSecond: number; keptHours: number; tails: LogTails }>;

@@ -36,7 +36,8 @@ export class WrapError extends Error {
 
 const boundTo = (ownerId: string, address: string): Buffer => Buffer.from(JSON.stringify([ownerId, address]));
 
-const keyOf = (pepper: Buffer): Buffer => Buffer.from(hkdfSync('sha256', pepper, '', PURPOSE, KEY_BYTES));
+const keyOf = (pepper: Buffer, purpose: string): Buffer =>
+  Buffer.from(hkdfSync('sha256', pepper, '', purpose, KEY_BYTES));
 
 /** The server's keys, one for each pepper. */
 export class ServerKeys {
@@ -44,9 +45,10 @@ export class ServerKeys {
   readonly current: number;
   readonly #keys: ReadonlyMap<number, Buffer>;
 
-  constructor({ current, secrets }: Peppers) {
+  /** @param purpose - other text gives keys that tell nothing about these. */
+  constructor({ current, secrets }: Peppers, purpose: string = PURPOSE) {
     this.current = current;
-    this.#keys = new Map([...secrets].map(([version, secret]) => [version, keyOf(secret)]));
+    this.#keys = new Map([...secrets].map(([version, secret]) => [version, keyOf(secret, purpose)]));
   }
 
   /** Wraps text under the current key, for this owner and wallet alone. */

@@ -1,12 +1,132 @@
-import type { Handlers } from '../handler.ts';
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import type { NoticeTargetTable } from '../../database/tables/notices.ts';
+import { noteOutcome } from '../../notices/deliveries.ts';
+import { handOver } from '../../notices/hand-over.ts';
+import type { Notice } from '../../notices/notice.ts';
+import { noticeLimits } from '../../notices/notice-limits.ts';
+import { WebhookSeal } from '../../notices/sealed-webhook.ts';
+import { addTarget, findTarget, listTargets, removeTarget } from '../../notices/targets.ts';
+import { ApiError } from '../api-error.ts';
+import { email } from '../contract/values.ts';
+import type { ApiContext, Handlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
-import { notReady } from './not-ready.ts';
+import { audited } from './audited.ts';
 
-const names = [
-  'GET /customers/{customer}/notices',
-  'POST /customers/{customer}/notices',
-  'POST /customers/{customer}/notices/{notice}/test',
-  'DELETE /customers/{customer}/notices/{notice}',
-] as const;
+type Names =
+  | 'GET /customers/{customer}/notices'
+  | 'POST /customers/{customer}/notices'
+  | 'POST /customers/{customer}/notices/{notice}/test'
+  | 'DELETE /customers/{customer}/notices/{notice}';
 
-export const noticeHandlers = (_services: ApiServices): Handlers<(typeof names)[number]> => notReady(names);
+const targetJson = (row: NoticeTargetTable) => ({
+  id: row.id,
+  kind: row.kind,
+  to: row.shown,
+  createdAt: row.created_at,
+  lastSentAt: row.last_sent_at,
+  lastProblem: row.last_problem,
+});
+
+const httpUrl = z.url({ protocol: /^https?$/ });
+
+function refused(problem: string): ApiError {
+  const fields = { to: problem };
+  return new ApiError(422, 'INVALID_FIELDS', `to: ${problem}`, { fields });
+}
+
+type Wanted = Readonly<{ kind: NoticeTargetTable['kind']; to: string }>;
+
+/** @returns where it goes, in its usual form. @throws ApiError 422 */
+function checkedTo({ notices }: ApiServices, { kind, to }: Wanted): string {
+  if (kind === 'email') {
+    const address = email.safeParse(to);
+    if (!address.success) throw refused('is no e-mail address: write it as name@example.com');
+    return address.data;
+  }
+  if (!httpUrl.safeParse(to).success) throw refused('is no URL: write it as https://host/path');
+  const refusal = notices?.webhooks?.refusal(to) ?? null;
+  if (refusal !== null) throw refused(refusal);
+  return new URL(to).href;
+}
+
+function add(services: ApiServices, customerId: string, wanted: Wanted, context: ApiContext) {
+  const to = checkedTo(services, wanted);
+  const seal = new WebhookSeal(services.peppers);
+  const targetsMax = services.notices?.limits.targetsMax ?? noticeLimits.targetsMax;
+  return audited(services, context, async (trx) => {
+    if ((await listTargets(trx, customerId)).length >= targetsMax) {
+      throw new ApiError(
+        409,
+        'LIMIT',
+        `there are ${targetsMax} and no more are allowed: take some away first`,
+      );
+    }
+    const given = { customerId, kind: wanted.kind, to, createdBy: context.actor, createdAt: services.now() };
+    const { row, secret } = await addTarget(trx, seal, given);
+    const detail = { notice: row.id, kind: row.kind, to: row.shown };
+    return [
+      { target: targetJson(row), secret },
+      { action: 'notice.add', customerId, detail },
+    ];
+  });
+}
+
+const missing = (): ApiError =>
+  new ApiError(404, 'NOT_FOUND', 'there is no such webhook or address: see the list of notices for the ids');
+
+function remove(services: ApiServices, customerId: string, id: string, context: ApiContext) {
+  return audited(services, context, async (trx) => {
+    const row = await findTarget(trx, customerId, id);
+    if (row === undefined) throw missing();
+    await removeTarget(trx, id);
+    const detail = { notice: id, kind: row.kind, to: row.shown };
+    return [{ done: true as const }, { action: 'notice.remove', customerId, detail }];
+  });
+}
+
+/** Takes the right to send a test, of which there is one in a while. @throws ApiError 429 */
+function checkPace({ now, notices }: ApiServices, target: NoticeTargetTable): void {
+  const testIntervalMs = notices?.limits.testIntervalMs ?? noticeLimits.testIntervalMs;
+  const waitMs = (target.last_sent_at ?? 0) + testIntervalMs - now();
+  if (waitMs <= 0) return;
+  const retryAfter = Math.ceil(waitMs / 1_000);
+  throw new ApiError(429, 'RATE_LIMITED', `something was sent there just now: try again in ${retryAfter} s`, {
+    retryAfter,
+  });
+}
+
+async function test(services: ApiServices, customerId: string, id: string, { signal }: ApiContext) {
+  const { store, mailer, notices, peppers, now } = services;
+  const target = await findTarget(store.db, customerId, id);
+  if (target === undefined) throw missing();
+  checkPace(services, target);
+  const customer = await store.db
+    .selectFrom('customer')
+    .select(['id', 'name'])
+    .where('id', '=', customerId)
+    .executeTakeFirstOrThrow();
+  const notice: Notice = { type: 'test', customer, at: new Date(now()).toISOString() };
+  const ways = { webhooks: notices?.webhooks ?? null, mailer, seal: new WebhookSeal(peppers) };
+  const timeoutMs = notices?.limits.timeoutMs ?? noticeLimits.timeoutMs;
+  const about = {
+    id: randomUUID(),
+    nowMs: now(),
+    signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+  };
+  const { problem } = await handOver(ways, target, notice, about);
+  await noteOutcome(store.db, id, problem, now());
+  return { delivered: problem === null, problem };
+}
+
+export const noticeHandlers = (services: ApiServices): Handlers<Names> => ({
+  'GET /customers/{customer}/notices': async ({ path }) => ({
+    targets: (await listTargets(services.store.db, path.customer)).map(targetJson),
+  }),
+  'POST /customers/{customer}/notices': async ({ path, body }, context) =>
+    add(services, path.customer, body, context),
+  'POST /customers/{customer}/notices/{notice}/test': ({ path }, context) =>
+    test(services, path.customer, path.notice, context),
+  'DELETE /customers/{customer}/notices/{notice}': ({ path }, context) =>
+    remove(services, path.customer, path.notice, context),
+});

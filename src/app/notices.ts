@@ -1,0 +1,46 @@
+import type { Logger } from '../base/log.ts';
+import type { ApiServices, Mailer } from '../control/api/services.ts';
+import { Notifier } from '../control/notices/notifier.ts';
+import { WebhookSeal } from '../control/notices/sealed-webhook.ts';
+import { CheckedPost } from '../upstream/off-chain/checked-post.ts';
+import type { Access } from './access.ts';
+import type { Configuration } from './configuration.ts';
+import { problemText } from './problem-text.ts';
+import { stopEach } from './stop-each.ts';
+
+/** What tells customers, as long as the service runs. */
+export type Notices = Readonly<{
+  /** For handlers of the control API. */
+  services: Pick<ApiServices, 'notices' | 'tellLeak'>;
+  stop(): Promise<void>;
+}>;
+
+/** Begins to tell customers when quotas run out. @throws the driver's error. */
+export async function openNotices(
+  { notices }: Configuration,
+  { store, peppers, limits: { quota: ledger } }: Access,
+  mailer: Mailer | null,
+  log: Logger,
+): Promise<Notices> {
+  const { allowNetworks, ports, connectTimeoutMs, resolveTimeoutMs, urlMaxLength, ...limits } = notices;
+  const webhooks = new CheckedPost(
+    { allowedNetworks: allowNetworks, ports },
+    { connectTimeoutMs, resolveTimeoutMs, urlMaxLength },
+  );
+  const notifier = new Notifier({
+    store,
+    peppers,
+    ledger,
+    ways: { webhooks, mailer, seal: new WebhookSeal(peppers) },
+    limits,
+    onState: (error) => {
+      if (error === null) log.info('notices to customers are sent again');
+      else log.warn({ problem: problemText(error) }, 'notices to customers wait for the database');
+    },
+  });
+  await notifier.start();
+  return {
+    services: { notices: { webhooks, limits }, tellLeak: (leak) => notifier.tellLeak(leak) },
+    stop: () => stopEach([() => notifier.stop(), () => webhooks.close()]),
+  };
+}

@@ -1,0 +1,67 @@
+/** What customers are told. It is the body of a webhook too. Times are ISO 8601 in UTC. */
+export type Notice = Readonly<
+  {
+    customer: Readonly<{ id: string; name: string }>;
+    /** When it came about. */
+    at: string;
+  } & (QuotaNotice | KeyLeakedNotice | TestNotice)
+>;
+
+type QuotaNotice = {
+  type: 'quota.used';
+  plan: Readonly<{ id: string; name: string }>;
+  quota: Readonly<{
+    /** That it has come to: 80, 95 or 100. */
+    percent: number;
+    used: number;
+    limit: number;
+    /** Whether what goes beyond the limit is refused. */
+    isHard: boolean;
+    /** The month. */
+    from: string;
+    to: string;
+  }>;
+};
+
+type KeyLeakedNotice = {
+  type: 'key.leaked';
+  key: Readonly<{ id: string; name: string; revoked: boolean; url: string | null }>;
+};
+
+type TestNotice = { type: 'test' };
+
+type Words = Readonly<{ subject: string; text: string }>;
+
+const number = (value: number): string => value.toLocaleString('en-US');
+
+function quotaWords({ customer, plan, quota }: Extract<Notice, { type: 'quota.used' }>): Words {
+  const { percent, used, limit, isHard, to } = quota;
+  const then = isHard
+    ? 'What goes beyond it is refused with QUOTA_EXCEEDED.'
+    : 'What goes beyond it is served all the same.';
+  return {
+    subject: `${percent} % of the credits of ${customer.name} are used`,
+    text: `${customer.name} has used ${number(used)} of the ${number(limit)} credits that the plan ${plan.name} includes this month.\n\n${then} The credits begin anew on ${to.slice(0, 10)} at 00:00 UTC.\n`,
+  };
+}
+
+function leakWords({ customer, key }: Extract<Notice, { type: 'key.leaked' }>): Words {
+  const where = key.url === null ? '' : ` It stands at ${key.url}.`;
+  const then = key.revoked
+    ? 'It has been revoked: make a new one.'
+    : 'Rotate it, and cut the overlap short as soon as your programs have the new one.';
+  return {
+    subject: `A key of ${customer.name} stands where others can read it`,
+    text: `The key "${key.name}" (${key.id}) of ${customer.name} was reported as leaked.${where}\n\n${then}\n`,
+  };
+}
+
+/** A notice as people read it, in plain text. */
+export function wordsOf(notice: Notice): Words {
+  if (notice.type === 'quota.used') return quotaWords(notice);
+  if (notice.type === 'key.leaked') return leakWords(notice);
+  return {
+    subject: `Notices of ${notice.customer.name} come here`,
+    text: `This is a test. When the credits of ${notice.customer.name} run out, it is told here.\n`,
+  };
+}

@@ -1,0 +1,143 @@
+import type { QuotaLedger } from '../../access/quota.ts';
+import type { Store } from '../database/open.ts';
+import type { NoticeDeliveryTable } from '../database/tables/notices.ts';
+import type { LeakedKey } from '../keys/leaked-keys.ts';
+import type { Peppers } from '../pepper.ts';
+import { enqueue, noteEnd, pruneNotices, takeDue } from './deliveries.ts';
+import { handOver, type NoticeWays } from './hand-over.ts';
+import type { Notice } from './notice.ts';
+import type { NoticeLimits } from './notice-limits.ts';
+import { QuotaWatch } from './quota-watch.ts';
+import { findTarget, resealTargets } from './targets.ts';
+
+export type NotifierOptions = Readonly<{
+  store: Store;
+  peppers: Peppers;
+  ledger: QuotaLedger;
+  ways: NoticeWays;
+  limits: NoticeLimits;
+  /** Unix milliseconds. */
+  now?: () => number;
+  /** Hears when the store begins to fail, and with null when it works again. */
+  onState?: (error: unknown | null) => void;
+}>;
+
+/** Beyond its time, what a try may take until another gateway may try too. */
+const LEASE_MARGIN_MS = 20_000;
+const PRUNE_INTERVAL_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+const RETRY_FACTOR = 4;
+
+/** Tells customers: sees when quotas run out, hands notices over, and tries again what could not be. */
+export class Notifier {
+  readonly #options: NotifierOptions;
+  readonly #now: () => number;
+  readonly #watch: QuotaWatch;
+  readonly #timers: NodeJS.Timeout[] = [];
+  readonly #stopped = new AbortController();
+  #round: Promise<void> | null = null;
+  #delivery: Promise<void> | null = null;
+  #failing = false;
+  #prunedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(options: NotifierOptions) {
+    this.#options = options;
+    this.#now = options.now ?? Date.now;
+    this.#watch = new QuotaWatch(options.store, options.ledger);
+  }
+
+  /** Seals webhooks under the pepper of today, and begins. @throws the driver's error. */
+  async start(): Promise<void> {
+    const { store, peppers, ways, limits } = this.#options;
+    await resealTargets(store.db, ways.seal, peppers.current);
+    this.#timers.push(setInterval(() => void this.look(), limits.watchIntervalMs));
+    this.#timers.push(setInterval(() => void this.deliver(), limits.pollIntervalMs));
+  }
+
+  /** Looks at the quotas; what is to be told is handed over at once. Never rejects. */
+  look(): Promise<void> {
+    this.#round ??= this.#guarded(async () => {
+      if ((await this.#watch.look(this.#now())) > 0) void this.deliver();
+      if (performance.now() - this.#prunedAt < PRUNE_INTERVAL_MS) return;
+      this.#prunedAt = performance.now();
+      await pruneNotices(this.#options.store, this.#now() - this.#options.limits.keptDays * DAY_MS);
+    }).finally(() => {
+      this.#round = null;
+    });
+    return this.#round;
+  }
+
+  /** Hands over what is due. Never rejects. */
+  deliver(): Promise<void> {
+    this.#delivery ??= this.#guarded(() => this.#deliver()).finally(() => {
+      this.#delivery = null;
+    });
+    return this.#delivery;
+  }
+
+  /** Tells the customer of a key that it was found where others can read it. Never throws. */
+  tellLeak({ key, url, revoked }: LeakedKey): void {
+    const { store } = this.#options;
+    void this.#guarded(async () => {
+      const customer = await store.db
+        .selectFrom('customer')
+        .select(['id', 'name'])
+        .where('id', '=', key.customerId)
+        .executeTakeFirst();
+      if (customer === undefined) return;
+      const nowMs = this.#now();
+      const leaked = { id: key.id, name: key.name, revoked, url };
+      const notice: Notice = { type: 'key.leaked', customer, at: new Date(nowMs).toISOString(), key: leaked };
+      await store.db.transaction().execute((trx) => enqueue(trx, notice, nowMs));
+      void this.deliver();
+    });
+  }
+
+  async stop(): Promise<void> {
+    for (const timer of this.#timers.splice(0)) clearInterval(timer);
+    this.#stopped.abort();
+    await this.#round;
+    await this.#delivery;
+  }
+
+  async #guarded(work: () => Promise<void>): Promise<void> {
+    const { onState } = this.#options;
+    try {
+      await work();
+      if (this.#failing) onState?.(null);
+      this.#failing = false;
+    } catch (error) {
+      if (!this.#failing) onState?.(error);
+      this.#failing = true;
+    }
+  }
+
+  async #deliver(): Promise<void> {
+    const { store, limits } = this.#options;
+    const { inFlightMax, timeoutMs } = limits;
+    const { signal } = this.#stopped;
+    while (!signal.aborted) {
+      const due = await takeDue(store.db, inFlightMax, timeoutMs + LEASE_MARGIN_MS, this.#now());
+      await Promise.all(due.map((delivery) => this.#try(delivery)));
+      if (due.length < inFlightMax) return;
+    }
+  }
+
+  async #try(delivery: NoticeDeliveryTable): Promise<void> {
+    const { store, ways, limits } = this.#options;
+    const target = await findTarget(store.db, delivery.customer_id, delivery.target_id);
+    if (target === undefined) return;
+    const signal = AbortSignal.any([this.#stopped.signal, AbortSignal.timeout(limits.timeoutMs)]);
+    const notice = JSON.parse(delivery.notice) as Notice;
+    const about = { id: delivery.id, nowMs: this.#now(), signal };
+    const { problem, isFinal } = await handOver(ways, target, notice, about);
+    const isLast = isFinal || delivery.tries >= limits.triesMax;
+    const againAt = problem === null || isLast ? null : this.#now() + this.#pauseAfter(delivery.tries);
+    await noteEnd(store, delivery, { problem, againAt }, this.#now());
+  }
+
+  #pauseAfter(tries: number): number {
+    const { retryMs, retryMaxMs } = this.#options.limits;
+    return Math.min(retryMaxMs, retryMs * RETRY_FACTOR ** (tries - 1));
+  }
+}

@@ -1,0 +1,117 @@
+import { Agent } from 'undici';
+import { unlessAborted } from '../../base/unless-aborted.ts';
+import { AddressRules } from './address-rules.ts';
+import { checkedConnector, createResolve, RefusedAddress, type Resolve } from './checked-connect.ts';
+import { webUrl } from './target.ts';
+
+/** What one call may take. Times in milliseconds. */
+export type PostLimits = Readonly<{
+  connectTimeoutMs: number;
+  /** One question to a name server; it is asked twice. */
+  resolveTimeoutMs: number;
+  /** Characters of an address. */
+  urlMaxLength: number;
+}>;
+
+/** What holds when nothing else is said. */
+export const postLimits: PostLimits = {
+  connectTimeoutMs: 3_000,
+  resolveTimeoutMs: 2_000,
+  urlMaxLength: 2_048,
+};
+
+/** Where calls may go besides the public internet, and to which ports. */
+export type PostRules = Readonly<{ allowedNetworks: readonly string[]; ports: readonly number[] }>;
+
+/** How a call ended. */
+export type Posted = Readonly<
+  | { kind: 'answered'; status: number }
+  /** The host has an address that must not be connected to. */
+  | { kind: 'refused' }
+  | { kind: 'failed' }
+>;
+
+const USER_AGENT = 'solway (notices)';
+const ANSWER_MAX_BYTES = 16 * 1024;
+const HEADERS_MAX_BYTES = 16 * 1024;
+
+/**
+ * Calls addresses that nobody vouches for: the name is looked up once, only what was looked at is connected to, no
+ * redirect is followed, and of the answer nothing is used but its status.
+ */
+export class CheckedPost {
+  readonly #agent: Agent;
+  readonly #rules: PostRules;
+  readonly #limits: PostLimits;
+
+  /** @throws RangeError when a network of the rules is none. */
+  constructor(rules: PostRules, limits: PostLimits = postLimits, resolve?: Resolve) {
+    this.#rules = rules;
+    this.#limits = limits;
+    this.#agent = new Agent({
+      connect: checkedConnector({
+        resolve: resolve ?? createResolve(limits.resolveTimeoutMs),
+        rules: new AddressRules(rules.allowedNetworks),
+        connectTimeoutMs: limits.connectTimeoutMs,
+      }),
+      pipelining: 1,
+      allowH2: false,
+      // Calls are rare, and an old connection would only break.
+      keepAliveTimeout: 1,
+      maxHeaderSize: HEADERS_MAX_BYTES,
+    });
+  }
+
+  /** Why nothing can be sent to an address, to complete "the URL …"; null when it can, as far as it says itself. */
+  refusal(text: string): string | null {
+    if (text.length > this.#limits.urlMaxLength)
+      return `is longer than ${this.#limits.urlMaxLength} characters`;
+    if (webUrl(text, this.#rules.ports) !== null) return null;
+    const ports = this.#rules.ports.join(', ');
+    return `is not http(s) without user and password on one of the ports ${ports}`;
+  }
+
+  /** Calls once. Never rejects. @param signal - ends it. */
+  async post(
+    text: string,
+    headers: Readonly<Record<string, string>>,
+    body: string,
+    signal: AbortSignal,
+  ): Promise<Posted> {
+    const url = webUrl(text, this.#rules.ports);
+    if (url === null) return { kind: 'refused' };
+    try {
+      return {
+        kind: 'answered',
+        status: await unlessAborted(this.#send(url, headers, body, signal), signal),
+      };
+    } catch (error) {
+      return { kind: error instanceof RefusedAddress ? 'refused' : 'failed' };
+    }
+  }
+
+  async #send(
+    { origin, pathname, search }: URL,
+    headers: Readonly<Record<string, string>>,
+    body: string,
+    signal: AbortSignal,
+  ): Promise<number> {
+    const reply = await this.#agent.request({
+      origin,
+      path: pathname + search,
+      method: 'POST',
+      headers: { ...headers, 'user-agent': USER_AGENT },
+      body,
+      signal,
+    });
+    // A body that is given up says so by an event; unheard it would end the process.
+    reply.body.on('error', () => undefined);
+    await reply.body.dump({ limit: ANSWER_MAX_BYTES, signal }).catch(() => undefined);
+    return reply.statusCode;
+  }
+
+  /** Ends every connection. */
+  async close(): Promise<void> {
+    await this.#agent.destroy();
+  }
+}

@@ -1,0 +1,381 @@
+import { createHmac } from 'node:crypto';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { defaultPlanLimits } from '../../src/access/key-record.ts';
+import { QuotaLedger } from '../../src/access/quota.ts';
+import { ApiError } from '../../src/control/api/api-error.ts';
+import type { ApiContext } from '../../src/control/api/handler.ts';
+import { noticeHandlers } from '../../src/control/api/handlers/notices.ts';
+import type { ApiServices } from '../../src/control/api/services.ts';
+import type { OpenOptions, Store } from '../../src/control/database/open.ts';
+import { SmtpMailer } from '../../src/control/mail.ts';
+import type { Notice } from '../../src/control/notices/notice.ts';
+import { type NoticeLimits, noticeLimits } from '../../src/control/notices/notice-limits.ts';
+import { Notifier } from '../../src/control/notices/notifier.ts';
+import { WebhookSeal } from '../../src/control/notices/sealed-webhook.ts';
+import { CheckedPost } from '../../src/upstream/off-chain/checked-post.ts';
+import { eventually } from '../service/eventually.ts';
+import { SmtpServer } from './smtp-server.ts';
+import { describeOnBothStores } from './stores.ts';
+
+const NOON = Date.UTC(2026, 10, 22, 12);
+const key = {
+  customerId: 'house',
+  planId: 'default',
+  limits: { ...defaultPlanLimits, monthlyCredits: 100 },
+};
+const peppersOf = (version: number) => ({
+  current: version,
+  secrets: new Map([1, 2].map((one) => [one, Buffer.alloc(32, one)])),
+});
+
+type Call = Readonly<{ path: string; headers: IncomingHttpHeaders; body: string }>;
+
+const context = {
+  actor: 'user:anna@example.com',
+  address: '192.0.2.1',
+  userAgent: 'test',
+  requestId: 'r1',
+  signal: new AbortController().signal,
+} as ApiContext;
+
+/** What a receiver does who knows the secret, written from the standard's words. */
+function isSignedWith(secret: string, { headers, body }: Call): boolean {
+  const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`;
+  const bytes = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
+  return headers['webhook-signature'] === `v1,${createHmac('sha256', bytes).update(signed).digest('base64')}`;
+}
+
+describeOnBothStores('notices', ({ open, fresh, defer }) => {
+  const calls: Call[] = [];
+  let statuses: number[] = [];
+  const receiver = createServer((request, response) => {
+    let body = '';
+    request.on('data', (text) => (body += text));
+    request.on('end', () => {
+      calls.push({ path: request.url ?? '', headers: request.headers, body });
+      response.writeHead(statuses.shift() ?? 204).end();
+    });
+  });
+  const smtp = new SmtpServer();
+  let port = 0;
+  let smtpUrl = '';
+  let webhooks: CheckedPost;
+  let place: OpenOptions;
+  let store: Store;
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+    ({ port } = receiver.address() as AddressInfo);
+    smtpUrl = await smtp.listen();
+    place = await fresh();
+  });
+  afterAll(async () => {
+    receiver.close();
+    await smtp.close();
+  });
+  beforeEach(async () => {
+    calls.length = 0;
+    smtp.mails.length = 0;
+    smtp.answer = '250 ok';
+    statuses = [];
+    webhooks = new CheckedPost({ allowedNetworks: ['127.0.0.1'], ports: [port] });
+    store = await open(place);
+    for (const table of ['notice_delivery', 'notice_target', 'quota_notice', 'audit'] as const) {
+      await store.db.deleteFrom(table).execute();
+    }
+    await store.db
+      .insertInto('plan')
+      .values({
+        ...{ id: 'default', name: 'Standard', rpc_per_second: 1, rpc_burst: 1, ws_connections_max: 1 },
+        ...{ ws_subscriptions_max: 1, ws_message_max_bytes: 1, grpc_streams_max: 1, grpc_filters_max: 1 },
+        ...{ grpc_blocks_max: 1, grpc_pubkeys_max: 1, grpc_cuckoo_max_bytes: 1, monthly_credits: 100 },
+        ...{ quota_is_hard: 1, stream_credits: 0, prices: '{}', version: 1 },
+      })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+  });
+  afterEach(() => webhooks.close());
+
+  const mailer = () =>
+    new SmtpMailer({ smtpUrl, from: 'Solway <s@example.com>', timeoutMs: 5_000, inFlightMax: 4 });
+
+  function handlers(now = NOON, more: Partial<ApiServices> = {}) {
+    const limits = { ...noticeLimits, targetsMax: 3 };
+    return noticeHandlers({
+      store,
+      peppers: peppersOf(1),
+      mailer: mailer(),
+      notices: { webhooks, limits },
+      now: () => now,
+      ...more,
+    } as ApiServices);
+  }
+
+  const add = (kind: 'webhook' | 'email', to: string, more: Partial<ApiServices> = {}) =>
+    handlers(NOON, more)['POST /customers/{customer}/notices'](
+      { path: { customer: 'house' }, query: null, body: { kind, to } },
+      context,
+    );
+
+  const list = async () =>
+    (
+      await handlers()['GET /customers/{customer}/notices'](
+        { path: { customer: 'house' }, query: null, body: null },
+        context,
+      )
+    ).targets;
+
+  const about = (notice: string) => ({ path: { customer: 'house', notice }, query: null, body: null });
+
+  /** A gateway that looks and delivers when it is told to. */
+  async function gateway(limits: Partial<NoticeLimits> = {}, peppers = peppersOf(1), now = () => NOON) {
+    const ledger = new QuotaLedger();
+    const ways = { webhooks, mailer: mailer(), seal: new WebhookSeal(peppers) };
+    const never = { watchIntervalMs: 3_600_000, pollIntervalMs: 3_600_000 };
+    const notifier = new Notifier({
+      ...{ store, peppers, ledger, ways, now },
+      limits: { ...noticeLimits, ...never, ...limits },
+    });
+    await notifier.start();
+    defer(() => notifier.stop());
+    return { ledger, notifier };
+  }
+
+  const heard = (): Notice[] => calls.map(({ body }) => JSON.parse(body) as Notice);
+  const percents = () =>
+    heard()
+      .flatMap((notice) => (notice.type === 'quota.used' ? [notice.quota.percent] : []))
+      .sort((a, b) => a - b);
+
+  it('tell at 80, 95 and 100 %, once each, whichever gateway sees it', async () => {
+    const { secret, target } = await add('webhook', `http://127.0.0.1:${port}/hooks?token=geheim`);
+    const [a, b] = [await gateway(), await gateway()];
+    const use = async (credits: number): Promise<void> => {
+      for (const { ledger, notifier } of [a, b]) {
+        ledger.spend(key, credits, NOON);
+        await notifier.look();
+        await notifier.deliver();
+      }
+    };
+    await use(79);
+    expect(calls).toEqual([]);
+    await use(1);
+    expect(percents()).toEqual([80]);
+    await use(30);
+    await use(30);
+    expect(percents()).toEqual([80, 95, 100]);
+    expect(calls.every((call) => isSignedWith(secret ?? '', call))).toBe(true);
+    expect(calls.some((call) => isSignedWith('whsec_AAAA', call))).toBe(false);
+    expect(calls[0]?.path).toBe('/hooks?token=geheim');
+    expect(Number(calls[0]?.headers['webhook-timestamp'])).toBe(NOON / 1_000);
+    expect(heard()[0]).toEqual({
+      type: 'quota.used',
+      customer: { id: 'house', name: 'House' },
+      at: '2026-11-22T12:00:00.000Z',
+      plan: { id: 'default', name: 'Standard' },
+      quota: {
+        ...{ percent: 80, used: 80, limit: 100, isHard: true },
+        ...{ from: '2026-11-01T00:00:00.000Z', to: '2026-12-01T00:00:00.000Z' },
+      },
+    });
+    expect(await list()).toEqual([{ ...target, lastSentAt: NOON, lastProblem: null }]);
+  });
+
+  it('tell nobody twice after a restart', async () => {
+    await add('webhook', `http://127.0.0.1:${port}/`);
+    for (let run = 0; run < 2; run++) {
+      const { ledger, notifier } = await gateway();
+      ledger.spend(key, 85, NOON);
+      await notifier.look();
+      await notifier.deliver();
+    }
+    expect(percents()).toEqual([80]);
+  });
+
+  it('try again what was not taken, under the same id, and say what came of it', async () => {
+    await add('webhook', `http://127.0.0.1:${port}/`);
+    let now = NOON;
+    const { ledger, notifier } = await gateway({ triesMax: 3 }, peppersOf(1), () => now);
+    statuses = [500, 503];
+    ledger.spend(key, 80, NOON);
+    await notifier.look();
+    await notifier.deliver();
+    expect((await list())[0]).toMatchObject({ lastSentAt: null, lastProblem: 'the host answered 500' });
+    await notifier.deliver();
+    expect(calls).toHaveLength(1);
+    for (const pause of [10_000, 40_000]) {
+      now += pause;
+      await notifier.deliver();
+    }
+    expect(calls).toHaveLength(3);
+    expect(new Set(calls.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
+    expect((await list())[0]).toMatchObject({ lastSentAt: now, lastProblem: null });
+    now += 3_600_000;
+    await notifier.deliver();
+    expect(calls).toHaveLength(3);
+  });
+
+  it('give up after so many tries, or when the receiver is gone for good', async () => {
+    await add('webhook', `http://127.0.0.1:${port}/`);
+    let now = NOON;
+    const { ledger, notifier } = await gateway({ triesMax: 2 }, peppersOf(1), () => now);
+    statuses = [500, 500, 410];
+    ledger.spend(key, 80, NOON);
+    await notifier.look();
+    for (let tries = 0; tries < 4; tries++) {
+      await notifier.deliver();
+      now += 3_600_000;
+    }
+    expect(calls).toHaveLength(2);
+    ledger.spend(key, 15, NOON);
+    await notifier.look();
+    for (let tries = 0; tries < 2; tries++) {
+      await notifier.deliver();
+      now += 3_600_000;
+    }
+    expect(calls).toHaveLength(3);
+    const states = await store.db.selectFrom('notice_delivery').select(['state', 'tries']).execute();
+    expect(states.sort((a, b) => a.tries - b.tries)).toEqual([
+      { state: 'failed', tries: 1 },
+      { state: 'failed', tries: 2 },
+    ]);
+  });
+
+  it('are handed over by another gateway when the first one dies', async () => {
+    await add('webhook', `http://127.0.0.1:${port}/`);
+    const a = await gateway();
+    await webhooks.close();
+    a.ledger.spend(key, 80, NOON);
+    await a.notifier.look();
+    await a.notifier.stop();
+    webhooks = new CheckedPost({ allowedNetworks: ['127.0.0.1'], ports: [port] });
+    const b = await gateway({}, peppersOf(1), () => NOON + 60_000);
+    await b.notifier.deliver();
+    expect(percents()).toEqual([80]);
+  });
+
+  it('never call an address that is not public', async () => {
+    webhooks = new CheckedPost({ allowedNetworks: [], ports: [port] });
+    const { target } = await add('webhook', `http://localhost:${port}/`);
+    expect(
+      await handlers()['POST /customers/{customer}/notices/{notice}/test'](about(target.id), context),
+    ).toEqual({ delivered: false, problem: 'the host of the URL has no public address' });
+    expect(calls).toEqual([]);
+  });
+
+  it('are not sent where nothing can be sent', async () => {
+    const wrong = [
+      ['webhook', 'ftp://example.com/', 'is no URL'],
+      ['webhook', 'https://user:password@example.com/', 'without user and password'],
+      ['webhook', 'https://example.com:22/', 'ports'],
+      ['webhook', 'nonsense', 'is no URL'],
+      ['email', 'anna', 'is no e-mail address'],
+      ['email', 'anna@example.com, bert@example.com', 'is no e-mail address'],
+      ['email', 'anna@example.com\r\nBcc: bert@example.com', 'is no e-mail address'],
+    ] as const;
+    for (const [kind, to, words] of wrong) {
+      const refused = await add(kind, to).catch((error: unknown) => error);
+      expect(refused).toBeInstanceOf(ApiError);
+      expect(refused).toMatchObject({ status: 422, message: expect.stringContaining(words) });
+      expect((refused as ApiError).message).not.toContain('password@');
+    }
+  });
+
+  it('go to so many webhooks and addresses and no more', async () => {
+    for (const name of ['a', 'b', 'c']) await add('email', `${name}@example.com`);
+    await expect(add('email', 'd@example.com')).rejects.toMatchObject({ status: 409 });
+  });
+
+  it('come by mail too', async () => {
+    await add('email', 'Anna@Example.com');
+    const { ledger, notifier } = await gateway();
+    ledger.spend(key, 100, NOON);
+    await notifier.look();
+    await notifier.deliver();
+    expect(smtp.mails.map(({ to }) => to)).toEqual(Array(3).fill(['anna@example.com']));
+    const full = smtp.mails.find(({ text }) => text.includes('Subject: 100 % of the credits of House'));
+    expect(full?.text).toContain('refused with QUOTA_EXCEEDED');
+    expect(full?.text).toContain('2026-12-01');
+  });
+
+  it('say in words of ours why a mail was not taken', async () => {
+    const { target } = await add('email', 'anna@example.com');
+    smtp.answer = '550 go away, secret-of-the-server';
+    const answer = await handlers()['POST /customers/{customer}/notices/{notice}/test'](
+      about(target.id),
+      context,
+    );
+    expect(answer).toEqual({
+      delivered: false,
+      problem: 'the mail server does not take sender or receiver',
+    });
+  });
+
+  it('are tested, one in a while', async () => {
+    const { target, secret } = await add('webhook', `http://127.0.0.1:${port}/`);
+    const test = 'POST /customers/{customer}/notices/{notice}/test' as const;
+    expect(await handlers()[test](about(target.id), context)).toEqual({ delivered: true, problem: null });
+    expect(heard()[0]).toMatchObject({ type: 'test', customer: { id: 'house' } });
+    expect(calls[0] && isSignedWith(secret ?? '', calls[0])).toBe(true);
+    await expect(handlers()[test](about(target.id), context)).rejects.toMatchObject({ status: 429 });
+    await handlers(NOON + noticeLimits.testIntervalMs)[test](about(target.id), context);
+    expect(calls).toHaveLength(2);
+    await expect(handlers()[test](about('other'), context)).rejects.toMatchObject({ status: 404 });
+  });
+
+  it('end for a target that is taken away', async () => {
+    const { target } = await add('webhook', `http://127.0.0.1:${port}/`);
+    const { ledger, notifier } = await gateway();
+    statuses = [500];
+    ledger.spend(key, 80, NOON);
+    await notifier.look();
+    await notifier.deliver();
+    const remove = handlers()['DELETE /customers/{customer}/notices/{notice}'];
+    expect(await remove(about(target.id), context)).toEqual({ done: true });
+    await expect(remove(about(target.id), context)).rejects.toMatchObject({ status: 404 });
+    expect(await store.db.selectFrom('notice_delivery').selectAll().execute()).toEqual([]);
+  });
+
+  it('stand in the audit log, and their secrets nowhere', async () => {
+    const { secret, target } = await add('webhook', `http://127.0.0.1:${port}/long/path/geheim?token=geheim`);
+    await handlers()['DELETE /customers/{customer}/notices/{notice}'](about(target.id), context);
+    await add('webhook', `http://127.0.0.1:${port}/long/path/geheim?token=geheim`);
+    const audit = await store.db.selectFrom('audit').selectAll().orderBy('id').execute();
+    expect(audit.map(({ action, actor, customer_id }) => [action, actor, customer_id])).toEqual([
+      ['notice.add', context.actor, 'house'],
+      ['notice.remove', context.actor, 'house'],
+      ['notice.add', context.actor, 'house'],
+    ]);
+    const targets = await store.db.selectFrom('notice_target').selectAll().execute();
+    const dump = JSON.stringify([audit, targets]);
+    expect(dump).not.toContain('geheim');
+    expect(dump).not.toContain(secret);
+  });
+
+  it('go on when the pepper changes', async () => {
+    const { secret } = await add('webhook', `http://127.0.0.1:${port}/`);
+    const { ledger, notifier } = await gateway({}, peppersOf(2));
+    const row = await store.db.selectFrom('notice_target').selectAll().executeTakeFirstOrThrow();
+    expect(row.pepper_version).toBe(2);
+    ledger.spend(key, 80, NOON);
+    await notifier.look();
+    await notifier.deliver();
+    expect(calls[0] && isSignedWith(secret ?? '', calls[0])).toBe(true);
+  });
+
+  it('tell of a leaked key', async () => {
+    await add('webhook', `http://127.0.0.1:${port}/`);
+    const { notifier } = await gateway();
+    notifier.tellLeak({
+      key: { id: 'AAAAAAAA', name: 'app', customerId: 'house' },
+      url: 'https://git.example/file',
+      revoked: true,
+    } as Parameters<Notifier['tellLeak']>[0]);
+    await eventually(async () => heard().length === 1, 'it is told');
+    expect(heard()[0]).toMatchObject({
+      type: 'key.leaked',
+      key: { id: 'AAAAAAAA', name: 'app', revoked: true, url: 'https://git.example/file' },
+    });
+  });
+});
