@@ -25,7 +25,7 @@ type Latest = { current: PlotProps & { paint: Paint } };
 
 const shared = (latest: Latest): Pick<uPlot.Options, 'legend' | 'cursor' | 'hooks' | 'ms' | 'padding'> => ({
   ms: 1,
-  padding: [8, 8, 0, 0],
+  padding: [8, 18, 0, 0],
   legend: { show: false },
   cursor: {
     y: false,

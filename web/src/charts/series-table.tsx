@@ -19,7 +19,12 @@ export function SeriesTable({
   const rows = useMemo<Row[]>(() => startsOf(axis).map((at, step) => ({ at, step })), [axis]);
   const columns = useMemo<Column<Row>[]>(
     () => [
-      { id: 'at', title: 'UTC', cell: ({ at }) => formatStep(at, axis.stepMs), sortBy: ({ at }) => at },
+      {
+        id: 'at',
+        title: 'UTC',
+        cell: ({ at }) => <span className="time">{formatStep(at, axis.stepMs)}</span>,
+        sortBy: ({ at }) => at,
+      },
       ...series.map(({ id, label, values }): Column<Row> => {
         const of = ({ step }: Row): number | null => values[step] ?? null;
         return {
