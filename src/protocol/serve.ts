@@ -44,10 +44,15 @@ export type RateLimitState = Readonly<{
   resetSeconds: number;
 }>;
 
-export type Outcome = Readonly<
-  | { answer: Answer; failure: null; rateLimit: RateLimitState | null }
-  | { answer: null; failure: Failure; rateLimit: RateLimitState | null }
->;
+/** Where the caller stands with all that is shown of limits. */
+export type LimitFacts = Readonly<{
+  rateLimit: RateLimitState | null;
+  /** Credits of the month, where the plan has a quota. */
+  quota?: RateLimitState | null;
+}>;
+
+export type Outcome = Readonly<{ answer: Answer; failure: null } | { answer: null; failure: Failure }> &
+  LimitFacts;
 
 /** The way of a request, as servers see it. Never rejects: what went wrong is in the outcome. */
 export type Serve = (request: Request, signal?: AbortSignal) => Promise<Outcome>;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError } from '../api/api-error.ts';
 import type { Store } from '../database/open.ts';
 import { firstIdAt } from './entry-id.ts';
-import { type LogFilter, type LogRow, readLog, showEntry } from './read-log.ts';
+import { type LogFilter, readLog, showEntry } from './read-log.ts';
 
 /** How requests are followed as they come. */
 export type TailLimits = Readonly<{
@@ -15,8 +15,6 @@ export type TailLimits = Readonly<{
   rowsMax: number;
   /** How far a look reaches back: entries of other gateways may be written so late. */
   reachMs: number;
-  /** A word without meaning goes out so often, so that nobody takes the connection for dead. */
-  heartbeatMs: number;
 }>;
 
 /** What holds when nothing else is said. */
@@ -26,7 +24,6 @@ export const tailLimits: TailLimits = {
   pollIntervalMs: 500,
   rowsMax: 500,
   reachMs: 5_000,
-  heartbeatMs: 10_000,
 };
 
 /** Who follows the log as it grows, over all gateways: by looking for newer rows. */
@@ -40,7 +37,7 @@ export class LogTails {
   }
 
   /**
-   * Entries as server-sent events from now on, until the signal.
+   * Entries as JSON from now on, each as the control API shows it, until the signal. Who sends them fills the silence.
    * @throws ApiError 429 when there are followers enough.
    */
   follow(
@@ -54,22 +51,20 @@ export class LogTails {
     this.#take(customerId);
     // Not by the end of the events: whoever has left may never have begun to read them.
     signal.addEventListener('abort', () => this.#giveBack(customerId), { once: true });
-    return this.#events(store, customerId, filter, now, signal);
+    return this.#entries(store, customerId, filter, now, signal);
   }
 
-  async *#events(
+  async *#entries(
     store: Store,
     customerId: string,
     filter: Omit<LogFilter, 'from' | 'to'>,
     now: () => number,
     signal: AbortSignal,
   ): AsyncGenerator<string> {
-    const { pollIntervalMs, rowsMax, reachMs, heartbeatMs } = this.#limits;
+    const { pollIntervalMs, rowsMax, reachMs } = this.#limits;
     const begunAt = now();
     /** Ids that were told and would be found again. */
     const told = new Set<string>();
-    yield 'retry: 2000\n\n';
-    let spokenAt = performance.now();
     while (!signal.aborted) {
       const from = Math.max(begunAt, now() - reachMs);
       const range = { ...filter, from, to: Number.MAX_SAFE_INTEGER };
@@ -77,13 +72,7 @@ export class LogTails {
       const fresh = rows.filter(({ id }) => !told.has(id)).reverse();
       for (const { id } of fresh) told.add(id);
       for (const id of told) if (id < firstIdAt(from)) told.delete(id);
-      if (fresh.length > 0) {
-        yield fresh.map(eventOf).join('');
-        spokenAt = performance.now();
-      } else if (performance.now() - spokenAt >= heartbeatMs) {
-        yield ': still here\n\n';
-        spokenAt = performance.now();
-      }
+      for (const row of fresh) yield JSON.stringify(showEntry(row));
       await sleep(pollIntervalMs, undefined, { signal }).catch(() => {});
     }
   }
@@ -109,6 +98,3 @@ export class LogTails {
     else this.#open.set(customerId, open);
   }
 }
-
-const eventOf = (row: LogRow): string =>
-  `id: ${row.id}\nevent: entry\ndata: ${JSON.stringify(showEntry(row))}\n\n`;

@@ -10,7 +10,7 @@ import {
 } from '../../protocol/envelope.ts';
 import { endSingle, joinBatch, pushAnswer, pushFailure } from '../../protocol/envelope-answer.ts';
 import { Failure } from '../../protocol/errors.ts';
-import type { Caller, Door, RateLimitState } from '../../protocol/serve.ts';
+import type { Caller, Door, LimitFacts } from '../../protocol/serve.ts';
 import { noProxies, type TrustedProxies } from '../client-address.ts';
 import { credentialOf } from '../credential.ts';
 import { refuse } from '../http-refuse.ts';
@@ -45,7 +45,9 @@ export const rpcServerOptions: RpcServerOptions = {
 };
 
 /** What one call of a body led to. No pieces: it has no answer. */
-type Reply = { pieces: Buffer[]; ending: Ending; rateLimit: RateLimitState | null };
+type Reply = { pieces: Buffer[]; ending: Ending; limits: LimitFacts };
+
+const noLimits: LimitFacts = { rateLimit: null };
 
 /** JSON-RPC over HTTP: POST for calls, OPTIONS for browsers. */
 export function rpcRoutes(door: Door, options: Partial<RpcServerOptions> = {}): HttpRoutes {
@@ -110,36 +112,36 @@ class RpcDialect {
   /** One call makes the journey; what cannot is answered here. */
   async #reply(item: EnvelopeItem, caller: Caller, signal: AbortSignal): Promise<Reply> {
     const pieces: Buffer[] = [];
-    if (item.kind === 'notification') return { pieces, ending: null, rateLimit: null };
+    if (item.kind === 'notification') return { pieces, ending: null, limits: noLimits };
     if (item.kind === 'fault') {
       const failure = new Failure(item.code);
       pushFailure(pieces, failure, item.id);
-      return { pieces, ending: failure, rateLimit: null };
+      return { pieces, ending: failure, limits: noLimits };
     }
     const { method, params, id, bytes: bytesIn } = item;
     const { credential, client, traceparent } = caller;
     const { network } = this.options;
-    const { answer, failure, rateLimit } = await this.#door.serve(
+    const { answer, failure, ...limits } = await this.#door.serve(
       { credential, client, traceparent, product: 'rpc', network, method, params, bytesIn },
       signal,
     );
     if (failure === null) pushAnswer(pieces, answer, id);
     else pushFailure(pieces, failure, id);
-    return { pieces, ending: failure, rateLimit };
+    return { pieces, ending: failure, limits };
   }
 
-  #sendSingle(response: ServerResponse, { pieces, ending, rateLimit }: Reply): void {
+  #sendSingle(response: ServerResponse, { pieces, ending, limits }: Reply): void {
     if (response.destroyed) return;
     const body = pieces.length === 0 ? pieces : endSingle(pieces);
-    send(response, statusOfSingle(ending), answerHeaders(rateLimit, ending?.retryAfter), body);
+    send(response, statusOfSingle(ending), answerHeaders(limits, ending?.retryAfter), body);
   }
 
   #sendBatch(response: ServerResponse, replies: readonly Reply[]): void {
     if (response.destroyed) return;
     const answered = replies.filter(({ pieces }) => pieces.length > 0);
     const failure = sharedFailure(answered.map(({ ending }) => ending));
-    const rateLimit = replies.findLast((reply) => reply.rateLimit !== null)?.rateLimit ?? null;
+    const { limits } = replies.findLast((reply) => reply.limits !== noLimits) ?? { limits: noLimits };
     const body = answered.length === 0 ? [] : joinBatch(answered.map(({ pieces }) => pieces));
-    send(response, statusOfSingle(failure), answerHeaders(rateLimit, failure?.retryAfter), body);
+    send(response, statusOfSingle(failure), answerHeaders(limits, failure?.retryAfter), body);
   }
 }

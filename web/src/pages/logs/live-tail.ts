@@ -33,7 +33,7 @@ export function useLiveTail(address: string | null, isPaused: boolean): Tail {
     source.onopen = () => setState('live');
     // The browser tries again by itself, unless it was refused.
     source.onerror = () => setState(source.readyState === EventSource.CLOSED ? 'refused' : 'lost');
-    source.addEventListener('entry', ({ data }: MessageEvent<string>) => {
+    source.addEventListener('message', ({ data }: MessageEvent<string>) => {
       const entry = JSON.parse(data) as LogEntryJson;
       setHeld((before) => ({ ...before, waiting: [entry, ...before.waiting].slice(0, ROWS_MAX) }));
     });

@@ -1,0 +1,304 @@
+import { Keypair, SystemProgram, Transaction } from '@solana/web3.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { generateApiKey } from '../../src/access/api-key.ts';
+import { encodeBase58 } from '../../src/ledger/base58.ts';
+import { readMetrics } from '../observing/metrics-text.ts';
+import { type Collector, startCollector } from '../observing/otlp-collector.ts';
+import { dyingAfterRequest } from '../upstream/mock/dying.ts';
+import { type Behaviour, type MockNode, send, startMock } from '../upstream/mock/server.ts';
+import { eventually } from './eventually.ts';
+import { type OperatorApi, operatorApi } from './operator-token.ts';
+import { type RpcDoor, rpcDoor } from './rpc-door.ts';
+import { SocketClient } from './socket-client.ts';
+import { type RunningService, startService } from './start-service.ts';
+
+/** The whole service in front of two scripted nodes, looked at through all that it tells of itself. */
+type Step = Readonly<{ name: string; node: string | null; startMs: number; endMs: number; outcome: string }>;
+type Entry = Readonly<{
+  id: string;
+  method: string;
+  status: string;
+  failure: string | null;
+  node: string | null;
+}> &
+  Readonly<{
+    keyId: string | null;
+    address: string;
+    http: number;
+    params: string | null;
+    result: string | null;
+  }> &
+  Readonly<{ steps: readonly Step[] }>;
+
+const METRICS_TOKEN = 'a-token-for-metrics';
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
+const PARENT = '00f067aa0ba902b7';
+
+const results: Readonly<Record<string, (raw: string) => string>> = {
+  getSlot: () => '1000',
+  getGenesisHash: () => `"${encodeBase58(Buffer.alloc(32, 3))}"`,
+  getBalance: () => '{"context":{"slot":1000},"value":7}',
+  getBlockHeight: () => '900',
+  getSignatureStatuses: (raw) => {
+    const { params } = JSON.parse(raw) as { params: [string[]] };
+    const status = { slot: 1001, confirmations: null, err: null, confirmationStatus: 'finalized' };
+    return JSON.stringify({ context: { slot: 1001 }, value: params[0].map(() => status) });
+  },
+  sendTransaction: (raw) => {
+    const { params } = JSON.parse(raw) as { params: [string] };
+    return `"${encodeBase58(Buffer.from(params[0], 'base64').subarray(1, 65))}"`;
+  },
+};
+const good: Behaviour = ({ id, method, raw }, reply) =>
+  send(reply, `{"jsonrpc":"2.0","result":${results[method]?.(raw) ?? 'null'},"id":${id}}\n`);
+
+let nodes: readonly [MockNode, MockNode];
+let collector: Collector;
+let service: RunningService;
+let api: OperatorApi;
+let door: RpcDoor;
+
+beforeAll(async () => {
+  nodes = [await startMock(good), await startMock(good)];
+  collector = await startCollector();
+  const upstream = (name: string, { url }: MockNode) =>
+    `[[upstream]]\nname = "${name}"\nurl = "${url}"\nws = "off"\n`;
+  service = await startService({
+    configuration: `
+      ${upstream('a', nodes[0])}
+      ${upstream('b', nodes[1])}
+      [upstream_pool]
+      backoff_ms = 5
+      circuit_open_ms = 10
+      poll_interval_ms = 60000
+      [request_log]
+      per_second = 10000
+      flush_interval_ms = 50
+      [gateways]
+      heartbeat_ms = 100
+      look_interval_ms = 50
+      [metrics]
+      token = "${METRICS_TOKEN}"
+      [telemetry]
+      otlp_url = "${collector.url}"
+      share = 1
+      flush_interval_ms = 50
+    `,
+  });
+  api = await operatorApi(service.ready.url, service.dataDir);
+  door = rpcDoor(service.ready.rpcUrl, service.key);
+});
+afterAll(async () => {
+  await service?.stop();
+  await Promise.all([...(nodes ?? []).map((node) => node.close()), collector?.close()]);
+});
+
+const LOGS = '/customers/house/logs';
+const listed = async (query: string): Promise<readonly Entry[]> =>
+  (await api.ask<{ items: Entry[] }>('GET', `${LOGS}?${query}`)).items;
+const found = (query: string): Promise<Entry> =>
+  eventually(async () => (await listed(query))[0], `an entry with ${query}`);
+const whole = (id: string): Promise<Entry> => api.ask('GET', `${LOGS}/${id}`);
+
+describe('the log', () => {
+  it('shows the way of a call past a node that died to the one that answered', async () => {
+    let calls = 0;
+    // Which node is asked first is its own business: that one dies.
+    const dyingFirst: Behaviour = (request, reply, socket) =>
+      (request.method === 'getBalance' && ++calls === 1 ? dyingAfterRequest : good)(request, reply, socket);
+    for (const node of nodes) node.become(dyingFirst);
+    await door.result('getBalance', ['x']);
+    for (const node of nodes) node.become(good);
+    const walked = await whole((await found('method=getBalance')).id);
+    const [, , dead, living] = walked.steps;
+    expect(walked).toMatchObject({ status: 'ok', http: 200, node: living!.node, params: null, result: null });
+    expect(walked.steps.map(({ name, node, outcome }) => [name, node, outcome])).toEqual([
+      ['authenticate', null, 'ok'],
+      ['limit', null, 'ok'],
+      ['upstream', expect.stringMatching(/^[ab]$/), 'connection lost'],
+      ['upstream', dead!.node === 'a' ? 'b' : 'a', 'ok'],
+    ]);
+    const times = walked.steps.flatMap(({ startMs, endMs }) => [startMs, endMs]);
+    expect(times.every((ms) => ms >= 0)).toBe(true);
+    expect(living!.startMs).toBeGreaterThanOrEqual(dead!.endMs);
+  });
+
+  it('has strangers with what they showed left out, and where they came from', async () => {
+    const { text: stranger } = generateApiKey('rpc');
+    await rpcDoor(service.ready.rpcUrl, stranger).call('getBlockHeight');
+    const entry = await whole((await found('status=client&method=')).id);
+    expect(entry).toMatchObject({ keyId: null, failure: 'INVALID_KEY', http: 403, address: '127.0.0.1' });
+    expect(entry.steps).toMatchObject([{ name: 'authenticate', outcome: 'INVALID_KEY' }]);
+    expect(JSON.stringify(entry)).not.toContain(stranger);
+  });
+
+  it('has parameters and results of a key that allows it, without anything like a key', async () => {
+    type Created = Readonly<{ secret: string; key: Readonly<{ id: string }> }>;
+    const wanted = { product: 'rpc', name: 'open', logsBodies: true };
+    const { secret, key } = await api.ask<Created>('POST', '/customers/house/keys', wanted);
+    const own = rpcDoor(service.ready.rpcUrl, secret);
+    await eventually(async () => (await own.call('getSlot')).status === 200, 'the new key works');
+    await own.result('getBalance', [secret, { 'api-key': 'hunter2', commitment: 'confirmed' }]);
+    const entry = await whole((await found(`key=${key.id}&method=getBalance`)).id);
+    expect(entry.params).toBe(
+      '["svc_rpc_live_[redacted]",{"api-key":"[redacted]","commitment":"confirmed"}]',
+    );
+    expect(entry.result).toBe('{"context":{"slot":1000},"value":7}');
+  });
+
+  it('is followed live, and no longer than somebody listens', async () => {
+    const cancel = new AbortController();
+    const response = await api.open(`${LOGS}/tail?method=getBlockHeight`, cancel.signal);
+    expect(response.headers.get('content-type')).toContain('text/event-stream');
+    const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+    await reader.read();
+    await door.result('getBlockHeight');
+    let text = '';
+    while (!text.startsWith('data: ')) text = (await reader.read()).value ?? '';
+    expect(JSON.parse(text.slice('data: '.length))).toMatchObject({ method: 'getBlockHeight', http: 200 });
+    cancel.abort();
+    await expect(reader.read()).rejects.toThrow();
+  });
+
+  it('has requests of every wire', async () => {
+    await fetch(`${service.ready.url}/sol/v1/wallet/balance?wallet=nonsense`, {
+      headers: { 'x-api-key': service.key },
+    });
+    const client = await SocketClient.open(`${service.ready.wsUrl}?api-key=${service.key}`);
+    await client.call('getSlot');
+    await client.call('slotSubscribe');
+    client.socket.close();
+    expect(await found('method=wallet/balance')).toMatchObject({ status: 'client', http: 400 });
+    expect(await found('method=slotSubscribe')).toMatchObject({ http: 0 });
+    expect(await found('method=getSlot&status=ok')).toBeDefined();
+  });
+});
+
+describe('a transaction that is sent', () => {
+  it('is found by its signature with each attempt and what the chain says', async () => {
+    const payer = Keypair.generate();
+    const transfer = SystemProgram.transfer({
+      fromPubkey: payer.publicKey,
+      toPubkey: payer.publicKey,
+      lamports: 1,
+    });
+    const transaction = new Transaction({
+      feePayer: payer.publicKey,
+      blockhash: encodeBase58(Buffer.alloc(32, 9)),
+      lastValidBlockHeight: 9,
+    });
+    transaction.add(transfer).sign(payer);
+    const wire = transaction.serialize().toString('base64');
+    const signature = await door.result<string>('sendTransaction', [wire, { encoding: 'base64' }]);
+    const path = `/customers/house/transactions?signature=${signature}`;
+    const sent = await eventually(
+      async () => (await api.ask<{ items: object[] }>('GET', path)).items[0],
+      'the submission',
+    );
+    expect(sent).toMatchObject({
+      ...{ signature, outcome: 'accepted', network: 'mainnet-beta' },
+      attempts: [{ node: expect.stringMatching(/^[ab]$/), outcome: 'ok', ms: expect.any(Number) }],
+      status: { slot: '1001', confirmation: 'finalized', err: null },
+    });
+  });
+});
+
+describe('the operator', () => {
+  type Nodes = Readonly<{ nodes: readonly { name: string; state: string; reason: string | null }[] }>;
+  const stateOf = async (name: string) =>
+    (await api.ask<Nodes>('GET', '/upstreams')).nodes.find((node) => node.name === name);
+
+  it('cordons a node, and calls stop going there until it is uncordoned', async () => {
+    const network = 'mainnet-beta';
+    const [a, b] = nodes;
+    const cordon = async (name: string) => {
+      await api.ask('POST', `/upstreams/${name}/cordon`, { network, reason: 'new disks' });
+      const isCordoned = async () => (await stateOf(name))?.state === 'cordoned';
+      await eventually(isCordoned, `the cordon of ${name} is in force`);
+    };
+    const callsTo = async (node: MockNode): Promise<number> => {
+      const before = node.received.length;
+      for (let i = 0; i < 20; i++) await door.result('getBalance', ['x']);
+      return node.received.length - before;
+    };
+    await cordon('a');
+    expect(await stateOf('a')).toMatchObject({ reason: 'new disks', cordoned: true });
+    expect(await callsTo(a)).toBe(0);
+    await api.ask('POST', '/upstreams/a/uncordon', { network });
+    await cordon('b');
+    await eventually(async () => (await stateOf('a'))?.state !== 'cordoned', 'a is back');
+    expect([await callsTo(a), await callsTo(b)]).toEqual([20, 0]);
+    await api.ask('POST', '/upstreams/b/uncordon', { network });
+    const nobody = api.ask('POST', '/upstreams/z/cordon', { network, reason: '' });
+    await expect(nobody).rejects.toThrow('404');
+  });
+
+  it('sees an open socket, and closes it with a text', async () => {
+    const client = await SocketClient.open(`${service.ready.wsUrl}?api-key=${service.key}`);
+    type Listed = Readonly<{ items: readonly { id: string; kind: string; address: string }[] }>;
+    const connection = await eventually(
+      async () => (await api.ask<Listed>('GET', '/customers/house/connections')).items[0],
+      'the socket is listed',
+    );
+    expect(connection).toMatchObject({ kind: 'websocket', address: '127.0.0.1', subscriptions: 0 });
+    const asked = `/customers/house/connections/${connection.id}`;
+    await api.ask('DELETE', asked);
+    expect(await client.ended).toMatchObject({
+      code: 1008,
+      reason: expect.stringContaining('The owner of this key closed this connection'),
+    });
+    await eventually(
+      async () => (await api.ask<Listed>('GET', '/customers/house/connections')).items.length === 0,
+      'the socket is gone from the list',
+    );
+    await expect(api.ask('DELETE', asked)).rejects.toThrow('404');
+  });
+});
+
+describe('/metrics', () => {
+  const read = (token: string) =>
+    fetch(`${service.ready.url}/metrics`, { headers: { authorization: `Bearer ${token}` } });
+
+  it('is shown to whoever has the token', async () => {
+    expect((await read('another')).status).toBe(401);
+    expect((await fetch(`${service.ready.url}/metrics`)).status).toBe(401);
+    const response = await read(METRICS_TOKEN);
+    expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
+  });
+
+  it('counts what was asked, tells of every node, and holds no secret', async () => {
+    const text = await (await read(METRICS_TOKEN)).text();
+    const families = readMetrics(text);
+    const sampleOf = (name: string, labels: Record<string, string>) =>
+      families.get(name)?.samples.find((sample) => {
+        return Object.entries(labels).every(([label, value]) => sample.labels[label] === value);
+      })?.value;
+    expect(sampleOf('solway_requests_total', { product: 'rpc', status: 'ok' })).toBeGreaterThan(20);
+    const id = service.ready.keys.find(({ product }) => product === 'rpc')!.id;
+    expect(sampleOf('solway_key_requests_total', { key: id, outcome: 'ok' })).toBeGreaterThan(20);
+    expect(sampleOf('solway_upstream_cordoned', { node: 'a', network: 'mainnet-beta' })).toBe(0);
+    expect(sampleOf('solway_store_up', {})).toBe(1);
+    for (const secret of [METRICS_TOKEN, api.secret, service.key, ...nodes.map(({ url }) => url)]) {
+      expect(text).not.toContain(secret);
+    }
+  });
+});
+
+describe('traces', () => {
+  it('go on from the client through each attempt', async () => {
+    await door.post('{"jsonrpc":"2.0","id":1,"method":"getBalance","params":["x"]}', {
+      traceparent: `00-${TRACE}-${PARENT}-01`,
+    });
+    const own = await eventually(
+      async () => collector.spans.find(({ parentSpanId }) => parentSpanId === PARENT),
+      'the span of the request',
+    );
+    expect(own).toMatchObject({ traceId: TRACE, name: 'getBalance', kind: 2 });
+    const inner = collector.spans.filter(({ parentSpanId }) => parentSpanId === own.spanId);
+    expect(inner.map(({ name }) => name)).toEqual([
+      ...['authenticate', 'limit', expect.stringMatching(/^upstream [ab]$/)],
+    ]);
+    expect(collector.faults).toEqual([]);
+    expect(collector.bodies.join()).not.toContain(service.key);
+  });
+});
