@@ -18,12 +18,10 @@ const HOLDER_CPU = 0;
 const LOADER_CPU = 1;
 
 const counts = [1, 10_000, 1_000_000] as const;
-/** The number with which whole requests are measured. */
-const SERVED = 10_000;
 /** A million keys with what lies about while they are made. */
 const HEAP_MIB = 4_096;
 const WARM_UP_SECONDS = 0.5;
-/** What is called flat: no more than so much above the cost with one key. */
+/** What is called flat: no more than so many times the cost with one key. */
 const FLAT_FACTOR = 1.5;
 
 type Facts = Readonly<{ bytesPerKey: number; buildSeconds: number }>;
@@ -34,11 +32,14 @@ type Summary = Setting &
     nanoseconds: Readonly<Record<Work, Readonly<Record<number, Spread>>>>;
     /** Cost with so many keys over that with one, round by round. */
     overOneKey: Readonly<Record<number, Spread>>;
-    /** Microseconds of CPU of a whole request from its socket to its socket, its answer ready. */
-    wholeRequestMicroseconds: Spread;
+    /** Microseconds of CPU of a whole request from its socket to its socket, its answer ready, by number of keys. */
+    wholeRequestMicroseconds: Readonly<Record<number, Spread>>;
+    /** The same over that with one. */
+    wholeOverOneKey: Readonly<Record<number, Spread>>;
     /** The part of it that is authentication, rules, quota, limit and meter. */
-    shareOfRequest: Spread;
+    shareOfRequest: Readonly<Record<number, Spread>>;
     keys: Readonly<Record<number, Facts>>;
+    /** Whether a whole request costs with a million keys no more than that much above one with one. */
     isFlat: boolean;
   }>;
 
@@ -90,16 +91,23 @@ async function measureWhole(holder: Holder, loader: ChildProcess, order: LoaderO
   return ((holder.cpuSeconds - before) * 1e6) / requests;
 }
 
-type Round = Readonly<{ parts: ReadonlyMap<string, number>; whole: number }>;
+type Round = Readonly<{ parts: ReadonlyMap<string, number>; whole: ReadonlyMap<number, number> }>;
 
 const placeOf = (work: Work, count: number): string => `${work} ${count}`;
 
 async function measureRounds(holders: readonly Holder[], options: BenchOptions): Promise<Round[]> {
-  const served = holders.find(({ count }) => count === SERVED) as Holder;
-  const door = await served.serve();
   const loader = forkOn(LOADER_CPU, join(import.meta.dirname, 'loader.ts'));
-  await measureWhole(served, loader, { ...door, seconds: 4 * WARM_UP_SECONDS });
-  for (const holder of holders) for (const work of works) await holder.measure(work, WARM_UP_SECONDS);
+  const doors = new Map<Holder, Awaited<ReturnType<Holder['serve']>>>();
+  const load = (holder: Holder, seconds: number): Promise<number> => {
+    const door = doors.get(holder);
+    if (door === undefined) throw new Error('the door did not open');
+    return measureWhole(holder, loader, { ...door, seconds });
+  };
+  for (const holder of holders) {
+    doors.set(holder, await holder.serve());
+    await load(holder, 4 * WARM_UP_SECONDS);
+    for (const work of works) await holder.measure(work, WARM_UP_SECONDS);
+  }
   const rounds: Round[] = [];
   for (let round = 1; round <= options.rounds; round++) {
     process.stderr.write(`round ${round} of ${options.rounds}\n`);
@@ -110,7 +118,9 @@ async function measureRounds(holders: readonly Holder[], options: BenchOptions):
         parts.set(placeOf(work, holder.count), nanoseconds);
       }
     }
-    rounds.push({ parts, whole: await measureWhole(served, loader, { ...door, seconds: options.seconds }) });
+    const whole = new Map<number, number>();
+    for (const holder of holders) whole.set(holder.count, await load(holder, options.seconds));
+    rounds.push({ parts, whole });
   }
   return rounds;
 }
@@ -120,19 +130,22 @@ function summarize(rounds: readonly Round[], keys: Summary['keys'], options: Ben
   const all = (count: number) => of('all of it', count);
   const byCount = <Value>(value: (count: number) => Value) =>
     Object.fromEntries(counts.map((count) => [count, value(count)]));
-  const overOneKey = byCount((count) =>
-    spread(all(count).map((cost, at) => cost / (all(1)[at] as number))),
-  ) as Record<number, Spread>;
+  const whole = (count: number) => rounds.map((round) => round.whole.get(count) ?? 0);
+  const over = (costs: (count: number) => readonly number[]) =>
+    byCount((count) => spread(costs(count).map((cost, at) => cost / (costs(1)[at] as number))));
+  const wholeOverOneKey = over(whole);
   const ofWork = works.map((work) => [work, byCount((count) => spread(of(work, count)))] as const);
-  const shares = rounds.map(({ whole }, at) => (all(SERVED)[at] as number) / 1_000 / whole);
+  const share = (count: number) =>
+    whole(count).map((microseconds, at) => (all(count)[at] as number) / 1_000 / microseconds);
   return {
     ...settingOf(`npm run bench -- access --rounds ${options.rounds} --seconds ${options.seconds}`),
     nanoseconds: Object.fromEntries(ofWork) as unknown as Summary['nanoseconds'],
-    overOneKey,
-    wholeRequestMicroseconds: spread(rounds.map(({ whole }) => whole)),
-    shareOfRequest: spread(shares),
+    overOneKey: over(all),
+    wholeRequestMicroseconds: byCount((count) => spread(whole(count))),
+    wholeOverOneKey,
+    shareOfRequest: byCount((count) => spread(share(count))),
     keys,
-    isFlat: (overOneKey[counts.at(-1) as number]?.median ?? Number.NaN) <= FLAT_FACTOR,
+    isFlat: (wholeOverOneKey[counts.at(-1) as number]?.median ?? Number.NaN) <= FLAT_FACTOR,
   };
 }
 
@@ -145,27 +158,32 @@ function render(summary: Summary): string {
     const cells = counts.map((count) => said(summary.nanoseconds[work][count] as Spread).padStart(24));
     return `${work.padEnd(18)}${cells.join('')}`;
   });
-  const over = counts.map((count) => said(summary.overOneKey[count] as Spread, 2).padStart(24));
+  const row = (name: string, cell: (count: number) => string): string =>
+    `${name.padEnd(18)}${counts.map((count) => cell(count).padStart(24)).join('')}`;
+  const percent = ({ median, min, max }: Spread): Spread => ({
+    median: median * 100,
+    min: min * 100,
+    max: max * 100,
+  });
   const weights = counts.map((count) => {
     const { bytesPerKey, buildSeconds } = summary.keys[count] as Facts;
     return `${name(count)}: ${Math.round(bytesPerKey)} bytes each, taken in within ${buildSeconds.toFixed(1)} s`;
   });
+  const most = summary.wholeOverOneKey[counts.at(-1) as number] as Spread;
   return `Nanoseconds of CPU for each request, up to 10,000 keys of all in use; median (least … most)
 
-${''.padEnd(18)}${counts.map((count) => name(count).padStart(24)).join('')}
+${row('', name)}
 ${lines.join('\n')}
-${'over one key'.padEnd(18)}${over.join('')}
+${row('times one key', (count) => said(summary.overOneKey[count] as Spread, 2))}
 
-A whole request, its answer ready: ${said(summary.wholeRequestMicroseconds, 1)} µs; all of the above is ${said(
-    {
-      median: summary.shareOfRequest.median * 100,
-      min: summary.shareOfRequest.min * 100,
-      max: summary.shareOfRequest.max * 100,
-    },
-    1,
-  )} % of it.
+A whole request, its answer ready
+
+${row('microseconds', (count) => said(summary.wholeRequestMicroseconds[count] as Spread, 1))}
+${row('"all of it", %', (count) => said(percent(summary.shareOfRequest[count] as Spread), 1))}
+${row('times one key', (count) => said(summary.wholeOverOneKey[count] as Spread, 2))}
+
+${summary.isFlat ? 'Flat' : 'Not flat'}: with a million keys a request costs ${said(most, 2)} times one with one key.
 ${weights.join('\n')}
-${summary.isFlat ? 'Flat' : 'Not flat'}: a million keys cost ${said(summary.overOneKey[1_000_000] as Spread, 2)} times what one does (${FLAT_FACTOR} is called flat).
 "map and bucket" and "signed token" are what others do: a Map by SHA-256 with a window and a count, and a token with
 a signature (HS256) without limit, count or revocation.
 `;

@@ -102,11 +102,12 @@ const ending: Ending = {
   cost: 1,
 };
 /** Whom everything but authentication is asked about. */
-const visits = used.map((credential) => {
+const records = used.map((credential) => keys.identify(credential, Date.now()));
+const visitOf = (at: number): Visit => {
   const visit = meter.begin(client);
-  admission.identify({ credential, client }, 'rpc', 'mainnet-beta', visit);
+  visit.key = records[at] as KeyRecord;
   return visit;
-});
+};
 const map = new MapAndBucket(used);
 const tokens = new SignedTokens(used);
 
@@ -119,11 +120,11 @@ const doers: Readonly<Record<Work, (at: number) => unknown>> = {
       meter.begin(client),
     ),
   'permit and limit': (at) => {
-    const visit = visits[at] as Visit;
+    const visit = visitOf(at);
     admission.permit(visit, ending.method, 1);
     admission.takeRate(visit);
   },
-  meter: (at) => meter.end(visits[at] as Visit, ending),
+  meter: (at) => meter.end(visitOf(at), ending),
   'all of it': (at) => {
     const visit = meter.begin(client);
     admission.identify({ credential: used[at] as string, client }, 'rpc', 'mainnet-beta', visit);

@@ -1,10 +1,16 @@
 import { hash, timingSafeEqual } from 'node:crypto';
-import { isDeepStrictEqual } from 'node:util';
 import { Lru } from '../base/lru.ts';
 import { Failure } from '../protocol/errors.ts';
 import type { Product } from '../protocol/product.ts';
 import { API_KEY_LENGTH_MAX, digestApiKey, idPlaceIn, type ParsedApiKey, parseApiKey } from './api-key.ts';
-import { anyUse, type KeyId, type KeyRecord, type KeyRules, type PlanLimits } from './key-record.ts';
+import {
+  anyUse,
+  defaultPlanLimits,
+  type KeyId,
+  type KeyRecord,
+  type KeyRules,
+  type PlanLimits,
+} from './key-record.ts';
 
 export type KeyDirectoryOptions = Readonly<{
   /** The peppers that are accepted, by version; several while one replaces another. Each 16 bytes or more. */
@@ -202,9 +208,16 @@ export class KeyDirectory {
 const isAnyUse = ({ networks, cidrs, origins, methods }: KeyRules): boolean =>
   networks === null && cidrs === null && origins === null && methods === null;
 
-function areSame({ prices, ...limits }: PlanLimits, other: PlanLimits): boolean {
-  if (!isDeepStrictEqual(prices, other.prices)) return false;
-  return Object.entries(limits).every(([name, value]) => other[name as keyof PlanLimits] === value);
+const limitNames = (Object.keys(defaultPlanLimits) as (keyof PlanLimits)[]).filter(
+  (name) => name !== 'prices',
+);
+
+/** Asked for each key at the start, so that nothing is made for it. */
+function areSame(one: PlanLimits, other: PlanLimits): boolean {
+  for (const name of limitNames) if (one[name] !== other[name]) return false;
+  for (const method in one.prices) if (one.prices[method] !== other.prices[method]) return false;
+  for (const method in other.prices) if (!Object.hasOwn(one.prices, method)) return false;
+  return true;
 }
 
 /** Whether a key may be used at this time, in Unix milliseconds. */
