@@ -23,12 +23,14 @@ export async function runSolway(
   folder: string,
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
+  input: string | null = null,
 ): Promise<Run> {
   const child = spawn(process.execPath, [main, ...args], {
     cwd: folder,
     env: { ...own, ...environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: [input === null ? 'ignore' : 'pipe', 'pipe', 'pipe'],
   });
-  const [out, err] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+  child.stdin?.end(input);
+  const [out, err] = await Promise.all([text(child.stdout!), text(child.stderr!), once(child, 'close')]);
   return { code: child.exitCode, out, err };
 }

@@ -1,4 +1,8 @@
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { addAdminToken } from '../../src/control/accounts/admin-tokens.ts';
+import { openDatabase } from '../../src/control/database/open.ts';
+import { openPeppers } from '../../src/control/pepper-proof.ts';
 import { runSolway } from '../cli/run-solway.ts';
 import { healthy } from '../upstream/mock/healthy.ts';
 import { type MockNode, startMock } from '../upstream/mock/server.ts';
@@ -23,7 +27,13 @@ afterAll(async () => {
   await mock?.close();
 });
 
-type KeyFacts = Readonly<{ id: string; state: string; name: string; lastUsedAt: number | null }>;
+type KeyFacts = Readonly<{
+  id: string;
+  state: string;
+  name: string;
+  lastUsedAt: number | null;
+  lastUsedFrom: string | null;
+}>;
 type Printed = Readonly<{ secret: string; key: KeyFacts; keys: readonly KeyFacts[] }>;
 
 async function solwayKeys(...args: string[]): Promise<Printed> {
@@ -83,10 +93,101 @@ describe('while the service runs', () => {
   it('the use of a key is counted, and shown by the list', async () => {
     const used = await eventually(async () => {
       const { keys } = await solwayKeys('list', '--product', 'rpc');
-      return keys.find(({ id }) => id === service.ready.keys[0]!.id)!.lastUsedAt;
-    }, 'the list shows when the key was used');
+      const { lastUsedAt, lastUsedFrom } = keys.find(({ id }) => id === service.ready.keys[0]!.id)!;
+      return lastUsedFrom === '127.0.0.1' && lastUsedAt;
+    }, 'the list shows when the key was used, and from where');
     // Usage is kept by the minute.
     expect(used).toBeGreaterThanOrEqual(startedAt - 60_000);
     expect(used).toBeLessThanOrEqual(Date.now());
+  });
+});
+
+/** An operator's token, made in the service's own store. */
+async function operatorToken(): Promise<string> {
+  const { dataDir } = service;
+  const store = await openDatabase({ file: join(dataDir, 'solway.db') });
+  const peppers = await openPeppers(store, { dataDir });
+  const given = {
+    name: 'test',
+    customerId: null,
+    role: 'owner',
+    createdBy: 'test',
+    createdAt: Date.now(),
+  } as const;
+  const { secret } = await store.db
+    .transaction()
+    .execute((trx) => addAdminToken(trx, peppers, { ...given, expiresAt: null }));
+  await store.close();
+  return secret;
+}
+
+describe('with the token of an operator, on another machine', () => {
+  let token = '';
+  const remote = (args: readonly string[], input: string | null = null) =>
+    runSolway(folder, ['keys', ...args, '--server', service.ready.url], { SOLWAY_TOKEN: token }, input);
+
+  it('a key is made with rules, changed and found again, and the log says from where', async () => {
+    token = await operatorToken();
+    const rules = [
+      '--public',
+      '--origin',
+      'https://app.example.com',
+      '--network',
+      'devnet',
+      '--rate',
+      '5/10',
+    ];
+    const { out } = await remote(['create', '--name', 'page', ...rules, '--json']);
+    const { secret, key } = JSON.parse(out);
+    expect(key).toMatchObject({
+      ...{ isPublic: true, origins: ['https://app.example.com'], networks: ['devnet'] },
+      ...{ rate: { perSecond: 5, burst: 10 }, addressPerSecond: 10 },
+    });
+    const change = [
+      '--cidr',
+      '192.0.2.7/24',
+      '--cidr',
+      '2001:db8::/32',
+      '--network',
+      'any',
+      '--rate',
+      'plan',
+    ];
+    expect((await remote(['set', key.id, ...change])).out).toBe(
+      `svc_rpc_live_${key.id}… is changed, with the others of its family.\n`,
+    );
+    const whose = await remote(['whose', '-', '--json'], `${secret}\n`);
+    expect(JSON.parse(whose.out)).toMatchObject({
+      matches: true,
+      key: { id: key.id, cidrs: ['192.0.2.0/24', '2001:db8::/32'], networks: null, rate: null },
+    });
+    const store = await openDatabase({ file: join(service.dataDir, 'solway.db') });
+    const lines = await store.db.selectFrom('audit').selectAll().where('key_id', '=', key.id).execute();
+    await store.close();
+    expect(lines.map(({ action, actor, address }) => [action, actor.split(':')[0], address])).toEqual([
+      ['key.create', 'token', '127.0.0.1'],
+      ['key.change', 'token', '127.0.0.1'],
+    ]);
+  });
+
+  it('the list is the same as on the machine itself', async () => {
+    const where = ['--data-dir', service.dataDir, '--config', service.config];
+    expect(await remote(['list'])).toEqual(await runSolway(folder, ['keys', 'list', ...where]));
+  });
+
+  it('what is wrong is told in the same words, with the same exit codes', async () => {
+    const none = {
+      code: 1,
+      out: '',
+      err: 'solway: there is no such key: see the list of keys for the ids\n',
+    };
+    expect(await remote(['revoke', '11111111'])).toEqual(none);
+    expect(await remote(['create', '--name', 'x', '--cidr', '192.0.2.0/33'])).toMatchObject({
+      code: 2,
+      err: 'solway: cidrs: "192.0.2.0/33" is no address and no range such as 192.0.2.0/24 or 2001:db8::/32\n',
+    });
+    token = `${token.slice(0, -1)}${token.endsWith('1') ? '2' : '1'}`;
+    const { code, err } = await remote(['list']);
+    expect([code, err.includes('svc_admin_live_')]).toEqual([1, false]);
   });
 });
