@@ -2,7 +2,14 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { clientAt } from '../protocol/client-at.ts';
 import { digestApiKey, generateApiKey } from './api-key.ts';
 import { KeyDirectory } from './key-directory.ts';
-import { defaultPlanLimits, houseKey, type KeyId, type KeyRecord } from './key-record.ts';
+import {
+  anyUse,
+  defaultPlanLimits,
+  houseKey,
+  type KeyId,
+  type KeyRecord,
+  type KeyRules,
+} from './key-record.ts';
 import { KeyWatch } from './key-watch.ts';
 
 const pepper = Buffer.alloc(32, 1);
@@ -47,6 +54,24 @@ describe('a key that is watched', () => {
     watch.watch(record.id, use, end('b'));
     keys.apply([{ ...record, state, version: 2 }]);
     expect(ended).toEqual(['a INVALID_KEY', 'b INVALID_KEY']);
+    expect([watch.size, vi.getTimerCount()]).toEqual([0, 0]);
+  });
+
+  it('ends for those whom its new rules keep out, says why, and goes on for the others', () => {
+    const elsewhere = {
+      client: clientAt('198.51.100.1', 'https://app.example.com'),
+      network: 'testnet',
+    } as const;
+    watch.watch(record.id, use, end('a'));
+    watch.watch(record.id, elsewhere, end('b'));
+    const change = (rules: Partial<KeyRules>, version: number) =>
+      keys.apply([{ ...record, rules: { ...anyUse, ...rules }, version }]);
+    change({ cidrs: ['192.0.2.0/24', '198.51.100.0/24'], methods: ['getSlot'] }, 2);
+    expect(ended).toEqual([]);
+    change({ origins: ['https://*.example.com'] }, 3);
+    expect(ended).toEqual(['a ORIGIN_FORBIDDEN']);
+    change({ networks: ['devnet'] }, 4);
+    expect(ended).toEqual(['a ORIGIN_FORBIDDEN', 'b NETWORK_FORBIDDEN']);
     expect([watch.size, vi.getTimerCount()]).toEqual([0, 0]);
   });
 
