@@ -1,0 +1,240 @@
+import {
+  appendFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import type { KeyId } from '../../../src/access/key-record.ts';
+import { UsageMeter } from '../../../src/access/usage.ts';
+import type { Store } from '../../../src/control/database/open.ts';
+import { journalLine, readJournalLine } from '../../../src/control/usage/journal-line.ts';
+import type { TakenUp } from '../../../src/control/usage/take-up-journals.ts';
+import { UsageWriter, type UsageWriterOptions } from '../../../src/control/usage/usage-writer.ts';
+import { describeOnBothStores } from '../stores.ts';
+import { usageRow, write } from './usage-fixture.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'solway-journal-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+let folders = 0;
+const newFolder = (): string => join(root, String(++folders));
+
+/** A minute's start, well inside what is kept. */
+const RECENT = Math.floor(Date.now() / 60_000) * 60_000 - 600_000;
+const key = { id: 'AAAAAAAA' as KeyId };
+const call = {
+  key,
+  product: 'rpc',
+  method: 'getSlot',
+  status: 'ok',
+  bytesIn: 1,
+  bytesOut: 1,
+  credits: 1,
+} as const;
+
+/** A writer over a meter, and a switch that takes the store away. */
+function writerOn(store: Store, journalFolder: string, options: Partial<UsageWriterOptions> = {}) {
+  const meter = new UsageMeter();
+  const away = { now: false };
+  const takenUp: TakenUp[] = [];
+  const watched = {
+    ...store,
+    get db() {
+      if (away.now) throw new Error('the database is away');
+      return store.db;
+    },
+  };
+  const all = {
+    store: watched,
+    source: meter,
+    journalFolder,
+    onTakenUp: (one: TakenUp) => void takenUp.push(one),
+  };
+  const use = (count: number, atMs = RECENT) => {
+    for (let done = 0; done < count; done++) meter.record({ ...call, latencyMicros: 500 }, atMs);
+  };
+  return { writer: new UsageWriter({ ...all, ...options }), use, away, takenUp };
+}
+
+async function requestsOf(store: Store): Promise<number> {
+  const rows = await store.db.selectFrom('usage_minute').select('requests').execute();
+  return rows.reduce((sum, { requests }) => sum + requests, 0);
+}
+
+/** Gives a journal the name of a process that lives no more, as if this one had been killed. */
+function killed(folder: string): string {
+  const [name = ''] = readdirSync(folder);
+  const epoch = name.split('.')[3] ?? '';
+  const dead = join(folder, `another-boot.1.1.${epoch}.jsonl`.replace(epoch, crypto.randomUUID()));
+  writeFileSync(dead, readFileSync(join(folder, name)));
+  return dead;
+}
+
+describeOnBothStores('the journal of usage', ({ kind, open }) => {
+  it('has what could not be stored, is empty when it is, and goes with its process', async () => {
+    const [store, folder] = [await open(), newFolder()];
+    const { writer, use, away } = writerOn(store, folder);
+    away.now = true;
+    use(3);
+    await writer.flush();
+    const [name = ''] = readdirSync(folder);
+    const path = join(folder, name);
+    expect([statSync(path).mode & 0o777, statSync(folder).mode & 0o777]).toEqual([0o600, 0o700]);
+    expect(readJournalLine(readFileSync(path, 'utf8').trimEnd())).toMatchObject({
+      keyId: 'AAAAAAAA',
+      requests: 3,
+    });
+    away.now = false;
+    use(1);
+    await writer.flush();
+    expect([await requestsOf(store), statSync(path).size]).toEqual([4, 0]);
+    await writer.stop();
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('is written before anything is sent to a server, and beside an embedded store only when that fails', async () => {
+    const [store, folder] = [await open(), newFolder()];
+    const { writer, use, away } = writerOn(store, folder);
+    use(1);
+    await writer.flush();
+    expect(existsSync(folder)).toBe(kind === 'postgres');
+    away.now = true;
+    use(1);
+    await writer.flush();
+    expect(readdirSync(folder)).toHaveLength(1);
+    await writer.stop();
+    expect(readdirSync(folder)).toHaveLength(1);
+  });
+
+  it('is taken over by the next start, under its own run, once, and again without harm', async () => {
+    const [store, folder] = [await open(), newFolder()];
+    const one = writerOn(store, folder);
+    one.use(2);
+    await one.writer.flush();
+    one.away.now = true;
+    one.use(3);
+    await one.writer.flush();
+    one.use(1, RECENT + 60_000);
+    await one.writer.flush();
+    const journal = killed(folder);
+    const kept = readFileSync(journal);
+    const epoch = journal.split('.').at(-2);
+    for (let start = 0; start < 2; start++) {
+      writeFileSync(journal, kept);
+      const two = writerOn(store, folder);
+      await two.writer.flush();
+      expect(two.takenUp).toMatchObject([{ damagedLines: 0, lateRows: 0 }]);
+      expect(existsSync(journal)).toBe(false);
+      await two.writer.stop();
+      const rows = await store.db
+        .selectFrom('usage_minute')
+        .select('requests')
+        .where('epoch', '=', epoch!)
+        .execute();
+      expect(rows.map(({ requests }) => requests).toSorted()).toEqual([1, 5]);
+    }
+    await one.writer.stop();
+  });
+
+  it('is read without a line that was being written, and past damage, which is told', async () => {
+    const [store, folder] = [await open(), newFolder()];
+    const one = writerOn(store, folder);
+    one.away.now = true;
+    one.use(1);
+    await one.writer.flush();
+    const journal = killed(folder);
+    const line = (minute: number) =>
+      journalLine(usageRow({ minute: RECENT / 60_000 + minute, requests: 10 }));
+    const torn = line(1).slice(0, -20);
+    appendFileSync(
+      journal,
+      `${line(2)}${line(3).replace('getSlot', 'getSl0t')}\0\0\0\n${'x'.repeat(300_000)}\n${line(4)}${torn}`,
+    );
+    const two = writerOn(store, folder);
+    await two.writer.flush();
+    expect(two.takenUp).toMatchObject([{ rows: 3 }]);
+    expect(two.takenUp[0]?.damagedLines).toBeGreaterThanOrEqual(2);
+    expect(await requestsOf(store)).toBe(21);
+    await Promise.all([one.writer.stop(), two.writer.stop()]);
+  });
+
+  it('keeps within its size, and keeps the newest state of every row that waits', async () => {
+    const [store, folder] = [await open(), newFolder()];
+    const { writer, use, away } = writerOn(store, folder, { journalMaxBytes: 400 });
+    away.now = true;
+    for (let flush = 1; flush <= 20; flush++) {
+      use(1);
+      await writer.flush();
+    }
+    const [name = ''] = readdirSync(folder);
+    const lines = readFileSync(join(folder, name), 'utf8').trimEnd().split('\n');
+    expect(statSync(join(folder, name)).size).toBeLessThanOrEqual(400);
+    expect(readJournalLine(lines.at(-1)!)).toMatchObject({ requests: 20 });
+    for (let minute = 1; minute < 8; minute++) use(1, RECENT + minute * 60_000);
+    await writer.flush();
+    expect(statSync(join(folder, name)).size).toBeLessThanOrEqual(400);
+    expect(writer.unsavedRows).toBeGreaterThan(0);
+    expect(readdirSync(folder)).toEqual([name]);
+    away.now = false;
+    await writer.stop();
+    expect(await requestsOf(store)).toBe(27);
+  });
+
+  it('is left alone while its process lives, and begun anew when somebody took it', async () => {
+    const [store, folder] = [await open(), newFolder()];
+    const [one, two] = [writerOn(store, folder), writerOn(store, folder)];
+    one.away.now = true;
+    one.use(4);
+    await one.writer.flush();
+    await two.writer.flush();
+    expect([two.takenUp, await requestsOf(store)]).toEqual([[], 0]);
+    const [name = ''] = readdirSync(folder);
+    rmSync(join(folder, name));
+    one.use(1);
+    await one.writer.flush();
+    expect(readJournalLine(readFileSync(join(folder, name), 'utf8').trimEnd())).toMatchObject({
+      requests: 5,
+    });
+    await Promise.all([one.writer.stop(), two.writer.stop()]);
+  });
+
+  it('gives up, and says so, what comes when its minutes are deleted', async () => {
+    const [store, folder] = [await open(), newFolder()];
+    await store.db
+      .insertInto('usage_horizon')
+      .values({ step: 'minute', bucket: RECENT / 60_000 })
+      .execute();
+    expect(
+      await write(store, [usageRow({ minute: RECENT / 60_000 - 1 }), usageRow({ minute: RECENT / 60_000 })]),
+    ).toBe(1);
+    const { writer, use } = writerOn(store, folder);
+    use(1, RECENT - 60_000);
+    await writer.stop();
+    expect([writer.lateRows, writer.pendingRows]).toEqual([1, 0]);
+  });
+
+  it('tells when it cannot be written, and goes on storing', async () => {
+    const [store, folder] = [await open(), newFolder()];
+    writeFileSync(folder, 'a file where the folder should be');
+    const states: boolean[] = [];
+    const { writer, use, away } = writerOn(store, folder, {
+      onJournal: (error) => states.push(error === null),
+    });
+    away.now = true;
+    use(1);
+    await writer.flush();
+    rmSync(folder);
+    use(1);
+    await writer.flush();
+    expect(states).toEqual([false, true]);
+    away.now = false;
+    await writer.stop();
+    expect(await requestsOf(store)).toBe(2);
+  });
+});

@@ -1,0 +1,164 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type OpenOptions, openDatabase, type Store } from '../../../src/control/database/open.ts';
+import { rollUp } from '../../../src/control/usage/roll-up.ts';
+import { runChecks } from '../../../src/control/usage/usage-checks.ts';
+import { temporaryFolder } from '../../service/program.ts';
+import { type RunningService, startService } from '../../service/start-service.ts';
+import type { PostgresServer } from '../postgres-server.ts';
+import { Load, startNode } from './load.ts';
+
+const DAY_MS = 86_400_000;
+
+export type KillLoopOptions = Readonly<{
+  kills: number;
+  /** null: the embedded database. */
+  postgres: PostgresServer | null;
+  flushMs: number;
+  concurrency: number;
+  /** How long the gateway is under load before each kill; the longest. */
+  loadMs: number;
+  /** With PostgreSQL: every so many kills, the database is away when it comes. */
+  awayEvery: number;
+  onKill?: (kill: KillReport) => void;
+}>;
+
+/** What became of the usage of one life of the gateway. */
+export type KillReport = Readonly<{
+  kill: number;
+  answered: number;
+  /** Calls that had left when the kill came and were never answered. */
+  unanswered: number;
+  counted: number;
+  /** How long before the kill the oldest answer came that is not counted, in milliseconds; 0: none is missing. */
+  lossMs: number;
+  databaseAway: boolean;
+}>;
+
+/** Kills a gateway under load, again and again, and reads after each new start what of it is in the store. */
+export async function killLoop(options: KillLoopOptions): Promise<KillReport[]> {
+  const { postgres, flushMs } = options;
+  const node = await startNode();
+  const dataDir = temporaryFolder('usage-kill');
+  const url = postgres === null ? null : await postgres.createDatabase();
+  const configuration = [
+    ...(url === null ? [] : ['[store]', `database_url = "${url}"`]),
+    '[[upstream]]',
+    `url = "${node.url}"`,
+    'ws = "off"',
+    '[grpc]\nenabled = false',
+    `[keys]\nusage_flush_interval_ms = ${flushMs}`,
+    '[plans.default]\nrpc_per_second = 0\n',
+  ].join('\n');
+  const start = () => startService({ dataDir, configuration, timeoutMs: 120_000 });
+  const place: OpenOptions = url === null ? { file: join(dataDir, 'solway.db') } : { url };
+  const reports: KillReport[] = [];
+  let service = await start();
+  const { key } = service;
+  let before = 0;
+  try {
+    for (let kill = 1; kill <= options.kills; kill++) {
+      const databaseAway = postgres !== null && kill % options.awayEvery === 0;
+      const life = await oneLife(service, key, options, databaseAway ? postgres : null);
+      service = await start();
+      await takenUp(dataDir, service);
+      const counted = await countOf(place);
+      const report = { kill, databaseAway, ...judged(life, counted - before) };
+      reports.push(report);
+      options.onKill?.(report);
+      before = counted;
+    }
+    await service.stop();
+    await checkBooks(place, before);
+    return reports;
+  } finally {
+    service.process.kill('SIGKILL');
+    node.server.close();
+    node.server.closeAllConnections();
+  }
+}
+
+type Life = Readonly<{ answeredAt: readonly number[]; unanswered: number; killedAt: number }>;
+
+async function oneLife(
+  service: RunningService,
+  key: string,
+  { concurrency, loadMs, flushMs }: KillLoopOptions,
+  away: PostgresServer | null,
+): Promise<Life> {
+  const load = new Load(service.ready.rpcUrl, key, concurrency);
+  await delay(Math.random() * loadMs);
+  if (away !== null) {
+    await away.kill();
+    await delay(flushMs * 3 + Math.random() * loadMs);
+  }
+  const killedAt = performance.now();
+  await service.stop('SIGKILL');
+  await load.end();
+  await away?.start();
+  return { answeredAt: load.answeredAt, unanswered: load.unanswered, killedAt };
+}
+
+function judged({ answeredAt, unanswered, killedAt }: Life, counted: number) {
+  const answered = answeredAt.length;
+  const oldestMissing = answeredAt[counted];
+  const lossMs = oldestMissing === undefined ? 0 : Math.max(0, killedAt - oldestMissing);
+  return { answered, unanswered, counted, lossMs };
+}
+
+/** Until what the last life left behind was taken up: then its journal is gone. */
+async function takenUp(dataDir: string, service: RunningService): Promise<void> {
+  const folder = join(dataDir, 'usage-journal');
+  const ofOthers = () =>
+    existsSync(folder)
+      ? readdirSync(folder).filter((name) => !name.includes(`.${service.process.pid}.`))
+      : [];
+  for (let look = 0; ofOthers().length > 0; look++) {
+    if (look > 1_200) throw new Error(`the journal was not taken up:\n${service.output()}`);
+    await delay(50);
+  }
+}
+
+async function withStore<Result>(
+  place: OpenOptions,
+  work: (store: Store) => Promise<Result>,
+): Promise<Result> {
+  const store = await openDatabase(place);
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+const countOf = (place: OpenOptions): Promise<number> =>
+  withStore(place, async ({ db }) => {
+    const rows = await db
+      .selectFrom('usage_minute')
+      .select('requests')
+      .where('method', '=', 'getSlot')
+      .where('key_id', '!=', '')
+      .where('status', '=', 'ok')
+      .execute();
+    return rows.reduce((sum, { requests }) => sum + requests, 0);
+  });
+
+/** The books agree, and days come to what was counted. @throws Error */
+const checkBooks = (place: OpenOptions, counted: number): Promise<void> =>
+  withStore(place, async (store) => {
+    const later = Date.now() + 2 * DAY_MS;
+    await rollUp(store, later, async () => true);
+    await rollUp(store, later, async () => true);
+    const days = await store.db
+      .selectFrom('usage_day')
+      .select('requests')
+      .where('status', '=', 'ok')
+      .execute();
+    const sum = days.reduce((total, { requests }) => total + requests, 0);
+    if (sum !== counted) throw new Error(`days come to ${sum}, minutes to ${counted}`);
+    const wrong = (await runChecks(store, later, async () => true)).filter(
+      ({ violations }) => violations > 0,
+    );
+    if (wrong.length > 0) throw new Error(`the books disagree: ${JSON.stringify(wrong)}`);
+  });
