@@ -1,7 +1,7 @@
 import type { Network } from '../protocol/call.ts';
 import { Failure } from '../protocol/errors.ts';
 import type { Product } from '../protocol/product.ts';
-import type { Caller } from '../protocol/serve.ts';
+import type { Caller, LimitFacts } from '../protocol/serve.ts';
 import { isUsable, type KeyDirectory } from './key-directory.ts';
 import type { KeyId, KeyRecord } from './key-record.ts';
 import { checkMethod, type KeyUse, refusalOf } from './key-rules.ts';
@@ -93,6 +93,14 @@ export class Admission {
     const nowMs = performance.now();
     this.takeAddressRate(visit, calls);
     this.#note(visit, this.#limiter.take(key.familyId, key.limits, nowMs, calls));
+  }
+
+  /** Where the caller stands, to be shown with the answer. */
+  shown({ key, rate }: Visit): LimitFacts {
+    return {
+      rateLimit: rate?.state ?? null,
+      quota: key === null ? null : this.#quota.standing(key, Date.now()),
+    };
   }
 
   /** Takes calls from the rate of the address alone, where the key has such. @throws Failure RATE_LIMITED. */

@@ -69,10 +69,10 @@ export function createAnswerCall(parts: CallParts, wire: Wire): AnswerCall {
       result: answer?.body ?? null,
       cost: answer === null ? null : call.row.cost,
     });
-    const rateLimit = visit.rate?.state ?? null;
+    const shown = admission.shown(visit);
     return failure === null && answer !== null
-      ? { answer, failure: null, rateLimit }
-      : { answer: null, failure: failure ?? new Failure('INTERNAL'), rateLimit };
+      ? { answer, failure: null, ...shown }
+      : { answer: null, failure: failure ?? new Failure('INTERNAL'), ...shown };
   };
 }
 

@@ -92,7 +92,7 @@ export class RestGate implements RestDoor {
       failure = this.#explain(thrown, visit.key, request);
     }
     this.#meter(request, visit, { body, failure }, calls);
-    const facts = { rateLimit: visit.rate?.state ?? null, calls: calls.count };
+    const facts = { ...this.#parts.admission.shown(visit), calls: calls.count };
     return failure === null && body !== null
       ? { body, failure: null, ...facts }
       : { body: null, failure: failure ?? new Failure('INTERNAL'), ...facts };

@@ -1,7 +1,7 @@
 import type { JsonValue, WritableJson } from '../../base/json.ts';
 import type { Network } from '../call.ts';
 import type { Failure } from '../errors.ts';
-import type { Caller, RateLimitState } from '../serve.ts';
+import type { Caller, LimitFacts } from '../serve.ts';
 
 /**
  * What servers and the gateway know of the REST interface: where it is asked, what is taken from a request, and that
@@ -89,11 +89,11 @@ export type RestRequest = Caller &
 
 /** How a request ended. */
 export type RestOutcome = Readonly<
-  ({ body: Buffer; failure: null } | { body: null; failure: Failure }) & {
-    rateLimit: RateLimitState | null;
-    /** How many calls to nodes were made for it. */
-    calls: number;
-  }
+  ({ body: Buffer; failure: null } | { body: null; failure: Failure }) &
+    LimitFacts & {
+      /** How many calls to nodes were made for it. */
+      calls: number;
+    }
 >;
 
 /** What stands behind the REST server: the way of a request, which authenticates, limits, works and meters. */

@@ -2,6 +2,7 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import { type WritableJson, writeJson } from '../../base/json.ts';
 import type { RestAnswer, RestOutcome, RestRoute } from '../../protocol/rest/route.ts';
+import { limitFields } from '../limit-fields.ts';
 import { errorBody } from './errors.ts';
 
 /**
@@ -49,16 +50,9 @@ export async function envelope({ message, result }: RestAnswer): Promise<Buffer>
 }
 
 /** The fields RateLimit and RateLimit-Policy (IETF draft ratelimit-headers-09), named after the endpoint group. */
-function rateLimitHeaders(
-  { rateLimit }: RestOutcome,
-  { group }: Pick<RestRoute, 'group'>,
-): OutgoingHttpHeaders {
-  if (rateLimit === null) return {};
-  const { limit, remaining, windowSeconds, resetSeconds } = rateLimit;
-  return {
-    'ratelimit-policy': `"${group}";q=${limit};w=${windowSeconds}`,
-    ratelimit: `"${group}";r=${remaining};t=${resetSeconds}`,
-  };
+function rateLimitHeaders(outcome: RestOutcome, { group }: Pick<RestRoute, 'group'>): OutgoingHttpHeaders {
+  const fields = limitFields(group, outcome);
+  return fields === null ? {} : { 'ratelimit-policy': fields[0], ratelimit: fields[1] };
 }
 
 /** The head of an answer but for its length. */

@@ -1,6 +1,7 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import type { RateLimitState } from '../../protocol/serve.ts';
+import type { LimitFacts } from '../../protocol/serve.ts';
 import { corsHeaders } from '../cors.ts';
+import { limitFields } from '../limit-fields.ts';
 
 /** Answers up to this size are copied into one buffer; larger ones are written piece by piece. */
 const JOIN_MAX_BYTES = 16 * 1024;
@@ -22,22 +23,11 @@ const COMMON: readonly string[] = [
   ...Object.entries(corsHeaders).flat(),
 ];
 
-/**
- * The fields RateLimit and RateLimit-Policy (IETF draft ratelimit-headers-09): what is left of the limit and
- * for how long it counts.
- */
-function addRateLimit(
-  headers: HeaderList,
-  { limit, remaining, windowSeconds, resetSeconds }: RateLimitState,
-): void {
-  headers.push('ratelimit-policy', `"rpc";q=${limit};w=${windowSeconds}`);
-  headers.push('ratelimit', `"rpc";r=${remaining};t=${resetSeconds}`);
-}
-
 /** The headers of a JSON-RPC answer but for its length. */
-export function answerHeaders(rateLimit: RateLimitState | null, retryAfter: number | undefined): HeaderList {
+export function answerHeaders(limits: LimitFacts, retryAfter: number | undefined): HeaderList {
   const headers = [...COMMON];
-  if (rateLimit !== null) addRateLimit(headers, rateLimit);
+  const fields = limitFields('rpc', limits);
+  if (fields !== null) headers.push('ratelimit-policy', fields[0], 'ratelimit', fields[1]);
   if (retryAfter !== undefined) headers.push('retry-after', String(retryAfter));
   return headers;
 }
