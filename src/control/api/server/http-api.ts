@@ -118,7 +118,8 @@ export class HttpApi {
     const requestId = context.get('requestId');
     const bytes = await readBytes(raw, this.#options.bodyMaxBytes);
     const body = bytes.length === 0 ? null : readJson(raw, bytes);
-    if (typeof body !== 'object' || Array.isArray(body))
+    const isNone = body === null && bytes.length > 0;
+    if (typeof body !== 'object' || Array.isArray(body) || isNone)
       throw new ApiError(422, 'INVALID_FIELDS', 'the body must be a JSON object');
     const asked = {
       request: raw,

@@ -1,0 +1,181 @@
+import { beforeEach, expect, it } from 'vitest';
+import type { OpenOptions } from '../../../src/control/database/open.ts';
+import { describeOnBothStores } from '../stores.ts';
+import { type Browser, firstOperator, type House, invited, openHouse, PASSWORD } from './house.ts';
+
+const foreign: readonly [string, Record<string, string | null>][] = [
+  ['a page of another origin', { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }],
+  ['a page of another origin that hides where it is', { origin: null, 'sec-fetch-site': 'cross-site' }],
+  ['a page on another port', { origin: 'http://solway.test:81', 'sec-fetch-site': 'same-site' }],
+  ['a page without an origin', { origin: 'null', 'sec-fetch-site': 'cross-site' }],
+  ['a page on a name that begins as ours', { origin: 'http://solway.test.evil.example' }],
+  ['a form, which can add no header', { 'x-solway': null }],
+  ['a program that has the cookie and says nothing', { origin: null, 'sec-fetch-site': null }],
+];
+
+const paths = [
+  '/api/v1/customers/house/../house/tokens',
+  '/api/v1/%63ustomers',
+  '/api/v1//customers',
+  '/api/v1/customers/',
+  '/api/v1/customers%2fhouse%2ftokens',
+  '/api/v1/customers/house%00/tokens',
+  '/api/v1/customers;a=b',
+  '/api/v1/customers/ｈouse/tokens',
+  '/api/v1/Customers',
+  '/api/V1/customers',
+  '/api/auth/%2e%2e/v1/customers',
+  '/api/auth/../v1/customers',
+  '\\api\\v1\\customers',
+];
+
+/** Paths that the library knows, or that every object does. */
+const behind = [
+  ['/ok', 'GET'],
+  ['/error', 'GET'],
+  ['/delete-user', 'POST'],
+  ['/change-email', 'POST'],
+  ['/set-password', 'POST'],
+  ['/update-session', 'POST'],
+  ['/get-access-token', 'POST'],
+  ['/two-factor/send-otp', 'POST'],
+  ['/verify-password', 'POST'],
+  ['/sign-in/social', 'POST'],
+  ['/sign-in/email/', 'POST'],
+  ['/constructor', 'GET'],
+  ['/__proto__', 'POST'],
+] as const;
+
+const bodies = [
+  ['text that is no JSON', '{"name":', 422],
+  ['a character that no column holds', '{"name":"a\\u0000b"}', 422],
+  ['a number', '7', 422],
+  ['a list', '[]', 422],
+  ['null', 'null', 422],
+  ['a body of 300 KB', `{"name":"${'x'.repeat(300_000)}"}`, 413],
+  ['100,000 open lists', '['.repeat(100_000), 422],
+] as const;
+
+describeOnBothStores('an attack', ({ open, fresh }) => {
+  let place: Promise<OpenOptions> | null = null;
+  let house: House;
+  let operator: Browser;
+  let viewer: Browser;
+
+  beforeEach(async () => {
+    place ??= fresh();
+    house = await openHouse(await open(await place));
+    operator = await firstOperator(house);
+    viewer = await invited(house, operator, 'house', `viewer-${house.email}`, 'viewer');
+  });
+
+  it('by what another page or program sends changes nothing with the cookie of who is signed in', async () => {
+    for (const [name, headers] of foreign) {
+      const make = await operator.post('/api/v1/customers', { name: 'Theirs' }, { headers });
+      expect([name, make.status, make.json.error.code]).toEqual([name, 403, 'FOREIGN_ORIGIN']);
+      expect([name, (await operator.post('/api/auth/sign-out', {}, { headers })).status]).toEqual([
+        name,
+        403,
+      ]);
+      const log = { email: house.email, password: PASSWORD };
+      const entry = await house.browser().post('/api/auth/sign-in/email', log, { headers });
+      expect([name, entry.status]).toEqual([name, 403]);
+    }
+    expect((await operator.get('/api/v1/customers')).status).toBe(200);
+  });
+
+  it('by a path that looks like another reaches nothing that its caller may not ask', async () => {
+    for (const path of paths) {
+      const { status, text } = await viewer.get(path);
+      expect([path, [403, 404].includes(status)]).toEqual([path, true]);
+      expect(text).not.toContain('svc_admin_live_');
+    }
+  });
+
+  it('finds nothing of the library but what is served', async () => {
+    for (const [path, method] of behind) {
+      const sent = method === 'POST' ? { body: {} } : {};
+      const { status, json } = await operator.send(method, `/api/auth${path}`, sent);
+      expect([path, status, json.error.code]).toEqual([path, 404, 'NO_SUCH_ROUTE']);
+    }
+  });
+
+  it('by fields that nobody asked for gives nobody more rights', async () => {
+    const more = [{ isOperator: true }, { role: 'owner' }, { emailVerified: true }, { id: 'root' }];
+    for (const fields of more) {
+      const update = await viewer.post('/api/auth/update-user', { name: 'Vera', ...fields });
+      expect([update.status, update.json.error.code]).toEqual([422, 'INVALID_FIELDS']);
+    }
+    const token = await house.inviteOperator();
+    const signUp = {
+      name: 'x',
+      email: 'x@example.com',
+      password: PASSWORD,
+      invitation: token,
+      isOperator: true,
+    };
+    expect((await house.browser().post('/api/auth/sign-up/email', signUp)).status).toBe(422);
+    expect((await viewer.get('/api/v1/me')).json.user).toMatchObject({ isOperator: false });
+    expect((await viewer.get('/api/v1/customers')).status).toBe(403);
+  });
+
+  it.each([
+    ['__proto__', '{"name":"x","__proto__":{"planId":"default"}}'],
+    ['constructor', '{"name":"x","constructor":{"prototype":{"isOperator":true}}}'],
+    ['toString', '{"name":"x","toString":"x"}'],
+  ])('by a body with %s is refused by the name of the field', async (field, body) => {
+    const { status, json } = await operator.post('/api/v1/customers', body);
+    expect([status, Object.keys(json.error.fields)]).toEqual([422, [field]]);
+    expect(({} as { isOperator?: boolean }).isOperator).toBeUndefined();
+  });
+
+  it('by a body that is not what it must be is refused', async () => {
+    for (const [name, body, status] of bodies) {
+      expect([name, (await operator.post('/api/v1/customers', body)).status]).toEqual([name, status]);
+      expect([name, (await operator.post('/api/auth/sign-in/email', body)).status]).toEqual([name, status]);
+    }
+  });
+
+  it('by a body of another type, a field twice, or values of the wrong kind is refused', async () => {
+    const form = { headers: { 'content-type': 'application/x-www-form-urlencoded' } };
+    expect((await operator.post('/api/v1/customers', 'name=x', form)).status).toBe(415);
+    expect((await operator.post('/api/auth/sign-in/email', 'email=x', form)).status).toBe(415);
+    expect((await operator.get('/api/v1/audit?limit=1&limit=2')).status).toBe(422);
+    expect((await operator.get('/api/v1/audit?limit=0')).status).toBe(422);
+    expect((await operator.get('/api/v1/audit?nothing=1')).status).toBe(422);
+    expect((await operator.get('/api/v1/me?a=1')).status).toBe(422);
+    expect((await operator.get('/api/v1/audit?action=%00')).status).toBe(422);
+    for (const cursor of [
+      'x',
+      'W10',
+      Buffer.from('[1e400]').toString('base64url'),
+      Buffer.from('["1"]').toString('base64url'),
+    ])
+      expect((await operator.get(`/api/v1/audit?cursor=${cursor}`)).status).toBe(422);
+    const kinds = [
+      { email: { $ne: null }, password: PASSWORD },
+      { email: house.email, password: ['x'] },
+      { email: 7 },
+    ];
+    for (const body of kinds)
+      expect([400, 401, 422]).toContain((await viewer.post('/api/auth/sign-in/email', body)).status);
+  });
+
+  it('is told what is wrong, and never what went wrong inside', async () => {
+    const { headers, json } = await house.browser().get('/api/v1/customers');
+    expect(json.error.requestId).toBe(headers.get('x-request-id'));
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    expect(headers.get('access-control-allow-origin')).toBeNull();
+    await house.store.db.schema.alterTable('customer').renameTo('customer_away').execute();
+    const broken = await operator.get('/api/v1/customers').finally(() =>
+      house.store.db.schema
+        .alterTable('customer_away' as 'customer')
+        .renameTo('customer')
+        .execute(),
+    );
+    expect([broken.status, broken.json.error.code]).toEqual([500, 'INTERNAL']);
+    expect(broken.text).not.toMatch(/customer_away|no such table|relation|sql/i);
+    expect(house.said.join('')).toContain(broken.json.error.requestId);
+  });
+});

@@ -1,0 +1,173 @@
+import { beforeEach, expect, it } from 'vitest';
+import type { OpenOptions } from '../../../src/control/database/open.ts';
+import { keysOfPlansChangedAfter, newestVersion } from '../../../src/control/keys/key-rows.ts';
+import { describeOnBothStores } from '../stores.ts';
+import { type Browser, firstOperator, type House, invited, type Loose, openHouse, tokenIn } from './house.ts';
+
+let count = 0;
+
+describeOnBothStores('a team', ({ open, fresh }) => {
+  let place: Promise<OpenOptions> | null = null;
+  let house: House;
+  let operator: Browser;
+  /** A customer of the operator's making, new for each test. */
+  let customer: string;
+  const at = (path: string): string => `/api/v1/customers/${customer}${path}`;
+  const name = (role: string): string => `${role}${count}@example.com`;
+  const join = (role: string): Promise<Browser> => invited(house, operator, customer, name(role), role);
+  const idOf = async (browser: Browser): Promise<string> => (await browser.get('/api/v1/me')).json.user.id;
+  const lines = async (browser: Browser = operator): Promise<Loose> =>
+    (await browser.get(at('/audit'))).json.items;
+
+  beforeEach(async () => {
+    place ??= fresh();
+    house = await openHouse(await open(await place));
+    operator = await firstOperator(house);
+    customer = (await operator.post('/api/v1/customers', { name: `Acme ${++count}` })).json.id;
+  });
+
+  it('grows by invitations, each for one address, once, and told in the audit log', async () => {
+    const made = await operator.post(at('/invitations'), { email: 'Dora@Example.com', role: 'developer' });
+    expect(made.json.invitation).toMatchObject({ email: 'dora@example.com', role: 'developer' });
+    expect(made.json.link).toMatch(/^http:\/\/solway\.test\/invite#token=[\w-]{43}$/);
+    const token = tokenIn(made.json.link);
+    const other = await join('viewer');
+    expect((await other.accept(token)).json.error.code).toBe('OTHER_ADDRESS');
+    const dora = house.browser();
+    expect((await dora.signUp('mallory@example.com', token)).json.error.code).toBe('OTHER_ADDRESS');
+    expect((await dora.signUp('dora@example.com', token)).status).toBe(200);
+    expect((await dora.accept(token)).json.id).toBe(customer);
+    expect((await dora.accept(token)).status).toBe(404);
+    const { members } = (await dora.get(at('/members'))).json;
+    expect(members.map(({ email, role }) => `${email} ${role}`)).toContain('dora@example.com developer');
+    const accepted = (await lines()).find(({ actor }) => actor === 'user:dora@example.com');
+    expect(accepted).toMatchObject({
+      action: 'invitation.accept',
+      address: '192.0.2.1',
+      userAgent: 'test browser',
+    });
+    expect(accepted?.requestId).toMatch(/^[0-9a-f-]{36}$/);
+    const { json } = await operator.post(at('/invitations'), { email: 'late@example.com', role: 'viewer' });
+    await operator.send('DELETE', at(`/invitations/${json.invitation.id}`));
+    expect((await house.browser().signUp('late@example.com', tokenIn(json.link))).status).toBe(404);
+  });
+
+  it('has owners who alone make owners, and keeps one', async () => {
+    const [owner, admin, viewer] = [await join('owner'), await join('admin'), await join('viewer')];
+    const [ownerId, adminId, viewerId] = [await idOf(owner), await idOf(admin), await idOf(viewer)];
+    const role = (browser: Browser, user: string, wanted: string) =>
+      browser.send('PATCH', at(`/members/${user}`), { body: { role: wanted } });
+    expect((await role(admin, viewerId, 'owner')).status).toBe(403);
+    expect((await role(admin, adminId, 'owner')).status).toBe(403);
+    expect((await role(admin, ownerId, 'viewer')).status).toBe(403);
+    expect((await admin.send('DELETE', at(`/members/${ownerId}`))).status).toBe(403);
+    expect((await admin.post(at('/invitations'), { email: 'o@example.com', role: 'owner' })).status).toBe(
+      403,
+    );
+    expect((await role(admin, viewerId, 'developer')).json.role).toBe('developer');
+    expect((await role(viewer, viewerId, 'admin')).status).toBe(403);
+    expect((await role(owner, viewerId, 'owner')).status).toBe(200);
+    expect((await role(owner, viewerId, 'viewer')).status).toBe(200);
+    await owner.send('DELETE', at(`/members/${await idOf(operator)}`));
+    expect((await role(owner, ownerId, 'admin')).json.error.code).toBe('LAST_OWNER');
+    expect((await owner.send('DELETE', at(`/members/${ownerId}`))).json.error.code).toBe('LAST_OWNER');
+    expect((await viewer.send('DELETE', at(`/members/${viewerId}`))).status).toBe(200);
+    expect((await viewer.get(at(''))).status).toBe(404);
+    expect((await lines()).map(({ action }) => action)).toContain('member.role');
+  });
+
+  it('keeps an owner though two leave at the same moment', async () => {
+    const [one, two] = [await join('owner'), invited(house, operator, customer, name('second'), 'owner')];
+    const owners = [one, await two];
+    await owners[0]?.send('DELETE', at(`/members/${await idOf(operator)}`));
+    const ids = await Promise.all(owners.map(idOf));
+    const answers = await Promise.all(
+      owners.map((owner, i) => owner.send('DELETE', at(`/members/${ids[i]}`))),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+  });
+
+  it('hands tokens to programs, which may no more than who made them, are shown once and end at once', async () => {
+    const admin = await join('admin');
+    expect((await admin.post(at('/tokens'), { name: 'ci', role: 'owner' })).status).toBe(403);
+    const { secret, token } = (await admin.post(at('/tokens'), { name: 'ci', role: 'developer' })).json;
+    expect(secret).toMatch(/^svc_admin_live_[1-9A-HJ-NP-Za-km-z]{46}$/);
+    expect((await admin.get(at('/tokens'))).text).not.toContain(secret);
+    const program = house.browser();
+    const as = (bearer: string) => ({
+      headers: { authorization: `Bearer ${bearer}`, origin: null, 'x-solway': null },
+    });
+    expect((await program.get(at(''), as(secret))).status).toBe(200);
+    expect((await program.get(at('/tokens'), as(secret))).status).toBe(403);
+    expect((await program.get('/api/v1/customers/house', as(secret))).status).toBe(404);
+    expect((await program.get('/api/v1/customers', as(secret))).status).toBe(403);
+    expect((await program.post('/api/v1/invitations/accept', { token: 'x' }, as(secret))).status).toBe(403);
+    expect((await program.get('/api/v1/me', as(secret))).json).toMatchObject({
+      user: null,
+      customers: [{ id: customer }],
+    });
+    expect((await admin.get(at('/tokens'))).json.tokens).toMatchObject([
+      { id: token.id, lastUsedAt: house.clock.now },
+    ]);
+    const changed = `${secret.slice(0, -1)}${secret.endsWith('a') ? 'b' : 'a'}`;
+    for (const wrong of [changed, secret.replace('admin', 'rpc'), 'svc_admin_live_', ''])
+      expect((await program.get(at(''), as(wrong))).status).toBe(401);
+    await admin.send('DELETE', at(`/tokens/${token.id}`));
+    expect((await program.get(at(''), as(secret))).status).toBe(401);
+    const short = (
+      await admin.post(at('/tokens'), { name: 'x', role: 'viewer', expiresAt: house.clock.now + 1_000 })
+    ).json;
+    expect((await program.get(at(''), as(short.secret))).status).toBe(200);
+    house.clock.now += 1_000;
+    expect((await program.get(at(''), as(short.secret))).status).toBe(401);
+  });
+
+  it('may only look while it is suspended, and its keys follow', async () => {
+    const owner = await join('owner');
+    const { secret } = (await owner.post(at('/tokens'), { name: 'ci', role: 'owner' })).json;
+    await owner.post(at('/keys'), { product: 'rpc', name: 'one' });
+    const before = await newestVersion(house.store);
+    expect((await owner.send('PATCH', at(''), { body: { state: 'suspended' } })).status).toBe(403);
+    expect((await owner.send('PATCH', at(''), { body: { planId: 'default' } })).status).toBe(403);
+    expect((await operator.send('PATCH', at(''), { body: { state: 'suspended' } })).json.state).toBe(
+      'suspended',
+    );
+    const states = [];
+    for await (const page of keysOfPlansChangedAfter(house.store, before, 100))
+      states.push(...page.map((key) => key.state));
+    expect(states).toEqual(['disabled']);
+    expect((await owner.get(at('/members'))).status).toBe(200);
+    expect((await owner.post(at('/tokens'), { name: 'x', role: 'viewer' })).json.error.code).toBe(
+      'CUSTOMER_SUSPENDED',
+    );
+    const bearer = { headers: { authorization: `Bearer ${secret}` } };
+    expect((await house.browser().post(at('/tokens'), { name: 'x', role: 'viewer' }, bearer)).status).toBe(
+      403,
+    );
+    expect((await operator.send('PATCH', at(''), { body: { state: 'active' } })).status).toBe(200);
+    expect((await owner.post(at('/tokens'), { name: 'x', role: 'viewer' })).status).toBe(200);
+    expect(
+      (await operator.send('PATCH', '/api/v1/customers/house', { body: { state: 'suspended' } })).status,
+    ).toBe(409);
+    expect((await operator.send('PATCH', at(''), { body: { planId: 'none' } })).status).toBe(422);
+  });
+
+  it('has an audit log that nobody changes, in pages and as a file', async () => {
+    await join('viewer');
+    const whole = await lines();
+    const first = (await operator.get(at('/audit?limit=2'))).json;
+    const second = (await operator.get(at(`/audit?limit=2&cursor=${first.next}`))).json;
+    expect([...first.items, ...second.items]).toEqual(whole.slice(0, 4));
+    const file = await operator.get(at('/audit.jsonl'));
+    expect(file.headers.get('content-type')).toMatch(/^application\/jsonl/);
+    const exported = file.text
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Loose);
+    expect(exported.toReversed()).toEqual(whole);
+    const { db } = house.store;
+    await expect(db.updateTable('audit').set({ actor: 'nobody' }).execute()).rejects.toThrow('append-only');
+    await expect(db.deleteFrom('audit').execute()).rejects.toThrow('append-only');
+    expect(await lines()).toEqual(whole);
+  });
+});
