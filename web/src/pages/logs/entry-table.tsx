@@ -12,6 +12,8 @@ import { ShortTime } from '../../ui/time.tsx';
 
 type Narrow = (change: { method?: string; address?: string }) => void;
 
+const HTTP_OK = 200;
+
 /** The code that tells most: ours by its name, a node's by its number. */
 export const codeOf = ({ failure, rpcCode }: LogEntryJson): string =>
   failure ?? (rpcCode === 0 ? '' : String(rpcCode));
@@ -56,18 +58,14 @@ const columnsOf = (onOpen: (id: string) => void, onNarrow: Narrow): Column<LogEn
   {
     id: 'code',
     title: 'Code',
-    cell: (entry) => <code>{codeOf(entry) || '–'}</code>,
+    cell: (entry) => (
+      <>
+        <code>{codeOf(entry) || '–'}</code>
+        {entry.http === 0 || entry.http === HTTP_OK ? null : <span className="muted"> {entry.http}</span>}
+      </>
+    ),
     sortBy: codeOf,
     csv: codeOf,
-  },
-  {
-    id: 'http',
-    title: 'HTTP',
-    align: 'end',
-    wideOnly: true,
-    cell: ({ http }) => (http === 0 ? '–' : http),
-    sortBy: ({ http }) => http,
-    csv: ({ http }) => http,
   },
   {
     id: 'ms',

@@ -19,7 +19,11 @@ const columns: ConnectionColumn[] = [
     cell: ({ kind, rpc }) => (
       <span className="stacked-words">
         {kind === 'websocket' ? 'WebSocket' : 'gRPC'}
-        {rpc === null ? null : <span className="muted mono">{rpc}</span>}
+        {rpc === null ? null : (
+          <span className="muted mono" title={rpc}>
+            {rpc.slice(rpc.lastIndexOf('/') + 1)}
+          </span>
+        )}
       </span>
     ),
     sortBy: ({ kind, rpc }) => `${kind} ${rpc ?? ''}`,
@@ -90,17 +94,14 @@ const columns: ConnectionColumn[] = [
     id: 'address',
     title: 'From',
     wideOnly: true,
-    cell: ({ address }) => <span className="mono">{address}</span>,
+    cell: ({ address, gateway }) => (
+      <span className="stacked-words" title={`at the gateway ${gateway}`}>
+        <span className="mono">{address}</span>
+        <span className="muted short">{gateway}</span>
+      </span>
+    ),
     sortBy: ({ address }) => address,
     csv: ({ address }) => address,
-  },
-  {
-    id: 'gateway',
-    title: 'Gateway',
-    wideOnly: true,
-    cell: ({ gateway }) => <span className="mono">{gateway}</span>,
-    sortBy: ({ gateway }) => gateway,
-    csv: ({ gateway }) => gateway,
   },
 ];
 
