@@ -1,9 +1,11 @@
 import { expect, it } from 'vitest';
 import { defaultPlanLimits, type KeyRecord } from '../../src/access/key-record.ts';
+import { inChange, nextVersion } from '../../src/control/database/change.ts';
 import type { Store } from '../../src/control/database/open.ts';
 import { changeKey } from '../../src/control/keys/change-key.ts';
+import { moveKeysOfPlan } from '../../src/control/keys/customer-plan.ts';
 import { KeyRefusedError, type KeyRegister } from '../../src/control/keys/key-register.ts';
-import { keysChangedAfter } from '../../src/control/keys/key-rows.ts';
+import { keysChangedAfter, keysOfPlansChangedAfter, newestVersion } from '../../src/control/keys/key-rows.ts';
 import { disableKey, revokeKey } from '../../src/control/keys/key-state.ts';
 import { type CreateKeyOptions, createKey } from '../../src/control/keys/keys.ts';
 import { listKeys, readFamily } from '../../src/control/keys/list-keys.ts';
@@ -262,6 +264,26 @@ describeOnBothStores('the keys of a customer', ({ open }) => {
     expect((await refusal(createKey(others, { product: 'rpc', name: 'x' })))[2]).toContain(
       'there is no customer',
     );
+  });
+
+  it('go over to the plan that their customer gets, but for those with a plan of their own', async () => {
+    const store = await open();
+    const register = await customerOn(store, 'acme');
+    const { key } = await createKey(register, { product: 'rpc', name: 'x' });
+    const own = await createKey(register, { product: 'rpc', name: 'y', planId: 'default' });
+    const limits = { ...defaultPlanLimits, rpcPerSecond: 77 };
+    await syncPlans(store, [{ id: 'gold', name: 'gold', limits }], 'test');
+    const seen = await newestVersion(store);
+    await inChange(store, async (trx) => {
+      const change = { plan_id: 'gold', version: await nextVersion(trx) };
+      await trx.updateTable('customer').set(change).where('id', '=', 'acme').execute();
+      await moveKeysOfPlan(trx, 'acme', 'free', 'gold');
+    });
+    const records: KeyRecord[] = [];
+    for await (const page of keysOfPlansChangedAfter(store, seen, 100)) records.push(...page);
+    const plans = new Map(records.map((one) => [one.id as string, [one.limits.rpcPerSecond, one.version]]));
+    expect(plans.get(key.id)).toEqual([77, seen + 1]);
+    expect(plans.get(own.key.id)).toEqual([10, seen + 1]);
   });
 
   it('are not there for others', async () => {

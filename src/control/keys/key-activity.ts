@@ -1,5 +1,6 @@
-import { sql } from 'kysely';
 import type { Store } from '../database/open.ts';
+import { axisOver, monthOf } from '../usage/reading/axis.ts';
+import { sumsOf, wholeSumsOf } from '../usage/reading/read-usage.ts';
 
 /** What a key did lately. */
 export type KeyActivity = Readonly<{
@@ -17,41 +18,29 @@ const HOURS = 24;
 const idle = () => ({ creditsUsed: 0, requests24h: Array<number>(HOURS).fill(0), errors24h: 0 });
 
 /**
- * What keys did lately, from the hours and days of usage: as fresh as those.
+ * What keys did lately, to within a flush.
  * @param keyIds - those of a page; nothing is read for others.
  * @param now - Unix milliseconds.
  */
 export async function activityOf(
-  { db }: Store,
+  store: Store,
   keyIds: readonly string[],
   now: number,
 ): Promise<ReadonlyMap<string, KeyActivity>> {
   const activity = new Map(keyIds.map((id) => [id, idle()]));
   if (keyIds.length === 0) return activity;
-  const hour = Math.floor(now / HOUR_MS);
-  const date = new Date(now);
-  const monthStart = Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1) / (24 * HOUR_MS);
-  const hours = await db
-    .selectFrom('usage_hour')
-    .select(({ fn }) => ['key_id', 'hour', fn.sum<number>('requests').as('requests')])
-    .select(sql<number>`sum(case when status = 'ok' then 0 else requests end)`.as('errors'))
-    .where('key_id', 'in', keyIds)
-    .where('hour', '>', hour - HOURS)
-    .where('hour', '<=', hour)
-    .groupBy(['key_id', 'hour'])
-    .execute();
-  const month = await db
-    .selectFrom('usage_day')
-    .select(({ fn }) => ['key_id', fn.sum<number>('credits').as('credits')])
-    .where('key_id', 'in', keyIds)
-    .where('day', '>=', monthStart)
-    .groupBy('key_id')
-    .execute();
-  for (const row of hours) {
-    const one = activity.get(row.key_id)!;
-    one.requests24h[row.hour - hour + HOURS - 1] = Number(row.requests);
-    one.errors24h += Number(row.errors);
+  const filter = { customerId: '', keys: keyIds };
+  const hours = axisOver('hour', (Math.floor(now / HOUR_MS) - HOURS + 1) * HOUR_MS, now + 1);
+  for await (const rows of sumsOf(store, hours, filter, ['key_id', 'status'])) {
+    for (const { key_id, at, status, requests } of rows) {
+      const one = activity.get(key_id)!;
+      one.requests24h[at] = (one.requests24h[at] ?? 0) + requests;
+      if (status !== 'ok') one.errors24h += requests;
+    }
   }
-  for (const { key_id, credits } of month) activity.get(key_id)!.creditsUsed = Number(credits);
+  const month = axisOver('day', monthOf(now).from, now + 1);
+  for await (const rows of wholeSumsOf(store, month, filter, ['key_id'])) {
+    for (const { key_id, credits } of rows) activity.get(key_id)!.creditsUsed += credits;
+  }
   return activity;
 }

@@ -3,6 +3,7 @@ import type { Transaction } from 'kysely';
 import { HOUSE_CUSTOMER_ID } from '../../accounts/roles.ts';
 import type { Schema } from '../../database/schema.ts';
 import type { CustomerTable } from '../../database/tables/accounts.ts';
+import { moveKeysOfPlan } from '../../keys/customer-plan.ts';
 import { DEFAULT_PLAN_ID } from '../../plans.ts';
 import { ApiError } from '../api-error.ts';
 import type { CustomerJson } from '../contract/accounts.ts';
@@ -108,6 +109,7 @@ function changeCustomer(services: ApiServices, id: string, change: Change, conte
       .set({ ...set, version })
       .where('id', '=', id)
       .execute();
+    if (set.plan_id !== undefined) await moveKeysOfPlan(trx, id, row.plan_id, set.plan_id);
     return [customerJson({ ...row, ...set }), { action: 'customer.change', customerId: id, detail }];
   });
 }
