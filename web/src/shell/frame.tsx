@@ -1,5 +1,5 @@
-import { Navigate, Outlet, useRouterState } from '@tanstack/react-router';
-import { useMemo } from 'react';
+import { Outlet, useRouter } from '@tanstack/react-router';
+import { useEffect, useMemo } from 'react';
 import { HOUSE } from '../house.ts';
 import { useCall } from '../queries.ts';
 import { useFrameSearch } from '../range.ts';
@@ -14,13 +14,21 @@ import { type Customer, type Me, roleAllows, type Session, SessionProvider, type
 /** What stands around every page of who is signed in. */
 export function Frame() {
   const me = useCall('GET /me', {}, { refetchMs: 60_000 });
-  const here = useRouterState({ select: (state) => state.location.href });
 
   if (me.data === undefined)
     return <main className="alone">{me.error === null ? <Skeleton /> : <Fault problem={me.error} />}</main>;
-  if (me.data.user === null)
-    return <Navigate to="/sign-in" search={here === '/' ? {} : { next: here }} replace />;
+  if (me.data.user === null) return <ToSignIn />;
   return <Signed me={me.data} user={me.data.user} />;
+}
+
+/** Leads to the sign-in page, once, and from there back to here. */
+function ToSignIn() {
+  const router = useRouter();
+  useEffect(() => {
+    const here = router.state.location.href;
+    void router.navigate({ to: '/sign-in', search: here === '/' ? {} : { next: here }, replace: true });
+  }, [router]);
+  return <main className="alone" />;
 }
 
 function Signed({ me, user }: { me: Me; user: User }) {

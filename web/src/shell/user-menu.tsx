@@ -43,12 +43,12 @@ export function UserMenu() {
   return (
     <div className="user">
       <Menu
-        label={`Signed in as ${user.name}`}
         button={
           <>
             <span className="user-initial" aria-hidden="true">
               {user.name.slice(0, 1).toUpperCase()}
             </span>
+            <span className="visually-hidden">Signed in as</span>
             <span className="user-name">{user.name}</span>
             <Icon name="up" size={12} />
           </>

@@ -1,0 +1,47 @@
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+
+/** Where the system's browser is; the variable says otherwise. */
+const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
+
+/** Why tests with a browser are skipped; null: they are not. */
+export const noBrowser = existsSync(CHROMIUM) ? null : `no browser at ${CHROMIUM}: install chromium`;
+
+/** Screenshots, for people to look at. Not kept in git. */
+const ARTEFACTS = join(import.meta.dirname, '../../test-artefacts');
+
+export const themes = ['light', 'dark'] as const;
+export type Theme = (typeof themes)[number];
+
+export const startBrowser = (): Promise<Browser> =>
+  chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+
+/** A page, with what went wrong in it: uncaught errors and what its policy refused. */
+export type WatchedPage = Readonly<{ page: Page; faults: readonly string[] }>;
+
+/** Opens a page whose faults are kept. What it waits for may take a while on a busy machine. */
+export async function watchedPage(context: BrowserContext): Promise<WatchedPage> {
+  context.setDefaultTimeout(30_000);
+  const page = await context.newPage();
+  const faults: string[] = [];
+  page.on('pageerror', (error) => faults.push(String(error)));
+  page.on('console', (message) => {
+    const text = message.text();
+    // Answers with 4xx are part of what is tested, and the browser logs each.
+    if (message.type() === 'error' && !text.startsWith('Failed to load resource')) faults.push(text);
+  });
+  return { page, faults };
+}
+
+/** Waits until a page shows what it asked for. */
+export async function settled(page: Page): Promise<void> {
+  await page.locator('h1').first().waitFor();
+  await page.locator('.skeleton').first().waitFor({ state: 'detached' });
+}
+
+/** Keeps a picture of the whole page as `<name>-<theme>.png`. */
+export async function keepPicture(page: Page, name: string): Promise<void> {
+  mkdirSync(ARTEFACTS, { recursive: true });
+  await page.screenshot({ path: join(ARTEFACTS, `${name}.png`), fullPage: true, animations: 'disabled' });
+}

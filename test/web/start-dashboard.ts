@@ -1,0 +1,51 @@
+import type { Browser, Page } from 'playwright-core';
+import { buildWhenNeeded } from '../../web/build.ts';
+import { type RunningService, startService } from '../service/start-service.ts';
+import { startBrowser, type WatchedPage, watchedPage } from './browser.ts';
+
+export const operator = {
+  name: 'Olga Operator',
+  email: 'olga@example.com',
+  password: 'a quiet harbour at noon',
+} as const;
+
+/** The real program with its dashboard, and a browser. */
+export type Dashboard = Readonly<{
+  service: RunningService;
+  browser: Browser;
+  url: string;
+  /** The link that the first start printed. */
+  setupUrl: string;
+  stop(): Promise<void>;
+}>;
+
+export async function startDashboard(configuration?: string): Promise<Dashboard> {
+  await buildWhenNeeded();
+  const [service, browser] = await Promise.all([
+    startService(configuration === undefined ? {} : { configuration }),
+    startBrowser(),
+  ]);
+  const { url, setupUrl } = service.ready as typeof service.ready & { setupUrl: string };
+  const stop = async (): Promise<void> => {
+    await browser.close();
+    await service.stop();
+  };
+  return { service, browser, url, setupUrl, stop };
+}
+
+/** Makes the operator's account by the link, as a person does it, and stays signed in. */
+export async function setUp({ browser, setupUrl }: Dashboard): Promise<WatchedPage> {
+  const watched = await watchedPage(await browser.newContext({ viewport: { width: 1360, height: 900 } }));
+  const { page } = watched;
+  await page.goto(setupUrl);
+  await page.getByLabel('Your name').fill(operator.name);
+  await page.getByLabel('E-mail').fill(operator.email);
+  await page.getByLabel('Password').fill(operator.password);
+  await page.getByRole('button', { name: 'Make the account' }).click();
+  await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
+  return watched;
+}
+
+/** What the dialog with a new key shows. */
+export const shownKey = async (page: Page): Promise<string> =>
+  (await page.getByLabel('The key', { exact: true }).textContent()) ?? '';
