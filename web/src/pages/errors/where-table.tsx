@@ -8,6 +8,9 @@ import { OutcomeChip } from '../../ui/outcome-chip.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Ago } from '../../ui/time.tsx';
 
+/** Methods that are in no table are counted together; the log has them by their names. */
+const OTHER = 'other';
+
 type Row = Answered<'GET /customers/{customer}/errors'>['rows'][number];
 
 const columnsOf = (nameOf: (id: string | null) => string): Column<Row>[] => [
@@ -24,7 +27,12 @@ const columnsOf = (nameOf: (id: string | null) => string): Column<Row>[] => [
     cell: ({ method, status, key }) => (
       <Link
         to="/logs"
-        search={(before) => ({ ...before, method, status, ...(key.length === 8 ? { key } : {}) })}
+        search={(before) => ({
+          ...before,
+          ...(method === OTHER ? {} : { method }),
+          status,
+          ...(key.length === 8 ? { key } : {}),
+        })}
       >
         {method}
       </Link>

@@ -32,8 +32,10 @@ const fields = ['by'] as const;
 const SERIES_MAX = 8;
 
 function seriesOf(usage: Usage, by: Parting, measure: Measure): Series[] {
-  const all = allSeriesOf(usage, by, measure);
-  if (all.length <= SERIES_MAX) return all;
+  const named = allSeriesOf(usage, by, measure);
+  if (named.length <= SERIES_MAX) return named;
+  const isOther = ({ id }: Series): boolean => id === 'other';
+  const all = [...named.filter((one) => !isOther(one)), ...named.filter(isOther)];
   const rest = all.slice(SERIES_MAX - 1);
   const values = stack(rest, stepsOf(usage.axis)).at(-1) ?? [];
   return [
