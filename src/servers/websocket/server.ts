@@ -111,7 +111,7 @@ export class WebSocketDialect implements HttpUpgrade {
     try {
       if (this.size >= this.#options.connectionsMax) throw new Failure('OVERLOADED');
       const onEnd = (failure: Failure): void => connection?.end(failure);
-      const caller = this.#callerOf(request, query);
+      const caller = this.#callerOf(request, socket, query);
       const session = this.#door.connect(caller, 'rpc', this.#options.network, onEnd);
       connection = this.#shakeHands(request, socket, head, session);
     } catch (thrown) {
@@ -124,8 +124,8 @@ export class WebSocketDialect implements HttpUpgrade {
     return this.#connections.drain(graceMs);
   }
 
-  #callerOf(request: IncomingMessage, query: string): Caller {
-    const client = this.#options.proxies.clientOf(request.socket, request.headers);
+  #callerOf(request: IncomingMessage, socket: Socket, query: string): Caller {
+    const client = this.#options.proxies.clientOf(socket, request.headers);
     const traceparent = traceparentOf(request.headers);
     return { credential: credentialOf(request, query), client, traceparent };
   }
@@ -136,7 +136,7 @@ export class WebSocketDialect implements HttpUpgrade {
    */
   #explain(request: IncomingMessage, query: string): Failure {
     try {
-      const caller = this.#callerOf(request, query);
+      const caller = this.#callerOf(request, request.socket, query);
       this.#door.connect(caller, 'rpc', this.#options.network, () => {}).close();
       return new Failure('UPGRADE_REQUIRED');
     } catch (thrown) {
