@@ -83,6 +83,7 @@ describe('the way of a request', () => {
       answer: ok,
       failure: null,
       rateLimit: { limit: 2, remaining: 1, windowSeconds: 2_000, resetSeconds: expect.any(Number) },
+      quota: null,
     });
     expect(asked[0]?.call).toMatchObject({
       network: 'devnet',

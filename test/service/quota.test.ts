@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { healthy } from '../upstream/mock/healthy.ts';
+import { type MockNode, startMock } from '../upstream/mock/server.ts';
+import { type RpcDoor, rpcDoor } from './rpc-door.ts';
+import { SocketClient } from './socket-client.ts';
+import { type RunningService, startService } from './start-service.ts';
+
+/** A service whose first key has 6 credits a month. */
+let mock: MockNode;
+let service: RunningService;
+let door: RpcDoor;
+let secret = '';
+
+beforeAll(async () => {
+  mock = await startMock(healthy());
+  service = await startService({
+    configuration: `
+      [plans.default]
+      monthly_credits = 6
+      prices = { getHealth = 2 }
+      [[upstream]]
+      url = "${mock.url}"
+    `,
+  });
+  secret = service.key;
+  door = rpcDoor(service.ready.rpcUrl, secret);
+});
+afterAll(async () => {
+  await service?.stop();
+  await mock?.close();
+});
+
+describe('a quota of 6 credits', () => {
+  it("is shown, spent at the plan's prices, refused with what there is to know, and closes what is open", async () => {
+    const socket = await SocketClient.open(service.ready.wsUrl, { authorization: `Bearer ${secret}` });
+    const first = await door.call('getHealth');
+    expect(first.headers.get('ratelimit-policy')).toMatch(/^"rpc";q=2000;w=2, "credits";q=6;w=2\d{6}$/);
+    expect(first.headers.get('ratelimit')).toMatch(/, "credits";r=4;t=\d+$/);
+    await door.call('getHealth');
+    expect((await door.call('getHealth')).status).toBe(200);
+    const refused = await door.call('getHealth');
+    expect(refused.status).toBe(429);
+    expect(refused.headers.get('ratelimit')).toMatch(/^"credits";r=0;t=\d+$/);
+    const retryAfter = Number(refused.headers.get('retry-after'));
+    expect(refused.body).toMatchObject({
+      error: { code: -32087, data: { code: 'QUOTA_EXCEEDED', limit: 6, used: 6, retryAfter } },
+    });
+    const ended = await socket.ended;
+    expect(ended.code).toBe(1008);
+    expect(ended.reason).toMatch(/^QUOTA_EXCEEDED: The credits of this month are used up/);
+    const away = SocketClient.open(service.ready.wsUrl, { authorization: `Bearer ${secret}` });
+    await expect(away).rejects.toThrow('429');
+    expect(mock.count('getHealth')).toBe(3);
+  });
+
+  it('is remembered by the next run', async () => {
+    const { dataDir } = service;
+    await service.stop();
+    service = await startService({
+      dataDir,
+      configuration: `
+        [plans.default]
+        monthly_credits = 6
+        [[upstream]]
+        url = "${mock.url}"
+      `,
+    });
+    const refused = await rpcDoor(service.ready.rpcUrl, secret).call('getHealth');
+    expect(refused.body).toMatchObject({ error: { data: { code: 'QUOTA_EXCEEDED', used: 6 } } });
+  });
+});
