@@ -4,6 +4,8 @@ import { Admission } from '../access/admission.ts';
 import { digestApiKey, generateApiKey } from '../access/api-key.ts';
 import { KeyDirectory } from '../access/key-directory.ts';
 import { defaultPlanLimits, houseKey, type KeyRecord, type PlanLimits } from '../access/key-record.ts';
+import { LiveConnections } from '../access/live-connections.ts';
+import { SubmissionLog } from '../access/submission-log.ts';
 import { UsageMeter } from '../access/usage.ts';
 import { createLogger } from '../base/log.ts';
 import { encodeBase58 } from '../ledger/base58.ts';
@@ -51,6 +53,8 @@ describe('the session of a connection', () => {
   let text: string;
   let record: KeyRecord;
   let ended: string[];
+  let connections: LiveConnections;
+  let submissions: SubmissionLog;
 
   beforeEach(() => {
     keys = new KeyDirectory({ peppers: new Map([[1, pepper]]) });
@@ -59,6 +63,8 @@ describe('the session of a connection', () => {
     feed = new ScriptedFeed();
     asked = [];
     ended = [];
+    connections = new LiveConnections();
+    submissions = new SubmissionLog();
     lines = [];
     answer = async () => ({ body: Buffer.from('"ok"'), errorCode: 0 });
     const source = {
@@ -70,7 +76,10 @@ describe('the session of a connection', () => {
     const log = createLogger('trace', (line) => lines.push(line));
     createGate = (options) =>
       new StreamGate(
-        { admission: new Admission({ keys }), source, meter: new CallMeter({ usage }), log, feed },
+        {
+          ...{ admission: new Admission({ keys }), source, meter: new CallMeter({ usage }), log, feed },
+          ...{ connections, submissions },
+        },
         options,
       );
     gate = createGate();
@@ -320,5 +329,47 @@ describe('the session of a connection', () => {
     expect(refusal).toMatchObject({ code: 'INTERNAL', message: 'Internal error' });
     expect(lines.join()).toContain('broke with svc_rpc_live_[redacted]');
     expect(usage.drain()).toMatchObject([{ method: 'slotSubscribe', status: 'gateway', credits: 0 }]);
+  });
+
+  it('is listed while its place is taken, with what it is subscribed to and what waits for the client', async () => {
+    const session = connect();
+    const address = 'So11111111111111111111111111111111111111112';
+    await subscribe(session, 'accountSubscribe', `["${address}"]`);
+    await subscribe(session);
+    session.sent(3, 300);
+    session.holdsBack?.({ queuedMessages: 4, queuedBytes: 500 });
+    const [live] = connections.look(9);
+    expect(live).toMatchObject({
+      ...{ kind: 'websocket', rpc: null, keyId: record.id, customerId: 'house', subscriptions: 2 },
+      about: [`accountSubscribe ${address}`, 'slotSubscribe'],
+      ...{ messages: 3, bytes: 300, queuedMessages: 4, queuedBytes: 500 },
+    });
+    session.lagged?.();
+    expect(connections.laggedMinutes()).toMatchObject([{ customerId: 'house', connections: 1 }]);
+    connections.close(live!.id, new Failure('CLOSED_BY_OWNER'));
+    expect(ended).toEqual(['CLOSED_BY_OWNER']);
+    session.end();
+    expect(connections.size).toBe(1);
+    session.close();
+    expect(connections.size).toBe(0);
+  });
+
+  it('has what became of each transaction kept, and of nothing else', async () => {
+    const session = connect();
+    const signed = Buffer.concat([Buffer.from([1]), Buffer.alloc(64, 7), Buffer.alloc(40)]);
+    const params = Buffer.from(JSON.stringify([signed.toString('base64'), { encoding: 'base64' }]));
+    const send = () => session.call('sendTransaction', params, 10, new AbortController().signal);
+    await send();
+    answer = () => Promise.reject(new Failure('UPSTREAM_TIMEOUT'));
+    await send();
+    answer = async () => ({ body: Buffer.from('{}'), errorCode: -32002 });
+    await send();
+    await session.call('getSlot', null, 10, new AbortController().signal);
+    const kept = submissions.drain();
+    expect(kept.map(({ outcome }) => outcome)).toEqual([
+      ...['accepted', 'UPSTREAM_TIMEOUT', 'JSON-RPC error -32002'],
+    ]);
+    expect(kept[0]).toMatchObject({ keyId: record.id, customerId: 'house', network: 'devnet', attempts: [] });
+    expect(kept[0]!.signature).toMatch(/^[1-9A-HJ-NP-Za-km-z]{86,88}$/);
   });
 });

@@ -5,6 +5,7 @@ import { Admission } from '../../src/access/admission.ts';
 import { digestApiKey, generateApiKey } from '../../src/access/api-key.ts';
 import { KeyDirectory } from '../../src/access/key-directory.ts';
 import { defaultPlanLimits, houseKey, type KeyRecord, type PlanLimits } from '../../src/access/key-record.ts';
+import { LiveConnections } from '../../src/access/live-connections.ts';
 import { UsageMeter } from '../../src/access/usage.ts';
 import { createLogger } from '../../src/base/log.ts';
 import { CallMeter } from '../../src/gateway/call-meter.ts';
@@ -33,6 +34,7 @@ export type WebSocketDoorOptions = Readonly<{
 export class WebSocketDoor {
   readonly keys = new KeyDirectory({ peppers: new Map([[1, pepper]]) });
   readonly usage = new UsageMeter();
+  readonly connections = new LiveConnections();
   readonly feed = new ScriptedFeed();
   /** Every line that was logged. */
   readonly lines: string[] = [];
@@ -55,7 +57,13 @@ export class WebSocketDoor {
     };
     const log = createLogger('trace', (line) => this.lines.push(line));
     const admission = new Admission({ keys: this.keys });
-    const parts = { admission, source, meter: new CallMeter({ usage: this.usage }), log };
+    const parts = {
+      admission,
+      source,
+      meter: new CallMeter({ usage: this.usage }),
+      connections: this.connections,
+      log,
+    };
     this.gate = new StreamGate({ ...parts, feed: feed ?? this.feed }, gate);
     this.webSocket = new WebSocketDialect(this.gate, log, webSocket);
     const routes = joinRoutes(rpcRoutes(createPipeline(parts)), this.webSocket.routes);

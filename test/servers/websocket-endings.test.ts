@@ -134,6 +134,7 @@ describe('a client that does not read', () => {
     wire.socket.resume();
     const { code, reason } = closeOf(await untilTail(wire, 'bytes behind)'));
     expect(code).toBe(1013);
+    expect(door.connections.lagged).toBe(1);
     expect(reason).toMatch(
       /^LAGGING: The client reads more slowly than messages come: read faster, subscribe to less \(\d+ bytes behind\)$/,
     );

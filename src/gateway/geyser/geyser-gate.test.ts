@@ -4,12 +4,13 @@ import { digestApiKey, generateApiKey } from '../../access/api-key.ts';
 import { KeyDirectory } from '../../access/key-directory.ts';
 import { defaultPlanLimits, houseKey, type KeyRecord, type PlanLimits } from '../../access/key-record.ts';
 import { KeyWatch } from '../../access/key-watch.ts';
+import { LiveConnections } from '../../access/live-connections.ts';
 import { MessagePace } from '../../access/message-pace.ts';
 import { UsageMeter } from '../../access/usage.ts';
 import { createLogger } from '../../base/log.ts';
 import type { Address } from '../../ledger/address.ts';
 import { nowhere } from '../../protocol/client-at.ts';
-import type { Failure } from '../../protocol/errors.ts';
+import { Failure } from '../../protocol/errors.ts';
 import { InvalidProtobuf } from '../../protocol/geyser/protobuf.ts';
 import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
 import { GrpcError } from '../../protocol/grpc/status.ts';
@@ -77,6 +78,7 @@ describe('the gate of gRPC streams', () => {
   let told: string[];
   let lines: string[];
   let ended: string[];
+  let connections: LiveConnections;
   let standard: ToldOpener;
   let shred: ToldOpener | null;
   let gate: GeyserGate;
@@ -86,6 +88,7 @@ describe('the gate of gRPC streams', () => {
     new GeyserGate({
       ...{ admission: new Admission({ keys }), meter: new CallMeter({ usage }), watch, standard, shred },
       network: 'mainnet-beta',
+      connections,
       pace: new MessagePace(),
       log: createLogger('trace', (line) => lines.push(line)),
     });
@@ -122,6 +125,7 @@ describe('the gate of gRPC streams', () => {
     told = [];
     lines = [];
     ended = [];
+    connections = new LiveConnections();
     standard = new ToldOpener('standard', told);
     shred = new ToldOpener('shred', told);
     gate = createGate();
@@ -298,6 +302,24 @@ describe('the gate of gRPC streams', () => {
       'fs SubscribeDeshredRequest ok 2 0 42 0',
     ]);
     expect(usage.snapshot().map(({ credits }) => credits)).toEqual([1, 2]);
+  });
+
+  it('lists a stream while it is open, with what it asks for, and closes it when it is told to', async () => {
+    const { text, record } = keyOf('fs');
+    const stream = open(text, 'SubscribeDeshred');
+    await stream.request({ deshredTransactions: new Map([['t', { vote: false }]]) });
+    stream.sent(3, 300);
+    const [live] = connections.look(9);
+    expect(live).toMatchObject({
+      ...{ kind: 'grpc', rpc: 'SubscribeDeshred', keyId: record.id, customerId: 'house', subscriptions: 1 },
+      ...{ about: ['deshred_transactions 1'], messages: 3, bytes: 300, queuedMessages: 0, queuedBytes: 0 },
+    });
+    stream.lagged?.();
+    expect(connections.lagged).toBe(1);
+    expect(connections.close(live!.id, new Failure('CLOSED_BY_OWNER'))).toBe(true);
+    expect([ended, told.at(-1)]).toEqual([['CLOSED_BY_OWNER'], 'shred closes']);
+    stream.close();
+    expect(connections.size).toBe(0);
   });
 
   it('holds back who floods, and ends who does not heed', () => {

@@ -28,6 +28,7 @@ export class OpenedAtDoor implements GeyserStream {
   receivedBytes = 0;
   restMs = 0;
   closed = 0;
+  lags = 0;
   /** What a request leads to. */
   onRequest: (request: SubscribeRequest) => Promise<void> = async () => {};
   #wake: () => void = () => {};
@@ -48,6 +49,10 @@ export class OpenedAtDoor implements GeyserStream {
     this.messages += messages;
     this.bytes += bytes;
     this.#wake();
+  }
+
+  lagged(): void {
+    this.lags++;
   }
 
   received(messages: number, bytes: number): number {

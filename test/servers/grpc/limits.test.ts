@@ -114,6 +114,7 @@ describe('a client that reads too slowly', () => {
     for (const one of quick)
       expect(one.messages.slice(1).map((message) => message[0])).toEqual([...Array(100).keys()]);
     expect(stage.server.streams).toBe(3);
+    expect(streams.map(({ lags }) => lags)).toEqual([0, 0, 0, 1]);
   });
 
   it('is cut for the number of messages too', async () => {
