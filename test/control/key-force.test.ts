@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { KeyDirectory } from '../../src/access/key-directory.ts';
 import type { KeyId, KeyRecord } from '../../src/access/key-record.ts';
@@ -80,6 +81,8 @@ describeOnBothStores('a change of a key', ({ kind, fresh, open, defer, server })
       noted(made.key.id, 'active');
       await revokeKey(register, key.id);
       noted(key.id, 'revoked');
+      // SQLite answers without a turn of the event loop, and a gateway has its own.
+      await turn();
     }
     return (await Promise.all(pending)).toSorted((one, other) => one - other);
   }
