@@ -23,6 +23,10 @@ const benchmarks = {
     about: 'how much earlier 1,000 transactions come on the shred stage than on the standard stream',
     load: async () => (await import('./shreds/shreds.ts')).runShredsBench,
   },
+  home: {
+    about: 'what Home asks for, with ten million rows of usage',
+    load: async () => (await import('./home.ts')).runHomeBench,
+  },
 } as const;
 
 const USAGE = `Usage: npm run bench -- <name> [--rounds N] [--seconds N] [--record] [--json]

@@ -19,8 +19,8 @@ export type CheckResult = Readonly<{
 /** A check: looked at a slice of time after the other, each in one query that must return no row. */
 type Check = Readonly<{
   name: string;
-  /** Which hours or days of 1970 and since are looked at. */
-  slices(hour: number): readonly number[];
+  /** Which hours or days since 1970 are looked at, of hours that have usage. */
+  slices(hours: readonly number[]): readonly number[];
   /** Rows with `example` in words. */
   contradictions(slice: number): RawBuilder<{ example: string }>;
 }>;
@@ -28,11 +28,27 @@ type Check = Readonly<{
 const HOURS_CHECKED = 24;
 const DAYS_CHECKED = 3;
 
-/** Hours that are over, and so are those before them; the one that just ended may still be rolled up. */
+/** Hours that are over. */
 const lastHours = (hour: number): number[] =>
-  Array.from({ length: HOURS_CHECKED }, (_, ago) => hour - 1 - ago);
-const lastDays = (hour: number): number[] =>
-  Array.from({ length: DAYS_CHECKED }, (_, ago) => Math.floor(hour / 24) - 1 - ago);
+  Array.from({ length: DAYS_CHECKED * 24 }, (_, ago) => hour - 1 - ago);
+
+const everyHour = (hours: readonly number[]): readonly number[] => hours.slice(0, HOURS_CHECKED);
+const everyDay = (hours: readonly number[]): readonly number[] => [
+  ...new Set(hours.map((hour) => Math.floor(hour / 24))),
+];
+
+/** Those of the last hours in which anything was counted, the newest first: most services have quiet ones. */
+async function hoursWithUsage(db: Kysely<Schema>, hour: number): Promise<number[]> {
+  const hours = sql.join(
+    lastHours(hour).map((one) => sql`select ${sql.lit(one)} as hour`),
+    sql` union all `,
+  );
+  const { rows } = await sql<{ hour: number }>`select hour from (${hours}) as a where
+    exists (select 1 from usage_minute where minute >= a.hour * 60 and minute < a.hour * 60 + 60)
+    or exists (select 1 from usage_hour b where b.hour = a.hour)
+    or exists (select 1 from usage_seen b where b.hour = a.hour) order by hour desc`.execute(db);
+  return rows.map((row) => row.hour);
+}
 
 const sums = sql.raw(
   ['requests', 'credits', 'messages', 'bytes_in', 'bytes_out']
@@ -62,7 +78,7 @@ const kept = (step: string, from: number): RawBuilder<boolean> => sql`not exists
 const checks: readonly Check[] = [
   {
     name: 'the minutes of an hour add up to the hour',
-    slices: lastHours,
+    slices: everyHour,
     contradictions: (hour) => sql`select ${inWords('hour', hour)} as example
       from (select ${sums} from usage_hour where hour = ${hour}) a,
         (select ${sums} from usage_minute where ${within('minute', hour * 60, hour * 60 + 60)}) b
@@ -70,7 +86,7 @@ const checks: readonly Check[] = [
   },
   {
     name: 'the hours of a day add up to the day',
-    slices: lastDays,
+    slices: everyDay,
     contradictions: (day) => sql`select ${inWords('day', day)} as example
       from (select ${sums} from usage_day where day = ${day}) a,
         (select ${sums} from usage_hour where ${within('hour', day * 24, day * 24 + 24)}) b
@@ -79,7 +95,7 @@ const checks: readonly Check[] = [
   },
   {
     name: 'the totals of an hour are those of its keys',
-    slices: lastHours,
+    slices: everyHour,
     contradictions: (hour) => sql`select ${inWords('hour', hour)} as example
       from (select ${sums} from usage_total where step = 'hour' and bucket = ${hour}) a,
         (select ${sums} from usage_hour where hour = ${hour}) b
@@ -88,7 +104,7 @@ const checks: readonly Check[] = [
   },
   {
     name: 'the totals of methods are those of customers',
-    slices: lastHours,
+    slices: everyHour,
     contradictions: (hour) => sql`select ${inWords('hour', hour)} as example
       from (select ${sums} from usage_method where step = 'hour' and bucket = ${hour}) a,
         (select ${sums} from usage_total where step = 'hour' and bucket = ${hour}) b
@@ -96,7 +112,7 @@ const checks: readonly Check[] = [
   },
   {
     name: 'what a run of a gateway counted never becomes less',
-    slices: lastHours,
+    slices: everyHour,
     contradictions: (hour) => sql`select 'hour ' || a.hour || ' of run ' || a.epoch || ': ' ||
         coalesce(b.requests, 0) || ' requests, once ' || a.requests as example
       from usage_seen a left join (select epoch, ${sums} from usage_minute
@@ -106,13 +122,13 @@ const checks: readonly Check[] = [
   },
   {
     name: 'whatever is used is used with a key that exists',
-    slices: lastHours,
+    slices: everyHour,
     contradictions: (hour) => sql`select distinct key_id as example from usage_hour
       where customer_id = '' and hour = ${hour}`,
   },
   {
     name: 'nothing costs credits that was refused by a limit or did not happen',
-    slices: lastHours,
+    slices: everyHour,
     contradictions: (
       hour,
     ) => sql`select key_id || ' ' || method || ' ' || status || ': ' || credits as example
@@ -124,12 +140,12 @@ const checks: readonly Check[] = [
 async function run(
   db: Kysely<Schema>,
   check: Check,
-  hour: number,
+  hours: readonly number[],
   goOn: () => Promise<boolean>,
 ): Promise<CheckResult | null> {
   let violations = 0;
   let example: string | null = null;
-  for (const slice of check.slices(hour)) {
+  for (const slice of check.slices(hours)) {
     if (!(await goOn())) return null;
     const { rows } = await check.contradictions(slice).execute(db);
     violations += rows.length;
@@ -161,14 +177,14 @@ export async function runChecks(
   nowMs: number,
   goOn: () => Promise<boolean>,
 ): Promise<CheckResult[]> {
-  const hour = Math.floor(nowMs / HOUR_MS);
+  const hours = await hoursWithUsage(db, Math.floor(nowMs / HOUR_MS));
   const results: CheckResult[] = [];
   for (const check of checks) {
-    const result = await run(db, check, hour, goOn);
+    const result = await run(db, check, hours, goOn);
     if (result === null) return results;
     await keep(db, result, nowMs);
     results.push(result);
   }
-  for (const slice of lastHours(hour)) await noteSeen(db, slice);
+  for (const hour of everyHour(hours)) await noteSeen(db, hour);
   return results;
 }
