@@ -249,7 +249,7 @@ export const failures = {
     owner: 'client',
     http: 403,
     rpc: -32093,
-    grpc: 10,
+    grpc: 7,
     close: 1008,
     text: 'The owner of this key closed this connection',
   },
