@@ -164,7 +164,7 @@ describe.skipIf(noBrowser !== null)(`the dashboard in a browser (skipped where t
     await page.getByLabel('E-mail').fill(operator.email);
     await page.getByLabel('Password').fill(operator.password);
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-    await page.getByRole('heading', { name: 'Team' }).waitFor();
+    await page.getByRole('heading', { name: 'Team', level: 1 }).waitFor();
   });
 
   it.each(['/', '/keys', `/keys/KEY`, '/playground', '/team', '/settings'])(

@@ -25,7 +25,8 @@ export function Frame() {
 function ToSignIn() {
   const router = useRouter();
   useEffect(() => {
-    const here = router.state.location.href;
+    const { href: here, pathname } = router.state.location;
+    if (pathname === '/sign-in') return;
     void router.navigate({ to: '/sign-in', search: here === '/' ? {} : { next: here }, replace: true });
   }, [router]);
   return <main className="alone" />;
