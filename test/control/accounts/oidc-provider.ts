@@ -1,0 +1,52 @@
+import { generateKeyPairSync, sign } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+type Claims = Readonly<Record<string, unknown>>;
+
+/** A provider of OpenID Connect on this machine: whoever comes with a code is whom the test says. */
+export async function startOidcProvider() {
+  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
+  const forger = generateKeyPairSync('rsa', { modulusLength: 2_048 }).privateKey;
+  const state = { claims: {} as Claims, isForged: false, issuer: '' };
+  const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const idToken = (): string => {
+    const now = Math.floor(Date.now() / 1_000);
+    const claims = { iss: state.issuer, aud: 'solway', iat: now, exp: now + 60, ...state.claims };
+    const body = `${encode({ alg: 'RS256', kid: 'one' })}.${encode(claims)}`;
+    const key = state.isForged ? forger : privateKey;
+    return `${body}.${sign('sha256', Buffer.from(body), key).toString('base64url')}`;
+  };
+  const answers: Readonly<Record<string, () => unknown>> = {
+    '/.well-known/openid-configuration': () => ({
+      issuer: state.issuer,
+      authorization_endpoint: `${state.issuer}/authorize`,
+      token_endpoint: `${state.issuer}/token`,
+      jwks_uri: `${state.issuer}/keys`,
+      id_token_signing_alg_values_supported: ['RS256'],
+    }),
+    '/keys': () => ({
+      keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'one', alg: 'RS256', use: 'sig' }],
+    }),
+    '/token': () => ({
+      access_token: 'access-secret',
+      refresh_token: 'refresh-secret',
+      token_type: 'Bearer',
+      id_token: idToken(),
+    }),
+  };
+  const server = createServer((request, response) => {
+    request.resume();
+    const answer = answers[request.url ?? ''];
+    response.writeHead(answer === undefined ? 404 : 200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(answer?.() ?? {}));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  state.issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    url: state.issuer,
+    /** Whom the next codes stand for. */
+    comes: (claims: Claims, isForged = false) => Object.assign(state, { claims, isForged }),
+    close: () => new Promise((resolve) => server.close(resolve)),
+  };
+}

@@ -1,0 +1,153 @@
+import { expect, it } from 'vitest';
+import type { OpenOptions } from '../../../src/control/database/open.ts';
+import { describeOnBothStores } from '../stores.ts';
+import { type Answer, type Browser, firstOperator, type House, openHouse } from './house.ts';
+import { startOidcProvider } from './oidc-provider.ts';
+
+type Provider = Awaited<ReturnType<typeof startOidcProvider>>;
+
+/** Where somebody may want a browser to go behind the log-in. */
+const elsewhere = [
+  'https://evil.example',
+  '//evil.example',
+  '/\\evil.example',
+  '/%5cevil.example/..//evil.example',
+  'javascript:alert(1)',
+  '/keys\r\nlocation: https://evil.example',
+];
+
+describeOnBothStores('signing in with OpenID Connect', ({ open, fresh, defer }) => {
+  let place: Promise<OpenOptions> | null = null;
+
+  async function start(
+    signUp: 'invited' | 'open' = 'invited',
+  ): Promise<{ house: House; provider: Provider }> {
+    const provider = await startOidcProvider();
+    defer(async () => void (await provider.close()));
+    const discoveryUrl = `${provider.url}/.well-known/openid-configuration`;
+    const oidc = [
+      { id: 'example', name: 'Example', discoveryUrl, clientId: 'solway', clientSecret: 'a secret' },
+    ];
+    place ??= fresh();
+    return { house: await openHouse(await open(await place), { oidc, signUp }), provider };
+  }
+
+  /** Goes to the provider and comes back as whom it says. */
+  async function come(
+    browser: Browser,
+    provider: Provider,
+    claims: Readonly<Record<string, unknown>>,
+    { isForged = false, back = '/keys' } = {},
+  ): Promise<Answer> {
+    const begun = await browser.post('/api/auth/sign-in/oauth2', {
+      providerId: 'example',
+      callbackURL: back,
+    });
+    if (begun.status !== 200) return begun;
+    const { searchParams, origin } = new URL(begun.json.url);
+    expect(origin).toBe(provider.url);
+    expect(searchParams.get('redirect_uri')).toBe('http://solway.test/api/auth/callback/example');
+    expect(searchParams.get('code_challenge_method')).toBe('S256');
+    provider.comes({ nonce: searchParams.get('nonce'), ...claims }, isForged);
+    return browser.get(`/api/auth/callback/example?code=abc&state=${searchParams.get('state')}`);
+  }
+
+  const somebody = (email: string, verified = true) => ({
+    sub: `sub-${email}`,
+    email,
+    email_verified: verified,
+    name: 'Some',
+  });
+
+  it('lets in who was invited and whose address the provider says is verified, and keeps none of its tokens', async () => {
+    const { house, provider } = await start();
+    const operator = await firstOperator(house);
+    const email = `oidc-${house.email}`;
+    await operator.post('/api/v1/customers/house/invitations', { email, role: 'viewer' });
+    const refused = await come(house.browser(), provider, somebody(`uninvited-${email}`));
+    expect(refused.headers.get('location')).toMatch(/^\/sign-in\?error=/);
+    const unproven = house.browser();
+    await come(unproven, provider, somebody(email, false));
+    expect((await unproven.get('/api/v1/me')).json.user).toBeNull();
+    const browser = house.browser();
+    const answer = await come(browser, provider, somebody(email));
+    expect([answer.status, answer.headers.get('location')]).toEqual([302, '/keys']);
+    expect((await browser.get('/api/v1/me')).json.user).toMatchObject({ email, isOperator: false });
+    const kept = JSON.stringify(await house.store.db.selectFrom('auth_account').selectAll().execute());
+    expect(kept).not.toMatch(/access-secret|refresh-secret|eyJ/);
+    const again = house.browser();
+    await come(again, provider, somebody(email));
+    expect((await again.get('/api/v1/me')).json.user).toMatchObject({ email });
+  });
+
+  it('believes no token that another signed, for another service, or of another log-in', async () => {
+    const { house, provider } = await start('open');
+    const claims = somebody(`forged-${house.email}`);
+    const wrong = [
+      await come(house.browser(), provider, claims, { isForged: true }),
+      await come(house.browser(), provider, { ...claims, aud: 'another' }),
+      await come(house.browser(), provider, { ...claims, iss: 'https://evil.example' }),
+      await come(house.browser(), provider, { ...claims, nonce: 'of another' }),
+      await come(house.browser(), provider, { ...claims, exp: 1 }),
+    ];
+    for (const answer of wrong) expect(answer.headers.get('location')).toMatch(/^\/sign-in\?error=/);
+    expect(
+      wrong.flatMap(({ headers }) => headers.getSetCookie()).filter((one) => /session_token=[^;]/.test(one)),
+    ).toEqual([]);
+  });
+
+  it('gives nobody the account of somebody else with the same address', async () => {
+    const { house, provider } = await start('open');
+    const victim = house.browser();
+    await victim.signUp(`victim-${house.email}`, undefined);
+    const thief = house.browser();
+    const answer = await come(thief, provider, somebody(`victim-${house.email}`));
+    expect(answer.headers.get('location')).toMatch(/^\/sign-in\?error=/);
+    expect((await thief.get('/api/v1/me')).json.user).toBeNull();
+  });
+
+  it('sends nobody on to another place than this', async () => {
+    const { house, provider } = await start('open');
+    for (const back of elsewhere) {
+      const answer = await come(house.browser(), provider, somebody(`x-${house.email}`), { back });
+      const isRefused = answer.status === 422 || answer.status === 403;
+      const isHere = answer.status === 302 && /^\/(?![/\\])/.test(answer.headers.get('location') ?? '');
+      expect([back, isRefused || isHere]).toEqual([back, true]);
+    }
+  });
+
+  it('takes a state once, and none that it did not give to this browser', async () => {
+    const { house, provider } = await start('open');
+    const browser = house.browser();
+    const begun = await browser.post('/api/auth/sign-in/oauth2', { providerId: 'example', callbackURL: '/' });
+    const asked = new URL(begun.json.url).searchParams;
+    provider.comes({ nonce: asked.get('nonce'), ...somebody(`state-${house.email}`) });
+    const path = `/api/auth/callback/example?code=abc&state=${asked.get('state')}`;
+    const stranger = house.browser();
+    expect((await stranger.get(path)).headers.get('location')).toMatch(/error=/);
+    expect((await stranger.get('/api/v1/me')).json.user).toBeNull();
+    expect(
+      (await house.browser().get('/api/auth/callback/example?code=abc&state=made-up')).headers.get(
+        'location',
+      ),
+    ).toMatch(/error=/);
+  });
+
+  it('keeps nobody out while a provider is away', async () => {
+    const away = {
+      id: 'away',
+      name: 'Away',
+      discoveryUrl: 'http://127.0.0.1:1/x',
+      clientId: 'a',
+      clientSecret: 'b',
+    };
+    place ??= fresh();
+    const house = await openHouse(await open(await place), { oidc: [away] });
+    defer(async () => house.signIn.stop());
+    const operator = await firstOperator(house);
+    expect((await operator.get('/api/v1/customers')).status).toBe(200);
+    expect(
+      (await operator.post('/api/auth/sign-in/oauth2', { providerId: 'away', callbackURL: '/' })).status,
+    ).toBe(404);
+  });
+});

@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { remoteApi } from '../../src/control/api/client.ts';
+import { runSolway } from '../cli/run-solway.ts';
+import { eventually } from './eventually.ts';
+import { temporaryFolder } from './program.ts';
+import { rpcDoor } from './rpc-door.ts';
+import { type RunningService, startService } from './start-service.ts';
+
+const PASSWORD = 'correct horse battery';
+const EMAIL = 'root@example.com';
+const folder = temporaryFolder('control');
+let service: RunningService;
+let setupUrl: string;
+let cookie = '';
+/** Of the operator. */
+let token = '';
+
+async function send(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
+  const { url } = service.ready;
+  const response = await fetch(`${url}${path}`, {
+    method,
+    redirect: 'manual',
+    headers: {
+      ...(method !== 'GET' && { origin: url, 'x-solway': '1' }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...(cookie !== '' && { cookie }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  const set = response.headers.getSetCookie().find((one) => one.includes('session_token='));
+  if (set !== undefined) cookie = set.split(';')[0] as string;
+  const text = await response.text();
+  return { status: response.status, text, json: text.startsWith('{') ? JSON.parse(text) : null };
+}
+
+beforeAll(async () => {
+  service = await startService();
+  setupUrl = (service.ready as unknown as { setupUrl: string }).setupUrl;
+});
+afterAll(() => service?.stop());
+
+it('a first start prints a link with which the operator account is made, and a token of it works', async () => {
+  expect(setupUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/setup#token=[\w-]{43}$/);
+  const invitation = setupUrl.split('#token=')[1];
+  const user = { name: 'Root', email: EMAIL, password: PASSWORD, invitation };
+  expect((await send('POST', '/api/auth/sign-up/email', user)).status).toBe(200);
+  expect((await send('POST', '/api/v1/invitations/accept', { token: invitation })).status).toBe(200);
+  const made = await send('POST', '/api/v1/tokens', { name: 'test' });
+  token = made.json.secret;
+  const api = remoteApi({ url: service.ready.url, token });
+  expect((await api.call('GET /customers', {})).items.map(({ id }) => id)).toEqual(['house']);
+  const lines: string[] = [];
+  for await (const line of await api.call('GET /audit.jsonl', {})) lines.push(line);
+  expect(lines.map((line) => JSON.parse(line).action)).toContain('invitation.accept');
+  await expect(api.call('GET /customers/{customer}', { path: { customer: 'nobody' } })).rejects.toThrow(
+    'there is no such customer',
+  );
+});
+
+it('a token for the control API opens no door', async () => {
+  const { status, body } = await rpcDoor(service.ready.rpcUrl, token).call('getHealth');
+  expect([status, body.error?.data?.code]).toEqual([403, 'INVALID_KEY']);
+});
+
+it('the command line lists operators, invites more and makes a link for a new password', async () => {
+  const where = ['--data-dir', service.dataDir, '--config', service.config, '--json'];
+  const run = async (...args: string[]) =>
+    JSON.parse((await runSolway(folder, ['operator', ...args, ...where])).out);
+  expect((await run('list')).operators).toMatchObject([{ email: EMAIL, name: 'Root' }]);
+  expect((await run('invite', '--email', 'second@example.com')).link).toMatch(/\/invite#token=[\w-]{43}$/);
+  expect((await run('remove', EMAIL)).error).toBe('a service keeps an operator: invite another first');
+  expect((await run('password', 'nobody@example.com')).error).toMatch(/nobody here has this address/);
+  const { link } = await run('password', EMAIL);
+  const reset = { token: link.split('#token=')[1], newPassword: 'another horse battery' };
+  expect((await send('POST', '/api/auth/reset-password', reset)).status).toBe(200);
+  expect((await send('GET', '/api/v1/customers')).status).toBe(401);
+  const again = { email: EMAIL, password: 'another horse battery' };
+  expect((await send('POST', '/api/auth/sign-in/email', again)).status).toBe(200);
+});
+
+it('keys of a customer that is suspended stop, and work again when it no longer is', async () => {
+  const api = remoteApi({ url: service.ready.url, token });
+  const { id: customer } = await api.call('POST /customers', { body: { name: 'Acme' } });
+  const key = { product: 'rpc', name: 'one' } as const;
+  const { secret } = await api.call('POST /customers/{customer}/keys', { path: { customer }, body: key });
+  const door = rpcDoor(service.ready.rpcUrl, secret);
+  const answers = (status: number) =>
+    eventually(async () => (await door.call('getHealth')).status === status, `${status}`);
+  await answers(200);
+  await api.call('PATCH /customers/{customer}', { path: { customer }, body: { state: 'suspended' } });
+  await answers(403);
+  await api.call('PATCH /customers/{customer}', { path: { customer }, body: { state: 'active' } });
+  await answers(200);
+});
+
+it('the door refuses below /api as everywhere, in the words of the API', async () => {
+  const { url } = service.ready;
+  const large = await fetch(`${url}/api/v1/invitations/look`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: `{"token":"${'x'.repeat(400_000)}"}`,
+  });
+  expect([large.status, ((await large.json()) as { error: { code: string } }).error.code]).toEqual([
+    413,
+    'BODY_TOO_LARGE',
+  ]);
+  const verb = await fetch(`${url}/api/v1/me`, { method: 'OPTIONS' });
+  expect([verb.status, verb.headers.get('content-type')]).toEqual([404, 'application/json; charset=utf-8']);
+  const host = await fetch(`${url}/api/v1/openapi.json`);
+  expect(((await host.json()) as { openapi: string }).openapi).toBe('3.1.0');
+});
+
+it('nothing that the program says holds a token, a password or a cookie', async () => {
+  const { items } = await remoteApi({ url: service.ready.url, token }).call('GET /audit', {
+    query: { limit: 1_000 },
+  });
+  const said = `${service.output().replace(setupUrl, '')}${JSON.stringify(items)}`;
+  const session = decodeURIComponent(cookie.split('=')[1] ?? '').split('.')[0] as string;
+  for (const secret of [token, PASSWORD, session]) expect(said).not.toContain(secret);
+});
+
+it('the service stops while somebody follows a live tail', async () => {
+  const { url } = service.ready;
+  const headers = { authorization: `Bearer ${token}` };
+  const tail = await fetch(`${url}/api/v1/customers/house/logs/tail`, { headers });
+  expect(tail.headers.get('content-type')).toMatch(/^text\/event-stream/);
+  const reader = tail.body!.getReader();
+  await reader.read();
+  expect(await service.stop()).toBe(0);
+});
