@@ -12,6 +12,8 @@ export const clusterPrograms =
 
 /** How long a gateway that leaves says that it is not ready before it takes no more connections. */
 const NOTICE_MS = 500;
+/** What a gateway may take to start, on a machine that has other work too. */
+const START_MS = 120_000;
 
 /** One way to call the cluster, and everything behind it. */
 export class Cluster {
@@ -72,7 +74,7 @@ export class Cluster {
   async #startLedger(): Promise<void> {
     const args = ['localnet', '--json', '--rpc-port', '0'];
     this.#ledger = startProgram([...args, '--ledger', join(this.#folder, 'ledger')]);
-    const [line] = await this.#ledger.said(/^\{"event":"ready".*\}$/m);
+    const [line] = await this.#ledger.said(/^\{"event":"ready".*\}$/m, START_MS);
     const { rpcPort, pubsubPort, grpcPort } = JSON.parse(line) as Record<string, number>;
     this.#ledgerNode = `url = "http://127.0.0.1:${rpcPort}"
 ws = "ws://127.0.0.1:${pubsubPort}"
@@ -87,6 +89,7 @@ grpc = "http://127.0.0.1:${grpcPort}"`;
     if (other !== undefined) copyFileSync(join(other.dataDir, 'pepper'), join(dataDir, 'pepper'));
     const service = await startService({
       dataDir,
+      timeoutMs: START_MS,
       configuration: `
 [server]
 drain_notice_ms = ${NOTICE_MS}
