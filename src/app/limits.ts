@@ -6,7 +6,7 @@ import { WindowLimit } from '../access/window-limit.ts';
 import type { Logger } from '../base/log.ts';
 import type { Store } from '../control/database/open.ts';
 import { QuotaReader } from '../control/shared/quota-reader.ts';
-import { SharedLimits } from '../control/shared/shared-limits.ts';
+import { SharedLimits, sharingProblem } from '../control/shared/shared-limits.ts';
 import { restWindowOptions } from '../gateway/rest/rest-gate.ts';
 import type { Configuration } from './configuration.ts';
 import { problemText } from './problem-text.ts';
@@ -42,7 +42,7 @@ function share(
       if (error === null) log.info('limits are shared with the other gateways');
       else
         log.warn(
-          { problem: problemText(error) },
+          { problem: sharingProblem(error) },
           'shared limits are away: each gateway has its part of them',
         );
     },

@@ -41,7 +41,10 @@ function quotaWords({ customer, plan, quota }: Extract<Notice, { type: 'quota.us
     : 'What goes beyond it is served all the same.';
   return {
     subject: `${percent} % of the credits of ${customer.name} are used`,
-    text: `${customer.name} has used ${number(used)} of the ${number(limit)} credits that the plan ${plan.name} includes this month.\n\n${then} The credits begin anew on ${to.slice(0, 10)} at 00:00 UTC.\n`,
+    text: [
+      `${customer.name} has used ${number(used)} of the ${number(limit)} credits that the plan ${plan.name}`,
+      `includes this month.\n\n${then} The credits begin anew on ${to.slice(0, 10)} at 00:00 UTC.\n`,
+    ].join(' '),
   };
 }
 

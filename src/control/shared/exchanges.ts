@@ -52,7 +52,9 @@ export function ratesExchange(
         // More cannot be missing than each gateway has taken of a full bucket, and of what came in meanwhile.
         values: [gateways() + 1, ...values],
         hear(answer, { nowMs: heardMs }) {
-          taken.forEach(({ familyId }, index) => rates.learn(familyId, Number(answer[index]), heardMs));
+          taken.forEach(({ familyId }, index) => {
+            rates.learn(familyId, Number(answer[index]), heardMs);
+          });
         },
       };
     },
@@ -122,7 +124,9 @@ export function placesExchange(
         keys: held.map(({ name }) => prefix + name),
         values: [gateway, presenceMs, ...held.map(({ open }) => open)],
         hear(answer) {
-          held.forEach(({ name }, index) => places.learn(name, Number(answer[index])));
+          held.forEach(({ name }, index) => {
+            places.learn(name, Number(answer[index]));
+          });
         },
       };
     },

@@ -59,10 +59,10 @@ export type SharedLimitsOptions = SharingLimits &
     onState?: (error: unknown | null) => void;
   }>;
 
-/** The server is not connected. */
+/** The server is not connected; `cause` is the last error of a connection. */
 export class NotConnected extends Error {
-  constructor() {
-    super('the server of shared limits is not connected');
+  constructor(cause: unknown) {
+    super('the server of shared limits is not connected', { cause });
     this.name = 'NotConnected';
   }
 }
@@ -98,6 +98,7 @@ export class SharedLimits {
   #gateways: number;
   #isThere: boolean | null = null;
   #placesToldAt = Number.NEGATIVE_INFINITY;
+  #connectionError: unknown;
   #running: Promise<void> | null = null;
 
   constructor(options: SharedLimitsOptions) {
@@ -105,7 +106,9 @@ export class SharedLimits {
     this.#gateways = options.gatewaysLeast;
     this.#redis = new Redis(options.url, redisOptions(options));
     // Said by the exchanges that fail.
-    this.#redis.on('error', () => {});
+    this.#redis.on('error', (error) => {
+      this.#connectionError = error;
+    });
     const { parts, prefix, namesMax, presenceMs } = options;
     const common = { gateway: this.gateway, namesMax };
     this.#exchanges = [
@@ -176,7 +179,7 @@ export class SharedLimits {
 
   /** One pipeline there and back. @throws NotConnected, or what the client throws. */
   async #exchange(): Promise<void> {
-    if (this.#redis.status !== 'ready') throw new NotConnected();
+    if (this.#redis.status !== 'ready') throw new NotConnected(this.#connectionError);
     const { presenceMs } = this.#options;
     const nowMs = performance.now();
     const isRound = nowMs - this.#placesToldAt >= presenceMs / PLACES_TOLD_PER_PRESENCE;
@@ -193,7 +196,9 @@ export class SharedLimits {
     const [serverMs, gateways] = presence as [number, number];
     this.#gateways = Math.max(1, gateways);
     const heardMs = performance.now();
-    asked.forEach(({ hear }, index) => hear(answers[index] as unknown[], { nowMs: heardMs, serverMs }));
+    asked.forEach(({ hear }, index) => {
+      hear(answers[index] as unknown[], { nowMs: heardMs, serverMs });
+    });
   }
 
   #turnThere(): void {
@@ -218,9 +223,23 @@ export class SharedLimits {
   }
 }
 
+/** Why the server is away, in words that hold no secret and name the remedy. */
+export function sharingProblem(error: unknown): string {
+  const { code, message = '' } = ((error instanceof NotConnected ? error.cause : error) ?? {}) as {
+    code?: string;
+    message?: string;
+  };
+  if (/^(WRONGPASS|NOAUTH|NOPERM)/.test(message))
+    return 'it does not take user and password: correct shared.redis_url';
+  if (/timed out/i.test(message)) return 'it does not answer in time';
+  if (code === 'ECONNREFUSED') return 'nothing listens there: check that it runs, and shared.redis_url';
+  if (code === 'ENOTFOUND') return 'its host is unknown: correct shared.redis_url';
+  return 'it is not connected: check that it runs, and shared.redis_url';
+}
+
 /** @throws the first error among the answers. */
 function answersOf(results: [Error | null, unknown][] | null): unknown[] {
-  if (results === null) throw new NotConnected();
+  if (results === null) throw new NotConnected(undefined);
   return results.map(([error, answer]) => {
     if (error !== null) throw error;
     return answer;
