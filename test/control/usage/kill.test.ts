@@ -13,14 +13,20 @@ function expectWhole(reports: readonly KillReport[]): void {
   }
 }
 
+/** Starting a gateway three times takes a busy machine a while. */
+const TIMEOUT_MS = 180_000;
 const options = { flushMs: 100, concurrency: 8, loadMs: 500, awayEvery: 2 };
 let server: PostgresServer | null = null;
 afterAll(() => server?.destroy());
 
 describe('usage of a gateway that is killed under load', () => {
-  it('is the load as it was, but for its last moment, on the embedded database', async () => {
-    expectWhole(await killLoop({ ...options, kills: 1, postgres: null }));
-  });
+  it(
+    'is the load as it was, but for its last moment, on the embedded database',
+    async () => {
+      expectWhole(await killLoop({ ...options, kills: 1, postgres: null }));
+    },
+    TIMEOUT_MS,
+  );
 
   it.skipIf(postgresPrograms === null)(
     'is so on PostgreSQL, too, which is away at one of the kills (skipped where it is not installed)',
@@ -28,5 +34,6 @@ describe('usage of a gateway that is killed under load', () => {
       server = await startPostgres(postgresPrograms!);
       expectWhole(await killLoop({ ...options, kills: 2, postgres: server }));
     },
+    TIMEOUT_MS,
   );
 });
