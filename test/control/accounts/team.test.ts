@@ -1,4 +1,5 @@
 import { beforeEach, expect, it } from 'vitest';
+import { listOperators, removeOperator } from '../../../src/control/accounts/operators.ts';
 import type { OpenOptions } from '../../../src/control/database/open.ts';
 import { keysOfPlansChangedAfter, newestVersion } from '../../../src/control/keys/key-rows.ts';
 import { describeOnBothStores } from '../stores.ts';
@@ -169,5 +170,20 @@ describeOnBothStores('a team', ({ open, fresh }) => {
     await expect(db.updateTable('audit').set({ actor: 'nobody' }).execute()).rejects.toThrow('append-only');
     await expect(db.deleteFrom('audit').execute()).rejects.toThrow('append-only');
     expect(await lines()).toEqual(whole);
+  });
+
+  it('of operators keeps one, and takes rights away at once', async () => {
+    const second = await firstOperator(house, `second-${house.email}`);
+    expect((await second.get('/api/v1/customers')).status).toBe(200);
+    const office = { store: house.store, actor: 'cli:test', invitationMs: 1, now: () => house.clock.now };
+    await removeOperator(office, `second-${house.email}`);
+    expect((await second.get('/api/v1/customers')).status).toBe(403);
+    expect((await second.get('/api/v1/customers/house')).status).toBe(404);
+    const emails = (await listOperators(house.store)).map(({ email }) => email);
+    expect(emails).toContain(house.email);
+    expect(emails).not.toContain(`second-${house.email}`);
+    for (const email of emails.filter((one) => one !== house.email)) await removeOperator(office, email);
+    await expect(removeOperator(office, house.email)).rejects.toThrow('keeps an operator');
+    await expect(removeOperator(office, 'nobody@example.com')).rejects.toThrow('no such operator');
   });
 });
