@@ -30,18 +30,22 @@ export class KeyTraffic {
 
   /**
    * Calls each gateway until it says what is expected, or `isOver`.
-   * @returns when the slowest of them said so first; null when it was over before.
+   * @returns when the last call began that was not answered so, `from` where there was none; null when it was over
+   * before. Calls that began later found the change in force.
    */
   async until(
     secret: string,
     expected: (outcome: string) => boolean,
     isOver: () => boolean,
+    from = performance.now(),
   ): Promise<number | null> {
     const times = await Promise.all(
       this.#urls.map(async (_, gateway) => {
+        let wrongAt = from;
         while (!isOver()) {
-          const { outcome, endedAt } = await this.call(gateway, secret);
-          if (expected(outcome)) return endedAt;
+          const { outcome, startedAt } = await this.call(gateway, secret);
+          if (expected(outcome)) return wrongAt;
+          wrongAt = startedAt;
           await delay(POLL_MS);
         }
         return null;

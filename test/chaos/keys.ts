@@ -40,7 +40,7 @@ async function follow(key: ModelKey, traffic: KeyTraffic, outages: Outages, figu
     : (outcome: string) => outcome === 'INVALID_KEY';
   const isOver = () =>
     key.generation !== generation || performance.now() > outages.limitOf(since) + bounds.most;
-  const seenAt = await traffic.until(key.secret, expected, isOver);
+  const seenAt = await traffic.until(key.secret, expected, isOver, since);
   figures.followed--;
   if (seenAt !== null && outages.wasThereSince(since - bounds.afterReturn))
     figures.delays.push(Math.max(0, seenAt - since));
