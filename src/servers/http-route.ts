@@ -23,6 +23,9 @@ export type HttpRoutes = ReadonlyMap<string, ReadonlyMap<string, HttpHandler>>;
 
 type Verbs = ReadonlyMap<string, HttpHandler>;
 
+/** Handlers of what people look at: programs that took a wrong path are not told of it. */
+export class PageVerbs extends Map<string, HttpHandler> {}
+
 const knows = (verbs: Verbs, verb: string): boolean =>
   verbs.has(verb) || (verb === 'HEAD' && verbs.has('GET'));
 
@@ -53,9 +56,12 @@ function shownPath(path: string): string {
   return more.length === 0 ? `/${start}` : `/${start}/…`;
 }
 
+const doorPaths = (routes: HttpRoutes): string[] =>
+  [...routes].flatMap(([path, verbs]) => (verbs instanceof PageVerbs ? [] : [path]));
+
 /** The refusal of a path that nobody answers; it names those that are. */
 export const noSuchPath = (routes: HttpRoutes): Failure =>
-  new Failure('NOT_FOUND', { facts: { paths: [...new Set([...routes.keys()].map(shownPath))].join(', ') } });
+  new Failure('NOT_FOUND', { facts: { paths: [...new Set(doorPaths(routes).map(shownPath))].join(', ') } });
 
 /** Joins the routes of several dialects. @throws Error when two of them claim one path. */
 export function joinRoutes(...parts: readonly HttpRoutes[]): HttpRoutes {

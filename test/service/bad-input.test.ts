@@ -266,7 +266,7 @@ const VERB = refusal(-32048, 'This path does not take that HTTP method', '{"code
 const PATH = refusal(
   -32047,
   'No such path',
-  '{"code":"NOT_FOUND","paths":"/v1/rpc, /v1/ws, /sol/v1/…, /sol/v2/…, /ipfs/*, /openapi.json, /docs, /health, /ready"}',
+  '{"code":"NOT_FOUND","paths":"/v1/rpc, /v1/ws, /sol/v1/…, /sol/v2/…, /ipfs/*, /openapi.json, /docs, /api/**, /health, /ready"}',
 );
 const LARGE = refusal(
   -32044,
@@ -287,7 +287,6 @@ describe('an HTTP request', () => {
     ['PUT', () => ({ verb: 'PUT' }), 405, VERB],
     ['DELETE', () => ({ verb: 'DELETE' }), 405, VERB],
     ['an unknown path', () => ({ path: '/v1/nothing' }), 404, PATH],
-    ['the root', () => ({ path: '/' }), 404, PATH],
     ['a path that climbs', () => ({ path: '/v1/rpc/..%2f..%2fetc/passwd' }), 404, PATH],
     ['a path behind the door', () => ({ path: '/v1/rpc/' }), 404, PATH],
     ['10 MB with Content-Length', () => ({ body: `"${'x'.repeat(10_000_000)}"` }), 413, LARGE],

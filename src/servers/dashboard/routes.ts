@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Failure } from '../../protocol/errors.ts';
 import { refuse } from '../http-refuse.ts';
-import type { HttpHandler, HttpRoutes } from '../http-route.ts';
+import { type HttpHandler, type HttpRoutes, PageVerbs } from '../http-route.ts';
 import { type DashboardFile, type DashboardFiles, encodingFor, readDashboard } from './files.ts';
 import { notBuiltPage } from './not-built-page.ts';
 
@@ -109,6 +109,6 @@ export function dashboardRoutes(folder: string): HttpRoutes {
     if (file !== undefined) sendFile(request, response, file);
     else refuse(request, response, new Failure('NOT_FOUND', { facts: { paths: '/' } }));
   };
-  const pages = dashboardPaths.map((path) => [path, new Map([['GET', page]])] as const);
-  return new Map([...pages, ['/assets/*', new Map([['GET', asset]])]]);
+  const pages = dashboardPaths.map((path) => [path, new PageVerbs([['GET', page]])] as const);
+  return new Map([...pages, ['/assets/*', new PageVerbs([['GET', asset]])]]);
 }
