@@ -44,16 +44,16 @@ export function LogsPage() {
       query: { ...query, ...range.bounds(), limit: PAGE_ROWS, cursor },
     }),
   );
-  const [isPaused, setIsPaused] = useState(false);
+  /** While it is paused: the rows as they were then. */
+  const [frozen, setFrozen] = useState<readonly LogEntryJson[] | null>(null);
+  const isPaused = frozen !== null;
   const isLive = fields.live === '1';
   const tail = useLiveTail(
     isLive ? addressOf('GET /customers/{customer}/logs/tail', { path, query }) : null,
     isPaused,
   );
-  const rows = useMemo(
-    () => mixed(isLive ? tail.rows : [], list.items, isPaused),
-    [isLive, isPaused, tail.rows, list.items],
-  );
+  const moving = useMemo(() => mixed(isLive ? tail.rows : [], list.items), [isLive, tail.rows, list.items]);
+  const rows = frozen ?? moving;
   const close = (): void => change({ entry: undefined });
 
   return (
@@ -80,10 +80,10 @@ export function LogsPage() {
                 isLive={isLive}
                 isPaused={isPaused}
                 onLive={(live) => {
-                  setIsPaused(false);
+                  setFrozen(null);
                   change({ live: live ? '1' : undefined });
                 }}
-                onPause={setIsPaused}
+                onPause={(pause) => setFrozen(pause ? moving : null)}
               />
             </div>
             <EntryTable
@@ -92,7 +92,7 @@ export function LogsPage() {
               onOpen={(entry) => change({ entry })}
               onNarrow={change}
             />
-            {rows.length === 0 ? null : <MoreButton list={list} what="requests" />}
+            {rows.length === 0 || isPaused ? null : <MoreButton list={list} what="requests" />}
           </>
         )}
       </Pending>
@@ -106,14 +106,8 @@ function useLogQuery(fields: LogFields, key: string | undefined) {
 }
 
 /** Those that were followed and those that were asked for, each once, the newest first. */
-function mixed(
-  tail: readonly LogEntryJson[],
-  asked: readonly LogEntryJson[],
-  isPaused: boolean,
-): readonly LogEntryJson[] {
-  const newest = tail[0]?.at;
-  // Paused, nothing new may come in by the other way either.
-  const kept = isPaused && newest !== undefined ? asked.filter(({ at }) => at <= newest) : asked;
-  const all = new Map([...tail, ...kept].map((entry) => [entry.id, entry]));
+function mixed(tail: readonly LogEntryJson[], asked: readonly LogEntryJson[]): readonly LogEntryJson[] {
+  if (tail.length === 0) return asked;
+  const all = new Map([...tail, ...asked].map((entry) => [entry.id, entry]));
   return [...all.values()].sort((a, b) => b.at - a.at || (a.id < b.id ? 1 : -1));
 }

@@ -51,10 +51,12 @@ const columns: Column<NodeJson>[] = [
   {
     id: 'state',
     title: 'State',
-    cell: ({ state, reason }) => (
+    cell: ({ state, reason, cordoned }) => (
       <span className="stacked-words">
-        <span>
+        <span className="row">
           <Chip tone={tones[state] ?? 'neutral'}>{state}</Chip>
+          {/* The last of its network is asked all the same, and its state is said. */}
+          {cordoned && state !== 'cordoned' ? <Chip tone="accent">cordoned</Chip> : null}
         </span>
         {reason === null ? null : <span className="muted wrap-words">{reason}</span>}
       </span>
