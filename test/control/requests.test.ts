@@ -362,6 +362,8 @@ describeOnBothStores('gateways on one database', (stores) => {
     await one.presence.refresh();
     await one.presence.refresh();
     expect(one.closed).toEqual(['c1']);
+    const audit = await store.db.selectFrom('audit').select(['action', 'customer_id', 'key_id']).execute();
+    expect(audit[0]).toEqual({ action: 'connection.close', customer_id: 'anna', key_id: '7hQ2mKpZ' });
   });
 
   it('count those that lag', async () => {

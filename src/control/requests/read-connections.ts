@@ -1,5 +1,7 @@
 import type { ConnectionJson } from '../api/contract/logs.ts';
+import { inChange, nextVersion, writeAudit } from '../database/change.ts';
 import type { Store } from '../database/open.ts';
+import type { CordonAct } from './node-cordons.ts';
 
 /** Rows of one answer. */
 const ROWS_MAX = 1_000;
@@ -45,22 +47,29 @@ export async function laggedLastHour({ db }: Store, customerId: string, nowMs: n
  * @returns whether there is such a connection.
  */
 export async function askToClose(
-  { db }: Store,
+  store: Store,
   customerId: string,
   connectionId: string,
+  act: CordonAct,
   nowMs: number,
 ): Promise<boolean> {
-  const row = await db
+  const row = await store.db
     .selectFrom('connection')
-    .select('gateway')
+    .select(['gateway', 'key_id', 'kind'])
     .where('id', '=', connectionId)
     .where('customer_id', '=', customerId)
     .executeTakeFirst();
   if (row === undefined) return false;
-  await db
-    .insertInto('connection_close')
-    .values({ connection_id: connectionId, gateway: row.gateway, asked_at: nowMs })
-    .onConflict((conflict) => conflict.column('connection_id').doNothing())
-    .execute();
+  await inChange(store, async (trx) => {
+    const version = await nextVersion(trx);
+    await trx
+      .insertInto('connection_close')
+      .values({ connection_id: connectionId, gateway: row.gateway, asked_at: nowMs })
+      .onConflict((conflict) => conflict.column('connection_id').doNothing())
+      .execute();
+    const about = { customerId, keyId: row.key_id, at: nowMs };
+    const detail = { connection: connectionId, kind: row.kind };
+    await writeAudit(trx, version, { ...act, ...about, action: 'connection.close', detail });
+  });
   return true;
 }

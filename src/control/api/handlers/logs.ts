@@ -113,9 +113,9 @@ export const logHandlers = (services: ApiServices): Handlers<Names> => ({
     return { ...showEntry(row), steps: JSON.parse(row.steps), params: row.params, result: row.result };
   },
   'GET /customers/{customer}/connections': (given) => listConnections(services, given),
-  async 'DELETE /customers/{customer}/connections/{connection}'({ path }) {
+  async 'DELETE /customers/{customer}/connections/{connection}'({ path }, context) {
     const { customer, connection } = path;
-    const isAsked = await askToClose(services.store, customer, connection, services.now());
+    const isAsked = await askToClose(services.store, customer, connection, context, services.now());
     if (!isAsked) throw notFound('connection');
     return { done: true };
   },
