@@ -112,7 +112,11 @@ export function apiServicesOf(parts: ControlParts): ApiServices {
 function mailReset({ mailer, log }: ControlParts, publicUrl: string | null) {
   if (mailer === null || publicUrl === null) return null;
   return async (email: string, token: string): Promise<void> => {
-    const text = `Somebody asked to set a new password for your Solway account. If it was you, open\n\n${publicUrl}/reset-password#token=${token}\n\nwithin an hour. If not, do nothing: your password is as it was.\n`;
+    const text = [
+      'Somebody asked to set a new password for your Solway account. If it was you, open',
+      `${publicUrl}/reset-password#token=${token}`,
+      'within an hour. If not, do nothing: your password is as it was.\n',
+    ].join('\n\n');
     // Not awaited by the caller: how long it takes would tell whether there is such an account.
     mailer.send({ to: email, subject: 'Your Solway password', text }).catch(() => {
       log.warn('a mail with a link for a new password could not be handed over');

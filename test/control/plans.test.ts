@@ -64,6 +64,10 @@ describeOnBothStores('plans', ({ open }) => {
         grpc_blocks_max: changed.limits.grpcBlocksMax,
         grpc_pubkeys_max: changed.limits.grpcPubkeysMax,
         grpc_cuckoo_max_bytes: changed.limits.grpcCuckooMaxBytes,
+        monthly_credits: changed.limits.monthlyCredits,
+        quota_is_hard: changed.limits.quotaIsHard ? 1 : 0,
+        stream_credits: changed.limits.streamCredits,
+        prices: JSON.stringify(changed.limits.prices),
         version: 2,
       },
     ]);

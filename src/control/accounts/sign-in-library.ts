@@ -86,6 +86,9 @@ const checkReplay = (store: Store, now: () => number) =>
     throw new APIError('UNAUTHORIZED', { code: 'INVALID_CODE', message: 'Invalid code' });
   });
 
+/** No request sets it: invitations.ts does. */
+const isOperator = { type: 'boolean', required: false, defaultValue: false, input: false } as const;
+
 /** Tokens of other services are for nothing here, so they are not kept. */
 const withoutTokens = async <Account>(account: Account) => ({
   data: {
@@ -122,12 +125,7 @@ export function openSignInLibrary(parts: SignInParts, providers: readonly OidcPr
       disableOriginCheck: false,
       ipAddress: { disableIpTracking: false, ipAddressHeaders: [CLIENT_ADDRESS] },
     },
-    user: {
-      modelName: tables.user,
-      additionalFields: {
-        isOperator: { type: 'boolean', required: false, defaultValue: false, input: false },
-      },
-    },
+    user: { modelName: tables.user, additionalFields: { isOperator } },
     session: {
       modelName: tables.session,
       expiresIn: Math.floor(limits.sessionMs / 1_000),

@@ -73,7 +73,11 @@ function invite(services: ApiServices, wanted: Wanted, context: ApiContext) {
 /** Only to an address that is configured: a link made of what a request says could lead anywhere. */
 async function mail({ mailer, accounts }: ApiServices, to: string, link: string): Promise<boolean> {
   if (mailer === null || accounts.publicUrl === null) return false;
-  const text = `You are invited to Solway. Open\n\n${link}\n\nto make an account or to sign in. Whoever has this link can use it, once.\n`;
+  const text = [
+    'You are invited to Solway. Open',
+    link,
+    'to make an account or to sign in. Whoever has this link can use it, once.\n',
+  ].join('\n\n');
   try {
     await mailer.send({ to, subject: 'You are invited to Solway', text });
     return true;
