@@ -1,44 +1,19 @@
 import type { IncomingMessage } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
-import type { Logger } from '../base/log.ts';
-import { type AccountOptions, accountLimits } from '../control/accounts/account-options.ts';
 import { SignIn } from '../control/accounts/sign-in.ts';
 import { buildHandlers } from '../control/api/handlers/handlers.ts';
 import { ControlApi } from '../control/api/server/control-api.ts';
 import { HttpApi } from '../control/api/server/http-api.ts';
-import type { ApiServices, Mailer } from '../control/api/services.ts';
-import type { Store } from '../control/database/open.ts';
-import type { Peppers } from '../control/pepper.ts';
-import type { Source } from '../protocol/call.ts';
+import type { ApiServices } from '../control/api/services.ts';
 import type { Failure } from '../protocol/errors.ts';
 import type { TrustedProxies } from '../servers/client-address.ts';
 import type { HttpHandler, HttpRoutes } from '../servers/http-route.ts';
-import type { Configuration } from './configuration.ts';
-import { showConfiguration } from './configuration-view.ts';
-import { endpointFacts } from './endpoint-facts.ts';
-import { PROGRAM_VERSION } from './program-version.ts';
+import { apiServicesOf, type ControlParts } from './control-services.ts';
 
 /** Where everything of the control API and of signing in stands. */
 export const CONTROL_PREFIX = '/api/';
 
-const DAY_MS = 24 * 3_600_000;
 const verbs = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE'] as const;
-
-/** Where calls go, without a path. */
-export type ReachedAt = Readonly<{ url: string; grpcUrl: string | null; hasShredStage: boolean }>;
-
-export type ControlParts = Readonly<{
-  configuration: Configuration;
-  store: Store;
-  peppers: Peppers;
-  source: Source | null;
-  mailer: Mailer | null;
-  log: Logger;
-  /** What others add: of the request log, of leaks. */
-  more?: Partial<ApiServices>;
-  /** Asked when it is known: once the doors are open. */
-  reachedAt: () => ReachedAt;
-}>;
 
 /** The control API, as doors and commands have it. */
 export type Control = Readonly<{
@@ -49,64 +24,6 @@ export type Control = Readonly<{
   endStreams(): void;
   stop(): void;
 }>;
-
-/** The options of accounts that the configuration names. */
-export function accountOptionsOf({ accounts }: Configuration): AccountOptions {
-  const {
-    signUp,
-    publicUrl,
-    oidc,
-    sessionDays,
-    invitationDays,
-    accountFreeTries,
-    addressFreeTries,
-    ...rest
-  } = accounts;
-  const limits = {
-    ...accountLimits,
-    ...rest,
-    sessionMs: sessionDays * DAY_MS,
-    invitationMs: invitationDays * DAY_MS,
-    accountTries: { ...accountLimits.accountTries, freeTries: accountFreeTries },
-    addressTries: { ...accountLimits.addressTries, freeTries: addressFreeTries },
-  };
-  return { signUp, publicUrl, oidc, limits };
-}
-
-function urlsOf({ url, grpcUrl }: ReachedAt, publicUrl: string | null) {
-  const http = publicUrl ?? url;
-  return { http, ws: http.replace(/^http/, 'ws'), grpc: grpcUrl };
-}
-
-/** What handlers of the control API stand on, in the service and at the command line. */
-export function apiServicesOf(parts: ControlParts): ApiServices {
-  const { configuration, store, peppers, source, mailer, reachedAt } = parts;
-  const accounts = accountOptionsOf(configuration);
-  return {
-    store,
-    peppers,
-    keysMax: configuration.keys.keysMax,
-    keys: configuration.keys,
-    tellLeak: null,
-    endpoints: endpointFacts,
-    now: Date.now,
-    source,
-    mailer,
-    accounts,
-    configuration: () => showConfiguration(configuration),
-    configurationFile: configuration.file,
-    service: {
-      version: PROGRAM_VERSION,
-      signUp: accounts.signUp,
-      oidc: accounts.oidc.map(({ id, name }) => ({ id, name })),
-      network: configuration.networks.default,
-      urls: () => urlsOf(reachedAt(), accounts.publicUrl),
-      hasShredStage: () => reachedAt().hasShredStage,
-      plans: configuration.plans.map(({ id, name }) => ({ id, name })),
-    },
-    ...parts.more,
-  };
-}
 
 /** A link with which a password is set anew goes by mail only, and only to an address that is configured. */
 function mailReset({ mailer, log }: ControlParts, publicUrl: string | null) {

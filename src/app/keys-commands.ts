@@ -17,7 +17,7 @@ import { addMissingPlans } from '../control/plans.ts';
 import { type Product, products } from '../protocol/product.ts';
 import type { Configuration } from './configuration.ts';
 import type { Environment } from './configuration-secrets.ts';
-import { apiServicesOf } from './control.ts';
+import { apiServicesOf } from './control-services.ts';
 import { databaseFile } from './data-dir.ts';
 import { openStore, pepperSources } from './store.ts';
 
@@ -157,7 +157,16 @@ export async function withKeyOffice<Result>(
     const peppers = await openPeppers(store, pepperSources(configuration, environment));
     await addMissingPlans(store, configuration.plans, `cli:${who}`);
     const log = createLogger('silent', () => undefined);
-    const parts = { configuration, store, peppers, source: null, mailer: null, log, reachedAt: noDoors };
+    const parts = {
+      configuration,
+      store,
+      peppers,
+      endpoints: [],
+      source: null,
+      mailer: null,
+      log,
+      reachedAt: noDoors,
+    };
     const services = apiServicesOf(parts);
     const api = new ControlApi({ services, handlers: buildHandlers(services), log });
     return await work(officeOf({ call: (name, asked) => api.call(name, asked, who) }, customer));

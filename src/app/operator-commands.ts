@@ -15,7 +15,7 @@ import type { Peppers } from '../control/pepper.ts';
 import { openPeppers } from '../control/pepper-proof.ts';
 import type { Configuration } from './configuration.ts';
 import type { Environment } from './configuration-secrets.ts';
-import { accountOptionsOf } from './control.ts';
+import { accountOptionsOf } from './control-services.ts';
 import { openStore, pepperSources } from './store.ts';
 
 /** What an operator does at the machine itself. Links are whole URLs. */

@@ -7,9 +7,11 @@ import { webSocketOptions } from '../servers/websocket/server.ts';
 import { openAccess } from './access.ts';
 import type { Configuration } from './configuration.ts';
 import type { Environment } from './configuration-secrets.ts';
-import { openControl, type ReachedAt } from './control.ts';
+import { openControl } from './control.ts';
+import type { ReachedAt } from './control-services.ts';
 import { openDataDir } from './data-dir.ts';
 import { buildDoors, type Doors } from './doors.ts';
+import { endpointFacts } from './endpoint-facts.ts';
 import { checkPortFree, listeningAt } from './listen-once.ts';
 import { grpcPlace, httpPlace } from './listen-places.ts';
 import { openMailer } from './mail.ts';
@@ -133,6 +135,7 @@ export async function startService({
       configuration,
       store: access.store,
       peppers: access.peppers,
+      endpoints: endpointFacts,
       source: upstreams.pool,
       mailer,
       reachedAt: () => reached,
