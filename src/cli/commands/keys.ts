@@ -43,8 +43,8 @@ Actions:
   revoke KEY          end KEY for ever
   disable KEY         stop KEY until it is enabled again
   enable KEY          let KEY work again
-  whose TEXT|-        say whether TEXT is a key of this service, and whose; - reads it from the input, so that no
-                      history keeps it
+  whose TEXT|-        say whether TEXT is a key of this service, and whose; - reads it from the input,
+                      so that no history keeps it
 
 KEY is the id of 8 characters that the list shows, or the start of the key, or the key.
 A running service follows every change within a second.
