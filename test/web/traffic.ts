@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { Keypair, SystemProgram, Transaction } from '@solana/web3.js';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../service/eventually.ts';
 import { type RpcDoor, rpcDoor } from '../service/rpc-door.ts';
 import { SocketClient } from '../service/socket-client.ts';
 import { settled } from './browser.ts';
@@ -27,6 +28,10 @@ async function makeKey({ page }: Signed, fields: Readonly<Record<string, unknown
   return (await page.evaluate(asked)) as MadeKey;
 }
 
+/** A new key is let in within a second of when it was made. */
+const inForce = (door: RpcDoor): Promise<true> =>
+  eventually(async () => (await door.post(bodyOf('getHealth'))).status === 200, 'the key is let in');
+
 /** Sends a transfer that lands. @returns its signature. */
 async function sendTransfer(door: RpcDoor): Promise<string> {
   const payer = Keypair.generate();
@@ -48,8 +53,15 @@ async function sendTransfer(door: RpcDoor): Promise<string> {
   return String(await result('sendTransaction', [bytes, { encoding: 'base64' }]));
 }
 
-/** A service on which the quota of a rehearsal is used up by a few calls. */
-export const tinyQuota = '[localnet]\nslot_ms = 50\n[plans.rehearsal]\nmonthly_credits = 3\n';
+/** A service on which a rehearsal's quota is used up by a few calls, and which keeps every request with its steps. */
+export const tinyQuota = `
+[localnet]
+slot_ms = 50
+[plans.rehearsal]
+monthly_credits = 3
+[request_log]
+per_second = 10_000
+`;
 
 /**
  * What the pages of traffic tell of calls, sockets and nodes. Belongs to a describe that starts the program; `signed` is
@@ -67,6 +79,7 @@ export function tellOfTraffic(signed: () => Signed): void {
       page = now.page;
       made = await makeKey(now, { name: 'traffic', logsBodies: true });
       door = rpcDoor(now.dashboard.service.ready.rpcUrl, made.secret);
+      await inForce(door);
       for (let index = 0; index < 12; index++) await door.post(bodyOf('getSlot'));
       await door.post(bodyOf('getAccountInfo', ['nonsense']));
     });
@@ -146,6 +159,7 @@ export function tellOfTraffic(signed: () => Signed): void {
     it('say that a limit was reached, and that the quota is used up', async () => {
       const rehearsal = await makeKey(now, { name: 'rehearsal', planId: 'rehearsal' });
       const small = rpcDoor(now.dashboard.service.ready.rpcUrl, rehearsal.secret);
+      await inForce(small);
       await expect
         .poll(async () => (await small.post(bodyOf('getSlot'))).text, { timeout: 20_000 })
         .toContain('QUOTA_EXCEEDED');

@@ -8,6 +8,7 @@ import { SocketClient } from '../service/socket-client.ts';
 import { noBrowser, settled, type WatchedPage, watchedPage } from './browser.ts';
 import { lookAt } from './look-at.ts';
 import { type Dashboard, operator, setUp, shownKey, startDashboard } from './start-dashboard.ts';
+import { tellOfTraffic, tinyQuota } from './traffic.ts';
 
 const run = promisify(execFile);
 
@@ -20,7 +21,7 @@ describe.skipIf(noBrowser !== null)(`the dashboard in a browser (skipped where t
   let keyId = '';
 
   beforeAll(async () => {
-    dashboard = await startDashboard();
+    dashboard = await startDashboard(tinyQuota);
   });
   afterAll(() => dashboard.stop());
 
@@ -166,6 +167,8 @@ describe.skipIf(noBrowser !== null)(`the dashboard in a browser (skipped where t
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
     await page.getByRole('heading', { name: 'Team', level: 1 }).waitFor();
   });
+
+  tellOfTraffic(() => ({ dashboard, page }));
 
   it.each(['/', '/keys', `/keys/KEY`, '/playground', '/team', '/settings'])(
     'is readable for everybody in both themes, and on a phone: %s',
