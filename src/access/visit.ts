@@ -1,7 +1,7 @@
+import type { RequestTrace } from '../protocol/request-trace.ts';
 import type { Client } from '../protocol/serve.ts';
 import type { KeyRecord } from './key-record.ts';
 import type { RateDecision } from './rate-limit.ts';
-import type { RequestTrace } from './request-trace.ts';
 
 /**
  * One request on its way, and what was found out about it: for the answer, for whoever counts it and for whoever logs

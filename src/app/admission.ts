@@ -1,9 +1,9 @@
 import { Admission } from '../access/admission.ts';
-import type { LiveConnections } from '../access/live-connections.ts';
 import { RateLimiter } from '../access/rate-limit.ts';
-import type { SubmissionLog } from '../access/submission-log.ts';
 import { WrongKeys } from '../access/wrong-keys.ts';
 import { CallMeter } from '../gateway/call-meter.ts';
+import type { LiveConnections } from '../observe/live-connections.ts';
+import type { SubmissionLog } from '../observe/submission-log.ts';
 import type { Access } from './access.ts';
 import type { Configuration } from './configuration.ts';
 import type { Observing } from './observing.ts';

@@ -1,8 +1,8 @@
-import { doorCounterOptions } from '../access/door-counters.ts';
-import { requestLogOptions as log } from '../access/request-log.ts';
 import { presenceOptions as presence } from '../control/requests/gateway-presence.ts';
 import { requestWriterOptions as writer } from '../control/requests/request-writer.ts';
 import { tailLimits as tail } from '../control/requests/tail-log.ts';
+import { doorCounterOptions } from '../observe/door-counters.ts';
+import { requestLogOptions as log } from '../observe/request-log.ts';
 import { anything, HOUR_MS, headers, httpUrl, onOff, section, share, whole } from './configuration-fields.ts';
 import { otlpOptions as otlp } from './otlp-exporter.ts';
 

@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { type DoorCounters, latencyBounds } from '../access/door-counters.ts';
-import type { LiveConnections } from '../access/live-connections.ts';
 import { MetricsText } from '../base/metrics-text.ts';
+import { type DoorCounters, latencyBounds } from '../observe/door-counters.ts';
+import type { LiveConnections } from '../observe/live-connections.ts';
 import type { NodeStatus } from '../upstream/pool.ts';
 import { PROGRAM_VERSION } from './program-version.ts';
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Collector, startCollector } from '../../test/observing/otlp-collector.ts';
-import type { RequestEntry } from '../access/request-log.ts';
 import { createLogger } from '../base/log.ts';
+import type { RequestEntry } from '../observe/request-log.ts';
 import { OtlpExporter, type OtlpOptions, tracesUrl } from './otlp-exporter.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';

@@ -1,6 +1,6 @@
-import type { RequestEntry, SpanSink } from '../access/request-log.ts';
-import type { TraceLink } from '../access/request-trace.ts';
 import type { Logger } from '../base/log.ts';
+import type { RequestEntry, SpanSink } from '../observe/request-log.ts';
+import type { TraceLink } from '../protocol/request-trace.ts';
 import { exportRequest, type OtlpSpan, spansOf } from './otlp-spans.ts';
 
 /** How spans are sent. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { RequestEntry } from '../access/request-log.ts';
-import type { RequestStep, TraceLink } from '../access/request-trace.ts';
+import type { RequestEntry } from '../observe/request-log.ts';
+import type { RequestStep, TraceLink } from '../protocol/request-trace.ts';
 
 /**
  * Requests as spans of OpenTelemetry in OTLP's JSON: ids in hex, times as decimal text in nanoseconds, whole numbers as

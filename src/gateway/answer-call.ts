@@ -1,9 +1,9 @@
 import type { Admission } from '../access/admission.ts';
-import type { LiveConnections } from '../access/live-connections.ts';
-import type { Wire } from '../access/request-log.ts';
-import type { SubmissionLog } from '../access/submission-log.ts';
 import type { Visit } from '../access/visit.ts';
 import type { Logger } from '../base/log.ts';
+import type { LiveConnections } from '../observe/live-connections.ts';
+import type { Wire } from '../observe/request-log.ts';
+import type { SubmissionLog } from '../observe/submission-log.ts';
 import type { Answer, Call, CallTrace, Source } from '../protocol/call.ts';
 import { Failure } from '../protocol/errors.ts';
 import { methodRow } from '../protocol/methods.ts';

@@ -1,6 +1,6 @@
 import type { KeyRecord } from '../access/key-record.ts';
-import { type SubmissionAttempt, type SubmissionLog, submissionAttempt } from '../access/submission-log.ts';
 import type { Visit } from '../access/visit.ts';
+import { type SubmissionAttempt, type SubmissionLog, submissionAttempt } from '../observe/submission-log.ts';
 import type { Answer, Call, CallTrace, Source } from '../protocol/call.ts';
 import { natures } from '../protocol/methods.ts';
 import { sentSignature } from '../upstream/sent-signature.ts';

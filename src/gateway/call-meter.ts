@@ -2,10 +2,10 @@ import type { KeyRecord } from '../access/key-record.ts';
 import type { KeyUses } from '../access/key-uses.ts';
 import { priceOf } from '../access/price.ts';
 import type { QuotaLedger } from '../access/quota.ts';
-import type { EndedRequest } from '../access/request-log.ts';
-import type { RequestWatch } from '../access/request-watch.ts';
 import type { SentMessages, UsageMeter } from '../access/usage.ts';
 import { Visit } from '../access/visit.ts';
+import type { EndedRequest } from '../observe/request-log.ts';
+import type { RequestWatch } from '../observe/request-watch.ts';
 import type { Client } from '../protocol/serve.ts';
 
 /**

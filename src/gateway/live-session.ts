@@ -1,5 +1,5 @@
 import type { KeyRecord } from '../access/key-record.ts';
-import type { LiveConnection } from '../access/live-connections.ts';
+import type { LiveConnection } from '../observe/live-connections.ts';
 import type { Failure } from '../protocol/errors.ts';
 import { type Subscription, subscriptions } from '../protocol/subscriptions.ts';
 import type { Backlog } from '../streams/session.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import type { ConnectionFacts } from '../../src/access/live-connections.ts';
-import type { RequestEntry } from '../../src/access/request-log.ts';
-import type { Submission } from '../../src/access/submission-log.ts';
+import type { ConnectionFacts } from '../../src/observe/live-connections.ts';
+import type { RequestEntry } from '../../src/observe/request-log.ts';
+import type { Submission } from '../../src/observe/submission-log.ts';
 import type { ApiContext } from '../../src/control/api/handler.ts';
 import { logHandlers } from '../../src/control/api/handlers/logs.ts';
 import { upstreamHandlers } from '../../src/control/api/handlers/upstreams.ts';

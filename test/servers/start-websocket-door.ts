@@ -5,7 +5,7 @@ import { Admission } from '../../src/access/admission.ts';
 import { digestApiKey, generateApiKey } from '../../src/access/api-key.ts';
 import { KeyDirectory } from '../../src/access/key-directory.ts';
 import { defaultPlanLimits, houseKey, type KeyRecord, type PlanLimits } from '../../src/access/key-record.ts';
-import { LiveConnections } from '../../src/access/live-connections.ts';
+import { LiveConnections } from '../../src/observe/live-connections.ts';
 import { UsageMeter } from '../../src/access/usage.ts';
 import { createLogger } from '../../src/base/log.ts';
 import { CallMeter } from '../../src/gateway/call-meter.ts';

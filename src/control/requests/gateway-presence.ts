@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
-import type { ConnectionFacts, LaggedMinute } from '../../access/live-connections.ts';
+import type { ConnectionFacts, LaggedMinute } from '../../observe/live-connections.ts';
 import type { Store } from '../database/open.ts';
 import { type NodeCordon, readCordons } from './node-cordons.ts';
 

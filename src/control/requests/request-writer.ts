@@ -1,6 +1,6 @@
 import type { Insertable } from 'kysely';
-import type { RequestEntry } from '../../access/request-log.ts';
-import type { Submission } from '../../access/submission-log.ts';
+import type { RequestEntry } from '../../observe/request-log.ts';
+import type { Submission } from '../../observe/submission-log.ts';
 import { HOUSE_CUSTOMER_ID } from '../accounts/roles.ts';
 import type { Store } from '../database/open.ts';
 import type { RequestLogTable, SubmissionTable } from '../database/tables/requests.ts';

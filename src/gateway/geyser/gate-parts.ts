@@ -1,9 +1,9 @@
 import type { Admission } from '../../access/admission.ts';
 import type { ConnectionLimit } from '../../access/connection-limit.ts';
 import type { KeyWatch } from '../../access/key-watch.ts';
-import type { LiveConnections } from '../../access/live-connections.ts';
 import type { MessagePace } from '../../access/message-pace.ts';
 import type { Logger } from '../../base/log.ts';
+import type { LiveConnections } from '../../observe/live-connections.ts';
 import type { Network } from '../../protocol/call.ts';
 import type { StreamOpener } from '../../streams/geyser/stream-opener.ts';
 import type { CallMeter } from '../call-meter.ts';

@@ -1,5 +1,5 @@
 import type { KeyRecord } from '../../access/key-record.ts';
-import type { LiveConnection } from '../../access/live-connections.ts';
+import type { LiveConnection } from '../../observe/live-connections.ts';
 import type { Failure } from '../../protocol/errors.ts';
 import type { SubscribeDeshredRequest } from '../../protocol/geyser/subscribe-deshred-request.ts';
 import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';

@@ -1,5 +1,5 @@
+import { type UsageStatus, usageStatuses } from '../access/usage.ts';
 import { type Product, products } from '../protocol/product.ts';
-import { type UsageStatus, usageStatuses } from './usage.ts';
 
 /** What holds when nothing else is said. */
 export const doorCounterOptions = {

@@ -1,12 +1,12 @@
+import type { KeyRecord } from '../access/key-record.ts';
+import type { UsageStatus } from '../access/usage.ts';
 import type { Network } from '../protocol/call.ts';
 import type { Failure } from '../protocol/errors.ts';
 import type { Product } from '../protocol/product.ts';
+import { type RequestStep, RequestTrace, type TraceLink } from '../protocol/request-trace.ts';
 import type { Client } from '../protocol/serve.ts';
-import type { KeyRecord } from './key-record.ts';
-import { type RequestStep, RequestTrace, type TraceLink } from './request-trace.ts';
 import { shownBody, shownText } from './shown-body.ts';
 import type { TraceSampler } from './trace-context.ts';
-import type { UsageStatus } from './usage.ts';
 
 /** How much of what happens is kept. */
 export type RequestLogOptions = Readonly<{

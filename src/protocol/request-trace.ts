@@ -1,4 +1,4 @@
-import type { CallAttempt, CallTrace } from '../protocol/call.ts';
+import type { CallAttempt, CallTrace } from './call.ts';
 
 /** A step of a request's way. Milliseconds since the request was there, to the microsecond. */
 export type RequestStep = Readonly<{

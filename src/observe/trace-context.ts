@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { TraceLink } from './request-trace.ts';
+import type { TraceLink } from '../protocol/request-trace.ts';
 
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const SAMPLED = 1;

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { houseKey, type KeyId, type KeyRecord } from '../access/key-record.ts';
+import { Visit } from '../access/visit.ts';
 import { clientAt } from '../protocol/client-at.ts';
 import { Failure } from '../protocol/errors.ts';
-import { houseKey, type KeyId, type KeyRecord } from './key-record.ts';
+import type { TraceLink } from '../protocol/request-trace.ts';
 import {
   type EndedRequest,
   type RequestEntry,
@@ -9,9 +11,7 @@ import {
   type RequestLogOptions,
   type Visited,
 } from './request-log.ts';
-import type { TraceLink } from './request-trace.ts';
 import { TraceSampler } from './trace-context.ts';
-import { Visit } from './visit.ts';
 
 const key = { ...houseKey, id: '7hQ2mKpZ' as KeyId, product: 'rpc', logsBodies: false } as KeyRecord;
 const client = clientAt('192.0.2.7', 'https://app.example');

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import type { KeyRecord } from '../access/key-record.ts';
 import type { Failure } from '../protocol/errors.ts';
-import type { KeyRecord } from './key-record.ts';
 
 /** What waits on a connection because its client reads slowly. */
 export type Backlog = Readonly<{ queuedMessages: number; queuedBytes: number }>;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { generateApiKey } from './api-key.ts';
+import { generateApiKey } from '../access/api-key.ts';
 import { shownBody, shownText, withoutSecrets } from './shown-body.ts';
 
 describe('a body in the log', () => {

@@ -1,8 +1,8 @@
+import type { KeyId } from '../access/key-record.ts';
 import type { Product } from '../protocol/product.ts';
+import type { RequestTrace } from '../protocol/request-trace.ts';
 import { DoorCounters } from './door-counters.ts';
-import type { KeyId } from './key-record.ts';
 import { type EndedRequest, RequestLog, type Visited } from './request-log.ts';
-import type { RequestTrace } from './request-trace.ts';
 
 /** Sees every request begin and end: for the log, for spans and for the totals that /metrics shows. */
 export class RequestWatch {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { KeyId } from '../access/key-record.ts';
 import { Failure } from '../protocol/errors.ts';
-import type { KeyId } from './key-record.ts';
 import { type LiveConnection, LiveConnections } from './live-connections.ts';
 
 const connection = (more: Partial<LiveConnection> = {}): LiveConnection => ({
