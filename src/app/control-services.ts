@@ -65,7 +65,6 @@ export function apiServicesOf(parts: ControlParts): ApiServices {
     peppers,
     keysMax: configuration.keys.keysMax,
     keys: configuration.keys,
-    tellLeak: null,
     endpoints,
     now: Date.now,
     source,

@@ -11,7 +11,7 @@ import { stopEach } from './stop-each.ts';
 /** What tells customers, as long as the service runs. */
 export type Notices = Readonly<{
   /** For handlers of the control API. */
-  services: Pick<ApiServices, 'notices' | 'tellLeak'>;
+  services: Pick<ApiServices, 'notices'>;
   stop(): Promise<void>;
 }>;
 
@@ -40,7 +40,7 @@ export async function openNotices(
   });
   await notifier.start();
   return {
-    services: { notices: { webhooks, limits }, tellLeak: (leak) => notifier.tellLeak(leak) },
+    services: { notices: { webhooks, limits } },
     stop: () => stopEach([() => notifier.stop(), () => webhooks.close()]),
   };
 }

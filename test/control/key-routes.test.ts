@@ -8,7 +8,8 @@ import { keyHandlers } from '../../src/control/api/handlers/keys.ts';
 import { ControlApi } from '../../src/control/api/server/control-api.ts';
 import type { ApiServices } from '../../src/control/api/services.ts';
 import type { Store } from '../../src/control/database/open.ts';
-import type { LeakedKey } from '../../src/control/keys/leaked-keys.ts';
+import { createKey } from '../../src/control/keys/keys.ts';
+import { reportLeaks } from '../../src/control/keys/leaked-keys.ts';
 import { registerOn, testPeppers } from './register.ts';
 import { describeOnBothStores } from './stores.ts';
 
@@ -32,7 +33,6 @@ async function startApi(store: Store, { revokeLeaked = false } = {}) {
     .insertInto('customer')
     .values({ id: 'acme', name: 'Acme', plan_id: 'default', state: 'active', created_at: 0, version: 0 })
     .execute();
-  const leaks: LeakedKey[] = [];
   const services = {
     store,
     peppers: testPeppers,
@@ -43,7 +43,6 @@ async function startApi(store: Store, { revokeLeaked = false } = {}) {
       revokeLeaked,
       scannerKeys: [{ id: 'scanner-1', pem }],
     },
-    tellLeak: (leak: LeakedKey) => void leaks.push(leak),
     now: () => NOW,
   } as unknown as ApiServices;
   const handlers = keyHandlers(services) as Handlers;
@@ -70,7 +69,7 @@ async function startApi(store: Store, { revokeLeaked = false } = {}) {
       },
     );
   };
-  return { ask, leaks };
+  return { ask };
 }
 
 const path = { customer: 'acme' };
@@ -224,6 +223,19 @@ describeOnBothStores('the routes of keys', ({ open }) => {
   });
 });
 
+const addTarget = ({ db }: Store) =>
+  db
+    .insertInto('notice_target')
+    .values({
+      ...{ id: 'target', customer_id: 'acme', kind: 'email', shown: 'anna@example.com', sealed: '' },
+      ...{ pepper_version: 1, created_by: 'test', created_at: 0, last_sent_at: null, last_problem: null },
+    })
+    .execute();
+
+/** What waits to be handed over, with no gateway there. */
+const noticesOf = async ({ db }: Store) =>
+  (await db.selectFrom('notice_delivery').select('notice').execute()).map(({ notice }) => JSON.parse(notice));
+
 describeOnBothStores('a leaked key', ({ open }) => {
   const report = (token: string) => [
     { token, type: 'solway_key', url: `https://example.com/file?token=${token}`, source: 'content' },
@@ -243,10 +255,22 @@ describeOnBothStores('a leaked key', ({ open }) => {
     expect((await refusal(ask('POST /keys/whose', { body: { text: secret } }))).status).toBe(403);
   });
 
+  it('is not marked as long as nobody can be told of it', async () => {
+    const store = await open();
+    const register = await registerOn(store);
+    const { secret } = await createKey(register, { product: 'rpc', name: 'x' });
+    const rules = { revokes: true, noteLeak: () => Promise.reject(new Error('the table is full')) };
+    await expect(reportLeaks(register, report(secret), rules)).rejects.toThrow('the table is full');
+    expect(await store.db.selectFrom('api_key').select(['state', 'leaked_at']).execute()).toEqual([
+      { state: 'active', leaked_at: null },
+    ]);
+  });
+
   for (const revokeLeaked of [false, true]) {
     it(`that is reported with a signature is marked${revokeLeaked ? ', revoked' : ''} and told of once`, async () => {
       const store = await open();
-      const { ask, leaks } = await startApi(store, { revokeLeaked });
+      const { ask } = await startApi(store, { revokeLeaked });
+      await addTarget(store);
       const { secret, key } = await ask('POST /customers/{customer}/keys', {
         path,
         body: { product: 'rpc', name: 'x' },
@@ -261,12 +285,16 @@ describeOnBothStores('a leaked key', ({ open }) => {
         ask('POST /secret-scanning', { body }, { kind: 'nobody' }, sent, rawBody);
       expect((await refusal(scan({}))).status).toBe(401);
       expect((await refusal(scan({ ...headers, 'github-public-key-identifier': 'x' }))).status).toBe(401);
-      expect(leaks).toEqual([]);
+      expect(await noticesOf(store)).toEqual([]);
       for (let times = 0; times < 2; times++)
         expect((await scan(headers)).map(({ label }) => label)).toEqual(['true_positive', 'false_positive']);
       const state = revokeLeaked ? 'revoked' : 'active';
-      expect(leaks).toMatchObject([
-        { key: { id: key.id, customerId: 'acme', state, leakedAt: NOW }, revoked: revokeLeaked },
+      expect(await store.db.selectFrom('api_key').select(['id', 'state', 'leaked_at']).execute()).toEqual([
+        { id: key.id, state, leaked_at: NOW },
+      ]);
+      const notices = await noticesOf(store);
+      expect(notices).toMatchObject([
+        { type: 'key.leaked', customer: { id: 'acme' }, key: { id: key.id, revoked: revokeLeaked } },
       ]);
       const lines = await store.db
         .selectFrom('audit')
@@ -274,7 +302,7 @@ describeOnBothStores('a leaked key', ({ open }) => {
         .where('action', '=', 'key.leak-report')
         .execute();
       expect(lines).toMatchObject([{ key_id: key.id, customer_id: 'acme', actor: 'secret-scanning' }]);
-      expect(JSON.stringify([lines, leaks])).not.toContain(secret.slice(21, -6));
+      expect(JSON.stringify([lines, notices])).not.toContain(secret.slice(21, -6));
     });
   }
 });

@@ -9,13 +9,14 @@ import type { ApiContext } from '../../src/control/api/handler.ts';
 import { noticeHandlers } from '../../src/control/api/handlers/notices.ts';
 import type { ApiServices } from '../../src/control/api/services.ts';
 import type { OpenOptions, Store } from '../../src/control/database/open.ts';
+import type { LeakedKey } from '../../src/control/keys/leaked-keys.ts';
 import { SmtpMailer } from '../../src/control/mail.ts';
+import { enqueueLeak } from '../../src/control/notices/leak-notice.ts';
 import type { Notice } from '../../src/control/notices/notice.ts';
 import { type NoticeLimits, noticeLimits } from '../../src/control/notices/notice-limits.ts';
 import { Notifier } from '../../src/control/notices/notifier.ts';
 import { WebhookSeal } from '../../src/control/notices/sealed-webhook.ts';
 import { CheckedPost } from '../../src/upstream/off-chain/checked-post.ts';
-import { eventually } from '../service/eventually.ts';
 import { SmtpServer } from './smtp-server.ts';
 import { describeOnBothStores } from './stores.ts';
 
@@ -368,12 +369,13 @@ describeOnBothStores('notices', ({ open, fresh, defer }) => {
   it('tell of a leaked key', async () => {
     await add('webhook', `http://127.0.0.1:${port}/`);
     const { notifier } = await gateway();
-    notifier.tellLeak({
+    const leak = {
       key: { id: 'AAAAAAAA', name: 'app', customerId: 'house' },
       url: 'https://git.example/file',
       revoked: true,
-    } as Parameters<Notifier['tellLeak']>[0]);
-    await eventually(async () => heard().length === 1, 'it is told');
+    } as LeakedKey;
+    await store.db.transaction().execute((trx) => enqueueLeak(trx, leak, NOON));
+    await notifier.deliver();
     expect(heard()[0]).toMatchObject({
       type: 'key.leaked',
       key: { id: 'AAAAAAAA', name: 'app', revoked: true, url: 'https://git.example/file' },

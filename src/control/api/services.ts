@@ -1,7 +1,6 @@
 import type { Source } from '../../protocol/call.ts';
 import type { AccountOptions } from '../accounts/account-options.ts';
 import type { Store } from '../database/open.ts';
-import type { LeakedKey } from '../keys/leaked-keys.ts';
 import type { ScannerKey } from '../keys/scanner-signature.ts';
 import type { NoticeLimits } from '../notices/notice-limits.ts';
 import type { WebhookSender } from '../notices/webhook.ts';
@@ -20,8 +19,6 @@ export type ApiServices = Readonly<{
   peppers: Peppers;
   keysMax: number;
   keys: KeySettings;
-  /** Tells the owners of a customer that a key of theirs was found where others can read it. Must not throw. */
-  tellLeak: ((leak: LeakedKey) => void) | null;
   /** Unix milliseconds. */
   now: () => number;
   /** What answers calls, for what the chain says of a transaction; null at the command line. */

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
+import type { Transaction } from 'kysely';
 import { redact } from '../../base/log.ts';
 import { inChange, nextVersion, writeAudit } from '../database/change.ts';
-import type { KeyTable } from '../database/schema.ts';
+import type { KeyTable, Schema } from '../database/schema.ts';
 import { auditEntry, beforeAndAfter, type KeyRegister, requireKey } from './key-register.ts';
 import { type KeyView, viewKey } from './key-view.ts';
 import { findByText } from './whose-key.ts';
@@ -25,6 +26,16 @@ export type LeakedKey = Readonly<{
   revoked: boolean;
 }>;
 
+/** Notes whom to tell, in the transaction that marks the key: what is marked is told, whatever happens then. */
+export type NoteLeak = (trx: Transaction<Schema>, leak: LeakedKey, nowMs: number) => Promise<void>;
+
+/** What holds of reports. */
+export type LeakRules = Readonly<{
+  /** `keys.revoke_leaked` of the configuration. */
+  revokes: boolean;
+  noteLeak: NoteLeak;
+}>;
+
 /** What is answered to a report; the secret comes back as its SHA-256 only. */
 export type LeakVerdict = Readonly<{
   token_hash: string;
@@ -37,21 +48,18 @@ const URL_KEPT_MAX = 300;
 const kept = (text: string | undefined): string | null =>
   text === undefined ? null : redact(text).slice(0, URL_KEPT_MAX);
 
-/**
- * Marks a living key as leaked, once, and revokes it where that is wanted.
- * @returns null where nothing was left to be done.
- */
+/** Marks a living key as leaked, once, revokes it where that is wanted, and notes whom to tell. */
 function markLeaked(
   register: KeyRegister,
   id: string,
   report: LeakReport,
-  revokes: boolean,
-): Promise<LeakedKey | null> {
+  { revokes, noteLeak }: LeakRules,
+): Promise<void> {
   return inChange(register.store, async (trx) => {
     const version = await nextVersion(trx);
     const row = await requireKey(trx, id, register);
     const revokesNow = revokes && row.state !== 'revoked';
-    if (row.state === 'revoked' || (row.leaked_at !== null && !revokesNow)) return null;
+    if (row.state === 'revoked' || (row.leaked_at !== null && !revokesNow)) return;
     const change: Pick<KeyTable, 'state' | 'leaked_at'> = {
       state: revokesNow ? 'revoked' : row.state,
       leaked_at: row.leaked_at ?? register.now(),
@@ -69,33 +77,30 @@ function markLeaked(
       ...beforeAndAfter({ state: row.state }, { state: change.state }),
     };
     await writeAudit(trx, version, auditEntry(register, 'key.leak-report', row, detail));
-    return { key: viewKey({ ...row, ...change, version }, register.now()), url, revoked: revokesNow };
+    const now = register.now();
+    const key = viewKey({ ...row, ...change, version }, now);
+    await noteLeak(trx, { key, url, revoked: revokesNow }, now);
   });
 }
 
-export type LeakReports = Readonly<{ verdicts: LeakVerdict[]; leaked: LeakedKey[] }>;
-
 /**
  * Takes reports of secrets that were found: marks the living keys among them, and revokes them where that is wanted.
- * @param revokes - `keys.revoke_leaked` of the configuration.
- * @returns a verdict for each report, and the keys for which somebody is to be told now.
+ * @returns a verdict for each report.
  */
 export async function reportLeaks(
   register: KeyRegister,
   reports: readonly LeakReport[],
-  revokes: boolean,
-): Promise<LeakReports> {
+  rules: LeakRules,
+): Promise<LeakVerdict[]> {
   const verdicts: LeakVerdict[] = [];
-  const leaked: LeakedKey[] = [];
   for (const report of reports) {
     const row = await findByText(register, report.token.trim());
-    const marked = row === null ? null : await markLeaked(register, row.id, report, revokes);
-    if (marked !== null) leaked.push(marked);
+    if (row !== null) await markLeaked(register, row.id, report, rules);
     verdicts.push({
       token_hash: createHash('sha256').update(report.token).digest('hex'),
       token_type: report.type,
       label: row === null ? 'false_positive' : 'true_positive',
     });
   }
-  return { verdicts, leaked };
+  return verdicts;
 }

@@ -1,9 +1,8 @@
 import type { QuotaLedger } from '../../access/quota.ts';
 import type { Store } from '../database/open.ts';
 import type { NoticeDeliveryTable } from '../database/tables/notices.ts';
-import type { LeakedKey } from '../keys/leaked-keys.ts';
 import type { Peppers } from '../pepper.ts';
-import { enqueue, noteEnd, pruneNotices, takeDue } from './deliveries.ts';
+import { noteEnd, pruneNotices, takeDue } from './deliveries.ts';
 import { handOver, type NoticeWays } from './hand-over.ts';
 import type { Notice } from './notice.ts';
 import type { NoticeLimits } from './notice-limits.ts';
@@ -75,24 +74,7 @@ export class Notifier {
     return this.#delivery;
   }
 
-  /** Tells the customer of a key that it was found where others can read it. Never throws. */
-  tellLeak({ key, url, revoked }: LeakedKey): void {
-    const { store } = this.#options;
-    void this.#guarded(async () => {
-      const customer = await store.db
-        .selectFrom('customer')
-        .select(['id', 'name'])
-        .where('id', '=', key.customerId)
-        .executeTakeFirst();
-      if (customer === undefined) return;
-      const nowMs = this.#now();
-      const leaked = { id: key.id, name: key.name, revoked, url };
-      const notice: Notice = { type: 'key.leaked', customer, at: new Date(nowMs).toISOString(), key: leaked };
-      await store.db.transaction().execute((trx) => enqueue(trx, notice, nowMs));
-      void this.deliver();
-    });
-  }
-
+  /** Hands over no more, and waits until what came of the last tries is written. */
   async stop(): Promise<void> {
     for (const timer of this.#timers.splice(0)) clearInterval(timer);
     this.#stopped.abort();

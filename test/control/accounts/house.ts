@@ -51,7 +51,6 @@ export async function openHouse(store: Store, options: HouseOptions = {}) {
     peppers: testPeppers,
     keysMax: 1_000,
     keys: { keysMax: 1_000, customerKeysMax: 100, overlapHours: 24, revokeLeaked: false, scannerKeys: [] },
-    tellLeak: null,
     endpoints: [],
     now: () => clock.now,
     source: null,

@@ -9,6 +9,7 @@ import { revokeKeys } from '../../keys/revoke-keys.ts';
 import { rotateKey } from '../../keys/rotate-key.ts';
 import { ScannerSignatures, SIGNATURE_HEADER, SIGNATURE_KEY_HEADER } from '../../keys/scanner-signature.ts';
 import { whoseKey } from '../../keys/whose-key.ts';
+import { enqueueLeak } from '../../notices/leak-notice.ts';
 import { ApiError } from '../api-error.ts';
 import type { keyRoutes } from '../contract/keys.ts';
 import { cursorOf, pageOfRows, readCursor } from '../cursor.ts';
@@ -132,7 +133,7 @@ export function keyHandlers(services: ApiServices): Handlers<Names> {
   return {
     ...customerHandlers(services),
     'POST /keys/whose': ({ body }, context) => whoseKey(registerOf(services, context), body.text),
-    async 'POST /secret-scanning'({ body }, context) {
+    'POST /secret-scanning'({ body }, context) {
       const { rawBody, header } = context;
       if (!signatures.verify(rawBody, header(SIGNATURE_KEY_HEADER), header(SIGNATURE_HEADER)))
         throw new ApiError(
@@ -141,9 +142,7 @@ export function keyHandlers(services: ApiServices): Handlers<Names> {
           'sign the report with a key that this service knows: see keys.scanner_keys',
         );
       const register = { ...registerOf(services, context), actor: 'secret-scanning' };
-      const { verdicts, leaked } = await reportLeaks(register, body, services.keys.revokeLeaked);
-      for (const leak of leaked) services.tellLeak?.(leak);
-      return verdicts;
+      return reportLeaks(register, body, { revokes: services.keys.revokeLeaked, noteLeak: enqueueLeak });
     },
   };
 }
