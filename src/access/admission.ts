@@ -2,7 +2,7 @@ import type { Network } from '../protocol/call.ts';
 import { Failure } from '../protocol/errors.ts';
 import type { Product } from '../protocol/product.ts';
 import type { Caller, LimitFacts } from '../protocol/serve.ts';
-import { isUsable, type KeyDirectory } from './key-directory.ts';
+import { isUsable, KEY_ENDED, type KeyDirectory } from './key-directory.ts';
 import type { KeyId, KeyRecord } from './key-record.ts';
 import { checkMethod, type KeyUse, refusalOf } from './key-rules.ts';
 import { priceOf } from './price.ts';
@@ -71,14 +71,28 @@ export class Admission {
    * Whether the key of a visit may be used for it, and whether credits are left.
    * @param method - null for what is none: a connection.
    * @param cost - credits by the table of what was asked; they are held until the request has ended.
+   * @param counted - the name under which it is charged, where that is another.
    * @throws Failure METHOD_FORBIDDEN, QUOTA_EXCEEDED.
    */
-  permit(visit: Visit, method: string | null, cost = 0): void {
+  permit(visit: Visit, method: string | null, cost = 0, counted = method): void {
     const { key } = visit;
     if (key === null) throw new Failure('INTERNAL', { cause: 'asked before it is known whose it is' });
     if (method !== null) checkMethod(key, method);
-    const price = method === null ? 0 : priceOf(key.limits, method, cost);
+    const price = counted === null ? 0 : priceOf(key.limits, counted, cost);
     this.#quota.check(key, Date.now(), price);
+    visit.held = price;
+  }
+
+  /**
+   * Holds more credits for a request that was permitted, as what it asks for adds up. It goes on in any case; those that
+   * come later find them taken.
+   * @param cost - credits by the table, in all.
+   */
+  holdMore(visit: Visit, counted: string, cost: number): void {
+    const { key } = visit;
+    const price = key === null ? 0 : priceOf(key.limits, counted, cost);
+    if (key === null || price <= visit.held) return;
+    this.#quota.hold(key, Date.now(), price - visit.held);
     visit.held = price;
   }
 
@@ -122,7 +136,7 @@ export class Admission {
     try {
       return this.keys.identify(credential, Date.now());
     } catch (thrown) {
-      if (thrown instanceof Failure && thrown.code === 'INVALID_KEY') this.#wrongKeys.count(client, nowMs);
+      if (isGuess(thrown)) this.#wrongKeys.count(client, nowMs);
       throw thrown;
     }
   }
@@ -138,3 +152,7 @@ export class Admission {
 /** The refusal of a limit on calls, with where the caller stands and when to come again. */
 export const limited = ({ state, retryAfter }: RateDecision): Failure =>
   new Failure('RATE_LIMITED', { facts: { ...state }, retryAfter });
+
+/** Whether a refusal counts as a wrong key: one that has ended does not, or one stale worker would lock out its neighbours. */
+const isGuess = (thrown: unknown): boolean =>
+  thrown instanceof Failure && thrown.code === 'INVALID_KEY' && thrown.cause !== KEY_ENDED;

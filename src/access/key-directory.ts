@@ -177,7 +177,7 @@ export class KeyDirectory {
     const held = this.#held.get(idPlaceIn(credential));
     const isChecked = held?.checked === fingerprint;
     const record = isChecked ? held.record : this.#verify(credential, held?.record);
-    if (!isUsable(record, nowMs)) throw new Failure('INVALID_KEY');
+    if (!isUsable(record, nowMs)) throw new Failure('INVALID_KEY', { cause: KEY_ENDED });
     if (held !== undefined && !isChecked) held.checked = fingerprint;
     return record;
   }
@@ -196,7 +196,7 @@ export class KeyDirectory {
   }
 
   #unknown({ id }: ParsedApiKey): Failure {
-    if (this.#revoked.get(id) !== undefined) return new Failure('INVALID_KEY');
+    if (this.#revoked.get(id) !== undefined) return new Failure('INVALID_KEY', { cause: KEY_ENDED });
     if (this.#leftOut > 0)
       return new Failure('KEYS_UNAVAILABLE', { cause: `no room was left for key ${id}` });
     return this.#storeReachable
@@ -204,6 +204,9 @@ export class KeyDirectory {
       : new Failure('KEYS_UNAVAILABLE', { cause: `key ${id} is unknown and the store is away` });
   }
 }
+
+/** The cause of a refusal of a key that was good once: whoever sends it has forgotten to change it, and guesses nothing. */
+export const KEY_ENDED = 'the key was good once';
 
 const isAnyUse = ({ networks, cidrs, origins, methods }: KeyRules): boolean =>
   networks === null && cidrs === null && origins === null && methods === null;
