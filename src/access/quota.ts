@@ -87,6 +87,12 @@ export class QuotaLedger {
     account.held += price;
   }
 
+  /** Counts more credits as spent for a call that `check` has let begin. */
+  hold(key: QuotaKey, nowMs: number, credits: number): void {
+    const account = this.#accountOf(key, nowMs);
+    if (account !== null) account.held += credits;
+  }
+
   /** Why nothing more may be sent to a connection of this key; null while credits are left. */
   exceeded(key: QuotaKey, nowMs: number): Failure | null {
     if (!key.limits.quotaIsHard || key.limits.monthlyCredits <= 0) return null;
@@ -96,7 +102,7 @@ export class QuotaLedger {
 
   /**
    * Adds what a call cost.
-   * @param held - what `check` was told that it would cost.
+   * @param held - what `check` and `hold` were told that it would cost.
    */
   spend(key: QuotaKey, credits: number, nowMs: number, held = 0): void {
     if (credits <= 0 && held <= 0) return;
@@ -210,12 +216,13 @@ export class QuotaLedger {
   }
 
   #note(account: Account): void {
-    this.#lists.forEach((list, index) => {
+    // With each call that is charged: nothing is made here.
+    for (let index = 0; index < this.#lists.length; index++) {
       const bit = 1 << index;
-      if ((account.untold & bit) !== 0) return;
+      if ((account.untold & bit) !== 0) continue;
       account.untold |= bit;
-      list.push(account);
-    });
+      this.#lists[index]?.push(account);
+    }
   }
 
   /** The account of a key that has a quota, or messages that cost something; null for others, or without room. */

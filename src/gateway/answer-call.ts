@@ -7,7 +7,7 @@ import type { SubmissionLog } from '../observe/submission-log.ts';
 import type { Answer, Call, CallTrace, Source } from '../protocol/call.ts';
 import { Failure } from '../protocol/errors.ts';
 import { methodRow } from '../protocol/methods.ts';
-import type { Outcome, Request } from '../protocol/serve.ts';
+import type { LimitFacts, Outcome, Request } from '../protocol/serve.ts';
 import { askFor } from './ask-for.ts';
 import type { CallMeter } from './call-meter.ts';
 import { explain, statusOf } from './outcome.ts';
@@ -69,12 +69,15 @@ export function createAnswerCall(parts: CallParts, wire: Wire): AnswerCall {
       result: answer?.body ?? null,
       cost: answer === null ? null : call.row.cost,
     });
-    const shown = admission.shown(visit);
+    // Messages have no header fields: where limits are told there, they stand in the failure.
+    const shown = wire === 'socket' ? nothingShown : admission.shown(visit);
     return failure === null && answer !== null
       ? { answer, failure: null, ...shown }
       : { answer: null, failure: failure ?? new Failure('INTERNAL'), ...shown };
   };
 }
+
+const nothingShown: LimitFacts = { rateLimit: null, quota: null };
 
 const route = ({ network, method, params }: KnownCall, trace: CallTrace | null): Call => ({
   network,

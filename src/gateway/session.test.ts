@@ -4,6 +4,7 @@ import { Admission } from '../access/admission.ts';
 import { digestApiKey, generateApiKey } from '../access/api-key.ts';
 import { KeyDirectory } from '../access/key-directory.ts';
 import { defaultPlanLimits, houseKey, type KeyRecord, type PlanLimits } from '../access/key-record.ts';
+import { QuotaLedger } from '../access/quota.ts';
 import { UsageMeter } from '../access/usage.ts';
 import { createLogger } from '../base/log.ts';
 import { encodeBase58 } from '../ledger/base58.ts';
@@ -44,6 +45,7 @@ function listOf(count: number): string {
 describe('the session of a connection', () => {
   let keys: KeyDirectory;
   let usage: UsageMeter;
+  let quota: QuotaLedger;
   let feed: ScriptedFeed;
   let gate: StreamGate;
   let createGate: (options?: StreamGateOptions) => StreamGate;
@@ -60,6 +62,7 @@ describe('the session of a connection', () => {
     keys = new KeyDirectory({ peppers: new Map([[1, pepper]]) });
     keys.setStoreReachable(true);
     usage = new UsageMeter();
+    quota = new QuotaLedger();
     feed = new ScriptedFeed();
     asked = [];
     ended = [];
@@ -77,7 +80,8 @@ describe('the session of a connection', () => {
     createGate = (options) =>
       new StreamGate(
         {
-          ...{ admission: new Admission({ keys }), source, meter: new CallMeter({ usage }), log, feed },
+          ...{ admission: new Admission({ keys, quota }), source, log, feed },
+          meter: new CallMeter({ usage, quota }),
           ...{ connections, submissions },
         },
         options,
@@ -235,6 +239,19 @@ describe('the session of a connection', () => {
       { keyId: record.id, method: 'programSubscribe', status: 'ok', requests: 1, bytesIn: 50, credits: 5 },
       { method: 'accountSubscribe', status: 'rpcError', requests: 1, credits: 1 },
     ]);
+  });
+
+  it('opens no more subscriptions at once than credits are left for, and gives back what came to nothing', async () => {
+    change({ limits: { ...unlimited, monthlyCredits: 1 } });
+    const session = connect();
+    const ears = Array.from({ length: 100 }, () => new Ear());
+    feed.gate = () => Promise.reject(new Failure('UPSTREAM_UNAVAILABLE'));
+    const lost = await Promise.all(ears.map((ear) => subscribe(session, 'slotSubscribe', null, ear)));
+    expect(lost.filter((one) => codeOf(one) === 'UPSTREAM_UNAVAILABLE')).toHaveLength(1);
+    feed.gate = async () => {};
+    const met = await Promise.all(ears.map((ear) => subscribe(session, 'slotSubscribe', null, ear)));
+    expect(met.filter(({ opened }) => opened !== null)).toHaveLength(1);
+    expect(met.filter((one) => codeOf(one) === 'QUOTA_EXCEEDED')).toHaveLength(99);
   });
 
   it('refuses wrong parameters with the words of the method, and opens nothing', async () => {

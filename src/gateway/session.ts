@@ -222,7 +222,7 @@ class GateSession implements Session {
   /** @throws Failure as of a call, SUBSCRIPTION_LIMIT. */
   #admit(held: Held, { method, visit }: SubscribeRequest): void {
     const { familyId, limits } = this.#identify(visit);
-    this.#shared.admission.permit(visit, method);
+    this.#shared.admission.permit(visit, method, costOf(method));
     this.#shared.admission.takeRate(visit);
     const { wsSubscriptionsMax: subscriptionsMax } = limits;
     if (this.#open.size >= subscriptionsMax) {

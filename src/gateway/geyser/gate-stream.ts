@@ -5,7 +5,7 @@ import { Failure } from '../../protocol/errors.ts';
 import { type RequestBounds, requestBounds } from '../../protocol/geyser/request/request-bounds.ts';
 import type { SubscribeDeshredRequest } from '../../protocol/geyser/subscribe-deshred-request.ts';
 import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
-import type { GrpcCall } from '../../protocol/grpc/calls.ts';
+import { type GrpcCall, grpcCalls } from '../../protocol/grpc/calls.ts';
 import type { Client } from '../../protocol/serve.ts';
 import type { GeyserStream, StreamRpc } from '../../streams/geyser/geyser-door.ts';
 import type { GeyserSink } from '../../streams/geyser/geyser-sink.ts';
@@ -82,7 +82,7 @@ export class GateStream implements GeyserStream {
     visit.key = key;
     try {
       const { limits } = this.#identify(visit);
-      admission.permit(visit, rpc);
+      admission.permit(visit, rpc, grpcCalls[requestNames[rpc]], requestNames[rpc]);
       admission.takeRate(visit);
       checkPlan(request, limits);
       const more = callsOf(request);

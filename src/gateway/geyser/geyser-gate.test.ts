@@ -5,6 +5,7 @@ import { KeyDirectory } from '../../access/key-directory.ts';
 import { defaultPlanLimits, houseKey, type KeyRecord, type PlanLimits } from '../../access/key-record.ts';
 import { KeyWatch } from '../../access/key-watch.ts';
 import { MessagePace } from '../../access/message-pace.ts';
+import { QuotaLedger } from '../../access/quota.ts';
 import { UsageMeter } from '../../access/usage.ts';
 import { createLogger } from '../../base/log.ts';
 import type { Address } from '../../ledger/address.ts';
@@ -34,6 +35,8 @@ class ToldOpener implements StreamOpener {
   readonly told: string[];
   readonly #name: string;
   refusal: Error | null = null;
+  /** What a request on a stream waits for. */
+  waits: Promise<void> | null = null;
 
   constructor(name: string, told: string[]) {
     this.#name = name;
@@ -46,6 +49,7 @@ class ToldOpener implements StreamOpener {
     return {
       request: async () => {
         if (this.refusal !== null) throw this.refusal;
+        await this.waits;
         this.told.push(`${this.#name} is asked`);
       },
       close: () => void this.told.push(`${this.#name} closes`),
@@ -75,6 +79,7 @@ describe('the gate of gRPC streams', () => {
   let keys: KeyDirectory;
   let watch: KeyWatch;
   let usage: UsageMeter;
+  let quota: QuotaLedger;
   let told: string[];
   let lines: string[];
   let ended: string[];
@@ -86,7 +91,8 @@ describe('the gate of gRPC streams', () => {
 
   const createGate = (): GeyserGate =>
     new GeyserGate({
-      ...{ admission: new Admission({ keys }), meter: new CallMeter({ usage }), watch, standard, shred },
+      ...{ admission: new Admission({ keys, quota }), meter: new CallMeter({ usage, quota }) },
+      ...{ watch, standard, shred },
       network: 'mainnet-beta',
       connections,
       pace: new MessagePace(),
@@ -122,6 +128,7 @@ describe('the gate of gRPC streams', () => {
     keys.setStoreReachable(true);
     watch = new KeyWatch(keys, { sweepIntervalMs: 5 });
     usage = new UsageMeter();
+    quota = new QuotaLedger();
     told = [];
     lines = [];
     ended = [];
@@ -180,6 +187,19 @@ describe('the gate of gRPC streams', () => {
         expect(told).toEqual([`standard answers ${rpc}`, `shred answers ${rpc}`]);
       },
     );
+
+    it('and as many requests at once as credits are left for, at the price that they are counted at', async () => {
+      const limits = { monthlyCredits: 9, prices: { Subscribe: 1, SubscribeRequest: 4 } };
+      const { text } = keyOf('grpc', limits);
+      const stream = open(text);
+      const { promise, resolve } = Promise.withResolvers<void>();
+      standard.waits = promise;
+      const asked = Array.from({ length: 50 }, () => stream.request(wanted(1)));
+      resolve();
+      const ends = await Promise.allSettled(asked);
+      expect(ends.filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
+      expect(refusalOf(() => open(text)).code).toBe('QUOTA_EXCEEDED');
+    });
 
     it('and tells that of the shred stage when nothing tells of it', async () => {
       shred = null;

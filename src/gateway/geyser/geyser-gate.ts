@@ -1,6 +1,7 @@
 import { ConnectionLimit } from '../../access/connection-limit.ts';
 import type { KeyRecord } from '../../access/key-record.ts';
 import { Failure } from '../../protocol/errors.ts';
+import { grpcCalls } from '../../protocol/grpc/calls.ts';
 import type { Product } from '../../protocol/product.ts';
 import type { Caller, Client } from '../../protocol/serve.ts';
 import type { GeyserDoor, GeyserStream, StreamRpc, UnaryRpc } from '../../streams/geyser/geyser-door.ts';
@@ -36,7 +37,7 @@ export class GeyserGate implements GeyserDoor {
     const call = new MeteredCall(this.#parts, caller, usualProducts[rpc], rpc, 0);
     try {
       const key = this.#identify(caller, call);
-      admission.permit(call.visit, rpc);
+      admission.permit(call.visit, rpc, grpcCalls[rpc]);
       admission.takeRate(call.visit);
       const opener = this.#openerOf(key.product, rpc);
       const stream = this.#open(key, client, opener, rpc, sink, onEnd);
@@ -61,7 +62,7 @@ export class GeyserGate implements GeyserDoor {
     const call = new MeteredCall(this.#parts, caller, 'grpc', rpc, request.length);
     try {
       const key = this.#identify(caller, call);
-      admission.permit(call.visit, rpc);
+      admission.permit(call.visit, rpc, grpcCalls[rpc]);
       admission.takeRate(call.visit);
       const answer = this.#answererOf(key.product, rpc).unary(rpc, request);
       call.succeed(answer.length);

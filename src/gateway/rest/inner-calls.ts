@@ -24,13 +24,24 @@ export class InnerCalls {
   readonly #turns: CallTurns;
   readonly #limits: AnswerLimits;
   readonly #visit: Visit;
+  readonly #hold: (credits: number) => void;
   #count = 0;
   #credits = 0;
+  /** Credits of the calls that have begun. */
+  #begun = 0;
   #bytes = 0;
   #network: Network | null = null;
 
-  constructor(parts: AskParts, turns: CallTurns, limits: AnswerLimits, visit: Visit) {
+  /** @param hold - told, before a call, what those that have begun will cost in all. */
+  constructor(
+    parts: AskParts,
+    turns: CallTurns,
+    limits: AnswerLimits,
+    visit: Visit,
+    hold: (credits: number) => void,
+  ) {
     this.#parts = parts;
+    this.#hold = hold;
     this.#visit = visit;
     this.#turns = turns;
     this.#limits = limits;
@@ -85,6 +96,8 @@ export class InnerCalls {
     signal.throwIfAborted();
     const row = methodRow(method);
     this.#count++;
+    this.#begun += row.cost;
+    this.#hold(this.#begun);
     const call = { network, method, row, params: Buffer.from(writeJson(params)), trace: this.#visit.trace };
     const answer = await askFor(this.#parts, this.#visit, call, signal).catch(unlessOurs);
     this.#credits += row.cost;

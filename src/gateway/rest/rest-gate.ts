@@ -56,6 +56,12 @@ export const restWindowOptions = ({
   namesMax: familiesMax * endpointGroups.length,
 });
 
+/**
+ * Credits that a request holds before its first call to a node, where its endpoint has no price: without them any number
+ * at once would pass on the last credit.
+ */
+const LEAST_HELD = 1;
+
 /** What came of a request. */
 type Answer = Readonly<{ body: Buffer | null; failure: Failure | null }>;
 
@@ -82,7 +88,9 @@ export class RestGate implements RestDoor {
 
   async serve(request: RestRequest, leaving: AbortSignal): Promise<RestOutcome> {
     const visit = this.#parts.meter.begin(request.client, request.traceparent);
-    const calls = new InnerCalls(this.#parts, this.#callTurns, this.#limits, visit);
+    const hold = (credits: number): void =>
+      this.#parts.admission.holdMore(visit, request.route.name, credits);
+    const calls = new InnerCalls(this.#parts, this.#callTurns, this.#limits, visit, hold);
     let body: Buffer | null = null;
     let failure: Failure | null = null;
     try {
@@ -103,7 +111,7 @@ export class RestGate implements RestDoor {
     const { admission } = this.#parts;
     const { group, name } = request.route;
     const key = admission.identify(request, 'rpc', null, visit);
-    admission.permit(visit, name);
+    admission.permit(visit, name, LEAST_HELD);
     admission.takeAddressRate(visit);
     visit.rate = this.#groups.take(`${group} ${key.familyId}`, visit.startedAt);
     if (!visit.rate.allowed) throw limited(visit.rate);
