@@ -48,13 +48,17 @@ const logDetail = logEntry.extend({
   result: z.string().nullable(),
 });
 
+/** Codes are kept in 32 bits, and a request that takes a day is not found by its time. */
+const RPC_CODE_MAX = 2 ** 31 - 1;
+const MIN_MS_MAX = 86_400_000;
+
 const logFilter = rangeQuery.extend({
   key: z.string().length(8).optional(),
   method: z.string().max(64).optional(),
   product: product.optional(),
   status: usageStatus.optional(),
-  rpcCode: z.coerce.number().int().optional(),
-  minMs: z.coerce.number().nonnegative().optional(),
+  rpcCode: z.coerce.number().int().min(-RPC_CODE_MAX).max(RPC_CODE_MAX).optional(),
+  minMs: z.coerce.number().min(0).max(MIN_MS_MAX).optional(),
   address: z.string().max(45).optional(),
 });
 

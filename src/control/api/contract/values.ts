@@ -31,10 +31,11 @@ export const pageQuery = z.object({
   limit: z.coerce.number().int().min(1).max(1_000).default(100),
 });
 
+/** The last millisecond of the year 9999: what is later no calendar of ours can write. */
+const TIME_MAX = Date.UTC(10_000, 0) - 1;
+const queryTime = z.coerce.number().int().min(0).max(TIME_MAX);
+
 /** A stretch of time, from the first to before the second; without them the last hour. */
-export const rangeQuery = z.object({
-  from: z.coerce.number().int().nonnegative().optional(),
-  to: z.coerce.number().int().nonnegative().optional(),
-});
+export const rangeQuery = z.object({ from: queryTime.optional(), to: queryTime.optional() });
 
 export const done = z.object({ done: z.literal(true) });
