@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { ApiError } from '../api/api-error.ts';
 
 /** A name and port under which a client may have reached us. */
@@ -32,8 +33,19 @@ export function checkOwnOrigin(request: Request, publicUrl: string | null): void
   throw refuse(`this was sent by a page of another origin: ${remedy}`);
 }
 
-/** Where the service is reached, without a path: as configured, else as this request reached it, else `fallback`. */
+/** Names that only the machine itself answers to, and addresses, which no name server can lead elsewhere. */
+function isNoName(host: string): boolean {
+  const name = URL.parse(`http://${host}`)?.hostname ?? '';
+  return name === 'localhost' || name.endsWith('.localhost') || isIP(name.replace(/^\[|\]$/g, '')) !== 0;
+}
+
+/**
+ * Where the service is reached, without a path, for links: as configured, else as this request reached it by an address,
+ * by a name of this machine or by that of `fallback`, else `fallback`. Whoever sends a request writes the header Host:
+ * a link to any name in it could lead to somebody else's page.
+ */
 export function originOf(host: string | null, publicUrl: string | null, fallback: string): string {
   if (publicUrl !== null) return new URL(publicUrl).origin;
-  return host !== null && HOST.test(host) ? `http://${host}` : fallback;
+  if (host === null || !HOST.test(host)) return fallback;
+  return isNoName(host) || host === URL.parse(fallback)?.host ? `http://${host}` : fallback;
 }
