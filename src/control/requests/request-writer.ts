@@ -1,9 +1,12 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Insertable } from 'kysely';
 import type { RequestEntry } from '../../observe/request-log.ts';
 import type { Submission } from '../../observe/submission-log.ts';
 import { HOUSE_CUSTOMER_ID } from '../accounts/roles.ts';
+import { isRefusal } from '../database/is-refusal.ts';
 import type { Store } from '../database/open.ts';
 import type { RequestLogTable, SubmissionTable } from '../database/tables/requests.ts';
+import { FailureState, type OnState } from '../failure-state.ts';
 import { EntryIds } from './entry-id.ts';
 import { pruneEntries, type RetentionLimits, retentionLimits } from './retention.ts';
 
@@ -22,15 +25,17 @@ export type RequestWriterOptions = RetentionLimits &
     /** Rows of each kind that are held while the store is away; beyond it the oldest are dropped. */
     pendingMax: number;
     pruneIntervalMs: number;
+    onState: OnState;
   }>;
 
 /** What holds when nothing else is said. */
 export const requestWriterOptions: RequestWriterOptions = {
   ...retentionLimits,
   flushIntervalMs: 1_000,
-  batchRows: 100,
+  batchRows: 25,
   pendingMax: 10_000,
   pruneIntervalMs: 60_000,
+  onState: () => undefined,
 };
 
 type LogRow = Insertable<RequestLogTable>;
@@ -47,7 +52,9 @@ export class RequestWriter {
   readonly #submissions: SubmissionRow[] = [];
   /** Customers that something was written for since the last pruning. */
   readonly #customers = new Set<string>();
+  readonly #state: FailureState;
   #dropped = 0;
+  #refused = 0;
   #prunedAt = performance.now();
   #flushing: Promise<void> | null = null;
   #timer: NodeJS.Timeout | null = null;
@@ -63,11 +70,17 @@ export class RequestWriter {
     this.#sources = sources;
     this.#gateway = gateway;
     this.#options = { ...requestWriterOptions, ...options };
+    this.#state = new FailureState(this.#options.onState);
   }
 
   /** Rows that were given up because the store stayed away. */
   get dropped(): number {
     return this.#dropped;
+  }
+
+  /** Rows that the store would not take for what stands in them. */
+  get refused(): number {
+    return this.#refused;
   }
 
   start(): void {
@@ -90,16 +103,37 @@ export class RequestWriter {
     await this.flush();
   }
 
+  /** Each part by itself: none waits for ever behind another that fails. */
   async #flush(): Promise<void> {
     this.#take();
-    const { db } = this.#store;
-    try {
-      await this.#writeAll(this.#log, (rows) => db.insertInto('request_log').values(rows).execute());
-      await this.#writeAll(this.#submissions, (rows) => db.insertInto('submission').values(rows).execute());
-      await this.#prune();
-    } catch {
-      // Tried again at the next turn; that the store is away is told by whoever keeps keys up to date.
+    let failure: unknown | null = null;
+    for (const part of [() => this.#writeLog(), () => this.#writeSubmissions(), () => this.#prune()]) {
+      await part().catch((error: unknown) => {
+        failure ??= error;
+      });
     }
+    this.#state.tell(failure);
+  }
+
+  #writeLog(): Promise<void> {
+    return this.#writeAll(this.#log, (rows) =>
+      this.#store.db
+        .insertInto('request_log')
+        .values(rows)
+        // Written before, when the answer to it was lost.
+        .onConflict((conflict) => conflict.column('id').doNothing())
+        .execute(),
+    );
+  }
+
+  #writeSubmissions(): Promise<void> {
+    return this.#writeAll(this.#submissions, (rows) =>
+      this.#store.db
+        .insertInto('submission')
+        .values(rows)
+        .onConflict((conflict) => conflict.column('id').doNothing())
+        .execute(),
+    );
   }
 
   #take(): void {
@@ -114,15 +148,27 @@ export class RequestWriter {
     }
   }
 
+  /** Rows of a batch that is refused are tried one by one, so that only those are given up that are at fault. */
   async #writeAll<Row extends { customer_id: string }>(
     rows: Row[],
     write: (batch: Row[]) => Promise<unknown>,
   ): Promise<void> {
+    let single = 0;
     while (rows.length > 0) {
-      const batch = rows.slice(0, this.#options.batchRows);
-      await write(batch);
+      const batch = rows.slice(0, single > 0 ? 1 : this.#options.batchRows);
+      try {
+        await write(batch);
+      } catch (error) {
+        if (!isRefusal(error)) throw error;
+        single ||= batch.length;
+        if (batch.length > 1) continue;
+        this.#refused++;
+      }
       rows.splice(0, batch.length);
+      single = Math.max(0, single - 1);
       for (const { customer_id } of batch) this.#customers.add(customer_id);
+      // An embedded store answers without letting anybody else have a turn.
+      await setImmediate();
     }
   }
 

@@ -123,7 +123,8 @@ async function createLog(db: Kysely<unknown>): Promise<void> {
     .addColumn('method', 'text', (column) => column.notNull())
     .addColumn('status', 'text', (column) => column.notNull())
     .addColumn('http', 'integer', (column) => column.notNull())
-    .addColumn('rpc_code', 'integer', (column) => column.notNull())
+    // Nodes may send any number.
+    .addColumn('rpc_code', 'bigint', (column) => column.notNull())
     .addColumn('failure', 'text')
     .addColumn('micros', 'bigint', (column) => column.notNull())
     .addColumn('bytes_in', 'bigint', (column) => column.notNull())

@@ -1,0 +1,144 @@
+import { sql } from 'kysely';
+import { expect, it } from 'vitest';
+import type { Store } from '../../src/control/database/open.ts';
+import { RequestWriter, type RequestWriterOptions } from '../../src/control/requests/request-writer.ts';
+import type { RequestEntry } from '../../src/observe/request-log.ts';
+import type { Submission } from '../../src/observe/submission-log.ts';
+import { describeOnBothStores } from './stores.ts';
+
+const NOW = 1_700_000_000_000;
+
+const entry = (more: Partial<RequestEntry> = {}): RequestEntry => ({
+  ...{ at: NOW, customerId: 'anna', keyId: '7hQ2mKpZ', product: 'rpc', network: 'devnet' },
+  ...{ method: 'getBalance', status: 'ok', http: 200, rpcCode: 0, failure: null, micros: 1_500 },
+  ...{ bytesIn: 10, bytesOut: 20, node: 'node-1', address: '192.0.2.7', origin: null, steps: [] },
+  ...{ params: null, result: null },
+  ...more,
+});
+
+const submission: Submission = {
+  ...{ at: NOW, signature: 'sig1', customerId: 'anna', keyId: '7hQ2mKpZ', network: 'devnet' },
+  ...{ outcome: 'accepted', attempts: [] },
+};
+
+/** A writer of what is put into its lists. */
+function writerOn(store: Store, options: Partial<RequestWriterOptions> = {}) {
+  const log: RequestEntry[] = [];
+  const sent: Submission[] = [];
+  const sources = {
+    requests: { drain: () => log.splice(0) },
+    submissions: { drain: () => sent.splice(0) },
+  };
+  return { log, sent, writer: new RequestWriter(store, sources, 'gateway-1', options) };
+}
+
+const rows = async ({ db }: Store) => db.selectFrom('request_log').selectAll().orderBy('id').execute();
+
+/** A store whose inserts end like this, after they were done or instead. */
+function storeThat(store: Store, insert: (done: () => Promise<unknown>) => Promise<unknown>): Store {
+  return {
+    ...store,
+    db: new Proxy(store.db, {
+      get(target, name) {
+        const value = Reflect.get(target, name) as unknown;
+        if (name !== 'insertInto') return typeof value === 'function' ? value.bind(target) : value;
+        return (table: 'request_log') => {
+          const query = (made: { execute(): Promise<unknown> }): unknown =>
+            new Proxy(made, {
+              get(inner, step) {
+                const member = Reflect.get(inner, step) as (...given: unknown[]) => never;
+                if (step === 'execute') return () => insert(() => inner.execute());
+                return (...given: unknown[]) => query(member.apply(inner, given));
+              },
+            });
+          return query(target.insertInto(table));
+        };
+      },
+    }),
+  };
+}
+
+describeOnBothStores('what is written of requests', (stores) => {
+  it('holds any number that a node may send', async () => {
+    const store = await stores.open();
+    const { log, writer } = writerOn(store);
+    log.push(entry({ rpcCode: 3_000_000_000 }), entry({ rpcCode: Number.MIN_SAFE_INTEGER }));
+    await writer.flush();
+    expect((await rows(store)).map(({ rpc_code }) => rpc_code)).toEqual([
+      3_000_000_000,
+      Number.MIN_SAFE_INTEGER,
+    ]);
+  });
+
+  it('leaves out a row that the database refuses, and no other', async () => {
+    const store = await stores.open();
+    await sql`create unique index one_slow on request_log (micros)`.execute(store.db);
+    const states: (unknown | null)[] = [];
+    const { log, sent, writer } = writerOn(store, { batchRows: 3, onState: (state) => states.push(state) });
+    log.push(...[1, 2, 2, 3, 4, 4, 5, 6].map((micros) => entry({ micros })));
+    sent.push(submission);
+    await writer.flush();
+    expect((await rows(store)).map(({ micros }) => micros)).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(writer.refused).toBe(2);
+    expect(await store.db.selectFrom('submission').select('signature').execute()).toHaveLength(1);
+    log.push(entry({ micros: 7 }));
+    await writer.flush();
+    expect(await rows(store)).toHaveLength(7);
+    expect([states, writer.dropped]).toEqual([[], 0]);
+  });
+
+  it('is written once when the answer to a commit was lost', async () => {
+    const store = await stores.open();
+    let lost = 0;
+    const far = storeThat(store, async (insert) => {
+      const result = await insert();
+      if (lost++ < 2) throw new Error('Connection terminated unexpectedly');
+      return result;
+    });
+    const { log, sent, writer } = writerOn(far);
+    log.push(entry());
+    sent.push(submission);
+    await writer.flush();
+    log.push(entry({ method: 'getSlot' }));
+    await writer.flush();
+    expect((await rows(store)).map(({ method }) => method)).toEqual(['getBalance', 'getSlot']);
+    expect(await store.db.selectFrom('submission').select('signature').execute()).toHaveLength(1);
+    expect(writer.refused).toBe(0);
+  });
+
+  it('is told of once when it begins to fail, and once when it works again', async () => {
+    const store = await stores.open();
+    let isAway = true;
+    const far = storeThat(store, async (insert) => {
+      if (isAway) throw new Error('away');
+      return insert();
+    });
+    const states: (unknown | null)[] = [];
+    const { log, writer } = writerOn(far, { onState: (state) => states.push(state) });
+    log.push(entry());
+    await writer.flush();
+    await writer.flush();
+    expect(states).toEqual([new Error('away')]);
+    isAway = false;
+    await writer.flush();
+    await writer.flush();
+    expect(states).toEqual([new Error('away'), null]);
+    expect(await rows(store)).toHaveLength(1);
+  });
+
+  it('lets others have their turn between its batches', async () => {
+    const store = await stores.open();
+    const { log, writer } = writerOn(store, { batchRows: 10 });
+    log.push(...Array.from({ length: 100 }, () => entry()));
+    let turns = 0;
+    let writing = true;
+    const count = () => {
+      turns++;
+      if (writing) setImmediate(count);
+    };
+    setImmediate(count);
+    await writer.flush();
+    writing = false;
+    expect(turns).toBeGreaterThanOrEqual(9);
+  });
+});
