@@ -7,10 +7,12 @@ import { openDatabase } from '../../src/control/database/open.ts';
 import { KeyFeed } from '../../src/control/keys/key-feed.ts';
 import { openPeppers } from '../../src/control/pepper-proof.ts';
 import { postgresPrograms, startPostgres } from '../control/postgres-server.ts';
-import { runSolway } from './run-solway.ts';
+import { runHere, runSolway } from './run-solway.ts';
 
 let folder = '';
-const solway = (...args: string[]) => runSolway(folder, args);
+const solway = (...args: string[]) => runHere(folder, args);
+/** As a process of its own. */
+const spawned = (...args: string[]) => runSolway(folder, args);
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'solway-cli-'));
@@ -22,15 +24,15 @@ const SECRET = /svc_(?:rpc|grpc|fs)_live_[1-9A-HJ-NP-Za-km-z]{46}/g;
 
 describe('solway keys', () => {
   it('shows a new key once, and never again', async () => {
-    const made = await solway('keys', 'create', '--name', 'web shop');
+    const made = await spawned('keys', 'create', '--name', 'web shop');
     expect(made.code).toBe(0);
     expect(made.out.match(SECRET)).toHaveLength(1);
     const secret = made.out.match(SECRET)![0];
     const id = secret.slice('svc_rpc_live_'.length, 'svc_rpc_live_'.length + 8);
-    const list = await solway('keys', 'list');
+    const list = await spawned('keys', 'list');
     expect(list.out).toContain(id);
     expect(list.out).toContain('web shop');
-    const rest = [list, await solway('keys', 'list', '--json'), await solway('keys', 'disable', secret)];
+    const rest = [list, await spawned('keys', 'list', '--json'), await spawned('keys', 'disable', secret)];
     for (const { out, err } of rest) expect(out + err).not.toMatch(SECRET);
     expect(rest[2]!.out).toBe(`svc_rpc_live_${id}… is disabled.\n`);
   });
@@ -120,7 +122,7 @@ describe('solway keys', () => {
     [
       ['keys', 'create', '--name', 'x', '--plan', 'gold'],
       2,
-      'there is no plan "gold": use one of default, or configure it',
+      'there is no plan "gold": use one of default, rehearsal, or configure it',
     ],
     [['keys', 'list', '--jsn'], 2, 'there is no option --jsn: did you mean --json?'],
     [['kyes'], 2, 'there is no command "kyes": did you mean "solway keys"?'],
@@ -193,7 +195,7 @@ describe('solway keys', () => {
     await feed.start();
     seen = Promise.withResolvers<number>();
     try {
-      const { secret, key } = JSON.parse((await solway('keys', 'create', '--name', 'x', '--json')).out);
+      const { secret, key } = JSON.parse((await spawned('keys', 'create', '--name', 'x', '--json')).out);
       const endedAt = performance.now();
       expect((await seen.promise) - endedAt).toBeLessThan(1_000);
       expect(directory.authenticate(secret, 'rpc', Date.now()).id).toBe(key.id);
@@ -211,7 +213,7 @@ describe.skipIf(postgresPrograms === null)(
       const server = await startPostgres(postgresPrograms!);
       try {
         const url = (await server.createDatabase()).replace('solway@', 'solway:hunter2@');
-        const run = (...args: string[]) => runSolway(folder, args, { DATABASE_URL: url });
+        const run = (...args: string[]) => runHere(folder, args, { DATABASE_URL: url });
         expect(await run('keys', 'create', '--name', 'kept in PostgreSQL')).toMatchObject({
           code: 0,
           err: '',

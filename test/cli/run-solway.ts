@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { runProgram } from '../../src/cli/program.ts';
 
 const main = join(import.meta.dirname, '../../src/cli/main.ts');
 
@@ -33,4 +34,25 @@ export async function runSolway(
   child.stdin?.end(input);
   const [out, err] = await Promise.all([text(child.stdout!), text(child.stderr!), once(child, 'close')]);
   return { code: child.exitCode, out, err };
+}
+
+/** Does what `solway …` does in that folder, in this process: a start of the program saved. One at a time. */
+export async function runHere(
+  folder: string,
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Run> {
+  const [out, err]: [string[], string[]] = [[], []];
+  const before = process.cwd();
+  process.chdir(folder);
+  try {
+    const code = await runProgram(args, {
+      out: (text) => void out.push(text),
+      err: (text) => void err.push(text),
+      environment: { ...own, ...environment },
+    });
+    return { code, out: out.join(''), err: err.join('') };
+  } finally {
+    process.chdir(before);
+  }
 }

@@ -1,0 +1,88 @@
+import { nearestName } from '../app/configuration-names.ts';
+import { isOfArguments, problemText } from '../app/problem-text.ts';
+import { PROGRAM_VERSION } from '../app/program-version.ts';
+import { type Command, exitCodes, type Terminal, UsageError } from './command.ts';
+
+type Row = Readonly<{ summary: string; load: () => Promise<{ command: Command }> }>;
+
+/** The commands. Each is loaded when it is asked for, so that none pays for the others. */
+const commands: Readonly<Record<string, Row>> = {
+  up: { summary: 'run the service', load: () => import('./commands/up.ts') },
+  localnet: {
+    summary: 'run the embedded ledger alone, in place of solana-test-validator',
+    load: () => import('./commands/localnet.ts'),
+  },
+  keys: { summary: 'make, list, rotate and revoke API keys', load: () => import('./commands/keys.ts') },
+  db: {
+    summary: 'migrate, back up, restore and move the database',
+    load: () => import('./commands/db.ts'),
+  },
+  operator: {
+    summary: 'invite and list whoever runs the service',
+    load: () => import('./commands/operator.ts'),
+  },
+  config: { summary: 'check the configuration', load: () => import('./commands/config.ts') },
+  doctor: {
+    summary: 'check everything the service needs and say what to mend',
+    load: () => import('./commands/doctor.ts'),
+  },
+};
+
+const width = Math.max(...Object.keys(commands).map((name) => name.length));
+
+const help = `Usage: solway <command> [options]
+
+Commands:
+${Object.entries(commands)
+  .map(([name, { summary }]) => `  ${name.padEnd(width)}  ${summary}`)
+  .join('\n')}
+
+Options:
+  --help     explain a command: solway keys --help
+  --version  show the version
+
+Exit codes: 0 all is well, 1 a problem was found, 2 the command line is not understood.
+`;
+
+function unknownCommand(name: string): string {
+  const nearest = nearestName(name, Object.keys(commands));
+  const hint = nearest === null ? 'see solway --help' : `did you mean "solway ${nearest}"?`;
+  return `there is no command "${name.slice(0, 40)}": ${hint}`;
+}
+
+function fail(error: unknown, json: boolean, terminal: Terminal): number {
+  const usage = error instanceof UsageError || isOfArguments(error);
+  const text = usage ? error.message : problemText(error);
+  if (json) terminal.out(`${JSON.stringify({ error: text })}\n`);
+  else terminal.err(`solway: ${text}\n`);
+  return usage ? exitCodes.usage : exitCodes.problem;
+}
+
+async function runCommand(name: string, args: readonly string[], terminal: Terminal): Promise<number> {
+  const row = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (row === undefined) throw new UsageError(unknownCommand(name));
+  const { command } = await row.load();
+  if (args.includes('--help') || args.includes('-h')) {
+    terminal.out(command.help);
+    return exitCodes.ok;
+  }
+  return command.run(args, terminal);
+}
+
+/** Does what `solway …` is asked for. Never rejects. @returns the exit code. */
+export async function runProgram(args: readonly string[], terminal: Terminal): Promise<number> {
+  const [name, ...rest] = args;
+  if (name === '--version') {
+    terminal.out(`${PROGRAM_VERSION}\n`);
+    return exitCodes.ok;
+  }
+  if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
+    (name === undefined ? terminal.err : terminal.out)(help);
+    return name === undefined ? exitCodes.usage : exitCodes.ok;
+  }
+  try {
+    return await runCommand(name, rest, terminal);
+  } catch (error) {
+    return fail(error, rest.includes('--json'), terminal);
+  }
+}
