@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import type { KeyId } from '../../src/access/key-record.ts';
-import { KeyUses } from '../../src/access/key-uses.ts';
+import { KeyUses, keyUsesOptions } from '../../src/access/key-uses.ts';
 import { createKey } from '../../src/control/keys/keys.ts';
 import { listKeys } from '../../src/control/keys/list-keys.ts';
-import { KeyUseWriter } from '../../src/control/keys/use-writer.ts';
+import { KeyUseWriter, keyUseWriterOptions } from '../../src/control/keys/use-writer.ts';
 import { registerOn } from './register.ts';
 import { describeOnBothStores } from './stores.ts';
 
@@ -17,6 +17,8 @@ describeOnBothStores('the last use of keys', ({ open }) => {
     const [a, b] = ids as [KeyId, KeyId];
     const [one, other] = [new KeyUses(), new KeyUses()];
     const [writer, slower] = [one, other].map((source) => new KeyUseWriter({ store, source, batchKeys: 1 }));
+    const version = () => store.db.selectFrom('change_counter').select('version').executeTakeFirstOrThrow();
+    const before = await version();
     one.note(a, '192.0.2.1', 150_000);
     one.note(b, null, 150_000);
     await writer!.stop();
@@ -31,12 +33,18 @@ describeOnBothStores('the last use of keys', ({ open }) => {
       [150_000, '2001:db8::1'],
       [null, null],
     ]);
+    // It is no change of the key that gateways would have to hear of.
+    expect(await version()).toEqual(before);
     one.note(a, '192.0.2.3', 150_001);
     await writer!.flush();
     expect((await listKeys(register)).find(({ id }) => id === a)).toMatchObject({
       lastUsedAt: 150_001,
       lastUsedFrom: '192.0.2.3',
     });
+  });
+
+  it('is stored within half a minute, however busy the key is', () => {
+    expect(keyUsesOptions.stepMs + keyUseWriterOptions.intervalMs).toBeLessThan(30_000);
   });
 
   it('is tried again when it could not be written', async () => {

@@ -1,5 +1,5 @@
 import type { Store } from '../database/open.ts';
-import { noteEpoch, type StoredUsage, touchKeys, upsertUsage } from './usage-rows.ts';
+import { noteEpoch, type StoredUsage, upsertUsage } from './usage-rows.ts';
 
 /**
  * Writes rows of process `epoch`, in one transaction.
@@ -7,10 +7,8 @@ import { noteEpoch, type StoredUsage, touchKeys, upsertUsage } from './usage-row
  */
 export function storeUsage(store: Store, epoch: string, rows: readonly StoredUsage[]): Promise<number> {
   return store.db.transaction().execute(async (trx) => {
-    const now = Date.now();
     const late = await upsertUsage(trx, epoch, rows);
-    await noteEpoch(trx, epoch, now);
-    await touchKeys(trx, rows, now);
+    await noteEpoch(trx, epoch, Date.now());
     return late;
   });
 }

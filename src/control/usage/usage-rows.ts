@@ -5,10 +5,6 @@ import type { Schema, UsageMinuteTable } from '../database/schema.ts';
 import { latencyText } from './latency-text.ts';
 import { type MarkedBucket, markBuckets } from './usage-marks.ts';
 
-const MINUTE_MS = 60_000;
-/** `last_used_at` is not moved for less: one write per key and half minute instead of one per second. */
-const LAST_USED_STEP_MS = 30_000;
-
 /** Usage as it is sent to the store: the row of a meter, or one that a journal kept. */
 export type StoredUsage = Omit<UsageRow, 'latency' | 'keyId'> &
   Readonly<{ keyId: string | null; latency: string }>;
@@ -137,34 +133,4 @@ export async function noteEpoch(trx: Transaction<Schema>, epoch: string, nowMs: 
     .values({ epoch, written_at: nowMs })
     .onConflict((conflict) => conflict.column('epoch').doUpdateSet({ written_at: nowMs }))
     .execute();
-}
-
-function lastUses(rows: readonly StoredUsage[], nowMs: number): Map<number, string[]> {
-  const byTime = new Map<number, string[]>();
-  for (const { keyId, minute } of rows) {
-    if (keyId === null) continue;
-    const usedAt = Math.min(nowMs, (minute + 1) * MINUTE_MS - 1);
-    const keys = byTime.get(usedAt);
-    if (keys === undefined) byTime.set(usedAt, [keyId]);
-    else if (!keys.includes(keyId)) keys.push(keyId);
-  }
-  return byTime;
-}
-
-/** Moves `last_used_at` of the rows' keys forward, to within half a minute of the truth. */
-export async function touchKeys(
-  trx: Transaction<Schema>,
-  rows: readonly StoredUsage[],
-  nowMs: number,
-): Promise<void> {
-  for (const [usedAt, keyIds] of lastUses(rows, nowMs)) {
-    await trx
-      .updateTable('api_key')
-      .set({ last_used_at: usedAt })
-      .where('id', 'in', keyIds)
-      .where((where) =>
-        where.or([where('last_used_at', 'is', null), where('last_used_at', '<', usedAt - LAST_USED_STEP_MS)]),
-      )
-      .execute();
-  }
 }

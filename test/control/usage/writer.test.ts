@@ -3,11 +3,8 @@ import type { KeyId } from '../../../src/access/key-record.ts';
 import { NOTIFICATIONS, UsageMeter, type UsageRow, type UsedCall } from '../../../src/access/usage.ts';
 import { BUCKET_COUNT } from '../../../src/base/histogram.ts';
 import type { Store } from '../../../src/control/database/open.ts';
-import { createKey } from '../../../src/control/keys/keys.ts';
-import { listKeys } from '../../../src/control/keys/list-keys.ts';
 import { storedUsage, upsertUsage } from '../../../src/control/usage/usage-rows.ts';
 import { UsageWriter, type UsageWriterOptions } from '../../../src/control/usage/usage-writer.ts';
-import { registerOn } from '../register.ts';
 import { describeOnBothStores } from '../stores.ts';
 
 /** A minute's start, well inside what is kept. */
@@ -166,23 +163,6 @@ describeOnBothStores('usage', ({ open, defer }) => {
     away.now = false;
     await writer.flush();
     expect([writer.lostRows, await totals(store)]).toMatchObject([2, { rows: 3 }]);
-  });
-
-  it('tells of each key when it was last used, without making it a change of the key', async () => {
-    const store = await open();
-    const register = await registerOn(store);
-    const { key } = await createKey(register, { product: 'rpc', name: 'x' });
-    const { key: unused } = await createKey(register, { product: 'rpc', name: 'y' });
-    const version = () => store.db.selectFrom('change_counter').select('version').executeTakeFirstOrThrow();
-    const before = await version();
-    const { meter, writer } = writerOn(store);
-    const used = { id: key.id as KeyId };
-    meter.record(call({ key: used }), Date.now());
-    await writer.flush();
-    const listed = new Map((await listKeys(register)).map(({ id, lastUsedAt }) => [id, lastUsedAt]));
-    expect(Math.abs(Date.now() - (listed.get(key.id) ?? 0))).toBeLessThan(60_000);
-    expect(listed.get(unused.id)).toBeNull();
-    expect(await version()).toEqual(before);
   });
 
   it('is flushed by itself', async () => {
