@@ -15,13 +15,13 @@ export type PlanLimits = Readonly<{
   rpcPerSecond: number;
   /** Calls that may come at once on top of nothing used. */
   rpcBurst: number;
-  /** WebSocket connections of a key family, open at a time in one process. */
+  /** WebSocket connections of a key family, open at a time, in one process or over all that share limits. */
   wsConnectionsMax: number;
   /** Subscriptions of one WebSocket connection, open at a time. */
   wsSubscriptionsMax: number;
   /** Bytes of one WebSocket message from the client. */
   wsMessageMaxBytes: number;
-  /** gRPC streams of a key family, open at a time in one process. */
+  /** gRPC streams of a key family, open at a time, in one process or over all that share limits. */
   grpcStreamsMax: number;
   /** Filters in one request of a gRPC stream. */
   grpcFiltersMax: number;
