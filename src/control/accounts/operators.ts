@@ -4,6 +4,7 @@ import { inChange, nextVersion, writeAudit } from '../database/change.ts';
 import type { Store } from '../database/open.ts';
 import type { Schema } from '../database/schema.ts';
 import { addInvitation } from './invitations.ts';
+import { endOutgrownGrants } from './outgrown-grants.ts';
 import { HOUSE_CUSTOMER_ID } from './roles.ts';
 
 /** Whoever acts at the machine itself. */
@@ -102,7 +103,11 @@ export function inviteFirstOperator(office: OperatorOffice): Promise<string | nu
   });
 }
 
-/** Takes the operator's rights, and the membership of the house, from somebody. @throws ApiError 404, 409 */
+/**
+ * Takes the operator's rights, and the membership of the house, from somebody, with the tokens and open invitations made
+ * by these rights.
+ * @throws ApiError 404, 409
+ */
 export function removeOperator(office: OperatorOffice, email: string): Promise<void> {
   return inChange(office.store, async (trx) => {
     const version = await nextVersion(trx);
@@ -122,8 +127,10 @@ export function removeOperator(office: OperatorOffice, email: string): Promise<v
       .where('customer_id', '=', HOUSE_CUSTOMER_ID)
       .where('user_id', '=', user.id)
       .execute();
-    const { actor, now } = office;
+    const { actor } = office;
+    const at = office.now();
     const detail = { operator: user.email };
-    await writeAudit(trx, version, { at: now(), actor, action: 'operator.remove', keyId: null, detail });
+    await writeAudit(trx, version, { at, actor, action: 'operator.remove', keyId: null, detail });
+    await endOutgrownGrants(trx, user, { at, actor });
   });
 }

@@ -123,6 +123,51 @@ describeOnBothStores('a team', ({ open, fresh }) => {
     expect((await program.get(at(''), as(short.secret))).status).toBe(401);
   });
 
+  it('ends what a member made of tokens and invitations with the rights that are taken away', async () => {
+    const [owner, admin] = [await join('owner'), await join('admin')];
+    const bearer = (secret: string) => ({ headers: { authorization: `Bearer ${secret}` } });
+    const make = async (path: string, body: object, sent?: object) =>
+      (await admin.post(at(path), body, sent)).json;
+    const [first, look] = [
+      await make('/tokens', { name: 'ci', role: 'admin' }),
+      await make('/tokens', { name: 'watch', role: 'viewer' }),
+    ];
+    const second = await make('/tokens', { name: 'of ci', role: 'admin' }, bearer(first.secret));
+    const guest = { email: 'guest@example.com', role: 'admin' };
+    const { link } = await make('/invitations', guest, bearer(second.secret));
+    const { link: small } = await make('/invitations', { email: 'small@example.com', role: 'viewer' });
+    const { secret: theirs } = (await owner.post(at('/tokens'), { name: 'theirs', role: 'owner' })).json;
+    const works = async (secret: string) =>
+      (await house.browser().get(at(''), bearer(secret))).status === 200;
+    const secrets = [first, second, look].map(({ secret }) => secret);
+    const opens = async (of: string) =>
+      (await house.browser().post('/api/v1/invitations/look', { token: tokenIn(of) })).status === 200;
+    const member = at(`/members/${await idOf(admin)}`);
+    await owner.send('PATCH', member, { body: { role: 'developer' } });
+    expect(await Promise.all([...secrets.map(works), opens(link), opens(small)])).toEqual([
+      ...[false, false, true],
+      ...[false, true],
+    ]);
+    await owner.send('DELETE', member);
+    expect(await Promise.all([...secrets, theirs].map(works))).toEqual([false, false, false, true]);
+    expect(await opens(small)).toBe(false);
+    const told = (await lines(owner)).filter(
+      ({ action, actor }) =>
+        actor === `user:${name('owner')}` && ['token.end', 'invitation.delete'].includes(action),
+    );
+    expect(told).toHaveLength(5);
+    expect(told[0]).toMatchObject({ address: '192.0.2.1', userAgent: 'test browser' });
+  });
+
+  it('has owners whose tokens nobody else ends', async () => {
+    const [owner, admin] = [await join('owner'), await join('admin')];
+    const { token } = (await owner.post(at('/tokens'), { name: 'main', role: 'owner' })).json;
+    const end = (browser: Browser) => browser.send('DELETE', at(`/tokens/${token.id}`));
+    const refused = await end(admin);
+    expect([refused.status, refused.json.error.code]).toEqual([403, 'ROLE_TOO_SMALL']);
+    expect((await end(owner)).status).toBe(200);
+  });
+
   it('may only look while it is suspended, and its keys follow', async () => {
     const owner = await join('owner');
     const { secret } = (await owner.post(at('/tokens'), { name: 'ci', role: 'owner' })).json;
@@ -175,10 +220,24 @@ describeOnBothStores('a team', ({ open, fresh }) => {
   it('of operators keeps one, and takes rights away at once', async () => {
     const second = await firstOperator(house, `second-${house.email}`);
     expect((await second.get('/api/v1/customers')).status).toBe(200);
+    const { secret: everywhere } = (await second.post('/api/v1/tokens', { name: 'all' })).json;
+    const { secret: acme } = (await second.post(at('/tokens'), { name: 'ours', role: 'owner' })).json;
+    const { link } = (await second.post('/api/v1/operators/invitations', { email: 'third@example.com' }))
+      .json;
+    const works = async (secret: string) =>
+      (await house.browser().get(at(''), { headers: { authorization: `Bearer ${secret}` } })).status;
+    expect(await Promise.all([everywhere, acme].map(works))).toEqual([200, 200]);
     const office = { store: house.store, actor: 'cli:test', invitationMs: 1, now: () => house.clock.now };
     await removeOperator(office, `second-${house.email}`);
     expect((await second.get('/api/v1/customers')).status).toBe(403);
     expect((await second.get('/api/v1/customers/house')).status).toBe(404);
+    expect(await Promise.all([everywhere, acme].map(works))).toEqual([401, 401]);
+    expect((await house.browser().post('/api/v1/invitations/look', { token: tokenIn(link) })).status).toBe(
+      404,
+    );
+    expect((await lines()).filter(({ action }) => action === 'token.end')).toMatchObject([
+      { actor: 'cli:test', detail: { name: 'ours' } },
+    ]);
     const emails = (await listOperators(house.store)).map(({ email }) => email);
     expect(emails).toContain(house.email);
     expect(emails).not.toContain(`second-${house.email}`);

@@ -1,4 +1,5 @@
 import type { Kysely, Transaction } from 'kysely';
+import { endOutgrownGrants } from '../../accounts/outgrown-grants.ts';
 import type { MemberRole } from '../../accounts/roles.ts';
 import type { Schema } from '../../database/schema.ts';
 import { ApiError } from '../api-error.ts';
@@ -69,6 +70,7 @@ function changeRole(
       .where('customer_id', '=', customer)
       .where('user_id', '=', user)
       .execute();
+    await endOutgrownGrants(trx, { id: user, email: row.email }, { ...context, at: services.now() });
     const detail = { member: row.email, role, role_before: row.role };
     return [memberJson({ ...row, role }), { action: 'member.role', customerId: customer, detail }];
   });
@@ -87,6 +89,7 @@ function removeMember(
     if (!isSelf(context, user)) checkMayGrant(context, row.role);
     if (row.role === 'owner') await checkNotLastOwner(trx, customer);
     await trx.deleteFrom('member').where('customer_id', '=', customer).where('user_id', '=', user).execute();
+    await endOutgrownGrants(trx, { id: user, email: row.email }, { ...context, at: services.now() });
     const detail = { member: row.email, role: row.role };
     return [{ done: true as const }, { action: 'member.remove', customerId: customer, detail }];
   });

@@ -64,6 +64,7 @@ function endToken(services: ApiServices, customerId: string | null, id: string, 
     const row = rows.find((one) => one.id === id);
     if (row === undefined)
       throw new ApiError(404, 'NOT_FOUND', 'there is no such token: see the list of tokens for the ids');
+    checkMayGrant(context, row.role);
     await trx.updateTable('admin_token').set({ revoked_at: services.now() }).where('id', '=', id).execute();
     const detail = { token: id, name: row.name, role: row.role };
     return [{ done: true as const }, { action: 'token.end', customerId, detail }];
