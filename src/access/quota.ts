@@ -188,7 +188,12 @@ export class QuotaLedger {
 
   /** All accounts of this month. */
   accounts(): QuotaAccount[] {
-    return [...this.#all()].map(viewOf);
+    return [...this.each()];
+  }
+
+  /** The same one by one, as each is when its turn comes; those that come meanwhile are among them. */
+  *each(): Generator<QuotaAccount> {
+    for (const account of this.#all()) yield viewOf(account);
   }
 
   *#all(): Generator<Account> {

@@ -1,5 +1,4 @@
 import type { ConnectionLimit } from '../../access/connection-limit.ts';
-import { Followed } from '../../access/followed.ts';
 import type { QuotaAccount, QuotaLedger } from '../../access/quota.ts';
 import type { RateLimiter } from '../../access/rate-limit.ts';
 import type { CountedParts, WindowLimit } from '../../access/window-limit.ts';
@@ -136,12 +135,26 @@ export function placesExchange(
 /** How long after the month its credits are kept. */
 const KEPT_AFTER_MS = 40 * 86_400_000;
 
-/** Accounts by their last known state, those that changed lately first in line. */
+/** The part of an exchange that accounts may have which did not change. */
+const REST_SHARE = 0.1;
+/** So often an account is told of again after it changed: what others spend of it is heard of with it. */
+const TELLINGS = 10;
+
+/**
+ * Accounts in the order in which they are told of: first those that changed, the longest waiting ahead; then, a few at a
+ * time, those that changed lately, and all the others, each once in a round. A round begins when the one before is over,
+ * however many there are, so that nothing is asked in a hurry while nothing happens.
+ */
 class FollowedAccounts {
   readonly #ledger: QuotaLedger;
   readonly #changes: () => QuotaAccount[];
-  readonly #names = new Followed(Number.POSITIVE_INFINITY);
-  #accounts = new Map<string, QuotaAccount>();
+  /** As they are now. */
+  readonly #changed = new Map<string, QuotaAccount>();
+  /** None of them is among `#changed`. */
+  readonly #recent = new Map<string, Readonly<{ account: QuotaAccount; left: number }>>();
+  #rest: Iterator<QuotaAccount> | null = null;
+  /** Whether the server is to know of all soon. */
+  #isHasty = false;
   #month = 0;
 
   constructor(ledger: QuotaLedger) {
@@ -149,30 +162,77 @@ class FollowedAccounts {
     this.#changes = ledger.listen();
   }
 
-  /** Those whose turn it is. @param isAll - all of the month are to be told of. */
-  next(isAll: boolean, most: number): QuotaAccount[] {
+  /** Those whose turn it is. */
+  next({ isRound, isAnew }: SayTime, most: number): QuotaAccount[] {
     const { monthStart } = this.#ledger;
-    if (monthStart !== this.#month) this.#accounts = new Map();
+    if (monthStart !== this.#month) {
+      this.#changed.clear();
+      this.#recent.clear();
+      this.#rest = null;
+    }
     this.#month = monthStart;
-    const changed = this.#changes();
-    for (const account of isAll ? this.#ledger.accounts() : changed) this.#add(account);
-    return this.#names.next(most).flatMap((name) => this.#accounts.get(name) ?? []);
+    for (const account of this.#changes()) {
+      this.#changed.set(nameOf(account), account);
+      this.#recent.delete(nameOf(account));
+    }
+    if (isAnew || (isRound && this.#rest === null)) this.#rest = this.#ledger.each();
+    if (isAnew) this.#isHasty = true;
+    const share = Math.ceil(most * REST_SHARE);
+    const recent = this.#takeRecent(Math.min(share, most - Math.min(this.#changed.size, most)));
+    const accounts = [...this.#takeChanged(most), ...recent];
+    const room = most - accounts.length;
+    this.#takeRest(accounts, this.#isHasty ? room : Math.min(room, share - recent.length));
+    return accounts;
   }
 
-  #add(account: QuotaAccount): void {
-    const name = `${account.customerId} ${account.planId}`;
-    this.#accounts.set(name, account);
-    this.#names.add(name);
+  #takeChanged(most: number): QuotaAccount[] {
+    const taken = firstOf(this.#changed, most);
+    for (const [name, account] of taken) {
+      if (this.#recent.size < most) this.#recent.set(name, { account, left: TELLINGS });
+    }
+    return taken.map(([, account]) => account);
+  }
+
+  #takeRecent(most: number): QuotaAccount[] {
+    const taken = firstOf(this.#recent, most);
+    for (const [name, { account, left }] of taken) {
+      if (left > 1) this.#recent.set(name, { account, left: left - 1 });
+    }
+    return taken.map(([, { account }]) => account);
+  }
+
+  #takeRest(accounts: QuotaAccount[], most: number): void {
+    const end = accounts.length + most;
+    while (accounts.length < end && this.#rest !== null) {
+      const { value, done } = this.#rest.next();
+      if (done === true) {
+        this.#rest = null;
+        this.#isHasty = false;
+      } else accounts.push(value);
+    }
   }
 }
+
+/** Takes the first entries out. */
+function firstOf<Value>(map: Map<string, Value>, most: number): [string, Value][] {
+  const taken: [string, Value][] = [];
+  for (const entry of map) {
+    if (taken.length >= most) break;
+    taken.push(entry);
+    map.delete(entry[0]);
+  }
+  return taken;
+}
+
+const nameOf = ({ customerId, planId }: QuotaAccount): string => `${customerId} ${planId}`;
 
 /** Credits that were spent here in all, there; what other runs spent, back. */
 export function quotaExchange(ledger: QuotaLedger, prefix: string, { gateway, namesMax }: Common): Exchange {
   const followed = new FollowedAccounts(ledger);
   return {
-    say({ isRound, isAnew }) {
+    say(time) {
       const { monthStart } = ledger;
-      const accounts = followed.next(isRound || isAnew, namesMax);
+      const accounts = followed.next(time, namesMax);
       if (accounts.length === 0) return null;
       const name = new Date(monthStart).toISOString().slice(0, 7);
       return {
