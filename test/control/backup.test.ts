@@ -14,7 +14,6 @@ import { sql } from 'kysely';
 import { afterAll, describe, expect, it } from 'vitest';
 import { BackupError, putBackup, takeBackup } from '../../src/control/database/backup/backup.ts';
 import { readBackupFile, writeBackupFile } from '../../src/control/database/backup/backup-file.ts';
-import { backupTables } from '../../src/control/database/backup/tables.ts';
 import { openDatabase, type Store } from '../../src/control/database/open.ts';
 import { createKey } from '../../src/control/keys/keys.ts';
 import { postgresPrograms, startPostgres } from './postgres-server.ts';
@@ -55,11 +54,42 @@ async function fill(store: Store): Promise<void> {
     }));
     await store.db.insertInto('usage_minute').values(minutes).execute();
   }
+  await fillRest(store);
+}
+
+/** What a backup leaves out on purpose: it tells of the moment only, or is made anew by itself. */
+const leftOut = new Set([
+  ...['schema_migration', 'auth_tried_code', 'usage_claim', 'lagged_minute'],
+  ...['gateway', 'connection', 'connection_close'],
+]);
+
+/** A row in each table that has none yet, whatever its columns are. What refers to others finds them at a later try. */
+async function fillRest(store: Store): Promise<void> {
+  const valueOf = (name: string, dataType: string): string | number => {
+    if (name === 'customer_id') return 'house';
+    if (name === 'plan_id') return 'default';
+    return /text|char/i.test(dataType) ? 'x' : 7;
+  };
+  for (const _try of [1, 2, 3]) {
+    const counts = await rowsOf(store);
+    for (const { name, columns } of await store.db.introspection.getTables()) {
+      if (counts[name] !== 0) continue;
+      const row = columns.map((column) => [column.name, valueOf(column.name, column.dataType)]);
+      await store.db
+        .insertInto(name as 'audit')
+        .values(Object.fromEntries(row))
+        .execute()
+        .catch(() => undefined);
+    }
+  }
+  const empty = Object.entries(await rowsOf(store)).filter(([, rows]) => rows === 0);
+  expect(empty).toEqual([]);
 }
 
 async function rowsOf(store: Store): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
-  for (const { name } of backupTables) {
+  for (const { name } of await store.db.introspection.getTables()) {
+    if (leftOut.has(name)) continue;
     const { rows } = await sql<{ n: number }>`select count(*) as n from ${sql.table(name)}`.execute(store.db);
     counts[name] = Number(rows[0]?.n);
   }

@@ -60,7 +60,8 @@ export async function killLoop(options: KillLoopOptions): Promise<KillReport[]> 
   try {
     for (let kill = 1; kill <= options.kills; kill++) {
       const databaseAway = postgres !== null && kill % options.awayEvery === 0;
-      const life = await oneLife(service, key, options, databaseAway ? postgres : null);
+      const seen = () => untilCounted(place, before);
+      const life = await oneLife(service, key, options, databaseAway ? postgres : null, seen);
       service = await start();
       await takenUp(dataDir, service);
       const counted = await countOf(place);
@@ -86,8 +87,11 @@ async function oneLife(
   key: string,
   { concurrency, loadMs, flushMs }: KillLoopOptions,
   away: PostgresServer | null,
+  seen: () => Promise<void>,
 ): Promise<Life> {
   const load = new Load(service.ready.rpcUrl, key, concurrency);
+  // A kill before anything was written would show nothing.
+  await seen();
   await delay(Math.random() * loadMs);
   if (away !== null) {
     await away.kill();
@@ -129,6 +133,14 @@ async function withStore<Result>(
     return await work(store);
   } finally {
     await store.close();
+  }
+}
+
+/** Until the store has more than before. */
+async function untilCounted(place: OpenOptions, before: number): Promise<void> {
+  for (let look = 0; (await countOf(place)) <= before; look++) {
+    if (look > 600) throw new Error('nothing of the load was written');
+    await delay(50);
   }
 }
 
