@@ -20,6 +20,8 @@ import { openStore, pepperSources } from './store.ts';
 
 /** What an operator does at the machine itself. Links are whole URLs. */
 export type OperatorCommands = Readonly<{
+  /** What links begin with is taken from the configuration; null where it says where people reach the pages. */
+  assumedUrl: string | null;
   list(): Promise<readonly Operator[]>;
   /** @param email - null: whoever has the link may take it. @throws ApiError 422 */
   invite(email: string | null): Promise<string>;
@@ -97,6 +99,7 @@ export async function withOperatorCommands<Result>(
     const office = officeOf(configuration, store, `cli:${who}`);
     const pages = pagesUrl(configuration);
     return await work({
+      assumedUrl: configuration.accounts.publicUrl === null ? pages : null,
       list: () => listOperators(store),
       async invite(email) {
         if (email !== null && !emailSchema.safeParse(email).success)

@@ -22,6 +22,8 @@ Actions:
 
 Options of all actions:
   --config FILE, --data-dir DIR    where the accounts are kept
+  --host HOST, --port PORT         those that the service was started with, for links, where the configuration has
+                                   neither them nor accounts.public_url
   --json                           write JSON
 
 Examples:
@@ -36,6 +38,13 @@ const options = {
 } as const;
 
 type Report = Readonly<{ text: string; json: unknown }>;
+
+/** A link that leads to a wrong port would hand its token to whoever listens there. */
+const assumption = ({ assumedUrl }: OperatorCommands): string =>
+  assumedUrl === null
+    ? ''
+    : `It is for a service at ${assumedUrl}: if yours is elsewhere, give its --host and --port, or set\naccounts.public_url.\n`;
+
 type Action = Readonly<{
   takesAddress: boolean;
   does(commands: OperatorCommands, address: string, email: string | null): Promise<Report>;
@@ -47,7 +56,7 @@ const actions: Readonly<Record<string, Action>> = {
     async does(commands, _address, email) {
       const link = await commands.invite(email);
       return {
-        text: `${link}\n\nWhoever opens it becomes an operator. It is shown this once.\n`,
+        text: `${link}\n\nWhoever opens it becomes an operator. It is shown this once.\n${assumption(commands)}`,
         json: { link },
       };
     },
@@ -74,7 +83,7 @@ const actions: Readonly<Record<string, Action>> = {
     takesAddress: true,
     async does(commands, address) {
       const link = await commands.passwordLink(address);
-      return { text: `${link}\n`, json: { link } };
+      return { text: `${link}\n\n${assumption(commands)}`, json: { link } };
     },
   },
 };

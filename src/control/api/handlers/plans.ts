@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { PlanTable } from '../../database/schema.ts';
+import { creditsByDay } from '../../usage/reading/credits-used.ts';
 import { cursorOf, pageOfRows, readCursor } from '../cursor.ts';
 import type { Handlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
@@ -51,15 +52,7 @@ async function plans(services: ApiServices) {
   };
 }
 
-const DAY_MS = 86_400_000;
-
-/** The first day of this month, in days since 1970. */
-function monthStart(now: number): number {
-  const date = new Date(now);
-  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1) / DAY_MS;
-}
-
-function rowsOf({ store, now }: ApiServices) {
+function rowsOf({ store }: ApiServices) {
   return store.db
     .selectFrom('customer')
     .selectAll()
@@ -75,14 +68,13 @@ function rowsOf({ store, now }: ApiServices) {
         .whereRef('customer_id', '=', 'customer.id')
         .where('state', '!=', 'revoked')
         .as('keys'),
-      eb
-        .selectFrom('usage_total')
-        .select((inner) => inner.fn.sum<number>('credits').as('sum'))
-        .whereRef('customer_id', '=', 'customer.id')
-        .where('step', '=', 'day')
-        .where('bucket', '>=', monthStart(now()))
-        .as('credits'),
     ]);
+}
+
+/** Credits of this month, as charts and quotas have them. */
+async function creditsOf({ store, now }: ApiServices, customerId: string): Promise<number> {
+  const days = await creditsByDay(store, { customerId }, now());
+  return days.reduce((sum, day) => sum + day, 0);
 }
 
 /** What a person types is looked for as it is. */
@@ -101,11 +93,13 @@ export const planHandlers = (services: ApiServices): Handlers<Names> => ({
       .orderBy('id')
       .limit(limit + 1)
       .execute();
+    const credits = new Map<string, number>();
+    for (const { id } of rows.slice(0, limit)) credits.set(id, await creditsOf(services, id));
     const show = (row: (typeof rows)[number]) => ({
       ...customerJson(row),
       members: Number(row.members),
       keys: Number(row.keys),
-      creditsUsed: Number(row.credits ?? 0),
+      creditsUsed: credits.get(row.id) ?? 0,
     });
     return pageOfRows(rows, limit, show, ({ id }) => cursorOf(id));
   },
