@@ -1,7 +1,4 @@
 import { expect, it } from 'vitest';
-import type { ConnectionFacts } from '../../src/observe/live-connections.ts';
-import type { RequestEntry } from '../../src/observe/request-log.ts';
-import type { Submission } from '../../src/observe/submission-log.ts';
 import type { ApiContext } from '../../src/control/api/handler.ts';
 import { logHandlers } from '../../src/control/api/handlers/logs.ts';
 import { upstreamHandlers } from '../../src/control/api/handlers/upstreams.ts';
@@ -12,6 +9,9 @@ import { GatewayPresence, type GatewayWorks } from '../../src/control/requests/g
 import type { NodeCordon } from '../../src/control/requests/node-cordons.ts';
 import { RequestWriter, type RequestWriterOptions } from '../../src/control/requests/request-writer.ts';
 import { LogTails } from '../../src/control/requests/tail-log.ts';
+import type { ConnectionFacts } from '../../src/observe/live-connections.ts';
+import type { RequestEntry } from '../../src/observe/request-log.ts';
+import type { Submission } from '../../src/observe/submission-log.ts';
 import type { Source } from '../../src/protocol/call.ts';
 import { registerOn } from './register.ts';
 import { describeOnBothStores } from './stores.ts';
@@ -296,8 +296,10 @@ describeOnBothStores('gateways on one database', (stores) => {
       ...more,
     };
     const self = { host: 'box one', version: '1.2.3' };
-    const presence = new GatewayPresence(store, works, self, { heartbeatMs: 0, goneAfterMs: 60_000 });
-    return { open, closed, presence, cordons: () => cordons };
+    const clock = { now: 0 };
+    const options = { heartbeatMs: 0, goneAfterMs: 10_000, now: () => clock.now };
+    const presence = new GatewayPresence(store, works, self, options);
+    return { open, closed, presence, clock, cordons: () => cordons };
   }
   const connections = async (store: Store, key?: string) => {
     const { handlers, asked } = apiOn(store, { now: Date.now });
@@ -336,8 +338,11 @@ describeOnBothStores('gateways on one database', (stores) => {
     ]);
     expect(totals).toEqual({ websocket: 1, grpc: 1, messagesPerSecond: 5, bytesPerSecond: 500 });
     expect((await connections(store, '22222222')).items.map(({ id }) => id)).toEqual(['c3']);
-    await store.db.updateTable('gateway').set({ seen_at: 5 }).where('id', '=', two.presence.id).execute();
     one.open.length = 0;
+    one.clock.now = 9_999;
+    await one.presence.refresh();
+    expect((await connections(store)).items.map(({ id }) => id)).toEqual(['c3']);
+    one.clock.now = 10_001;
     await one.presence.refresh();
     expect((await connections(store)).items).toEqual([]);
   });

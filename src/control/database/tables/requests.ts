@@ -79,7 +79,7 @@ export interface ConnectionTable {
   customer_id: string;
   key_id: string;
   kind: 'websocket' | 'grpc';
-  /** When that was. */
+  /** When that was; what does not change is not told again. */
   told_at: number;
   /** JSON object: all else that lists show. */
   facts: string;
