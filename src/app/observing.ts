@@ -3,7 +3,7 @@ import type { Logger } from '../base/log.ts';
 import type { LogFacts } from '../control/api/services.ts';
 import { GatewayPresence } from '../control/requests/gateway-presence.ts';
 import type { NodeCordon } from '../control/requests/node-cordons.ts';
-import { RequestWriter } from '../control/requests/request-writer.ts';
+import { type RequestSources, RequestWriter } from '../control/requests/request-writer.ts';
 import { LogTails } from '../control/requests/tail-log.ts';
 import { DoorCounters } from '../observe/door-counters.ts';
 import { LiveConnections } from '../observe/live-connections.ts';
@@ -22,6 +22,7 @@ import { Metrics } from './metrics.ts';
 import { OtlpExporter } from './otlp-exporter.ts';
 import { PROGRAM_VERSION } from './program-version.ts';
 import { stopEach } from './stop-each.ts';
+import { tellState } from './tell-state.ts';
 
 /** What the service tells of its requests, its connections, its nodes and itself. */
 export type Observing = Readonly<{
@@ -71,6 +72,7 @@ function openPresence(
   { store }: Access,
   pool: UpstreamPool,
   connections: LiveConnections,
+  log: Logger,
 ): GatewayPresence {
   const { heartbeatMs, lookIntervalMs, goneAfterMs, connectionsShownMax } = gateways;
   const works = {
@@ -80,8 +82,34 @@ function openPresence(
     setCordons: (cordons: readonly NodeCordon[]) => setCordons(pool, cordons),
     closeConnection: (id: string) => void connections.close(id, new Failure('CLOSED_BY_OWNER')),
   };
-  const options = { heartbeatMs, lookIntervalMs, goneAfterMs, connectionsMax: connectionsShownMax };
+  const onState = tellState(
+    log,
+    'this gateway cannot tell of itself, nor hear of cordons and of connections to close',
+    'this gateway tells of itself again',
+  );
+  const options = { heartbeatMs, lookIntervalMs, goneAfterMs, connectionsMax: connectionsShownMax, onState };
   return new GatewayPresence(store, works, { host: hostname(), version: PROGRAM_VERSION }, options);
+}
+
+function openWriter(
+  { store }: Access,
+  sources: RequestSources,
+  gateway: string,
+  { requestLog }: Configuration,
+  log: Logger,
+): RequestWriter {
+  const onState = tellState(
+    log,
+    'the log of requests cannot be written, or not be pruned; it is kept until it can',
+    'the log of requests is written again',
+  );
+  return new RequestWriter(store, sources, gateway, { ...requestLog, onState });
+}
+
+function openTails({ requestLog }: Configuration, log: Logger): LogTails {
+  const failing = 'the log of requests cannot be read for those who follow it';
+  const onState = tellState(log, failing, 'the log of requests is read again for those who follow it');
+  return new LogTails(requestLog, onState);
 }
 
 /** Builds what the service tells of itself; nothing is told before `start`. */
@@ -93,16 +121,17 @@ export function openObserving(
 ): Observing {
   const { requestLog, metrics, telemetry } = configuration;
   const connections = new LiveConnections();
-  const presence = openPresence(configuration, access, pool, connections);
+  const presence = openPresence(configuration, access, pool, connections, log);
   const exporter = openExporter(configuration, presence.id, log);
   const sampler = new TraceSampler(telemetry.share);
   const requests = new RequestLog(requestLog, exporter === null ? null : { sampler, sink: exporter });
   const counters = new DoorCounters({ keysMax: metrics.keysMax });
   const submissions = new SubmissionLog({ entriesMax: requestLog.entriesMax });
-  const writer = new RequestWriter(access.store, { requests, submissions }, presence.id, requestLog);
-  const { share, perSecond, keptHours, tailsMax, customerTailsMax } = requestLog;
+  const writer = openWriter(access, { requests, submissions }, presence.id, configuration, log);
+  const { share, perSecond, keptHours } = requestLog;
   const dropped = {
     log_entries: () => requests.dropped + writer.dropped,
+    refused_entries: () => writer.refused,
     submissions: () => submissions.dropped,
     spans: () => exporter?.dropped ?? 0,
     usage_calls: () => access.usage.uncounted,
@@ -115,6 +144,10 @@ export function openObserving(
       read: dropped.log_entries,
     },
     {
+      message: 'requests were left out of the log: the database refused what stands in them',
+      read: dropped.refused_entries,
+    },
+    {
       message: 'spans were dropped: raise telemetry.queue_max, or look after the collector',
       read: dropped.spans,
     },
@@ -124,7 +157,7 @@ export function openObserving(
     watch: new RequestWatch(requests, counters),
     submissions,
     connections,
-    log: { share, perSecond, keptHours, tails: new LogTails({ tailsMax, customerTailsMax }) },
+    log: { share, perSecond, keptHours, tails: openTails(configuration, log) },
     routes(requestsInFlight) {
       if (!metrics.open && metrics.token === null) return new Map();
       const nodes = () => pool.status();

@@ -7,8 +7,8 @@ import { UsageRoller } from '../control/usage/usage-roller.ts';
 import { UsageWriter } from '../control/usage/usage-writer.ts';
 import type { Configuration } from './configuration.ts';
 import type { LossCounter } from './loss-watch.ts';
-import { problemText } from './problem-text.ts';
 import { stopEach } from './stop-each.ts';
+import { tellState } from './tell-state.ts';
 
 /** Counting, and what becomes of it. */
 export type Usage = Readonly<{
@@ -23,14 +23,6 @@ export type Usage = Readonly<{
 
 /** Where usage lies that the store does not have yet. */
 const journalFolder = (dataDir: string): string => join(dataDir, 'usage-journal');
-
-/** Says in the log when something begins to fail and when it works again. */
-const tell =
-  (log: Logger, failing: string, working: string) =>
-  (error: unknown | null): void => {
-    if (error === null) log.info(working);
-    else log.warn({ problem: problemText(error) }, failing);
-  };
 
 function tellOfJournal(log: Logger, { path, rows, damagedLines, lateRows }: TakenUp): void {
   const journal = basename(path);
@@ -52,8 +44,8 @@ function writerOf(
     pendingRowsMax: keys.usageRowsMax,
     journalFolder: journalFolder(dataDir),
     journalMaxBytes: keys.usageJournalMaxBytes,
-    onState: tell(log, 'usage cannot be written; it is kept until it can', 'usage is written again'),
-    onJournal: tell(
+    onState: tellState(log, 'usage cannot be written; it is kept until it can', 'usage is written again'),
+    onJournal: tellState(
       log,
       'the journal of usage fails: what is not in the database would be lost with the process',
       'the journal of usage is written again',
@@ -74,7 +66,7 @@ export function openUsage(store: Store, configuration: Configuration, log: Logge
       hoursDays: keys.usageHoursDays,
       daysDays: keys.usageRetentionDays,
     },
-    onState: tell(
+    onState: tellState(
       log,
       'usage cannot be rolled up; minutes are kept until it can',
       'usage is rolled up again',

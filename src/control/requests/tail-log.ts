@@ -1,15 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError } from '../api/api-error.ts';
 import type { Store } from '../database/open.ts';
+import { FailureState, type OnState } from '../failure-state.ts';
 import { firstIdAt } from './entry-id.ts';
-import { type LogFilter, readLog, showEntry } from './read-log.ts';
+import { type LogFilter, type LogRow, readLog, showEntry } from './read-log.ts';
 
 /** How requests are followed as they come. */
 export type TailLimits = Readonly<{
   /** Followers in one process. */
   tailsMax: number;
-  /** Those of one customer. */
+  /** Those of one customer, without the operator. */
   customerTailsMax: number;
+  /** Those of one user or token, whatever customers they follow. */
+  followerTailsMax: number;
+  /** Of `tailsMax`, the places that only the operator takes; half of them at most. */
+  operatorTailsKept: number;
   pollIntervalMs: number;
   /** Entries told at a look; when there are more, the newest. */
   rowsMax: number;
@@ -21,19 +26,27 @@ export type TailLimits = Readonly<{
 export const tailLimits: TailLimits = {
   tailsMax: 50,
   customerTailsMax: 10,
+  followerTailsMax: 5,
+  operatorTailsKept: 10,
   pollIntervalMs: 500,
   rowsMax: 500,
   reachMs: 5_000,
 };
 
+/** Who follows: a user or a token. */
+export type Follower = Readonly<{ id: string; isOperator: boolean }>;
+
 /** Who follows the log as it grows, over all gateways: by looking for newer rows. */
 export class LogTails {
   readonly #limits: TailLimits;
+  readonly #state: FailureState;
   readonly #open = new Map<string, number>();
   #count = 0;
 
-  constructor(limits: Partial<TailLimits> = {}) {
+  /** @param onState - hears of looks that fail. Followers then wait for the next one. */
+  constructor(limits: Partial<TailLimits> = {}, onState?: OnState) {
     this.#limits = { ...tailLimits, ...limits };
+    this.#state = new FailureState(onState);
   }
 
   /**
@@ -46,11 +59,13 @@ export class LogTails {
     filter: Omit<LogFilter, 'from' | 'to'>,
     now: () => number,
     signal: AbortSignal,
+    follower: Follower | null = null,
   ): AsyncIterable<string> {
     signal.throwIfAborted();
-    this.#take(customerId);
+    const shares = this.#sharesOf(customerId, follower);
+    this.#take(shares, follower?.isOperator === true);
     // Not by the end of the events: whoever has left may never have begun to read them.
-    signal.addEventListener('abort', () => this.#giveBack(customerId), { once: true });
+    signal.addEventListener('abort', () => this.#giveBack(shares), { once: true });
     return this.#entries(store, customerId, filter, now, signal);
   }
 
@@ -68,7 +83,7 @@ export class LogTails {
     while (!signal.aborted) {
       const from = Math.max(begunAt, now() - reachMs);
       const range = { ...filter, from, to: Number.MAX_SAFE_INTEGER };
-      const rows = await readLog(store, customerId, range, rowsMax, null).catch(() => []);
+      const rows = await this.#look(() => readLog(store, customerId, range, rowsMax, null));
       const fresh = rows.filter(({ id }) => !told.has(id)).reverse();
       for (const { id } of fresh) told.add(id);
       for (const id of told) if (id < firstIdAt(from)) told.delete(id);
@@ -77,9 +92,31 @@ export class LogTails {
     }
   }
 
-  #take(customerId: string): void {
-    const open = this.#open.get(customerId) ?? 0;
-    if (this.#count >= this.#limits.tailsMax || open >= this.#limits.customerTailsMax) {
+  async #look(read: () => Promise<LogRow[]>): Promise<LogRow[]> {
+    try {
+      const rows = await read();
+      this.#state.tell(null);
+      return rows;
+    } catch (error) {
+      this.#state.tell(error);
+      return [];
+    }
+  }
+
+  /** What a follower has a part of, and how many may have one of each. */
+  #sharesOf(customerId: string, follower: Follower | null): ReadonlyMap<string, number> {
+    const { customerTailsMax, followerTailsMax } = this.#limits;
+    const shares = new Map<string, number>();
+    if (follower?.isOperator !== true) shares.set(`customer ${customerId}`, customerTailsMax);
+    if (follower !== null) shares.set(`follower ${follower.id}`, followerTailsMax);
+    return shares;
+  }
+
+  #take(shares: ReadonlyMap<string, number>, isOperator: boolean): void {
+    const { tailsMax, operatorTailsKept } = this.#limits;
+    const kept = isOperator ? 0 : Math.min(operatorTailsKept, Math.floor(tailsMax / 2));
+    const isFull = [...shares].some(([name, most]) => (this.#open.get(name) ?? 0) >= most);
+    if (isFull || this.#count >= tailsMax - kept) {
       throw new ApiError(
         429,
         'TOO_MANY_TAILS',
@@ -88,13 +125,15 @@ export class LogTails {
       );
     }
     this.#count++;
-    this.#open.set(customerId, open + 1);
+    for (const name of shares.keys()) this.#open.set(name, (this.#open.get(name) ?? 0) + 1);
   }
 
-  #giveBack(customerId: string): void {
+  #giveBack(shares: ReadonlyMap<string, number>): void {
     this.#count--;
-    const open = (this.#open.get(customerId) ?? 1) - 1;
-    if (open === 0) this.#open.delete(customerId);
-    else this.#open.set(customerId, open);
+    for (const name of shares.keys()) {
+      const open = (this.#open.get(name) ?? 1) - 1;
+      if (open === 0) this.#open.delete(name);
+      else this.#open.set(name, open);
+    }
   }
 }
