@@ -13,7 +13,23 @@ describe('the totals of the doors', () => {
     ]);
     expect(counters.otherKeys.ok).toBe(3);
     counters.countMessages('a', 'rpc', 5, 500);
-    expect(counters.keys.get('a')).toEqual({ ok: 2, failed: 0, messages: 5, bytesOut: 540 });
+    expect(counters.keys.get('a')).toMatchObject({ ok: 2, failed: 0, messages: 5, bytesOut: 540 });
+  });
+
+  it('let a key that is used no more make room for another, and count what it had with the others', () => {
+    let now = 0;
+    const counters = new DoorCounters({ keysMax: 2, idleMs: 600_000, now: () => now });
+    const shown = () => [...counters.keys].map(([key, { ok }]) => `${key} ${ok}`);
+    for (const key of ['a', 'b', 'b', 'c']) counters.count(key, request, 0.001);
+    counters.countMessages('b', 'rpc', 5, 500);
+    now = 599_999;
+    for (const key of ['a', 'c']) counters.count(key, request, 0.001);
+    expect([shown(), counters.otherKeys.ok]).toEqual([['a 2', 'b 2'], 2]);
+    now = 620_000;
+    for (const key of ['c', 'd', 'c']) counters.count(key, request, 0.001);
+    expect(shown()).toEqual(['a 2', 'c 2']);
+    // Two of c before it was counted for itself, two of b, one of d.
+    expect(counters.otherKeys).toEqual({ ok: 5, failed: 0, messages: 5, bytesOut: 600 });
   });
 
   it('put each latency into the first bucket that it does not exceed', () => {
