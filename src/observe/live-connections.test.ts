@@ -58,7 +58,22 @@ describe('long connections', () => {
       { customerId: 'b', minute: 1, connections: 1 },
     ]);
     all.cutForLag('a', 120_000);
-    expect(all.laggedMinutes()).toEqual([{ customerId: 'a', minute: 2, connections: 1 }]);
+    expect(all.laggedMinutes()).toEqual([
+      { customerId: 'a', minute: 1, connections: 2 },
+      { customerId: 'b', minute: 1, connections: 1 },
+      { customerId: 'a', minute: 2, connections: 1 },
+    ]);
     expect(all.lagged).toBe(4);
+  });
+
+  it('that lag are counted for an hour of minutes, and of so many customers', () => {
+    const all = new LiveConnections();
+    for (let minute = 1; minute <= 100; minute++) all.cutForLag('a', minute * 60_000);
+    expect(all.laggedMinutes().map(({ minute }) => minute)).toEqual(
+      Array.from({ length: 60 }, (_, nth) => 41 + nth),
+    );
+    for (let nth = 0; nth < 11_000; nth++) all.cutForLag(`customer ${nth}`, 101 * 60_000);
+    expect(all.laggedMinutes()).toHaveLength(10_000);
+    expect(all.laggedMinutes().every(({ minute }) => minute === 101)).toBe(true);
   });
 });

@@ -53,8 +53,10 @@ export type LaggedMinute = Readonly<{
 
 /** Lists show what so many of a connection's subscriptions are about. */
 const ABOUT_MAX = 10;
-/** Customers of whom it is counted how many lag, in one minute. */
+/** Customers of whom it is counted how many lag, over all minutes that are kept. */
 const LAGGED_MAX = 10_000;
+/** Whoever tells of them may be kept from it for so many minutes. */
+const LAGGED_MINUTES = 60;
 
 type Held = {
   readonly connection: LiveConnection;
@@ -73,8 +75,9 @@ export class LiveConnections {
   readonly #prefix = randomBytes(8).toString('hex');
   #count = 0;
   #lookedAt = performance.now();
-  #minute = 0;
-  #lagged = new Map<string, number>();
+  /** By minute, the oldest first, and customer. */
+  readonly #lagged = new Map<number, Map<string, number>>();
+  #laggedRows = 0;
   #laggedInAll = 0;
 
   /** Connections that are open. */
@@ -119,19 +122,33 @@ export class LiveConnections {
   cutForLag(customerId: string, nowMs: number): void {
     this.#laggedInAll++;
     const minute = Math.floor(nowMs / 60_000);
-    if (minute !== this.#minute) this.#lagged = new Map();
-    this.#minute = minute;
-    if (this.#lagged.size >= LAGGED_MAX && !this.#lagged.has(customerId)) return;
-    this.#lagged.set(customerId, (this.#lagged.get(customerId) ?? 0) + 1);
+    let counts = this.#lagged.get(minute);
+    if (counts === undefined) {
+      counts = new Map();
+      this.#lagged.set(minute, counts);
+      if (this.#lagged.size > LAGGED_MINUTES) this.#forgetOldestMinute();
+    }
+    if (!counts.has(customerId)) {
+      while (this.#laggedRows >= LAGGED_MAX && this.#lagged.size > 1) this.#forgetOldestMinute();
+      if (this.#laggedRows >= LAGGED_MAX) return;
+      this.#laggedRows++;
+    }
+    counts.set(customerId, (counts.get(customerId) ?? 0) + 1);
   }
 
-  /** The totals of the last minute in which any lagged. */
+  #forgetOldestMinute(): void {
+    for (const [minute, counts] of this.#lagged) {
+      this.#lagged.delete(minute);
+      this.#laggedRows -= counts.size;
+      return;
+    }
+  }
+
+  /** The totals of the last minutes in which any lagged. */
   laggedMinutes(): LaggedMinute[] {
-    return [...this.#lagged].map(([customerId, connections]) => ({
-      customerId,
-      minute: this.#minute,
-      connections,
-    }));
+    return [...this.#lagged].flatMap(([minute, counts]) =>
+      [...counts].map(([customerId, connections]) => ({ customerId, minute, connections })),
+    );
   }
 
   /**
