@@ -123,6 +123,24 @@ describeOnBothStores('a team', ({ open, fresh }) => {
     expect((await program.get(at(''), as(short.secret))).status).toBe(401);
   });
 
+  it('has programs that wrong tokens from the same address do not keep out', async () => {
+    const { secret } = (await operator.post(at('/tokens'), { name: 'ci', role: 'viewer' })).json;
+    const program = house.browser('2001:db8::1');
+    const ask = async (authorization: string): Promise<number> =>
+      (await program.get(at(''), { headers: { authorization } })).status;
+    const statuses: number[] = [];
+    for (let i = 0; i < 25; i++) {
+      program.address = `2001:db8::${i + 1}`;
+      statuses.push(await ask('Bearer svc_admin_live_x'));
+    }
+    expect(new Set(statuses.slice(0, 20))).toEqual(new Set([401]));
+    expect(statuses.at(-1)).toBe(429);
+    expect(await ask(`Bearer ${secret}`)).toBe(200);
+    const basic = { headers: { authorization: 'Basic YTpi' } };
+    expect((await operator.get(at(''), basic)).status).toBe(200);
+    expect((await program.get(at(''), basic)).json.error.code).toBe('NOT_SIGNED_IN');
+  });
+
   it('ends what a member made of tokens and invitations with the rights that are taken away', async () => {
     const [owner, admin] = [await join('owner'), await join('admin')];
     const bearer = (secret: string) => ({ headers: { authorization: `Bearer ${secret}` } });
@@ -166,6 +184,14 @@ describeOnBothStores('a team', ({ open, fresh }) => {
     const refused = await end(admin);
     expect([refused.status, refused.json.error.code]).toEqual([403, 'ROLE_TOO_SMALL']);
     expect((await end(owner)).status).toBe(200);
+  });
+
+  it('has tokens that end under its own name alone, whoever asks', async () => {
+    const { secret, token } = (await operator.post(at('/tokens'), { name: 'ci', role: 'viewer' })).json;
+    for (const path of [`/api/v1/customers/house/tokens/${token.id}`, `/api/v1/tokens/${token.id}`])
+      expect([path, (await operator.send('DELETE', path)).status]).toEqual([path, 404]);
+    const sent = { headers: { authorization: `Bearer ${secret}`, origin: null, 'x-solway': null } };
+    expect((await house.browser().get(at(''), sent)).status).toBe(200);
   });
 
   it('may only look while it is suspended, and its keys follow', async () => {

@@ -14,7 +14,7 @@ export type ControlApiParts = Readonly<{
   services: ApiServices;
   handlers: Handlers;
   log: Logger;
-  /** Holds every answer against the contract: for tests. */
+  /** Holds every answer against the contract, which has every member that may be given out: for tests. */
   checksAnswers?: boolean;
 }>;
 
@@ -61,6 +61,14 @@ export class ControlApi {
     return answer;
   }
 
+  /**
+   * Whether who was answered once still may ask: for answers that go on.
+   * @throws ApiError as `ask` does; the driver's error.
+   */
+  async checkStill(name: ContractName, raw: RawQuestion, caller: ApiCaller): Promise<void> {
+    await authorize(this.services.store, name, raw.path, caller);
+  }
+
   /** Asks as a program on the machine that holds the store. */
   call<Name extends ContractName>(name: Name, asked: Asked<Name>, who: string): Promise<Answered<Name>> {
     const { path = {}, query = {}, body } = asked as Partial<RawQuestion>;
@@ -86,7 +94,25 @@ export class ControlApi {
 }
 
 function checkAnswer(name: ContractName, answer: unknown): void {
-  const parsed = routeOf(name).result?.safeParse(answer);
-  if (parsed === undefined || parsed.success) return;
-  throw new AnswerError(`${name} answers what the contract does not have: ${parsed.error.message}`);
+  const { result } = routeOf(name);
+  if (result === undefined) return;
+  const parsed = result.safeParse(answer);
+  if (!parsed.success)
+    throw new AnswerError(`${name} answers what the contract does not have: ${parsed.error.message}`);
+  const unknown = unknownMember(answer, parsed.data, '');
+  if (unknown !== null)
+    throw new AnswerError(`${name} gives out ${unknown}, which the contract does not have`);
+}
+
+/** Where a value has a member that its schema left out, since it knows none of that name; null where nowhere. */
+function unknownMember(given: unknown, known: unknown, at: string): string | null {
+  if (typeof given !== 'object' || given === null) return null;
+  for (const [name, value] of Object.entries(given)) {
+    if (value === undefined) continue;
+    const path = at === '' ? name : `${at}.${name}`;
+    if (typeof known !== 'object' || known === null || !Object.hasOwn(known, name)) return path;
+    const deeper = unknownMember(value, Reflect.get(known, name), path);
+    if (deeper !== null) return deeper;
+  }
+  return null;
 }
