@@ -10,12 +10,12 @@ it('tells the last use of a key once, and again from another address or a step l
   uses.note(a, '192.0.2.2', 5_001);
   const first = uses.untold();
   expect(first).toEqual([{ keyId: a, at: 5_001, from: '192.0.2.2' }]);
-  uses.told(first, 5_001);
+  uses.told(first);
   uses.note(a, '192.0.2.2', 6_000);
   expect(uses.untold()).toEqual([]);
   uses.note(a, '192.0.2.3', 6_000);
   expect(uses.untold()).toEqual([{ keyId: a, at: 6_000, from: '192.0.2.3' }]);
-  uses.told(uses.untold(), 6_000);
+  uses.told(uses.untold());
   uses.note(a, '192.0.2.3', 7_000);
   expect(uses.untold()).toHaveLength(1);
 });
@@ -32,9 +32,9 @@ it('remembers so many keys and no more, and forgets those that are idle', () => 
   const uses = new KeyUses({ keysMax: 2, stepMs: 1_000 });
   for (const id of [a, b, c]) uses.note(id, null, 1_000);
   expect(uses.untold().map(({ keyId }) => keyId)).toEqual([a, b]);
-  uses.told(uses.untold(), 1_500);
+  uses.told(uses.untold());
   uses.note(b, null, 2_500);
-  uses.told([], 2_501);
+  uses.forgetIdle(2_501);
   expect(uses.size).toBe(1);
   uses.note(c, null, 2_502);
   expect(uses.untold().map(({ keyId }) => keyId)).toEqual([b, c]);

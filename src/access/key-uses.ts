@@ -1,7 +1,7 @@
 import type { KeyId } from './key-record.ts';
 
 /** When a key was used last, and from where. */
-export type KeyUse = Readonly<{
+export type LastUse = Readonly<{
   keyId: KeyId;
   /** Unix milliseconds. */
   at: number;
@@ -50,22 +50,26 @@ export class KeyUses {
   }
 
   /** What is to be told: uses from another address than was told, or a step later. */
-  untold(): KeyUse[] {
-    const uses: KeyUse[] = [];
+  untold(): LastUse[] {
+    const uses: LastUse[] = [];
     for (const [keyId, { at, from, toldAt, toldFrom }] of this.#uses) {
       if (at >= toldAt + this.#stepMs || from !== toldFrom) uses.push({ keyId, at, from });
     }
     return uses;
   }
 
-  /** Says that these were stored, and forgets keys that are idle. */
-  told(uses: readonly KeyUse[], nowMs: number): void {
+  /** Says that these were stored. */
+  told(uses: readonly LastUse[]): void {
     for (const { keyId, at, from } of uses) {
       const use = this.#uses.get(keyId);
       if (use === undefined) continue;
       use.toldAt = at;
       use.toldFrom = from;
     }
+  }
+
+  /** Forgets keys whose last use is told, and which are idle. @param nowMs - Unix milliseconds. */
+  forgetIdle(nowMs: number): void {
     for (const [keyId, { at, from, toldAt, toldFrom }] of this.#uses) {
       if (at === toldAt && from === toldFrom && nowMs - at > this.#stepMs) this.#uses.delete(keyId);
     }

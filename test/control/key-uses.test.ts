@@ -6,6 +6,7 @@ import { listKeys } from '../../src/control/keys/list-keys.ts';
 import { KeyUseWriter, keyUseWriterOptions } from '../../src/control/keys/use-writer.ts';
 import { registerOn } from './register.ts';
 import { describeOnBothStores } from './stores.ts';
+import { turnsDuring } from './turns.ts';
 
 describeOnBothStores('the last use of keys', ({ open }) => {
   it('is written with its address, and never moved back by another gateway', async () => {
@@ -45,6 +46,21 @@ describeOnBothStores('the last use of keys', ({ open }) => {
 
   it('is stored within half a minute, however busy the key is', () => {
     expect(keyUsesOptions.stepMs + keyUseWriterOptions.intervalMs).toBeLessThan(30_000);
+  });
+
+  it('of many keys is written in parts, between which others have their turn', async () => {
+    const store = await open();
+    const { key } = await createKey(await registerOn(store), { product: 'rpc', name: 'x' });
+    const uses = new KeyUses();
+    for (const id of [key.id, ...Array.from({ length: 999 }, (_, index) => `gone ${index}`)]) {
+      uses.note(id as KeyId, '192.0.2.1', 50_000);
+    }
+    const writer = new KeyUseWriter({ store, source: uses });
+    const parts = 1_000 / keyUseWriterOptions.batchKeys;
+    expect(await turnsDuring(() => writer.flush())).toBeGreaterThanOrEqual(parts - 1);
+    expect(uses.untold()).toEqual([]);
+    const row = await store.db.selectFrom('api_key').select('last_used_at').executeTakeFirst();
+    expect(row).toEqual({ last_used_at: 50_000 });
   });
 
   it('is tried again when it could not be written', async () => {

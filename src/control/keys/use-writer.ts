@@ -1,11 +1,13 @@
+import { setImmediate } from 'node:timers/promises';
 import { sql } from 'kysely';
-import type { KeyUse } from '../../access/key-uses.ts';
+import type { LastUse } from '../../access/key-uses.ts';
 import type { Store } from '../database/open.ts';
 
 /** Where uses come from: access/key-uses.ts. */
 export interface KeyUseSource {
-  untold(): KeyUse[];
-  told(uses: readonly KeyUse[], nowMs: number): void;
+  untold(): LastUse[];
+  told(uses: readonly LastUse[]): void;
+  forgetIdle(nowMs: number): void;
 }
 
 /** What holds when nothing else is said. */
@@ -61,26 +63,32 @@ export class KeyUseWriter {
     for (let from = 0; from < uses.length; from += batchKeys) {
       const batch = uses.slice(from, from + batchKeys);
       await writeUses(store, batch);
-      source.told(batch, Date.now());
+      source.told(batch);
+      // An embedded store answers without letting anybody else have a turn.
+      await setImmediate();
     }
-    if (uses.length === 0) source.told([], Date.now());
+    source.forgetIdle(Date.now());
   }
 }
 
 /** Of uses so close to each other, any is the last one. */
 const CLOSE_MS = 60_000;
 
-/** Moves the last use of keys forward, never back: another gateway may have seen a later one. */
-async function writeUses({ db }: Store, uses: readonly KeyUse[]): Promise<void> {
-  const times = uses.map(({ keyId, at }) => sql`when ${keyId} then cast(${at} as bigint)`);
-  const at = sql<number>`case id ${sql.join(times, sql` `)} else 0 end`;
-  const places = uses.map(({ keyId, from }) => sql`when ${keyId} then cast(${from} as text)`);
-  const from = sql`case id ${sql.join(places, sql` `)} else null end`;
-  await sql`update api_key
-    set last_used_at = case when last_used_at > ${at} then last_used_at else ${at} end,
-      last_used_from = coalesce(${from}, last_used_from)
-    where id in (${sql.join(uses.map(({ keyId }) => keyId))})
-      and (last_used_at is null or last_used_from is null or last_used_at < ${at} + ${sql.lit(CLOSE_MS)})`.execute(
+/**
+ * Moves the last use of keys forward, never back: another gateway may have seen a later one. Each key's row is found once,
+ * however many there are: a list of cases would be walked for each.
+ */
+async function writeUses({ db }: Store, uses: readonly LastUse[]): Promise<void> {
+  const rows = uses.map(
+    ({ keyId, at, from }) => sql`(${keyId}, cast(${at} as bigint), cast(${from} as text))`,
+  );
+  await sql`with used (key_id, at, place) as (values ${sql.join(rows)})
+    update api_key
+    set last_used_at = case when last_used_at > used.at then last_used_at else used.at end,
+      last_used_from = coalesce(used.place, last_used_from)
+    from used
+    where api_key.id = used.key_id
+      and (last_used_at is null or last_used_from is null or last_used_at < used.at + ${sql.lit(CLOSE_MS)})`.execute(
     db,
   );
 }

@@ -1,4 +1,4 @@
-import { sql, type Transaction } from 'kysely';
+import { CompiledQuery, sql, type Transaction } from 'kysely';
 import type { UsageRow } from '../../access/usage.ts';
 import { HOUSE_CUSTOMER_ID } from '../accounts/roles.ts';
 import type { Schema, UsageMinuteTable } from '../database/schema.ts';
@@ -63,6 +63,33 @@ function keepTheGreater(): Record<(typeof counters)[number], ReturnType<typeof s
   >;
 }
 
+/** Of each dialect the texts of the statement by how many rows it is for: to make one takes as long as to run it. */
+const upsertTexts = new WeakMap<object, Map<number, string>>();
+
+/** @param rows - of `tableRow`, so that all have their columns in one order. */
+function upsertOf(trx: Transaction<Schema>, rows: readonly UsageMinuteTable[]): CompiledQuery {
+  const { adapter } = trx.getExecutor();
+  const texts = upsertTexts.get(adapter) ?? new Map<number, string>();
+  upsertTexts.set(adapter, texts);
+  const text = texts.get(rows.length) ?? textOfUpsert(trx, rows);
+  texts.set(rows.length, text);
+  return CompiledQuery.raw(
+    text,
+    rows.flatMap((row) => Object.values(row)),
+  );
+}
+
+const textOfUpsert = (trx: Transaction<Schema>, rows: readonly UsageMinuteTable[]): string =>
+  trx
+    .insertInto('usage_minute')
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict
+        .columns(['minute', 'epoch', 'key_id', 'product', 'method', 'status'])
+        .doUpdateSet(keepTheGreater()),
+    )
+    .compile().sql;
+
 /** Whose the keys are, and of which plan, at this moment. */
 async function ownersOf(
   trx: Transaction<Schema>,
@@ -113,15 +140,8 @@ export async function upsertUsage(
   const kept = rows.filter(({ minute }) => minute >= first);
   if (kept.length === 0) return rows.length;
   const owners = await ownersOf(trx, kept);
-  await trx
-    .insertInto('usage_minute')
-    .values(kept.map((row) => tableRow(epoch, row, owners.get(row.keyId) ?? nobody)))
-    .onConflict((conflict) =>
-      conflict
-        .columns(['minute', 'epoch', 'key_id', 'product', 'method', 'status'])
-        .doUpdateSet(keepTheGreater()),
-    )
-    .execute();
+  const stored = kept.map((row) => tableRow(epoch, row, owners.get(row.keyId) ?? nobody));
+  await trx.executeQuery(upsertOf(trx, stored));
   await markBuckets(trx, epoch, touched(kept));
   return rows.length - kept.length;
 }

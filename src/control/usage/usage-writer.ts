@@ -19,7 +19,7 @@ export type UsageWriterOptions = Readonly<{
   flushIntervalMs?: number;
   /** Rows held while the store is away; beyond it the oldest are given up and counted. */
   pendingRowsMax?: number;
-  /** Rows per transaction, small enough that an embedded store blocks for a few milliseconds. */
+  /** Rows per transaction, by default so few that an embedded store blocks for a few milliseconds. */
   batchRows?: number;
   /** Where journals lie; null: what the store does not have is in memory only. */
   journalFolder?: string | null;
@@ -36,7 +36,7 @@ export type UsageWriterOptions = Readonly<{
 export const usageWriterOptions = {
   flushIntervalMs: 1_000,
   pendingRowsMax: 200_000,
-  batchRows: 200,
+  batchRows: { sqlite: 100, postgres: 200 },
 } as const;
 
 /** How long after a failed look at the journals of earlier runs the next one comes. */
@@ -83,7 +83,7 @@ export class UsageWriter {
     this.#source = options.source;
     this.#flushIntervalMs = options.flushIntervalMs ?? usageWriterOptions.flushIntervalMs;
     this.#pendingRowsMax = options.pendingRowsMax ?? usageWriterOptions.pendingRowsMax;
-    this.#batchRows = options.batchRows ?? usageWriterOptions.batchRows;
+    this.#batchRows = options.batchRows ?? usageWriterOptions.batchRows[options.store.dialect];
     this.#journalFolder = options.journalFolder ?? null;
     this.#journal =
       this.#journalFolder === null

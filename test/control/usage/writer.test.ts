@@ -4,8 +4,13 @@ import { NOTIFICATIONS, UsageMeter, type UsageRow, type UsedCall } from '../../.
 import { BUCKET_COUNT } from '../../../src/base/histogram.ts';
 import type { Store } from '../../../src/control/database/open.ts';
 import { storedUsage, upsertUsage } from '../../../src/control/usage/usage-rows.ts';
-import { UsageWriter, type UsageWriterOptions } from '../../../src/control/usage/usage-writer.ts';
+import {
+  UsageWriter,
+  type UsageWriterOptions,
+  usageWriterOptions,
+} from '../../../src/control/usage/usage-writer.ts';
 import { describeOnBothStores } from '../stores.ts';
+import { turnsDuring } from '../turns.ts';
 
 /** A minute's start, well inside what is kept. */
 const RECENT = Math.floor(Date.now() / 60_000) * 60_000 - 600_000;
@@ -163,6 +168,18 @@ describeOnBothStores('usage', ({ open, defer }) => {
     away.now = false;
     await writer.flush();
     expect([writer.lostRows, await totals(store)]).toMatchObject([2, { rows: 3 }]);
+  });
+
+  it('of many keys is written in parts, between which others have their turn', async () => {
+    const store = await open();
+    const { meter, writer } = writerOn(store);
+    for (let count = 0; count < 1_000; count++) {
+      meter.record(call({ key: { id: `key ${count}` as KeyId } }), RECENT);
+    }
+    const parts = 1_000 / usageWriterOptions.batchRows[store.dialect];
+    expect(await turnsDuring(() => writer.flush())).toBeGreaterThanOrEqual(parts - 1);
+    expect(await totals(store)).toMatchObject({ rows: 1_000, requests: 1_000 });
+    expect(writer.pendingRows).toBe(0);
   });
 
   it('is flushed by itself', async () => {
