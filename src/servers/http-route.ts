@@ -23,6 +23,12 @@ export type HttpRoutes = ReadonlyMap<string, ReadonlyMap<string, HttpHandler>>;
 
 type Verbs = ReadonlyMap<string, HttpHandler>;
 
+/**
+ * Where routes hold what a browser shows of an address that nobody answers: no path, so that none can ask for it.
+ * Its handler answers with 404.
+ */
+export const NO_PAGE = 'no page';
+
 /** Handlers of what people look at: programs that took a wrong path are not told of it. */
 export class PageVerbs extends Map<string, HttpHandler> {}
 
@@ -62,6 +68,22 @@ const doorPaths = (routes: HttpRoutes): string[] =>
 /** The refusal of a path that nobody answers; it names those that are. */
 export const noSuchPath = (routes: HttpRoutes): Failure =>
   new Failure('NOT_FOUND', { facts: { paths: [...new Set(doorPaths(routes).map(shownPath))].join(', ') } });
+
+const rootOf = (path: string): string => path.split('/')[1] ?? '';
+
+/**
+ * Who shows a person that there is nothing at a path: where it was typed into a browser. Programs, and addresses that
+ * begin as one that programs call, get the refusal.
+ */
+export function findNoPage(
+  routes: HttpRoutes,
+  request: IncomingMessage,
+  path: string,
+): HttpHandler | undefined {
+  if (request.method !== 'GET' || request.headers.accept?.includes('text/html') !== true) return undefined;
+  const isDoor = doorPaths(routes).some((door) => rootOf(door) === rootOf(path));
+  return isDoor ? undefined : routes.get(NO_PAGE)?.get('GET');
+}
 
 /** Joins the routes of several dialects. @throws Error when two of them claim one path. */
 export function joinRoutes(...parts: readonly HttpRoutes[]): HttpRoutes {

@@ -5,7 +5,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../base/log.ts';
 import { Failure, type FailureCode } from '../protocol/errors.ts';
 import { type Refusals, refusalOf, refuse, refuseSocket } from './http-refuse.ts';
-import { findVerbs, type HttpHandler, type HttpRoutes, type HttpUpgrade, noSuchPath } from './http-route.ts';
+import {
+  findNoPage,
+  findVerbs,
+  type HttpHandler,
+  type HttpRoutes,
+  type HttpUpgrade,
+  noSuchPath,
+} from './http-route.ts';
 import { keepsOwnTime } from './own-time.ts';
 
 /** What bounds the listener. */
@@ -231,7 +238,9 @@ export class HttpServer {
     }
     const verbs = findVerbs(this.#routes, path, request.method ?? '');
     if (verbs === undefined) {
-      refuse(request, response, noSuchPath(this.#routes), {}, bodyOf);
+      const noPage = findNoPage(this.#routes, request, path);
+      if (noPage !== undefined) this.#run(noPage, request, response, query, path);
+      else refuse(request, response, noSuchPath(this.#routes), {}, bodyOf);
       return;
     }
     const handler =

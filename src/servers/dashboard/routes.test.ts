@@ -5,6 +5,7 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLogger } from '../../base/log.ts';
 import { HttpServer } from '../http.ts';
+import { joinRoutes } from '../http-route.ts';
 import { dashboardPaths, dashboardRoutes } from './routes.ts';
 
 const PAGE = '<!doctype html><title>Solway</title>';
@@ -12,7 +13,7 @@ const SCRIPT = `console.log(${JSON.stringify('a'.repeat(500))});`;
 
 const folder = mkdtempSync(join(tmpdir(), 'solway-dashboard-'));
 const http = new HttpServer(
-  dashboardRoutes(folder),
+  joinRoutes(dashboardRoutes(folder), new Map([['/v1/rpc', new Map([['POST', () => {}]])]])),
   createLogger('silent', () => {}),
 );
 let url = '';
@@ -60,6 +61,29 @@ describe('the dashboard', () => {
       const answer = await get(path);
       expect([path, answer.status]).toEqual([path, 404]);
       expect(answer.headers.get('content-type')).toContain('application/json');
+    }
+  });
+
+  it('shows a person that there is no such page, and refuses programs as before', async () => {
+    const accept = 'text/html,application/xhtml+xml,*/*;q=0.8';
+    for (const path of ['/nowhere', '/keys/a/b']) {
+      const shown = await get(path, { accept });
+      expect([path, shown.status, await shown.text()]).toEqual([path, 404, PAGE]);
+      expect(shown.headers.get('content-security-policy')).toContain("default-src 'none'");
+      for (const [method, asks] of [
+        ['POST', accept],
+        ['HEAD', accept],
+        ['GET', '*/*'],
+      ] as const) {
+        const refused = await get(path, { accept: asks }, method);
+        expect([method, refused.status]).toEqual([method, 404]);
+        expect(refused.headers.get('content-type')).toContain('application/json');
+      }
+    }
+    for (const path of ['/v1/nowhere', '/v1']) {
+      const refused = await get(path, { accept });
+      expect([path, refused.status]).toEqual([path, 404]);
+      expect(refused.headers.get('content-type')).toContain('application/json');
     }
   });
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Failure } from '../../protocol/errors.ts';
 import { refuse } from '../http-refuse.ts';
-import { type HttpHandler, type HttpRoutes, PageVerbs } from '../http-route.ts';
+import { type HttpHandler, type HttpRoutes, NO_PAGE, PageVerbs } from '../http-route.ts';
 import { type DashboardFile, type DashboardFiles, encodingFor, readDashboard } from './files.ts';
 import { notBuiltPage } from './not-built-page.ts';
 
@@ -54,7 +54,12 @@ const guards = {
 /** A year. */
 const FOR_EVER = 'public, max-age=31536000, immutable';
 
-function sendFile(request: IncomingMessage, response: ServerResponse, file: DashboardFile): void {
+function sendFile(
+  request: IncomingMessage,
+  response: ServerResponse,
+  file: DashboardFile,
+  status: 200 | 404 = 200,
+): void {
   const encoding = encodingFor(file, request.headers['accept-encoding']?.toString());
   const bytes = (encoding === null ? undefined : file.encoded[encoding]) ?? file.bytes;
   const etag = `"${file.tag}${encoding === null ? '' : `-${encoding}`}"`;
@@ -64,11 +69,11 @@ function sendFile(request: IncomingMessage, response: ServerResponse, file: Dash
     vary: 'accept-encoding',
     etag,
   };
-  if (request.headers['if-none-match']?.includes(etag) === true) {
+  if (status === 200 && request.headers['if-none-match']?.includes(etag) === true) {
     response.writeHead(304, headers).end();
     return;
   }
-  response.writeHead(200, {
+  response.writeHead(status, {
     ...headers,
     'content-type': file.type,
     'content-length': bytes.length,
@@ -99,16 +104,24 @@ export function dashboardRoutes(folder: string): HttpRoutes {
     built ??= readDashboard(folder);
     return built;
   };
-  const page: HttpHandler = (request, response) => {
-    const found = files();
-    if (found === null) sendNotBuilt(response);
-    else sendFile(request, response, found.page);
-  };
+  const pageWith =
+    (status: 200 | 404): HttpHandler =>
+    (request, response) => {
+      const found = files();
+      if (found === null) sendNotBuilt(response);
+      else sendFile(request, response, found.page, status);
+    };
+  const page = pageWith(200);
   const asset: HttpHandler = (request, response, _query, path) => {
     const file = files()?.assets.get(path);
     if (file !== undefined) sendFile(request, response, file);
     else refuse(request, response, new Failure('NOT_FOUND', { facts: { paths: '/' } }));
   };
   const pages = dashboardPaths.map((path) => [path, new PageVerbs([['GET', page]])] as const);
-  return new Map([...pages, ['/assets/*', new PageVerbs([['GET', asset]])]]);
+  return new Map([
+    ...pages,
+    ['/assets/*', new PageVerbs([['GET', asset]])],
+    // The same page: its own table of addresses says that there is none such.
+    [NO_PAGE, new PageVerbs([['GET', pageWith(404)]])],
+  ]);
 }
