@@ -55,7 +55,11 @@ export const accountsSection = section({
 /** `[control_api]`: what bounds the API behind the dashboard and the command line. */
 export const controlApiSection = section({
   body_max_bytes: whole(1_024, 16 * MIB).default(api.bodyMaxBytes),
+  body_timeout_ms: whole(100, 600_000).default(api.bodyTimeoutMs),
   requests_max: whole(1, 100_000).default(api.requestsMax),
+  site_requests_max: whole(1, 100_000).default(api.siteRequestsMax),
   streams_max: whole(1, 100_000).default(api.streamsMax),
+  caller_streams_max: whole(1, 100_000).default(api.callerStreamsMax),
   heartbeat_ms: whole(100, 3_600_000).default(api.heartbeatMs),
+  recheck_ms: whole(100, 60_000).default(api.recheckMs),
 });

@@ -23,6 +23,8 @@ export const requestLogSection = section({
   rows_max: whole(1, 1_000_000_000).default(writer.rowsMax),
   tails_max: whole(0, 10_000).default(tail.tailsMax),
   customer_tails_max: whole(0, 10_000).default(tail.customerTailsMax),
+  follower_tails_max: whole(0, 10_000).default(tail.followerTailsMax),
+  operator_tails_kept: whole(0, 10_000).default(tail.operatorTailsKept),
 });
 
 /** `[gateways]`: what the gateways on one database tell each other. */

@@ -10,6 +10,13 @@ export type ApiCaller = Readonly<
   | { kind: 'local'; name: string }
 >;
 
+/** Whose share of places a caller takes: one name for a user, whatever is asked, and one for a token. */
+export function ownerOf(caller: ApiCaller): string {
+  if (caller.kind === 'user') return `user ${caller.userId}`;
+  if (caller.kind === 'token') return `token ${caller.tokenId}`;
+  return caller.kind === 'local' ? `local ${caller.name}` : 'nobody';
+}
+
 /** One question to the control API, when it is known that its caller may ask it. */
 export type ApiContext = Readonly<{
   caller: ApiCaller;

@@ -42,6 +42,8 @@ export class LogTails {
   readonly #state: FailureState;
   readonly #open = new Map<string, number>();
   #count = 0;
+  /** Of them, those who are not the operator. */
+  #others = 0;
 
   /** @param onState - hears of looks that fail. Followers then wait for the next one. */
   constructor(limits: Partial<TailLimits> = {}, onState?: OnState) {
@@ -63,9 +65,10 @@ export class LogTails {
   ): AsyncIterable<string> {
     signal.throwIfAborted();
     const shares = this.#sharesOf(customerId, follower);
-    this.#take(shares, follower?.isOperator === true);
+    const isOperator = follower?.isOperator === true;
+    this.#take(shares, isOperator);
     // Not by the end of the events: whoever has left may never have begun to read them.
-    signal.addEventListener('abort', () => this.#giveBack(shares), { once: true });
+    signal.addEventListener('abort', () => this.#giveBack(shares, isOperator), { once: true });
     return this.#entries(store, customerId, filter, now, signal);
   }
 
@@ -114,9 +117,10 @@ export class LogTails {
 
   #take(shares: ReadonlyMap<string, number>, isOperator: boolean): void {
     const { tailsMax, operatorTailsKept } = this.#limits;
-    const kept = isOperator ? 0 : Math.min(operatorTailsKept, Math.floor(tailsMax / 2));
+    const kept = Math.min(operatorTailsKept, Math.floor(tailsMax / 2));
     const isFull = [...shares].some(([name, most]) => (this.#open.get(name) ?? 0) >= most);
-    if (isFull || this.#count >= tailsMax - kept) {
+    const isOthers = !isOperator && this.#others >= tailsMax - kept;
+    if (isFull || isOthers || this.#count >= tailsMax) {
       throw new ApiError(
         429,
         'TOO_MANY_TAILS',
@@ -125,11 +129,13 @@ export class LogTails {
       );
     }
     this.#count++;
+    if (!isOperator) this.#others++;
     for (const name of shares.keys()) this.#open.set(name, (this.#open.get(name) ?? 0) + 1);
   }
 
-  #giveBack(shares: ReadonlyMap<string, number>): void {
+  #giveBack(shares: ReadonlyMap<string, number>, isOperator: boolean): void {
     this.#count--;
+    if (!isOperator) this.#others--;
     for (const name of shares.keys()) {
       const open = (this.#open.get(name) ?? 1) - 1;
       if (open === 0) this.#open.delete(name);

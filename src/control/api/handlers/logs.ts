@@ -8,7 +8,7 @@ import { ApiError } from '../api-error.ts';
 import type { Answered, Given } from '../contract/contract.ts';
 import type { ConnectionJson, logRoutes } from '../contract/logs.ts';
 import { cursorOf, pageOfRows, readCursor } from '../cursor.ts';
-import type { Handlers } from '../handler.ts';
+import { type Handlers, ownerOf } from '../handler.ts';
 import type { ApiServices, LogFacts } from '../services.ts';
 
 type Names = keyof typeof logRoutes | 'DELETE /customers/{customer}/connections/{connection}';
@@ -101,10 +101,11 @@ async function listTransactions(
 /** What single requests, connections and transactions tell of themselves. */
 export const logHandlers = (services: ApiServices): Handlers<Names> => ({
   'GET /customers/{customer}/logs': (given) => listLog(services, given),
-  async 'GET /customers/{customer}/logs/tail'({ path, query }, { signal }) {
+  async 'GET /customers/{customer}/logs/tail'({ path, query }, { signal, caller, role }) {
     const { from: _, to: __, ...filter } = query;
     const { tails } = services.log ?? noLog;
-    return tails.follow(services.store, path.customer, filter, services.now, signal);
+    const follower = { id: ownerOf(caller), isOperator: role === 'operator' };
+    return tails.follow(services.store, path.customer, filter, services.now, signal, follower);
   },
   async 'GET /customers/{customer}/logs/{entry}'({ path }) {
     const { customer, entry } = path;

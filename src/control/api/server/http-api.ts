@@ -5,13 +5,16 @@ import { checkSignInAnswer, type SignInDoor, type SignInRequest } from '../../ac
 import { AUTH_PREFIX } from '../../accounts/sign-in-library.ts';
 import { ApiError } from '../api-error.ts';
 import { type ContractName, contract, routeOf } from '../contract/contract.ts';
-import type { ApiCaller } from '../handler.ts';
+import { type ApiCaller, ownerOf } from '../handler.ts';
 import { apiHeaders, jsonAnswer, streamAnswer } from './answer.ts';
+import { ApiPlaces } from './api-places.ts';
+import { isOperator } from './authorize.ts';
 import type { ApiRequest, ControlApi } from './control-api.ts';
 import { openApiDocument } from './open-api.ts';
 import { type ControlApiOptions, controlApiOptions } from './options.ts';
 import { problemOf } from './problem.ts';
 import { readBytes, readJson, readQuery } from './read-request.ts';
+import { recheck } from './recheck.ts';
 
 /** What stands before every path of the contract. */
 export const API_PREFIX = '/api/v1';
@@ -31,7 +34,10 @@ export type HttpApiParts = Readonly<{
   options?: Partial<ControlApiOptions>;
 }>;
 
-type Env = { Bindings: ApiClientFacts; Variables: { requestId: string } };
+/** A request's body, which has arrived before the request is anybody's. */
+type Arrived = ApiClientFacts & Readonly<{ bytes: Uint8Array }>;
+
+type Env = { Bindings: Arrived; Variables: { requestId: string } };
 
 /** The control API over HTTP, as a function from request to response. */
 export class HttpApi {
@@ -40,13 +46,13 @@ export class HttpApi {
   readonly #options: ControlApiOptions;
   readonly #app = new Hono<Env>();
   readonly #ending = new AbortController();
-  #requests = 0;
-  #streams = 0;
+  readonly #places: ApiPlaces;
 
   constructor(parts: HttpApiParts) {
     this.#parts = parts;
     this.#api = parts.api;
     this.#options = { ...controlApiOptions, ...parts.options };
+    this.#places = new ApiPlaces(this.#options);
     this.#app.use(async (context, next) => {
       context.set('requestId', randomUUID());
       await next();
@@ -60,13 +66,30 @@ export class HttpApi {
   /** Answers a request; never rejects. */
   async fetch(request: Request, client: ApiClientFacts): Promise<Response> {
     if (!PLAIN_PATH.test(new URL(request.url).pathname)) return problemAnswer(noSuchRoute());
-    if (this.#requests >= this.#options.requestsMax) return problemAnswer(overloaded());
-    this.#requests++;
     try {
-      return await this.#app.fetch(request, client);
-    } finally {
-      this.#requests--;
+      const bytes = await this.#read(request, client);
+      return await this.#places.forRequest(client.address, async () =>
+        this.#app.fetch(request, { ...client, bytes }),
+      );
+    } catch (thrown) {
+      return this.#refuseEarly(thrown, request);
     }
+  }
+
+  /** Outside the places of requests, and before it is known who asks: whoever sends slowly keeps nobody out. */
+  #read(request: Request, { address }: ApiClientFacts): Promise<Uint8Array> {
+    if (request.method === 'GET' || request.method === 'HEAD') return Promise.resolve(new Uint8Array(0));
+    const { bodyMaxBytes: maxBytes, bodyTimeoutMs: timeoutMs } = this.#options;
+    return this.#places.forBody(address, () => readBytes(request, { maxBytes, timeoutMs }));
+  }
+
+  #refuseEarly(thrown: unknown, request: Request): Response {
+    if (!(thrown instanceof ApiError) && !request.signal.aborted)
+      this.#api.log.warn({ err: thrown }, 'a request to the control API could not be read');
+    const answer = problemAnswer(thrown);
+    // What still comes of a body would be taken for the next request.
+    answer.headers.set('connection', 'close');
+    return answer;
   }
 
   /** Ends answers that would go on: when the service stops. */
@@ -93,7 +116,7 @@ export class HttpApi {
     const { raw } = context.req;
     const requestId = context.get('requestId');
     const caller = await this.#parts.identify(raw, context.env);
-    const rawBody = await readBytes(raw, this.#options.bodyMaxBytes);
+    const rawBody = context.env.bytes;
     const body = routeOf(name).body === undefined ? undefined : readJson(raw, rawBody);
     const question = { path: context.req.param() as Record<string, string>, query: readQuery(raw.url), body };
     const request: ApiRequest = {
@@ -110,13 +133,14 @@ export class HttpApi {
       const answer = await this.#api.ask(name, question, request);
       return jsonAnswer(200, answer, { 'x-request-id': requestId });
     }
-    return this.#stream(name, format, question, request);
+    const again = (): Promise<ApiCaller> => this.#parts.identify(raw, context.env);
+    return this.#stream(name, format, question, request, again);
   }
 
   async #signIn(context: Context<Env>): Promise<Response> {
     const { raw } = context.req;
     const requestId = context.get('requestId');
-    const bytes = await readBytes(raw, this.#options.bodyMaxBytes);
+    const { bytes } = context.env;
     const body = bytes.length === 0 ? null : readJson(raw, bytes);
     const isNone = body === null && bytes.length > 0;
     if (typeof body !== 'object' || Array.isArray(body) || isNone)
@@ -142,28 +166,25 @@ export class HttpApi {
     format: 'csv' | 'jsonl' | 'events',
     question: Parameters<ControlApi['ask']>[1],
     request: ApiRequest,
+    identifyAgain: () => Promise<ApiCaller>,
   ): Promise<Response> {
-    if (this.#streams >= this.#options.streamsMax)
-      throw new ApiError(503, 'OVERLOADED', 'too many long answers are under way: try again soon', {
-        retryAfter: 5,
-      });
-    this.#streams++;
+    const { caller, requestId } = request;
+    const giveBack = await this.#places.takeStream(ownerOf(caller), isOperator(caller));
+    const { heartbeatMs, recheckMs } = this.#options;
+    const refused = new AbortController();
+    const check = async () => this.#api.checkStill(name, question, await identifyAgain());
+    const endLooks = format === 'events' ? recheck(check, recheckMs, () => refused.abort()) : () => undefined;
     const onEnd = (): void => {
-      this.#streams--;
+      endLooks();
+      giveBack();
     };
+    const onError = (thrown: unknown): void =>
+      this.#api.log.error({ err: thrown, requestId }, 'an answer broke off');
     try {
-      const lines = (await this.#api.ask(name, question, request)) as unknown as AsyncIterable<string>;
-      return streamAnswer(
-        lines,
-        { 'x-request-id': request.requestId, ...savedAs(name, format) },
-        {
-          format,
-          heartbeatMs: this.#options.heartbeatMs,
-          onEnd,
-          onError: (thrown) =>
-            this.#api.log.error({ err: thrown, requestId: request.requestId }, 'an answer broke off'),
-        },
-      );
+      const asked = { ...request, signal: AbortSignal.any([request.signal, refused.signal]) };
+      const lines = (await this.#api.ask(name, question, asked)) as unknown as AsyncIterable<string>;
+      const headers = { 'x-request-id': requestId, ...savedAs(name, format) };
+      return streamAnswer(lines, headers, { format, heartbeatMs, onEnd, onError });
     } catch (thrown) {
       onEnd();
       throw thrown;
@@ -189,11 +210,8 @@ const noSuchRoute = (): ApiError =>
 const wrongVerb = (verbs: readonly string[]): ApiError =>
   new ApiError(405, 'METHOD_NOT_ALLOWED', `this path knows ${verbs.join(', ')}`);
 
-const overloaded = (): ApiError =>
-  new ApiError(503, 'OVERLOADED', 'too many requests are under way: try again soon', { retryAfter: 1 });
-
 /** A refusal before a request is anybody's. */
-export function problemAnswer(problem: ApiError): Response {
+export function problemAnswer(problem: unknown): Response {
   const { status, headers, body } = problemOf(problem, randomUUID());
   return jsonAnswer(status, body, headers);
 }
