@@ -9,9 +9,12 @@ export type AccountLimits = Readonly<{
   sessionMs: number;
   /** How long an invitation can be taken, in milliseconds. */
   invitationMs: number;
-  /** Wrong passwords and codes at one account. */
+  /**
+   * Wrong passwords and codes at one account: from each address that signed in to it before, and from all others
+   * together. As many pairs of account and address are remembered as accounts.
+   */
   accountTries: TryLimits;
-  /** Wrong passwords and codes from one address, at whatever account. */
+  /** Wrong passwords and codes from one address, of IPv6 from 64 bits, at whatever account. */
   addressTries: TryLimits;
   /** Passwords that are hashed at a time, each with 16 MiB and a core for a tenth of a second, and how many wait. */
   hashesMax: number;

@@ -1,5 +1,9 @@
 import { ApiError } from '../api/api-error.ts';
 
+/** More passwords are to be hashed than wait for it. */
+export const tooManyHashes = (): ApiError =>
+  new ApiError(503, 'OVERLOADED', 'too many are signing in: try again soon', { retryAfter: 5 });
+
 /**
  * Turns at hashing passwords, which is made to be dear: a flood of log-ins must leave cores and memory to the others.
  */
@@ -28,8 +32,7 @@ export class HashTurns {
   }
 
   #turn(): Promise<void> {
-    if (this.#waiting.length >= this.#waitingMax)
-      throw new ApiError(503, 'OVERLOADED', 'too many are signing in: try again soon', { retryAfter: 5 });
+    if (this.#waiting.length >= this.#waitingMax) throw tooManyHashes();
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 }

@@ -1,12 +1,12 @@
-import { Failure } from '../../protocol/errors.ts';
 import { ApiError } from '../api/api-error.ts';
 import { inChange, nextVersion, writeAudit } from '../database/change.ts';
-import { TryLimit } from '../semi-wallets/try-limit.ts';
+import { tooManyHashes } from './hash-turns.ts';
 import { checkOwnOrigin } from './own-origin.ts';
 import { currentRequest, type RequestFacts } from './request-facts.ts';
 import { AUTH_PREFIX, CLIENT_ADDRESS, type SignInLibrary, type SignInParts } from './sign-in-library.ts';
 import { type SignInRoute, signInRouteOf } from './sign-in-routes.ts';
 import { tokenDigest } from './sign-in-store.ts';
+import { SignInTries } from './sign-in-tries.ts';
 import { signUp } from './sign-up.ts';
 
 /** A request to sign in, read as far as its wire goes. */
@@ -41,6 +41,9 @@ const invalid = (field: string, text: string): ApiError =>
 /** The word and the status with which the library refuses a password or a code. */
 const isWrong = (status: number): boolean => status === 401 || status === 400 || status === 403;
 
+/** Whether an answer without a fault says that the account's password, or a code besides, was right. */
+const provesPassword = ({ tries, own }: SignInRoute): boolean => tries !== 'counted' || own === 'sign-up';
+
 /**
  * Stands in front of the sign-in library: knows which of its paths there are, sends away what comes from another
  * origin, bounds how often may be tried, and tells the audit log of what went wrong.
@@ -48,15 +51,12 @@ const isWrong = (status: number): boolean => status === 401 || status === 400 ||
 export class SignInDoor {
   readonly #parts: SignInParts;
   readonly #library: () => SignInLibrary;
-  readonly #accounts: TryLimit;
-  readonly #addresses: TryLimit;
+  readonly #tries: SignInTries;
 
   constructor(parts: SignInParts, library: () => SignInLibrary) {
     this.#parts = parts;
     this.#library = library;
-    const { accountTries, addressTries } = parts.options.limits;
-    this.#accounts = new TryLimit(accountTries, parts.now);
-    this.#addresses = new TryLimit(addressTries, parts.now);
+    this.#tries = new SignInTries(parts.options.limits, parts.now);
   }
 
   /** @throws ApiError */
@@ -81,23 +81,17 @@ export class SignInDoor {
     const account = await this.#accountOf(route, asked.request, body);
     // What costs others something is counted apart: it must not keep anybody from signing in.
     const counted = route.tries === 'counted' ? `${path} ` : '';
-    const atAddress = beginTry(this.#addresses, counted + asked.address);
+    const tried = this.#tries.begin(counted, account, asked.address);
     try {
-      const atAccount = account === null ? null : beginTry(this.#accounts, counted + account);
-      try {
-        const answer = await this.#ask(route, path, asked, body);
-        const wrong = route.tries === 'counted' || isWrong(answer.status);
-        if (wrong) atAddress.wrong();
-        if (wrong) atAccount?.wrong();
-        else atAccount?.right();
-        if (isWrong(answer.status)) await this.#tellFailure(path, account, facts);
-        return answer;
-      } finally {
-        atAccount?.void();
-      }
+      const answer = await this.#ask(route, path, asked, body);
+      const isRight = answer.status < 400;
+      if (route.tries === 'counted' || isWrong(answer.status)) tried.wrong();
+      else if (isRight) tried.right();
+      if (isRight && provesPassword(route) && account !== null) this.#tries.signedIn(account, asked.address);
+      if (isWrong(answer.status)) await this.#tellFailure(path, account, facts);
+      return answer;
     } finally {
-      // Not `right`: with an account of one's own the tries at others would be forgotten.
-      atAddress.void();
+      tried.void();
     }
   }
 
@@ -173,6 +167,11 @@ export class SignInDoor {
       if (to !== undefined && (typeof to !== 'string' || !OWN_PATH.test(to)))
         throw invalid(field, 'must be a path of this service, such as /keys');
     }
+    for (const [field, { schema, says }] of Object.entries(route.checked ?? {})) {
+      const parsed = schema.safeParse(body[field]);
+      if (!parsed.success) throw invalid(field, says);
+      body[field] = parsed.data;
+    }
     return { ...body, ...route.fixed?.(body) };
   }
 
@@ -206,22 +205,11 @@ export class SignInDoor {
 
 const FIELD_MAX = 2_048;
 
-/** @throws ApiError 429 */
-export function beginTry(limit: TryLimit, name: string) {
-  try {
-    return limit.begin(name);
-  } catch (thrown) {
-    if (!(thrown instanceof Failure)) throw thrown;
-    throw new ApiError(429, 'TOO_MANY_TRIES', 'too many wrong tries: wait a moment, then try again', {
-      retryAfter: thrown.retryAfter ?? 1,
-    });
-  }
-}
-
 /** @throws ApiError with the library's own word and text; of faults that are ours, neither. */
 export function checkSignInAnswer({ status, body }: SignInAnswer): void {
   if (status < 400) return;
   const { code, message } = (body ?? {}) as { code?: unknown; message?: unknown };
+  if (status === 503) throw tooManyHashes();
   if (status >= 500) throw new Error(`the sign-in library answers ${status}`);
   const known = ([400, 401, 403, 404, 409, 413, 415, 422, 429] as const).find((one) => one === status) ?? 400;
   const word = typeof code === 'string' ? code : 'SIGN_IN_REFUSED';

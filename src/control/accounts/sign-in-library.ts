@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
-import { APIError, createAuthMiddleware } from 'better-auth/api';
+import { APIError, createAuthMiddleware, getAuthoritativeSessionFromCtx } from 'better-auth/api';
 import { hashPassword, verifyPassword } from 'better-auth/crypto';
 import { betterAuth } from 'better-auth/minimal';
 import { genericOAuth, twoFactor } from 'better-auth/plugins';
 import type { Logger } from '../../base/log.ts';
+import { ApiError } from '../api/api-error.ts';
 import type { Store } from '../database/open.ts';
 import type { Peppers } from '../pepper.ts';
 import type { AccountOptions, OidcProvider } from './account-options.ts';
@@ -71,20 +72,36 @@ function loggerOf(log: Logger) {
   };
 }
 
-/** A code is taken once: whoever saw it over a shoulder comes too late. */
+type HookContext = Parameters<Parameters<typeof createAuthMiddleware>[0]>[0];
+
+/** Whose code is tried, found as the library does it: that of who is signed in, else of who gave a password just now. */
+async function userOfCode(ctx: HookContext): Promise<string | null> {
+  const session = await getAuthoritativeSessionFromCtx(ctx);
+  if (session !== null) return session.user.id;
+  const cookie = ctx.context.createAuthCookie('two_factor');
+  const pending = await ctx.getSignedCookie(cookie.name, ctx.context.secret);
+  if (!pending) return null;
+  return (await ctx.context.internalAdapter.findVerificationValue(pending))?.value ?? null;
+}
+
+/** A code is taken once, that of the set-up too: whoever saw it over a shoulder comes too late. */
 const checkReplay = (store: Store, now: () => number) =>
   createAuthMiddleware(async (ctx) => {
     if (ctx.path !== '/two-factor/verify-totp') return;
-    const cookie = ctx.context.createAuthCookie('two_factor');
-    const pending = await ctx.getSignedCookie(cookie.name, ctx.context.secret);
-    if (!pending) return;
-    const challenge = await ctx.context.internalAdapter.findVerificationValue(pending);
     const code: unknown = ctx.body?.code;
-    if (!challenge || typeof code !== 'string') return;
+    if (typeof code !== 'string') return;
+    const userId = await userOfCode(ctx);
+    if (userId === null) return;
     const digest = createHash('sha256').update(code).digest('hex');
-    if (await takeCode(store, challenge.value, digest, now())) return;
+    if (await takeCode(store, userId, digest, now())) return;
     throw new APIError('UNAUTHORIZED', { code: 'INVALID_CODE', message: 'Invalid code' });
   });
+
+/** The library passes on refusals of its own form alone; whoever asks it makes ours of them again. */
+function refuse(thrown: unknown): never {
+  if (!(thrown instanceof ApiError)) throw thrown;
+  throw new APIError('SERVICE_UNAVAILABLE', { code: thrown.code, message: thrown.message });
+}
 
 /** No request sets it: invitations.ts does. */
 const isOperator = { type: 'boolean', required: false, defaultValue: false, input: false } as const;
@@ -144,8 +161,8 @@ export function openSignInLibrary(parts: SignInParts, providers: readonly OidcPr
       maxPasswordLength: limits.passwordMax,
       revokeSessionsOnPasswordReset: true,
       password: {
-        hash: (password) => turns.run(() => hashing.hash(password)),
-        verify: (given) => turns.run(() => hashing.verify(given)),
+        hash: (password) => turns.run(() => hashing.hash(password)).catch(refuse),
+        verify: (given) => turns.run(() => hashing.verify(given)).catch(refuse),
       },
       ...(mailReset && {
         sendResetPassword: async ({ user, token }: { user: { email: string }; token: string }) =>

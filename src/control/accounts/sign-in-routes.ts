@@ -1,3 +1,9 @@
+import type { z } from 'zod';
+import { name as nameSchema } from '../api/contract/values.ts';
+
+/** What a name must be. */
+export const NAME_SAYS = '1 to 64 printable characters';
+
 /**
  * How often may be tried: without end; once more is a try at the account that the body names; at that of the session;
  * or each counts, right or wrong, since it costs others something.
@@ -9,6 +15,8 @@ export type SignInRoute = Readonly<{
   tries: Tries;
   /** What a body may have. */
   fields: readonly string[];
+  /** What fields must be that the library would take in any form. */
+  checked?: Readonly<Record<string, Readonly<{ schema: z.ZodType; says: string }>>>;
   /** The library's own name for the path, where ours is another. */
   path?: string;
   /** Answered by us, not by the library. */
@@ -41,7 +49,7 @@ const routes: Readonly<Record<string, SignInRoute>> = {
   'POST /revoke-session': quick('token'),
   'POST /revoke-sessions': quick(),
   'POST /revoke-other-sessions': quick(),
-  'POST /update-user': quick('name'),
+  'POST /update-user': { ...quick('name'), checked: { name: { schema: nameSchema, says: NAME_SAYS } } },
   'POST /change-password': {
     tries: 'session',
     fields: ['currentPassword', 'newPassword', 'revokeOtherSessions'],

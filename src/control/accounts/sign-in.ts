@@ -4,14 +4,16 @@ import { TryLimit } from '../semi-wallets/try-limit.ts';
 import type { OidcProvider } from './account-options.ts';
 import { findAdminToken } from './admin-tokens.ts';
 import { checkOwnOrigin } from './own-origin.ts';
-import { beginTry, SignInDoor } from './sign-in-door.ts';
+import { SignInDoor } from './sign-in-door.ts';
 import { openSignInLibrary, type SignInLibrary, type SignInParts } from './sign-in-library.ts';
+import { beginTry, siteOf } from './sign-in-tries.ts';
 
 /** How long a provider may take to say what it offers, and how long until it is asked again; milliseconds. */
 const DISCOVERY_TIMEOUT_MS = 5_000;
 const DISCOVERY_RETRY_MS = 30_000;
 
-const BEARER = /^Bearer +(\S+)$/i;
+/** Any other scheme is none of ours: a proxy in front may ask for a password of its own. */
+const BEARER = /^Bearer(?: +(.*))?$/i;
 
 /**
  * Signing in, and who sent a request. Providers of OpenID Connect join once they answer, so that one which is away keeps
@@ -64,8 +66,8 @@ export class SignIn {
    * @throws ApiError 401 for a token that is none, 403 for a change that another page sent, 429 for too many wrong tokens.
    */
   async identify(request: Request, address: string): Promise<ApiCaller> {
-    const authorization = request.headers.get('authorization');
-    if (authorization !== null) return this.#ofToken(authorization, address);
+    const bearer = BEARER.exec(request.headers.get('authorization') ?? '');
+    if (bearer !== null) return this.#ofToken(bearer[1] ?? '', address);
     if (!request.headers.has('cookie')) return { kind: 'nobody' };
     const session = await this.#library.api.getSession({
       headers: request.headers,
@@ -78,23 +80,17 @@ export class SignIn {
     return { kind: 'user', userId: id, email, isOperator: isOperator === true };
   }
 
-  async #ofToken(authorization: string, address: string): Promise<ApiCaller> {
+  /** A good one is let through whatever was sent from its address: nobody guesses 187 bits, but some share an address. */
+  async #ofToken(text: string, address: string): Promise<ApiCaller> {
     const { store, peppers, now } = this.#parts;
-    const text = BEARER.exec(authorization)?.[1] ?? '';
-    const tried = beginTry(this.#wrongTokens, address);
-    try {
-      const row = await findAdminToken(store, peppers, text, now());
-      if (row !== null)
-        return { kind: 'token', tokenId: row.id, customerId: row.customer_id, role: row.role };
-      tried.wrong();
-      throw new ApiError(
-        401,
-        'WRONG_TOKEN',
-        'this is no token that works: make one under Settings, or sign in',
-      );
-    } finally {
-      tried.void();
-    }
+    const row = await findAdminToken(store, peppers, text, now());
+    if (row !== null) return { kind: 'token', tokenId: row.id, customerId: row.customer_id, role: row.role };
+    beginTry(this.#wrongTokens, siteOf(address)).wrong();
+    throw new ApiError(
+      401,
+      'WRONG_TOKEN',
+      'this is no token that works: make one under Settings, or sign in',
+    );
   }
 }
 

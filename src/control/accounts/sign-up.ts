@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto';
+import { isAPIError } from 'better-auth/api';
 import { ApiError } from '../api/api-error.ts';
 import { email as emailSchema, name as nameSchema } from '../api/contract/values.ts';
 import { inChange, nextVersion, writeAudit } from '../database/change.ts';
+import { tooManyHashes } from './hash-turns.ts';
 import { invitationOf, noSuchInvitation } from './invitations.ts';
 import { currentRequest, noFacts } from './request-facts.ts';
 import type { SignInLibrary, SignInParts } from './sign-in-library.ts';
+import { NAME_SAYS } from './sign-in-routes.ts';
 
 type Fields = Readonly<{ name: string; email: string; password: string; invitation: string | null }>;
 
@@ -18,7 +21,7 @@ function readFields(
   const name = nameSchema.safeParse(body.name);
   const { password, invitation = null } = body;
   if (!email.success) fields.email = 'an address such as anna@example.com';
-  if (!name.success) fields.name = '1 to 64 printable characters';
+  if (!name.success) fields.name = NAME_SAYS;
   const isPassword =
     typeof password === 'string' && password.length >= passwordMin && password.length <= passwordMax;
   if (!isPassword) fields.password = `${passwordMin} to ${passwordMax} characters`;
@@ -62,7 +65,9 @@ export async function signUp(
   const fields = readFields(body, parts.options.limits);
   const isProven = await checkInvited(parts, fields);
   const { password: hasher } = await library.$context;
-  const hash = await hasher.hash(fields.password);
+  const hash = await hasher.hash(fields.password).catch((thrown: unknown) => {
+    throw isAPIError(thrown) && thrown.statusCode === 503 ? tooManyHashes() : thrown;
+  });
   await inChange(parts.store, async (trx) => {
     const version = await nextVersion(trx);
     const { email, name } = fields;

@@ -18,6 +18,8 @@ type Mail = Parameters<Mailer['send']>[0];
 
 export type HouseOptions = Partial<Pick<AccountOptions, 'signUp' | 'publicUrl' | 'oidc'>> & {
   limits?: Partial<AccountOptions['limits']>;
+  /** Holds up the hashing of passwords. */
+  beforeHash?: () => Promise<void>;
 };
 
 type HashedPassword = { hash: string; password: string };
@@ -72,8 +74,14 @@ export async function openHouse(store: Store, options: HouseOptions = {}) {
   const mailReset = async (to: string, token: string) =>
     void mails.push({ to, subject: 'reset', text: token });
   const hashing = {
-    hash: cheapHash,
-    verify: async ({ hash, password }: HashedPassword) => hash === (await cheapHash(password)),
+    hash: async (password: string) => {
+      await options.beforeHash?.();
+      return cheapHash(password);
+    },
+    verify: async ({ hash, password }: HashedPassword) => {
+      await options.beforeHash?.();
+      return hash === (await cheapHash(password));
+    },
   };
   const signInParts = {
     hashing,

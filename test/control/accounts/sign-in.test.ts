@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { expect, it } from 'vitest';
+import { accountLimits } from '../../../src/control/accounts/account-options.ts';
 import { backupTables } from '../../../src/control/database/backup/tables.ts';
 import type { Store } from '../../../src/control/database/open.ts';
 import { describeOnBothStores } from '../stores.ts';
@@ -42,13 +43,14 @@ async function dump({ db }: Store): Promise<string> {
   return JSON.stringify(tables);
 }
 
-async function enableTotp(browser: Browser): Promise<{ uri: string; codes: readonly string[] }> {
+type Totp = Readonly<{ uri: string; codes: readonly string[]; code: string }>;
+
+async function enableTotp(browser: Browser): Promise<Totp> {
   const { json } = await browser.post('/api/auth/two-factor/enable', { password: PASSWORD });
-  const { status } = await browser.post('/api/auth/two-factor/verify-totp', {
-    code: totp(json.totpURI, Date.now()),
-  });
+  const code = totp(json.totpURI, Date.now());
+  const { status } = await browser.post('/api/auth/two-factor/verify-totp', { code });
   expect(status).toBe(200);
-  return { uri: json.totpURI, codes: json.backupCodes };
+  return { uri: json.totpURI, codes: json.backupCodes, code };
 }
 
 describeOnBothStores('signing in', ({ open, fresh }) => {
@@ -134,6 +136,74 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
     expect((await guess('203.0.113.8', 'other@example.com')).status).toBe(401);
   });
 
+  it('counts 64 bits of IPv6 as one address, and tells the audit log the whole of it', async () => {
+    const one = await house({ limits: { addressTries: { ...accountLimits.addressTries, freeTries: 2 } } });
+    const operator = await firstOperator(one);
+    const guess = async (address: string, i: number) =>
+      (await one.browser(address).signIn(`user${i}@example.com`, 'not the password')).status;
+    expect([await guess('2001:db8:1:1::1', 1), await guess('2001:db8:1:1::2', 2)]).toEqual([401, 401]);
+    expect(await guess('2001:db8:1:1:ffff::3', 3)).toBe(429);
+    expect(await guess('2001:db8:1:2::1', 4)).toBe(401);
+    expect((await one.browser('2001:db8:1:3::1').signIn(one.email)).status).toBe(200);
+    const { items } = (await operator.get('/api/v1/audit?action=session.create&limit=1')).json;
+    expect(items[0]?.address).toBe('2001:db8:1:3::1');
+  });
+
+  it('lets in who signed in from there before, whatever others try at the account', async () => {
+    const one = await house();
+    await firstOperator(one);
+    const home = '203.0.113.20';
+    await one.browser(home).signIn(one.email);
+    const guess = (address: string) => one.browser(address).signIn(one.email, 'not the password');
+    for (let i = 0; i < 5; i++) expect((await guess(`198.51.100.${i}`)).status).toBe(401);
+    await one.browser('198.51.100.9').post('/api/auth/request-password-reset', { email: one.email });
+    expect((await one.browser('198.51.100.9').signIn(one.email)).status).toBe(429);
+    expect((await one.browser(home).signIn(one.email)).status).toBe(200);
+    for (let i = 0; i < 5; i++) expect((await guess(home)).status).toBe(401);
+    expect((await one.browser(home).signIn(one.email)).status).toBe(429);
+  });
+
+  it('says when to come again while too many passwords are hashed, and forgives no wrong one for it', async () => {
+    const gates: (() => void)[] = [];
+    const slow = { isOn: false };
+    const one = await house({
+      limits: { hashesMax: 1, hashesWaitingMax: 0 },
+      beforeHash: () => (slow.isOn ? new Promise<void>((open) => gates.push(open)) : Promise.resolve()),
+    });
+    await firstOperator(one);
+    for (let i = 0; i < 4; i++)
+      expect((await one.browser(`198.51.100.${i}`).signIn(one.email, 'not the password')).status).toBe(401);
+    slow.isOn = true;
+    const first = one.browser('198.51.100.10').signIn(`${one.email}.uk`);
+    await expect.poll(() => gates.length).toBe(1);
+    const said = one.said.length;
+    const token = await one.inviteOperator();
+    for (const refused of [
+      await one.browser('198.51.100.11').signIn(one.email),
+      await one.browser('198.51.100.12').signUp('late@example.com', token),
+    ]) {
+      expect([refused.status, refused.json.error.code]).toEqual([503, 'OVERLOADED']);
+      expect(refused.headers.get('retry-after')).toBe('5');
+    }
+    expect(one.said.slice(said).filter((line) => /"level":"?(?:warn|error|[45]0)/.test(line))).toEqual([]);
+    slow.isOn = false;
+    gates[0]?.();
+    expect((await first).status).toBe(401);
+    expect((await one.browser('198.51.100.13').signIn(one.email, 'not the password')).status).toBe(401);
+    expect((await one.browser('198.51.100.14').signIn(one.email)).status).toBe(429);
+  });
+
+  it('takes names as they are taken when an account is made, and no others', async () => {
+    const browser = await firstOperator(await house());
+    const rename = (name: unknown) => browser.post('/api/auth/update-user', { name });
+    for (const name of ['', 'x'.repeat(65), 'a\r\nBcc: b@example.com', { a: 1 }, 7, undefined]) {
+      const { status, json } = await rename(name);
+      expect([name, status, json.error?.code]).toEqual([name, 422, 'INVALID_FIELDS']);
+    }
+    expect((await rename(' Anna ')).status).toBe(200);
+    expect((await browser.get('/api/v1/me')).json.user).toMatchObject({ name: 'Anna' });
+  });
+
   it('ends other sessions when the password changes, and lists and ends them one by one', async () => {
     const one = await house();
     const here = await firstOperator(one);
@@ -189,6 +259,16 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
     const again = one.browser();
     await again.signIn(one.email);
     expect((await again.post('/api/auth/two-factor/verify-backup-code', backup)).status).toBe(401);
+  });
+
+  it('takes the code that confirmed the set-up no second time', async () => {
+    const one = await house();
+    const { uri, code } = await enableTotp(await firstOperator(one));
+    const thief = one.browser();
+    await thief.signIn(one.email);
+    expect((await thief.post('/api/auth/two-factor/verify-totp', { code })).status).toBe(401);
+    const next = totp(uri, Date.now() + 30_000);
+    expect((await thief.post('/api/auth/two-factor/verify-totp', { code: next })).status).toBe(200);
   });
 
   it('lets nobody guess codes: the account is locked for a while', async () => {
