@@ -22,7 +22,7 @@ export type Control = Readonly<{
   routes(proxies: TrustedProxies): HttpRoutes;
   /** Ends answers that go on: live tails. */
   endStreams(): void;
-  stop(): void;
+  stop(): Promise<void>;
 }>;
 
 /** A link with which a password is set anew goes by mail only, and only to an address that is configured. */

@@ -1,7 +1,7 @@
 import { ApiError } from '../api/api-error.ts';
-import { inChange, nextVersion, writeAudit } from '../database/change.ts';
 import { tooManyHashes } from './hash-turns.ts';
 import { checkOwnOrigin } from './own-origin.ts';
+import { RefusedSignIns } from './refused-sign-ins.ts';
 import { currentRequest, type RequestFacts } from './request-facts.ts';
 import { AUTH_PREFIX, CLIENT_ADDRESS, type SignInLibrary, type SignInParts } from './sign-in-library.ts';
 import { type SignInRoute, signInRouteOf } from './sign-in-routes.ts';
@@ -51,12 +51,19 @@ const provesPassword = ({ tries, own }: SignInRoute): boolean => tries !== 'coun
 export class SignInDoor {
   readonly #parts: SignInParts;
   readonly #library: () => SignInLibrary;
+  readonly #refused: RefusedSignIns;
   readonly #tries: SignInTries;
 
   constructor(parts: SignInParts, library: () => SignInLibrary) {
     this.#parts = parts;
     this.#library = library;
+    this.#refused = new RefusedSignIns(parts);
     this.#tries = new SignInTries(parts.options.limits, parts.now);
+  }
+
+  /** Writes what the audit log is yet to hear of. Never rejects. */
+  stop(): Promise<void> {
+    return this.#refused.stop();
   }
 
   /** @throws ApiError */
@@ -88,7 +95,7 @@ export class SignInDoor {
       if (route.tries === 'counted' || isWrong(answer.status)) tried.wrong();
       else if (isRight) tried.right();
       if (isRight && provesPassword(route) && account !== null) this.#tries.signedIn(account, asked.address);
-      if (isWrong(answer.status)) await this.#tellFailure(path, account, facts);
+      if (isWrong(answer.status)) this.#refused.note(path, account?.slice(0, ACCOUNT_MAX) ?? null, facts);
       return answer;
     } finally {
       tried.void();
@@ -191,19 +198,11 @@ export class SignInDoor {
     const userAgent = request.headers.get('user-agent')?.slice(0, USER_AGENT_MAX) ?? null;
     return { address, userAgent, requestId };
   }
-
-  async #tellFailure(path: string, account: string | null, facts: RequestFacts): Promise<void> {
-    const { store, now } = this.#parts;
-    const detail = { path, ...(account !== null && { account: account.slice(0, 254) }) };
-    await inChange(store, async (trx) => {
-      const version = await nextVersion(trx);
-      const entry = { at: now(), actor: 'nobody', action: 'session.refused', keyId: null, detail, ...facts };
-      await writeAudit(trx, version, entry);
-    });
-  }
 }
 
 const FIELD_MAX = 2_048;
+/** Characters of an address of mail. Source: RFC 5321, 4.5.3.1.3. */
+const ACCOUNT_MAX = 254;
 
 /** @throws ApiError with the library's own word and text; of faults that are ours, neither. */
 export function checkSignInAnswer({ status, body }: SignInAnswer): void {

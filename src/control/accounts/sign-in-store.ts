@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type CleanedWhere, createAdapterFactory } from 'better-auth/adapters';
 import { type ExpressionBuilder, type Kysely, type SqlBool, sql, type Transaction } from 'kysely';
-import { inChange, nextVersion, writeAudit } from '../database/change.ts';
+import { inQuietChange, nextVersion, writeAudit } from '../database/change.ts';
 import type { Store } from '../database/open.ts';
 import type { Schema } from '../database/schema.ts';
 import { currentRequest } from './request-facts.ts';
@@ -97,7 +97,7 @@ class SignInStore {
   #write(write: Omit<SignInWrite, 'rows'>, work: (db: Db) => Promise<Row[]>): Promise<Row[]> {
     // As if there were rows: whether this kind of write is told at all.
     if (actionOf({ ...write, rows: [{}] }) === null) return work(this.#db);
-    return inChange(this.#store, async (trx) => {
+    return inQuietChange(this.#store, async (trx) => {
       const version = await nextVersion(trx);
       const rows = await work(trx as unknown as Db);
       await this.#tell(trx, version, { ...write, rows });

@@ -39,9 +39,10 @@ export class SignIn {
     await this.#lookForProviders();
   }
 
-  stop(): void {
+  stop(): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
+    return this.door.stop();
   }
 
   async #lookForProviders(): Promise<void> {

@@ -24,12 +24,18 @@ export async function inChange<Result>(
   store: Store,
   work: (trx: Transaction<Schema>) => Promise<Result>,
 ): Promise<Result> {
-  return store.db.transaction().execute(async (trx) => {
+  return inQuietChange(store, async (trx) => {
     const result = await work(trx);
     if (store.dialect === 'postgres') await sql`select pg_notify(${CHANGE_CHANNEL}, '')`.execute(trx);
     return result;
   });
 }
+
+/** The same for what changes no key, plan or customer, so that no gateway need look for keys that did. */
+export const inQuietChange = <Result>(
+  store: Store,
+  work: (trx: Transaction<Schema>) => Promise<Result>,
+): Promise<Result> => store.db.transaction().execute(work);
 
 /**
  * The next number of the change counter. Call it first in a transaction: it holds the counter's row until the

@@ -1,0 +1,82 @@
+import { expect, it } from 'vitest';
+import { createLogger } from '../../../src/base/log.ts';
+import { RefusedSignIns } from '../../../src/control/accounts/refused-sign-ins.ts';
+import { noFacts } from '../../../src/control/accounts/request-facts.ts';
+import { CHANGE_CHANNEL } from '../../../src/control/database/change.ts';
+import type { Store } from '../../../src/control/database/open.ts';
+import { describeOnBothStores } from '../stores.ts';
+
+const PATH = '/sign-in/email';
+const user = (email: string) => ({
+  ...{ id: email, name: '', email, emailVerified: 0, image: null, twoFactorEnabled: null, isOperator: 0 },
+  ...{ createdAt: '', updatedAt: '' },
+});
+const linesOf = async ({ db }: Store): Promise<unknown[]> =>
+  (
+    await db
+      .selectFrom('audit')
+      .select('detail')
+      .where('action', '=', 'session.refused')
+      .orderBy('id')
+      .execute()
+  ).map(({ detail }) => JSON.parse(detail) as unknown);
+
+describeOnBothStores('the audit log of refused tries to sign in', ({ open, defer }) => {
+  const begin = async (intervalMs?: number) => {
+    const store = await open();
+    const lines: string[] = [];
+    const log = createLogger('trace', (line) => lines.push(line));
+    const refused = new RefusedSignIns(
+      { store, now: () => 1, log },
+      { accountsMax: 3, ...(intervalMs && { intervalMs }) },
+    );
+    defer(() => refused.stop());
+    await store.db
+      .insertInto('auth_user')
+      .values([user('a@example.com'), user('b@example.com')])
+      .execute();
+    return { store, refused, lines };
+  };
+
+  it('has a line for each account and one for all strangers, however many tries there are, and wakes no gateway', async () => {
+    const { store, refused, lines } = await begin();
+    const heard: string[] = [];
+    const client = store.listener?.() ?? null;
+    if (client !== null) {
+      await client.connect();
+      client.on('notification', ({ channel }) => heard.push(channel));
+      await client.query(`listen ${CHANGE_CHANNEL}`);
+    }
+    for (let i = 0; i < 1_000; i++) {
+      refused.note(PATH, 'a@example.com', noFacts);
+      refused.note(PATH, 'b@example.com', noFacts);
+      refused.note(PATH, `stranger${i}@example.com`, noFacts);
+      refused.note(PATH, null, noFacts);
+    }
+    await refused.stop();
+    // Announcements come before the answer to what was asked after them.
+    await client?.query('select 1');
+    await client?.end();
+    expect(await linesOf(store)).toEqual([
+      { path: PATH, account: 'a@example.com', count: 1 },
+      { path: PATH, account: 'a@example.com', count: 999 },
+      { path: PATH, account: 'b@example.com', count: 1_000 },
+      { path: PATH, count: 2_000 },
+    ]);
+    expect([heard, lines]).toEqual([[], []]);
+  });
+
+  it('gets the rest by and by', async () => {
+    const { store, refused } = await begin(20);
+    for (let i = 0; i < 10; i++) refused.note(PATH, 'a@example.com', noFacts);
+    await expect.poll(() => linesOf(store), { timeout: 10_000 }).toHaveLength(2);
+  });
+
+  it('says in the program’s log what it could not write', async () => {
+    const { store, refused, lines } = await begin();
+    await store.close();
+    refused.note(PATH, 'a@example.com', noFacts);
+    await refused.stop();
+    expect(lines.join()).toContain('missing from the audit log');
+  });
+});
