@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import type { Store } from '../../src/control/database/open.ts';
 import { RequestWriter, type RequestWriterOptions } from '../../src/control/requests/request-writer.ts';
+import { LogRetention } from '../../src/control/requests/retention.ts';
 import type { RequestEntry } from '../../src/observe/request-log.ts';
 import type { Submission } from '../../src/observe/submission-log.ts';
 import { describeOnBothStores } from './stores.ts';
@@ -140,5 +141,47 @@ describeOnBothStores('what is written of requests', (stores) => {
     await writer.flush();
     writing = false;
     expect(turns).toBeGreaterThanOrEqual(9);
+  });
+});
+
+describeOnBothStores('what is kept of requests', (stores) => {
+  const writeAt = async (store: Store, customerId: string, from: number, count: number) => {
+    const { log, writer } = writerOn(store);
+    log.push(
+      ...Array.from({ length: count }, (_, nth) => entry({ customerId, at: from + nth, micros: nth })),
+    );
+    await writer.flush();
+  };
+  const left = async (store: Store, customer: string) =>
+    (await rows(store)).filter((row) => row.customer_id === customer).map(({ micros }) => micros);
+
+  it('is counted on from the last time, whichever gateway wrote it', async () => {
+    const store = await stores.open();
+    const now = Date.now();
+    const limits = { keptHours: 1, customerRowsMax: 150, rowsMax: 200 };
+    const retention = new LogRetention(store, limits);
+    await writeAt(store, 'anna', now - 600_000, 130);
+    await retention.prune(now - 550_000);
+    expect(await left(store, 'anna')).toHaveLength(130);
+    await writeAt(store, 'anna', now - 500_000, 30);
+    await writeAt(store, 'ben', now - 400_000, 60);
+    // Ten of anna's are too many of one customer; then ten, hers again, too many in all.
+    await retention.prune(now);
+    expect([(await left(store, 'anna')).length, (await left(store, 'ben')).length]).toEqual([140, 60]);
+  });
+
+  it('is deleted by one gateway at a time', async () => {
+    const store = await stores.open();
+    const now = Date.now();
+    const limits = { keptHours: 1, customerRowsMax: 1, rowsMax: 10 };
+    const first = new LogRetention(store, limits);
+    const second = new LogRetention(store, limits);
+    await first.prune(now);
+    await writeAt(store, 'anna', now - 600_000, 3);
+    await second.prune(now + 60_000);
+    expect(await left(store, 'anna')).toEqual([0, 1, 2]);
+    await first.stop();
+    await second.prune(now + 120_000);
+    expect(await left(store, 'anna')).toEqual([2]);
   });
 });

@@ -5,12 +5,12 @@ import { Admission } from '../../src/access/admission.ts';
 import { digestApiKey, generateApiKey } from '../../src/access/api-key.ts';
 import { KeyDirectory } from '../../src/access/key-directory.ts';
 import { defaultPlanLimits, houseKey, type KeyRecord, type PlanLimits } from '../../src/access/key-record.ts';
-import { LiveConnections } from '../../src/observe/live-connections.ts';
 import { UsageMeter } from '../../src/access/usage.ts';
 import { createLogger } from '../../src/base/log.ts';
 import { CallMeter } from '../../src/gateway/call-meter.ts';
 import { createPipeline } from '../../src/gateway/pipeline.ts';
 import { StreamGate, type StreamGateOptions } from '../../src/gateway/session.ts';
+import { LiveConnections } from '../../src/observe/live-connections.ts';
 import type { Answer, Call, Source } from '../../src/protocol/call.ts';
 import type { Product } from '../../src/protocol/product.ts';
 import { type HttpOptions, HttpServer } from '../../src/servers/http.ts';
@@ -64,7 +64,8 @@ export class WebSocketDoor {
       connections: this.connections,
       log,
     };
-    this.gate = new StreamGate({ ...parts, feed: feed ?? this.feed }, gate);
+    const refusal = () => null;
+    this.gate = new StreamGate({ ...parts, feed: feed ?? this.feed, refusal }, gate);
     this.webSocket = new WebSocketDialect(this.gate, log, webSocket);
     const routes = joinRoutes(rpcRoutes(createPipeline(parts)), this.webSocket.routes);
     this.http = new HttpServer(routes, log, http, [this.webSocket]);

@@ -7,6 +7,7 @@ import { rpcDoor } from '../service/rpc-door.ts';
 import { SocketClient } from '../service/socket-client.ts';
 import { noBrowser, settled, type WatchedPage, watchedPage } from './browser.ts';
 import { lookAt } from './look-at.ts';
+import { type ShownProgram, saidBy, shownPrograms } from './shown-programs.ts';
 import { type Dashboard, operator, setUp, shownKey, startDashboard } from './start-dashboard.ts';
 import { tellOfTraffic, tinyQuota } from './traffic.ts';
 
@@ -19,6 +20,7 @@ describe.skipIf(noBrowser !== null)(`the dashboard in a browser (skipped where t
   let page: Page;
   let secret = '';
   let keyId = '';
+  const programs: ShownProgram[] = [];
 
   beforeAll(async () => {
     dashboard = await startDashboard(tinyQuota);
@@ -88,6 +90,8 @@ describe.skipIf(noBrowser !== null)(`the dashboard in a browser (skipped where t
     expect(await dialog.getByRole('button', { name: 'Done' }).isDisabled()).toBe(true);
     await dialog.getByRole('button', { name: 'Test' }).click();
     await dialog.getByText('It works: getHealth answered').waitFor();
+    programs.push(...(await shownPrograms(page)));
+    await dialog.getByRole('tab', { name: 'curl' }).click();
   });
 
   it('shows the call of the ready-made line on Home, which nobody loaded again', async () => {
@@ -111,6 +115,8 @@ describe.skipIf(noBrowser !== null)(`the dashboard in a browser (skipped where t
     ] as const;
     for (const [product, name, start] of kinds) {
       expect((await make(product, name)).startsWith(start)).toBe(true);
+      await page.getByLabel('How to test it').getByText('geyser.Geyser/GetVersion').waitFor();
+      programs.push(...(await shownPrograms(page)));
       await store();
     }
     await begin('RPC', 'browser');
@@ -127,6 +133,18 @@ describe.skipIf(noBrowser !== null)(`the dashboard in a browser (skipped where t
     await store();
     expect(await answersTo(made)).toContain('ORIGIN_FORBIDDEN');
     expect(await answersTo(made, { origin: 'https://app.example.com' })).toContain('200');
+  });
+
+  it('shows programs that run as they are shown', async () => {
+    const names = ['kit', 'web3', 'Yellowstone', 'Yellowstone'];
+    expect(programs.map(({ name }) => /kit|web3|Yellowstone/.exec(name)?.[0])).toEqual(names);
+    const { result } = rpcDoor(dashboard.service.ready.rpcUrl, secret);
+    const provoke = () => result('requestAirdrop', ['83astBRguLMdt2h5U1Tpdq5tjFoJ6noeGwaY3mDLVcri', 1_000]);
+    const said = await Promise.all(programs.map((program) => saidBy(program, provoke)));
+    const [kit, web3, slots, transactions] = said;
+    expect([kit, web3]).toEqual([expect.stringMatching(/^\d+n?\s/), expect.stringMatching(/^\d+\s/)]);
+    expect(slots).toContain('slot');
+    expect(transactions).toContain('deshredTransaction');
   });
 
   it('rotates with an overlap that can be cut', async () => {

@@ -202,6 +202,8 @@ describeOnBothStores('who may ask what', ({ open }) => {
     const remove = 'DELETE /customers/{customer}/members/{user}';
     expect(await told(store, remove, callers.v as ApiCaller, 'acme', 'viewer')).toBe('may');
     expect(await told(store, remove, callers.v as ApiCaller, 'acme', 'developer')).toBe(403);
+    expect(await told(store, remove, callers.z as ApiCaller, 'asleep', 'sleeper')).toBe('may');
+    expect(await told(store, remove, callers.z as ApiCaller, 'asleep', 'another')).toBe(403);
     expect(await told(store, remove, callers.m as ApiCaller, 'acme', 'neighbour')).toBe(404);
     expect(
       await told(

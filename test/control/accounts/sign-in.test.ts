@@ -318,6 +318,13 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
     expect(status).toBe(200);
     expect((await anna.get('/api/v1/me')).json.customers).toMatchObject([{ id: json.id, role: 'owner' }]);
     expect((await anna.post('/api/v1/customers', { name: 'More' })).status).toBe(409);
+    await one.store.db
+      .updateTable('customer')
+      .set({ state: 'suspended' })
+      .where('id', '=', json.id)
+      .execute();
+    const refused = await anna.post('/api/v1/customers', { name: 'More' });
+    expect([refused.status, refused.json.error.code]).toEqual([403, 'CUSTOMER_SUSPENDED']);
     const thief = one.browser();
     expect((await thief.signUp('anna@example.com', undefined, 'another password')).status).toBe(401);
     expect((await anna.signOut()).status).toBe(200);

@@ -194,8 +194,8 @@ describeOnBothStores('a team', ({ open, fresh }) => {
     expect((await house.browser().get(at(''), sent)).status).toBe(200);
   });
 
-  it('may only look while it is suspended, and its keys follow', async () => {
-    const owner = await join('owner');
+  it('may only look, and leave, while it is suspended, and its keys follow', async () => {
+    const [owner, viewer] = [await join('owner'), await join('viewer')];
     const { secret } = (await owner.post(at('/tokens'), { name: 'ci', role: 'owner' })).json;
     await owner.post(at('/keys'), { product: 'rpc', name: 'one' });
     const before = await newestVersion(house.store);
@@ -209,6 +209,10 @@ describeOnBothStores('a team', ({ open, fresh }) => {
       states.push(...page.map((key) => key.state));
     expect(states).toEqual(['disabled']);
     expect((await owner.get(at('/members'))).status).toBe(200);
+    const away = (user: string) => viewer.send('DELETE', at(`/members/${user}`));
+    expect((await away(await idOf(owner))).status).toBe(403);
+    expect((await away(await idOf(viewer))).status).toBe(200);
+    expect((await viewer.get(at(''))).status).toBe(404);
     expect((await owner.post(at('/tokens'), { name: 'x', role: 'viewer' })).json.error.code).toBe(
       'CUSTOMER_SUSPENDED',
     );
