@@ -8,7 +8,7 @@ import type { Store } from '../database/open.ts';
 import type { RequestLogTable, SubmissionTable } from '../database/tables/requests.ts';
 import { FailureState, type OnState } from '../failure-state.ts';
 import { EntryIds } from './entry-id.ts';
-import { pruneEntries, type RetentionLimits, retentionLimits } from './retention.ts';
+import { LogRetention, type RetentionLimits, retentionLimits } from './retention.ts';
 
 /** Where entries come from: access/request-log.ts and access/submission-log.ts. */
 export type RequestSources = Readonly<{
@@ -50,8 +50,7 @@ export class RequestWriter {
   readonly #ids = new EntryIds();
   readonly #log: LogRow[] = [];
   readonly #submissions: SubmissionRow[] = [];
-  /** Customers that something was written for since the last pruning. */
-  readonly #customers = new Set<string>();
+  readonly #retention: LogRetention;
   readonly #state: FailureState;
   #dropped = 0;
   #refused = 0;
@@ -70,6 +69,7 @@ export class RequestWriter {
     this.#sources = sources;
     this.#gateway = gateway;
     this.#options = { ...requestWriterOptions, ...options };
+    this.#retention = new LogRetention(store, this.#options);
     this.#state = new FailureState(this.#options.onState);
   }
 
@@ -101,6 +101,7 @@ export class RequestWriter {
     this.#timer = null;
     await this.#flushing;
     await this.flush();
+    await this.#retention.stop();
   }
 
   /** Each part by itself: none waits for ever behind another that fails. */
@@ -149,10 +150,7 @@ export class RequestWriter {
   }
 
   /** Rows of a batch that is refused are tried one by one, so that only those are given up that are at fault. */
-  async #writeAll<Row extends { customer_id: string }>(
-    rows: Row[],
-    write: (batch: Row[]) => Promise<unknown>,
-  ): Promise<void> {
+  async #writeAll<Row>(rows: Row[], write: (batch: Row[]) => Promise<unknown>): Promise<void> {
     let single = 0;
     while (rows.length > 0) {
       const batch = rows.slice(0, single > 0 ? 1 : this.#options.batchRows);
@@ -166,7 +164,6 @@ export class RequestWriter {
       }
       rows.splice(0, batch.length);
       single = Math.max(0, single - 1);
-      for (const { customer_id } of batch) this.#customers.add(customer_id);
       // An embedded store answers without letting anybody else have a turn.
       await setImmediate();
     }
@@ -176,9 +173,7 @@ export class RequestWriter {
     const now = performance.now();
     if (now - this.#prunedAt < this.#options.pruneIntervalMs) return;
     this.#prunedAt = now;
-    const customers = [...this.#customers];
-    this.#customers.clear();
-    await pruneEntries(this.#store, customers, this.#options, Date.now());
+    await this.#retention.prune(Date.now());
   }
 
   #logRow(entry: RequestEntry): LogRow {
