@@ -23,8 +23,10 @@ const member = z.object({
 
 const invitation = z.object({
   id: z.string(),
+  /** Empty: for anybody who has the link. */
   email: z.string(),
   role,
+  isOperator: z.boolean(),
   createdAt: time,
   expiresAt: time,
   createdBy: z.string(),

@@ -5,7 +5,7 @@ import { HOUSE_CUSTOMER_ID, type MemberRole, roleAllows } from '../../accounts/r
 import type { Schema } from '../../database/schema.ts';
 import type { InvitationTable } from '../../database/tables/accounts.ts';
 import { ApiError } from '../api-error.ts';
-import type { ApiCaller, ApiContext, Handlers } from '../handler.ts';
+import { type ApiCaller, type ApiContext, type Handlers, ownerOf } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 import { audited } from './audited.ts';
 import { customerJson } from './customers.ts';
@@ -22,6 +22,7 @@ export const invitationJson = (row: InvitationTable) => ({
   id: row.id,
   email: row.email,
   role: row.role,
+  isOperator: row.is_operator === 1,
   createdAt: row.created_at,
   expiresAt: row.expires_at,
   createdBy: row.created_by,
@@ -71,8 +72,15 @@ function invite(services: ApiServices, wanted: Wanted, context: ApiContext) {
 }
 
 /** Only to an address that is configured: a link made of what a request says could lead anywhere. */
-async function mail({ mailer, accounts }: ApiServices, to: string, link: string): Promise<boolean> {
+async function mail(
+  { mailer, mailPace, accounts }: ApiServices,
+  { caller }: ApiContext,
+  customer: string,
+  to: string,
+  link: string,
+): Promise<boolean> {
   if (mailer === null || accounts.publicUrl === null) return false;
+  if (mailPace !== undefined && mailPace.take({ customer, sender: ownerOf(caller), to }) > 0) return false;
   const text = [
     'You are invited to Solway. Open',
     link,
@@ -173,7 +181,8 @@ export const invitationHandlers = (services: ApiServices): Handlers<Names> => ({
     const wanted = { ...body, customerId: path.customer, isOperator: false };
     const { token, row } = await invite(services, wanted, context);
     const link = linkOf(services, context, 'invite', token);
-    return { invitation: invitationJson(row), link, mailed: await mail(services, body.email, link) };
+    const mailed = await mail(services, context, path.customer, body.email, link);
+    return { invitation: invitationJson(row), link, mailed };
   },
   'DELETE /customers/{customer}/invitations/{invitation}': ({ path }, context) =>
     takeBack(services, path.customer, path.invitation, context),
@@ -184,7 +193,7 @@ export const invitationHandlers = (services: ApiServices): Handlers<Names> => ({
     const wanted = { customerId: HOUSE_CUSTOMER_ID, email, role: 'owner', isOperator: true } as const;
     const { token } = await invite(services, wanted, context);
     const link = linkOf(services, context, 'invite', token);
-    await mail(services, email, link);
+    await mail(services, context, HOUSE_CUSTOMER_ID, email, link);
     return { link };
   },
 });

@@ -190,6 +190,10 @@ function LeaveDialog({ member, onClose }: { member: Member; onClose: () => void 
   );
 }
 
+/** Whom an invitation is for, and as what. */
+const whomOf = ({ email }: Invitation): string => (email === '' ? 'anybody with the link' : email);
+const roleOf = ({ role, isOperator }: Invitation): string => (isOperator ? 'operator' : role);
+
 function Invitations({ invitations }: { invitations: readonly Invitation[] }) {
   const { customer } = useSession();
   const say = useToast();
@@ -202,8 +206,8 @@ function Invitations({ invitations }: { invitations: readonly Invitation[] }) {
         rowKey={({ id }) => id}
         empty={<p className="muted">Nobody is invited at the moment.</p>}
         columns={[
-          { id: 'email', title: 'E-mail', sortBy: ({ email }) => email, cell: ({ email }) => email },
-          { id: 'role', title: 'Role', sortBy: ({ role }) => role, cell: ({ role }) => role },
+          { id: 'email', title: 'E-mail', sortBy: whomOf, cell: whomOf },
+          { id: 'role', title: 'Role', sortBy: roleOf, cell: roleOf },
           { id: 'by', title: 'By', wideOnly: true, cell: ({ createdBy }) => createdBy },
           {
             id: 'until',
@@ -217,21 +221,21 @@ function Invitations({ invitations }: { invitations: readonly Invitation[] }) {
             title: 'Take back',
             hideTitle: true,
             align: 'end',
-            cell: ({ id, email }) => (
+            cell: (invitation) => (
               <Button
                 size="s"
                 kind="quiet"
                 onClick={() =>
                   takeBack.mutate(
-                    { path: { customer: customer.id, invitation: id } },
+                    { path: { customer: customer.id, invitation: invitation.id } },
                     {
-                      onSuccess: () => say(`The invitation of ${email} is taken back.`),
+                      onSuccess: () => say(`The invitation of ${whomOf(invitation)} is taken back.`),
                       onError: (problem) => say(wordsOf(problem), 'bad'),
                     },
                   )
                 }
               >
-                Take back<span className="visually-hidden"> the invitation of {email}</span>
+                Take back<span className="visually-hidden"> the invitation of {whomOf(invitation)}</span>
               </Button>
             ),
           },
