@@ -111,7 +111,7 @@ const framed = [
     component: lazyRouteComponent(() => import('./pages/audit/audit-page.tsx'), 'AuditPage'),
   }),
   createRoute({
-    ...inFrame,
+    ...withFields,
     path: '/settings',
     component: lazyRouteComponent(() => import('./pages/settings/settings-page.tsx'), 'SettingsPage'),
   }),

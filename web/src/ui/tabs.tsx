@@ -2,10 +2,24 @@ import { type KeyboardEvent, type ReactNode, useId, useState } from 'react';
 
 export type Tab = Readonly<{ id: string; label: ReactNode; panel: () => ReactNode }>;
 
+type TabsProps = Readonly<{
+  label: string;
+  tabs: readonly Tab[];
+  /** Which is shown and who keeps it, where that is not the strip itself. */
+  chosen?: string | undefined;
+  onChoose?: (id: string) => void;
+}>;
+
 /** Parts of which one is shown; arrows go from one to the next. */
-export function Tabs({ label, tabs, initial }: { label: string; tabs: readonly Tab[]; initial?: string }) {
+export function Tabs({ label, tabs, chosen: given, onChoose }: TabsProps) {
   const base = useId();
-  const [chosen, setChosen] = useState(initial ?? tabs[0]?.id);
+  const [own, setOwn] = useState(tabs[0]?.id);
+  const chosen = onChoose === undefined ? own : given;
+  const choose = (id: string | undefined): void => {
+    if (id === undefined) return;
+    if (onChoose === undefined) setOwn(id);
+    else onChoose(id);
+  };
   const at = Math.max(
     0,
     tabs.findIndex(({ id }) => id === chosen),
@@ -22,7 +36,7 @@ export function Tabs({ label, tabs, initial }: { label: string; tabs: readonly T
     if (step === undefined) return;
     event.preventDefault();
     const next = step % tabs.length;
-    setChosen(tabs[next]?.id);
+    choose(tabs[next]?.id);
     event.currentTarget.querySelectorAll<HTMLElement>('[role="tab"]')[next]?.focus();
   };
 
@@ -39,7 +53,7 @@ export function Tabs({ label, tabs, initial }: { label: string; tabs: readonly T
             aria-controls={`${base}-panel`}
             tabIndex={index === at ? 0 : -1}
             className="tab"
-            onClick={() => setChosen(tab.id)}
+            onClick={() => choose(tab.id)}
           >
             {tab.label}
           </button>

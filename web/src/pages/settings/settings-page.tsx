@@ -1,3 +1,4 @@
+import { useFilters } from '../../filters.ts';
 import { Page } from '../../shell/page.tsx';
 import { useSession } from '../../shell/session.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
@@ -9,12 +10,18 @@ import { CustomerTokens, OperatorTokens } from './token-settings.tsx';
 import { UserSettings } from './user-settings.tsx';
 import './settings.css';
 
+/** Which part is open, in the URL: it can be linked to, and stays when the page is loaded again. */
+const fields = ['tab'] as const;
+
 export function SettingsPage() {
+  const [{ tab }, change] = useFilters(fields);
   const { customer, user, can } = useSession();
   return (
     <Page title="Settings" question="How should it be for you, and for your team?">
       <Tabs
         label="Settings"
+        chosen={tab}
+        onChoose={(id) => change({ tab: id })}
         tabs={[
           { id: 'you', label: 'You', panel: () => <UserSettings /> },
           { id: 'customer', label: customer.name, panel: () => <CustomerSettings /> },
