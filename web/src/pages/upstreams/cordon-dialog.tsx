@@ -8,8 +8,22 @@ import { useToast } from '../../ui/toast.tsx';
 
 const REASON_MAX = 200;
 
+const wordsOfCordon = (name: string, network: string, isLast: boolean): string =>
+  isLast
+    ? `${name} is cordoned, and is asked all the same: no other node of ${network} is in service.`
+    : `${name} gets no more calls.`;
+
 /** Takes a node out of service with a reason, or puts it back. */
-export function CordonDialog({ node, onDone }: { node: NodeJson; onDone: () => void }) {
+export function CordonDialog({
+  node,
+  isLast,
+  onDone,
+}: {
+  node: NodeJson;
+  /** No other node of its network is in service. */
+  isLast: boolean;
+  onDone: () => void;
+}) {
   const { name, network, cordoned } = node;
   const say = useToast();
   const cordon = useChange('POST /upstreams/{node}/cordon');
@@ -20,7 +34,7 @@ export function CordonDialog({ node, onDone }: { node: NodeJson; onDone: () => v
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     const onSuccess = (): void => {
-      say(cordoned ? `${name} is back in service.` : `${name} gets no more calls.`);
+      say(cordoned ? `${name} is back in service.` : wordsOfCordon(name, network, isLast));
       onDone();
     };
     const path = { node: name };
@@ -42,6 +56,11 @@ export function CordonDialog({ node, onDone }: { node: NodeJson; onDone: () => v
               No gateway asks {name} of {network} any more until it is uncordoned. Calls that wait for it are
               finished. Where every node of a network is cordoned, they are asked all the same.
             </p>
+            {isLast ? (
+              <p className="banner">
+                No other node of {network} is in service: this one goes on being asked until another is.
+              </p>
+            ) : null}
             <Field
               label="Reason"
               name="reason"

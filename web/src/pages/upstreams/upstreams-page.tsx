@@ -48,13 +48,23 @@ export function UpstreamsPage() {
           </>
         )}
       </Pending>
-      {chosen === null ? null : <CordonDialog node={chosen} onDone={() => setChosen(null)} />}
+      {chosen === null ? null : (
+        <CordonDialog
+          node={chosen}
+          isLast={isLastOf(upstreams.data?.nodes ?? [], chosen)}
+          onDone={() => setChosen(null)}
+        />
+      )}
     </Page>
   );
 }
 
+/** Whether all other nodes of a node's network are cordoned. */
+const isLastOf = (nodes: readonly NodeJson[], { network, name }: NodeJson): boolean =>
+  nodes.every((node) => node.network !== network || node.name === name || node.cordoned);
+
 function NodeTiles({ nodes }: { nodes: readonly NodeJson[] }) {
-  const healthy = nodes.filter(({ state }) => state === 'healthy');
+  const healthy = nodes.filter(({ state, cordoned }) => state === 'healthy' && !cordoned);
   const slots = nodes.flatMap(({ slot }) => (slot === null ? [] : [Number(slot)]));
   const lags = nodes.flatMap(({ lagSlots }) => (lagSlots === null ? [] : [Number(lagSlots)]));
   const latencies = healthy.flatMap(({ latencyMs }) => (latencyMs === null ? [] : [latencyMs]));
@@ -62,7 +72,7 @@ function NodeTiles({ nodes }: { nodes: readonly NodeJson[] }) {
   return (
     <div className="tiles">
       <Tile
-        label="Healthy"
+        label="Healthy, in service"
         value={`${healthy.length} of ${nodes.length}`}
         note={cordoned === 0 ? 'none is cordoned' : `${cordoned} cordoned`}
       />
