@@ -7,6 +7,7 @@ import { Button } from '../../ui/button.tsx';
 import { Fault } from '../../ui/field.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { useToast } from '../../ui/toast.tsx';
+import { checkPassword, passwordRule } from '../sign-in/password-rule.ts';
 import { TextInput } from '../sign-in/text-input.tsx';
 import { SessionList } from './session-list.tsx';
 import { TwoFactorSettings } from './two-factor-settings.tsx';
@@ -76,6 +77,7 @@ function Password() {
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     run(async () => {
+      checkPassword(next, 'newPassword');
       await changePassword(current, next);
       setCurrent('');
       setNext('');
@@ -100,7 +102,7 @@ function Password() {
           name="newPassword"
           type="password"
           autoComplete="new-password"
-          hint="At least 10 characters. Other browsers are signed out."
+          hint={`${passwordRule} Other browsers are signed out.`}
           value={next}
           onChange={setNext}
           problem={problem}

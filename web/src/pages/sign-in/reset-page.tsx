@@ -6,6 +6,7 @@ import { Button } from '../../ui/button.tsx';
 import { Fault } from '../../ui/field.tsx';
 import { useToast } from '../../ui/toast.tsx';
 import { DoorFrame } from './door-frame.tsx';
+import { checkPassword, passwordRule } from './password-rule.ts';
 import { TextInput } from './text-input.tsx';
 import { takeToken } from './url-token.ts';
 
@@ -64,6 +65,7 @@ function NewPassword({ token }: { token: string }) {
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     run(async () => {
+      checkPassword(password, 'newPassword');
       await resetPassword(token, password);
       say('The password is set. Sign in with it.');
       await navigate({ to: '/sign-in', search: {} });
@@ -77,8 +79,8 @@ function NewPassword({ token }: { token: string }) {
           name="newPassword"
           type="password"
           autoComplete="new-password"
-          minLength={10}
-          hint="At least 10 characters. You are signed out everywhere else."
+          isFirst
+          hint={`${passwordRule} You are signed out everywhere else.`}
           value={password}
           onChange={setPassword}
           problem={problem}

@@ -3,10 +3,8 @@ import { useAttempt } from '../../attempt.ts';
 import { signUp } from '../../auth.ts';
 import { Button } from '../../ui/button.tsx';
 import { Fault } from '../../ui/field.tsx';
+import { checkPassword, passwordRule } from './password-rule.ts';
 import { TextInput } from './text-input.tsx';
-
-/** As the service has it: accountLimits of src/control/accounts/account-options.ts. It decides; this only helps. */
-const PASSWORD_MIN = 10;
 
 /** Name, address and password of a new user. */
 export function SignUpForm({
@@ -27,6 +25,7 @@ export function SignUpForm({
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     run(async () => {
+      checkPassword(password, 'password');
       await signUp({
         name: name.trim(),
         email,
@@ -43,6 +42,7 @@ export function SignUpForm({
         label="Your name"
         name="name"
         autoComplete="name"
+        isFirst
         value={name}
         onChange={setName}
         problem={problem}
@@ -62,8 +62,7 @@ export function SignUpForm({
         name="password"
         type="password"
         autoComplete="new-password"
-        minLength={PASSWORD_MIN}
-        hint={`At least ${PASSWORD_MIN} characters. A few words that belong to nobody else are good.`}
+        hint={`${passwordRule} A few words that belong to nobody else are good.`}
         value={password}
         onChange={setPassword}
         problem={problem}

@@ -11,7 +11,7 @@ export const TextInput = ({
   hint,
   type = 'text',
   autoComplete = 'off',
-  minLength,
+  isFirst = false,
   disabled = false,
 }: {
   label: string;
@@ -22,7 +22,8 @@ export const TextInput = ({
   hint?: ReactNode;
   type?: HTMLInputTypeAttribute;
   autoComplete?: HTMLInputAutoCompleteAttribute;
-  minLength?: number;
+  /** Where one begins to write when the page comes up. */
+  isFirst?: boolean;
   disabled?: boolean;
 }) => (
   <Field label={label} name={name} problem={problem} hint={hint}>
@@ -33,7 +34,8 @@ export const TextInput = ({
         type={type}
         required
         disabled={disabled}
-        minLength={minLength}
+        // biome-ignore lint/a11y/noAutofocus: of a page that is a form and nothing else
+        autoFocus={isFirst}
         autoComplete={autoComplete}
         value={value}
         onChange={(event) => onChange(event.target.value)}
