@@ -1,17 +1,19 @@
 import { Link, useParams } from '@tanstack/react-router';
 import type { Answered } from '../../../../src/control/api/contract/contract.ts';
+import { ApiProblem } from '../../api.ts';
 import { useCall } from '../../queries.ts';
 import { Page } from '../../shell/page.tsx';
 import { useSession } from '../../shell/session.tsx';
 import { Chip } from '../../ui/chip.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { Fault } from '../../ui/field.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { Ago, Time } from '../../ui/time.tsx';
-import { KeyChips, KeyMenu, Overlap } from '../keys/key-cells.tsx';
+import { KeyButtons, KeyChips, Overlap } from '../keys/key-cells.tsx';
 import { type KeyCommands, useKeyCommands } from '../keys/key-dialogs.tsx';
 import { productNames, productUses, ruleFacts } from '../keys/key-words.ts';
 import { KeyAudit } from './key-audit.tsx';
@@ -42,10 +44,10 @@ export function KeyPage() {
       updatedAt={one.dataUpdatedAt}
       ranged
       actions={
-        data !== undefined && can('developer') ? <KeyMenu item={data.key} commands={commands} /> : null
+        data !== undefined && can('developer') ? <KeyButtons item={data.key} commands={commands} /> : null
       }
     >
-      <Fault problem={one.error} />
+      {isMissing(one.error) ? <NoSuchKey id={id} /> : <Fault problem={one.error} />}
       {data === undefined ? (
         one.error === null && <Skeleton height="l" />
       ) : (
@@ -56,6 +58,18 @@ export function KeyPage() {
       )}
       {commands.dialog}
     </Page>
+  );
+}
+
+const isMissing = (problem: unknown): boolean => problem instanceof ApiProblem && problem.status === 404;
+
+function NoSuchKey({ id }: { id: string }) {
+  const { customer } = useSession();
+  return (
+    <EmptyState title="There is no such key" action={<Link to="/keys">All keys of {customer.name}</Link>}>
+      No key of {customer.name} has the id <code>{id}</code>. It may belong to another customer, or the
+      address was cut short.
+    </EmptyState>
   );
 }
 

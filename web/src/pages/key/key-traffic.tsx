@@ -5,6 +5,7 @@ import { StackedArea } from '../../charts/stacked-area.tsx';
 import { useZoom } from '../../charts/zoom.ts';
 import { formatBytes, formatMs, formatShort } from '../../format.ts';
 import { outcomeSeries } from '../../outcomes.ts';
+import { percentileSeries } from '../../percentiles.ts';
 import { useRangedCall } from '../../queries.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Fault } from '../../ui/field.tsx';
@@ -51,14 +52,16 @@ export function KeyTraffic({ keyId }: { keyId: string }) {
         {by === 'status' ? <Tile label="Limited" value={formatShort(limited ?? 0)} /> : null}
       </div>
       <div className="columns columns-2">
-        <Panel title="Requests">
+        <Panel
+          title="Requests"
+          aside={<Choice label="Parted by" options={cuts} value={by} onChange={setBy} />}
+        >
           <StackedArea
             title="Requests of this key"
             axis={axis}
             series={requests}
             csvName={`solway-${keyId}-requests`}
             onZoom={zoom}
-            aside={<Choice label="Parted by" options={cuts} value={by} onChange={setBy} />}
           />
         </Panel>
         <Panel title="Latency">
@@ -68,12 +71,7 @@ export function KeyTraffic({ keyId }: { keyId: string }) {
             <Lines
               title="Latency of this key"
               axis={performance.data.axis}
-              series={(['p50', 'p95', 'p99'] as const).map((id, index) => ({
-                id,
-                label: id,
-                color: seriesColor(index),
-                values: performance.data.series[id],
-              }))}
+              series={percentileSeries(performance.data.series)}
               format={(value) => formatMs(value)}
               csvName={`solway-${keyId}-latency`}
               onZoom={zoom}

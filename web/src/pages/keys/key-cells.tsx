@@ -32,6 +32,36 @@ export function Overlap({ item, onCut }: { item: KeyJson; onCut: () => void }) {
 }
 
 /** What can be done with one key, by its state. */
+const actionsOf = (item: KeyJson, commands: KeyCommands): readonly MenuItem[] => [
+  { label: 'Rotate…', disabled: item.state !== 'active', onSelect: () => commands.rotate(item) },
+  item.state === 'disabled'
+    ? { label: 'Enable', onSelect: () => commands.enable(item) }
+    : { label: 'Disable', disabled: isOver(item.state), onSelect: () => commands.disable(item) },
+  {
+    label: 'Revoke…',
+    danger: true,
+    disabled: item.state === 'revoked',
+    onSelect: () => commands.revoke([item]),
+  },
+];
+
+/** Its actions side by side, where there is one key on the page. */
+export const KeyButtons = ({ item, commands }: { item: KeyJson; commands: KeyCommands }) => (
+  <>
+    {actionsOf(item, commands).map(({ label, danger, disabled, onSelect }) => (
+      <Button
+        key={String(label)}
+        kind={danger === true ? 'danger' : 'plain'}
+        disabled={disabled === true}
+        onClick={onSelect}
+      >
+        {label}
+      </Button>
+    ))}
+  </>
+);
+
+/** Its actions behind one button, for a row of a table. */
 export function KeyMenu({
   item,
   commands,
@@ -39,25 +69,9 @@ export function KeyMenu({
 }: {
   item: KeyJson;
   commands: KeyCommands;
-  onOpen?: () => void;
+  onOpen: () => void;
 }) {
-  const items: MenuItem[] = [
-    ...(onOpen === undefined ? [] : [{ label: 'Details', onSelect: onOpen }]),
-    {
-      label: 'Rotate…',
-      disabled: item.state !== 'active',
-      onSelect: () => commands.rotate(item),
-    },
-    item.state === 'disabled'
-      ? { label: 'Enable', onSelect: () => commands.enable(item) }
-      : { label: 'Disable', disabled: isOver(item.state), onSelect: () => commands.disable(item) },
-    {
-      label: 'Revoke…',
-      danger: true,
-      disabled: item.state === 'revoked',
-      onSelect: () => commands.revoke([item]),
-    },
-  ];
+  const items: MenuItem[] = [{ label: 'Details', onSelect: onOpen }, ...actionsOf(item, commands)];
   return (
     <Menu
       label={`What to do with ${item.name}`}

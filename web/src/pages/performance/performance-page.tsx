@@ -2,10 +2,10 @@ import { useMemo, useState } from 'react';
 import type { Answered } from '../../../../src/control/api/contract/contract.ts';
 import { HeatMap } from '../../charts/heat-map.tsx';
 import { Lines } from '../../charts/lines.tsx';
-import type { Series } from '../../charts/series.ts';
 import { useZoom } from '../../charts/zoom.ts';
 import { useFilters } from '../../filters.ts';
 import { formatMs } from '../../format.ts';
+import { percentileSeries } from '../../percentiles.ts';
 import { useRangedCall } from '../../queries.ts';
 import { useFrameSearch } from '../../range.ts';
 import { KeySwitch } from '../../shell/key-switch.tsx';
@@ -60,12 +60,6 @@ export function PerformancePage() {
   );
 }
 
-const percentiles = [
-  { id: 'p50', label: 'p50', color: '--series-1' },
-  { id: 'p95', label: 'p95', color: '--series-2' },
-  { id: 'p99', label: 'p99', color: '--series-4' },
-] as const;
-
 /** A mark of the axis in words; nothing takes no time. */
 const tickOf = (ms: number): string => (ms === 0 ? '0' : formatMs(ms));
 
@@ -78,10 +72,7 @@ function Measured({ performance, onMethod }: { performance: Performance; onMetho
   const zoom = useZoom();
   const [scale, setScale] = useState<(typeof scales)[number]['value']>('linear');
   const { axis, series, heat, methods } = performance;
-  const lines = useMemo<Series[]>(
-    () => percentiles.map(({ id, label, color }) => ({ id, label, color, values: series[id] })),
-    [series],
-  );
+  const lines = useMemo(() => percentileSeries(series), [series]);
   return (
     <>
       <Panel
