@@ -180,8 +180,8 @@ function SuspendDialog({ customer, onClose }: { customer: Row; onClose: () => vo
         )
       }
     >
-      Its {formatCount(customer.keys)} keys are refused within a second, and its members can only look, until
-      it is resumed.
+      {customer.keys === 1 ? 'Its key is' : `Its ${formatCount(customer.keys)} keys are`} refused within a
+      second, and its members can only look, until it is resumed.
     </ConfirmDialog>
   );
 }

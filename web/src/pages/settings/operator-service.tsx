@@ -45,6 +45,10 @@ function Urls() {
   );
 }
 
+/** `1 key`, `2 keys`. */
+const countOf = (count: number, what: string): string =>
+  `${formatCount(count)} ${what}${count === 1 ? '' : 's'}`;
+
 /** A limit as it is read. */
 function limitText(value: Plan['limits'][string]): ReactNode {
   if (typeof value === 'number') return value === 0 ? '0 (none)' : formatCount(value);
@@ -67,7 +71,7 @@ function Plans() {
             <summary>
               <strong>{plan.name}</strong> <span className="mono muted">{plan.id}</span>
               <span className="muted">
-                {formatCount(plan.customers)} customers, {formatCount(plan.keys)} keys
+                {countOf(plan.customers, 'customer')}, {countOf(plan.keys, 'key')}
               </span>
             </summary>
             <Facts
