@@ -22,7 +22,7 @@ export function openGate(standard: StreamOpener, log: Logger): { gate: GeyserGat
     admission: new Admission({ keys }),
     meter: new CallMeter({ usage: new UsageMeter() }),
     pace: new MessagePace(),
-    watch: new KeyWatch(keys),
+    watch: new KeyWatch(keys, { refusal: () => null }),
     standard,
     shred: null,
     network: 'mainnet-beta',

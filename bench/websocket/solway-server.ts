@@ -49,6 +49,7 @@ const gate = new StreamGate(
     meter: new CallMeter({ usage: new UsageMeter() }),
     log,
     feed,
+    refusal: () => null,
   },
   { topics: { graceMs: 0 }, holdings: { keySubscriptionsMax: MANY, keyAddressesMax: MANY } },
 );

@@ -25,7 +25,7 @@ describe('a key that is watched', () => {
   beforeEach(() => {
     vi.useFakeTimers();
     keys = new KeyDirectory({ peppers: new Map([[1, pepper]]) });
-    watch = new KeyWatch(keys, { sweepIntervalMs: 500, now: () => Date.now() });
+    watch = new KeyWatch(keys, { sweepIntervalMs: 500, now: () => Date.now(), refusal: () => null });
     ended = [];
     const { id, text } = generateApiKey('rpc');
     record = {

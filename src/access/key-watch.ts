@@ -12,12 +12,11 @@ export type KeyWatchOptions = Readonly<{
   refusal: (key: KeyRecord, nowMs: number) => Failure | null;
 }>;
 
+/** Why a use of a key ends though the key is good: nobody watches without having said it. */
+export type UseRefusal = KeyWatchOptions['refusal'];
+
 /** How keys are watched when nothing else is said. */
-export const keyWatchOptions: KeyWatchOptions = {
-  sweepIntervalMs: 500,
-  now: Date.now,
-  refusal: () => null,
-};
+export const keyWatchOptions: Omit<KeyWatchOptions, 'refusal'> = { sweepIntervalMs: 500, now: Date.now };
 
 /** Called when the key no longer holds. Must not throw. */
 export type KeyEnded = (failure: Failure) => void;
@@ -36,7 +35,7 @@ export class KeyWatch {
   readonly #unlisten: () => void;
   #timer: NodeJS.Timeout | null = null;
 
-  constructor(keys: KeyDirectory, options: Partial<KeyWatchOptions> = {}) {
+  constructor(keys: KeyDirectory, options: Partial<KeyWatchOptions> & Readonly<{ refusal: UseRefusal }>) {
     this.#keys = keys;
     this.#options = { ...keyWatchOptions, ...options };
     this.#unlisten = keys.onChange(({ id }) => this.#check(id, true));

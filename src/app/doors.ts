@@ -68,8 +68,8 @@ function streamGate(
     keySubscriptionsMax: websocket.keySubscriptionsMax,
     keyAddressesMax: websocket.keyAddressesMax,
   };
-  const keys = { refusal: quota.exceeded.bind(quota) };
-  return new StreamGate({ ...parts, feed, places }, { topics, pace, holdings, keys });
+  const refusal = quota.exceeded.bind(quota);
+  return new StreamGate({ ...parts, feed, places, refusal }, { topics, pace, holdings });
 }
 
 function webSocketDoor(

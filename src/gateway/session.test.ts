@@ -83,6 +83,7 @@ describe('the session of a connection', () => {
           ...{ admission: new Admission({ keys, quota }), source, log, feed },
           meter: new CallMeter({ usage, quota }),
           ...{ connections, submissions },
+          refusal: quota.exceeded.bind(quota),
         },
         options,
       );

@@ -1,6 +1,6 @@
 import { ConnectionLimit } from '../access/connection-limit.ts';
 import type { KeyRecord } from '../access/key-record.ts';
-import { KeyWatch, type KeyWatchOptions } from '../access/key-watch.ts';
+import { KeyWatch, type KeyWatchOptions, type UseRefusal } from '../access/key-watch.ts';
 import { MessagePace, type MessagePaceOptions } from '../access/message-pace.ts';
 import { NOTIFICATIONS, type UsageStatus } from '../access/usage.ts';
 import type { Visit } from '../access/visit.ts';
@@ -35,10 +35,12 @@ export type StreamGateParts = PipelineParts &
     feed: Feed;
     /** Places of connections, where others hold such too. */
     places?: ConnectionLimit;
+    /** Why a connection ends though its key is good. */
+    refusal: UseRefusal;
   }>;
 export type StreamGateOptions = Readonly<{
   topics?: Partial<TopicHubOptions>;
-  keys?: Partial<KeyWatchOptions>;
+  keys?: Partial<Omit<KeyWatchOptions, 'refusal'>>;
   pace?: Partial<MessagePaceOptions>;
   holdings?: Partial<HoldingLimits>;
 }>;
@@ -60,7 +62,7 @@ type Shared = PipelineParts &
 export class StreamGate implements StreamDoor {
   readonly #shared: Shared;
 
-  constructor({ feed, ...parts }: StreamGateParts, options: StreamGateOptions = {}) {
+  constructor({ feed, refusal, ...parts }: StreamGateParts, options: StreamGateOptions = {}) {
     this.#shared = {
       ...parts,
       topics: new TopicHub(feed, options.topics),
@@ -68,7 +70,7 @@ export class StreamGate implements StreamDoor {
       subscriptions: new ConnectionLimit(),
       addresses: new ConnectionLimit(),
       holdings: { ...holdingLimits, ...options.holdings },
-      watch: new KeyWatch(parts.admission.keys, options.keys),
+      watch: new KeyWatch(parts.admission.keys, { ...options.keys, refusal }),
       pace: new MessagePace(options.pace),
       answerCall: createAnswerCall(parts, 'socket'),
     };

@@ -126,9 +126,9 @@ describe('the gate of gRPC streams', () => {
   beforeEach(() => {
     keys = new KeyDirectory({ peppers: new Map([[1, pepper]]) });
     keys.setStoreReachable(true);
-    watch = new KeyWatch(keys, { sweepIntervalMs: 5 });
     usage = new UsageMeter();
     quota = new QuotaLedger();
+    watch = new KeyWatch(keys, { sweepIntervalMs: 5, refusal: quota.exceeded.bind(quota) });
     told = [];
     lines = [];
     ended = [];
@@ -370,6 +370,20 @@ describe('the gate of gRPC streams', () => {
       });
       keys.apply([{ ...record, expiresAt: Date.now() + 20, version: 2 }]);
       expect(await over).toBe('INVALID_KEY');
+    });
+
+    it('when what it sent used up a hard quota, and not when a soft one', async () => {
+      const limits = { monthlyCredits: 3, streamCredits: 1 };
+      const soft = open(keyOf('grpc', { ...limits, quotaIsHard: false }).text);
+      soft.sent(1, 1_000_000);
+      const over = Promise.withResolvers<Failure>();
+      const { record, text } = keyOf('grpc', { ...limits, quotaIsHard: true });
+      keys.apply([{ ...record, customerId: 'another', version: 2 }]);
+      const hard = gate.open(by(text), 'Subscribe', sink, over.resolve);
+      hard.sent(1, 1_000_000);
+      const { code, row } = await over.promise;
+      expect([code, row.grpc]).toEqual(['QUOTA_EXCEEDED', 8]);
+      expect([ended, told.at(-1)]).toEqual([[], 'standard closes']);
     });
 
     it('and says nothing of it to a stream that was closed', () => {
