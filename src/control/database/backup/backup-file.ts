@@ -51,7 +51,7 @@ async function syncFolder(file: string): Promise<void> {
 
 /**
  * Writes a store into a file that only its owner can read. It appears under its name when it is whole and on the disk.
- * @throws Error of the system; what the database throws. A file that is there already is refused with EEXIST.
+ * @throws BackupError where a file has that name already; Error of the system; what the database throws.
  */
 export async function writeBackupFile(
   store: Store,
@@ -59,7 +59,10 @@ export async function writeBackupFile(
   onTable: (count: TableCount) => void = () => undefined,
 ): Promise<TableCount[]> {
   const unfinished = `${file}.${process.pid}.unfinished`;
-  const placeholder = await open(file, 'wx', 0o600);
+  const placeholder = await open(file, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'EEXIST') throw new BackupError(`${file} is there already: give another name`);
+    throw error;
+  });
   await placeholder.close();
   const counts: TableCount[] = [];
   try {

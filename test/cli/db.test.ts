@@ -1,0 +1,121 @@
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openDatabase } from '../../src/control/database/open.ts';
+import { runHere } from './run-solway.ts';
+
+/** One folder with a few keys; each sentence goes on where the one before ended. */
+describe('solway db', () => {
+  let folder = '';
+  const solway = (...args: string[]) => runHere(folder, args, { NOWHERE: 'postgres://127.0.0.1:1/none' });
+  const keysIn = async (...place: string[]): Promise<string[]> => {
+    const { out } = await solway('keys', 'list', '--json', ...place);
+    return (JSON.parse(out) as { keys: { id: string; name: string }[] }).keys
+      .map(({ id, name }) => `${id} ${name}`)
+      .sort();
+  };
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'solway-db-'));
+    for (const name of ['shop', 'indexer']) await solway('keys', 'create', '--name', name);
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('tells how it is used', async () => {
+    for (const args of [['--help'], ['backup', '--help']]) {
+      const { code, out, err } = await solway('db', ...args);
+      expect([code, err]).toEqual([0, '']);
+      for (const action of ['migrate', 'backup FILE', 'restore FILE', 'move --to URL'])
+        expect(out).toContain(action);
+    }
+  });
+
+  it.each([
+    [[], 'write: solway db migrate|backup|restore|move (see solway db --help)'],
+    [['dump'], 'write: solway db migrate|backup|restore|move (see solway db --help)'],
+    [['backup'], 'name the file: solway db backup FILE'],
+    [['restore'], 'name the file: solway db restore FILE'],
+    [['backup', 'a', 'b'], 'solway db backup takes no "b": see solway db --help'],
+    [['migrate', 'a'], 'solway db migrate takes no "a": see solway db --help'],
+    [['backup', 'a', '--to', 'b'], 'solway db backup takes no --to: see solway db --help'],
+    [['move'], 'say where to: solway db move --to postgres://user@host/database'],
+    [['backup', 'a', '--jsn'], 'there is no option --jsn: did you mean --json?'],
+  ])('answers %j with exit code 2 and what to write, and does nothing', async (args, words) => {
+    expect(await solway('db', ...args)).toEqual({ code: 2, out: '', err: `solway: ${words}\n` });
+    expect(existsSync(join(folder, 'a'))).toBe(false);
+  });
+
+  it('brings the schema forward and shows what is in it', async () => {
+    const { code, out } = await solway('db', 'migrate');
+    expect([code, out]).toEqual([0, expect.stringMatching(/ has schema \d+\.\n[^]*\n {2}api_key +2\n/)]);
+  });
+
+  it('writes a backup that only its owner may read, and overwrites no file', async () => {
+    const { code, out, err } = await solway('db', 'backup', 'kept.gz');
+    expect([code, out]).toEqual([0, expect.stringMatching(/^[\d,]+ rows are in kept\.gz\.\n$/)]);
+    expect(err).toContain('api_key: 2 rows\n');
+    expect(statSync(join(folder, 'kept.gz')).mode & 0o077).toBe(0);
+    writeFileSync(join(folder, 'taken.gz'), 'mine');
+    const again = await solway('db', 'backup', 'taken.gz');
+    expect([again.code, again.out, again.err]).toEqual([
+      1,
+      '',
+      'solway: taken.gz is there already: give another name\n',
+    ]);
+    expect(statSync(join(folder, 'taken.gz')).size).toBe(4);
+  });
+
+  it('puts a backup into another data folder, with the same keys', async () => {
+    mkdirSync(join(folder, 'other'));
+    cpSync(join(folder, 'solway-data/pepper'), join(folder, 'other/pepper'));
+    const restored = await solway('db', 'restore', 'kept.gz', '--data-dir', 'other', '--json');
+    expect([restored.code, restored.err]).toEqual([0, '']);
+    expect(JSON.parse(restored.out).tables).toContainEqual(
+      expect.objectContaining({ table: 'api_key', rows: 2 }),
+    );
+    const keys = await keysIn('--data-dir', 'other');
+    expect(keys).toEqual(await keysIn());
+    expect(keys).toHaveLength(2);
+  });
+
+  it('restores into no database that somebody used, and from no file that is no backup', async () => {
+    for (const [file, place] of [
+      ['kept.gz', 'solway-data'],
+      ['taken.gz', 'empty'],
+      ['nowhere.gz', 'empty'],
+    ] as const) {
+      const { code, out, err } = await solway('db', 'restore', file, '--data-dir', place);
+      expect([file, code, out]).toEqual([file, 1, '']);
+      expect(err).toMatch(/^solway: [^\n]+\n$/);
+    }
+    expect(await keysIn()).toHaveLength(2);
+  });
+
+  it('backs up and moves nothing where there is no database', async () => {
+    for (const args of [
+      ['backup', 'none.gz'],
+      ['move', '--to', 'env:NOWHERE'],
+    ]) {
+      const { code, err } = await solway('db', ...args, '--data-dir', 'elsewhere');
+      expect([code, err]).toEqual([1, expect.stringContaining('there is no database')]);
+    }
+    expect(existsSync(join(folder, 'none.gz'))).toBe(false);
+  });
+
+  it('moves nothing while a gateway runs, and begins once it was silent for a while', async () => {
+    const store = await openDatabase({ file: join(folder, 'solway-data/solway.db') });
+    const row = { id: 'g1', host: 'here', version: '1', started_at: 0, nodes: '[]' };
+    const seen = (at: number) => store.db.updateTable('gateway').set({ seen_at: at }).execute();
+    await store.db
+      .insertInto('gateway')
+      .values({ ...row, seen_at: Date.now() })
+      .execute();
+    const move = () => solway('db', 'move', '--to', 'env:NOWHERE');
+    const [running, silent] = [await move(), await seen(Date.now() - 60_000).then(move)];
+    await store.close();
+    const words = 'a gateway is running on this database: stop it first';
+    expect([running.code, running.err]).toEqual([1, expect.stringContaining(words)]);
+    expect([silent.code, silent.err.includes(words)]).toEqual([1, false]);
+  });
+});
