@@ -103,23 +103,45 @@ func main() {
 const NO_DOOR = 'http://127.0.0.1:50051';
 
 const streams = {
-  grpc: { request: '{"slots":{"all":{}}}', method: 'geyser.Geyser/Subscribe', client: 'slots: { all: {} }' },
+  grpc: {
+    request: '{"slots":{"all":{}}}',
+    method: 'geyser.Geyser/Subscribe',
+    // The published client refuses requests with fields left out.
+    client: `{
+  accounts: {},
+  slots: { all: {} },
+  transactions: {},
+  transactionsStatus: {},
+  blocks: {},
+  blocksMeta: {},
+  entry: {},
+  accountsDataSlice: [],
+}`,
+  },
   fs: {
     request: '{"deshred_transactions":{"all":{}}}',
     method: 'geyser.Geyser/SubscribeDeshred',
-    client: 'deshredTransactions: { all: {} }',
+    client: `{
+  deshredTransactions: {
+    all: { vote: false, accountInclude: [], accountExclude: [], accountRequired: [] },
+  },
+  slots: {},
+}`,
   },
 } as const;
 
+const streamUrl = ({ grpc }: Urls): URL =>
+  new URL(grpc?.includes('://') ? grpc : `http://${grpc ?? NO_DOOR.slice(7)}`);
+const plainFlag = ({ protocol }: URL): string => (protocol === 'http:' ? '-plaintext ' : '');
+
 function streamSnippets(urls: Urls, secret: string, product: 'grpc' | 'fs'): readonly CodeSnippet[] {
-  const url = new URL(urls.grpc?.includes('://') ? urls.grpc : `http://${urls.grpc ?? NO_DOOR.slice(7)}`);
+  const url = streamUrl(urls);
   const { request, method, client } = streams[product];
-  const isPlain = url.protocol === 'http:';
   return [
     {
       id: 'grpcurl',
       label: 'grpcurl',
-      text: `grpcurl ${isPlain ? '-plaintext ' : ''}-H 'x-token: ${secret}' \\
+      text: `grpcurl ${plainFlag(url)}-H 'x-token: ${secret}' \\
   -d '${request}' ${url.host} ${method}`,
     },
     {
@@ -127,11 +149,11 @@ function streamSnippets(urls: Urls, secret: string, product: 'grpc' | 'fs'): rea
       label: 'TypeScript (Yellowstone)',
       text: `import Client from '@triton-one/yellowstone-grpc';
 
-const client = new Client('${url.origin}', '${secret}', undefined);
+const client = new Client('${url.origin}', '${secret}', {});
 await client.connect();
 const stream = await client.subscribe${product === 'fs' ? 'Deshred' : ''}();
 stream.on('data', (update) => console.log(update));
-stream.write({ ${client} });`,
+stream.write(${client});`,
     },
     {
       id: 'rust',
@@ -158,6 +180,12 @@ export const snippetsFor = (
   secret: string,
 ): readonly CodeSnippet[] =>
   product === 'rpc' ? rpcSnippets(urls, secret) : streamSnippets(urls, secret, product);
+
+/** The line that shows whether a key of a stream works: what it asks has one answer. */
+export const streamTest = (urls: Urls, secret: string): string => {
+  const url = streamUrl(urls);
+  return `grpcurl ${plainFlag(url)}-H 'x-token: ${secret}' ${url.host} geyser.Geyser/GetVersion`;
+};
 
 /** A key as lines of an environment file. */
 export function envFile(product: KeyJson['product'], urls: Urls, secret: string): string {

@@ -3,7 +3,7 @@ import { callRpc, refusalOf } from '../../door-call.ts';
 import { formatMs } from '../../format.ts';
 import { rememberKey } from '../../known-keys.ts';
 import { useSession } from '../../shell/session.tsx';
-import { envFile, snippetsFor } from '../../snippets.ts';
+import { envFile, snippetsFor, streamTest } from '../../snippets.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { downloadText } from '../../ui/csv.ts';
@@ -34,6 +34,14 @@ export function SecretDialog({ made: { secret, key }, onClose }: { made: NewKey;
           </Button>
           {product === 'rpc' ? <TestButton secret={secret} /> : null}
         </div>
+        {product === 'rpc' ? null : (
+          <section className="stack-tight" aria-label="How to test it">
+            <p>
+              Test it from a shell: a browser cannot call gRPC. A key that works is answered with a version.
+            </p>
+            <Snippet text={streamTest(service.urls, secret)} label="the test call" />
+          </section>
+        )}
         <Tabs
           label="Programs that use the key"
           tabs={snippetsFor(product, service.urls, secret).map(({ id, label, text }) => ({
