@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { countKeys } from '../control/keys/keys.ts';
+import { countKeys } from '../control/keys/key-room.ts';
 import { pepperFile } from '../control/pepper.ts';
 import { openPeppers } from '../control/pepper-proof.ts';
 import { type ProbeReport, probeNode } from '../upstream/probe.ts';

@@ -74,6 +74,26 @@ describeOnBothStores('keys', ({ open }) => {
     expect(await listKeys(register)).toMatchObject([{ id: key.id, state: 'expired' }]);
   });
 
+  it('are not counted for each new one, as long as there is room for sure', async () => {
+    const store = await open();
+    let counted = 0;
+    const watched = store.db.withPlugin({
+      transformQuery: ({ node }) => {
+        if (JSON.stringify(node).includes('"AggregateFunctionNode"')) counted++;
+        return node;
+      },
+      transformResult: async ({ result }) => result,
+    });
+    const register = { ...(await registerOn(store)), store: { ...store, db: watched }, keysMax: 100 };
+    const [{ key }] = [await createKey(register, { product: 'rpc', name: 'x' })];
+    await rotateKey(register, key.id);
+    expect(counted).toBe(0);
+    // Many changes later it is no longer known, and counted once.
+    await store.db.updateTable('change_counter').set({ version: 1_000 }).execute();
+    for (let made = 0; made < 3; made++) await createKey(register, { product: 'rpc', name: 'x' });
+    expect(counted).toBe(1);
+  });
+
   it('are refused with what to do about it when something is wrong with them', async () => {
     const register = await registerOn(await open(), { keysMax: 1 });
     const refusal = (options: object) =>

@@ -2,9 +2,9 @@ import type { Transaction } from 'kysely';
 import { inChange, nextVersion, writeAudit } from '../database/change.ts';
 import type { KeyTable, Schema } from '../database/schema.ts';
 import { auditEntry, beforeAndAfter, KeyRefusedError, type KeyRegister, requireKey } from './key-register.ts';
-import { checkRules, type GivenRules, type RuleColumns } from './key-rules.ts';
 import { type KeyView, viewKey } from './key-view.ts';
 import { checkExpiry, checkName, requirePlan, withoutAbsent } from './keys.ts';
+import { checkRules, type GivenRules, type RuleColumns } from './rule-columns.ts';
 
 /** What may be changed of a key; what is left out stays. */
 export type KeyChange = {

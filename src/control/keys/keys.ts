@@ -1,14 +1,14 @@
-import type { Kysely, Transaction } from 'kysely';
+import type { Transaction } from 'kysely';
 import { digestApiKey, generateApiKey } from '../../access/api-key.ts';
 import type { Product } from '../../protocol/product.ts';
 import { HOUSE_CUSTOMER_ID } from '../accounts/roles.ts';
 import { inChange, nextVersion, writeAudit } from '../database/change.ts';
 import type { KeyTable, PlanTable, Schema } from '../database/schema.ts';
 import type { CustomerTable } from '../database/tables/accounts.ts';
-import { auditEntry, KeyRefusedError, type KeyRegister, keyLimits, refuseField } from './key-register.ts';
-import { checkRules, type GivenRules, noRules, type RuleColumns } from './key-rules.ts';
+import { auditEntry, KeyRefusedError, type KeyRegister, refuseField } from './key-register.ts';
+import { checkRoom } from './key-room.ts';
 import { type KeyView, viewKey } from './key-view.ts';
-import { notSpent } from './spent-keys.ts';
+import { checkRules, type GivenRules, noRules, type RuleColumns } from './rule-columns.ts';
 
 const NAME_LENGTH_MAX = 64;
 const ID_ATTEMPTS = 4;
@@ -67,45 +67,6 @@ async function requireCustomer(
   throw new KeyRefusedError(
     'not-found',
     `there is no customer "${id.slice(0, 64)}": see the list of customers`,
-  );
-}
-
-/**
- * How many keys there are that are not spent (spent-keys.ts).
- * @param now - Unix milliseconds.
- * @param customerId - whose; absent: everybody's.
- */
-export async function countKeys(db: Kysely<Schema>, now: number, customerId?: string): Promise<number> {
-  const { count } = await db
-    .selectFrom('api_key')
-    .select((select) => select.fn.countAll<number>().as('count'))
-    .where(notSpent(now))
-    .$if(customerId !== undefined, (query) => query.where('customer_id', '=', customerId!))
-    .executeTakeFirstOrThrow();
-  return count;
-}
-
-/** Whether another key may be made for a customer. @throws KeyRefusedError limit */
-export async function checkRoom(
-  trx: Transaction<Schema>,
-  register: KeyRegister,
-  customerId: string,
-): Promise<void> {
-  const { keysMax, customerKeysMax = keyLimits.customerKeysMax } = register;
-  const count = await countKeys(trx, register.now());
-  if (count >= keysMax) {
-    throw new KeyRefusedError(
-      'limit',
-      `there are ${count} keys and no more are allowed: revoke some or raise keys.keys_max`,
-    );
-  }
-  if (customerId === HOUSE_CUSTOMER_ID) return;
-  const own = await countKeys(trx, register.now(), customerId);
-  if (own < customerKeysMax) return;
-  throw new KeyRefusedError(
-    'limit',
-    `there are ${own} keys of this customer and no more are allowed: revoke some, or ask the operator to raise ` +
-      'keys.customer_keys_max',
   );
 }
 
@@ -223,7 +184,7 @@ export async function createKeyIn(
   const plan = await requirePlan(trx, options.planId ?? customer.plan_id);
   const { product } = options;
   const use = checkRules({ ...noRules, ...withoutAbsent(options) }, { product, isPublic, plan });
-  await checkRoom(trx, register, customer.id);
+  await checkRoom(trx, register, customer.id, version);
   const { row, ...created } = await insertKey(register, trx, version, {
     ...use,
     product,

@@ -9,8 +9,9 @@ import {
   refuseField,
   requireKey,
 } from './key-register.ts';
+import { checkRoom } from './key-room.ts';
 import { type KeyView, viewKey } from './key-view.ts';
-import { checkRoom, insertKey, type NewKey } from './keys.ts';
+import { insertKey, type NewKey } from './keys.ts';
 
 /** Longest overlap of a rotation, in milliseconds. */
 export const OVERLAP_MAX_MS = 90 * 24 * 3_600_000;
@@ -54,7 +55,7 @@ export function rotateKey(
     checkOverlap(overlapMs);
     const row = await requireKey(trx, id, register);
     checkRotatable(row, now);
-    await checkRoom(trx, register, row.customer_id);
+    await checkRoom(trx, register, row.customer_id, version);
     const { row: newRow, ...created } = await insertKey(atNow, trx, version, row);
     await writeAudit(trx, version, auditEntry(atNow, 'key.create', newRow, { rotationOf: id }));
     const old = await retire(trx, row, newRow.id, Math.min(row.expires_at ?? Infinity, now + overlapMs));
