@@ -33,6 +33,25 @@ async function checkRoom(trx: Transaction<Schema>, { accounts }: ApiServices, us
   throw new ApiError(409, 'LIMIT', `you own ${count} customers and may own no more: use one of them`);
 }
 
+/** Who was suspended does not go on under another name. @throws ApiError 403 */
+async function checkNoneSuspended(trx: Transaction<Schema>, userId: string): Promise<void> {
+  const row = await trx
+    .selectFrom('member')
+    .innerJoin('customer', 'customer.id', 'member.customer_id')
+    .select('customer.id')
+    .where('user_id', '=', userId)
+    .where('role', '=', 'owner')
+    .where('state', '=', 'suspended')
+    .limit(1)
+    .executeTakeFirst();
+  if (row === undefined) return;
+  throw new ApiError(
+    403,
+    'CUSTOMER_SUSPENDED',
+    'you own a customer that is suspended, so you may make no other: ask the operator',
+  );
+}
+
 /** @throws ApiError 403, 409 */
 async function checkMayCreate(trx: Transaction<Schema>, services: ApiServices, { caller, role }: ApiContext) {
   if (role === 'operator') return;
@@ -42,6 +61,7 @@ async function checkMayCreate(trx: Transaction<Schema>, services: ApiServices, {
       'OPERATOR_ONLY',
       'customers are made by the operator here: ask for an invitation',
     );
+  await checkNoneSuspended(trx, caller.userId);
   await checkRoom(trx, services, caller.userId);
 }
 

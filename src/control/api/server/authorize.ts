@@ -47,6 +47,12 @@ function checkSignedIn(caller: ApiCaller): void {
   );
 }
 
+/** Whether a user asks for themselves what a member may whatever their role: to leave. */
+function isOwn(name: ContractName, path: Readonly<Record<string, string>>, caller: ApiCaller): boolean {
+  const { self } = routeOf(name);
+  return self !== undefined && caller.kind === 'user' && path[self] === caller.userId;
+}
+
 /** @throws ApiError 403 */
 function checkRole(
   name: ContractName,
@@ -54,9 +60,7 @@ function checkRole(
   caller: ApiCaller,
   role: MemberRole,
 ) {
-  const { access, self } = routeOf(name);
-  const isOwn = self !== undefined && caller.kind === 'user' && path[self] === caller.userId;
-  const needed = isOwn ? 'viewer' : (access as MemberRole);
+  const needed = isOwn(name, path, caller) ? 'viewer' : (routeOf(name).access as MemberRole);
   if (roleAllows(role, needed)) return;
   throw new ApiError(403, 'ROLE_TOO_SMALL', `this needs the role ${needed}, and yours is ${role}`);
 }
@@ -85,11 +89,11 @@ export async function authorize(
   const { role, state } = standing;
   if (role === null) throw noSuchCustomer();
   checkRole(name, path, caller, role);
-  if (state === 'suspended' && !name.startsWith('GET '))
+  if (state === 'suspended' && !name.startsWith('GET ') && !isOwn(name, path, caller))
     throw new ApiError(
       403,
       'CUSTOMER_SUSPENDED',
-      'the customer is suspended, so its members may only look: ask the operator',
+      'the customer is suspended, so its members may only look, and leave: ask the operator',
     );
   return role;
 }
