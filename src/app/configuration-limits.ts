@@ -1,5 +1,6 @@
 import { quotaLedgerOptions as ledger } from '../access/quota.ts';
 import { mailLimits as mail } from '../control/mail.ts';
+import { mailPaceLimits as mailPace } from '../control/notices/mail-pace.ts';
 import { noticeLimits as notice } from '../control/notices/notice-limits.ts';
 import { quotaReaderLimits as reader } from '../control/shared/quota-reader.ts';
 import { sharingLimits as sharing } from '../control/shared/shared-limits.ts';
@@ -43,6 +44,8 @@ export const mailSection = section({
   from: anything.nullable().default(null),
   timeout_ms: whole(100, HOUR_MS).default(mail.timeoutMs),
   in_flight_max: whole(1, 10_000).default(mail.inFlightMax),
+  customer_per_hour: whole(0, 100_000).default(mailPace.customerPerHour),
+  receiver_per_hour: whole(0, 100_000).default(mailPace.receiverPerHour),
 });
 
 /** `[notices]`: how customers are told that their quota runs out. */

@@ -2,6 +2,7 @@ import type { Logger } from '../base/log.ts';
 import { type AccountOptions, accountLimits } from '../control/accounts/account-options.ts';
 import type { ApiServices, Mailer } from '../control/api/services.ts';
 import type { Store } from '../control/database/open.ts';
+import { MailPace } from '../control/notices/mail-pace.ts';
 import type { Peppers } from '../control/pepper.ts';
 import type { Source } from '../protocol/call.ts';
 import type { Configuration } from './configuration.ts';
@@ -69,6 +70,7 @@ export function apiServicesOf(parts: ControlParts): ApiServices {
     now: Date.now,
     source,
     mailer,
+    mailPace: new MailPace(configuration.mail, Date.now),
     accounts,
     configuration: () => showConfiguration(configuration),
     configurationFile: configuration.file,

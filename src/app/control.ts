@@ -35,7 +35,7 @@ function mailReset({ mailer, log }: ControlParts, publicUrl: string | null) {
       'within an hour. If not, do nothing: your password is as it was.\n',
     ].join('\n\n');
     // Not awaited by the caller: how long it takes would tell whether there is such an account.
-    mailer.send({ to: email, subject: 'Your Solway password', text }).catch(() => {
+    mailer.send({ to: email, subject: 'Your Solway password', text, isUrgent: true }).catch(() => {
       log.warn('a mail with a link for a new password could not be handed over');
     });
   };

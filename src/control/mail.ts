@@ -6,7 +6,7 @@ import type { Mailer } from './api/services.ts';
 export type MailLimits = Readonly<{
   /** To be connected, to be greeted, and to hear the server's next word. */
   timeoutMs: number;
-  /** Mails that are being handed over at a time; more are refused at once. */
+  /** Mails that are being handed over at a time; more are refused at once. A quarter is kept for links for new passwords. */
   inFlightMax: number;
 }>;
 
@@ -70,8 +70,11 @@ export class SmtpMailer implements Mailer {
   }
 
   /** @throws MailError */
-  async send({ to, subject, text }: Parameters<Mailer['send']>[0]): Promise<void> {
-    if (this.#inFlight >= this.#inFlightMax) throw new MailError('too many mails are being sent right now');
+  async send({ to, subject, text, isUrgent = false }: Parameters<Mailer['send']>[0]): Promise<void> {
+    // A quarter is left to what somebody waits for.
+    const kept = isUrgent ? 0 : Math.floor(this.#inFlightMax / 4);
+    if (this.#inFlight >= this.#inFlightMax - kept)
+      throw new MailError('too many mails are being sent right now');
     this.#inFlight += 1;
     try {
       // As an address and not as text, in which a comma would name a second receiver.

@@ -34,6 +34,7 @@ const peppersOf = (version: number) => ({
 type Call = Readonly<{ path: string; headers: IncomingHttpHeaders; body: string }>;
 
 const context = {
+  caller: { kind: 'user', userId: 'anna', email: 'anna@example.com', isOperator: false },
   actor: 'user:anna@example.com',
   address: '192.0.2.1',
   userAgent: 'test',
@@ -295,7 +296,9 @@ describeOnBothStores('notices', ({ open, fresh, defer }) => {
     await notifier.look();
     await notifier.deliver();
     expect(smtp.mails.map(({ to }) => to)).toEqual(Array(3).fill(['anna@example.com']));
-    const full = smtp.mails.find(({ text }) => text.includes('Subject: 100 % of the credits of House'));
+    const full = smtp.mails.find(({ text }) =>
+      text.includes('Subject: 100 % of the credits of this month are used'),
+    );
     expect(full?.text).toContain('refused with QUOTA_EXCEEDED');
     expect(full?.text).toContain('2026-12-01');
   });

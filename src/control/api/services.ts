@@ -2,6 +2,7 @@ import type { Source } from '../../protocol/call.ts';
 import type { AccountOptions } from '../accounts/account-options.ts';
 import type { Store } from '../database/open.ts';
 import type { ScannerKey } from '../keys/scanner-signature.ts';
+import type { MailPace } from '../notices/mail-pace.ts';
 import type { NoticeLimits } from '../notices/notice-limits.ts';
 import type { WebhookSender } from '../notices/webhook.ts';
 import type { Peppers } from '../pepper.ts';
@@ -9,8 +10,11 @@ import type { LogTails } from '../requests/tail-log.ts';
 
 /** Mail as the operator configured it. */
 export interface Mailer {
-  /** @throws Error when it could not be handed over. */
-  send(message: Readonly<{ to: string; subject: string; text: string }>): Promise<void>;
+  /**
+   * @param message - one that is urgent, such as a link for a new password, has places that others leave free.
+   * @throws Error when it could not be handed over.
+   */
+  send(message: Readonly<{ to: string; subject: string; text: string; isUrgent?: boolean }>): Promise<void>;
 }
 
 /** What handlers of the control API stand on. What other floors have is described as it is needed here. */
@@ -24,6 +28,8 @@ export type ApiServices = Readonly<{
   /** What answers calls, for what the chain says of a transaction; null at the command line. */
   source: Source | null;
   mailer: Mailer | null;
+  /** How often mail goes out that a customer's member caused; without it, as often as they like. */
+  mailPace?: MailPace;
   /** What sends notices; absent where no gateway runs. */
   notices?: NoticeFacts;
   accounts: AccountOptions;

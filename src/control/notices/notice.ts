@@ -32,6 +32,16 @@ type TestNotice = { type: 'test' };
 
 type Words = Readonly<{ subject: string; text: string }>;
 
+const NAME_MAX = 40;
+/** What programs that show mail make a link of. */
+const LINK = /\S*(?::\/\/|www\.|@|\.\p{L}{2,})\S*/giu;
+
+/** What somebody called something, in a mail in our name: short, of one line, and with nothing to click on. */
+function shownName({ id, name }: Readonly<{ id: string; name: string }>): string {
+  const plain = name.replace(/\p{C}/gu, ' ').replace(LINK, '…').slice(0, NAME_MAX);
+  return `"${plain}" (${id})`;
+}
+
 const number = (value: number): string => value.toLocaleString('en-US');
 
 function quotaWords({ customer, plan, quota }: Extract<Notice, { type: 'quota.used' }>): Words {
@@ -40,9 +50,9 @@ function quotaWords({ customer, plan, quota }: Extract<Notice, { type: 'quota.us
     ? 'What goes beyond it is refused with QUOTA_EXCEEDED.'
     : 'What goes beyond it is served all the same.';
   return {
-    subject: `${percent} % of the credits of ${customer.name} are used`,
+    subject: `${percent} % of the credits of this month are used`,
     text: [
-      `${customer.name} has used ${number(used)} of the ${number(limit)} credits that the plan ${plan.name}`,
+      `${shownName(customer)} has used ${number(used)} of the ${number(limit)} credits that the plan ${plan.name}`,
       `includes this month.\n\n${then} The credits begin anew on ${to.slice(0, 10)} at 00:00 UTC.\n`,
     ].join(' '),
   };
@@ -54,8 +64,8 @@ function leakWords({ customer, key }: Extract<Notice, { type: 'key.leaked' }>): 
     ? 'It has been revoked: make a new one.'
     : 'Rotate it, and cut the overlap short as soon as your programs have the new one.';
   return {
-    subject: `A key of ${customer.name} stands where others can read it`,
-    text: `The key "${key.name}" (${key.id}) of ${customer.name} was reported as leaked.${where}\n\n${then}\n`,
+    subject: 'A key stands where others can read it',
+    text: `The key ${shownName(key)} of ${shownName(customer)} was reported as leaked.${where}\n\n${then}\n`,
   };
 }
 
@@ -64,7 +74,7 @@ export function wordsOf(notice: Notice): Words {
   if (notice.type === 'quota.used') return quotaWords(notice);
   if (notice.type === 'key.leaked') return leakWords(notice);
   return {
-    subject: `Notices of ${notice.customer.name} come here`,
-    text: `This is a test. When the credits of ${notice.customer.name} run out, it is told here.\n`,
+    subject: 'Notices of Solway come here',
+    text: `This is a test. When the credits of ${shownName(notice.customer)} run out, it is told here.\n`,
   };
 }

@@ -9,7 +9,7 @@ import { WebhookSeal } from '../../notices/sealed-webhook.ts';
 import { addTarget, findTarget, listTargets, removeTarget } from '../../notices/targets.ts';
 import { ApiError } from '../api-error.ts';
 import { email } from '../contract/values.ts';
-import type { ApiContext, Handlers } from '../handler.ts';
+import { type ApiContext, type Handlers, ownerOf } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 import { audited } from './audited.ts';
 
@@ -88,7 +88,11 @@ function remove(services: ApiServices, customerId: string, id: string, context: 
 /** Takes the right to send a test, of which there is one in a while. @throws ApiError 429 */
 function checkPace({ now, notices }: ApiServices, target: NoticeTargetTable): void {
   const testIntervalMs = notices?.limits.testIntervalMs ?? noticeLimits.testIntervalMs;
-  const waitMs = (target.last_sent_at ?? 0) + testIntervalMs - now();
+  checkWait((target.last_sent_at ?? 0) + testIntervalMs - now());
+}
+
+/** @throws ApiError 429 */
+function checkWait(waitMs: number): void {
   if (waitMs <= 0) return;
   const retryAfter = Math.ceil(waitMs / 1_000);
   throw new ApiError(429, 'RATE_LIMITED', `something was sent there just now: try again in ${retryAfter} s`, {
@@ -96,11 +100,16 @@ function checkPace({ now, notices }: ApiServices, target: NoticeTargetTable): vo
   });
 }
 
-async function test(services: ApiServices, customerId: string, id: string, { signal }: ApiContext) {
+async function test(services: ApiServices, customerId: string, id: string, context: ApiContext) {
+  const { signal, caller } = context;
   const { store, mailer, notices, peppers, now } = services;
   const target = await findTarget(store.db, customerId, id);
   if (target === undefined) throw missing();
   checkPace(services, target);
+  if (target.kind === 'email') {
+    const mail = { customer: customerId, sender: ownerOf(caller), to: target.shown };
+    checkWait(services.mailPace?.take(mail) ?? 0);
+  }
   const customer = await store.db
     .selectFrom('customer')
     .select(['id', 'name'])
