@@ -1,4 +1,4 @@
-import type { TryLimits } from '../semi-wallets/try-limit.ts';
+import type { TryLimits } from '../../access/try-limit.ts';
 
 /** What bounds accounts and signing in. */
 export type AccountLimits = Readonly<{

@@ -1,8 +1,8 @@
+import { type Try, TryLimit } from '../../access/try-limit.ts';
 import { parseIpAddress } from '../../base/ip-address.ts';
 import { Lru } from '../../base/lru.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { ApiError } from '../api/api-error.ts';
-import { type Try, TryLimit } from '../semi-wallets/try-limit.ts';
 import type { AccountLimits } from './account-options.ts';
 
 /** What one customer of a network has at least: whoever has 64 bits of IPv6 would have an address for every try. */

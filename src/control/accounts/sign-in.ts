@@ -1,6 +1,6 @@
+import { TryLimit } from '../../access/try-limit.ts';
 import { ApiError } from '../api/api-error.ts';
 import type { ApiCaller } from '../api/handler.ts';
-import { TryLimit } from '../semi-wallets/try-limit.ts';
 import type { OidcProvider } from './account-options.ts';
 import { findAdminToken } from './admin-tokens.ts';
 import { checkOwnOrigin } from './own-origin.ts';

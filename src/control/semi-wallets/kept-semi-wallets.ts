@@ -1,4 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
+import { TryLimit } from '../../access/try-limit.ts';
 import { type Address, addressFromBytes } from '../../ledger/address.ts';
 import { decodeBase58 } from '../../ledger/base58.ts';
 import { Failure } from '../../protocol/errors.ts';
@@ -7,7 +8,6 @@ import type { Peppers } from '../pepper.ts';
 import { Derivation } from './derivation.ts';
 import { type Envelope, open, openNothing, seal } from './envelope.ts';
 import { type SemiWalletLimits, semiWalletLimits } from './limits.ts';
-import { TryLimit } from './try-limit.ts';
 import {
   checkRoom,
   findWallet,

@@ -1,6 +1,5 @@
-import { Lru } from '../../base/lru.ts';
-import { Failure } from '../../protocol/errors.ts';
-import type { SemiWalletLimits } from './limits.ts';
+import { Lru } from '../base/lru.ts';
+import { Failure } from '../protocol/errors.ts';
 
 type Tried = { wrong: number; underWay: number; until: number; at: number };
 
@@ -13,10 +12,17 @@ export type Try = Readonly<{
 }>;
 
 /** How often passwords may be tried, and how long wrong ones count. */
-export type TryLimits = Pick<
-  SemiWalletLimits,
-  'freeTries' | 'firstPauseMs' | 'pauseMaxMs' | 'rememberMs' | 'rememberedMax'
->;
+export type TryLimits = Readonly<{
+  /** Wrong tries before there is a pause. */
+  freeTries: number;
+  /** The pause after the last of them, in milliseconds; each one more doubles it. */
+  firstPauseMs: number;
+  pauseMaxMs: number;
+  /** How long wrong ones count, in milliseconds. */
+  rememberMs: number;
+  /** Names that are remembered at a time. */
+  rememberedMax: number;
+}>;
 
 const DOUBLINGS_MAX = 30;
 const NEW = { wrong: 0, underWay: 0, until: 0, at: 0 } as const;
@@ -24,7 +30,7 @@ const NEW = { wrong: 0, underWay: 0, until: 0, at: 0 } as const;
 /**
  * How often passwords may be tried. A few wrong ones are free; then each one more makes the next wait longer, and a try
  * that comes too early is refused before anything is computed. Tries at once count as if they came one after the other.
- * Memory only: a restart forgets, which no caller can bring about.
+ * In the memory of one process: a restart forgets, which no caller can bring about, and several count each for itself.
  */
 export class TryLimit {
   readonly #limits: TryLimits;

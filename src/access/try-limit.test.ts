@@ -1,14 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { Failure } from '../../protocol/errors.ts';
-import { semiWalletLimits } from './limits.ts';
+import { Failure } from '../protocol/errors.ts';
 import { TryLimit } from './try-limit.ts';
 
 const limits = {
-  ...semiWalletLimits,
   freeTries: 3,
   firstPauseMs: 1_000,
   pauseMaxMs: 60_000,
   rememberMs: 3_600_000,
+  rememberedMax: 1_000,
 };
 
 function limited(more: Partial<typeof limits> = {}) {
