@@ -1,4 +1,7 @@
+import { Kysely } from 'kysely';
 import { expect, it } from 'vitest';
+import { openPostgres } from '../../../src/control/database/postgres.ts';
+import type { Schema } from '../../../src/control/database/schema.ts';
 import { describeOnBothStores } from '../stores.ts';
 import { firstOperator, openHouse } from './house.ts';
 
@@ -22,4 +25,27 @@ describeOnBothStores('the control API', ({ open }) => {
     for (const query of ['rpcCode=-32005', 'minMs=86400000', 'to=253402300799999'])
       expect([query, (await operator.get(`${LOGS}?${query}`)).status]).toEqual([query, 200]);
   });
+
+  it('answers 503 while its store cannot be reached, and says so once', async () => {
+    const house = await openHouse(await open());
+    const operator = await firstOperator(house);
+    const away = openAway();
+    Object.assign(house.services, { store: { ...house.services.store, db: away } });
+    for (const path of ['/api/v1/customers/house', LOGS]) {
+      const { status, json, headers } = await operator.get(path);
+      expect([path, status, json.error.code, headers.get('retry-after')]).toEqual([
+        ...[path, 503, 'STORE_AWAY', '5'],
+      ]);
+    }
+    expect(house.said.filter((line) => line.includes('cannot reach the database'))).toHaveLength(1);
+    expect(house.said.join()).not.toContain('the control API went wrong');
+    await away.destroy();
+  });
 });
+
+/** A database on a port where nobody is. */
+function openAway() {
+  const options = { connectionsMax: 1, connectTimeoutMs: 500, queryTimeoutMs: 500 };
+  const dialect = openPostgres('postgres://a:b@127.0.0.1:1/none', options, () => undefined);
+  return new Kysely<Schema>({ dialect });
+}

@@ -3,6 +3,7 @@ import type { Context } from 'hono';
 import { Hono } from 'hono';
 import { checkSignInAnswer, type SignInDoor, type SignInRequest } from '../../accounts/sign-in-door.ts';
 import { AUTH_PREFIX } from '../../accounts/sign-in-library.ts';
+import { isStoreAway } from '../../database/store-away.ts';
 import { ApiError } from '../api-error.ts';
 import { type ContractName, contract, routeOf } from '../contract/contract.ts';
 import { type ApiCaller, ownerOf } from '../handler.ts';
@@ -47,6 +48,7 @@ export class HttpApi {
   readonly #app = new Hono<Env>();
   readonly #ending = new AbortController();
   readonly #places: ApiPlaces;
+  #saysAwayAt = Number.NEGATIVE_INFINITY;
 
   constructor(parts: HttpApiParts) {
     this.#parts = parts;
@@ -191,17 +193,40 @@ export class HttpApi {
     }
   }
 
-  #refuse(thrown: unknown, context: Context<Env>): Response {
+  async #refuse(thrown: unknown, context: Context<Env>): Promise<Response> {
     const requestId = context.get('requestId') ?? randomUUID();
-    if (!(thrown instanceof ApiError)) {
+    const isOurs = !(thrown instanceof ApiError);
+    const away = isOurs && (await this.#isAway(thrown)) ? this.#storeAway() : null;
+    if (isOurs && away === null) {
       const route = `${context.req.method} ${context.req.routePath}`;
       this.#api.log.error({ err: thrown, requestId, route }, 'the control API went wrong');
     }
-    const { status, headers, body } = problemOf(thrown, requestId);
+    const { status, headers, body } = problemOf(away ?? thrown, requestId);
     return jsonAnswer(status, body, { ...headers, 'x-request-id': requestId });
+  }
+
+  /** The sign-in library tells nothing of what it caught: the store is asked. */
+  async #isAway(thrown: unknown): Promise<boolean> {
+    if (isStoreAway(thrown)) return true;
+    const { db } = this.#api.services.store;
+    const asked = db.selectFrom('change_counter').select('version').executeTakeFirst();
+    return asked.then(() => false, isStoreAway);
+  }
+
+  #storeAway(): ApiError {
+    const now = performance.now();
+    if (now >= this.#saysAwayAt) {
+      this.#saysAwayAt = now + SAYS_AWAY_EVERY_MS;
+      this.#api.log.warn('the control API cannot reach the database, and answers 503');
+    }
+    return new ApiError(503, 'STORE_AWAY', 'the database cannot be reached: try again soon', {
+      retryAfter: 5,
+    });
   }
 }
 
+/** Milliseconds from one line of the log that the database is away to the next. */
+const SAYS_AWAY_EVERY_MS = 60_000;
 const USER_AGENT_MAX = 256;
 
 const noSuchRoute = (): ApiError =>

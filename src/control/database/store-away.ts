@@ -1,0 +1,25 @@
+/** What sockets and name servers say, and node's own word for several of these at once. */
+const socketCodes = new Set([
+  ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH'],
+  ...['ENOTFOUND', 'EAI_AGAIN'],
+]);
+/** Connection exceptions, too many connections, shutting down, starting, took too long. Source: PostgreSQL, Appendix A. */
+const SQL_STATE = /^(?:08...|53300|57P0[1-3]|57014)$/;
+/** What pg says without a code. Source: pg 8, client.js and pg-pool. */
+const DRIVER_TEXT =
+  /^(?:timeout exceeded when trying to connect|Connection terminated|Query read timeout|Client has encountered a connection error)/;
+const CAUSES_MAX = 5;
+
+/** Whether an error says that the store cannot be reached, or does not answer in time. */
+export function isStoreAway(error: unknown): boolean {
+  let at: unknown = error;
+  for (let depth = 0; depth < CAUSES_MAX && at instanceof Error; depth++) {
+    const { code, syscall } = at as { code?: unknown; syscall?: unknown };
+    if (typeof code === 'string' && (socketCodes.has(code) || SQL_STATE.test(code))) return true;
+    // A socket of PostgreSQL on this machine that is gone.
+    if (code === 'ENOENT' && syscall === 'connect') return true;
+    if (DRIVER_TEXT.test(at.message)) return true;
+    at = at.cause;
+  }
+  return false;
+}
