@@ -65,7 +65,7 @@ const leftOut = new Set([
 
 /** A row in each table that has none yet, whatever its columns are. What refers to others finds them at a later try. */
 async function fillRest(store: Store): Promise<void> {
-  const valueOf = (name: string, dataType: string): string | number => {
+  const sampleOf = (name: string, dataType: string): string | number => {
     if (name === 'customer_id') return 'house';
     if (name === 'plan_id') return 'default';
     return /text|char/i.test(dataType) ? 'x' : 7;
@@ -74,7 +74,7 @@ async function fillRest(store: Store): Promise<void> {
     const counts = await rowsOf(store);
     for (const { name, columns } of await store.db.introspection.getTables()) {
       if (counts[name] !== 0) continue;
-      const row = columns.map((column) => [column.name, valueOf(column.name, column.dataType)]);
+      const row = columns.map((column) => [column.name, sampleOf(column.name, column.dataType)]);
       await store.db
         .insertInto(name as 'audit')
         .values(Object.fromEntries(row))
