@@ -53,12 +53,12 @@ async function sendTransfer(door: RpcDoor): Promise<string> {
   return String(await result('sendTransaction', [bytes, { encoding: 'base64' }]));
 }
 
-/** A service on which a rehearsal's quota is used up by a few calls, and which keeps every request with its steps. */
+/** A service on which a rehearsal's quota is used up by a few calls, and later than its rate, and which keeps every request with its steps. */
 export const tinyQuota = `
 [localnet]
 slot_ms = 50
 [plans.rehearsal]
-monthly_credits = 3
+monthly_credits = 5
 [request_log]
 per_second = 10_000
 `;
@@ -160,11 +160,14 @@ export function tellOfTraffic(signed: () => Signed): void {
       const rehearsal = await makeKey(now, { name: 'rehearsal', planId: 'rehearsal' });
       const small = rpcDoor(now.dashboard.service.ready.rpcUrl, rehearsal.secret);
       await inForce(small);
+      const atOnce = await Promise.all([1, 2, 3, 4, 5].map(() => small.post(bodyOf('getSlot'))));
+      expect(atOnce.filter(({ text }) => text.includes('RATE_LIMITED')).length).toBeGreaterThan(0);
       await expect
         .poll(async () => (await small.post(bodyOf('getSlot'))).text, { timeout: 20_000 })
         .toContain('QUOTA_EXCEEDED');
       await open(`/errors?range=15m&key=${rehearsal.key.id}`);
       await cell('QUOTA_EXCEEDED').waitFor();
+      await cell('RATE_LIMITED').waitFor();
       await page.getByText('Refused because a rate limit or the quota was reached').waitFor();
       await open('/usage');
       await page.getByText('the quota is used up').waitFor();
@@ -178,7 +181,7 @@ export function tellOfTraffic(signed: () => Signed): void {
       const row = page.getByRole('row', { name: /WebSocket traffic slotSubscribe/ });
       await row.getByRole('button', { name: /^Close/ }).click();
       await page.getByRole('button', { name: 'Close the WebSocket' }).click();
-      await socket.ended;
+      expect((await socket.ended).code).toBe(1008);
       await row.waitFor({ state: 'detached' });
     });
 

@@ -12,6 +12,8 @@ import { type Dashboard, operator, setUp, shownKey, startDashboard } from './sta
 import { tellOfTraffic, tinyQuota } from './traffic.ts';
 
 const run = promisify(execFile);
+/** How soon Home tells of a call. The better of two tries counts: a machine may stand still for a moment. */
+const PROMISED_MS = 5_000;
 
 /** One person's first hour with the dashboard; each sentence goes on where the one before ended. */
 describe.skipIf(noBrowser !== null)(`the dashboard in a browser (skipped where there is none)`, () => {
@@ -99,10 +101,17 @@ describe.skipIf(noBrowser !== null)(`the dashboard in a browser (skipped where t
     await store();
     await go('Home');
     const requests = page.getByRole('region', { name: 'Requests', exact: true }).locator('.tile-value');
-    const before = Number(await requests.textContent());
-    const { stdout } = await run('bash', ['-c', shown ?? '']);
-    expect(JSON.parse(stdout)).toMatchObject({ result: expect.any(Number) });
-    await eventually(async () => Number(await requests.textContent()) > before, 'Home counts the call');
+    /** From the answer of a call to the number on the page. */
+    const delayOfOne = async (): Promise<number> => {
+      const before = Number(await requests.textContent());
+      const { stdout } = await run('bash', ['-c', shown ?? '']);
+      const answeredAt = performance.now();
+      expect(JSON.parse(stdout)).toMatchObject({ result: expect.any(Number) });
+      await eventually(async () => Number(await requests.textContent()) > before, 'Home counts the call');
+      return performance.now() - answeredAt;
+    };
+    const first = await delayOfOne();
+    expect(first <= PROMISED_MS ? first : await delayOfOne()).toBeLessThanOrEqual(PROMISED_MS);
     await page.getByRole('heading', { name: 'Errors by reason' }).waitFor();
     expect(await page.getByRole('region', { name: 'Getting started' }).count()).toBe(0);
   });
@@ -170,7 +179,7 @@ describe.skipIf(noBrowser !== null)(`the dashboard in a browser (skipped where t
     expect(await dialog.getByRole('button', { name: 'Revoke' }).isDisabled()).toBe(true);
     await dialog.getByRole('textbox').fill('backend');
     await dialog.getByRole('button', { name: 'Revoke' }).click();
-    await socket.ended;
+    expect((await socket.ended).code).toBe(1008);
     await dialog.waitFor({ state: 'detached' });
     expect(await answersTo(secret)).not.toContain('200');
   });
