@@ -38,8 +38,12 @@ export async function setUp({ browser, setupUrl }: Dashboard): Promise<WatchedPa
   const watched = await watchedPage(await browser.newContext({ viewport: { width: 1360, height: 900 } }));
   const { page } = watched;
   await page.goto(setupUrl);
+  await page.locator('[name="name"]:focus').waitFor();
   await page.getByLabel('Your name').fill(operator.name);
   await page.getByLabel('E-mail').fill(operator.email);
+  await page.getByLabel('Password').fill('too short');
+  await page.getByRole('button', { name: 'Make the account' }).click();
+  await page.getByText('10 characters at least: there are 9').waitFor();
   await page.getByLabel('Password').fill(operator.password);
   await page.getByRole('button', { name: 'Make the account' }).click();
   await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();

@@ -195,6 +195,18 @@ describe.skipIf(noBrowser !== null)(`the dashboard in a browser (skipped where t
     await page.getByRole('heading', { name: 'Team', level: 1 }).waitFor();
   });
 
+  it('keeps the open tab of Settings in the URL, and says where nothing is', async () => {
+    await go('Settings');
+    await page.getByRole('tab', { name: 'Notices' }).click();
+    await page.reload();
+    await page.getByRole('tab', { name: 'Notices', selected: true }).waitFor();
+    await page.goto(`${dashboard.url}/keys/AbCdEfGh`);
+    await page.getByRole('link', { name: 'All keys of House' }).waitFor();
+    expect((await page.goto(`${dashboard.url}/nonsense/there`))?.status()).toBe(404);
+    await page.getByRole('heading', { name: 'There is no such page' }).waitFor();
+    await page.goto(dashboard.url);
+  });
+
   tellOfTraffic(() => ({ dashboard, page }));
 
   it.each(['/', '/keys', `/keys/KEY`, '/playground', '/team', '/settings'])(
