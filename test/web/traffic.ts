@@ -53,7 +53,10 @@ async function sendTransfer(door: RpcDoor): Promise<string> {
   return String(await result('sendTransaction', [bytes, { encoding: 'base64' }]));
 }
 
-/** A service on which a rehearsal's quota is used up by a few calls, and later than its rate, and which keeps every request with its steps. */
+/**
+ * A service on which a rehearsal's quota is used up by a few calls, and later than its rate, and which keeps every
+ * request with its steps.
+ */
 export const tinyQuota = `
 [localnet]
 slot_ms = 50

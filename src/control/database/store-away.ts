@@ -6,8 +6,12 @@ const socketCodes = new Set([
 /** Connection exceptions, too many connections, shutting down, starting, took too long. Source: PostgreSQL, Appendix A. */
 const SQL_STATE = /^(?:08...|53300|57P0[1-3]|57014)$/;
 /** What pg says without a code. Source: pg 8, client.js and pg-pool. */
-const DRIVER_TEXT =
-  /^(?:timeout exceeded when trying to connect|Connection terminated|Query read timeout|Client has encountered a connection error)/;
+const driverTexts = [
+  'timeout exceeded when trying to connect',
+  'Connection terminated',
+  'Query read timeout',
+  'Client has encountered a connection error',
+] as const;
 const CAUSES_MAX = 5;
 
 /** Whether an error says that the store cannot be reached, or does not answer in time. */
@@ -18,7 +22,8 @@ export function isStoreAway(error: unknown): boolean {
     if (typeof code === 'string' && (socketCodes.has(code) || SQL_STATE.test(code))) return true;
     // A socket of PostgreSQL on this machine that is gone.
     if (code === 'ENOENT' && syscall === 'connect') return true;
-    if (DRIVER_TEXT.test(at.message)) return true;
+    const { message } = at;
+    if (driverTexts.some((text) => message.startsWith(text))) return true;
     at = at.cause;
   }
   return false;
