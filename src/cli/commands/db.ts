@@ -22,11 +22,11 @@ Actions:
   migrate             bring the database's schema forward, as every start does, and show what is in it
   backup FILE         write all of the database into FILE, which must not exist; the service may go on
   restore FILE        put a backup into an empty database, and compare every row
-  move --to URL       copy all of the database into an empty PostgreSQL database, and compare every row; stop the
-                      service first. URL may stand in a variable or a file: env:NAME or file:PATH
+  move --to URL       copy all of the database into an empty PostgreSQL database, and compare every row;
+                      stop the service first. URL may stand in a variable or a file: env:NAME or file:PATH
 
-A backup holds digests of keys and passwords, no key and no password. To use it you also need the pepper: keep the
-file pepper of the data folder, or SOLWAY_PEPPER, apart from it.
+A backup holds digests of keys and passwords, no key and no password. To use it you also need the pepper:
+keep the file pepper of the data folder, or SOLWAY_PEPPER, apart from it.
 
 Options of all actions:
   --config FILE, --data-dir DIR    where the database is

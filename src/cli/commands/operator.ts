@@ -22,8 +22,8 @@ Actions:
 
 Options of all actions:
   --config FILE, --data-dir DIR    where the accounts are kept
-  --host HOST, --port PORT         those that the service was started with, for links, where the configuration has
-                                   neither them nor accounts.public_url
+  --host HOST, --port PORT         those that the service was started with, for links, where the
+                                   configuration has neither them nor accounts.public_url
   --json                           write JSON
 
 Examples:

@@ -139,7 +139,6 @@ describeOnBothStores('what was used', ({ open }) => {
     for (const [query, field] of [
       [{ from: NOW, to: NOW }, 'from'],
       [{ from: NOW - 401 * DAY_MS, to: NOW }, 'from'],
-      [{ to: 8_640_000_000_000_001 }, 'to'],
     ] as const) {
       await expect(ask(store, 'usage', query)).rejects.toMatchObject({
         status: 422,
