@@ -63,7 +63,7 @@ export async function openHouse(store: Store, options: HouseOptions = {}) {
     service: {
       version: 'test',
       signUp: accounts.signUp,
-      oidc: accounts.oidc,
+      oidc: accounts.oidc.map(({ id, name }) => ({ id, name })),
       network: 'mainnet-beta',
       urls: () => ({ http: ORIGIN, ws: 'ws://solway.test', grpc: null }),
       hasShredStage: () => false,
