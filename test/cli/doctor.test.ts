@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { WebSocketServer } from 'ws';
-import { runSolway } from './run-solway.ts';
+import { runHere } from './run-solway.ts';
 
 const MAINNET = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d';
 const SECRET = 'hunter2hunter2';
@@ -70,7 +70,7 @@ async function startNode(genesis: string, pubsub = 'tells', refused = ''): Promi
 /** The address of its PubSub, on the same port. */
 const socketOf = (url: string): string => url.replace('http', 'ws');
 
-const doctor = (...args: string[]) => runSolway(folder, ['doctor', '--port', '0', ...args]);
+const doctor = (...args: string[]) => runHere(folder, ['doctor', '--port', '0', ...args]);
 
 describe('solway doctor', () => {
   it('finds nothing bad in an empty folder: the embedded ledger will answer', async () => {
@@ -257,7 +257,7 @@ describe('solway doctor', () => {
     await doctor();
     const pepper = join(folder, 'solway-data', 'pepper');
     chmodSync(pepper, 0o644);
-    const { code, out } = await runSolway(folder, ['doctor', '--port', '0'], {
+    const { code, out } = await runHere(folder, ['doctor', '--port', '0'], {
       SOLWAY_PROT: '1',
       SOLWAY_ENTIRELY_OTHER: '1',
       SOLWAY_URL: 'http://127.0.0.1:8080/v1/rpc',
@@ -272,7 +272,7 @@ describe('solway doctor', () => {
   });
 
   it('says what to mend when the log file cannot be written, and makes one that can', async () => {
-    const at = (file: string) => runSolway(folder, ['doctor', '--port', '0'], { SOLWAY_LOG_FILE: file });
+    const at = (file: string) => runHere(folder, ['doctor', '--port', '0'], { SOLWAY_LOG_FILE: file });
     const bad = await at('none/solway.log');
     expect(bad.code).toBe(1);
     expect(bad.out).toContain(
@@ -342,12 +342,12 @@ describe('solway doctor', () => {
 
 describe('solway', () => {
   it('shows its commands, and each command its help with examples', async () => {
-    const { code, out } = await runSolway(folder, ['--help']);
+    const { code, out } = await runHere(folder, ['--help']);
     expect(code).toBe(0);
     const names = [...out.matchAll(/^ {2}([a-z]+) {2}/gm)].map(([, name]) => name!);
     expect(names).toEqual(expect.arrayContaining(['keys', 'config', 'doctor', 'up', 'localnet']));
     for (const name of names) {
-      const help = await runSolway(folder, [name, '--help']);
+      const help = await runHere(folder, [name, '--help']);
       expect([name, help.code]).toEqual([name, 0]);
       expect(help.out.split('\n').filter((line) => line.length > 112)).toEqual([]);
       expect(help.out).toMatch(new RegExp(`^Usage: solway ${name}[^]*\\nExamples:\\n {2}solway ${name}`));
@@ -355,7 +355,7 @@ describe('solway', () => {
   });
 
   it('without a command shows them too, as a mistake', async () => {
-    expect(await runSolway(folder, [])).toMatchObject({
+    expect(await runHere(folder, [])).toMatchObject({
       code: 2,
       out: '',
       err: expect.stringContaining('Usage'),
@@ -363,14 +363,14 @@ describe('solway', () => {
   });
 
   it('knows its version', async () => {
-    expect((await runSolway(folder, ['--version'])).out).toMatch(/^\d+\.\d+\.\d+\n$/);
+    expect((await runHere(folder, ['--version'])).out).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
 });
 
 describe('solway config check', () => {
   it('shows what is in force, without secrets', async () => {
     const args = ['config', 'check', '--upstream', `https://u:${SECRET}@h.example/${SECRET}`, '--json'];
-    const { code, out } = await runSolway(folder, args);
+    const { code, out } = await runHere(folder, args);
     expect([code, JSON.parse(out).ok]).toEqual([0, true]);
     expect(JSON.parse(out).configuration.upstreams[0].url).toBe('https://h.example/[redacted]');
     expect(out).not.toContain(SECRET);
@@ -378,14 +378,14 @@ describe('solway config check', () => {
 
   it('lists what is wrong, each with its field and its remedy', async () => {
     writeFileSync(join(folder, 'solway.toml'), '[server]\nport = -1\nhots = "x"\n');
-    expect(await runSolway(folder, ['config', 'check'])).toEqual({
+    expect(await runHere(folder, ['config', 'check'])).toEqual({
       code: 1,
       out: '',
       err:
         'solway.toml: server.port: -1 is not a whole number from 0 to 65535\n' +
         'solway.toml: server.hots: there is no such field: did you mean "host"?\n',
     });
-    const { code, out } = await runSolway(folder, ['config', 'check', '--json']);
+    const { code, out } = await runHere(folder, ['config', 'check', '--json']);
     expect(code).toBe(1);
     expect(JSON.parse(out)).toMatchObject({
       ok: false,
