@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { callRpc, refusalOf } from '../../door-call.ts';
+import { callRpc, type DoorAnswer, refusalOf } from '../../door-call.ts';
 import { formatMs } from '../../format.ts';
 import { rememberKey } from '../../known-keys.ts';
 import { useSession } from '../../shell/session.tsx';
@@ -72,6 +72,20 @@ export function SecretDialog({ made: { secret, key }, onClose }: { made: NewKey;
 
 const HEALTH = '{"jsonrpc":"2.0","id":1,"method":"getHealth"}';
 
+/** How long a new key may take until every gateway knows it, with some to spare; and how often it is tried. */
+const IN_FORCE_MS = 3_000;
+const TRY_MS = 250;
+
+/** Calls getHealth with the key; as long as it may be too new to be known, again. */
+async function healthWith(secret: string): Promise<DoorAnswer> {
+  const until = performance.now() + IN_FORCE_MS;
+  for (;;) {
+    const answer = await callRpc(secret, HEALTH);
+    if (refusalOf(answer) === null || performance.now() >= until) return answer;
+    await new Promise((resolve) => setTimeout(resolve, TRY_MS));
+  }
+}
+
 /** Calls getHealth with the key, from here. */
 function TestButton({ secret }: { secret: string }) {
   const [words, setWords] = useState<{ text: string; isGood: boolean } | null>(null);
@@ -79,7 +93,7 @@ function TestButton({ secret }: { secret: string }) {
 
   const test = async (): Promise<void> => {
     setIsBusy(true);
-    const answer = await callRpc(secret, HEALTH);
+    const answer = await healthWith(secret);
     const refusal = refusalOf(answer);
     setWords({
       isGood: refusal === null,
