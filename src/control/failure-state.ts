@@ -16,4 +16,14 @@ export class FailureState {
     if (failing !== this.#failing) this.#onState(error);
     this.#failing = failing;
   }
+
+  /** Makes an attempt and tells how it went. Never rejects. */
+  async guard(attempt: () => Promise<void>): Promise<void> {
+    try {
+      await attempt();
+      this.tell(null);
+    } catch (error) {
+      this.tell(error);
+    }
+  }
 }

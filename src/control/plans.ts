@@ -84,3 +84,21 @@ async function writePlanIn(trx: Transaction<Schema>, plan: Plan, actor: string):
   const detail = { plan: plan.id, ...plan.limits, prices: values.prices };
   await writeAudit(trx, version, { at: Date.now(), actor, action: 'plan.set', keyId: null, detail });
 }
+
+/** What a plan's row allows. */
+export const planLimitsOf = (row: Omit<PlanTable, 'id' | 'name' | 'version'>): PlanLimits => ({
+  rpcPerSecond: row.rpc_per_second,
+  rpcBurst: row.rpc_burst,
+  wsConnectionsMax: row.ws_connections_max,
+  wsSubscriptionsMax: row.ws_subscriptions_max,
+  wsMessageMaxBytes: row.ws_message_max_bytes,
+  grpcStreamsMax: row.grpc_streams_max,
+  grpcFiltersMax: row.grpc_filters_max,
+  grpcBlocksMax: row.grpc_blocks_max,
+  grpcPubkeysMax: row.grpc_pubkeys_max,
+  grpcCuckooMaxBytes: row.grpc_cuckoo_max_bytes,
+  monthlyCredits: row.monthly_credits,
+  quotaIsHard: row.quota_is_hard !== 0,
+  streamCredits: row.stream_credits,
+  prices: JSON.parse(row.prices) as PlanLimits['prices'],
+});

@@ -4,7 +4,7 @@ import type { KeyTable, Schema } from '../database/schema.ts';
 import { auditEntry, beforeAndAfter, KeyRefusedError, type KeyRegister, requireKey } from './key-register.ts';
 import { type KeyView, viewKey } from './key-view.ts';
 import { checkExpiry, checkName, requirePlan, withoutAbsent } from './keys.ts';
-import { checkRules, type GivenRules, type RuleColumns } from './rule-columns.ts';
+import { checkRules, detailOfRules, type GivenRules, type RuleColumns } from './rule-columns.ts';
 
 /** What may be changed of a key; what is left out stays. */
 export type KeyChange = {
@@ -19,14 +19,7 @@ type Columns = RuleColumns & Pick<KeyTable, 'name' | 'expires_at'>;
 const detailOf = (row: Columns) => ({
   name: row.name,
   expiresAt: row.expires_at,
-  networks: row.networks,
-  cidrs: row.cidrs,
-  origins: row.origins,
-  methods: row.methods,
-  ratePerSecond: row.rate_per_second,
-  rateBurst: row.rate_burst,
-  addressPerSecond: row.address_per_second,
-  logsBodies: row.logs_bodies !== 0,
+  ...detailOfRules(row),
 });
 
 /** @throws KeyRefusedError wrong-state */

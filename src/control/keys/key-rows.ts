@@ -4,6 +4,7 @@ import type { Network } from '../../protocol/call.ts';
 import type { CustomerState } from '../accounts/roles.ts';
 import type { Store } from '../database/open.ts';
 import type { KeyTable, PlanTable } from '../database/schema.ts';
+import { planLimitsOf } from '../plans.ts';
 import { notSpent } from './spent-keys.ts';
 
 const limitColumns = [
@@ -36,21 +37,11 @@ function rateOf(own: number | null, plan: number): number {
   return plan === 0 ? own : Math.min(own, plan);
 }
 
+/** Those of the plan, with the key's own rate where it has one. */
 const limitsOf = (row: Row): PlanLimits => ({
+  ...planLimitsOf(row),
   rpcPerSecond: rateOf(row.rate_per_second, row.rpc_per_second),
   rpcBurst: Math.min(row.rate_burst ?? row.rpc_burst, row.rpc_burst),
-  wsConnectionsMax: row.ws_connections_max,
-  wsSubscriptionsMax: row.ws_subscriptions_max,
-  wsMessageMaxBytes: row.ws_message_max_bytes,
-  grpcStreamsMax: row.grpc_streams_max,
-  grpcFiltersMax: row.grpc_filters_max,
-  grpcBlocksMax: row.grpc_blocks_max,
-  grpcPubkeysMax: row.grpc_pubkeys_max,
-  grpcCuckooMaxBytes: row.grpc_cuckoo_max_bytes,
-  monthlyCredits: row.monthly_credits,
-  quotaIsHard: row.quota_is_hard !== 0,
-  streamCredits: row.stream_credits,
-  prices: JSON.parse(row.prices) as PlanLimits['prices'],
 });
 
 const listOf = (joined: string): readonly string[] | null => (joined === '' ? null : joined.split(','));

@@ -8,7 +8,7 @@ import type { CustomerTable } from '../database/tables/accounts.ts';
 import { auditEntry, KeyRefusedError, type KeyRegister, refuseField } from './key-register.ts';
 import { checkRoom } from './key-room.ts';
 import { type KeyView, viewKey } from './key-view.ts';
-import { checkRules, type GivenRules, noRules, type RuleColumns } from './rule-columns.ts';
+import { checkRules, detailOfRules, type GivenRules, noRules, type RuleColumns } from './rule-columns.ts';
 
 const NAME_LENGTH_MAX = 64;
 const ID_ATTEMPTS = 4;
@@ -145,14 +145,7 @@ const detailOf = (row: KeyTable) => ({
   plan: row.plan_id,
   expiresAt: row.expires_at,
   isPublic: row.is_public !== 0,
-  networks: row.networks,
-  cidrs: row.cidrs,
-  origins: row.origins,
-  methods: row.methods,
-  ratePerSecond: row.rate_per_second,
-  rateBurst: row.rate_burst,
-  addressPerSecond: row.address_per_second,
-  logsBodies: row.logs_bodies !== 0,
+  ...detailOfRules(row),
 });
 
 function checkPublic({ isPublic = false, product }: CreateKeyOptions): boolean {

@@ -38,6 +38,18 @@ export type RuleColumns = Pick<
   | 'logs_bodies'
 >;
 
+/** What the audit log says of the columns, by their names in the control API. */
+export const detailOfRules = (row: RuleColumns) => ({
+  networks: row.networks,
+  cidrs: row.cidrs,
+  origins: row.origins,
+  methods: row.methods,
+  ratePerSecond: row.rate_per_second,
+  rateBurst: row.rate_burst,
+  addressPerSecond: row.address_per_second,
+  logsBodies: row.logs_bodies !== 0,
+});
+
 /** What of a key decides which rules it may have. */
 export type RuledKey = Readonly<{
   product: Product;

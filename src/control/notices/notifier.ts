@@ -1,6 +1,7 @@
 import type { QuotaLedger } from '../../access/quota.ts';
 import type { Store } from '../database/open.ts';
 import type { NoticeDeliveryTable } from '../database/tables/notices.ts';
+import { FailureState } from '../failure-state.ts';
 import type { Peppers } from '../pepper.ts';
 import { noteEnd, pruneNotices, takeDue } from './deliveries.ts';
 import { handOver, type NoticeWays } from './hand-over.ts';
@@ -36,12 +37,13 @@ export class Notifier {
   readonly #stopped = new AbortController();
   #round: Promise<void> | null = null;
   #delivery: Promise<void> | null = null;
-  #failing = false;
+  readonly #state: FailureState;
   #prunedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: NotifierOptions) {
     this.#options = options;
     this.#now = options.now ?? Date.now;
+    this.#state = new FailureState(options.onState);
     this.#watch = new QuotaWatch(options.store, options.ledger);
   }
 
@@ -55,22 +57,26 @@ export class Notifier {
 
   /** Looks at the quotas; what is to be told is handed over at once. Never rejects. */
   look(): Promise<void> {
-    this.#round ??= this.#guarded(async () => {
-      if ((await this.#watch.look(this.#now())) > 0) void this.deliver();
-      if (performance.now() - this.#prunedAt < PRUNE_INTERVAL_MS) return;
-      this.#prunedAt = performance.now();
-      await pruneNotices(this.#options.store, this.#now() - this.#options.limits.keptDays * DAY_MS);
-    }).finally(() => {
-      this.#round = null;
-    });
+    this.#round ??= this.#state
+      .guard(async () => {
+        if ((await this.#watch.look(this.#now())) > 0) void this.deliver();
+        if (performance.now() - this.#prunedAt < PRUNE_INTERVAL_MS) return;
+        this.#prunedAt = performance.now();
+        await pruneNotices(this.#options.store, this.#now() - this.#options.limits.keptDays * DAY_MS);
+      })
+      .finally(() => {
+        this.#round = null;
+      });
     return this.#round;
   }
 
   /** Hands over what is due. Never rejects. */
   deliver(): Promise<void> {
-    this.#delivery ??= this.#guarded(() => this.#deliver()).finally(() => {
-      this.#delivery = null;
-    });
+    this.#delivery ??= this.#state
+      .guard(() => this.#deliver())
+      .finally(() => {
+        this.#delivery = null;
+      });
     return this.#delivery;
   }
 
@@ -80,18 +86,6 @@ export class Notifier {
     this.#stopped.abort();
     await this.#round;
     await this.#delivery;
-  }
-
-  async #guarded(work: () => Promise<void>): Promise<void> {
-    const { onState } = this.#options;
-    try {
-      await work();
-      if (this.#failing) onState?.(null);
-      this.#failing = false;
-    } catch (error) {
-      if (!this.#failing) onState?.(error);
-      this.#failing = true;
-    }
   }
 
   async #deliver(): Promise<void> {

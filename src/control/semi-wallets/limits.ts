@@ -1,27 +1,24 @@
-/** Every limit of semi-custodial wallets. Times in milliseconds. */
-export type SemiWalletLimits = Readonly<{
-  /** Rounds of PBKDF2 for a new password. Fewer than 600,000 are too easy to guess through. Source: OWASP, 2023. */
-  iterations: number;
-  /** Derivations at a time. Each takes one of the few threads in which files are read, too. */
-  derivationsMax: number;
-  /** Those of one owner: a busy one leaves a place to the others. */
-  derivationsPerOwnerMax: number;
-  /** Derivations that wait; above it a request is refused. Owners take turns, whoever came first. */
-  derivationQueueMax: number;
-  /** Those of one owner. */
-  derivationPerOwnerQueueMax: number;
-  /** Wallets of one owner. */
-  walletsMax: number;
-  /** Wrong passwords in a row for one wallet before there are pauses; also tries at a time. */
-  freeTries: number;
-  /** The pause after the last of them; doubles with each one more. */
-  firstPauseMs: number;
-  pauseMaxMs: number;
-  /** How long a wrong password is remembered; longer than the longest pause. */
-  rememberMs: number;
-  /** Wallets whose wrong passwords are remembered. */
-  rememberedMax: number;
-}>;
+import type { TryLimits } from '../../access/try-limit.ts';
+
+/**
+ * Every limit of semi-custodial wallets. Times in milliseconds. What is tried and remembered are passwords of single
+ * wallets; wrong ones are remembered for longer than the longest pause.
+ */
+export type SemiWalletLimits = TryLimits &
+  Readonly<{
+    /** Rounds of PBKDF2 for a new password. Fewer than 600,000 are too easy to guess through. Source: OWASP, 2023. */
+    iterations: number;
+    /** Derivations at a time. Each takes one of the few threads in which files are read, too. */
+    derivationsMax: number;
+    /** Those of one owner: a busy one leaves a place to the others. */
+    derivationsPerOwnerMax: number;
+    /** Derivations that wait; above it a request is refused. Owners take turns, whoever came first. */
+    derivationQueueMax: number;
+    /** Those of one owner. */
+    derivationPerOwnerQueueMax: number;
+    /** Wallets of one owner. */
+    walletsMax: number;
+  }>;
 
 /** Limits that suit people and programs who know their passwords. */
 export const semiWalletLimits: SemiWalletLimits = {

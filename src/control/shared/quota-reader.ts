@@ -1,5 +1,6 @@
 import { monthOf, type QuotaLedger, type UsedElsewhere } from '../../access/quota.ts';
 import type { Store } from '../database/open.ts';
+import { FailureState } from '../failure-state.ts';
 import { creditsOfMonth, creditsOfOthers } from './credits-of-month.ts';
 
 /** How a ledger learns what was used elsewhere. Times in milliseconds. */
@@ -45,15 +46,16 @@ export class QuotaReader {
   readonly #now: () => number;
   /** Credits of minutes that are not read again. */
   #settled = new Map<string, UsedElsewhere>();
+  readonly #state: FailureState;
   #month = Number.NaN;
   #fromMinute = 0;
-  #failing = false;
   #reading: Promise<void> | null = null;
   readonly #timers: NodeJS.Timeout[] = [];
 
   constructor(options: QuotaReaderOptions) {
     this.#options = options;
     this.#now = options.now ?? Date.now;
+    this.#state = new FailureState(options.onState);
   }
 
   /** Learns what was used before this run. @throws the driver's error: without it nobody knows what is left. */
@@ -82,7 +84,7 @@ export class QuotaReader {
   }
 
   #once(work: () => Promise<void>): Promise<void> {
-    this.#reading ??= this.#try(work).finally(() => {
+    this.#reading ??= this.#state.guard(work).finally(() => {
       this.#reading = null;
     });
     return this.#reading;
@@ -109,18 +111,6 @@ export class QuotaReader {
     const used = await creditsOfMonth(store, month, nowMs);
     const own = ledger.accounts().map((account) => ({ ...account, credits: account.own }));
     this.#options.ledger.learnStored([...sumOf(used, own, -1).values()], month, this.#now());
-  }
-
-  async #try(work: () => Promise<void>): Promise<void> {
-    const { onState } = this.#options;
-    try {
-      await work();
-      if (this.#failing) onState?.(null);
-      this.#failing = false;
-    } catch (error) {
-      if (!this.#failing) onState?.(error);
-      this.#failing = true;
-    }
   }
 
   async #read(): Promise<void> {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { refusalOf, ToldOpener } from '../../../test/gateway/told-opener.ts';
 import { Admission } from '../../access/admission.ts';
 import { digestApiKey, generateApiKey } from '../../access/api-key.ts';
 import { KeyDirectory } from '../../access/key-directory.ts';
@@ -18,7 +19,6 @@ import { GrpcError } from '../../protocol/grpc/status.ts';
 import type { Product } from '../../protocol/product.ts';
 import type { Caller } from '../../protocol/serve.ts';
 import type { StreamRpc } from '../../streams/geyser/geyser-door.ts';
-import type { StreamOpener } from '../../streams/geyser/stream-opener.ts';
 import { CallMeter } from '../call-meter.ts';
 import { GeyserGate } from './geyser-gate.ts';
 
@@ -29,49 +29,6 @@ const address = (at: number): Address => `Address${at}` as Address;
 const wanted = (count: number): SubscribeRequest => ({
   accounts: new Map([['a', { account: Array.from({ length: count }, (_, at) => address(at)) }]]),
 });
-
-/** A hub that writes down what it was asked, and answers what it is told to. */
-class ToldOpener implements StreamOpener {
-  readonly told: string[];
-  readonly #name: string;
-  refusal: Error | null = null;
-  /** What a request on a stream waits for. */
-  waits: Promise<void> | null = null;
-
-  constructor(name: string, told: string[]) {
-    this.#name = name;
-    this.told = told;
-  }
-
-  open(rpc: StreamRpc) {
-    if (this.refusal !== null) throw this.refusal;
-    this.told.push(`${this.#name} opens ${rpc}`);
-    return {
-      request: async () => {
-        if (this.refusal !== null) throw this.refusal;
-        await this.waits;
-        this.told.push(`${this.#name} is asked`);
-      },
-      close: () => void this.told.push(`${this.#name} closes`),
-    };
-  }
-
-  unary(rpc: string, request: Uint8Array): Uint8Array {
-    if (this.refusal !== null) throw this.refusal;
-    this.told.push(`${this.#name} answers ${rpc}`);
-    return new Uint8Array(request.length * 2);
-  }
-}
-
-/** What a call was refused with. */
-function refusalOf(call: () => unknown): Failure {
-  try {
-    call();
-  } catch (thrown) {
-    return thrown as Failure;
-  }
-  throw new Error('it was not refused');
-}
 
 const by = (credential: string | null): Caller => ({ credential, client: nowhere });
 

@@ -9,7 +9,7 @@ export type Hidden = Readonly<{
   isHidden: (id: string) => boolean;
   toggle: (id: string) => void;
   /** Shows this one alone. */
-  only: (id: string) => void;
+  showAlone: (id: string) => void;
   reset: () => void;
 }>;
 
@@ -22,14 +22,14 @@ export function useHidden(series: readonly Series[], initially: readonly string[
       isHidden: (id) => hidden.has(id),
       toggle: (id) =>
         setHidden(new Set(hidden.has(id) ? [...hidden].filter((one) => one !== id) : [...hidden, id])),
-      only: (id) => setHidden(new Set(series.map((one) => one.id).filter((one) => one !== id))),
+      showAlone: (id) => setHidden(new Set(series.map((one) => one.id).filter((one) => one !== id))),
       reset: () => setHidden(new Set()),
     }),
     [series, hidden],
   );
 }
 
-/** Names and colours of series. Pressed, one is left out or comes back; pressed twice, it stays alone. */
+/** Names and colours of series. Pressed, one is left out or comes back; pressed twice, or with Shift, it stays alone. */
 export function Legend({
   series,
   hidden,
@@ -50,9 +50,9 @@ export function Legend({
               type="button"
               className="legend-entry"
               aria-pressed={!hidden.isHidden(one.id)}
-              title="Press to leave it out, twice to see it alone"
-              onClick={() => hidden.toggle(one.id)}
-              onDoubleClick={() => hidden.only(one.id)}
+              title="Press to leave it out, twice or with Shift to see it alone"
+              onClick={({ shiftKey }) => (shiftKey ? hidden.showAlone(one.id) : hidden.toggle(one.id))}
+              onDoubleClick={() => hidden.showAlone(one.id)}
             >
               <Swatch color={one.color} />
               <span className="legend-label">{one.label}</span>

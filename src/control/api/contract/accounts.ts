@@ -1,7 +1,18 @@
 import { z } from 'zod';
 import { customerStates } from '../../accounts/roles.ts';
 import type { Route, RouteName } from './route.ts';
-import { count, done, email, name, pageOf, pageQuery, rangeQuery, role, time } from './values.ts';
+import {
+  adminToken,
+  auditLine,
+  done,
+  email,
+  name,
+  pageOf,
+  pageQuery,
+  rangeQuery,
+  role,
+  time,
+} from './values.ts';
 
 const customer = z.object({
   id: z.string(),
@@ -30,30 +41,6 @@ const invitation = z.object({
   createdAt: time,
   expiresAt: time,
   createdBy: z.string(),
-});
-
-const auditLine = z.object({
-  id: count,
-  at: time,
-  /** `user:anna@example.com`, `token:7hQ2mKpZ`, `cli:root`. */
-  actor: z.string(),
-  action: z.string(),
-  keyId: z.string().nullable(),
-  address: z.string().nullable(),
-  userAgent: z.string().nullable(),
-  requestId: z.string().nullable(),
-  detail: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
-});
-
-const adminToken = z.object({
-  id: z.string(),
-  start: z.string(),
-  name: z.string(),
-  role,
-  createdBy: z.string(),
-  createdAt: time,
-  expiresAt: time.nullable(),
-  lastUsedAt: time.nullable(),
 });
 
 /** Who is told when a quota is used to 80, 95 and 100 %. */

@@ -1,7 +1,18 @@
 import { z } from 'zod';
 import { customerStates } from '../../accounts/roles.ts';
 import type { Route, RouteName } from './route.ts';
-import { count, done, name, network, pageOf, pageQuery, rangeQuery, role, time } from './values.ts';
+import {
+  adminToken,
+  auditLine,
+  count,
+  done,
+  name,
+  network,
+  pageOf,
+  pageQuery,
+  rangeQuery,
+  time,
+} from './values.ts';
 
 /** A node as one gateway sees it. Holds no URL and no secret. */
 const nodeView = z.object({
@@ -47,17 +58,6 @@ const check = z.object({
   /** Rows that contradict it; all is well with none. */
   violations: count,
   example: z.string().nullable(),
-});
-
-const operatorToken = z.object({
-  id: z.string(),
-  start: z.string(),
-  name: z.string(),
-  role,
-  createdBy: z.string(),
-  createdAt: time,
-  expiresAt: time.nullable(),
-  lastUsedAt: time.nullable(),
 });
 
 export const operatorRoutes = {
@@ -106,20 +106,7 @@ export const operatorRoutes = {
     query: pageQuery
       .extend(rangeQuery.shape)
       .extend({ customer: z.string().optional(), action: z.string().max(64).optional() }),
-    result: pageOf(
-      z.object({
-        id: count,
-        at: time,
-        actor: z.string(),
-        action: z.string(),
-        keyId: z.string().nullable(),
-        customerId: z.string().nullable(),
-        address: z.string().nullable(),
-        userAgent: z.string().nullable(),
-        requestId: z.string().nullable(),
-        detail: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
-      }),
-    ),
+    result: pageOf(auditLine.extend({ customerId: z.string().nullable() })),
   },
   'GET /audit.jsonl': {
     access: 'operator',
@@ -140,13 +127,13 @@ export const operatorRoutes = {
   'GET /tokens': {
     access: 'operator',
     summary: 'Tokens with which programs use this API as the operator',
-    result: z.object({ tokens: z.array(operatorToken) }),
+    result: z.object({ tokens: z.array(adminToken) }),
   },
   'POST /tokens': {
     access: 'operator',
     summary: "Makes an operator's token. Its secret is in this answer and nowhere else",
     body: z.object({ name, expiresAt: time.nullable().default(null) }),
-    result: z.object({ secret: z.string(), token: operatorToken }),
+    result: z.object({ secret: z.string(), token: adminToken }),
   },
   'DELETE /tokens/{token}': {
     access: 'operator',

@@ -39,3 +39,29 @@ const queryTime = z.coerce.number().int().min(0).max(TIME_MAX);
 export const rangeQuery = z.object({ from: queryTime.optional(), to: queryTime.optional() });
 
 export const done = z.object({ done: z.literal(true) });
+
+/** A line of the audit log. */
+export const auditLine = z.object({
+  id: count,
+  at: time,
+  /** `user:anna@example.com`, `token:7hQ2mKpZ`, `cli:root`. */
+  actor: z.string(),
+  action: z.string(),
+  keyId: z.string().nullable(),
+  address: z.string().nullable(),
+  userAgent: z.string().nullable(),
+  requestId: z.string().nullable(),
+  detail: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
+});
+
+/** A token of a program, without its secret. */
+export const adminToken = z.object({
+  id: z.string(),
+  start: z.string(),
+  name: z.string(),
+  role,
+  createdBy: z.string(),
+  createdAt: time,
+  expiresAt: time.nullable(),
+  lastUsedAt: time.nullable(),
+});

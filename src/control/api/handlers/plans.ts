@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { PlanTable } from '../../database/schema.ts';
+import { planLimitsOf } from '../../plans.ts';
 import { creditsByDay } from '../../usage/reading/credits-used.ts';
 import { cursorOf, pageOfRows, readCursor } from '../cursor.ts';
 import type { Handlers } from '../handler.ts';
@@ -7,23 +7,6 @@ import type { ApiServices } from '../services.ts';
 import { customerJson } from './customers.ts';
 
 type Names = 'GET /plans' | 'GET /customers';
-
-const limitsOf = (row: PlanTable) => ({
-  rpcPerSecond: row.rpc_per_second,
-  rpcBurst: row.rpc_burst,
-  wsConnectionsMax: row.ws_connections_max,
-  wsSubscriptionsMax: row.ws_subscriptions_max,
-  wsMessageMaxBytes: row.ws_message_max_bytes,
-  grpcStreamsMax: row.grpc_streams_max,
-  grpcFiltersMax: row.grpc_filters_max,
-  grpcBlocksMax: row.grpc_blocks_max,
-  grpcPubkeysMax: row.grpc_pubkeys_max,
-  grpcCuckooMaxBytes: row.grpc_cuckoo_max_bytes,
-  monthlyCredits: row.monthly_credits,
-  quotaIsHard: row.quota_is_hard !== 0,
-  streamCredits: row.stream_credits,
-  prices: JSON.parse(row.prices) as Record<string, number>,
-});
 
 async function countBy({ store }: ApiServices, table: 'customer' | 'api_key'): Promise<Map<string, number>> {
   const rows = await store.db
@@ -45,7 +28,7 @@ async function plans(services: ApiServices) {
     plans: rows.map((row) => ({
       id: row.id,
       name: row.name,
-      limits: limitsOf(row),
+      limits: planLimitsOf(row),
       customers: customers.get(row.id) ?? 0,
       keys: keys.get(row.id) ?? 0,
     })),

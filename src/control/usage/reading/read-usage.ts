@@ -130,34 +130,38 @@ async function readPart<Name extends UsageName>(
   return rows;
 }
 
-/**
- * Sums of an axis by step and names, some at a time. A step and its names may come more than once: what came since the
- * last roll-up is read from finer rows.
- */
-export async function* sumsOf<Name extends UsageName>(
+/** @param steps - in which the sums are parted; null: one for the whole axis, at 0. */
+async function* sumsIn<Name extends UsageName>(
   store: Store,
   axis: Axis,
   filter: UsageFilter,
   names: readonly Name[],
+  steps: Axis | null,
 ): AsyncGenerator<UsageSum<Name>[]> {
   for (const part of await partsOf(store, axis, filter, names)) {
-    yield await readPart(store, axis, part, names);
+    yield await readPart(store, steps, part, names);
     await setImmediate();
   }
 }
 
-/** As `sumsOf`, of the whole axis: `at` is always 0. */
-export async function* wholeSumsOf<Name extends UsageName>(
+/**
+ * Sums of an axis by step and names, some at a time. A step and its names may come more than once: what came since the
+ * last roll-up is read from finer rows.
+ */
+export const sumsOf = <Name extends UsageName>(
   store: Store,
   axis: Axis,
   filter: UsageFilter,
   names: readonly Name[],
-): AsyncGenerator<UsageSum<Name>[]> {
-  for (const part of await partsOf(store, axis, filter, names)) {
-    yield await readPart(store, null, part, names);
-    await setImmediate();
-  }
-}
+): AsyncGenerator<UsageSum<Name>[]> => sumsIn(store, axis, filter, names, axis);
+
+/** As `sumsOf`, of the whole axis: `at` is always 0. */
+export const wholeSumsOf = <Name extends UsageName>(
+  store: Store,
+  axis: Axis,
+  filter: UsageFilter,
+  names: readonly Name[],
+): AsyncGenerator<UsageSum<Name>[]> => sumsIn(store, axis, filter, names, null);
 
 /** A histogram of latencies, of one row of those that the store has. */
 export type LatencyRow = Readonly<{ at: number; method: string; product: Product; latency: string }>;
