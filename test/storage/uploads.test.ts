@@ -65,7 +65,8 @@ describe('an upload', () => {
     };
     const small = await heldMost(10 * MIB);
     const large = await heldMost(100 * MIB);
-    expect(large).toBeLessThan(small + 4 * MIB);
+    // Pieces on their way differ by a few MiB from moment to moment; holding the file would be 90 more.
+    expect(large).toBeLessThan(small + 16 * MIB);
   });
 
   it('of the same bytes, twice at once, is stored once', async () => {
