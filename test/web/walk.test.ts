@@ -6,6 +6,7 @@ import { eventually } from '../service/eventually.ts';
 import { rpcDoor } from '../service/rpc-door.ts';
 import { SocketClient } from '../service/socket-client.ts';
 import { noBrowser, settled, type WatchedPage, watchedPage } from './browser.ts';
+import { openDoors, tellOfDoors } from './doors.ts';
 import { lookAt } from './look-at.ts';
 import { type ShownProgram, saidBy, shownPrograms } from './shown-programs.ts';
 import { type Dashboard, operator, setUp, shownKey, startDashboard } from './start-dashboard.ts';
@@ -25,7 +26,7 @@ describe.skipIf(noBrowser !== null)(`the dashboard in a browser (skipped where t
   const programs: ShownProgram[] = [];
 
   beforeAll(async () => {
-    dashboard = await startDashboard(tinyQuota);
+    dashboard = await startDashboard(tinyQuota + openDoors);
   });
   afterAll(() => dashboard.stop());
 
@@ -71,6 +72,10 @@ describe.skipIf(noBrowser !== null)(`the dashboard in a browser (skipped where t
   };
 
   it('makes the operator by the link of the first start, and no second one', async () => {
+    const first = await watchedPage(await dashboard.browser.newContext());
+    await first.page.goto(dashboard.setupUrl);
+    await lookAt(first.page, 'setup');
+    await first.page.context().close();
     watched = await setUp(dashboard);
     page = watched.page;
     expect(page.url()).not.toContain('token');
@@ -217,6 +222,8 @@ describe.skipIf(noBrowser !== null)(`the dashboard in a browser (skipped where t
       await lookAt(page, name);
     },
   );
+
+  tellOfDoors(() => ({ dashboard, page }));
 
   it('had no fault in its pages, and nothing that its policy refused', () => {
     expect(watched.faults).toEqual([]);

@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
+import type { ReactNode } from 'react';
 import { call } from '../../api.ts';
 import { useAttempt } from '../../attempt.ts';
 import { useCall } from '../../queries.ts';
@@ -10,7 +10,7 @@ import { Skeleton } from '../../ui/skeleton.tsx';
 import { Time } from '../../ui/time.tsx';
 import { DoorFrame } from './door-frame.tsx';
 import { SignUpForm } from './sign-up-form.tsx';
-import { takeToken } from './url-token.ts';
+import { useUrlToken } from './url-token.ts';
 
 /** The first account: the operator's, by the link that the first start printed. */
 export const SetupPage = () => <Invitation title="Set up Solway" />;
@@ -19,7 +19,7 @@ export const SetupPage = () => <Invitation title="Set up Solway" />;
 export const InvitePage = () => <Invitation title="You are invited" />;
 
 function Invitation({ title }: { title: string }) {
-  const [token] = useState(takeToken);
+  const token = useUrlToken();
   const look = useQuery({
     queryKey: ['invitation', token],
     queryFn: () => call('POST /invitations/look', { body: { token } }),

@@ -8,11 +8,11 @@ import { useToast } from '../../ui/toast.tsx';
 import { DoorFrame } from './door-frame.tsx';
 import { checkPassword, passwordRule } from './password-rule.ts';
 import { TextInput } from './text-input.tsx';
-import { takeToken } from './url-token.ts';
+import { useUrlToken } from './url-token.ts';
 
 /** Sets a new password: first asks for the link, then, by the link, for the password. */
 export function ResetPage() {
-  const [token] = useState(takeToken);
+  const token = useUrlToken();
   return token === '' ? <AskForLink /> : <NewPassword token={token} />;
 }
 
