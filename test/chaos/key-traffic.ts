@@ -54,17 +54,26 @@ export class KeyTraffic {
     return times.includes(null) ? null : Math.max(...(times as number[]));
   }
 
+  /** The calls a second that a gateway says a key may make; null where it says nothing of it. */
+  async rateOf(gateway: number, secret: string): Promise<number | null> {
+    this.calls++;
+    const answer = await this.#post(this.#urls[gateway]!, secret);
+    await answer.body.dump();
+    const [, limit, seconds] = /;q=(\d+);w=(\d+)/.exec(String(answer.headers['ratelimit-policy'])) ?? [];
+    return limit === undefined ? null : Number(limit) / Number(seconds);
+  }
+
   close(): Promise<void> {
     return this.#agent.close();
   }
 
+  #post(url: string, secret: string) {
+    const headers = { 'content-type': 'application/json', authorization: `Bearer ${secret}` };
+    return request(url, { method: 'POST', headers, body: BODY, dispatcher: this.#agent });
+  }
+
   async #ask(url: string, secret: string): Promise<string> {
-    const answer = await request(url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${secret}` },
-      body: BODY,
-      dispatcher: this.#agent,
-    });
+    const answer = await this.#post(url, secret);
     const text = await answer.body.text();
     if (answer.statusCode === 200 && text.includes('"result"')) return 'ok';
     return /"code":"([A-Z_]+)"/.exec(text)?.[1] ?? `${answer.statusCode} ${text.slice(0, 120)}`;

@@ -5,13 +5,15 @@ import type { KeyRegister } from '../../src/control/keys/key-register.ts';
 import { createKey } from '../../src/control/keys/keys.ts';
 import { openPeppers } from '../../src/control/pepper-proof.ts';
 import { Cluster } from '../cluster/cluster.ts';
+import { HeldConnections } from './held-connections.ts';
 import { KeyModel, type ModelKey, type Verb, verbs } from './key-model.ts';
 import { KeyTraffic } from './key-traffic.ts';
+import { LimitChanges } from './limit-changes.ts';
 import { bounds, Outages } from './outages.ts';
 
 /**
  * Two real gateways on one PostgreSQL and one Redis, which are killed and started again while keys are made, rotated,
- * cut, stopped and revoked and customers call. Says what was done, what was seen, and what must never be.
+ * cut, stopped, revoked and get other limits, and customers call and hold connections. Says what was done, what was seen, and what must never be.
  *
  *     npm run chaos:keys -- [--minutes N] [--keys N]
  */
@@ -21,6 +23,7 @@ const keysAtFirst = Number(values.keys ?? 1_000);
 
 const CHANGERS = 2;
 const PROBERS = 4;
+const HOLDERS = 3;
 const FOLLOWED_MAX = 12;
 const OUTAGE_INTERVAL_MS = 9_000;
 /** A family that asks for more than it may have, on both gateways. */
@@ -119,7 +122,10 @@ async function run(cluster: Cluster, store: Store): Promise<number> {
   const database = new Outages(cluster.postgres, OUTAGE_INTERVAL_MS);
   const redis = new Outages(cluster.redis, OUTAGE_INTERVAL_MS);
   const model = new KeyModel(register, database);
-  const traffic = new KeyTraffic([...cluster.gateways.values()].map(({ ready }) => ready.rpcUrl));
+  const gateways = [...cluster.gateways.values()].map(({ ready }) => ready);
+  const traffic = new KeyTraffic(gateways.map(({ rpcUrl }) => rpcUrl));
+  const held = new HeldConnections({ register, gateways, outages: database });
+  const limits = new LimitChanges(register, traffic, database);
   say(`making ${keysAtFirst} keys`);
   for (let count = 0; count < keysAtFirst; count++) await model.change('create');
   const limited = await createKey(register, { product: 'rpc', name: 'limited', rate: RATE });
@@ -142,30 +148,38 @@ async function run(cluster: Cluster, store: Store): Promise<number> {
     exhaust(limited.secret, traffic, isOver),
     database.run(isOver),
     redis.run(isOver),
+    limits.run(isOver),
+    ...repeat(HOLDERS, () => held.run(isOver)),
     ...repeat(CHANGERS, () => changes(model, traffic, database, figures, isOver)),
     ...repeat(PROBERS, () => probes(model, traffic, isOver)),
   ]);
   const seconds = (performance.now() - startedAt) / 1_000;
   await lookAtAll(model, traffic);
+  held.close();
   await traffic.close();
-  return report({ model, traffic, figures, database, redis, accepted, seconds });
+  return report({ model, traffic, figures, held, limits, database, redis, accepted, seconds });
 }
 
 type Outcome = Readonly<{
   model: KeyModel;
   traffic: KeyTraffic;
   figures: Figures;
+  held: HeldConnections;
+  limits: LimitChanges;
   database: Outages;
   redis: Outages;
   accepted: number;
   seconds: number;
 }>;
 
-function report({ model, traffic, figures, database, redis, accepted, seconds }: Outcome): number {
+function report(outcome: Outcome): number {
+  const { model, traffic, figures, held, limits, database, redis, accepted, seconds } = outcome;
   const delays = figures.delays.toSorted((one, other) => one - other);
   const most = mostOf(seconds, redis.count, traffic.gateways);
   const p99 = share(delays, 0.99);
-  const faults = [...model.violations, ...figures.late];
+  const closing = held.delays.toSorted((one, other) => one - other);
+  const faults = [...model.violations, ...figures.late, ...held.violations, ...limits.violations];
+  if (held.closed === 0) faults.push('no connection of a revoked key was seen to close');
   if (p99 > bounds.usual) faults.push(`changes were in force after ${p99} ms at p99, not ${bounds.usual}`);
   if (accepted > most) faults.push(`a limit let ${accepted} calls in, and ${most} are the most`);
   const done = Object.entries(figures.changes).map(([verb, count]) => `${count} × ${verb}`);
@@ -175,6 +189,10 @@ function report({ model, traffic, figures, database, redis, accepted, seconds }:
   say(
     `in force on both gateways, with the database there: p50 ${share(delays, 0.5)} ms, p99 ${p99} ms, ` +
       `most ${share(delays, 1)} ms, of ${delays.length} changes`,
+  );
+  say(
+    `connections of revoked keys closed: ${held.closed}, with the database there: p50 ${share(closing, 0.5)} ms, ` +
+      `p99 ${share(closing, 0.99)} ms, most ${share(closing, 1)} ms; limits changed: ${limits.changes}`,
   );
   say(
     `limit of ${RATE.perSecond} a second, asked too much on both: ${accepted} let in, ${most} are the most`,

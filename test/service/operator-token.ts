@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { addAdminToken } from '../../src/control/accounts/admin-tokens.ts';
-import { openDatabase } from '../../src/control/database/open.ts';
+import { type OpenOptions, openDatabase } from '../../src/control/database/open.ts';
 import { openPeppers } from '../../src/control/pepper-proof.ts';
 
 /** What a program asks the control API with a token of the operator's. */
@@ -12,9 +12,12 @@ export type OperatorApi = Readonly<{
   secret: string;
 }>;
 
-/** Makes a token of the operator's in the store of a service that runs on SQLite. */
-export async function operatorApi(url: string, dataDir: string): Promise<OperatorApi> {
-  const store = await openDatabase({ file: join(dataDir, 'solway.db') });
+/** Makes a token of the operator's in the store of a service: the embedded one unless another is named. */
+export async function operatorToken(
+  dataDir: string,
+  place: OpenOptions = { file: join(dataDir, 'solway.db') },
+): Promise<string> {
+  const store = await openDatabase(place);
   const peppers = await openPeppers(store, { text: undefined, file: undefined, dataDir });
   const given = {
     name: 'test',
@@ -26,6 +29,12 @@ export async function operatorApi(url: string, dataDir: string): Promise<Operato
   };
   const { secret } = await store.db.transaction().execute((trx) => addAdminToken(trx, peppers, given));
   await store.close();
+  return secret;
+}
+
+/** What the control API of a service that runs on SQLite is asked with. */
+export async function operatorApi(url: string, dataDir: string): Promise<OperatorApi> {
+  const secret = await operatorToken(dataDir);
   const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };
   return {
     secret,

@@ -1,12 +1,14 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type OpenOptions, openDatabase, type Store } from '../../../src/control/database/open.ts';
-import { rollUp } from '../../../src/control/usage/roll-up.ts';
-import { runChecks } from '../../../src/control/usage/usage-checks.ts';
-import { temporaryFolder } from '../../service/program.ts';
-import { type RunningService, startService } from '../../service/start-service.ts';
-import type { PostgresServer } from '../postgres-server.ts';
+import { type OpenOptions, openDatabase, type Store } from '../../src/control/database/open.ts';
+import { rollUp } from '../../src/control/usage/roll-up.ts';
+import { runChecks } from '../../src/control/usage/usage-checks.ts';
+import type { PostgresServer } from '../control/postgres-server.ts';
+import { operatorToken } from '../service/operator-token.ts';
+import { temporaryFolder } from '../service/program.ts';
+import { type RunningService, startService } from '../service/start-service.ts';
+import { Changes } from './changes.ts';
 import { Load, startNode } from './load.ts';
 
 const DAY_MS = 86_400_000;
@@ -34,9 +36,17 @@ export type KillReport = Readonly<{
   /** How long before the kill the oldest answer came that is not counted, in milliseconds; 0: none is missing. */
   lossMs: number;
   databaseAway: boolean;
+  /** Keys and accounts that were acknowledged so far, and are there. */
+  keys: number;
+  accounts: number;
+  /** What was acknowledged in this life and is not there, in words. */
+  lost: readonly string[];
 }>;
 
-/** Kills a gateway under load, again and again, and reads after each new start what of it is in the store. */
+/**
+ * Kills a gateway under load, again and again, while keys and accounts are made by its API, and reads after each new
+ * start what of all that is in the store.
+ */
 export async function killLoop(options: KillLoopOptions): Promise<KillReport[]> {
   const { postgres, flushMs } = options;
   const node = await startNode();
@@ -48,7 +58,8 @@ export async function killLoop(options: KillLoopOptions): Promise<KillReport[]> 
     `url = "${node.url}"`,
     'ws = "off"',
     '[grpc]\nenabled = false',
-    `[keys]\nusage_flush_interval_ms = ${flushMs}`,
+    `[keys]\nusage_flush_interval_ms = ${flushMs}\ncustomer_keys_max = 1_000_000`,
+    '[accounts]\nsign_up = "open"\naddress_free_tries = 100_000',
     '[plans.default]\nrpc_per_second = 0\n',
   ].join('\n');
   const start = () => startService({ dataDir, configuration, timeoutMs: 120_000 });
@@ -56,16 +67,19 @@ export async function killLoop(options: KillLoopOptions): Promise<KillReport[]> 
   const reports: KillReport[] = [];
   let service = await start();
   const { key } = service;
+  const changes = new Changes(await operatorToken(dataDir, place));
   let before = 0;
   try {
     for (let kill = 1; kill <= options.kills; kill++) {
       const databaseAway = postgres !== null && kill % options.awayEvery === 0;
       const seen = () => untilCounted(place, before);
-      const life = await oneLife(service, key, options, databaseAway ? postgres : null, seen);
+      const life = await oneLife(service, key, options, databaseAway ? postgres : null, seen, changes);
       service = await start();
       await takenUp(dataDir, service);
       const counted = await countOf(place);
-      const report = { kill, databaseAway, ...judged(life, counted - before) };
+      const lost = await withStore(place, (store) => changes.lost(store));
+      const { keys, accounts } = changes;
+      const report = { kill, databaseAway, keys, accounts, lost, ...judged(life, counted - before) };
       reports.push(report);
       options.onKill?.(report);
       before = counted;
@@ -88,10 +102,12 @@ async function oneLife(
   { concurrency, loadMs, flushMs }: KillLoopOptions,
   away: PostgresServer | null,
   seen: () => Promise<void>,
+  changes: Changes,
 ): Promise<Life> {
   const load = new Load(service.ready.rpcUrl, key, concurrency);
+  changes.begin(service.ready.url);
   // A kill before anything was written would show nothing.
-  await seen();
+  await Promise.all([seen(), changes.first]);
   await delay(Math.random() * loadMs);
   if (away !== null) {
     await away.kill();
@@ -99,7 +115,7 @@ async function oneLife(
   }
   const killedAt = performance.now();
   await service.stop('SIGKILL');
-  await load.end();
+  await Promise.all([load.end(), changes.end()]);
   await away?.start();
   return { answeredAt: load.answeredAt, unanswered: load.unanswered, killedAt };
 }
