@@ -268,7 +268,7 @@ describe('what there is room for', () => {
       ...{ streamsMax: 1, keylessStreamsMax: 3, keylessStreamsPerConnectionMax: 2 },
       keylessStreamMaxMs: 400,
     });
-    let nowMs = performance.now();
+    let nowMs = Math.ceil(performance.now());
     const clock = vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
     onTestFinished(() => clock.mockRestore());
     const reflection = '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo';
