@@ -1,35 +1,21 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { sql } from 'kysely';
-import { contract } from '../src/control/api/contract/contract.ts';
-import type { ApiContext } from '../src/control/api/handler.ts';
-import { usageHandlers } from '../src/control/api/handlers/usage.ts';
-import type { ApiServices } from '../src/control/api/services.ts';
-import { openDatabase, type Store } from '../src/control/database/open.ts';
+import type { Store } from '../../src/control/database/open.ts';
 
 const MINUTE_MS = 60_000;
-const HOUR_MS = 3_600_000;
-const DAY_MS = 86_400_000;
 
 /** Rows of usage in all: most of them minutes of the last week, the others hours and days of the months before. */
-const ROWS = 10_000_000;
+export const ROWS = 10_000_000;
 const MINUTE_SHARE = 0.8;
 const MINUTES = 8 * 1_440;
 const KEYS = 500;
-
-const SUMMARY = 'GET /customers/{customer}/summary';
-const ranges = { '1 h': HOUR_MS, '24 h': DAY_MS, '7 d': 7 * DAY_MS, '30 d': 30 * DAY_MS } as const;
-
-type Options = Readonly<{ rounds: number; json: boolean }>;
 
 /** A series of whole numbers, as a table that other statements read. */
 const upTo = (count: number) => sql`(with recursive n(i) as (select 0 union all select i + 1 from n
   where i < ${sql.lit(count - 1)}) select i from n)`;
 
-async function fill({ db }: Store, now: number): Promise<void> {
+async function fillRows({ db }: Store, now: number): Promise<void> {
   await sql`insert into plan (id, name, rpc_per_second, rpc_burst, version)
-    values ('default', 'default', 1, 1, 1)`.execute(db);
+    values ('default', 'default', 1, 1, 1) on conflict do nothing`.execute(db);
   const perMinute = Math.floor((ROWS * MINUTE_SHARE) / MINUTES);
   const last = Math.floor(now / MINUTE_MS);
   const values = sql`'house', 'rpc', 'm' || (k.i / ${sql.lit(KEYS)}), 'ok', 3, 300, 900, 3, 0, '9:1,12:1,20:1'`;
@@ -84,47 +70,9 @@ async function markLast({ db }: Store, now: number): Promise<void> {
     .execute();
 }
 
-const percentile = (sorted: readonly number[], share: number): number =>
-  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
-
-async function time(store: Store, now: number, lengthMs: number, rounds: number): Promise<number[]> {
-  const services = { store, now: () => now, endpoints: [] } as unknown as ApiServices;
-  const summary = usageHandlers(services)[SUMMARY];
-  const query = contract[SUMMARY].query.parse({ from: now - lengthMs, to: now });
-  const times: number[] = [];
-  for (let round = 0; round < rounds; round++) {
-    const startedAt = performance.now();
-    await summary({ path: { customer: 'house' }, query, body: null }, {} as ApiContext);
-    times.push(performance.now() - startedAt);
-  }
-  return times.sort((a, b) => a - b);
-}
-
-/** How long what Home asks for takes with ten million rows of usage in the embedded database. */
-export async function runHomeBench({ rounds, json }: Options): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'solway-bench-home-'));
-  const store = await openDatabase({ file: join(folder, 'home.db') });
-  const now = Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS + 30_000;
-  try {
-    await fill(store, now);
-    await total(store);
-    await markLast(store, now);
-    const results = [];
-    for (const [range, lengthMs] of Object.entries(ranges)) {
-      const times = await time(store, now, lengthMs, Math.max(5, rounds));
-      const [p50, max] = [percentile(times, 0.5), percentile(times, 1)];
-      results.push({ range, p50: Math.round(p50 * 10) / 10, max: Math.round(max * 10) / 10 });
-    }
-    if (json) process.stdout.write(`${JSON.stringify(results)}\n`);
-    else {
-      process.stdout.write(
-        `Home with ${ROWS.toLocaleString('en')} rows of usage, embedded database, milliseconds\n`,
-      );
-      for (const { range, p50, max } of results)
-        process.stdout.write(`  ${range.padEnd(6)} p50 ${p50}  max ${max}\n`);
-    }
-  } finally {
-    await store.close();
-    rmSync(folder, { recursive: true, force: true });
-  }
+/** Ten million rows of usage of the house, the last of them now, with their totals. @param now - Unix milliseconds. */
+export async function fill(store: Store, now: number): Promise<void> {
+  await fillRows(store, now);
+  await total(store);
+  await markLast(store, now);
 }
