@@ -30,8 +30,10 @@ type Summary = Setting &
   Readonly<{
     /** Nanoseconds of CPU for each, by work and number of keys. */
     nanoseconds: Readonly<Record<Work, Readonly<Record<number, Spread>>>>;
-    /** Cost with so many keys over that with one, round by round. */
+    /** Cost with so many keys over that with one, round by round: up to 10,000 of them in use. */
     overOneKey: Readonly<Record<number, Spread>>;
+    /** The same with 64 of them in use. */
+    fewOverOneKey: Readonly<Record<number, Spread>>;
     /** Microseconds of CPU of a whole request from its socket to its socket, its answer ready, by number of keys. */
     wholeRequestMicroseconds: Readonly<Record<number, Spread>>;
     /** The same over that with one. */
@@ -41,6 +43,8 @@ type Summary = Setting &
     keys: Readonly<Record<number, Facts>>;
     /** Whether the part that is access alone costs with a million keys no more than `FLAT_FACTOR` times one with one. */
     accessIsFlat: boolean;
+    /** The same with 64 keys in use. */
+    fewIsFlat: boolean;
     /** The same of a whole request. */
     wholeIsFlat: boolean;
   }>;
@@ -135,7 +139,8 @@ function summarize(rounds: readonly Round[], keys: Summary['keys'], options: Ben
   const whole = (count: number) => rounds.map((round) => round.whole.get(count) ?? 0);
   const over = (costs: (count: number) => readonly number[]) =>
     byCount((count) => spread(costs(count).map((cost, at) => cost / (costs(1)[at] as number))));
-  const [overOneKey, wholeOverOneKey] = [over(all), over(whole)];
+  const few = (count: number) => of('all of it, 64 used', count);
+  const [overOneKey, fewOverOneKey, wholeOverOneKey] = [over(all), over(few), over(whole)];
   const isFlat = (ratios: Readonly<Record<number, Spread>>): boolean =>
     (ratios[counts.at(-1) as number]?.median ?? Number.NaN) <= FLAT_FACTOR;
   const ofWork = works.map((work) => [work, byCount((count) => spread(of(work, count)))] as const);
@@ -145,11 +150,13 @@ function summarize(rounds: readonly Round[], keys: Summary['keys'], options: Ben
     ...settingOf(`npm run bench -- access --rounds ${options.rounds} --seconds ${options.seconds}`),
     nanoseconds: Object.fromEntries(ofWork) as unknown as Summary['nanoseconds'],
     overOneKey,
+    fewOverOneKey,
     wholeRequestMicroseconds: byCount((count) => spread(whole(count))),
     wholeOverOneKey,
     shareOfRequest: byCount((count) => spread(share(count))),
     keys,
     accessIsFlat: isFlat(overOneKey),
+    fewIsFlat: isFlat(fewOverOneKey),
     wholeIsFlat: isFlat(wholeOverOneKey),
   };
 }
@@ -161,10 +168,10 @@ function render(summary: Summary): string {
   const name = (count: number): string => `${count.toLocaleString('en')} key${count === 1 ? '' : 's'}`;
   const lines = works.map((work) => {
     const cells = counts.map((count) => said(summary.nanoseconds[work][count] as Spread).padStart(24));
-    return `${work.padEnd(18)}${cells.join('')}`;
+    return `${work.padEnd(20)}${cells.join('')}`;
   });
   const row = (name: string, cell: (count: number) => string): string =>
-    `${name.padEnd(18)}${counts.map((count) => cell(count).padStart(24)).join('')}`;
+    `${name.padEnd(20)}${counts.map((count) => cell(count).padStart(24)).join('')}`;
   const percent = ({ median, min, max }: Spread): Spread => ({
     median: median * 100,
     min: min * 100,
@@ -189,11 +196,12 @@ ${row('"all of it", %', (count) => said(percent(summary.shareOfRequest[count] as
 ${row('times one key', (count) => said(summary.wholeOverOneKey[count] as Spread, 2))}
 
 With a million keys (flat: at most ${FLAT_FACTOR} times one key)
-${verdict('access alone ("all of it")', summary.accessIsFlat, summary.overOneKey)}
+${verdict('access alone, 64 keys in use', summary.fewIsFlat, summary.fewOverOneKey)}
+${verdict('access alone, 10,000 in use', summary.accessIsFlat, summary.overOneKey)}
 ${verdict('a whole request', summary.wholeIsFlat, summary.wholeOverOneKey)}
 ${weights.join('\n')}
 "map and bucket" and "signed token" are what others do: a Map by SHA-256 with a window and a count, and a token with
-a signature (HS256) without limit, count or revocation.
+a signature (HS256) without limit, count or revocation. What many keys in use cost is memory that no cache holds.
 `;
 }
 

@@ -18,6 +18,8 @@ import { MapAndBucket, SignedTokens } from './rivals.ts';
 
 /** Keys that are in use within a minute, drawn from all. Each has a row of usage for the minute. */
 const USED_MAX = 10_000;
+/** As many keys as a processor keeps close: what is left is what the number of keys that are held costs. */
+const FEW_USED = 64;
 /** Calls between two looks at the clock. */
 const CALLS = 1_000;
 /** As often as usage is taken out in the service, at some speed. */
@@ -111,6 +113,15 @@ const visitOf = (at: number): Visit => {
 const map = new MapAndBucket(used);
 const tokens = new SignedTokens(used);
 
+/** The whole way of a request but for what answers it. */
+function passThrough(at: number): void {
+  const visit = meter.begin(client);
+  admission.identify({ credential: used[at] as string, client }, 'rpc', 'mainnet-beta', visit);
+  admission.permit(visit, ending.method, 1);
+  admission.takeRate(visit);
+  meter.end(visit, ending);
+}
+
 const doers: Readonly<Record<Work, (at: number) => unknown>> = {
   authenticate: (at) =>
     admission.identify(
@@ -125,13 +136,8 @@ const doers: Readonly<Record<Work, (at: number) => unknown>> = {
     admission.takeRate(visit);
   },
   meter: (at) => meter.end(visitOf(at), ending),
-  'all of it': (at) => {
-    const visit = meter.begin(client);
-    admission.identify({ credential: used[at] as string, client }, 'rpc', 'mainnet-beta', visit);
-    admission.permit(visit, ending.method, 1);
-    admission.takeRate(visit);
-    meter.end(visit, ending);
-  },
+  'all of it': passThrough,
+  'all of it, 64 used': (at) => passThrough(at % Math.min(FEW_USED, used.length)),
   'map and bucket': (at) => map.take(used[at] as string, ending.method, performance.now()),
   'signed token': (at) => tokens.take(tokens.issued[at] as string, Date.now()),
 };

@@ -6,6 +6,7 @@ export const works = [
   'permit and limit',
   'meter',
   'all of it',
+  'all of it, 64 used',
   'map and bucket',
   'signed token',
 ] as const;
