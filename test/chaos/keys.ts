@@ -12,8 +12,9 @@ import { LimitChanges } from './limit-changes.ts';
 import { bounds, Outages } from './outages.ts';
 
 /**
- * Two real gateways on one PostgreSQL and one Redis, which are killed and started again while keys are made, rotated,
- * cut, stopped, revoked and get other limits, and customers call and hold connections. Says what was done, what was seen, and what must never be.
+ * Two real gateways on one PostgreSQL and one Redis, which are killed and started again while keys are made, rotated, cut,
+ * stopped, revoked and get other limits, and customers call and hold connections. Says what was done, what was seen, and
+ * what must never be.
  *
  *     npm run chaos:keys -- [--minutes N] [--keys N]
  */
