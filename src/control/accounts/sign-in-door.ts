@@ -1,4 +1,6 @@
+import type { Try } from '../../access/try-limit.ts';
 import { ApiError } from '../api/api-error.ts';
+import { email as emailSchema } from '../api/contract/values.ts';
 import { tooManyHashes } from './hash-turns.ts';
 import { checkOwnOrigin } from './own-origin.ts';
 import { RefusedSignIns } from './refused-sign-ins.ts';
@@ -89,16 +91,31 @@ export class SignInDoor {
     // What costs others something is counted apart: it must not keep anybody from signing in.
     const counted = route.tries === 'counted' ? `${path} ` : '';
     const tried = this.#tries.begin(counted, account, asked.address);
+    const guessed = this.#guessBy(route, account, asked, tried);
     try {
       const answer = await this.#ask(route, path, asked, body);
       const isRight = answer.status < 400;
       if (route.tries === 'counted' || isWrong(answer.status)) tried.wrong();
       else if (isRight) tried.right();
+      if (isWrong(answer.status)) guessed?.wrong();
+      else if (isRight) guessed?.right();
       if (isRight && provesPassword(route) && account !== null) this.#tries.signedIn(account, asked.address);
       if (isWrong(answer.status)) this.#refused.note(path, account?.slice(0, ACCOUNT_MAX) ?? null, facts);
       return answer;
     } finally {
       tried.void();
+      guessed?.void();
+    }
+  }
+
+  /** Who signs up with an address that has an account tries its password: as many times as at sign-in, all together. */
+  #guessBy(route: SignInRoute, account: string | null, { address }: SignInRequest, tried: Try): Try | null {
+    if (route.own !== 'sign-up' || account === null) return null;
+    try {
+      return this.#tries.begin('', account, address);
+    } catch (thrown) {
+      tried.void();
+      throw thrown;
     }
   }
 
@@ -188,7 +205,8 @@ export class SignInDoor {
     request: Request,
     body: Readonly<Record<string, unknown>>,
   ): Promise<string | null> {
-    if (typeof body.email === 'string') return body.email.toLowerCase();
+    // What is no address is no account: names that anybody makes up are not remembered.
+    if (typeof body.email === 'string') return emailSchema.safeParse(body.email).data ?? null;
     if (route.tries !== 'session') return null;
     const session = await this.#library().api.getSession({ headers: request.headers });
     return session === null ? null : session.user.email.toLowerCase();

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { sql, type Transaction } from 'kysely';
 import type { Store } from './open.ts';
 import type { Schema } from './schema.ts';
@@ -37,6 +38,27 @@ export const inQuietChange = <Result>(
   work: (trx: Transaction<Schema>) => Promise<Result>,
 ): Promise<Result> => store.db.transaction().execute(work);
 
+/** Looks at whether a change may still be made, when nobody else can change anything any more. Throws what speaks against it. */
+export type ChangeCheck = (trx: Transaction<Schema>) => Promise<void>;
+
+const checks = new AsyncLocalStorage<ChangeCheck>();
+const checked = new WeakSet<Transaction<Schema>>();
+
+/**
+ * Does work whose changes are looked at once more, each when it has its number: what was known of its maker before may
+ * have been changed by whoever had the counter first.
+ */
+export const withChangeCheck = <Result>(check: ChangeCheck, work: () => Promise<Result>): Promise<Result> =>
+  checks.run(check, work);
+
+/** Once for each transaction: what a change does itself, such as taking a right away, is not held against it. */
+async function checkChange(trx: Transaction<Schema>): Promise<void> {
+  const check = checks.getStore();
+  if (check === undefined || checked.has(trx)) return;
+  checked.add(trx);
+  await check(trx);
+}
+
 /**
  * The next number of the change counter. Call it first in a transaction: it holds the counter's row until the
  * commit, so changes become visible in the order of their numbers and `version > last` misses none.
@@ -51,6 +73,7 @@ export async function nextVersions(trx: Transaction<Schema>, count: number): Pro
     .where('id', '=', 1)
     .returning('version')
     .executeTakeFirstOrThrow();
+  await checkChange(trx);
   return row.version - count + 1;
 }
 

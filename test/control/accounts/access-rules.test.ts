@@ -158,7 +158,7 @@ async function told(
   };
   const wanted = name.includes('{customer}') ? path : { ...path, customer: undefined };
   try {
-    await authorize(store, name, wanted as Record<string, string>, caller);
+    await authorize(store.db, name, wanted as Record<string, string>, caller);
     return 'may';
   } catch (thrown) {
     if (thrown instanceof ApiError) return thrown.status;

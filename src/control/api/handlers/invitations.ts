@@ -9,7 +9,7 @@ import { type ApiCaller, type ApiContext, type Handlers, ownerOf } from '../hand
 import type { ApiServices } from '../services.ts';
 import { audited } from './audited.ts';
 import { customerJson } from './customers.ts';
-import { checkMayGrant } from './may-grant.ts';
+import { checkMayGrant, endOfGrant } from './may-grant.ts';
 
 type Names =
   | 'POST /customers/{customer}/invitations'
@@ -62,7 +62,7 @@ function invite(services: ApiServices, wanted: Wanted, context: ApiContext) {
     checkMayGrant(context, wanted.role);
     await checkRoom(trx, services, wanted.customerId);
     const at = services.now();
-    const expiresAt = at + services.accounts.limits.invitationMs;
+    const expiresAt = await endOfGrant(trx, context, at + services.accounts.limits.invitationMs);
     const given = { ...wanted, createdBy: context.actor, createdAt: at, expiresAt };
     const made = await addInvitation(trx, given);
     const { email, role, isOperator } = wanted;

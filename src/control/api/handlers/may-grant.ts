@@ -1,4 +1,6 @@
+import type { Transaction } from 'kysely';
 import { type MemberRole, roleAllows } from '../../accounts/roles.ts';
+import type { Schema } from '../../database/schema.ts';
 import { ApiError } from '../api-error.ts';
 import type { ApiContext } from '../handler.ts';
 
@@ -13,4 +15,20 @@ export function checkMayGrant({ role }: Pick<ApiContext, 'role'>, granted: Membe
     'ROLE_TOO_SMALL',
     `the role ${granted} is more than yours: ask somebody who has it`,
   );
+}
+
+/**
+ * When what is handed out ends: what a token hands out, no later than the token itself. So nobody keeps by it what a
+ * token had for an hour.
+ * @param wanted - Unix milliseconds; null for never.
+ */
+export async function endOfGrant<Wanted extends number | null>(
+  trx: Transaction<Schema>,
+  { caller }: Pick<ApiContext, 'caller'>,
+  wanted: Wanted,
+): Promise<number | Wanted> {
+  if (caller.kind !== 'token') return wanted;
+  const query = trx.selectFrom('admin_token').select('expires_at').where('id', '=', caller.tokenId);
+  const { expires_at: own } = await query.executeTakeFirstOrThrow();
+  return own === null ? wanted : Math.min(own, wanted ?? own);
 }

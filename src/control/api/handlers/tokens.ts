@@ -5,7 +5,7 @@ import { ApiError } from '../api-error.ts';
 import type { ApiContext, Handlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 import { audited } from './audited.ts';
-import { checkMayGrant } from './may-grant.ts';
+import { checkMayGrant, endOfGrant } from './may-grant.ts';
 
 type Names =
   | 'GET /customers/{customer}/tokens'
@@ -48,7 +48,8 @@ function createToken(services: ApiServices, customerId: string | null, wanted: W
         'LIMIT',
         `there are ${tokensMax} tokens and no more are allowed: end some first`,
       );
-    const given = { ...wanted, customerId, createdBy: context.actor, createdAt: at };
+    const expiresAt = await endOfGrant(trx, context, wanted.expiresAt);
+    const given = { ...wanted, expiresAt, customerId, createdBy: context.actor, createdAt: at };
     const { secret, row } = await addAdminToken(trx, services.peppers, given);
     const detail = { token: row.id, name: row.name, role: row.role, expiresAt: row.expires_at };
     return [

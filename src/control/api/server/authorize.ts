@@ -1,6 +1,7 @@
+import type { Kysely } from 'kysely';
 import type { CustomerState, MemberRole } from '../../accounts/roles.ts';
 import { roleAllows } from '../../accounts/roles.ts';
-import type { Store } from '../../database/open.ts';
+import type { Schema } from '../../database/schema.ts';
 import { ApiError } from '../api-error.ts';
 import type { ContractName } from '../contract/contract.ts';
 import { routeOf } from '../contract/contract.ts';
@@ -19,17 +20,13 @@ export function isOperator(caller: ApiCaller): boolean {
 const noSuchCustomer = (): ApiError =>
   new ApiError(404, 'NOT_FOUND', 'there is no such customer: GET /me lists yours');
 
-async function standingOf(store: Store, customer: string, caller: ApiCaller): Promise<Standing | null> {
-  const row = await store.db
-    .selectFrom('customer')
-    .select('state')
-    .where('id', '=', customer)
-    .executeTakeFirst();
+async function standingOf(db: Kysely<Schema>, customer: string, caller: ApiCaller): Promise<Standing | null> {
+  const row = await db.selectFrom('customer').select('state').where('id', '=', customer).executeTakeFirst();
   if (row === undefined) return null;
   if (caller.kind === 'token')
     return { state: row.state, role: caller.customerId === customer ? caller.role : null };
   if (caller.kind !== 'user') return { state: row.state, role: null };
-  const member = await store.db
+  const member = await db
     .selectFrom('member')
     .select('role')
     .where('customer_id', '=', customer)
@@ -71,7 +68,7 @@ function checkRole(
  * @throws ApiError 401, 403, or 404 for customers that are nothing to the caller.
  */
 export async function authorize(
-  store: Store,
+  db: Kysely<Schema>,
   name: ContractName,
   path: Readonly<Record<string, string>>,
   caller: ApiCaller,
@@ -83,7 +80,7 @@ export async function authorize(
   if (access === 'operator' && !mayAll)
     throw new ApiError(403, 'OPERATOR_ONLY', 'only the operator of this service may do this');
   if (path.customer === undefined) return mayAll ? 'operator' : null;
-  const standing = await standingOf(store, path.customer, caller);
+  const standing = await standingOf(db, path.customer, caller);
   if (standing === null) throw noSuchCustomer();
   if (mayAll) return 'operator';
   const { role, state } = standing;

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from '../../../base/log.ts';
+import { withChangeCheck } from '../../database/change.ts';
 import type { Answered, Asked, ContractName } from '../contract/contract.ts';
 import { routeOf } from '../contract/contract.ts';
 import type { ApiCaller, ApiContext, Handler, Handlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 import { authorize } from './authorize.ts';
 import { type RawQuestion, readQuestion } from './question.ts';
+import { checkStillAuthorized } from './still-authorized.ts';
 
 /** Who asks and from where, before it is known whether they may. */
 export type ApiRequest = Omit<ApiContext, 'role' | 'actor'>;
@@ -53,10 +55,14 @@ export class ControlApi {
     raw: RawQuestion,
     request: ApiRequest,
   ): Promise<Answered<Name>> {
-    const role = await authorize(this.services.store, name, raw.path, request.caller);
+    const role = await authorize(this.services.store.db, name, raw.path, request.caller);
     const given = readQuestion(name, raw);
     const handler: Handler<Name> = this.#handlers[name];
-    const answer = await handler(given, { ...request, role, actor: actorOf(request.caller) });
+    const context = { ...request, role, actor: actorOf(request.caller) };
+    const answer = await withChangeCheck(
+      (trx) => checkStillAuthorized(trx, name, raw.path, { ...context, now: this.services.now() }),
+      () => handler(given, context),
+    );
     if (this.#checksAnswers) checkAnswer(name, answer);
     return answer;
   }
@@ -66,7 +72,7 @@ export class ControlApi {
    * @throws ApiError as `ask` does; the driver's error.
    */
   async checkStill(name: ContractName, raw: RawQuestion, caller: ApiCaller): Promise<void> {
-    await authorize(this.services.store, name, raw.path, caller);
+    await authorize(this.services.store.db, name, raw.path, caller);
   }
 
   /** Asks as a program on the machine that holds the store. */

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createReadStream, createWriteStream, renameSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { z } from 'zod';
@@ -122,16 +122,29 @@ function partOf(line: string, number: number): BackupPart {
   throw new BackupError(`line ${number} of the backup is damaged`);
 }
 
+/**
+ * The lines of a text. Only a line feed ends one: readline would end it at U+2028 and U+2029 too, which stand in JSON as
+ * they are.
+ */
+async function* linesOf(unpacked: Readable): AsyncGenerator<string> {
+  let rest = '';
+  for await (const piece of unpacked.setEncoding('utf8') as AsyncIterable<string>) {
+    const lines = (rest + piece).split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+  }
+  if (rest !== '') yield rest;
+}
+
 /** The parts of a backup file. @throws BackupError when it is none, or damaged. */
 export async function* readBackupFile(file: string): AsyncGenerator<BackupPart> {
   const packed = createReadStream(file);
   const unpacked = createGunzip();
   packed.on('error', (error) => unpacked.destroy(error));
   packed.pipe(unpacked);
-  const lines = createInterface({ input: unpacked, crlfDelay: Number.POSITIVE_INFINITY });
   let number = 0;
   try {
-    for await (const line of lines) yield partOf(line, ++number);
+    for await (const line of linesOf(unpacked)) yield partOf(line, ++number);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code?.startsWith('Z_') === true || code === 'ERR_STREAM_PREMATURE_CLOSE')
