@@ -1,3 +1,4 @@
+import type { Failure } from './errors.ts';
 import type { MethodRow } from './methods.ts';
 
 /** The networks of the spec, "Common rules". */
@@ -38,6 +39,23 @@ export type Answer = Readonly<{
   errorCode: number;
 }>;
 
+/** Hears what a call came to: one of the two, once; it may be before `put` has returned. Must not throw. */
+export interface Asker {
+  /** The body is whoever's heard it, until it lets go of it. */
+  answered(answer: Answer): void;
+  /** Nobody answered. */
+  failed(failure: Failure): void;
+}
+
+/** A call that is under way. */
+export interface Asked {
+  /**
+   * Whoever asked has left: the call fails with CLIENT_GONE, if it has not ended. What outlives its caller
+   * (protocol/methods.ts) goes on.
+   */
+  leave(): void;
+}
+
 /** Anything that can answer calls. */
 export interface Source {
   /**
@@ -46,4 +64,9 @@ export interface Source {
    * is an Answer.
    */
   ask(call: Call, signal?: AbortSignal): Promise<Answer>;
+}
+
+/** A source that can also be asked without a promise: nothing is made for a call but what its way needs. */
+export interface DirectSource extends Source {
+  put(call: Call, asker: Asker): Asked;
 }

@@ -1,17 +1,17 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Answer, Call, CallTrace } from '../protocol/call.ts';
+import type { Answer, Asked, Asker, Call } from '../protocol/call.ts';
 import { Failure, type FailureFacts } from '../protocol/errors.ts';
 import { type NatureRow, natures } from '../protocol/methods.ts';
 import { nodeErrorRow } from '../protocol/node-errors.ts';
-import { type Attempt, attempt } from './attempt.ts';
+import { type Attempter, putTo } from './attempt.ts';
 import { chooseNode } from './choice.ts';
+import type { Posted } from './exchange.ts';
 import type { UpstreamLimits } from './limits.ts';
 import type { UpstreamNode } from './node.ts';
 import { type Outcome, outcomeText } from './outcome.ts';
 import { isAmbiguous, isRefusedConnection, judge, refusalOf } from './retry-rules.ts';
 import { sentSignature } from './sent-signature.ts';
 
-/** One call on its way from node to node. Times are `performance.now()`. */
+/** What is known of one call on its way from node to node. Times are `performance.now()`. */
 type Walk = {
   readonly call: Call;
   readonly nodes: readonly UpstreamNode[];
@@ -23,7 +23,6 @@ type Walk = {
   sent: number;
   /** The last attempt found no connection. */
   refused: boolean;
-  readonly signal: AbortSignal | undefined;
   /** Lists, not sets: they are short, and made for every call. */
   readonly asked: UpstreamNode[];
   /** Asked, and gave no answer: worth another try when no fresh node is left. */
@@ -88,13 +87,6 @@ function beginsRound(walk: Walk, node: UpstreamNode): boolean {
   return open.every((other) => timesAsked(walk, other) <= timesAsked(walk, node));
 }
 
-async function pause(walk: Walk, ms: number): Promise<void> {
-  const left = walk.deadline - performance.now();
-  await sleep(Math.max(0, Math.min(ms, left)), undefined, walk.signal && { signal: walk.signal }).catch(
-    () => {},
-  );
-}
-
 /** Milliseconds until the first resting node may be asked; null when none rests. */
 function restLeft(nodes: readonly UpstreamNode[]): number | null {
   const now = performance.now();
@@ -102,19 +94,18 @@ function restLeft(nodes: readonly UpstreamNode[]): number | null {
   return rests.length === 0 ? null : Math.min(...rests);
 }
 
-/** The next node after a pause, because it has just failed or because all others rest; null when there is none. */
-async function laterNode(walk: Walk): Promise<UpstreamNode | null> {
-  const next = nodeFor(walk);
-  if (next !== null) {
-    if (!beginsRound(walk, next)) return next;
-    const ms = Math.max(1, walk.limits.backoffMs) * 2 ** walk.pauses++;
-    await pause(walk, Math.min(ms, PAUSE_MAX_MS) * (0.5 + Math.random()));
-    return nodeFor(walk);
-  }
+/** How long to wait before a node is asked that has failed already: 0 while its round goes on. */
+function roundPauseMs(walk: Walk, next: UpstreamNode): number {
+  if (!beginsRound(walk, next)) return 0;
+  const ms = Math.max(1, walk.limits.backoffMs) * 2 ** walk.pauses++;
+  return Math.min(ms, PAUSE_MAX_MS) * (0.5 + Math.random());
+}
+
+/** How long to wait for a node that rests; null where none does, or not soon enough, or something was said already. */
+function restPauseMs(walk: Walk): number | null {
   const rest = walk.best === null ? restLeft(walk.nodes) : null;
   if (rest === null || rest > walk.limits.restWaitMaxMs) return null;
-  await pause(walk, rest + 1 + Math.random() * walk.limits.backoffMs);
-  return nodeFor(walk);
+  return rest + 1 + Math.random() * walk.limits.backoffMs;
 }
 
 function timeoutOf(walk: Walk): number {
@@ -217,19 +208,15 @@ function inService(nodes: readonly UpstreamNode[]): readonly UpstreamNode[] {
   return open.length === 0 ? right : open;
 }
 
-function tell(trace: CallTrace, node: UpstreamNode, { outcome, elapsedMs }: Attempt): void {
+function tell({ trace }: Call, node: UpstreamNode, outcome: Outcome, elapsedMs: number): void {
+  if (trace == null) return;
   const endedAt = performance.now();
   const isGood = outcome.kind === 'answer' && outcome.answer.errorCode === 0;
   const words = isGood ? 'ok' : outcomeText(outcome);
   trace.attempted({ node: node.name, startedAt: endedAt - elapsedMs, endedAt, outcome: words });
 }
 
-function begin(
-  nodes: readonly UpstreamNode[],
-  call: Call,
-  limits: UpstreamLimits,
-  signal: AbortSignal | undefined,
-): Walk {
+function begin(nodes: readonly UpstreamNode[], call: Call, limits: UpstreamLimits): Walk {
   const now = performance.now();
   return {
     call,
@@ -237,7 +224,6 @@ function begin(
     limits,
     deadline: now + limits.timeoutMs,
     reconnectUntil: now + limits.reconnectMaxMs,
-    signal: natures[call.row.nature].outlivesCaller ? undefined : signal,
     sent: 0,
     refused: false,
     asked: [],
@@ -253,32 +239,127 @@ function begin(
   };
 }
 
+const gone: Outcome = { kind: 'aborted', bytesLeft: false };
+
+/** Walks with a call from node to node: an attempt under way, or a pause, or over. */
+class AskedNodes implements Asked, Attempter {
+  readonly #walk: Walk;
+  readonly #asker: Asker;
+  #posted: Posted | null = null;
+  #timer: NodeJS.Timeout | null = null;
+  #isOver = false;
+  #hasLeft = false;
+
+  constructor(walk: Walk, asker: Asker) {
+    this.#walk = walk;
+    this.#asker = asker;
+  }
+
+  leave(): void {
+    if (this.#isOver || natureOf(this.#walk).outlivesCaller) return;
+    this.#hasLeft = true;
+    if (this.#timer !== null) {
+      clearTimeout(this.#timer);
+      this.#fail(failureOf(this.#walk, gone));
+    } else this.#posted?.abort();
+  }
+
+  attempted(outcome: Outcome, elapsedMs: number): void {
+    const walk = this.#walk;
+    const node = walk.last as UpstreamNode;
+    this.#posted = null;
+    tell(walk.call, node, outcome, elapsedMs);
+    node.learn(outcome, natureOf(walk).takesAllTheTime ? null : elapsedMs);
+    try {
+      const answer = take(walk, node, outcome);
+      if (answer === null) this.next();
+      else this.#end(answer);
+    } catch (thrown) {
+      this.#fail(thrown);
+    }
+  }
+
+  /** Asks the next node, now or after a pause. */
+  next(): void {
+    const walk = this.#walk;
+    if (!mayAskMore(walk)) {
+      this.#conclude();
+      return;
+    }
+    // Chosen and counted as in flight within one tick, so that a burst of calls sees its own weight.
+    const node = nodeFor(walk);
+    if (node !== null && !walk.asked.includes(node)) this.#ask(node);
+    else this.#askLater(node);
+  }
+
+  /** After a pause, because the node has just failed or because all rest. */
+  #askLater(node: UpstreamNode | null): void {
+    const ms = node === null ? restPauseMs(this.#walk) : roundPauseMs(this.#walk, node);
+    if (ms === null) this.#conclude();
+    else if (ms === 0) this.#ask(node);
+    else this.#pause(ms);
+  }
+
+  #pause(ms: number): void {
+    const left = this.#walk.deadline - performance.now();
+    this.#timer = setTimeout(
+      () => {
+        this.#timer = null;
+        this.#ask(nodeFor(this.#walk));
+      },
+      Math.max(0, Math.min(ms, left)),
+    );
+  }
+
+  #ask(node: UpstreamNode | null): void {
+    const walk = this.#walk;
+    if (node === null || outOfTime(walk)) {
+      this.#conclude();
+      return;
+    }
+    walk.asked.push(node);
+    walk.last = node;
+    const asked = walk.asked.length;
+    const posted = putTo(node, walk.call, timeoutOf(walk), this);
+    // It may have ended already, and the next attempt have begun.
+    if (this.#isOver || walk.asked.length !== asked || walk.story.length === asked) return;
+    this.#posted = posted;
+    if (this.#hasLeft) posted.abort();
+  }
+
+  #conclude(): void {
+    try {
+      this.#end(conclude(this.#walk));
+    } catch (thrown) {
+      this.#fail(thrown);
+    }
+  }
+
+  #end(answer: Answer): void {
+    this.#isOver = true;
+    this.#asker.answered(answer);
+  }
+
+  #fail(thrown: unknown): void {
+    this.#isOver = true;
+    this.#asker.failed(
+      thrown instanceof Failure ? thrown : new Failure('INTERNAL', { cause: thrown }),
+    );
+  }
+}
+
 /**
- * Puts a call to one node after another until one answers it, as the rules for its nature allow.
- * @throws Failure when nobody answered: UPSTREAM_UNAVAILABLE, UPSTREAM_TIMEOUT, OVERLOADED, ANSWER_TOO_LARGE; or
- * the caller's, when every node that was asked refused the request as such: BODY_TOO_LARGE, INVALID_REQUEST; or
- * CLIENT_GONE, when the signal said so.
+ * Puts a call to one node after another until one answers it, as the rules for its nature allow. It fails when nobody
+ * answered: UPSTREAM_UNAVAILABLE, UPSTREAM_TIMEOUT, OVERLOADED, ANSWER_TOO_LARGE; or as the caller's, when every node
+ * that was asked refused the request as such: BODY_TOO_LARGE, INVALID_REQUEST; or CLIENT_GONE, when whoever asked left.
  */
-export async function askNodes(
+export function askNodes(
   nodes: readonly UpstreamNode[],
   call: Call,
   limits: UpstreamLimits,
-  signal?: AbortSignal,
-): Promise<Answer> {
-  const walk = begin(nodes, call, limits, signal);
-  while (mayAskMore(walk)) {
-    // Chosen and counted as in flight within one tick, so that a burst of calls sees its own weight.
-    const next = nodeFor(walk);
-    const node = next !== null && !walk.asked.includes(next) ? next : await laterNode(walk);
-    if (node === null || outOfTime(walk)) break;
-    walk.asked.push(node);
-    walk.last = node;
-    const attempted = await attempt(node, call, timeoutOf(walk), walk.signal);
-    const { outcome, elapsedMs } = attempted;
-    if (call.trace != null) tell(call.trace, node, attempted);
-    node.learn(outcome, natureOf(walk).takesAllTheTime ? null : elapsedMs);
-    const answer = take(walk, node, outcome);
-    if (answer !== null) return answer;
-  }
-  return conclude(walk);
+  asker: Asker,
+): Asked {
+  const asked = new AskedNodes(begin(nodes, call, limits), asker);
+  asked.next();
+  return asked;
 }

@@ -1,7 +1,7 @@
 import type { Answer, Call } from '../protocol/call.ts';
 import { nodeErrorRow } from '../protocol/node-errors.ts';
 import { locateAnswer } from './answer.ts';
-import type { Exchange } from './exchange.ts';
+import type { Exchange, ExchangeSink, Posted } from './exchange.ts';
 import type { UpstreamNode } from './node.ts';
 import type { Outcome, PreflightFault } from './outcome.ts';
 import { nextRequestId, requestBody } from './request-body.ts';
@@ -55,17 +55,57 @@ function withoutCause(got: Exclude<Exchange, { kind: 'response' }>): Outcome {
 /** An attempt that has ended, and how long it took. */
 export type Attempt = Readonly<{ outcome: Outcome; elapsedMs: number }>;
 
-/** Puts the call to one node, once. Never rejects, and leaves the learning to the caller. */
+/** Hears how an attempt ended, once; maybe before it was begun. Must not throw. */
+export interface Attempter {
+  attempted(outcome: Outcome, elapsedMs: number): void;
+}
+
+/** One request to one node, from its bytes to what they mean. */
+class Question implements ExchangeSink {
+  readonly #node: UpstreamNode;
+  readonly #attempter: Attempter;
+  readonly #id = nextRequestId();
+  readonly #startedAt = performance.now();
+
+  constructor(node: UpstreamNode, attempter: Attempter) {
+    this.#node = node;
+    this.#attempter = attempter;
+  }
+
+  put({ method, params }: Call, timeoutMs: number): Posted {
+    this.#node.started();
+    return this.#node.post(requestBody(this.#id, method, params), timeoutMs, this);
+  }
+
+  exchanged(got: Exchange): void {
+    this.#node.ended();
+    const outcome =
+      got.kind === 'response' ? outcomeOfResponse(this.#node, got, this.#id) : withoutCause(got);
+    this.#attempter.attempted(outcome, performance.now() - this.#startedAt);
+  }
+}
+
+/** Puts the call to one node, once, and leaves the learning to whoever hears of it. */
+export const putTo = (node: UpstreamNode, call: Call, timeoutMs: number, attempter: Attempter): Posted =>
+  new Question(node, attempter).put(call, timeoutMs);
+
+/** The same as a promise, which never rejects. */
 export function attempt(
   node: UpstreamNode,
   call: Call,
   timeoutMs: number,
   signal?: AbortSignal,
 ): Promise<Attempt> {
-  const id = nextRequestId();
-  const startedAt = performance.now();
-  return node.post(requestBody(id, call.method, call.params), timeoutMs, signal).then((got) => {
-    const outcome = got.kind === 'response' ? outcomeOfResponse(node, got, id) : withoutCause(got);
-    return { outcome, elapsedMs: performance.now() - startedAt };
+  const { promise, resolve } = Promise.withResolvers<Attempt>();
+  if (signal?.aborted === true) {
+    resolve({ outcome: { kind: 'aborted', bytesLeft: false }, elapsedMs: 0 });
+    return promise;
+  }
+  const posted = putTo(node, call, timeoutMs, {
+    attempted: (outcome, elapsedMs) => resolve({ outcome, elapsedMs }),
   });
+  if (signal === undefined) return promise;
+  const abort = (): void => posted.abort();
+  signal.addEventListener('abort', abort, { once: true });
+  return promise.finally(() => signal.removeEventListener('abort', abort));
 }

@@ -16,17 +16,26 @@ export type ExchangeOptions = Readonly<{
   /** From now until the last byte of the answer. */
   timeoutMs: number;
   answerMaxBytes: number;
-  signal: AbortSignal | undefined;
 }>;
+
+/** Hears what a request came to, once; maybe before it was returned. Must not throw. */
+export interface ExchangeSink {
+  exchanged(exchange: Exchange): void;
+}
+
+/** A request that is under way. */
+export interface Posted {
+  /** Ends it, if it has not ended: it came to `aborted`. */
+  abort(): void;
+}
 
 type Stop = 'timeout' | 'aborted' | 'too-large';
 
 /** One POST under way. A class because undici's handler is state and callbacks. */
-class Post implements Dispatcher.DispatchHandler {
-  readonly #done: (exchange: Exchange) => void;
+class Post implements Dispatcher.DispatchHandler, Posted {
+  readonly #sink: ExchangeSink;
   readonly #options: ExchangeOptions;
   readonly #timer: NodeJS.Timeout;
-  readonly #onAbort = (): void => this.#stop('aborted');
   #controller: Dispatcher.DispatchController | null = null;
   #settled = false;
   #status = 0;
@@ -34,11 +43,14 @@ class Post implements Dispatcher.DispatchHandler {
   #chunks: Buffer[] = [];
   #bytes = 0;
 
-  constructor(options: ExchangeOptions, done: (exchange: Exchange) => void) {
+  constructor(options: ExchangeOptions, sink: ExchangeSink) {
     this.#options = options;
-    this.#done = done;
+    this.#sink = sink;
     this.#timer = setTimeout(() => this.#stop('timeout'), options.timeoutMs);
-    options.signal?.addEventListener('abort', this.#onAbort, { once: true });
+  }
+
+  abort(): void {
+    this.#stop('aborted');
   }
 
   /** Called right before the head is written. A second call would be a silent repetition: never allowed. */
@@ -89,23 +101,19 @@ class Post implements Dispatcher.DispatchHandler {
     if (this.#settled) return;
     this.#settled = true;
     clearTimeout(this.#timer);
-    this.#options.signal?.removeEventListener('abort', this.#onAbort);
     this.#chunks = [];
-    this.#done(exchange);
+    this.#sink.exchanged(exchange);
   }
 }
 
-/** One POST over the pool, within its time and size. `done` is called once, maybe before this returns. */
-export function exchange(pool: Pool, options: ExchangeOptions, done: (exchange: Exchange) => void): void {
-  if (options.signal?.aborted) {
-    done({ kind: 'aborted', bytesLeft: false });
-    return;
-  }
+/** One POST over the pool, within its time and size. */
+export function exchange(pool: Pool, options: ExchangeOptions, sink: ExchangeSink): Posted {
   const { path, headers, body } = options;
-  const post = new Post(options, done);
+  const post = new Post(options, sink);
   try {
     pool.dispatch({ method: 'POST', path, headers: headers as string[], body }, post);
   } catch (cause) {
     post.fail(cause);
   }
+  return post;
 }

@@ -3,7 +3,7 @@ import type { Slot } from '../ledger/units.ts';
 import type { Network } from '../protocol/call.ts';
 import { nodeErrorRow } from '../protocol/node-errors.ts';
 import { Circuit } from './circuit.ts';
-import { type Exchange, exchange } from './exchange.ts';
+import { type ExchangeSink, exchange, type Posted } from './exchange.ts';
 import type { UpstreamLimits } from './limits.ts';
 import type { Outcome } from './outcome.ts';
 import { revealsOneOf, secretsOf } from './secrets.ts';
@@ -94,24 +94,29 @@ export class UpstreamNode {
     });
   }
 
-  /** Sends one request and waits for the whole answer. Counts it as in flight meanwhile. */
-  post(body: Buffer, timeoutMs: number, signal?: AbortSignal): Promise<Exchange> {
+  /** A request is on its way, until `ended`. */
+  started(): void {
     this.inFlight++;
     this.circuit.started(performance.now());
-    return new Promise((resolve) => {
-      const options = {
+  }
+
+  ended(): void {
+    this.inFlight--;
+  }
+
+  /** Sends one request. */
+  post(body: Buffer, timeoutMs: number, sink: ExchangeSink): Posted {
+    return exchange(
+      this.#pool,
+      {
         path: this.#path,
         headers: this.#headers,
         body,
         timeoutMs,
         answerMaxBytes: this.#limits.answerMaxBytes,
-        signal,
-      };
-      exchange(this.#pool, options, (got) => {
-        this.inFlight--;
-        resolve(got);
-      });
-    });
+      },
+      sink,
+    );
   }
 
   /** Whether the bytes name this node's host or a key of its, escaped or not: such an error text is not passed on. */

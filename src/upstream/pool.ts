@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../base/log.ts';
 import type { Slot } from '../ledger/units.ts';
-import { type Network, networks, type Source } from '../protocol/call.ts';
+import { type Asked, type Asker, type Call, type DirectSource, type Network, networks } from '../protocol/call.ts';
+import { askDirectly } from '../protocol/direct-source.ts';
 import { Failure } from '../protocol/errors.ts';
 import { askNodes } from './ask.ts';
 import { HealthWatch } from './health.ts';
@@ -35,7 +36,7 @@ export type NodeStatus = Readonly<{
 }>;
 
 /** The nodes of all networks as one source, with retries and failover inside. */
-export type UpstreamPool = Source &
+export type UpstreamPool = DirectSource &
   Readonly<{
     /** Begins to watch the nodes. Calls are answered before that too. */
     start(): void;
@@ -53,6 +54,9 @@ export type UpstreamPool = Source &
     /** Whether every network with nodes has one that answered, waiting for it at most so long. */
     waitUntilReady(timeoutMs: number): Promise<boolean>;
   }>;
+
+/** There is nothing that could be left. */
+const nothingAsked: Asked = { leave: () => {} };
 
 /** What is said of a node out of service that is asked for want of others. */
 const ASKED_ALL_THE_SAME = 'cordoned, and asked all the same: so is every node of the network';
@@ -97,14 +101,16 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
   const all = [...groups.values()].flat();
   const watches = [...groups.values()].map((nodes) => new HealthWatch(nodes, limits, options.log));
 
+  const put = (call: Call, asker: Asker): Asked => {
+    const nodes = groups.get(call.network);
+    if (nodes !== undefined) return askNodes(nodes, call, limits, asker);
+    asker.failed(new Failure('UPSTREAM_UNAVAILABLE', { facts: { network: call.network } }));
+    return nothingAsked;
+  };
+
   return {
-    ask(call, signal) {
-      const nodes = groups.get(call.network);
-      if (nodes === undefined) {
-        return Promise.reject(new Failure('UPSTREAM_UNAVAILABLE', { facts: { network: call.network } }));
-      }
-      return askNodes(nodes, call, limits, signal);
-    },
+    ask: (call, signal) => askDirectly({ put }, call, signal),
+    put,
     start() {
       for (const watch of watches) watch.start();
     },
