@@ -4,11 +4,12 @@ import type { Logger } from '../base/log.ts';
 import type { LiveConnections } from '../observe/live-connections.ts';
 import type { Wire } from '../observe/request-log.ts';
 import type { SubmissionLog } from '../observe/submission-log.ts';
-import type { Answer, Call, CallTrace, Source } from '../protocol/call.ts';
-import { Failure } from '../protocol/errors.ts';
+import type { Answer, Asked, Asker, Call, CallTrace, DirectSource, Source } from '../protocol/call.ts';
+import { asDirect } from '../protocol/direct-source.ts';
+import type { Failure } from '../protocol/errors.ts';
 import { methodRow } from '../protocol/methods.ts';
-import type { LimitFacts, Outcome, Request } from '../protocol/serve.ts';
-import { askFor } from './ask-for.ts';
+import type { LimitFacts, Outcome, Replier, Request } from '../protocol/serve.ts';
+import { putFor } from './ask-for.ts';
 import type { CallMeter } from './call-meter.ts';
 import { explain, statusOf } from './outcome.ts';
 
@@ -27,54 +28,38 @@ export type CallParts = Readonly<{
 /** A call without the credential that it may have come with. */
 export type KnownCall = Omit<Request, 'credential' | 'client' | 'traceparent'>;
 
-/**
- * The way of a call: identify, permit, limit, route, forward, meter. Never rejects.
- * @param identify - notes in the visit whose it is. May throw a Failure, which is metered as the call's end.
- */
-export type AnswerCall = (
-  visit: Visit,
-  identify: (visit: Visit) => void,
-  request: KnownCall,
-  signal?: AbortSignal,
-) => Promise<Outcome>;
+/** Notes in a visit whose it is. May throw a Failure, which is metered as the call's end. */
+export type Identify = (visit: Visit) => void;
 
-/** The way that calls take, over whatever connection they came. It holds the only catch on it. */
-export function createAnswerCall(parts: CallParts, wire: Wire): AnswerCall {
-  const { admission, meter, log } = parts;
-  return async (visit, identify, request, signal) => {
-    let answer: Answer | null = null;
-    let failure: Failure | null = null;
-    const call = route(request, visit.trace);
-    try {
-      identify(visit);
-      admission.permit(visit, request.method, call.row.cost);
-      admission.takeRate(visit);
-      answer = await askFor(parts, visit, call, signal);
-    } catch (thrown) {
-      failure = explain(thrown);
-      const { key } = visit;
-      if (failure.code === 'INTERNAL') log.error({ err: failure.cause, keyId: key?.id }, 'a call went wrong');
-    }
-    meter.end(visit, {
-      wire,
-      product: request.product,
-      network: request.network,
-      method: request.method,
-      status: statusOf(answer, failure),
-      failure,
-      rpcCode: answer?.errorCode ?? 0,
-      bytesIn: request.bytesIn,
-      bytesOut: answer?.body.length ?? 0,
-      params: request.params,
-      result: answer?.body ?? null,
-      cost: answer === null ? null : call.row.cost,
-    });
-    // Messages have no header fields: where limits are told there, they stand in the failure.
-    const shown = wire === 'socket' ? nothingShown : admission.shown(visit);
-    return failure === null && answer !== null
-      ? { answer, failure: null, ...shown }
-      : { answer: null, failure: failure ?? new Failure('INTERNAL'), ...shown };
-  };
+/** The way that calls take, over whatever connection they came. */
+export class CallWay {
+  readonly parts: CallParts;
+  readonly wire: Wire;
+  readonly source: DirectSource;
+
+  constructor(parts: CallParts, wire: Wire) {
+    this.parts = parts;
+    this.wire = wire;
+    this.source = asDirect(parts.source);
+  }
+
+  /** The way of a call: identify, permit, limit, route, forward, meter. */
+  put(visit: Visit, identify: Identify, request: KnownCall, replier: Replier): Asked {
+    const journey = new Journey(this, visit, request, replier);
+    journey.begin(identify);
+    return journey;
+  }
+
+  /** The same as a promise, which never rejects. */
+  answer(visit: Visit, identify: Identify, request: KnownCall, signal?: AbortSignal): Promise<Outcome> {
+    const { promise, resolve } = Promise.withResolvers<Outcome>();
+    const asked = this.put(visit, identify, request, { replied: resolve });
+    if (signal === undefined) return promise;
+    const leave = (): void => asked.leave();
+    if (signal.aborted) leave();
+    else signal.addEventListener('abort', leave, { once: true });
+    return promise.finally(() => signal.removeEventListener('abort', leave));
+  }
 }
 
 const nothingShown: LimitFacts = { rateLimit: null, quota: null };
@@ -86,3 +71,74 @@ const route = ({ network, method, params }: KnownCall, trace: CallTrace | null):
   params,
   trace,
 });
+
+/** One call on its way. It holds the only catch on it. */
+class Journey implements Asked, Asker {
+  readonly #way: CallWay;
+  readonly #visit: Visit;
+  readonly #request: KnownCall;
+  readonly #call: Call;
+  readonly #replier: Replier;
+  #asked: Asked | null = null;
+
+  constructor(way: CallWay, visit: Visit, request: KnownCall, replier: Replier) {
+    this.#way = way;
+    this.#visit = visit;
+    this.#request = request;
+    this.#call = route(request, visit.trace);
+    this.#replier = replier;
+  }
+
+  begin(identify: Identify): void {
+    const { parts, source } = this.#way;
+    try {
+      identify(this.#visit);
+      parts.admission.permit(this.#visit, this.#request.method, this.#call.row.cost);
+      parts.admission.takeRate(this.#visit);
+      this.#asked = putFor(source, parts.submissions, this.#visit, this.#call, this);
+    } catch (thrown) {
+      this.failed(explain(thrown));
+    }
+  }
+
+  leave(): void {
+    this.#asked?.leave();
+  }
+
+  answered(answer: Answer): void {
+    this.#end(answer, null);
+    this.#replier.replied({ answer, failure: null, ...this.#shown() });
+  }
+
+  failed(failure: Failure): void {
+    if (failure.code === 'INTERNAL') {
+      const { key } = this.#visit;
+      this.#way.parts.log.error({ err: failure.cause, keyId: key?.id }, 'a call went wrong');
+    }
+    this.#end(null, failure);
+    this.#replier.replied({ answer: null, failure, ...this.#shown() });
+  }
+
+  #end(answer: Answer | null, failure: Failure | null): void {
+    const { product, network, method, bytesIn, params } = this.#request;
+    this.#way.parts.meter.end(this.#visit, {
+      wire: this.#way.wire,
+      product,
+      network,
+      method,
+      status: statusOf(answer, failure),
+      failure,
+      rpcCode: answer?.errorCode ?? 0,
+      bytesIn,
+      bytesOut: answer?.body.length ?? 0,
+      params,
+      result: answer?.body ?? null,
+      cost: answer === null ? null : this.#call.row.cost,
+    });
+  }
+
+  /** Messages have no header fields: where limits are told there, they stand in the failure. */
+  #shown(): LimitFacts {
+    return this.#way.wire === 'socket' ? nothingShown : this.#way.parts.admission.shown(this.#visit);
+  }
+}

@@ -3,7 +3,7 @@ import type { Network } from '../protocol/call.ts';
 import type { Failure } from '../protocol/errors.ts';
 import type { Product } from '../protocol/product.ts';
 import type { Caller, Door } from '../protocol/serve.ts';
-import { type CallParts, createAnswerCall } from './answer-call.ts';
+import { type CallParts, CallWay } from './answer-call.ts';
 import { explain, statusOfFailure } from './outcome.ts';
 
 /** What a request meets on its way. */
@@ -15,7 +15,7 @@ export type PipelineParts = CallParts;
  */
 export function createPipeline(parts: PipelineParts): Door {
   const { admission, meter, log } = parts;
-  const answerCall = createAnswerCall(parts, 'rpc');
+  const way = new CallWay(parts, 'rpc');
 
   function admit(caller: Caller, product: Product, network: Network): Failure | null {
     const visit = meter.begin(caller.client, caller.traceparent);
@@ -39,10 +39,15 @@ export function createPipeline(parts: PipelineParts): Door {
 
   return {
     admit,
-    serve: (request, signal) => {
+    serve(request, signal) {
       const { product, network, client, traceparent } = request;
       const identify = (visit: Visit) => admission.identify(request, product, network, visit);
-      return answerCall(meter.begin(client, traceparent), identify, request, signal);
+      return way.answer(meter.begin(client, traceparent), identify, request, signal);
+    },
+    put(request, replier) {
+      const { product, network, client, traceparent } = request;
+      const identify = (visit: Visit) => admission.identify(request, product, network, visit);
+      return way.put(meter.begin(client, traceparent), identify, request, replier);
     },
   };
 }

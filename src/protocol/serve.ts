@@ -1,5 +1,5 @@
 import type { IpAddress } from '../base/ip-address.ts';
-import type { Answer, Network } from './call.ts';
+import type { Answer, Asked, Network } from './call.ts';
 import type { Failure } from './errors.ts';
 import type { Product } from './product.ts';
 
@@ -54,6 +54,11 @@ export type LimitFacts = Readonly<{
 export type Outcome = Readonly<{ answer: Answer; failure: null } | { answer: null; failure: Failure }> &
   LimitFacts;
 
+/** Hears how a request ended, once; it may be before `put` has returned. Must not throw. */
+export interface Replier {
+  replied(outcome: Outcome): void;
+}
+
 /** The way of a request, as servers see it. Never rejects: what went wrong is in the outcome. */
 export type Serve = (request: Request, signal?: AbortSignal) => Promise<Outcome>;
 
@@ -66,4 +71,6 @@ export type Door = Readonly<{
    */
   admit: (caller: Caller, product: Product, network: Network) => Failure | null;
   serve: Serve;
+  /** The same without a promise, for doors that make nothing for a request but its answer. */
+  put: (request: Request, replier: Replier) => Asked;
 }>;

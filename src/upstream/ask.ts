@@ -342,9 +342,7 @@ class AskedNodes implements Asked, Attempter {
 
   #fail(thrown: unknown): void {
     this.#isOver = true;
-    this.#asker.failed(
-      thrown instanceof Failure ? thrown : new Failure('INTERNAL', { cause: thrown }),
-    );
+    this.#asker.failed(thrown instanceof Failure ? thrown : new Failure('INTERNAL', { cause: thrown }));
   }
 }
 

@@ -1,7 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../base/log.ts';
 import type { Slot } from '../ledger/units.ts';
-import { type Asked, type Asker, type Call, type DirectSource, type Network, networks } from '../protocol/call.ts';
+import {
+  type Asked,
+  type Asker,
+  type Call,
+  type DirectSource,
+  type Network,
+  networks,
+} from '../protocol/call.ts';
 import { askDirectly } from '../protocol/direct-source.ts';
 import { Failure } from '../protocol/errors.ts';
 import { askNodes } from './ask.ts';
