@@ -118,7 +118,7 @@ export function buildDoors(
   const { server, networks } = configuration;
   const proxies = new TrustedProxies(server.trustedProxies);
   const entrance = buildEntrance(configuration, access, observing);
-  const parts: PipelineParts = { ...entrance, source: upstreams.pool, log };
+  const parts: PipelineParts = { ...entrance, source: upstreams.source, log };
   const gate = streamGate(configuration, parts, upstreams, access.limits);
   const sockets = webSocketDoor(configuration, gate, proxies, log);
   const facts = (): ReadinessFacts => readiness(http, access, upstreams, networks.default);

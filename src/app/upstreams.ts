@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import type { Logger } from '../base/log.ts';
-import type { Network } from '../protocol/call.ts';
+import type { DirectSource, Network } from '../protocol/call.ts';
 import type { Feed } from '../streams/feed.ts';
 import type { NodeConfig } from '../upstream/node.ts';
 import { createUpstreamPool, type UpstreamPool } from '../upstream/pool.ts';
@@ -16,6 +16,8 @@ export const LOCALNET_NODE = 'embedded-ledger';
 /** Everybody who answers calls: the configured nodes, and the embedded ledger when it is wanted. */
 export type Upstreams = Readonly<{
   pool: UpstreamPool;
+  /** What calls of customers are asked of: the pool, and what stands in front of it. */
+  source: DirectSource;
   /** Subscriptions of the default network. */
   feed: Feed;
   /** Those of the default network that gRPC streams are fed from; with the embedded ledger's Geyser. */
@@ -121,5 +123,6 @@ export async function openUpstreams(
   const feed = openFeed({ configuration, nodes: own, pool, log });
   const stop = () =>
     stopEach([async () => feed.close(), async () => pool.stop(), async () => localnet?.stop()]);
-  return { pool, feed, nodes: withLedgerGeyser(own, ports?.grpcPort ?? null), stop };
+  const source: DirectSource = pool;
+  return { pool, source, feed, nodes: withLedgerGeyser(own, ports?.grpcPort ?? null), stop };
 }
