@@ -62,6 +62,14 @@ export class Lru<Key, Value> {
     return this.#entries.delete(key);
   }
 
+  /** Takes out what was not asked for longest. @returns undefined when there is nothing. */
+  deleteOldest(): Value | undefined {
+    const oldest = this.#oldest;
+    if (oldest === null) return undefined;
+    this.delete(oldest.key);
+    return oldest.value;
+  }
+
   #touch(entry: Entry<Key, Value>): void {
     if (entry === this.#newest || this.#links - entry.linkedAt < this.#near) return;
     this.#unlink(entry);

@@ -13,6 +13,10 @@ describe('the natures of methods', () => {
     expect(having('outlivesCaller')).toEqual(['send', 'mint']);
   });
 
+  it('let reads be shared, and nothing that runs, sends or makes', () => {
+    expect(having('shared')).toEqual(['fixed', 'epoch', 'head', 'pinned', 'growing', 'scan']);
+  });
+
   it('allow one node only to what would happen twice', () => {
     expect(having('oneNode')).toEqual(['mint', 'unknown']);
     expect(having('hasEffect')).toEqual([...having('signed'), ...having('oneNode')]);

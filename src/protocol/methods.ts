@@ -46,6 +46,8 @@ export type NatureRow = Readonly<{
   takesAllTheTime: boolean;
   /** It goes on when whoever asked hangs up: once handed over it is done. */
   outlivesCaller: boolean;
+  /** Whoever asks the same while it is on its way may have the same answer. */
+  shared: boolean;
 }>;
 
 function nature(...marks: readonly (keyof NatureRow)[]): NatureRow {
@@ -55,17 +57,18 @@ function nature(...marks: readonly (keyof NatureRow)[]): NatureRow {
     signed: marks.includes('signed'),
     takesAllTheTime: marks.includes('takesAllTheTime'),
     outlivesCaller: marks.includes('outlivesCaller'),
+    shared: marks.includes('shared'),
   };
 }
 
 /** A row per nature. */
 export const natures: Readonly<Record<Nature, NatureRow>> = {
-  fixed: nature(),
-  epoch: nature(),
-  head: nature(),
-  pinned: nature(),
-  growing: nature(),
-  scan: nature('takesAllTheTime'),
+  fixed: nature('shared'),
+  epoch: nature('shared'),
+  head: nature('shared'),
+  pinned: nature('shared'),
+  growing: nature('shared'),
+  scan: nature('takesAllTheTime', 'shared'),
   simulate: nature(),
   send: nature('hasEffect', 'signed', 'outlivesCaller'),
   mint: nature('oneNode', 'hasEffect', 'takesAllTheTime', 'outlivesCaller'),
