@@ -1,5 +1,7 @@
 import type { Failure } from './errors.ts';
 import type { MethodRow } from './methods.ts';
+import type { SendFate } from './send-fate.ts';
+import type { SlotFloor } from './slot-floor.ts';
 
 /** The networks of the spec, "Common rules". */
 export const networks = ['mainnet-beta', 'devnet', 'testnet'] as const;
@@ -14,9 +16,19 @@ export type CallAttempt = Readonly<{
   outcome: string;
 }>;
 
+/** What may answer a call so that no node is asked for it alone. */
+export type Spared = 'cache' | 'shared' | 'heads' | 'store';
+
 /** Hears what becomes of a call on its way. Must not throw. */
 export interface CallTrace {
   attempted(attempt: CallAttempt): void;
+  /**
+   * No node was asked for this call alone: the answer was there, or was on its way to somebody else.
+   * @param startedAt - when it was looked for, `performance.now()`.
+   */
+  spared?(by: Spared, startedAt: number): void;
+  /** A transaction that was accepted is followed no more: after the answer, once. More attempts may have come before. */
+  followed?(fate: SendFate): void;
 }
 
 /** One JSON-RPC call on its way to whoever answers it. */
@@ -29,6 +41,11 @@ export type Call = Readonly<{
   params: Buffer | null;
   /** Absent or null: nobody wants to hear of it, and nothing is made for it. */
   trace?: CallTrace | null;
+  /**
+   * The slots that whoever asks must not be told less of: a node that is behind them is no good to ask. Absent or null:
+   * any will do.
+   */
+  floor?: SlotFloor | null;
 }>;
 
 /** What came back, still as the bytes that were received. */
