@@ -12,6 +12,7 @@ import type { LimitFacts, Outcome, Replier, Request } from '../protocol/serve.ts
 import { putFor } from './ask-for.ts';
 import type { CallMeter } from './call-meter.ts';
 import { explain, statusOf } from './outcome.ts';
+import type { SlotSessions } from './slot-sessions.ts';
 
 /** What a call meets on its way. */
 export type CallParts = Readonly<{
@@ -22,6 +23,8 @@ export type CallParts = Readonly<{
   submissions?: SubmissionLog;
   /** Who lists long connections; absent: nobody. */
   connections?: LiveConnections;
+  /** What sessions were told of the chain; absent: none is kept from seeing it go back. */
+  sessions?: SlotSessions;
   log: Logger;
 }>;
 
@@ -95,10 +98,18 @@ class Journey implements Asked, Asker {
       identify(this.#visit);
       parts.admission.permit(this.#visit, this.#request.method, this.#call.row.cost);
       parts.admission.takeRate(this.#visit);
-      this.#asked = putFor(source, parts.submissions, this.#visit, this.#call, this);
+      this.#asked = putFor(source, parts.submissions, this.#visit, this.#floored(), this);
     } catch (thrown) {
       this.failed(explain(thrown));
     }
+  }
+
+  /** The call, with what its session was told before. */
+  #floored(): Call {
+    const { session, network } = this.#request;
+    const { sessions } = this.#way.parts;
+    if (session == null || sessions === undefined || this.#visit.key === null) return this.#call;
+    return { ...this.#call, floor: sessions.floorOf(this.#visit.key.familyId, network, session) };
   }
 
   leave(): void {

@@ -22,6 +22,8 @@ export type Caller = Readonly<{
   client: Client;
   /** The header of that name, which says in whose trace the request belongs; absent or null for none. */
   traceparent?: string | null | undefined;
+  /** Names the requests that must not see the chain go back, one after the other; absent or null: it may. */
+  session?: string | null | undefined;
 }>;
 
 /** One call as a server hands it to the pipeline. */

@@ -1,0 +1,90 @@
+import { WeightedLru } from '../../base/weighted-lru.ts';
+import { type Slot, slot } from '../../ledger/units.ts';
+import type { Call } from '../../protocol/call.ts';
+import type { Commitment } from '../../protocol/commitment.ts';
+import { type MethodRow, natures } from '../../protocol/methods.ts';
+import { canonicalParams } from './canonical-params.ts';
+import { type ReadingRule, readingRule } from './reading-rules.ts';
+
+/** What a call asks, however it was written. */
+export type CallKey = Readonly<{
+  /** Equal for calls that ask the same, and for no others: network, method and params, and not a hash of them. */
+  text: string;
+  /** Only the params of it. */
+  params: string;
+  rule: ReadingRule;
+  /** What is asked at; null: it cannot be told. */
+  commitment: Commitment | null;
+  /** 0 where none was given. */
+  minContextSlot: Slot;
+  /** Nothing stands among the params that is not understood here. */
+  isPlain: boolean;
+  /** What remembering it takes. */
+  weight: number;
+}>;
+
+export type CallKeyLimits = Readonly<{
+  /** Params that are longer are compared with no others. */
+  paramsMaxBytes: number;
+  /** Ways of writing that are remembered, and the bytes that they take. */
+  keysMax: number;
+  keysMaxBytes: number;
+}>;
+
+export const callKeyLimits: CallKeyLimits = {
+  paramsMaxBytes: 8_192,
+  keysMax: 16_384,
+  keysMaxBytes: 16 * 1024 * 1024,
+};
+
+/** What a key takes beside its texts; an estimate. */
+const KEY_BYTES = 320;
+const NO_SLOT = slot(0n);
+
+/** What a call without a commitment among its params is about: with a context that of the newest bank. */
+function commitmentOf(row: MethodRow, asked: Commitment | null): Commitment | null {
+  if (row.commitment === null) return row.context ? 'processed' : 'finalized';
+  return row.config === null ? null : asked;
+}
+
+function makeKey({ network, method, row, params }: Call, raw: string): CallKey {
+  const rule = readingRule(method);
+  const read = canonicalParams(params, { index: row.config, kind: rule.config });
+  // No canonical text begins with the mark.
+  const text = read?.text ?? `!${params?.latin1Slice()}`;
+  const whole = `${network}\n${method}\n${text}`;
+  return {
+    text: whole,
+    params: text,
+    rule,
+    commitment: read === null ? null : commitmentOf(row, read.commitment),
+    minContextSlot: read?.minContextSlot ?? NO_SLOT,
+    isPlain: read?.isPlain ?? false,
+    weight: KEY_BYTES + raw.length + whole.length + text.length,
+  };
+}
+
+/** Tells which calls ask the same. The same bytes are looked at once. */
+export class CallKeys {
+  readonly #limits: CallKeyLimits;
+  /** By the bytes that came. */
+  readonly #known: WeightedLru<string, CallKey>;
+
+  constructor(limits: Partial<CallKeyLimits> = {}) {
+    this.#limits = { ...callKeyLimits, ...limits };
+    this.#known = new WeightedLru(this.#limits.keysMax, this.#limits.keysMaxBytes);
+  }
+
+  /** @returns null for a call that stands for itself. */
+  keyOf(call: Call): CallKey | null {
+    const { network, method, row, params } = call;
+    if (!natures[row.nature].shared) return null;
+    if (params !== null && params.length > this.#limits.paramsMaxBytes) return null;
+    const raw = `${network}\n${method}\n${params === null ? '' : params.latin1Slice()}`;
+    const known = this.#known.get(raw);
+    if (known !== undefined) return known;
+    const key = makeKey(call, raw);
+    this.#known.set(raw, key);
+    return key;
+  }
+}
