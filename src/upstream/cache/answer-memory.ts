@@ -97,6 +97,8 @@ export class AnswerMemory implements SharedCallHearer {
 
   /** What holds now for whoever asks; null: nothing does. */
   find(call: Call, key: CallKey): Answer | null {
+    // Forgets all of a chain that has begun anew.
+    if (key.rule.keep !== 'slot') this.roots.rootOf(call.network);
     const kept = this.#kept.get(key.text);
     if (kept === undefined) return null;
     if (!this.#holds(kept, call, key)) {

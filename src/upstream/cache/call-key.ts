@@ -75,6 +75,11 @@ export class CallKeys {
     this.#known = new WeightedLru(this.#limits.keysMax, this.#limits.keysMaxBytes);
   }
 
+  /** Ways of writing that are remembered. */
+  get size(): number {
+    return this.#known.size;
+  }
+
   /** @returns null for a call that stands for itself. */
   keyOf(call: Call): CallKey | null {
     const { network, method, row, params } = call;
