@@ -27,6 +27,8 @@ export type NodeErrorRow = Readonly<{
   unreadable: boolean;
   /** A preflight failed; what stopped it is inside. */
   preflight: boolean;
+  /** The node does not know the method: whatever it is, nothing was done. */
+  didNothing: boolean;
   /** What the node lacks that gives it, if another node then had the answer; null for nothing that lasts. */
   lack: Lack | null;
 }>;
@@ -34,7 +36,7 @@ export type NodeErrorRow = Readonly<{
 /** The method, or what it needs; the slot and those before it; or the slot yet, and those behind it. */
 export type Lack = 'method' | 'older' | 'newer';
 
-type Mark = Lack | 'foreign' | 'mayHaveActed' | 'behind' | 'unreadable' | 'preflight';
+type Mark = Lack | 'foreign' | 'mayHaveActed' | 'behind' | 'unreadable' | 'preflight' | 'didNothing';
 
 const lacks: readonly Lack[] = ['method', 'older', 'newer'];
 
@@ -51,6 +53,7 @@ function row(name: string, rule: NodeErrorRule, rank = RANK_LEAST, ...marks: rea
     behind: marks.includes('behind'),
     unreadable: marks.includes('unreadable'),
     preflight: marks.includes('preflight'),
+    didNothing: marks.includes('didNothing'),
     lack: lacks.find((lack) => marks.includes(lack)) ?? null,
   };
 }
@@ -78,11 +81,11 @@ const rows: ReadonlyMap<number, NodeErrorRow> = new Map([
   [-32019, row('LONG_TERM_STORAGE_UNREACHABLE', 'hop', 2)],
   [-32020, row('FILTER_TRANSACTION_NOT_FOUND', 'hop-once', 0)],
   [-32021, row('NO_SLOT_HISTORY', 'believe')],
-  [-32065, row('NODE_WITHOUT_METHOD', 'hop', RANK_LEAST, 'foreign', 'method')],
+  [-32065, row('NODE_WITHOUT_METHOD', 'hop', RANK_LEAST, 'foreign', 'didNothing', 'method')],
   [-32429, row('THROTTLED', 'throttled', RANK_LEAST, 'foreign')],
   [429, row('THROTTLED', 'throttled', RANK_LEAST, 'foreign')],
   [-32600, row('INVALID_REQUEST', 'believe', RANK_LEAST, 'unreadable')],
-  [-32601, row('METHOD_NOT_FOUND', 'hop', RANK_LEAST, 'method')],
+  [-32601, row('METHOD_NOT_FOUND', 'hop', RANK_LEAST, 'didNothing', 'method')],
   [-32602, row('INVALID_PARAMS', 'believe')],
   [-32603, row('INTERNAL_ERROR', 'hop', 3, 'mayHaveActed')],
   [-32700, row('PARSE_ERROR', 'believe', RANK_LEAST, 'unreadable')],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { slot } from '../ledger/units.ts';
-import { referenceSlot } from './health.ts';
+import { slot } from '../../ledger/units.ts';
+import { referenceSlot } from './reference-slot.ts';
 
 const reference = (...slots: number[]): bigint | null => referenceSlot(slots.map(slot), 100);
 
