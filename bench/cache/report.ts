@@ -31,7 +31,13 @@ export type Line = Readonly<{
 }>;
 
 export type Summary = Setting &
-  Readonly<{ rounds: number; seconds: number; connections: number; lines: readonly Line[]; counted: Counted }>;
+  Readonly<{
+    rounds: number;
+    seconds: number;
+    connections: number;
+    lines: readonly Line[];
+    counted: Counted;
+  }>;
 
 const median = (values: readonly number[]): number => spread(values).median;
 

@@ -15,7 +15,9 @@ export class SlotNode {
       const { id, method } = JSON.parse(Buffer.concat(chunks).toString()) as { id: number; method: string };
       this.asked.set(method, this.countOf(method) + 1);
       const body = `{"jsonrpc":"2.0","result":${this.#resultOf(method)},"id":${id}}`;
-      response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length }).end(body);
+      response
+        .writeHead(200, { 'content-type': 'application/json', 'content-length': body.length })
+        .end(body);
     });
   });
 

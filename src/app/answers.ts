@@ -70,8 +70,10 @@ export function openAnswers({ configuration, source, slots, isLedgerAlone, log }
   const { cache, sessions } = configuration;
   const counts = new AnswerCounts();
   const keys = new CallKeys(cache);
-  const slotMs = isLedgerAlone ? 0 : cache.slotMs;
-  const times = { slotMs, shortlyMs: cache.epochMs, finalMs: cache.finalMs };
+  const moving = isLedgerAlone
+    ? { slotMs: 0, shortlyMs: 0 }
+    : { slotMs: cache.slotMs, shortlyMs: cache.epochMs };
+  const times = { ...moving, finalMs: cache.finalMs };
   const memory = new AnswerMemory({ slots, limits: { ...cache }, times });
   const store = openRedis(configuration, log);
   const limits = { waitMs: cache.redisWaitMs, restMs: cache.redisRestMs };
@@ -90,9 +92,7 @@ export function openAnswers({ configuration, source, slots, isLedgerAlone, log }
   const kept = cache.enabled ? new KeptAnswers({ shared, memory, keys, counts }) : joined;
   const freshMs = cache.headsFreshMs;
   const heads =
-    cache.heads && !isLedgerAlone
-      ? new KnownHeads({ source: kept, slots, keys, counts, freshMs })
-      : kept;
+    cache.heads && !isLedgerAlone ? new KnownHeads({ source: kept, slots, keys, counts, freshMs }) : kept;
   return {
     source: new FlooredCalls({ source: heads, keys, counts, limits: { waitMs: sessions.waitMs } }),
     answered: readingsOf(counts),

@@ -12,6 +12,15 @@ describe('a map bounded by weight', () => {
     expect([map.size, map.weight, map.evictions]).toEqual([2, 85, 3]);
   });
 
+  it('keeps what is asked for, though few of many entries fit', () => {
+    const map = new WeightedLru<number, { weight: number }>(1_000, 100);
+    for (let i = 0; i < 50; i++) {
+      map.set(i, of(25));
+      map.get(0);
+    }
+    expect([map.get(0), map.get(46), map.get(47)]).toEqual([of(25), undefined, of(25)]);
+  });
+
   it('holds no more entries than it may', () => {
     const map = new WeightedLru<number, { weight: number }>(3, 100);
     for (let i = 0; i < 10; i++) map.set(i, of(1));

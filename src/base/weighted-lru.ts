@@ -13,7 +13,7 @@ export class WeightedLru<Key, Value extends Weighted> {
 
   constructor(entriesMax: number, weightMax: number) {
     // One more, so that nothing is ever forgotten in silence.
-    this.#entries = new Lru(entriesMax + 1);
+    this.#entries = new Lru(entriesMax + 1, 0);
     this.#entriesMax = entriesMax;
     this.#weightMax = weightMax;
   }

@@ -183,9 +183,12 @@ describe('the way of a request', () => {
   });
 
   it('tells the source when the caller leaves', async () => {
-    const { signal } = new AbortController();
-    await serve(request(), signal);
-    expect(asked.map((one) => one.signal)).toEqual([signal]);
+    const leaving = new AbortController();
+    answer = () => new Promise<Answer>(() => {});
+    void serve(request(), leaving.signal);
+    expect(asked.map((one) => one.signal?.aborted)).toEqual([false]);
+    leaving.abort();
+    expect(asked.map((one) => one.signal?.aborted)).toEqual([true]);
   });
 
   it('counts a caller who gave up as such', async () => {

@@ -51,7 +51,7 @@ function makeKey({ network, method, row, params }: Call, raw: string): CallKey {
   const rule = readingRule(method);
   const read = canonicalParams(params, { index: row.config, kind: rule.config });
   // No canonical text begins with the mark.
-  const text = read?.text ?? `!${params?.latin1Slice()}`;
+  const text = read?.text ?? `!${params?.toString('latin1')}`;
   const whole = `${network}\n${method}\n${text}`;
   return {
     text: whole,
@@ -85,7 +85,7 @@ export class CallKeys {
     const { network, method, row, params } = call;
     if (!natures[row.nature].shared) return null;
     if (params !== null && params.length > this.#limits.paramsMaxBytes) return null;
-    const raw = `${network}\n${method}\n${params === null ? '' : params.latin1Slice()}`;
+    const raw = `${network}\n${method}\n${params === null ? '' : params.toString('latin1')}`;
     const known = this.#known.get(raw);
     if (known !== undefined) return known;
     const key = makeKey(call, raw);

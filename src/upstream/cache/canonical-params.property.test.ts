@@ -7,14 +7,14 @@ import { CallKeys } from './call-key.ts';
 function written(value: unknown, random: () => number): string {
   const space = (): string => [' ', '\n', '\t', '', '', ''][Math.floor(random() * 6)]!;
   if (typeof value === 'string') {
-    const escape = (character: string): string =>
+    const escaped = (character: string): string =>
       random() < 0.3
         ? `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
         : JSON.stringify(character).slice(1, -1);
     // By code unit, as JSON counts characters; one half of a pair alone is only escaped.
     return `"${Array.from({ length: value.length }, (_, i) => {
       const unit = value.charAt(i);
-      return /[\ud800-\udfff]/.test(unit) ? `\\u${unit.charCodeAt(0).toString(16)}` : escape(unit);
+      return /[\ud800-\udfff]/.test(unit) ? `\\u${unit.charCodeAt(0).toString(16)}` : escaped(unit);
     }).join('')}"`;
   }
   if (Array.isArray(value)) {
@@ -56,10 +56,14 @@ const sameJson = (a: unknown, b: unknown): boolean => {
 describe('the key of a call', () => {
   it('is one for params that are equal, however they are written', () => {
     fc.assert(
-      fc.property(params, fc.infiniteStream(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })), (value, chance) => {
-        const random = (): number => chance.next().value;
-        expect(keyOf(written(value, random))).toBe(keyOf(JSON.stringify(value)));
-      }),
+      fc.property(
+        params,
+        fc.infiniteStream(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })),
+        (value, chance) => {
+          const random = (): number => chance.next().value;
+          expect(keyOf(written(value, random))).toBe(keyOf(JSON.stringify(value)));
+        },
+      ),
       { numRuns: 300 },
     );
   });

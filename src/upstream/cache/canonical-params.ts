@@ -42,10 +42,10 @@ const reading = <Item>(bytes: Buffer, depth: number): Reading<Item> => ({
 });
 
 function stringText(bytes: Buffer, start: number, end: number): string {
-  const text = bytes.latin1Slice(start, end);
+  const text = bytes.toString('latin1', start, end);
   if (!text.includes('\\')) return text;
   const decoded = decodeString(bytes, start + 1, end - 1);
-  return Buffer.from(JSON.stringify(decoded), 'utf8').latin1Slice();
+  return Buffer.from(JSON.stringify(decoded), 'utf8').toString('latin1');
 }
 
 function noteElement(list: Reading<string>, start: number, end: number): void {
@@ -102,7 +102,7 @@ function valueText(bytes: Buffer, start: number, end: number, depth: number): st
       return elements === null ? null : `[${elements.join(',')}]`;
     }
     default:
-      return bytes.latin1Slice(start, end);
+      return bytes.toString('latin1', start, end);
   }
 }
 
@@ -157,10 +157,7 @@ const isPlain = ({ items, configAt, config }: ParamList): boolean =>
   configAt < 0 || items.length <= configAt || (items.length === configAt + 1 && config !== null);
 
 /** @returns null when equal params cannot be told from others: they nest too deep, or a name is there twice. */
-export function canonicalParams(
-  params: Buffer | null,
-  { index, kind }: ConfigPlace,
-): CanonicalParams | null {
+export function canonicalParams(params: Buffer | null, { index, kind }: ConfigPlace): CanonicalParams | null {
   if (params === null) return { text: index === 0 ? '[]' : '', ...factsOf([]), isPlain: true };
   const list: ParamList = { ...reading<string>(params, DEPTH_MAX - 1), configAt: index ?? -1, config: null };
   const end = scanArray(params, skipSpace(params, 0), DEPTH_MAX, list, noteParam);

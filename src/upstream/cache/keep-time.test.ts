@@ -84,16 +84,21 @@ const options: Readonly<Record<string, object>> = { getInflationReward: { epoch:
 function keyAt(method: MethodName, about: number, commitment: Commitment) {
   const { config } = methods[method];
   const first = [about, 'x', 'x'].slice(0, config ?? 1);
-  return keys.keyOf(
-    callOf(method, config === null ? first : [...first, { ...options[method], commitment }]),
-  );
+  return keys.keyOf(callOf(method, config === null ? first : [...first, { ...options[method], commitment }]));
 }
 
 /** A result about a slot, wherever the method says it. */
 const resultAt = (method: MethodName, about: number): Answer =>
-  resultOf(method === 'getInflationReward' ? `[{"effectiveSlot":${about}}]` : `{"meta":{"slot":1},"slot":${about}}`);
+  resultOf(
+    method === 'getInflationReward' ? `[{"effectiveSlot":${about}}]` : `{"meta":{"slot":1},"slot":${about}}`,
+  );
 
-function timeOf(method: MethodName, about: number, commitment: Commitment, root = ROOT as typeof ROOT | null) {
+function timeOf(
+  method: MethodName,
+  about: number,
+  commitment: Commitment,
+  root = ROOT as typeof ROOT | null,
+) {
   const key = keyAt(method, about, commitment);
   return key === null ? NEVER : keepTimeOf(key, resultAt(method, about), root, times);
 }

@@ -44,7 +44,8 @@ function stage(genesis = GENESIS, store = new ScriptedStore()) {
   const counts = new AnswerCounts();
   const roots = new FinalizedRoots(slots, () => {});
   const answers = new StoredAnswers({ source, store, counts, keys: new CallKeys(), roots });
-  source.script = ({ method }) => resultOf(method === 'getGenesisHash' ? JSON.stringify(genesis) : '{"of":"a node"}');
+  source.script = ({ method }) =>
+    resultOf(method === 'getGenesisHash' ? JSON.stringify(genesis) : '{"of":"a node"}');
   const put = (call: Call) => {
     const listener = new Listener();
     const asked = answers.put(call, listener);
@@ -77,7 +78,11 @@ describe('answers that gateways keep together', () => {
 
   it('are only what does not move', () => {
     const { store, put, asked } = stage();
-    for (const call of [callOf('getAccountInfo', ['a']), callOf('getBalance', ['a']), callOf('getBlock', [101])]) {
+    for (const call of [
+      callOf('getAccountInfo', ['a']),
+      callOf('getBalance', ['a']),
+      callOf('getBlock', [101]),
+    ]) {
       put(call);
     }
     expect([store.stored.size, asked()]).toEqual([0, 3]);

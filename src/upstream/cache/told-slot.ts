@@ -1,12 +1,12 @@
 import { kindOf, scanArray, scanObject, skipSpace } from '../../base/json-scan.ts';
 import { type Slot, slot } from '../../ledger/units.ts';
 import { type MethodRow, methods } from '../../protocol/methods.ts';
+import { contextSlot as slotAtHead } from '../slots/context-slot.ts';
 
 /** Reads slots out of results, and nothing else of them. */
 
 /** Deeper than any answer of a node nests. */
 const DEPTH_MAX = 256;
-const CONTEXT_FIRST = Buffer.from('{"context":{');
 const SLOT_TEXT = /^\d{1,20}$/;
 
 /** A member that is looked for, and where its value stands. */
@@ -14,7 +14,7 @@ type Wanted = { readonly bytes: Buffer; readonly name: string; start: number; en
 
 function noteMember(wanted: Wanted, nameStart: number, nameEnd: number, start: number, end: number): void {
   if (nameEnd - nameStart !== wanted.name.length) return;
-  if (wanted.bytes.latin1Slice(nameStart, nameEnd) !== wanted.name) return;
+  if (wanted.bytes.toString('latin1', nameStart, nameEnd) !== wanted.name) return;
   wanted.start = start;
   wanted.end = end;
 }
@@ -27,7 +27,7 @@ function find(bytes: Buffer, at: number, name: string): Wanted | null {
 }
 
 function slotIn(bytes: Buffer, start: number, end: number): Slot | null {
-  const text = bytes.latin1Slice(start, Math.min(end, start + 24));
+  const text = bytes.toString('latin1', start, Math.min(end, start + 24));
   return SLOT_TEXT.test(text) ? slot(BigInt(text)) : null;
 }
 
@@ -37,17 +37,10 @@ function slotMember(bytes: Buffer, at: number, name: string): Slot | null {
   return found === null ? null : slotIn(bytes, found.start, found.end);
 }
 
-function startsWith(bytes: Buffer, prefix: Buffer): boolean {
-  return bytes.length > prefix.length && bytes.compare(prefix, 0, prefix.length, 0, prefix.length) === 0;
-}
-
-/**
- * `context.slot` of a result; null when it has none. In the order in which nodes write, the value behind it is not
- * looked at.
- */
+/** `context.slot` of a result, wherever its context stands; null when it has none. */
 export function contextSlot(result: Buffer): Slot | null {
-  if (startsWith(result, CONTEXT_FIRST)) return slotMember(result, CONTEXT_FIRST.length - 1, 'slot');
-  if (kindOf(result[0]) !== 'object') return null;
+  const atHead = slotAtHead(result);
+  if (atHead !== null || kindOf(result[0]) !== 'object') return atHead;
   const context = find(result, 0, 'context');
   return context === null ? null : slotMember(result, context.start, 'slot');
 }

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { callOf, Listener, resultOf, ScriptedSource } from '../../../test/upstream/answers/scripted-source.ts';
+import {
+  callOf,
+  Listener,
+  resultOf,
+  ScriptedSource,
+} from '../../../test/upstream/answers/scripted-source.ts';
 import type { Call } from '../../protocol/call.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { methods, natures } from '../../protocol/methods.ts';

@@ -2,6 +2,7 @@ import type { Slot } from '../../ledger/units.ts';
 import type { Answer, Asked, Asker, Call, DirectSource } from '../../protocol/call.ts';
 import { askDirectly } from '../../protocol/direct-source.ts';
 import { Failure } from '../../protocol/errors.ts';
+import type { LongAnswer, LongAsker } from '../../protocol/long-answer.ts';
 import type { AnswerCounts } from '../cache/answer-counts.ts';
 import type { CallKey, CallKeys } from '../cache/call-key.ts';
 
@@ -72,7 +73,7 @@ class Joined implements Asked {
  * A call on its way, and all who wait for it. Itself it is what its first caller has asked, so that a call which nobody
  * joins makes nothing more.
  */
-class Flight implements Asker, Asked {
+class Flight implements Asker, Asked, LongAsker {
   readonly begun: Begun;
   readonly #calls: SharedCalls;
   /** Who began it; null once they have left. */
@@ -117,6 +118,17 @@ class Flight implements Asker, Asked {
     this.#calls.noteLeft(1);
     this.#endIfAlone();
     joined.asker.failed(gone(joined.call));
+  }
+
+  /** A long result goes on while it comes to a caller who is alone with it; nobody joins then. */
+  get long(): LongAsker | null {
+    const isAlone = this.#others === null || this.#others.size === 0;
+    return isAlone && this.#first?.long != null ? this : null;
+  }
+
+  answeredLong(answer: LongAnswer): void {
+    this.#end();
+    this.#first?.long?.answeredLong(answer);
   }
 
   answered(answer: Answer): void {

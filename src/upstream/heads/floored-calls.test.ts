@@ -1,5 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { at, callOf, Listener, resultOf, ScriptedSource } from '../../../test/upstream/answers/scripted-source.ts';
+import {
+  at,
+  callOf,
+  Listener,
+  resultOf,
+  ScriptedSource,
+} from '../../../test/upstream/answers/scripted-source.ts';
 import { slot } from '../../ledger/units.ts';
 import type { Answer, Call } from '../../protocol/call.ts';
 import { SlotFloor } from '../../protocol/slot-floor.ts';
@@ -11,7 +17,9 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 const behind: Answer = {
-  body: Buffer.from('{"code":-32016,"message":"Minimum context slot has not been reached","data":{"contextSlot":8}}'),
+  body: Buffer.from(
+    '{"code":-32016,"message":"Minimum context slot has not been reached","data":{"contextSlot":8}}',
+  ),
   errorCode: -32016,
 };
 

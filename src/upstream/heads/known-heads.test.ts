@@ -37,7 +37,11 @@ describe('getSlot', () => {
     slots.know('confirmed', 32, 0);
     slots.know('finalized', 1, 0);
     clock.now = 500;
-    expect([put(head('processed')), put(head('confirmed')), put(callOf('getSlot'))]).toEqual(['33', '32', '1']);
+    expect([put(head('processed')), put(head('confirmed')), put(callOf('getSlot'))]).toEqual([
+      '33',
+      '32',
+      '1',
+    ]);
     expect([source.reached.length, counts.heads]).toEqual([0, 3]);
   });
 

@@ -22,7 +22,11 @@ describe('params that let no node answer which is behind', () => {
   });
 
   it('stay as they are when the caller wants as much itself, or what no node takes', () => {
-    for (const params of ['["a",{"minContextSlot":9}]', '["a",{"minContextSlot":7}]', '["a",{"minContextSlot":"x"}]']) {
+    for (const params of [
+      '["a",{"minContextSlot":9}]',
+      '["a",{"minContextSlot":7}]',
+      '["a",{"minContextSlot":"x"}]',
+    ]) {
       const bytes = Buffer.from(params);
       expect(withLeastSlot(bytes, 1, slot(7n))).toBe(bytes);
     }

@@ -99,7 +99,10 @@ export class Listener implements Asker, CallTrace {
 
   /** How it ended: the text of the answer, or the code of the failure; null while it has not. */
   get ending(): string | null {
-    const ends = [...this.answers.map(({ body }) => body.toString()), ...this.failures.map(({ code }) => code)];
+    const ends = [
+      ...this.answers.map(({ body }) => body.toString()),
+      ...this.failures.map(({ code }) => code),
+    ];
     if (ends.length > 1) throw new Error(`ended ${ends.length} times: ${ends.join(', ')}`);
     return ends[0] ?? null;
   }
