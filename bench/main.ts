@@ -11,6 +11,10 @@ const benchmarks = {
     about: 'POST /v1/rpc: the gateway, nginx with an API-key map, and the upstream alone',
     load: async () => (await import('./rpc/rpc.ts')).runRpcBench,
   },
+  links: {
+    about: 'requests to a node over our own connections, and over those of undici',
+    load: async () => (await import('./links/links.ts')).runLinksBench,
+  },
   cache: {
     about: 'one account asked for again and again: the gateway, nginx with proxy_cache, and nginx without',
     load: async () => (await import('./cache/cache.ts')).runCacheBench,

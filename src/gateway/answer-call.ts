@@ -7,10 +7,12 @@ import type { SubmissionLog } from '../observe/submission-log.ts';
 import type { Answer, Asked, Asker, Call, CallTrace, DirectSource, Source } from '../protocol/call.ts';
 import { asDirect } from '../protocol/direct-source.ts';
 import type { Failure } from '../protocol/errors.ts';
+import type { LongAnswer, LongAsker } from '../protocol/long-answer.ts';
 import { methodRow } from '../protocol/methods.ts';
 import type { LimitFacts, Outcome, Replier, Request } from '../protocol/serve.ts';
 import { putFor } from './ask-for.ts';
-import type { CallMeter } from './call-meter.ts';
+import type { CallMeter, Ending } from './call-meter.ts';
+import { type LongMeter, MeteredLong } from './metered-long.ts';
 import { explain, statusOf } from './outcome.ts';
 import type { SlotSessions } from './slot-sessions.ts';
 
@@ -75,8 +77,14 @@ const route = ({ network, method, params }: KnownCall, trace: CallTrace | null):
   trace,
 });
 
+/** What is counted of the end of a call. */
+type CallEnd = Pick<Ending, 'status' | 'failure' | 'rpcCode' | 'bytesOut' | 'result' | 'cost'>;
+
+/** As long results are counted, which are never errors of a node. */
+const WHOLE: Answer = { body: Buffer.alloc(0), errorCode: 0 };
+
 /** One call on its way. It holds the only catch on it. */
-class Journey implements Asked, Asker {
+class Journey implements Asked, Asker, LongAsker, LongMeter {
   readonly #way: CallWay;
   readonly #visit: Visit;
   readonly #request: KnownCall;
@@ -116,6 +124,20 @@ class Journey implements Asked, Asker {
     this.#asked?.leave();
   }
 
+  /** Of whoever takes long results while they come. */
+  get long(): LongAsker | null {
+    return this.#replier.long == null ? null : this;
+  }
+
+  answeredLong(answer: LongAnswer): void {
+    this.#replier.long?.repliedLong(new MeteredLong(answer, this), this.#shown());
+  }
+
+  longEnded(bytesOut: number, failure: Failure | null): void {
+    const { cost } = this.#call.row;
+    this.#meter({ status: statusOf(WHOLE, failure), failure, rpcCode: 0, bytesOut, result: null, cost });
+  }
+
   answered(answer: Answer): void {
     this.#end(answer, null);
     this.#replier.replied({ answer, failure: null, ...this.#shown() });
@@ -131,20 +153,32 @@ class Journey implements Asked, Asker {
   }
 
   #end(answer: Answer | null, failure: Failure | null): void {
-    const { product, network, method, bytesIn, params } = this.#request;
-    this.#way.parts.meter.end(this.#visit, {
-      wire: this.#way.wire,
-      product,
-      network,
-      method,
+    this.#meter({
       status: statusOf(answer, failure),
       failure,
       rpcCode: answer?.errorCode ?? 0,
-      bytesIn,
       bytesOut: answer?.body.length ?? 0,
-      params,
       result: answer?.body ?? null,
       cost: answer === null ? null : this.#call.row.cost,
+    });
+  }
+
+  #meter({ status, failure, rpcCode, bytesOut, result, cost }: CallEnd): void {
+    const { product, network, method, bytesIn, params } = this.#request;
+    const { wire } = this.#way;
+    this.#way.parts.meter.end(this.#visit, {
+      wire,
+      product,
+      network,
+      method,
+      status,
+      failure,
+      rpcCode,
+      bytesIn,
+      bytesOut,
+      params,
+      result,
+      cost,
     });
   }
 

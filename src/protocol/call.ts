@@ -1,4 +1,5 @@
 import type { Failure } from './errors.ts';
+import type { LongAsker } from './long-answer.ts';
 import type { MethodRow } from './methods.ts';
 import type { SendFate } from './send-fate.ts';
 import type { SlotFloor } from './slot-floor.ts';
@@ -62,6 +63,11 @@ export interface Asker {
   answered(answer: Answer): void;
   /** Nobody answered. */
   failed(failure: Failure): void;
+  /**
+   * Takes a long result while it comes, in place of `answered`. Absent or null: every answer is had whole. Looked at when
+   * an answer begins to come.
+   */
+  readonly long?: LongAsker | null;
 }
 
 /** A call that is under way. */

@@ -1,6 +1,7 @@
 import type { IpAddress } from '../base/ip-address.ts';
 import type { Answer, Asked, Network } from './call.ts';
 import type { Failure } from './errors.ts';
+import type { LongAnswer } from './long-answer.ts';
 import type { Product } from './product.ts';
 
 /** Where a request came from, as the listener saw it. */
@@ -59,6 +60,13 @@ export type Outcome = Readonly<{ answer: Answer; failure: null } | { answer: nul
 /** Hears how a request ended, once; it may be before `put` has returned. Must not throw. */
 export interface Replier {
   replied(outcome: Outcome): void;
+  /** Takes a long result while it comes. Absent or null: every answer is had whole. */
+  readonly long?: LongReplier | null;
+}
+
+/** Hears of a long result in place of `replied`: the request has been let in, and ends with the answer. */
+export interface LongReplier {
+  repliedLong(answer: LongAnswer, limits: LimitFacts): void;
 }
 
 /** The way of a request, as servers see it. Never rejects: what went wrong is in the outcome. */

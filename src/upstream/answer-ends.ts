@@ -1,0 +1,28 @@
+/** How Agave writes a result: `{"jsonrpc":"2.0","result":…,"id":N}`, and perhaps a newline. A large one is known by it. */
+
+/** What stands before the result. */
+export const RESULT_FIRST = Buffer.from('{"jsonrpc":"2.0","result":');
+
+const NEWLINE = 0x0a;
+
+/** What stands behind the result. Our id proves that nothing was cut off, and that it is the answer to our request. */
+export const tailOf = (id: number): string => `,"id":${id}}`;
+
+export function startsWith(bytes: Buffer, prefix: Buffer): boolean {
+  return bytes.length >= prefix.length && bytes.compare(prefix, 0, prefix.length, 0, prefix.length) === 0;
+}
+
+/**
+ * Where the tail begins.
+ * @param bytes - all of an answer, or its end.
+ * @returns -1 when they do not end with it.
+ */
+export function tailStart(bytes: Buffer, tail: string): number {
+  const end = bytes[bytes.length - 1] === NEWLINE ? bytes.length - 1 : bytes.length;
+  const from = end - tail.length;
+  return from >= 0 && bytes.toString('latin1', from, end) === tail ? from : -1;
+}
+
+/** Whether a long value may begin and end like this. No number or word is as long as what this is asked for. */
+export const areEnds = (first: number | undefined, last: number | undefined): boolean =>
+  (first === 0x7b && last === 0x7d) || (first === 0x5b && last === 0x5d) || (first === 0x22 && last === 0x22);
