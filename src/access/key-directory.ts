@@ -11,6 +11,7 @@ import {
   type KeyRules,
   type PlanLimits,
 } from './key-record.ts';
+import { KnownCredentials } from './known-credentials.ts';
 
 export type KeyDirectoryOptions = Readonly<{
   /** The peppers that are accepted, by version; several while one replaces another. Each 16 bytes or more. */
@@ -45,6 +46,8 @@ export class KeyDirectory {
   readonly #peppers: ReadonlyMap<number, Buffer>;
   /** Replaced with every change of a key, so that its secret is checked anew. */
   readonly #held = new Map<KeyId, Held>();
+  /** Of good keys only: a wrong one costs as much each time. */
+  readonly #known = new KnownCredentials();
   /** What records of a plan have in common. */
   readonly #limits = new Map<string, PlanLimits>();
   /** Revoked keys and the version at which they were: an older record must not bring them back. */
@@ -173,12 +176,14 @@ export class KeyDirectory {
   identify(credential: string | null, nowMs: number): KeyRecord {
     if (credential === null || credential === '') throw new Failure('MISSING_KEY');
     if (credential.length > API_KEY_LENGTH_MAX) throw new Failure('INVALID_KEY');
-    const fingerprint = hash('sha256', credential, 'binary');
+    const known = this.#known.find(credential);
+    const fingerprint = known ?? hash('sha256', credential, 'binary');
     const held = this.#held.get(idPlaceIn(credential));
     const isChecked = held?.checked === fingerprint;
     const record = isChecked ? held.record : this.#verify(credential, held?.record);
     if (!isUsable(record, nowMs)) throw new Failure('INVALID_KEY', { cause: KEY_ENDED });
     if (held !== undefined && !isChecked) held.checked = fingerprint;
+    if (known === null) this.#known.keep(credential, fingerprint);
     return record;
   }
 

@@ -23,18 +23,25 @@ export interface HttpSink {
 }
 
 type Exports = Readonly<{
-  memory: WebAssembly.Memory;
+  memory: Readonly<{ buffer: ArrayBuffer }>;
   _initialize?: () => void;
   malloc(bytes: number): number;
   llhttp_alloc(type: number): number;
   llhttp_free(parser: number): void;
   llhttp_reset(parser: number): void;
   llhttp_resume(parser: number): void;
+  llhttp_resume_after_upgrade(parser: number): void;
   llhttp_finish(parser: number): number;
   llhttp_execute(parser: number, data: number, length: number): number;
   llhttp_get_error_pos(parser: number): number;
   llhttp_get_method(parser: number): number;
   llhttp_get_http_minor(parser: number): number;
+}>;
+
+/** As much of the global as is used here: the types of Node.js do not have it. */
+declare const WebAssembly: Readonly<{
+  Module: new (bytes: Uint8Array) => object;
+  Instance: new (module: object, imports: object) => Readonly<{ exports: Exports }>;
 }>;
 
 const REQUEST = 1;
@@ -53,17 +60,30 @@ function load(): Exports {
   const env = {
     wasm_on_message_begin: () => OK,
     wasm_on_status: () => OK,
-    wasm_on_url: (_parser: number, at: number, length: number) => tell('onUrl', at, length),
-    wasm_on_header_field: (_parser: number, at: number, length: number) => tell('onField', at, length),
-    wasm_on_header_value: (_parser: number, at: number, length: number) => tell('onValue', at, length),
-    wasm_on_body: (_parser: number, at: number, length: number) => tell('onBody', at, length),
+    wasm_on_url: (_parser: number, at: number, length: number) => {
+      current.onUrl(source, at - shift, at - shift + length);
+      return OK;
+    },
+    wasm_on_header_field: (_parser: number, at: number, length: number) => {
+      current.onField(source, at - shift, at - shift + length);
+      return OK;
+    },
+    wasm_on_header_value: (_parser: number, at: number, length: number) => {
+      current.onValue(source, at - shift, at - shift + length);
+      return OK;
+    },
+    wasm_on_body: (_parser: number, at: number, length: number) => {
+      current.onBody(source, at - shift, at - shift + length);
+      return OK;
+    },
     wasm_on_headers_complete: (_parser: number, status: number, upgrade: number, keepAlive: number) =>
       current.onHead(status, keepAlive === 1, upgrade === 1) ? PAUSED : OK,
     wasm_on_message_complete: () => (current.onEnd() ? PAUSED : OK),
   };
-  const bytes = require('undici/lib/llhttp/llhttp_simd-wasm.js') as BufferSource;
+  const bytes = require('undici/lib/llhttp/llhttp_simd-wasm.js') as Uint8Array;
   const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes), { env });
-  return exports as unknown as Exports;
+  exports._initialize?.();
+  return exports;
 }
 
 const none: HttpSink = {
@@ -75,16 +95,12 @@ const none: HttpSink = {
   onEnd: () => true,
 };
 
-/** Whose bytes are read just now, and where the piece that the instance has begins in them. */
-let current: HttpSink = none;
-let source: Buffer = Buffer.alloc(0);
-let shift = 0;
+const EMPTY = Buffer.alloc(0);
 
-function tell(what: 'onUrl' | 'onField' | 'onValue' | 'onBody', at: number, length: number): number {
-  const start = at - shift;
-  current[what](source, start, start + length);
-  return OK;
-}
+/** Whose bytes are read just now, and what an address of the instance is less by in them. */
+let current: HttpSink = none;
+let source: Buffer = EMPTY;
+let shift = 0;
 
 const llhttp = load();
 const room = llhttp.malloc(PIECE_BYTES);
@@ -130,26 +146,34 @@ export class HttpParser {
    * Reads on, until the sink says stop, bytes are no HTTP, or there are none left.
    * @returns how far it came: what follows was not looked at.
    */
-  read(bytes: Buffer, start = 0): number {
+  read(bytes: Buffer, start = 0, end = bytes.length): number {
     let at = start;
-    while (at < bytes.length) {
-      const length = Math.min(PIECE_BYTES, bytes.length - at);
+    while (at < end && !this.#isFaulty) {
+      const length = Math.min(PIECE_BYTES, end - at);
       copyIn(bytes, at, length);
       current = this.#sink;
       source = bytes;
       shift = room - at;
       const code = llhttp.llhttp_execute(this.#parser, room, length);
       current = none;
+      source = EMPTY;
       if (code === OK) {
         at += length;
         continue;
       }
       const stoppedAt = llhttp.llhttp_get_error_pos(this.#parser) - room + at;
-      if (code === PAUSED || code === PAUSED_UPGRADE) llhttp.llhttp_resume(this.#parser);
+      if (code === PAUSED) llhttp.llhttp_resume(this.#parser);
+      else if (code === PAUSED_UPGRADE) llhttp.llhttp_resume_after_upgrade(this.#parser);
       else this.#isFaulty = true;
       return stoppedAt;
     }
     return at;
+  }
+
+  /** Forgets what was read: what comes next begins a message. */
+  reset(): void {
+    llhttp.llhttp_reset(this.#parser);
+    this.#isFaulty = false;
   }
 
   /**
@@ -157,6 +181,7 @@ export class HttpParser {
    * @returns whether that is where a message may end.
    */
   finish(): boolean {
+    if (this.#isFaulty) return false;
     current = this.#sink;
     const code = llhttp.llhttp_finish(this.#parser);
     current = none;

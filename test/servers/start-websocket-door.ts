@@ -13,8 +13,10 @@ import { StreamGate, type StreamGateOptions } from '../../src/gateway/session.ts
 import { LiveConnections } from '../../src/observe/live-connections.ts';
 import type { Answer, Call, Source } from '../../src/protocol/call.ts';
 import type { Product } from '../../src/protocol/product.ts';
-import { type HttpOptions, HttpServer } from '../../src/servers/http.ts';
+import { HttpServer } from '../../src/servers/http.ts';
+import type { HttpOptions } from '../../src/servers/http-options.ts';
 import { joinRoutes } from '../../src/servers/http-route.ts';
+import { RpcCalls } from '../../src/servers/rpc/calls.ts';
 import { rpcRoutes } from '../../src/servers/rpc/server.ts';
 import { WebSocketDialect, type WebSocketOptions } from '../../src/servers/websocket/server.ts';
 import type { Feed } from '../../src/streams/feed.ts';
@@ -67,7 +69,7 @@ export class WebSocketDoor {
     const refusal = () => null;
     this.gate = new StreamGate({ ...parts, feed: feed ?? this.feed, refusal }, gate);
     this.webSocket = new WebSocketDialect(this.gate, log, webSocket);
-    const routes = joinRoutes(rpcRoutes(createPipeline(parts)), this.webSocket.routes);
+    const routes = joinRoutes(rpcRoutes(new RpcCalls(createPipeline(parts))), this.webSocket.routes);
     this.http = new HttpServer(routes, log, http, [this.webSocket]);
     this.keys.setStoreReachable(true);
   }
