@@ -1,10 +1,26 @@
 import type { KeyRecord } from '../access/key-record.ts';
 import type { Visit } from '../access/visit.ts';
-import { type SubmissionAttempt, type SubmissionLog, submissionAttempt } from '../observe/submission-log.ts';
-import type { Answer, Asked, Asker, Call, CallTrace, DirectSource, Source } from '../protocol/call.ts';
+import {
+  type Submission,
+  type SubmissionAttempt,
+  type SubmissionLog,
+  submissionAttempt,
+  submissionLogOptions,
+} from '../observe/submission-log.ts';
+import type {
+  Answer,
+  Asked,
+  Asker,
+  Call,
+  CallTrace,
+  DirectSource,
+  Network,
+  Source,
+} from '../protocol/call.ts';
 import { asDirect, askDirectly } from '../protocol/direct-source.ts';
 import type { Failure } from '../protocol/errors.ts';
 import { natures } from '../protocol/methods.ts';
+import type { SendFate } from '../protocol/send-fate.ts';
 import { sentSignature } from '../upstream/sent-signature.ts';
 
 /** What a call is asked of, and who keeps what became of transactions. */
@@ -40,14 +56,19 @@ export function askFor(
   );
 }
 
-/** Hears of the attempts for a submission and of its end, and tells whoever wanted to hear of them. */
+/**
+ * Hears of the attempts for a submission, of its end and of what became of it then. Whoever wanted to hear of the call is
+ * told as long as it is under way.
+ */
 class FollowedSend implements CallTrace, Asker {
   readonly #submissions: SubmissionLog;
   readonly #key: KeyRecord;
-  readonly #call: Call;
-  readonly #asker: Asker;
   readonly #at = Date.now();
   readonly #attempts: SubmissionAttempt[] = [];
+  /** null once it was answered: what is followed for minutes must not hold a request and its connection. */
+  #call: Call | null;
+  #asker: Asker | null;
+  #kept: Submission | null = null;
 
   constructor(submissions: SubmissionLog, key: KeyRecord, call: Call, asker: Asker) {
     this.#submissions = submissions;
@@ -57,27 +78,41 @@ class FollowedSend implements CallTrace, Asker {
   }
 
   attempted(attempt: Parameters<CallTrace['attempted']>[0]): void {
-    this.#attempts.push(submissionAttempt(attempt, Date.now()));
-    this.#call.trace?.attempted(attempt);
+    if (this.#attempts.length < submissionLogOptions.attemptsMax) {
+      this.#attempts.push(submissionAttempt(attempt, Date.now()));
+    }
+    this.#call?.trace?.attempted(attempt);
   }
 
   answered(answer: Answer): void {
-    this.#keep(answer.errorCode === 0 ? 'accepted' : `JSON-RPC error ${answer.errorCode}`);
-    this.#asker.answered(answer);
+    this.#end(answer.errorCode === 0 ? 'accepted' : `JSON-RPC error ${answer.errorCode}`)?.answered(answer);
   }
 
   failed(failure: Failure): void {
-    this.#keep(failure.code);
-    this.#asker.failed(failure);
+    this.#end(failure.code)?.failed(failure);
   }
 
-  #keep(outcome: string): void {
+  followed(fate: SendFate): void {
+    if (this.#kept === null) return;
+    this.#kept.fate = fate;
+    this.#submissions.add(this.#kept);
+  }
+
+  /** @returns whoever is to be told. */
+  #end(outcome: string): Asker | null {
+    const [call, asker] = [this.#call, this.#asker];
+    this.#call = null;
+    this.#asker = null;
     // What has no signature to be found by is no transaction.
-    const signature = sentSignature(this.#call.params);
-    if (signature === null) return;
+    const signature = call === null ? null : sentSignature(call.params);
+    if (call !== null && signature !== null) this.#keep(signature, call.network, outcome);
+    return asker;
+  }
+
+  #keep(signature: string, network: Network, outcome: string): void {
     const { id: keyId, customerId } = this.#key;
-    const { network } = this.#call;
     const attempts = this.#attempts;
-    this.#submissions.add({ at: this.#at, signature, customerId, keyId, network, outcome, attempts });
+    this.#kept = { at: this.#at, signature, customerId, keyId, network, outcome, attempts, fate: null };
+    this.#submissions.add(this.#kept);
   }
 }

@@ -41,7 +41,7 @@ const results: Readonly<Record<string, (raw: string) => string>> = {
 
 /** Answers what the test asks for, as a node does. */
 const good: Behaviour = ({ id, method, raw }, reply) =>
-  send(reply, `{"jsonrpc":"2.0","result":${results[method]!(raw)},"id":${id}}\n`);
+  send(reply, `{"jsonrpc":"2.0","result":${results[method]?.(raw) ?? 'null'},"id":${id}}\n`);
 
 /** Of the requests for a method every second one is treated one way, the others as they should be. */
 const everySecond = (bad: Behaviour): Behaviour => {
