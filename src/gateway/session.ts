@@ -5,6 +5,7 @@ import { MessagePace, type MessagePaceOptions } from '../access/message-pace.ts'
 import { NOTIFICATIONS, type UsageStatus } from '../access/usage.ts';
 import type { Visit } from '../access/visit.ts';
 import { parseJson } from '../base/json.ts';
+import { withDefaults } from '../base/with-defaults.ts';
 import type { Network } from '../protocol/call.ts';
 import { Failure } from '../protocol/errors.ts';
 import type { Product } from '../protocol/product.ts';
@@ -69,7 +70,7 @@ export class StreamGate implements StreamDoor {
       places: parts.places ?? new ConnectionLimit(),
       subscriptions: new ConnectionLimit(),
       addresses: new ConnectionLimit(),
-      holdings: { ...holdingLimits, ...options.holdings },
+      holdings: withDefaults(holdingLimits, options.holdings),
       watch: new KeyWatch(parts.admission.keys, { ...options.keys, refusal }),
       pace: new MessagePace(options.pace),
       way: new CallWay(parts, 'socket'),

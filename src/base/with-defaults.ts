@@ -1,0 +1,10 @@
+/**
+ * Options over what holds when nothing else is said. What `options` computes whenever it is read goes on being computed,
+ * so that options which change while the service runs are seen by whoever reads them at each use.
+ */
+export function withDefaults<Options extends object>(
+  defaults: Options,
+  options: Partial<Options> = {},
+): Options {
+  return Object.defineProperties({ ...defaults }, Object.getOwnPropertyDescriptors(options)) as Options;
+}
