@@ -241,7 +241,7 @@ describe('a client that sends floods', () => {
 
 describe('what there is room for', () => {
   it('are so many connections of an address', async () => {
-    await start({ connectionsPerAddressMax: 2 });
+    await start({ connectionsPerAddressMax: 2, connectionsExempt: [] });
     const [first, second] = [stage.call(SUBSCRIBE), stage.call(SUBSCRIBE)];
     await Promise.all([first.next(), second.next()]);
     await closed(wire());
