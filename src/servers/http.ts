@@ -338,12 +338,10 @@ export class HttpServer implements DoorBehind {
   #refuseClient(fault: ClientFault, socket: Connection): void {
     if (finishAnswers(socket)) return;
     const responses = [...(socket[underWay] ?? [])];
-    if (socket[underWay] === undefined && socket[behindAnswer] === true) {
+    const isBehind = socket[underWay] === undefined && socket[behindAnswer] === true;
+    if (isBehind || responses.some(({ headersSent }) => headersSent)) {
+      // What was written leaves first: it may be a refusal that says why.
       (socket as Socket).destroySoon();
-      return;
-    }
-    if (responses.some(({ headersSent }) => headersSent)) {
-      socket.destroy();
       return;
     }
     const url = responses.at(-1)?.req.url ?? targetIn(fault.rawPacket);

@@ -68,39 +68,41 @@ export const seeds: readonly Uint8Array[] = [
   post(call, `x: ${'y'.repeat(600)}`),
 ].flatMap((bytes) => [Buffer.of(255, ...bytes), Buffer.of(13, ...bytes)]);
 
-/** How long nothing comes back before nothing more is waited for. */
-const SILENT_MS = 15;
+/** Turns of the event loop in which nothing comes back before nothing more is waited for: all of it runs in this process. */
+const SILENT_TURNS = 60;
 
 /** All that comes back for bytes that come in pieces. Whatever is not closed by then is ended. */
 function converse(port: number, pieces: readonly Uint8Array[]): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1', noDelay: true });
     let received = '';
-    const timer = setTimeout(() => socket.end(), SILENT_MS);
+    let silent = 0;
     socket.setEncoding('latin1');
     socket.on('data', (text) => {
       received += text;
-      timer.refresh();
+      silent = 0;
     });
     socket.on('error', () => {});
-    socket.on('close', () => {
-      clearTimeout(timer);
-      resolve(received);
-    });
-    const write = (at: number): void => {
-      timer.refresh();
-      if (at >= pieces.length || socket.destroyed) return;
-      socket.write(pieces[at] as Uint8Array);
-      setImmediate(write, at + 1);
+    socket.on('close', () => resolve(received));
+    const wait = (): void => {
+      if (++silent > SILENT_TURNS) socket.end();
+      else if (!socket.destroyed) setImmediate(wait);
     };
-    write(0);
+    const write = (at: number): void => {
+      if (socket.destroyed) return;
+      if (at < pieces.length) {
+        socket.write(pieces[at] as Uint8Array);
+        setImmediate(write, at + 1);
+      } else wait();
+    };
+    socket.once('connect', () => write(0));
   });
 }
 
 /** What counts of an answer. Whether a connection is kept, is said in the last one only when it is known by then. */
 const told = ({ status, fields, body }: HttpAnswer): unknown => {
   const { connection: _connection, 'keep-alive': _keepAlive, ...others } = fields;
-  return [status, others, body];
+  return [status, Object.entries(others).sort(), body];
 };
 
 /**
@@ -114,6 +116,9 @@ function answersOf(received: string): string[] {
   return answers.slice(0, isLate ? -1 : undefined).map((answer) => JSON.stringify(told(answer)));
 }
 
+/** How often a conversation is tried: an answer may be lost that comes before all was sent and closes the connection. */
+const TRIES_MAX = 5;
+
 /** Whoever speaks with the raw door hears what node:http would say. @returns whether anything was answered with 200. */
 export async function fuzz(input: Uint8Array): Promise<boolean> {
   const length = (input[0] ?? 0) + 1;
@@ -122,16 +127,18 @@ export async function fuzz(input: Uint8Array): Promise<boolean> {
     bytes.subarray(i * length, (i + 1) * length),
   );
   const ways: [number, readonly Uint8Array[]][] = [
-    [plainPort, [bytes]],
     [rawPort, [bytes]],
     [rawPort, pieces],
     [eventsPort, pieces],
   ];
-  const [expected = '', ...received] = await Promise.all(ways.map((way) => converse(...way)));
-  const answers = answersOf(expected).join('\n');
-  for (const each of received) {
-    if (answersOf(each).join('\n') === answers) continue;
-    throw new Error(`node:http says\n${expected}\nand the raw door\n${each}`);
+  const expected = new Set<string>();
+  let odd: string[] = [];
+  for (let tries = 0; tries < TRIES_MAX; tries++) {
+    const plain = await Promise.all([[bytes], pieces].map((each) => converse(plainPort, each)));
+    const raw = await Promise.all(ways.map((way) => converse(...way)));
+    for (const each of plain) expected.add(answersOf(each).join('\n'));
+    odd = raw.filter((each) => !expected.has(answersOf(each).join('\n')));
+    if (odd.length === 0) return [...expected].some((answers) => answers.startsWith('[200'));
   }
-  return answers.startsWith('[200');
+  throw new Error(`node:http says\n${[...expected].join('\nor\n')}\nand the raw door\n${odd.join('\nor\n')}`);
 }
