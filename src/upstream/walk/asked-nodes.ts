@@ -72,10 +72,12 @@ export class AskedNodes implements Asked, Attempter, Hedgeable, HedgeOwner {
     this.#heard(node, outcome, elapsedMs);
   }
 
+  /** Of whoever takes long results while they come. */
   get takesLong(): boolean {
-    return this.#asker.long != null;
+    return !this.#isOver && this.#asker.long != null;
   }
 
+  /** The call has come to its answer, which goes on while nobody asks any further. */
   attemptedLong(answer: LongAnswer, elapsedMs: number): void {
     const node = this.#walk.asking as UpstreamNode;
     this.#walk.asking = null;
