@@ -85,11 +85,27 @@ export class AnswerWriter {
     else this.#writeInPieces(socket, pieces);
   }
 
+  /**
+   * Hands over the head of an answer that is written while it comes.
+   * @param bytes - how long it will be; null for one that comes in chunks.
+   */
+  writeLongHead(
+    socket: Socket,
+    begin: HeadBegin,
+    limits: LimitFacts,
+    bytes: number | null,
+    closes: boolean,
+  ): void {
+    this.#writeHead(begin, limits, undefined, bytes, closes);
+    const { bytes: text, length } = this.#text;
+    socket.write(Buffer.from(text.subarray(0, length)));
+  }
+
   #writeHead(
     begin: HeadBegin,
     limits: LimitFacts,
     retryAfter: number | undefined,
-    bytes: number,
+    bytes: number | null,
     closes: boolean,
   ): void {
     const text = this.#text;
@@ -107,8 +123,12 @@ export class AnswerWriter {
       text.number(retryAfter);
       text.text('\r\n');
     }
-    text.text('content-length: ');
-    text.number(bytes);
+    if (bytes === null) {
+      text.text('transfer-encoding: chunked');
+    } else {
+      text.text('content-length: ');
+      text.number(bytes);
+    }
     const { kept, closed } = this.#ends ?? this.#renewEnds();
     text.copy(closes ? closed : kept);
   }

@@ -1,8 +1,10 @@
 import { Failure } from '../../protocol/errors.ts';
+import type { LongAnswer } from '../../protocol/long-answer.ts';
 import type { LimitFacts } from '../../protocol/serve.ts';
 import { refuseSocket } from '../http-refuse.ts';
 import type { HeadBegin } from './answer-writer.ts';
 import { NOT_FAST } from './fast-head.ts';
+import { longBodyBytes, RawLongReply } from './raw-long-reply.ts';
 import { type Answering, RawRequest } from './raw-request.ts';
 import type { RawSocket, SocketListener } from './raw-socket.ts';
 import type { OpenConnection, RawSurroundings } from './raw-surroundings.ts';
@@ -134,10 +136,31 @@ export class RawConnection implements OpenConnection, SocketListener, Answering 
     pieces: readonly Buffer[],
   ): void {
     const { socket } = this.#raw;
-    const { behind, options, writer } = this.#door;
+    const { behind, writer } = this.#door;
     const closes = !this.#keepAlive || behind.draining;
     this.#state = FLUSHING;
     writer.write(socket, begin, limits, retryAfter, pieces, closes);
+    this.#written(closes);
+  }
+
+  answerLong(begin: HeadBegin, limits: LimitFacts, answer: LongAnswer, id: Buffer): void {
+    const { socket } = this.#raw;
+    const { behind, options, writer } = this.#door;
+    const closes = !this.#keepAlive || behind.draining;
+    this.#state = FLUSHING;
+    this.dueAt = NEVER;
+    socket.setTimeout(options.idleTimeoutMs);
+    writer.writeLongHead(socket, begin, limits, longBodyBytes(answer, id), closes);
+    new RawLongReply(answer, socket, id, () => {
+      socket.setTimeout(0);
+      this.#written(closes);
+    }).begin();
+  }
+
+  /** All of an answer was handed to the socket. */
+  #written(closes: boolean): void {
+    const { socket } = this.#raw;
+    const { options } = this.#door;
     if (closes) {
       this.#close();
     } else if (socket.writableLength === 0) {

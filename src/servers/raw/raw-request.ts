@@ -2,7 +2,8 @@ import type { Asked } from '../../protocol/call.ts';
 import type { Envelope, EnvelopeItem } from '../../protocol/envelope.ts';
 import { endSingle, NULL_ID, pushFailure } from '../../protocol/envelope-answer.ts';
 import { Failure } from '../../protocol/errors.ts';
-import type { Caller, LimitFacts, Outcome, Replier } from '../../protocol/serve.ts';
+import type { LongAnswer } from '../../protocol/long-answer.ts';
+import type { Caller, LimitFacts, LongReplier, Outcome, Replier } from '../../protocol/serve.ts';
 import { type EnvelopeCall, noLimits, pushOutcome, type Reply, replyAtOnce } from '../rpc/calls.ts';
 import { statusOfSingle } from '../rpc/errors.ts';
 import type { HeadBegin } from './answer-writer.ts';
@@ -19,13 +20,15 @@ export interface Answering {
     retryAfter: number | undefined,
     pieces: readonly Buffer[],
   ): void;
+  /** The same of a long result, which is written while it comes. @param id - of the request. */
+  answerLong(begin: HeadBegin, limits: LimitFacts, answer: LongAnswer, id: Buffer): void;
 }
 
 /**
  * The request of a connection, from its head to what is answered. There is one for each connection, which is used again
  * for each request and hears itself what becomes of its call, so that nothing is made for one.
  */
-export class RawRequest implements Replier {
+export class RawRequest implements Replier, LongReplier {
   readonly #door: RawSurroundings;
   readonly #answering: Answering;
   readonly #callers: CallerReader;
@@ -98,8 +101,8 @@ export class RawRequest implements Replier {
   #askOne(call: EnvelopeCall, caller: Caller): void {
     this.#id = call.id;
     const asked = this.#door.calls.put(call, caller, this);
-    // It may have been answered before there was anything to leave.
-    if (this.#isAsked) this.#asked = asked;
+    // It may have been answered before there was anything to leave, or have begun to be.
+    if (this.#isAsked) this.#asked ??= asked;
   }
 
   replied(outcome: Outcome): void {
@@ -108,6 +111,19 @@ export class RawRequest implements Replier {
     const pieces = this.#door.pieces();
     pushOutcome(pieces, outcome, this.#id);
     this.#answer(this.#door.writer.beginOf(statusOfSingle(failure)), outcome, failure, endSingle(pieces));
+  }
+
+  get long(): LongReplier {
+    return this;
+  }
+
+  repliedLong(answer: LongAnswer, limits: LimitFacts): void {
+    if (!this.#isAsked) {
+      answer.leave();
+      return;
+    }
+    this.#asked = answer;
+    this.#answering.answerLong(this.#door.writer.beginOf(statusOfSingle(null)), limits, answer, this.#id);
   }
 
   #askAll(envelope: Envelope, caller: Caller): void {
@@ -159,6 +175,8 @@ export class RawRequest implements Replier {
 
   /** It has ended: gives back what it took. */
   settle(): void {
+    this.#isAsked = false;
+    this.#asked = null;
     this.#caller = null;
     this.#id = NULL_ID;
     this.#body.giveBack();

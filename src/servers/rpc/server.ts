@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Envelope } from '../../protocol/envelope.ts';
+import type { Envelope, EnvelopeItem } from '../../protocol/envelope.ts';
 import { Failure } from '../../protocol/errors.ts';
 import type { Caller } from '../../protocol/serve.ts';
 import { credentialOf } from '../credential.ts';
@@ -9,9 +9,10 @@ import { leavingSignal } from '../leaving.ts';
 import { readBody } from '../request-body.ts';
 import { SESSION_HEADER, sessionOf } from '../session-header.ts';
 import { traceparentOf } from '../traceparent.ts';
-import type { RpcCalls } from './calls.ts';
+import type { EnvelopeCall, RpcCalls } from './calls.ts';
 import { answerHeaders, preflightHeaders, send } from './encode.ts';
 import { statusOfSingle } from './errors.ts';
+import { OneReply } from './one-reply.ts';
 
 /** JSON-RPC over HTTP: POST for calls, OPTIONS for browsers. */
 export function rpcRoutes(calls: RpcCalls): HttpRoutes {
@@ -40,9 +41,21 @@ async function answer(
   const caller: Caller = { credential: credentialOf(request, query), client, traceparent, session };
   const envelope = await receive(calls, request, response, caller);
   if (envelope === null) return;
+  const item = envelope.items[0] as EnvelopeItem;
+  if (!envelope.batch && item.kind === 'call') {
+    answerOne(calls, item, caller, response);
+    return;
+  }
   const { pieces, ending, limits } = await calls.answer(envelope, caller, leavingSignal(request.socket));
   if (response.destroyed) return;
   send(response, statusOfSingle(ending), answerHeaders(limits, ending?.retryAfter), pieces);
+}
+
+function answerOne(calls: RpcCalls, call: EnvelopeCall, caller: Caller, response: ServerResponse): void {
+  const asked = calls.put(call, caller, new OneReply(response, call.id));
+  response.once('close', () => {
+    if (!response.writableEnded) asked.leave();
+  });
 }
 
 /** The decoded body; null when the request was refused already or its sender is gone. */
