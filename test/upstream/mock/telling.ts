@@ -15,13 +15,22 @@ export type Told = Readonly<{
 export const telling =
   ({ slot = 1_000, shreds, firstAvailable, genesis, result = '"ok"' }: Told): Behaviour =>
   ({ id, method }, reply) => {
-    const now = typeof slot === 'function' ? slot() : slot;
-    const own: Record<string, string | undefined> = {
-      getSlot: String(now),
-      getMaxShredInsertSlot: String(shreds ?? now),
-      getFirstAvailableBlock: String(firstAvailable ?? 0),
-      getHealth: '"ok"',
-      getGenesisHash: genesis === undefined ? undefined : JSON.stringify(genesis),
+    const now = (): number => (typeof slot === 'function' ? slot() : slot);
+    const own = (): string | undefined => {
+      switch (method) {
+        case 'getSlot':
+          return String(now());
+        case 'getMaxShredInsertSlot':
+          return String(shreds ?? now());
+        case 'getFirstAvailableBlock':
+          return String(firstAvailable ?? 0);
+        case 'getHealth':
+          return '"ok"';
+        case 'getGenesisHash':
+          return genesis === undefined ? undefined : JSON.stringify(genesis);
+        default:
+          return undefined;
+      }
     };
-    send(reply, `{"jsonrpc":"2.0","result":${own[method] ?? result},"id":${id}}\n`);
+    send(reply, `{"jsonrpc":"2.0","result":${own() ?? result},"id":${id}}\n`);
   };
