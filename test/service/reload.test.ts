@@ -52,10 +52,10 @@ it('a running service takes another configuration at SIGHUP and when it is asked
   await asks(second);
   const before = askedOf(first);
 
-  configure(`${nodeTable('third', first)}[server]\nport = "${SECRET}"\n`);
+  configure(`${nodeTable('third', first)}[server]\nbody_max_bytes = 5\n`);
   service.process.kill('SIGHUP');
   await eventually(async () => service.output().includes('what was read is not good'), 'the log says so');
-  await expect(api.ask('POST', '/reload')).rejects.toThrow(/409.*server\.port/);
+  await expect(api.ask('POST', '/reload')).rejects.toThrow(/409.*server\.body_max_bytes/);
   await asks(second);
   expect(askedOf(first)).toBe(before);
 

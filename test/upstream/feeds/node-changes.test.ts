@@ -25,6 +25,8 @@ describe('when the nodes are others', () => {
     }));
     const [first, second] = nodes as [NodeConfig, NodeConfig];
     scene.feed.setNodes([first]);
+    // Beyond the margin of a gap nothing lies that was there before.
+    await scene.slots(12);
     const logs = new Recorder();
     await scene.feed.open(subscriptionOf('logs', 'all', { commitment: 'confirmed' }), logs);
     scene.traffic(10);
@@ -39,7 +41,7 @@ describe('when the nodes are others', () => {
     const told = logs.results.map(({ value }) => value.signature);
     const [from, to] = [logs.results[0].context.slot, logs.results.at(-1).context.slot];
     expect(told).toEqual(scene.signatures(from, to));
-    expect(told.length).toBeGreaterThan(20);
+    expect(told.length).toBeGreaterThan(5);
     expect(logs.failures).toEqual([]);
   });
 
