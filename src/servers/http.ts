@@ -33,7 +33,13 @@ const LEAVING_MS = 300;
 const underWay = Symbol('responses under way');
 /** Whether the first bytes of a connection came while a door in front answered what stood before them. */
 const behindAnswer = Symbol('behind an answer');
-type Connection = Duplex & { [underWay]?: Set<ServerResponse>; [behindAnswer]?: boolean };
+/** A request on it was refused for what it is: whatever is read behind it may be anything. */
+const spoiled = Symbol('spoiled');
+type Connection = Duplex & {
+  [underWay]?: Set<ServerResponse>;
+  [behindAnswer]?: boolean;
+  [spoiled]?: boolean;
+};
 
 /**
  * The HTTP door: one listener, its limits, and the way from a path to whoever answers it. It knows no dialect.
@@ -260,6 +266,8 @@ export class HttpServer implements DoorBehind {
 
   /** @param understood - false when the request expects what nobody here knows. */
   #take(request: IncomingMessage, response: ServerResponse, understood = true): void {
+    // The parser reads on while a refusal leaves.
+    if ((request.socket as Connection)[spoiled]) return;
     this.#note(request, response);
     if (this.draining) response.setHeader('connection', 'close');
     if (this.#strictTransport !== null) response.setHeader(STRICT_TRANSPORT, this.#strictTransport);
@@ -271,6 +279,7 @@ export class HttpServer implements DoorBehind {
     }
     const fault = understood ? faultOfHead(request) : 'MALFORMED_HTTP';
     if (fault !== null) {
+      (request.socket as Connection)[spoiled] = true;
       refuse(request, response, new Failure(fault), { connection: 'close' }, bodyOf);
       return;
     }

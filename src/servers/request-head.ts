@@ -9,14 +9,21 @@ const HOST = /^(?:[A-Za-z0-9._~!$&'()*+,;=%-]{0,255}|\[[0-9A-Za-z:.%~_-]{2,64}\]
  * bodies that are packed, since nothing is unpacked here. null when nothing is.
  */
 export function faultOfHead(request: IncomingMessage): FailureCode | null {
-  const { headers } = request;
-  if (!hasFitHost(request)) return 'MALFORMED_HTTP';
-  // Others are coded twice, or in a way that who stands in front of us may not know. Source: RFC 9112 §6.1.
-  const transfer = headers['transfer-encoding'];
-  if (transfer !== undefined && transfer.toLowerCase() !== 'chunked') return 'MALFORMED_HTTP';
+  const { headers, httpVersionMajor } = request;
+  // The parser takes 0.9, which has no headers, and 2.0, which nobody speaks so.
+  if (httpVersionMajor !== 1 || !hasFitHost(request) || !hasFitCoding(request)) return 'MALFORMED_HTTP';
   const content = headers['content-encoding'];
   if (content !== undefined && content.toLowerCase() !== 'identity') return 'ENCODED_BODY';
   return null;
+}
+
+/**
+ * Chunks and nothing else, and not in HTTP/1.0, which does not know them: others are coded twice, or in a way that who
+ * stands in front of us may not know. Source: RFC 9112 §6.1.
+ */
+function hasFitCoding({ headers, httpVersionMinor }: IncomingMessage): boolean {
+  const coding = headers['transfer-encoding'];
+  return coding === undefined || (coding.toLowerCase() === 'chunked' && httpVersionMinor > 0);
 }
 
 /** Whether a field Host says one thing. */

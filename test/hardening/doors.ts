@@ -1,9 +1,9 @@
-import type { HttpOptions } from '../../src/servers/http-options.ts';
-import { type Door, startDoor } from '../servers/start-door.ts';
+import { type Door, type DoorOptions, startDoor } from '../servers/start-door.ts';
 
 /** The ways into the service that the same attacks are tried on. */
-export const doors: readonly (readonly [string, (options?: Partial<HttpOptions>) => Promise<Door>])[] = [
-  ['node:http', (options = {}) => startDoor(options)],
+export const doors: readonly (readonly [string, (options?: DoorOptions) => Promise<Door>])[] = [
+  ['node:http', (options = {}) => startDoor({ ...options, raw: false })],
+  ['raw sockets', (options = {}) => startDoor({ ...options, raw: true })],
 ];
 
 /** A call as its caller writes it. */

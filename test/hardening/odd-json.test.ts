@@ -9,7 +9,7 @@ import { endpoint } from '../../src/endpoints/endpoint.ts';
 import { list, text } from '../../src/endpoints/fields.ts';
 import { routeOf as restRouteOf } from '../../src/endpoints/routes.ts';
 import type { Services } from '../../src/endpoints/services.ts';
-import { complaint } from '../app/load-configuration.ts';
+import { complaint, load } from '../app/load-configuration.ts';
 import { firstOperator, openHouse } from '../control/accounts/house.ts';
 import { type Door, startDoor } from '../servers/start-door.ts';
 import { call, doors } from './doors.ts';
@@ -208,10 +208,19 @@ describe('a configuration', () => {
     ['__proto__ = { polluted = 1 }'],
     ['[server]\n__proto__ = { port = 1 }'],
     ['[server.__proto__]\nport = 1'],
-    ['[plans.__proto__]\nrpc_per_second = 1'],
     ['[plans.constructor]\nprices = { "__proto__" = 1 }\nhasOwnProperty = 1'],
     ['[[upstream]]\nurl = "https://a.example"\nheaders = { "a b" = "x", "__proto__" = "y" }'],
+    ['[plans.default.prices]\n"__proto__ x" = 1'],
   ])('with names that every object has is told what is wrong: %s', (toml) => {
-    expect(complaint(toml)).toMatch(/there is no such field|is named with|header|is not TOML/);
+    expect(complaint(toml)).toMatch(/there is no such field|is named with|one of the names|is not TOML/);
+  });
+
+  it('has no plan, no price and no header by such a name', () => {
+    const { plans, upstreams } = load(
+      '[plans.__proto__]\nrpc_per_second = 1\n[plans.a.prices]\n__proto__ = 1\n[[upstream]]\nurl = "https://a.example"\nheaders = { "__proto__" = "y" }\n',
+    );
+    expect(plans.map(({ id }) => id).sort()).toEqual(['a', 'default', 'rehearsal']);
+    for (const { limits } of plans) expect(Object.keys(limits.prices)).toEqual([]);
+    expect(Object.keys(upstreams[0]?.headers ?? {})).toEqual([]);
   });
 });

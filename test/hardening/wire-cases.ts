@@ -76,6 +76,7 @@ export const wireCases: readonly WireCase[] = [
   line('a value with a bare carriage return', 'x-any: a\rcontent-length: 7'),
   line('a value with a bare line feed', 'x-any: a\ncontent-length: 7'),
   start('another version', 'POST /v1/rpc HTTP/2.0'),
+  start('chunks in HTTP/1.0', 'POST /v1/rpc HTTP/1.0\r\ntransfer-encoding: chunked'),
   start('no version that there is', 'POST /v1/rpc HTTP/1.2'),
   start('no version', 'POST /v1/rpc'),
   start('a version twice', 'POST /v1/rpc HTTP/1.1 HTTP/1.1'),

@@ -42,12 +42,15 @@ describe.each(doors)('bytes for the door of %s', (_name, open) => {
   it('that are trailers add nothing to the head of their request, nor to the next', async () => {
     const body = call('first');
     const chunked = `${body.length.toString(16)}\r\n${body}\r\n0\r\n`;
-    const trailers = `content-length: 5\r\nhost: y\r\nauthorization: Bearer ${key}\r\n\r\n`;
-    const head = headOf('nothing').replace(/authorization.*\r\n/, '');
-    const first = `${head}transfer-encoding: chunked\r\n\r\n${chunked}${trailers}`;
-    const received = await send(first + rawPost(key, call('next'), 'connection: close\r\n'));
-    expect(statuses(received)).toEqual([401, 200]);
-    expect(methods()).toEqual(['next']);
+    const trailers = `host: y\r\ncontent-type: text/plain\r\nauthorization: Bearer ${key}\r\n\r\n`;
+    const next = rawPost(key, call('next'), 'connection: close\r\n');
+    const head = `${headOf(key)}transfer-encoding: chunked\r\n\r\n`;
+    expect(statuses(await send(head + chunked + trailers + next))).toEqual([200, 200]);
+    expect(methods()).toEqual(['first', 'next']);
+    const keyless = head.replace(/authorization.*\r\n/, '');
+    expect(statuses(await send(keyless + chunked + trailers))).toEqual([401]);
+    expect(statuses(await send(`${head}${chunked}content-length: 5\r\n\r\n${next}`))).toEqual([400]);
+    expect(methods()).toEqual(['first', 'next']);
   });
 
   it('that are trailers without end are cut', async () => {
@@ -61,11 +64,8 @@ describe.each(doors)('bytes for the door of %s', (_name, open) => {
 
   it('that ask for another protocol get an answer in this one', async () => {
     const upgrade =
-      'connection: upgrade, http2-settings\r\nupgrade: h2c\r\nhttp2-settings: AAMAAABkAAQAAP__\r\n';
-    const asked = await send(
-      rawPost(key, call('first'), upgrade) + rawPost(key, call('next'), 'connection: close\r\n'),
-    );
-    expect(statuses(asked)).toEqual([200, 200]);
+      'connection: close, upgrade, http2-settings\r\nupgrade: h2c\r\nhttp2-settings: AAMAAABkAAQAAP__\r\n';
+    expect(statuses(await send(rawPost(key, call('first'), upgrade)))).toEqual([200]);
     const preface = await send('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
     expect(statuses(preface).filter((status) => status !== 400)).toEqual([]);
     expect(statuses(await send('CONNECT inside.example:443 HTTP/1.1\r\nhost: x\r\n\r\n'))).not.toContain(200);

@@ -244,7 +244,8 @@ describe('what there is room for', () => {
     await start({ connectionsPerAddressMax: 2, connectionsExempt: [] });
     const [first, second] = [stage.call(SUBSCRIBE), stage.call(SUBSCRIBE)];
     await Promise.all([first.next(), second.next()]);
-    await closed(wire());
+    const third = wire();
+    await new Promise((resolve) => third.once('close', resolve));
     expect(stage.server.connections).toBe(2);
   });
 
