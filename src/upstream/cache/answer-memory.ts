@@ -117,7 +117,7 @@ export class AnswerMemory implements SharedCallHearer {
     if (key.rule.keep === 'never') return;
     const told = answer.errorCode === 0 ? toldSlot(call.row, answer.body) : null;
     if (told !== null && key.commitment === 'finalized') this.roots.answered(call.network, told);
-    if (answer.body.length > this.#limits.answerMaxBytes) return;
+    if (answer.body.length > this.#limits.answerMaxBytes || isRare(key)) return;
     const root = key.rule.keep === 'final' ? this.roots.rootOf(call.network) : null;
     const expiresAt = startedAt + keepTimeOf(key, answer, root, this.#times);
     if (expiresAt <= this.#now()) return;
@@ -141,6 +141,9 @@ export class AnswerMemory implements SharedCallHearer {
     return known === null || known.slot <= kept.slot;
   }
 }
+
+/** The state of an account that nobody asked for lately is over before anybody asks for it again. */
+const isRare = ({ rule, looks }: CallKey): boolean => rule.keep === 'slot' && looks < 2;
 
 /** Whether the answer is older than what its reader was told before; for others it may be good. */
 function isBelowFloor({ told }: Kept, { floor }: Call, { commitment }: CallKey): boolean {

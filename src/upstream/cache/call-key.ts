@@ -1,4 +1,4 @@
-import { WeightedLru } from '../../base/weighted-lru.ts';
+import { RecentMap } from '../../base/recent-map.ts';
 import { type Slot, slot } from '../../ledger/units.ts';
 import type { Call } from '../../protocol/call.ts';
 import type { Commitment } from '../../protocol/commitment.ts';
@@ -21,7 +21,10 @@ export type CallKey = Readonly<{
   isPlain: boolean;
   /** What remembering it takes. */
   weight: number;
-}>;
+}> & {
+  /** How often it was looked up while it was remembered. */
+  looks: number;
+};
 
 export type CallKeyLimits = Readonly<{
   /** Params that are longer are compared with no others. */
@@ -33,8 +36,8 @@ export type CallKeyLimits = Readonly<{
 
 export const callKeyLimits: CallKeyLimits = {
   paramsMaxBytes: 8_192,
-  keysMax: 16_384,
-  keysMaxBytes: 16 * 1024 * 1024,
+  keysMax: 4_096,
+  keysMaxBytes: 8 * 1024 * 1024,
 };
 
 /** What a key takes beside its texts; an estimate. */
@@ -47,11 +50,11 @@ function commitmentOf(row: MethodRow, asked: Commitment | null): Commitment | nu
   return row.config === null ? null : asked;
 }
 
-function makeKey({ network, method, row, params }: Call, raw: string): CallKey {
+function makeKey({ network, method, row, params }: Call, latin1: string): CallKey {
   const rule = readingRule(method);
-  const read = canonicalParams(params, { index: row.config, kind: rule.config });
+  const read = canonicalParams(params, latin1, { index: row.config, kind: rule.config });
   // No canonical text begins with the mark.
-  const text = read?.text ?? `!${params?.toString('latin1')}`;
+  const text = read?.text ?? `!${latin1}`;
   const whole = `${network}\n${method}\n${text}`;
   return {
     text: whole,
@@ -60,7 +63,8 @@ function makeKey({ network, method, row, params }: Call, raw: string): CallKey {
     commitment: read === null ? null : commitmentOf(row, read.commitment),
     minContextSlot: read?.minContextSlot ?? NO_SLOT,
     isPlain: read?.isPlain ?? false,
-    weight: KEY_BYTES + raw.length + whole.length + text.length,
+    looks: 1,
+    weight: KEY_BYTES + latin1.length + whole.length + text.length,
   };
 }
 
@@ -68,11 +72,11 @@ function makeKey({ network, method, row, params }: Call, raw: string): CallKey {
 export class CallKeys {
   readonly #limits: CallKeyLimits;
   /** By the bytes that came. */
-  readonly #known: WeightedLru<string, CallKey>;
+  readonly #known: RecentMap<string, CallKey>;
 
   constructor(limits: Partial<CallKeyLimits> = {}) {
     this.#limits = { ...callKeyLimits, ...limits };
-    this.#known = new WeightedLru(this.#limits.keysMax, this.#limits.keysMaxBytes);
+    this.#known = new RecentMap(this.#limits.keysMax, this.#limits.keysMaxBytes);
   }
 
   /** Ways of writing that are remembered. */
@@ -85,11 +89,15 @@ export class CallKeys {
     const { network, method, row, params } = call;
     if (!natures[row.nature].shared) return null;
     if (params !== null && params.length > this.#limits.paramsMaxBytes) return null;
-    const raw = `${network}\n${method}\n${params === null ? '' : params.toString('latin1')}`;
-    const known = this.#known.get(raw);
-    if (known !== undefined) return known;
-    const key = makeKey(call, raw);
-    this.#known.set(raw, key);
+    const latin1 = params === null ? '' : params.toString('latin1');
+    const written = `${network}\n${method}\n${latin1}`;
+    const known = this.#known.get(written);
+    if (known !== undefined) {
+      known.looks++;
+      return known;
+    }
+    const key = makeKey(call, latin1);
+    this.#known.set(written, key);
     return key;
   }
 }

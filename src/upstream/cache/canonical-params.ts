@@ -34,22 +34,21 @@ const commitmentTexts: ReadonlyMap<string, Commitment> = new Map([
 
 type Member = Readonly<{ name: string; text: string }>;
 
+/** What is read: bytes, and the same with a character for each of them. */
+type Source = Readonly<{ bytes: Buffer; latin1: string }>;
+
 /** A container that is being read. `odd`: equal ones cannot be told from others. */
-type Reading<Item> = { readonly bytes: Buffer; readonly depth: number; readonly items: Item[]; odd: boolean };
+type Reading<Item> = { readonly of: Source; readonly depth: number; readonly items: Item[]; odd: boolean };
 
-const reading = <Item>(bytes: Buffer, depth: number): Reading<Item> => ({
-  ...{ bytes, depth, items: [], odd: false },
-});
-
-function stringText(bytes: Buffer, start: number, end: number): string {
-  const text = bytes.toString('latin1', start, end);
+function stringText({ bytes, latin1 }: Source, start: number, end: number): string {
+  const text = latin1.slice(start, end);
   if (!text.includes('\\')) return text;
   const decoded = decodeString(bytes, start + 1, end - 1);
   return Buffer.from(JSON.stringify(decoded), 'utf8').toString('latin1');
 }
 
 function noteElement(list: Reading<string>, start: number, end: number): void {
-  const text = valueText(list.bytes, start, end, list.depth);
+  const text = valueText(list.of, start, end, list.depth);
   list.odd ||= text === null;
   list.items.push(text ?? '');
 }
@@ -61,48 +60,49 @@ function noteMember(
   start: number,
   end: number,
 ): void {
-  const name = stringText(object.bytes, nameStart - 1, nameEnd + 1);
-  const text = valueText(object.bytes, start, end, object.depth);
+  const name = stringText(object.of, nameStart - 1, nameEnd + 1);
+  const text = valueText(object.of, start, end, object.depth);
   // Of two members of a name one reader takes the last, and the other none.
   object.odd ||= text === null || object.items.some((member) => member.name === name);
   object.items.push({ name, text: text ?? '' });
 }
 
-function membersOf(bytes: Buffer, start: number, depth: number): Member[] | null {
-  const object = reading<Member>(bytes, depth - 1);
-  const end = scanObject(bytes, start, depth, object, noteMember);
+function membersOf(of: Source, start: number, depth: number): Member[] | null {
+  const object: Reading<Member> = { of, depth: depth - 1, items: [], odd: false };
+  const end = scanObject(of.bytes, start, depth, object, noteMember);
   return end < 0 || object.odd ? null : object.items;
 }
 
-function elementsOf(bytes: Buffer, start: number, depth: number): string[] | null {
-  const list = reading<string>(bytes, depth - 1);
-  const end = scanArray(bytes, start, depth, list, noteElement);
+function elementsOf(of: Source, start: number, depth: number): string[] | null {
+  const list: Reading<string> = { of, depth: depth - 1, items: [], odd: false };
+  const end = scanArray(of.bytes, start, depth, list, noteElement);
   return end < 0 || list.odd ? null : list.items;
 }
 
 const byName = (a: Member, b: Member): number => (a.name < b.name ? -1 : 1);
 
-const objectText = (members: Member[]): string =>
-  `{${members
-    .sort(byName)
-    .map(({ name, text }) => `${name}:${text}`)
-    .join(',')}}`;
+function objectText(members: Member[]): string {
+  if (members.length > 1) members.sort(byName);
+  let text = '';
+  for (const member of members) text += `${text === '' ? '{' : ','}${member.name}:${member.text}`;
+  return text === '' ? '{}' : `${text}}`;
+}
 
 /** Text of a value that is known to be JSON; null when equal ones cannot be told from others. */
-function valueText(bytes: Buffer, start: number, end: number, depth: number): string | null {
-  switch (kindOf(bytes[start])) {
+function valueText(of: Source, start: number, end: number, depth: number): string | null {
+  switch (kindOf(of.bytes[start])) {
     case 'string':
-      return stringText(bytes, start, end);
+      return stringText(of, start, end);
     case 'object': {
-      const members = membersOf(bytes, start, depth);
+      const members = membersOf(of, start, depth);
       return members === null ? null : objectText(members);
     }
     case 'array': {
-      const elements = elementsOf(bytes, start, depth);
+      const elements = elementsOf(of, start, depth);
       return elements === null ? null : `[${elements.join(',')}]`;
     }
     default:
-      return bytes.toString('latin1', start, end);
+      return of.latin1.slice(start, end);
   }
 }
 
@@ -110,12 +110,12 @@ function valueText(bytes: Buffer, start: number, end: number, depth: number): st
 type ParamList = Reading<string> & { readonly configAt: number; config: Member[] | null };
 
 function noteParam(params: ParamList, start: number, end: number): void {
-  const isConfig = params.items.length === params.configAt && kindOf(params.bytes[start]) === 'object';
+  const isConfig = params.items.length === params.configAt && kindOf(params.of.bytes[start]) === 'object';
   if (!isConfig) {
     noteElement(params, start, end);
     return;
   }
-  params.config = membersOf(params.bytes, start, params.depth);
+  params.config = membersOf(params.of, start, params.depth);
   params.odd ||= params.config === null;
   params.items.push('');
 }
@@ -156,12 +156,24 @@ function factsOf(config: readonly Member[]): Pick<CanonicalParams, 'commitment' 
 const isPlain = ({ items, configAt, config }: ParamList): boolean =>
   configAt < 0 || items.length <= configAt || (items.length === configAt + 1 && config !== null);
 
-/** @returns null when equal params cannot be told from others: they nest too deep, or a name is there twice. */
-export function canonicalParams(params: Buffer | null, { index, kind }: ConfigPlace): CanonicalParams | null {
+/**
+ * @param latin1 - the params with a character for each byte.
+ * @returns null when equal params cannot be told from others: they nest too deep, or a name is there twice.
+ */
+export function canonicalParams(
+  params: Buffer | null,
+  latin1: string,
+  { index, kind }: ConfigPlace,
+): CanonicalParams | null {
   if (params === null) return { text: index === 0 ? '[]' : '', ...factsOf([]), isPlain: true };
-  const list: ParamList = { ...reading<string>(params, DEPTH_MAX - 1), configAt: index ?? -1, config: null };
+  const of: Source = { bytes: params, latin1 };
+  const list: ParamList = {
+    ...{ of, depth: DEPTH_MAX - 1, items: [], odd: false },
+    ...{ configAt: index ?? -1, config: null },
+  };
   const end = scanArray(params, skipSpace(params, 0), DEPTH_MAX, list, noteParam);
   if (end < 0 || list.odd) return null;
-  const facts = { ...factsOf(list.config ?? []), isPlain: isPlain(list) };
-  return { text: listText(list, kind), ...facts };
+  const { commitment, minContextSlot } = factsOf(list.config ?? []);
+  const plain = isPlain(list);
+  return { text: listText(list, kind), commitment, minContextSlot, isPlain: plain };
 }
