@@ -41,7 +41,15 @@ describe('what speaks against the slots of a node', () => {
     for (let now = 0; now <= 20_000; now += 1_000) tell(now, 1_000, 1_000);
     expect(nodes.map(({ slotFault }) => slotFault)).toEqual([null, null, null]);
     expect(tell(21_000, 1_000, 1_002)).toEqual(['standing-still', null]);
-    expect(tell(22_000, 1_003, 1_004)).toEqual([null, null]);
+    // Whether the other one goes on then does not matter.
+    for (let now = 22_000; now <= 40_000; now += 1_000) tell(now, 1_000, 1_002);
+    expect(nodes.map(({ slotFault }) => slotFault)).toEqual(['standing-still', null, null]);
+    expect(tell(41_000, 1_003, 1_004)).toEqual([null, null]);
+  });
+
+  it('is not that it stands still where the others are still coming to', () => {
+    for (let now = 0; now <= 20_000; now += 1_000) tell(now, 1_000, 950 + now / 1_000);
+    expect(nodes.map(({ slotFault }) => slotFault)).toEqual([null, null, null]);
   });
 
   it('is not that it was not asked', () => {

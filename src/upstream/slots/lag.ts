@@ -53,9 +53,11 @@ function faultOf(
   if (slot === null) return null;
   if (exceeds(reference > slot ? reference - slot : 0n, slotFault === 'behind', limits)) return 'behind';
   if (exceeds(slots.unreplayed ?? 0n, slotFault === 'not-replaying', limits)) return 'not-replaying';
-  if (!othersMove(answering, node, limits.stallMs, now)) return null;
   // It told of its slot after that time, and of the same: one that is not asked is not blamed.
-  if (slots.heardAt('processed') - slots.movedAt > limits.stallMs) return 'standing-still';
+  const isStill = slot < reference && slots.heardAt('processed') - slots.movedAt > limits.stallMs;
+  if (isStill && slotFault === 'standing-still') return slotFault;
+  if (!othersMove(answering, node, limits.stallMs, now)) return null;
+  if (isStill) return 'standing-still';
   return exceeds(slot - reference, slotFault === 'ahead', limits) ? 'ahead' : null;
 }
 
