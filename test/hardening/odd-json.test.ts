@@ -151,7 +151,8 @@ describe('odd JSON and queries at the REST interface', () => {
     const url = `http://127.0.0.1:${door.port}/sol/v1/nft/probe`;
     const headers = { 'content-type': 'application/json', 'x-api-key': door.createKey() };
     const pollution = encodeURIComponent('{"polluted":1}');
-    const query = `__proto__=${pollution}&__proto__[polluted]=1&constructor[prototype][polluted]=1&hasOwnProperty=x&names=%ff%00&%=`;
+    const names = `__proto__=${pollution}&__proto__[polluted]=1&constructor[prototype][polluted]=1`;
+    const query = `${names}&hasOwnProperty=x&names=%ff%00&%=`;
     for (const [name, json] of odd) {
       for (const body of [json, `{"names":${json}}`, `{"names":["a"],${POLLUTION}}`]) {
         const response = await fetch(`${url}?${query}`, { method: 'POST', headers, body });
