@@ -133,6 +133,9 @@ const upstreamPool = section({
   connections_max: whole(1, 100_000).default(upstream.connectionsMax),
   in_flight_max: whole(1, 1_000_000).default(upstream.inFlightMax),
   answer_max_bytes: whole(1_024, 2_047 * MIB).default(upstream.answerMaxBytes),
+  long_answer_from_bytes: whole(64 * 1_024, 2_047 * MIB).default(upstream.longAnswerFromBytes),
+  long_answer_stall_ms: whole(100, HOUR_MS).default(upstream.longAnswerStallMs),
+  long_answers_max: whole(0, 100_000).default(upstream.longAnswersMax),
   circuit_failures_max: whole(1, 1_000).default(upstream.circuitFailuresMax),
   circuit_open_ms: whole(10, HOUR_MS).default(upstream.circuitOpenMs),
   rest_ms: whole(1, HOUR_MS).default(upstream.restMs),
@@ -261,6 +264,7 @@ export const upstreamNode = section({
   headers: headers.default({}),
   requests_per_second: whole(1, 10_000_000).nullable().default(null),
   requests_burst: whole(1, 10_000_000).nullable().default(null),
+  pipelining: whole(1, 16).default(1),
 });
 
 const databaseUrl = url(['postgres:', 'postgresql:'], 'a PostgreSQL URL', 'postgres://user@host/database');

@@ -41,6 +41,7 @@ describe('the example file', () => {
         headers: { 'x-token': 'x' },
         requestsPerSecond: 100,
         requestsBurst: 200,
+        pipelining: 4,
       },
     ]);
   });

@@ -25,6 +25,8 @@ export type UpstreamConfiguration = Readonly<{
   /** What it may be asked a second, and at once; absent or null: as much as there is to ask. */
   requestsPerSecond?: number | null;
   requestsBurst?: number | null;
+  /** Reads that may be sent over one connection before the first is answered; absent: 1. */
+  pipelining?: number;
 }>;
 
 /** An endpoint that takes transactions only. `url` and `headers` may hold secrets. */

@@ -18,11 +18,11 @@ export type UpstreamLimits = Readonly<{
   /** The longest answer that is passed on. */
   answerMaxBytes: number;
   /** Answers from here on are passed on while they come, to callers who take them so; no other node can be asked then. */
-  longFromBytes: number;
+  longAnswerFromBytes: number;
   /** How long such an answer may stand still, because of the node or of the caller. */
-  longStallMs: number;
+  longAnswerStallMs: number;
   /** How many of them may be under way per node; they take half of its connections at most. Others are held whole. */
-  longMax: number;
+  longAnswersMax: number;
   /** Failures in a row after which a node is left alone for a while. */
   circuitFailuresMax: number;
   /** How long it is left alone the first time; doubles up to eight times that. */
@@ -94,9 +94,9 @@ export const defaultUpstreamLimits: UpstreamLimits = {
   connectionsMax: 128,
   inFlightMax: 4_096,
   answerMaxBytes: 128 * 1024 * 1024,
-  longFromBytes: 1024 * 1024,
-  longStallMs: 30_000,
-  longMax: 32,
+  longAnswerFromBytes: 1024 * 1024,
+  longAnswerStallMs: 30_000,
+  longAnswersMax: 32,
   circuitFailuresMax: 5,
   circuitOpenMs: 2_000,
   restMs: 1_000,

@@ -59,7 +59,7 @@ export class UpstreamNode extends NodeHealth {
     this.#secrets = secretsOf(url, config.headers ?? {});
     this.#connections = new ConnectionPool(new Dialer(originOf(url, serverNameOf(url, headers))), {
       ...limits,
-      longMax: Math.min(limits.longMax, Math.floor(limits.connectionsMax / 2)),
+      longAnswersMax: Math.min(limits.longAnswersMax, Math.floor(limits.connectionsMax / 2)),
       pipelining: config.pipelining ?? 1,
     });
   }

@@ -14,11 +14,11 @@ export type ConnectionLimits = Readonly<{
   idleTimeoutMs: number;
   answerMaxBytes: number;
   /** Answers from here on are passed on while they come, to those who take them so. */
-  longFromBytes: number;
+  longAnswerFromBytes: number;
   /** How long such an answer may stand still, because of the node or of whoever gets it. */
-  longStallMs: number;
+  longAnswerStallMs: number;
   /** How many of them may be under way. */
-  longMax: number;
+  longAnswersMax: number;
   /** Requests that may be under way on one connection. */
   pipelining: number;
 }>;
@@ -138,7 +138,7 @@ export class Connection implements SocketListener, PostHolder, BodyFlow {
         this.close(new Error('bytes that nobody asked for'));
         return;
       }
-      this.#reader.longFromBytes = this.#longFrom(post);
+      this.#reader.longAnswerFromBytes = this.#longFrom(post);
       at = this.#reader.read(bytes, at, length);
       if (this.#reader.reading === 'more') {
         this.#passOn(post);
@@ -193,8 +193,8 @@ export class Connection implements SocketListener, PostHolder, BodyFlow {
   /** From how many bytes on its answer may be handed over while it comes. */
   #longFrom({ question, isSettled }: Post): number {
     const { limits, longUnderWay } = this.#home;
-    const mayBe = question.takesLong && !isSettled && longUnderWay < limits.longMax;
-    return mayBe ? limits.longFromBytes : Number.POSITIVE_INFINITY;
+    const mayBe = question.takesLong && !isSettled && longUnderWay < limits.longAnswersMax;
+    return mayBe ? limits.longAnswerFromBytes : Number.POSITIVE_INFINITY;
   }
 
   /** What was being read has ended, one way or another. */
@@ -288,11 +288,11 @@ export class Connection implements SocketListener, PostHolder, BodyFlow {
   }
 
   #isLong({ isOffered }: Post): boolean {
-    const { body, contentLength, isInBody, longFromBytes, status } = this.#reader;
+    const { body, contentLength, isInBody, longAnswerFromBytes, status } = this.#reader;
     if (isOffered || !isInBody || status !== 200) return false;
     return contentLength < 0
-      ? body.bytes >= longFromBytes
-      : contentLength >= longFromBytes && body.bytes >= OFFERED_FROM_BYTES;
+      ? body.bytes >= longAnswerFromBytes
+      : contentLength >= longAnswerFromBytes && body.bytes >= OFFERED_FROM_BYTES;
   }
 
   #offer(post: Post): void {
@@ -315,14 +315,14 @@ export class Connection implements SocketListener, PostHolder, BodyFlow {
   #handOver(post: Post, sink: BodySink): void {
     const { body } = this.#reader;
     if (body.bytes === 0) return;
-    post.deadline = performance.now() + this.#home.limits.longStallMs;
+    post.deadline = performance.now() + this.#home.limits.longAnswerStallMs;
     sink.piece(body.take());
   }
 
   #restartStall(): void {
     const post = this.#inFlight.first;
     if (post !== null && this.#sink !== null)
-      post.deadline = performance.now() + this.#home.limits.longStallMs;
+      post.deadline = performance.now() + this.#home.limits.longAnswerStallMs;
   }
 }
 

@@ -21,7 +21,7 @@ afterEach(async () => {
 
 async function open(script: RawScript, limits: Partial<UpstreamLimits> = {}): Promise<void> {
   raw = await startRaw(script);
-  node = nodeAt(raw.url, { longFromBytes: FROM, ...limits });
+  node = nodeAt(raw.url, { longAnswerFromBytes: FROM, ...limits });
 }
 
 /** Reads a long answer, no more than it wants to. */
@@ -177,7 +177,7 @@ describe('a long answer', () => {
 
   it('is not waited for without end, neither for its node nor for its reader', async () => {
     await open(({ socket, id }) => socket.write(http(envelope(id, long(MIB))).slice(0, 500_000)), {
-      longStallMs: 100,
+      longAnswerStallMs: 100,
     });
     const stuck = await reading();
     await until(() => stuck.end !== null);
@@ -189,7 +189,7 @@ describe('a long answer', () => {
   });
 
   it('is held whole when as many are under way as may be', async () => {
-    await open(({ socket, id }) => socket.write(http(envelope(id, long(MIB)))), { longMax: 1 });
+    await open(({ socket, id }) => socket.write(http(envelope(id, long(MIB)))), { longAnswersMax: 1 });
     const first = await reading(1);
     expect(await ask()).toMatchObject({ kind: 'answer' });
     first.answer.resume();
