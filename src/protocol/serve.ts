@@ -72,6 +72,9 @@ export interface LongReplier {
 /** The way of a request, as servers see it. Never rejects: what went wrong is in the outcome. */
 export type Serve = (request: Request, signal?: AbortSignal) => Promise<Outcome>;
 
+/** That somebody was let in, for a call that follows in the same turn of the event loop. */
+export type Entered = Readonly<{ startedAt: number }>;
+
 /** What stands behind a server: who may come in at all, and the way of each of their calls. */
 export type Door = Readonly<{
   /**
@@ -80,7 +83,9 @@ export type Door = Readonly<{
    * @returns why this caller may not come in; null when they may.
    */
   admit: (caller: Caller, product: Product, network: Network) => Failure | null;
+  /** The same where the body is there already: who was let in so need not be asked again with `put`. */
+  enter: (caller: Caller, product: Product, network: Network) => Entered | Failure;
   serve: Serve;
   /** The same without a promise, for doors that make nothing for a request but its answer. */
-  put: (request: Request, replier: Replier) => Asked;
+  put: (request: Request, replier: Replier, entered?: Entered | null) => Asked;
 }>;

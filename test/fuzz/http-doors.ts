@@ -14,8 +14,10 @@ const outcomeOf = ({ method, params, traceparent, client }: Request): Outcome =>
   const body = Buffer.from(`{"told":${told},"params":${params ?? 'null'}}`);
   return { answer: { body, errorCode: 0 }, failure: null, rateLimit: null };
 };
+const admit = ({ credential }: Caller) => (credential === 'good' ? null : new Failure('INVALID_KEY'));
 const behind: Door = {
-  admit: ({ credential }: Caller) => (credential === 'good' ? null : new Failure('INVALID_KEY')),
+  admit,
+  enter: (caller) => admit(caller) ?? { startedAt: 0 },
   serve: async (request) => outcomeOf(request),
   put: (request, replier) => {
     replier.replied(outcomeOf(request));

@@ -18,15 +18,10 @@ const echo: HttpUpgrade = {
   },
   drain: async () => true,
 };
-const nobody: Door = {
-  admit: () => {
-    throw new Error('nobody calls here');
-  },
-  serve: () => Promise.reject(new Error('nobody calls here')),
-  put: () => {
-    throw new Error('nobody calls here');
-  },
+const called = () => {
+  throw new Error('nobody calls here');
 };
+const nobody: Door = { admit: called, enter: called, serve: called, put: called };
 
 it.each([{ sharesReads: true }, { sharesReads: false }])(
   'a connection that leaves HTTP carries every byte, read in shared memory before: $sharesReads',

@@ -25,16 +25,17 @@ export class ByteText {
 
   /** Adds a number as JavaScript writes it. */
   number(value: number): void {
-    if (!(value >= 0 && value <= 0xffff_ffff && Number.isInteger(value))) {
+    const whole = value | 0;
+    if (whole !== value || whole < 0) {
       this.text(String(value));
       return;
     }
     let digits = 1;
-    for (let bound = 10; bound <= value; bound *= 10) digits++;
+    for (let bound = 10; bound <= whole; bound *= 10) digits++;
     const end = this.length + digits;
-    let rest = value;
+    let rest = whole;
     for (let at = end - 1; at >= this.length; at--) {
-      const quotient = Math.floor(rest / 10);
+      const quotient = (rest / 10) | 0;
       this.bytes[at] = ZERO + rest - quotient * 10;
       rest = quotient;
     }

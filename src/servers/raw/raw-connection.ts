@@ -103,8 +103,7 @@ export class RawConnection implements OpenConnection, SocketListener, Answering 
       this.#request.refuse(refusal);
       return stop;
     }
-    // Behind an empty body no byte may follow that would have it read.
-    return head.contentLength === 0 || headEnd < end ? this.#readBody(bytes, headEnd, end) : headEnd;
+    return this.#readBody(bytes, headEnd, end);
   }
 
   /** Whether a head that could be read is also for here. */

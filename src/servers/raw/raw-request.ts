@@ -3,7 +3,7 @@ import type { Envelope, EnvelopeItem } from '../../protocol/envelope.ts';
 import { endSingle, NULL_ID, pushFailure } from '../../protocol/envelope-answer.ts';
 import { Failure } from '../../protocol/errors.ts';
 import type { LongAnswer } from '../../protocol/long-answer.ts';
-import type { Caller, LimitFacts, LongReplier, Outcome, Replier } from '../../protocol/serve.ts';
+import type { Caller, Entered, LimitFacts, LongReplier, Outcome, Replier } from '../../protocol/serve.ts';
 import { type EnvelopeCall, noLimits, pushOutcome, type Reply, replyAtOnce } from '../rpc/calls.ts';
 import { statusOfSingle } from '../rpc/errors.ts';
 import type { HeadBegin } from './answer-writer.ts';
@@ -34,6 +34,8 @@ export class RawRequest implements Replier, LongReplier {
   readonly #callers: CallerReader;
   readonly #body: ArrivingBody;
   #caller: Caller | null = null;
+  /** Only within the turn in which its head was read. */
+  #entered: Entered | null = null;
   #id: Buffer = NULL_ID;
   #isCounted = false;
   #isAsked = false;
@@ -69,15 +71,25 @@ export class RawRequest implements Replier, LongReplier {
     if (behind.inFlight > options.requestsInFlightMax) return new Failure('OVERLOADED');
     this.#caller = this.#callers.read(head, bytes);
     const { isThere, start, end } = head.contentType;
-    return calls.refusalOf(isThere ? types.of(bytes, start, end) : undefined, this.#caller);
+    const entered = calls.enter(isThere ? types.of(bytes, start, end) : undefined, this.#caller);
+    if (entered instanceof Failure) return entered;
+    this.#entered = entered;
+    return null;
   }
 
-  /** Takes what there is of its body, and goes on its way when that is all. @returns how far that goes. */
+  /**
+   * Takes what there is of its body, and goes on its way when that is all. To be called in the turn of its head, even if
+   * nothing is there yet.
+   * @returns how far that goes.
+   */
   take(bytes: Buffer, at: number, end: number): number {
+    const entered = this.#entered;
+    this.#entered = null;
     const stop = Math.min(end, at + this.#body.missing);
+    if (stop === at && this.#body.missing > 0) return at;
     try {
       const body = this.#body.take(bytes, at, stop);
-      if (body !== null) this.#ask(this.#door.calls.decode(body), this.#caller as Caller);
+      if (body !== null) this.#ask(this.#door.calls.decode(body), this.#caller as Caller, entered);
     } catch (thrown) {
       if (!(thrown instanceof Failure)) throw thrown;
       this.refuse(thrown);
@@ -90,17 +102,17 @@ export class RawRequest implements Replier, LongReplier {
     return this.#body.skip(at, end);
   }
 
-  #ask(envelope: Envelope, caller: Caller): void {
+  #ask(envelope: Envelope, caller: Caller, entered: Entered | null): void {
     this.#isAsked = true;
     const item = envelope.items[0] as EnvelopeItem;
     if (envelope.batch) this.#askAll(envelope, caller);
-    else if (item.kind === 'call') this.#askOne(item, caller);
+    else if (item.kind === 'call') this.#askOne(item, caller, entered);
     else this.#replyAtOnce(item);
   }
 
-  #askOne(call: EnvelopeCall, caller: Caller): void {
+  #askOne(call: EnvelopeCall, caller: Caller, entered: Entered | null): void {
     this.#id = call.id;
-    const asked = this.#door.calls.put(call, caller, this);
+    const asked = this.#door.calls.put(call, caller, this, entered);
     // It may have been answered before there was anything to leave, or have begun to be.
     if (this.#isAsked) this.#asked ??= asked;
   }

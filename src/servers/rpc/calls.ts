@@ -4,7 +4,7 @@ import type { Asked } from '../../protocol/call.ts';
 import { decodeEnvelope, type Envelope, type EnvelopeItem } from '../../protocol/envelope.ts';
 import { endSingle, joinBatch, pushAnswer, pushFailure } from '../../protocol/envelope-answer.ts';
 import { Failure } from '../../protocol/errors.ts';
-import type { Caller, Door, LimitFacts, Outcome, Replier, Request } from '../../protocol/serve.ts';
+import type { Caller, Door, Entered, LimitFacts, Outcome, Replier, Request } from '../../protocol/serve.ts';
 import { BodyBudget, isJsonType } from '../request-body.ts';
 import { type Ending, sharedFailure } from './errors.ts';
 import { type RpcServerOptions, rpcServerOptions } from './options.ts';
@@ -36,14 +36,20 @@ export class RpcCalls {
     return this.#door.admit(caller, 'rpc', this.options.network);
   }
 
+  /** The same of a request whose body is there already. */
+  enter(contentType: string | undefined, caller: Caller): Entered | Failure {
+    if (!isJsonType(contentType)) return new Failure('UNSUPPORTED_MEDIA_TYPE');
+    return this.#door.enter(caller, 'rpc', this.options.network);
+  }
+
   /** The calls of a body. @throws Failure as `decodeEnvelope`. */
   decode(body: Buffer): Envelope {
     return decodeEnvelope(body, this.options.envelope);
   }
 
-  /** Sends one call on its journey. */
-  put(call: EnvelopeCall, caller: Caller, replier: Replier): Asked {
-    return this.#door.put(this.#requestOf(call, caller), replier);
+  /** Sends one call on its journey. @param entered - what `enter` said in this turn; null: it was not asked in this one. */
+  put(call: EnvelopeCall, caller: Caller, replier: Replier, entered: Entered | null = null): Asked {
+    return this.#door.put(this.#requestOf(call, caller), replier, entered);
   }
 
   /** The answer to a body, all of its calls together. */
