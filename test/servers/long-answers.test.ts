@@ -73,7 +73,6 @@ async function start(raw: boolean, next: () => Coming): Promise<string> {
   const door: Door = {
     admit: () => null,
     enter: () => ({ startedAt: 0 }),
-    enter: () => ({ startedAt: 0 }),
     serve: () => Promise.reject(new Error('asked for the whole')),
     put: (_request, { long }) => {
       coming = next();
