@@ -52,7 +52,7 @@ export const reloadable: { readonly [Section in keyof Configuration]: Rows<Confi
   upstreams: unlessLedger,
   upstreamPool: 'now',
   senders: 'restart',
-  sending: 'restart',
+  sending: 'now',
   cache: 'restart',
   sessions: 'restart',
   websocket: {
