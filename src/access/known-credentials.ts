@@ -10,25 +10,25 @@ function placeOf(credential: string): number {
 }
 
 /**
- * The SHA-256 of credentials that were good lately, so that it need not be computed with every request. Each has one
- * place, where it takes the place of another. That one is here says nothing of whether it still is good.
+ * What credentials were found to be that were good lately, so that it need not be found out with every request. Each has
+ * one place, where it takes the place of another. That one is here says nothing of whether it still is good.
  *
  * Texts are compared as they are. What that takes longer for a guess that begins well is a nanosecond or less, far below
- * what can be seen from outside; and every guess has all the work of a wrong key before it, and counts as one.
+ * what can be seen from outside; and every guess has all the work of a wrong key behind it, and counts as one.
  */
-export class KnownCredentials {
+export class KnownCredentials<Found> {
   readonly #texts: string[] = new Array<string>(PLACES).fill('');
-  readonly #fingerprints: (string | null)[] = new Array<null>(PLACES).fill(null);
+  readonly #found: (Found | null)[] = new Array<null>(PLACES).fill(null);
 
-  /** The fingerprint of a credential; null when it is not here. */
-  find(credential: string): string | null {
+  /** What a credential is; null when it is not here. */
+  find(credential: string): Found | null {
     const place = placeOf(credential);
-    return credential === this.#texts[place] ? (this.#fingerprints[place] as string | null) : null;
+    return credential === this.#texts[place] ? (this.#found[place] as Found | null) : null;
   }
 
-  keep(credential: string, fingerprint: string): void {
+  keep(credential: string, found: Found): void {
     const place = placeOf(credential);
     this.#texts[place] = credential;
-    this.#fingerprints[place] = fingerprint;
+    this.#found[place] = found;
   }
 }
