@@ -9,7 +9,15 @@ const NEWLINE = 0x0a;
 export const tailOf = (id: number): string => `,"id":${id}}`;
 
 export function startsWith(bytes: Buffer, prefix: Buffer): boolean {
-  return bytes.length >= prefix.length && bytes.compare(prefix, 0, prefix.length, 0, prefix.length) === 0;
+  for (let at = 0; at < prefix.length; at++) if (bytes[at] !== prefix[at]) return false;
+  return true;
+}
+
+/** Whether the tail, and at most a newline, is all that follows. */
+export function endsWithin(bytes: Buffer, start: number, tail: string): boolean {
+  const end = start + tail.length;
+  for (let at = start; at < end; at++) if (bytes[at] !== tail.charCodeAt(at - start)) return false;
+  return bytes.length === end || (bytes.length === end + 1 && bytes[end] === NEWLINE);
 }
 
 /**

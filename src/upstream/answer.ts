@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
-import { scanObject, skipSpace } from '../base/json-scan.ts';
+import { MALFORMED, scanObject, skipSpace, skipValue } from '../base/json-scan.ts';
 import type { Answer } from '../protocol/call.ts';
 import { nodeErrorRow } from '../protocol/node-errors.ts';
-import { areEnds, RESULT_FIRST, startsWith, tailOf, tailStart } from './answer-ends.ts';
+import { areEnds, endsWithin, RESULT_FIRST, startsWith, tailOf, tailStart } from './answer-ends.ts';
 
 /**
  * Finds the `result` or the `error` in what a node sent, as a view into its bytes: a result is never parsed, so
@@ -33,6 +33,15 @@ export function errorCodeOf(error: Buffer): number | null {
 function errorAnswer(body: Buffer): Answer | null {
   const errorCode = errorCodeOf(body);
   return errorCode === null ? null : { body, errorCode };
+}
+
+/** A `{"jsonrpc":"2.0","result":…,"id":N}` in the order and the spacing of Agave, checked whole; null when it is not. */
+function locateInPlace(bytes: Buffer, id: number): Answer | null {
+  if (!startsWith(bytes, RESULT_FIRST)) return null;
+  const start = RESULT_FIRST.length;
+  const end = skipValue(bytes, start, DEPTH_MAX - 1);
+  if (end === MALFORMED || !endsWithin(bytes, end, tailOf(id))) return null;
+  return { body: bytes.subarray(start, end), errorCode: 0 };
 }
 
 /** A large `{"jsonrpc":"2.0","result":…,"id":N}`, the order in which Agave writes; null when in doubt. */
@@ -93,5 +102,5 @@ function locateByScan(bytes: Buffer, id: number): Answer | null {
 export function locateAnswer(bytes: Buffer, id: number): Answer | null {
   if (!isUtf8(bytes)) return null;
   const large = bytes.length > SCAN_ALWAYS_MAX_BYTES;
-  return (large ? locateByEnds(bytes, id) : null) ?? locateByScan(bytes, id);
+  return (large ? locateByEnds(bytes, id) : locateInPlace(bytes, id)) ?? locateByScan(bytes, id);
 }
