@@ -309,6 +309,11 @@ export class HttpServer implements DoorBehind {
       if (!finishAnswers(socket)) socket.destroy();
       return;
     }
+    if (isBehindAnswer(socket)) {
+      // As above, but that the answer was given.
+      socket.destroySoon();
+      return;
+    }
     const { path, query } = splitUrl(request.url ?? '/');
     const upgrade = this.#upgrades.find((one) => one.path === path);
     if (upgrade === undefined || this.draining || faultOfHead(request) !== null) {
@@ -347,8 +352,7 @@ export class HttpServer implements DoorBehind {
   #refuseClient(fault: ClientFault, socket: Connection): void {
     if (finishAnswers(socket)) return;
     const responses = [...(socket[underWay] ?? [])];
-    const isBehind = socket[underWay] === undefined && socket[behindAnswer] === true;
-    if (isBehind || responses.some(({ headersSent }) => headersSent)) {
+    if (isBehindAnswer(socket) || responses.some(({ headersSent }) => headersSent)) {
       // What was written leaves first: it may be a refusal that says why.
       (socket as Socket).destroySoon();
       return;
@@ -372,6 +376,10 @@ function takeOver(server: Server, enter: (socket: Socket) => void): (socket: Soc
   server.on('connection', enter);
   return (socket) => own?.call(server, socket);
 }
+
+/** Whether nothing was asked of a connection yet but what came while a door in front answered what stood before it. */
+const isBehindAnswer = (socket: Connection): boolean =>
+  socket[underWay] === undefined && socket[behindAnswer] === true;
 
 /** Closes a connection once its whole requests are answered. @returns whether there are any. */
 function finishAnswers(socket: Connection): boolean {
