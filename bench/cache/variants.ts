@@ -61,9 +61,13 @@ function withCache(dir: string, file: string): string {
     'client_body_in_single_buffer on;',
     'client_body_buffer_size 16k;',
   ];
-  return config
-    .replace('http {', `http {\n${path}`)
-    .replace('proxy_pass http://node;', ['proxy_pass http://node;', ...location].join('\n      '));
+  return (
+    config
+      // Its worker must read the folder that whoever runs this has made.
+      .replace('daemon off;', process.getuid?.() === 0 ? 'daemon off;\nuser root;' : 'daemon off;')
+      .replace('http {', `http {\n${path}`)
+      .replace('proxy_pass http://node;', ['proxy_pass http://node;', ...location].join('\n      '))
+  );
 }
 
 /** nginx with a map of keys; with a cache, every request after the first is a hit. */

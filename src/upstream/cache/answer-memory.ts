@@ -19,7 +19,7 @@ export type MemoryLimits = Readonly<{
 export const memoryLimits: MemoryLimits = {
   entriesMax: 65_536,
   maxBytes: 128 * 1024 * 1024,
-  answerMaxBytes: 2 * 1024 * 1024,
+  answerMaxBytes: 1024 * 1024,
 };
 
 export type AnswerMemoryOptions = Readonly<{

@@ -3,6 +3,7 @@ import { isJson } from '../../base/json-scan.ts';
 import type { Answer, Asked, Asker, Call, DirectSource } from '../../protocol/call.ts';
 import { askDirectly } from '../../protocol/direct-source.ts';
 import { Failure } from '../../protocol/errors.ts';
+import type { LongAsker } from '../../protocol/long-answer.ts';
 import { nothingAsked } from '../nothing-asked.ts';
 import type { AnswerCounts } from './answer-counts.ts';
 import type { AnswerStore } from './answer-store.ts';
@@ -81,6 +82,11 @@ class Lookup implements Asked, Asker {
     }
     const { network } = this.#call;
     this.#asker.failed(new Failure('CLIENT_GONE', { facts: { network } }));
+  }
+
+  /** Long ones are not stored. */
+  get long(): LongAsker | null {
+    return this.#asker.long ?? null;
   }
 
   answered(answer: Answer): void {

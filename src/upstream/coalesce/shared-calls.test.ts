@@ -7,6 +7,7 @@ import {
 } from '../../../test/upstream/answers/scripted-source.ts';
 import type { Call } from '../../protocol/call.ts';
 import { Failure } from '../../protocol/errors.ts';
+import type { LongAnswer } from '../../protocol/long-answer.ts';
 import { methods, natures } from '../../protocol/methods.ts';
 import { AnswerCounts } from '../cache/answer-counts.ts';
 import { CallKeys } from '../cache/call-key.ts';
@@ -171,6 +172,25 @@ describe('sharing', () => {
     expect([source.reached.length, shared.calls]).toEqual([5, 2]);
     source.reached[4]!.answer(resultOf('7'));
     expect(alone.listener.ending).toBe('7');
+  });
+
+  it('lets a long result go to one who waits alone while it comes, and has it whole for several', () => {
+    const { source, shared, put } = stage();
+    const call = callOf('getProgramAccounts', ['p']);
+    const begun: LongAnswer[] = [];
+    const listener = Object.assign(new Listener(), {
+      long: { answeredLong: (answer: LongAnswer) => void begun.push(answer) },
+    });
+    const long: LongAnswer = { bytes: null, readInto() {}, pause() {}, resume() {}, leave() {} };
+    shared.put(call, listener);
+    put(call);
+    expect(source.reached[0]!.asker.long).toBeNull();
+    source.reached[0]!.answer(resultOf('7'));
+    shared.put(call, listener);
+    source.reached[1]!.asker.long!.answeredLong(long);
+    expect([begun, shared.calls]).toEqual([[long], 0]);
+    put(call);
+    expect(source.reached).toHaveLength(3);
   });
 
   it('takes an answer that is there before anybody waits', () => {

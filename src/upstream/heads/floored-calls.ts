@@ -3,6 +3,7 @@ import type { Answer, Asked, Asker, Call, DirectSource } from '../../protocol/ca
 import type { Commitment } from '../../protocol/commitment.ts';
 import { askDirectly } from '../../protocol/direct-source.ts';
 import { Failure } from '../../protocol/errors.ts';
+import type { LongAsker } from '../../protocol/long-answer.ts';
 import type { SlotFloor } from '../../protocol/slot-floor.ts';
 import type { AnswerCounts } from '../cache/answer-counts.ts';
 import type { CallKeys } from '../cache/call-key.ts';
@@ -88,6 +89,11 @@ class FlooredCall implements Asked, Asker {
     clearTimeout(this.#timer);
     const { network } = this.#call;
     this.failed(new Failure('CLIENT_GONE', { facts: { network } }));
+  }
+
+  /** What says of which slot it is has to be looked at whole. */
+  get long(): LongAsker | null {
+    return tellsSlot(this.#call.row) ? null : (this.#asker.long ?? null);
   }
 
   answered(answer: Answer): void {

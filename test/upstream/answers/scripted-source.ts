@@ -32,6 +32,7 @@ export const at = (contextSlot: number, value = '1'): Answer =>
 /** One call that reached the source and waits to be ended by the test. */
 export type Reached = Readonly<{
   call: Call;
+  asker: Asker;
   answer(answer: Answer): void;
   fail(failure: Failure): void;
   /** How often the source was told that whoever asked has left. */
@@ -63,7 +64,7 @@ export class ScriptedSource implements DirectSource {
     };
     const answer = (given: Answer): void => end(() => asker.answered(given));
     const fail = (failure: Failure): void => end(() => asker.failed(failure));
-    this.reached.push({ call, answer, fail, left: () => left });
+    this.reached.push({ call, asker, answer, fail, left: () => left });
     const scripted = this.script(call);
     if (scripted !== null) answer(scripted);
     const leave = (): void => {
