@@ -102,6 +102,7 @@ export function render(summary: Summary): string {
     ...[summary.machine, summary.node, summary.commit],
   ].join('; ');
   const { clients, requests, slots, upstreamCalls } = summary.counted;
-  const count = `${clients} clients asked ${requests} times for one account in ${slots} slots: ${upstreamCalls} calls to the node`;
+  const asked = `${clients} clients asked ${requests} times for one account in ${slots} slots`;
+  const count = `${asked}: ${upstreamCalls} calls to the node`;
   return `\n${setup}\n\n${head}\n${rows.join('\n')}\n\n${count}\n`;
 }

@@ -3,6 +3,10 @@ import type { AddressInfo } from 'node:net';
 
 export const SLOT_MS = 400;
 const FIRST_SLOT = 300_000_000;
+const ACCOUNT = JSON.stringify({
+  ...{ data: ['', 'base64'], executable: false, lamports: 1 },
+  ...{ owner: '11111111111111111111111111111111', rentEpoch: 0, space: 0 },
+});
 
 /** A node whose slots go by the clock, and which counts what it is asked. */
 export class SlotNode {
@@ -42,6 +46,6 @@ export class SlotNode {
   #resultOf(method: string): string {
     if (method === 'getSlot' || method === 'getMaxShredInsertSlot') return String(this.slot);
     if (method === 'getHealth') return '"ok"';
-    return `{"context":{"apiVersion":"3.0.0","slot":${this.slot}},"value":{"data":["","base64"],"executable":false,"lamports":1,"owner":"11111111111111111111111111111111","rentEpoch":0,"space":0}}`;
+    return `{"context":{"apiVersion":"3.0.0","slot":${this.slot}},"value":${ACCOUNT}}`;
   }
 }
