@@ -96,12 +96,15 @@ async function list({ office }: Job): Promise<Report> {
   return { text: upstreamTable(listed.nodes, listed.added), json: listed };
 }
 
-async function add({ office, node, values }: Job): Promise<Report> {
-  const { url, network, ws, grpc, header, force = false } = values;
+/** A node as it was written. @throws UsageError */
+function writtenNode(name: string, { url, network, ws, grpc, header }: Values): WrittenNode {
   if (url === undefined || network === undefined)
     throw new UsageError('a node needs --url and --network: see solway upstream --help');
-  const written = { name: node, url, network, ws, grpc, headers: headersOf(header) };
-  const taken = await office.add(written, force);
+  return { name, url, network, ws, grpc, headers: headersOf(header) };
+}
+
+async function add({ office, node, values }: Job): Promise<Report> {
+  const taken = await office.add(writtenNode(node, values), values.force === true);
   return { text: takenText(taken), json: taken };
 }
 
@@ -168,6 +171,8 @@ async function act({ does }: Action, parsed: ParsedArguments, { environment }: T
   const values = parsed.values as Values;
   const node = parsed.positionals[1] ?? '';
   const { server } = parsed.values as { server?: string };
+  // Before anything is opened: what is not understood is said in any case.
+  if (does === add) writtenNode(node, values);
   const work = (office: UpstreamOffice): Promise<Report> => does({ office, node, values });
   if (server !== undefined) return work(remoteUpstreamOffice(server, tokenIn(environment), environment));
   // --ws, --grpc and --network are those of the node here, and none of the configuration's.
