@@ -65,6 +65,8 @@ export const wireCases: readonly WireCase[] = [
   chunk('that is longer than it says', '3\r\n12345\r\n0\r\n\r\n'),
   chunk('that ends with a bare line feed', '5\n12345\r\n0\r\n\r\n'),
   chunk('with an extension of 40 KB', `1;${'x'.repeat(40_000)}\r\na\r\n0\r\n\r\n`),
+  line('a header that is folded over two lines', 'x-any: a\r\n content-length: 300'),
+  line('a folded line first', ' x-any: a'),
   line('a space before the colon', 'x-any : y'),
   line('a space before the colon of a length', 'content-length : 7'),
   line('a tab before the colon of a coding', 'transfer-encoding\t: chunked'),

@@ -32,13 +32,6 @@ describe.each(doors)('bytes for the door of %s', (_name, open) => {
     for (const [, received] of ends) expect(received).toMatch(/\r\nconnection: close\r\n/i);
   });
 
-  it('that are folded over two lines are one header, or none at all', async () => {
-    const folded = `${headOf(key)}x-any: a\r\n content-length: 300\r\ncontent-length: 0\r\n\r\n`;
-    const received = await send(`${folded}${rawPost(key, call('next'), 'connection: close\r\n')}`);
-    expect([[400], [200, 200]]).toContainEqual(statuses(received));
-    expect(methods()).toEqual(received.includes(' 400 ') ? [] : ['next']);
-  });
-
   it('that are trailers add nothing to the head of their request, nor to the next', async () => {
     const body = call('first');
     const chunked = `${body.length.toString(16)}\r\n${body}\r\n0\r\n`;
