@@ -114,7 +114,7 @@ const server = section({
   own_time_max_ms: whole(100, 24 * HOUR_MS).default(http.ownTimeMaxMs),
   raw_door: onOff.default(true),
   raw_head_max_bytes: whole(256, 64 * 1_024).default(raw.headMaxBytes),
-  raw_body_max_bytes: whole(256, 16 * MIB).default(raw.bodyMaxBytes),
+  raw_body_max_bytes: whole(256, 64 * 1_024).default(raw.bodyMaxBytes),
   keep_alive_timeout_ms: whole(100, HOUR_MS).default(http.keepAliveTimeoutMs),
   idle_timeout_ms: whole(100, HOUR_MS).default(http.idleTimeoutMs),
   trusted_proxies: list(cidr, 256, 'trusted_proxies = ["10.0.0.0/8"]', []),
