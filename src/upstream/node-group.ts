@@ -43,8 +43,8 @@ export class NodeGroup {
     this.#primary = new Primary(limits.stickyMs);
     this.#copies = new Copies(limits);
     this.#asked = asked;
-    this.#serving = inService(asked);
-    this.#updateHeads(performance.now());
+    this.#serving = asked;
+    this.settle();
   }
 
   /** Those that calls are put to now. */
@@ -65,8 +65,10 @@ export class NodeGroup {
 
   /** What the operator says of a node has changed, or what is known of it. */
   settle(): void {
+    const now = performance.now();
     this.#serving = inService(this.#asked);
-    this.#updateHeads(performance.now());
+    this.#primary.review(this.#serving, now);
+    this.#updateHeads(now);
   }
 
   /** A call begins: maybe a copy of it goes to a node that is passed over. */
