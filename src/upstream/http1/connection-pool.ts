@@ -32,6 +32,10 @@ export class ConnectionPool implements ConnectionHome, PostHolder {
     this.limits = limits;
   }
 
+  get hasRoom(): boolean {
+    return this.#waiting.first === null && !this.#isFull;
+  }
+
   /**
    * Sends one request.
    * @param deadline - when it is given up, as `performance.now()`; up to 20 ms later, never earlier.
@@ -105,9 +109,7 @@ export class ConnectionPool implements ConnectionHome, PostHolder {
       if (idle.takes(post, now)) return idle;
       idle.close(new Error('unused for too long'));
     }
-    return shares && this.#connections.length >= this.limits.connectionsMax
-      ? this.#leastBusyFor(post, now)
-      : null;
+    return shares && this.#isFull ? this.#leastBusyFor(post, now) : null;
   }
 
   #leastBusyFor(post: Post, now: number): Connection | null {
@@ -126,10 +128,23 @@ export class ConnectionPool implements ConnectionHome, PostHolder {
 
   /** Opens connections for those who wait, as many as there may be. */
   #connect(): void {
-    while (this.#connecting < this.#waiting.length && this.#connections.length < this.limits.connectionsMax) {
+    while (this.#connecting < this.#waiting.length) {
+      if (this.#isFull && !this.#makeRoom()) return;
+      if (this.#isFull) continue;
       this.#connecting++;
       this.#connections.push(new Connection(this, this.#dialer, performance.now()));
     }
+  }
+
+  get #isFull(): boolean {
+    return this.#connections.length >= this.limits.connectionsMax;
+  }
+
+  /** Gives up a connection whose answers nobody waits for. @returns whether there was one. */
+  #makeRoom(): boolean {
+    const lingering = this.#connections.find(({ isLingering }) => isLingering);
+    lingering?.close(new Error('its place is needed'));
+    return lingering !== undefined;
   }
 
   /**

@@ -6,6 +6,8 @@ import { PostQueue } from './post-queue.ts';
 import { ResponseReader } from './response-reader.ts';
 import type { Dialer, SocketListener } from './socket.ts';
 
+/** How long the answer to a light read is waited for that nobody wants any more, so that its connection can be used again. */
+const LINGER_MS = 500;
 /** Bytes of a body of known length before it is offered piece by piece: enough to see what it begins with. */
 const OFFERED_FROM_BYTES = 256;
 
@@ -34,6 +36,8 @@ export interface ConnectionHome {
   mustFlush(connection: Connection): void;
   /** Told once. @param wasOpen - false when it never came about. */
   closed(connection: Connection, wasOpen: boolean, cause: unknown): void;
+  /** Nobody waits for a connection, and there may be more. */
+  readonly hasRoom: boolean;
   /** Long answers that are being passed on, on all of them. */
   longUnderWay: number;
 }
@@ -69,11 +73,17 @@ export class Connection implements SocketListener, PostHolder, BodyFlow {
     return this.#inFlight.length;
   }
 
+  /** Nobody waits for what is under way on it. */
+  get isLingering(): boolean {
+    return this.#state === 'open' && this.#inFlight.first !== null && !this.#hasWaiting(null);
+  }
+
   /** Whether the request may be sent over it now. */
   takes({ question }: Post, now: number): boolean {
     const { first, length } = this.#inFlight;
     if (this.#state !== 'open' || this.#isSuspect) return false;
     if (first === null) return now < this.#waitsUntil;
+    if (first.isSettled) return false;
     return (
       question.mayShare &&
       first.question.mayShare &&
@@ -102,7 +112,8 @@ export class Connection implements SocketListener, PostHolder, BodyFlow {
 
   /** Gives up what has waited for too long. */
   sweep(now: number): void {
-    if (this.#inFlight.first !== null) this.#giveUpLate(now);
+    if (this.isLingering) this.#endLingering(now);
+    else if (this.#inFlight.first !== null) this.#giveUpLate(now);
     else if (now >= this.#waitsUntil)
       this.close(new Error(this.isConnecting ? 'no connection in time' : 'unused'));
   }
@@ -161,7 +172,9 @@ export class Connection implements SocketListener, PostHolder, BodyFlow {
   }
 
   abandoned(post: Post): void {
-    this.#giveUp(post, abandoned(post.hasLeft));
+    post.deadline = Math.min(post.deadline, performance.now() + LINGER_MS);
+    if (this.#mayLinger(post)) post.settle(abandoned(true));
+    else this.#giveUp(post, abandoned(post.hasLeft));
   }
 
   pause(): void {
@@ -241,6 +254,17 @@ export class Connection implements SocketListener, PostHolder, BodyFlow {
     else this.#home.freed(this);
   }
 
+  /** A connection is worth more than the little that a light read costs its node. */
+  #mayLinger({ hasLeft, question }: Post): boolean {
+    return (
+      hasLeft && question.mayShare && this.#sink === null && !this.#reader.isInBody && this.#home.hasRoom
+    );
+  }
+
+  #endLingering(now: number): void {
+    if (now >= (this.#inFlight.first?.deadline ?? 0)) this.close(new Error('given up'));
+  }
+
   #giveUpLate(now: number): void {
     let post = this.#inFlight.first;
     while (post !== null && this.#state !== 'closed') {
@@ -273,7 +297,7 @@ export class Connection implements SocketListener, PostHolder, BodyFlow {
   }
 
   /** Others still want to hear of a request that is under way on it. */
-  #hasWaiting(besides: Post): boolean {
+  #hasWaiting(besides: Post | null): boolean {
     for (let post = this.#inFlight.first; post !== null; post = post.behind) {
       if (post !== besides && !post.isSettled) return true;
     }

@@ -176,20 +176,24 @@ describe('a request whose connection dies', () => {
 
 describe('a request that takes too long', () => {
   it('is given up at its time, with its connection', async () => {
-    await open(mute);
-    const { outcome, elapsedMs } = await put(node, 60);
+    await open(answering);
+    await told(node);
+    raw.become(mute);
+    const { outcome, elapsedMs } = await put(node, 400);
     expect(outcome).toEqual({ kind: 'transport', bytesLeft: true, timedOut: true });
-    expect(elapsedMs).toBeGreaterThanOrEqual(60);
+    expect(elapsedMs).toBeGreaterThanOrEqual(400);
     await until(() => raw.open() === 0);
   });
 
   it('is given up however slowly its answer comes', async () => {
-    await open(({ socket }) => {
+    await open(answering);
+    await told(node);
+    raw.become(({ socket }) => {
       socket.write('HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n');
       const drip = setInterval(() => socket.write('x'), 5);
       socket.on('close', () => clearInterval(drip));
     });
-    expect(await told(node, 100)).toBe('sent, late');
+    expect(await told(node, 400)).toBe('sent, late');
   });
 
   it('never leaves when it waits for a connection until then', async () => {
@@ -225,6 +229,51 @@ describe('a request that nobody wants any more', () => {
     expect((await left).outcome).toEqual({ kind: 'aborted', bytesLeft: true });
     expect(await next).toBe('7');
     expect(raw.sockets).toHaveLength(2);
+  });
+});
+
+describe('a light read that nobody wants any more', () => {
+  /** Puts a read and gives it up once it has left. */
+  async function abandonOne(): Promise<void> {
+    const leave = new AbortController();
+    const left = attempt(node, call(), 20_000, leave.signal);
+    await until(() => raw.requests.length === 1);
+    leave.abort();
+    expect((await left).outcome).toEqual({ kind: 'aborted', bytesLeft: true });
+  }
+
+  it('leaves its connection to others once its answer has come, which is dropped', async () => {
+    await open(mute);
+    await abandonOne();
+    expect(node.inFlight).toBe(0);
+    raw.become(answering);
+    answering(raw.requests[0]!);
+    await until(() => raw.sockets[0]!.bytesWritten > 0);
+    // Another goes meanwhile, so that the answer has arrived.
+    expect(await told(node)).toBe('7');
+    expect(await told(node)).toBe('7');
+    expect(raw.sockets.length).toBeLessThanOrEqual(2);
+    expect(raw.open()).toBe(raw.sockets.length);
+  });
+
+  it('gives its connection up when no answer comes, or another needs the place', async () => {
+    await open(mute);
+    await abandonOne();
+    await until(() => raw.open() === 0);
+    await node.close();
+    node = nodeAt(raw.url, { connectionsMax: 2 });
+    const held = told(node);
+    await until(() => raw.requests.length === 2);
+    const leave = new AbortController();
+    // There is room for one more when it is given up; then there is none.
+    const left = attempt(node, call(), 20_000, leave.signal);
+    await until(() => raw.requests.length === 3);
+    leave.abort();
+    await left;
+    raw.become(answering);
+    expect(await told(node)).toBe('7');
+    answering(raw.requests[1]!);
+    expect(await held).toBe('7');
   });
 });
 
