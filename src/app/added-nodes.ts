@@ -2,7 +2,7 @@ import type { Logger } from '../base/log.ts';
 import { ApiError } from '../control/api/api-error.ts';
 import type { Store } from '../control/database/open.ts';
 import type { GivenNode, NodeFacts, NodeReport } from '../control/nodes/node-facts.ts';
-import { NodeFeed } from '../control/nodes/node-feed.ts';
+import { NodeFeed, type NodesRead } from '../control/nodes/node-feed.ts';
 import { type AddedNode, NodeSeal, type NodeSettings } from '../control/nodes/node-seal.ts';
 import type { Peppers } from '../control/pepper.ts';
 import { probeNode } from '../upstream/probe.ts';
@@ -93,6 +93,11 @@ export const offlineNodeFacts = ({ upstreams }: Configuration, peppers: Peppers)
   notesOf: () => [],
   takeUp: async () => {},
 });
+
+/** The nodes that were added, for whoever only looks. @throws the driver's error. */
+export async function readAddedNodes(store: Store, peppers: Peppers): Promise<NodesRead> {
+  return new NodeFeed({ store, seal: new NodeSeal(peppers), tell: () => {} }).start();
+}
 
 /** Reads the added nodes. @throws the driver's error. */
 export async function openAddedNodes(store: Store, peppers: Peppers, log: Logger): Promise<AddedNodes> {
