@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
-import type { BodyFlow, BodySink, Exchange } from '../exchange.ts';
+import type { BodySink, Exchange } from '../exchange.ts';
+import { Handover, type HandoverHome, type HandoverOwner, type LongLimits } from './handover.ts';
 import { abandoned, late, lost, tooLarge } from './outcomes.ts';
 import type { Post, PostHolder } from './post.ts';
 import { PostQueue } from './post-queue.ts';
@@ -8,25 +9,18 @@ import type { Dialer, SocketListener } from './socket.ts';
 
 /** How long the answer to a light read is waited for that nobody wants any more, so that its connection can be used again. */
 const LINGER_MS = 500;
-/** Bytes of a body of known length before it is offered piece by piece: enough to see what it begins with. */
-const OFFERED_FROM_BYTES = 256;
 
-export type ConnectionLimits = Readonly<{
-  connectTimeoutMs: number;
-  idleTimeoutMs: number;
-  answerMaxBytes: number;
-  /** Answers from here on are passed on while they come, to those who take them so. */
-  longAnswerFromBytes: number;
-  /** How long such an answer may stand still, because of the node or of whoever gets it. */
-  longAnswerStallMs: number;
-  /** How many of them may be under way. */
-  longAnswersMax: number;
-  /** Requests that may be under way on one connection. */
-  pipelining: number;
-}>;
+export type ConnectionLimits = LongLimits &
+  Readonly<{
+    connectTimeoutMs: number;
+    idleTimeoutMs: number;
+    answerMaxBytes: number;
+    /** Requests that may be under way on one connection. */
+    pipelining: number;
+  }>;
 
 /** Whose connections they are. */
-export interface ConnectionHome {
+export interface ConnectionHome extends HandoverHome {
   readonly limits: ConnectionLimits;
   /** It has come about, and may be used. */
   opened(connection: Connection): void;
@@ -38,30 +32,31 @@ export interface ConnectionHome {
   closed(connection: Connection, wasOpen: boolean, cause: unknown): void;
   /** Nobody waits for a connection, and there may be more. */
   readonly hasRoom: boolean;
-  /** Long answers that are being passed on, on all of them. */
-  longUnderWay: number;
 }
 
 /** One connection to a node, and the requests that are under way on it. */
-export class Connection implements SocketListener, PostHolder, BodyFlow {
+export class Connection implements SocketListener, PostHolder, HandoverOwner {
   readonly #home: ConnectionHome;
   readonly #socket: Socket;
   readonly #reader: ResponseReader;
+  readonly #handover: Handover;
   readonly #inFlight = new PostQueue();
   #state: 'connecting' | 'open' | 'closed' = 'connecting';
   /** Until then it may wait: for its opening, or for its next request. `performance.now()`. */
   #waitsUntil: number;
   /** One of its requests was given up because it took too long: it gets no more. */
   #isSuspect = false;
-  /** Gets the body that is being read, piece by piece. */
-  #sink: BodySink | null = null;
-  #isPaused = false;
 
   constructor(home: ConnectionHome, dialer: Dialer, now: number) {
     this.#home = home;
     this.#reader = new ResponseReader(home.limits.answerMaxBytes);
     this.#waitsUntil = now + home.limits.connectTimeoutMs;
     this.#socket = dialer.dial(this);
+    this.#handover = new Handover(this, home, this.#reader, this.#socket);
+  }
+
+  get isOpen(): boolean {
+    return this.#state === 'open';
   }
 
   get isConnecting(): boolean {
@@ -88,7 +83,7 @@ export class Connection implements SocketListener, PostHolder, BodyFlow {
       question.mayShare &&
       first.question.mayShare &&
       length < this.#home.limits.pipelining &&
-      this.#sink === null
+      !this.#handover.isUnderWay
     );
   }
 
@@ -126,7 +121,7 @@ export class Connection implements SocketListener, PostHolder, BodyFlow {
     this.#socket.destroy();
     this.#reader.free();
     this.#home.closed(this, wasOpen, cause);
-    let sink = this.#leaveSink();
+    let sink = this.#handover.end();
     for (let post = this.#inFlight.shift(); post !== null; post = this.#inFlight.shift()) {
       tell(post, sink, lost(post.hasLeft, cause));
       sink = null;
@@ -149,10 +144,10 @@ export class Connection implements SocketListener, PostHolder, BodyFlow {
         this.close(new Error('bytes that nobody asked for'));
         return;
       }
-      this.#reader.longAnswerFromBytes = this.#longFrom(post);
+      this.#reader.longFromBytes = this.#handover.fromBytes(post);
       at = this.#reader.read(bytes, at, length);
       if (this.#reader.reading === 'more') {
-        this.#passOn(post);
+        this.#handover.take(post);
         return;
       }
       this.#end(post, at < length);
@@ -177,37 +172,9 @@ export class Connection implements SocketListener, PostHolder, BodyFlow {
     else this.#giveUp(post, abandoned(post.hasLeft));
   }
 
-  pause(): void {
-    if (this.#isPaused || this.#state !== 'open') return;
-    this.#isPaused = true;
-    this.#socket.pause();
-    this.#restartStall();
-  }
-
-  resume(): void {
-    if (!this.#isPaused || this.#state !== 'open') return;
-    this.#isPaused = false;
-    this.#restartStall();
-    this.#socket.resume();
-  }
-
-  stop(): void {
-    const post = this.#inFlight.first;
-    this.#leaveSink();
-    if (post !== null) post.isSettled = true;
-    this.close(new Error('no longer wanted'));
-  }
-
   #write(post: Post): void {
     post.hasLeft = true;
     this.#socket.write(post.bytes);
-  }
-
-  /** From how many bytes on its answer may be handed over while it comes. */
-  #longFrom({ question, isSettled }: Post): number {
-    const { limits, longUnderWay } = this.#home;
-    const mayBe = question.takesLong && !isSettled && longUnderWay < limits.longAnswersMax;
-    return mayBe ? limits.longAnswerFromBytes : Number.POSITIVE_INFINITY;
   }
 
   /** What was being read has ended, one way or another. */
@@ -224,7 +191,7 @@ export class Connection implements SocketListener, PostHolder, BodyFlow {
     const body = reader.body.take();
     reader.next();
     this.#letGo(post);
-    const sink = this.#leaveSink();
+    const sink = this.#handover.end();
     const isAlone = this.#inFlight.first === null;
     if (!keepAlive || this.#socket.writableLength > 0 || (isAlone && moreFollows))
       this.close(new Error('used up'));
@@ -233,16 +200,6 @@ export class Connection implements SocketListener, PostHolder, BodyFlow {
     if (this.#state === 'closed') return;
     if (!isBelieved) this.close(new Error('an answer to something else'));
     else this.#free(keepAliveMs);
-  }
-
-  /** Nobody gets the body piece by piece any more. */
-  #leaveSink(): BodySink | null {
-    const sink = this.#sink;
-    if (sink === null) return null;
-    this.#sink = null;
-    this.#home.longUnderWay--;
-    this.resume();
-    return sink;
   }
 
   /** It may be used for another request. @param keepAliveMs - how long it may be unused; null when the node did not say. */
@@ -257,7 +214,11 @@ export class Connection implements SocketListener, PostHolder, BodyFlow {
   /** A connection is worth more than the little that a light read costs its node. */
   #mayLinger({ hasLeft, question }: Post): boolean {
     return (
-      hasLeft && question.mayShare && this.#sink === null && !this.#reader.isInBody && this.#home.hasRoom
+      hasLeft &&
+      question.mayShare &&
+      !this.#handover.isUnderWay &&
+      !this.#reader.isInBody &&
+      this.#home.hasRoom
     );
   }
 
@@ -282,7 +243,7 @@ export class Connection implements SocketListener, PostHolder, BodyFlow {
    * on this connection, which is closed with the last of them.
    */
   #giveUp(post: Post, exchange: Exchange, mustClose = false): void {
-    const sink = post === this.#inFlight.first ? this.#leaveSink() : null;
+    const sink = post === this.#inFlight.first ? this.#handover.end() : null;
     const isInTheWay = mustClose || sink !== null || (post.hasLeft && !this.#hasWaiting(post));
     if (isInTheWay || !post.hasLeft) this.#letGo(post);
     if (isInTheWay) this.close(new Error('given up'));
@@ -302,51 +263,6 @@ export class Connection implements SocketListener, PostHolder, BodyFlow {
       if (post !== besides && !post.isSettled) return true;
     }
     return false;
-  }
-
-  /** What has come of a body is gathered; or handed over, to those who take it so. */
-  #passOn(post: Post): void {
-    if (this.#sink !== null) this.#handOver(post, this.#sink);
-    else if (this.#isLong(post)) this.#offer(post);
-    else this.#reader.body.keep();
-  }
-
-  #isLong({ isOffered }: Post): boolean {
-    const { body, contentLength, isInBody, longAnswerFromBytes, status } = this.#reader;
-    if (isOffered || !isInBody || status !== 200) return false;
-    return contentLength < 0
-      ? body.bytes >= longAnswerFromBytes
-      : contentLength >= longAnswerFromBytes && body.bytes >= OFFERED_FROM_BYTES;
-  }
-
-  #offer(post: Post): void {
-    const { body, contentLength } = this.#reader;
-    post.isOffered = true;
-    this.pause();
-    const sink = post.question.began(body.copied(), contentLength < 0 ? null : contentLength, this);
-    if (this.#state === 'closed') return;
-    if (sink === null) {
-      body.keep();
-      this.resume();
-      return;
-    }
-    body.clear();
-    this.#sink = sink;
-    this.#home.longUnderWay++;
-    this.#restartStall();
-  }
-
-  #handOver(post: Post, sink: BodySink): void {
-    const { body } = this.#reader;
-    if (body.bytes === 0) return;
-    post.deadline = performance.now() + this.#home.limits.longAnswerStallMs;
-    sink.piece(body.take());
-  }
-
-  #restartStall(): void {
-    const post = this.#inFlight.first;
-    if (post !== null && this.#sink !== null)
-      post.deadline = performance.now() + this.#home.limits.longAnswerStallMs;
   }
 }
 

@@ -28,7 +28,7 @@ export class ResponseReader implements HttpSink {
   /** How long the body will be; -1 when only its end will tell. */
   contentLength = -1;
   /** A body that is longer than this is not given its place at once: it may be handed over while it comes. */
-  longAnswerFromBytes = Number.POSITIVE_INFINITY;
+  longFromBytes = Number.POSITIVE_INFINITY;
   readonly body = new GatheredBody();
   readonly #parser = new HttpParser('response', this);
   readonly #answerMaxBytes: number;
@@ -152,7 +152,7 @@ export class ResponseReader implements HttpSink {
       this.reading = 'too-large';
       return true;
     }
-    if (contentLength > 0 && contentLength < this.longAnswerFromBytes) this.body.expect(contentLength);
+    if (contentLength > 0 && contentLength < this.longFromBytes) this.body.expect(contentLength);
     if (contentLength < PLAIN_FROM_BYTES) return false;
     this.#plainLeft = contentLength;
     return true;
