@@ -4,6 +4,7 @@ import { SlotFloor } from '../../src/protocol/slot-floor.ts';
 import { failing } from './mock/failing.ts';
 import { healthy } from './mock/healthy.ts';
 import { call, type Scene, stage, until } from './mock/pool.ts';
+import type { Behaviour } from './mock/server.ts';
 import { telling } from './mock/telling.ts';
 
 let scene: Scene;
@@ -91,6 +92,18 @@ describe('history', () => {
     scene.mocks[0]!.become(without);
     scene.mocks[2]!.become(without);
     for (let i = 0; i < 10; i++) expect(await ask('getTransaction', ['x'])).toBe('"archive"');
+  });
+
+  it('that no node has is asked of two, however many there are', async () => {
+    const pruned: Behaviour = (request, reply, socket) => {
+      if (request.method === 'getBlock') failing(-32001)(request, reply, socket);
+      else recent(request, reply, socket);
+    };
+    scene = await stage([pruned, pruned, pruned, pruned]);
+    scene.pool.start();
+    await until(() => scene.pool.status().every(({ firstAvailableBlock }) => firstAvailableBlock !== null));
+    expect((await scene.pool.ask(call('getBlock', [7]))).errorCode).toBe(-32001);
+    expect(counts('getBlock').reduce((a, b) => a + b)).toBe(2);
   });
 });
 

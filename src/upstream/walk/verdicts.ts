@@ -62,9 +62,12 @@ export function teach(walk: Walk): void {
   }
 }
 
-/** What was said about itself by a node that probably lacks the answer is no second opinion. */
-const isOpinion = ({ call, slot }: Walk, node: UpstreamNode): boolean =>
-  !node.abilities.lacks(call.method, slot, performance.now());
+/** What a node says that probably lacks the answer is no opinion, unless all of them do. */
+function isOpinion({ call, slot, nodes }: Walk, node: UpstreamNode): boolean {
+  const now = performance.now();
+  const lacks = ({ abilities }: UpstreamNode): boolean => abilities.lacks(call.method, slot, now);
+  return !lacks(node) || nodes.every(lacks);
+}
 
 /** Takes in what an attempt came to. Returns the answer for the caller, or null to go on. @throws Failure */
 export function take(walk: Walk, node: UpstreamNode, outcome: Outcome): Answer | null {
