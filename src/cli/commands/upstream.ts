@@ -7,6 +7,7 @@ import {
 import {
   remoteUpstreamOffice,
   type UpstreamOffice,
+  type WrittenNode,
   withUpstreamOffice,
 } from '../../app/upstream-commands.ts';
 import { type Command, exitCodes, type Terminal, UsageError } from '../command.ts';
