@@ -52,7 +52,8 @@ class Adapted implements DirectSource {
       (thrown: unknown) =>
         asker.failed(thrown instanceof Failure ? thrown : new Failure('INTERNAL', { cause: thrown })),
     );
-    return { leave: () => leaving.abort() };
+    const { network } = call;
+    return { leave: () => leaving.abort(new Failure('CLIENT_GONE', { facts: { network } })) };
   }
 }
 
