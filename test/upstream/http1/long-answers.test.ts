@@ -103,6 +103,20 @@ describe('a long answer', () => {
     expect(node.inFlight).toBe(0);
   });
 
+  it('leaves its connection free however it was read', async () => {
+    const result = long(MIB);
+    await open(({ socket, id }) => socket.write(http(envelope(id, result))));
+    for (let i = 0; i < 3; i++) {
+      const got = await reading(1);
+      const push = setInterval(() => got.answer.resume(), 1);
+      await until(() => got.end !== null);
+      clearInterval(push);
+      expect(got.end).toBe('whole');
+    }
+    expect((await told(node)) === result).toBe(true);
+    expect(raw.sockets).toHaveLength(1);
+  });
+
   it('is had whole by who does not take it so, and when it is an error or not so long', async () => {
     const result = long(MIB);
     await open(({ socket, id }) => socket.write(http(envelope(id, result))));

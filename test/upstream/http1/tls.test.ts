@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates, type TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { putTo } from '../../../src/upstream/attempt.ts';
 import type { UpstreamNode } from '../../../src/upstream/node.ts';
-import { nodeAt, told } from './node-rig.ts';
+import { call, nodeAt, PATIENCE_MS, told } from './node-rig.ts';
 import { answering, envelope, http, type RawNode, type RawScript, startRaw } from './raw-node.ts';
 
 type Identity = Readonly<{ key: string; cert: string }>;
@@ -87,5 +88,31 @@ describe('a node with TLS', () => {
       for (let at = 0; at < bytes.length; at += 10_007) socket.write(bytes.subarray(at, at + 10_007));
     });
     expect(await told(node)).toBe(result);
+  });
+
+  it('is read no faster than a long answer is taken', async () => {
+    setDefaultCACertificates([...trusted, own.cert]);
+    const result = JSON.stringify('z'.repeat(2_000_000));
+    await open(({ socket, id }) => socket.write(http(envelope(id, result))));
+    const text = await new Promise<string>((resolve, reject) => {
+      let got = '';
+      putTo(node, call('getProgramAccounts'), PATIENCE_MS, {
+        takesLong: true,
+        attempted: ({ kind }) => reject(new Error(kind)),
+        attemptedLong: (answer) =>
+          answer.readInto({
+            piece(bytes) {
+              got += bytes.toString('latin1');
+              answer.pause();
+              setImmediate(() => answer.resume());
+            },
+            ended: () => resolve(got),
+            failed: reject,
+          }),
+      });
+    });
+    expect(text.trimEnd() === result).toBe(true);
+    expect(await told(node)).toHaveLength(result.length);
+    expect(raw.sockets).toHaveLength(1);
   });
 });
