@@ -11,6 +11,14 @@ const benchmarks = {
     about: 'POST /v1/rpc: the gateway, nginx with an API-key map, and the upstream alone',
     load: async () => (await import('./rpc/rpc.ts')).runRpcBench,
   },
+  links: {
+    about: 'requests to a node over our own connections, and over those of undici',
+    load: async () => (await import('./links/links.ts')).runLinksBench,
+  },
+  cache: {
+    about: 'one account asked for again and again: the gateway, nginx with proxy_cache, and nginx without',
+    load: async () => (await import('./cache/cache.ts')).runCacheBench,
+  },
   websocket: {
     about: 'GET /v1/ws: notifications to many subscribers, and a plain ws server that stringifies for each',
     load: async () => (await import('./websocket/websocket.ts')).runWebSocketBench,

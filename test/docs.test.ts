@@ -12,7 +12,9 @@ import { command as config } from '../src/cli/commands/config.ts';
 import { command as doctor } from '../src/cli/commands/doctor.ts';
 import { command as keys } from '../src/cli/commands/keys.ts';
 import { command as localnet } from '../src/cli/commands/localnet.ts';
+import { command as reload } from '../src/cli/commands/reload.ts';
 import { command as up } from '../src/cli/commands/up.ts';
+import { command as upstream } from '../src/cli/commands/upstream.ts';
 import { failuresOf } from '../src/endpoints/failures.ts';
 import { nftListLimits } from '../src/endpoints/nft/nft-list-limits.ts';
 import { endpoints } from '../src/endpoints/registry.ts';
@@ -31,10 +33,10 @@ import { methods } from '../src/protocol/methods.ts';
 import { FILTER_ADDRESSES_MAX } from '../src/protocol/pubsub/transaction-filter.ts';
 import { subscriptions } from '../src/protocol/subscriptions.ts';
 import { grpcServerOptions } from '../src/servers/grpc/options.ts';
-import { httpOptions } from '../src/servers/http.ts';
+import { httpOptions } from '../src/servers/http-options.ts';
 import { uploadLimits } from '../src/servers/rest/multipart.ts';
 import { restServerOptions } from '../src/servers/rest/server.ts';
-import { rpcServerOptions } from '../src/servers/rpc/server.ts';
+import { rpcServerOptions } from '../src/servers/rpc/options.ts';
 import { webSocketOptions } from '../src/servers/websocket/server.ts';
 import { unaryRpcs } from '../src/streams/geyser/geyser-door.ts';
 import { geyserHubOptions } from '../src/streams/geyser/geyser-hub-options.ts';
@@ -113,13 +115,15 @@ const helps: Readonly<Record<string, string>> = {
   up: up.help,
   localnet: localnet.help,
   keys: keys.help,
+  upstream: upstream.help,
+  reload: reload.help + up.help,
   config: config.help + up.help,
   doctor: doctor.help + up.help,
 };
 
 /** `solway NAME …` and its two spellings from the sources, each to the end of the line or of the code. */
 const CALL =
-  /(?:npm run solway -- |\bsolway )(up|localnet|keys|config|doctor)\b([^\n`]*)|npm start -- ([^\n`]*)/g;
+  /(?:npm run solway -- |\bsolway )(up|localnet|keys|upstream|reload|config|doctor)\b([^\n`]*)|npm start -- ([^\n`]*)/g;
 
 describe('commands', () => {
   const calls = pages.flatMap((page) =>
@@ -216,7 +220,13 @@ describe('the page of the REST interface', () => {
       return row === undefined || `${row.http}` !== http || (row.restText ?? row.text) !== text || !remedy;
     });
     expect(wrong).toEqual([]);
-    const ofListener = ['NOT_FOUND', 'METHOD_NOT_ALLOWED', 'MALFORMED_HTTP', 'HEADERS_TOO_LARGE'];
+    const ofListener = [
+      'NOT_FOUND',
+      'METHOD_NOT_ALLOWED',
+      'MALFORMED_HTTP',
+      'HEADERS_TOO_LARGE',
+      'ENCODED_BODY',
+    ];
     const known = new Set([...endpoints.flatMap(failuresOf), ...ofListener, 'FILE_NOT_FOUND']);
     expect(rows.map(([name]) => name).sort()).toEqual([...known].sort());
   });

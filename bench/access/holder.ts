@@ -10,6 +10,7 @@ import { CallMeter, type Ending } from '../../src/gateway/call-meter.ts';
 import { createPipeline } from '../../src/gateway/pipeline.ts';
 import { clientAt } from '../../src/protocol/client-at.ts';
 import { HttpServer } from '../../src/servers/http.ts';
+import { RpcCalls } from '../../src/servers/rpc/calls.ts';
 import { rpcRoutes } from '../../src/servers/rpc/server.ts';
 import type { HolderOrder, HolderWord, Work } from './messages.ts';
 import { MapAndBucket, SignedTokens } from './rivals.ts';
@@ -167,7 +168,7 @@ async function serve(): Promise<void> {
   const answer = { body: Buffer.from('{"context":{"slot":1},"value":{"lamports":1}}'), errorCode: 0 };
   const source = { ask: async () => answer };
   const log = createLogger('error', (line) => process.stderr.write(`${line}\n`));
-  const http = new HttpServer(rpcRoutes(createPipeline({ admission, source, meter, log })), log, { port: 0 });
+  const http = new HttpServer(rpcRoutes(new RpcCalls(createPipeline({ admission, source, meter, log }))), log, { port: 0 });
   const { port } = await http.listen();
   say({ listening: { port, keys: used } });
 }

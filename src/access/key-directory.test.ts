@@ -103,6 +103,30 @@ describe('the key directory', () => {
     }
   });
 
+  it('refuses at once what was good a moment ago, whatever changed', () => {
+    const { text, record } = admit('rpc', { expiresAt: NOW + 1 });
+    expect([tell(text), tell(text), tell(text, 'rpc', NOW + 1)]).toEqual([
+      record.id,
+      record.id,
+      'INVALID_KEY',
+    ]);
+    directory.apply([{ ...record, expiresAt: null, state: 'disabled', version: 2 }]);
+    expect(tell(text)).toBe('INVALID_KEY');
+    directory.apply([{ ...record, expiresAt: null, state: 'active', version: 3 }]);
+    expect(tell(text)).toBe(record.id);
+    directory.apply([{ ...record, expiresAt: null, digest: Buffer.alloc(32), version: 4 }]);
+    expect(tell(text)).toBe('INVALID_KEY');
+  });
+
+  it('lets in nobody who shows a good key with another secret', () => {
+    const { text, record } = admit('rpc');
+    const other = generateApiKey('rpc').text;
+    expect(tell(text)).toBe(record.id);
+    // The checksum of the good one, and so its place; then one that fits.
+    expect(tell(`${text.slice(0, -10)}${other.slice(-10, -6)}${text.slice(-6)}`)).toBe('INVALID_KEY');
+    expect([tell(text.slice(0, 21) + other.slice(21)), tell(text)]).toEqual(['INVALID_KEY', record.id]);
+  });
+
   it('revokes at once, even for a key that was just used', () => {
     const { text, record } = admit('rpc');
     expect(tell(text)).toBe(record.id);

@@ -11,6 +11,7 @@ import {
   type KeyRules,
   type PlanLimits,
 } from './key-record.ts';
+import { KnownCredentials } from './known-credentials.ts';
 
 export type KeyDirectoryOptions = Readonly<{
   /** The peppers that are accepted, by version; several while one replaces another. Each 16 bytes or more. */
@@ -32,8 +33,11 @@ const PEPPER_MIN_BYTES = 16;
 const NOBODY = Buffer.alloc(32);
 const NO_PEPPER = Buffer.alloc(32);
 
-/** A key that is held, and the SHA-256 of the credential that was found to be it; null: none was yet. */
-type Held = { readonly record: KeyRecord; checked: string | null };
+/**
+ * A key that is held, and the SHA-256 of the credential that was found to be it; null: none was yet. `isCurrent` says
+ * whether it still is held: it ends with every change of the key.
+ */
+type Held = { readonly record: KeyRecord; checked: string | null; isCurrent: boolean };
 
 /**
  * Who asks: every living key in memory, by its public id. The store's changes are put in with `apply`; a request
@@ -45,6 +49,8 @@ export class KeyDirectory {
   readonly #peppers: ReadonlyMap<number, Buffer>;
   /** Replaced with every change of a key, so that its secret is checked anew. */
   readonly #held = new Map<KeyId, Held>();
+  /** Of good keys only: a wrong one costs as much each time. */
+  readonly #known = new KnownCredentials<Held>();
   /** What records of a plan have in common. */
   readonly #limits = new Map<string, PlanLimits>();
   /** Revoked keys and the version at which they were: an older record must not bring them back. */
@@ -119,7 +125,7 @@ export class KeyDirectory {
 
   #take(record: KeyRecord): boolean {
     if (record.state === 'revoked') {
-      this.#held.delete(record.id);
+      this.#letGo(record.id);
       this.#revoked.set(record.id, record.version);
       return true;
     }
@@ -127,8 +133,16 @@ export class KeyDirectory {
       this.#leftOut += 1;
       return false;
     }
-    this.#held.set(record.id, { record: this.#withShared(record), checked: null });
+    this.#letGo(record.id);
+    this.#held.set(record.id, { record: this.#withShared(record), checked: null, isCurrent: true });
     return true;
+  }
+
+  #letGo(id: KeyId): void {
+    const held = this.#held.get(id);
+    if (held === undefined) return;
+    held.isCurrent = false;
+    this.#held.delete(id);
   }
 
   /** Most keys of a plan have the same limits, and most have no rules: they need not be there for each. */
@@ -150,7 +164,7 @@ export class KeyDirectory {
   #dropExpired(): void {
     const now = this.#now();
     for (const [id, { record }] of this.#held) {
-      if (record.expiresAt !== null && record.expiresAt <= now) this.#held.delete(id);
+      if (record.expiresAt !== null && record.expiresAt <= now) this.#letGo(id);
     }
   }
 
@@ -173,12 +187,16 @@ export class KeyDirectory {
   identify(credential: string | null, nowMs: number): KeyRecord {
     if (credential === null || credential === '') throw new Failure('MISSING_KEY');
     if (credential.length > API_KEY_LENGTH_MAX) throw new Failure('INVALID_KEY');
+    const known = this.#known.find(credential);
+    if (known?.isCurrent === true && isUsable(known.record, nowMs)) return known.record;
     const fingerprint = hash('sha256', credential, 'binary');
     const held = this.#held.get(idPlaceIn(credential));
     const isChecked = held?.checked === fingerprint;
     const record = isChecked ? held.record : this.#verify(credential, held?.record);
     if (!isUsable(record, nowMs)) throw new Failure('INVALID_KEY', { cause: KEY_ENDED });
-    if (held !== undefined && !isChecked) held.checked = fingerprint;
+    if (held === undefined) return record;
+    if (!isChecked) held.checked = fingerprint;
+    this.#known.keep(credential, held);
     return record;
   }
 

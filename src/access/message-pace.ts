@@ -1,4 +1,5 @@
 import { Lru } from '../base/lru.ts';
+import { withDefaults } from '../base/with-defaults.ts';
 import type { PlanLimits } from './key-record.ts';
 
 export type MessagePaceOptions = Readonly<{
@@ -30,7 +31,7 @@ export class MessagePace {
   readonly #buckets: Lru<string, Bucket>;
 
   constructor(options: Partial<MessagePaceOptions> = {}) {
-    this.#options = { ...messagePaceOptions, ...options };
+    this.#options = withDefaults(messagePaceOptions, options);
     this.#buckets = new Lru(this.#options.familiesMax);
   }
 

@@ -44,7 +44,7 @@ type Count = {
  * what others let through is counted as it was heard of last.
  */
 export class WindowLimit {
-  readonly #requestsMax: number;
+  readonly #options: Pick<WindowLimitOptions, 'requestsMax'>;
   readonly #windowMs: number;
   readonly #parts: number;
   readonly #counts: Lru<string, Count>;
@@ -53,8 +53,9 @@ export class WindowLimit {
   #gateways = 1;
   #telling = 0;
 
-  constructor({ requestsMax, windowMs, parts = PARTS, namesMax, isShared = false }: WindowLimitOptions) {
-    this.#requestsMax = requestsMax;
+  constructor(options: WindowLimitOptions) {
+    const { windowMs, parts = PARTS, namesMax, isShared = false } = options;
+    this.#options = options;
     this.#windowMs = windowMs;
     this.#parts = parts;
     this.#counts = new Lru(namesMax);
@@ -77,7 +78,7 @@ export class WindowLimit {
    */
   take(name: string, nowMs: number): RateDecision {
     const count = this.#countAt(name, this.#partOf(nowMs));
-    const requestsMax = Math.max(1, Math.floor(this.#requestsMax / this.#gateways));
+    const requestsMax = Math.max(1, Math.floor(this.#options.requestsMax / this.#gateways));
     const allowed = this.#allOf(count) < requestsMax;
     if (allowed) this.#add(count);
     this.#asked?.add(name);

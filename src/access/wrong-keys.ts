@@ -1,5 +1,6 @@
 import { CidrSet } from '../base/ip-address.ts';
 import { Lru } from '../base/lru.ts';
+import { withDefaults } from '../base/with-defaults.ts';
 import { Failure } from '../protocol/errors.ts';
 import type { Client } from '../protocol/serve.ts';
 
@@ -38,7 +39,7 @@ export class WrongKeys {
   readonly #counts: Lru<string, Count>;
 
   constructor(options: Partial<WrongKeysOptions> = {}) {
-    this.#options = { ...wrongKeysOptions, ...options };
+    this.#options = withDefaults(wrongKeysOptions, options);
     this.#exempt = new CidrSet(this.#options.exempt);
     this.#counts = new Lru(this.#options.addressesMax);
   }

@@ -20,8 +20,12 @@ export type Entrance = Readonly<{
 export function buildEntrance({ keys }: Configuration, access: Access, observing: Observing): Entrance {
   const { watch, connections, submissions } = observing;
   const wrongKeys = new WrongKeys({
-    wrongKeysPerMinute: keys.wrongKeysPerMinute,
-    refusedMs: keys.wrongKeysRefusedMs,
+    get wrongKeysPerMinute() {
+      return keys.wrongKeysPerMinute;
+    },
+    get refusedMs() {
+      return keys.wrongKeysRefusedMs;
+    },
     addressesMax: keys.addressesMax,
     exempt: keys.wrongKeysExempt,
   });

@@ -13,8 +13,19 @@ type Checked = CamelNames<
   >
 > &
   Readonly<{
-    upstreams: readonly Readonly<{ name: string; network: Network }>[];
-    upstreamPool: Readonly<{ attemptTimeoutMs: number; timeoutMs: number }>;
+    upstreams: readonly Readonly<{
+      name: string;
+      network: Network;
+      requestsPerSecond?: number | null;
+      requestsBurst?: number | null;
+    }>[];
+    senders: readonly Readonly<{ name: string }>[];
+    upstreamPool: Readonly<{
+      attemptTimeoutMs: number;
+      timeoutMs: number;
+      hedgeMinMs: number;
+      hedgeMaxMs: number;
+    }>;
     offChain: Readonly<{ tryTimeoutMs: number; timeoutMs: number }>;
     dasPool: Readonly<{ tryTimeoutMs: number; timeoutMs: number }>;
     semiWallets: Readonly<{ rememberMs: number; pauseMaxMs: number }>;
@@ -29,6 +40,10 @@ function checkNodes({ upstreams, localnet, networks }: Checked, add: Add): void 
     if (first < index) {
       add(`upstream[${index}].name`, `"${name}" is also the name of upstream[${first}]: give each its own`);
     }
+  });
+  upstreams.forEach(({ requestsPerSecond, requestsBurst }, index) => {
+    if (requestsBurst == null || requestsPerSecond != null) return;
+    add(`upstream[${index}].requests_burst`, 'stands alone: give requests_per_second too');
   });
   if (upstreams.length === 0 && localnet.enabled === false) {
     add('localnet.enabled', 'is false and there is no [[upstream]]: name a node, or write "auto"');
@@ -48,7 +63,22 @@ function checkNodes({ upstreams, localnet, networks }: Checked, add: Add): void 
   }
 }
 
-function checkCertificate({ grpc }: Checked, add: Add): void {
+/** Attempts are told by these names. */
+function checkSenders({ senders, upstreams }: Checked, add: Add): void {
+  senders.forEach(({ name }, index) => {
+    const isNode = upstreams.some((node) => node.name === name);
+    const isTwice = senders.findIndex((other) => other.name === name) < index;
+    if (!isNode && !isTwice) return;
+    const other = isNode ? 'an [[upstream]]' : 'another [[sender]]';
+    add(`sender[${index}].name`, `"${name}" is also the name of ${other}: give each its own`);
+  });
+}
+
+function checkCertificate({ grpc, server: { tls } }: Checked, add: Add): void {
+  for (const [field, file] of Object.entries({ cert_file: tls?.certFile, key_file: tls?.keyFile })) {
+    if (file !== undefined && !existsSync(file))
+      add(`server.tls.${field}`, `${file} does not exist: write where it is`);
+  }
   if ((grpc.tlsCert === null) !== (grpc.tlsKey === null)) {
     const [given, missing] = grpc.tlsCert === null ? ['tls_key', 'tls_cert'] : ['tls_cert', 'tls_key'];
     add(`grpc.${given}`, `stands alone: name the file of its ${missing} too`);
@@ -87,8 +117,9 @@ function checkTimes(configuration: Checked, add: Add): void {
     if (ms > wholeMs) add(field, `is longer than ${whole}: make it shorter`);
   };
   const { uploadMaxMs } = uploads;
-  const { attemptTimeoutMs, timeoutMs } = upstreamPool;
+  const { attemptTimeoutMs, timeoutMs, hedgeMinMs, hedgeMaxMs } = upstreamPool;
   within('upstream_pool.attempt_timeout_ms', attemptTimeoutMs, 'timeout_ms', timeoutMs);
+  within('upstream_pool.hedge_min_ms', hedgeMinMs, 'hedge_max_ms', hedgeMaxMs);
   within('off_chain.try_timeout_ms', offChain.tryTimeoutMs, 'timeout_ms', offChain.timeoutMs);
   within('das_pool.try_timeout_ms', dasPool.tryTimeoutMs, 'timeout_ms', dasPool.timeoutMs);
   within('confirmations.wait_max_ms', confirmations.waitMaxMs, 'rest.timeout_ms', rest.timeoutMs);
@@ -110,6 +141,7 @@ export function crossCheck(configuration: Checked, sourceOf: SourceOf): Problem[
   const problems: Problem[] = [];
   const add: Add = (field, message) => problems.push({ ...sourceOf(field), message });
   checkNodes(configuration, add);
+  checkSenders(configuration, add);
   checkTimes(configuration, add);
   checkStorage(configuration, add);
   checkCertificate(configuration, add);

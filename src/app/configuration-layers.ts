@@ -133,6 +133,7 @@ function resolveNode(node: unknown, field: string, resolveOne: Resolve): unknown
 /** Fields that may hold a secret, by section, besides those of nodes. */
 const secretFields: Readonly<Record<string, readonly string[]>> = {
   store: ['database_url'],
+  cache: ['redis_url'],
   kubo: ['url', 'authorization'],
   pinning: ['url', 'token'],
 };
@@ -154,7 +155,7 @@ function resolveFields(
 /** Puts the values in place of `env:` and `file:` references, where a reference may stand. */
 function resolveReferences(raw: Table, resolveOne: Resolve): Table {
   const resolved: Table = { ...raw };
-  for (const name of ['upstream', 'das']) {
+  for (const name of ['upstream', 'sender', 'das']) {
     if (name in raw) resolved[name] = resolveNodes(raw[name], name, resolveOne);
   }
   for (const [section, names] of Object.entries(secretFields)) {

@@ -10,7 +10,8 @@ import { connectableNetwork } from './configuration-rest.ts';
 
 /** The sections of quotas, of what gateways share, and of how customers are told. */
 
-const redisUrl = url(['redis:', 'rediss:'], 'a Redis URL', 'rediss://user:password@host:6379');
+/** Where Redis or Valkey is. */
+export const redisUrl = url(['redis:', 'rediss:'], 'a Redis URL', 'rediss://user:password@host:6379');
 const smtpUrl = url(['smtp:', 'smtps:'], 'an smtp(s) URL', 'smtp://user:password@host:587');
 
 /** `[shared]`: limits that several gateways share through Redis or Valkey. */

@@ -16,13 +16,15 @@ import { topicHubOptions as topic } from '../gateway/topics.ts';
 import { networks } from '../protocol/call.ts';
 import { envelopeLimits } from '../protocol/envelope.ts';
 import { products } from '../protocol/product.ts';
-import { httpOptions as http } from '../servers/http.ts';
-import { rpcServerOptions as rpc } from '../servers/rpc/server.ts';
+import { httpOptions as http } from '../servers/http-options.ts';
+import { rawDoorOptions as raw } from '../servers/raw/raw-options.ts';
+import { rpcServerOptions as rpc } from '../servers/rpc/options.ts';
 import { webSocketOptions as ws } from '../servers/websocket/server.ts';
 import { geyserLimits as grpc } from '../upstream/feeds/geyser/geyser-limits.ts';
 import { feedLimits as feed } from '../upstream/feeds/limits.ts';
-import { defaultUpstreamLimits as upstream } from '../upstream/limits.ts';
+import { choices, defaultUpstreamLimits as upstream } from '../upstream/limits.ts';
 import { accountsSection, controlApiSection } from './configuration-accounts.ts';
+import { cacheSection, sessionsSection } from './configuration-cache.ts';
 import {
   anything,
   cidr,
@@ -36,6 +38,7 @@ import {
   nodeName,
   onOff,
   section,
+  share,
   switchOrAuto,
   text,
   url,
@@ -78,12 +81,21 @@ import {
   storageSection,
   uploadsSection,
 } from './configuration-rest.ts';
+import { senders, sendingSection } from './configuration-sending.ts';
 import { localnetDefaults, SLOTS_PER_EPOCH_MAX } from './localnet-defaults.ts';
 
 /**
  * The fields of the configuration file with their ranges and defaults. What each is for stands in
  * config/solway.example.toml; a test keeps the two equal.
  */
+
+/** `[server.tls]`: without it the door speaks plain text. */
+const serverTls = section({
+  cert_file: anything,
+  key_file: anything,
+  min_version: word(['1.2', '1.3']).default('1.2'),
+  hsts_max_age_s: whole(0, 100_000_000).default(31_536_000),
+});
 
 const server = section({
   host: text(...HOST).default('127.0.0.1'),
@@ -93,27 +105,37 @@ const server = section({
   batch_calls_max: whole(1, 10_000).default(envelopeLimits.batchMax),
   batch_concurrency: whole(1, 1_000).default(rpc.batchConcurrency),
   connections_max: whole(1, 1_000_000).default(http.connectionsMax),
+  connections_per_address_max: whole(1, 1_000_000).default(http.connectionsPerAddressMax),
+  connections_exempt: list(cidr, 256, 'connections_exempt = ["127.0.0.0/8"]', http.connectionsExempt),
   requests_in_flight_max: whole(1, 1_000_000).default(http.requestsInFlightMax),
   headers_max_bytes: whole(1_024, MIB).default(http.headersMaxBytes),
   headers_timeout_ms: whole(100, HOUR_MS).default(http.headersTimeoutMs),
   request_timeout_ms: whole(100, HOUR_MS).default(http.requestTimeoutMs),
   own_time_max_ms: whole(100, 24 * HOUR_MS).default(http.ownTimeMaxMs),
+  raw_door: onOff.default(true),
+  raw_head_max_bytes: whole(256, 64 * 1_024).default(raw.headMaxBytes),
+  raw_body_max_bytes: whole(256, 64 * 1_024).default(raw.bodyMaxBytes),
   keep_alive_timeout_ms: whole(100, HOUR_MS).default(http.keepAliveTimeoutMs),
   idle_timeout_ms: whole(100, HOUR_MS).default(http.idleTimeoutMs),
   trusted_proxies: list(cidr, 256, 'trusted_proxies = ["10.0.0.0/8"]', []),
   drain_notice_ms: whole(0, HOUR_MS).default(0),
   drain_grace_ms: whole(0, HOUR_MS).default(10_000),
+  tls: serverTls.nullable().default(null),
 });
 
 const upstreamPool = section({
   attempts_max: whole(1, 200).default(upstream.attemptsMax),
   timeout_ms: whole(100, HOUR_MS).default(upstream.timeoutMs),
   attempt_timeout_ms: whole(50, HOUR_MS).default(upstream.attemptTimeoutMs),
+  send_attempt_timeout_ms: whole(50, HOUR_MS).default(upstream.sendAttemptTimeoutMs),
   connect_timeout_ms: whole(50, 60_000).default(upstream.connectTimeoutMs),
   idle_timeout_ms: whole(100, HOUR_MS).default(upstream.idleTimeoutMs),
   connections_max: whole(1, 100_000).default(upstream.connectionsMax),
   in_flight_max: whole(1, 1_000_000).default(upstream.inFlightMax),
   answer_max_bytes: whole(1_024, 2_047 * MIB).default(upstream.answerMaxBytes),
+  long_answer_from_bytes: whole(64 * 1_024, 2_047 * MIB).default(upstream.longAnswerFromBytes),
+  long_answer_stall_ms: whole(100, HOUR_MS).default(upstream.longAnswerStallMs),
+  long_answers_max: whole(0, 100_000).default(upstream.longAnswersMax),
   circuit_failures_max: whole(1, 1_000).default(upstream.circuitFailuresMax),
   circuit_open_ms: whole(10, HOUR_MS).default(upstream.circuitOpenMs),
   rest_ms: whole(1, HOUR_MS).default(upstream.restMs),
@@ -125,6 +147,25 @@ const upstreamPool = section({
   poll_interval_ms: whole(50, HOUR_MS).default(upstream.pollIntervalMs),
   poll_timeout_ms: whole(50, HOUR_MS).default(upstream.pollTimeoutMs),
   lag_max_slots: whole(1, 1_000_000).default(upstream.lagMaxSlots),
+  stall_ms: whole(100, HOUR_MS).default(upstream.stallMs),
+  slots_per_second_max: whole(1, 1_000_000).default(upstream.slotsPerSecondMax),
+  shreds_interval_ms: whole(50, HOUR_MS).default(upstream.shredsIntervalMs),
+  history_interval_ms: whole(100, 24 * HOUR_MS).default(upstream.historyIntervalMs),
+  choice: word(choices).default(upstream.choice),
+  sticky_ms: whole(0, HOUR_MS).default(upstream.stickyMs),
+  window_ms: whole(100, HOUR_MS).default(upstream.windowMs),
+  failed_share_max: share.default(upstream.failedShareMax),
+  throttled_share_max: share.default(upstream.throttledShareMax),
+  slow_ms: whole(1, HOUR_MS).default(upstream.slowMs),
+  exclusion_max_ms: whole(100, 24 * HOUR_MS).default(upstream.exclusionMaxMs),
+  copy_share: share.default(upstream.copyShare),
+  copies_max: whole(1, 10_000).default(upstream.copiesMax),
+  readmit_answers_min: whole(1, 10_000).default(upstream.readmitAnswersMin),
+  hedge_share: share.default(upstream.hedgeShare),
+  hedge_min_ms: whole(1, HOUR_MS).default(upstream.hedgeMinMs),
+  hedge_max_ms: whole(1, HOUR_MS).default(upstream.hedgeMaxMs),
+  capability_ms: whole(100, 24 * HOUR_MS).default(upstream.capabilityMs),
+  ask_twice_for_null: onOff.default(upstream.askTwiceForNull),
 });
 
 const websocket = section({
@@ -213,13 +254,17 @@ const localnet = section({
 /** In place of a WebSocket address: the node has none. */
 export const WS_OFF = 'off';
 
-const upstreamNode = section({
+/** A node behind the service. */
+export const upstreamNode = section({
   network: word(networks).optional(),
   name: nodeName.optional(),
   url: httpUrl,
   ws: url(['ws:', 'wss:'], 'a ws(s) URL or "off"', 'wss://host/path', [WS_OFF]).nullable().default(null),
   grpc: httpUrl.nullable().default(null),
   headers: headers.default({}),
+  requests_per_second: whole(1, 10_000_000).nullable().default(null),
+  requests_burst: whole(1, 10_000_000).nullable().default(null),
+  pipelining: whole(1, 16).default(1),
 });
 
 const databaseUrl = url(['postgres:', 'postgresql:'], 'a PostgreSQL URL', 'postgres://user@host/database');
@@ -303,6 +348,10 @@ export const configurationSchema = section({
     .max(256, { error: 'has more than 256 nodes' })
     .default([]),
   upstream_pool: optional(upstreamPool),
+  cache: optional(cacheSection),
+  sessions: optional(sessionsSection),
+  sender: senders,
+  sending: optional(sendingSection),
   websocket: optional(websocket),
   feeds: optional(feeds),
   geyser: optional(geyser),

@@ -1,7 +1,7 @@
 import { describePostgres } from '../control/database/open.ts';
 import type { DasServer } from '../upstream/das/das-client.ts';
 import type { ShredServer } from '../upstream/shreds/shreds-config.ts';
-import type { Configuration, UpstreamConfiguration } from './configuration.ts';
+import type { Configuration, SenderConfiguration, UpstreamConfiguration } from './configuration.ts';
 import { showUrl } from './configuration-secrets.ts';
 
 function showUpstream(node: UpstreamConfiguration) {
@@ -13,6 +13,12 @@ function showUpstream(node: UpstreamConfiguration) {
     headers: Object.fromEntries(Object.keys(node.headers).map((name) => [name, '[redacted]'])),
   };
 }
+
+const showSender = ({ network, name, url, headers }: SenderConfiguration) => ({
+  ...{ network, name },
+  url: showUrl(url),
+  headers: Object.fromEntries(Object.keys(headers).map((header) => [header, '[redacted]'])),
+});
 
 const showDas = ({ network, name, url, headers }: DasServer) => ({
   ...{ network, name },
@@ -32,10 +38,11 @@ const hidden = (secret: string | null): string | null => (secret === null ? null
 /** The configuration without its secrets, fit for a terminal or a log. */
 export function showConfiguration(configuration: Configuration) {
   const { databaseUrl } = configuration.store;
-  const { accounts, kubo, mail, metrics, pinning, shared, telemetry } = configuration;
+  const { accounts, cache, kubo, mail, metrics, pinning, shared, telemetry } = configuration;
   return {
     ...configuration,
     upstreams: configuration.upstreams.map(showUpstream),
+    senders: configuration.senders.map(showSender),
     das: configuration.das.map(showDas),
     accounts: {
       ...accounts,
@@ -43,6 +50,7 @@ export function showConfiguration(configuration: Configuration) {
     },
     kubo: { ...kubo, url: showOr(kubo.url), authorization: hidden(kubo.authorization) },
     pinning: { ...pinning, url: showOr(pinning.url), token: hidden(pinning.token) },
+    cache: { ...cache, redisUrl: showOr(cache.redisUrl) },
     shared: { ...shared, redisUrl: showOr(shared.redisUrl) },
     mail: { ...mail, smtpUrl: showOr(mail.smtpUrl) },
     metrics: { ...metrics, token: hidden(metrics.token) },

@@ -16,7 +16,7 @@ describe('the example file', () => {
 
   it('names every field there is', () => {
     const names = readFileSync(example, 'utf8').matchAll(
-      /^(?:# )?(?:([a-z_]+) = |\[\[[a-z]+\.([a-z_]+)\]\])/gm,
+      /^(?:# )?(?:([a-z_]+) = |\[{1,2}[a-z]+\.([a-z_]+)\]{1,2}$)/gm,
     );
     const named = new Set([...names].map(([, name, list]) => name ?? list));
     const { file: _, plans, upstreams: __, ...sections } = load('');
@@ -39,6 +39,9 @@ describe('the example file', () => {
         ws: 'wss://host/path',
         grpc: 'https://host:10000',
         headers: { 'x-token': 'x' },
+        requestsPerSecond: 100,
+        requestsBurst: 200,
+        pipelining: 4,
       },
     ]);
   });
@@ -73,7 +76,7 @@ describe('a mistake in the configuration', () => {
   it.each([
     [
       'port = 80',
-      'solway.toml: port: there is no such field: the fields here are data_dir, server, networks, upstream, upstream_pool, websocket, feeds, geyser, grpc, replay, blocks, geyser_source, shreds, rest, off_chain, das, das_pool, confirmations, storage, uploads, ipfs, kubo, pinning, semi_wallets, localnet, store, keys, accounts, control_api, shared, quotas, notices, mail, request_log, gateways, metrics, telemetry, plans, log',
+      'solway.toml: port: there is no such field: the fields here are data_dir, server, networks, upstream, upstream_pool, cache, sessions, sender, sending, websocket, feeds, geyser, grpc, replay, blocks, geyser_source, shreds, rest, off_chain, das, das_pool, confirmations, storage, uploads, ipfs, kubo, pinning, semi_wallets, localnet, store, keys, accounts, control_api, shared, quotas, notices, mail, request_log, gateways, metrics, telemetry, plans, log',
     ],
     ['datadir = "x"', 'solway.toml: datadir: there is no such field: did you mean "data_dir"?'],
     ['[sever]\nport = 1', 'solway.toml: sever: there is no such field: did you mean "server"?'],

@@ -22,9 +22,19 @@ export type UpstreamConfiguration = Readonly<{
   ws: string | null;
   grpc: string | null;
   headers: Readonly<Record<string, string>>;
+  /** What it may be asked a second, and at once; absent or null: as much as there is to ask. */
+  requestsPerSecond?: number | null;
+  requestsBurst?: number | null;
+  /** Reads that may be sent over one connection before the first is answered; absent: 1. */
+  pipelining?: number;
 }>;
 
-type Sections = CamelNames<Omit<RawConfiguration, 'upstream' | 'plans' | 'grpc' | 'shreds' | 'rest' | 'das'>>;
+/** An endpoint that takes transactions only. `url` and `headers` may hold secrets. */
+export type SenderConfiguration = Pick<UpstreamConfiguration, 'network' | 'name' | 'url' | 'headers'>;
+
+type Sections = CamelNames<
+  Omit<RawConfiguration, 'upstream' | 'sender' | 'plans' | 'grpc' | 'shreds' | 'rest' | 'das'>
+>;
 type RestSection = CamelNames<RawConfiguration['rest']>;
 type GrpcSection = CamelNames<RawConfiguration['grpc']>;
 type ShredsSection = CamelNames<RawConfiguration['shreds']>;
@@ -38,6 +48,7 @@ export type Configuration = Readonly<
     /** Absolute path. */
     dataDir: string;
     upstreams: readonly UpstreamConfiguration[];
+    senders: readonly SenderConfiguration[];
     /** `host` is that of `server` when nothing else was said; the paths are absolute. */
     grpc: Omit<GrpcSection, 'host'> & Readonly<{ host: string }>;
     /** `tokenList` is an absolute path. */
@@ -54,7 +65,8 @@ export type Configuration = Readonly<
 
 function completeUpstreams(raw: RawConfiguration): UpstreamConfiguration[] {
   const counts = new Map<Network, number>();
-  return raw.upstream.map((node) => {
+  return raw.upstream.map((written) => {
+    const node = camelNames(written);
     const network = node.network ?? raw.networks.default;
     const nth = (counts.get(network) ?? 0) + 1;
     counts.set(network, nth);
@@ -80,6 +92,13 @@ const completeGrpc = ({ grpc, server }: RawConfiguration): Configuration['grpc']
   tlsKey: resolved(grpc.tls_key),
 });
 
+/** The paths of the certificate are absolute. */
+function completeServer({ server }: RawConfiguration): Configuration['server'] {
+  const { tls, ...others } = camelNames(server);
+  if (tls === null) return { ...others, tls };
+  return { ...others, tls: { ...tls, certFile: resolve(tls.certFile), keyFile: resolve(tls.keyFile) } };
+}
+
 const completeServers = (servers: RawConfiguration['shreds']['entries'], kind: string): ShredServer[] =>
   servers.map((server, index) => ({ ...server, name: server.name ?? `${kind}-${index + 1}` }));
 
@@ -88,6 +107,13 @@ const completeShreds = ({ shreds }: RawConfiguration): Configuration['shreds'] =
   entries: completeServers(shreds.entries, 'entries'),
   deshred: completeServers(shreds.deshred, 'deshred'),
 });
+
+const completeSenders = ({ sender, networks }: RawConfiguration): SenderConfiguration[] =>
+  sender.map((endpoint, index) => ({
+    ...endpoint,
+    network: endpoint.network ?? networks.default,
+    name: endpoint.name ?? `sender-${index + 1}`,
+  }));
 
 const completeDas = ({ das, networks }: RawConfiguration): DasServer[] =>
   das.map((server, index) => ({
@@ -126,12 +152,15 @@ export function loadConfiguration(given: ConfigurationArguments, environment: En
     shreds: ____,
     rest: _____,
     das: ______,
+    sender: _______,
     ...sections
   } = parsed.data;
   const configuration: Configuration = {
     ...camelNames(sections),
     dataDir: resolve(parsed.data.data_dir),
+    server: completeServer(parsed.data),
     upstreams: completeUpstreams(parsed.data),
+    senders: completeSenders(parsed.data),
     grpc: completeGrpc(parsed.data),
     shreds: completeShreds(parsed.data),
     shared: { ...camelNames(parsed.data.shared), tlsCa: resolved(parsed.data.shared.tls_ca) },

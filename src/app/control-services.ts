@@ -1,5 +1,10 @@
 import type { Logger } from '../base/log.ts';
-import { type AccountOptions, accountLimits } from '../control/accounts/account-options.ts';
+import { withDefaults } from '../base/with-defaults.ts';
+import {
+  type AccountLimits,
+  type AccountOptions,
+  accountLimits,
+} from '../control/accounts/account-options.ts';
 import type { ApiServices, Mailer } from '../control/api/services.ts';
 import type { Store } from '../control/database/open.ts';
 import { MailPace } from '../control/notices/mail-pace.ts';
@@ -29,27 +34,25 @@ export type ControlParts = Readonly<{
   reachedAt: () => ReachedAt;
 }>;
 
-/** The options of accounts that the configuration names. */
+/** The options of accounts that the configuration names; what changes of it while the service runs is read there. */
 export function accountOptionsOf({ accounts }: Configuration): AccountOptions {
-  const {
-    signUp,
-    publicUrl,
-    oidc,
-    sessionDays,
-    invitationDays,
-    accountFreeTries,
-    addressFreeTries,
-    ...rest
-  } = accounts;
-  const limits = {
-    ...accountLimits,
-    ...rest,
+  const { publicUrl, oidc, sessionDays, accountFreeTries, addressFreeTries } = accounts;
+  const limits = withDefaults<AccountLimits>(withDefaults<AccountLimits>(accountLimits, accounts), {
     sessionMs: sessionDays * DAY_MS,
-    invitationMs: invitationDays * DAY_MS,
+    get invitationMs() {
+      return accounts.invitationDays * DAY_MS;
+    },
     accountTries: { ...accountLimits.accountTries, freeTries: accountFreeTries },
     addressTries: { ...accountLimits.addressTries, freeTries: addressFreeTries },
+  });
+  return {
+    get signUp() {
+      return accounts.signUp;
+    },
+    publicUrl,
+    oidc,
+    limits,
   };
-  return { signUp, publicUrl, oidc, limits };
 }
 
 function urlsOf({ url, grpcUrl }: ReachedAt, publicUrl: string | null) {
@@ -76,12 +79,16 @@ export function apiServicesOf(parts: ControlParts): ApiServices {
     configurationFile: configuration.file,
     service: {
       version: PROGRAM_VERSION,
-      signUp: accounts.signUp,
+      get signUp() {
+        return accounts.signUp;
+      },
       oidc: accounts.oidc.map(({ id, name }) => ({ id, name })),
       network: configuration.networks.default,
       urls: () => urlsOf(reachedAt(), accounts.publicUrl),
       hasShredStage: () => reachedAt().hasShredStage,
-      plans: configuration.plans.map(({ id, name }) => ({ id, name })),
+      get plans() {
+        return configuration.plans.map(({ id, name }) => ({ id, name }));
+      },
     },
     ...parts.more,
   };

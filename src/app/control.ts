@@ -51,7 +51,7 @@ export function openControl(parts: ControlParts): Control {
     store,
     peppers,
     options,
-    fallbackUrl: `http://localhost:${configuration.server.port}`,
+    fallbackUrl: `${configuration.server.tls === null ? 'http' : 'https'}://localhost:${configuration.server.port}`,
     mailReset: mailReset(parts, options.publicUrl),
     now: services.now,
     log,
@@ -72,7 +72,8 @@ export function openControl(parts: ControlParts): Control {
   };
 }
 
-function controlRoutes(http: HttpApi, proxies: TrustedProxies): HttpRoutes {
+/** The control API as routes. */
+export function controlRoutes(http: HttpApi, proxies: TrustedProxies): HttpRoutes {
   const addressOf = ({ socket, headers }: IncomingMessage): string =>
     proxies.clientOf(socket, headers).address;
   const listener = getRequestListener(

@@ -10,7 +10,7 @@ import { grpcPlace, httpPlace, shredsPlace } from './listen-places.ts';
 import { openLogFile } from './log-output.ts';
 import { problemText } from './problem-text.ts';
 import { hasUdp } from './shreds.ts';
-import { expiryOf, readTls } from './tls-files.ts';
+import { grpcTlsFiles, httpTlsFiles, readTls, type TlsFiles, validityOf } from './tls-files.ts';
 import { wantsLocalnet } from './upstreams.ts';
 
 /** Opens the log file as a start would. */
@@ -55,19 +55,36 @@ export async function checkPorts(configuration: Configuration): Promise<Finding[
 /** A certificate that ends within so many days is worth a word. */
 const EXPIRY_NOTICE_MS = 14 * 86_400_000;
 
-/** Whether the certificate of the gRPC door, where it has one, is good. */
-export async function checkTls(configuration: Configuration): Promise<Finding[]> {
-  if (!configuration.grpc.enabled || configuration.grpc.tlsCert === null) return [];
-  const subject = 'gRPC certificate';
-  let end = Number.POSITIVE_INFINITY;
+const dayOf = (moment: Date): string => moment.toISOString().slice(0, 10);
+
+/** Whether a certificate and its key belong together, and are good for some time yet. */
+async function checkCertificate(subject: string, files: TlsFiles): Promise<Finding> {
+  let validity = { from: new Date(0), to: new Date(0) };
   const found = await look(subject, () => {
-    const tls = readTls(configuration);
-    if (tls !== null) end = expiryOf(tls).getTime();
-    return `good until ${new Date(end).toISOString().slice(0, 10)}`;
+    validity = validityOf(readTls(files));
+    return `good until ${dayOf(validity.to)}`;
   });
-  if (found.verdict === 'bad' || end > Date.now() + EXPIRY_NOTICE_MS) return [found];
-  const day = new Date(end).toISOString().slice(0, 10);
-  return [{ subject, verdict: 'warning', text: `ends on ${day}: renew it, then send SIGHUP` }];
+  const { from, to } = validity;
+  const now = Date.now();
+  if (found.verdict === 'bad') return found;
+  const renew = 'renew it, and the service takes the new one when its files change, or on SIGHUP';
+  if (to.getTime() <= now) return { subject, verdict: 'bad', text: `ended on ${dayOf(to)}: ${renew}` };
+  if (from.getTime() > now)
+    return { subject, verdict: 'bad', text: `is good from ${dayOf(from)} on, and not before` };
+  if (to.getTime() > now + EXPIRY_NOTICE_MS) return found;
+  return { subject, verdict: 'warning', text: `ends on ${dayOf(to)}: ${renew}` };
+}
+
+/** Whether the certificates of the doors that have one are good. */
+export async function checkTls(configuration: Configuration): Promise<Finding[]> {
+  const doors = [
+    ['certificate', httpTlsFiles(configuration)],
+    ['gRPC certificate', grpcTlsFiles(configuration)],
+  ] as const;
+  const findings = doors.map(([subject, files]) =>
+    files === null ? null : checkCertificate(subject, files),
+  );
+  return (await Promise.all(findings)).filter((found) => found !== null);
 }
 
 /** The living process that says it has the ledger open; null when there is none. Takes nothing over. */

@@ -3,6 +3,7 @@ import { countKeys } from '../control/keys/key-room.ts';
 import { pepperFile } from '../control/pepper.ts';
 import { openPeppers } from '../control/pepper-proof.ts';
 import { type ProbeReport, probeNode } from '../upstream/probe.ts';
+import { readAddedNodes } from './added-nodes.ts';
 import type { Configuration, UpstreamConfiguration } from './configuration.ts';
 import { environmentFields } from './configuration-layers.ts';
 import { nearestName } from './configuration-names.ts';
@@ -12,6 +13,7 @@ import { checkAnyFeed, checkGeyser, checkPubsub, checkShreds } from './doctor-fe
 import { checkLedger, checkLogFile, checkPorts, checkTls } from './doctor-places.ts';
 import { checkRest } from './doctor-rest.ts';
 import { type Finding, look } from './finding.ts';
+import { placedNode } from './nodes-in-force.ts';
 import { openStore, pepperSources } from './store.ts';
 
 function checkDataDir({ dataDir }: Configuration): Promise<Finding> {
@@ -32,6 +34,23 @@ function checkDatabase(configuration: Configuration, environment: Environment): 
       await store.close();
     }
   });
+}
+
+/** Nodes that were added while the service ran; none where the database cannot be read, of which more is said elsewhere. */
+async function addedNodes(
+  configuration: Configuration,
+  environment: Environment,
+): Promise<readonly UpstreamConfiguration[]> {
+  const store = await openStore(configuration).catch(() => null);
+  if (store === null) return [];
+  try {
+    const peppers = await openPeppers(store, pepperSources(configuration, environment));
+    return (await readAddedNodes(store, peppers)).nodes.map(placedNode);
+  } catch {
+    return [];
+  } finally {
+    await store.close();
+  }
 }
 
 /** The pepper is what makes a stolen database worthless; others on the machine need not read it. */
@@ -143,10 +162,9 @@ export async function examine(configuration: Configuration, environment: Environ
   const database = await checkDatabase(configuration, environment);
   const rights = await checkPepperRights(configuration, environment);
   const { attemptTimeoutMs } = configuration.upstreamPool;
-  const nodes = await Promise.all(
-    configuration.upstreams.map((node) => checkUpstream(node, attemptTimeoutMs)),
-  );
-  const reachable = configuration.upstreams.filter((_, index) => nodes[index]?.report?.reachable);
+  const upstreams = [...configuration.upstreams, ...(await addedNodes(configuration, environment))];
+  const nodes = await Promise.all(upstreams.map((node) => checkUpstream(node, attemptTimeoutMs)));
+  const reachable = upstreams.filter((_, index) => nodes[index]?.report?.reachable);
   return [
     ...checkVariables(environment),
     dataDir,

@@ -1,17 +1,22 @@
+import type { MessagePaceOptions } from '../access/message-pace.ts';
 import type { Logger } from '../base/log.ts';
 import type { HoldingLimits } from '../gateway/held.ts';
 import { createPipeline, type PipelineParts } from '../gateway/pipeline.ts';
 import { StreamGate } from '../gateway/session.ts';
+import { SlotSessions } from '../gateway/slot-sessions.ts';
 import type { TopicHubOptions } from '../gateway/topics.ts';
 import type { Network } from '../protocol/call.ts';
 import { envelopeLimits } from '../protocol/envelope.ts';
 import { TrustedProxies } from '../servers/client-address.ts';
 import { healthRoutes, type ReadinessFacts } from '../servers/health.ts';
 import { HttpServer } from '../servers/http.ts';
+import type { HttpTls } from '../servers/http-options.ts';
 import { joinRoutes } from '../servers/http-route.ts';
 import { IPFS_PREFIX } from '../servers/ipfs/server.ts';
+import { RawDoor } from '../servers/raw/raw-door.ts';
 import { errorBody } from '../servers/rest/errors.ts';
 import { REST_PREFIX } from '../servers/rest/server.ts';
+import { RpcCalls } from '../servers/rpc/calls.ts';
 import { rpcRoutes } from '../servers/rpc/server.ts';
 import { WebSocketDialect, type WebSocketOptions, webSocketOptions } from '../servers/websocket/server.ts';
 import type { Access } from './access.ts';
@@ -25,6 +30,8 @@ import type { Observing } from './observing.ts';
 import { restDoor } from './rest.ts';
 import type { RestServices } from './rest-services.ts';
 import type { Streams } from './streams.ts';
+import { httpTlsFiles, readTls } from './tls-files.ts';
+import type { SecureDoor } from './tls-reload.ts';
 import type { Upstreams } from './upstreams.ts';
 
 /** One listener with the door for calls, the door for WebSockets, and what load balancers ask; another for gRPC. */
@@ -32,14 +39,20 @@ export type Doors = Readonly<{
   http: HttpServer;
   /** null where it is not enabled. */
   grpc: GrpcDoor | null;
+  /** Those that speak TLS. */
+  secure: readonly SecureDoor[];
   /** Answers REST requests that wait for what may take longer than the drain. */
   endWaits(): void;
   /** Ends every subscription; once the listeners are drained. */
   close(): void;
 }>;
 
-function rpcDoor({ server, networks }: Configuration, parts: PipelineParts, proxies: TrustedProxies) {
-  return rpcRoutes(createPipeline(parts), {
+function rpcCalls(
+  { server, networks }: Configuration,
+  parts: PipelineParts,
+  proxies: TrustedProxies,
+): RpcCalls {
+  return new RpcCalls(createPipeline(parts), {
     network: networks.default,
     bodyMaxBytes: server.bodyMaxBytes,
     bodiesMaxBytes: server.bodiesMaxBytes,
@@ -47,6 +60,13 @@ function rpcDoor({ server, networks }: Configuration, parts: PipelineParts, prox
     envelope: { ...envelopeLimits, batchMax: server.batchCallsMax },
     proxies,
   });
+}
+
+/** The fast way for calls, before everything else on the port; null where it is not wanted. */
+function rawDoor({ server }: Configuration, calls: RpcCalls, log: Logger): RawDoor | null {
+  if (!server.rawDoor) return null;
+  const { rawHeadMaxBytes: headMaxBytes, rawBodyMaxBytes: bodyMaxBytes } = server;
+  return new RawDoor(calls, log, { ...server, headMaxBytes, bodyMaxBytes });
 }
 
 function streamGate(
@@ -63,11 +83,9 @@ function streamGate(
     openTimeoutMs: websocket.topicOpenTimeoutMs,
     heldMax: websocket.topicHeldMax,
   };
-  const pace = { messagesPerSecond: websocket.messagesPerSecond };
-  const holdings: HoldingLimits = {
-    keySubscriptionsMax: websocket.keySubscriptionsMax,
-    keyAddressesMax: websocket.keyAddressesMax,
-  };
+  // The section itself, so that what is changed of it while the service runs is read there.
+  const pace: Pick<MessagePaceOptions, 'messagesPerSecond'> = websocket;
+  const holdings: HoldingLimits = websocket;
   const refusal = quota.exceeded.bind(quota);
   return new StreamGate({ ...parts, feed, places, refusal }, { topics, pace, holdings });
 }
@@ -82,7 +100,9 @@ function webSocketDoor(
   const options: WebSocketOptions = {
     path: webSocketOptions.path,
     network: networks.default,
-    connectionsMax: websocket.connectionsMax,
+    get connectionsMax() {
+      return websocket.connectionsMax;
+    },
     callsInFlightMax: websocket.callsInFlightMax,
     callsWaitingMax: websocket.callsWaitingMax,
     callsWaitingMaxBytes: websocket.callsWaitingMaxBytes,
@@ -101,6 +121,21 @@ function webSocketDoor(
   return new WebSocketDialect(gate, log, options);
 }
 
+/** What the HTTP door shows and speaks; null where it speaks plain text. @throws TlsFileError */
+function httpTls(configuration: Configuration): HttpTls | null {
+  const files = httpTlsFiles(configuration);
+  const { tls } = configuration.server;
+  if (files === null || tls === null) return null;
+  return { ...readTls(files), oldest: tls.minVersion, strictTransportSeconds: tls.hstsMaxAgeS };
+}
+
+function secureDoors(configuration: Configuration, http: HttpServer, grpc: GrpcDoor | null): SecureDoor[] {
+  const files = httpTlsFiles(configuration);
+  const reload: SecureDoor['reload'] = (identity) => http.reloadTls(identity);
+  const ofHttp = files === null ? null : { name: 'the HTTP door', files, reload };
+  return [ofHttp, grpc?.secure ?? null].filter((door) => door !== null);
+}
+
 /**
  * Builds the doors; nothing listens yet. Keys share one rate limit and one usage over all of them.
  * @param streams - null: there is no door for them.
@@ -116,29 +151,45 @@ export function buildDoors(
   log: Logger,
 ): Doors {
   const { server, networks } = configuration;
-  const proxies = new TrustedProxies(server.trustedProxies);
+  const proxies = new TrustedProxies(() => server.trustedProxies);
   const entrance = buildEntrance(configuration, access, observing);
-  const parts: PipelineParts = { ...entrance, source: upstreams.pool, log };
+  const sessions = new SlotSessions(configuration.sessions);
+  const parts: PipelineParts = { ...entrance, source: upstreams.source, sessions, log };
   const gate = streamGate(configuration, parts, upstreams, access.limits);
   const sockets = webSocketDoor(configuration, gate, proxies, log);
   const facts = (): ReadinessFacts => readiness(http, access, upstreams, networks.default);
   const restInterface = restDoor(configuration, parts, upstreams, rest, proxies, access.limits);
+  const calls = rpcCalls(configuration, parts, proxies);
   const routes = joinRoutes(
-    rpcDoor(configuration, parts, proxies),
+    rpcRoutes(calls),
     sockets.routes,
     restInterface.routes,
     control.routes(proxies),
     healthRoutes(facts),
-    observing.routes(() => http.inFlight),
+    observing.routes({
+      requestsInFlight: () => http.inFlight,
+      connectionsRefused: () => ({
+        http: http.connectionsRefused,
+        grpc: grpc?.server.connectionsRefused ?? 0,
+      }),
+    }),
     dashboardDoor(log),
   );
   const refusals = new Map([
     ...[REST_PREFIX, IPFS_PREFIX].map((prefix) => [prefix, errorBody] as const),
     [CONTROL_PREFIX, controlRefusal],
   ]);
-  const http: HttpServer = new HttpServer(routes, log, server, [sockets], refusals);
+  const options = { ...server, tls: httpTls(configuration), proxies };
+  const http: HttpServer = new HttpServer(
+    routes,
+    log,
+    options,
+    [sockets],
+    refusals,
+    rawDoor(configuration, calls, log),
+  );
   const isReady = () => facts().upstreams.usable > 0;
-  const grpc =
+  const grpc: GrpcDoor | null =
     streams === null
       ? null
       : buildGrpcDoor(configuration, { entrance, limits: access.limits, proxies, streams, isReady, log });
@@ -150,7 +201,7 @@ export function buildDoors(
     gate.close();
     grpc?.close();
   };
-  return { http, grpc, endWaits, close };
+  return { http, grpc, secure: secureDoors(configuration, http, grpc), endWaits, close };
 }
 
 /** Ready is who can answer on the door that is open: nodes of other networks do not count. */

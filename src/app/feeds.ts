@@ -3,7 +3,7 @@ import type { ChainReader } from '../upstream/feeds/chain-reader.ts';
 import { createFeed, type NetworkFeed, type PreferredFeed } from '../upstream/feeds/feeds.ts';
 import { GeyserFeed } from '../upstream/feeds/geyser/geyser-feed.ts';
 import type { GeyserLimits } from '../upstream/feeds/geyser/geyser-limits.ts';
-import type { GeyserNode } from '../upstream/feeds/geyser/geyser-link.ts';
+import { hasGeyser } from '../upstream/feeds/geyser/geyser-link.ts';
 import type { FeedLimits } from '../upstream/feeds/limits.ts';
 import type { NodeConfig } from '../upstream/node.ts';
 import type { UpstreamPool } from '../upstream/pool.ts';
@@ -17,8 +17,6 @@ type Ground = Readonly<{
   pool: UpstreamPool;
   log: Logger;
 }>;
-
-const hasGeyser = (node: NodeConfig): node is GeyserNode => typeof node.grpc === 'string';
 
 /** The nodes' Geyser; null where none of them has it. */
 function geyserFeed({ configuration, nodes, log }: Ground, reader: ChainReader): PreferredFeed | null {

@@ -4,21 +4,22 @@ import type { Logger } from '../base/log.ts';
 import { GeyserGate } from '../gateway/geyser/geyser-gate.ts';
 import type { TrustedProxies } from '../servers/client-address.ts';
 import type { ServedService } from '../servers/grpc/health.ts';
-import type { GrpcServerOptions, GrpcTls } from '../servers/grpc/options.ts';
+import type { GrpcServerOptions } from '../servers/grpc/options.ts';
 import { GrpcServer } from '../servers/grpc/server.ts';
+import type { TlsIdentity } from '../servers/tls-identity.ts';
 import type { Entrance } from './admission.ts';
 import type { Configuration } from './configuration.ts';
 import type { Limits } from './limits.ts';
-import { problemText } from './problem-text.ts';
 import type { Streams } from './streams.ts';
-import { readTls } from './tls-files.ts';
+import { grpcTlsFiles, readTls } from './tls-files.ts';
+import type { SecureDoor } from './tls-reload.ts';
 
 /** The door of gRPC streams. */
 export type GrpcDoor = Readonly<{
   server: GrpcServer;
-  /** Whether clients connect with TLS. */
-  isSecure: boolean;
-  /** Ends the watch over keys and signals; once the listener is drained. */
+  /** null: clients connect without TLS. */
+  secure: SecureDoor | null;
+  /** Ends the watch over keys; once the listener is drained. */
   close(): void;
 }>;
 
@@ -36,26 +37,12 @@ export type GrpcDoorParts = Readonly<{
 /** Whole, so that an option which the configuration lacks does not compile. */
 function optionsOf(
   { grpc, server }: Configuration,
-  tls: GrpcTls | null,
+  tls: TlsIdentity | null,
   proxies: TrustedProxies,
 ): GrpcServerOptions {
   const { enabled: _, tlsCert: __, tlsKey: ___, messagesPerSecond: ____, ...limits } = grpc;
-  return { ...limits, tls, proxies, drainNoticeMs: server.drainNoticeMs, drainGraceMs: server.drainGraceMs };
-}
-
-/** Certificates are renewed while the service runs: SIGHUP reads them again, and keeps the old ones if it cannot. */
-function reloadOnHangup(configuration: Configuration, server: GrpcServer, log: Logger): () => void {
-  const reload = (): void => {
-    try {
-      const tls = readTls(configuration);
-      if (tls !== null) server.reloadTls(tls);
-      log.info('the certificate of the gRPC door was read again');
-    } catch (error) {
-      log.error({ problem: problemText(error) }, 'the certificate of the gRPC door stays as it was');
-    }
-  };
-  process.on('SIGHUP', reload);
-  return () => void process.off('SIGHUP', reload);
+  const { connectionsExempt, drainNoticeMs, drainGraceMs } = server;
+  return { ...limits, tls, proxies, connectionsExempt, drainNoticeMs, drainGraceMs };
 }
 
 /**
@@ -72,12 +59,10 @@ export function buildGrpcDoor(configuration: Configuration, parts: GrpcDoorParts
   const door = new GeyserGate({ ...entrance, places, pace, watch, standard, shred, network, log });
   const health = (service: ServedService): boolean =>
     service === 'shredstream.ShredstreamProxy' ? shred !== null : isReady();
-  const tls = readTls(configuration);
+  const files = grpcTlsFiles(configuration);
+  const tls = files === null ? null : readTls(files);
   const server = new GrpcServer({ door, health, log }, optionsOf(configuration, tls, proxies));
-  const unlisten = tls === null ? () => {} : reloadOnHangup(configuration, server, log);
-  const close = (): void => {
-    unlisten();
-    watch.close();
-  };
-  return { server, isSecure: tls !== null, close };
+  const reload = (identity: TlsIdentity): void => server.reloadTls(identity);
+  const secure = files === null ? null : { name: 'the gRPC door', files, reload };
+  return { server, secure, close: () => watch.close() };
 }

@@ -120,7 +120,7 @@ export function whoseOffline(text: string): Whose | null {
 }
 
 /** @throws KeyRefusedError not-found, where a store would have to be made for keys that cannot be there. */
-function checkStoreExists({ store, dataDir }: Configuration): void {
+export function checkStoreExists({ store, dataDir }: Configuration): void {
   const file = databaseFile(dataDir);
   if (store.databaseUrl !== null || existsSync(file)) return;
   throw new KeyRefusedError(

@@ -4,6 +4,7 @@ import { QuotaLedger } from '../access/quota.ts';
 import { RateLimiter } from '../access/rate-limit.ts';
 import { WindowLimit } from '../access/window-limit.ts';
 import type { Logger } from '../base/log.ts';
+import { withDefaults } from '../base/with-defaults.ts';
 import type { Store } from '../control/database/open.ts';
 import { QuotaReader } from '../control/shared/quota-reader.ts';
 import { SharedLimits, sharingProblem } from '../control/shared/shared-limits.ts';
@@ -64,7 +65,16 @@ export async function openLimits(
   const isShared = shared.redisUrl !== null;
   const limits = {
     rates: new RateLimiter({ familiesMax: keys.keysMax, isShared }),
-    groups: new WindowLimit({ ...restWindowOptions(rest), isShared }),
+    groups: new WindowLimit(
+      withDefaults(
+        { ...restWindowOptions(rest), isShared },
+        {
+          get requestsMax() {
+            return rest.requestsPerMinute;
+          },
+        },
+      ),
+    ),
     sockets: new ConnectionLimit({ isShared }),
     streams: new ConnectionLimit({ isShared }),
     quota: new QuotaLedger({ accountsMax: quotas.accountsMax }),

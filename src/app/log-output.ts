@@ -49,6 +49,16 @@ function fileWriter(file: string, errors: ErrorOutput): (line: string) => void {
   return (line) => void (broken ? errors.write(line) : stream.write(line));
 }
 
+/** What "auto" stands for: on a terminal before a person it is `warn`, else `info`. */
+export function logLevelOf(
+  { level, file }: Configuration['log'],
+  errors: ErrorOutput,
+  forPerson: boolean,
+): string {
+  if (level !== 'auto') return level;
+  return forPerson && file === null && errors.isTTY === true ? 'warn' : 'info';
+}
+
 /**
  * Opens the log: lines go to the configured file, else to standard error, as standard output is for the person.
  * @param forPerson - whether a person is shown words; on a terminal the level "auto" is then `warn`.
@@ -59,7 +69,6 @@ export function openLog(
   errors: ErrorOutput,
   forPerson: boolean,
 ): Logger {
-  const read = forPerson && file === null && errors.isTTY === true;
-  const chosen = level !== 'auto' ? level : read ? 'warn' : 'info';
+  const chosen = logLevelOf({ level, file }, errors, forPerson);
   return createLogger(chosen, file === null ? (line) => void errors.write(line) : fileWriter(file, errors));
 }

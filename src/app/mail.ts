@@ -1,9 +1,28 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Mailer } from '../control/api/services.ts';
-import { SmtpMailer } from '../control/mail.ts';
+import { type MailOptions, SmtpMailer } from '../control/mail.ts';
 import type { Configuration } from './configuration.ts';
 
-/** What hands mail over as the configuration says; null where it names no mail server. */
+function optionsOf({ smtpUrl, from, timeoutMs, inFlightMax }: Configuration['mail']): MailOptions | null {
+  return smtpUrl === null || from === null ? null : { smtpUrl, from, timeoutMs, inFlightMax };
+}
+
+/**
+ * What hands mail over as the configuration says; null where it names no mail server. Another server that is named while
+ * the service runs gets the mails from then on.
+ */
 export function openMailer({ mail }: Configuration): Mailer | null {
-  const { smtpUrl, from, ...limits } = mail;
-  return smtpUrl === null || from === null ? null : new SmtpMailer({ smtpUrl, from, ...limits });
+  let options = optionsOf(mail);
+  if (options === null) return null;
+  let mailer = new SmtpMailer(options);
+  return {
+    send(message) {
+      const now = optionsOf(mail);
+      if (now !== null && !isDeepStrictEqual(now, options)) {
+        options = now;
+        mailer = new SmtpMailer(now);
+      }
+      return mailer.send(message);
+    },
+  };
 }

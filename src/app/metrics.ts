@@ -2,21 +2,33 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { MetricsText } from '../base/metrics-text.ts';
 import { type DoorCounters, latencyBounds } from '../observe/door-counters.ts';
 import type { LiveConnections } from '../observe/live-connections.ts';
-import type { NodeStatus } from '../upstream/pool.ts';
+import type { NodeStatus } from '../upstream/node-status.ts';
 import { PROGRAM_VERSION } from './program-version.ts';
+import { writeUpstreamMetrics } from './upstream-metrics.ts';
+
+/** What the doors tell of themselves. */
+export type DoorFacts = Readonly<{
+  /** Of the HTTP door. */
+  requestsInFlight: () => number;
+  /** Connections that were closed at once for what their address does, by door. */
+  connectionsRefused: () => Readonly<Record<string, number>>;
+}>;
 
 /** What metrics are read from. */
-export type MetricSources = Readonly<{
-  counters: DoorCounters;
-  connections: LiveConnections;
-  nodes: () => readonly NodeStatus[];
-  isStoreUp: () => boolean;
-  requestsInFlight: () => number;
-  /** What waits to be written or sent, by name. */
-  waiting: Readonly<Record<string, () => number>>;
-  /** What was given up for want of room or of somebody who takes it, by name. */
-  dropped: Readonly<Record<string, () => number>>;
-}>;
+export type MetricSources = DoorFacts &
+  Readonly<{
+    counters: DoorCounters;
+    connections: LiveConnections;
+    nodes: () => readonly NodeStatus[];
+    isStoreUp: () => boolean;
+    /** What waits to be written or sent, by name. */
+    waiting: Readonly<Record<string, () => number>>;
+    /** How calls were answered that nodes may be spared, and what is held for it, by name. */
+    answered: Readonly<Record<string, () => number>>;
+    cached: Readonly<Record<string, () => number>>;
+    /** What was given up for want of room or of somebody who takes it, by name. */
+    dropped: Readonly<Record<string, () => number>>;
+  }>;
 
 const STARTED_SECONDS = Date.now() / 1_000 - process.uptime();
 
@@ -101,39 +113,11 @@ function connectionMetrics(text: MetricsText, connections: LiveConnections): voi
   text.single('solway_connections_lagged_total', 'counter', help, connections.lagged);
 }
 
-function upstreamMetrics(text: MetricsText, nodes: readonly NodeStatus[]): void {
-  const gauges: readonly (readonly [string, string, (node: NodeStatus) => number | null])[] = [
-    ['solway_upstream_healthy', 'Whether the node is healthy.', ({ state }) => Number(state === 'healthy')],
-    [
-      'solway_upstream_cordoned',
-      'Whether the operator took it out of service.',
-      (node) => Number(node.cordoned),
-    ],
-    [
-      'solway_upstream_slot',
-      'The newest slot that it reported.',
-      ({ slot }) => (slot === null ? null : Number(slot)),
-    ],
-    [
-      'solway_upstream_lag_slots',
-      'Slots behind the best of its network.',
-      ({ lagSlots }) => (lagSlots === null ? null : Number(lagSlots)),
-    ],
-    [
-      'solway_upstream_latency_seconds',
-      'Moving average of its latency.',
-      ({ latencyMs }) => (latencyMs === null ? null : latencyMs / 1_000),
-    ],
-    ['solway_upstream_in_flight', 'Calls that it is answering.', ({ inFlight }) => inFlight],
-    ['solway_upstream_failures_in_row', 'Failures since its last answer.', (node) => node.failuresInRow],
-  ];
-  for (const [name, help, read] of gauges) {
-    text.family(name, 'gauge', help);
-    for (const node of nodes) {
-      const value = read(node);
-      if (value !== null) text.sample(name, value, { node: node.name, network: node.network });
-    }
-  }
+function refusalMetrics(text: MetricsText, refused: Readonly<Record<string, number>>): void {
+  const name = 'solway_connections_refused_total';
+  const help = 'Connections that were closed at once: their address has too many, or was cut for a flood.';
+  text.family(name, 'counter', help);
+  for (const [door, count] of Object.entries(refused)) text.sample(name, count, { door });
 }
 
 function listMetrics(
@@ -160,15 +144,32 @@ export class Metrics {
   /** Source: the text format of Prometheus, version 0.0.4. */
   render(): string {
     const { counters, connections, nodes, isStoreUp, requestsInFlight, waiting, dropped } = this.#sources;
+    const { connectionsRefused } = this.#sources;
     const text = new MetricsText();
     processMetrics(text, this.#delay);
     doorMetrics(text, counters);
     keyMetrics(text, counters);
     connectionMetrics(text, connections);
-    upstreamMetrics(text, nodes());
+    refusalMetrics(text, connectionsRefused());
+    writeUpstreamMetrics(text, nodes());
     text
       .single('solway_http_in_flight', 'gauge', 'HTTP requests that are being answered.', requestsInFlight())
       .single('solway_store_up', 'gauge', 'Whether the database answers.', Number(isStoreUp()));
+    const { answered, cached } = this.#sources;
+    listMetrics(
+      text,
+      'solway_answers_total',
+      'counter',
+      'Calls that nodes may be spared, by what came of it.',
+      answered,
+    );
+    listMetrics(
+      text,
+      'solway_cache',
+      'gauge',
+      'What is held of answers, and of calls that are shared.',
+      cached,
+    );
     listMetrics(text, 'solway_waiting', 'gauge', 'What waits to be written or sent.', waiting);
     listMetrics(text, 'solway_dropped_total', 'counter', 'What was given up for want of room.', dropped);
     return text.toString();

@@ -1,5 +1,6 @@
 import type { Logger } from '../base/log.ts';
 import type { ApiServices, Mailer } from '../control/api/services.ts';
+import type { NoticeLimits } from '../control/notices/notice-limits.ts';
 import { Notifier } from '../control/notices/notifier.ts';
 import { WebhookSeal } from '../control/notices/sealed-webhook.ts';
 import { CheckedPost } from '../upstream/off-chain/checked-post.ts';
@@ -22,7 +23,9 @@ export async function openNotices(
   mailer: Mailer | null,
   log: Logger,
 ): Promise<Notices> {
-  const { allowNetworks, ports, connectTimeoutMs, resolveTimeoutMs, urlMaxLength, ...limits } = notices;
+  const { allowNetworks, ports, connectTimeoutMs, resolveTimeoutMs, urlMaxLength } = notices;
+  // The section itself, so that what is changed of it while the service runs is read there.
+  const limits: NoticeLimits = notices;
   const webhooks = new CheckedPost(
     { allowedNetworks: allowNetworks, ports },
     { connectTimeoutMs, resolveTimeoutMs, urlMaxLength },

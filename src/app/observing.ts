@@ -1,9 +1,14 @@
 import { hostname } from 'node:os';
 import type { Logger } from '../base/log.ts';
+import { withDefaults } from '../base/with-defaults.ts';
 import type { LogFacts } from '../control/api/services.ts';
 import { GatewayPresence } from '../control/requests/gateway-presence.ts';
 import type { NodeCordon } from '../control/requests/node-cordons.ts';
-import { type RequestSources, RequestWriter } from '../control/requests/request-writer.ts';
+import {
+  type RequestSources,
+  RequestWriter,
+  type RequestWriterOptions,
+} from '../control/requests/request-writer.ts';
 import { LogTails } from '../control/requests/tail-log.ts';
 import { DoorCounters } from '../observe/door-counters.ts';
 import { LiveConnections } from '../observe/live-connections.ts';
@@ -14,15 +19,17 @@ import { TraceSampler } from '../observe/trace-context.ts';
 import { Failure } from '../protocol/errors.ts';
 import type { HttpRoutes } from '../servers/http-route.ts';
 import { metricsRoutes } from '../servers/metrics.ts';
-import type { NodeStatus, UpstreamPool } from '../upstream/pool.ts';
+import type { NodeStatus } from '../upstream/node-status.ts';
 import type { Access } from './access.ts';
 import type { Configuration } from './configuration.ts';
 import { watchLosses } from './loss-watch.ts';
-import { Metrics } from './metrics.ts';
+import { type DoorFacts, Metrics } from './metrics.ts';
+import type { NodeTraits } from './nodes-in-force.ts';
 import { OtlpExporter } from './otlp-exporter.ts';
 import { PROGRAM_VERSION } from './program-version.ts';
 import { stopEach } from './stop-each.ts';
 import { tellState } from './tell-state.ts';
+import type { Upstreams } from './upstreams.ts';
 
 /** What the service tells of its requests, its connections, its nodes and itself. */
 export type Observing = Readonly<{
@@ -32,8 +39,8 @@ export type Observing = Readonly<{
   connections: LiveConnections;
   /** For the control API. */
   log: LogFacts;
-  /** The page of metrics; no path where it is not switched on. @param requestsInFlight - of the HTTP door. */
-  routes(requestsInFlight: () => number): HttpRoutes;
+  /** The page of metrics; no path where it is not switched on. */
+  routes(doors: DoorFacts): HttpRoutes;
   /** Begins to write and to tell. */
   start(): Promise<void>;
   /** Writes what is there; before the store is closed. */
@@ -52,34 +59,27 @@ function openExporter({ telemetry }: Configuration, gateway: string, log: Logger
 }
 
 /** A node as operators are shown it. */
-const shownNode = ({ slot, lagSlots, ...node }: NodeStatus): object => ({
-  ...node,
-  slot: slot === null ? null : String(slot),
-  lagSlots: lagSlots === null ? null : String(lagSlots),
+const shownNode = (node: NodeStatus, traits: NodeTraits): object => ({
+  // JSON has no number for a slot.
+  ...Object.fromEntries(
+    Object.entries(node).map(([name, value]) => [name, typeof value === 'bigint' ? String(value) : value]),
+  ),
+  ...traits,
 });
-
-/** Puts exactly these nodes out of service. */
-function setCordons(pool: UpstreamPool, cordons: readonly NodeCordon[]): void {
-  for (const { network, name, cordoned } of pool.status()) {
-    const cordon = cordons.find((one) => one.network === network && one.node === name);
-    if (cordon !== undefined) pool.cordon(network, name, cordon.reason);
-    else if (cordoned) pool.uncordon(network, name);
-  }
-}
 
 function openPresence(
   { gateways }: Configuration,
   { store }: Access,
-  pool: UpstreamPool,
+  { pool, inForce }: Pick<Upstreams, 'pool' | 'inForce'>,
   connections: LiveConnections,
   log: Logger,
 ): GatewayPresence {
   const { heartbeatMs, lookIntervalMs, goneAfterMs, connectionsShownMax } = gateways;
   const works = {
-    nodes: () => pool.status().map(shownNode),
+    nodes: () => pool.status().map((node) => shownNode(node, inForce.traitsOf(node.network, node.name))),
     connections: (max: number) => connections.look(max),
     laggedMinutes: () => connections.laggedMinutes(),
-    setCordons: (cordons: readonly NodeCordon[]) => setCordons(pool, cordons),
+    setCordons: (cordons: readonly NodeCordon[]) => inForce.setCordons(cordons),
     closeConnection: (id: string) => void connections.close(id, new Failure('CLOSED_BY_OWNER')),
   };
   const onState = tellState(
@@ -103,7 +103,12 @@ function openWriter(
     'the log of requests cannot be written, or not be pruned; it is kept until it can',
     'the log of requests is written again',
   );
-  return new RequestWriter(store, sources, gateway, { ...requestLog, onState });
+  return new RequestWriter(
+    store,
+    sources,
+    gateway,
+    withDefaults<Partial<RequestWriterOptions>>({ onState }, requestLog),
+  );
 }
 
 function openTails({ requestLog }: Configuration, log: Logger): LogTails {
@@ -112,58 +117,88 @@ function openTails({ requestLog }: Configuration, log: Logger): LogTails {
   return new LogTails(requestLog, onState);
 }
 
+/** What is said of the request log, as it is kept now. */
+const logFacts = (requestLog: Configuration['requestLog'], tails: LogTails): LogFacts => ({
+  get share() {
+    return requestLog.share;
+  },
+  get perSecond() {
+    return requestLog.perSecond;
+  },
+  get keptHours() {
+    return requestLog.keptHours;
+  },
+  tails,
+});
+
+/** What of what is given up is said in the log, and what helps. */
+const lossesOf = (
+  dropped: Readonly<Record<'log_entries' | 'refused_entries' | 'transactions' | 'spans', () => number>>,
+) => [
+  {
+    message: 'requests were left out of the log: raise request_log.entries_max',
+    read: dropped.log_entries,
+  },
+  {
+    message: 'requests were left out of the log: the database refused what stands in them',
+    read: dropped.refused_entries,
+  },
+  {
+    message: 'transactions were given up before they had landed: raise sending.pending_max',
+    read: dropped.transactions,
+  },
+  {
+    message: 'spans were dropped: raise telemetry.queue_max, or look after the collector',
+    read: dropped.spans,
+  },
+];
+
 /** Builds what the service tells of itself; nothing is told before `start`. */
 export function openObserving(
   configuration: Configuration,
   access: Access,
-  pool: UpstreamPool,
+  upstreams: Pick<Upstreams, 'pool' | 'inForce' | 'sending' | 'answers'>,
   log: Logger,
 ): Observing {
   const { requestLog, metrics, telemetry } = configuration;
   const connections = new LiveConnections();
-  const presence = openPresence(configuration, access, pool, connections, log);
+  const { pool, sending, answers } = upstreams;
+  const presence = openPresence(configuration, access, upstreams, connections, log);
   const exporter = openExporter(configuration, presence.id, log);
   const sampler = new TraceSampler(telemetry.share);
   const requests = new RequestLog(requestLog, exporter === null ? null : { sampler, sink: exporter });
   const counters = new DoorCounters({ keysMax: metrics.keysMax });
   const submissions = new SubmissionLog({ entriesMax: requestLog.entriesMax });
   const writer = openWriter(access, { requests, submissions }, presence.id, configuration, log);
-  const { share, perSecond, keptHours } = requestLog;
   const dropped = {
     log_entries: () => requests.dropped + writer.dropped,
     refused_entries: () => writer.refused,
     submissions: () => submissions.dropped,
+    transactions: () => sending.shed,
     spans: () => exporter?.dropped ?? 0,
     usage_calls: () => access.usage.uncounted,
+    kept_answers: answers.evictions,
   };
-  const waiting = { log_entries: () => requests.waiting, spans: () => exporter?.waiting ?? 0 };
+  const waiting = {
+    log_entries: () => requests.waiting,
+    spans: () => exporter?.waiting ?? 0,
+    transactions: () => sending.pending,
+  };
   const pages: Metrics[] = [];
-  const losses = [
-    {
-      message: 'requests were left out of the log: raise request_log.entries_max',
-      read: dropped.log_entries,
-    },
-    {
-      message: 'requests were left out of the log: the database refused what stands in them',
-      read: dropped.refused_entries,
-    },
-    {
-      message: 'spans were dropped: raise telemetry.queue_max, or look after the collector',
-      read: dropped.spans,
-    },
-  ];
   let endLosses = (): void => {};
   return {
     watch: new RequestWatch(requests, counters),
     submissions,
     connections,
-    log: { share, perSecond, keptHours, tails: openTails(configuration, log) },
-    routes(requestsInFlight) {
+    log: logFacts(requestLog, openTails(configuration, log)),
+    routes(doors) {
       if (!metrics.open && metrics.token === null) return new Map();
       const nodes = () => pool.status();
       const isStoreUp = () => access.keys.storeReachable;
       const page = new Metrics({
-        ...{ counters, connections, nodes, isStoreUp, requestsInFlight, waiting, dropped },
+        ...{ counters, connections, nodes, isStoreUp, waiting, dropped },
+        ...{ answered: answers.answered, cached: answers.held },
+        ...doors,
       });
       pages.push(page);
       return metricsRoutes({ token: metrics.token }, () => page.render());
@@ -171,7 +206,7 @@ export function openObserving(
     async start() {
       writer.start();
       exporter?.start();
-      endLosses = watchLosses(losses, log);
+      endLosses = watchLosses(lossesOf(dropped), log);
       await presence.start();
     },
     stop: () =>

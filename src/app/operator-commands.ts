@@ -38,11 +38,11 @@ const officeOf = (configuration: Configuration, store: Store, actor: string): Op
 });
 
 /** Where pages stand, as well as it is known without the service. */
-function pagesUrl({ accounts, server }: Configuration): string {
+export function pagesUrl({ accounts, server }: Configuration): string {
   if (accounts.publicUrl !== null) return new URL(accounts.publicUrl).origin;
   const anywhere = server.host === '0.0.0.0' || server.host === '::';
   const host = anywhere ? '127.0.0.1' : server.host.includes(':') ? `[${server.host}]` : server.host;
-  return `http://${host}:${server.port}`;
+  return `${server.tls === null ? 'http' : 'https'}://${host}:${server.port}`;
 }
 
 /**

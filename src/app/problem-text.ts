@@ -70,7 +70,8 @@ const ownErrors = [
 export function isOfArguments(error: unknown): error is Error {
   if (error instanceof ArgumentsError) return true;
   if (error instanceof KeyRefusedError) return error.reason === 'invalid';
-  if (error instanceof ApiError) return error.status === 422;
+  // What is wrong with a node is no mistake of the command line.
+  if (error instanceof ApiError) return error.status === 422 && error.code !== 'NODE_NOT_FIT';
   return error instanceof ConfigurationError && error.problems.every(({ source }) => source.startsWith('--'));
 }
 

@@ -44,13 +44,13 @@ export function restDoor(
   { groups }: Limits,
 ): RestDoor {
   const { rest, storage, uploads, ipfs } = configuration;
-  const { historyDays, domainSuffix, tokenList: _, bodyMaxBytes, bodiesMaxBytes, ...limits } = rest;
+  const { historyDays, domainSuffix, bodyMaxBytes, bodiesMaxBytes } = rest;
   const confirmations = openConfirmations(configuration, parts, upstreams);
   const services: Services = { ...opened, confirmations, settings: { historyDays, domainSuffix } };
   const routes = endpoints.map((endpoint) => routeOf(endpoint, services));
   const upload: UploadLimits = { ...uploads, fileMaxBytes: storage.fileMaxBytes };
   const joined = joinRoutes(
-    restRoutes(new RestGate(parts, limits, groups), routes, {
+    restRoutes(new RestGate(parts, rest, groups), routes, {
       bodyMaxBytes,
       bodiesMaxBytes,
       upload,

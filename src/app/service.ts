@@ -2,9 +2,10 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../base/log.ts';
 import type { NewKey } from '../control/keys/keys.ts';
-import { rpcServerOptions } from '../servers/rpc/server.ts';
+import { rpcServerOptions } from '../servers/rpc/options.ts';
 import { webSocketOptions } from '../servers/websocket/server.ts';
 import { openAccess } from './access.ts';
+import { openAddedNodes } from './added-nodes.ts';
 import type { Configuration } from './configuration.ts';
 import type { Environment } from './configuration-secrets.ts';
 import { openControl } from './control.ts';
@@ -14,15 +15,18 @@ import { buildDoors, type Doors } from './doors.ts';
 import { endpointFacts } from './endpoint-facts.ts';
 import { checkPortFree, listeningAt } from './listen-once.ts';
 import { grpcPlace, httpPlace } from './listen-places.ts';
+import { LiveConfiguration } from './live-configuration.ts';
 import { openMailer } from './mail.ts';
 import { openNotices } from './notices.ts';
 import { openObserving } from './observing.ts';
 import { firstOperatorLink } from './operator-commands.ts';
 import { problemText } from './problem-text.ts';
+import { openReload, type Rereading } from './reload.ts';
 import { openRestServices } from './rest-services.ts';
 import { openShreds } from './shreds.ts';
 import { stopEach } from './stop-each.ts';
 import { openStreams } from './streams.ts';
+import { keepCertificates } from './tls-reload.ts';
 import { openUpstreams, type Program } from './upstreams.ts';
 
 /** The running service. */
@@ -37,6 +41,8 @@ export type Service = Readonly<{
   newKeys: readonly NewKey[];
   /** Where the operator's account is made, once; null where that was done or begun before. */
   setupUrl: string | null;
+  /** Reads the configuration again, as at SIGHUP. Never rejects: the log says what came of it. */
+  reload(): Promise<void>;
   /** Finishes what is under way, writes what is counted, stops the embedded ledger. */
   stop(): Promise<void>;
 }>;
@@ -46,6 +52,8 @@ export type ServiceOptions = Readonly<{
   environment: Environment;
   program: Program;
   log: Logger;
+  /** Absent: it is not read again. */
+  rereading?: Rereading;
 }>;
 
 /** How long the first answer of a node is waited for before the service opens its door all the same. */
@@ -61,7 +69,7 @@ export const wsUrl = ({ url }: Pick<Service, 'url'>): string =>
 /** What paths of the REST interface stand behind. */
 export const restUrl = ({ url }: Pick<Service, 'url'>): string => `${url}/sol/v1`;
 
-function urlOf({ address, port, family }: AddressInfo, scheme = 'http'): string {
+function urlOf({ address, port, family }: AddressInfo, scheme: 'http' | 'https'): string {
   const anywhere = address === '0.0.0.0' || address === '::';
   const host = anywhere ? '127.0.0.1' : family === 'IPv6' ? `[${address}]` : address;
   return `${scheme}://${host}:${port}`;
@@ -87,25 +95,24 @@ async function openDoors(
   const { drainGraceMs, drainNoticeMs } = configuration.server;
   const drains: (() => Promise<unknown>)[] = [];
   stops.push(() => Promise.all(drains.map((drain) => drain())));
-  const url = urlOf(await listeningAt(httpPlace(configuration), () => http.listen()));
+  const address = await listeningAt(httpPlace(configuration), () => http.listen());
+  const url = urlOf(address, http.isSecure ? 'https' : 'http');
   drains.push(() => http.drain(drainGraceMs, drainNoticeMs));
   drains.push(() => sleep(drainNoticeMs).then(endWaits));
   if (grpc === null) return { url, grpcUrl: null };
-  const address = await listeningAt(grpcPlace(configuration), () => grpc.server.listen());
+  const grpcAddress = await listeningAt(grpcPlace(configuration), () => grpc.server.listen());
   drains.push(() => grpc.server.drain(drainGraceMs, drainNoticeMs));
-  return { url, grpcUrl: urlOf(address, grpc.isSecure ? 'https' : 'http') };
+  return { url, grpcUrl: urlOf(grpcAddress, grpc.secure === null ? 'http' : 'https') };
 }
 
 /**
  * Builds the house and opens its doors.
  * @throws what its parts throw when they cannot start; whatever had started is stopped again.
  */
-export async function startService({
-  configuration,
-  environment,
-  program,
-  log,
-}: ServiceOptions): Promise<Service> {
+export async function startService(options: ServiceOptions): Promise<Service> {
+  const { environment, program, log } = options;
+  const live = new LiveConfiguration(options.configuration);
+  const configuration = live.view;
   const stops: (() => Promise<unknown>)[] = [];
   const stopAll = () => stopEach(stops.splice(0).reverse());
   try {
@@ -115,16 +122,21 @@ export async function startService({
     stops.push(access.stop);
     const shreds = await openShreds(configuration, log);
     if (shreds !== null) stops.push(shreds.stop);
-    const upstreams = await openUpstreams(configuration, program, shreds?.udp ?? null, log);
+    const added = await openAddedNodes(access.store, access.peppers, log);
+    stops.push(added.stop);
+    const upstreams = await openUpstreams(configuration, program, shreds?.udp ?? null, log, added.nodes);
     stops.push(upstreams.stop);
     shreds?.askFrom(upstreams.pool);
-    const observing = openObserving(configuration, access, upstreams.pool, log);
+    const observing = openObserving(configuration, access, upstreams, log);
     stops.push(observing.stop);
     await observing.start();
     await upstreams.pool.waitUntilReady(FIRST_ANSWER_TIMEOUT_MS);
     const { enabled } = configuration.grpc;
     const streams = enabled ? openStreams(configuration, upstreams, shreds, log) : null;
     stops.push(async () => streams?.stop());
+    const { inForce } = upstreams;
+    added.follow(inForce);
+    const reload = openReload({ live, inForce, store: access.store, log }, options.rereading);
     const rest = await openRestServices(configuration, access, log);
     stops.push(rest.stop);
     let reached: ReachedAt = { url: '', grpcUrl: null, hasShredStage: shreds !== null };
@@ -139,18 +151,20 @@ export async function startService({
       source: upstreams.pool,
       mailer,
       reachedAt: () => reached,
-      more: { ...notices.services, log: observing.log },
+      more: { ...notices.services, ...reload.services, nodes: added.facts(inForce), log: observing.log },
       log,
     });
     stops.push(async () => control.stop());
     const doors = buildDoors(configuration, access, upstreams, streams, rest, control, observing, log);
     stops.push(async () => doors.close());
+    const endWatch = keepCertificates(doors.secure, log);
+    stops.push(async () => endWatch());
     const urls = await openDoors(doors, configuration, stops);
     rest.reachedAt(urls.url);
     reached = { ...reached, ...urls };
     const newKeys = await access.createFirstKeys();
     const setupUrl = await firstOperatorLink(configuration, access.store, urls.url);
-    return { ...reached, newKeys, setupUrl, stop: stopAll };
+    return { ...reached, newKeys, setupUrl, reload: reload.forSignal, stop: stopAll };
   } catch (error) {
     await stopAll().catch((failure: unknown) => {
       log.warn({ problem: problemText(failure) }, 'not everything could be stopped');

@@ -59,7 +59,7 @@ const listenerOf = (hub: GeyserHub, shreds: Shreds | null): GeyserListener => {
 /** Opens the hub of the standard stage, and what feeds it. */
 export function openStreams(
   configuration: Configuration,
-  { nodes, feed, pool }: Upstreams,
+  { inForce, streaming, feed, pool }: Upstreams,
   shreds: Shreds | null,
   log: Logger,
 ): Streams {
@@ -67,7 +67,9 @@ export function openStreams(
   const hub = new GeyserHub(hubOptions(configuration));
   const reader = new ChainReader({ network: networks.default, pool, limits: feeds, log });
   const options = sourceOptions(configuration);
+  const nodes = streaming(inForce.feeding);
   const source = createGeyserSource({ nodes, reader, feed, options, log }, listenerOf(hub, shreds));
+  inForce.follow((now) => source.setNodes(streaming(now)));
   hub.feedFrom(source);
   // What stands in for Geyser would read every block for it.
   const wish = shreds !== null && source.isGeyser ? source.want(standardRequest, null) : null;

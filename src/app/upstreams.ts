@@ -1,13 +1,18 @@
 import type { AddressInfo } from 'node:net';
 import type { Logger } from '../base/log.ts';
-import type { Network } from '../protocol/call.ts';
-import type { Feed } from '../streams/feed.ts';
+import type { AddedNode } from '../control/nodes/node-seal.ts';
+import type { DirectSource } from '../protocol/call.ts';
+import type { NetworkFeed } from '../upstream/feeds/feeds.ts';
 import type { NodeConfig } from '../upstream/node.ts';
 import { createUpstreamPool, type UpstreamPool } from '../upstream/pool.ts';
+import type { Sending } from '../upstream/send/sending.ts';
+import { type Answers, openAnswers } from './answers.ts';
 import type { Configuration } from './configuration.ts';
 import { ledgerFolder } from './data-dir.ts';
 import { openFeed } from './feeds.ts';
 import { type LocalnetPorts, LocalnetProcess } from './localnet-process.ts';
+import { NodesInForce, type PlacedNode } from './nodes-in-force.ts';
+import { openSending } from './sending.ts';
 import { stopEach } from './stop-each.ts';
 
 /** Name of the embedded ledger among the nodes. */
@@ -16,10 +21,18 @@ export const LOCALNET_NODE = 'embedded-ledger';
 /** Everybody who answers calls: the configured nodes, and the embedded ledger when it is wanted. */
 export type Upstreams = Readonly<{
   pool: UpstreamPool;
+  /** What calls of customers are asked of: the pool, and what stands in front of it. */
+  source: DirectSource;
+  /** What spares the nodes calls; part of `source`. */
+  answers: Answers;
+  /** How transactions are sent; part of `source`. */
+  sending: Sending;
   /** Subscriptions of the default network. */
-  feed: Feed;
-  /** Those of the default network that gRPC streams are fed from; with the embedded ledger's Geyser. */
-  nodes: readonly NodeConfig[];
+  feed: NetworkFeed;
+  /** Which nodes there are now, and how that changes. */
+  inForce: NodesInForce;
+  /** Of nodes, what gRPC streams are fed from: the embedded ledger with its Geyser. */
+  streaming(nodes: readonly NodeConfig[]): readonly NodeConfig[];
   stop(): Promise<void>;
 }>;
 
@@ -68,23 +81,12 @@ export const feedsSubscriptions = ({ ws, grpc }: Pick<NodeConfig, 'ws' | 'grpc'>
   typeof ws === 'string' || typeof grpc === 'string';
 
 /** Its Geyser is for gRPC streams alone: subscriptions over WebSocket stay on its PubSub. */
-const localnetNode = (
-  { networks }: Configuration,
-  { rpcPort, pubsubPort }: LocalnetPorts,
-): NodeConfig & { network: Network } => ({
+const localnetNode = ({ networks }: Configuration, { rpcPort, pubsubPort }: LocalnetPorts): PlacedNode => ({
   network: networks.default,
   name: LOCALNET_NODE,
   url: `http://127.0.0.1:${rpcPort}`,
   ws: `ws://127.0.0.1:${pubsubPort}`,
 });
-
-function byNetwork(
-  nodes: readonly (NodeConfig & { network: Network })[],
-): Partial<Record<Network, NodeConfig[]>> {
-  const groups: Partial<Record<Network, NodeConfig[]>> = {};
-  for (const node of nodes) groups[node.network] = [...(groups[node.network] ?? []), node];
-  return groups;
-}
 
 /** The same nodes, the embedded ledger with its Geyser. */
 const withLedgerGeyser = (nodes: readonly NodeConfig[], grpcPort: number | null): readonly NodeConfig[] =>
@@ -97,6 +99,7 @@ const withLedgerGeyser = (nodes: readonly NodeConfig[], grpcPort: number | null)
 /**
  * Starts the embedded ledger when it is wanted, and watches all nodes.
  * @param shredsTo - where it sends its shreds; null for nowhere.
+ * @param added - nodes that were added while the service ran.
  * @throws EmbeddedLedgerError
  */
 export async function openUpstreams(
@@ -104,22 +107,43 @@ export async function openUpstreams(
   program: Program,
   shredsTo: AddressInfo | null,
   log: Logger,
+  added: readonly AddedNode[] = [],
 ): Promise<Upstreams> {
   const localnet = wantsLocalnet(configuration)
     ? localnetProcess(configuration, program, shredsTo, log)
     : null;
   const ports = localnet === null ? null : await localnet.start();
-  const ledger = ports === null ? [] : [localnetNode(configuration, ports)];
-  const nodes = byNetwork([...configuration.upstreams, ...ledger]);
-  const pool = createUpstreamPool({ nodes, limits: configuration.upstreamPool, log });
-  pool.start();
   const { default: network } = configuration.networks;
-  const own = nodes[network] ?? [];
+  const ledger = ports === null ? null : localnetNode(configuration, ports);
+  const inForce = new NodesInForce({
+    file: configuration.upstreams,
+    ledger,
+    added,
+    defaultNetwork: network,
+    log,
+  });
+  const limits = configuration.upstreamPool;
+  const pool = createUpstreamPool({ nodes: inForce.byNetwork, limits, log });
+  inForce.lead(pool, limits);
+  pool.start();
+  const own = inForce.feeding;
   if (!own.some(feedsSubscriptions)) {
     log.warn({ network }, 'no node has PubSub or Geyser: subscriptions are refused; run solway doctor');
   }
   const feed = openFeed({ configuration, nodes: own, pool, log });
+  inForce.follow((nodes) => feed.setNodes(nodes));
+  const sending = openSending(configuration, pool, log);
+  const isLedgerAlone = ledger !== null;
+  const answers = openAnswers({ configuration, source: sending, slots: pool, isLedgerAlone, log });
   const stop = () =>
-    stopEach([async () => feed.close(), async () => pool.stop(), async () => localnet?.stop()]);
-  return { pool, feed, nodes: withLedgerGeyser(own, ports?.grpcPort ?? null), stop };
+    stopEach([
+      async () => feed.close(),
+      async () => answers.stop(),
+      () => sending.close(),
+      async () => pool.stop(),
+      async () => localnet?.stop(),
+    ]);
+  const { source } = answers;
+  const streaming = (nodes: readonly NodeConfig[]) => withLedgerGeyser(nodes, ports?.grpcPort ?? null);
+  return { pool, source, answers, sending, feed, inForce, streaming, stop };
 }

@@ -23,10 +23,11 @@ export class Lru<Key, Value> {
   #newest: Entry<Key, Value> | null = null;
   #oldest: Entry<Key, Value> | null = null;
 
-  constructor(entriesMax: number) {
+  /** @param near - entries among which the order is not kept; 0 for a map that may never be as full as it may. */
+  constructor(entriesMax: number, near: number = Math.floor(entriesMax / 4)) {
     if (!(entriesMax >= 1)) throw new RangeError('an Lru holds at least one entry');
     this.#entriesMax = entriesMax;
-    this.#near = Math.floor(entriesMax / 4);
+    this.#near = near;
   }
 
   get size(): number {
@@ -60,6 +61,14 @@ export class Lru<Key, Value> {
     if (entry === undefined) return false;
     this.#unlink(entry);
     return this.#entries.delete(key);
+  }
+
+  /** Takes out what was not asked for longest. @returns undefined when there is nothing. */
+  deleteOldest(): Value | undefined {
+    const oldest = this.#oldest;
+    if (oldest === null) return undefined;
+    this.delete(oldest.key);
+    return oldest.value;
   }
 
   #touch(entry: Entry<Key, Value>): void {

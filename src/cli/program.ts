@@ -13,6 +13,14 @@ const commands: Readonly<Record<string, Row>> = {
     load: () => import('./commands/localnet.ts'),
   },
   keys: { summary: 'make, list, rotate and revoke API keys', load: () => import('./commands/keys.ts') },
+  upstream: {
+    summary: 'list, add, cordon, drain and remove nodes while the service runs',
+    load: () => import('./commands/upstream.ts'),
+  },
+  reload: {
+    summary: 'let a running service read its configuration again',
+    load: () => import('./commands/reload.ts'),
+  },
   db: {
     summary: 'migrate, back up, restore and move the database',
     load: () => import('./commands/db.ts'),

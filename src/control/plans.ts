@@ -12,13 +12,18 @@ export const DEFAULT_PLAN_ID = 'default';
 
 /**
  * Makes the store's plans those given: new ones are added, changed ones reach every key of the plan through the
- * feed. A plan that is no longer given stays as it is, because keys may refer to it.
+ * feed, all of them or none. A plan that is no longer given stays as it is, because keys may refer to it.
  */
 export async function syncPlans(store: Store, plans: readonly Plan[], actor: string): Promise<void> {
-  for (const plan of plans) {
-    if (!(await isCurrent(store.db, plan))) await writePlan(store, plan, actor);
+  for (let tries = 0; tries < TRIES_MAX; tries++) {
+    const stale: Plan[] = [];
+    for (const plan of plans) if (!(await isCurrent(store.db, plan))) stale.push(plan);
+    if (stale.length === 0 || (await writePlans(store, stale, actor))) return;
   }
 }
+
+/** Others that write plans at the same time have written those of theirs after so many tries. */
+const TRIES_MAX = 10;
 
 /**
  * Adds the plans that the store does not have and leaves the others as they are: for programs beside the
@@ -64,11 +69,16 @@ async function isCurrent(db: Kysely<Schema>, plan: Plan): Promise<boolean> {
 /** Another process wrote the same plan between the look and the lock: the change is rolled back, number and all. */
 class WrittenByAnother extends Error {}
 
-async function writePlan(store: Store, plan: Plan, actor: string): Promise<void> {
+/** @returns whether they are written; else another process was quicker with one of them. */
+async function writePlans(store: Store, plans: readonly Plan[], actor: string): Promise<boolean> {
   try {
-    await inChange(store, (trx) => writePlanIn(trx, plan, actor));
+    await inChange(store, async (trx) => {
+      for (const plan of plans) await writePlanIn(trx, plan, actor);
+    });
+    return true;
   } catch (error) {
-    if (!(error instanceof WrittenByAnother)) throw error;
+    if (error instanceof WrittenByAnother) return false;
+    throw error;
   }
 }
 

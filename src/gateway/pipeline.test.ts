@@ -10,8 +10,10 @@ import type { Answer, Call, Source } from '../protocol/call.ts';
 import { nowhere } from '../protocol/client-at.ts';
 import { Failure } from '../protocol/errors.ts';
 import type { Door, Request, Serve } from '../protocol/serve.ts';
+import { SlotFloor } from '../protocol/slot-floor.ts';
 import { CallMeter } from './call-meter.ts';
 import { createPipeline } from './pipeline.ts';
+import { SlotSessions } from './slot-sessions.ts';
 
 const pepper = Buffer.alloc(32, 1);
 const ok: Answer = { body: Buffer.from('"ok"'), errorCode: 0 };
@@ -61,6 +63,7 @@ describe('the way of a request', () => {
       admission: new Admission({ keys }),
       source,
       meter: new CallMeter({ usage }),
+      sessions: new SlotSessions(),
       log,
     }));
   });
@@ -180,9 +183,12 @@ describe('the way of a request', () => {
   });
 
   it('tells the source when the caller leaves', async () => {
-    const { signal } = new AbortController();
-    await serve(request(), signal);
-    expect(asked.map((one) => one.signal)).toEqual([signal]);
+    const leaving = new AbortController();
+    answer = () => new Promise<Answer>(() => {});
+    void serve(request(), leaving.signal);
+    expect(asked.map((one) => one.signal?.aborted)).toEqual([false]);
+    leaving.abort();
+    expect(asked.map((one) => one.signal?.aborted)).toEqual([true]);
   });
 
   it('counts a caller who gave up as such', async () => {
@@ -199,5 +205,18 @@ describe('the way of a request', () => {
     await serve(request({ method: 'getAsset' }));
     expect(asked[0]?.call).toMatchObject({ method: 'getAsset', row: { nature: 'unknown' } });
     expect(usage.drain()).toMatchObject([{ method: 'other', credits: 1 }]);
+  });
+
+  it('of a session says what the session was told, the same for all of its requests', async () => {
+    await serve(request({ session: 'order book' }));
+    await serve(request({ session: 'order book' }));
+    expect(asked[0]!.call.floor).toBeInstanceOf(SlotFloor);
+    expect(asked[1]!.call.floor).toBe(asked[0]!.call.floor);
+  });
+
+  it('of no session, or of another one, says nothing of it', async () => {
+    await serve(request({ session: 'order book' }));
+    await serve(request());
+    expect(asked[1]!.call.floor ?? null).toBeNull();
   });
 });

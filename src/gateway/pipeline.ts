@@ -1,9 +1,9 @@
-import type { Visit } from '../access/visit.ts';
+import { Visit } from '../access/visit.ts';
 import type { Network } from '../protocol/call.ts';
-import type { Failure } from '../protocol/errors.ts';
+import { Failure } from '../protocol/errors.ts';
 import type { Product } from '../protocol/product.ts';
 import type { Caller, Door } from '../protocol/serve.ts';
-import { type CallParts, createAnswerCall } from './answer-call.ts';
+import { type CallParts, CallWay } from './answer-call.ts';
 import { explain, statusOfFailure } from './outcome.ts';
 
 /** What a request meets on its way. */
@@ -15,13 +15,13 @@ export type PipelineParts = CallParts;
  */
 export function createPipeline(parts: PipelineParts): Door {
   const { admission, meter, log } = parts;
-  const answerCall = createAnswerCall(parts, 'rpc');
+  const way = new CallWay(parts, 'rpc');
 
-  function admit(caller: Caller, product: Product, network: Network): Failure | null {
+  function enter(caller: Caller, product: Product, network: Network): Visit | Failure {
     const visit = meter.begin(caller.client, caller.traceparent);
     try {
       admission.identify(caller, product, network, visit);
-      return null;
+      return visit;
     } catch (thrown) {
       const failure = explain(thrown);
       if (failure.code === 'INTERNAL') log.error({ err: failure.cause }, 'a look at a key went wrong');
@@ -38,14 +38,27 @@ export function createPipeline(parts: PipelineParts): Door {
   }
 
   return {
-    admit,
-    serve: (request, signal) => {
+    admit(caller, product, network) {
+      const entered = enter(caller, product, network);
+      return entered instanceof Failure ? entered : null;
+    },
+    enter,
+    serve(request, signal) {
       const { product, network, client, traceparent } = request;
       const identify = (visit: Visit) => admission.identify(request, product, network, visit);
-      return answerCall(meter.begin(client, traceparent), identify, request, signal);
+      return way.answer(meter.begin(client, traceparent), identify, request, signal);
+    },
+    put(request, replier, entered = null) {
+      if (entered instanceof Visit) return way.put(entered, isKnown, request, replier);
+      const { product, network, client, traceparent } = request;
+      const identify = (visit: Visit) => admission.identify(request, product, network, visit);
+      return way.put(meter.begin(client, traceparent), identify, request, replier);
     },
   };
 }
+
+/** It is known already whose a visit is. */
+const isKnown = (): void => {};
 
 /** A request of which nothing but the key was looked at: for no method, of no bytes. */
 export const noCall = {

@@ -5,6 +5,7 @@ import { MessagePace, type MessagePaceOptions } from '../access/message-pace.ts'
 import { NOTIFICATIONS, type UsageStatus } from '../access/usage.ts';
 import type { Visit } from '../access/visit.ts';
 import { parseJson } from '../base/json.ts';
+import { withDefaults } from '../base/with-defaults.ts';
 import type { Network } from '../protocol/call.ts';
 import { Failure } from '../protocol/errors.ts';
 import type { Product } from '../protocol/product.ts';
@@ -23,7 +24,7 @@ import type {
   Subscriber,
 } from '../streams/session.ts';
 import { addressesOf, callsOfAddresses } from './addresses-of.ts';
-import { type AnswerCall, createAnswerCall } from './answer-call.ts';
+import { CallWay } from './answer-call.ts';
 import { Held, type HoldingLimits, holdingLimits } from './held.ts';
 import { LiveSession } from './live-session.ts';
 import { explain, statusOfFailure } from './outcome.ts';
@@ -55,7 +56,7 @@ type Shared = PipelineParts &
     holdings: HoldingLimits;
     watch: KeyWatch;
     pace: MessagePace;
-    answerCall: AnswerCall;
+    way: CallWay;
   }>;
 
 /** The way of long connections: a key and a place for each, then calls and subscriptions within its plan. */
@@ -69,10 +70,10 @@ export class StreamGate implements StreamDoor {
       places: parts.places ?? new ConnectionLimit(),
       subscriptions: new ConnectionLimit(),
       addresses: new ConnectionLimit(),
-      holdings: { ...holdingLimits, ...options.holdings },
+      holdings: withDefaults(holdingLimits, options.holdings),
       watch: new KeyWatch(parts.admission.keys, { ...options.keys, refusal }),
       pace: new MessagePace(options.pace),
-      answerCall: createAnswerCall(parts, 'socket'),
+      way: new CallWay(parts, 'socket'),
     };
   }
 
@@ -157,8 +158,8 @@ class GateSession implements Session {
     const { product } = this.#key;
     const { client, network } = this.#ends;
     const request = { product, network, method, params, bytesIn };
-    const { answerCall, meter } = this.#shared;
-    return answerCall(meter.begin(client), (visit) => this.#identify(visit), request, signal);
+    const { way, meter } = this.#shared;
+    return way.answer(meter.begin(client), (visit) => this.#identify(visit), request, signal);
   }
 
   async subscribe(

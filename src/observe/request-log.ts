@@ -1,5 +1,6 @@
 import type { KeyRecord } from '../access/key-record.ts';
 import type { UsageStatus } from '../access/usage.ts';
+import { withDefaults } from '../base/with-defaults.ts';
 import type { Network } from '../protocol/call.ts';
 import type { Failure } from '../protocol/errors.ts';
 import type { Product } from '../protocol/product.ts';
@@ -125,7 +126,7 @@ export class RequestLog {
   #late = 0;
 
   constructor(options: Partial<RequestLogOptions> = {}, spans: Spans | null = null) {
-    this.#options = { ...requestLogOptions, ...options };
+    this.#options = withDefaults(requestLogOptions, options);
     this.#spans = spans;
   }
 

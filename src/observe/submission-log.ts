@@ -1,17 +1,21 @@
 import type { CallAttempt, Network } from '../protocol/call.ts';
+import type { SendFate } from '../protocol/send-fate.ts';
 
-/** One transaction that was handed over. */
-export type Submission = Readonly<{
+/** One transaction that was handed over. It is known by this very object: what is learned later is put into it. */
+export type Submission = {
   /** Unix milliseconds. */
-  at: number;
-  signature: string;
-  customerId: string;
-  keyId: string;
-  network: Network;
+  readonly at: number;
+  readonly signature: string;
+  readonly customerId: string;
+  readonly keyId: string;
+  readonly network: Network;
   /** `accepted`, or the failure in a few words. */
-  outcome: string;
-  attempts: readonly SubmissionAttempt[];
-}>;
+  readonly outcome: string;
+  /** Those that have ended. Rebroadcasts are counted in `fate`, and not here. */
+  readonly attempts: readonly SubmissionAttempt[];
+  /** What became of one that was accepted; null until that is known, which for some it never is. */
+  fate: SendFate | null;
+};
 
 /** One time that a node was handed it. */
 export type SubmissionAttempt = Readonly<{
@@ -26,6 +30,8 @@ export type SubmissionAttempt = Readonly<{
 export const submissionLogOptions = {
   /** Submissions that wait to be written; beyond it the oldest are dropped. */
   entriesMax: 5_000,
+  /** Attempts that are kept of one. */
+  attemptsMax: 100,
 } as const;
 
 /** @param nowMs - Unix milliseconds at `performance.now()`, to turn one into the other. */
@@ -38,7 +44,7 @@ export function submissionAttempt(attempt: CallAttempt, nowMs: number): Submissi
 /** Transactions that were handed over, until they are written. */
 export class SubmissionLog {
   readonly #entriesMax: number;
-  #entries: Submission[] = [];
+  #entries = new Set<Submission>();
   #dropped = 0;
 
   constructor({ entriesMax }: Readonly<{ entriesMax: number }> = submissionLogOptions) {
@@ -50,17 +56,21 @@ export class SubmissionLog {
     return this.#dropped;
   }
 
+  /** It is to be written; one that was written before, as it is now. */
   add(submission: Submission): void {
-    this.#entries.push(submission);
-    if (this.#entries.length <= this.#entriesMax) return;
-    this.#entries.shift();
+    this.#entries.add(submission);
+    if (this.#entries.size <= this.#entriesMax) return;
+    for (const oldest of this.#entries) {
+      this.#entries.delete(oldest);
+      break;
+    }
     this.#dropped++;
   }
 
   /** Takes out what is to be written, the oldest first. */
   drain(): Submission[] {
-    const entries = this.#entries;
-    this.#entries = [];
+    const entries = [...this.#entries];
+    this.#entries.clear();
     return entries;
   }
 }

@@ -1,4 +1,8 @@
+import type { Failure } from './errors.ts';
+import type { LongAsker } from './long-answer.ts';
 import type { MethodRow } from './methods.ts';
+import type { SendFate } from './send-fate.ts';
+import type { SlotFloor } from './slot-floor.ts';
 
 /** The networks of the spec, "Common rules". */
 export const networks = ['mainnet-beta', 'devnet', 'testnet'] as const;
@@ -13,9 +17,19 @@ export type CallAttempt = Readonly<{
   outcome: string;
 }>;
 
+/** What may answer a call so that no node is asked for it alone. */
+export type Spared = 'cache' | 'shared' | 'heads' | 'store';
+
 /** Hears what becomes of a call on its way. Must not throw. */
 export interface CallTrace {
   attempted(attempt: CallAttempt): void;
+  /**
+   * No node was asked for this call alone: the answer was there, or was on its way to somebody else.
+   * @param startedAt - when it was looked for, `performance.now()`.
+   */
+  spared?(by: Spared, startedAt: number): void;
+  /** A transaction that was accepted is followed no more: after the answer, once. More attempts may have come before. */
+  followed?(fate: SendFate): void;
 }
 
 /** One JSON-RPC call on its way to whoever answers it. */
@@ -28,6 +42,11 @@ export type Call = Readonly<{
   params: Buffer | null;
   /** Absent or null: nobody wants to hear of it, and nothing is made for it. */
   trace?: CallTrace | null;
+  /**
+   * The slots that whoever asks must not be told less of: a node that is behind them is no good to ask. Absent or null:
+   * any will do.
+   */
+  floor?: SlotFloor | null;
 }>;
 
 /** What came back, still as the bytes that were received. */
@@ -38,6 +57,28 @@ export type Answer = Readonly<{
   errorCode: number;
 }>;
 
+/** Hears what a call came to: one of the two, once; it may be before `put` has returned. Must not throw. */
+export interface Asker {
+  /** The body is whoever's heard it, until it lets go of it. */
+  answered(answer: Answer): void;
+  /** Nobody answered. */
+  failed(failure: Failure): void;
+  /**
+   * Takes a long result while it comes, in place of `answered`. Absent or null: every answer is had whole. Looked at when
+   * an answer begins to come.
+   */
+  readonly long?: LongAsker | null;
+}
+
+/** A call that is under way. */
+export interface Asked {
+  /**
+   * Whoever asked has left: the call fails with CLIENT_GONE, if it has not ended. What outlives its caller
+   * (protocol/methods.ts) goes on.
+   */
+  leave(): void;
+}
+
 /** Anything that can answer calls. */
 export interface Source {
   /**
@@ -46,4 +87,9 @@ export interface Source {
    * is an Answer.
    */
   ask(call: Call, signal?: AbortSignal): Promise<Answer>;
+}
+
+/** A source that can also be asked without a promise: nothing is made for a call but what its way needs. */
+export interface DirectSource extends Source {
+  put(call: Call, asker: Asker): Asked;
 }

@@ -38,6 +38,12 @@ export function pushAnswer(pieces: Buffer[], answer: Answer, id: Buffer): void {
   pieces.push(answer.errorCode === 0 ? RESULT : ERROR, answer.body, ID, id, END);
 }
 
+/** What stands before a result that is written while it comes. */
+export const resultBegin = (): Buffer => RESULT;
+
+/** What stands behind one, in a body of its own. */
+export const resultEnd = (id: Buffer): Buffer => Buffer.concat([ID, id, END, NEWLINE]);
+
 /** Adds the pieces of an error answer. */
 export function pushFailure(pieces: Buffer[], failure: Failure, id: Buffer): void {
   const head = failure.row.versionless ? ERROR_OF_NO_VERSION : ERROR;

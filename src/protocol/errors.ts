@@ -141,6 +141,14 @@ export const failures = {
     close: 1003,
     text: 'Send the header "Content-Type: application/json"',
   },
+  ENCODED_BODY: {
+    owner: 'client',
+    http: 415,
+    rpc: -32094,
+    grpc: 3,
+    close: 1003,
+    text: 'Send the body without Content-Encoding: nothing is unpacked here',
+  },
   NOT_FOUND: { owner: 'client', http: 404, rpc: -32047, grpc: 12, close: 1008, text: 'No such path' },
   METHOD_NOT_ALLOWED: {
     owner: 'client',

@@ -13,6 +13,14 @@ describe('the natures of methods', () => {
     expect(having('outlivesCaller')).toEqual(['send', 'mint']);
   });
 
+  it('let reads be shared, and nothing that runs, sends or makes', () => {
+    expect(having('shared')).toEqual(['fixed', 'epoch', 'head', 'pinned', 'growing', 'scan']);
+  });
+
+  it('let light reads alone be put to two nodes at once', () => {
+    expect(having('hedged')).toEqual(['fixed', 'epoch', 'head', 'pinned', 'growing']);
+  });
+
   it('allow one node only to what would happen twice', () => {
     expect(having('oneNode')).toEqual(['mint', 'unknown']);
     expect(having('hasEffect')).toEqual([...having('signed'), ...having('oneNode')]);

@@ -46,6 +46,10 @@ export type NatureRow = Readonly<{
   takesAllTheTime: boolean;
   /** It goes on when whoever asked hangs up: once handed over it is done. */
   outlivesCaller: boolean;
+  /** Whoever asks the same while it is on its way may have the same answer. */
+  shared: boolean;
+  /** It is light, and so may be asked of a second node while the first is late, or as a trial of one. */
+  hedged: boolean;
 }>;
 
 function nature(...marks: readonly (keyof NatureRow)[]): NatureRow {
@@ -55,17 +59,19 @@ function nature(...marks: readonly (keyof NatureRow)[]): NatureRow {
     signed: marks.includes('signed'),
     takesAllTheTime: marks.includes('takesAllTheTime'),
     outlivesCaller: marks.includes('outlivesCaller'),
+    shared: marks.includes('shared'),
+    hedged: marks.includes('hedged'),
   };
 }
 
 /** A row per nature. */
 export const natures: Readonly<Record<Nature, NatureRow>> = {
-  fixed: nature(),
-  epoch: nature(),
-  head: nature(),
-  pinned: nature(),
-  growing: nature(),
-  scan: nature('takesAllTheTime'),
+  fixed: nature('shared', 'hedged'),
+  epoch: nature('shared', 'hedged'),
+  head: nature('shared', 'hedged'),
+  pinned: nature('shared', 'hedged'),
+  growing: nature('shared', 'hedged'),
+  scan: nature('takesAllTheTime', 'shared'),
   simulate: nature(),
   send: nature('hasEffect', 'signed', 'outlivesCaller'),
   mint: nature('oneNode', 'hasEffect', 'takesAllTheTime', 'outlivesCaller'),
@@ -82,7 +88,16 @@ export type MethodRow = Readonly<{
   commitment: Commitment | null;
   /** Whether the result is `{ context, value }`. */
   context: boolean;
+  /** What names the part of history that it reads; null when it reads none. */
+  history: History | null;
 }>;
+
+/**
+ * What names a part of history: the slot that is the first parameter, whose result is null while it is not there; a
+ * signature, whose result is null where a node does not have it; or an address, whose list ends where a node's history
+ * does.
+ */
+export type History = 'slot' | 'signature' | 'address';
 
 function row(
   kind: Nature,
@@ -90,8 +105,9 @@ function row(
   config: number | null,
   commitment: Commitment | null,
   context: boolean,
+  history: History | null = null,
 ): MethodRow {
-  return { nature: kind, cost, config, commitment, context };
+  return { nature: kind, cost, config, commitment, context, history };
 }
 
 // biome-ignore format: a table is read by its columns
@@ -99,13 +115,13 @@ export const methods = {
   getAccountInfo: row('head', 1, 1, 'processed', true),
   getAgGenesisCert: row('epoch', 1, null, null, false),
   getBalance: row('head', 1, 1, 'processed', true),
-  getBlock: row('pinned', 5, 1, 'confirmed', false),
+  getBlock: row('pinned', 5, 1, 'confirmed', false, 'slot'),
   getBlockCommitment: row('growing', 1, null, null, false),
   getBlockHeight: row('head', 1, 0, 'processed', false),
   getBlockProduction: row('growing', 2, 0, 'processed', true),
-  getBlocks: row('growing', 2, null, 'confirmed', false),
-  getBlocksWithLimit: row('growing', 2, 2, 'confirmed', false),
-  getBlockTime: row('pinned', 1, null, null, false),
+  getBlocks: row('growing', 2, null, 'confirmed', false, 'slot'),
+  getBlocksWithLimit: row('growing', 2, 2, 'confirmed', false, 'slot'),
+  getBlockTime: row('pinned', 1, null, null, false, 'slot'),
   getClusterNodes: row('growing', 2, null, null, false),
   getEpochInfo: row('head', 1, 0, 'processed', false),
   getEpochSchedule: row('fixed', 1, null, null, false),
@@ -129,7 +145,7 @@ export const methods = {
   getRecentPerformanceSamples: row('growing', 1, null, null, false),
   getRecentPrioritizationFees: row('head', 1, null, null, false),
   getSignatureStatuses: row('head', 1, null, null, true),
-  getSignaturesForAddress: row('growing', 5, 1, 'confirmed', false),
+  getSignaturesForAddress: row('growing', 5, 1, 'confirmed', false, 'address'),
   getSlot: row('head', 1, 0, 'processed', false),
   getSlotLeader: row('head', 1, 0, 'processed', false),
   getSlotLeaders: row('epoch', 1, null, null, false),
@@ -140,9 +156,9 @@ export const methods = {
   getTokenAccountsByOwner: row('scan', 10, 2, 'processed', true),
   getTokenLargestAccounts: row('scan', 10, 1, 'processed', true),
   getTokenSupply: row('head', 1, 1, 'processed', true),
-  getTransaction: row('pinned', 5, 1, 'confirmed', false),
+  getTransaction: row('pinned', 5, 1, 'confirmed', false, 'signature'),
   getTransactionCount: row('head', 1, 0, 'processed', false),
-  getTransactionsForAddress: row('growing', 10, 1, 'confirmed', false),
+  getTransactionsForAddress: row('growing', 10, 1, 'confirmed', false, 'address'),
   getVersion: row('fixed', 1, null, null, false),
   getVoteAccounts: row('growing', 2, 0, 'processed', false),
   isBlockhashValid: row('head', 1, 1, 'processed', true),

@@ -27,9 +27,18 @@ export type NodeErrorRow = Readonly<{
   unreadable: boolean;
   /** A preflight failed; what stopped it is inside. */
   preflight: boolean;
+  /** The node does not know the method: whatever it is, nothing was done. */
+  didNothing: boolean;
+  /** What the node lacks that gives it, if another node then had the answer; null for nothing that lasts. */
+  lack: Lack | null;
 }>;
 
-type Mark = 'foreign' | 'mayHaveActed' | 'behind' | 'unreadable' | 'preflight';
+/** The method, or what it needs; the slot and those before it; or the slot yet, and those behind it. */
+export type Lack = 'method' | 'older' | 'newer';
+
+type Mark = Lack | 'foreign' | 'mayHaveActed' | 'behind' | 'unreadable' | 'preflight' | 'didNothing';
+
+const lacks: readonly Lack[] = ['method', 'older', 'newer'];
 
 /** The rank of whatever says least: the node lacks the method, or throttles us. */
 const RANK_LEAST = 5;
@@ -44,25 +53,27 @@ function row(name: string, rule: NodeErrorRule, rank = RANK_LEAST, ...marks: rea
     behind: marks.includes('behind'),
     unreadable: marks.includes('unreadable'),
     preflight: marks.includes('preflight'),
+    didNothing: marks.includes('didNothing'),
+    lack: lacks.find((lack) => marks.includes(lack)) ?? null,
   };
 }
 
 // biome-ignore format: a table is read by its columns
 const rows: ReadonlyMap<number, NodeErrorRow> = new Map([
-  [-32001, row('BLOCK_CLEANED_UP', 'hop-once', 0)],
+  [-32001, row('BLOCK_CLEANED_UP', 'hop-once', 0, 'older')],
   [-32002, row('SEND_TRANSACTION_PREFLIGHT_FAILURE', 'believe', 0, 'preflight')],
   [-32003, row('TRANSACTION_SIGNATURE_VERIFICATION_FAILURE', 'believe')],
-  [-32004, row('BLOCK_NOT_AVAILABLE', 'hop', 1)],
+  [-32004, row('BLOCK_NOT_AVAILABLE', 'hop', 1, 'newer')],
   [-32005, row('NODE_UNHEALTHY', 'hop', 4, 'behind')],
   [-32006, row('TRANSACTION_PRECOMPILE_VERIFICATION_FAILURE', 'believe')],
-  [-32007, row('SLOT_SKIPPED', 'hop-once', 0)],
+  [-32007, row('SLOT_SKIPPED', 'hop-once', 0, 'older')],
   [-32008, row('NO_SNAPSHOT', 'hop', 2)],
-  [-32009, row('LONG_TERM_STORAGE_SLOT_SKIPPED', 'hop-once', 0)],
-  [-32010, row('KEY_EXCLUDED_FROM_SECONDARY_INDEX', 'hop', 2)],
-  [-32011, row('TRANSACTION_HISTORY_NOT_AVAILABLE', 'hop', 2)],
+  [-32009, row('LONG_TERM_STORAGE_SLOT_SKIPPED', 'hop-once', 0, 'older')],
+  [-32010, row('KEY_EXCLUDED_FROM_SECONDARY_INDEX', 'hop', 2, 'method')],
+  [-32011, row('TRANSACTION_HISTORY_NOT_AVAILABLE', 'hop', 2, 'method')],
   [-32012, row('SCAN_ERROR', 'hop', 2)],
   [-32013, row('TRANSACTION_SIGNATURE_LEN_MISMATCH', 'believe')],
-  [-32014, row('BLOCK_STATUS_NOT_AVAILABLE_YET', 'hop', 1)],
+  [-32014, row('BLOCK_STATUS_NOT_AVAILABLE_YET', 'hop', 1, 'newer')],
   [-32015, row('UNSUPPORTED_TRANSACTION_VERSION', 'believe')],
   [-32016, row('MIN_CONTEXT_SLOT_NOT_REACHED', 'hop', 1)],
   [-32017, row('EPOCH_REWARDS_PERIOD_ACTIVE', 'believe')],
@@ -70,11 +81,11 @@ const rows: ReadonlyMap<number, NodeErrorRow> = new Map([
   [-32019, row('LONG_TERM_STORAGE_UNREACHABLE', 'hop', 2)],
   [-32020, row('FILTER_TRANSACTION_NOT_FOUND', 'hop-once', 0)],
   [-32021, row('NO_SLOT_HISTORY', 'believe')],
-  [-32065, row('NODE_WITHOUT_METHOD', 'hop', RANK_LEAST, 'foreign')],
+  [-32065, row('NODE_WITHOUT_METHOD', 'hop', RANK_LEAST, 'foreign', 'didNothing', 'method')],
   [-32429, row('THROTTLED', 'throttled', RANK_LEAST, 'foreign')],
   [429, row('THROTTLED', 'throttled', RANK_LEAST, 'foreign')],
   [-32600, row('INVALID_REQUEST', 'believe', RANK_LEAST, 'unreadable')],
-  [-32601, row('METHOD_NOT_FOUND', 'hop')],
+  [-32601, row('METHOD_NOT_FOUND', 'hop', RANK_LEAST, 'didNothing', 'method')],
   [-32602, row('INVALID_PARAMS', 'believe')],
   [-32603, row('INTERNAL_ERROR', 'hop', 3, 'mayHaveActed')],
   [-32700, row('PARSE_ERROR', 'believe', RANK_LEAST, 'unreadable')],

@@ -1,8 +1,8 @@
-import type { CallAttempt, CallTrace } from './call.ts';
+import type { CallAttempt, CallTrace, Spared } from './call.ts';
 
 /** A step of a request's way. Milliseconds since the request was there, to the microsecond. */
 export type RequestStep = Readonly<{
-  /** `authenticate`, `limit`, `queue`, or `upstream`. */
+  /** `authenticate`, `limit`, `queue`, `upstream`, or what made an upstream's answer unnecessary (`Spared`). */
   name: string;
   /** The node, of an upstream attempt. */
   node: string | null;
@@ -50,6 +50,10 @@ export class RequestTrace implements CallTrace {
   attempted({ node, startedAt, endedAt, outcome }: CallAttempt): void {
     this.node = node;
     this.#add('upstream', node, startedAt, endedAt, outcome);
+  }
+
+  spared(by: Spared, startedAt: number): void {
+    this.#add(by, null, startedAt, performance.now(), 'ok');
   }
 
   /**

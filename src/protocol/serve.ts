@@ -1,6 +1,7 @@
 import type { IpAddress } from '../base/ip-address.ts';
-import type { Answer, Network } from './call.ts';
+import type { Answer, Asked, Network } from './call.ts';
 import type { Failure } from './errors.ts';
+import type { LongAnswer } from './long-answer.ts';
 import type { Product } from './product.ts';
 
 /** Where a request came from, as the listener saw it. */
@@ -22,6 +23,8 @@ export type Caller = Readonly<{
   client: Client;
   /** The header of that name, which says in whose trace the request belongs; absent or null for none. */
   traceparent?: string | null | undefined;
+  /** Names the requests that must not see the chain go back, one after the other; absent or null: it may. */
+  session?: string | null | undefined;
 }>;
 
 /** One call as a server hands it to the pipeline. */
@@ -54,8 +57,23 @@ export type LimitFacts = Readonly<{
 export type Outcome = Readonly<{ answer: Answer; failure: null } | { answer: null; failure: Failure }> &
   LimitFacts;
 
+/** Hears how a request ended, once; it may be before `put` has returned. Must not throw. */
+export interface Replier {
+  replied(outcome: Outcome): void;
+  /** Takes a long result while it comes. Absent or null: every answer is had whole. */
+  readonly long?: LongReplier | null;
+}
+
+/** Hears of a long result in place of `replied`: the request has been let in, and ends with the answer. */
+export interface LongReplier {
+  repliedLong(answer: LongAnswer, limits: LimitFacts): void;
+}
+
 /** The way of a request, as servers see it. Never rejects: what went wrong is in the outcome. */
 export type Serve = (request: Request, signal?: AbortSignal) => Promise<Outcome>;
+
+/** That somebody was let in, for a call that follows in the same turn of the event loop. */
+export type Entered = Readonly<{ startedAt: number }>;
 
 /** What stands behind a server: who may come in at all, and the way of each of their calls. */
 export type Door = Readonly<{
@@ -65,5 +83,9 @@ export type Door = Readonly<{
    * @returns why this caller may not come in; null when they may.
    */
   admit: (caller: Caller, product: Product, network: Network) => Failure | null;
+  /** The same where the body is there already: who was let in so need not be asked again with `put`. */
+  enter: (caller: Caller, product: Product, network: Network) => Entered | Failure;
   serve: Serve;
+  /** The same without a promise, for doors that make nothing for a request but its answer. */
+  put: (request: Request, replier: Replier, entered?: Entered | null) => Asked;
 }>;

@@ -15,7 +15,15 @@ const HOPS_MAX = 32;
 const ORIGIN_MAX_CHARS = 300;
 
 /** What is known of a connection, as of its last request. */
-type Seen = { peer: IpAddress | null; isProxy: boolean; forwarded: string; origin: string; client: Client };
+type Seen = {
+  peer: IpAddress | null;
+  isProxy: boolean;
+  forwarded: string;
+  origin: string;
+  client: Client;
+  /** The proxies that were trusted then. */
+  ranges: CidrSet;
+};
 const seen = Symbol('client');
 type Known = Pick<Socket, 'remoteAddress'> & { [seen]?: Seen };
 
@@ -26,16 +34,35 @@ type Known = Pick<Socket, 'remoteAddress'> & { [seen]?: Seen };
  * a stranger sends is not looked at. The header `Forwarded` (RFC 7239) is not read.
  */
 export class TrustedProxies {
-  readonly #ranges: CidrSet;
+  readonly #now: () => readonly string[];
+  #cidrs: readonly string[];
+  #set: CidrSet;
 
-  /** @param cidrs - addresses and ranges of the proxies. */
-  constructor(cidrs: readonly string[] = []) {
-    this.#ranges = new CidrSet(cidrs);
+  /** @param cidrs - addresses and ranges of the proxies; a function where they may be others later. */
+  constructor(cidrs: readonly string[] | (() => readonly string[]) = []) {
+    this.#now = typeof cidrs === 'function' ? cidrs : () => cidrs;
+    this.#cidrs = this.#now();
+    this.#set = new CidrSet(this.#cidrs);
+  }
+
+  /** Those that are trusted now. */
+  get #ranges(): CidrSet {
+    const cidrs = this.#now();
+    if (cidrs !== this.#cidrs) {
+      this.#cidrs = cidrs;
+      this.#set = new CidrSet(cidrs);
+    }
+    return this.#set;
   }
 
   /** Whether a connection is that of a proxy: many callers come over it. */
   holds(socket: Known): boolean {
     return this.#of(socket).isProxy;
+  }
+
+  /** Whether an address is that of a proxy. */
+  has(address: IpAddress): boolean {
+    return this.#ranges.has(address);
   }
 
   /** Who asks. The same for as long as the connection and what its requests say of it stay the same. */
@@ -52,10 +79,11 @@ export class TrustedProxies {
 
   #of(socket: Known): Seen {
     const known = socket[seen];
-    if (known !== undefined) return known;
+    const ranges = this.#ranges;
+    if (known !== undefined && known.ranges === ranges) return known;
     const peer = parseIpAddress(socket.remoteAddress ?? '');
-    const isProxy = peer !== null && this.#ranges.has(peer);
-    const fresh: Seen = { peer, isProxy, forwarded: '', origin: '', client: nowhere };
+    const isProxy = peer !== null && ranges.has(peer);
+    const fresh: Seen = { peer, isProxy, forwarded: '', origin: '', client: nowhere, ranges };
     fresh.client = this.#clientOf(fresh);
     socket[seen] = fresh;
     return fresh;

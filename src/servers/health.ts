@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { writeJson } from '../base/json.ts';
+import { securityHeaders } from '../protocol/security-headers.ts';
 import type { HttpHandler, HttpRoutes } from './http-route.ts';
 
 /** What a load balancer and whoever looks after the service want to know. */
@@ -16,9 +17,9 @@ export const isReady = ({ upstreams, draining }: ReadinessFacts): boolean =>
 
 function send(response: ServerResponse, status: number, type: string, body: string): void {
   response.writeHead(status, {
+    ...securityHeaders.state,
     'content-type': type,
     'content-length': Buffer.byteLength(body),
-    'cache-control': 'no-store',
   });
   response.end(body);
 }

@@ -2,6 +2,7 @@ import { type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse, ST
 import type { Socket } from 'node:net';
 import { endSingle, NULL_ID, pushFailure } from '../protocol/envelope-answer.ts';
 import type { Failure } from '../protocol/errors.ts';
+import { securityHeaders } from '../protocol/security-headers.ts';
 import { corsHeaders } from './cors.ts';
 
 /** How long, and for how many bytes, a refused request may go on sending what nobody reads. */
@@ -36,6 +37,7 @@ export function refusalHeaders(failure: Failure, body: Buffer): OutgoingHttpHead
     'content-type': 'application/json; charset=utf-8',
     'content-length': String(body.length),
     ...corsHeaders,
+    ...securityHeaders.refusal,
   };
   if (failure.retryAfter !== undefined) headers['retry-after'] = String(failure.retryAfter);
   return headers;

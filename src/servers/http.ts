@@ -3,7 +3,11 @@ import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../base/log.ts';
-import { Failure, type FailureCode } from '../protocol/errors.ts';
+import { Failure } from '../protocol/errors.ts';
+import { type ClientFault, codeOf, targetIn } from './client-fault.ts';
+import { ConnectionCaps } from './connection-caps.ts';
+import type { DoorBehind, FrontDoor } from './front-door.ts';
+import { type HttpOptions, httpOptions } from './http-options.ts';
 import { type Refusals, refusalOf, refuse, refuseSocket } from './http-refuse.ts';
 import {
   findNoPage,
@@ -14,43 +18,10 @@ import {
   noSuchPath,
 } from './http-route.ts';
 import { keepsOwnTime } from './own-time.ts';
-
-/** What bounds the listener. */
-export type HttpOptions = Readonly<{
-  /** Address to listen on. */
-  host: string;
-  /** 0 takes a free port. */
-  port: number;
-  headersMaxBytes: number;
-  /** Time for the headers of a request to arrive. */
-  headersTimeoutMs: number;
-  /** Time for a whole request to arrive, its body included, once its head is there. */
-  requestTimeoutMs: number;
-  /** The same at most for requests of which their reader keeps the time itself: uploads. See own-time.ts. */
-  ownTimeMaxMs: number;
-  /** Time a connection may be idle between requests. */
-  keepAliveTimeoutMs: number;
-  /** Time a connection with a request may see no byte in either direction: a client that does not read. */
-  idleTimeoutMs: number;
-  /** Connections beyond this many are closed at once. */
-  connectionsMax: number;
-  /** Requests beyond this many at a time get OVERLOADED. */
-  requestsInFlightMax: number;
-}>;
-
-/** What holds unless something else is set. */
-export const httpOptions: HttpOptions = {
-  host: '127.0.0.1',
-  port: 0,
-  headersMaxBytes: 16 * 1024,
-  headersTimeoutMs: 10_000,
-  requestTimeoutMs: 30_000,
-  ownTimeMaxMs: 60 * 60_000,
-  keepAliveTimeoutMs: 65_000,
-  idleTimeoutMs: 120_000,
-  connectionsMax: 10_000,
-  requestsInFlightMax: 5_000,
-};
+import { faultOfHead } from './request-head.ts';
+import { splitUrl } from './request-target.ts';
+import { TlsEntry } from './tls-entry.ts';
+import type { TlsIdentity } from './tls-identity.ts';
 
 /** How often requests are looked for that are overdue, as a share of the shortest timeout. */
 const TIMEOUT_CHECKS = 4;
@@ -60,12 +31,20 @@ const LEAVING_MS = 300;
 
 /** The responses under way on a connection, in the order of their requests. */
 const underWay = Symbol('responses under way');
-type Connection = Duplex & { [underWay]?: Set<ServerResponse> };
+/** Whether the first bytes of a connection came while a door in front answered what stood before them. */
+const behindAnswer = Symbol('behind an answer');
+/** A request on it was refused for what it is: whatever is read behind it may be anything. */
+const spoiled = Symbol('spoiled');
+type Connection = Duplex & {
+  [underWay]?: Set<ServerResponse>;
+  [behindAnswer]?: boolean;
+  [spoiled]?: boolean;
+};
 
 /**
  * The HTTP door: one listener, its limits, and the way from a path to whoever answers it. It knows no dialect.
  */
-export class HttpServer {
+export class HttpServer implements DoorBehind {
   /** The listener itself, for dialects that upgrade connections. */
   readonly server: Server;
   readonly #routes: HttpRoutes;
@@ -73,6 +52,15 @@ export class HttpServer {
   readonly #refusals: Refusals;
   readonly #options: HttpOptions;
   readonly #log: Logger;
+  readonly #caps: ConnectionCaps;
+  /** What node:http does with a connection. */
+  readonly #speak: (socket: Socket) => void;
+  /** Sees connections in plain text first; null: nobody does. */
+  readonly #front: FrontDoor | null;
+  /** null: in plain text. */
+  readonly #tls: TlsEntry | null;
+  /** The header that goes with every answer over TLS; null for none. */
+  readonly #strictTransport: string | null;
   /** Every response under way, with when the head of its request was there, in ms of `performance.now()`. */
   readonly #open = new Map<ServerResponse, number>();
   #overdueTimer: NodeJS.Timeout | null = null;
@@ -85,12 +73,15 @@ export class HttpServer {
     options: Partial<HttpOptions> = {},
     upgrades: readonly HttpUpgrade[] = [],
     refusals: Refusals = new Map(),
+    front: FrontDoor | null = null,
   ) {
     this.#options = { ...httpOptions, ...options };
     this.#routes = routes;
     this.#upgrades = upgrades;
     this.#refusals = refusals;
+    this.#front = front;
     this.#log = log;
+    front?.standBefore(this);
     const { headersMaxBytes, headersTimeoutMs, requestTimeoutMs, keepAliveTimeoutMs } = this.#options;
     const { ownTimeMaxMs } = this.#options;
     this.server = createServer({
@@ -108,6 +99,15 @@ export class HttpServer {
     });
     this.server.timeout = this.#options.idleTimeoutMs;
     this.server.maxConnections = this.#options.connectionsMax;
+    // By itself it leaves out headers beyond so many without a word; their bytes are bounded already.
+    this.server.maxHeadersCount = 0;
+    this.#caps = new ConnectionCaps(this.#options, this.#options.proxies);
+    const { tls } = this.#options;
+    this.#speak = takeOver(this.server, (socket) => this.#enter(socket));
+    const entry = { protocol: ALPN, handshakeTimeoutMs: headersTimeoutMs };
+    this.#tls = tls === null ? null : new TlsEntry({ ...tls, ...entry }, this.#speak);
+    const seconds = tls?.strictTransportSeconds ?? 0;
+    this.#strictTransport = seconds === 0 ? null : `max-age=${seconds}`;
     this.server.on('request', (request, response) => this.#take(request, response));
     this.server.on('checkContinue', (request, response) => this.#take(request, response));
     this.server.on('checkExpectation', (request, response) => this.#take(request, response, false));
@@ -127,7 +127,23 @@ export class HttpServer {
 
   /** Requests that are being answered. */
   get inFlight(): number {
-    return this.#open.size;
+    return this.#open.size + (this.#front?.inFlight ?? 0);
+  }
+
+  /** Whether clients come with TLS. */
+  get isSecure(): boolean {
+    return this.#tls !== null;
+  }
+
+  /** Connections that were closed at once, since their address has too many. */
+  get connectionsRefused(): number {
+    return this.#caps.refused;
+  }
+
+  /** Connections from now on get this certificate. @throws Error when it cannot be read, or the door has no TLS. */
+  reloadTls(identity: TlsIdentity): void {
+    if (this.#tls === null) throw new Error('the door was made without TLS');
+    this.#tls.reload(identity);
   }
 
   /** Begins to listen. @returns the address, with the port that was taken. */
@@ -174,11 +190,13 @@ export class HttpServer {
     // A kept connection that is in use gets its next answer meanwhile, and is closed by it.
     await leaving();
     // Not before the last answer has left: node:http takes a connection for idle that is still being written to.
-    if (await this.#idle(graceMs)) this.server.closeIdleConnections();
+    if (await this.#idle(graceMs)) this.#closeIdle();
     await leaving();
     const finished = await this.#idle(Math.max(0, deadline - performance.now()));
     // Also those that never sent a request: node:http does not count them as idle and would wait for them.
     this.server.closeAllConnections();
+    this.#front?.closeAll();
+    this.#tls?.destroy();
     const left = await upgraded;
     await closed;
     this.server.close();
@@ -186,8 +204,13 @@ export class HttpServer {
     return finished && left.every((willingly) => willingly);
   }
 
+  #closeIdle(): void {
+    this.server.closeIdleConnections();
+    this.#front?.closeIdle();
+  }
+
   #idle(graceMs: number): Promise<boolean> {
-    if (this.#open.size === 0) return Promise.resolve(true);
+    if (this.inFlight === 0) return Promise.resolve(true);
     return new Promise((resolve) => {
       const timer = setTimeout(() => resolve(false), graceMs);
       this.#onIdle = () => {
@@ -195,6 +218,25 @@ export class HttpServer {
         resolve(true);
       };
     });
+  }
+
+  /** A connection, before anything of it is read. */
+  #enter(socket: Socket): void {
+    if (!this.#caps.take(socket)) return;
+    if (this.#tls !== null) this.#tls.take(socket);
+    else if (this.#front !== null) this.#front.take(socket);
+    else this.#speak(socket);
+  }
+
+  takeOver(socket: Socket, bytes: Buffer, isBehindAnswer: boolean): void {
+    (socket as Connection)[behindAnswer] = isBehindAnswer;
+    this.#speak(socket);
+    socket.unshift(bytes);
+    socket.resume();
+  }
+
+  requestEnded(): void {
+    if (this.inFlight === 0) this.#onIdle?.();
   }
 
   #note(request: IncomingMessage, response: ServerResponse): void {
@@ -206,7 +248,7 @@ export class HttpServer {
     response.on('close', () => {
       ofConnection.delete(response);
       this.#open.delete(response);
-      if (this.#open.size === 0) this.#onIdle?.();
+      this.requestEnded();
     });
   }
 
@@ -224,16 +266,21 @@ export class HttpServer {
 
   /** @param understood - false when the request expects what nobody here knows. */
   #take(request: IncomingMessage, response: ServerResponse, understood = true): void {
+    // The parser reads on while a refusal leaves.
+    if ((request.socket as Connection)[spoiled]) return;
     this.#note(request, response);
     if (this.draining) response.setHeader('connection', 'close');
+    if (this.#strictTransport !== null) response.setHeader(STRICT_TRANSPORT, this.#strictTransport);
     const { path, query } = splitUrl(request.url ?? '/');
     const bodyOf = refusalOf(this.#refusals, path);
-    if (this.#open.size > this.#options.requestsInFlightMax) {
+    if (this.inFlight > this.#options.requestsInFlightMax) {
       refuse(request, response, new Failure('OVERLOADED'), {}, bodyOf);
       return;
     }
-    if (!understood || !hasFitHost(request)) {
-      refuse(request, response, new Failure('MALFORMED_HTTP'), { connection: 'close' }, bodyOf);
+    const fault = understood ? faultOfHead(request) : 'MALFORMED_HTTP';
+    if (fault !== null) {
+      (request.socket as Connection)[spoiled] = true;
+      refuse(request, response, new Failure(fault), { connection: 'close' }, bodyOf);
       return;
     }
     const verbs = findVerbs(this.#routes, path, request.method ?? '');
@@ -262,9 +309,14 @@ export class HttpServer {
       if (!finishAnswers(socket)) socket.destroy();
       return;
     }
+    if (isBehindAnswer(socket)) {
+      // As above, but that the answer was given.
+      socket.destroySoon();
+      return;
+    }
     const { path, query } = splitUrl(request.url ?? '/');
     const upgrade = this.#upgrades.find((one) => one.path === path);
-    if (upgrade === undefined || this.draining || !hasFitHost(request)) {
+    if (upgrade === undefined || this.draining || faultOfHead(request) !== null) {
       const code = this.draining ? 'DRAINING' : 'MALFORMED_HTTP';
       const isLost = !this.draining && upgrade === undefined;
       const failure = isLost ? noSuchPath(this.#routes) : new Failure(code);
@@ -300,8 +352,9 @@ export class HttpServer {
   #refuseClient(fault: ClientFault, socket: Connection): void {
     if (finishAnswers(socket)) return;
     const responses = [...(socket[underWay] ?? [])];
-    if (responses.some(({ headersSent }) => headersSent)) {
-      socket.destroy();
+    if (isBehindAnswer(socket) || responses.some(({ headersSent }) => headersSent)) {
+      // What was written leaves first: it may be a refusal that says why.
+      (socket as Socket).destroySoon();
       return;
     }
     const url = responses.at(-1)?.req.url ?? targetIn(fault.rawPacket);
@@ -312,17 +365,21 @@ export class HttpServer {
 
 const ignore = (): void => {};
 
-/** What node:http says of bytes that are no request. */
-type ClientFault = Pick<NodeJS.ErrnoException, 'code'> & { readonly rawPacket?: Buffer };
+/** The only protocol that is spoken over TLS. Source: RFC 7301 §6. */
+const ALPN = 'http/1.1';
+const STRICT_TRANSPORT = 'strict-transport-security';
 
-/** Bytes of a packet in which its request line is looked for. */
-const LINE_MAX_BYTES = 2_048;
-
-/** The target of the request that a packet begins with; null when it begins with something else. */
-function targetIn(packet: Buffer | undefined): string | null {
-  const text = packet?.toString('latin1', 0, LINE_MAX_BYTES) ?? '';
-  return /^[A-Z]{1,20} (\S+)/.exec(text)?.[1] ?? null;
+/** Puts `enter` before what node:http does with a connection. @returns what it does. */
+function takeOver(server: Server, enter: (socket: Socket) => void): (socket: Socket) => void {
+  const [own] = server.listeners('connection') as ((socket: Socket) => void)[];
+  server.removeAllListeners('connection');
+  server.on('connection', enter);
+  return (socket) => own?.call(server, socket);
 }
+
+/** Whether nothing was asked of a connection yet but what came while a door in front answered what stood before it. */
+const isBehindAnswer = (socket: Connection): boolean =>
+  socket[underWay] === undefined && socket[behindAnswer] === true;
 
 /** Closes a connection once its whole requests are answered. @returns whether there are any. */
 function finishAnswers(socket: Connection): boolean {
@@ -331,28 +388,4 @@ function finishAnswers(socket: Connection): boolean {
   if (!last.headersSent) last.setHeader('connection', 'close');
   last.once('finish', () => (socket as Socket).destroySoon());
   return true;
-}
-
-/** One Host, which HTTP/1.0 may leave out (RFC 9112 §3.2). Names only one of two would believe are refused. */
-function hasFitHost({ rawHeaders, httpVersionMinor }: IncomingMessage): boolean {
-  let hosts = 0;
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i] as string;
-    if (name.length === 4 && name.toLowerCase() === 'host') hosts++;
-  }
-  return hosts === 1 || (hosts === 0 && httpVersionMinor === 0);
-}
-
-/** Path and query of a request target; of an absolute one (RFC 9112 §3.2.2) without scheme and authority. */
-function splitUrl(url: string): { path: string; query: string } {
-  const start = url.startsWith('/') ? 0 : Math.max(0, url.indexOf('/', url.indexOf('://') + 3));
-  const mark = url.indexOf('?', start);
-  return mark === -1
-    ? { path: url.slice(start), query: '' }
-    : { path: url.slice(start, mark), query: url.slice(mark + 1) };
-}
-
-function codeOf({ code }: Pick<NodeJS.ErrnoException, 'code'>): FailureCode {
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'REQUEST_TIMEOUT';
-  return code === 'HPE_HEADER_OVERFLOW' ? 'HEADERS_TOO_LARGE' : 'MALFORMED_HTTP';
 }

@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { securityHeaders } from '../protocol/security-headers.ts';
 import type { HttpHandler, HttpRoutes } from './http-route.ts';
 
 /** Where metrics are read. */
@@ -19,9 +20,9 @@ function holdsToken({ headers }: IncomingMessage, expected: Buffer): boolean {
 function send(response: ServerResponse, status: number, type: string, body: string): void {
   const extra = status === 401 ? { 'www-authenticate': 'Bearer realm="metrics"' } : {};
   response.writeHead(status, {
+    ...securityHeaders.state,
     'content-type': type,
     'content-length': Buffer.byteLength(body),
-    'cache-control': 'no-store',
     ...extra,
   });
   response.end(body);

@@ -42,7 +42,7 @@ const ROOM_LEAST_BYTES = 16 * 1024;
  * counted, in however small pieces it comes. Room doubles as it fills, so that a length that is only announced
  * takes nothing from others.
  */
-class GrowingBody {
+export class GrowingBody {
   readonly #maxBytes: number;
   readonly #budget: BodyBudget;
   #buffer: Buffer = EMPTY;

@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer';
-import { scanObject, skipSpace } from '../base/json-scan.ts';
+import { MALFORMED, scanObject, skipSpace, skipValue } from '../base/json-scan.ts';
 import type { Answer } from '../protocol/call.ts';
 import { nodeErrorRow } from '../protocol/node-errors.ts';
+import { areEnds, endsWithin, RESULT_FIRST, startsWith, tailOf, tailStart } from './answer-ends.ts';
 
 /**
  * Finds the `result` or the `error` in what a node sent, as a view into its bytes: a result is never parsed, so
@@ -13,22 +14,11 @@ import { nodeErrorRow } from '../protocol/node-errors.ts';
 /** Answers up to this size are always scanned whole. */
 const SCAN_ALWAYS_MAX_BYTES = 4096;
 
-const RESULT_FIRST = Buffer.from('{"jsonrpc":"2.0","result":');
 const NULL = Buffer.from('null');
 /** An `error` member, here or deeper: whether it is the envelope's own only a scan can tell. */
 const ERROR_NAME = Buffer.from('"error"');
-const NEWLINE = 0x0a;
 /** Deeper than any answer of a node nests. */
 const DEPTH_MAX = 256;
-
-function startsWith(bytes: Buffer, prefix: Buffer): boolean {
-  return bytes.length >= prefix.length && bytes.compare(prefix, 0, prefix.length, 0, prefix.length) === 0;
-}
-
-function endsWith(bytes: Buffer, suffix: string, end: number): boolean {
-  const from = end - suffix.length;
-  return from >= 0 && bytes.toString('latin1', from, end) === suffix;
-}
 
 /** `code` of a raw `error` member; null when it is not an error object or its code is no error's. */
 export function errorCodeOf(error: Buffer): number | null {
@@ -45,16 +35,22 @@ function errorAnswer(body: Buffer): Answer | null {
   return errorCode === null ? null : { body, errorCode };
 }
 
-/** Whether a value may begin and end like this. No number or word is as long as what this is asked for. */
-const areEnds = (first: number | undefined, last: number | undefined): boolean =>
-  (first === 0x7b && last === 0x7d) || (first === 0x5b && last === 0x5d) || (first === 0x22 && last === 0x22);
+/** A `{"jsonrpc":"2.0","result":…,"id":N}` in the order and the spacing of Agave, checked whole; null when it is not. */
+function locateInPlace(bytes: Buffer, id: number): Answer | null {
+  if (!startsWith(bytes, RESULT_FIRST)) return null;
+  const start = RESULT_FIRST.length;
+  const end = skipValue(bytes, start, DEPTH_MAX - 1);
+  if (end === MALFORMED || !endsWithin(bytes, end, tailOf(id))) return null;
+  return { body: bytes.subarray(start, end), errorCode: 0 };
+}
 
 /** A large `{"jsonrpc":"2.0","result":…,"id":N}`, the order in which Agave writes; null when in doubt. */
 function locateByEnds(bytes: Buffer, id: number): Answer | null {
-  const end = bytes[bytes.length - 1] === NEWLINE ? bytes.length - 1 : bytes.length;
-  const tail = `,"id":${id}}`;
-  if (!startsWith(bytes, RESULT_FIRST) || !endsWith(bytes, tail, end)) return null;
-  const body = bytes.subarray(RESULT_FIRST.length, end - tail.length);
+  if (!startsWith(bytes, RESULT_FIRST)) return null;
+  const body = bytes.subarray(
+    RESULT_FIRST.length,
+    Math.max(RESULT_FIRST.length, tailStart(bytes, tailOf(id))),
+  );
   if (!areEnds(body[0], body[body.length - 1]) || body.includes(ERROR_NAME)) return null;
   return { body, errorCode: 0 };
 }
@@ -106,5 +102,5 @@ function locateByScan(bytes: Buffer, id: number): Answer | null {
 export function locateAnswer(bytes: Buffer, id: number): Answer | null {
   if (!isUtf8(bytes)) return null;
   const large = bytes.length > SCAN_ALWAYS_MAX_BYTES;
-  return (large ? locateByEnds(bytes, id) : null) ?? locateByScan(bytes, id);
+  return (large ? locateByEnds(bytes, id) : locateInPlace(bytes, id)) ?? locateByScan(bytes, id);
 }

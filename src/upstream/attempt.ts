@@ -1,10 +1,13 @@
-import type { Answer, Call } from '../protocol/call.ts';
+import type { Answer, Call, Network } from '../protocol/call.ts';
+import type { LongAnswer } from '../protocol/long-answer.ts';
+import { natures } from '../protocol/methods.ts';
 import { nodeErrorRow } from '../protocol/node-errors.ts';
 import { locateAnswer } from './answer.ts';
-import type { Exchange } from './exchange.ts';
+import type { BodyFlow, BodySink, Exchange, Posted, Question } from './exchange.ts';
 import type { UpstreamNode } from './node.ts';
 import type { Outcome, PreflightFault } from './outcome.ts';
-import { nextRequestId, requestBody } from './request-body.ts';
+import { type LongEnd, type LongOwner, PassedAnswer } from './passed-answer.ts';
+import { nextRequestId } from './request-body.ts';
 import { retryAfterMs } from './retry-after.ts';
 
 /** Some proxies send the node's own error with one of these instead of 200. */
@@ -55,17 +58,94 @@ function withoutCause(got: Exclude<Exchange, { kind: 'response' }>): Outcome {
 /** An attempt that has ended, and how long it took. */
 export type Attempt = Readonly<{ outcome: Outcome; elapsedMs: number }>;
 
-/** Puts the call to one node, once. Never rejects, and leaves the learning to the caller. */
+/** Hears how an attempt ended, once; maybe before it was begun. Must not throw. */
+export interface Attempter {
+  attempted(outcome: Outcome, elapsedMs: number): void;
+  /** Takes a long result while it comes. Looked at when one begins to. */
+  readonly takesLong?: boolean;
+  /** The attempt has come to a long result, which has begun. In place of `attempted`, where `takesLong`. */
+  attemptedLong?(answer: LongAnswer, elapsedMs: number): void;
+}
+
+/** One request to one node, from its bytes to what they mean. */
+class Attempting implements Question, LongOwner {
+  readonly id = nextRequestId();
+  readonly method: string;
+  readonly params: Buffer | null;
+  readonly mayShare: boolean;
+  readonly #node: UpstreamNode;
+  readonly #attempter: Attempter;
+  readonly #startedAt = performance.now();
+
+  constructor(node: UpstreamNode, { method, params, row }: Call, attempter: Attempter) {
+    const { hasEffect, takesAllTheTime } = natures[row.nature];
+    this.method = method;
+    this.params = params;
+    this.mayShare = !hasEffect && !takesAllTheTime;
+    this.#node = node;
+    this.#attempter = attempter;
+  }
+
+  get takesLong(): boolean {
+    return this.#attempter.takesLong === true;
+  }
+
+  get network(): Network {
+    return this.#node.network;
+  }
+
+  get answerMaxBytes(): number {
+    return this.#node.answerMaxBytes;
+  }
+
+  put(timeoutMs: number): Posted {
+    this.#node.started();
+    return this.#node.post(this, this.#startedAt + timeoutMs);
+  }
+
+  exchanged(got: Exchange): boolean {
+    this.#node.ended();
+    const outcome = got.kind === 'response' ? outcomeOfResponse(this.#node, got, this.id) : withoutCause(got);
+    this.#attempter.attempted(outcome, performance.now() - this.#startedAt);
+    return outcome.kind !== 'garbage';
+  }
+
+  began(start: Buffer, bytes: number | null, flow: BodyFlow): BodySink | null {
+    if (!PassedAnswer.mayBegin(start)) return null;
+    const answer = new PassedAnswer(start, bytes, this.id, flow, this);
+    this.#attempter.attemptedLong?.(answer, performance.now() - this.#startedAt);
+    return answer;
+  }
+
+  longEnded(end: LongEnd): void {
+    this.#node.ended();
+    // Its beginning was learnt as an answer.
+    if (end === 'garbage') this.#node.learn({ kind: 'garbage' }, null);
+    if (end === 'lost') this.#node.learn({ kind: 'transport', bytesLeft: true, timedOut: false }, null);
+  }
+}
+
+/** Puts the call to one node, once, and leaves the learning to whoever hears of it. */
+export const putTo = (node: UpstreamNode, call: Call, timeoutMs: number, attempter: Attempter): Posted =>
+  new Attempting(node, call, attempter).put(timeoutMs);
+
+/** The same as a promise, which never rejects. */
 export function attempt(
   node: UpstreamNode,
   call: Call,
   timeoutMs: number,
   signal?: AbortSignal,
 ): Promise<Attempt> {
-  const id = nextRequestId();
-  const startedAt = performance.now();
-  return node.post(requestBody(id, call.method, call.params), timeoutMs, signal).then((got) => {
-    const outcome = got.kind === 'response' ? outcomeOfResponse(node, got, id) : withoutCause(got);
-    return { outcome, elapsedMs: performance.now() - startedAt };
+  const { promise, resolve } = Promise.withResolvers<Attempt>();
+  if (signal?.aborted === true) {
+    resolve({ outcome: { kind: 'aborted', bytesLeft: false }, elapsedMs: 0 });
+    return promise;
+  }
+  const posted = putTo(node, call, timeoutMs, {
+    attempted: (outcome, elapsedMs) => resolve({ outcome, elapsedMs }),
   });
+  if (signal === undefined) return promise;
+  const abort = (): void => posted.abort();
+  signal.addEventListener('abort', abort, { once: true });
+  return promise.finally(() => signal.removeEventListener('abort', abort));
 }

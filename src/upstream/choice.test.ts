@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { chooseNode } from './choice.ts';
+import { Draw } from './choice.ts';
 import { defaultUpstreamLimits } from './limits.ts';
 import { UpstreamNode } from './node.ts';
 
@@ -16,11 +16,13 @@ function node(name: string, latencyMs: number | null, inFlight = 0): UpstreamNod
   return made;
 }
 
-/** How often each name is chosen in many draws. */
+/** How often each name is drawn in many draws. */
 function shares(from: readonly UpstreamNode[]): Record<string, number> {
+  const draw = new Draw();
   const counts: Record<string, number> = {};
   for (let i = 0; i < 3_000; i++) {
-    const { name } = chooseNode(from)!;
+    for (const one of from) draw.offer(one, 0);
+    const { name } = draw.take()!;
     counts[name] = (counts[name] ?? 0) + 1;
   }
   return counts;
@@ -28,21 +30,45 @@ function shares(from: readonly UpstreamNode[]): Record<string, number> {
 
 describe('the choice of a node', () => {
   it('is none of none and the only one of one', () => {
+    const draw = new Draw();
     const only = node('a', 5);
-    expect(chooseNode([])).toBeNull();
-    expect(chooseNode([only])).toBe(only);
+    expect(draw.take()).toBeNull();
+    draw.offer(only, 3);
+    expect(draw.take()).toBe(only);
+    draw.offer(only, Number.POSITIVE_INFINITY);
+    expect(draw.take()).toBeNull();
   });
 
-  it('is always the quicker of two, and the less busy of two that are equally quick', () => {
+  it('is one of those with the lowest rank, in whatever order they are offered', () => {
+    const [a, b, c] = [node('a', 1), node('b', 1), node('c', 1)];
+    const draw = new Draw();
+    for (const order of [
+      [a, b, c],
+      [c, b, a],
+      [b, a, c],
+    ]) {
+      for (const one of order) draw.offer(one, one === b ? 1 : 2);
+      expect(draw.rank).toBe(1);
+      expect(draw.take()).toBe(b);
+    }
+  });
+
+  it('is always the clearly quicker of two, and the less busy of two that are about as quick', () => {
     expect(shares([node('slow', 50), node('quick', 5)])).toEqual({ quick: 3_000 });
-    expect(shares([node('busy', 5, 9), node('idle', 5)])).toEqual({ idle: 3_000 });
+    expect(shares([node('busy', 5, 9), node('idle', 6)])).toEqual({ idle: 3_000 });
   });
 
-  it('spreads over equal nodes, and never takes the worst of three', () => {
-    const { a, b, worst } = shares([node('a', 5), node('b', 5), node('worst', 500)]);
+  it('spreads over nodes that are about as quick, and never takes the worst of three', () => {
+    const { a, b, worst } = shares([node('a', 5), node('b', 6), node('worst', 500)]);
     expect(worst).toBeUndefined();
     expect(a).toBeGreaterThan(900);
     expect(b).toBeGreaterThan(900);
+  });
+
+  it('gives each of many its turn', () => {
+    const counts = shares(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => node(name, 5)));
+    expect(Math.min(...Object.values(counts))).toBeGreaterThan(350);
+    expect(Object.keys(counts)).toHaveLength(6);
   });
 
   it('takes an unknown node before a known one, to learn about it', () => {

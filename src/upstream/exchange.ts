@@ -1,5 +1,3 @@
-import type { Dispatcher, Pool } from 'undici';
-
 /** What one HTTP request came to. Never rejects: a failure is an outcome like any other. */
 export type Exchange = Readonly<
   | { kind: 'response'; status: number; retryAfter: string | null; body: Buffer }
@@ -8,104 +6,52 @@ export type Exchange = Readonly<
   | { kind: 'aborted'; bytesLeft: boolean }
 >;
 
-export type ExchangeOptions = Readonly<{
-  path: string;
-  /** Names and values in turn, as they go out. */
-  headers: readonly string[];
-  body: Buffer;
-  /** From now until the last byte of the answer. */
-  timeoutMs: number;
-  answerMaxBytes: number;
-  signal: AbortSignal | undefined;
-}>;
-
-type Stop = 'timeout' | 'aborted' | 'too-large';
-
-/** One POST under way. A class because undici's handler is state and callbacks. */
-class Post implements Dispatcher.DispatchHandler {
-  readonly #done: (exchange: Exchange) => void;
-  readonly #options: ExchangeOptions;
-  readonly #timer: NodeJS.Timeout;
-  readonly #onAbort = (): void => this.#stop('aborted');
-  #controller: Dispatcher.DispatchController | null = null;
-  #settled = false;
-  #status = 0;
-  #retryAfter: string | null = null;
-  #chunks: Buffer[] = [];
-  #bytes = 0;
-
-  constructor(options: ExchangeOptions, done: (exchange: Exchange) => void) {
-    this.#options = options;
-    this.#done = done;
-    this.#timer = setTimeout(() => this.#stop('timeout'), options.timeoutMs);
-    options.signal?.addEventListener('abort', this.#onAbort, { once: true });
-  }
-
-  /** Called right before the head is written. A second call would be a silent repetition: never allowed. */
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    const repeated = this.#controller !== null;
-    this.#controller = controller;
-    if (repeated || this.#settled) controller.abort(new Error('no longer wanted'));
-  }
-
-  onResponseStart(
-    _controller: Dispatcher.DispatchController,
-    status: number,
-    headers: Record<string, string | string[] | undefined>,
-  ): void {
-    this.#status = status;
-    const header = headers['retry-after'];
-    this.#retryAfter = typeof header === 'string' ? header : null;
-  }
-
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#bytes += chunk.length;
-    if (this.#bytes > this.#options.answerMaxBytes) this.#stop('too-large');
-    else this.#chunks.push(chunk);
-  }
-
-  onResponseEnd(): void {
-    const body = this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks, this.#bytes);
-    this.#settle({ kind: 'response', status: this.#status, retryAfter: this.#retryAfter, body });
-  }
-
-  onResponseError(_controller: Dispatcher.DispatchController, cause: Error): void {
-    this.fail(cause);
-  }
-
-  fail(cause: unknown): void {
-    this.#settle({ kind: 'transport', bytesLeft: this.#controller !== null, timedOut: false, cause });
-  }
-
-  #stop(why: Stop): void {
-    const bytesLeft = this.#controller !== null;
-    if (why === 'too-large') this.#settle({ kind: 'too-large' });
-    else if (why === 'aborted') this.#settle({ kind: 'aborted', bytesLeft });
-    else this.#settle({ kind: 'transport', bytesLeft, timedOut: true, cause: null });
-    this.#controller?.abort(new Error(why));
-  }
-
-  #settle(exchange: Exchange): void {
-    if (this.#settled) return;
-    this.#settled = true;
-    clearTimeout(this.#timer);
-    this.#options.signal?.removeEventListener('abort', this.#onAbort);
-    this.#chunks = [];
-    this.#done(exchange);
-  }
+/** Hears what a request came to, once; maybe before it was returned. Must not throw. */
+export interface ExchangeSink {
+  /** @returns whether it may be the answer: if not, nothing more is sent over the connection that it came over. */
+  exchanged(exchange: Exchange): boolean;
 }
 
-/** One POST over the pool, within its time and size. `done` is called once, maybe before this returns. */
-export function exchange(pool: Pool, options: ExchangeOptions, done: (exchange: Exchange) => void): void {
-  if (options.signal?.aborted) {
-    done({ kind: 'aborted', bytesLeft: false });
-    return;
-  }
-  const { path, headers, body } = options;
-  const post = new Post(options, done);
-  try {
-    pool.dispatch({ method: 'POST', path, headers: headers as string[], body }, post);
-  } catch (cause) {
-    post.fail(cause);
-  }
+/** The hold on a long body that is handed over while it comes. */
+export interface BodyFlow {
+  /** Nothing more for now. A piece may be on its way still. */
+  pause(): void;
+  resume(): void;
+  /** Nothing more at all: the connection is closed, and nothing is told. */
+  stop(): void;
+}
+
+/** Gets a long body while it comes. Must not throw. */
+export interface BodySink {
+  /** The next bytes, which are whoever's heard them. */
+  piece(bytes: Buffer): void;
+  /** @returns whether it may be the answer, as `exchanged`. */
+  ended(): boolean;
+  /** What has ended it: never a response. */
+  failed(exchange: Exchange): void;
+}
+
+/** What a node is asked, and who wants to know. */
+export interface Question extends ExchangeSink {
+  readonly id: number;
+  readonly method: string;
+  /** Raw JSON text; null leaves the member out. */
+  readonly params: Buffer | null;
+  /** It may be sent behind others before they are answered: it does no harm twice, and takes no long time. */
+  readonly mayShare: boolean;
+  /** It takes a long body while it comes, by `began`. */
+  readonly takesLong: boolean;
+  /**
+   * A long body with HTTP status 200 has begun; its flow is paused. Asked once.
+   * @param start - how it begins.
+   * @param bytes - how long it will be; null when only its end will tell.
+   * @returns who gets the rest, in place of `exchanged`; null to have it whole after all.
+   */
+  began(start: Buffer, bytes: number | null, flow: BodyFlow): BodySink | null;
+}
+
+/** A request that is under way. */
+export interface Posted {
+  /** Ends it, if it has not ended: it came to `aborted`. */
+  abort(): void;
 }

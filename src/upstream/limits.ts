@@ -6,6 +6,8 @@ export type UpstreamLimits = Readonly<{
   timeoutMs: number;
   /** How long one attempt may take when another may follow it. */
   attemptTimeoutMs: number;
+  /** The same for a transaction, which is worth nothing when it comes late, and does no harm when it comes twice. */
+  sendAttemptTimeoutMs: number;
   connectTimeoutMs: number;
   /** How long an unused connection is kept. */
   idleTimeoutMs: number;
@@ -15,6 +17,12 @@ export type UpstreamLimits = Readonly<{
   inFlightMax: number;
   /** The longest answer that is passed on. */
   answerMaxBytes: number;
+  /** Answers from here on are passed on while they come, to callers who take them so; no other node can be asked then. */
+  longAnswerFromBytes: number;
+  /** How long such an answer may stand still, because of the node or of the caller. */
+  longAnswerStallMs: number;
+  /** How many of them may be under way per node; they take half of its connections at most. Others are held whole. */
+  longAnswersMax: number;
   /** Failures in a row after which a node is left alone for a while. */
   circuitFailuresMax: number;
   /** How long it is left alone the first time; doubles up to eight times that. */
@@ -33,20 +41,62 @@ export type UpstreamLimits = Readonly<{
   reconnectMaxMs: number;
   pollIntervalMs: number;
   pollTimeoutMs: number;
-  /** Slots a node may be behind the best before it is passed over. */
+  /** Slots a node may be behind the best, or have received and not replayed, before it is passed over. */
   lagMaxSlots: number;
+  /** How long a node's slot may stand still while others move. */
+  stallMs: number;
+  /** A node that comes ahead of all others by more slots a second is not believed. */
+  slotsPerSecondMax: number;
+  /** How often a node is asked up to which slot it has shreds, and which commitments it has come to. */
+  shredsIntervalMs: number;
+  /** How often a node is asked for the first block that it has. */
+  historyIntervalMs: number;
+  /** Whether calls spread over equal nodes, or stay at one until another is clearly better for `stickyMs`. */
+  choice: Choice;
+  stickyMs: number;
+  /** The last while: what became of a node's calls in it may take the node out of service. */
+  windowMs: number;
+  /** The share of failed calls, and of throttled ones, beyond which a node is passed over. */
+  failedShareMax: number;
+  throttledShareMax: number;
+  /** A node most of whose answers take longer, and three times as long as those of others, is passed over. */
+  slowMs: number;
+  /** The longest that a node is passed over for what became of its calls. */
+  exclusionMaxMs: number;
+  /** The share of reads of which a node that is passed over gets a copy, and how many copies are under way at most. */
+  copyShare: number;
+  copiesMax: number;
+  /** Good answers in a row after which it comes back. */
+  readmitAnswersMin: number;
+  /** The share of reads that may be put to a second node because the first is late. */
+  hedgeShare: number;
+  /** The least and the longest that the first is waited for. */
+  hedgeMinMs: number;
+  hedgeMaxMs: number;
+  /** For how long it is remembered what a node lacks. */
+  capabilityMs: number;
+  /** Whether a second node is asked for a transaction that the first does not have. */
+  askTwiceForNull: boolean;
 }>;
+
+/** The ways in which one of several equal nodes is chosen. */
+export const choices = ['spread', 'sticky'] as const;
+export type Choice = (typeof choices)[number];
 
 /** Limits that suit a handful of remote nodes and interactive callers. */
 export const defaultUpstreamLimits: UpstreamLimits = {
   attemptsMax: 24,
   timeoutMs: 30_000,
   attemptTimeoutMs: 10_000,
+  sendAttemptTimeoutMs: 3_000,
   connectTimeoutMs: 3_000,
   idleTimeoutMs: 15_000,
   connectionsMax: 128,
   inFlightMax: 4_096,
   answerMaxBytes: 128 * 1024 * 1024,
+  longAnswerFromBytes: 1024 * 1024,
+  longAnswerStallMs: 30_000,
+  longAnswersMax: 32,
   circuitFailuresMax: 5,
   circuitOpenMs: 2_000,
   restMs: 1_000,
@@ -58,4 +108,23 @@ export const defaultUpstreamLimits: UpstreamLimits = {
   pollIntervalMs: 1_000,
   pollTimeoutMs: 3_000,
   lagMaxSlots: 100,
+  stallMs: 15_000,
+  slotsPerSecondMax: 25,
+  shredsIntervalMs: 5_000,
+  historyIntervalMs: 60_000,
+  choice: 'spread',
+  stickyMs: 30_000,
+  windowMs: 30_000,
+  failedShareMax: 0.7,
+  throttledShareMax: 0.4,
+  slowMs: 3_000,
+  exclusionMaxMs: 300_000,
+  copyShare: 0.1,
+  copiesMax: 4,
+  readmitAnswersMin: 10,
+  hedgeShare: 0.05,
+  hedgeMinMs: 100,
+  hedgeMaxMs: 2_000,
+  capabilityMs: 60_000,
+  askTwiceForNull: true,
 };

@@ -1,12 +1,24 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { nextRequestId, requestBody } from './request-body.ts';
+import { nextRequestId, requestBody, requestBytes } from './request-body.ts';
+
+const HEAD = Buffer.from('POST / HTTP/1.1\r\ncontent-length: ');
+
+/** The body of the request, whose length must be the one that its head names. */
+function bodyOf(method: string, params: Buffer | null): string {
+  const bytes = requestBytes(HEAD, 5, method, params);
+  const [head, ...rest] = bytes.toString().split('\r\n\r\n');
+  const body = rest.join('\r\n\r\n');
+  expect(head).toBe(`${HEAD.toString()}${Buffer.byteLength(body)}`);
+  expect(requestBody(5, method, params).toString()).toBe(body);
+  return body;
+}
 
 describe('the request to a node', () => {
   it('holds the params byte for byte and escapes the method', () => {
     fc.assert(
-      fc.property(fc.string(), fc.json(), (method, params) => {
-        const text = requestBody(5, method, Buffer.from(params)).toString();
+      fc.property(fc.string({ unit: 'grapheme' }), fc.json(), (method, params) => {
+        const text = bodyOf(method, Buffer.from(params));
         expect(text.endsWith(`,"params":${params}}`)).toBe(true);
         expect(JSON.parse(text)).toMatchObject({ jsonrpc: '2.0', id: 5, method });
       }),
@@ -14,7 +26,7 @@ describe('the request to a node', () => {
   });
 
   it('leaves absent params out', () => {
-    expect(requestBody(5, 'getSlot', null).toString()).toBe('{"jsonrpc":"2.0","id":5,"method":"getSlot"}');
+    expect(bodyOf('getSlot', null)).toBe('{"jsonrpc":"2.0","id":5,"method":"getSlot"}');
   });
 
   it('has an id that no other one has', () => {

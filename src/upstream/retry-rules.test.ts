@@ -72,6 +72,10 @@ describe('the rules of repeating', () => {
     expect(verdictsOf(single, answer(-32005))).toEqual(['answer']);
   });
 
+  it('take what no node may be asked twice to another one when the first does not know the method', () => {
+    for (const code of [-32601, -32065]) expect(verdictsOf(single, answer(code))).toEqual(['hop']);
+  });
+
   it('leave a node alone that refused the request as such', () => {
     for (const outcome of [status(400), status(413)]) {
       expect(verdictsOf(repeatable, outcome)).toEqual(['hop-away']);

@@ -33,8 +33,9 @@ export const isRefusedConnection = (outcome: Outcome): boolean =>
   outcome.kind === 'transport' && !outcome.bytesLeft && !outcome.timedOut;
 
 function judgeAnswer(nature: Nature, outcome: Extract<Outcome, { kind: 'answer' }>): Verdict {
-  if (outcome.answer.errorCode === 0 || natures[nature].oneNode) return 'answer';
-  const { rule } = nodeErrorRow(outcome.answer.errorCode);
+  if (outcome.answer.errorCode === 0) return 'answer';
+  const { rule, didNothing } = nodeErrorRow(outcome.answer.errorCode);
+  if (natures[nature].oneNode && !didNothing) return 'answer';
   if (rule === 'hop' || rule === 'hop-once') return rule;
   return outcome.preflight === 'blockhash-not-found' ? 'hop-once' : 'answer';
 }

@@ -171,7 +171,7 @@ describe('solway doctor', () => {
     expect(found.out).toContain('take it out of shreds.deshred');
     expect(found.out).not.toContain(SECRET);
     writeFileSync(key, 'nothing');
-    expect((await doctor()).out).toContain('BAD   gRPC certificate: grpc.tls_cert and grpc.tls_key: not a');
+    expect((await doctor()).out).toContain('BAD   gRPC certificate: grpc.tls_key: not a private key');
   });
 
   it('warns of what REST needs and a node refuses, and tries the servers of DAS and the list of tokens', async () => {

@@ -19,7 +19,7 @@ const entry = (more: Partial<RequestEntry> = {}): RequestEntry => ({
 
 const submission: Submission = {
   ...{ at: NOW, signature: 'sig1', customerId: 'anna', keyId: '7hQ2mKpZ', network: 'devnet' },
-  ...{ outcome: 'accepted', attempts: [] },
+  ...{ outcome: 'accepted', attempts: [], fate: null },
 };
 
 /** A writer of what is put into its lists. */
@@ -105,6 +105,25 @@ describeOnBothStores('what is written of requests', (stores) => {
     expect((await rows(store)).map(({ method }) => method)).toEqual(['getBalance', 'getSlot']);
     expect(await store.db.selectFrom('submission').select('signature').execute()).toHaveLength(1);
     expect(writer.refused).toBe(0);
+  });
+
+  it('has one row of a transaction, of which more becomes known while the store is away', async () => {
+    const store = await stores.open();
+    let isAway = true;
+    const far = storeThat(store, async (insert) => {
+      if (isAway) throw new Error('away');
+      return insert();
+    });
+    const { sent, writer } = writerOn(far, { onState: () => {} });
+    const one: Submission = { ...submission };
+    sent.push(one);
+    await writer.flush();
+    one.fate = { name: 'expired', slot: null, err: null, rebroadcasts: 7 };
+    sent.push(one);
+    isAway = false;
+    await writer.flush();
+    const kept = await store.db.selectFrom('submission').select(['fate', 'rebroadcasts']).execute();
+    expect([kept, writer.refused]).toEqual([[{ fate: 'expired', rebroadcasts: 7 }], 0]);
   });
 
   it('is told of once when it begins to fail, and once when it works again', async () => {

@@ -9,6 +9,7 @@ import { GatewayPresence, type GatewayWorks } from '../../src/control/requests/g
 import type { NodeCordon } from '../../src/control/requests/node-cordons.ts';
 import { RequestWriter, type RequestWriterOptions } from '../../src/control/requests/request-writer.ts';
 import { LogTails } from '../../src/control/requests/tail-log.ts';
+import { slot } from '../../src/ledger/units.ts';
 import type { ConnectionFacts } from '../../src/observe/live-connections.ts';
 import type { RequestEntry } from '../../src/observe/request-log.ts';
 import type { Submission } from '../../src/observe/submission-log.ts';
@@ -50,6 +51,7 @@ const submission = (more: Partial<Submission> = {}): Submission => ({
   network: 'devnet',
   outcome: 'accepted',
   attempts: [{ node: 'node-1', at: NOW, ms: 12.5, outcome: 'ok' }],
+  fate: null,
   ...more,
 });
 
@@ -319,7 +321,7 @@ describeOnBothStores('gateways on one database', (stores) => {
     expect(gateways).toMatchObject([{ id: expect.stringMatching(/^box-one-[0-9a-f]{8}$/), host: 'box one' }]);
     expect(nodes).toMatchObject([{ name: 'node-1', gateway: gateways[0]!.id }]);
     await presence.stop();
-    expect(await list()).toEqual({ gateways: [], nodes: [] });
+    expect(await list()).toEqual({ gateways: [], nodes: [], added: [] });
   });
 
   it('show their connections, each as it is now, and none of a gateway that is gone', async () => {
@@ -407,7 +409,7 @@ describeOnBothStores('gateways on one database', (stores) => {
     await cordon('node-1', 'new disks');
     await cordon('node-1', 'more disks');
     await one.presence.refresh();
-    expect(one.cordons()).toEqual([{ network: 'devnet', node: 'node-1', reason: 'more disks' }]);
+    expect(one.cordons()).toEqual([{ network: 'devnet', node: 'node-1', reason: 'more disks', isDrain: false }]);
     await uncordon('node-1');
     await one.presence.refresh();
     expect(one.cordons()).toEqual([]);
@@ -461,6 +463,8 @@ describeOnBothStores('transactions that were sent', (stores) => {
         {
           ...{ signature: 'sig1', at: NOW, keyId: '7hQ2mKpZ', network: 'devnet', outcome: 'accepted' },
           attempts: [{ node: 'node-1', at: NOW, ms: 12.5, outcome: 'ok' }],
+          rebroadcasts: 0,
+          fate: null,
           status: { slot: '9', confirmation: 'finalized', err: '{"InstructionError":[0,"Custom"]}' },
         },
       ],
@@ -468,6 +472,22 @@ describeOnBothStores('transactions that were sent', (stores) => {
     });
     expect((await list(store, { signature: 'sig2' })).items).toHaveLength(1);
     expect((await list(store, { key: '22222222' })).items).toHaveLength(0);
+  });
+
+  it('are shown with what became of them, as soon as that is known', async () => {
+    const store = await stores.open();
+    const { sent, writer } = writerOn(store);
+    const one = submission();
+    sent.push(one, submission({ signature: 'sig2' }));
+    await writer.flush();
+    one.fate = { name: 'failed', slot: slot(2n ** 64n - 1n), err: 'AccountInUse', rebroadcasts: 3 };
+    sent.push(one);
+    await writer.flush();
+    const { items } = await list(store, {});
+    expect(items.map(({ signature }) => signature)).toEqual(['sig2', 'sig1']);
+    expect(items[0]).toMatchObject({ rebroadcasts: 0, fate: null });
+    const fate = { name: 'failed', slot: '18446744073709551615', err: 'AccountInUse' };
+    expect(items[1]).toMatchObject({ outcome: 'accepted', rebroadcasts: 3, fate });
   });
 
   it('are shown all the same when the chain says nothing', async () => {

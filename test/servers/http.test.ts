@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Door, rawPost, result, startDoor } from './start-door.ts';
+import { type Door, type DoorOptions, rawPost, result, startDoor } from './start-door.ts';
 
 const call = (method: string, id: string | number = 1, params = '[]') =>
   `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${params}}`;
@@ -9,521 +9,536 @@ const MEBIBYTE = 1024 * 1024;
 const statusOf = (received: string): number => Number(received.slice(9, 12));
 const dataOf = (received: string): unknown => JSON.parse(received.slice(received.indexOf('\r\n\r\n') + 4));
 
-let door: Door;
+// Whoever asks cannot tell whether the fast way is there.
+describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw', ({ raw }) => {
+  let door: Door;
 
-beforeEach(async () => {
-  door = await startDoor();
-});
+  beforeEach(async () => {
+    door = await startDoor({ raw });
+  });
 
-afterEach(async () => {
-  await door.stop();
-  const logged = door.lines.join('\n');
-  for (const secret of door.secrets) expect(logged).not.toContain(secret.slice(-38));
-});
+  afterEach(async () => {
+    await door.stop();
+    const logged = door.lines.join('\n');
+    for (const secret of door.secrets) expect(logged).not.toContain(secret.slice(-38));
+  });
 
-/** Restarts the door with other limits. */
-async function restart(...options: Parameters<typeof startDoor>): Promise<void> {
-  await door.stop();
-  door = await startDoor(...options);
-}
+  /** Restarts the door with other limits. */
+  async function restart(http: DoorOptions, rpc?: Parameters<typeof startDoor>[1]): Promise<void> {
+    await door.stop();
+    door = await startDoor({ raw, ...http }, rpc);
+  }
 
-describe('the way to a handler', () => {
-  it('ends in 404 where there is no path', async () => {
-    const url = door.url.replace('/v1/rpc', '/nowhere?api-key=x');
-    for (const init of [{}, { method: 'POST', body: call('getSlot') }]) {
-      const response = await fetch(url, init);
-      expect([response.status, await response.json()]).toEqual([
-        404,
-        {
-          jsonrpc: '2.0',
-          error: {
-            code: -32047,
-            message: 'No such path',
-            data: { code: 'NOT_FOUND', paths: expect.any(String) },
+  describe('the way to a handler', () => {
+    it('ends in 404 where there is no path', async () => {
+      const url = door.url.replace('/v1/rpc', '/nowhere?api-key=x');
+      for (const init of [{}, { method: 'POST', body: call('getSlot') }]) {
+        const response = await fetch(url, init);
+        expect([response.status, await response.json()]).toEqual([
+          404,
+          {
+            jsonrpc: '2.0',
+            error: {
+              code: -32047,
+              message: 'No such path',
+              data: { code: 'NOT_FOUND', paths: expect.any(String) },
+            },
+            id: null,
           },
-          id: null,
-        },
-      ]);
-    }
-  });
-
-  it('ends in 405 for another verb, and says which there are', async () => {
-    for (const method of ['GET', 'PUT', 'DELETE', 'PATCH']) {
-      const response = await fetch(door.url, { method });
-      expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST, OPTIONS']);
-      expect(await response.json()).toMatchObject({ error: { data: { code: 'METHOD_NOT_ALLOWED' } } });
-    }
-  });
-
-  it('compares names of paths and verbs as names, not as members of an object', async () => {
-    for (const path of ['/__proto__', '/constructor', '//v1/rpc', '/v1/rpc/']) {
-      expect((await fetch(`http://127.0.0.1:${door.port}${path}`)).status).toBe(404);
-    }
-  });
-
-  it('takes a request target with its authority, as proxies send it', async () => {
-    const wire = door.connect();
-    wire.socket.write(
-      rawPost(door.createKey(), call('getSlot')).replace('/v1/rpc', 'http://x.example/v1/rpc?a=b'),
-    );
-    expect(statusOf(await wire.until(/\n$/))).toBe(200);
-    wire.socket.destroy();
-  });
-
-  it.each([
-    ['application/json', 200],
-    ['application/json; charset=utf-8', 200],
-    ['Application/JSON;charset=UTF-8', 200],
-    ['text/plain', 415],
-    ['application/jsonp', 415],
-    ['application/json-patch+json', 415],
-  ])('of the content type %s gives %i', async (type, status) => {
-    const response = await door.post(call('getSlot'), door.createKey(), { 'content-type': type });
-    expect(response.status).toBe(status);
-    if (status === 415)
-      expect(await response.json()).toMatchObject({ error: { data: { code: 'UNSUPPORTED_MEDIA_TYPE' } } });
-  });
-});
-
-describe('health', () => {
-  it('says that the process is up', async () => {
-    const response = await fetch(`http://127.0.0.1:${door.port}/health`);
-    expect([response.status, await response.text()]).toEqual([200, 'ok']);
-    expect((await fetch(`http://127.0.0.1:${door.port}/health`, { method: 'HEAD' })).status).toBe(200);
-  });
-
-  it('says whether requests should come here', async () => {
-    const response = await fetch(`http://127.0.0.1:${door.port}/ready`);
-    expect([response.status, await response.json()]).toEqual([
-      200,
-      { ready: true, store: 'up', upstreams: { total: 1, usable: 1 }, draining: false },
-    ]);
-  });
-});
-
-describe('a body that is too large', () => {
-  const tooLarge = {
-    error: { code: -32044, data: { code: 'BODY_TOO_LARGE', bodyMaxBytes: MEBIBYTE } },
-    id: null,
-  };
-
-  it('is refused by its announced length, before it was sent', async () => {
-    const wire = door.connect();
-    wire.socket.write(
-      rawPost(door.createKey(), '').replace('content-length: 0', `content-length: ${10 * MEBIBYTE}`),
-    );
-    const received = await wire.until(/\n$/);
-    expect(statusOf(received)).toBe(413);
-    expect(received).toMatch(/\r\nconnection: close\r\n/i);
-    expect(dataOf(received)).toMatchObject(tooLarge);
-    wire.socket.end();
-    await wire.ended();
-  });
-
-  it('is refused with an answer that an ordinary client can read, though it sends all 10 MB first', async () => {
-    const response = await door.post(Buffer.alloc(10 * MEBIBYTE, 0x20), door.createKey());
-    expect([response.status, await response.json()]).toMatchObject([413, tooLarge]);
-    expect(door.asked).toEqual([]);
-  });
-
-  it('is refused without a reset, so that a client that reads only after it has sent all reads the answer', async () => {
-    const wire = door.connect();
-    const body = ' '.repeat(10 * MEBIBYTE);
-    await new Promise<void>((resolve, reject) => {
-      wire.socket.write(rawPost(door.createKey(), body), (fault) => (fault ? reject(fault) : resolve()));
+        ]);
+      }
     });
-    expect(statusOf(await wire.until(/\n$/))).toBe(413);
-    await wire.ended();
-    await expect.poll(() => door.http.inFlight).toBe(0);
-  });
 
-  it('is refused when it arrives in chunks without end', async () => {
-    const wire = door.connect();
-    wire.socket.write(
-      rawPost(door.createKey(), '').replace('content-length: 0', 'transfer-encoding: chunked'),
-    );
-    const chunk = `10000\r\n${' '.repeat(0x10000)}\r\n`;
-    for (let sent = 0; sent <= 17; sent++) wire.socket.write(chunk);
-    const received = await wire.until(/\n$/);
-    expect(statusOf(received)).toBe(413);
-    wire.socket.end('0\r\n\r\n');
-    await wire.ended();
-    await expect.poll(() => door.http.inFlight).toBe(0);
-  });
+    it('ends in 405 for another verb, and says which there are', async () => {
+      for (const method of ['GET', 'PUT', 'DELETE', 'PATCH']) {
+        const response = await fetch(door.url, { method });
+        expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST, OPTIONS']);
+        expect(await response.json()).toMatchObject({ error: { data: { code: 'METHOD_NOT_ALLOWED' } } });
+      }
+    });
 
-  it('is not asked for with 100 Continue', async () => {
-    const wire = door.connect();
-    const head = rawPost(door.createKey(), '', 'expect: 100-continue\r\n');
-    wire.socket.write(head.replace('content-length: 0', `content-length: ${2 * MEBIBYTE}`));
-    expect(statusOf(await wire.until(/\n$/))).toBe(413);
-    wire.socket.end();
-    await wire.ended();
-  });
+    it('compares names of paths and verbs as names, not as members of an object', async () => {
+      for (const path of ['/__proto__', '/constructor', '//v1/rpc', '/v1/rpc/']) {
+        expect((await fetch(`http://127.0.0.1:${door.port}${path}`)).status).toBe(404);
+      }
+    });
 
-  it('is one byte above what is taken', async () => {
-    const body = call('getSlot');
-    const padded = (bytes: number) => body + ' '.repeat(bytes - body.length);
-    expect((await door.post(padded(MEBIBYTE), door.createKey())).status).toBe(200);
-    expect((await door.post(padded(MEBIBYTE + 1), door.createKey())).status).toBe(413);
-  });
-});
-
-describe('a connection', () => {
-  it('carries one request after another', async () => {
-    const wire = door.connect();
-    const key = door.createKey();
-    for (let id = 1; id <= 5; id++) {
-      wire.socket.write(rawPost(key, call('getSlot', id)));
-      await wire.until(new RegExp(`"id":${id}}\n$`));
-    }
-    expect(wire.received.match(/HTTP\/1.1 200/g)).toHaveLength(5);
-    wire.socket.destroy();
-  });
-
-  it('answers requests that were sent at once in their order', async () => {
-    door.answer = async ({ params }) => {
-      const turns = 10 - Number(String(params).slice(1, -1));
-      for (let turn = 0; turn < turns; turn++) await new Promise(setImmediate);
-      return result(String(params));
-    };
-    const wire = door.connect();
-    const key = door.createKey();
-    wire.socket.write([1, 2, 3, 4].map((id) => rawPost(key, call('getSlot', id, `[${id}]`))).join(''));
-    const received = await wire.until(/"id":4}\n$/);
-    expect(received.match(/"result":\[\d\],"id":\d/g)).toEqual(
-      [1, 2, 3, 4].map((id) => `"result":[${id}],"id":${id}`),
-    );
-    wire.socket.destroy();
-  });
-
-  it('goes on after a call that went wrong, and after a refusal whose body was read', async () => {
-    const wire = door.connect();
-    const key = door.createKey();
-    wire.socket.write(rawPost(key, '{'));
-    await wire.until(/-32700/);
-    wire.socket.write(rawPost('nonsense', call('getSlot', 2)));
-    await wire.until(/INVALID_KEY.*\n$/);
-    wire.socket.write(rawPost(key, call('getSlot', 3)));
-    await wire.until(/"id":3}\n$/);
-    wire.socket.destroy();
-  });
-
-  it('gets its body asked for when it waits for 100 Continue', async () => {
-    const wire = door.connect();
-    const [head = '', body = ''] = rawPost(
-      door.createKey(),
-      call('getSlot'),
-      'expect: 100-continue\r\n',
-    ).split('\r\n\r\n');
-    wire.socket.write(`${head}\r\n\r\n`);
-    await wire.until(/^HTTP\/1.1 100 Continue\r\n\r\n/);
-    wire.socket.write(body);
-    expect(await wire.until(/"id":1}\n$/)).toMatch(/HTTP\/1.1 200 OK/);
-    wire.socket.destroy();
-  });
-
-  it('that breaks off in the middle of a body is forgotten', async () => {
-    const wire = door.connect();
-    wire.socket.write(rawPost(door.createKey(), call('getSlot')).slice(0, -5));
-    await expect.poll(() => door.http.inFlight).toBe(1);
-    wire.socket.destroy();
-    await expect.poll(() => door.http.inFlight).toBe(0);
-    expect([door.asked, door.lines]).toEqual([[], []]);
-  });
-
-  it('that goes away with several requests on their way leaves none of them behind', async () => {
-    door.answer = () => new Promise(() => {});
-    const wire = door.connect();
-    const key = door.createKey();
-    wire.socket.write([1, 2, 3].map((id) => rawPost(key, call('getSlot', id))).join(''));
-    await expect.poll(() => door.asked.length).toBe(3);
-    expect(door.http.inFlight).toBe(3);
-    wire.socket.destroy();
-    await expect.poll(() => door.http.inFlight).toBe(0);
-    await expect.poll(() => door.asked.map(({ signal }) => signal?.aborted)).toEqual([true, true, true]);
-  });
-
-  it('that never finishes its request is answered with 408 and closed', async () => {
-    await restart({ requestTimeoutMs: 200, headersTimeoutMs: 200 });
-    const half = door.connect();
-    half.socket.write(rawPost(door.createKey(), call('getSlot')).slice(0, -5));
-    const headless = door.connect();
-    headless.socket.write('POST /v1/rpc HTTP/1.1\r\nhost: x\r\n');
-    for (const received of await Promise.all([half.ended(), headless.ended()])) {
-      expect(statusOf(received)).toBe(408);
-      expect(dataOf(received)).toMatchObject({ error: { data: { code: 'REQUEST_TIMEOUT' } } });
-    }
-    expect([door.asked, door.lines]).toEqual([[], []]);
-  });
-
-  it('that never says a word is closed', async () => {
-    await restart({ requestTimeoutMs: 200, headersTimeoutMs: 200 });
-    const silent = door.connect();
-    await silent.ended();
-    expect(statusOf(silent.received)).toBe(408);
-  });
-
-  it('that does not read its answer is closed', async () => {
-    await restart({ idleTimeoutMs: 200 });
-    door.answer = async () => result(`"${'x'.repeat(50 * MEBIBYTE)}"`);
-    const wire = door.connect();
-    wire.socket.pause();
-    wire.socket.write(rawPost(door.createKey(), call('getProgramAccounts')));
-    await expect.poll(() => door.asked.length).toBe(1);
-    await expect.poll(() => door.http.inFlight, { timeout: 5_000 }).toBe(0);
-    wire.socket.destroy();
-  });
-
-  it.each([
-    ['no HTTP', 'nonsense\r\n\r\n', 400],
-    [
-      'two lengths',
-      'POST /v1/rpc HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab',
-      400,
-    ],
-    [
-      'a length and chunks',
-      'POST /v1/rpc HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
-      400,
-    ],
-    ['two hosts', 'GET /health HTTP/1.1\r\nHost: x\r\nhost: y\r\n\r\n', 400],
-    ['no host', 'GET /health HTTP/1.1\r\n\r\n', 400],
-    ['an expectation that nobody knows', 'GET /health HTTP/1.1\r\nhost: x\r\nexpect: foo\r\n\r\n', 400],
-    ['headers without end', `GET / HTTP/1.1\r\nhost: x\r\na: ${'b'.repeat(20_000)}\r\n\r\n`, 431],
-  ])('that sends %s is told so and closed', async (_what, bytes, status) => {
-    const wire = door.connect();
-    wire.socket.write(bytes);
-    const received = await wire.ended();
-    expect(statusOf(received)).toBe(status);
-    expect(dataOf(received)).toMatchObject({ jsonrpc: '2.0', id: null });
-  });
-
-  it('that sends nonsense behind a request gets no second answer in the middle of the first', async () => {
-    door.answer = async () => result(`"${'x'.repeat(50 * MEBIBYTE)}"`);
-    const wire = door.connect();
-    wire.socket.pause();
-    wire.socket.write(rawPost(door.createKey(), call('getProgramAccounts')));
-    await expect.poll(() => door.asked.length).toBe(1);
-    await expect.poll(() => wire.socket.readableLength).toBeGreaterThan(0);
-    wire.socket.write('nonsense\r\n\r\n');
-    wire.socket.resume();
-    const received = await wire.ended();
-    expect(received.length).toBeGreaterThan(50 * MEBIBYTE);
-    expect(statusOf(received)).toBe(200);
-    expect(received).not.toContain('HTTP/1.1 400');
-  });
-
-  it.each([
-    ['nonsense', '\x00\x01'],
-    ['half a head that never goes on', 'POST /v1/rpc HTTP/1.1\r\nHos'],
-    ['half a body that never goes on', rawPost(null, '{').replace('content-length: 1', 'content-length: 9')],
-  ])('that sends %s behind a call gets the answer of the call, then is closed', async (_what, rest) => {
-    await restart({ requestTimeoutMs: 100, headersTimeoutMs: 100 });
-    let finish = (): void => {};
-    door.answer = () => new Promise((resolve) => (finish = () => resolve(result('"done"'))));
-    const wire = door.connect();
-    wire.socket.write(rawPost(door.createKey(), call('requestAirdrop')) + rest);
-    await expect.poll(() => door.asked.length).toBe(1);
-    await new Promise((resolve) => setTimeout(resolve, 300)); // The timeouts above must have come.
-    expect([wire.received, wire.closed]).toEqual(['', false]);
-    finish();
-    const received = await wire.ended();
-    expect(received).toMatch(/^HTTP\/1.1 200 OK\r\n.*"result":"done","id":1}\n/s);
-    expect(received).not.toMatch(/ 400 | 408 /);
-    await expect.poll(() => door.http.inFlight).toBe(0);
-  });
-
-  it('that is one too many is not taken', async () => {
-    await restart({ connectionsMax: 1 });
-    const first = door.connect();
-    first.socket.write(rawPost(door.createKey(), call('getSlot')));
-    await first.until(/\n$/);
-    const second = door.connect();
-    await second.ended();
-    expect(second.received).toBe('');
-    first.socket.destroy();
-  });
-});
-
-describe('too many requests at a time', () => {
-  it('are refused with the time to wait, and taken again when there is room', async () => {
-    await restart({ requestsInFlightMax: 1 });
-    const key = door.createKey();
-    let finish = (): void => {};
-    door.answer = () => new Promise((resolve) => (finish = () => resolve(result('1'))));
-    const first = door.post(call('getSlot'), key);
-    await expect.poll(() => door.asked.length).toBe(1);
-    const refused = await door.post(call('getSlot'), key);
-    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
-    expect(await refused.json()).toMatchObject({ error: { data: { code: 'OVERLOADED' } } });
-    finish();
-    expect((await first).status).toBe(200);
-    await expect.poll(() => door.http.inFlight).toBe(0);
-    door.answer = async () => result('1');
-    expect((await door.post(call('getSlot'), key)).status).toBe(200);
-  });
-});
-
-describe('bodies that take too much memory together', () => {
-  const chunked = (key: string | null) =>
-    rawPost(key, '').replace('content-length: 0', 'transfer-encoding: chunked');
-
-  it('are counted by the memory they hold, in however small chunks they come', async () => {
-    await restart({}, { bodiesMaxBytes: 3 * MEBIBYTE });
-    const key = door.createKey();
-    const before = process.memoryUsage().heapUsed;
-    const wires = [1, 2, 3].map(() => door.connect());
-    for (const wire of wires) wire.socket.write(chunked(key) + '1\r\n \r\n'.repeat(600_000));
-    const status = async () => (await door.post(' '.repeat(MEBIBYTE), key)).status;
-    await expect.poll(status, { timeout: 50_000 }).toBe(503);
-    // A Buffer for each chunk would be 1.8 million of them.
-    expect(process.memoryUsage().heapUsed - before).toBeLessThan(200 * MEBIBYTE);
-    for (const wire of wires) wire.socket.destroy();
-    // What had come by then is still read.
-    await expect.poll(() => door.http.inFlight, { timeout: 20_000 }).toBe(0);
-    expect((await door.post(call('getSlot') + ' '.repeat(MEBIBYTE / 2), key)).status).toBe(200);
-  });
-
-  it('are not those of strangers, who are refused before a byte of theirs is kept', async () => {
-    await restart({}, { bodiesMaxBytes: MEBIBYTE });
-    const wires = [null, null, 'nonsense'].map((key) => {
+    it('takes a request target with its authority, as proxies send it', async () => {
       const wire = door.connect();
-      wire.socket.write(`${chunked(key)}80000\r\n${' '.repeat(0x80000)}\r\n`);
-      return wire;
+      wire.socket.write(
+        rawPost(door.createKey(), call('getSlot')).replace('/v1/rpc', 'http://x.example/v1/rpc?a=b'),
+      );
+      expect(statusOf(await wire.until(/\n$/))).toBe(200);
+      wire.socket.destroy();
     });
-    const statuses = await Promise.all(wires.map((wire) => wire.until(/\n$/).then(statusOf)));
-    expect(statuses).toEqual([401, 401, 403]);
-    expect((await door.post(' '.repeat(MEBIBYTE), door.createKey())).status).toBe(200);
-    for (const wire of wires) wire.socket.destroy();
+
+    it.each([
+      ['application/json', 200],
+      ['application/json; charset=utf-8', 200],
+      ['Application/JSON;charset=UTF-8', 200],
+      ['text/plain', 415],
+      ['application/jsonp', 415],
+      ['application/json-patch+json', 415],
+    ])('of the content type %s gives %i', async (type, status) => {
+      const response = await door.post(call('getSlot'), door.createKey(), { 'content-type': type });
+      expect(response.status).toBe(status);
+      if (status === 415)
+        expect(await response.json()).toMatchObject({ error: { data: { code: 'UNSUPPORTED_MEDIA_TYPE' } } });
+    });
   });
 
-  it('take no room that is only announced', async () => {
-    await restart({}, { bodiesMaxBytes: MEBIBYTE });
-    const wire = door.connect();
-    const head = rawPost(door.createKey(), '').replace('content-length: 0', `content-length: ${MEBIBYTE}`);
-    wire.socket.write(`${head} `);
-    await expect.poll(() => door.http.inFlight).toBe(1);
-    expect((await door.post(call('getSlot') + ' '.repeat(MEBIBYTE / 2), door.createKey())).status).toBe(200);
-    wire.socket.destroy();
+  describe('health', () => {
+    it('says that the process is up', async () => {
+      const response = await fetch(`http://127.0.0.1:${door.port}/health`);
+      expect([response.status, await response.text()]).toEqual([200, 'ok']);
+      expect((await fetch(`http://127.0.0.1:${door.port}/health`, { method: 'HEAD' })).status).toBe(200);
+    });
+
+    it('says whether requests should come here', async () => {
+      const response = await fetch(`http://127.0.0.1:${door.port}/ready`);
+      expect([response.status, await response.json()]).toEqual([
+        200,
+        { ready: true, store: 'up', upstreams: { total: 1, usable: 1 }, draining: false },
+      ]);
+    });
   });
 
-  it('are refused, and taken again when there is room', async () => {
-    await restart({}, { bodiesMaxBytes: 1000 });
-    const key = door.createKey();
-    let finish = (): void => {};
-    door.answer = () =>
-      new Promise((resolve) => {
-        finish = () => resolve(result('1'));
+  describe('a body that is too large', () => {
+    const tooLarge = {
+      error: { code: -32044, data: { code: 'BODY_TOO_LARGE', bodyMaxBytes: MEBIBYTE } },
+      id: null,
+    };
+
+    it('is refused by its announced length, before it was sent', async () => {
+      const wire = door.connect();
+      wire.socket.write(
+        rawPost(door.createKey(), '').replace('content-length: 0', `content-length: ${10 * MEBIBYTE}`),
+      );
+      const received = await wire.until(/\n$/);
+      expect(statusOf(received)).toBe(413);
+      expect(received).toMatch(/\r\nconnection: close\r\n/i);
+      expect(dataOf(received)).toMatchObject(tooLarge);
+      wire.socket.end();
+      await wire.ended();
+    });
+
+    it('is refused with an answer that an ordinary client can read, though it sends all 10 MB first', async () => {
+      const response = await door.post(Buffer.alloc(10 * MEBIBYTE, 0x20), door.createKey());
+      expect([response.status, await response.json()]).toMatchObject([413, tooLarge]);
+      expect(door.asked).toEqual([]);
+    });
+
+    it('is refused without a reset, so that a client that reads only after it has sent all reads the answer', async () => {
+      const wire = door.connect();
+      const body = ' '.repeat(10 * MEBIBYTE);
+      await new Promise<void>((resolve, reject) => {
+        wire.socket.write(rawPost(door.createKey(), body), (fault) => (fault ? reject(fault) : resolve()));
       });
-    const first = door.post(call('getSlot', 1, `["${'x'.repeat(800)}"]`), key);
-    await expect.poll(() => door.asked.length).toBe(1);
-    const refused = await door.post(call('getSlot', 1, `["${'x'.repeat(300)}"]`), key);
-    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
-    expect(await refused.json()).toMatchObject({ error: { data: { code: 'OVERLOADED' } } });
-    finish();
-    expect((await first).status).toBe(200);
-    await expect.poll(() => door.http.inFlight).toBe(0);
-    door.answer = async () => result('1');
-    for (let i = 0; i < 10; i++) {
-      expect((await door.post(call('getSlot', 1, `["${'x'.repeat(800)}"]`), key)).status).toBe(200);
+      expect(statusOf(await wire.until(/\n$/))).toBe(413);
+      await wire.ended();
       await expect.poll(() => door.http.inFlight).toBe(0);
+    });
+
+    it('is refused when it arrives in chunks without end', async () => {
+      const wire = door.connect();
+      wire.socket.write(
+        rawPost(door.createKey(), '').replace('content-length: 0', 'transfer-encoding: chunked'),
+      );
+      const chunk = `10000\r\n${' '.repeat(0x10000)}\r\n`;
+      for (let sent = 0; sent <= 17; sent++) wire.socket.write(chunk);
+      const received = await wire.until(/\n$/);
+      expect(statusOf(received)).toBe(413);
+      wire.socket.end('0\r\n\r\n');
+      await wire.ended();
+      await expect.poll(() => door.http.inFlight).toBe(0);
+    });
+
+    it('is not asked for with 100 Continue', async () => {
+      const wire = door.connect();
+      const head = rawPost(door.createKey(), '', 'expect: 100-continue\r\n');
+      wire.socket.write(head.replace('content-length: 0', `content-length: ${2 * MEBIBYTE}`));
+      expect(statusOf(await wire.until(/\n$/))).toBe(413);
+      wire.socket.end();
+      await wire.ended();
+    });
+
+    it('is one byte above what is taken', async () => {
+      const body = call('getSlot');
+      const padded = (bytes: number) => body + ' '.repeat(bytes - body.length);
+      expect((await door.post(padded(MEBIBYTE), door.createKey())).status).toBe(200);
+      expect((await door.post(padded(MEBIBYTE + 1), door.createKey())).status).toBe(413);
+    });
+  });
+
+  describe('a connection', () => {
+    it('carries one request after another', async () => {
+      const wire = door.connect();
+      const key = door.createKey();
+      for (let id = 1; id <= 5; id++) {
+        wire.socket.write(rawPost(key, call('getSlot', id)));
+        await wire.until(new RegExp(`"id":${id}}\n$`));
+      }
+      expect(wire.received.match(/HTTP\/1.1 200/g)).toHaveLength(5);
+      wire.socket.destroy();
+    });
+
+    it('answers requests that were sent at once in their order', async () => {
+      door.answer = async ({ params }) => {
+        const turns = 10 - Number(String(params).slice(1, -1));
+        for (let turn = 0; turn < turns; turn++) await new Promise(setImmediate);
+        return result(String(params));
+      };
+      const wire = door.connect();
+      const key = door.createKey();
+      wire.socket.write([1, 2, 3, 4].map((id) => rawPost(key, call('getSlot', id, `[${id}]`))).join(''));
+      const received = await wire.until(/"id":4}\n$/);
+      expect(received.match(/"result":\[\d\],"id":\d/g)).toEqual(
+        [1, 2, 3, 4].map((id) => `"result":[${id}],"id":${id}`),
+      );
+      wire.socket.destroy();
+    });
+
+    it('goes on after a call that went wrong, and after a refusal whose body was read', async () => {
+      const wire = door.connect();
+      const key = door.createKey();
+      wire.socket.write(rawPost(key, '{'));
+      await wire.until(/-32700/);
+      wire.socket.write(rawPost('nonsense', call('getSlot', 2)));
+      await wire.until(/INVALID_KEY.*\n$/);
+      wire.socket.write(rawPost(key, call('getSlot', 3)));
+      await wire.until(/"id":3}\n$/);
+      wire.socket.destroy();
+    });
+
+    it('gets its body asked for when it waits for 100 Continue', async () => {
+      const wire = door.connect();
+      const [head = '', body = ''] = rawPost(
+        door.createKey(),
+        call('getSlot'),
+        'expect: 100-continue\r\n',
+      ).split('\r\n\r\n');
+      wire.socket.write(`${head}\r\n\r\n`);
+      await wire.until(/^HTTP\/1.1 100 Continue\r\n\r\n/);
+      wire.socket.write(body);
+      expect(await wire.until(/"id":1}\n$/)).toMatch(/HTTP\/1.1 200 OK/);
+      wire.socket.destroy();
+    });
+
+    it('that breaks off in the middle of a body is forgotten', async () => {
+      const wire = door.connect();
+      wire.socket.write(rawPost(door.createKey(), call('getSlot')).slice(0, -5));
+      await expect.poll(() => door.http.inFlight).toBe(1);
+      wire.socket.destroy();
+      await expect.poll(() => door.http.inFlight).toBe(0);
+      expect([door.asked, door.lines]).toEqual([[], []]);
+    });
+
+    it('that goes away with several requests on their way leaves none of them behind', async () => {
+      door.answer = () => new Promise(() => {});
+      const wire = door.connect();
+      const key = door.createKey();
+      wire.socket.write([1, 2, 3].map((id) => rawPost(key, call('getSlot', id))).join(''));
+      // The raw door takes the next when one is answered.
+      const asked = raw ? 1 : 3;
+      await expect.poll(() => door.asked.length).toBe(asked);
+      expect(door.http.inFlight).toBe(asked);
+      wire.socket.destroy();
+      await expect.poll(() => door.http.inFlight).toBe(0);
+      await expect
+        .poll(() => door.asked.map(({ signal }) => signal?.aborted))
+        .toEqual(Array(asked).fill(true));
+    });
+
+    it('that never finishes its request is answered with 408 and closed', async () => {
+      await restart({ requestTimeoutMs: 200, headersTimeoutMs: 200 });
+      const half = door.connect();
+      half.socket.write(rawPost(door.createKey(), call('getSlot')).slice(0, -5));
+      const headless = door.connect();
+      headless.socket.write('POST /v1/rpc HTTP/1.1\r\nhost: x\r\n');
+      for (const received of await Promise.all([half.ended(), headless.ended()])) {
+        expect(statusOf(received)).toBe(408);
+        expect(dataOf(received)).toMatchObject({ error: { data: { code: 'REQUEST_TIMEOUT' } } });
+      }
+      expect([door.asked, door.lines]).toEqual([[], []]);
+    });
+
+    it('that never says a word is closed', async () => {
+      await restart({ requestTimeoutMs: 200, headersTimeoutMs: 200 });
+      const silent = door.connect();
+      await silent.ended();
+      expect(statusOf(silent.received)).toBe(408);
+    });
+
+    it('that does not read its answer is closed', async () => {
+      await restart({ idleTimeoutMs: 200 });
+      door.answer = async () => result(`"${'x'.repeat(50 * MEBIBYTE)}"`);
+      const wire = door.connect();
+      wire.socket.pause();
+      wire.socket.write(rawPost(door.createKey(), call('getProgramAccounts')));
+      await expect.poll(() => door.asked.length).toBe(1);
+      await expect.poll(() => door.http.inFlight, { timeout: 5_000 }).toBe(0);
+      wire.socket.destroy();
+    });
+
+    it.each([
+      ['no HTTP', 'nonsense\r\n\r\n', 400],
+      [
+        'two lengths',
+        'POST /v1/rpc HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab',
+        400,
+      ],
+      [
+        'a length and chunks',
+        'POST /v1/rpc HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
+        400,
+      ],
+      ['two hosts', 'GET /health HTTP/1.1\r\nHost: x\r\nhost: y\r\n\r\n', 400],
+      ['no host', 'GET /health HTTP/1.1\r\n\r\n', 400],
+      ['an expectation that nobody knows', 'GET /health HTTP/1.1\r\nhost: x\r\nexpect: foo\r\n\r\n', 400],
+      ['headers without end', `GET / HTTP/1.1\r\nhost: x\r\na: ${'b'.repeat(20_000)}\r\n\r\n`, 431],
+    ])('that sends %s is told so and closed', async (_what, bytes, status) => {
+      const wire = door.connect();
+      wire.socket.write(bytes);
+      const received = await wire.ended();
+      expect(statusOf(received)).toBe(status);
+      expect(dataOf(received)).toMatchObject({ jsonrpc: '2.0', id: null });
+    });
+
+    it('that sends nonsense behind a request gets no second answer in the middle of the first', async () => {
+      door.answer = async () => result(`"${'x'.repeat(50 * MEBIBYTE)}"`);
+      const wire = door.connect();
+      wire.socket.pause();
+      wire.socket.write(rawPost(door.createKey(), call('getProgramAccounts')));
+      await expect.poll(() => door.asked.length).toBe(1);
+      await expect.poll(() => wire.socket.readableLength).toBeGreaterThan(0);
+      wire.socket.write('nonsense\r\n\r\n');
+      wire.socket.resume();
+      const received = await wire.ended();
+      expect(received.length).toBeGreaterThan(50 * MEBIBYTE);
+      expect(statusOf(received)).toBe(200);
+      expect(received).not.toContain('HTTP/1.1 400');
+    });
+
+    it.each([
+      ['nonsense', '\x00\x01'],
+      ['half a head that never goes on', 'POST /v1/rpc HTTP/1.1\r\nHos'],
+      [
+        'half a body that never goes on',
+        rawPost(null, '{').replace('content-length: 1', 'content-length: 9'),
+      ],
+    ])('that sends %s behind a call gets the answer of the call, then is closed', async (_what, rest) => {
+      await restart({ requestTimeoutMs: 100, headersTimeoutMs: 100 });
+      let finish = (): void => {};
+      door.answer = () => new Promise((resolve) => (finish = () => resolve(result('"done"'))));
+      const wire = door.connect();
+      wire.socket.write(rawPost(door.createKey(), call('requestAirdrop')) + rest);
+      await expect.poll(() => door.asked.length).toBe(1);
+      await new Promise((resolve) => setTimeout(resolve, 300)); // The timeouts above must have come.
+      expect([wire.received, wire.closed]).toEqual(['', false]);
+      finish();
+      const received = await wire.ended();
+      expect(received).toMatch(/^HTTP\/1.1 200 OK\r\n.*"result":"done","id":1}\n/s);
+      expect(received).not.toMatch(/ 400 | 408 /);
+      await expect.poll(() => door.http.inFlight).toBe(0);
+    });
+
+    it('that is one too many is not taken', async () => {
+      await restart({ connectionsMax: 1 });
+      const first = door.connect();
+      first.socket.write(rawPost(door.createKey(), call('getSlot')));
+      await first.until(/\n$/);
+      const second = door.connect();
+      await second.ended();
+      expect(second.received).toBe('');
+      first.socket.destroy();
+    });
+  });
+
+  describe('too many requests at a time', () => {
+    it('are refused with the time to wait, and taken again when there is room', async () => {
+      await restart({ requestsInFlightMax: 1 });
+      const key = door.createKey();
+      let finish = (): void => {};
+      door.answer = () => new Promise((resolve) => (finish = () => resolve(result('1'))));
+      const first = door.post(call('getSlot'), key);
+      await expect.poll(() => door.asked.length).toBe(1);
+      const refused = await door.post(call('getSlot'), key);
+      expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+      expect(await refused.json()).toMatchObject({ error: { data: { code: 'OVERLOADED' } } });
+      finish();
+      expect((await first).status).toBe(200);
+      await expect.poll(() => door.http.inFlight).toBe(0);
+      door.answer = async () => result('1');
+      expect((await door.post(call('getSlot'), key)).status).toBe(200);
+    });
+  });
+
+  describe('bodies that take too much memory together', () => {
+    const chunked = (key: string | null) =>
+      rawPost(key, '').replace('content-length: 0', 'transfer-encoding: chunked');
+
+    // Chunks are nothing for the raw door.
+    if (!raw) {
+      it('are counted by the memory they hold, in however small chunks they come', async () => {
+        await restart({}, { bodiesMaxBytes: 3 * MEBIBYTE });
+        const key = door.createKey();
+        const before = process.memoryUsage().heapUsed;
+        const wires = [1, 2, 3].map(() => door.connect());
+        for (const wire of wires) wire.socket.write(chunked(key) + '1\r\n \r\n'.repeat(600_000));
+        const status = async () => (await door.post(' '.repeat(MEBIBYTE), key)).status;
+        await expect.poll(status, { timeout: 50_000 }).toBe(503);
+        // A Buffer for each chunk would be 1.8 million of them.
+        expect(process.memoryUsage().heapUsed - before).toBeLessThan(200 * MEBIBYTE);
+        for (const wire of wires) wire.socket.destroy();
+        // What had come by then is still read.
+        await expect.poll(() => door.http.inFlight, { timeout: 20_000 }).toBe(0);
+        expect((await door.post(call('getSlot') + ' '.repeat(MEBIBYTE / 2), key)).status).toBe(200);
+      });
     }
-  });
-});
 
-describe('a refusal of what never became a request', () => {
-  it('can be read by a script in a browser', async () => {
-    const wire = door.connect();
-    wire.socket.write('POST /v1/rpc HTTP/1.1\r\nhost: x\r\ncontent-length: -1\r\n\r\n');
-    const answer = await wire.ended();
-    expect(answer).toMatch(/^HTTP\/1.1 400 /);
-    expect(answer).toContain('\r\naccess-control-allow-origin: *\r\n');
-    expect(answer).toContain(
-      '\r\naccess-control-expose-headers: RateLimit, RateLimit-Policy, Retry-After\r\n',
-    );
-  });
-});
+    it('are not those of strangers, who are refused before a byte of theirs is kept', async () => {
+      await restart({}, { bodiesMaxBytes: MEBIBYTE });
+      const wires = [null, null, 'nonsense'].map((key) => {
+        const wire = door.connect();
+        wire.socket.write(`${chunked(key)}80000\r\n${' '.repeat(0x80000)}\r\n`);
+        return wire;
+      });
+      const statuses = await Promise.all(wires.map((wire) => wire.until(/\n$/).then(statusOf)));
+      expect(statuses).toEqual([401, 401, 403]);
+      expect((await door.post(' '.repeat(MEBIBYTE), door.createKey())).status).toBe(200);
+      for (const wire of wires) wire.socket.destroy();
+    });
 
-describe('draining', () => {
-  it('finishes what is in flight, closes its connection, and takes nothing new', async () => {
-    const key = door.createKey();
-    let finish = (): void => {};
-    door.answer = () => new Promise((resolve) => (finish = () => resolve(result('"last"'))));
-    const wire = door.connect();
-    wire.socket.write(rawPost(key, call('getSlot')));
-    await expect.poll(() => door.asked.length).toBe(1);
-    const drained = door.http.drain(10_000);
-    const late = door.connect();
-    await late.ended();
-    expect(late.received).toBe('');
-    finish();
-    expect(await wire.ended()).toMatch(/^HTTP\/1.1 200 OK\r\n.*"result":"last"/s);
-    expect(await drained).toBe(true);
-  });
+    it('take no room that is only announced', async () => {
+      await restart({}, { bodiesMaxBytes: MEBIBYTE });
+      const wire = door.connect();
+      const head = rawPost(door.createKey(), '').replace('content-length: 0', `content-length: ${MEBIBYTE}`);
+      wire.socket.write(`${head} `);
+      await expect.poll(() => door.http.inFlight).toBe(1);
+      expect((await door.post(call('getSlot') + ' '.repeat(MEBIBYTE / 2), door.createKey())).status).toBe(
+        200,
+      );
+      wire.socket.destroy();
+    });
 
-  it('answers what is just arriving on open connections, and closes them with the answer', async () => {
-    const key = door.createKey();
-    const [kept, fresh] = [door.connect(), door.connect()];
-    kept.socket.write(rawPost(key, call('getSlot', 1)));
-    fresh.socket.write(rawPost(key, call('getSlot', 2)).slice(0, 40));
-    await kept.until(/"id":1}\n$/);
-    const drained = door.http.drain(10_000);
-    await new Promise(setImmediate);
-    kept.socket.write(rawPost(key, call('getSlot', 3)));
-    fresh.socket.write(rawPost(key, call('getSlot', 2)).slice(40));
-    expect(await kept.ended()).toMatch(/\r\nconnection: close\r\n.*"id":3}\n$/is);
-    expect(await fresh.ended()).toMatch(/\r\nconnection: close\r\n.*"id":2}\n$/is);
-    expect(await drained).toBe(true);
-  });
-
-  it('closes with its answer also the connection of a call that was begun before', async () => {
-    let finish = (): void => {};
-    door.answer = () => new Promise((resolve) => (finish = () => resolve(result('"last"'))));
-    const wire = door.connect();
-    wire.socket.write(rawPost(door.createKey(), call('getSlot')));
-    await expect.poll(() => door.asked.length).toBe(1);
-    const drained = door.http.drain(10_000, 100);
-    finish();
-    expect(await wire.ended()).toMatch(/\r\nconnection: close\r\n/i);
-    expect(await drained).toBe(true);
+    it('are refused, and taken again when there is room', async () => {
+      await restart({}, { bodiesMaxBytes: 1000 });
+      const key = door.createKey();
+      let finish = (): void => {};
+      door.answer = () =>
+        new Promise((resolve) => {
+          finish = () => resolve(result('1'));
+        });
+      const first = door.post(call('getSlot', 1, `["${'x'.repeat(800)}"]`), key);
+      await expect.poll(() => door.asked.length).toBe(1);
+      const refused = await door.post(call('getSlot', 1, `["${'x'.repeat(300)}"]`), key);
+      expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+      expect(await refused.json()).toMatchObject({ error: { data: { code: 'OVERLOADED' } } });
+      finish();
+      expect((await first).status).toBe(200);
+      await expect.poll(() => door.http.inFlight).toBe(0);
+      door.answer = async () => result('1');
+      for (let i = 0; i < 10; i++) {
+        expect((await door.post(call('getSlot', 1, `["${'x'.repeat(800)}"]`), key)).status).toBe(200);
+        await expect.poll(() => door.http.inFlight).toBe(0);
+      }
+    });
   });
 
-  it('says so on /ready while it still takes requests, and asks clients to reconnect elsewhere', async () => {
-    const key = door.createKey();
-    const idle = door.connect();
-    idle.socket.write('GET /health HTTP/1.1\r\nhost: x\r\n\r\n');
-    await idle.until(/ok$/);
-    const drained = door.http.drain(10_000, 300);
-    const ready = await fetch(`http://127.0.0.1:${door.port}/ready`);
-    expect([ready.status, await ready.json()]).toMatchObject([503, { ready: false, draining: true }]);
-    const response = await door.post(call('getSlot'), key);
-    expect([response.status, response.headers.get('connection')]).toEqual([200, 'close']);
-    expect(await drained).toBe(true);
-    await idle.ended();
+  describe('a refusal of what never became a request', () => {
+    it('can be read by a script in a browser', async () => {
+      const wire = door.connect();
+      wire.socket.write('POST /v1/rpc HTTP/1.1\r\nhost: x\r\ncontent-length: -1\r\n\r\n');
+      const answer = await wire.ended();
+      expect(answer).toMatch(/^HTTP\/1.1 400 /);
+      expect(answer).toContain('\r\naccess-control-allow-origin: *\r\n');
+      expect(answer).toContain(
+        '\r\naccess-control-expose-headers: RateLimit, RateLimit-Policy, Retry-After\r\n',
+      );
+    });
   });
 
-  it('cuts what does not finish in time', async () => {
-    door.answer = () => new Promise(() => {});
-    const wire = door.connect();
-    wire.socket.write(rawPost(door.createKey(), call('getSlot')));
-    await expect.poll(() => door.asked.length).toBe(1);
-    expect(await door.http.drain(50)).toBe(false);
-    expect(await wire.ended()).toBe('');
-    await expect.poll(() => door.asked[0]?.signal?.aborted).toBe(true);
+  describe('draining', () => {
+    it('finishes what is in flight, closes its connection, and takes nothing new', async () => {
+      const key = door.createKey();
+      let finish = (): void => {};
+      door.answer = () => new Promise((resolve) => (finish = () => resolve(result('"last"'))));
+      const wire = door.connect();
+      wire.socket.write(rawPost(key, call('getSlot')));
+      await expect.poll(() => door.asked.length).toBe(1);
+      const drained = door.http.drain(10_000);
+      const late = door.connect();
+      await late.ended();
+      expect(late.received).toBe('');
+      finish();
+      expect(await wire.ended()).toMatch(/^HTTP\/1.1 200 OK\r\n.*"result":"last"/s);
+      expect(await drained).toBe(true);
+    });
+
+    it('answers what is just arriving on open connections, and closes them with the answer', async () => {
+      const key = door.createKey();
+      const [kept, fresh] = [door.connect(), door.connect()];
+      kept.socket.write(rawPost(key, call('getSlot', 1)));
+      fresh.socket.write(rawPost(key, call('getSlot', 2)).slice(0, 40));
+      await kept.until(/"id":1}\n$/);
+      const drained = door.http.drain(10_000);
+      await new Promise(setImmediate);
+      kept.socket.write(rawPost(key, call('getSlot', 3)));
+      fresh.socket.write(rawPost(key, call('getSlot', 2)).slice(40));
+      expect(await kept.ended()).toMatch(/\r\nconnection: close\r\n.*"id":3}\n$/is);
+      expect(await fresh.ended()).toMatch(/\r\nconnection: close\r\n.*"id":2}\n$/is);
+      expect(await drained).toBe(true);
+    });
+
+    it('closes with its answer also the connection of a call that was begun before', async () => {
+      let finish = (): void => {};
+      door.answer = () => new Promise((resolve) => (finish = () => resolve(result('"last"'))));
+      const wire = door.connect();
+      wire.socket.write(rawPost(door.createKey(), call('getSlot')));
+      await expect.poll(() => door.asked.length).toBe(1);
+      const drained = door.http.drain(10_000, 100);
+      finish();
+      expect(await wire.ended()).toMatch(/\r\nconnection: close\r\n/i);
+      expect(await drained).toBe(true);
+    });
+
+    it('says so on /ready while it still takes requests, and asks clients to reconnect elsewhere', async () => {
+      const key = door.createKey();
+      const idle = door.connect();
+      idle.socket.write('GET /health HTTP/1.1\r\nhost: x\r\n\r\n');
+      await idle.until(/ok$/);
+      const drained = door.http.drain(10_000, 300);
+      const ready = await fetch(`http://127.0.0.1:${door.port}/ready`);
+      expect([ready.status, await ready.json()]).toMatchObject([503, { ready: false, draining: true }]);
+      const response = await door.post(call('getSlot'), key);
+      expect([response.status, response.headers.get('connection')]).toEqual([200, 'close']);
+      expect(await drained).toBe(true);
+      await idle.ended();
+    });
+
+    it('cuts what does not finish in time', async () => {
+      door.answer = () => new Promise(() => {});
+      const wire = door.connect();
+      wire.socket.write(rawPost(door.createKey(), call('getSlot')));
+      await expect.poll(() => door.asked.length).toBe(1);
+      expect(await door.http.drain(50)).toBe(false);
+      expect(await wire.ended()).toBe('');
+      await expect.poll(() => door.asked[0]?.signal?.aborted).toBe(true);
+    });
+
+    it('may be asked for twice', async () => {
+      expect(await Promise.all([door.http.drain(10), door.http.drain(10)])).toEqual([true, true]);
+    });
   });
 
-  it('may be asked for twice', async () => {
-    expect(await Promise.all([door.http.drain(10), door.http.drain(10)])).toEqual([true, true]);
-  });
-});
+  describe('listening', () => {
+    it('fails in words when the port is taken', async () => {
+      await expect(startDoor({ port: door.port })).rejects.toThrow('EADDRINUSE');
+    });
 
-describe('listening', () => {
-  it('fails in words when the port is taken', async () => {
-    await expect(startDoor({ port: door.port })).rejects.toThrow('EADDRINUSE');
-  });
-
-  it('takes a free port when asked for none', async () => {
-    expect(door.port).toBeGreaterThan(0);
-    await once(door.connect().socket, 'connect');
+    it('takes a free port when asked for none', async () => {
+      expect(door.port).toBeGreaterThan(0);
+      await once(door.connect().socket, 'connect');
+    });
   });
 });

@@ -5,405 +5,412 @@ import { type Door, rawPost, result, startDoor } from './start-door.ts';
 const call = (method: string, id: string | number = 1, params = '[]') =>
   `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${params}}`;
 
-let door: Door;
+// Whoever asks cannot tell whether the fast way is there.
+describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw', ({ raw }) => {
+  let door: Door;
 
-beforeEach(async () => {
-  door = await startDoor();
-});
-
-afterEach(async () => {
-  await door.stop();
-  const logged = door.lines.join('\n');
-  for (const secret of door.secrets) expect(logged).not.toContain(secret.slice(-38));
-});
-
-describe('a call over HTTP', () => {
-  it('is answered with the bytes of the source under its own id', async () => {
-    door.answer = async () => result('{"value":18446744073709551615, "z":1,"a":0.10}');
-    const response = await door.post(call('getBalance', '9007199254740993'), door.createKey());
-    expect(response.status).toBe(200);
-    expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
-    expect(await response.text()).toBe(
-      '{"jsonrpc":"2.0","result":{"value":18446744073709551615, "z":1,"a":0.10},"id":9007199254740993}\n',
-    );
+  beforeEach(async () => {
+    door = await startDoor({ raw });
   });
 
-  it('hands on its params as they were written', async () => {
-    const params =
-      '[ 18446744073709551615, {"b":1,"a":[1.50], "__proto__":{"x":1}, "constructor":"\\u0041"} ]';
-    const response = await door.post(call('getBlock', '"a\\u0062"', params), door.createKey());
-    expect(await response.text()).toBe(`{"jsonrpc":"2.0","result":{"params":${params}},"id":"a\\u0062"}\n`);
-    expect(String(door.asked[0]?.call.params)).toBe(params);
+  afterEach(async () => {
+    await door.stop();
+    const logged = door.lines.join('\n');
+    for (const secret of door.secrets) expect(logged).not.toContain(secret.slice(-38));
   });
 
-  it('passes on the error of a node with HTTP 200', async () => {
-    door.answer = async () => ({
-      body: Buffer.from('{"code":-32005,"message":"Node is unhealthy"}'),
-      errorCode: -32005,
-    });
-    const response = await door.post(call('getHealth'), door.createKey());
-    expect([response.status, await response.json()]).toEqual([
-      200,
-      { jsonrpc: '2.0', error: { code: -32005, message: 'Node is unhealthy' }, id: 1 },
-    ]);
-  });
-
-  it('reaches the source whatever its method is called', async () => {
-    const key = door.createKey();
-    for (const method of ['getAsset', 'constructor', '__proto__', 'toString', '']) {
-      expect((await door.post(call(method), key)).status).toBe(200);
-    }
-    expect(door.asked.map((one) => one.call.row.nature)).toEqual(Array(5).fill('unknown'));
-  });
-
-  it('may leave its params out', async () => {
-    const response = await door.post('{"jsonrpc":"2.0","id":1,"method":"getSlot"}', door.createKey());
-    expect(await response.json()).toEqual({ jsonrpc: '2.0', result: { params: null }, id: 1 });
-    expect(door.asked[0]?.call.params).toBeNull();
-  });
-
-  it('gets an answer of many megabytes whole', async () => {
-    const big = `"${'x'.repeat(20 * 1024 * 1024)}"`;
-    door.answer = async () => result(big);
-    const text = await (await door.post(call('getProgramAccounts'), door.createKey())).text();
-    expect(text === `{"jsonrpc":"2.0","result":${big},"id":1}\n`).toBe(true);
-  });
-
-  it('is metered by what went in and out', async () => {
-    const body = call('getSlot');
-    await door.post(body, door.createKey());
-    expect(door.usage.drain()).toMatchObject([
-      { method: 'getSlot', bytesIn: body.length, bytesOut: '{"params":[]}'.length },
-    ]);
-  });
-
-  it('that fails upstream has the status and text of its row and nothing of the cause', async () => {
-    door.answer = () =>
-      Promise.reject(
-        new Failure('UPSTREAM_UNAVAILABLE', { cause: new Error('https://node.example/?api-key=abc') }),
+  describe('a call over HTTP', () => {
+    it('is answered with the bytes of the source under its own id', async () => {
+      door.answer = async () => result('{"value":18446744073709551615, "z":1,"a":0.10}');
+      const response = await door.post(call('getBalance', '9007199254740993'), door.createKey());
+      expect(response.status).toBe(200);
+      expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
+      expect(await response.text()).toBe(
+        '{"jsonrpc":"2.0","result":{"value":18446744073709551615, "z":1,"a":0.10},"id":9007199254740993}\n',
       );
-    const response = await door.post(call('getSlot'), door.createKey());
-    expect([response.status, await response.json()]).toEqual([
-      503,
-      {
-        jsonrpc: '2.0',
-        error: {
-          code: -32050,
-          message: 'The upstream service is temporarily unavailable',
-          data: { code: 'UPSTREAM_UNAVAILABLE', retryAfter: 1 },
-        },
-        id: 1,
-      },
-    ]);
-  });
+    });
 
-  it('is given up upstream when its sender hangs up', async () => {
-    const abandoned = new Promise<void>((resolve) => {
+    it('hands on its params as they were written', async () => {
+      const params =
+        '[ 18446744073709551615, {"b":1,"a":[1.50], "__proto__":{"x":1}, "constructor":"\\u0041"} ]';
+      const response = await door.post(call('getBlock', '"a\\u0062"', params), door.createKey());
+      expect(await response.text()).toBe(`{"jsonrpc":"2.0","result":{"params":${params}},"id":"a\\u0062"}\n`);
+      expect(String(door.asked[0]?.call.params)).toBe(params);
+    });
+
+    it('passes on the error of a node with HTTP 200', async () => {
+      door.answer = async () => ({
+        body: Buffer.from('{"code":-32005,"message":"Node is unhealthy"}'),
+        errorCode: -32005,
+      });
+      const response = await door.post(call('getHealth'), door.createKey());
+      expect([response.status, await response.json()]).toEqual([
+        200,
+        { jsonrpc: '2.0', error: { code: -32005, message: 'Node is unhealthy' }, id: 1 },
+      ]);
+    });
+
+    it('reaches the source whatever its method is called', async () => {
+      const key = door.createKey();
+      for (const method of ['getAsset', 'constructor', '__proto__', 'toString', '']) {
+        expect((await door.post(call(method), key)).status).toBe(200);
+      }
+      expect(door.asked.map((one) => one.call.row.nature)).toEqual(Array(5).fill('unknown'));
+    });
+
+    it('may leave its params out', async () => {
+      const response = await door.post('{"jsonrpc":"2.0","id":1,"method":"getSlot"}', door.createKey());
+      expect(await response.json()).toEqual({ jsonrpc: '2.0', result: { params: null }, id: 1 });
+      expect(door.asked[0]?.call.params).toBeNull();
+    });
+
+    it('gets an answer of many megabytes whole', async () => {
+      const big = `"${'x'.repeat(20 * 1024 * 1024)}"`;
+      door.answer = async () => result(big);
+      const text = await (await door.post(call('getProgramAccounts'), door.createKey())).text();
+      expect(text === `{"jsonrpc":"2.0","result":${big},"id":1}\n`).toBe(true);
+    });
+
+    it('is metered by what went in and out', async () => {
+      const body = call('getSlot');
+      await door.post(body, door.createKey());
+      expect(door.usage.drain()).toMatchObject([
+        { method: 'getSlot', bytesIn: body.length, bytesOut: '{"params":[]}'.length },
+      ]);
+    });
+
+    it('that fails upstream has the status and text of its row and nothing of the cause', async () => {
       door.answer = () =>
-        new Promise((_resolve, reject) => {
-          door.asked[0]?.signal?.addEventListener('abort', () => {
-            resolve();
-            reject(new Failure('CLIENT_GONE'));
+        Promise.reject(
+          new Failure('UPSTREAM_UNAVAILABLE', { cause: new Error('https://node.example/?api-key=abc') }),
+        );
+      const response = await door.post(call('getSlot'), door.createKey());
+      expect([response.status, await response.json()]).toEqual([
+        503,
+        {
+          jsonrpc: '2.0',
+          error: {
+            code: -32050,
+            message: 'The upstream service is temporarily unavailable',
+            data: { code: 'UPSTREAM_UNAVAILABLE', retryAfter: 1 },
+          },
+          id: 1,
+        },
+      ]);
+    });
+
+    it('is given up upstream when its sender hangs up', async () => {
+      const abandoned = new Promise<void>((resolve) => {
+        door.answer = () =>
+          new Promise((_resolve, reject) => {
+            door.asked[0]?.signal?.addEventListener('abort', () => {
+              resolve();
+              reject(new Failure('CLIENT_GONE'));
+            });
+            wire.socket.destroy();
           });
-          wire.socket.destroy();
-        });
-    });
-    const wire = door.connect();
-    wire.socket.write(rawPost(door.createKey(), call('getProgramAccounts')));
-    await abandoned;
-    await expect.poll(() => door.http.inFlight).toBe(0);
-    expect(door.lines).toEqual([]);
-  });
-});
-
-describe('bad JSON-RPC', () => {
-  const failing: [string, string, unknown][] = [
-    ['no JSON', '{"jsonrpc":', { jsonrpc: '2.0', error: { code: -32700, message: 'Parse error' }, id: null }],
-    ['nothing', '', { jsonrpc: '2.0', error: { code: -32700, message: 'Parse error' }, id: null }],
-    [
-      'an illegal id',
-      '{"jsonrpc":"2.0","id":-1,"method":"x"}',
-      { jsonrpc: '2.0', error: { code: -32700, message: 'Parse error' }, id: null },
-    ],
-    [
-      'a method that is no text',
-      '{"jsonrpc":"2.0","id":5,"method":[]}',
-      { jsonrpc: '2.0', error: { code: -32600, message: 'Invalid request' }, id: 5 },
-    ],
-    [
-      'no version',
-      '{"id":5,"method":"getSlot"}',
-      { error: { code: -32600, message: 'Unsupported JSON-RPC protocol version' }, id: 5 },
-    ],
-    [
-      'named params',
-      '{"jsonrpc":"2.0","id":5,"method":"getSlot","params":{}}',
-      { jsonrpc: '2.0', error: { code: -32602, message: '`params` should be an array' }, id: 5 },
-    ],
-    [
-      'an unknown member',
-      '{"jsonrpc":"2.0","id":5,"method":"getSlot","__proto__":1}',
-      { jsonrpc: '2.0', error: { code: -32600, message: 'Invalid request' }, id: 5 },
-    ],
-    [
-      'deep nesting',
-      call('getSlot', 1, '['.repeat(5_000) + ']'.repeat(5_000)),
-      { jsonrpc: '2.0', error: { code: -32700, message: 'Parse error' }, id: null },
-    ],
-    [
-      'a huge id',
-      call('getSlot', `"${'x'.repeat(100_000)}"`),
-      { jsonrpc: '2.0', error: { code: -32600, message: 'Invalid request' }, id: null },
-    ],
-  ];
-
-  it.each(failing)('with %s gets its own error and asks nobody', async (_what, body, expected) => {
-    const response = await door.post(body, door.createKey());
-    expect([response.status, await response.json()]).toEqual([200, expected]);
-    expect(door.asked).toEqual([]);
-  });
-
-  it('in bytes that are not UTF-8 is a parse error', async () => {
-    const response = await door.post(
-      Buffer.from('{"jsonrpc":"2.0","id":1,"method":"\xff"}', 'latin1'),
-      door.createKey(),
-    );
-    expect(await response.json()).toMatchObject({ error: { code: -32700 } });
-  });
-});
-
-describe('the key', () => {
-  const refused = async (response: Response) => {
-    const { error, id } = (await response.json()) as { error: { data: { code: string } }; id: unknown };
-    expect(id).toBeNull();
-    expect(door.asked).toEqual([]);
-    return [response.status, error.data.code];
-  };
-
-  it('is asked for when it is missing', async () => {
-    expect(await refused(await door.post(call('getSlot'), null))).toEqual([401, 'MISSING_KEY']);
-    expect(await refused(await door.post(call('getSlot'), null, { authorization: 'Basic abc' }))).toEqual([
-      401,
-      'MISSING_KEY',
-    ]);
-  });
-
-  it('is refused when it is unknown, damaged or revoked, always in the same words', async () => {
-    const key = door.createKey();
-    const damaged = key.slice(0, -1) + (key.endsWith('1') ? '2' : '1');
-    const revoked = door.createKey('rpc', undefined, { state: 'revoked' });
-    const other = await startDoor();
-    const unknown = other.createKey();
-    await other.stop();
-    door.secrets.push(unknown, damaged);
-    const bodies = new Set<string>();
-    for (const wrong of [damaged, revoked, unknown, 'nonsense']) {
-      const response = await door.post(call('getSlot'), wrong);
-      expect(response.status).toBe(403);
-      bodies.add(await response.text());
-    }
-    expect([...bodies]).toEqual([
-      '{"jsonrpc":"2.0","error":{"code":-32041,"message":"The API key is invalid, inactive or expired","data":{"code":"INVALID_KEY"}},"id":null}\n',
-    ]);
-  });
-
-  it('of another product is told so', async () => {
-    expect(await refused(await door.post(call('getSlot'), door.createKey('grpc')))).toEqual([
-      403,
-      'UNAUTHORIZED_PRODUCT',
-    ]);
-  });
-
-  it('that cannot be checked is not called wrong', async () => {
-    const key = door.createKey();
-    const other = await startDoor();
-    const unknown = other.createKey();
-    await other.stop();
-    door.keys.setStoreReachable(false);
-    expect(await refused(await door.post(call('getSlot'), unknown))).toEqual([503, 'KEYS_UNAVAILABLE']);
-    expect((await door.post(call('getSlot'), key)).status).toBe(200);
-  });
-
-  it('may stand in the query, and in the header with the scheme in any case; the header wins', async () => {
-    const key = door.createKey();
-    const send = (query: string, headers: Record<string, string> = {}) =>
-      fetch(`${door.url}?${query}`, {
-        method: 'POST',
-        body: call('getSlot'),
-        headers: { 'content-type': 'application/json', ...headers },
-      }).then(({ status }) => status);
-    expect(await send(`api-key=${key}`)).toBe(200);
-    expect(await send(`x=1&api-key=${key}&y`)).toBe(200);
-    expect(await send(`api-key=${key.replaceAll('_', '%5F')}`)).toBe(200);
-    expect(await send('api-key=')).toBe(401);
-    expect(await send('', { authorization: `bEaReR  ${key}` })).toBe(200);
-    expect(await send('api-key=nonsense', { authorization: `Bearer ${key}` })).toBe(200);
-    expect(await send(`api-key=${key}`, { authorization: 'Bearer nonsense' })).toBe(403);
-    expect(await send(`api-key=${key}`, { authorization: 'Basic nonsense' })).toBe(200);
-  });
-
-  it('stops working at once when it is revoked', async () => {
-    const key = door.createKey();
-    expect((await door.post(call('getSlot'), key)).status).toBe(200);
-    const record = door.keys.find(key.slice(13, 21) as never);
-    if (record === undefined) throw new Error('the key is not there');
-    door.keys.apply([{ ...record, state: 'revoked', version: 2 }]);
-    expect((await door.post(call('getSlot'), key)).status).toBe(403);
-  });
-
-  it('is in no log line, not even when all goes wrong', async () => {
-    const key = door.createKey();
-    door.answer = () => Promise.reject(new Error(`with ${key} and ${door.url}?api-key=${key}`));
-    expect((await door.post(call('getSlot'), key)).status).toBe(500);
-    expect(door.lines).toHaveLength(1);
-    expect(door.lines.join()).not.toContain(key.slice(13));
-  });
-});
-
-describe('the rate limit', () => {
-  it('is shown on every answer and refuses with the time to wait', async () => {
-    const key = door.createKey('rpc', { rpcPerSecond: 0.01, rpcBurst: 2 });
-    const first = await door.post(call('getSlot'), key);
-    expect(first.headers.get('ratelimit-policy')).toBe('"rpc";q=2;w=200');
-    expect(first.headers.get('ratelimit')).toBe('"rpc";r=1;t=100');
-    expect(first.headers.get('retry-after')).toBeNull();
-    await door.post(call('getSlot'), key);
-    const refused = await door.post(call('getSlot', '"x"'), key);
-    expect(refused.status).toBe(429);
-    expect(refused.headers.get('retry-after')).toBe('100');
-    expect(refused.headers.get('ratelimit')).toBe('"rpc";r=0;t=100');
-    expect(await refused.json()).toMatchObject({
-      error: { code: -32043, data: { code: 'RATE_LIMITED', limit: 2, remaining: 0, retryAfter: 100 } },
-      id: 'x',
+      });
+      const wire = door.connect();
+      wire.socket.write(rawPost(door.createKey(), call('getProgramAccounts')));
+      await abandoned;
+      await expect.poll(() => door.http.inFlight).toBe(0);
+      expect(door.lines).toEqual([]);
     });
   });
 
-  it('counts each call of a batch', async () => {
-    const key = door.createKey('rpc', { rpcPerSecond: 0.01, rpcBurst: 2 });
-    const response = await door.post(`[${[1, 2, 3].map((id) => call('getSlot', id)).join()}]`, key);
-    expect(response.status).toBe(200);
-    expect(await response.json()).toMatchObject([
-      { id: 1, result: {} },
-      { id: 2, result: {} },
-      { id: 3, error: { data: { code: 'RATE_LIMITED' } } },
-    ]);
-    const refused = await door.post(`[${[1, 2].map((id) => call('getSlot', id)).join()}]`, key);
-    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '100']);
-  });
-});
-
-describe('a batch', () => {
-  it('answers each call in order, whatever became of the others', async () => {
-    door.answer = async ({ method }) => {
-      if (method === 'getBlock') throw new Failure('UPSTREAM_TIMEOUT');
-      return result(`"${method}"`);
-    };
-    const items = [
-      call('getSlot', 1),
-      '{"jsonrpc":"2.0","method":"n"}',
-      call('getBlock', '"b"'),
-      '{}',
-      '{"id":4,"method":"x"}',
-      call('getHealth', 'null'),
-    ];
-    const response = await door.post(`[${items.join()}]`, door.createKey());
-    expect([response.status, await response.json()]).toEqual([
-      200,
+  describe('bad JSON-RPC', () => {
+    const failing: [string, string, unknown][] = [
       [
-        { jsonrpc: '2.0', result: 'getSlot', id: 1 },
-        { jsonrpc: '2.0', error: expect.objectContaining({ code: -32051 }), id: 'b' },
-        { jsonrpc: '2.0', error: { code: -32600, message: 'Invalid request' }, id: null },
-        { error: { code: -32600, message: 'Unsupported JSON-RPC protocol version' }, id: 4 },
-        { jsonrpc: '2.0', result: 'getHealth', id: null },
+        'no JSON',
+        '{"jsonrpc":',
+        { jsonrpc: '2.0', error: { code: -32700, message: 'Parse error' }, id: null },
       ],
-    ]);
-    expect(door.asked.map((one) => one.call.method)).toEqual(['getSlot', 'getBlock', 'getHealth']);
-  });
+      ['nothing', '', { jsonrpc: '2.0', error: { code: -32700, message: 'Parse error' }, id: null }],
+      [
+        'an illegal id',
+        '{"jsonrpc":"2.0","id":-1,"method":"x"}',
+        { jsonrpc: '2.0', error: { code: -32700, message: 'Parse error' }, id: null },
+      ],
+      [
+        'a method that is no text',
+        '{"jsonrpc":"2.0","id":5,"method":[]}',
+        { jsonrpc: '2.0', error: { code: -32600, message: 'Invalid request' }, id: 5 },
+      ],
+      [
+        'no version',
+        '{"id":5,"method":"getSlot"}',
+        { error: { code: -32600, message: 'Unsupported JSON-RPC protocol version' }, id: 5 },
+      ],
+      [
+        'named params',
+        '{"jsonrpc":"2.0","id":5,"method":"getSlot","params":{}}',
+        { jsonrpc: '2.0', error: { code: -32602, message: '`params` should be an array' }, id: 5 },
+      ],
+      [
+        'an unknown member',
+        '{"jsonrpc":"2.0","id":5,"method":"getSlot","__proto__":1}',
+        { jsonrpc: '2.0', error: { code: -32600, message: 'Invalid request' }, id: 5 },
+      ],
+      [
+        'deep nesting',
+        call('getSlot', 1, '['.repeat(5_000) + ']'.repeat(5_000)),
+        { jsonrpc: '2.0', error: { code: -32700, message: 'Parse error' }, id: null },
+      ],
+      [
+        'a huge id',
+        call('getSlot', `"${'x'.repeat(100_000)}"`),
+        { jsonrpc: '2.0', error: { code: -32600, message: 'Invalid request' }, id: null },
+      ],
+    ];
 
-  it.each([
-    ['[]'],
-    ['{"jsonrpc":"2.0","method":"a"}'],
-    ['[{"jsonrpc":"2.0","method":"a"},{"jsonrpc":"2.0","method":"b"}]'],
-  ])('or call that wants no answer gets none and is not executed: %s', async (body) => {
-    const response = await door.post(body, door.createKey());
-    expect([response.status, await response.text()]).toEqual([200, '']);
-    expect(door.asked).toEqual([]);
-  });
-
-  it('has HTTP 200 when only some of it failed, whichever came first', async () => {
-    door.answer = async ({ method }) => {
-      if (method === 'getBlock') throw new Failure('UPSTREAM_TIMEOUT');
-      return result('1');
-    };
-    const statusOf = async (...methods: string[]) =>
-      (await door.post(`[${methods.map((method) => call(method)).join()}]`, door.createKey())).status;
-    expect(await statusOf('getBlock', 'getSlot')).toBe(200);
-    expect(await statusOf('getSlot', 'getBlock')).toBe(200);
-    expect(await statusOf('getBlock', 'getBlock')).toBe(504);
-  });
-
-  it('without a key gets one error, since nobody reads it', async () => {
-    const response = await door.post(`[${call('a', 1)},${call('b', 2)}]`, null);
-    expect(response.status).toBe(401);
-    expect(await response.json()).toMatchObject({ id: null, error: { code: -32040 } });
-  });
-
-  it('has a limit', async () => {
-    const batch = (count: number) => `[${Array(count).fill(call('getSlot')).join()}]`;
-    expect(await (await door.post(batch(100), door.createKey())).json()).toHaveLength(100);
-    const response = await door.post(batch(101), door.createKey());
-    expect([response.status, await response.json()]).toEqual([
-      200,
-      {
-        jsonrpc: '2.0',
-        error: expect.objectContaining({ data: { code: 'BATCH_TOO_LARGE', batchMax: 100 } }),
-        id: null,
-      },
-    ]);
-    expect(door.asked).toHaveLength(100);
-  });
-
-  it('has only so many calls on their way at a time', async () => {
-    let under = 0;
-    let most = 0;
-    door.answer = async () => {
-      most = Math.max(most, ++under);
-      await new Promise(setImmediate);
-      under -= 1;
-      return result('1');
-    };
-    await door.post(`[${Array(50).fill(call('getSlot')).join()}]`, door.createKey());
-    expect(most).toBe(8);
-  });
-});
-
-describe('a page in a browser', () => {
-  it('may ask from anywhere', async () => {
-    const headers = {
-      origin: 'https://app.example',
-      'access-control-request-method': 'POST',
-      'access-control-request-headers': 'content-type,solana-client',
-    };
-    const preflight = await fetch(door.url, { method: 'OPTIONS', headers });
-    expect(preflight.status).toBe(204);
-    expect(Object.fromEntries(preflight.headers)).toMatchObject({
-      'access-control-allow-origin': '*',
-      'access-control-allow-methods': 'POST, OPTIONS',
-      'access-control-allow-headers': 'content-type, authorization, solana-client',
-      'access-control-max-age': '86400',
+    it.each(failing)('with %s gets its own error and asks nobody', async (_what, body, expected) => {
+      const response = await door.post(body, door.createKey());
+      expect([response.status, await response.json()]).toEqual([200, expected]);
+      expect(door.asked).toEqual([]);
     });
-    const answer = await door.post(call('getSlot'), door.createKey(), { origin: 'https://app.example' });
-    expect(answer.headers.get('access-control-allow-origin')).toBe('*');
-    expect(answer.headers.get('access-control-expose-headers')).toBe(
-      'RateLimit, RateLimit-Policy, Retry-After',
-    );
-    for (const refused of [
-      await door.post(call('getSlot'), null),
-      await door.post('{', door.createKey()),
-      await door.post(call('getSlot'), door.createKey(), { 'content-type': 'text/plain' }),
-    ]) {
-      expect(refused.headers.get('access-control-allow-origin')).toBe('*');
-      expect(refused.headers.get('access-control-expose-headers')).toContain('Retry-After');
-    }
+
+    it('in bytes that are not UTF-8 is a parse error', async () => {
+      const response = await door.post(
+        Buffer.from('{"jsonrpc":"2.0","id":1,"method":"\xff"}', 'latin1'),
+        door.createKey(),
+      );
+      expect(await response.json()).toMatchObject({ error: { code: -32700 } });
+    });
+  });
+
+  describe('the key', () => {
+    const refused = async (response: Response) => {
+      const { error, id } = (await response.json()) as { error: { data: { code: string } }; id: unknown };
+      expect(id).toBeNull();
+      expect(door.asked).toEqual([]);
+      return [response.status, error.data.code];
+    };
+
+    it('is asked for when it is missing', async () => {
+      expect(await refused(await door.post(call('getSlot'), null))).toEqual([401, 'MISSING_KEY']);
+      expect(await refused(await door.post(call('getSlot'), null, { authorization: 'Basic abc' }))).toEqual([
+        401,
+        'MISSING_KEY',
+      ]);
+    });
+
+    it('is refused when it is unknown, damaged or revoked, always in the same words', async () => {
+      const key = door.createKey();
+      const damaged = key.slice(0, -1) + (key.endsWith('1') ? '2' : '1');
+      const revoked = door.createKey('rpc', undefined, { state: 'revoked' });
+      const other = await startDoor({ raw });
+      const unknown = other.createKey();
+      await other.stop();
+      door.secrets.push(unknown, damaged);
+      const bodies = new Set<string>();
+      for (const wrong of [damaged, revoked, unknown, 'nonsense']) {
+        const response = await door.post(call('getSlot'), wrong);
+        expect(response.status).toBe(403);
+        bodies.add(await response.text());
+      }
+      expect([...bodies]).toEqual([
+        '{"jsonrpc":"2.0","error":{"code":-32041,"message":"The API key is invalid, inactive or expired","data":{"code":"INVALID_KEY"}},"id":null}\n',
+      ]);
+    });
+
+    it('of another product is told so', async () => {
+      expect(await refused(await door.post(call('getSlot'), door.createKey('grpc')))).toEqual([
+        403,
+        'UNAUTHORIZED_PRODUCT',
+      ]);
+    });
+
+    it('that cannot be checked is not called wrong', async () => {
+      const key = door.createKey();
+      const other = await startDoor({ raw });
+      const unknown = other.createKey();
+      await other.stop();
+      door.keys.setStoreReachable(false);
+      expect(await refused(await door.post(call('getSlot'), unknown))).toEqual([503, 'KEYS_UNAVAILABLE']);
+      expect((await door.post(call('getSlot'), key)).status).toBe(200);
+    });
+
+    it('may stand in the query, and in the header with the scheme in any case; the header wins', async () => {
+      const key = door.createKey();
+      const send = (query: string, headers: Record<string, string> = {}) =>
+        fetch(`${door.url}?${query}`, {
+          method: 'POST',
+          body: call('getSlot'),
+          headers: { 'content-type': 'application/json', ...headers },
+        }).then(({ status }) => status);
+      expect(await send(`api-key=${key}`)).toBe(200);
+      expect(await send(`x=1&api-key=${key}&y`)).toBe(200);
+      expect(await send(`api-key=${key.replaceAll('_', '%5F')}`)).toBe(200);
+      expect(await send('api-key=')).toBe(401);
+      expect(await send('', { authorization: `bEaReR  ${key}` })).toBe(200);
+      expect(await send('api-key=nonsense', { authorization: `Bearer ${key}` })).toBe(200);
+      expect(await send(`api-key=${key}`, { authorization: 'Bearer nonsense' })).toBe(403);
+      expect(await send(`api-key=${key}`, { authorization: 'Basic nonsense' })).toBe(200);
+    });
+
+    it('stops working at once when it is revoked', async () => {
+      const key = door.createKey();
+      expect((await door.post(call('getSlot'), key)).status).toBe(200);
+      const record = door.keys.find(key.slice(13, 21) as never);
+      if (record === undefined) throw new Error('the key is not there');
+      door.keys.apply([{ ...record, state: 'revoked', version: 2 }]);
+      expect((await door.post(call('getSlot'), key)).status).toBe(403);
+    });
+
+    it('is in no log line, not even when all goes wrong', async () => {
+      const key = door.createKey();
+      door.answer = () => Promise.reject(new Error(`with ${key} and ${door.url}?api-key=${key}`));
+      expect((await door.post(call('getSlot'), key)).status).toBe(500);
+      expect(door.lines).toHaveLength(1);
+      expect(door.lines.join()).not.toContain(key.slice(13));
+    });
+  });
+
+  describe('the rate limit', () => {
+    it('is shown on every answer and refuses with the time to wait', async () => {
+      const key = door.createKey('rpc', { rpcPerSecond: 0.01, rpcBurst: 2 });
+      const first = await door.post(call('getSlot'), key);
+      expect(first.headers.get('ratelimit-policy')).toBe('"rpc";q=2;w=200');
+      expect(first.headers.get('ratelimit')).toBe('"rpc";r=1;t=100');
+      expect(first.headers.get('retry-after')).toBeNull();
+      await door.post(call('getSlot'), key);
+      const refused = await door.post(call('getSlot', '"x"'), key);
+      expect(refused.status).toBe(429);
+      expect(refused.headers.get('retry-after')).toBe('100');
+      expect(refused.headers.get('ratelimit')).toBe('"rpc";r=0;t=100');
+      expect(await refused.json()).toMatchObject({
+        error: { code: -32043, data: { code: 'RATE_LIMITED', limit: 2, remaining: 0, retryAfter: 100 } },
+        id: 'x',
+      });
+    });
+
+    it('counts each call of a batch', async () => {
+      const key = door.createKey('rpc', { rpcPerSecond: 0.01, rpcBurst: 2 });
+      const response = await door.post(`[${[1, 2, 3].map((id) => call('getSlot', id)).join()}]`, key);
+      expect(response.status).toBe(200);
+      expect(await response.json()).toMatchObject([
+        { id: 1, result: {} },
+        { id: 2, result: {} },
+        { id: 3, error: { data: { code: 'RATE_LIMITED' } } },
+      ]);
+      const refused = await door.post(`[${[1, 2].map((id) => call('getSlot', id)).join()}]`, key);
+      expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '100']);
+    });
+  });
+
+  describe('a batch', () => {
+    it('answers each call in order, whatever became of the others', async () => {
+      door.answer = async ({ method }) => {
+        if (method === 'getBlock') throw new Failure('UPSTREAM_TIMEOUT');
+        return result(`"${method}"`);
+      };
+      const items = [
+        call('getSlot', 1),
+        '{"jsonrpc":"2.0","method":"n"}',
+        call('getBlock', '"b"'),
+        '{}',
+        '{"id":4,"method":"x"}',
+        call('getHealth', 'null'),
+      ];
+      const response = await door.post(`[${items.join()}]`, door.createKey());
+      expect([response.status, await response.json()]).toEqual([
+        200,
+        [
+          { jsonrpc: '2.0', result: 'getSlot', id: 1 },
+          { jsonrpc: '2.0', error: expect.objectContaining({ code: -32051 }), id: 'b' },
+          { jsonrpc: '2.0', error: { code: -32600, message: 'Invalid request' }, id: null },
+          { error: { code: -32600, message: 'Unsupported JSON-RPC protocol version' }, id: 4 },
+          { jsonrpc: '2.0', result: 'getHealth', id: null },
+        ],
+      ]);
+      expect(door.asked.map((one) => one.call.method)).toEqual(['getSlot', 'getBlock', 'getHealth']);
+    });
+
+    it.each([
+      ['[]'],
+      ['{"jsonrpc":"2.0","method":"a"}'],
+      ['[{"jsonrpc":"2.0","method":"a"},{"jsonrpc":"2.0","method":"b"}]'],
+    ])('or call that wants no answer gets none and is not executed: %s', async (body) => {
+      const response = await door.post(body, door.createKey());
+      expect([response.status, await response.text()]).toEqual([200, '']);
+      expect(door.asked).toEqual([]);
+    });
+
+    it('has HTTP 200 when only some of it failed, whichever came first', async () => {
+      door.answer = async ({ method }) => {
+        if (method === 'getBlock') throw new Failure('UPSTREAM_TIMEOUT');
+        return result('1');
+      };
+      const statusOf = async (...methods: string[]) =>
+        (await door.post(`[${methods.map((method) => call(method)).join()}]`, door.createKey())).status;
+      expect(await statusOf('getBlock', 'getSlot')).toBe(200);
+      expect(await statusOf('getSlot', 'getBlock')).toBe(200);
+      expect(await statusOf('getBlock', 'getBlock')).toBe(504);
+    });
+
+    it('without a key gets one error, since nobody reads it', async () => {
+      const response = await door.post(`[${call('a', 1)},${call('b', 2)}]`, null);
+      expect(response.status).toBe(401);
+      expect(await response.json()).toMatchObject({ id: null, error: { code: -32040 } });
+    });
+
+    it('has a limit', async () => {
+      const batch = (count: number) => `[${Array(count).fill(call('getSlot')).join()}]`;
+      expect(await (await door.post(batch(100), door.createKey())).json()).toHaveLength(100);
+      const response = await door.post(batch(101), door.createKey());
+      expect([response.status, await response.json()]).toEqual([
+        200,
+        {
+          jsonrpc: '2.0',
+          error: expect.objectContaining({ data: { code: 'BATCH_TOO_LARGE', batchMax: 100 } }),
+          id: null,
+        },
+      ]);
+      expect(door.asked).toHaveLength(100);
+    });
+
+    it('has only so many calls on their way at a time', async () => {
+      let under = 0;
+      let most = 0;
+      door.answer = async () => {
+        most = Math.max(most, ++under);
+        await new Promise(setImmediate);
+        under -= 1;
+        return result('1');
+      };
+      await door.post(`[${Array(50).fill(call('getSlot')).join()}]`, door.createKey());
+      expect(most).toBe(8);
+    });
+  });
+
+  describe('a page in a browser', () => {
+    it('may ask from anywhere', async () => {
+      const headers = {
+        origin: 'https://app.example',
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'content-type,solana-client',
+      };
+      const preflight = await fetch(door.url, { method: 'OPTIONS', headers });
+      expect(preflight.status).toBe(204);
+      expect(Object.fromEntries(preflight.headers)).toMatchObject({
+        'access-control-allow-origin': '*',
+        'access-control-allow-methods': 'POST, OPTIONS',
+        'access-control-allow-headers': 'content-type, authorization, solana-client, x-solway-session',
+        'access-control-max-age': '86400',
+      });
+      const answer = await door.post(call('getSlot'), door.createKey(), { origin: 'https://app.example' });
+      expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+      expect(answer.headers.get('access-control-expose-headers')).toBe(
+        'RateLimit, RateLimit-Policy, Retry-After',
+      );
+      for (const refused of [
+        await door.post(call('getSlot'), null),
+        await door.post('{', door.createKey()),
+        await door.post(call('getSlot'), door.createKey(), { 'content-type': 'text/plain' }),
+      ]) {
+        expect(refused.headers.get('access-control-allow-origin')).toBe('*');
+        expect(refused.headers.get('access-control-expose-headers')).toContain('Retry-After');
+      }
+    });
   });
 });

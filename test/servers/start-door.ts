@@ -12,13 +12,21 @@ import type { Answer, Call, Source } from '../../src/protocol/call.ts';
 import type { Product } from '../../src/protocol/product.ts';
 import type { RestRoute } from '../../src/protocol/rest/route.ts';
 import { healthRoutes } from '../../src/servers/health.ts';
-import { type HttpOptions, HttpServer } from '../../src/servers/http.ts';
+import { HttpServer } from '../../src/servers/http.ts';
+import type { HttpOptions } from '../../src/servers/http-options.ts';
 import { joinRoutes } from '../../src/servers/http-route.ts';
+import { RawDoor } from '../../src/servers/raw/raw-door.ts';
+import type { RawDoorOptions } from '../../src/servers/raw/raw-options.ts';
 import { errorBody } from '../../src/servers/rest/errors.ts';
 import { REST_PREFIX, restRoutes } from '../../src/servers/rest/server.ts';
-import { type RpcServerOptions, rpcRoutes } from '../../src/servers/rpc/server.ts';
+import { RpcCalls } from '../../src/servers/rpc/calls.ts';
+import type { RpcServerOptions } from '../../src/servers/rpc/options.ts';
+import { rpcRoutes } from '../../src/servers/rpc/server.ts';
 
 const pepper = Buffer.alloc(32, 1);
+
+/** Bounds of the listener; `raw: false` leaves out the fast way before it. */
+export type DoorOptions = Partial<HttpOptions & RawDoorOptions> & Readonly<{ raw?: boolean }>;
 
 /** The gateway's door with a source that answers as the test says. What answers is not what is tested here. */
 export class Door {
@@ -31,10 +39,12 @@ export class Door {
   readonly asked: { call: Call; signal: AbortSignal | undefined }[] = [];
   answer: (call: Call) => Promise<Answer> = async ({ params }) => result(`{"params":${params ?? 'null'}}`);
   readonly http: HttpServer;
+  /** The fast way, where there is one. */
+  readonly front: RawDoor | null;
   port = 0;
 
   constructor(
-    http: Partial<HttpOptions>,
+    { raw = true, ...http }: DoorOptions,
     rpc: Partial<RpcServerOptions>,
     rest: readonly RestRoute[],
     limits: Partial<RestLimits>,
@@ -55,8 +65,11 @@ export class Door {
       draining: this.http.draining,
     });
     const restDoor = restRoutes(new RestGate(parts, limits), rest, { bodyMaxBytes: 64 * 1024 });
-    const routes = joinRoutes(rpcRoutes(door, rpc), restDoor, healthRoutes(facts));
-    this.http = new HttpServer(routes, log, http, [], new Map([[REST_PREFIX, errorBody]]));
+    const calls = new RpcCalls(door, rpc);
+    const routes = joinRoutes(rpcRoutes(calls), restDoor, healthRoutes(facts));
+    this.front = raw ? new RawDoor(calls, log, http) : null;
+    const refusals = new Map([[REST_PREFIX, errorBody]]);
+    this.http = new HttpServer(routes, log, http, [], refusals, this.front);
     this.keys.setStoreReachable(true);
   }
 
@@ -162,7 +175,7 @@ export function rawPost(key: string | null, body: string, extra = ''): string {
 }
 
 export async function startDoor(
-  http: Partial<HttpOptions> = {},
+  http: DoorOptions = {},
   rpc: Partial<RpcServerOptions> = {},
   rest: readonly RestRoute[] = [],
   limits: Partial<RestLimits> = {},

@@ -13,8 +13,11 @@ import { StreamGate, type StreamGateOptions } from '../../src/gateway/session.ts
 import { LiveConnections } from '../../src/observe/live-connections.ts';
 import type { Answer, Call, Source } from '../../src/protocol/call.ts';
 import type { Product } from '../../src/protocol/product.ts';
-import { type HttpOptions, HttpServer } from '../../src/servers/http.ts';
+import { HttpServer } from '../../src/servers/http.ts';
+import type { HttpOptions } from '../../src/servers/http-options.ts';
 import { joinRoutes } from '../../src/servers/http-route.ts';
+import { RawDoor } from '../../src/servers/raw/raw-door.ts';
+import { RpcCalls } from '../../src/servers/rpc/calls.ts';
 import { rpcRoutes } from '../../src/servers/rpc/server.ts';
 import { WebSocketDialect, type WebSocketOptions } from '../../src/servers/websocket/server.ts';
 import type { Feed } from '../../src/streams/feed.ts';
@@ -67,8 +70,11 @@ export class WebSocketDoor {
     const refusal = () => null;
     this.gate = new StreamGate({ ...parts, feed: feed ?? this.feed, refusal }, gate);
     this.webSocket = new WebSocketDialect(this.gate, log, webSocket);
-    const routes = joinRoutes(rpcRoutes(createPipeline(parts)), this.webSocket.routes);
-    this.http = new HttpServer(routes, log, http, [this.webSocket]);
+    const calls = new RpcCalls(createPipeline(parts));
+    const routes = joinRoutes(rpcRoutes(calls), this.webSocket.routes);
+    // As in the program: connections come to it from there.
+    const front = new RawDoor(calls, log, http);
+    this.http = new HttpServer(routes, log, http, [this.webSocket], new Map(), front);
     this.keys.setStoreReachable(true);
   }
 

@@ -589,6 +589,7 @@ describe('a connection that is closed by its client', () => {
     const client = await door.connect();
     const opening = Promise.withResolvers<void>();
     door.feed.gate = () => opening.promise;
+    door.answer = () => new Promise(() => {});
     client.send('slotSubscribe');
     client.send('getSlot');
     await expect.poll(() => [door.feed.openings.length, door.asked.length]).toEqual([1, 1]);

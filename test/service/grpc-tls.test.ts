@@ -64,7 +64,6 @@ it('is called over TLS, and refuses streams of a shred stage that nothing feeds'
 it('takes a renewed certificate on SIGHUP, and keeps the old one when the new is none', async () => {
   const before = await shown();
   renew();
-  expect(await shown()).toBe(before);
   service.process.kill('SIGHUP');
   const after = await eventually(
     async () => (await shown().then((one) => one !== before && one)) || null,

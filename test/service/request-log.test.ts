@@ -34,10 +34,12 @@ const METRICS_TOKEN = 'a-token-for-metrics';
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const PARENT = '00f067aa0ba902b7';
 
-const results: Readonly<Record<string, (raw: string) => string>> = {
+const BALANCE = '{"context":{"slot":1000},"value":7}';
+
+const results: Record<string, (raw: string) => string> = {
   getSlot: () => '1000',
   getGenesisHash: () => `"${encodeBase58(Buffer.alloc(32, 3))}"`,
-  getBalance: () => '{"context":{"slot":1000},"value":7}',
+  getBalance: () => BALANCE,
   getBlockHeight: () => '900',
   getSignatureStatuses: (raw) => {
     const { params } = JSON.parse(raw) as { params: [string[]] };
@@ -77,6 +79,8 @@ beforeAll(async () => {
       [gateways]
       heartbeat_ms = 100
       look_interval_ms = 50
+      [sessions]
+      wait_ms = 100
       [metrics]
       token = "${METRICS_TOKEN}"
       [telemetry]
@@ -123,6 +127,33 @@ describe('the log', () => {
     expect(living!.startMs).toBeGreaterThanOrEqual(dead!.endMs);
   });
 
+  it('shows that no node was asked for what is kept', async () => {
+    for (let i = 0; i < 2; i++) await door.result('getGenesisHash');
+    const kept = await whole((await found('method=getGenesisHash')).id);
+    expect(kept.steps.map(({ name, node }) => [name, node])).toEqual([
+      ...[
+        ['authenticate', null],
+        ['limit', null],
+        ['cache', null],
+      ],
+    ]);
+    expect(kept.node).toBeNull();
+  });
+
+  it('has no session told of a slot before the one that it was told of', async () => {
+    const read = async (slot: number): Promise<string> => {
+      results.getBalance = () => `{"context":{"slot":${slot}},"value":7}`;
+      const { text } = await door.post('{"jsonrpc":"2.0","id":1,"method":"getBalance","params":["s"]}', {
+        'x-solway-session': 'one after the other',
+      });
+      return text;
+    };
+    expect(await read(1_010)).toContain('"slot":1010');
+    expect(await read(1_009)).toContain('"error":{"code":-32016');
+    expect(await read(1_011)).toContain('"slot":1011');
+    results.getBalance = () => BALANCE;
+  });
+
   it('has strangers with what they showed left out, and where they came from', async () => {
     const { text: stranger } = generateApiKey('rpc');
     await rpcDoor(service.ready.rpcUrl, stranger).call('getBlockHeight');
@@ -143,7 +174,7 @@ describe('the log', () => {
     expect(entry.params).toBe(
       '["svc_rpc_live_[redacted]",{"api-key":"[redacted]","commitment":"confirmed"}]',
     );
-    expect(entry.result).toBe('{"context":{"slot":1000},"value":7}');
+    expect(entry.result).toBe(BALANCE);
   });
 
   it('is followed live, and no longer than somebody listens', async () => {
@@ -191,15 +222,21 @@ describe('a transaction that is sent', () => {
     const wire = transaction.serialize().toString('base64');
     const signature = await door.result<string>('sendTransaction', [wire, { encoding: 'base64' }]);
     const path = `/customers/house/transactions?signature=${signature}`;
-    const sent = await eventually(
-      async () => (await api.ask<{ items: object[] }>('GET', path)).items[0],
-      'the submission',
-    );
+    type Sent = Readonly<{ fate: object | null; attempts: readonly { node: string }[] }>;
+    const sent = await eventually(async () => {
+      const [item] = (await api.ask<{ items: Sent[] }>('GET', path)).items;
+      return item?.fate == null ? undefined : item;
+    }, 'the submission, and what became of it');
     expect(sent).toMatchObject({
       ...{ signature, outcome: 'accepted', network: 'mainnet-beta' },
-      attempts: [{ node: expect.stringMatching(/^[ab]$/), outcome: 'ok', ms: expect.any(Number) }],
+      attempts: [
+        { outcome: 'ok', ms: expect.any(Number) },
+        { outcome: 'ok', ms: expect.any(Number) },
+      ],
+      fate: { name: 'confirmed', slot: '1001', err: null },
       status: { slot: '1001', confirmation: 'finalized', err: null },
     });
+    expect(sent.attempts.map(({ node }) => node).sort()).toEqual(['a', 'b']);
   });
 });
 
@@ -278,6 +315,9 @@ describe('/metrics', () => {
     expect(sampleOf('solway_key_requests_total', { key: id, outcome: 'ok' })).toBeGreaterThan(20);
     expect(sampleOf('solway_upstream_cordoned', { node: 'a', network: 'mainnet-beta' })).toBe(0);
     expect(sampleOf('solway_store_up', {})).toBe(1);
+    expect(sampleOf('solway_answers_total', { what: 'hits' })).toBeGreaterThan(0);
+    expect(sampleOf('solway_answers_total', { what: 'backward' })).toBeGreaterThan(0);
+    expect(sampleOf('solway_cache', { what: 'entries' })).toBeGreaterThan(0);
     for (const secret of [METRICS_TOKEN, api.secret, service.key, ...nodes.map(({ url }) => url)]) {
       expect(text).not.toContain(secret);
     }

@@ -16,6 +16,8 @@ import { type RunningService, startService } from './start-service.ts';
 const PASSWORD = 'a password that nobody reads';
 const WALLET_PASSWORD = 'the password of a wallet';
 const EMAIL = 'operator@example.com';
+const NODE_KEY = 'the-key-of-a-node-that-was-added';
+const NODE_TOKEN = 'the-token-of-a-node-that-was-added';
 
 type Json = { readonly [name: string]: Json } & readonly Json[] & string;
 
@@ -86,6 +88,10 @@ async function live(service: RunningService): Promise<Record<string, string>> {
   const token = await person.send('/api/v1/tokens', { name: 'program' });
   const house = '/api/v1/customers/house';
   const webhook = await person.send(`${house}/notices`, { kind: 'webhook', to: 'https://example.com/hook' });
+  await person.send('/api/v1/upstreams', {
+    ...{ network: 'devnet', name: 'added', url: `http://127.0.0.1:1/${NODE_KEY}`, force: true },
+    ...{ grpc: `http://127.0.0.1:1/${NODE_KEY}`, headers: { 'x-token': NODE_TOKEN } },
+  });
   const invited = await person.send(`${house}/invitations`, { email: 'x@example.com', role: 'viewer' });
   const authorization = { authorization: `Bearer ${token.secret}` };
   const body = { product: 'rpc', name: 'by a token', logsBodies: true };
@@ -120,6 +126,8 @@ async function live(service: RunningService): Promise<Record<string, string>> {
     ...Object.fromEntries(person.sessionTokens.map((part, nth) => [`session ${nth}`, part])),
     'token for programs': token.secret!,
     'secret of a webhook': webhook.secret!,
+    'address of a node': NODE_KEY,
+    'header of a node': NODE_TOKEN,
     'password of a wallet': WALLET_PASSWORD,
     'secret key of a wallet': secretKey,
   };

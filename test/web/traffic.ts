@@ -218,6 +218,27 @@ export function tellOfTraffic(signed: () => Signed): void {
       await page.getByRole('columnheader', { name: 'What must hold' }).waitFor();
     });
 
+    it('add a node that is tested first, drain it, and remove it', async () => {
+      await open('/upstreams');
+      await page.getByRole('button', { name: 'Add a node' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Network').selectOption('devnet');
+      await dialog.getByLabel('Name').fill('second');
+      await dialog.getByLabel('JSON-RPC').fill('http://127.0.0.1:1/');
+      await dialog.getByRole('button', { name: 'Test' }).click();
+      await dialog.getByText('No connection can be made.').waitFor();
+      await dialog.getByRole('button', { name: 'Add the node' }).click();
+      await dialog.getByRole('button', { name: 'Add it all the same' }).click();
+      await page.getByRole('row', { name: /second devnet/ }).waitFor();
+      await page.getByRole('button', { name: 'Drain second of devnet' }).click();
+      await page.getByText('It is the last node of devnet').waitFor();
+      await page.getByRole('button', { name: 'Drain', exact: true }).click();
+      await page.getByRole('row', { name: /second devnet.*drain/ }).waitFor();
+      await page.getByRole('button', { name: 'Remove second of devnet' }).click();
+      await page.getByRole('button', { name: 'Remove', exact: true }).click();
+      await page.getByRole('row', { name: /second devnet/ }).waitFor({ state: 'detached' });
+    });
+
     it.each(['usage', 'performance', 'errors', 'logs', 'streams', 'transactions', 'upstreams', 'audit'])(
       'are readable for everybody in both themes, and on a phone: %s',
       async (name) => {

@@ -1,4 +1,3 @@
-import { userInfo } from 'node:os';
 import { loadConfiguration } from '../../app/configuration.ts';
 import {
   configurationArguments,
@@ -12,6 +11,7 @@ import { type RuleValues, rulesOf } from '../key-arguments.ts';
 import { keyTable, newKeyText, whoseText } from '../key-text.ts';
 import { readSecret } from '../read-secret.ts';
 import { parseExpiry, parseHours } from '../time-arguments.ts';
+import { whoActs } from '../who-acts.ts';
 
 const help = `Usage: solway keys <action> [options]
 
@@ -215,15 +215,6 @@ function chooseAction({ positionals, values }: ParsedArguments): Action {
   return action;
 }
 
-/** Who acts. */
-function who(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return `uid ${process.getuid?.() ?? 'unknown'}`;
-  }
-}
-
 /** Does the action on the machine that is named, or on the store of this one. */
 async function act(
   action: Action,
@@ -245,7 +236,7 @@ async function act(
   const configuration = loadConfiguration(configurationArguments({ ...parsed, tokens }), environment);
   const { overlapHours } = configuration.keys;
   const makesStore = action.does === create;
-  const place = { configuration, environment, who: who(), customer, makesStore };
+  const place = { configuration, environment, who: whoActs(), customer, makesStore };
   return withKeyOffice(place, (office) => action.does({ office, values, key, overlapHours }));
 }
 

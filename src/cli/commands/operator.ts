@@ -1,4 +1,3 @@
-import { userInfo } from 'node:os';
 import { loadConfiguration } from '../../app/configuration.ts';
 import {
   configurationArguments,
@@ -8,6 +7,7 @@ import {
 } from '../../app/configuration-arguments.ts';
 import { type OperatorCommands, withOperatorCommands } from '../../app/operator-commands.ts';
 import { type Command, exitCodes, type Terminal, UsageError } from '../command.ts';
+import { whoActs } from '../who-acts.ts';
 
 const help = `Usage: solway operator <action> [options]
 
@@ -107,21 +107,12 @@ function chooseAction({ positionals, values }: ParsedArguments): Action {
   return action;
 }
 
-/** Who acts. */
-function who(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return `uid ${process.getuid?.() ?? 'unknown'}`;
-  }
-}
-
 async function run(args: readonly string[], terminal: Terminal): Promise<number> {
   const parsed = parseArguments(args, options);
   const action = chooseAction(parsed);
   const configuration = loadConfiguration(configurationArguments(parsed), terminal.environment);
   const { json, email } = parsed.values as { json?: boolean; email?: string };
-  const report = await withOperatorCommands(configuration, terminal.environment, who(), (commands) =>
+  const report = await withOperatorCommands(configuration, terminal.environment, whoActs(), (commands) =>
     action.does(commands, parsed.positionals[1] ?? '', email ?? null),
   );
   terminal.out(json === true ? `${JSON.stringify(report.json)}\n` : report.text);

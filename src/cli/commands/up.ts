@@ -4,7 +4,7 @@ import {
   configurationOptions,
   parseArguments,
 } from '../../app/configuration-arguments.ts';
-import { openLog } from '../../app/log-output.ts';
+import { logLevelOf, openLog } from '../../app/log-output.ts';
 import { restUrl, rpcUrl, type Service, startService, wsUrl } from '../../app/service.ts';
 import { wantsLocalnet } from '../../app/upstreams.ts';
 import { type Command, exitCodes, type Terminal, UsageError } from '../command.ts';
@@ -165,7 +165,8 @@ async function run(args: readonly string[], terminal: Terminal): Promise<number>
   const parsed = parseArguments(args, options);
   if (parsed.positionals.length > 0)
     throw new UsageError(`"${parsed.positionals[0]}" is not understood: see solway up --help`);
-  const configuration = loadConfiguration(configurationArguments(parsed), terminal.environment);
+  const read = () => loadConfiguration(configurationArguments(parsed), terminal.environment);
+  const configuration = read();
   const json = parsed.values.json === true;
   const log = openLog(configuration.log, process.stderr, !json);
   const told = untilTold();
@@ -174,7 +175,9 @@ async function run(args: readonly string[], terminal: Terminal): Promise<number>
     environment: terminal.environment,
     program: [process.execPath, process.argv[1] ?? ''],
     log,
+    rereading: { read, logLevelOf: (section) => logLevelOf(section, process.stderr, !json) },
   });
+  process.on('SIGHUP', () => void service.reload());
   terminal.out(json ? readyLine(service) : describe(service, configuration));
   log.info({ url: service.url }, 'ready');
   const why = await told;

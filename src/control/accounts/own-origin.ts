@@ -47,5 +47,6 @@ function isNoName(host: string): boolean {
 export function originOf(host: string | null, publicUrl: string | null, fallback: string): string {
   if (publicUrl !== null) return new URL(publicUrl).origin;
   if (host === null || !HOST.test(host)) return fallback;
-  return isNoName(host) || host === URL.parse(fallback)?.host ? `http://${host}` : fallback;
+  const parsed = URL.parse(fallback);
+  return isNoName(host) || host === parsed?.host ? `${parsed?.protocol ?? 'http:'}//${host}` : fallback;
 }

@@ -121,12 +121,13 @@ const withoutTokens = async <Account>(account: Account) => ({
 /** The sign-in library, set up for this service. It keeps everything in the store and asks nobody but the providers. */
 export function openSignInLibrary(parts: SignInParts, providers: readonly OidcProvider[]) {
   const { store, peppers, options, now, log, mailReset, hashing = libraryHashing } = parts;
-  const { limits, publicUrl, signUp } = options;
+  const { limits, publicUrl } = options;
   const turns = new HashTurns(limits);
-  const isSecure = publicUrl?.startsWith('https:') === true;
+  const baseURL = publicUrl ?? parts.fallbackUrl;
+  const isSecure = baseURL.startsWith('https:');
   return betterAuth({
     appName: 'Solway',
-    baseURL: publicUrl ?? parts.fallbackUrl,
+    baseURL,
     basePath: AUTH_PREFIX,
     secrets: signInSecrets(peppers),
     database: signInStore(store, now),
@@ -134,7 +135,7 @@ export function openSignInLibrary(parts: SignInParts, providers: readonly OidcPr
     logger: loggerOf(log),
     // The door in front of it counts, checks origins and bounds paths: sign-in-door.ts.
     rateLimit: { enabled: false },
-    trustedOrigins: (request) => [request?.headers.get('origin') ?? publicUrl ?? parts.fallbackUrl],
+    trustedOrigins: (request) => [request?.headers.get('origin') ?? baseURL],
     advanced: {
       cookiePrefix: 'solway',
       useSecureCookies: isSecure,
@@ -178,8 +179,8 @@ export function openSignInLibrary(parts: SignInParts, providers: readonly OidcPr
       user: {
         create: {
           before: async (user) => {
-            if (signUp === 'open' || (user.emailVerified && (await mayJoin(store, user.email, now()))))
-              return;
+            const isOpen = options.signUp === 'open';
+            if (isOpen || (user.emailVerified && (await mayJoin(store, user.email, now())))) return;
             throw new APIError('FORBIDDEN', { code: 'NOT_INVITED', message: 'ask for an invitation first' });
           },
         },

@@ -1,7 +1,9 @@
 import type { Source } from '../../protocol/call.ts';
 import type { AccountOptions } from '../accounts/account-options.ts';
+import type { AuditEntry } from '../database/change.ts';
 import type { Store } from '../database/open.ts';
 import type { ScannerKey } from '../keys/scanner-signature.ts';
+import type { NodeFacts } from '../nodes/node-facts.ts';
 import type { MailPace } from '../notices/mail-pace.ts';
 import type { NoticeLimits } from '../notices/notice-limits.ts';
 import type { WebhookSender } from '../notices/webhook.ts';
@@ -39,9 +41,19 @@ export type ApiServices = Readonly<{
   configuration: () => Readonly<Record<string, unknown>>;
   configurationFile: string | null;
   service: ServiceFacts;
+  /** How nodes are read and asked that are added while the service runs. */
+  nodes?: NodeFacts;
+  /** Reads the configuration again; absent where no gateway runs. @throws ApiError 409 with what is wrong */
+  reload?: (by: ReloadedBy) => Promise<Reloaded>;
   /** How the request log is kept, and who follows it; absent where no gateway runs. */
   log?: LogFacts;
 }>;
+
+/** Who lets the configuration be read again, for the audit log. */
+export type ReloadedBy = Pick<AuditEntry, 'actor' | 'address' | 'userAgent' | 'requestId'>;
+
+/** Fields of the configuration that are another: in force from now on, or from the next start on. */
+export type Reloaded = Readonly<{ changed: readonly string[]; restart: readonly string[] }>;
 
 /** What handlers of notices stand on besides the store. */
 export type NoticeFacts = Readonly<{ webhooks: WebhookSender; limits: NoticeLimits }>;

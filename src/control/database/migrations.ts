@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { makeAppendOnly } from './append-only.ts';
 import { createAccounts } from './tables/accounts.ts';
+import { createNodeTables } from './tables/nodes.ts';
 import { createNoticeTables } from './tables/notices.ts';
 import { createRequestTables } from './tables/requests.ts';
 import { createUsageTables } from './tables/usage.ts';
@@ -224,5 +225,23 @@ export const migrations: readonly Migration[] = [
     number: 10,
     name: 'notices of quotas',
     up: createNoticeTables,
+  },
+  {
+    number: 11,
+    name: 'nodes that are added while the service runs',
+    async up(db) {
+      await createNodeTables(db);
+      await addNumber(db, 'node_cordon', 'is_drain', 0);
+    },
+  },
+  {
+    number: 12,
+    name: 'what became of transactions',
+    async up(db) {
+      await addNumber(db, 'submission', 'rebroadcasts', 0);
+      await addText(db, 'submission', 'fate', null);
+      await addText(db, 'submission', 'fate_slot', null);
+      await addText(db, 'submission', 'fate_err', null);
+    },
   },
 ];

@@ -2,6 +2,7 @@ import type { KeyState } from '../../access/key-record.ts';
 import type { UsageStatus } from '../../access/usage.ts';
 import type { Product } from '../../protocol/product.ts';
 import type { AccountTables } from './tables/accounts.ts';
+import type { NodeTables } from './tables/nodes.ts';
 import type { NoticeTables } from './tables/notices.ts';
 import type { RequestTables } from './tables/requests.ts';
 import type { UsageTables } from './tables/usage.ts';
@@ -10,7 +11,7 @@ import type { UsageTables } from './tables/usage.ts';
  * The tables as Kysely sees them. Both dialects give the same JavaScript: integers are numbers (times in Unix
  * milliseconds, counters below 2^53), bytes are hex text. Column names stay as they are in the database.
  */
-export interface Schema extends AccountTables, UsageTables, RequestTables, NoticeTables {
+export interface Schema extends AccountTables, UsageTables, RequestTables, NoticeTables, NodeTables {
   schema_migration: { number: number; name: string; applied_at: number };
   change_counter: { id: number; version: number };
   pepper: PepperTable;

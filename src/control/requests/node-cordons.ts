@@ -3,35 +3,48 @@ import { type AuditEntry, inChange, nextVersion, writeAudit } from '../database/
 import type { Store } from '../database/open.ts';
 
 /** A node that the operator took out of service. */
-export type NodeCordon = Readonly<{ network: Network; node: string; reason: string }>;
+export type NodeCordon = Readonly<{
+  network: Network;
+  node: string;
+  reason: string;
+  /** It is not asked even when all others are out of service too, and nothing is heard from it. */
+  isDrain: boolean;
+}>;
 
 /** Who does it and from where, for the audit log. */
 export type CordonAct = Pick<AuditEntry, 'actor' | 'address' | 'userAgent' | 'requestId'>;
 
 /** Nodes that are out of service; few. */
-export const readCordons = (store: Store): Promise<NodeCordon[]> =>
-  store.db.selectFrom('node_cordon').select(['network', 'node', 'reason']).limit(1_000).execute();
+export async function readCordons({ db }: Store): Promise<NodeCordon[]> {
+  const rows = await db
+    .selectFrom('node_cordon')
+    .select(['network', 'node', 'reason', 'is_drain'])
+    .limit(1_000)
+    .execute();
+  return rows.map(({ is_drain, ...cordon }) => ({ ...cordon, isDrain: is_drain === 1 }));
+}
 
 /** Takes a node out of service, or says again why it is. @param nowMs - Unix milliseconds. */
 export function cordonNode(store: Store, cordon: NodeCordon, act: CordonAct, nowMs: number): Promise<void> {
-  const { network, node, reason } = cordon;
+  const { network, node, reason, isDrain } = cordon;
+  const action = isDrain ? 'node.drain' : 'node.cordon';
   return inChange(store, async (trx) => {
     const version = await nextVersion(trx);
-    const told = { reason, actor: act.actor, at: nowMs };
+    const told = { reason, actor: act.actor, at: nowMs, is_drain: isDrain ? 1 : 0 };
     await trx
       .insertInto('node_cordon')
       .values({ network, node, ...told })
       .onConflict((conflict) => conflict.columns(['network', 'node']).doUpdateSet(told))
       .execute();
     const detail = { network, node, reason };
-    await writeAudit(trx, version, { ...act, at: nowMs, action: 'node.cordon', keyId: null, detail });
+    await writeAudit(trx, version, { ...act, at: nowMs, action, keyId: null, detail });
   });
 }
 
 /** Puts a node back into service. @returns whether it was out of it. */
 export function uncordonNode(
   store: Store,
-  { network, node }: Omit<NodeCordon, 'reason'>,
+  { network, node }: Pick<NodeCordon, 'network' | 'node'>,
   act: CordonAct,
   nowMs: number,
 ): Promise<boolean> {

@@ -10,6 +10,10 @@ export type GatewayJson = Readonly<{
   seenAt: number;
 }>;
 
+/** What gateways of an older version do not tell. */
+const older = { drained: false, source: 'file', hasWs: false, hasGrpc: false } as const;
+type ToldNode = Omit<NodeJson, 'gateway' | keyof typeof older> & Partial<Pick<NodeJson, keyof typeof older>>;
+
 /** Gateways that told of themselves lately, and the nodes behind each. */
 export async function readGateways({ db }: Store): Promise<{ gateways: GatewayJson[]; nodes: NodeJson[] }> {
   const rows = await db
@@ -26,7 +30,7 @@ export async function readGateways({ db }: Store): Promise<{ gateways: GatewayJs
       seenAt: seen_at,
     })),
     nodes: rows.flatMap(({ id, nodes }) =>
-      (JSON.parse(nodes) as Omit<NodeJson, 'gateway'>[]).map((node) => ({ ...node, gateway: id })),
+      (JSON.parse(nodes) as ToldNode[]).map((node) => ({ ...older, ...node, gateway: id })),
     ),
   };
 }

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Insertable } from 'kysely';
+import { withDefaults } from '../../base/with-defaults.ts';
 import type { RequestEntry } from '../../observe/request-log.ts';
 import type { Submission } from '../../observe/submission-log.ts';
 import { HOUSE_CUSTOMER_ID } from '../accounts/roles.ts';
@@ -50,6 +51,8 @@ export class RequestWriter {
   readonly #ids = new EntryIds();
   readonly #log: LogRow[] = [];
   readonly #submissions: SubmissionRow[] = [];
+  /** Of those that may become known better, as long as anybody has them. */
+  readonly #submissionIds = new WeakMap<Submission, string>();
   readonly #retention: LogRetention;
   readonly #state: FailureState;
   #dropped = 0;
@@ -68,7 +71,7 @@ export class RequestWriter {
     this.#store = store;
     this.#sources = sources;
     this.#gateway = gateway;
-    this.#options = { ...requestWriterOptions, ...options };
+    this.#options = withDefaults(requestWriterOptions, options);
     this.#retention = new LogRetention(store, this.#options);
     this.#state = new FailureState(this.#options.onState);
   }
@@ -132,7 +135,16 @@ export class RequestWriter {
       this.#store.db
         .insertInto('submission')
         .values(rows)
-        .onConflict((conflict) => conflict.column('id').doNothing())
+        // Written before: when the answer to it was lost, or less was known of it.
+        .onConflict((conflict) =>
+          conflict.column('id').doUpdateSet(({ ref }) => ({
+            attempts: ref('excluded.attempts'),
+            rebroadcasts: ref('excluded.rebroadcasts'),
+            fate: ref('excluded.fate'),
+            fate_slot: ref('excluded.fate_slot'),
+            fate_err: ref('excluded.fate_err'),
+          })),
+        )
         .execute(),
     );
   }
@@ -140,12 +152,23 @@ export class RequestWriter {
   #take(): void {
     const { requests, submissions } = this.#sources;
     for (const entry of requests.drain()) this.#log.push(this.#logRow(entry));
-    for (const submission of submissions.drain()) this.#submissions.push(this.#submissionRow(submission));
+    this.#takeSubmissions(submissions.drain());
     for (const rows of [this.#log, this.#submissions]) {
       const over = rows.length - this.#options.pendingMax;
       if (over <= 0) continue;
       rows.splice(0, over);
       this.#dropped += over;
+    }
+  }
+
+  /** A statement must not have one row twice: what waits to be written is replaced. */
+  #takeSubmissions(drained: readonly Submission[]): void {
+    const waiting = new Map(this.#submissions.map(({ id }, at) => [id, at]));
+    for (const submission of drained) {
+      const row = this.#submissionRow(submission);
+      const at = waiting.get(row.id);
+      if (at === undefined) this.#submissions.push(row);
+      else this.#submissions[at] = row;
     }
   }
 
@@ -192,13 +215,20 @@ export class RequestWriter {
     };
   }
 
-  #submissionRow({ customerId, keyId, attempts, ...same }: Submission): SubmissionRow {
+  #submissionRow(submission: Submission): SubmissionRow {
+    const { customerId, keyId, attempts, fate, ...same } = submission;
+    const id = this.#submissionIds.get(submission) ?? this.#ids.next(same.at);
+    this.#submissionIds.set(submission, id);
     return {
       ...same,
-      id: this.#ids.next(same.at),
+      id,
       customer_id: customerId,
       key_id: keyId,
       attempts: JSON.stringify(attempts),
+      rebroadcasts: fate?.rebroadcasts ?? 0,
+      fate: fate?.name ?? null,
+      fate_slot: fate?.slot == null ? null : String(fate.slot),
+      fate_err: fate?.err ?? null,
     };
   }
 }

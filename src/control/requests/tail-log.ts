@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { withDefaults } from '../../base/with-defaults.ts';
 import { ApiError } from '../api/api-error.ts';
 import type { Store } from '../database/open.ts';
 import { FailureState, type OnState } from '../failure-state.ts';
@@ -47,7 +48,7 @@ export class LogTails {
 
   /** @param onState - hears of looks that fail. Followers then wait for the next one. */
   constructor(limits: Partial<TailLimits> = {}, onState?: OnState) {
-    this.#limits = { ...tailLimits, ...limits };
+    this.#limits = withDefaults(tailLimits, limits);
     this.#state = new FailureState(onState);
   }
 

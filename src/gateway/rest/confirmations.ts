@@ -5,8 +5,12 @@ import { type Network, networks, type Source } from '../../protocol/call.ts';
 import type { Commitment } from '../../protocol/commitment.ts';
 import { Failure } from '../../protocol/errors.ts';
 import type { Feed } from '../../streams/feed.ts';
-import { type StatusRoundLimits, StatusRounds } from './status-rounds.ts';
-import { type Confirmation, type Lifetime, WatchedTransaction } from './watched-transaction.ts';
+import { type StatusRoundLimits, StatusRounds } from '../../upstream/confirmations/status-rounds.ts';
+import {
+  type Confirmation,
+  type Lifetime,
+  WatchedTransaction,
+} from '../../upstream/confirmations/watched-transaction.ts';
 
 /** How long and how often nodes are asked, and how many may wait. */
 export type ConfirmationLimits = StatusRoundLimits &

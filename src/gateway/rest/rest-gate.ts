@@ -3,6 +3,7 @@ import { ConnectionLimit } from '../../access/connection-limit.ts';
 import type { KeyRecord } from '../../access/key-record.ts';
 import type { Visit } from '../../access/visit.ts';
 import { WindowLimit } from '../../access/window-limit.ts';
+import { withDefaults } from '../../base/with-defaults.ts';
 import { Failure } from '../../protocol/errors.ts';
 import {
   endpointGroups,
@@ -80,7 +81,7 @@ export class RestGate implements RestDoor {
   /** @param groups - the windows of endpoint groups, where others count in such too. */
   constructor(parts: PipelineParts, limits: Partial<RestLimits> = {}, groups: WindowLimit | null = null) {
     this.#parts = parts;
-    this.#limits = { ...restLimits, ...limits };
+    this.#limits = withDefaults(restLimits, limits);
     const { callsInFlightMax, keyCallsInFlightMax } = this.#limits;
     this.#groups = groups ?? new WindowLimit(restWindowOptions(this.#limits));
     this.#callTurns = new CallTurns(callsInFlightMax, keyCallsInFlightMax);

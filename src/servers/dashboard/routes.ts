@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Failure } from '../../protocol/errors.ts';
+import { securityHeaders } from '../../protocol/security-headers.ts';
 import { refuse } from '../http-refuse.ts';
 import { type HttpHandler, type HttpRoutes, NO_PAGE, PageVerbs } from '../http-route.ts';
 import { type DashboardFile, type DashboardFiles, encodingFor, readDashboard } from './files.ts';
@@ -31,25 +32,7 @@ export const dashboardPaths = [
   '/invite',
 ] as const;
 
-/** Scripts, styles, images and answers come from here and nowhere else, nothing is inline, and nobody frames the page. */
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self'",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'self'",
-  "frame-ancestors 'none'",
-].join('; ');
-
-const guards = {
-  'content-security-policy': POLICY,
-  'x-content-type-options': 'nosniff',
-  'referrer-policy': 'no-referrer',
-  'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'same-origin',
-} as const;
+const guards = securityHeaders.page;
 
 /** A year. */
 const FOR_EVER = 'public, max-age=31536000, immutable';

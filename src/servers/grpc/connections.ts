@@ -8,28 +8,11 @@ const LOOK_INTERVAL_MS = 1_000;
 /** Where there was too much for all queues, so much of it is made free at a time at least. */
 const ROOM_SHARE = 0.1;
 
-/** The open connections of gRPC, and how many each address has. */
+/** The open connections of gRPC. */
 export class Connections extends OpenConnections<Connection> {
-  readonly #ofAddress = new Map<string, number>();
-
   /** @param lookIntervalMs - never more than a second. */
   constructor(lookIntervalMs: number) {
     super(Math.max(1, Math.min(LOOK_INTERVAL_MS, lookIntervalMs)));
-  }
-
-  /** Connections that come from an address, those included that are still shaking hands. */
-  of(address: string): number {
-    return this.#ofAddress.get(address) ?? 0;
-  }
-
-  /** Counts a connection of an address. @returns how it is counted off, once. */
-  count(address: string): () => void {
-    this.#ofAddress.set(address, this.of(address) + 1);
-    return () => {
-      const left = this.of(address) - 1;
-      if (left > 0) this.#ofAddress.set(address, left);
-      else this.#ofAddress.delete(address);
-    };
   }
 
   /**

@@ -16,6 +16,13 @@ describe('an address that flooded', () => {
     expect([offenders.has(address, 999), offenders.has(address, 1_000)]).toEqual([true, false]);
   });
 
+  it('is kept out with all of its 64 bits when it is one of IPv6', () => {
+    const offenders = new Offenders(3_000, 10);
+    offenders.add('2001:db8::1', 0);
+    expect(offenders.has('2001:db8::ffff:2', 1)).toBe(true);
+    expect(offenders.has('2001:db8:0:1::1', 1)).toBe(false);
+  });
+
   it('is forgotten when there are too many', () => {
     const offenders = new Offenders(3_000, 2);
     for (const address of ['a', 'b', 'c']) offenders.add(address, 0);

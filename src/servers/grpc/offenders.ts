@@ -1,10 +1,14 @@
+import { parseIpAddress } from '../../base/ip-address.ts';
 import { Lru } from '../../base/lru.ts';
 
 /** Who comes from this machine may come through a proxy, with others: it is kept out no longer than so. */
 const LOOPBACK_MAX_MS = 1_000;
 const LOOPBACK = /^(?:::1$|127\.|::ffff:127\.)/;
 
-/** Addresses whose connections were cut for a flood: they may not come back at once. */
+/** What one customer of a network has of it: with IPv6, one address more or less is nothing. */
+const siteOf = (address: string): string => parseIpAddress(address)?.site ?? address;
+
+/** Addresses whose connections were cut for a flood: they, and their neighbours of IPv6, may not come back at once. */
 export class Offenders {
   readonly #forMs: number;
   readonly #untilMs: Lru<string, number>;
@@ -22,16 +26,17 @@ export class Offenders {
   add(address: string, nowMs: number): void {
     if (this.#forMs === 0) return;
     const forMs = LOOPBACK.test(address) ? Math.min(this.#forMs, LOOPBACK_MAX_MS) : this.#forMs;
-    this.#untilMs.set(address, nowMs + forMs);
+    this.#untilMs.set(siteOf(address), nowMs + forMs);
   }
 
   /** Whether an address is kept out. */
   has(address: string, nowMs: number): boolean {
     if (this.#untilMs.size === 0) return false;
-    const untilMs = this.#untilMs.get(address);
+    const site = siteOf(address);
+    const untilMs = this.#untilMs.get(site);
     if (untilMs === undefined) return false;
     if (nowMs < untilMs) return true;
-    this.#untilMs.delete(address);
+    this.#untilMs.delete(site);
     return false;
   }
 }

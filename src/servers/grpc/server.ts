@@ -1,16 +1,19 @@
 import { performServerHandshake, type ServerOptions } from 'node:http2';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createServer as createTlsServer, type Server as TlsServer } from 'node:tls';
+import type { TLSSocket } from 'node:tls';
 import type { Logger } from '../../base/log.ts';
 import { FlushTurn } from '../../streams/flush-turn.ts';
 import type { GeyserDoor } from '../../streams/geyser/geyser-door.ts';
+import { ConnectionCaps } from '../connection-caps.ts';
+import { TlsEntry } from '../tls-entry.ts';
+import type { TlsIdentity } from '../tls-identity.ts';
 import { Compressors } from './compressed-runs.ts';
 import { Connection, type ConnectionSurroundings } from './connection.ts';
 import { Connections } from './connections.ts';
 import type { HealthFacts } from './health.ts';
 import { Offenders } from './offenders.ts';
-import { type GrpcServerOptions, type GrpcTls, grpcServerOptions } from './options.ts';
+import { type GrpcServerOptions, grpcServerOptions } from './options.ts';
 import { QueueBudget } from './queue-budget.ts';
 import { ReadingTurns } from './reading-turns.ts';
 import { RequestBudget } from './request-budget.ts';
@@ -27,11 +30,12 @@ export class GrpcServer {
   readonly #options: GrpcServerOptions;
   readonly #log: Logger;
   readonly #server: Server;
-  readonly #tls: TlsServer | null;
+  readonly #tls: TlsEntry | null;
   readonly #http2: ServerOptions;
   readonly #connections: Connections;
   readonly #services: Services;
   readonly #offenders: Offenders;
+  readonly #caps: ConnectionCaps;
   readonly #surroundings: ConnectionSurroundings;
   /** Every socket, those included that are still shaking hands. */
   readonly #sockets = new Set<Socket>();
@@ -43,6 +47,7 @@ export class GrpcServer {
     this.#http2 = http2Options(this.#options);
     this.#connections = new Connections(lookIntervalOf(this.#options));
     this.#offenders = new Offenders(this.#options.offenderMs, this.#options.offendersMax);
+    this.#caps = new ConnectionCaps(this.#options, this.#options.proxies);
     this.#services = new Services(door, (service) => !this.draining && health(service), this.#options);
     const { requestsMaxBytes, queuesMaxBytes, joinMs } = this.#options;
     this.#surroundings = {
@@ -55,7 +60,7 @@ export class GrpcServer {
       services: this.#services,
       log,
     };
-    this.#tls = this.#options.tls === null ? null : this.#createTls(this.#options.tls);
+    this.#tls = this.#options.tls === null ? null : this.#openTls(this.#options.tls);
     this.#server = createServer({ noDelay: true }, (socket) => this.#take(socket));
     this.#server.maxConnections = this.#options.connectionsMax;
   }
@@ -68,6 +73,11 @@ export class GrpcServer {
   /** Connections that are open. */
   get connections(): number {
     return this.#connections.size;
+  }
+
+  /** Connections that were closed at once: their address has too many, or was cut for a flood. */
+  get connectionsRefused(): number {
+    return this.#caps.refused;
   }
 
   /** Bytes that wait for all clients together, shared ones counted for each. */
@@ -94,9 +104,9 @@ export class GrpcServer {
   }
 
   /** Connections from now on get this certificate. @throws Error when it cannot be read, or the server has no TLS. */
-  reloadTls({ cert, key }: GrpcTls): void {
+  reloadTls(identity: TlsIdentity): void {
     if (this.#tls === null) throw new Error('the server was made without TLS');
-    this.#tls.setSecureContext({ cert, key });
+    this.#tls.reload(identity);
   }
 
   /**
@@ -137,35 +147,28 @@ export class GrpcServer {
     });
   }
 
-  #createTls({ cert, key }: GrpcTls): TlsServer {
+  #openTls(identity: TlsIdentity): TlsEntry {
     const { handshakeTimeoutMs } = this.#options;
-    const options = { cert, key, ALPNProtocols: [ALPN], handshakeTimeout: handshakeTimeoutMs };
-    const server = createTlsServer(options, (socket) => {
+    const options = { ...identity, oldest: '1.2', protocol: ALPN, handshakeTimeoutMs } as const;
+    return new TlsEntry(options, (socket: TLSSocket) => {
       if (socket.alpnProtocol === ALPN) this.#serve(socket);
       else socket.destroy();
     });
-    server.on('tlsClientError', (_fault, socket) => socket.destroy());
-    return server;
   }
 
   #take(socket: Socket): void {
     const address = socket.remoteAddress ?? '';
     // What one of its callers does is not to be held against a proxy: all come from its address.
-    const isProxy = this.#options.proxies.holds(socket);
-    const isFull = this.#connections.of(address) >= this.#options.connectionsPerAddressMax;
-    if (!isProxy && (isFull || this.#offenders.has(address, performance.now()))) {
-      socket.destroy();
+    if (this.#offenders.has(address, performance.now()) && !this.#options.proxies.holds(socket)) {
+      this.#caps.refuse(socket);
       return;
     }
-    const uncount = this.#connections.count(address);
+    if (!this.#caps.take(socket)) return;
     this.#sockets.add(socket);
     socket.on('error', ignore);
-    socket.once('close', () => {
-      uncount();
-      this.#sockets.delete(socket);
-    });
+    socket.once('close', () => this.#sockets.delete(socket));
     if (this.#tls === null) this.#serve(socket);
-    else this.#tls.emit('connection', socket);
+    else this.#tls.take(socket);
   }
 
   #serve(socket: Socket): void {

@@ -1,25 +1,16 @@
 import type { OutgoingHttpHeaders } from 'node:http';
-
-/** What a browser may do with a file that anybody may have sent: show it, and nothing else. */
-const POLICY = [
-  'sandbox',
-  "default-src 'none'",
-  "img-src 'self' data:",
-  "media-src 'self'",
-  "style-src 'unsafe-inline'",
-].join('; ');
+import { securityHeaders } from '../../protocol/security-headers.ts';
 
 /** Every answer about a file has these. */
 export const commonHeaders: OutgoingHttpHeaders = {
+  ...securityHeaders.file,
   'access-control-allow-origin': '*',
   'access-control-expose-headers': 'Accept-Ranges, Content-Length, Content-Range, ETag',
-  'content-security-policy': POLICY,
-  'cross-origin-resource-policy': 'cross-origin',
-  'x-content-type-options': 'nosniff',
 };
 
 /** Any page may read files; what stands in their requests beside the usual is allowed here. */
 export const preflightHeaders: OutgoingHttpHeaders = {
+  ...securityHeaders.file,
   'access-control-allow-origin': '*',
   'access-control-allow-methods': 'GET, HEAD, OPTIONS',
   'access-control-allow-headers': 'range, if-range, if-none-match',

@@ -21,6 +21,7 @@ export const preflightHeaders: OutgoingHttpHeaders = {
 const COMMON: OutgoingHttpHeaders = {
   'content-type': 'application/json; charset=utf-8',
   'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
   'access-control-allow-origin': '*',
   'access-control-expose-headers': 'RateLimit, RateLimit-Policy, Retry-After, X-Upstream-Calls',
 };

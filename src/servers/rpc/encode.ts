@@ -4,13 +4,13 @@ import { corsHeaders } from '../cors.ts';
 import { limitFields } from '../limit-fields.ts';
 
 /** Answers up to this size are copied into one buffer; larger ones are written piece by piece. */
-const JOIN_MAX_BYTES = 16 * 1024;
+export const JOIN_MAX_BYTES = 16 * 1024;
 
 /** The answer to a browser's preflight: any page may call, since the key and not the origin says who may. */
 export const preflightHeaders: OutgoingHttpHeaders = {
   'access-control-allow-origin': '*',
   'access-control-allow-methods': 'POST, OPTIONS',
-  'access-control-allow-headers': 'content-type, authorization, solana-client',
+  'access-control-allow-headers': 'content-type, authorization, solana-client, x-solway-session',
   'access-control-max-age': '86400',
   'content-length': '0',
 };
@@ -18,14 +18,15 @@ export const preflightHeaders: OutgoingHttpHeaders = {
 /** Names and values in turn: what node:http writes down with the least ado. */
 export type HeaderList = string[];
 
-const COMMON: readonly string[] = [
+/** Those of every answer. */
+export const commonHeaders: readonly string[] = [
   ...['content-type', 'application/json; charset=utf-8'],
   ...Object.entries(corsHeaders).flat(),
 ];
 
 /** The headers of a JSON-RPC answer but for its length. */
 export function answerHeaders(limits: LimitFacts, retryAfter: number | undefined): HeaderList {
-  const headers = [...COMMON];
+  const headers = [...commonHeaders];
   const fields = limitFields('rpc', limits);
   if (fields !== null) headers.push('ratelimit-policy', fields[0], 'ratelimit', fields[1]);
   if (retryAfter !== undefined) headers.push('retry-after', String(retryAfter));

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Server, WebSocketServer } from 'ws';
 import type { Logger } from '../../base/log.ts';
+import { withDefaults } from '../../base/with-defaults.ts';
 import type { Network } from '../../protocol/call.ts';
 import { envelopeLimits } from '../../protocol/envelope.ts';
 import { Failure } from '../../protocol/errors.ts';
@@ -72,7 +73,7 @@ export class WebSocketDialect implements HttpUpgrade {
 
   constructor(door: StreamDoor, log: Logger, options: Partial<WebSocketOptions> = {}) {
     this.#door = door;
-    this.#options = { ...webSocketOptions, ...options };
+    this.#options = withDefaults(webSocketOptions, options);
     this.#connections = new Connections(this.#options);
     this.#surroundings = {
       options: this.#options,

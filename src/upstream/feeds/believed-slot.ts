@@ -1,5 +1,5 @@
 import { type Slot, slot as slotOf } from '../../ledger/units.ts';
-import { referenceSlot } from '../health.ts';
+import { referenceSlot } from '../slots/reference-slot.ts';
 import { newer } from './gap/continuity.ts';
 
 /** What is known of how far one node is. */

@@ -5,7 +5,7 @@ import { RpcError } from '../../protocol/rpc-error.ts';
 import type { Subscription, SubscriptionKind } from '../../protocol/subscriptions.ts';
 import type { Feed, FeedListener, FeedRefusal } from '../../streams/feed.ts';
 import type { NodeConfig } from '../node.ts';
-import type { NodeStatus } from '../pool.ts';
+import type { NodeStanding } from '../node-status.ts';
 import { BlockFollower } from './block-follower.ts';
 import { ChainReader } from './chain-reader.ts';
 import { continuityOf } from './gap/continuity-of.ts';
@@ -16,13 +16,15 @@ import { PubsubFeed } from './pubsub-feed.ts';
 /** A feed that is asked before PubSub, for the kinds that it serves. */
 export interface PreferredFeed extends PositionedFeed {
   serves(kind: SubscriptionKind): boolean;
+  /** Takes these servers from now on; with none, what it feeds is given up. */
+  setNodes(nodes: readonly NodeConfig[]): void;
   close(): void;
 }
 
 export type FeedOptions = Readonly<{
   network: Network;
   /** Answers what a gap is filled with. */
-  pool: Source & Readonly<{ status: () => readonly NodeStatus[] }>;
+  pool: Source & Readonly<{ status: () => readonly NodeStanding[] }>;
   /** The network's nodes; those with a `ws` address have PubSub. */
   nodes: readonly NodeConfig[];
   /** Makes a Geyser feed of the same nodes, which reads the chain with the same reader; null where none has Geyser. */
@@ -34,6 +36,11 @@ export type FeedOptions = Readonly<{
 /** The feed of one network. */
 export type NetworkFeed = Feed &
   Readonly<{
+    /**
+     * Listens to these nodes from now on; subscriptions move without loss.
+     * @returns whether all of them could follow: a first Geyser is taken only at the start.
+     */
+    setNodes(nodes: readonly NodeConfig[]): boolean;
     /** Ends everything at once. Listeners are not told. */
     close(): void;
   }>;
@@ -68,14 +75,15 @@ export function createFeed(options: FeedOptions): NetworkFeed {
   const reader = new ChainReader({ network, pool, limits, log });
   const preferred = options.preferred?.(reader) ?? null;
   const pubsub = new PubsubFeed({ network, nodes, status: () => pool.status(), limits, log, reader });
-  const geyserTellsSlots = !pubsub.any && preferred !== null && preferred.serves('slot');
+  const slotTeller = (): PreferredFeed | null =>
+    !pubsub.any && preferred !== null && preferred.serves('slot') ? preferred : null;
   const blocks = new BlockFollower({
     network,
     reader,
     limits,
     log,
     pubsub: {
-      open: (slots, listener) => (geyserTellsSlots ? preferred : pubsub).open(slots, listener),
+      open: (slots, listener) => (slotTeller() ?? pubsub).open(slots, listener),
       networkSlot: () => pubsub.networkSlot(),
     },
   });
@@ -103,7 +111,7 @@ export function createFeed(options: FeedOptions): NetworkFeed {
   return {
     async open(subscription, listener) {
       const isPreferred = preferred?.serves(subscription.kind) ?? false;
-      const fromBlocks = geyserTellsSlots && isMadeOfBlocks(subscription);
+      const fromBlocks = slotTeller() !== null && isMadeOfBlocks(subscription);
       if (!isPreferred && !pubsub.any && !fromBlocks) throw noFeed(network);
       if (preferred !== null && isPreferred) {
         try {
@@ -118,6 +126,11 @@ export function createFeed(options: FeedOptions): NetworkFeed {
       } catch (fault) {
         throw asRefusal(network, fault);
       }
+    },
+    setNodes(nodes) {
+      pubsub.setNodes(nodes);
+      preferred?.setNodes(nodes);
+      return preferred !== null || !nodes.some(({ grpc }) => typeof grpc === 'string');
     },
     close() {
       preferred?.close();

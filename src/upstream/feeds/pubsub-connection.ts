@@ -28,6 +28,7 @@ export type ConnectionEnd =
   | 'behind the network'
   | 'a slot that cannot be'
   | 'another chain'
+  | 'taken out of service'
   | 'closed by us';
 
 export type PubsubConnectionOptions = Readonly<{

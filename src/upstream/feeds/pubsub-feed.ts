@@ -2,6 +2,7 @@ import { Turnstile } from '../../base/turnstile.ts';
 import type { Slot } from '../../ledger/units.ts';
 import { Failure } from '../../protocol/errors.ts';
 import type { FeedListener } from '../../streams/feed.ts';
+import type { NodeConfig } from '../node.ts';
 import type { ChainReader } from './chain-reader.ts';
 import { ContinuousSubscription, type Surroundings } from './continuous-subscription.ts';
 import type { Continuity } from './gap/continuity.ts';
@@ -38,6 +39,11 @@ export class PubsubFeed {
   /** Whether any node has PubSub at all. */
   get any(): boolean {
     return this.#around.nodes.any;
+  }
+
+  /** Listens to these nodes from now on; what stood on others moves, and hears what it missed. */
+  setNodes(nodes: readonly NodeConfig[]): void {
+    if (!this.#isClosed) this.#around.nodes.setNodes(nodes);
   }
 
   /** The newest slot that is believed; null while unknown. */

@@ -1,8 +1,10 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from '../../base/log.ts';
 import { type Slot, slot as slotOf } from '../../ledger/units.ts';
 import type { Network } from '../../protocol/call.ts';
-import type { NodeConfig, NodeState } from '../node.ts';
-import type { NodeStatus } from '../pool.ts';
+import type { NodeState } from '../health/node-state.ts';
+import type { NodeConfig } from '../node.ts';
+import type { NodeStanding } from '../node-status.ts';
 import { doublingPause } from '../retry-pause.ts';
 import { believedSlot, newestCredible } from './believed-slot.ts';
 import { newer } from './gap/continuity.ts';
@@ -16,7 +18,7 @@ export type PubsubNodesOptions = Readonly<{
   /** Nodes without a `ws` address are passed over. */
   nodes: readonly NodeConfig[];
   /** What the pool knows of its nodes, of all networks. */
-  status: () => readonly NodeStatus[];
+  status: () => readonly NodeStanding[];
   limits: FeedLimits;
   log: Logger;
 }>;
@@ -34,6 +36,15 @@ type Place = {
   refuses: boolean;
 };
 
+const newPlace = (node: NodeConfig): Place => ({
+  node,
+  connections: new Set(),
+  failures: 0,
+  failedAt: Number.NEGATIVE_INFINITY,
+  restingUntil: 0,
+  refuses: false,
+});
+
 /** Where a request was put, and what came of it. */
 export type Placed = Readonly<{ node: string; connection: PubsubConnection; answer: SubscribeAnswer }>;
 
@@ -46,7 +57,7 @@ const REST_ASKED_MAX_MS = 60_000;
 const POLL_FRESH_MS = 30_000;
 
 /** What a node answered to a poll a moment ago. */
-const polledSlot = (status: NodeStatus | undefined): Slot | null =>
+const polledSlot = (status: NodeStanding | undefined): Slot | null =>
   status === undefined || (status.silentMs ?? POLL_FRESH_MS) >= POLL_FRESH_MS ? null : status.slot;
 
 /** The newest slot that any connection to a node told of. */
@@ -59,7 +70,7 @@ const loadOf = ({ connections }: Place): number =>
 /** The nodes of one network that have PubSub: chooses, connects, and ends connections that stand still. */
 export class PubsubNodes {
   readonly #options: PubsubNodesOptions;
-  readonly #places: readonly Place[];
+  #places: readonly Place[] = [];
   readonly #watch: NodeJS.Timeout;
   /** The network's slot when a connection was made: whether it has moved on since. */
   readonly #slotAtOpen = new WeakMap<PubsubConnection, Slot | null>();
@@ -67,16 +78,7 @@ export class PubsubNodes {
 
   constructor(options: PubsubNodesOptions) {
     this.#options = options;
-    this.#places = options.nodes
-      .filter((node) => typeof node.ws === 'string')
-      .map((node) => ({
-        node,
-        connections: new Set(),
-        failures: 0,
-        failedAt: Number.NEGATIVE_INFINITY,
-        restingUntil: 0,
-        refuses: false,
-      }));
+    this.setNodes(options.nodes);
     this.#watch = setInterval(() => this.#look(), options.limits.stallMs / WATCHES_PER_STALL);
     this.#watch.unref();
   }
@@ -84,6 +86,19 @@ export class PubsubNodes {
   /** Whether any node has PubSub at all. */
   get any(): boolean {
     return this.#places.length > 0;
+  }
+
+  /** Listens to these nodes from now on. Subscriptions on one that is not among them move to the others. */
+  setNodes(nodes: readonly NodeConfig[]): void {
+    const before = this.#places;
+    this.#places = nodes
+      .filter((node) => typeof node.ws === 'string')
+      .map((node) => before.find((place) => isDeepStrictEqual(place.node, node)) ?? newPlace(node));
+    // Once they are out of the choice: whoever is told that its connection is over looks for another at once.
+    const left = before.filter((place) => !this.#places.includes(place));
+    for (const { connections } of left) {
+      for (const connection of [...connections]) connection.end('taken out of service');
+    }
   }
 
   /**
@@ -195,7 +210,7 @@ export class PubsubNodes {
   }
 
   /** What the pool knows of the network's nodes, by name. */
-  #known(): ReadonlyMap<string, NodeStatus> {
+  #known(): ReadonlyMap<string, NodeStanding> {
     const { network, status } = this.#options;
     const known = status().filter((node) => node.network === network);
     return new Map(known.map((node) => [node.name, node]));
@@ -252,7 +267,7 @@ export class PubsubNodes {
     { end, detail }: Readonly<{ end: ConnectionEnd; detail: string | null }>,
   ): void {
     place.connections.delete(connection);
-    if (this.#stopped) return;
+    if (this.#stopped || end === 'taken out of service') return;
     place.refuses = end === 'the handshake was refused';
     this.#rest(place, connection.restMs);
     this.#options.log.warn(

@@ -6,6 +6,7 @@ import { type Commitment, reaches } from '../../protocol/commitment.ts';
 
 /** What became of a transaction that landed. */
 export type LandedStatus = Readonly<{
+  slot: Slot;
   err: TransactionError | null;
   /** Whether its slot came to a commitment. */
   reached: (commitment: Commitment) => boolean;
@@ -20,8 +21,9 @@ export function readSignatureStatuses(body: Buffer): { slot: Slot; statuses: (La
   const { context, value } = objectOf(parseJson(body.toString('utf8')), 'an answer');
   const statuses = listOf(value, 'statuses').map((status) => {
     if (status === null) return null;
-    const { confirmationStatus, err } = objectOf(status, 'a status');
+    const { confirmationStatus, err, slot } = objectOf(status, 'a status');
     return {
+      slot: slotOf(u64Of(slot, 'a slot')),
       err: (err ?? null) as TransactionError | null,
       reached: (commitment: Commitment) => reaches(confirmationStatus, commitment),
     };

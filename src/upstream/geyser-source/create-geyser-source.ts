@@ -2,7 +2,7 @@ import type { Logger } from '../../base/log.ts';
 import type { Feed } from '../../streams/feed.ts';
 import type { GeyserListener, GeyserSource } from '../../streams/geyser/geyser-source.ts';
 import type { ChainReader } from '../feeds/chain-reader.ts';
-import type { GeyserNode } from '../feeds/geyser/geyser-link.ts';
+import { hasGeyser } from '../feeds/geyser/geyser-link.ts';
 import type { NodeConfig } from '../node.ts';
 import { type GeyserSourceOptions, geyserSourceOptions } from './geyser-source-options.ts';
 import { PubsubSource } from './pubsub-source.ts';
@@ -26,9 +26,12 @@ export type ClosableGeyserSource = GeyserSource &
     close(): void;
     /** Whether it tells what Geyser servers do, and not what stands in for it. */
     isGeyser: boolean;
+    /**
+     * Listens to these nodes from now on.
+     * @returns whether it can follow: what stands in for Geyser gives way to it only at the start, and the other way round.
+     */
+    setNodes(nodes: readonly NodeConfig[]): boolean;
   }>;
-
-const hasGeyser = (node: NodeConfig): node is GeyserNode => typeof node.grpc === 'string';
 
 /** Tells the updates of a network to one listener, from its nodes' Geyser servers or what comes nearest to them. */
 export function createGeyserSource(
@@ -37,13 +40,20 @@ export function createGeyserSource(
 ): ClosableGeyserSource {
   const limits = { ...geyserSourceOptions, ...options };
   const servers = nodes.filter(hasGeyser);
-  const source =
+  const geyser =
     servers.length > 0
       ? new UpstreamGeyser({ nodes: servers, reader, options: limits, log }, listener)
-      : new PubsubSource({ feed, reader, listener, limits, log });
+      : null;
+  const source = geyser ?? new PubsubSource({ feed, reader, listener, limits, log });
   return {
     want: (request, fromSlot) => source.want(request, fromSlot),
     close: () => source.close(),
-    isGeyser: servers.length > 0,
+    isGeyser: geyser !== null,
+    setNodes(now) {
+      const left = now.filter(hasGeyser);
+      if (geyser === null) return left.length === 0;
+      geyser.setNodes(left);
+      return left.length > 0;
+    },
   };
 }

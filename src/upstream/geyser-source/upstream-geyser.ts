@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from '../../base/log.ts';
 import { Turnstile } from '../../base/turnstile.ts';
 import { type Slot, slot as slotOf } from '../../ledger/units.ts';
@@ -35,7 +36,7 @@ export class UpstreamGeyser implements GeyserSource {
   readonly #union: WishUnion;
   readonly #merge: UpdateMerge;
   readonly #repair: HoleRepair;
-  readonly #links: readonly EndpointLink[];
+  #links: readonly EndpointLink[];
   readonly #backfills: Turnstile;
   readonly #end = new AbortController();
   readonly #begun = Promise.withResolvers<void>();
@@ -48,7 +49,7 @@ export class UpstreamGeyser implements GeyserSource {
   constructor(options: UpstreamGeyserOptions, listener: GeyserListener) {
     this.#options = options;
     this.#limits = { ...geyserSourceOptions, ...options.options };
-    const { nodes, reader, log } = options;
+    const { reader, log } = options;
     const limits = this.#limits;
     this.#union = new WishUnion(limits);
     this.#backfills = new Turnstile(limits.backfillsMax);
@@ -68,18 +69,7 @@ export class UpstreamGeyser implements GeyserSource {
       wanted: () => (limits.demand === 'full' ? everything : this.#union.kinds),
       replay: (hole) => this.#replay(hole.from, hole.to, false),
     });
-    this.#links = nodes.map(
-      (node) =>
-        new EndpointLink({
-          node,
-          limits,
-          log,
-          request: (breadth) => this.#request(breadth),
-          resumeAt: () => this.#resumeAt(),
-          join: (from, seals) => merge.join({ from, tip: merge.newest, fillsIn: false, seals }),
-          leave: (teller) => merge.leave(teller),
-        }),
-    );
+    this.#links = options.nodes.map((node) => this.#linkTo(node));
     this.#watch = setInterval(() => this.#repair.look(), limits.stallMs / LOOKS_PER_STALL);
   }
 
@@ -99,6 +89,16 @@ export class UpstreamGeyser implements GeyserSource {
     };
   }
 
+  /** Listens to these servers from now on: streams of those that stay go on, and new ones begin where those are. */
+  setNodes(nodes: readonly GeyserNode[]): void {
+    if (this.#end.signal.aborted) return;
+    const before = this.#links;
+    this.#links = nodes.map(
+      (node) => before.find((link) => isDeepStrictEqual(link.node, node)) ?? this.#linkTo(node),
+    );
+    for (const link of before) if (!this.#links.includes(link)) link.close();
+  }
+
   /** Ends every stream; the listener hears nothing more. */
   close(): void {
     clearInterval(this.#watch);
@@ -106,6 +106,19 @@ export class UpstreamGeyser implements GeyserSource {
     this.#repair.close();
     for (const link of this.#links) link.close();
     this.#begun.resolve();
+  }
+
+  #linkTo(node: GeyserNode): EndpointLink {
+    const merge = this.#merge;
+    return new EndpointLink({
+      node,
+      limits: this.#limits,
+      log: this.#options.log,
+      request: (breadth) => this.#request(breadth),
+      resumeAt: () => this.#resumeAt(),
+      join: (from, seals) => merge.join({ from, tip: merge.newest, fillsIn: false, seals }),
+      leave: (teller) => merge.leave(teller),
+    });
   }
 
   #request(breadth: Breadth): SubscribeRequest {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect, type TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { GrpcTls } from '../../../src/servers/grpc/options.ts';
+import type { TlsIdentity } from '../../../src/servers/tls-identity.ts';
 import { GrpcStage, NONE, RawCall, SUBSCRIBE } from './grpc-stage.ts';
 
 let folder: string;
@@ -23,7 +23,7 @@ afterEach(async () => {
 });
 
 /** A certificate that signs itself. */
-function identity(name: string): GrpcTls {
+function identity(name: string): TlsIdentity {
   const [key, cert] = [join(folder, `${name}.key`), join(folder, `${name}.pem`)];
   const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
   const subject = ['-subj', `/CN=${name}`, '-addext', 'subjectAltName=DNS:localhost'];

@@ -34,6 +34,8 @@ class SilentFeed implements PreferredFeed {
     throw new Error('nobody asks for transactions');
   }
 
+  setNodes(): void {}
+
   close(): void {}
 }
 

@@ -5,8 +5,8 @@ import { parseSubscription } from '../../../src/protocol/pubsub/parse-subscripti
 import type { Subscription, SubscriptionKind } from '../../../src/protocol/subscriptions.ts';
 import { createFeed, type NetworkFeed, type PreferredFeed } from '../../../src/upstream/feeds/feeds.ts';
 import type { FeedLimits } from '../../../src/upstream/feeds/limits.ts';
-import type { NodeState } from '../../../src/upstream/node.ts';
-import type { NodeStatus } from '../../../src/upstream/pool.ts';
+import type { NodeState } from '../../../src/upstream/health/node-state.ts';
+import type { NodeStanding } from '../../../src/upstream/node-status.ts';
 import { type PubsubBehaviour, PubsubMock } from './mock/pubsub-server.ts';
 
 /** Short enough for tests, long enough for a busy machine. */
@@ -60,7 +60,7 @@ export async function stage(
   const asked: Call[] = [];
   const logged: string[] = [];
   let tip = 1_000;
-  const pool: Source & { status: () => readonly NodeStatus[] } = {
+  const pool: Source & { status: () => readonly NodeStanding[] } = {
     ask: (call) => {
       asked.push(call);
       const params = JSON.parse(call.params?.toString() ?? '[]') as unknown[];
@@ -72,13 +72,7 @@ export async function stage(
         name: `node-${index + 1}`,
         network: 'devnet',
         state: options.stateOf?.(`node-${index + 1}`) ?? 'healthy',
-        reason: null,
-        cordoned: false,
         slot: slot(tip),
-        lagSlots: 0n,
-        latencyMs: 1,
-        inFlight: 0,
-        failuresInRow: 0,
         silentMs: 0,
       })),
   };

@@ -3,8 +3,8 @@ import { createLogger } from '../../../src/base/log.ts';
 import { slot } from '../../../src/ledger/units.ts';
 import { feedLimits } from '../../../src/upstream/feeds/limits.ts';
 import { PubsubNodes } from '../../../src/upstream/feeds/pubsub-nodes.ts';
-import type { NodeState } from '../../../src/upstream/node.ts';
-import type { NodeStatus } from '../../../src/upstream/pool.ts';
+import type { NodeState } from '../../../src/upstream/health/node-state.ts';
+import type { NodeStanding } from '../../../src/upstream/node-status.ts';
 import { Recorder } from './listener.ts';
 import { obliging } from './mock/obliging.ts';
 import { type Scene, stage, subscriptionOf, until } from './stage.ts';
@@ -61,17 +61,11 @@ describe('the PubSub of a node of another chain', () => {
   });
 
   it('has no voice in where the network is', () => {
-    const status = (name: string, at: number): NodeStatus => ({
+    const status = (name: string, at: number): NodeStanding => ({
       name,
       network: 'devnet',
       state: stateOf(name),
-      reason: null,
-      cordoned: false,
       slot: slot(at),
-      lagSlots: 0n,
-      latencyMs: 1,
-      inFlight: 0,
-      failuresInRow: 0,
       silentMs: 0,
     });
     const nodes = new PubsubNodes({

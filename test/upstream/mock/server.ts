@@ -29,8 +29,11 @@ export type MockNode = Readonly<{
 }>;
 
 /** What the health watch sends; kept out of the counts. */
-const WATCH = ['"method":"getSlot","params":[{"commitment":"processed"}]}', '"method":"getGenesisHash"}'];
-const isWatch = ({ raw }: Received): boolean => WATCH.some((end) => raw.endsWith(end));
+const WATCH = [
+  /"method":"getSlot","params":\[\{"commitment":"[a-z]+"\}\]\}$/,
+  /"method":"(?:getGenesisHash|getMaxShredInsertSlot|getFirstAvailableBlock)"\}$/,
+];
+const isWatch = ({ raw }: Received): boolean => WATCH.some((question) => question.test(raw));
 
 function parse(raw: string, request: IncomingMessage): Received {
   const { id, method } = JSON.parse(raw) as { id: number; method: string };

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { accountRoutes } from './accounts.ts';
 import { keyRoutes } from './keys.ts';
 import { logRoutes } from './logs.ts';
+import { nodeRoutes } from './nodes.ts';
 import { operatorRoutes } from './operator.ts';
 import type { PathParameters, Route } from './route.ts';
 import { usageRoutes } from './usage.ts';
@@ -16,6 +17,7 @@ export const contract = {
   ...usageRoutes,
   ...logRoutes,
   ...operatorRoutes,
+  ...nodeRoutes,
 } as const;
 
 export type Contract = typeof contract;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { sendFates } from '../../../protocol/send-fate.ts';
 import type { Route, RouteName } from './route.ts';
 import { count, network, pageOf, pageQuery, product, rangeQuery, time, usageStatus } from './values.ts';
 
@@ -96,7 +97,20 @@ const submission = z.object({
   network,
   /** `accepted`, or the failure. */
   outcome: z.string(),
+  /** Of the first time that it was handed over. */
   attempts: z.array(attempt),
+  /** How often it was sent to all nodes again after that; known when it is followed no more. */
+  rebroadcasts: count,
+  /** What became of one that was accepted, as it was followed; null: it still is, or was not to its end. */
+  fate: z
+    .object({
+      name: z.enum(sendFates),
+      /** Where it landed. */
+      slot: z.string().nullable(),
+      /** The chain's error, of one that failed there. */
+      err: z.string().nullable(),
+    })
+    .nullable(),
   /** From the chain as it is now; null: not found there. */
   status: z
     .object({

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { customerStates } from '../../accounts/roles.ts';
+import { addedNodeView } from './nodes.ts';
 import type { Route, RouteName } from './route.ts';
 import {
   adminToken,
@@ -23,12 +24,37 @@ const nodeView = z.object({
   state: z.string(),
   reason: z.string().nullable(),
   cordoned: z.boolean(),
+  /** No call goes there, whatever becomes of the others; nothing is heard from it. */
+  drained: z.boolean(),
+  /** Who named it: the configuration, the operator while the service ran, or nobody: the embedded ledger. */
+  source: z.enum(['file', 'added', 'ledger']),
+  hasWs: z.boolean(),
+  hasGrpc: z.boolean(),
   slot: z.string().nullable(),
   lagSlots: z.string().nullable(),
   latencyMs: z.number().nullable(),
   inFlight: count,
   failuresInRow: count,
   silentMs: z.number().nullable(),
+  /** The newest slots that it told of; gateways of older versions do not tell of these and what follows. */
+  confirmedSlot: z.string().nullish(),
+  finalizedSlot: z.string().nullish(),
+  /** Slots of which it has shreds that it has not replayed. */
+  unreplayedSlots: z.string().nullish(),
+  firstAvailableBlock: z.string().nullish(),
+  /** Methods of which it lacks something that another node has. */
+  lacks: z.array(z.string()).optional(),
+  /** Of its calls in the last while: how many, which shares failed and were throttled, what most of them took. */
+  recentCalls: count.optional(),
+  failedShare: z.number().nullish(),
+  throttledShare: z.number().nullish(),
+  p70Ms: z.number().nullish(),
+  /** What it may be asked a second, and what is left of it. */
+  requestsPerSecond: z.number().nullish(),
+  requestsLeft: z.number().nullish(),
+  /** Calls that came to it because another node was late; copies of calls that it was tried with. */
+  hedges: count.optional(),
+  copies: count.optional(),
 });
 export type NodeJson = z.infer<typeof nodeView>;
 
@@ -69,6 +95,8 @@ export const operatorRoutes = {
       gateways: z.array(
         z.object({ id: z.string(), host: z.string(), version: z.string(), startedAt: time, seenAt: time }),
       ),
+      /** Those that were added while the service ran, also where no gateway has one of them. */
+      added: z.array(addedNodeView),
     }),
   },
   'POST /upstreams/{node}/cordon': {
@@ -79,7 +107,7 @@ export const operatorRoutes = {
   },
   'POST /upstreams/{node}/uncordon': {
     access: 'operator',
-    summary: 'Puts a node back into service',
+    summary: 'Puts a node back into service that was cordoned or drained',
     body: z.object({ network }),
     result: done,
   },

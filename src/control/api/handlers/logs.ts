@@ -88,10 +88,11 @@ async function listTransactions(
   return pageOfRows(
     rows,
     limit,
-    ({ signature, at, key_id, network, outcome, attempts }) => ({
-      ...{ signature, at, network, outcome },
+    ({ signature, at, key_id, network, outcome, attempts, rebroadcasts, fate, fate_slot, fate_err }) => ({
+      ...{ signature, at, network, outcome, rebroadcasts },
       keyId: key_id,
       attempts: JSON.parse(attempts),
+      fate: fate === null ? null : { name: fate, slot: fate_slot, err: fate_err },
       status: statuses.get(signature) ?? null,
     }),
     ({ id }) => cursorOf(id),

@@ -1,13 +1,8 @@
+import { securityHeaders } from '../../../protocol/security-headers.ts';
 import type { RouteFormat } from '../contract/route.ts';
 
 /** Nothing of the API is for a page to show, to frame or to keep. */
-export const apiHeaders: Readonly<Record<string, string>> = {
-  'cache-control': 'no-store',
-  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
-  'x-content-type-options': 'nosniff',
-  'referrer-policy': 'no-referrer',
-  'cross-origin-resource-policy': 'same-origin',
-};
+export const apiHeaders = securityHeaders.api;
 
 const types: Readonly<Record<RouteFormat, string>> = {
   json: 'application/json; charset=utf-8',

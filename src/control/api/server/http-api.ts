@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from 'hono';
 import { Hono } from 'hono';
+import { withDefaults } from '../../../base/with-defaults.ts';
 import { checkSignInAnswer, type SignInDoor, type SignInRequest } from '../../accounts/sign-in-door.ts';
 import { AUTH_PREFIX } from '../../accounts/sign-in-library.ts';
 import { isStoreAway } from '../../database/store-away.ts';
@@ -53,7 +54,7 @@ export class HttpApi {
   constructor(parts: HttpApiParts) {
     this.#parts = parts;
     this.#api = parts.api;
-    this.#options = { ...controlApiOptions, ...parts.options };
+    this.#options = withDefaults(controlApiOptions, parts.options);
     this.#places = new ApiPlaces(this.#options);
     this.#app.use(async (context, next) => {
       context.set('requestId', randomUUID());

@@ -42,6 +42,7 @@ const keysOfTables = {
   request_log: ['id'],
   submission: ['id'],
   node_cordon: ['network', 'node'],
+  upstream_node: ['name'],
   lagged_minute: null,
   gateway: null,
   connection: null,

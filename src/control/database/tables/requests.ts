@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely';
 import type { UsageStatus } from '../../../access/usage.ts';
 import type { Network } from '../../../protocol/call.ts';
 import type { Product } from '../../../protocol/product.ts';
+import type { SendFateName } from '../../../protocol/send-fate.ts';
 
 /** What single requests, open connections and gateways tell of themselves: bounded, and never money. */
 export interface RequestTables {
@@ -58,6 +59,13 @@ export interface SubmissionTable {
   outcome: string;
   /** JSON array: node, time, milliseconds and what it came to. */
   attempts: string;
+  /** How often it was sent to the nodes again after it had been accepted. */
+  rebroadcasts: number;
+  /** What became of it then; null: not known. */
+  fate: SendFateName | null;
+  /** Where it landed: digits, since a u64 is more than databases hold. */
+  fate_slot: string | null;
+  fate_err: string | null;
 }
 
 /** One row for each process that serves requests. */
@@ -108,6 +116,8 @@ export interface NodeCordonTable {
   reason: string;
   actor: string;
   at: number;
+  /** 1: not even asked when all others are out of service too. */
+  is_drain: number;
 }
 
 async function createLog(db: Kysely<unknown>): Promise<void> {

@@ -12,6 +12,7 @@ type AbsenceOptions = Readonly<{
 /** The time in which every server is away: they are tried now and then, so that no subscriber waits to find out. */
 export class Absence {
   readonly #options: AbsenceOptions;
+  #nodes: readonly GeyserNode[];
   #timer: NodeJS.Timeout | null = null;
   /** Changes with each absence. */
   #run = {};
@@ -19,6 +20,12 @@ export class Absence {
 
   constructor(options: AbsenceOptions) {
     this.#options = options;
+    this.#nodes = options.nodes;
+  }
+
+  /** Tries these servers from now on. */
+  setNodes(nodes: readonly GeyserNode[]): void {
+    this.#nodes = nodes;
   }
 
   /** Whether nobody should wait for a server. */
@@ -49,7 +56,8 @@ export class Absence {
   /** It is over when a server tells a slot. */
   async #look(): Promise<void> {
     const run = this.#run;
-    const { nodes, limits, log } = this.#options;
+    const { limits, log } = this.#options;
+    const nodes = this.#nodes;
     const reports = await Promise.all(nodes.map((node) => probeGeyser(node, limits.openTimeoutMs)));
     if (run !== this.#run) return;
     const back = nodes.find((_, at) => reports[at]?.fault === null);

@@ -9,6 +9,7 @@ import type { Subscription, SubscriptionKind } from '../../../protocol/subscript
 import type { FeedListener } from '../../../streams/feed.ts';
 import type { LedgerEvent } from '../../../streams/ledger-event.ts';
 import { LedgerNotifier } from '../../../streams/ledger-notifier.ts';
+import type { NodeConfig } from '../../node.ts';
 import type { ChainReader } from '../chain-reader.ts';
 import type { PreferredFeed } from '../feeds.ts';
 import type { SlotInfo } from '../slot-info.ts';
@@ -17,7 +18,7 @@ import { Absence } from './absence.ts';
 import { Arrivals, type Arrived, type DecisiveUpdate } from './arrivals.ts';
 import type { Ask } from './ask.ts';
 import { type GeyserLimits, geyserLimits } from './geyser-limits.ts';
-import { GeyserLink, type GeyserNode } from './geyser-link.ts';
+import { GeyserLink, type GeyserNode, hasGeyser } from './geyser-link.ts';
 import { LateSignatures } from './late-signatures.ts';
 import { Mints } from './mints.ts';
 import { ParsedInterest } from './parsed-interest.ts';
@@ -117,6 +118,19 @@ export class GeyserFeed implements PreferredFeed {
       hold: (isHeld) => this.#link.hold(isHeld),
       overflow: () => this.#failAll(() => true),
     });
+  }
+
+  /** Takes these servers from now on. The stream goes on from another where its own is not among them. */
+  setNodes(nodes: readonly NodeConfig[]): void {
+    const servers = nodes.filter(hasGeyser);
+    this.#absence.setNodes(servers);
+    if (servers.length > 0) {
+      this.#link.setNodes(servers);
+      return;
+    }
+    this.#link.stop();
+    this.#absence.begin();
+    this.#failAll(() => true);
   }
 
   /** Whether subscriptions of a kind are fed at all. */

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from '../../../base/log.ts';
 import type { Slot } from '../../../ledger/units.ts';
 import { InvalidProtobuf } from '../../../protocol/geyser/protobuf.ts';
@@ -17,6 +18,9 @@ import { RequestAcks } from './request-acks.ts';
 
 /** A node that has Geyser. */
 export type GeyserNode = NodeConfig & Readonly<{ grpc: string }>;
+
+/** Whether a node is one of those. */
+export const hasGeyser = (node: NodeConfig): node is GeyserNode => typeof node.grpc === 'string';
 
 type GeyserLinkOptions = Readonly<{
   /** At least one. */
@@ -64,6 +68,7 @@ export class GeyserLink {
   readonly #options: GeyserLinkOptions;
   readonly #listener: GeyserLinkListener;
   readonly #acks: RequestAcks;
+  #nodes: readonly GeyserNode[];
   #at = 0;
   #stream: GrpcStream | null = null;
   #requestTimer: NodeJS.Timeout | null = null;
@@ -82,6 +87,7 @@ export class GeyserLink {
 
   constructor(options: GeyserLinkOptions, listener: GeyserLinkListener) {
     this.#options = options;
+    this.#nodes = options.nodes;
     this.#listener = listener;
     this.#acks = new RequestAcks(options.limits);
   }
@@ -113,6 +119,20 @@ export class GeyserLink {
     this.#acks.giveUp();
   }
 
+  /** Takes these servers from now on, at least one; a stream of another one goes on from them. */
+  setNodes(nodes: readonly GeyserNode[]): void {
+    const before = this.#node;
+    this.#nodes = nodes;
+    const at = nodes.findIndex((node) => isDeepStrictEqual(node, before));
+    this.#at = Math.max(0, at);
+    if (at !== -1 || this.#watch === null) return;
+    if (this.#reconnectTimer !== null) clearTimeout(this.#reconnectTimer);
+    this.#stream?.close();
+    this.#stream = null;
+    this.#acks.lost();
+    this.#connect();
+  }
+
   /** Holds the server back, or no longer. */
   hold(isHeld: boolean): void {
     if (this.#paused === isHeld) return;
@@ -130,7 +150,7 @@ export class GeyserLink {
   }
 
   get #node(): GeyserNode {
-    return this.#options.nodes[this.#at % this.#options.nodes.length]!;
+    return this.#nodes[this.#at % this.#nodes.length]!;
   }
 
   #connect(): void {

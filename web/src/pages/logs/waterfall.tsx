@@ -12,6 +12,9 @@ const titles: Readonly<Record<string, string>> = {
   limit: 'Limits',
   queue: 'Wait for a turn',
   cache: 'Cache',
+  shared: 'Shared with a call on its way',
+  heads: 'Known slots',
+  store: 'Cache of all gateways',
   upstream: 'Upstream',
 };
 

@@ -166,6 +166,28 @@ function InviteOperator() {
   );
 }
 
+/** Lets the gateway that serves this page read its configuration again. */
+function ReadAgain() {
+  const reload = useChange('POST /reload');
+  const { changed = [], restart = [] } = reload.data ?? {};
+  return (
+    <div className="stack-tight">
+      <div>
+        <Button busy={reload.isPending} onClick={() => reload.mutate({})}>
+          Read it again
+        </Button>
+      </div>
+      <Fault problem={reload.error} />
+      {reload.data === undefined ? null : (
+        <p role="status">
+          {changed.length === 0 ? 'Nothing else is in force.' : `In force now: ${changed.join(', ')}.`}
+          {restart.length === 0 ? null : ` These need a restart: ${restart.join(', ')}.`}
+        </p>
+      )}
+    </div>
+  );
+}
+
 function Configuration() {
   const settings = useCall('GET /settings', {});
   return (
@@ -181,6 +203,7 @@ function Configuration() {
         )
       }
     >
+      <ReadAgain />
       <Fault problem={settings.error} />
       {settings.data === undefined ? (
         settings.error === null && <Skeleton />

@@ -6,6 +6,22 @@ export type Submission = Answered<'GET /customers/{customer}/transactions'>['ite
 /** While a blockhash may still be valid a transaction may still land: 150 slots of 400 ms, and some room. */
 const PENDING_MS = 90_000;
 
+/** How following a transaction ended, in words. */
+export const fateWords: Readonly<Record<NonNullable<Submission['fate']>['name'], string>> = {
+  confirmed: 'until it was confirmed',
+  failed: 'until it was confirmed, with an error',
+  expired: 'until its blockhash had expired',
+  unconfirmed: 'for as long as any is, and it was not seen to land',
+  shed: 'for a while, then given up to make room for others',
+};
+
+/** Where it landed and with which error, as the chain says now or said then. */
+export const placeOf = ({
+  status,
+  fate,
+}: Submission): Readonly<{ slot: string | null; err: string | null }> =>
+  status ?? fate ?? { slot: null, err: null };
+
 /** What became of a transaction, in words. */
 export type Landing = Readonly<{
   word: string;
@@ -13,10 +29,16 @@ export type Landing = Readonly<{
   kind: 'landed' | 'failed' | 'pending' | 'lost' | 'refused';
 }>;
 
-/** What a transaction has come to, by what the node and the chain said. */
-export function landingOf({ outcome, status, at }: Submission, now: number): Landing {
-  if (status !== null && status.err !== null) return { word: 'failed on chain', tone: 'bad', kind: 'failed' };
-  if (status !== null) return { word: status.confirmation, tone: 'good', kind: 'landed' };
+const failed: Landing = { word: 'failed on chain', tone: 'bad', kind: 'failed' };
+
+/** What a transaction has come to, by what the chain says now, what was seen of it then, and what the nodes said. */
+export function landingOf({ outcome, status, fate, at }: Submission, now: number): Landing {
+  if (status !== null) {
+    return status.err === null ? { word: status.confirmation, tone: 'good', kind: 'landed' } : failed;
+  }
+  if (fate?.name === 'failed') return failed;
+  if (fate?.name === 'confirmed') return { word: 'confirmed', tone: 'good', kind: 'landed' };
+  if (fate?.name === 'expired') return { word: 'expired', tone: 'warn', kind: 'lost' };
   if (outcome !== 'accepted') return { word: 'refused', tone: 'bad', kind: 'refused' };
   if (now - at < PENDING_MS) return { word: 'not there yet', tone: 'neutral', kind: 'pending' };
   return { word: 'never landed', tone: 'warn', kind: 'lost' };

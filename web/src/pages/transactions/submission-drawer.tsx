@@ -1,11 +1,11 @@
-import { formatMs } from '../../format.ts';
+import { formatCount, formatMs } from '../../format.ts';
 import { useKeyNames } from '../../key-names.ts';
 import { Chip } from '../../ui/chip.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Snippet } from '../../ui/snippet.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { landingOf, type Submission } from './landing.ts';
+import { fateWords, landingOf, placeOf, type Submission } from './landing.ts';
 
 type Attempt = Submission['attempts'][number];
 
@@ -19,7 +19,8 @@ const columns: Column<Attempt>[] = [
 /** One transaction with each time that it was handed to a node. */
 export function SubmissionDrawer({ submission, onClose }: { submission: Submission; onClose: () => void }) {
   const nameOf = useKeyNames();
-  const { signature, at, status, outcome, network, keyId, attempts } = submission;
+  const { signature, at, outcome, network, keyId, attempts, rebroadcasts, fate } = submission;
+  const { slot, err } = placeOf(submission);
   const { word, tone } = landingOf(submission, Date.now());
   return (
     <Dialog title="Transaction" size="drawer" onClose={onClose}>
@@ -29,16 +30,24 @@ export function SubmissionDrawer({ submission, onClose }: { submission: Submissi
           <dt>On chain</dt>
           <dd>
             <Chip tone={tone}>{word}</Chip>
-            {status === null ? null : ` in slot ${status.slot}`}
+            {slot === null ? null : ` in slot ${slot}`}
           </dd>
-          {status?.err == null ? null : (
+          {err === null ? null : (
             <>
               <dt>Error on chain</dt>
-              <dd className="mono">{status.err}</dd>
+              <dd className="mono">{err}</dd>
             </>
           )}
           <dt>The nodes said</dt>
           <dd>{outcome}</dd>
+          {fate === null ? null : (
+            <>
+              <dt>Followed</dt>
+              <dd>{fateWords[fate.name]}</dd>
+              <dt>Rebroadcasts</dt>
+              <dd>{formatCount(rebroadcasts)}</dd>
+            </>
+          )}
           <dt>Sent, UTC</dt>
           <dd>
             <Time at={at} withMs />
@@ -54,7 +63,11 @@ export function SubmissionDrawer({ submission, onClose }: { submission: Submissi
           columns={columns}
           rows={attempts}
           rowKey={({ node, at: attemptAt }) => `${node} ${attemptAt}`}
-          empty={<p className="muted">It was handed to no node.</p>}
+          empty={
+            <p className="muted">
+              It was handed to no node: the same transaction may have been sent a moment before.
+            </p>
+          }
         />
       </div>
     </Dialog>

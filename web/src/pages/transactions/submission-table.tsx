@@ -5,7 +5,7 @@ import { Button } from '../../ui/button.tsx';
 import { Chip } from '../../ui/chip.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { landingOf, type Submission } from './landing.ts';
+import { landingOf, placeOf, type Submission } from './landing.ts';
 
 /** `5VERv8…k2Lm` */
 const shortOf = (signature: string): string => `${signature.slice(0, 8)}…${signature.slice(-6)}`;
@@ -45,16 +45,16 @@ const columnsOf = (
       return <Chip tone={tone}>{word}</Chip>;
     },
     sortBy: (item) => landingOf(item, Date.now()).word,
-    csv: ({ status }) => status?.err ?? status?.confirmation ?? null,
+    csv: ({ status, fate }) => status?.err ?? status?.confirmation ?? fate?.err ?? fate?.name ?? null,
   },
   {
     id: 'slot',
     title: 'Slot',
     align: 'end',
     wideOnly: true,
-    cell: ({ status }) => (status === null ? '–' : <span className="mono">{status.slot}</span>),
-    sortBy: ({ status }) => (status === null ? null : Number(status.slot)),
-    csv: ({ status }) => status?.slot ?? null,
+    cell: (item) => <span className="mono">{placeOf(item).slot ?? '–'}</span>,
+    sortBy: slotOf,
+    csv: (item) => placeOf(item).slot,
   },
   {
     id: 'outcome',
@@ -70,6 +70,15 @@ const columnsOf = (
     cell: ({ attempts }) => formatCount(attempts.length),
     sortBy: ({ attempts }) => attempts.length,
     csv: ({ attempts }) => attempts.length,
+  },
+  {
+    id: 'rebroadcasts',
+    title: 'Rebroadcasts',
+    align: 'end',
+    wideOnly: true,
+    cell: ({ rebroadcasts }) => formatCount(rebroadcasts),
+    sortBy: ({ rebroadcasts }) => rebroadcasts,
+    csv: ({ rebroadcasts }) => rebroadcasts,
   },
   {
     id: 'ms',
@@ -101,6 +110,11 @@ const columnsOf = (
     csv: ({ network }) => network,
   },
 ];
+
+function slotOf(item: Submission): number | null {
+  const { slot } = placeOf(item);
+  return slot === null ? null : Number(slot);
+}
 
 const fastest = (attempts: Submission['attempts']): number | null =>
   attempts.length === 0 ? null : Math.min(...attempts.map(({ ms }) => ms));

@@ -24,7 +24,8 @@ export function CordonDialog({
   isLast: boolean;
   onDone: () => void;
 }) {
-  const { name, network, cordoned } = node;
+  const { name, network } = node;
+  const cordoned = node.cordoned || node.drained;
   const say = useToast();
   const cordon = useChange('POST /upstreams/{node}/cordon');
   const uncordon = useChange('POST /upstreams/{node}/uncordon');

@@ -1,20 +1,35 @@
 import { useMemo } from 'react';
 import type { NodeJson } from '../../../../src/control/api/contract/operator.ts';
-import { formatCount, formatMs, formatSpan } from '../../format.ts';
+import { formatCount, formatMs, formatShare, formatSpan } from '../../format.ts';
 import { Button } from '../../ui/button.tsx';
 import { Chip, type Tone } from '../../ui/chip.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
+import type { Leaving } from './leave-dialog.tsx';
 
 /** States as src/upstream/node.ts has them. */
 const tones: Readonly<Record<string, Tone>> = {
   healthy: 'good',
   behind: 'warn',
+  ahead: 'warn',
+  slow: 'warn',
   resting: 'warn',
   failing: 'bad',
   'wrong-chain': 'bad',
   cordoned: 'accent',
+  draining: 'accent',
+  drained: 'accent',
 };
+
+const sources: Readonly<Record<NodeJson['source'], string>> = {
+  file: 'configuration',
+  added: 'added here',
+  ledger: 'embedded ledger',
+};
+
+/** What subscriptions and streams can be fed from. */
+const feedsOf = ({ hasWs, hasGrpc }: NodeJson): string =>
+  [hasWs ? 'PubSub' : null, hasGrpc ? 'Geyser' : null].filter((feed) => feed !== null).join(', ') || 'none';
 
 const number = (
   id: string,
@@ -51,12 +66,12 @@ const columns: Column<NodeJson>[] = [
   {
     id: 'state',
     title: 'State',
-    cell: ({ state, reason, cordoned }) => (
+    cell: ({ state, reason, cordoned, drained }) => (
       <span className="stacked-words">
         <span className="row">
           <Chip tone={tones[state] ?? 'neutral'}>{state}</Chip>
           {/* The last of its network is asked all the same, and its state is said. */}
-          {cordoned && state !== 'cordoned' ? <Chip tone="accent">cordoned</Chip> : null}
+          {cordoned && !drained && state !== 'cordoned' ? <Chip tone="accent">cordoned</Chip> : null}
         </span>
         {reason === null ? null : <span className="muted wrap-words">{reason}</span>}
       </span>
@@ -64,6 +79,14 @@ const columns: Column<NodeJson>[] = [
     sortBy: ({ state }) => state,
     csv: ({ state, reason }) => (reason === null ? state : `${state}: ${reason}`),
   },
+  {
+    id: 'source',
+    title: 'From',
+    cell: ({ source }) => sources[source],
+    sortBy: ({ source }) => sources[source],
+    wideOnly: true,
+  },
+  { id: 'feeds', title: 'Feeds', cell: feedsOf, sortBy: feedsOf, wideOnly: true },
   number('slot', 'Slot', ({ slot }) => toNumber(slot), formatCount),
   number(
     'lag',
@@ -72,6 +95,14 @@ const columns: Column<NodeJson>[] = [
     (lag) => `${formatCount(lag)} slots`,
   ),
   number('latency', 'Latency', ({ latencyMs }) => latencyMs, formatMs),
+  {
+    ...number('failed', 'Failed lately', ({ failedShare }) => failedShare ?? null, formatShare),
+    wideOnly: true,
+  },
+  {
+    ...number('throttled', 'Throttled lately', ({ throttledShare }) => throttledShare ?? null, formatShare),
+    wideOnly: true,
+  },
   { ...number('flight', 'In flight', ({ inFlight }) => inFlight, formatCount), wideOnly: true },
   {
     ...number('failures', 'Failures in a row', ({ failuresInRow }) => failuresInRow, formatCount),
@@ -102,14 +133,17 @@ export function NodeTable({
   nodes,
   hasGateways,
   onChange,
+  onLeave,
 }: {
   nodes: readonly NodeJson[];
   hasGateways: boolean;
+  /** To be cordoned, or put back into service. */
   onChange: (node: NodeJson) => void;
+  onLeave: (node: NodeJson, leaving: Leaving) => void;
 }) {
   const all = useMemo<Column<NodeJson>[]>(
-    () => [...columns, ...(hasGateways ? [gatewayColumn] : []), cordonColumn(onChange)],
-    [hasGateways, onChange],
+    () => [...columns, ...(hasGateways ? [gatewayColumn] : []), actionsColumn(onChange, onLeave)],
+    [hasGateways, onChange, onLeave],
   );
   return (
     <Table
@@ -131,18 +165,43 @@ export function NodeTable({
   );
 }
 
-const cordonColumn = (onChange: (node: NodeJson) => void): Column<NodeJson> => ({
-  id: 'cordon',
-  title: 'Cordon',
+const actionsColumn = (
+  onChange: (node: NodeJson) => void,
+  onLeave: (node: NodeJson, leaving: Leaving) => void,
+): Column<NodeJson> => ({
+  id: 'actions',
+  title: 'Actions',
   hideTitle: true,
   align: 'end',
-  cell: (node) => (
-    <Button size="s" onClick={() => onChange(node)}>
-      {node.cordoned ? 'Uncordon' : 'Cordon'}
-      <span className="visually-hidden">
-        {' '}
-        {node.name} of {node.network}
+  cell: (node) => {
+    const isOut = node.cordoned || node.drained;
+    return (
+      <span className="row">
+        <Button size="s" onClick={() => onChange(node)}>
+          {isOut ? 'Uncordon' : 'Cordon'}
+          <NameOf node={node} />
+        </Button>
+        {node.drained ? null : (
+          <Button size="s" onClick={() => onLeave(node, 'drain')}>
+            Drain
+            <NameOf node={node} />
+          </Button>
+        )}
+        {node.source === 'added' ? (
+          <Button size="s" onClick={() => onLeave(node, 'remove')}>
+            Remove
+            <NameOf node={node} />
+          </Button>
+        ) : null}
       </span>
-    </Button>
-  ),
+    );
+  },
 });
+
+/** For those who hear the button and do not see its row. */
+const NameOf = ({ node }: { node: NodeJson }) => (
+  <span className="visually-hidden">
+    {' '}
+    {node.name} of {node.network}
+  </span>
+);

@@ -1,15 +1,18 @@
-import { useState } from 'react';
+import { useCallback, useState } from 'react';
 import type { NodeJson } from '../../../../src/control/api/contract/operator.ts';
 import { formatCount, formatMs } from '../../format.ts';
 import { useCall } from '../../queries.ts';
 import { Page } from '../../shell/page.tsx';
 import { useSession } from '../../shell/session.tsx';
+import { Button } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { Pending } from '../../ui/pending.tsx';
 import { Tile } from '../../ui/tile.tsx';
+import { AddDialog } from './add-dialog.tsx';
 import { CordonDialog } from './cordon-dialog.tsx';
 import { GatewayTable } from './gateway-table.tsx';
+import { LeaveDialog, type Leaving } from './leave-dialog.tsx';
 import { NodeTable } from './node-table.tsx';
 import '../../styles/traffic.css';
 
@@ -20,6 +23,9 @@ export function UpstreamsPage() {
   const { user } = useSession();
   const upstreams = useCall('GET /upstreams', {}, { refetchMs: REFETCH_MS, enabled: user.isOperator });
   const [chosen, setChosen] = useState<NodeJson | null>(null);
+  const [isAdding, setIsAdding] = useState(false);
+  const [leaver, setLeaver] = useState<Leaver | null>(null);
+  const onLeave = useCallback((node: NodeJson, leaving: Leaving) => setLeaver({ node, leaving }), []);
 
   if (!user.isOperator)
     return (
@@ -34,13 +40,23 @@ export function UpstreamsPage() {
       title="Upstreams"
       question="Which nodes answer, which are behind, and which are out of service?"
       updatedAt={upstreams.dataUpdatedAt}
+      actions={
+        <Button kind="primary" onClick={() => setIsAdding(true)}>
+          Add a node
+        </Button>
+      }
     >
       <Pending query={upstreams}>
         {({ nodes, gateways }) => (
           <>
             {nodes.length === 0 ? null : <NodeTiles nodes={nodes} />}
             <Panel title="Nodes">
-              <NodeTable nodes={nodes} hasGateways={gateways.length > 1} onChange={setChosen} />
+              <NodeTable
+                nodes={nodes}
+                hasGateways={gateways.length > 1}
+                onChange={setChosen}
+                onLeave={onLeave}
+              />
             </Panel>
             <Panel title="Gateways" note="Processes of this service that told of themselves lately.">
               <GatewayTable gateways={gateways} />
@@ -48,6 +64,14 @@ export function UpstreamsPage() {
           </>
         )}
       </Pending>
+      {isAdding ? <AddDialog onDone={() => setIsAdding(false)} /> : null}
+      {leaver === null ? null : (
+        <LeaveDialog
+          {...leaver}
+          isLast={isOnlyAsked(upstreams.data?.nodes ?? [], leaver.node)}
+          onDone={() => setLeaver(null)}
+        />
+      )}
       {chosen === null ? null : (
         <CordonDialog
           node={chosen}
@@ -58,6 +82,12 @@ export function UpstreamsPage() {
     </Page>
   );
 }
+
+type Leaver = Readonly<{ node: NodeJson; leaving: Leaving }>;
+
+/** Whether all other nodes of a node's network are drained. */
+const isOnlyAsked = (nodes: readonly NodeJson[], { network, name }: NodeJson): boolean =>
+  nodes.every((node) => node.network !== network || node.name === name || node.drained);
 
 /** Whether all other nodes of a node's network are cordoned. */
 const isLastOf = (nodes: readonly NodeJson[], { network, name }: NodeJson): boolean =>

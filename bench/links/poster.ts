@@ -1,0 +1,107 @@
+import { Pool } from 'undici';
+import { methods } from '../../src/protocol/methods.ts';
+import { locateAnswer } from '../../src/upstream/answer.ts';
+import { putTo } from '../../src/upstream/attempt.ts';
+import { defaultUpstreamLimits } from '../../src/upstream/limits.ts';
+import { UpstreamNode } from '../../src/upstream/node.ts';
+import type { PosterOrder, PosterWord, Way } from './messages.ts';
+
+/**
+ * Puts the same question to a node as often as it can, with a fixed number under way, and says what that cost this process.
+ * The answers are looked into as the gateway does.
+ */
+const UNDER_WAY = 64;
+const PIPELINED_CONNECTIONS = 16;
+const PIPELINING = 4;
+
+const params = Buffer.from('["TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA",{"encoding":"base64"}]');
+const call = { network: 'devnet', method: 'getAccountInfo', row: methods.getAccountInfo, params } as const;
+
+/** Asks once and says when it is answered. */
+type Ask = (answered: () => void) => void;
+type Opened = Readonly<{ ask: Ask; close: () => Promise<void> }>;
+
+function openOwn(url: string, way: Way): Opened {
+  const isPipelined = way === 'pipelined';
+  const connectionsMax = isPipelined ? PIPELINED_CONNECTIONS : UNDER_WAY;
+  const config = { name: 'node', url, ...(isPipelined && { pipelining: PIPELINING }) };
+  const node = new UpstreamNode(config, 'devnet', { ...defaultUpstreamLimits, connectionsMax });
+  const ask: Ask = (answered) => {
+    putTo(node, call, 10_000, {
+      attempted(outcome) {
+        if (outcome.kind !== 'answer') throw new Error(`no answer: ${outcome.kind}`);
+        answered();
+      },
+    });
+  };
+  return { ask, close: () => node.close() };
+}
+
+/** As the gateway asked before it had connections of its own. */
+function openUndici(url: string): Opened {
+  const pool = new Pool(new URL(url).origin, {
+    connections: UNDER_WAY,
+    pipelining: 1,
+    allowH2: false,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+  const headers = ['content-type', 'application/json'];
+  let lastId = 0;
+  const ask: Ask = (answered) => {
+    const id = ++lastId;
+    const body = Buffer.from(
+      `{"jsonrpc":"2.0","id":${id},"method":"getAccountInfo","params":${params.toString()}}`,
+    );
+    const timer = setTimeout(() => {}, 10_000);
+    const chunks: Buffer[] = [];
+    pool.dispatch(
+      { method: 'POST', path: '/', headers, body },
+      {
+        onRequestStart() {},
+        onResponseStart() {},
+        onResponseData(_controller, chunk) {
+          chunks.push(chunk);
+        },
+        onResponseEnd() {
+          clearTimeout(timer);
+          if (locateAnswer(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks), id) === null)
+            throw new Error('no answer');
+          answered();
+        },
+        onResponseError(_controller, error) {
+          throw error;
+        },
+      },
+    );
+  };
+  return { ask, close: () => pool.destroy() };
+}
+
+async function run({ way, url, seconds }: PosterOrder): Promise<PosterWord> {
+  const { ask, close } = way === 'undici' ? openUndici(url) : openOwn(url, way);
+  let requests = 0;
+  let left = UNDER_WAY;
+  let isOver = false;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const answered = (): void => {
+    requests++;
+    if (!isOver) ask(answered);
+    else if (--left === 0) resolve();
+  };
+  for (let i = 0; i < UNDER_WAY; i++) ask(answered);
+  // What is measured begins when all is warm.
+  await new Promise((done) => setTimeout(done, 500));
+  const [before, since] = [requests, process.cpuUsage()];
+  await new Promise((done) => setTimeout(done, seconds * 1_000));
+  const { user, system } = process.cpuUsage(since);
+  const word = { requests: requests - before, cpuSeconds: (user + system) / 1e6 };
+  isOver = true;
+  await promise;
+  await close();
+  return word;
+}
+
+process.on('message', (order: PosterOrder) => {
+  void run(order).then((word) => process.send?.(word));
+});

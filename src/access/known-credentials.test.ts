@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest';
+import { generateApiKey } from './api-key.ts';
+import { KnownCredentials } from './known-credentials.ts';
+
+it('gives back what was kept, and nothing for a text that differs in any character', () => {
+  const known = new KnownCredentials<string>();
+  const { text } = generateApiKey('rpc');
+  expect(known.find(text)).toBeNull();
+  known.keep(text, 'found');
+  expect(known.find(`${text}`)).toBe('found');
+  for (let i = 0; i < text.length; i++) {
+    expect(known.find(`${text.slice(0, i)}~${text.slice(i + 1)}`)).toBeNull();
+  }
+  for (const other of [text.slice(1), `${text}x`, '', 'x']) expect(known.find(other)).toBeNull();
+});
+
+it('never gives one the finding of another that has its place', () => {
+  const known = new KnownCredentials<string>();
+  const texts = Array.from({ length: 20_000 }, (_, i) => `svc_rpc_live_${(i * 7919) % 1_000_003}`);
+  for (const text of texts) known.keep(text, `of ${text}`);
+  const found = texts.map((text) => known.find(text));
+  expect(found.every((each, i) => each === null || each === `of ${texts[i]}`)).toBe(true);
+  // What was kept last is there.
+  expect(found.at(-1)).toBe(`of ${texts.at(-1)}`);
+  expect(found.filter((each) => each !== null).length).toBeGreaterThan(2_000);
+});

@@ -1,0 +1,142 @@
+import type { Logger } from '../base/log.ts';
+import { ApiError } from '../control/api/api-error.ts';
+import type { Store } from '../control/database/open.ts';
+import type { GivenNode, NodeFacts, NodeReport } from '../control/nodes/node-facts.ts';
+import { NodeFeed, type NodesRead } from '../control/nodes/node-feed.ts';
+import { type AddedNode, NodeSeal, type NodeSettings } from '../control/nodes/node-seal.ts';
+import type { Peppers } from '../control/pepper.ts';
+import { probeNode } from '../upstream/probe.ts';
+import type { Configuration } from './configuration.ts';
+import { problemsFrom } from './configuration-errors.ts';
+import { upstreamNode, WS_OFF } from './configuration-schema.ts';
+import { checkGeyser, checkPubsub } from './doctor-feeds.ts';
+import type { Finding } from './finding.ts';
+import { type NodesInForce, placedNode } from './nodes-in-force.ts';
+import { tellState } from './tell-state.ts';
+import { websocketUrlOf } from './websocket-url.ts';
+
+/** How long one question to a node that is to be added may take; it is asked several, one after the other. */
+const QUESTION_TIMEOUT_MS = 4_000;
+
+/** What the fields of a caller are called in the configuration is what they are called here. */
+const sourceOf = (field: string) => ({ source: '', field });
+
+/**
+ * Reads how a node is reached as the configuration would, but for references to the environment and to files: those are
+ * the machine's, and a caller has none of them read.
+ * @throws ApiError 422
+ */
+export function readGivenNode(given: GivenNode): NodeSettings {
+  const { network, name, url, ws, grpc, headers = {}, options = {} } = given;
+  const read = upstreamNode.safeParse({ ...options, network, name, url, ws, grpc, headers });
+  if (!read.success) {
+    const problems = problemsFrom(read.error, sourceOf);
+    const fields = Object.fromEntries(problems.map(({ field, message }) => [field, message]));
+    const text = problems.map(({ field, message }) => `${field}: ${message}`).join('; ');
+    throw new ApiError(422, 'INVALID_FIELDS', text, { fields });
+  }
+  const { network: _, name: __, url: ___, headers: ____, ...more } = read.data;
+  const { ws: address, grpc: geyser, ...complete } = more;
+  return {
+    url,
+    ws: address === WS_OFF ? null : (address ?? websocketUrlOf(url)),
+    isWsDerived: address === null,
+    grpc: geyser,
+    headers,
+    options: complete,
+  };
+}
+
+const asFinding = ({ verdict, text, subject }: Finding): NodeReport['findings'] =>
+  verdict === 'good'
+    ? []
+    : [{ severity: verdict === 'bad' ? 'error' : 'warning', finding: `${subject}:`, remedy: text }];
+
+/** Asks a node and its feeds. Never rejects for what they do. */
+async function probe(added: AddedNode): Promise<NodeReport> {
+  const node = placedNode(added);
+  const [report, pubsub, geyser] = await Promise.all([
+    probeNode(node, node.network, QUESTION_TIMEOUT_MS),
+    checkPubsub(node, QUESTION_TIMEOUT_MS),
+    checkGeyser(node, QUESTION_TIMEOUT_MS),
+  ]);
+  const feeds = report.reachable ? [...pubsub, ...geyser] : [];
+  const text = (slot: bigint | null): string | null => (slot === null ? null : String(slot));
+  const { reachable, latencyMs, version, genesisHash, healthy } = report;
+  return {
+    ...{ reachable, latencyMs, version, genesisHash, healthy },
+    slot: text(report.slot),
+    firstAvailableBlock: text(report.firstAvailableBlock),
+    findings: [...report.findings, ...feeds.flatMap(asFinding)],
+  };
+}
+
+const GEYSER_NOTE =
+  'no node here has Geyser yet, so subscriptions and gRPC streams are fed from it after a restart';
+
+/** Nodes that are added while the service runs, from the store and by the control API. */
+export type AddedNodes = Readonly<{
+  /** What was in the store at the start. */
+  nodes: readonly AddedNode[];
+  facts(inForce: NodesInForce): NodeFacts;
+  /** Lets the nodes in force follow the store from now on. */
+  follow(inForce: NodesInForce): void;
+  stop(): Promise<void>;
+}>;
+
+/** What handlers have where no gateway runs: the nodes of the configuration are known, and nobody takes nodes up. */
+export const offlineNodeFacts = ({ upstreams }: Configuration, peppers: Peppers): NodeFacts => ({
+  seal: new NodeSeal(peppers),
+  fixed: () => upstreams.map(({ network, name }) => ({ network, name, source: 'file' as const })),
+  read: readGivenNode,
+  probe,
+  notesOf: () => [],
+  takeUp: async () => {},
+});
+
+/** The nodes that were added, for whoever only looks. @throws the driver's error. */
+export async function readAddedNodes(store: Store, peppers: Peppers): Promise<NodesRead> {
+  return new NodeFeed({ store, seal: new NodeSeal(peppers), tell: () => {} }).start();
+}
+
+/** Reads the added nodes. @throws the driver's error. */
+export async function openAddedNodes(store: Store, peppers: Peppers, log: Logger): Promise<AddedNodes> {
+  const seal = new NodeSeal(peppers);
+  let followed: NodesInForce | null = null;
+  const tellUnreadable = (names: readonly string[]): void => {
+    if (names.length === 0) return;
+    log.error({ nodes: names }, 'added nodes were kept under a pepper that is not here: add them again');
+  };
+  const feed = new NodeFeed({
+    store,
+    seal,
+    tell({ nodes, unreadable }) {
+      tellUnreadable(unreadable);
+      followed?.setAdded(nodes);
+      log.info({ nodes: nodes.map(({ name }) => name) }, 'the added nodes changed');
+    },
+    onState: tellState(
+      log,
+      'nodes that are added elsewhere cannot be read',
+      'nodes that are added elsewhere are read again',
+    ),
+  });
+  const { nodes, unreadable } = await feed.start();
+  tellUnreadable(unreadable);
+  return {
+    nodes,
+    facts: (inForce) => ({
+      seal,
+      fixed: () => inForce.fixed,
+      read: readGivenNode,
+      probe,
+      notesOf: (node) => (inForce.isFirstGeyser(placedNode(node)) ? [GEYSER_NOTE] : []),
+      takeUp: () => feed.refresh(),
+    }),
+    follow(inForce) {
+      followed = inForce;
+      feed.watch();
+    },
+    stop: () => feed.stop(),
+  };
+}

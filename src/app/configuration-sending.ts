@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { networks } from '../protocol/call.ts';
+import { sendLimits as send } from '../upstream/send/limits.ts';
+import { HOUR_MS, headers, httpUrl, MIB, nodeName, section, whole, word } from './configuration-fields.ts';
+
+/** The sections of how transactions are sent. */
+
+/** `[[sender]]`: endpoints that take transactions and answer nothing else. */
+export const senders = z
+  .array(
+    section({
+      network: word(networks).optional(),
+      name: nodeName.optional(),
+      url: httpUrl,
+      headers: headers.default({}),
+    }),
+    { error: 'is not a list of tables: write each endpoint under its own [[sender]]' },
+  )
+  .max(64, { error: 'has more than 64 endpoints' })
+  .default([]);
+
+/** `[sending]`: rebroadcasts, and how what was sent is followed. */
+export const sendingSection = section({
+  attempt_timeout_ms: whole(50, HOUR_MS).default(send.attemptTimeoutMs),
+  rebroadcast_ms: whole(50, HOUR_MS).default(send.rebroadcastMs),
+  rebroadcasts_at_a_time: whole(1, 100_000).default(send.rebroadcastsAtATime),
+  pending_max: whole(0, 10_000_000).default(send.pendingMax),
+  pending_max_bytes: whole(0, 64 * 1_024 * MIB).default(send.pendingMaxBytes),
+  pending_max_ms: whole(100, HOUR_MS).default(send.pendingMaxMs),
+  status_poll_ms: whole(10, HOUR_MS).default(send.statusPollMs),
+  expiry_poll_ms: whole(10, HOUR_MS).default(send.expiryPollMs),
+  calls_at_a_time: whole(1, 1_000).default(send.callsAtATime),
+  accepted_ms: whole(0, 60_000).default(send.acceptedMs),
+  accepted_max: whole(1, 10_000_000).default(send.acceptedMax),
+});

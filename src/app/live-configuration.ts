@@ -1,0 +1,53 @@
+import type { Configuration } from './configuration.ts';
+
+/** A table of fields, not a list and not a single value. */
+export const isSection = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** An object whose members are, at each reading, those of what `current` gives then. */
+function follower<Section extends object>(current: () => Section): Section {
+  const members = Object.keys(current()).map((name) => [
+    name,
+    { enumerable: true, get: () => current()[name as keyof Section] },
+  ]);
+  return Object.defineProperties({}, Object.fromEntries(members)) as Section;
+}
+
+/**
+ * The configuration that is in force. Parts hold its sections, and those that read a field at each use see the new one
+ * from the moment of a change on; what is copied at the start stays as it was then (reloadable.ts says which is which).
+ */
+export class LiveConfiguration {
+  #current: Configuration;
+  readonly #told: ((configuration: Configuration) => void)[] = [];
+  /** Always says what is in force. */
+  readonly view: Configuration;
+
+  constructor(configuration: Configuration) {
+    this.#current = configuration;
+    const names = Object.keys(configuration) as (keyof Configuration)[];
+    const members = names.map((name) => {
+      const section = isSection(configuration[name])
+        ? follower(() => this.#current[name] as object)
+        : undefined;
+      return [name, { enumerable: true, get: () => section ?? this.#current[name] }];
+    });
+    this.view = Object.defineProperties({}, Object.fromEntries(members)) as Configuration;
+  }
+
+  /** What is in force now, which is never changed itself. */
+  get current(): Configuration {
+    return this.#current;
+  }
+
+  /** Is told of each change, within its one moment: must neither wait nor throw. */
+  follow(told: (configuration: Configuration) => void): void {
+    this.#told.push(told);
+  }
+
+  /** Puts another one into force, at once for everybody. */
+  replace(configuration: Configuration): void {
+    this.#current = configuration;
+    for (const told of this.#told) told(configuration);
+  }
+}

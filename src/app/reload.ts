@@ -1,0 +1,159 @@
+import type { Logger } from '../base/log.ts';
+import { ApiError } from '../control/api/api-error.ts';
+import type { ApiServices, Reloaded, ReloadedBy } from '../control/api/services.ts';
+import { inQuietChange, nextVersion, writeAudit } from '../control/database/change.ts';
+import type { Store } from '../control/database/open.ts';
+import { syncPlans } from '../control/plans.ts';
+import type { Configuration } from './configuration.ts';
+import { crossCheck } from './configuration-checks.ts';
+import { ConfigurationError, describeProblem, type Problem } from './configuration-errors.ts';
+import type { LiveConfiguration } from './live-configuration.ts';
+import type { NodesInForce } from './nodes-in-force.ts';
+import { problemText } from './problem-text.ts';
+import { type Changes, changesBetween } from './reloadable.ts';
+
+/** Whoever sends SIGHUP is somebody on this machine. */
+const BY_SIGNAL: ReloadedBy = { actor: 'system:SIGHUP', address: null, userAgent: null, requestId: null };
+
+/** How the configuration is read again. */
+export type Rereading = Readonly<{
+  /** Reads file, environment and command line. @throws ConfigurationError */
+  read: () => Configuration;
+  /** The level that a section [log] stands for. */
+  logLevelOf: (log: Configuration['log']) => string;
+}>;
+
+export type ReloadParts = Readonly<{
+  live: LiveConfiguration;
+  rereading: Rereading;
+  store: Store;
+  inForce: NodesInForce;
+  log: Logger;
+}>;
+
+/**
+ * Reads the configuration again. All of it is checked first; then what can change while the service runs does, in one
+ * moment for everybody, and what cannot is named. A fault anywhere leaves everything as it is.
+ */
+export class Reload {
+  readonly #parts: ReloadParts;
+  /** One after the other. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(parts: ReloadParts) {
+    this.#parts = parts;
+    const { live, inForce, log, rereading } = parts;
+    live.follow(({ upstreams, upstreamPool }) => inForce.setFile(upstreams, upstreamPool));
+    live.follow((configuration) => {
+      log.level = rereading.logLevelOf(configuration.log);
+    });
+  }
+
+  /** For whoever asks the control API. @throws ApiError 409 with what is wrong, by field; the driver's error. */
+  async forCaller(by: ReloadedBy): Promise<Reloaded> {
+    try {
+      return await this.#inTurn(by);
+    } catch (error) {
+      if (!(error instanceof ConfigurationError)) throw error;
+      const fields = Object.fromEntries(
+        error.problems.map(({ source, field, message }) => [field || source, message]),
+      );
+      throw new ApiError(409, 'INVALID_CONFIGURATION', `nothing was changed: ${error.message}`, { fields });
+    }
+  }
+
+  /** For a signal. Never rejects: the log says what is wrong. */
+  async forSignal(): Promise<void> {
+    await this.#inTurn(BY_SIGNAL).catch(() => {});
+  }
+
+  #inTurn(by: ReloadedBy): Promise<Reloaded> {
+    const run = this.#last.then(() => this.#run(by));
+    this.#last = run.catch(() => {});
+    return run;
+  }
+
+  async #run(by: ReloadedBy): Promise<Reloaded> {
+    const { live, log } = this.#parts;
+    try {
+      const changes = changesBetween(live.current, this.#parts.rereading.read());
+      this.#check(changes);
+      await this.#record(changes, by);
+      live.replace(changes.configuration);
+      this.#tell(changes);
+      return { changed: changes.changed, restart: changes.restart };
+    } catch (error) {
+      if (error instanceof ConfigurationError) {
+        const problems = error.problems.map(describeProblem);
+        log.error({ problems }, 'the configuration is as it was: what was read is not good');
+      } else
+        log.error(
+          { problem: problemText(error) },
+          'the configuration is as it was: it could not be read again',
+        );
+      throw error;
+    }
+  }
+
+  /** What is in force beside what waits for a restart must hold together too. @throws ConfigurationError */
+  #check({ configuration, restart }: Changes): void {
+    const source = configuration.file ?? 'configuration';
+    const problems: Problem[] =
+      restart.length === 0
+        ? []
+        : crossCheck(configuration, (field) => ({ source, field })).map(({ message, ...where }) => ({
+            ...where,
+            message: `${message}, or restart, which ${restart.join(', ')} ${restart.length === 1 ? 'needs' : 'need'}`,
+          }));
+    const added = new Set(this.#parts.inForce.addedNames);
+    configuration.upstreams.forEach(({ name }, index) => {
+      if (!added.has(name)) return;
+      const message = `"${name}" is also the name of a node that was added while the service ran: give another`;
+      problems.push({ source, field: `upstream[${index}].name`, message });
+    });
+    if (problems.length > 0) throw new ConfigurationError(problems);
+  }
+
+  /** Plans are in the store, so they come into force with it; without it, all else still can by a signal. */
+  async #record({ configuration, changed, restart }: Changes, by: ReloadedBy): Promise<void> {
+    const { store, log } = this.#parts;
+    const setsPlans = changed.includes('plans');
+    try {
+      if (setsPlans) await syncPlans(store, configuration.plans, by.actor);
+      const detail = { changed: changed.join(', '), restart: restart.join(', ') };
+      await inQuietChange(store, async (trx) => {
+        const version = await nextVersion(trx);
+        const entry = { ...by, at: Date.now(), action: 'configuration.reload', keyId: null, detail };
+        await writeAudit(trx, version, entry);
+      });
+    } catch (error) {
+      if (setsPlans || by !== BY_SIGNAL) throw error;
+      log.warn(
+        { problem: problemText(error) },
+        'that the configuration was read again is not in the audit log',
+      );
+    }
+  }
+
+  #tell({ changed, restart }: Changes): void {
+    const { log } = this.#parts;
+    log.info(
+      { changed },
+      changed.length === 0 ? 'the configuration is as it was' : 'the configuration changed',
+    );
+    if (restart.length > 0) log.warn({ restart }, 'these fields changed and need a restart');
+  }
+}
+
+/**
+ * Builds what reads the configuration again.
+ * @param rereading - absent: it is not read again.
+ */
+export function openReload(
+  parts: Omit<ReloadParts, 'rereading'>,
+  rereading?: Rereading,
+): Readonly<{ services: Pick<ApiServices, 'reload'>; forSignal: () => Promise<void> }> {
+  if (rereading === undefined) return { services: {}, forSignal: async () => {} };
+  const reload = new Reload({ ...parts, rereading });
+  return { services: { reload: (by) => reload.forCaller(by) }, forSignal: () => reload.forSignal() };
+}

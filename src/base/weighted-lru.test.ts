@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { WeightedLru } from './weighted-lru.ts';
+
+const of = (weight: number) => ({ weight });
+
+describe('a map bounded by weight', () => {
+  it('forgets what was not asked for longest, until the rest fits', () => {
+    const map = new WeightedLru<string, { weight: number }>(10, 100);
+    for (const name of ['a', 'b', 'c', 'd']) map.set(name, of(25));
+    map.set('e', of(60));
+    expect(['a', 'b', 'c', 'd', 'e'].filter((name) => map.get(name) !== undefined)).toEqual(['d', 'e']);
+    expect([map.size, map.weight, map.evictions]).toEqual([2, 85, 3]);
+  });
+
+  it('keeps what is asked for, though few of many entries fit', () => {
+    const map = new WeightedLru<number, { weight: number }>(1_000, 100);
+    for (let i = 0; i < 50; i++) {
+      map.set(i, of(25));
+      map.get(0);
+    }
+    expect([map.get(0), map.get(46), map.get(47)]).toEqual([of(25), undefined, of(25)]);
+  });
+
+  it('holds no more entries than it may', () => {
+    const map = new WeightedLru<number, { weight: number }>(3, 100);
+    for (let i = 0; i < 10; i++) map.set(i, of(1));
+    expect([map.size, map.weight, map.evictions]).toEqual([3, 3, 7]);
+  });
+
+  it('takes nothing that is heavier than all, and forgets what it would have replaced', () => {
+    const map = new WeightedLru<string, { weight: number }>(3, 100);
+    map.set('a', of(40));
+    map.set('a', of(101));
+    expect([map.get('a'), map.size, map.weight]).toEqual([undefined, 0, 0]);
+  });
+
+  it('weighs what replaces another once', () => {
+    const map = new WeightedLru<string, { weight: number }>(3, 100);
+    map.set('a', of(40));
+    map.set('a', of(50));
+    expect([map.weight, map.evictions]).toEqual([50, 0]);
+    map.delete('a');
+    expect(map.weight).toBe(0);
+  });
+});

@@ -1,0 +1,191 @@
+import { loadConfiguration } from '../../app/configuration.ts';
+import {
+  configurationArguments,
+  type ParsedArguments,
+  parseArguments,
+} from '../../app/configuration-arguments.ts';
+import {
+  remoteUpstreamOffice,
+  type UpstreamOffice,
+  type WrittenNode,
+  withUpstreamOffice,
+} from '../../app/upstream-commands.ts';
+import { type Command, exitCodes, type Terminal, UsageError } from '../command.ts';
+import { tokenIn } from '../token-in.ts';
+import { takenText, upstreamTable } from '../upstream-text.ts';
+import { whoActs } from '../who-acts.ts';
+
+const help = `Usage: solway upstream <action> [options]
+
+Actions:
+  list                the nodes behind the service, as each gateway sees them
+  add NAME            add a node to every gateway, for good; it is asked first who it is and what it can do
+    --url URL         where it answers JSON-RPC
+    --network NAME    mainnet-beta, devnet or testnet
+    --ws URL          its PubSub WebSocket, or off (default: derived from the URL as clients do)
+    --grpc URL        its Yellowstone gRPC address
+    --header NAME=VALUE
+                      sent with every request; as often as needed
+    --force           add it whatever is found
+  cordon NODE         let no call go to NODE while another of its network is in service
+    --reason TEXT     shown beside the node, and in the audit log
+  uncordon NODE       put NODE back into service, after cordon or drain
+  drain NODE          let no call go to NODE at all; calls under way finish, subscriptions and streams move
+    --reason TEXT     as above
+    --force           even if NODE is the last of its network
+  remove NODE         remove a node that was added; one of the configuration is removed there
+    --force           even if NODE is the last of its network
+
+A URL and a header's value may be written as env:NAME or file:PATH, so that no history keeps a key.
+Running gateways follow every change within two seconds.
+
+Options of all actions:
+  --config FILE, --data-dir DIR    where the nodes are kept
+  --server URL                     ask a service on another machine, with an operator's token in SOLWAY_TOKEN
+  --json                           write JSON
+
+Examples:
+  solway upstream list
+  solway upstream add second --network mainnet-beta --url env:SECOND_URL --header x-token=env:SECOND_TOKEN
+  solway upstream drain second --reason "new disks"
+  solway upstream uncordon second
+  solway upstream remove second --server https://solway.example.com
+`;
+
+const options = {
+  config: { type: 'string' },
+  'data-dir': { type: 'string' },
+  json: { type: 'boolean' },
+  server: { type: 'string' },
+  url: { type: 'string' },
+  network: { type: 'string' },
+  ws: { type: 'string' },
+  grpc: { type: 'string' },
+  header: { type: 'string', multiple: true },
+  reason: { type: 'string' },
+  force: { type: 'boolean' },
+} as const;
+
+type Values = Readonly<{
+  url?: string;
+  network?: string;
+  ws?: string;
+  grpc?: string;
+  header?: readonly string[];
+  reason?: string;
+  force?: boolean;
+}>;
+
+type Job = Readonly<{ office: UpstreamOffice; node: string; values: Values }>;
+
+/** What an action answers, for people and for programs. */
+type Report = Readonly<{ text: string; json: unknown }>;
+
+/** @throws UsageError, which does not hold the value */
+function headersOf(given: readonly string[] = []): Record<string, string> {
+  return Object.fromEntries(
+    given.map((text) => {
+      const at = text.indexOf('=');
+      if (at < 1) throw new UsageError('--header is NAME=VALUE such as x-token=env:TOKEN');
+      return [text.slice(0, at), text.slice(at + 1)];
+    }),
+  );
+}
+
+async function list({ office }: Job): Promise<Report> {
+  const listed = await office.list();
+  return { text: upstreamTable(listed.nodes, listed.added), json: listed };
+}
+
+/** A node as it was written. @throws UsageError */
+function writtenNode(name: string, { url, network, ws, grpc, header }: Values): WrittenNode {
+  if (url === undefined || network === undefined)
+    throw new UsageError('a node needs --url and --network: see solway upstream --help');
+  return { name, url, network, ws, grpc, headers: headersOf(header) };
+}
+
+async function add({ office, node, values }: Job): Promise<Report> {
+  const taken = await office.add(writtenNode(node, values), values.force === true);
+  return { text: takenText(taken), json: taken };
+}
+
+const done = (text: string): Report => ({ text: `${text}\n`, json: { done: true } });
+
+async function cordon({ office, node, values: { network, reason = '' } }: Job): Promise<Report> {
+  await office.cordon(node, network, reason);
+  return done(`${node} is cordoned: no call goes there while another node of its network is in service.`);
+}
+
+async function uncordon({ office, node, values: { network } }: Job): Promise<Report> {
+  await office.uncordon(node, network);
+  return done(`${node} is back in service.`);
+}
+
+async function drain({ office, node, values }: Job): Promise<Report> {
+  const { network, reason = '', force = false } = values;
+  await office.drain(node, network, reason, force);
+  return done(
+    `${node} is drained: no call goes there, and what is fed from it moves. "uncordon" puts it back.`,
+  );
+}
+
+async function remove({ office, node, values: { force = false } }: Job): Promise<Report> {
+  await office.remove(node, force);
+  return done(`${node} is removed.`);
+}
+
+type Action = Readonly<{ does: (job: Job) => Promise<Report>; takes: readonly (keyof Values)[] }>;
+
+const actions: Readonly<Record<string, Action>> = {
+  list: { does: list, takes: [] },
+  add: { does: add, takes: ['url', 'network', 'ws', 'grpc', 'header', 'force'] },
+  cordon: { does: cordon, takes: ['network', 'reason'] },
+  uncordon: { does: uncordon, takes: ['network'] },
+  drain: { does: drain, takes: ['network', 'reason', 'force'] },
+  remove: { does: remove, takes: ['force'] },
+};
+
+const valueNames = ['url', 'network', 'ws', 'grpc', 'header', 'reason', 'force'] as const;
+
+/** @throws UsageError */
+function chooseAction({ positionals, values }: ParsedArguments): Action {
+  const [name = '', node, ...more] = positionals;
+  const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
+  if (action === undefined)
+    throw new UsageError(
+      `write: solway upstream ${Object.keys(actions).join('|')} (see solway upstream --help)`,
+    );
+  const takesNode = action.does !== list;
+  if (takesNode && node === undefined) throw new UsageError(`name the node: solway upstream ${name} NODE`);
+  if (more.length > 0 || (!takesNode && node !== undefined))
+    throw new UsageError(
+      `solway upstream ${name} takes ${takesNode ? 'one node' : 'options only'}: see --help`,
+    );
+  const stray = valueNames.find((one) => values[one] !== undefined && !action.takes.includes(one));
+  if (stray !== undefined)
+    throw new UsageError(`solway upstream ${name} takes no --${stray}: see solway upstream --help`);
+  return action;
+}
+
+/** Does the action on the machine that is named, or on the store of this one. */
+async function act({ does }: Action, parsed: ParsedArguments, { environment }: Terminal): Promise<Report> {
+  const values = parsed.values as Values;
+  const node = parsed.positionals[1] ?? '';
+  const { server } = parsed.values as { server?: string };
+  // Before anything is opened: what is not understood is said in any case.
+  if (does === add) writtenNode(node, values);
+  const work = (office: UpstreamOffice): Promise<Report> => does({ office, node, values });
+  if (server !== undefined) return work(remoteUpstreamOffice(server, tokenIn(environment), environment));
+  // --ws, --grpc and --network are those of the node here, and none of the configuration's.
+  const configuration = loadConfiguration(configurationArguments({ ...parsed, tokens: [] }), environment);
+  return withUpstreamOffice(configuration, environment, whoActs(), work);
+}
+
+async function run(args: readonly string[], terminal: Terminal): Promise<number> {
+  const parsed = parseArguments(args, options);
+  const report = await act(chooseAction(parsed), parsed, terminal);
+  terminal.out(parsed.values.json === true ? `${JSON.stringify(report.json)}\n` : report.text);
+  return exitCodes.ok;
+}
+
+export const command: Command = { help, run };

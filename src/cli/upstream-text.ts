@@ -1,0 +1,80 @@
+/** What the texts need of a node; the shape of app's list. */
+type Node = Readonly<{
+  name: string;
+  network: string;
+  state: string;
+  reason: string | null;
+  source: string;
+  hasWs: boolean;
+  hasGrpc: boolean;
+  slot: string | null;
+  lagSlots: string | null;
+  latencyMs: number | null;
+  gateway: string;
+}>;
+
+type Added = Readonly<{ name: string; network: string; hasWs: boolean; hasGrpc: boolean }>;
+
+const HEAD = ['NODE', 'NETWORK', 'STATE', 'FROM', 'FEEDS', 'SLOT', 'BEHIND', 'LATENCY', 'SEEN BY', 'REASON'];
+
+function feedsOf({ hasWs, hasGrpc }: Pick<Node, 'hasWs' | 'hasGrpc'>): string {
+  const feeds = [hasWs ? 'ws' : null, hasGrpc ? 'grpc' : null].filter((feed) => feed !== null);
+  return feeds.length === 0 ? '-' : feeds.join('+');
+}
+
+const rowOf = (node: Node): string[] => [
+  node.name,
+  node.network,
+  node.state,
+  node.source,
+  feedsOf(node),
+  node.slot ?? '-',
+  node.lagSlots ?? '-',
+  node.latencyMs === null ? '-' : `${Math.round(node.latencyMs)} ms`,
+  node.gateway,
+  node.reason ?? '',
+];
+
+/** Nodes as a table for a terminal: a row for each gateway that sees one, and for those that none sees. */
+export function upstreamTable(nodes: readonly Node[], added: readonly Added[]): string {
+  const unseen = added
+    .filter(({ name }) => !nodes.some((node) => node.name === name))
+    .map((node) => [node.name, node.network, '-', 'added', feedsOf(node), '-', '-', '-', 'no gateway', '']);
+  const rows = [...nodes.map(rowOf), ...unseen];
+  if (rows.length === 0)
+    return 'No gateway tells of a node. Start the service, or ask one elsewhere with --server.\n';
+  const table = [HEAD, ...rows];
+  const widths = HEAD.map((_, column) => Math.max(...table.map((row) => row[column]!.length)));
+  const line = (row: string[]) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column]!))
+      .join('  ')
+      .trimEnd();
+  return `${table.map(line).join('\n')}\n`;
+}
+
+type Taken = Readonly<{
+  node: Added;
+  report: Readonly<{
+    version: string | null;
+    slot: string | null;
+    latencyMs: number | null;
+    findings: readonly Readonly<{ finding: string; remedy: string }>[];
+  }> | null;
+  notes: readonly string[];
+}>;
+
+/** What was found out about a node that was added, in words. */
+export function takenText({ node, report, notes }: Taken): string {
+  const said =
+    report === null
+      ? 'It was not asked.'
+      : `It answers: version ${report.version ?? 'unknown'}, slot ${report.slot ?? 'unknown'}` +
+        `${report.latencyMs === null ? '' : `, ${Math.round(report.latencyMs)} ms`}.`;
+  const findings = (report?.findings ?? []).map(({ finding, remedy }) => `${finding} ${remedy}`);
+  const lines = [
+    `${node.name} of ${node.network} is added; every gateway takes it up within two seconds.`,
+    said,
+  ];
+  return `${[...lines, ...findings, ...notes].join('\n')}\n`;
+}

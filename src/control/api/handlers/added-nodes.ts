@@ -1,0 +1,223 @@
+import type { Kysely } from 'kysely';
+import type { Schema } from '../../database/schema.ts';
+import type { UpstreamNodeTable } from '../../database/tables/nodes.ts';
+import {
+  ADDED_NODES_MAX,
+  countNodes,
+  deleteNode,
+  findNodeRow,
+  insertNode,
+  updateNode,
+} from '../../nodes/added-nodes.ts';
+import type { GivenNode, NodeFacts, NodeReport } from '../../nodes/node-facts.ts';
+import type { AddedNode, NodeSettings } from '../../nodes/node-seal.ts';
+import { readGateways } from '../../requests/read-gateways.ts';
+import { ApiError } from '../api-error.ts';
+import type { Given } from '../contract/contract.ts';
+import type { ApiContext, Handlers } from '../handler.ts';
+import type { ApiServices } from '../services.ts';
+import { audited } from './audited.ts';
+import { checkNotLast } from './last-node.ts';
+
+type Names =
+  | 'POST /upstreams'
+  | 'POST /upstreams/test'
+  | 'PATCH /upstreams/{node}'
+  | 'DELETE /upstreams/{node}';
+
+/** How an added node is shown: nothing of where it is. */
+export const addedNodeJson = (row: UpstreamNodeTable) => ({
+  name: row.name,
+  network: row.network,
+  hasWs: row.has_ws === 1,
+  hasGrpc: row.has_grpc === 1,
+  createdBy: row.created_by,
+  createdAt: row.created_at,
+});
+
+/** @throws ApiError 503 */
+export function factsOf({ nodes }: ApiServices): NodeFacts {
+  if (nodes !== undefined) return nodes;
+  throw new ApiError(503, 'NO_GATEWAY', 'nodes cannot be changed from here: ask a running service');
+}
+
+/** Whoever asks for a node that is not an added one is told whose it is. @throws ApiError 404, 409 */
+async function addedRow(services: ApiServices, name: string): Promise<UpstreamNodeTable> {
+  const row = await findNodeRow(services.store.db, name);
+  if (row !== undefined) return row;
+  const { nodes } = await readGateways(services.store);
+  const own = factsOf(services).fixed();
+  const fixed = [...own, ...nodes].find((node) => node.name === name && node.source !== 'added');
+  if (fixed === undefined)
+    throw new ApiError(404, 'NOT_FOUND', `there is no node ${name}: GET /upstreams names them`);
+  if (fixed.source === 'ledger')
+    throw new ApiError(409, 'LEDGER_NODE', `${name} is the embedded ledger: localnet.enabled ends it`);
+  throw new ApiError(
+    409,
+    'FILE_NODE',
+    `${name} stands in the configuration: change it there and reload; until then it can be cordoned or drained`,
+  );
+}
+
+/** A name stands for one node wherever it is seen. @throws ApiError 409 */
+async function checkName(services: ApiServices, db: Kysely<Schema>, name: string): Promise<void> {
+  const isFixed = factsOf(services)
+    .fixed()
+    .some((node) => node.name === name);
+  if (!isFixed && (await findNodeRow(db, name)) === undefined) return;
+  throw new ApiError(409, 'NAME_TAKEN', `there is a node ${name} already: give another name`, {
+    fields: { name: 'is taken: give another' },
+  });
+}
+
+/** Two chains must not answer as one. @throws ApiError 409 */
+function checkLedger(services: ApiServices, { network }: GivenNode): void {
+  const ledger = factsOf(services)
+    .fixed()
+    .find(({ source }) => source === 'ledger');
+  if (ledger?.network !== network) return;
+  throw new ApiError(
+    409,
+    'LEDGER_NODE',
+    `the embedded ledger answers for ${network}: name a node of it in the configuration, and restart`,
+  );
+}
+
+/** @throws ApiError 409 */
+async function checkRoom(db: Kysely<Schema>): Promise<void> {
+  if ((await countNodes(db)) < ADDED_NODES_MAX) return;
+  throw new ApiError(409, 'LIMIT', `there are ${ADDED_NODES_MAX} added nodes and no more are allowed`);
+}
+
+/** A node that is no use is taken only on purpose. @throws ApiError 422 with what was found */
+async function probed(facts: NodeFacts, node: AddedNode, force: boolean): Promise<NodeReport | null> {
+  if (force) return null;
+  const report = await facts.probe(node);
+  const errors = report.findings.filter(({ severity }) => severity === 'error');
+  if (errors.length === 0) return report;
+  const text = errors.map(({ finding, remedy }) => `${finding} ${remedy}`).join(' ');
+  throw new ApiError(422, 'NODE_NOT_FIT', `${text} To take it all the same, force it.`, {
+    fields: { url: text },
+  });
+}
+
+const reportJson = (report: NodeReport) => ({ ...report, findings: [...report.findings] });
+
+const taken = (
+  facts: NodeFacts,
+  node: AddedNode,
+  report: NodeReport | null,
+  by: Pick<UpstreamNodeTable, 'created_by' | 'created_at'>,
+) => ({
+  node: {
+    name: node.name,
+    network: node.network,
+    hasWs: node.settings.ws !== null,
+    hasGrpc: node.settings.grpc !== null,
+    createdBy: by.created_by,
+    createdAt: by.created_at,
+  },
+  report: report === null ? null : reportJson(report),
+  notes: [...facts.notesOf(node)],
+});
+
+/** What the audit log says of a node: nothing of where it is. */
+const toldOf = ({ name, network, settings }: AddedNode) => ({
+  network,
+  node: name,
+  hasWs: settings.ws !== null,
+  hasGrpc: settings.grpc !== null,
+  headers: Object.keys(settings.headers).length,
+});
+
+async function add(services: ApiServices, given: Given<'POST /upstreams'>['body'], context: ApiContext) {
+  const facts = factsOf(services);
+  const { network, name, force } = given;
+  checkLedger(services, given);
+  await checkName(services, services.store.db, name);
+  const node: AddedNode = { name, network, settings: facts.read(given) };
+  const report = await probed(facts, node, force);
+  const at = services.now();
+  await audited(services, context, async (trx, version) => {
+    // Somebody may have been quicker while it was asked.
+    await checkName(services, trx, name);
+    await checkRoom(trx);
+    await insertNode(trx, facts.seal, node, { by: context.actor, at, version });
+    return [null, { action: 'node.add', customerId: null, detail: { ...toldOf(node), force } }];
+  });
+  await facts.takeUp();
+  return taken(facts, node, report, { created_by: context.actor, created_at: at });
+}
+
+const lost = (name: string): ApiError =>
+  new ApiError(
+    409,
+    'UNREADABLE',
+    `${name} was kept under a pepper that is not here: remove it and add it again, or bring the pepper back`,
+  );
+
+/** What is left out stays as it was. */
+function merged(
+  row: UpstreamNodeTable,
+  before: NodeSettings,
+  body: Given<'PATCH /upstreams/{node}'>['body'],
+) {
+  const { name, network } = row;
+  const { url = before.url, headers = before.headers, options = before.options } = body;
+  // An address that was derived from the old URL does not outlive it.
+  const kept = before.isWsDerived ? undefined : (before.ws ?? 'off');
+  const ws = body.ws === undefined ? kept : body.ws;
+  const grpc = body.grpc === undefined ? before.grpc : body.grpc;
+  return { name, network, url, ws, grpc, headers, options };
+}
+
+async function change(
+  services: ApiServices,
+  name: string,
+  body: Given<'PATCH /upstreams/{node}'>['body'],
+  context: ApiContext,
+) {
+  const facts = factsOf(services);
+  const row = await addedRow(services, name);
+  const before = facts.seal.open(row);
+  if (before === null) throw lost(name);
+  const { network } = row;
+  const node: AddedNode = { name, network, settings: facts.read(merged(row, before.settings, body)) };
+  const report = await probed(facts, node, body.force);
+  await audited(services, context, async (trx, version) => {
+    const now = await findNodeRow(trx, name);
+    if (now?.version !== row.version)
+      throw new ApiError(409, 'CHANGED', `${name} was changed by somebody else meanwhile: try again`);
+    await updateNode(trx, facts.seal, node, { at: services.now(), version });
+    const fields = ['url', 'ws', 'grpc', 'headers', 'options'] as const;
+    const changed = fields.filter((field) => body[field] !== undefined).join(', ');
+    const detail = { ...toldOf(node), changed, force: body.force };
+    return [null, { action: 'node.change', customerId: null, detail }];
+  });
+  await facts.takeUp();
+  return taken(facts, node, report, row);
+}
+
+async function remove(services: ApiServices, name: string, force: boolean, context: ApiContext) {
+  const { network } = await addedRow(services, name);
+  if (!force) await checkNotLast(services, network, name);
+  await audited(services, context, async (trx) => {
+    await deleteNode(trx, network, name);
+    return [null, { action: 'node.remove', customerId: null, detail: { network, node: name, force } }];
+  });
+  await factsOf(services).takeUp();
+  return { done: true as const };
+}
+
+/** Nodes that are added, changed and removed while the service runs. */
+export const addedNodeHandlers = (services: ApiServices): Handlers<Names> => ({
+  'POST /upstreams': ({ body }, context) => add(services, body, context),
+  async 'POST /upstreams/test'({ body }) {
+    const facts = factsOf(services);
+    const settings = facts.read({ ...body, name: 'tested' });
+    return reportJson(await facts.probe({ name: 'tested', network: body.network, settings }));
+  },
+  'PATCH /upstreams/{node}': ({ path, body }, context) => change(services, path.node, body, context),
+  'DELETE /upstreams/{node}': ({ path, query }, context) =>
+    remove(services, path.node, query.force === 'true', context),
+});

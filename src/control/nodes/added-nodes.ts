@@ -1,0 +1,98 @@
+import type { Kysely, Transaction } from 'kysely';
+import type { Network } from '../../protocol/call.ts';
+import type { Store } from '../database/open.ts';
+import type { Schema } from '../database/schema.ts';
+import type { UpstreamNodeTable } from '../database/tables/nodes.ts';
+import type { AddedNode, NodeSeal } from './node-seal.ts';
+
+/** Nodes that were added while the service ran, as rows. */
+
+/** As many as the file may name. */
+export const ADDED_NODES_MAX = 256;
+
+const has = (address: string | null): number => (address === null ? 0 : 1);
+
+/** What is written of a node at each change of it. */
+const columnsOf = (node: AddedNode, seal: NodeSeal) => ({
+  ...seal.seal(node),
+  has_ws: has(node.settings.ws),
+  has_grpc: has(node.settings.grpc),
+});
+
+/** All rows, in the order in which the nodes were added. */
+export const readNodeRows = (db: Kysely<Schema>): Promise<UpstreamNodeTable[]> =>
+  db
+    .selectFrom('upstream_node')
+    .selectAll()
+    .orderBy('created_at')
+    .orderBy('name')
+    .limit(ADDED_NODES_MAX)
+    .execute();
+
+/** A node by its name, which no other has. */
+export const findNodeRow = (db: Kysely<Schema>, name: string): Promise<UpstreamNodeTable | undefined> =>
+  db.selectFrom('upstream_node').selectAll().where('name', '=', name).executeTakeFirst();
+
+/** How many there are. */
+export async function countNodes(db: Kysely<Schema>): Promise<number> {
+  const { count } = await db
+    .selectFrom('upstream_node')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+/** Who added it, and when. */
+type Added = Readonly<{ by: string; at: number; version: number }>;
+
+export async function insertNode(
+  trx: Transaction<Schema>,
+  seal: NodeSeal,
+  node: AddedNode,
+  { by, at, version }: Added,
+): Promise<void> {
+  const { name, network } = node;
+  const times = { created_by: by, created_at: at, changed_at: at, version };
+  await trx
+    .insertInto('upstream_node')
+    .values({ name, network, ...columnsOf(node, seal), ...times })
+    .execute();
+}
+
+export async function updateNode(
+  trx: Transaction<Schema>,
+  seal: NodeSeal,
+  node: AddedNode,
+  { at, version }: Omit<Added, 'by'>,
+): Promise<void> {
+  await trx
+    .updateTable('upstream_node')
+    .set({ ...columnsOf(node, seal), changed_at: at, version })
+    .where('name', '=', node.name)
+    .execute();
+}
+
+/** Takes a node away, with what the operator said of it. */
+export async function deleteNode(trx: Transaction<Schema>, network: Network, name: string): Promise<void> {
+  await trx.deleteFrom('upstream_node').where('name', '=', name).execute();
+  await trx.deleteFrom('node_cordon').where('network', '=', network).where('node', '=', name).execute();
+}
+
+/** Seals nodes anew that are still under an older pepper. */
+export async function resealNodes({ db }: Store, seal: NodeSeal): Promise<void> {
+  const rows = await db
+    .selectFrom('upstream_node')
+    .selectAll()
+    .where('pepper_version', '<>', seal.current)
+    .execute();
+  for (const row of rows) {
+    const node = seal.open(row);
+    if (node === null) continue;
+    await db
+      .updateTable('upstream_node')
+      .set(seal.seal(node))
+      .where('name', '=', row.name)
+      .where('sealed', '=', row.sealed)
+      .execute();
+  }
+}

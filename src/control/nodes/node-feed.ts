@@ -1,0 +1,99 @@
+import type { Store } from '../database/open.ts';
+import { FailureState, type OnState } from '../failure-state.ts';
+import { ADDED_NODES_MAX, readNodeRows, resealNodes } from './added-nodes.ts';
+import type { AddedNode, NodeSeal } from './node-seal.ts';
+
+/** What became of the nodes that were added; `unreadable` are sealed under a pepper that is not here. */
+export type NodesRead = Readonly<{ nodes: readonly AddedNode[]; unreadable: readonly string[] }>;
+
+export type NodeFeedOptions = Readonly<{
+  store: Store;
+  seal: NodeSeal;
+  /** Gets all of them whenever one was added, changed or removed. Must not throw. */
+  tell: (read: NodesRead) => void;
+  /** How often it looks whether there are others: names and versions of one small table are read. */
+  pollIntervalMs?: number;
+  /** Hears when the store begins to fail, and with null when it works again. */
+  onState?: OnState;
+}>;
+
+/** What holds when nothing else is said. A change is to be in force everywhere within a second or two. */
+export const nodeFeedOptions = { pollIntervalMs: 500 } as const;
+
+/** Carries nodes that were added through any gateway from the store to this one. */
+export class NodeFeed {
+  readonly #options: NodeFeedOptions;
+  readonly #state: FailureState;
+  /** Names and versions of those that were told last. */
+  #told = '';
+  #looking: Promise<void> | null = null;
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(options: NodeFeedOptions) {
+    this.#options = options;
+    this.#state = new FailureState(options.onState);
+  }
+
+  /** Reads the nodes for the first time, sealed under the pepper of today. @throws the driver's error. */
+  async start(): Promise<NodesRead> {
+    await resealNodes(this.#options.store, this.#options.seal);
+    this.#told = await this.#versions();
+    return this.#read();
+  }
+
+  /** Begins to look for changes. */
+  watch(): void {
+    const { pollIntervalMs = nodeFeedOptions.pollIntervalMs } = this.#options;
+    this.#timer ??= setInterval(() => void this.look(), pollIntervalMs);
+  }
+
+  /** Looks whether there are others, and tells them. Never rejects. */
+  look(): Promise<void> {
+    this.#looking ??= this.#state
+      .guard(() => this.#look())
+      .finally(() => {
+        this.#looking = null;
+      });
+    return this.#looking;
+  }
+
+  /** Looks again; resolves when what was in the store at the call was told, or could not be read. */
+  async refresh(): Promise<void> {
+    await this.#looking;
+    await this.look();
+  }
+
+  async stop(): Promise<void> {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#timer = null;
+    await this.#looking;
+  }
+
+  async #look(): Promise<void> {
+    const versions = await this.#versions();
+    if (versions === this.#told) return;
+    const read = await this.#read();
+    this.#told = versions;
+    this.#options.tell(read);
+  }
+
+  async #versions(): Promise<string> {
+    const rows = await this.#options.store.db
+      .selectFrom('upstream_node')
+      .select(['name', 'version'])
+      .orderBy('name')
+      .limit(ADDED_NODES_MAX)
+      .execute();
+    return JSON.stringify(rows.map(({ name, version }) => [name, version]));
+  }
+
+  async #read(): Promise<NodesRead> {
+    const { store, seal } = this.#options;
+    const rows = await readNodeRows(store.db);
+    const opened = rows.map((row) => ({ name: row.name, node: seal.open(row) }));
+    return {
+      nodes: opened.flatMap(({ node }) => (node === null ? [] : [node])),
+      unreadable: opened.flatMap(({ name, node }) => (node === null ? [name] : [])),
+    };
+  }
+}

@@ -1,0 +1,86 @@
+import { Redis, type RedisOptions } from 'ioredis';
+
+export type RedisAnswersOptions = Readonly<{
+  /** `redis://` or `rediss://`; may hold a password. */
+  url: string;
+  /** Certificates of authorities, in PEM, for a server with one of its own. */
+  ca: string | null;
+  /** What names of keys begin with. */
+  prefix: string;
+  /** To be connected, and for one command. */
+  connectTimeoutMs: number;
+  commandTimeoutMs: number;
+  /** The longest pause between two tries to connect. */
+  reconnectMaxMs: number;
+  /** Bytes that may wait to be written to the server; beyond them nothing is stored. */
+  pendingMaxBytes: number;
+  /** Hears when the server is away, and with null when it is there. */
+  onState?: (error: unknown | null) => void;
+}>;
+
+/**
+ * Answers that several gateways keep together, in Redis or Valkey. Each has a time after which it is forgotten; how much
+ * room all may take is the server's own limit (`maxmemory`, with a policy of eviction).
+ */
+export class RedisAnswers {
+  readonly #options: RedisAnswersOptions;
+  readonly #redis: Redis;
+  #pendingBytes = 0;
+  #isThere: boolean | null = null;
+
+  constructor(options: RedisAnswersOptions) {
+    this.#options = options;
+    this.#redis = new Redis(options.url, redisOptions(options));
+    this.#redis.on('error', (error) => this.#turn(error));
+    this.#redis.on('ready', () => this.#turn(null));
+  }
+
+  /** Gives null at once while the server is away. */
+  get(key: string, hear: (body: Buffer | null) => void): void {
+    if (this.#redis.status !== 'ready') {
+      hear(null);
+      return;
+    }
+    this.#redis.getBuffer(this.#nameOf(key)).then(hear, () => hear(null));
+  }
+
+  /** Stores nothing while the server is away, or does not keep up. */
+  set(key: string, body: Buffer, ttlMs: number): void {
+    const { length } = body;
+    if (this.#redis.status !== 'ready' || this.#pendingBytes + length > this.#options.pendingMaxBytes) return;
+    this.#pendingBytes += length;
+    const written = (): void => {
+      this.#pendingBytes -= length;
+    };
+    this.#redis.set(this.#nameOf(key), body, 'PX', Math.ceil(ttlMs)).then(written, written);
+  }
+
+  stop(): void {
+    this.#redis.disconnect();
+  }
+
+  /** Keys are text of one character a byte. */
+  #nameOf(key: string): Buffer {
+    return Buffer.from(`${this.#options.prefix}answer:${key}`, 'latin1');
+  }
+
+  #turn(error: unknown | null): void {
+    const isThere = error === null;
+    if (this.#isThere === isThere) return;
+    this.#isThere = isThere;
+    this.#options.onState?.(error);
+  }
+}
+
+function redisOptions({ connectTimeoutMs, commandTimeoutMs, reconnectMaxMs, ca }: RedisAnswersOptions) {
+  return {
+    connectTimeout: connectTimeoutMs,
+    commandTimeout: commandTimeoutMs,
+    retryStrategy: (tries: number) => Math.min(50 * tries, reconnectMaxMs),
+    // What cannot be said now is of no use later.
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    ...(ca === null ? {} : { tls: { ca } }),
+  } satisfies RedisOptions;
+}

@@ -1,0 +1,80 @@
+import type { Network } from '../protocol/call.ts';
+import { SlotFloor } from '../protocol/slot-floor.ts';
+
+export type SlotSessionsOptions = Readonly<{
+  /** Sessions of all keys together; beyond them those are forgotten that were used longest ago. */
+  sessionsMax: number;
+  /** Sessions of one key. */
+  keySessionsMax: number;
+  /** One that is not used for so long is forgotten. */
+  idleMs: number;
+}>;
+
+export const slotSessionsOptions: SlotSessionsOptions = {
+  sessionsMax: 100_000,
+  keySessionsMax: 1_000,
+  idleMs: 600_000,
+};
+
+type Session = { readonly floor: SlotFloor; usedAt: number };
+
+/** What sessions were told of the chain, so that it never goes back for them. In the order of use, of keys and sessions. */
+export class SlotSessions {
+  readonly #options: SlotSessionsOptions;
+  readonly #now: () => number;
+  readonly #keys = new Map<string, Map<string, Session>>();
+  #sessions = 0;
+
+  constructor(options: Partial<SlotSessionsOptions> = {}, now: () => number = () => performance.now()) {
+    this.#options = { ...slotSessionsOptions, ...options };
+    this.#now = now;
+  }
+
+  get size(): number {
+    return this.#sessions;
+  }
+
+  /**
+   * The floor of a session, which begins when it is asked for first.
+   * @param owner - whose it is: sessions of others by the same name are others.
+   */
+  floorOf(owner: string, network: Network, session: string): SlotFloor {
+    const sessions = this.#sessionsOf(owner);
+    const name = `${network} ${session}`;
+    const now = this.#now();
+    const known = sessions.get(name);
+    const isKept = known !== undefined && now - known.usedAt <= this.#options.idleMs;
+    const used: Session = isKept ? known : { floor: new SlotFloor(), usedAt: now };
+    used.usedAt = now;
+    if (sessions.delete(name)) this.#sessions--;
+    sessions.set(name, used);
+    this.#sessions++;
+    if (sessions.size > this.#options.keySessionsMax) this.#forgetOldest(owner, sessions);
+    if (this.#sessions > this.#options.sessionsMax) this.#forgetAnyOldest();
+    return used.floor;
+  }
+
+  #sessionsOf(owner: string): Map<string, Session> {
+    const sessions = this.#keys.get(owner) ?? new Map<string, Session>();
+    this.#keys.delete(owner);
+    this.#keys.set(owner, sessions);
+    return sessions;
+  }
+
+  /** Of the key that was used longest ago. */
+  #forgetAnyOldest(): void {
+    for (const [owner, sessions] of this.#keys) {
+      this.#forgetOldest(owner, sessions);
+      return;
+    }
+  }
+
+  #forgetOldest(owner: string, sessions: Map<string, Session>): void {
+    for (const name of sessions.keys()) {
+      sessions.delete(name);
+      this.#sessions--;
+      break;
+    }
+    if (sessions.size === 0) this.#keys.delete(owner);
+  }
+}

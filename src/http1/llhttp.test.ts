@@ -1,0 +1,231 @@
+import { describe, expect, it } from 'vitest';
+import { HttpParser, type HttpSink, httpMethods } from './llhttp.ts';
+
+/** Notes everything; stops where it is told to. */
+class Notes implements HttpSink {
+  readonly told: string[] = [];
+  url = '';
+  fields: [string, string][] = [];
+  body = '';
+  ends = 0;
+  keepAlive = false;
+  status = 0;
+  readonly #stops: { head?: boolean; end?: boolean };
+  #isName = false;
+
+  constructor(stops: { head?: boolean; end?: boolean } = {}) {
+    this.#stops = stops;
+  }
+
+  onUrl(bytes: Buffer, start: number, end: number): void {
+    this.url += bytes.toString('latin1', start, end);
+  }
+
+  onField(bytes: Buffer, start: number, end: number): void {
+    if (!this.#isName) this.fields.push(['', '']);
+    this.#isName = true;
+    (this.fields.at(-1) as [string, string])[0] += bytes.toString('latin1', start, end);
+  }
+
+  onValue(bytes: Buffer, start: number, end: number): void {
+    this.#isName = false;
+    (this.fields.at(-1) as [string, string])[1] += bytes.toString('latin1', start, end);
+  }
+
+  onHead(status: number, keepAlive: boolean): boolean {
+    this.#isName = false;
+    this.status = status;
+    this.keepAlive = keepAlive;
+    this.told.push('head');
+    return this.#stops.head === true;
+  }
+
+  onBody(bytes: Buffer, start: number, end: number): void {
+    this.body += bytes.toString('latin1', start, end);
+  }
+
+  onEnd(): boolean {
+    this.ends += 1;
+    this.told.push('end');
+    return this.#stops.end === true;
+  }
+
+  get all(): unknown {
+    const { url, fields, body, ends, keepAlive, status, told } = this;
+    return { url, fields, body, ends, keepAlive, status, told };
+  }
+}
+
+const POST =
+  'POST /v1/rpc?api-key=x HTTP/1.1\r\nHost: a\r\nEmpty:\r\nContent-Type:  application/json \r\ncontent-length: 5\r\n\r\nhello';
+const CHUNKED =
+  'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5;x=y\r\nhello\r\n6\r\n world\r\n0\r\ntrailer: t\r\n\r\n';
+
+const read = (kind: 'request' | 'response', pieces: readonly string[], sink = new Notes()) => {
+  const parser = new HttpParser(kind, sink);
+  for (const piece of pieces) {
+    const bytes = Buffer.from(piece, 'latin1');
+    expect(parser.read(bytes)).toBe(bytes.length);
+  }
+  parser.free();
+  return sink;
+};
+
+describe('a parser', () => {
+  it('finds what stands in a request', () => {
+    const sink = new Notes();
+    const parser = new HttpParser('request', sink);
+    expect(parser.read(Buffer.from(POST))).toBe(POST.length);
+    expect([parser.method, parser.minorVersion, parser.isFaulty]).toEqual([httpMethods.POST, 1, false]);
+    expect(sink.url).toBe('/v1/rpc?api-key=x');
+    expect(sink.fields.map(([name, value]) => [name, value.trim()])).toEqual([
+      ['Host', 'a'],
+      ['Empty', ''],
+      ['Content-Type', 'application/json'],
+      ['content-length', '5'],
+    ]);
+    expect([sink.body, sink.keepAlive, sink.told]).toEqual(['hello', true, ['head', 'end']]);
+    parser.free();
+  });
+
+  it.each([
+    ['request', POST],
+    ['request', POST.replace('\r\nEmpty', '\r\nconnection: close\r\nEmpty')],
+    ['response', CHUNKED],
+    ['response', 'HTTP/1.1 204 No Content\r\n\r\nHTTP/1.1 500 Oh\r\ncontent-length: 2\r\n\r\nno'],
+  ] as const)('finds the same in a %s wherever its bytes come apart', (kind, text) => {
+    const whole = read(kind, [text]).all;
+    expect(read(kind, [...text]).all).toEqual(whole);
+    for (let at = 1; at < text.length; at++)
+      expect(read(kind, [text.slice(0, at), text.slice(at)]).all).toEqual(whole);
+  });
+
+  it('reads chunks and what stands behind them', () => {
+    const sink = read('response', [CHUNKED]);
+    expect([sink.body, sink.ends, sink.fields.at(-1)]).toEqual(['hello world', 1, ['trailer', 't']]);
+  });
+
+  it('reads more at a time than it has room for, and a part of what it is given', () => {
+    const body = 'abcdefgh'.repeat(30_000);
+    const text = `POST / HTTP/1.1\r\nhost: a\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+    expect(read('request', [text]).body === body).toBe(true);
+    const sink = new Notes({ end: true });
+    const parser = new HttpParser('request', sink);
+    const bytes = Buffer.from(`???${text}POST`);
+    expect(parser.read(bytes, 3, 100)).toBe(100);
+    expect(parser.read(bytes, 100)).toBe(3 + text.length);
+    expect([sink.body === body, sink.ends]).toEqual([true, 1]);
+    parser.free();
+  });
+
+  it('stops behind a head when it is told to, and goes on from there', () => {
+    const sink = new Notes({ head: true });
+    const parser = new HttpParser('request', sink);
+    const bytes = Buffer.from(POST);
+    const headEnd = POST.indexOf('\r\n\r\n') + 4;
+    expect(parser.read(bytes)).toBe(headEnd);
+    expect([parser.isFaulty, sink.body, sink.told]).toEqual([false, '', ['head']]);
+    expect(parser.read(bytes, headEnd)).toBe(bytes.length);
+    expect([sink.body, sink.told]).toEqual(['hello', ['head', 'end']]);
+    parser.free();
+  });
+
+  it('stops behind each of several messages when it is told to', () => {
+    const sink = new Notes({ end: true });
+    const parser = new HttpParser('request', sink);
+    const bytes = Buffer.from(POST + POST + POST);
+    const stops: number[] = [];
+    while (stops.length < 3) stops.push(parser.read(bytes, stops.at(-1) ?? 0));
+    expect(stops).toEqual([1, 2, 3].map((messages) => messages * POST.length));
+    expect([sink.ends, sink.body]).toEqual([3, 'hellohellohello']);
+    parser.free();
+  });
+
+  it('says where bytes are no HTTP, reads nothing more then, and begins anew when it is told to', () => {
+    const sink = new Notes();
+    const parser = new HttpParser('request', sink);
+    const bytes = Buffer.from('POST / HTTP/1.1\r\nho st: a\r\n\r\n');
+    const stop = parser.read(bytes);
+    expect(parser.isFaulty).toBe(true);
+    expect(bytes.toString('latin1', 0, stop)).toBe('POST / HTTP/1.1\r\nho');
+    expect(parser.read(Buffer.from(POST))).toBe(0);
+    expect([parser.finish(), sink.told]).toEqual([false, []]);
+    parser.reset();
+    expect([parser.isFaulty, parser.read(Buffer.from(POST)), sink.told]).toEqual([
+      false,
+      POST.length,
+      ['head', 'end'],
+    ]);
+    parser.free();
+  });
+
+  it('may be told in the middle of a message to begin anew', () => {
+    const sink = new Notes();
+    const parser = new HttpParser('request', sink);
+    parser.read(Buffer.from(POST.slice(0, -2)));
+    parser.reset();
+    expect(parser.read(Buffer.from(POST))).toBe(POST.length);
+    expect(sink.told).toEqual(['head', 'head', 'end']);
+    parser.free();
+  });
+
+  it('tells a body that ends with its connection from one that is cut short', () => {
+    const open = new Notes();
+    const parser = new HttpParser('response', open);
+    parser.read(Buffer.from('HTTP/1.1 200 OK\r\n\r\nall of it'));
+    expect(open.ends).toBe(0);
+    expect([parser.finish(), open.ends, open.body]).toEqual([true, 1, 'all of it']);
+    parser.free();
+    const cut = new HttpParser('response', new Notes());
+    cut.read(Buffer.from('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf'));
+    expect(cut.finish()).toBe(false);
+    cut.free();
+    const idle = new HttpParser('response', new Notes());
+    expect(idle.finish()).toBe(true);
+    idle.free();
+  });
+
+  it('keeps apart what several read in turns, and gives its memory back', () => {
+    const sinks = Array.from({ length: 500 }, () => new Notes());
+    const parsers = sinks.map((sink) => new HttpParser('request', sink));
+    for (const piece of POST.match(/.{1,40}/gs) ?? [])
+      for (const parser of parsers) parser.read(Buffer.from(piece));
+    expect(sinks.every(({ body, ends }) => body === 'hello' && ends === 1)).toBe(true);
+    for (const parser of parsers) parser.free();
+    for (const parser of parsers) parser.free();
+    for (let i = 0; i < 20_000; i++) new HttpParser('request', new Notes()).free();
+  });
+});
+
+describe('what two readers may understand in two ways', () => {
+  const head = (...lines: string[]) => `POST / HTTP/1.1\r\nhost: a\r\n${lines.join('\r\n')}\r\n\r\n`;
+
+  it.each([
+    ['two lengths', head('content-length: 1', 'content-length: 2')],
+    ['a length twice', head('content-length: 1', 'content-length: 1')],
+    ['a list of lengths', head('content-length: 1, 1')],
+    ['a length and chunks', head('content-length: 1', 'transfer-encoding: chunked')],
+    ['chunks and a length', head('transfer-encoding: chunked', 'content-length: 1')],
+    ['chunks that are not last', head('transfer-encoding: chunked, gzip')],
+    ['a length with a sign', head('content-length: +1')],
+    ['a length in hex', head('content-length: 0x1')],
+    ['a length without end', head(`content-length: ${'9'.repeat(30)}`)],
+    ['an empty length', head('content-length: ')],
+    ['a space before the colon', head('content-length : 1')],
+    ['a line that goes on', head('x: 1', ' content-length: 5')],
+    ['a name that is none', head('content[length: 1')],
+    ['no name', head(': 1')],
+    ['a carriage return alone', head('x: 1\rcontent-length: 5')],
+    ['a line feed alone', 'POST / HTTP/1.1\nhost: a\n\n'],
+    ['a NUL', head('x: a\0b')],
+    ['a control character', head('x: a\x01b')],
+    ['another version', 'POST / HTTP/1.2\r\nhost: a\r\n\r\n'],
+    ['a chunk size that is none', `${head('transfer-encoding: chunked')}g\r\n`],
+    ['a chunk without its end', `${head('transfer-encoding: chunked')}1\r\naab`],
+  ])('is no HTTP: %s', (_what, text) => {
+    const parser = new HttpParser('request', new Notes());
+    parser.read(Buffer.from(text, 'latin1'));
+    expect(parser.isFaulty).toBe(true);
+    parser.free();
+  });
+});

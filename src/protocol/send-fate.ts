@@ -1,0 +1,23 @@
+import type { Slot } from '../ledger/units.ts';
+
+/**
+ * What became of a transaction after a node had accepted it.
+ * - `confirmed`: it landed.
+ * - `failed`: it landed, and failed on chain.
+ * - `expired`: its blockhash is over, and no node knows it.
+ * - `unconfirmed`: it was followed for as long as any is.
+ * - `shed`: it was given up to make room for others.
+ */
+export const sendFates = ['confirmed', 'failed', 'expired', 'unconfirmed', 'shed'] as const;
+export type SendFateName = (typeof sendFates)[number];
+
+/** How following a transaction ended. */
+export type SendFate = Readonly<{
+  name: SendFateName;
+  /** Where it landed; null where it did not. */
+  slot: Slot | null;
+  /** The chain's error of one that failed: its name, or JSON. */
+  err: string | null;
+  /** How often all nodes were handed it again. */
+  rebroadcasts: number;
+}>;

@@ -1,0 +1,186 @@
+import { HttpParser, type HttpSink } from '../../http1/llhttp.ts';
+import { SESSION_HEADER } from '../session-header.ts';
+
+/** Where the value of a field stands in the bytes that were read. */
+export type Span = { start: number; end: number; isThere: boolean };
+
+const span = (): Span => ({ start: 0, end: 0, isThere: false });
+
+/** A field that is looked at. null: with it, a head is none for the fast way. */
+type Field = Readonly<{ name: Buffer; span: Span | null }>;
+
+/** Heads with more fields go the long way. */
+const FIELDS_MAX = 64;
+const [SPACE, TAB, QUESTION, ZERO, NINE] = [0x20, 0x09, 0x3f, 0x30, 0x39];
+/** Digits of a length that is a number without doubt. */
+const LENGTH_MAX_DIGITS = 9;
+
+/** What `read` says of a message that is not read here. */
+export const NOT_FAST = -1;
+
+/** Whether a name stands there, in letters of any case: no other character of a name becomes one by that bit. */
+function isName(bytes: Buffer, start: number, name: Buffer): boolean {
+  for (let i = 0; i < name.length; i++) if (((bytes[start + i] as number) | 0x20) !== name[i]) return false;
+  return true;
+}
+
+/**
+ * Reads heads of requests for the fast way: `POST` of one path over HTTP/1.1, whole in the bytes that are there, with
+ * a length and nothing odd. Everything else, what llhttp refuses among it, is left to whoever reads the long way: so
+ * nothing is refused here, and nothing has to be understood that is rare. What it found holds until it reads again.
+ */
+export class FastHead implements HttpSink {
+  /** What stands in the head, as places in the bytes that were given to `read`. */
+  readonly query = span();
+  readonly host = span();
+  readonly origin = span();
+  readonly contentType = span();
+  readonly authorization = span();
+  readonly forwarded = span();
+  readonly traceparent = span();
+  readonly session = span();
+  /** Bytes of the body. */
+  contentLength = 0;
+  /** Whether the client lets its connection be kept. */
+  keepAlive = false;
+
+  readonly #parser = new HttpParser('request', this);
+  readonly #start: Buffer;
+  readonly #headMaxBytes: number;
+  readonly #length = span();
+  /** Takes what is of no interest. */
+  readonly #other = span();
+  /** Fields by the length of their names. */
+  readonly #known: Field[][];
+  readonly #spans: readonly Span[];
+  #field: Span = this.#other;
+  #fields = 0;
+  #isOdd = false;
+  #isWhole = false;
+
+  constructor(path: string, headMaxBytes: number) {
+    this.#start = Buffer.from(`POST ${path}`);
+    this.#headMaxBytes = headMaxBytes;
+    const fields: Record<string, Span | null> = {
+      host: this.host,
+      origin: this.origin,
+      'content-type': this.contentType,
+      'content-length': this.#length,
+      authorization: this.authorization,
+      'x-forwarded-for': this.forwarded,
+      traceparent: this.traceparent,
+      [SESSION_HEADER]: this.session,
+      expect: null,
+      upgrade: null,
+      'content-encoding': null,
+      'transfer-encoding': null,
+    };
+    this.#spans = [this.query, ...Object.values(fields).filter((each) => each !== null)];
+    this.#known = byLength(fields);
+  }
+
+  /** @returns where the head ends; NOT_FAST when the message is not one that is read here. */
+  read(bytes: Buffer, start: number, end: number): number {
+    if (!this.#beginsWell(bytes, start, end)) return NOT_FAST;
+    this.#clear();
+    const stop = this.#parser.read(bytes, start, Math.min(end, start + this.#headMaxBytes));
+    const isFast = this.#isWhole && !this.#isOdd && this.#parser.minorVersion === 1;
+    this.#parser.reset();
+    if (!isFast || !this.host.isThere || !this.#readLength(bytes)) return NOT_FAST;
+    return stop;
+  }
+
+  /** Method and path, with a space or a query behind them. */
+  #beginsWell(bytes: Buffer, start: number, end: number): boolean {
+    const begin = this.#start;
+    if (end - start <= begin.length) return false;
+    for (let i = 0; i < begin.length; i++) if (bytes[start + i] !== begin[i]) return false;
+    const next = bytes[start + begin.length];
+    return next === SPACE || next === QUESTION;
+  }
+
+  #clear(): void {
+    for (const each of this.#spans) each.isThere = false;
+    this.#field = this.#other;
+    this.#fields = 0;
+    this.#isOdd = false;
+    this.#isWhole = false;
+  }
+
+  #readLength(bytes: Buffer): boolean {
+    const { start, end, isThere } = this.#length;
+    if (!isThere || end === start || end - start > LENGTH_MAX_DIGITS) return false;
+    let length = 0;
+    for (let at = start; at < end; at++) {
+      const digit = bytes[at] as number;
+      if (digit < ZERO || digit > NINE) return false;
+      length = length * 10 + digit - ZERO;
+    }
+    this.contentLength = length;
+    return true;
+  }
+
+  onUrl(bytes: Buffer, start: number, end: number): void {
+    const query = start + this.#start.length - 'POST '.length;
+    if (query >= end || bytes[query] !== QUESTION) return;
+    this.query.isThere = true;
+    this.query.start = query + 1;
+    this.query.end = end;
+  }
+
+  onField(bytes: Buffer, start: number, end: number): void {
+    const field = this.#fieldAt(bytes, start, end - start);
+    this.#field = field;
+    if (++this.#fields > FIELDS_MAX) this.#isOdd = true;
+    if (field === this.#other) return;
+    // What stands there twice may be understood in two ways.
+    if (field.isThere) this.#isOdd = true;
+    field.isThere = true;
+    field.start = 0;
+    field.end = 0;
+  }
+
+  #fieldAt(bytes: Buffer, start: number, length: number): Span {
+    const known = this.#known[length];
+    if (known === undefined) return this.#other;
+    for (const field of known) {
+      if (!isName(bytes, start, field.name)) continue;
+      if (field.span === null) this.#isOdd = true;
+      return field.span ?? this.#other;
+    }
+    return this.#other;
+  }
+
+  onValue(bytes: Buffer, start: number, end: number): void {
+    const field = this.#field;
+    if (field === this.#other) return;
+    // A value in pieces goes over several lines.
+    if (field.end !== 0) this.#isOdd = true;
+    let last = end;
+    while (last > start && (bytes[last - 1] === SPACE || bytes[last - 1] === TAB)) last--;
+    field.start = start;
+    field.end = last;
+  }
+
+  onHead(_status: number, keepAlive: boolean, upgrade: boolean): boolean {
+    this.keepAlive = keepAlive;
+    if (upgrade) this.#isOdd = true;
+    this.#isWhole = true;
+    return true;
+  }
+
+  onBody(): void {}
+
+  onEnd(): boolean {
+    return true;
+  }
+}
+
+function byLength(fields: Readonly<Record<string, Span | null>>): Field[][] {
+  const known: Field[][] = [];
+  for (const [name, value] of Object.entries(fields)) {
+    known[name.length] ??= [];
+    known[name.length]?.push({ name: Buffer.from(name), span: value });
+  }
+  return known;
+}

@@ -1,0 +1,26 @@
+import type { Network } from '../../protocol/call.ts';
+import { type EnvelopeLimits, envelopeLimits } from '../../protocol/envelope.ts';
+import { noProxies, type TrustedProxies } from '../client-address.ts';
+
+export type RpcServerOptions = Readonly<{
+  path: string;
+  /** The network that calls on this path go to. */
+  network: Network;
+  bodyMaxBytes: number;
+  /** Bytes of bodies that all requests together may hold; beyond them, requests get OVERLOADED. */
+  bodiesMaxBytes: number;
+  /** Calls of one batch that are on their way at a time. */
+  batchConcurrency: number;
+  envelope: EnvelopeLimits;
+  proxies: TrustedProxies;
+}>;
+
+export const rpcServerOptions: RpcServerOptions = {
+  path: '/v1/rpc',
+  network: 'mainnet-beta',
+  bodyMaxBytes: 1024 * 1024,
+  bodiesMaxBytes: 256 * 1024 * 1024,
+  batchConcurrency: 8,
+  envelope: envelopeLimits,
+  proxies: noProxies,
+};

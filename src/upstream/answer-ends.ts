@@ -1,0 +1,36 @@
+/** How Agave writes a result: `{"jsonrpc":"2.0","result":…,"id":N}`, and perhaps a newline. A large one is known by it. */
+
+/** What stands before the result. */
+export const RESULT_FIRST = Buffer.from('{"jsonrpc":"2.0","result":');
+
+const NEWLINE = 0x0a;
+
+/** What stands behind the result. Our id proves that nothing was cut off, and that it is the answer to our request. */
+export const tailOf = (id: number): string => `,"id":${id}}`;
+
+export function startsWith(bytes: Buffer, prefix: Buffer): boolean {
+  for (let at = 0; at < prefix.length; at++) if (bytes[at] !== prefix[at]) return false;
+  return true;
+}
+
+/** Whether the tail, and at most a newline, is all that follows. */
+export function endsWithin(bytes: Buffer, start: number, tail: string): boolean {
+  const end = start + tail.length;
+  for (let at = start; at < end; at++) if (bytes[at] !== tail.charCodeAt(at - start)) return false;
+  return bytes.length === end || (bytes.length === end + 1 && bytes[end] === NEWLINE);
+}
+
+/**
+ * Where the tail begins.
+ * @param bytes - all of an answer, or its end.
+ * @returns -1 when they do not end with it.
+ */
+export function tailStart(bytes: Buffer, tail: string): number {
+  const end = bytes[bytes.length - 1] === NEWLINE ? bytes.length - 1 : bytes.length;
+  const from = end - tail.length;
+  return from >= 0 && bytes.toString('latin1', from, end) === tail ? from : -1;
+}
+
+/** Whether a long value may begin and end like this. No number or word is as long as what this is asked for. */
+export const areEnds = (first: number | undefined, last: number | undefined): boolean =>
+  (first === 0x7b && last === 0x7d) || (first === 0x5b && last === 0x5d) || (first === 0x22 && last === 0x22);

@@ -1,0 +1,103 @@
+import { RecentMap } from '../../base/recent-map.ts';
+import { type Slot, slot } from '../../ledger/units.ts';
+import type { Call } from '../../protocol/call.ts';
+import type { Commitment } from '../../protocol/commitment.ts';
+import { type MethodRow, natures } from '../../protocol/methods.ts';
+import { canonicalParams } from './canonical-params.ts';
+import { type ReadingRule, readingRule } from './reading-rules.ts';
+
+/** What a call asks, however it was written. */
+export type CallKey = Readonly<{
+  /** Equal for calls that ask the same, and for no others: network, method and params, and not a hash of them. */
+  text: string;
+  /** Only the params of it. */
+  params: string;
+  rule: ReadingRule;
+  /** What is asked at; null: it cannot be told. */
+  commitment: Commitment | null;
+  /** 0 where none was given. */
+  minContextSlot: Slot;
+  /** Nothing stands among the params that is not understood here. */
+  isPlain: boolean;
+  /** What remembering it takes. */
+  weight: number;
+}> & {
+  /** How often it was looked up while it was remembered. */
+  looks: number;
+};
+
+export type CallKeyLimits = Readonly<{
+  /** Params that are longer are compared with no others. */
+  paramsMaxBytes: number;
+  /** Ways of writing that are remembered, and the bytes that they take. */
+  keysMax: number;
+  keysMaxBytes: number;
+}>;
+
+export const callKeyLimits: CallKeyLimits = {
+  paramsMaxBytes: 8_192,
+  keysMax: 4_096,
+  keysMaxBytes: 8 * 1024 * 1024,
+};
+
+/** What a key takes beside its texts; an estimate. */
+const KEY_BYTES = 320;
+const NO_SLOT = slot(0n);
+
+/** What a call without a commitment among its params is about: with a context that of the newest bank. */
+function commitmentOf(row: MethodRow, asked: Commitment | null): Commitment | null {
+  if (row.commitment === null) return row.context ? 'processed' : 'finalized';
+  return row.config === null ? null : asked;
+}
+
+function makeKey({ network, method, row, params }: Call, latin1: string): CallKey {
+  const rule = readingRule(method);
+  const read = canonicalParams(params, latin1, { index: row.config, kind: rule.config });
+  // No canonical text begins with the mark.
+  const text = read?.text ?? `!${latin1}`;
+  const whole = `${network}\n${method}\n${text}`;
+  return {
+    text: whole,
+    params: text,
+    rule,
+    commitment: read === null ? null : commitmentOf(row, read.commitment),
+    minContextSlot: read?.minContextSlot ?? NO_SLOT,
+    isPlain: read?.isPlain ?? false,
+    looks: 1,
+    weight: KEY_BYTES + latin1.length + whole.length + text.length,
+  };
+}
+
+/** Tells which calls ask the same. The same bytes are looked at once. */
+export class CallKeys {
+  readonly #limits: CallKeyLimits;
+  /** By the bytes that came. */
+  readonly #known: RecentMap<string, CallKey>;
+
+  constructor(limits: Partial<CallKeyLimits> = {}) {
+    this.#limits = { ...callKeyLimits, ...limits };
+    this.#known = new RecentMap(this.#limits.keysMax, this.#limits.keysMaxBytes);
+  }
+
+  /** Ways of writing that are remembered. */
+  get size(): number {
+    return this.#known.size;
+  }
+
+  /** @returns null for a call that stands for itself. */
+  keyOf(call: Call): CallKey | null {
+    const { network, method, row, params } = call;
+    if (!natures[row.nature].shared) return null;
+    if (params !== null && params.length > this.#limits.paramsMaxBytes) return null;
+    const latin1 = params === null ? '' : params.toString('latin1');
+    const written = `${network}\n${method}\n${latin1}`;
+    const known = this.#known.get(written);
+    if (known !== undefined) {
+      known.looks++;
+      return known;
+    }
+    const key = makeKey(call, latin1);
+    this.#known.set(written, key);
+    return key;
+  }
+}

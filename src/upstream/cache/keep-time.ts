@@ -1,0 +1,70 @@
+import type { Slot } from '../../ledger/units.ts';
+import type { Answer } from '../../protocol/call.ts';
+import type { CallKey } from './call-key.ts';
+import { newestSlotOf, slotOfResult } from './told-slot.ts';
+
+/** How long answers are kept, by the kind of what they say. Milliseconds. */
+export type KeepTimes = Readonly<{
+  /** The moving state: no longer than a slot takes. 0 keeps none of it. */
+  slotMs: number;
+  /** Facts of an epoch, and of a node. */
+  shortlyMs: number;
+  /** Facts of the chain, and blocks and transactions below the finalized root. */
+  finalMs: number;
+}>;
+
+export const keepTimes: KeepTimes = { slotMs: 400, shortlyMs: 10_000, finalMs: 3_600_000 };
+
+const NULL = Buffer.from('null');
+const VALUE_LAST = Buffer.from('"value":null}');
+const VALUE_FIRST = Buffer.from('{"value":null');
+const FIRST_PARAM = /^\[(\d{1,20})[,\]]/;
+
+/** Whether the result says that something is not there: by the next moment it may be. */
+export function isNegative(result: Buffer, holes: boolean): boolean {
+  if (result.length <= NULL.length) return result.equals(NULL);
+  const { length } = result;
+  if (result.compare(VALUE_LAST, 0, VALUE_LAST.length, Math.max(0, length - VALUE_LAST.length)) === 0) {
+    return true;
+  }
+  if (result.subarray(0, VALUE_FIRST.length).equals(VALUE_FIRST)) return true;
+  return holes && (result.includes(',null') || result.includes('[null'));
+}
+
+/** The newest slot that a final answer rests on; null when it cannot be told. */
+export function pinnedSlot({ rule, params }: CallKey, result: Buffer): Slot | null {
+  switch (rule.pin) {
+    case null:
+      return null;
+    case 'first-param': {
+      const digits = FIRST_PARAM.exec(params)?.[1];
+      return digits === undefined ? null : (BigInt(digits) as Slot);
+    }
+    case 'effectiveSlot':
+      return newestSlotOf(result, rule.pin);
+    default:
+      return slotOfResult(result, rule.pin);
+  }
+}
+
+function isFinal(key: CallKey, result: Buffer, root: Slot | null): boolean {
+  const { named } = key.rule;
+  if (root === null || key.commitment !== 'finalized') return false;
+  if (named !== null && !key.params.includes(`"${named}":`)) return false;
+  const pinned = pinnedSlot(key, result);
+  return pinned !== null && pinned <= root;
+}
+
+/**
+ * How long an answer may be kept, in milliseconds; 0 for not at all. Errors never are, and neither is what says that
+ * something is not there.
+ * @param root - the finalized root, as far as it is known.
+ */
+export function keepTimeOf(key: CallKey, answer: Answer, root: Slot | null, times: KeepTimes): number {
+  const { keep, holes } = key.rule;
+  if (keep === 'never' || key.commitment === null) return 0;
+  if (answer.errorCode !== 0 || isNegative(answer.body, holes)) return 0;
+  if (keep === 'slot') return times.slotMs;
+  if (keep === 'shortly') return times.shortlyMs;
+  return keep === 'always' || isFinal(key, answer.body, root) ? times.finalMs : 0;
+}

@@ -1,0 +1,76 @@
+import { kindOf, scanArray, scanObject, skipSpace } from '../../base/json-scan.ts';
+import { type Slot, slot } from '../../ledger/units.ts';
+import { type MethodRow, methods } from '../../protocol/methods.ts';
+import { contextSlot as slotAtHead } from '../slots/context-slot.ts';
+
+/** Reads slots out of results, and nothing else of them. */
+
+/** Deeper than any answer of a node nests. */
+const DEPTH_MAX = 256;
+const SLOT_TEXT = /^\d{1,20}$/;
+
+/** A member that is looked for, and where its value stands. */
+type Wanted = { readonly bytes: Buffer; readonly name: string; start: number; end: number };
+
+function noteMember(wanted: Wanted, nameStart: number, nameEnd: number, start: number, end: number): void {
+  if (nameEnd - nameStart !== wanted.name.length) return;
+  if (wanted.bytes.toString('latin1', nameStart, nameEnd) !== wanted.name) return;
+  wanted.start = start;
+  wanted.end = end;
+}
+
+/** Where a member of the object at `at` stands; null when there is none. */
+function find(bytes: Buffer, at: number, name: string): Wanted | null {
+  const wanted: Wanted = { bytes, name, start: -1, end: -1 };
+  const end = scanObject(bytes, at, DEPTH_MAX, wanted, noteMember);
+  return end < 0 || wanted.start < 0 ? null : wanted;
+}
+
+function slotIn(bytes: Buffer, start: number, end: number): Slot | null {
+  const text = bytes.toString('latin1', start, Math.min(end, start + 24));
+  return SLOT_TEXT.test(text) ? slot(BigInt(text)) : null;
+}
+
+/** The slot that a member of an object is; null when it is none. */
+function slotMember(bytes: Buffer, at: number, name: string): Slot | null {
+  const found = find(bytes, at, name);
+  return found === null ? null : slotIn(bytes, found.start, found.end);
+}
+
+/** `context.slot` of a result, wherever its context stands; null when it has none. */
+export function contextSlot(result: Buffer): Slot | null {
+  const atHead = slotAtHead(result);
+  if (atHead !== null || kindOf(result[0]) !== 'object') return atHead;
+  const context = find(result, 0, 'context');
+  return context === null ? null : slotMember(result, context.start, 'slot');
+}
+
+/** Whether results of a method say which slot they are of. */
+export const tellsSlot = (row: MethodRow): boolean => row.context || row === methods.getSlot;
+
+/** The slot that a result says it is of; null when it says none. */
+export function toldSlot(row: MethodRow, result: Buffer): Slot | null {
+  if (row.context) return contextSlot(result);
+  return row === methods.getSlot ? slotIn(result, 0, result.length) : null;
+}
+
+/** The member `slot` of a result, such as that of a transaction. */
+export const slotOfResult = (result: Buffer, name: string): Slot | null =>
+  kindOf(result[0]) === 'object' ? slotMember(result, 0, name) : null;
+
+/** The newest of the slots in a list of objects. `odd`: one of them says none. */
+type Newest = { readonly bytes: Buffer; readonly name: string; slot: Slot | null; odd: boolean };
+
+function noteElement(newest: Newest, start: number): void {
+  const { bytes, name } = newest;
+  const found = kindOf(bytes[start]) === 'object' ? slotMember(bytes, start, name) : null;
+  newest.odd ||= found === null;
+  if (found !== null && (newest.slot === null || found > newest.slot)) newest.slot = found;
+}
+
+/** The newest slot that a list of objects names in a member; null when one of them names none, or there are none. */
+export function newestSlotOf(result: Buffer, name: string): Slot | null {
+  const newest: Newest = { bytes: result, name, slot: null, odd: false };
+  const end = scanArray(result, skipSpace(result, 0), DEPTH_MAX, newest, noteElement);
+  return end < 0 || newest.odd ? null : newest.slot;
+}

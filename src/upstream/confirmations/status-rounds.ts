@@ -1,0 +1,170 @@
+import { inOrder } from '../../base/in-order.ts';
+import { parseJson, type WritableJson, writeJson } from '../../base/json.ts';
+import { inParts } from '../../base/parts.ts';
+import type { Blockhash } from '../../ledger/blockhash.ts';
+import { objectOf, u64Of } from '../../ledger/encoding/read-json.ts';
+import type { Signature } from '../../ledger/signature.ts';
+import { type Slot, slot as slotOf } from '../../ledger/units.ts';
+import type { Network, Source } from '../../protocol/call.ts';
+import { type MethodName, methods } from '../../protocol/methods.ts';
+import { STATUSES_MAX } from '../../protocol/rpc/getSignatureStatuses.ts';
+import { readSignatureStatuses } from '../feeds/signature-statuses.ts';
+import type { Tip, WatchedTransaction } from './watched-transaction.ts';
+
+/** How often nodes are asked. */
+export type StatusRoundLimits = Readonly<{
+  /** Between two rounds, in milliseconds. */
+  pollMs: number;
+  /** Between two times that a transaction is asked for of which a subscription tells, in milliseconds. */
+  subscribedPollMs: number;
+  /** Between two looks at the block height, in milliseconds. */
+  expiryPollMs: number;
+  /** Calls under way at a time. */
+  callsAtATime: number;
+}>;
+
+/** Blocks after its own in which a blockhash is good. Source: Agave, `MAX_PROCESSING_AGE`. */
+const BLOCKHASH_AGE_MAX = 150n;
+
+/** Answers of one round, in which nobody is believed who looked before the tip was there. */
+type Sight = Readonly<{ tip: Tip | null; expired: ReadonlySet<Blockhash> }>;
+
+const UNSEEN: Sight = { tip: null, expired: new Set() };
+
+/**
+ * Asks the nodes of one network for the statuses of all transactions that somebody waits for, 256 in a call, and for
+ * the block height where blockhashes may expire. Rounds never overlap; a call that fails is made again in the next.
+ */
+export class StatusRounds {
+  readonly #network: Network;
+  readonly #source: Source;
+  readonly #limits: StatusRoundLimits;
+  readonly #watched = new Set<WatchedTransaction>();
+  #timer: NodeJS.Timeout | null = null;
+  #isUnderWay = false;
+  #tip: Tip | null = null;
+  #tipDueAt = 0;
+
+  constructor(network: Network, source: Source, limits: StatusRoundLimits) {
+    this.#network = network;
+    this.#source = source;
+    this.#limits = limits;
+  }
+
+  /** From the next round on it is asked for. */
+  add(watched: WatchedTransaction): void {
+    this.#watched.add(watched);
+    this.#schedule();
+  }
+
+  /** It is asked for no more; the rounds end with the last one. */
+  delete(watched: WatchedTransaction): void {
+    this.#watched.delete(watched);
+    if (this.#watched.size > 0 || this.#timer === null) return;
+    clearTimeout(this.#timer);
+    this.#timer = null;
+  }
+
+  #schedule(): void {
+    if (this.#timer !== null || this.#isUnderWay || this.#watched.size === 0) return;
+    this.#timer = setTimeout(() => void this.#run(), this.#limits.pollMs);
+  }
+
+  async #run(): Promise<void> {
+    this.#timer = null;
+    this.#isUnderWay = true;
+    try {
+      await this.#round();
+    } finally {
+      this.#isUnderWay = false;
+      this.#schedule();
+    }
+  }
+
+  async #round(): Promise<void> {
+    const now = performance.now();
+    const due = [...this.#watched].filter(({ dueAt }) => dueAt <= now);
+    const { pollMs, subscribedPollMs } = this.#limits;
+    // A little early counts: timers are not exact. What makes one due while it is asked for makes it due again.
+    for (const one of due) one.dueAt = now + (one.isSubscribed ? subscribedPollMs : pollMs) - pollMs / 2;
+    const sight = await this.#look(due, now);
+    const signatures = [...new Set(due.map(({ signature }) => signature))];
+    const watchedOf = Map.groupBy(due, ({ signature }) => signature);
+    await inOrder(inParts(signatures, STATUSES_MAX), this.#limits.callsAtATime, (batch) =>
+      this.#ask(batch, watchedOf, sight),
+    );
+  }
+
+  async #ask(
+    signatures: readonly Signature[],
+    watchedOf: ReadonlyMap<Signature, readonly WatchedTransaction[]>,
+    { tip, expired }: Sight,
+  ): Promise<void> {
+    const read = await this.#read('getSignatureStatuses', [signatures], readSignatureStatuses);
+    if (read?.statuses.length !== signatures.length) return;
+    const sawTip = tip !== null && read.slot >= tip.slot;
+    for (const [at, signature] of signatures.entries()) {
+      const status = read.statuses[at] ?? null;
+      for (const watched of watchedOf.get(signature) ?? []) {
+        watched.learn(status);
+        const isExpired = watched.lifetime !== null && expired.has(watched.lifetime.blockhash);
+        if (status === null && sawTip && isExpired) watched.expire();
+      }
+    }
+  }
+
+  /** Which blockhashes are over: those whose height has come are asked for. */
+  async #look(due: readonly WatchedTransaction[], now: number): Promise<Sight> {
+    const lifetimes = due.flatMap(({ lifetime, status }) => (status === null && lifetime) || []);
+    if (lifetimes.length === 0) return UNSEEN;
+    const tip = await this.#confirmedTip(now);
+    if (tip === null) return UNSEEN;
+    for (const lifetime of lifetimes) lifetime.lastValidBlockHeight ??= tip.blockHeight + BLOCKHASH_AGE_MAX;
+    const over = lifetimes.filter(
+      ({ lastValidBlockHeight: last }) => last !== null && tip.blockHeight > last,
+    );
+    const blockhashes = [...new Set(over.map(({ blockhash }) => blockhash))];
+    const expired = new Set<Blockhash>();
+    await inOrder(blockhashes, this.#limits.callsAtATime, async (blockhash) => {
+      if (await this.#isExpired(blockhash, tip.slot)) expired.add(blockhash);
+    });
+    return { tip, expired };
+  }
+
+  async #confirmedTip(now: number): Promise<Tip | null> {
+    if (now < this.#tipDueAt) return this.#tip;
+    this.#tipDueAt = now + this.#limits.expiryPollMs;
+    const tip = await this.#read('getEpochInfo', [{ commitment: 'confirmed' }], readTip);
+    if (tip !== null) this.#tip = tip;
+    return this.#tip;
+  }
+
+  /** Heights are those of the node that told them, and it may have been behind: the blockhash itself decides. */
+  async #isExpired(blockhash: Blockhash, minContextSlot: Slot): Promise<boolean> {
+    const params = [blockhash, { commitment: 'confirmed', minContextSlot }];
+    return (await this.#read('isBlockhashValid', params, readValidity)) === false;
+  }
+
+  /** @returns null when nobody answered, or not what was asked. */
+  async #read<T>(
+    method: MethodName,
+    params: readonly WritableJson[],
+    read: (body: Buffer) => T,
+  ): Promise<T | null> {
+    const call = { network: this.#network, method, row: methods[method] };
+    try {
+      const { body, errorCode } = await this.#source.ask({ ...call, params: Buffer.from(writeJson(params)) });
+      return errorCode === 0 ? read(body) : null;
+    } catch {
+      return null;
+    }
+  }
+}
+
+function readTip(body: Buffer): Tip {
+  const { absoluteSlot, blockHeight } = objectOf(parseJson(body.toString('latin1')), 'an epoch');
+  return { slot: slotOf(u64Of(absoluteSlot, 'a slot')), blockHeight: u64Of(blockHeight, 'a height') };
+}
+
+const readValidity = (body: Buffer): boolean =>
+  objectOf(parseJson(body.toString('latin1')), 'an answer').value === true;

@@ -1,0 +1,146 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import {
+  at,
+  callOf,
+  Listener,
+  resultOf,
+  ScriptedSource,
+} from '../../../test/upstream/answers/scripted-source.ts';
+import { slot } from '../../ledger/units.ts';
+import type { Answer, Call } from '../../protocol/call.ts';
+import { SlotFloor } from '../../protocol/slot-floor.ts';
+import { AnswerCounts } from '../cache/answer-counts.ts';
+import { CallKeys } from '../cache/call-key.ts';
+import { FlooredCalls } from './floored-calls.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const behind: Answer = {
+  body: Buffer.from(
+    '{"code":-32016,"message":"Minimum context slot has not been reached","data":{"contextSlot":8}}',
+  ),
+  errorCode: -32016,
+};
+
+function stage(told = 10n) {
+  const source = new ScriptedSource();
+  const counts = new AnswerCounts();
+  const calls = new FlooredCalls({ source, keys: new CallKeys(), counts });
+  const floor = new SlotFloor();
+  floor.raise('finalized', slot(told));
+  const put = (call: Call) => {
+    const listener = new Listener();
+    const asked = calls.put({ ...call, floor }, listener);
+    return { listener, leave: () => asked.leave() };
+  };
+  /** Answers the call that was asked last. */
+  const answer = (given: Answer): void => source.reached.at(-1)!.answer(given);
+  return { source, counts, floor, put, answer };
+}
+
+const balance = callOf('getBalance', ['a']);
+const text = ({ body }: Answer): string => body.toString();
+
+describe('a reader who was told of a slot', () => {
+  it('is told of it again or of a newer one, and that is what they were told then', () => {
+    const { source, floor, put, answer } = stage();
+    const { listener } = put(balance);
+    answer(at(12));
+    expect(listener.ending).toBe(text(at(12)));
+    expect(floor.at('finalized')).toBe(12n);
+    expect(source.params).toEqual(['["a"]']);
+  });
+
+  it('is not told of an older one: a node that is not behind is asked', () => {
+    const { source, counts, put, answer } = stage();
+    const { listener } = put(balance);
+    answer(at(9));
+    expect(listener.ending).toBeNull();
+    expect(source.params).toEqual(['["a"]', '["a",{"minContextSlot":10}]']);
+    answer(at(10));
+    expect([listener.ending, counts.backward]).toEqual([text(at(10)), 1]);
+  });
+
+  it('waits a while for nodes that are all behind', () => {
+    const { source, put, answer } = stage();
+    const { listener } = put(balance);
+    answer(at(9));
+    answer(behind);
+    expect(source.reached).toHaveLength(2);
+    vi.advanceTimersByTime(50);
+    expect(source.reached).toHaveLength(3);
+    answer(at(10));
+    expect(listener.ending).toBe(text(at(10)));
+  });
+
+  it('gets the error of a node that is behind when the time is up', () => {
+    const { source, put } = stage();
+    const { listener } = put(balance);
+    source.script = () => behind;
+    source.reached[0]!.answer(at(9));
+    vi.advanceTimersByTime(2_500);
+    expect(listener.ending).toBe(text(behind));
+    expect(source.reached.length).toBeLessThan(20);
+  });
+
+  it('gets it too where nodes cannot be told what is wanted of them', () => {
+    const { source, put } = stage();
+    source.script = () => at(8);
+    const { listener } = put(callOf('getTokenSupply', ['m']));
+    vi.advanceTimersByTime(2_500);
+    expect(listener.ending).toBe(text(behind));
+    expect(new Set(source.params)).toEqual(new Set(['["m"]']));
+  });
+
+  it('asks only nodes that are not behind where an answer does not say of which slot it is', () => {
+    const { source, put, answer } = stage();
+    const { listener } = put(callOf('getBlockHeight', [{ commitment: 'confirmed' }]));
+    expect(source.params).toEqual(['[{"minContextSlot":10,"commitment":"confirmed"}]']);
+    answer(resultOf('5'));
+    expect(listener.ending).toBe('5');
+  });
+
+  it('may ask for what is settled more, which is older', () => {
+    const { floor, put, answer } = stage();
+    floor.raise('processed', slot(40n));
+    const { listener } = put(callOf('getBalance', ['a']));
+    answer(at(11));
+    expect(listener.ending).toBe(text(at(11)));
+    const processed = put(callOf('getBalance', ['a', { commitment: 'processed' }]));
+    answer(at(39));
+    expect(processed.listener.ending).toBeNull();
+  });
+
+  it('is told at once what goes wrong, and what they asked too much of themselves', () => {
+    const { put, answer } = stage();
+    const refused = put(balance);
+    answer({ body: Buffer.from('{"code":-32602}'), errorCode: -32602 });
+    expect(refused.listener.ending).toBe('{"code":-32602}');
+    const greedy = put(callOf('getBalance', ['a', { minContextSlot: 99 }]));
+    answer(behind);
+    expect(greedy.listener.ending).toBe(text(behind));
+  });
+
+  it('can leave while a node is asked and while one is waited for', () => {
+    const { source, put, answer } = stage();
+    const asking = put(balance);
+    asking.leave();
+    expect([asking.listener.ending, source.reached[0]!.left()]).toEqual(['CLIENT_GONE', 1]);
+    const waiting = put(balance);
+    answer(at(9));
+    answer(behind);
+    waiting.leave();
+    vi.advanceTimersByTime(5_000);
+    expect([waiting.listener.ending, source.reached.length]).toEqual(['CLIENT_GONE', 3]);
+  });
+});
+
+describe('everybody else', () => {
+  it('is asked for as ever, and so is what has an effect', () => {
+    const { source, put } = stage();
+    put(callOf('sendTransaction', ['t']));
+    put(callOf('getSecretSauce', ['t']));
+    expect(source.params).toEqual(['["t"]', '["t"]']);
+  });
+});

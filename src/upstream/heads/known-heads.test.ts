@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest';
+import {
+  callOf,
+  Listener,
+  resultOf,
+  ScriptedSlots,
+  ScriptedSource,
+} from '../../../test/upstream/answers/scripted-source.ts';
+import { slot } from '../../ledger/units.ts';
+import type { Call } from '../../protocol/call.ts';
+import { SlotFloor } from '../../protocol/slot-floor.ts';
+import { AnswerCounts } from '../cache/answer-counts.ts';
+import { CallKeys } from '../cache/call-key.ts';
+import { KnownHeads } from './known-heads.ts';
+
+function stage() {
+  const source = new ScriptedSource();
+  source.script = () => resultOf('"asked"');
+  const clock = { now: 0 };
+  const slots = new ScriptedSlots();
+  const counts = new AnswerCounts();
+  const heads = new KnownHeads({ source, slots, keys: new CallKeys(), counts, now: () => clock.now });
+  const put = (call: Call): string | null => {
+    const listener = new Listener();
+    heads.put(call, listener);
+    return listener.ending;
+  };
+  return { source, clock, slots, counts, put };
+}
+
+const head = (commitment: string, more: object = {}): Call => callOf('getSlot', [{ commitment, ...more }]);
+
+describe('getSlot', () => {
+  it('is answered with what the nodes told of that commitment a moment ago', () => {
+    const { source, slots, clock, counts, put } = stage();
+    slots.know('processed', 33, 0);
+    slots.know('confirmed', 32, 0);
+    slots.know('finalized', 1, 0);
+    clock.now = 500;
+    expect([put(head('processed')), put(head('confirmed')), put(callOf('getSlot'))]).toEqual([
+      '33',
+      '32',
+      '1',
+    ]);
+    expect([source.reached.length, counts.heads]).toEqual([0, 3]);
+  });
+
+  it('is asked of a node when that was told longer ago, or never', () => {
+    const { slots, clock, put } = stage();
+    expect(put(head('processed'))).toBe('"asked"');
+    slots.know('processed', 33, 0);
+    clock.now = 501;
+    expect(put(head('processed'))).toBe('"asked"');
+  });
+
+  it.each([
+    ['a newer slot is wanted', [{ minContextSlot: 34 }]],
+    ['the commitment is none', [{ commitment: 'recent' }]],
+    ['there are more params', [{}, 1]],
+    ['the params are others', ['finalized']],
+    ['a slot is no number', [{ minContextSlot: 'x' }]],
+  ])('is asked of a node when %s', (_, params) => {
+    const { slots, put } = stage();
+    slots.know('finalized', 33, 0);
+    expect(put(callOf('getSlot', params))).toBe('"asked"');
+    expect(put(callOf('getSlot', [{ minContextSlot: 33 }]))).toBe('33');
+  });
+
+  it('is asked of a node for a reader who was told more', () => {
+    const { slots, put } = stage();
+    slots.know('finalized', 33, 0);
+    const floor = new SlotFloor();
+    floor.raise('finalized', slot(34n));
+    expect(put({ ...callOf('getSlot'), floor })).toBe('"asked"');
+  });
+
+  it('is never answered with less than a node just answered', () => {
+    const { source, slots, clock, put } = stage();
+    source.script = () => resultOf('35');
+    expect(put(head('processed'))).toBe('35');
+    slots.know('processed', 33, 0);
+    clock.now = 100;
+    expect(put(head('processed'))).toBe('35');
+    expect(source.reached).toHaveLength(1);
+    slots.know('processed', 34, 600);
+    clock.now = 700;
+    source.script = () => resultOf('36');
+    expect(put(head('processed'))).toBe('36');
+    expect(source.reached).toHaveLength(2);
+    slots.know('processed', 40, 800);
+    expect(put(head('processed'))).toBe('40');
+  });
+
+  it('is not led astray by one node that is far ahead of all', () => {
+    const { source, slots, put } = stage();
+    source.script = () => resultOf('9000000');
+    put(head('processed'));
+    slots.know('processed', 33, 0);
+    expect(put(head('processed'))).toBe('33');
+  });
+});
+
+describe('getHealth', () => {
+  it('is ok while a healthy node told of its slot a moment ago', () => {
+    const { slots, clock, put } = stage();
+    expect(put(callOf('getHealth'))).toBe('"asked"');
+    slots.know('processed', 33, 0);
+    expect(put(callOf('getHealth', []))).toBe('"ok"');
+    clock.now = 501;
+    expect(put(callOf('getHealth'))).toBe('"asked"');
+  });
+});
+
+describe('every other method', () => {
+  it('is asked of a node, heights too', () => {
+    const { slots, put } = stage();
+    slots.know('finalized', 33, 0);
+    expect([put(callOf('getBlockHeight')), put(callOf('getEpochInfo'))]).toEqual(['"asked"', '"asked"']);
+  });
+});

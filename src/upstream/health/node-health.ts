@@ -1,0 +1,269 @@
+import type { Slot } from '../../ledger/units.ts';
+import type { Network } from '../../protocol/call.ts';
+import type { MethodRow } from '../../protocol/methods.ts';
+import { nodeErrorRow } from '../../protocol/node-errors.ts';
+import { Abilities } from '../abilities.ts';
+import { Circuit } from '../circuit.ts';
+import { MethodLatencies } from '../hedge/method-latencies.ts';
+import type { UpstreamLimits } from '../limits.ts';
+import type { Outcome } from '../outcome.ts';
+import type { RequestBudget } from '../request-budget.ts';
+import { NodeSlots } from '../slots/node-slots.ts';
+import { attemptKindOf, isOwnFault } from './attempt-kind.ts';
+import {
+  type Exclusion,
+  type NodeState,
+  reasonOfExclusion,
+  reasonOfFailing,
+  reasonOfFault,
+  type SlotFault,
+  stateOfExclusion,
+  stateOfFault,
+} from './node-state.ts';
+import { RecentAnswers } from './recent-answers.ts';
+
+/** Weight of the newest sample in the moving average of a node's latency. */
+const LATENCY_WEIGHT = 0.2;
+/** So many polls in a row without an answer, and it is said to be failing. */
+const FAILED_POLLS_MAX = 2;
+
+/** Who a node is, and what it may be asked. */
+export type NodeIdentity = Readonly<{
+  name: string;
+  network: Network;
+  /** Null: it may be asked as much as there is to ask. */
+  budget: RequestBudget | null;
+}>;
+
+/** What is known about a node, learned from its answers and polls. All times are `performance.now()`. */
+export class NodeHealth {
+  readonly name: string;
+  readonly network: Network;
+  readonly budget: RequestBudget | null;
+  readonly circuit: Circuit;
+  readonly slots: NodeSlots;
+  readonly recent: RecentAnswers;
+  readonly latencies: MethodLatencies;
+  readonly abilities: Abilities;
+  /** Set by the health watch: what speaks against its slots. */
+  slotFault: SlotFault | null = null;
+  /** Slots behind the best of its network; set by the health watch. */
+  lagSlots: bigint | null = null;
+  /** Set by the health watch: why it is passed over, until copies of calls showed that it is well again. */
+  exclusion: Exclusion | null = null;
+  excludedAt = 0;
+  /** Calls in a row, copies or not, that it answered well since it was passed over for them. */
+  goodAnswers = 0;
+  /** Set by the health watch: it belongs to another chain than its network, so it is never asked for anybody. */
+  wrongChain = false;
+  /** What it said of its genesis; null when it did not. */
+  genesisHash: string | null = null;
+  /** It has answered the question for its genesis. */
+  genesisAsked = false;
+  /** When it last answered anything. */
+  lastAnswerAt: number | null = null;
+  /** Moving average; null before the first answer. */
+  latencyMs: number | null = null;
+  inFlight = 0;
+  /** It asked to be left alone until then (429). */
+  restingUntil = 0;
+  /** Why the operator took it out of service; null while it is in service. Asked all the same when all others are out too. */
+  cordon: string | null = null;
+  /** It called itself unhealthy; passed over until then. */
+  cordonedUntil = 0;
+  /** When one of its answers was last read for its slot. */
+  slotsReadAt = Number.NEGATIVE_INFINITY;
+  /** Calls that were put to it because another node was late. */
+  hedges = 0;
+  /** Copies of calls that it was asked to see whether it is well again. */
+  copies = 0;
+  #throttledInRow = 0;
+  #failedPolls = 0;
+  readonly #limits: UpstreamLimits;
+
+  constructor({ name, network, budget }: NodeIdentity, limits: UpstreamLimits) {
+    this.name = name;
+    this.network = network;
+    this.budget = budget;
+    this.circuit = new Circuit(limits);
+    this.slots = new NodeSlots(limits);
+    this.recent = new RecentAnswers(limits.windowMs);
+    this.latencies = new MethodLatencies(limits);
+    this.abilities = new Abilities(limits);
+    this.#limits = limits;
+  }
+
+  /** Newest processed slot it told of; null while unknown. */
+  get slot(): Slot | null {
+    return this.slots.processed;
+  }
+
+  /** A request is on its way, until `ended`. */
+  started(): void {
+    const now = performance.now();
+    this.inFlight++;
+    this.circuit.started(now);
+    this.budget?.spend(now);
+  }
+
+  ended(): void {
+    this.inFlight--;
+  }
+
+  /** Nothing speaks against asking it. What is not known does not speak against it. */
+  isGood(now: number): boolean {
+    if (this.slotFault !== null || this.exclusion !== null || now < this.cordonedUntil) return false;
+    return this.#failedPolls < FAILED_POLLS_MAX && !this.isResting(now) && !this.circuit.isOpen(now);
+  }
+
+  /** It gave no answers lately: whoever asks it waits in vain, or is the one to find out that it is back. */
+  get isFailing(): boolean {
+    return this.circuit.tripped || this.#failedPolls >= FAILED_POLLS_MAX;
+  }
+
+  isResting(now: number): boolean {
+    return now < this.restingUntil;
+  }
+
+  /** It has more calls than connections: another one would wait. */
+  get isBusy(): boolean {
+    return this.inFlight >= this.#limits.connectionsMax;
+  }
+
+  isFull(): boolean {
+    return this.inFlight >= this.#limits.inFlightMax;
+  }
+
+  /** Its budget allows no request now. */
+  isSpent(now: number): boolean {
+    return this.budget !== null && !this.budget.has(now);
+  }
+
+  /** One word for logs and status pages. */
+  state(now: number): NodeState {
+    if (this.wrongChain) return 'wrong-chain';
+    if (this.cordon !== null) return 'cordoned';
+    return this.ownState(now);
+  }
+
+  /** The same, whatever the operator says of it. */
+  ownState(now: number): NodeState {
+    if (this.isResting(now)) return 'resting';
+    if (this.isFailing) return 'failing';
+    if (this.slotFault !== null) return stateOfFault[this.slotFault];
+    if (now < this.cordonedUntil) return 'behind';
+    if (this.exclusion !== null) return stateOfExclusion[this.exclusion];
+    return this.lastAnswerAt === null ? 'unknown' : 'healthy';
+  }
+
+  /** What stands behind the state, in words; null when nothing is to be said. */
+  reason(now: number): string | null {
+    if (this.wrongChain) return 'belongs to another chain than its network';
+    if (this.cordon !== null)
+      return this.cordon === '' ? 'taken out of service by the operator' : this.cordon;
+    if (this.isResting(now)) return 'asked to be left alone for a while';
+    if (this.isFailing) return reasonOfFailing(this.circuit.failuresInRow);
+    if (this.slotFault !== null) {
+      return reasonOfFault(this.slotFault, this.lagSlots, this.slots.unreplayed);
+    }
+    if (now < this.cordonedUntil) return 'says that it is behind';
+    if (this.exclusion !== null) return reasonOfExclusion[this.exclusion];
+    return this.isSpent(now) ? 'has had as many requests as it is to get for now' : null;
+  }
+
+  /**
+   * Learns from a poll. Most of them say nothing that calls do not; but a node that answers no poll is failing, and
+   * one that answers again may be asked again.
+   */
+  learnFromPoll(outcome: Outcome, elapsedMs: number): void {
+    if (outcome.kind !== 'answer' && outcome.kind !== 'aborted') this.#failedPolls++;
+    if (outcome.kind !== 'answer' || this.circuit.tripped) this.#learn(outcome, elapsedMs);
+    else this.#noteAnswer(performance.now(), elapsedMs);
+  }
+
+  /**
+   * Learns from how an attempt ended.
+   * @param elapsedMs - null when the time it took, or that it took too long, does not speak about the node.
+   */
+  learn(outcome: Outcome, elapsedMs: number | null): void {
+    this.#count(outcome, elapsedMs);
+    this.#learn(outcome, elapsedMs);
+  }
+
+  /** Another node answered first: all that is known of this one is that it took at least so long. */
+  overtaken(row: MethodRow, elapsedMs: number): void {
+    this.circuit.released();
+    if (elapsedMs < (this.latencyMs ?? 0)) return;
+    this.#noteLatency(elapsedMs);
+    this.latencies.note(row, elapsedMs);
+  }
+
+  /** What was held against it for the calls it was asked counts no longer. */
+  readmit(): void {
+    this.exclusion = null;
+    this.goodAnswers = 0;
+    this.recent.forget();
+  }
+
+  /** For the shares of the last while. */
+  #count(outcome: Outcome, elapsedMs: number | null): void {
+    const kind = attemptKindOf(outcome, elapsedMs);
+    if (kind === null) return;
+    this.recent.note(kind, performance.now());
+    const isTimed = kind === 'answered' || (outcome.kind === 'transport' && outcome.timedOut);
+    if (isTimed && elapsedMs !== null) this.recent.noteLatency(elapsedMs);
+    const isGood = kind === 'answered' && (elapsedMs ?? 0) <= this.#limits.slowMs;
+    this.goodAnswers = isGood ? this.goodAnswers + 1 : 0;
+  }
+
+  #learn(outcome: Outcome, elapsedMs: number | null): void {
+    const now = performance.now();
+    switch (outcome.kind) {
+      case 'answer':
+        this.circuit.succeeded();
+        this.#noteAnswer(now, elapsedMs);
+        if (nodeErrorRow(outcome.answer.errorCode).behind) this.cordonedUntil = now + this.#limits.cordonMs;
+        break;
+      case 'status':
+        this.#refused(outcome.status, outcome.restMs, now);
+        break;
+      case 'garbage':
+        this.circuit.failed(now);
+        break;
+      case 'transport':
+        // A question that took too long says more about the question than about the node.
+        if (outcome.timedOut && elapsedMs === null) this.circuit.released();
+        else this.circuit.failed(now);
+        if (outcome.timedOut) this.#noteLatency(elapsedMs);
+        break;
+      default:
+        this.circuit.released();
+    }
+  }
+
+  #noteAnswer(now: number, elapsedMs: number | null): void {
+    this.#throttledInRow = 0;
+    this.#failedPolls = 0;
+    this.lastAnswerAt = now;
+    this.#noteLatency(elapsedMs);
+  }
+
+  #noteLatency(elapsedMs: number | null): void {
+    if (elapsedMs === null) return;
+    const before = this.latencyMs ?? elapsedMs;
+    this.latencyMs = before + LATENCY_WEIGHT * (elapsedMs - before);
+  }
+
+  #refused(status: number, restMs: number | null, now: number): void {
+    if (restMs !== null || status === 429) this.#rest(restMs, now);
+    // 400, 413 and their like may be the caller's doing: a bad request must not cut off a good node.
+    if (isOwnFault(status)) this.circuit.failed(now);
+    else this.circuit.released();
+  }
+
+  #rest(restMs: number | null, now: number): void {
+    const doubled = this.#limits.restMs * 2 ** Math.min(this.#throttledInRow++, 6);
+    const ms = Math.min(restMs ?? doubled, this.#limits.restMaxMs);
+    this.restingUntil = Math.max(this.restingUntil, now + ms);
+  }
+}

@@ -1,0 +1,109 @@
+import type { Logger } from '../../base/log.ts';
+import type { Network } from '../../protocol/call.ts';
+import { markChains } from '../chain.ts';
+import type { UpstreamNode } from '../node.ts';
+import type { NodeGroup } from '../node-group.ts';
+import { NodePolls } from './node-polls.ts';
+import type { NodeState } from './node-state.ts';
+
+/** Polls of several nodes drift apart by this share of the interval. */
+const JITTER = 0.2;
+
+/** A node that is watched, its next poll, and the state in which it was last spoken of. */
+type Watched = {
+  readonly node: UpstreamNode;
+  readonly polls: NodePolls;
+  timer: NodeJS.Timeout | null;
+  told: NodeState;
+};
+
+/** Watches the nodes of one network: polls them, has their group look at what is known of them, logs what changes. */
+export class HealthWatch {
+  readonly #nodes: readonly UpstreamNode[];
+  readonly #group: NodeGroup;
+  readonly #watched: readonly Watched[];
+  readonly #log: Logger;
+  /** The chains of which was last said that nobody can tell which of them is right. */
+  #toldChains = '';
+  readonly #firstAnswer = Promise.withResolvers<void>();
+  readonly #stop = new AbortController();
+
+  /** @param nodes - those of the group, and those that are not asked at the moment. */
+  constructor(nodes: readonly UpstreamNode[], group: NodeGroup, log: Logger) {
+    this.#nodes = nodes;
+    this.#group = group;
+    this.#log = log;
+    this.#watched = nodes.map((node) => ({
+      node,
+      polls: new NodePolls(node, group, this.#stop.signal),
+      timer: null,
+      told: 'unknown',
+    }));
+  }
+
+  /** Resolves when the first of the nodes has told its slot. */
+  get firstAnswer(): Promise<void> {
+    return this.#firstAnswer.promise;
+  }
+
+  start(): void {
+    for (const watched of this.#watched) void this.#round(watched);
+  }
+
+  stop(): void {
+    this.#stop.abort();
+    for (const { timer } of this.#watched) if (timer !== null) clearTimeout(timer);
+    this.#group.stop();
+  }
+
+  /** Polls one node, then again after the interval, until stopped. */
+  async #round(watched: Watched): Promise<void> {
+    const { node, polls } = watched;
+    const now = performance.now();
+    const isLeftAlone = node.isResting(now) || node.circuit.isOpen(now);
+    if (!isLeftAlone && (await polls.poll())) this.#firstAnswer.resolve();
+    if (this.#stop.signal.aborted) return;
+    this.#tellChains(markChains(this.#nodes, node.network), node.network);
+    this.#group.review(this.#nodes, performance.now());
+    for (const one of this.#watched) this.#tell(one);
+    const ms = this.#group.limits.pollIntervalMs * (1 + JITTER * (2 * Math.random() - 1));
+    watched.timer = setTimeout(() => void this.#round(watched), ms);
+  }
+
+  /** One line when the nodes belong to different chains and no majority says which is right. */
+  #tellChains(chains: Map<string, string[]> | null, network: Network): void {
+    const told = chains === null ? '' : [...chains].map(([hash, names]) => `${hash} (${names})`).join(', ');
+    if (told === this.#toldChains) return;
+    this.#toldChains = told;
+    if (chains === null) return;
+    this.#log.error(
+      { network, chains: Object.fromEntries(chains) },
+      'upstream nodes of one network belong to different chains: only one is served; run solway doctor',
+    );
+  }
+
+  /** One line for a node whose state is another than when we last spoke of it. */
+  #tell(watched: Watched): void {
+    const { node, told: before } = watched;
+    const now = performance.now();
+    const state = node.state(now);
+    if (state === before) return;
+    watched.told = state;
+    const facts = {
+      node: node.name,
+      network: node.network,
+      state,
+      before,
+      reason: node.reason(now),
+      lagSlots: Number(node.lagSlots ?? 0),
+    };
+    if (state === 'wrong-chain') {
+      const { genesisHash } = node;
+      this.#log.error(
+        { ...facts, genesisHash },
+        'upstream node belongs to another chain than its network: it is not asked',
+      );
+    } else if (state === 'healthy') this.#log.info(facts, 'upstream node is healthy');
+    else this.#log.warn(facts, `upstream node is ${state}`);
+  }
+}

@@ -1,0 +1,190 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { ResponseReader } from './response-reader.ts';
+
+const MAX = 100_000;
+let reader: ResponseReader | null = null;
+afterEach(() => reader?.free());
+
+/** Feeds the pieces one after the other, as different reads of one buffer, and stops where the reader does. */
+function readIn(pieces: readonly Buffer[], answerMaxBytes = MAX): ResponseReader {
+  reader?.free();
+  reader = new ResponseReader(answerMaxBytes);
+  const shared = Buffer.alloc(Math.max(1, ...pieces.map(({ length }) => length)));
+  for (const piece of pieces) {
+    piece.copy(shared);
+    reader.read(shared, 0, piece.length);
+    if (reader.reading !== 'more') return reader;
+    reader.body.keep();
+  }
+  return reader;
+}
+
+const text = (head: readonly string[], body = ''): Buffer =>
+  Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`);
+const whole = (bytes: Buffer): ResponseReader => readIn([bytes]);
+
+/** Every way to cut the bytes in two, and all of them byte by byte. */
+function splits(bytes: Buffer): Buffer[][] {
+  const halves = Array.from(bytes, (_, at) => [bytes.subarray(0, at), bytes.subarray(at)]);
+  return [...halves, Array.from(bytes, (byte) => Buffer.from([byte]))];
+}
+
+describe('a response', () => {
+  it.each([
+    ['of known length', text(['HTTP/1.1 200 OK', 'Content-Length: 11'], '{"a":[1,2]}')],
+    [
+      'in chunks',
+      text(
+        ['HTTP/1.1 200 OK', 'TRANSFER-ENCODING: chunked'],
+        '4;x=y\r\n{"a"\r\n7\r\n:[1,2]}\r\n0\r\nt: u\r\n\r\n',
+      ),
+    ],
+    [
+      'announced by others',
+      text(
+        [
+          'HTTP/1.1 103 Early Hints',
+          'link: x',
+          '',
+          'HTTP/1.1 100 Continue',
+          '',
+          'HTTP/1.1 200 OK',
+          'content-length:11 ',
+        ],
+        '{"a":[1,2]}',
+      ),
+    ],
+  ])('%s is the same however it is cut', (_name, bytes) => {
+    for (const pieces of splits(bytes)) {
+      const got = readIn(pieces);
+      expect(got.reading).toBe('whole');
+      expect(got.status).toBe(200);
+      expect(got.keepAlive).toBe(true);
+      expect(got.body.take().toString()).toBe('{"a":[1,2]}');
+    }
+  });
+
+  it('says how long to wait, and how long its connection is kept', () => {
+    const bytes = text([
+      'HTTP/1.1 429 Too Many Requests',
+      'ReTry-After: 17',
+      'Keep-Alive: timeout=5, max=100',
+      'Content-Length: 0',
+      'x-retry-after: 3',
+    ]);
+    for (const pieces of splits(bytes)) {
+      const got = readIn(pieces);
+      expect(got).toMatchObject({ reading: 'whole', status: 429, retryAfter: '17', keepAliveMs: 4_000 });
+      got.next();
+      expect(got).toMatchObject({ reading: 'more', retryAfter: null, keepAliveMs: null, contentLength: -1 });
+    }
+  });
+
+  it('that says twice how long to wait says nothing', () => {
+    expect(
+      whole(text(['HTTP/1.1 503 x', 'retry-after: 1', 'retry-after: 2', 'content-length: 0'])).retryAfter,
+    ).toBeNull();
+  });
+
+  it('ends with its connection when nothing else says where', () => {
+    const got = whole(text(['HTTP/1.1 200 OK', 'connection: close'], 'abc'));
+    expect(got.reading).toBe('more');
+    got.finish();
+    expect(got).toMatchObject({ reading: 'whole', keepAlive: false });
+    expect(got.body.take().toString()).toBe('abc');
+  });
+
+  it('that ends before its length is none', () => {
+    for (const length of [5, 50_000]) {
+      const got = whole(text(['HTTP/1.1 200 OK', `content-length: ${length}`], 'abc'));
+      got.finish();
+      expect(got.reading).not.toBe('whole');
+    }
+  });
+
+  it.each([204, 304])('with status %i has no body, whatever it says of one', (status) => {
+    const got = whole(text([`HTTP/1.1 ${status} x`, 'content-length: 3'], 'abc'));
+    expect(got).toMatchObject({ reading: 'whole', status, keepAlive: false });
+    expect(got.body.take()).toHaveLength(0);
+  });
+
+  it('of the second request follows the first in the same bytes', () => {
+    const one = text(['HTTP/1.1 200 OK', 'content-length: 3'], 'abc');
+    const large = 'x'.repeat(40_000);
+    const two = text(['HTTP/1.1 500 x', 'content-length: 40000'], large);
+    const bytes = Buffer.concat([two, one, two, one]);
+    const got = whole(bytes);
+    let at = two.length;
+    for (const [status, body] of [
+      [200, 'abc'],
+      [500, large],
+      [200, 'abc'],
+    ] as const) {
+      got.next();
+      at = got.read(bytes, at, bytes.length);
+      expect(got).toMatchObject({ reading: 'whole', status });
+      expect(got.body.take().toString()).toBe(body);
+    }
+    expect(at).toBe(bytes.length);
+  });
+
+  it('is gathered into as much memory as it has', () => {
+    const body = Buffer.from('z'.repeat(70_000));
+    const length = text(['HTTP/1.1 200 OK', 'content-length: 70000'], body.toString());
+    const chunk = body.subarray(0, 7_000);
+    const chunks = Buffer.concat([
+      text(['HTTP/1.1 200 OK', 'transfer-encoding: chunked']),
+      ...Array.from({ length: 10 }, () =>
+        Buffer.concat([Buffer.from('1b58\r\n'), chunk, Buffer.from('\r\n')]),
+      ),
+      Buffer.from('0\r\n\r\n'),
+    ]);
+    for (const bytes of [length, chunks]) {
+      for (const size of [997, 65_536]) {
+        const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, n) =>
+          bytes.subarray(n * size, (n + 1) * size),
+        );
+        const got = readIn(pieces).body.take();
+        expect(got.equals(body)).toBe(true);
+        expect(got.buffer.byteLength).toBe(body.length);
+      }
+    }
+  });
+});
+
+describe('what is not taken for a response', () => {
+  it.each([
+    ['no HTTP', Buffer.from('SSH-2.0-OpenSSH_9.2\r\n')],
+    ['HTTP/2', Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')],
+    ['a request', text(['GET / HTTP/1.1', 'host: x'])],
+    ['two lengths', text(['HTTP/1.1 200 OK', 'content-length: 3', 'content-length: 4'], 'abcd')],
+    [
+      'a length and chunks',
+      text(['HTTP/1.1 200 OK', 'content-length: 3', 'transfer-encoding: chunked'], '0\r\n\r\n'),
+    ],
+    ['a length below nothing', text(['HTTP/1.1 200 OK', 'content-length: -1'])],
+    ['a length beyond numbers', text(['HTTP/1.1 200 OK', 'content-length: 99999999999999999999999'])],
+    [
+      'a chunk of no length',
+      text(['HTTP/1.1 200 OK', 'transfer-encoding: chunked'], 'zz\r\nab\r\n0\r\n\r\n'),
+    ],
+    ['another protocol', text(['HTTP/1.1 101 Switching Protocols', 'upgrade: h2c', 'connection: upgrade'])],
+  ])('%s', (_name, bytes) => {
+    for (const pieces of splits(bytes)) expect(readIn(pieces).reading).toBe('faulty');
+  });
+
+  it('a head without end', () => {
+    const line = Buffer.from(`x-filler: ${'y'.repeat(500)}\r\n`);
+    const pieces = [Buffer.from('HTTP/1.1 200 OK\r\n'), ...Array<Buffer>(40).fill(line)];
+    expect(readIn(pieces).reading).toBe('faulty');
+    const hints = Array<Buffer>(800).fill(text(['HTTP/1.1 102 Processing', 'x: y']));
+    expect(readIn(hints).reading).toBe('faulty');
+  });
+
+  it('what is longer than an answer may be, as soon as that is known', () => {
+    expect(readIn([text(['HTTP/1.1 200 OK', 'content-length: 6'])], 5).reading).toBe('too-large');
+    expect(readIn([text(['HTTP/1.1 200 OK', 'content-length: 5'], '12345')], 5).reading).toBe('whole');
+    const chunked = text(['HTTP/1.1 200 OK', 'transfer-encoding: chunked'], '6\r\nabcdef\r\n');
+    for (const pieces of splits(chunked)) expect(readIn(pieces, 5).reading).toBe('too-large');
+  });
+});

@@ -1,0 +1,92 @@
+import { connect, isIP, type Socket } from 'node:net';
+import { connect as connectTls, type TLSSocket } from 'node:tls';
+
+/** What happens on a connection. */
+export interface SocketListener {
+  opened(): void;
+  /** The bytes are looked at only until it returns. */
+  received(bytes: Buffer, length: number): void;
+  /** The other side sends nothing more. */
+  finished(): void;
+  /** Told once, last of all. */
+  closed(cause: unknown): void;
+}
+
+/** Where a node listens. */
+export type Origin = Readonly<{
+  /** A name, or an address without brackets. */
+  host: string;
+  port: number;
+  tls: boolean;
+  /** The name that its certificate must bear. */
+  serverName: string;
+}>;
+
+const READ_BYTES = 64 * 1024;
+const TCP_KEEP_ALIVE_MS = 60_000;
+
+/** All plain connections read into it, one at a time: what is to last is copied out before the next is read. */
+const shared = Buffer.allocUnsafeSlow(READ_BYTES);
+
+/** @param url - http or https. */
+export function originOf(url: URL, serverName: string): Origin {
+  const tls = url.protocol === 'https:';
+  const port = url.port === '' ? (tls ? 443 : 80) : Number(url.port);
+  return { host: url.hostname.replace(/^\[(.*)\]$/, '$1'), port, tls, serverName };
+}
+
+/** Opens connections to one origin: its name is looked up for each, and every address that it has is tried. */
+export class Dialer {
+  readonly #origin: Origin;
+  /** Of the last connection with TLS: the next is quicker with it. */
+  #session: Buffer | undefined;
+
+  constructor(origin: Origin) {
+    this.#origin = origin;
+  }
+
+  /** Connections keep no process alive: whoever waits for an answer does. */
+  dial(listener: SocketListener): Socket {
+    const socket = this.#origin.tls ? this.#dialTls(listener) : this.#dialPlain(listener);
+    socket.setNoDelay(true);
+    socket.setKeepAlive(true, TCP_KEEP_ALIVE_MS);
+    socket.unref();
+    let cause: unknown = null;
+    socket.on('error', (error) => {
+      cause = error;
+    });
+    socket.once('end', () => listener.finished());
+    socket.once('close', () => listener.closed(cause));
+    return socket;
+  }
+
+  #dialPlain(listener: SocketListener): Socket {
+    const { host, port } = this.#origin;
+    const callback = (length: number): boolean => {
+      listener.received(shared, length);
+      return true;
+    };
+    const socket = connect({ host, port, onread: { buffer: shared, callback } });
+    socket.once('connect', () => listener.opened());
+    return socket;
+  }
+
+  /** Certificates are verified, by what Node.js trusts. */
+  #dialTls(listener: SocketListener): TLSSocket {
+    const { host, port, serverName } = this.#origin;
+    const socket = connectTls({
+      host,
+      port,
+      // An address has no place in the greeting: its certificate is held against `host` then.
+      servername: isIP(serverName) === 0 ? serverName : '',
+      ALPNProtocols: ['http/1.1'],
+      ...(this.#session !== undefined && { session: this.#session }),
+    });
+    socket.on('session', (session) => {
+      this.#session = session;
+    });
+    socket.on('data', (bytes: Buffer) => listener.received(bytes, bytes.length));
+    socket.once('secureConnect', () => listener.opened());
+    return socket;
+  }
+}

@@ -1,0 +1,105 @@
+import type { Slot } from '../ledger/units.ts';
+import type { Network } from '../protocol/call.ts';
+import type { NodeState } from './health/node-state.ts';
+import type { UpstreamNode } from './node.ts';
+
+/** What is known about a node right now. Holds no URL and no secret. */
+export type NodeStatus = Readonly<{
+  name: string;
+  network: Network;
+  state: NodeState;
+  /** What stands behind the state, in words; null when nothing is to be said. */
+  reason: string | null;
+  /** Whether the operator took it out of service. */
+  cordoned: boolean;
+  /** Whether no call goes there, even when all others are out of service. */
+  drained: boolean;
+  /** Newest processed slot it reported. */
+  slot: Slot | null;
+  /** Slots behind the best of its network. */
+  lagSlots: bigint | null;
+  latencyMs: number | null;
+  inFlight: number;
+  failuresInRow: number;
+  /** Milliseconds since it last answered anything. */
+  silentMs: number | null;
+  /** The newest slots that it told of at the commitments that are settled more. */
+  confirmedSlot: Slot | null;
+  finalizedSlot: Slot | null;
+  /** Slots of which it has shreds that it has not replayed; null where it does not tell. */
+  unreplayedSlots: bigint | null;
+  /** The first block that it has; null where it does not tell. */
+  firstAvailableBlock: Slot | null;
+  /** Methods of which it lacks something that another node has. */
+  lacks: readonly string[];
+  /** Calls of the last while, the shares of those that failed and were throttled, and what most of them took. */
+  recentCalls: number;
+  failedShare: number | null;
+  throttledShare: number | null;
+  p70Ms: number | null;
+  /** What it may be asked a second, and how much of it is left; null: there is no limit. */
+  requestsPerSecond: number | null;
+  requestsLeft: number | null;
+  /** Since the start: calls that were put to it because another node was late, and copies of calls to try it. */
+  hedges: number;
+  copies: number;
+}>;
+
+/** What feeds need to know of a node. */
+export type NodeStanding = Pick<NodeStatus, 'name' | 'network' | 'state' | 'slot' | 'silentMs'>;
+
+/** What is said of a node out of service that is asked for want of others. */
+const ASKED_ALL_THE_SAME = 'cordoned, and asked all the same: so is every node of the network';
+
+/** What a node's state is called, and what stands behind it. */
+function saidOf(
+  node: UpstreamNode,
+  ofNetwork: readonly UpstreamNode[],
+  isDrained: boolean,
+): Pick<NodeStatus, 'state' | 'reason'> {
+  const now = performance.now();
+  if (node.wrongChain) return { state: node.state(now), reason: node.reason(now) };
+  if (isDrained) {
+    const reason = node.cordon === null || node.cordon === '' ? 'drained by the operator' : node.cordon;
+    return { state: node.inFlight > 0 ? 'draining' : 'drained', reason };
+  }
+  const isAsked =
+    node.cordon !== null && ofNetwork.every((other) => other.cordon !== null || other.wrongChain);
+  if (isAsked) return { state: node.ownState(now), reason: ASKED_ALL_THE_SAME };
+  return { state: node.state(now), reason: node.reason(now) };
+}
+
+/** What is known of a node. @param ofNetwork - all nodes of its network. */
+export function statusOf(
+  node: UpstreamNode,
+  ofNetwork: readonly UpstreamNode[],
+  drained: boolean,
+): NodeStatus {
+  const now = performance.now();
+  return {
+    name: node.name,
+    network: node.network,
+    ...saidOf(node, ofNetwork, drained),
+    cordoned: node.cordon !== null,
+    drained,
+    slot: node.slot,
+    lagSlots: node.lagSlots,
+    latencyMs: node.latencyMs,
+    inFlight: node.inFlight,
+    failuresInRow: node.circuit.failuresInRow,
+    silentMs: node.lastAnswerAt === null ? null : now - node.lastAnswerAt,
+    confirmedSlot: node.slots.confirmed,
+    finalizedSlot: node.slots.finalized,
+    unreplayedSlots: node.slots.unreplayed,
+    firstAvailableBlock: node.abilities.firstAvailable,
+    lacks: node.abilities.missing(now),
+    recentCalls: node.recent.attempts(now),
+    failedShare: node.recent.failedShare(now),
+    throttledShare: node.recent.throttledShare(now),
+    p70Ms: node.recent.latencyMs(0.7, now),
+    requestsPerSecond: node.budget?.perSecond ?? null,
+    requestsLeft: node.budget?.left(now) ?? null,
+    hedges: node.hedges,
+    copies: node.copies,
+  };
+}

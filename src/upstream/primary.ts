@@ -1,0 +1,51 @@
+import { isClearlyBetter } from './choice.ts';
+import type { UpstreamNode } from './node.ts';
+
+/**
+ * The node that calls stay at while the choice is sticky: another takes its place when it was clearly better for some
+ * time, or when this one is not good any more.
+ */
+export class Primary {
+  readonly #stickyMs: number;
+  #node: UpstreamNode | null = null;
+  #challenger: UpstreamNode | null = null;
+  #since = 0;
+
+  /** @param stickyMs - how long another must be better. */
+  constructor(stickyMs: number) {
+    this.#stickyMs = stickyMs;
+  }
+
+  get node(): UpstreamNode | null {
+    return this.#node;
+  }
+
+  /** @param nodes - those that are asked. */
+  review(nodes: readonly UpstreamNode[], now: number): void {
+    const good = nodes.filter((node) => node.isGood(now) && !node.isFailing);
+    const current = this.#node;
+    const best = good.reduce<UpstreamNode | null>(
+      (quickest, node) => (quickest === null || isQuicker(node, quickest) ? node : quickest),
+      null,
+    );
+    if (current === null || !good.includes(current)) this.#move(best);
+    else if (best === null || !isClearlyBetter(best, current)) this.#challenger = null;
+    else this.#challenge(best, now);
+  }
+
+  #challenge(node: UpstreamNode, now: number): void {
+    if (this.#challenger !== node) {
+      this.#challenger = node;
+      this.#since = now;
+    } else if (now - this.#since >= this.#stickyMs) this.#move(node);
+  }
+
+  #move(node: UpstreamNode | null): void {
+    this.#node = node;
+    this.#challenger = null;
+  }
+}
+
+/** Of two that are not known, the first stays. */
+const isQuicker = (one: UpstreamNode, other: UpstreamNode): boolean =>
+  one.latencyMs !== null && (other.latencyMs === null || one.latencyMs < other.latencyMs);

@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest';
+import { RequestBudget } from './request-budget.ts';
+
+describe('what a node may be asked a second', () => {
+  it('is a burst at once, and then as much as flows in', () => {
+    const budget = new RequestBudget(10, 3);
+    for (let i = 0; i < 3; i++) {
+      expect(budget.has(1_000)).toBe(true);
+      budget.spend(1_000);
+    }
+    expect(budget.has(1_000)).toBe(false);
+    expect(budget.has(1_099)).toBe(false);
+    expect(budget.has(1_100)).toBe(true);
+    expect(budget.left(9_000)).toBe(3);
+  });
+
+  it('is reserved in turn by those who wait', () => {
+    const budget = new RequestBudget(10, 1);
+    budget.spend(1_000);
+    const waits = [0, 1, 2].map(() => {
+      const ms = budget.waitMs(1_000);
+      budget.spend(1_000);
+      return ms;
+    });
+    expect(waits).toEqual([100, 200, 300]);
+    budget.giveBack();
+    expect(budget.waitMs(1_000)).toBe(300);
+  });
+});

@@ -1,0 +1,67 @@
+import type { CallTrace, Network } from '../../protocol/call.ts';
+import type { SendFate } from '../../protocol/send-fate.ts';
+import { WatchedTransaction } from '../confirmations/watched-transaction.ts';
+import { spreadPause } from '../retry-pause.ts';
+import type { SendLimits } from './limits.ts';
+import type { SendRequest } from './send-request.ts';
+
+/** Of those who sent the same transaction so many are told what became of it. */
+const TRACES_MAX = 100;
+
+/** Somebody who sent a transaction, as far as what follows concerns them. */
+export type Joining = Readonly<{ trace: CallTrace | null; rebroadcastsMax: number }>;
+
+/** A transaction that was accepted, until it has landed or cannot land any more. */
+export class PendingSend {
+  readonly network: Network;
+  /** Names network and bytes. */
+  readonly key: string;
+  /** For everybody it is handed to again. */
+  readonly params: Buffer;
+  readonly watched: WatchedTransaction;
+  /** How often it was rebroadcast. */
+  rebroadcasts = 0;
+  /** When it is due; `performance.now()`. */
+  dueAt = 0;
+  readonly endsAt: number;
+  #rebroadcastsMax: number;
+  readonly #traces: CallTrace[] = [];
+
+  constructor(network: Network, key: string, request: SendRequest, limits: SendLimits) {
+    const { blockhash, signature, plain, rebroadcastsMax } = request;
+    const lifetime = blockhash === null ? null : { blockhash, lastValidBlockHeight: null };
+    this.network = network;
+    this.key = key;
+    this.params = plain;
+    this.watched = new WatchedTransaction(signature, 'confirmed', lifetime);
+    this.endsAt = performance.now() + limits.pendingMaxMs;
+    this.#rebroadcastsMax = rebroadcastsMax;
+    this.delay(limits.rebroadcastMs);
+  }
+
+  /** What it takes: its bytes stand here and in its name. */
+  get bytes(): number {
+    return this.key.length + this.params.length;
+  }
+
+  /** Somebody else sent it too: it is rebroadcast as often as the more patient of them wants it. */
+  join({ trace, rebroadcastsMax }: Joining): void {
+    this.#rebroadcastsMax = Math.max(this.#rebroadcastsMax, rebroadcastsMax);
+    if (trace !== null && this.#traces.length < TRACES_MAX) this.#traces.push(trace);
+  }
+
+  /** Whether it is to be rebroadcast now. While some fork has it there is no need. */
+  isDue(now: number): boolean {
+    return this.dueAt <= now && this.rebroadcasts < this.#rebroadcastsMax && this.watched.status === null;
+  }
+
+  /** It is due in about so long. */
+  delay(ms: number): void {
+    this.dueAt = performance.now() + spreadPause(ms);
+  }
+
+  /** Tells all who sent it. */
+  tell(fate: Omit<SendFate, 'rebroadcasts'>): void {
+    for (const trace of this.#traces) trace.followed?.({ ...fate, rebroadcasts: this.rebroadcasts });
+  }
+}

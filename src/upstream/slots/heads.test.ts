@@ -1,0 +1,40 @@
+import { expect, it } from 'vitest';
+import { slot } from '../../ledger/units.ts';
+import { NodeHealth } from '../health/node-health.ts';
+import { defaultUpstreamLimits } from '../limits.ts';
+import { Heads } from './heads.ts';
+
+const nodeAt = (processed: number, at = 0): NodeHealth => {
+  const node = new NodeHealth({ name: 'n', network: 'devnet', budget: null }, defaultUpstreamLimits);
+  node.slots.polled('processed', slot(processed), at);
+  return node;
+};
+
+it('A head is what two nodes that are near each other have come to, and else the newest', () => {
+  const heads = new Heads();
+  expect(heads.at('processed')).toBeNull();
+  heads.update([nodeAt(1_000)]);
+  expect(heads.at('processed')).toEqual({ slot: 1_000n, atMs: 0 });
+  heads.update([nodeAt(1_003, 5), nodeAt(1_001, 4), nodeAt(900, 9)]);
+  expect(heads.at('processed')).toEqual({ slot: 1_001n, atMs: 4 });
+  heads.update([nodeAt(1_003, 5), nodeAt(900, 9)]);
+  expect(heads.at('processed')?.slot).toBe(1_003n);
+  expect(heads.at('finalized')).toBeNull();
+});
+
+it('A head of what is final is none that its node has not replayed', () => {
+  const heads = new Heads();
+  const node = nodeAt(1_000);
+  node.slots.finalized = slot(1_010);
+  heads.update([node]);
+  expect(heads.at('finalized')?.slot).toBe(1_000n);
+});
+
+it('A head that somebody wants to know is wanted for a while', () => {
+  const heads = new Heads();
+  expect(heads.isWanted('confirmed', 1_000, performance.now())).toBe(false);
+  heads.at('confirmed');
+  expect(heads.isWanted('confirmed', 1_000, performance.now())).toBe(true);
+  expect(heads.isWanted('confirmed', 1_000, performance.now() + 2_000)).toBe(false);
+  expect(heads.isWanted('finalized', 1_000, performance.now())).toBe(false);
+});

@@ -1,0 +1,65 @@
+import type { Slot } from '../../ledger/units.ts';
+import type { Commitment } from '../../protocol/commitment.ts';
+import type { NodeHealth } from '../health/node-health.ts';
+import type { KnownSlot } from '../known-slots.ts';
+
+/** Two nodes that are at the head are hardly ever further from each other. */
+const NEAR_SLOTS = 8n;
+
+/** The slot of a node at a commitment that it can answer for: nothing is final that it has not replayed. */
+function slotAt({ slots }: NodeHealth, commitment: Commitment): Slot | null {
+  const slot = slots[commitment];
+  if (slot === null || slots.processed === null) return slot;
+  return slot > slots.processed ? slots.processed : slot;
+}
+
+/**
+ * The newest slot that the nodes can answer for: of two that are near each other what both have come to, so that it is
+ * not one that a single node is alone with.
+ */
+function headOf(nodes: readonly NodeHealth[], commitment: Commitment): KnownSlot | null {
+  let first: KnownSlot | null = null;
+  let second: KnownSlot | null = null;
+  for (const node of nodes) {
+    const slot = slotAt(node, commitment);
+    if (slot === null) continue;
+    const known = { slot, atMs: node.slots.heardAt(commitment) };
+    if (first === null || slot > first.slot) {
+      second = first;
+      first = known;
+    } else if (second === null || slot > second.slot) second = known;
+  }
+  if (first === null || second === null || first.slot - second.slot > NEAR_SLOTS) return first;
+  return first.slot > second.slot || second.atMs > first.atMs ? second : first;
+}
+
+/** The heads of one network, read for every call and made anew when a node tells of its slots. */
+export class Heads {
+  readonly #heads: Record<Commitment, KnownSlot | null> = {
+    processed: null,
+    confirmed: null,
+    finalized: null,
+  };
+  readonly #readAt: Record<Commitment, number> = {
+    processed: Number.NEGATIVE_INFINITY,
+    confirmed: Number.NEGATIVE_INFINITY,
+    finalized: Number.NEGATIVE_INFINITY,
+  };
+
+  at(commitment: Commitment): KnownSlot | null {
+    this.#readAt[commitment] = performance.now();
+    return this.#heads[commitment];
+  }
+
+  /** Whether anybody wanted to know it in the last while. */
+  isWanted(commitment: Commitment, withinMs: number, now: number): boolean {
+    return now - this.#readAt[commitment] < withinMs;
+  }
+
+  /** @param nodes - those that are healthy and asked. */
+  update(nodes: readonly NodeHealth[]): void {
+    this.#heads.processed = headOf(nodes, 'processed');
+    this.#heads.confirmed = headOf(nodes, 'confirmed');
+    this.#heads.finalized = headOf(nodes, 'finalized');
+  }
+}

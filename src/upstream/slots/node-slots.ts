@@ -1,0 +1,86 @@
+import { type Slot, slot as slotOf } from '../../ledger/units.ts';
+import type { Commitment } from '../../protocol/commitment.ts';
+
+/** How far ahead of itself a node may be from one word to the next. */
+export type SlotPace = Readonly<{ lagMaxSlots: number; slotsPerSecondMax: number }>;
+
+/** How far a commitment is behind the processed slot, about; used where a node told nothing of it. */
+const distances: Readonly<Record<Commitment, bigint>> = { processed: 0n, confirmed: 2n, finalized: 32n };
+
+/** What a node told of its slots, in live answers and polls. Times are `performance.now()`. */
+export class NodeSlots {
+  processed: Slot | null = null;
+  confirmed: Slot | null = null;
+  finalized: Slot | null = null;
+  /** The newest slot of which it has shreds; null where it does not tell. */
+  received: Slot | null = null;
+  /** When its processed slot was last another than before. */
+  movedAt = Number.NEGATIVE_INFINITY;
+  /** It came ahead faster than any chain goes: believed only where others have come as far. */
+  leapt = false;
+  readonly #heardAt = {
+    processed: Number.NEGATIVE_INFINITY,
+    confirmed: Number.NEGATIVE_INFINITY,
+    finalized: Number.NEGATIVE_INFINITY,
+  };
+  readonly #pace: SlotPace;
+
+  constructor(pace: SlotPace) {
+    this.#pace = pace;
+  }
+
+  /** An answer stood on this slot. What is older than what is known is no news. */
+  told(commitment: Commitment, slot: Slot, now: number): void {
+    const known = this[commitment];
+    if (known === null || slot >= known) this.#take(commitment, slot, now);
+    // What is confirmed was processed before.
+    if (commitment !== 'processed' && (this.processed === null || slot > this.processed)) {
+      this.#take('processed', slot, now);
+    }
+  }
+
+  /** It was asked for its slot: that is where it is, also when it was further before. */
+  polled(commitment: Commitment, slot: Slot, now: number): void {
+    this.#take(commitment, slot, now);
+    if (commitment !== 'processed') return;
+    if (this.confirmed !== null && this.confirmed > slot) this.confirmed = null;
+    if (this.finalized !== null && this.finalized > slot) this.finalized = null;
+  }
+
+  /** When it last told of the slot of this commitment. */
+  heardAt(commitment: Commitment): number {
+    return this.#heardAt[commitment];
+  }
+
+  /** Whether it has come to a slot at a commitment, as far as is known; where nothing is, it is believed to. */
+  hasReached(commitment: Commitment, slot: bigint): boolean {
+    const known = this[commitment];
+    if (known !== null) return known >= slot;
+    return this.processed === null || this.processed - distances[commitment] >= slot;
+  }
+
+  /** Slots of which it has shreds that it has not replayed; null where it does not tell. */
+  get unreplayed(): bigint | null {
+    if (this.received === null || this.processed === null) return null;
+    return this.received > this.processed ? this.received - this.processed : 0n;
+  }
+
+  #take(commitment: Commitment, slot: Slot, now: number): void {
+    if (commitment === 'processed') this.#move(slot, now);
+    this[commitment] = slot;
+    this.#heardAt[commitment] = now;
+  }
+
+  #move(slot: Slot, now: number): void {
+    if (this.processed === slot) return;
+    if (this.processed !== null && slot > this.#most(this.processed, now)) this.leapt = true;
+    this.movedAt = now;
+  }
+
+  /** The newest slot that it can have come to since it last told. */
+  #most(before: Slot, now: number): Slot {
+    const { lagMaxSlots, slotsPerSecondMax } = this.#pace;
+    const since = Math.ceil(((now - this.#heardAt.processed) / 1_000) * slotsPerSecondMax);
+    return slotOf(before + BigInt(lagMaxSlots) + BigInt(since));
+  }
+}

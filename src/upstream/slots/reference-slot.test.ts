@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest';
+import { slot } from '../../ledger/units.ts';
+import { referenceSlot } from './reference-slot.ts';
+
+const reference = (...slots: number[]): bigint | null => referenceSlot(slots.map(slot), 100);
+
+describe('the slot against which nodes are measured', () => {
+  it('is unknown while no slot is known', () => {
+    expect(reference()).toBeNull();
+  });
+
+  it('is the newest of one or two, which nobody can outvote', () => {
+    expect(reference(7)).toBe(7n);
+    expect(reference(9_000, 7)).toBe(9_000n);
+  });
+
+  it('is the newest of three when the runner-up is near', () => {
+    expect(reference(100, 200, 50)).toBe(200n);
+  });
+
+  it('is the runner-up when a single one of three is too far ahead', () => {
+    expect(reference(100, 201, 50)).toBe(100n);
+    expect(reference(18_000, 100, 101)).toBe(101n);
+  });
+});

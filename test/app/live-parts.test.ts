@@ -1,0 +1,59 @@
+import type { Socket } from 'node:net';
+import { expect, it } from 'vitest';
+import { MessagePace } from '../../src/access/message-pace.ts';
+import { accountOptionsOf } from '../../src/app/control-services.ts';
+import { LiveConfiguration } from '../../src/app/live-configuration.ts';
+import { MailPace } from '../../src/control/notices/mail-pace.ts';
+import { RequestLog } from '../../src/observe/request-log.ts';
+import { TrustedProxies } from '../../src/servers/client-address.ts';
+import { load } from './load-configuration.ts';
+
+const live = new LiveConfiguration(
+  load('[request_log]\nper_second = 0\nshare = 0\n[mail]\ncustomer_per_hour = 0\n'),
+);
+const { requestLog, websocket, server, mail } = live.view;
+const change = (toml: string): void => live.replace(load(toml));
+
+it('the request log keeps what is to be kept now', () => {
+  const log = new RequestLog(requestLog);
+  expect(log.begin(0)).toBeNull();
+  change('[request_log]\nper_second = 1\n');
+  expect(log.begin(0)).not.toBeNull();
+});
+
+it('messages are read at the pace of now', () => {
+  const pace = new MessagePace(websocket);
+  const plan = { rpcPerSecond: 1 };
+  change('[websocket]\nmessages_per_second = 10\n');
+  expect(pace.spend('a', plan, 100, 0, 0)).toBe(2_000);
+  change('[websocket]\nmessages_per_second = 1000\n');
+  expect(pace.spend('b', plan, 100, 0, 0)).toBe(0);
+});
+
+it('the word of a proxy counts from when it is trusted, and no longer, on connections that are open too', () => {
+  const proxies = new TrustedProxies(() => server.trustedProxies);
+  const socket = { remoteAddress: '10.0.0.1' } as Socket;
+  const addressOf = () => proxies.clientOf(socket, { 'x-forwarded-for': '192.0.2.7' }).address;
+  expect(addressOf()).toBe('10.0.0.1');
+  change('[server]\ntrusted_proxies = ["10.0.0.0/8"]\n');
+  expect(addressOf()).toBe('192.0.2.7');
+  change('');
+  expect(addressOf()).toBe('10.0.0.1');
+});
+
+it('accounts and mails are bounded by what is said now', () => {
+  const accounts = accountOptionsOf(live.view);
+  const pace = new MailPace(mail, () => 0);
+  change(
+    '[accounts]\nsign_up = "open"\nmembers_max = 3\ninvitation_days = 2\n[mail]\ncustomer_per_hour = 0\n',
+  );
+  expect([accounts.signUp, accounts.limits.membersMax, accounts.limits.invitationMs]).toEqual([
+    'open',
+    3,
+    2 * 24 * 3_600_000,
+  ]);
+  const taken = () => pace.take({ customer: 'a', sender: 'b', to: 'c@example.com' });
+  expect(taken()).toBeGreaterThan(0);
+  change('');
+  expect(taken()).toBe(0);
+});

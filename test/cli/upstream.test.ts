@@ -1,0 +1,71 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, expect, it } from 'vitest';
+import { runProgram } from '../../src/cli/program.ts';
+import { temporaryFolder } from '../service/program.ts';
+
+const SECRET = 'a-provider-key-that-nobody-reads';
+const folder = temporaryFolder('upstream');
+const config = join(folder, 'solway.toml');
+const where = ['--data-dir', join(folder, 'data'), '--config', config];
+const environment = { NODE_URL: `http://127.0.0.1:1/${SECRET}`, NODE_TOKEN: SECRET };
+
+/** Runs the program in this process. */
+async function run(...args: string[]): Promise<{ code: number; out: string; err: string }> {
+  const written = { out: '', err: '' };
+  const code = await runProgram(args, {
+    out: (text) => {
+      written.out += text;
+    },
+    err: (text) => {
+      written.err += text;
+    },
+    environment,
+  });
+  expect(written.out + written.err).not.toContain(SECRET);
+  return { code, ...written };
+}
+
+const upstream = (...args: string[]) => run('upstream', ...args, ...where);
+const node = ['--network', 'devnet', '--url', 'env:NODE_URL', '--header', 'x-token=env:NODE_TOKEN'];
+
+beforeAll(async () => {
+  writeFileSync(config, '[[upstream]]\nname = "first"\nurl = "http://127.0.0.1:1"\nws = "off"\n');
+  expect((await upstream('list')).err).toContain('there is no database');
+  await run('keys', 'create', '--name', 'x', ...where);
+});
+
+it('adds a node once it is forced, lists and removes it, and shows nothing of where it is', async () => {
+  const refused = await upstream('add', 'second', ...node);
+  expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('No connection can be made.') });
+  expect(await upstream('add', 'second', ...node, '--force')).toMatchObject({
+    code: 0,
+    out: 'second of devnet is added; every gateway takes it up within two seconds.\nIt was not asked.\n',
+  });
+  const { added } = JSON.parse((await upstream('list', '--json')).out) as { added: object[] };
+  expect(added).toEqual([expect.objectContaining({ name: 'second', hasWs: true, hasGrpc: false })]);
+  expect((await upstream('list')).out).toMatch(/^second +devnet +- +added +ws .* no gateway$/m);
+  expect((await run('doctor', ...where)).out).toMatch(
+    /upstream second \(devnet\).*No connection can be made/,
+  );
+  expect((await upstream('remove', 'second')).out).toBe('second is removed.\n');
+  expect(await upstream('remove', 'first')).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('stands in the configuration'),
+  });
+});
+
+it.each([
+  [['upstream', 'ad'], 'write: solway upstream list|add|cordon|uncordon|drain|remove'],
+  [['upstream', 'drain'], 'name the node'],
+  [['upstream', 'add', 'x', '--url', 'http://h'], 'needs --url and --network'],
+  [['upstream', 'list', '--force'], 'takes no --force'],
+  [['upstream', 'add', 'x', ...node.slice(0, 4), '--header', SECRET], '--header is NAME=VALUE'],
+  [['upstream', 'list', '--server', 'http://127.0.0.1:1'], 'SOLWAY_TOKEN'],
+  [['reload'], 'SOLWAY_TOKEN'],
+])('says what to write in place of %j', async (args, words) => {
+  expect(await run(...args, '--config', config)).toMatchObject({
+    code: 2,
+    err: expect.stringContaining(words),
+  });
+});

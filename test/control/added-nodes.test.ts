@@ -1,0 +1,230 @@
+import { sql } from 'kysely';
+import { expect, it } from 'vitest';
+import { readGivenNode } from '../../src/app/added-nodes.ts';
+import type { ApiContext } from '../../src/control/api/handler.ts';
+import { addedNodeHandlers } from '../../src/control/api/handlers/added-nodes.ts';
+import { upstreamHandlers } from '../../src/control/api/handlers/upstreams.ts';
+import type { ApiServices } from '../../src/control/api/services.ts';
+import type { Store } from '../../src/control/database/open.ts';
+import type { NodeFacts, NodeReport } from '../../src/control/nodes/node-facts.ts';
+import { NodeFeed, type NodesRead } from '../../src/control/nodes/node-feed.ts';
+import { NodeSeal } from '../../src/control/nodes/node-seal.ts';
+import type { Peppers } from '../../src/control/pepper.ts';
+import { GatewayPresence } from '../../src/control/requests/gateway-presence.ts';
+import { testPeppers } from './register.ts';
+import { describeOnBothStores } from './stores.ts';
+
+const NOW = 1_700_000_000_000;
+const SECRET = 'a-provider-key-that-nobody-reads';
+const context = { actor: 'user:op@example.com', address: '192.0.2.9', userAgent: 'test', requestId: 'r1' };
+
+const fit: NodeReport = {
+  ...{ reachable: true, latencyMs: 3, version: '3.0.0', genesisHash: null, healthy: true },
+  ...{ slot: '7', firstAvailableBlock: '0', findings: [] },
+};
+const unfit: NodeReport = {
+  ...fit,
+  findings: [
+    { severity: 'error', finding: 'It belongs to testnet, not to devnet.', remedy: 'Correct its URL.' },
+  ],
+};
+
+/** A gateway: its view of the added nodes, and the routes that an operator asks of it. */
+function gatewayOn(
+  store: Store,
+  { peppers = testPeppers, probe = async () => fit }: { peppers?: Peppers; probe?: NodeFacts['probe'] } = {},
+) {
+  const seal = new NodeSeal(peppers);
+  const told: NodesRead[] = [];
+  const feed = new NodeFeed({ store, seal, tell: (read) => told.push(read), pollIntervalMs: 20 });
+  const facts: NodeFacts = {
+    seal,
+    fixed: () => [
+      { network: 'devnet', name: 'of-the-file', source: 'file' },
+      { network: 'mainnet-beta', name: 'embedded-ledger', source: 'ledger' },
+    ],
+    read: readGivenNode,
+    probe,
+    notesOf: () => [],
+    takeUp: () => feed.refresh(),
+  };
+  const services = { store, now: () => NOW, nodes: facts } as unknown as ApiServices;
+  const asked = { ...context, signal: new AbortController().signal } as unknown as ApiContext;
+  const handlers = { ...addedNodeHandlers(services), ...upstreamHandlers(services) };
+  return { feed, told, handlers, asked, names: () => told.at(-1)?.nodes.map(({ name }) => name) };
+}
+
+type Gateway = ReturnType<typeof gatewayOn>;
+const body = (more: object = {}) => ({
+  network: 'devnet' as const,
+  name: 'second',
+  url: `https://node.example.com/${SECRET}`,
+  headers: { 'x-token': SECRET },
+  force: false,
+  ...more,
+});
+const add = ({ handlers, asked }: Gateway, more: object = {}) =>
+  handlers['POST /upstreams']({ path: {}, query: null, body: body(more) } as never, asked);
+const remove = ({ handlers, asked }: Gateway, node: string, query: object = {}) =>
+  handlers['DELETE /upstreams/{node}']({ path: { node }, query, body: null } as never, asked);
+const change = ({ handlers, asked }: Gateway, node: string, given: object) =>
+  handlers['PATCH /upstreams/{node}'](
+    { path: { node }, query: null, body: { force: false, ...given } } as never,
+    asked,
+  );
+const drain = ({ handlers, asked }: Gateway, node: string, more: object = {}) =>
+  handlers['POST /upstreams/{node}/drain'](
+    { path: { node }, query: null, body: { network: 'devnet', reason: '', force: false, ...more } } as never,
+    asked,
+  );
+
+async function dump({ db }: Store): Promise<string> {
+  const tables = await db.introspection.getTables();
+  const rows = await Promise.all(tables.map(({ name }) => sql`select * from ${sql.table(name)}`.execute(db)));
+  return JSON.stringify(rows.map((all) => all.rows));
+}
+
+async function until(isTrue: () => boolean): Promise<void> {
+  const deadline = Date.now() + 5_000;
+  while (!isTrue()) {
+    if (Date.now() > deadline) throw new Error('the condition never held');
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+describeOnBothStores('nodes that are added while the service runs', (stores) => {
+  it('are taken up by every gateway, changed, and gone with the next look, and are there after a restart', async () => {
+    const store = await stores.open();
+    const [one, other] = [gatewayOn(store), gatewayOn(store)];
+    stores.defer(async () => void (await Promise.all([one.feed.stop(), other.feed.stop()])));
+    for (const { feed } of [one, other]) expect((await feed.start()).nodes).toEqual([]);
+    other.feed.watch();
+    const { node, report } = await add(one);
+    expect(one.names()).toEqual(['second']);
+    expect(node).toMatchObject({ name: 'second', hasWs: true, hasGrpc: false, createdBy: context.actor });
+    expect(report).toEqual(fit);
+    await until(() => other.told.length === 1);
+    expect(other.told[0]!.nodes[0]!.settings).toMatchObject({
+      url: `https://node.example.com/${SECRET}`,
+      ws: `wss://node.example.com/${SECRET}`,
+      headers: { 'x-token': SECRET },
+    });
+    await change(one, 'second', { url: 'https://elsewhere.example.com/' });
+    await until(() => other.told.length === 2);
+    expect(other.told[1]!.nodes[0]!.settings).toMatchObject({
+      ws: 'wss://elsewhere.example.com/',
+      headers: { 'x-token': SECRET },
+    });
+    expect((await gatewayOn(store).feed.start()).nodes).toHaveLength(1);
+    await remove(one, 'second');
+    await until(() => other.told.length === 3);
+    expect(other.names()).toEqual([]);
+  });
+
+  it('are never told of by their addresses: not in answers, refusals, the audit log or any row', async () => {
+    const store = await stores.open();
+    const gateway = gatewayOn(store);
+    await gateway.feed.start();
+    const answers: unknown[] = [
+      await add(gateway),
+      await change(gateway, 'second', { ws: `wss://x.example.com/${SECRET}` }),
+    ];
+    const { handlers, asked } = gateway;
+    answers.push(await handlers['GET /upstreams']({ path: {}, query: null, body: null } as never, asked));
+    const wrong = { name: 'third', url: `ftp://u:${SECRET}@host/${SECRET}`, headers: { 'x y': SECRET } };
+    const refusal = await add(gateway, wrong).catch((error: Error & { fields?: object }) => [
+      error.message,
+      error.fields,
+    ]);
+    expect(JSON.stringify(refusal)).toContain('is not an http(s) URL');
+    const audit = await store.db.selectFrom('audit').selectAll().execute();
+    expect(audit.map(({ action }) => action)).toEqual(['node.add', 'node.change']);
+    expect(JSON.stringify([...answers, refusal]) + (await dump(store))).not.toContain(SECRET);
+  });
+
+  it('are asked first, and refused with what was found unless they are forced', async () => {
+    const store = await stores.open();
+    const gateway = gatewayOn(store, { probe: async () => unfit });
+    await gateway.feed.start();
+    await expect(add(gateway)).rejects.toMatchObject({
+      status: 422,
+      code: 'NODE_NOT_FIT',
+      message: 'It belongs to testnet, not to devnet. Correct its URL. To take it all the same, force it.',
+    });
+    expect((await add(gateway, { force: true })).report).toBeNull();
+    expect(gateway.names()).toEqual(['second']);
+  });
+
+  it('have names of their own, and are not of the network that the embedded ledger answers for', async () => {
+    const gateway = gatewayOn(await stores.open());
+    await gateway.feed.start();
+    await add(gateway);
+    await expect(add(gateway)).rejects.toMatchObject({ status: 409, code: 'NAME_TAKEN' });
+    await expect(add(gateway, { name: 'of-the-file' })).rejects.toMatchObject({ code: 'NAME_TAKEN' });
+    await expect(add(gateway, { name: 'x', network: 'mainnet-beta' })).rejects.toMatchObject({
+      code: 'LEDGER_NODE',
+    });
+    await expect(add(gateway, { name: 'x', options: { speed: 3 } })).rejects.toMatchObject({
+      status: 422,
+      fields: { speed: expect.stringContaining('no such field') },
+    });
+    await expect(add(gateway, { name: 'x', url: 'env:HOME' })).rejects.toMatchObject({ status: 422 });
+  });
+
+  it('are the only ones that can be removed: the file has its own', async () => {
+    const gateway = gatewayOn(await stores.open());
+    await gateway.feed.start();
+    await expect(remove(gateway, 'of-the-file')).rejects.toMatchObject({ status: 409, code: 'FILE_NODE' });
+    await expect(remove(gateway, 'embedded-ledger')).rejects.toMatchObject({ code: 'LEDGER_NODE' });
+    await expect(remove(gateway, 'nobody')).rejects.toMatchObject({ status: 404 });
+    await expect(change(gateway, 'of-the-file', { url: 'http://a.example.com' })).rejects.toMatchObject({
+      code: 'FILE_NODE',
+    });
+  });
+
+  it('are sealed anew under another pepper, and named when theirs is gone', async () => {
+    const store = await stores.open();
+    const first = gatewayOn(store);
+    await first.feed.start();
+    await add(first);
+    const secret = (version: number): [number, Buffer] => [
+      version,
+      Buffer.alloc(32, version === 1 ? 7 : version),
+    ];
+    const both = { current: 2, secrets: new Map([secret(1), secret(2)]) };
+    expect((await gatewayOn(store, { peppers: both }).feed.start()).nodes).toHaveLength(1);
+    const only = { current: 2, secrets: new Map([secret(2)]) };
+    expect((await gatewayOn(store, { peppers: only }).feed.start()).nodes).toHaveLength(1);
+    const lost = await gatewayOn(store).feed.start();
+    expect(lost).toEqual({ nodes: [], unreadable: ['second'] });
+  });
+
+  it('and those of the file are drained in every gateway, the last of a network on purpose only', async () => {
+    const store = await stores.open();
+    const gateway = gatewayOn(store);
+    const told: unknown[] = [];
+    const node = (name: string, drained: boolean) => ({
+      ...{ name, network: 'devnet', state: 'healthy', reason: null, cordoned: drained, drained },
+      ...{ source: 'file', hasWs: true, hasGrpc: false, slot: '1', lagSlots: '0', latencyMs: 1 },
+      ...{ inFlight: 0, failuresInRow: 0, silentMs: 0 },
+    });
+    const works = {
+      nodes: () => [node('of-the-file', false), node('second', true)],
+      connections: () => [],
+      laggedMinutes: () => [],
+      setCordons: (cordons: unknown) => told.push(cordons),
+      closeConnection: () => {},
+    };
+    const presence = new GatewayPresence(store, works, { host: 'a', version: '1' });
+    await presence.start();
+    stores.defer(() => presence.stop());
+    await expect(drain(gateway, 'of-the-file')).rejects.toMatchObject({ status: 409, code: 'LAST_NODE' });
+    await drain(gateway, 'of-the-file', { force: true, reason: 'new disks' });
+    await presence.refresh();
+    expect(told.at(-1)).toEqual([
+      { network: 'devnet', node: 'of-the-file', reason: 'new disks', isDrain: true },
+    ]);
+    const audit = await store.db.selectFrom('audit').select('action').execute();
+    expect(audit).toEqual([{ action: 'node.drain' }]);
+  });
+});

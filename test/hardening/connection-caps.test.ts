@@ -1,0 +1,102 @@
+import { EventEmitter, once } from 'node:events';
+import type { Socket } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { noProxies, TrustedProxies } from '../../src/servers/client-address.ts';
+import { ConnectionCaps } from '../../src/servers/connection-caps.ts';
+import type { HttpOptions } from '../../src/servers/http-options.ts';
+import { type Door, rawPost } from '../servers/start-door.ts';
+import { call, doors } from './doors.ts';
+
+describe.each(doors)('connections of one address at the door of %s', (_name, open) => {
+  let door: Door;
+  afterEach(() => door.stop());
+
+  const start = async (options: Partial<HttpOptions>): Promise<void> => {
+    door = await open({ connectionsPerAddressMax: 2, ...options });
+  };
+  /** A connection on which a call was answered. */
+  const answered = async () => {
+    const wire = door.connect();
+    wire.socket.write(rawPost(door.createKey(), call('getSlot')));
+    await wire.until(/"id":1}\n$/);
+    return wire;
+  };
+
+  it('are so many: one more is closed before it is read, until another has gone', async () => {
+    await start({ connectionsExempt: [] });
+    const [first] = await Promise.all([answered(), answered()]);
+    const third = door.connect();
+    third.socket.write(rawPost(door.createKey(), call('hidden')));
+    expect(await third.ended()).toBe('');
+    expect(door.http.connectionsRefused).toBe(1);
+    expect(door.asked.map((asked) => asked.call.method)).toEqual(['getSlot', 'getSlot']);
+    first?.socket.destroy();
+    const health = async () =>
+      (await fetch(`http://127.0.0.1:${door.port}/health`).catch(() => null))?.status;
+    await expect.poll(health).toBe(200);
+  });
+
+  it.each([
+    ['this machine', {}],
+    ['a proxy that is trusted', { connectionsExempt: [], proxies: new TrustedProxies(['127.0.0.1']) }],
+  ])('are not counted when it is that of %s', async (_who, options) => {
+    await start(options);
+    const wires = await Promise.all([answered(), answered(), answered()]);
+    expect([door.http.connectionsRefused, wires.length]).toEqual([0, 3]);
+  });
+});
+
+/** As much of a connection as is looked at; this machine has no other addresses to come from. */
+class From extends EventEmitter {
+  readonly remoteAddress: string;
+  isReset = false;
+
+  constructor(remoteAddress: string) {
+    super();
+    this.remoteAddress = remoteAddress;
+  }
+
+  resetAndDestroy(): void {
+    this.isReset = true;
+    this.emit('close');
+  }
+}
+
+describe('addresses', () => {
+  const caps = () =>
+    new ConnectionCaps({ connectionsPerAddressMax: 2, connectionsExempt: ['::1'] }, noProxies);
+  const take = (counted: ConnectionCaps, address: string): boolean =>
+    counted.take(new From(address) as unknown as Socket);
+
+  it('of IPv6 count as one by their first 64 bits, of IPv4 each, however they are written', () => {
+    const counted = caps();
+    expect(
+      ['2001:db8::1', '2001:db8::2', '2001:db8:0:0:ffff::3', '2001:db8:0:1::4'].map((address) =>
+        take(counted, address),
+      ),
+    ).toEqual([...[true, true, false, true]]);
+    expect(
+      ['192.0.2.1', '::ffff:192.0.2.1', '192.0.2.1', '192.0.2.2'].map((address) => take(counted, address)),
+    ).toEqual([...[true, true, false, true]]);
+    expect(counted.refused).toBe(2);
+  });
+
+  it('are forgotten with their last connection', async () => {
+    const counted = caps();
+    const socket = new From('192.0.2.1');
+    expect(counted.take(socket as unknown as Socket)).toBe(true);
+    expect(counted.sites).toBe(1);
+    const closed = once(socket, 'close');
+    socket.emit('close');
+    await closed;
+    expect(counted.sites).toBe(0);
+  });
+
+  it('that are exempt, or gone, are not counted', () => {
+    const counted = caps();
+    expect(['::1', '::1', '::1', '', ''].map((address) => take(counted, address))).toEqual(
+      Array(5).fill(true),
+    );
+    expect([counted.sites, counted.refused]).toEqual([0, 0]);
+  });
+});

@@ -1,0 +1,227 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { type ContractName, contract, routeOf } from '../../src/control/api/contract/contract.ts';
+import { openDatabase } from '../../src/control/database/open.ts';
+import { endpoint } from '../../src/endpoints/endpoint.ts';
+import { list, text } from '../../src/endpoints/fields.ts';
+import { routeOf as restRouteOf } from '../../src/endpoints/routes.ts';
+import type { Services } from '../../src/endpoints/services.ts';
+import { complaint, load } from '../app/load-configuration.ts';
+import { firstOperator, openHouse } from '../control/accounts/house.ts';
+import { type Door, startDoor } from '../servers/start-door.ts';
+import { call, doors } from './doors.ts';
+
+/** Members that are no members of an object of ours, but of every object. */
+const POLLUTION =
+  '"__proto__":{"polluted":1,"isOperator":true},"constructor":{"prototype":{"polluted":1}},"hasOwnProperty":1,"toString":null';
+
+/** JSON that is odd in itself. */
+const odd: readonly (readonly [string, string])[] = [
+  ['members that every object has', `{${POLLUTION}}`],
+  ['300,000 open lists', '['.repeat(300_000)],
+  ['100,000 open objects', '{"a":'.repeat(100_000)],
+  ['120 lists in one another', `${'['.repeat(120)}${']'.repeat(120)}`],
+  ['100,000 lists in one another', `${'['.repeat(100_000)}${']'.repeat(100_000)}`],
+  ['a number of 500,000 digits', '9'.repeat(500_000)],
+  ['a number beyond all numbers', '1e999999'],
+  ['a number below all numbers', '-1e999999'],
+  ['a fraction of 500,000 digits', `0.${'1'.repeat(500_000)}`],
+  ['half a character', '"\\ud800"'],
+  ['the other half first', '"\\udc00\\ud800"'],
+  ['a NUL', '"a\\u0000b"'],
+  ['a text of right-to-left marks', '"\\u202e\\u2066"'],
+  ['a name that is a NUL', '{"\\u0000":1}'],
+  ['100,000 names', `{${Array.from({ length: 100_000 }, (_, at) => `"${at}":0`).join(',')}}`],
+  ['one name 100,000 times', `{${Array(100_000).fill('"a":0').join(',')}}`],
+];
+
+/** What every object has must be what it was. */
+const natives = Object.getOwnPropertyNames(Object.prototype).sort();
+
+afterEach(() => {
+  expect(Object.getOwnPropertyNames(Object.prototype).sort()).toEqual(natives);
+  expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+});
+
+const isFault = (line: string): boolean => /"level":(?:50|60)/.test(line);
+
+describe.each(doors)('odd JSON at the door of %s', (_name, open) => {
+  let door: Door;
+  let key: string;
+  beforeEach(async () => {
+    door = await open();
+    key = door.createKey();
+  });
+  afterEach(async () => {
+    await door.stop();
+    expect(door.lines.filter(isFault)).toEqual([]);
+  });
+
+  const ask = async (body: string) => {
+    const response = await door.post(body, key);
+    const answer = (await response.json()) as { error?: { code: number }; result?: unknown };
+    return { status: response.status, code: answer.error?.code ?? null, answer };
+  };
+
+  it('as a body, as params, as an id and beside the members of a call ends as any other', async () => {
+    for (const [name, json] of odd) {
+      const bodies = [json, call('getSlot', `[${json}]`), call('getSlot', '[]', json), `[${json}]`];
+      bodies.push(
+        `{"jsonrpc":"2.0","id":1,"method":${json}}`,
+        `{"jsonrpc":"2.0","id":1,"method":"getSlot",${POLLUTION}}`,
+      );
+      for (const body of bodies) {
+        const { status, code } = await ask(body);
+        expect([name, status === 200 || status === 413, code === -32603]).toEqual([name, true, false]);
+      }
+    }
+  });
+
+  it('with names that every object has as methods is asked of nobody as anything else', async () => {
+    const names = ['__proto__', 'constructor', 'hasOwnProperty', 'toString', 'valueOf', '__defineGetter__'];
+    for (const name of names) await ask(call(name));
+    expect(door.asked.map((asked) => asked.call.method)).toEqual(names);
+    expect(door.asked.every((asked) => asked.call.params?.toString() === '[]')).toBe(true);
+  });
+
+  it('in batches without end is refused as a whole', async () => {
+    for (const one of ['{}', '[]', '0', call('getSlot')]) {
+      const { status, code } = await ask(
+        `[${Array(20_000)
+          .fill(one)
+          .slice(0, 900_000 / (one.length + 1))
+          .join(',')}]`,
+      );
+      expect([status, [-32700, -32045].includes(code ?? 0)]).toEqual([200, true]);
+    }
+    expect(door.asked).toEqual([]);
+  });
+
+  it('does not take a key from where keys do not belong', async () => {
+    const bare = { 'content-type': 'application/json' };
+    const url = door.url;
+    const places: readonly (readonly [string, Record<string, string>, string])[] = [
+      [url, { ...bare, cookie: `api-key=${key}; authorization=Bearer ${key}` }, call('getSlot')],
+      [url, { ...bare, 'proxy-authorization': `Bearer ${key}` }, call('getSlot')],
+      [url, { ...bare, authorization: key }, call('getSlot')],
+      [url, { ...bare, authorization: `Bearer ${key} ${key}` }, call('getSlot')],
+      [url, { ...bare, authorization: `Basic ${btoa(`api-key:${key}`)}` }, call('getSlot')],
+      [url, { ...bare, referer: `${url}?api-key=${key}` }, call('getSlot')],
+      [`${url}?API-KEY=${key}`, bare, call('getSlot')],
+      [`${url}?x=api-key=${key}`, bare, call('getSlot')],
+      [`${url}?api%2dkeys=${key}`, bare, call('getSlot')],
+      [url, bare, call('getSlot', `[{"api-key":"${key}"}]`)],
+    ];
+    for (const [target, headers, body] of places) {
+      const { status } = await fetch(target, { method: 'POST', headers, body });
+      expect([target.slice(url.length, url.length + 12), status]).toEqual([expect.any(String), 401]);
+    }
+    expect(door.lines.join('\n')).not.toContain(key.slice(-38));
+  });
+});
+
+describe('odd JSON and queries at the REST interface', () => {
+  const write = endpoint({
+    ...{
+      verb: 'POST',
+      paths: ['/sol/v1/nft/probe'],
+      group: 'nft',
+      name: 'nft/read_selected',
+      summary: 'Probe',
+    },
+    from: 'either',
+    failures: [],
+    fields: z.object({ names: list(text(5, 'A name.'), 2, 'Names.') }),
+    result: z.unknown(),
+    answer: async ({ names }) => ({ message: 'Probed', result: names }),
+  });
+  let door: Door;
+  beforeEach(async () => {
+    door = await startDoor({}, {}, [restRouteOf(write, {} as unknown as Services)]);
+  });
+  afterEach(async () => {
+    await door.stop();
+    expect(door.lines.filter(isFault)).toEqual([]);
+  });
+
+  it('end in what the caller can mend', async () => {
+    const url = `http://127.0.0.1:${door.port}/sol/v1/nft/probe`;
+    const headers = { 'content-type': 'application/json', 'x-api-key': door.createKey() };
+    const pollution = encodeURIComponent('{"polluted":1}');
+    const names = `__proto__=${pollution}&__proto__[polluted]=1&constructor[prototype][polluted]=1`;
+    const query = `${names}&hasOwnProperty=x&names=%ff%00&%=`;
+    for (const [name, json] of odd) {
+      for (const body of [json, `{"names":${json}}`, `{"names":["a"],${POLLUTION}}`]) {
+        const response = await fetch(`${url}?${query}`, { method: 'POST', headers, body });
+        await response.arrayBuffer();
+        expect([name, [200, 400, 413].includes(response.status), response.status]).toEqual([
+          ...[name, true, response.status],
+        ]);
+      }
+    }
+  });
+});
+
+describe('odd JSON at the control API', () => {
+  it('makes nobody an operator, and changes nothing', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'odd-json-'));
+    const store = await openDatabase({ file: join(folder, 'solway.db') });
+    try {
+      const house = await openHouse(store);
+      const operator = await firstOperator(house);
+      const names = (Object.keys(contract) as ContractName[]).filter(
+        (name) => routeOf(name).body !== undefined,
+      );
+      expect(names.length).toBeGreaterThan(20);
+      for (const name of names) {
+        const [verb = '', pattern = ''] = name.split(' ');
+        const path = `/api/v1${pattern.replaceAll(/\{\w+\}/g, 'house')}`;
+        for (const json of [
+          `{${POLLUTION}}`,
+          `[${'['.repeat(50_000)}`,
+          '{"name":"\\ud800"}',
+          '9'.repeat(100_000),
+        ]) {
+          const { status } = await operator.send(verb, path, { body: json });
+          expect([name, status >= 400 && status < 500, status]).toEqual([name, true, status]);
+        }
+      }
+      const stranger = house.browser();
+      await stranger.send('POST', '/api/auth/sign-up/email', {
+        body: `{"name":"x","email":"x@example.com","password":"correct horse battery",${POLLUTION}}`,
+      });
+      expect((await stranger.get('/api/v1/session')).text).not.toContain('"isOperator":true');
+      expect(house.said.filter(isFault)).toEqual([]);
+    } finally {
+      await store.close();
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
+
+describe('a configuration', () => {
+  it.each([
+    ['["__proto__"]\npolluted = 1'],
+    ['[constructor.prototype]\npolluted = 1'],
+    ['__proto__ = { polluted = 1 }'],
+    ['[server]\n__proto__ = { port = 1 }'],
+    ['[server.__proto__]\nport = 1'],
+    ['[plans.constructor]\nprices = { "__proto__" = 1 }\nhasOwnProperty = 1'],
+    ['[[upstream]]\nurl = "https://a.example"\nheaders = { "a b" = "x", "__proto__" = "y" }'],
+    ['[plans.default.prices]\n"__proto__ x" = 1'],
+  ])('with names that every object has is told what is wrong: %s', (toml) => {
+    expect(complaint(toml)).toMatch(/there is no such field|is named with|one of the names|is not TOML/);
+  });
+
+  it('has no plan, no price and no header by such a name', () => {
+    const { plans, upstreams } = load(
+      '[plans.__proto__]\nrpc_per_second = 1\n[plans.a.prices]\n__proto__ = 1\n[[upstream]]\nurl = "https://a.example"\nheaders = { "__proto__" = "y" }\n',
+    );
+    expect(plans.map(({ id }) => id).sort()).toEqual(['a', 'default', 'rehearsal']);
+    for (const { limits } of plans) expect(Object.keys(limits.prices)).toEqual([]);
+    expect(Object.keys(upstreams[0]?.headers ?? {})).toEqual([]);
+  });
+});

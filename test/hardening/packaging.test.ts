@@ -1,0 +1,157 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+/** Files for those who run the published package; neither Docker nor systemd as a manager is needed to hold them. */
+const root = join(import.meta.dirname, '../..');
+const read = (file: string): string => readFileSync(join(root, file), 'utf8');
+const manifest = JSON.parse(read('package.json')) as {
+  files: string[];
+  bin: { solway: string };
+  engines: { node: string };
+};
+/** What the build makes, so that the sources do not have it. */
+const BUILT = ['dist', 'web/dist'];
+
+type Instruction = Readonly<{ name: string; text: string; stage: number }>;
+
+const KNOWN = /^(ARG|FROM|WORKDIR|COPY|RUN|ENV|VOLUME|EXPOSE|USER|STOPSIGNAL|HEALTHCHECK|ENTRYPOINT|CMD)$/;
+
+/** The instructions of a Dockerfile, lines that go on put together. */
+function instructionsOf(text: string): Instruction[] {
+  const lines = text
+    .split('\n')
+    .filter((line) => !line.startsWith('#'))
+    .join('\n')
+    .replaceAll(/\\\n/g, ' ')
+    .split('\n');
+  let stage = -1;
+  return lines
+    .filter((line) => line.trim() !== '')
+    .map((line) => {
+      const [, name = '', rest = ''] = /^(\S+)\s+(.*)$/.exec(line) ?? [];
+      if (name === 'FROM') stage += 1;
+      return { name, text: rest.trim(), stage };
+    });
+}
+
+describe('the Dockerfile', () => {
+  const instructions = instructionsOf(read('packaging/Dockerfile'));
+  const last = Math.max(...instructions.map(({ stage }) => stage));
+  const of = (name: string, stage = last): string[] =>
+    instructions.filter((one) => one.name === name && one.stage === stage).map(({ text }) => text);
+  const admitted = read('packaging/Dockerfile.dockerignore')
+    .split('\n')
+    .filter((line) => line.startsWith('!'))
+    .map((line) => line.slice(1));
+
+  it('has instructions that there are, and stages that are named before they are used', () => {
+    expect(instructions.filter(({ name }) => !KNOWN.test(name))).toEqual([]);
+    const named = of('FROM', 0)
+      .concat(of('FROM', 1))
+      .map((text) => text.split(' AS ')[1]);
+    for (const { name, text } of instructions) {
+      const [, from] = /--from=(\S+)/.exec(text) ?? [];
+      if (name === 'COPY' && from !== undefined) expect(named).toContain(from);
+    }
+    expect(read('packaging/Dockerfile')).toContain(`node:${/\d+/.exec(manifest.engines.node)?.[0]}-`);
+  });
+
+  it('takes from the sources what there is, and all that the package is made of', () => {
+    const copied = instructions
+      .filter(({ name, text }) => name === 'COPY' && !text.includes('--from='))
+      .flatMap(({ text }) => text.split(/\s+/).slice(0, -1));
+    for (const path of copied) expect([path, existsSync(join(root, path))]).toEqual([path, true]);
+    for (const path of admitted) expect([path, existsSync(join(root, path))]).toEqual([path, true]);
+    const needed = [...manifest.files.filter((file) => !BUILT.includes(file)), 'src', 'package-lock.json'];
+    expect(needed.filter((file) => !admitted.includes(file))).toEqual([]);
+  });
+
+  it('holds what is published, by the lock file, and runs nothing of what it installs', () => {
+    expect(of('RUN', 0).join()).toContain('npm pack');
+    expect(of('RUN', 1)).toEqual([expect.stringMatching(/^npm ci --omit=dev --ignore-scripts/)]);
+    expect(of('COPY')).toEqual(['--from=install /opt/solway /opt/solway']);
+  });
+
+  it('runs the program itself as nobody in particular, hears signals, and is asked whether it is ready', () => {
+    expect(JSON.parse(of('ENTRYPOINT')[0] ?? '')).toEqual(['node', `/opt/solway/${manifest.bin.solway}`]);
+    expect(JSON.parse(of('CMD')[0] ?? '')).toEqual(['up']);
+    expect(of('USER')).toEqual(['10001:10001']);
+    expect(of('STOPSIGNAL')).toEqual(['SIGTERM']);
+    const [, check = ''] = /CMD (\[.*\])$/.exec(of('HEALTHCHECK')[0] ?? '') ?? [];
+    expect(JSON.parse(check)).toEqual(['node', '-e', expect.stringContaining('/ready')]);
+  });
+
+  it('asks by a command that says what the service says', async () => {
+    const [, check = ''] = /CMD (\[.*\])$/.exec(of('HEALTHCHECK')[0] ?? '') ?? [];
+    const [, ...args] = JSON.parse(check) as string[];
+    const status = (url: string) =>
+      spawnSync(process.execPath, args, { env: { ...process.env, HEALTHCHECK_URL: url } }).status;
+    expect(status('data:text/plain,ready')).toBe(0);
+    expect(status('http://127.0.0.1:1/ready')).toBe(1);
+  });
+});
+
+describe('the unit of systemd', () => {
+  const text = read('packaging/solway.service');
+  const values = (name: string): string[] =>
+    [...text.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value = '']) => value);
+
+  it('gives the service its folders and takes every right that it does not need', () => {
+    const hardened: Record<string, string> = {
+      ...{ User: 'solway', StateDirectory: 'solway', ProtectSystem: 'strict', NoNewPrivileges: 'yes' },
+      ...{ ProtectHome: 'yes', PrivateTmp: 'yes', PrivateDevices: 'yes', CapabilityBoundingSet: '' },
+      ...{ ExecReload: '/bin/kill -HUP $MAINPID', Restart: 'always', KillMode: 'mixed', LimitCORE: '0' },
+      ...{ RestrictNamespaces: 'yes', ProtectProc: 'invisible', StandardOutput: 'null', UMask: '0077' },
+    };
+    for (const [name, value] of Object.entries(hardened))
+      expect([name, values(name)]).toEqual([name, [value]]);
+    expect(Number(values('LimitNOFILE')[0])).toBeGreaterThan(100_000);
+    expect(values('MemoryMax')).toHaveLength(1);
+    expect(values('ExecStart')[0]).toMatch(/^\/\S+\/solway up --config \S+ --data-dir \/var\/lib\/solway$/);
+  });
+
+  it.skipIf(spawnSync('systemd-analyze', ['--version']).status !== 0)(
+    'is one that systemd understands',
+    () => {
+      const folder = mkdtempSync(join(tmpdir(), 'solway-unit-'));
+      try {
+        // The program and its user are not installed where this runs.
+        const here = text
+          .replace(/^ExecStart=\S+/m, `ExecStart=${process.execPath}`)
+          .replace(/^(?:User|Group)=.*\n/gm, '');
+        writeFileSync(join(folder, 'solway.service'), here);
+        const { stderr, stdout } = spawnSync(
+          'systemd-analyze',
+          ['verify', '--man=no', join(folder, 'solway.service')],
+          {
+            encoding: 'utf8',
+          },
+        );
+        expect(`${stdout}${stderr}`.split('\n').filter((line) => line.includes('solway.service'))).toEqual(
+          [],
+        );
+      } finally {
+        rmSync(folder, { recursive: true });
+      }
+    },
+  );
+});
+
+describe('the published package', () => {
+  it('has what the unit, the image and the page about them name', () => {
+    const told = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
+      cwd: root,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    const parsed = JSON.parse(told) as unknown;
+    const [packed] = Object.values(parsed as object) as { files: { path: string }[] }[];
+    const paths = packed?.files.map(({ path }) => path) ?? [];
+    for (const file of ['bin/solway.js', 'config/solway.example.toml', 'docs/deployment.md', 'LICENSE'])
+      expect(paths).toContain(file);
+    expect(paths.filter((path) => /^(?:src|test|solway-data|node_modules)\//.test(path))).toEqual([]);
+  });
+});

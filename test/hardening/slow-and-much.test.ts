@@ -1,0 +1,115 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { type Door, rawPost, type Wire } from '../servers/start-door.ts';
+import { call, doors, statuses } from './doors.ts';
+
+const TIME_MS = 300;
+
+/** Sends one byte after another, without end, until the other side has had enough. */
+function drip(wire: Wire, bytes: () => string): void {
+  const timer = setInterval(() => {
+    if (wire.socket.destroyed) clearInterval(timer);
+    else wire.socket.write(bytes());
+  }, 10);
+  wire.socket.once('close', () => clearInterval(timer));
+}
+
+describe.each(doors)('the door of %s', (_name, open) => {
+  let door: Door;
+  afterEach(() => door.stop());
+
+  it('cuts who sends a head or a body byte by byte in its time, and serves others meanwhile', async () => {
+    door = await open({ headersTimeoutMs: TIME_MS, requestTimeoutMs: TIME_MS });
+    const key = door.createKey();
+    const starts = [
+      ...Array<string>(10).fill('POST /v1/rpc HTTP/1.1\r\nhost: x\r\nx-long: '),
+      ...Array<string>(10).fill(rawPost(key, '').replace('content-length: 0', 'content-length: 100000')),
+      ...Array<string>(10).fill(
+        `${rawPost(key, '').replace('content-length: 0', 'transfer-encoding: chunked')}fffff\r\n`,
+      ),
+    ];
+    const wires = starts.map((start) => {
+      const wire = door.connect();
+      wire.socket.write(start);
+      drip(wire, () => 'a');
+      return wire;
+    });
+    const slow = Promise.all(wires.map((wire) => wire.ended()));
+    let served = 0;
+    let isOver = false;
+    void slow.then(() => (isOver = true));
+    while (!isOver) {
+      expect((await door.post(call('getSlot'), key)).status).toBe(200);
+      served += 1;
+    }
+    for (const received of await slow) expect([[408], []]).toContainEqual(statuses(received));
+    expect(served).toBeGreaterThan(0);
+    await expect.poll(() => door.http.inFlight).toBe(0);
+  });
+
+  it('cuts who sends chunks of one byte for longer than a request may take', async () => {
+    door = await open({ headersTimeoutMs: TIME_MS, requestTimeoutMs: TIME_MS });
+    const wire = door.connect();
+    wire.socket.write(
+      rawPost(door.createKey(), '').replace('content-length: 0', 'transfer-encoding: chunked'),
+    );
+    drip(wire, () => '1\r\n \r\n');
+    expect(statuses(await wire.ended())).toEqual([408]);
+  });
+
+  it('refuses a flood of headers by their bytes, and leaves none out in silence', async () => {
+    door = await open();
+    const key = door.createKey();
+    const flood = (count: number): string =>
+      Array.from({ length: count }, () => 'a:b\r\n')
+        .join('')
+        .slice(0, -2);
+    const few = door.connect();
+    few.socket.write(rawPost(key, call('getSlot'), `${flood(2_500)}\r\nhost: y\r\nconnection: close\r\n`));
+    expect(statuses(await few.ended())).toEqual([400]);
+    const many = door.connect();
+    many.socket.write(rawPost(key, call('getSlot'), `${flood(10_000)}\r\n`));
+    expect(statuses(await many.ended())).toEqual([431]);
+    const long = door.connect();
+    long.socket.write(`GET /${'a'.repeat(100_000)} HTTP/1.1\r\nhost: x\r\n\r\n`);
+    expect(statuses(await long.ended())).toEqual([431]);
+    expect(door.asked).toEqual([]);
+  });
+
+  it('answers what came before garbage, and nothing behind it', async () => {
+    door = await open();
+    const key = door.createKey();
+    const wire = door.connect();
+    const good = Array.from({ length: 5 }, () => rawPost(key, call('getSlot'))).join('');
+    wire.socket.write(`${good}\x00\xff garbage\r\n\r\n${rawPost(key, call('hidden'))}`, 'latin1');
+    const received = await wire.ended();
+    expect(statuses(received).every((status) => status === 200)).toBe(true);
+    expect(door.asked.map((asked) => asked.call.method)).not.toContain('hidden');
+    expect(door.asked.length).toBe(5);
+    expect(statuses(received).length).toBe(5);
+  });
+
+  it.each(['gzip', 'br', 'zstd', 'deflate', 'gzip, identity', 'x'])(
+    'refuses a body that is packed with %s, before it is read',
+    async (coding) => {
+      door = await open();
+      const wire = door.connect();
+      const extra = `content-encoding: ${coding}\r\nconnection: close\r\n`;
+      const announced = rawPost(door.createKey(), '', extra).replace(
+        'content-length: 0',
+        'content-length: 900000',
+      );
+      wire.socket.write(announced);
+      const received = await wire.until(/\n$/);
+      expect(statuses(received)).toEqual([415]);
+      expect(received).toContain('"ENCODED_BODY"');
+      wire.socket.destroy();
+      expect(door.asked).toEqual([]);
+    },
+  );
+
+  it('takes a body that says that it is not packed', async () => {
+    door = await open();
+    const response = await door.post(call('getSlot'), door.createKey(), { 'content-encoding': 'identity' });
+    expect(response.status).toBe(200);
+  });
+});

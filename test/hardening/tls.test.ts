@@ -1,0 +1,191 @@
+import { once } from 'node:events';
+import { copyFileSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { request } from 'node:https';
+import { connect as connectTcp } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { checkTls } from '../../src/app/doctor-places.ts';
+import { readTls, type TlsFiles } from '../../src/app/tls-files.ts';
+import { watchCertificates } from '../../src/app/tls-reload.ts';
+import { createLogger } from '../../src/base/log.ts';
+import type { HttpTls } from '../../src/servers/http-options.ts';
+import { load } from '../app/load-configuration.ts';
+import { type Door, rawPost, startDoor, Wire } from '../servers/start-door.ts';
+import { contentOf, makeCertificate } from './certificates.ts';
+import { call, statuses } from './doors.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'hardening-tls-'));
+let old: TlsFiles;
+let renewed: TlsFiles;
+beforeAll(() => {
+  [old, renewed] = [makeCertificate(folder, 'old'), makeCertificate(folder, 'renewed')];
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+let door: Door;
+const ends: (() => void)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0)) end();
+  await door?.stop();
+});
+
+const start = async (tls: Partial<HttpTls> = {}, files = old): Promise<void> => {
+  const all: HttpTls = { ...contentOf(files), oldest: '1.2', strictTransportSeconds: 60, ...tls };
+  door = await startDoor({ tls: all, headersTimeoutMs: 500 });
+};
+
+/** A connection whose handshake is done. */
+async function secure(options: ConnectionOptions = {}): Promise<TLSSocket> {
+  const socket = connect({ port: door.port, host: '127.0.0.1', rejectUnauthorized: false, ...options });
+  ends.push(() => socket.destroy());
+  await once(socket, 'secureConnect');
+  return socket;
+}
+
+const nameShown = async (): Promise<unknown> => (await secure()).getPeerCertificate().subject.CN;
+
+describe('the HTTP door with a certificate', () => {
+  it('serves ordinary clients over TLS, and tells browsers to stay there', async () => {
+    await start();
+    const { cert: ca } = contentOf(old);
+    const asked = request({ host: '127.0.0.1', port: door.port, path: '/health', ca });
+    asked.end();
+    const [response] = await once(asked, 'response');
+    expect(response.statusCode).toBe(200);
+    expect(response.headers['strict-transport-security']).toBe('max-age=60');
+    response.resume();
+    const socket = await secure({ ALPNProtocols: ['h2', 'http/1.1'] });
+    expect(socket.alpnProtocol).toBe('http/1.1');
+    const wire = new Wire(socket);
+    socket.write(rawPost(door.createKey(), call('getSlot'), 'connection: close\r\n'));
+    const received = await wire.ended();
+    expect(statuses(received)).toEqual([200]);
+    expect(received).toMatch(/\r\nstrict-transport-security: max-age=60\r\n/i);
+  });
+
+  it('says nothing of staying where that is switched off', async () => {
+    await start({ strictTransportSeconds: 0 });
+    const wire = new Wire(await secure());
+    wire.socket.write('GET /health HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
+    expect(await wire.ended()).not.toMatch(/strict-transport/i);
+  });
+
+  it.each<[string, ConnectionOptions]>([
+    [
+      'a version that is too old',
+      { maxVersion: 'TLSv1.1', minVersion: 'TLSv1', ciphers: 'DEFAULT@SECLEVEL=0' },
+    ],
+    ['no forward secrecy', { maxVersion: 'TLSv1.2', ciphers: 'AES128-GCM-SHA256:AES256-SHA' }],
+    ['another protocol inside', { ALPNProtocols: ['h2'] }],
+  ])('lets go of who speaks %s', async (_what, options) => {
+    await start();
+    await expect(secure(options)).rejects.toThrow();
+  });
+
+  it('speaks 1.3 only where that is said', async () => {
+    await start({ oldest: '1.3' });
+    await expect(secure({ maxVersion: 'TLSv1.2' })).rejects.toThrow();
+    expect((await secure()).getProtocol()).toBe('TLSv1.3');
+  });
+
+  it('lets go of who speaks no TLS, or never ends its handshake, and drains all the same', async () => {
+    await start();
+    const plain = new Wire(connectTcp(door.port, '127.0.0.1'));
+    plain.socket.write('GET /health HTTP/1.1\r\nhost: x\r\n\r\n');
+    expect(statuses(await plain.ended())).toEqual([]);
+    const silent = new Wire(connectTcp(door.port, '127.0.0.1'));
+    expect(await silent.ended()).toBe('');
+    const waiting = new Wire(connectTcp(door.port, '127.0.0.1'));
+    await once(waiting.socket, 'connect');
+    await secure();
+    await door.stop();
+    await waiting.ended();
+  });
+});
+
+/** A pair of files that are replaced, and a door that shows what they hold. */
+function watched(settleMs: number) {
+  const place = mkdtempSync(join(folder, 'watched-'));
+  const files = { ...old, cert: join(place, 'cert.pem'), key: join(place, 'key.pem') };
+  copyFileSync(old.cert, files.cert);
+  copyFileSync(old.key, files.key);
+  const lines: string[] = [];
+  const secureDoor = { name: 'the HTTP door', files, reload: door.http.reloadTls.bind(door.http) };
+  const watch = watchCertificates(
+    [secureDoor],
+    createLogger('trace', (line) => lines.push(line)),
+    settleMs,
+  );
+  ends.push(watch.close);
+  /** Puts other files in the place of those that are there, as programs that renew certificates do. */
+  const replace = (cert: string, key: string): void => {
+    for (const [from, to] of [
+      [cert, files.cert],
+      [key, files.key],
+    ] as const) {
+      copyFileSync(from, `${to}.new`);
+      renameSync(`${to}.new`, to);
+    }
+  };
+  return { files, lines, watch, replace };
+}
+
+describe('a certificate that is renewed', () => {
+  it('is shown from then on when its files change, and connections that are open go on', async () => {
+    await start();
+    const before = await secure();
+    const { replace } = watched(20);
+    replace(renewed.cert, renewed.key);
+    await expect.poll(nameShown).toBe('renewed');
+    const wire = new Wire(before);
+    before.write(rawPost(door.createKey(), call('getSlot'), 'connection: close\r\n'));
+    expect(statuses(await wire.ended())).toEqual([200]);
+  });
+
+  it('is shown when it is asked for', async () => {
+    await start();
+    const { watch, replace } = watched(60_000);
+    replace(renewed.cert, renewed.key);
+    expect(await nameShown()).toBe('old');
+    watch.reload();
+    expect(await nameShown()).toBe('renewed');
+  });
+
+  it.each<[string, () => [string, string], string]>([
+    ['a key of another', () => [renewed.cert, old.key], 'the key is not that of the certificate'],
+    ['nothing in it', () => ['/dev/null', renewed.key], 'not a certificate in PEM'],
+    ['a key that is none', () => [renewed.cert, renewed.cert], 'not a private key in PEM'],
+  ])('and has %s changes nothing but the log, until it is mended', async (_what, wrong, words) => {
+    await start();
+    const { files, lines, replace } = watched(20);
+    const [cert, key] = wrong();
+    if (cert === '/dev/null') writeFileSync(files.cert, '');
+    else replace(cert, key);
+    await expect.poll(() => lines.join('\n')).toContain(words);
+    expect(lines.join('\n')).toContain('the certificate of the HTTP door stays as it was');
+    expect(lines.join('\n')).not.toContain('BEGIN');
+    expect(await nameShown()).toBe('old');
+    replace(renewed.cert, renewed.key);
+    await expect.poll(nameShown).toBe('renewed');
+  });
+});
+
+describe('the doctor', () => {
+  const found = async (cert: string, key: string) =>
+    checkTls(load(`[server.tls]\ncert_file = "${cert}"\nkey_file = "${key}"\n`));
+
+  it('says until when a certificate is good, when it ends soon, and when it cannot be used', async () => {
+    const soon = makeCertificate(folder, 'soon', ['-days', '3']);
+    expect(await found(old.cert, old.key)).toMatchObject([{ subject: 'certificate', verdict: 'good' }]);
+    expect(await found(soon.cert, soon.key)).toMatchObject([
+      { verdict: 'warning', text: expect.stringMatching(/^ends on 20/) },
+    ]);
+    expect(await found(old.cert, renewed.key)).toMatchObject([
+      { verdict: 'bad', text: expect.stringContaining('the key is not that of the certificate') },
+    ]);
+    expect(() => readTls({ ...old, key: join(folder, 'none') })).toThrow('server.tls.key_file: ');
+    expect(await checkTls(load(''))).toEqual([]);
+  });
+});

@@ -1,0 +1,89 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Door, rawPost } from '../servers/start-door.ts';
+import { call, doors, statuses } from './doors.ts';
+import { headOf, wireCases } from './wire-cases.ts';
+
+/** What clients, and proxies that are led astray, may send: requests that end where they seem not to. */
+describe.each(doors)('bytes for the door of %s', (_name, open) => {
+  let door: Door;
+  let key: string;
+
+  beforeEach(async () => {
+    door = await open({ headersTimeoutMs: 1_000, requestTimeoutMs: 1_000 });
+    key = door.createKey();
+  });
+  afterEach(() => door.stop());
+
+  const send = (bytes: string): Promise<string> => {
+    const wire = door.connect();
+    wire.socket.write(bytes, 'latin1');
+    return wire.ended();
+  };
+  const methods = (): string[] => door.asked.map((asked) => asked.call.method);
+
+  it('that are no request are refused once, and nothing behind them is taken for one', async () => {
+    const hidden = rawPost(key, call('hidden'));
+    const ends = await Promise.all(
+      wireCases.map(async ([name, bytes]) => [name, await send(bytes(headOf(key), hidden))] as const),
+    );
+    const wrong = ends.filter(([, received]) => `${statuses(received)}` !== '400');
+    expect(wrong.map(([name, received]) => [name, received.slice(0, 200)])).toEqual([]);
+    expect(methods()).toEqual([]);
+    for (const [, received] of ends) expect(received).toMatch(/\r\nconnection: close\r\n/i);
+  });
+
+  it('that are trailers add nothing to the head of their request, nor to the next', async () => {
+    const body = call('first');
+    const chunked = `${body.length.toString(16)}\r\n${body}\r\n0\r\n`;
+    const trailers = `host: y\r\ncontent-type: text/plain\r\nauthorization: Bearer ${key}\r\n\r\n`;
+    const next = rawPost(key, call('next'), 'connection: close\r\n');
+    const head = `${headOf(key)}transfer-encoding: chunked\r\n\r\n`;
+    expect(statuses(await send(head + chunked + trailers + next))).toEqual([200, 200]);
+    expect(methods()).toEqual(['first', 'next']);
+    const keyless = head.replace(/authorization.*\r\n/, '');
+    expect(statuses(await send(keyless + chunked + trailers))).toEqual([401]);
+    expect(statuses(await send(`${head}${chunked}content-length: 5\r\n\r\n${next}`))).toEqual([400]);
+    expect(methods()).toEqual(['first', 'next']);
+  });
+
+  it('that are trailers without end are cut', async () => {
+    const endless = Array.from({ length: 2_000 }, (_, at) => `x-${at}: ${'y'.repeat(100)}\r\n`).join('');
+    const body = call('first');
+    const chunked = `${body.length.toString(16)}\r\n${body}\r\n0\r\n`;
+    const received = await send(`${headOf(key)}transfer-encoding: chunked\r\n\r\n${chunked}${endless}`);
+    expect(statuses(received).length).toBeLessThan(2);
+    expect(methods().length).toBe(0);
+  });
+
+  it('that ask for another protocol get an answer in this one', async () => {
+    const upgrade =
+      'connection: close, upgrade, http2-settings\r\nupgrade: h2c\r\nhttp2-settings: AAMAAABkAAQAAP__\r\n';
+    expect(statuses(await send(rawPost(key, call('first'), upgrade)))).toEqual([200]);
+    const preface = await send('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
+    expect(statuses(preface).filter((status) => status !== 400)).toEqual([]);
+    expect(statuses(await send('CONNECT inside.example:443 HTTP/1.1\r\nhost: x\r\n\r\n'))).not.toContain(200);
+  });
+
+  it('that are targets of many forms lead to the one path that they name', async () => {
+    const answers = [
+      ['/health', 200],
+      ['http://evil.example/health', 200],
+      ['http://evil.example', 404],
+      ['*', 404],
+      ['//health', 404],
+      ['/health/', 404],
+      ['/%68ealth', 404],
+      ['/v1%2frpc', 404],
+      ['/x/../health', 404],
+      ['/./health', 404],
+      ['/health;a=b', 404],
+      ['/health%00', 404],
+      ['/health\\', 404],
+      ['/health?api-key=a#b', 200],
+    ] as const;
+    for (const [target, status] of answers) {
+      const received = await send(`GET ${target} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
+      expect([target, ...statuses(received)]).toEqual([target, status]);
+    }
+  });
+});

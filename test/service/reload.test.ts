@@ -1,0 +1,85 @@
+import { writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { healthy } from '../upstream/mock/healthy.ts';
+import { type MockNode, startMock } from '../upstream/mock/server.ts';
+import { eventually } from './eventually.ts';
+import { type OperatorApi, operatorApi } from './operator-token.ts';
+import { rpcDoor } from './rpc-door.ts';
+import { type RunningService, startService } from './start-service.ts';
+
+const SECRET = 'a-provider-key-that-nobody-reads';
+type Reloaded = Readonly<{ changed: string[]; restart: string[] }>;
+
+let nodes: MockNode[];
+let service: RunningService;
+let api: OperatorApi;
+
+const nodeTable = (name: string, { url }: MockNode): string =>
+  `[[upstream]]\nname = "${name}"\nurl = "${url}${SECRET}"\nws = "off"\n`;
+const configure = (text: string): void => writeFileSync(service.config, text);
+
+/** Nobody knows it, so it is kept by nobody and shared with nobody. */
+const METHOD = 'getSomethingElse';
+const call = () => rpcDoor(service.ready.rpcUrl, service.key).call(METHOD);
+const askedOf = (node: MockNode): number => node.count(METHOD);
+
+/** Asks until a node was asked. */
+const asks = (node: MockNode): Promise<boolean> =>
+  eventually(async () => {
+    const before = askedOf(node);
+    await call();
+    return askedOf(node) > before;
+  }, 'a call that comes to the node');
+
+beforeAll(async () => {
+  nodes = await Promise.all([1, 2, 3].map(() => startMock(healthy())));
+  service = await startService({ configuration: nodeTable('first', nodes[0]!) });
+  api = await operatorApi(service.ready.url, service.dataDir);
+});
+afterAll(async () => {
+  await service.stop();
+  await Promise.all(nodes.map((node) => node.close()));
+});
+
+it('a running service takes another configuration at SIGHUP and when it is asked to, and a bad one never', async () => {
+  const [first, second] = nodes as [MockNode, MockNode];
+  await asks(first);
+  configure(`${nodeTable('second', second)}[server]\nheaders_max_bytes = 20000\n`);
+  expect(await api.ask<Reloaded>('POST', '/reload')).toEqual({
+    changed: ['upstream'],
+    restart: ['server.headers_max_bytes'],
+  });
+  await asks(second);
+  const before = askedOf(first);
+
+  configure(`${nodeTable('third', first)}[server]\nbody_max_bytes = 5\n`);
+  service.process.kill('SIGHUP');
+  await eventually(async () => service.output().includes('what was read is not good'), 'the log says so');
+  await expect(api.ask('POST', '/reload')).rejects.toThrow(/409.*server\.body_max_bytes/);
+  await asks(second);
+  expect(askedOf(first)).toBe(before);
+
+  configure(`${nodeTable('second', second)}${nodeTable('first', first)}[log]\nlevel = "debug"\n`);
+  service.process.kill('SIGHUP');
+  await asks(first);
+  expect(service.output()).not.toContain(SECRET);
+});
+
+it('a node that is added answers calls within a second or two, and no more once it is removed', async () => {
+  const third = nodes[2]!;
+  const node = { network: 'mainnet-beta', name: 'added', url: `${third.url}${SECRET}`, ws: 'off' };
+  await api.ask('POST', '/upstreams', node);
+  await asks(third);
+  expect(third.received.at(-1)?.path).toBe(`/${SECRET}`);
+  const listed = await eventually(async () => {
+    const { nodes: all } = await api.ask<{ nodes: { name: string; source: string }[] }>('GET', '/upstreams');
+    return all.some(({ name, source }) => name === 'added' && source === 'added') && JSON.stringify(all);
+  }, 'the node is listed');
+  expect(listed).not.toContain(SECRET);
+  await api.ask('DELETE', '/upstreams/added');
+  await call();
+  const before = askedOf(third);
+  for (let i = 0; i < 20; i++) await call();
+  expect(askedOf(third)).toBe(before);
+  expect(service.output()).not.toContain(SECRET);
+});

@@ -1,0 +1,119 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { Keypair } from '../../../src/ledger/ed25519.ts';
+import type { NodeConfig } from '../../../src/upstream/node.ts';
+import { SourceRig, wholeSlot } from '../geyser-source/source-rig.ts';
+import { GeyserRig, watch } from './geyser-rig.ts';
+import { GeyserServer } from './geyser-server.ts';
+import { account, accountIs, signatureOf, slotIs, transfer } from './geyser-told.ts';
+import { LedgerScene } from './ledger-scene.ts';
+import { Recorder } from './listener.ts';
+import { subscriptionOf, until } from './stage.ts';
+
+const closers: (() => Promise<unknown> | unknown)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+describe('when the nodes are others', () => {
+  it('subscriptions on PubSub move to those that are left or new, and miss and double nothing', async () => {
+    const scene = await LedgerScene.open({ slotMs: 40 });
+    closers.push(() => scene.close());
+    const nodes: NodeConfig[] = scene.upstreams.map((way, index) => ({
+      name: `node-${index + 1}`,
+      url: `http://127.0.0.1:${way.rpc.port}/`,
+      ws: `ws://127.0.0.1:${way.pubsub.port}/`,
+    }));
+    const [first, second] = nodes as [NodeConfig, NodeConfig];
+    scene.feed.setNodes([first]);
+    // Beyond the margin of a gap nothing lies that was there before.
+    await scene.slots(12);
+    const logs = new Recorder();
+    await scene.feed.open(subscriptionOf('logs', 'all', { commitment: 'confirmed' }), logs);
+    scene.traffic(10);
+    await scene.slots(5);
+    scene.feed.setNodes([second]);
+    await scene.slots(8);
+    expect(scene.feed.setNodes([{ ...first, name: 'first-again' }])).toBe(true);
+    await scene.slots(8);
+    scene.calm();
+    const end = scene.send();
+    await logs.until(({ raw }) => raw.some((text) => text.includes(end)), 'the last transaction');
+    const told = logs.results.map(({ value }) => value.signature);
+    const [from, to] = [logs.results[0].context.slot, logs.results.at(-1).context.slot];
+    expect(told).toEqual(scene.signatures(from, to));
+    expect(told.length).toBeGreaterThan(5);
+    expect(logs.failures).toEqual([]);
+  });
+
+  it('a feed says that a first Geyser is taken at the start only', async () => {
+    const scene = await LedgerScene.open({ slotMs: 200 });
+    closers.push(() => scene.close());
+    expect(scene.feed.setNodes([{ name: 'x', url: 'http://127.0.0.1:1', grpc: 'http://127.0.0.1:1' }])).toBe(
+      false,
+    );
+  });
+});
+
+const address = Keypair.fromSeed(new Uint8Array(32).fill(1)).address;
+
+async function servers(): Promise<[GeyserServer, GeyserServer]> {
+  const both = [
+    await GeyserServer.start('a-secret-token'),
+    await GeyserServer.start('a-secret-token'),
+  ] as const;
+  closers.push(...both.map((server) => () => server.stop()));
+  return [...both];
+}
+
+const nodeOf = (name: string, { url: grpc }: GeyserServer): NodeConfig => ({
+  name,
+  url: 'http://127.0.0.1:1',
+  grpc,
+  headers: { 'X-Token': 'a-secret-token' },
+});
+
+describe('when the servers of Geyser are others', () => {
+  it('subscriptions go on from another where it ended, and are given up when there is none', async () => {
+    const [server, other] = await servers();
+    const rig = new GeyserRig([server.url]);
+    closers.push(() => rig.feed.close());
+    const heard = await rig.open(watch(address));
+    server.tell(slotIs(100, 'created'));
+    server.tell(accountIs(100, address, account(1), 1, signatureOf(transfer(1))));
+    server.tell(slotIs(100, 'processed'));
+    await heard.count(1);
+    await until(() => rig.feed.position()?.slot === 100n, 'the slot is told to its end');
+    rig.feed.setNodes([nodeOf('other', other)]);
+    await other.until(() => other.requests.length > 0);
+    expect(other.requests[0]?.fromSlot).toBe('100');
+    other.tell(slotIs(101, 'created', 100));
+    other.tell(accountIs(101, address, account(2), 2, signatureOf(transfer(2))));
+    other.tell(slotIs(101, 'processed', 100));
+    await heard.count(2);
+    expect(heard.results.map(({ value }) => value.lamports)).toEqual([1, 2]);
+    rig.feed.setNodes([]);
+    await heard.until(() => heard.failure !== null);
+    await expect(rig.open(watch(address))).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
+  });
+
+  it('streams are told each slot once by those that are left and those that came', async () => {
+    const [server, other] = await servers();
+    const rig = new SourceRig([server]);
+    closers.push(() => rig.source.close());
+    await server.until(() => server.pings.length > 0);
+    for (const update of wholeSlot(100)) server.tell(update);
+    await rig.heard('100 processed');
+    rig.source.setNodes(
+      [nodeOf('node-0', server), nodeOf('other', other)].map((node) => ({ ...node, grpc: node.grpc! })),
+    );
+    await other.until(() => other.pings.length > 0);
+    rig.source.setNodes([{ ...nodeOf('other', other), grpc: other.url }]);
+    for (const slot of [100, 101, 102]) for (const update of wholeSlot(slot)) other.tell(update);
+    await rig.heard('102 processed');
+    expect(rig.told.filter((line) => line.endsWith('processed'))).toEqual([
+      '100 processed',
+      '101 processed',
+      '102 processed',
+    ]);
+  });
+});

@@ -1,0 +1,162 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { SendLimits } from '../../src/upstream/send/limits.ts';
+import { accepting, freshChain, landed, type MockChain, sentTo } from './mock/accepting.ts';
+import { until } from './mock/pool.ts';
+import {
+  Followed,
+  put,
+  type SendingScene,
+  sendCall,
+  signedTransaction,
+  stageSending,
+} from './mock/sending.ts';
+import type { MockNode } from './mock/server.ts';
+
+/** Transactions that were accepted, until it is known what became of them. */
+let scene: SendingScene;
+let chain: MockChain;
+afterEach(() => scene.close());
+
+async function open(limits: Partial<SendLimits> = {}): Promise<SendingScene> {
+  chain = freshChain();
+  const node = accepting(chain);
+  scene = await stageSending([node, node], [node], { limits: { rebroadcastMs: 20, ...limits } });
+  return scene;
+}
+
+const everybody = (): readonly MockNode[] => [...scene.mocks, ...scene.senders];
+
+type Sent = Readonly<{ wire: Buffer; signature: string; trace: Followed }>;
+
+/** Sends one that is accepted, and hears of it. */
+async function sendOne(config: object = {}): Promise<Sent> {
+  const [sent, trace] = [signedTransaction(), new Followed()];
+  expect(await put(scene.sending, sendCall(sent.wire, config, trace))).toBe(sent.signature);
+  return { ...sent, trace };
+}
+
+/** How often somebody was sent this one. */
+const timesSent = ({ wire }: Sent, mock: MockNode): number =>
+  mock.received.filter((one) => one.method === 'sendTransaction' && sentTo(one).wire.equals(wire)).length;
+const timesToAll = (sent: Sent): number => everybody().reduce((sum, mock) => sum + timesSent(sent, mock), 0);
+const isAtRest = (): boolean => scene.sending.pending === 0;
+
+describe('a transaction that was accepted', () => {
+  it('is sent to everybody again and again until it is confirmed, and no longer', async () => {
+    await open();
+    const sent = await sendOne();
+    const other = await sendOne();
+    await until(() => everybody().every((mock) => timesSent(sent, mock) >= 4));
+    chain.status = (signature) => (signature === sent.signature ? landed('confirmed') : 'null');
+    await until(() => sent.trace.fates.length > 0);
+    const [fate] = sent.trace.fates;
+    expect(fate).toMatchObject({ name: 'confirmed', slot: 1001n, err: null });
+    expect(fate!.rebroadcasts).toBeGreaterThanOrEqual(3);
+    // Attempts are those of the first time.
+    expect(sent.trace.attempts).toHaveLength(3);
+    // What was under way has arrived when another had its next turns.
+    const again = async (): Promise<void> => {
+      const before = timesToAll(other);
+      await until(() => timesToAll(other) >= before + 2 * 3);
+    };
+    await again();
+    const before = timesToAll(sent);
+    await again();
+    expect(timesToAll(sent)).toBe(before);
+  });
+
+  it('is told of as failed when it failed on chain', async () => {
+    await open({ rebroadcastMs: 60_000 });
+    const { trace } = await sendOne();
+    chain.status = () => landed('finalized', '{"InstructionError":[0,{"Custom":1}]}');
+    await until(isAtRest);
+    expect(trace.fates).toEqual([
+      { name: 'failed', slot: 1001n, err: '{"InstructionError":[0,{"Custom":1}]}', rebroadcasts: 0 },
+    ]);
+  });
+
+  it('has expired when its blockhash is over and no node knows it', async () => {
+    await open({ rebroadcastMs: 60_000 });
+    const { trace } = await sendOne();
+    await until(() => scene.mocks.some((mock) => mock.count('getEpochInfo') > 0));
+    chain.isBlockhashValid = false;
+    chain.blockHeight += 151;
+    await until(isAtRest);
+    expect(trace.fates).toMatchObject([{ name: 'expired', slot: null }]);
+  });
+
+  it('is sent again as often as its sender wants', async () => {
+    await open();
+    const [never, twice, always] = [
+      await sendOne({ maxRetries: 0 }),
+      await sendOne({ maxRetries: 2 }),
+      await sendOne(),
+    ];
+    await until(() => everybody().every((mock) => timesSent(always, mock) >= 6));
+    expect([timesToAll(never), timesToAll(twice)]).toEqual([3, 9]);
+    chain.status = () => landed('confirmed');
+    await until(isAtRest);
+    expect(never.trace.fates).toMatchObject([{ name: 'confirmed', rebroadcasts: 0 }]);
+    expect(twice.trace.fates).toMatchObject([{ name: 'confirmed', rebroadcasts: 2 }]);
+  });
+
+  it('is left alone while a fork has it', async () => {
+    await open({ rebroadcastMs: 40 });
+    chain.status = (signature) => (signature === sent.signature ? landed('processed') : 'null');
+    const sent = { ...signedTransaction(), trace: new Followed() };
+    await put(scene.sending, sendCall(sent.wire, {}, sent.trace));
+    const other = await sendOne();
+    await until(() => scene.mocks.some((mock) => mock.count('getSignatureStatuses') >= 1));
+    const seen = timesToAll(other);
+    await until(() => timesToAll(other) >= seen + 3);
+    const before = timesToAll(sent);
+    await until(() => timesToAll(other) >= seen + 4 * 3);
+    expect(timesToAll(sent)).toBe(before);
+    chain.status = () => 'null';
+    await until(() => timesToAll(sent) > before);
+  });
+
+  it('is followed for so long at most', async () => {
+    await open({ pendingMaxMs: 60 });
+    const { trace } = await sendOne();
+    await until(isAtRest);
+    expect(trace.fates).toMatchObject([{ name: 'unconfirmed' }]);
+  });
+
+  it('makes room for others when it was rebroadcast most often', async () => {
+    await open({ pendingMax: 2 });
+    const often = await sendOne();
+    const never = await sendOne({ maxRetries: 0 });
+    await until(() => everybody().every((mock) => timesSent(often, mock) >= 2));
+    const last = await sendOne({ maxRetries: 0 });
+    expect(often.trace.fates).toMatchObject([{ name: 'shed' }]);
+    expect([never.trace.fates, last.trace.fates, scene.sending.shed]).toEqual([[], [], 1]);
+  });
+
+  it('makes room for others when there is no more memory', async () => {
+    await open({ pendingMaxBytes: 1_500, rebroadcastMs: 60_000 });
+    const traces = [(await sendOne()).trace, (await sendOne()).trace, (await sendOne()).trace];
+    expect(scene.sending.pending).toBeLessThan(3);
+    expect(traces[0]!.fates).toMatchObject([{ name: 'shed', rebroadcasts: 0 }]);
+    expect(traces[2]!.fates).toEqual([]);
+  });
+
+  it('is told of to all who sent it', async () => {
+    await open({ rebroadcastMs: 60_000 });
+    const { wire } = signedTransaction();
+    const traces = [new Followed(), new Followed(), new Followed()];
+    for (const trace of traces) await put(scene.sending, sendCall(wire, {}, trace));
+    chain.status = () => landed('confirmed');
+    await until(isAtRest);
+    for (const { fates } of traces) expect(fates).toMatchObject([{ name: 'confirmed' }]);
+  });
+
+  it('is left to the nodes when the service ends, which says so', async () => {
+    await open();
+    const { trace } = await sendOne();
+    await scene.sending.close();
+    expect(scene.sending.pending).toBe(0);
+    expect(trace.fates).toEqual([]);
+    expect(scene.logged.map((line) => JSON.parse(line))).toMatchObject([{ level: 40, transactions: 1 }]);
+  });
+});

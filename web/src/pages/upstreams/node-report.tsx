@@ -1,0 +1,39 @@
+import type { NodeReportJson } from '../../../../src/control/api/contract/nodes.ts';
+import { formatMs } from '../../format.ts';
+import { Chip } from '../../ui/chip.tsx';
+import { Facts } from '../../ui/facts.tsx';
+
+/** What a node said of itself when it was tested. */
+export function NodeReport({ report }: { report: NodeReportJson }) {
+  const { reachable, version, slot, latencyMs, firstAvailableBlock, findings } = report;
+  const isFit = findings.every(({ severity }) => severity !== 'error');
+  return (
+    <section className="stack-tight" aria-label="Test" aria-live="polite">
+      <p className="row">
+        <Chip tone={isFit ? (findings.length === 0 ? 'good' : 'warn') : 'bad'}>
+          {isFit ? 'fit' : 'not fit'}
+        </Chip>
+        {findings.length === 0 ? 'It answers, and nothing speaks against it.' : null}
+      </p>
+      {reachable ? (
+        <Facts
+          facts={[
+            ['Version', version ?? 'not told'],
+            ['Slot', slot ?? 'not told'],
+            ['Latency', formatMs(latencyMs)],
+            ['History', firstAvailableBlock === null ? 'none' : `from block ${firstAvailableBlock}`],
+          ]}
+        />
+      ) : null}
+      {findings.length === 0 ? null : (
+        <ul className="stack-tight">
+          {findings.map(({ severity, finding, remedy }) => (
+            <li key={`${finding} ${remedy}`}>
+              <Chip tone={severity === 'error' ? 'bad' : 'warn'}>{severity}</Chip> {finding} {remedy}
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
