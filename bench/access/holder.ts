@@ -168,7 +168,11 @@ async function serve(): Promise<void> {
   const answer = { body: Buffer.from('{"context":{"slot":1},"value":{"lamports":1}}'), errorCode: 0 };
   const source = { ask: async () => answer };
   const log = createLogger('error', (line) => process.stderr.write(`${line}\n`));
-  const http = new HttpServer(rpcRoutes(new RpcCalls(createPipeline({ admission, source, meter, log }))), log, { port: 0 });
+  const http = new HttpServer(
+    rpcRoutes(new RpcCalls(createPipeline({ admission, source, meter, log }))),
+    log,
+    { port: 0 },
+  );
   const { port } = await http.listen();
   say({ listening: { port, keys: used } });
 }

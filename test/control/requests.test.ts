@@ -409,7 +409,9 @@ describeOnBothStores('gateways on one database', (stores) => {
     await cordon('node-1', 'new disks');
     await cordon('node-1', 'more disks');
     await one.presence.refresh();
-    expect(one.cordons()).toEqual([{ network: 'devnet', node: 'node-1', reason: 'more disks', isDrain: false }]);
+    expect(one.cordons()).toEqual([
+      { network: 'devnet', node: 'node-1', reason: 'more disks', isDrain: false },
+    ]);
     await uncordon('node-1');
     await one.presence.refresh();
     expect(one.cordons()).toEqual([]);
