@@ -45,7 +45,12 @@ async function makeKey(after: 'revoke' | 'disable'): Promise<string> {
 beforeAll(async () => {
   mock = await startMock(node);
   service = await startService({
+    // Each call is to reach the node.
     configuration: `
+      [cache]
+      enabled = false
+      coalesce = false
+      heads = false
       [server]
       batch_calls_max = 10
       headers_timeout_ms = 400

@@ -13,7 +13,12 @@ let door: RpcDoor;
 beforeAll(async () => {
   mock = await startMock(healthy());
   service = await startService({
+    // Each call that is let in is to reach the node.
     configuration: `
+      [cache]
+      enabled = false
+      coalesce = false
+      heads = false
       [plans.default]
       rpc_per_second = 1
       rpc_burst = 5
