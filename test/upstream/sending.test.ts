@@ -181,7 +181,7 @@ describe('the same transaction once more', () => {
     const { wire, signature } = signedTransaction();
     const started = performance.now();
     expect(await put(sending, sendCall(wire))).toBe(signature);
-    expect(await put(sending, sendCall(wire, { skipPreflight: true }))).toBe(signature);
+    expect(await put(sending, sendCall(wire))).toBe(signature);
     if (performance.now() - started < 40) expect(sentIn(all())).toBe(1);
     await until(() => performance.now() - started > 100);
     await put(sending, sendCall(wire));

@@ -61,6 +61,9 @@ class Forwarded implements Asker {
   }
 }
 
+/** What has a parameter that the method does not take is a node's to refuse. */
+const isWithoutParams = ({ params }: Call): boolean => params === null || params.toString('latin1') === '[]';
+
 /**
  * Answers getHealth and getSlot by what the nodes told a moment ago, and asks for the rest. What is told is never
  * older than what was told to anybody before, nor newer than what a node can answer for.
@@ -89,7 +92,7 @@ export class KnownHeads implements DirectSource {
 
   put(call: Call, asker: Asker): Asked {
     if (call.row === methods.getSlot) return this.#putSlot(call, asker);
-    if (call.row !== methods.getHealth) return this.#source.put(call, asker);
+    if (call.row !== methods.getHealth || !isWithoutParams(call)) return this.#source.put(call, asker);
     const known = this.#slots.slotAt(call.network, 'processed');
     return known !== null && this.#isFresh(known.atMs)
       ? this.#answer(call, asker, HEALTHY)

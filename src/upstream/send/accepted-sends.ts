@@ -1,13 +1,10 @@
 import type { SendLimits } from './limits.ts';
 
-/** A transaction that was accepted lately. */
-type Accepted = Readonly<{ until: number; hadPreflight: boolean }>;
-
-/** Transactions that were accepted a moment ago, by network and bytes. */
+/** Transactions that were accepted a moment ago, by network, bytes and the conditions under which they were sent. */
 export class AcceptedSends {
   readonly #limits: Pick<SendLimits, 'acceptedMs' | 'acceptedMax'>;
-  /** In the order in which they end. */
-  readonly #entries = new Map<string, Accepted>();
+  /** When each ends, in that order. */
+  readonly #entries = new Map<string, number>();
 
   constructor(limits: Pick<SendLimits, 'acceptedMs' | 'acceptedMax'>) {
     this.#limits = limits;
@@ -17,24 +14,19 @@ export class AcceptedSends {
     return this.#entries.size;
   }
 
-  /** @param hadPreflight - a node had looked at it and found that it would succeed. */
-  add(key: string, hadPreflight: boolean): void {
+  add(name: string): void {
     const { acceptedMs, acceptedMax } = this.#limits;
     const now = performance.now();
-    const earlier = this.#entries.get(key);
-    this.#entries.delete(key);
-    for (const [old, { until }] of this.#entries) {
+    this.#entries.delete(name);
+    for (const [old, until] of this.#entries) {
       if (until > now && this.#entries.size < acceptedMax) break;
       this.#entries.delete(old);
     }
-    const isLooked = hadPreflight || earlier?.hadPreflight === true;
-    this.#entries.set(key, { until: now + acceptedMs, hadPreflight: isLooked });
+    this.#entries.set(name, now + acceptedMs);
   }
 
-  /** Whether it was, and with a preflight where one is wanted. */
-  covers(key: string, skipPreflight: boolean): boolean {
-    const accepted = this.#entries.get(key);
-    if (accepted === undefined || performance.now() >= accepted.until) return false;
-    return accepted.hadPreflight || skipPreflight;
+  has(name: string): boolean {
+    const until = this.#entries.get(name);
+    return until !== undefined && performance.now() < until;
   }
 }

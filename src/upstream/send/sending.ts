@@ -20,10 +20,9 @@ const cannotLeave: Asked = { leave: () => {} };
  * transaction: it is a node's to say why.
  *
  * The same transaction that is sent again while it is under way, or soon after it was accepted, is not handed over
- * again: it gets the same answer. Under way it must be sent under the same conditions, since who skips preflight may
- * not be refused by somebody else's. Accepted it is by whoever took it: a preflight that passed is nothing to be
- * repeated, whatever commitment it was made at, but who wants one is not told of success without any. The time is
- * shorter than the pace at which clients send a transaction again on purpose.
+ * again: it gets the same answer. It must be sent under the same conditions: who skips preflight may not be refused by
+ * somebody else's, and who names a slot or wants a preflight is not told of success without. The time is shorter than
+ * the pace at which clients send a transaction again on purpose.
  */
 export class Sending implements DirectSource, TogetherOwner {
   readonly #parts: SendingParts;
@@ -72,8 +71,9 @@ export class Sending implements DirectSource, TogetherOwner {
   }
 
   ended({ key, request }: SentTogether, isAccepted: boolean): void {
-    this.#underWay.delete(nameOf(key, request));
-    if (isAccepted) this.#accepted.add(key, !request.skipPreflight);
+    const name = nameOf(key, request);
+    this.#underWay.delete(name);
+    if (isAccepted) this.#accepted.add(name);
   }
 
   accepted({ key, request, senders, network }: SentTogether): void {
@@ -82,12 +82,12 @@ export class Sending implements DirectSource, TogetherOwner {
 
   #send(call: Call, request: SendRequest, sender: Sender): void {
     const key = `${call.network} ${request.text}`;
-    if (this.#accepted.covers(key, request.skipPreflight)) {
+    const name = nameOf(key, request);
+    if (this.#accepted.has(name)) {
       this.#pending.join(key, sender);
       sender.asker.answered(acceptance(request));
       return;
     }
-    const name = nameOf(key, request);
     const known = this.#underWay.get(name);
     if (known !== undefined) {
       known.senders.push(sender);
