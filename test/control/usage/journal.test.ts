@@ -133,6 +133,36 @@ describeOnBothStores('the journal of usage', ({ kind, open }) => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
+  it('keeps what comes while the store takes what came before', async () => {
+    const [store, folder] = [await open(), newFolder()];
+    const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const db = store.db.withPlugin({
+      transformQuery: ({ node }) => node,
+      transformResult: async ({ result }) => {
+        asked.resolve();
+        await answered.promise;
+        return result;
+      },
+    });
+    const { writer, use, away } = writerOn({ ...store, db }, folder);
+    use(1);
+    const flushes = [writer.flush()];
+    await asked.promise;
+    use(1, RECENT + 60_000);
+    flushes.push(writer.flush());
+    const newest = () => readdirSync(folder).flatMap((name) => linesOf(join(folder, name)).slice(-1));
+    const second = [{ minute: RECENT / 60_000 + 1, requests: 1 }];
+    await expect.poll(() => existsSync(folder) && newest()).toMatchObject(second);
+    // The first is being taken; nothing more is.
+    away.now = true;
+    answered.resolve();
+    await Promise.all(flushes);
+    expect([writer.pendingRows, newest()]).toMatchObject([1, second]);
+    away.now = false;
+    await writer.stop();
+    expect(await requestsOf(store)).toBe(2);
+  });
+
   it('keeps what comes between the last write to the store and its being emptied', async () => {
     const [store, folder] = [await open(), newFolder()];
     const { writer, use, away } = writerOn(store, folder);
