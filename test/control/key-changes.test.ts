@@ -286,6 +286,23 @@ describeOnBothStores('the keys of a customer', ({ open }) => {
     expect(plans.get(own.key.id)).toEqual([10, seen + 1]);
   });
 
+  it('go no faster than their plan, however slow it gets, and as fast as their own rate when it lets them', async () => {
+    const store = await open();
+    const register = await customerOn(store, 'acme');
+    const rate = { perSecond: 40, burst: 80 };
+    const { key } = await createKey(register, { product: 'rpc', name: 'x', rate });
+    const ratesUnder = async (rpcPerSecond: number, rpcBurst: number) => {
+      const limits = { ...defaultPlanLimits, rpcPerSecond, rpcBurst };
+      await syncPlans(store, [{ id: 'free', name: 'free', limits }], 'test');
+      const record = (await recordsOf(store)).get(key.id);
+      return [record?.limits.rpcPerSecond, record?.limits.rpcBurst];
+    };
+    expect(await ratesUnder(5, 9)).toEqual([5, 9]);
+    expect(await ratesUnder(50, 100)).toEqual([40, 80]);
+    // A plan without a limit.
+    expect(await ratesUnder(0, 100)).toEqual([40, 80]);
+  });
+
   it('are not there for others', async () => {
     const store = await open();
     const acme = await customerOn(store, 'acme');

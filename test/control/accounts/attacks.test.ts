@@ -7,6 +7,7 @@ const foreign: readonly [string, Record<string, string | null>][] = [
   ['a page of another origin', { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }],
   ['a page of another origin that hides where it is', { origin: null, 'sec-fetch-site': 'cross-site' }],
   ['a page on another port', { origin: 'http://solway.test:81', 'sec-fetch-site': 'same-site' }],
+  ['a page of another site that was given our origin', { 'sec-fetch-site': 'cross-site' }],
   ['a page without an origin', { origin: 'null', 'sec-fetch-site': 'cross-site' }],
   ['a page on a name that begins as ours', { origin: 'http://solway.test.evil.example' }],
   ['a form, which can add no header', { 'x-solway': null }],
@@ -70,9 +71,19 @@ describeOnBothStores('an attack', ({ open, fresh }) => {
   });
 
   it('by what another page or program sends changes nothing with the cookie of who is signed in', async () => {
+    const { token } = (await operator.post('/api/v1/tokens', { name: 'ci' })).json;
     for (const [name, headers] of foreign) {
       const make = await operator.post('/api/v1/customers', { name: 'Theirs' }, { headers });
       expect([name, make.status, make.json.error.code]).toEqual([name, 403, 'FOREIGN_ORIGIN']);
+      const changes = [
+        await operator.send('PATCH', '/api/v1/customers/house', { body: { name: 'Theirs' }, headers }),
+        await operator.send('DELETE', `/api/v1/tokens/${token.id}`, { headers }),
+      ];
+      expect([name, ...changes.map(({ json }) => json.error?.code)]).toEqual([
+        name,
+        'FOREIGN_ORIGIN',
+        'FOREIGN_ORIGIN',
+      ]);
       expect([name, (await operator.post('/api/auth/sign-out', {}, { headers })).status]).toEqual([
         name,
         403,

@@ -154,6 +154,17 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
     expect(items[0]?.address).toBe('2001:db8:1:3::1');
   });
 
+  it('forgives an address no wrong try at others for signing in to an account of its own', async () => {
+    const one = await house({ limits: { addressTries: { ...accountLimits.addressTries, freeTries: 2 } } });
+    await firstOperator(one);
+    const thief = one.browser('203.0.113.30');
+    const guess = async (email: string) => (await thief.signIn(email, 'not the password')).status;
+    expect(await guess('user1@example.com')).toBe(401);
+    expect((await thief.signIn(one.email)).status).toBe(200);
+    expect(await guess('user2@example.com')).toBe(401);
+    expect(await guess('user3@example.com')).toBe(429);
+  });
+
   it('lets in who signed in from there before, whatever others try at the account', async () => {
     const one = await house();
     await firstOperator(one);
@@ -329,6 +340,21 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
     expect((await thief.signUp('anna@example.com', undefined, 'another password')).status).toBe(401);
     expect((await anna.signOut()).status).toBe(200);
     expect((await anna.signIn('anna@example.com')).status).toBe(200);
+  });
+
+  it('lets nobody whose customer is suspended go on under another name', async () => {
+    const one = await house({ signUp: 'open' });
+    const dora = one.browser();
+    await dora.signUp('dora@example.com', undefined);
+    const { id } = (await dora.post('/api/v1/customers', { name: 'Dora & Co' })).json;
+    const make = () => dora.post('/api/v1/customers', { name: 'Another' });
+    const change = (state: 'suspended' | 'active') =>
+      one.store.db.updateTable('customer').set({ state }).where('id', '=', id).execute();
+    await change('suspended');
+    const refused = await make();
+    expect([refused.status, refused.json.error.code]).toEqual([403, 'CUSTOMER_SUSPENDED']);
+    await change('active');
+    expect((await make()).status).toBe(200);
   });
 
   it('keeps no password, token, seed or code in plain text', async () => {

@@ -186,6 +186,16 @@ describeOnBothStores('a team', ({ open, fresh }) => {
     expect((await end(owner)).status).toBe(200);
   });
 
+  it('has owners whose invitations of owners nobody else takes back', async () => {
+    const [owner, admin] = [await join('owner'), await join('admin')];
+    const { invitation } = (await owner.post(at('/invitations'), { email: 'o@example.com', role: 'owner' }))
+      .json;
+    const takeBack = (browser: Browser) => browser.send('DELETE', at(`/invitations/${invitation.id}`));
+    const refused = await takeBack(admin);
+    expect([refused.status, refused.json.error.code]).toEqual([403, 'ROLE_TOO_SMALL']);
+    expect((await takeBack(owner)).status).toBe(200);
+  });
+
   it('has tokens that end under its own name alone, whoever asks', async () => {
     const { secret, token } = (await operator.post(at('/tokens'), { name: 'ci', role: 'viewer' })).json;
     for (const path of [`/api/v1/customers/house/tokens/${token.id}`, `/api/v1/tokens/${token.id}`])

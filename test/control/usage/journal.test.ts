@@ -8,14 +8,16 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
+import { type FileHandle, open as openFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { afterAll, expect, it, vi } from 'vitest';
 import type { KeyId } from '../../../src/access/key-record.ts';
 import { UsageMeter } from '../../../src/access/usage.ts';
 import type { Store } from '../../../src/control/database/open.ts';
 import { journalLine, readJournalLine } from '../../../src/control/usage/journal-line.ts';
 import type { TakenUp } from '../../../src/control/usage/take-up-journals.ts';
+import { UsageJournal } from '../../../src/control/usage/usage-journal.ts';
 import { UsageWriter, type UsageWriterOptions } from '../../../src/control/usage/usage-writer.ts';
 import { describeOnBothStores } from '../stores.ts';
 import { usageRow, write } from './usage-fixture.ts';
@@ -62,6 +64,19 @@ function writerOn(store: Store, journalFolder: string, options: Partial<UsageWri
   return { writer: new UsageWriter({ ...all, ...options }), use, away, takenUp };
 }
 
+/** What every open file is made after: a test lets its disk be slow or full there. */
+async function openFiles(): Promise<FileHandle> {
+  const file = await openFile(root);
+  await file.close();
+  return Object.getPrototypeOf(file) as FileHandle;
+}
+
+const linesOf = (path: string) =>
+  readFileSync(path, 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => readJournalLine(line));
+
 async function requestsOf(store: Store): Promise<number> {
   const rows = await store.db.selectFrom('usage_minute').select('requests').execute();
   return rows.reduce((sum, { requests }) => sum + requests, 0);
@@ -75,6 +90,26 @@ function killed(folder: string): string {
   writeFileSync(dead, readFileSync(join(folder, name)));
   return dead;
 }
+
+it('the journal of usage is as it was after a write that broke off, so that no line spoils another', async () => {
+  const folder = newFolder();
+  const journal = new UsageJournal(folder, 'epoch');
+  const [one, two] = [usageRow({ requests: 1 }), usageRow({ requests: 2 })];
+  await journal.append([one], [one]);
+  const [name = ''] = readdirSync(folder);
+  const path = join(folder, name);
+  const before = readFileSync(path);
+  using disk = vi.spyOn(await openFiles(), 'appendFile');
+  disk.mockImplementationOnce(async function (this: FileHandle, text) {
+    await this.write((text as Buffer).subarray(0, 20));
+    throw new Error('ENOSPC');
+  });
+  await expect(journal.append([two], [one, two])).rejects.toThrow('ENOSPC');
+  expect([readFileSync(path), journal.bytes]).toEqual([before, before.length]);
+  await journal.append([two], [one, two]);
+  expect(linesOf(path)).toEqual([one, two]);
+  await journal.close();
+});
 
 describeOnBothStores('the journal of usage', ({ kind, open }) => {
   it('has what could not be stored, is empty when it is, and goes with its process', async () => {
@@ -96,6 +131,70 @@ describeOnBothStores('the journal of usage', ({ kind, open }) => {
     expect([await requestsOf(store), statSync(path).size]).toEqual([4, 0]);
     await writer.stop();
     expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('keeps what comes while the store takes what came before', async () => {
+    const [store, folder] = [await open(), newFolder()];
+    const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const db = store.db.withPlugin({
+      transformQuery: ({ node }) => node,
+      transformResult: async ({ result }) => {
+        asked.resolve();
+        await answered.promise;
+        return result;
+      },
+    });
+    const { writer, use, away } = writerOn({ ...store, db }, folder);
+    use(1);
+    const flushes = [writer.flush()];
+    await asked.promise;
+    use(1, RECENT + 60_000);
+    flushes.push(writer.flush());
+    const newest = () => readdirSync(folder).flatMap((name) => linesOf(join(folder, name)).slice(-1));
+    const second = [{ minute: RECENT / 60_000 + 1, requests: 1 }];
+    await expect.poll(() => existsSync(folder) && newest()).toMatchObject(second);
+    // The first is being taken; nothing more is.
+    away.now = true;
+    answered.resolve();
+    await Promise.all(flushes);
+    expect([writer.pendingRows, newest()]).toMatchObject([1, second]);
+    away.now = false;
+    await writer.stop();
+    expect(await requestsOf(store)).toBe(2);
+  });
+
+  it('keeps what comes between the last write to the store and its being emptied', async () => {
+    const [store, folder] = [await open(), newFolder()];
+    const { writer, use, away } = writerOn(store, folder);
+    // Also an embedded store has a journal from the first failure on.
+    away.now = true;
+    use(1);
+    await writer.flush();
+    away.now = false;
+    const waits: (() => void)[] = [];
+    using disk = vi.spyOn(await openFiles(), 'datasync');
+    disk.mockImplementation(() => new Promise<void>((done) => waits.push(done)));
+    const flushes: Promise<void>[] = [];
+    const flushOne = (minute: number) => {
+      use(1, RECENT + minute * 60_000);
+      flushes.push(writer.flush());
+    };
+    flushOne(1);
+    await expect.poll(() => waits.length).toBe(1);
+    flushOne(2);
+    flushOne(3);
+    waits[0]?.();
+    // The first flush stores what all three took, while the disk is at the second and the third waits its turn.
+    await expect.poll(() => [waits.length, writer.pendingRows]).toEqual([2, 0]);
+    away.now = true;
+    flushOne(4);
+    disk.mockImplementation(async () => undefined);
+    waits[1]?.();
+    await Promise.all(flushes);
+    const [name = ''] = readdirSync(folder);
+    expect(linesOf(join(folder, name)).at(-1)).toMatchObject({ minute: RECENT / 60_000 + 4, requests: 1 });
+    expect([writer.pendingRows, await requestsOf(store)]).toEqual([1, 4]);
+    await writer.stop();
   });
 
   it('is written before anything is sent to a server, and beside an embedded store only when that fails', async () => {

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { contract } from '../../../src/control/api/contract/contract.ts';
 import type { ApiContext } from '../../../src/control/api/handler.ts';
+import { csvLine } from '../../../src/control/api/handlers/csv-line.ts';
 import { usageHandlers } from '../../../src/control/api/handlers/usage.ts';
 import type { ApiServices } from '../../../src/control/api/services.ts';
 import type { Store } from '../../../src/control/database/open.ts';
@@ -46,6 +47,17 @@ async function csvOf(store: Store, query: Readonly<Record<string, string | numbe
 }
 
 const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);
+
+it.each(['=', '+', '-', '@', '\t', '\r'])(
+  'a table of usage holds text that begins with %j as text',
+  (sign) => {
+    expect(csvLine([`${sign}SUM(A1)`, 1]).replaceAll('"', '')).toBe(`'${sign}SUM(A1),1`);
+  },
+);
+
+it('a table of usage leaves numbers, and text that no spreadsheet runs, as they are', () => {
+  expect(csvLine(['a=b', 'a@b', '', -1])).toBe('a=b,a@b,,-1');
+});
 
 async function openWithKeys(open: () => Promise<Store>): Promise<Store> {
   const store = await open();

@@ -100,6 +100,19 @@ describeOnBothStores('usage', ({ open, defer }) => {
     expect(latency).toBe('0:3,1:2');
   });
 
+  it.each(['requests', 'messages', 'credits', 'bytesIn', 'bytesOut'] as const)(
+    'grows when only its %s do, and does not shrink with what comes late',
+    async (count) => {
+      const store = await open();
+      const [before, after] = [row({ [count]: 3 }), row({ [count]: 4 })];
+      for (const one of [before, after, before])
+        await store.db.transaction().execute((trx) => upsertUsage(trx, 'epoch', [one]));
+      const stored = await store.db.selectFrom('usage_minute').selectAll().executeTakeFirstOrThrow();
+      const { bytes_in: bytesIn, bytes_out: bytesOut, requests, messages, credits } = stored;
+      expect({ requests, messages, credits, bytesIn, bytesOut }[count]).toBe(4);
+    },
+  );
+
   it('of notifications grows with them, although their row has no requests', async () => {
     const store = await open();
     const { meter, writer } = writerOn(store);
