@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import { makeAppendOnly } from './append-only.ts';
+import { makeAppendOnly, makeIrreplaceable } from './append-only.ts';
 import { createAccounts } from './tables/accounts.ts';
 import { createNodeTables } from './tables/nodes.ts';
 import { createNoticeTables } from './tables/notices.ts';
@@ -243,5 +243,10 @@ export const migrations: readonly Migration[] = [
       await addText(db, 'submission', 'fate_slot', null);
       await addText(db, 'submission', 'fate_err', null);
     },
+  },
+  {
+    number: 13,
+    name: 'an audit log that nothing takes the place of',
+    up: (db) => makeIrreplaceable(db, 'audit'),
   },
 ];

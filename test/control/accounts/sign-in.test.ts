@@ -141,6 +141,24 @@ describeOnBothStores('signing in', ({ open, fresh }) => {
     expect((await guess('203.0.113.8', 'other@example.com')).status).toBe(401);
   });
 
+  it('counts passwords that are tried by signing up with those of signing in, and remembers no made-up names', async () => {
+    const one = await house({ signUp: 'open' });
+    await firstOperator(one);
+    for (let i = 0; i < 3; i++)
+      expect((await one.browser(`198.51.100.${i}`).signIn(one.email, 'not the password')).status).toBe(401);
+    const signUp = (address: string) =>
+      one.browser(address).post('/api/auth/sign-up/email', {
+        ...{ name: 'Mallory', email: one.email, password: 'not the password' },
+      });
+    for (let i = 0; i < 2; i++) expect((await signUp(`198.51.100.1${i}`)).status).toBe(401);
+    expect((await signUp('198.51.100.20')).status).toBe(429);
+    expect((await one.browser('198.51.100.21').signIn(one.email)).status).toBe(429);
+    for (let i = 0; i < 8; i++) {
+      const { status } = await one.browser(`203.0.113.${i}`).signIn('no address', 'not the password');
+      expect(status).not.toBe(429);
+    }
+  });
+
   it('counts 64 bits of IPv6 as one address, and tells the audit log the whole of it', async () => {
     const one = await house({ limits: { addressTries: { ...accountLimits.addressTries, freeTries: 2 } } });
     const operator = await firstOperator(one);
