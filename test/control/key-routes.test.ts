@@ -19,9 +19,10 @@ const silent = createLogger('silent', () => undefined);
 const scanner = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const pem = scanner.publicKey.export({ type: 'spki', format: 'pem' }).toString();
 
+const tokens = { developer: 'TTTTTTTT', viewer: 'VVVVVVVV' } as const;
 const member = (role: 'viewer' | 'developer'): ApiCaller => ({
   kind: 'token',
-  tokenId: 'TTTTTTTT',
+  tokenId: tokens[role],
   customerId: 'acme',
   role,
 });
@@ -33,6 +34,20 @@ async function startApi(store: Store, { revokeLeaked = false } = {}) {
     .insertInto('customer')
     .values({ id: 'acme', name: 'Acme', plan_id: 'default', state: 'active', created_at: 0, version: 0 })
     .execute();
+  for (const [role, id] of Object.entries(tokens) as [keyof typeof tokens, string][]) {
+    const named = { id, name: role, digest: '', pepper_version: 1, customer_id: 'acme', role };
+    const times = {
+      created_by: 'test',
+      created_at: 0,
+      expires_at: null,
+      last_used_at: null,
+      revoked_at: null,
+    };
+    await store.db
+      .insertInto('admin_token')
+      .values({ ...named, ...times })
+      .execute();
+  }
   const services = {
     store,
     peppers: testPeppers,
