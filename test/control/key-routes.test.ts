@@ -35,7 +35,7 @@ async function startApi(store: Store, { revokeLeaked = false } = {}) {
     .values({ id: 'acme', name: 'Acme', plan_id: 'default', state: 'active', created_at: 0, version: 0 })
     .execute();
   for (const [role, id] of Object.entries(tokens) as [keyof typeof tokens, string][]) {
-    const named = { id, name: role, digest: '', pepper_version: 1, customer_id: 'acme', role };
+    const named = { id, name: role, digest: id, pepper_version: 1, customer_id: 'acme', role };
     const times = {
       created_by: 'test',
       created_at: 0,
