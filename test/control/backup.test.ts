@@ -194,6 +194,7 @@ describe('a backup file', () => {
       /has schema 999/,
     ],
     ['with rubbish behind', (file) => appendFileSync(file, 'rubbish'), /damaged/],
+    ['not there', (file) => rmSync(file), /there is no file .*\.gz: give the path of a backup/],
   ])('that is %s is refused, and the database stays empty', async (_, spoil, words) => {
     const { store, file } = await made();
     await store.close();

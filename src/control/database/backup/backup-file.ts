@@ -61,6 +61,8 @@ export async function writeBackupFile(
   const unfinished = `${file}.${process.pid}.unfinished`;
   const placeholder = await open(file, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'EEXIST') throw new BackupError(`${file} is there already: give another name`);
+    if (error.code === 'ENOENT')
+      throw new BackupError(`${file} is in no folder that is there: make it first`);
     throw error;
   });
   await placeholder.close();
@@ -147,6 +149,7 @@ export async function* readBackupFile(file: string): AsyncGenerator<BackupPart> 
     for await (const line of linesOf(unpacked)) yield partOf(line, ++number);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') throw new BackupError(`there is no file ${file}: give the path of a backup`);
     if (code?.startsWith('Z_') === true || code === 'ERR_STREAM_PREMATURE_CLOSE')
       throw new BackupError('the backup is damaged, or no backup of Solway');
     throw error;
