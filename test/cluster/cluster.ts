@@ -94,6 +94,10 @@ grpc = "http://127.0.0.1:${grpcPort}"`;
 [server]
 drain_notice_ms = ${NOTICE_MS}
 
+[plans.default]
+rpc_per_second = 100_000
+rpc_burst = 200_000
+
 [[upstream]]
 network = "mainnet-beta"
 name = "ledger"

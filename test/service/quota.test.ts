@@ -14,7 +14,12 @@ let secret = '';
 beforeAll(async () => {
   mock = await startMock(healthy());
   service = await startService({
+    // Each call that is let in is to reach the node.
     configuration: `
+      [cache]
+      enabled = false
+      coalesce = false
+      heads = false
       [plans.default]
       monthly_credits = 6
       prices = { getHealth = 2 }
