@@ -8,27 +8,15 @@ import {
 } from '../control/storage/storage-service.ts';
 import { confirmationLimits as confirmation } from '../gateway/rest/confirmations.ts';
 import { restLimits as rest } from '../gateway/rest/rest-gate.ts';
-import { networks } from '../protocol/call.ts';
 import { ipfsServerOptions as ipfs } from '../servers/ipfs/server.ts';
 import { uploadLimits as upload } from '../servers/rest/multipart.ts';
 import { restServerOptions as server } from '../servers/rest/server.ts';
 import { dasLimits as das } from '../upstream/das/das-client.ts';
 import { AddressRules } from '../upstream/off-chain/address-rules.ts';
 import { offChainLimits as chain, offChainRules as rules } from '../upstream/off-chain/limits.ts';
-import {
-  anything,
-  HOUR_MS,
-  headers,
-  httpUrl,
-  list,
-  MIB,
-  nodeName,
-  section,
-  text,
-  whole,
-  word,
-} from './configuration-fields.ts';
+import { anything, HOUR_MS, httpUrl, list, MIB, section, text, whole } from './configuration-fields.ts';
 import { showValue } from './configuration-secrets.ts';
+import { namedServers } from './configuration-servers.ts';
 
 /** The sections of the REST interface and of what it stands on. */
 
@@ -208,15 +196,4 @@ export const dasPoolSection = section({
 });
 
 /** `[[das]]`: servers of the Digital Asset Standard API. */
-export const dasServers = z
-  .array(
-    section({
-      network: word(networks).optional(),
-      name: nodeName.optional(),
-      url: httpUrl,
-      headers: headers.default({}),
-    }),
-    { error: 'is not a list of tables: write each server under its own [[das]]' },
-  )
-  .max(64, { error: 'has more than 64 servers' })
-  .default([]);
+export const dasServers = namedServers('das', 'server');

@@ -1,23 +1,11 @@
-import { z } from 'zod';
-import { networks } from '../protocol/call.ts';
 import { sendLimits as send } from '../upstream/send/limits.ts';
-import { HOUR_MS, headers, httpUrl, MIB, nodeName, section, whole, word } from './configuration-fields.ts';
+import { HOUR_MS, MIB, section, whole } from './configuration-fields.ts';
+import { namedServers } from './configuration-servers.ts';
 
 /** The sections of how transactions are sent. */
 
 /** `[[sender]]`: endpoints that take transactions and answer nothing else. */
-export const senders = z
-  .array(
-    section({
-      network: word(networks).optional(),
-      name: nodeName.optional(),
-      url: httpUrl,
-      headers: headers.default({}),
-    }),
-    { error: 'is not a list of tables: write each endpoint under its own [[sender]]' },
-  )
-  .max(64, { error: 'has more than 64 endpoints' })
-  .default([]);
+export const senders = namedServers('sender', 'endpoint');
 
 /** `[sending]`: rebroadcasts, and how what was sent is followed. */
 export const sendingSection = section({

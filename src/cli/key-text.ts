@@ -1,4 +1,5 @@
-/** What the texts need of a key; the shape of app's key view. */
+import { tableText } from './table-text.ts'; /** What the texts need of a key; the shape of app's key view. */
+
 type Key = Readonly<{
   id: string;
   start: string;
@@ -39,14 +40,7 @@ export function keyTable(keys: readonly Key[]): string {
     dayOr(key.lastUsedAt, 'never'),
     key.name,
   ]);
-  const table = [['ID', 'PRODUCT', 'STATE', 'PLAN', 'CREATED', 'EXPIRES', 'LAST USED', 'NAME'], ...rows];
-  const widths = table[0]!.map((_, column) => Math.max(...table.map((row) => row[column]!.length)));
-  const line = (row: string[]) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column]!))
-      .join('  ')
-      .trimEnd();
-  return `${table.map(line).join('\n')}\n`;
+  return tableText([['ID', 'PRODUCT', 'STATE', 'PLAN', 'CREATED', 'EXPIRES', 'LAST USED', 'NAME'], ...rows]);
 }
 
 /** What a text turned out to be, in words. */

@@ -1,4 +1,5 @@
-/** What the texts need of a node; the shape of app's list. */
+import { tableText } from './table-text.ts'; /** What the texts need of a node; the shape of app's list. */
+
 type Node = Readonly<{
   name: string;
   network: string;
@@ -43,14 +44,7 @@ export function upstreamTable(nodes: readonly Node[], added: readonly Added[]): 
   const rows = [...nodes.map(rowOf), ...unseen];
   if (rows.length === 0)
     return 'No gateway tells of a node. Start the service, or ask one elsewhere with --server.\n';
-  const table = [HEAD, ...rows];
-  const widths = HEAD.map((_, column) => Math.max(...table.map((row) => row[column]!.length)));
-  const line = (row: string[]) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column]!))
-      .join('  ')
-      .trimEnd();
-  return `${table.map(line).join('\n')}\n`;
+  return tableText([HEAD, ...rows]);
 }
 
 type Taken = Readonly<{

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { HttpParser, type HttpSink, httpMethods } from './llhttp.ts';
+import { HttpParser, type HttpSink } from './llhttp.ts';
 
 /** Notes everything; stops where it is told to. */
 class Notes implements HttpSink {
@@ -76,7 +76,7 @@ describe('a parser', () => {
     const sink = new Notes();
     const parser = new HttpParser('request', sink);
     expect(parser.read(Buffer.from(POST))).toBe(POST.length);
-    expect([parser.method, parser.minorVersion, parser.isFaulty]).toEqual([httpMethods.POST, 1, false]);
+    expect([parser.minorVersion, parser.isFaulty]).toEqual([1, false]);
     expect(sink.url).toBe('/v1/rpc?api-key=x');
     expect(sink.fields.map(([name, value]) => [name, value.trim()])).toEqual([
       ['Host', 'a'],

@@ -34,7 +34,6 @@ type Exports = Readonly<{
   llhttp_finish(parser: number): number;
   llhttp_execute(parser: number, data: number, length: number): number;
   llhttp_get_error_pos(parser: number): number;
-  llhttp_get_method(parser: number): number;
   llhttp_get_http_minor(parser: number): number;
 }>;
 
@@ -48,8 +47,6 @@ const REQUEST = 1;
 const RESPONSE = 2;
 /** Of `llhttp_errno`. */
 const [OK, PAUSED, PAUSED_UPGRADE] = [0, 21, 22];
-/** Of `llhttp_method`. */
-export const httpMethods = { POST: 3, OPTIONS: 6 } as const;
 
 /** Bytes that are given to the instance at a time. */
 const PIECE_BYTES = 64 * 1024;
@@ -130,11 +127,6 @@ export class HttpParser {
   /** The bytes were no HTTP: nothing more can be read. */
   get isFaulty(): boolean {
     return this.#isFaulty;
-  }
-
-  /** Number of the method of the request that is being read; see `httpMethods`. */
-  get method(): number {
-    return llhttp.llhttp_get_method(this.#parser);
   }
 
   /** 1 for HTTP/1.1. */

@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import type { Store } from '../../src/control/database/open.ts';
-import { RequestWriter, type RequestWriterOptions } from '../../src/control/requests/request-writer.ts';
 import { LogRetention } from '../../src/control/requests/retention.ts';
 import type { RequestEntry } from '../../src/observe/request-log.ts';
 import type { Submission } from '../../src/observe/submission-log.ts';
 import { describeOnBothStores } from './stores.ts';
+import { writerOn } from './written-requests.ts';
 
 const NOW = 1_700_000_000_000;
 
@@ -21,17 +21,6 @@ const submission: Submission = {
   ...{ at: NOW, signature: 'sig1', customerId: 'anna', keyId: '7hQ2mKpZ', network: 'devnet' },
   ...{ outcome: 'accepted', attempts: [], fate: null },
 };
-
-/** A writer of what is put into its lists. */
-function writerOn(store: Store, options: Partial<RequestWriterOptions> = {}) {
-  const log: RequestEntry[] = [];
-  const sent: Submission[] = [];
-  const sources = {
-    requests: { drain: () => log.splice(0) },
-    submissions: { drain: () => sent.splice(0) },
-  };
-  return { log, sent, writer: new RequestWriter(store, sources, 'gateway-1', options) };
-}
 
 const rows = async ({ db }: Store) => db.selectFrom('request_log').selectAll().orderBy('id').execute();
 

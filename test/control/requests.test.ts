@@ -7,7 +7,6 @@ import type { Store } from '../../src/control/database/open.ts';
 import { createKey } from '../../src/control/keys/keys.ts';
 import { GatewayPresence, type GatewayWorks } from '../../src/control/requests/gateway-presence.ts';
 import type { NodeCordon } from '../../src/control/requests/node-cordons.ts';
-import { RequestWriter, type RequestWriterOptions } from '../../src/control/requests/request-writer.ts';
 import { LogTails } from '../../src/control/requests/tail-log.ts';
 import { slot } from '../../src/ledger/units.ts';
 import type { ConnectionFacts } from '../../src/observe/live-connections.ts';
@@ -16,6 +15,7 @@ import type { Submission } from '../../src/observe/submission-log.ts';
 import type { Source } from '../../src/protocol/call.ts';
 import { registerOn } from './register.ts';
 import { describeOnBothStores } from './stores.ts';
+import { writerOn } from './written-requests.ts';
 
 const HOUR_MS = 3_600_000;
 const NOW = 1_700_000_000_000;
@@ -54,17 +54,6 @@ const submission = (more: Partial<Submission> = {}): Submission => ({
   fate: null,
   ...more,
 });
-
-/** A writer of what is put into its lists. */
-function writerOn(store: Store, options: Partial<RequestWriterOptions> = {}) {
-  const log: RequestEntry[] = [];
-  const sent: Submission[] = [];
-  const sources = {
-    requests: { drain: () => log.splice(0) },
-    submissions: { drain: () => sent.splice(0) },
-  };
-  return { log, sent, writer: new RequestWriter(store, sources, 'gateway-1', options) };
-}
 
 const context = { actor: 'user:op@example.com', address: '192.0.2.9', userAgent: 'test', requestId: 'r1' };
 

@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { Failure } from '../../src/protocol/errors.ts';
 import type { UpstreamLimits } from '../../src/upstream/limits.ts';
 import type { NodeConfig } from '../../src/upstream/node.ts';
 import { behind } from './mock/behind.ts';
 import { deadUrl } from './mock/dead.ts';
 import { dyingAfterRequest, dyingMidBody } from './mock/dying.ts';
 import { failing } from './mock/failing.ts';
+import { failureOf } from './mock/failure-of.ts';
 import { empty, htmlBadGateway, noId, truncated, wrongId } from './mock/garbage.ts';
 import { healthy } from './mock/healthy.ts';
 import { call, type Scene, stage, until } from './mock/pool.ts';
@@ -24,15 +24,6 @@ const open = async (
   scene = await stage(nodes, limits);
   return scene;
 };
-
-async function failureOf(promise: Promise<unknown>): Promise<Failure> {
-  const error = await promise.then(
-    () => null,
-    (reason: unknown) => reason,
-  );
-  expect(error).toBeInstanceOf(Failure);
-  return error as Failure;
-}
 
 describe('a read', () => {
   it.each([

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { Failure } from '../../src/protocol/errors.ts';
 import { accepting, sentTo } from './mock/accepting.ts';
 import { dyingAfterRequest } from './mock/dying.ts';
 import { failing } from './mock/failing.ts';
+import { failureOf } from './mock/failure-of.ts';
 import { htmlBadGateway } from './mock/garbage.ts';
 import { call, until } from './mock/pool.ts';
 import {
@@ -38,15 +38,6 @@ const configsAt = (mocks: readonly MockNode[]): Record<string, unknown>[] =>
   mocks
     .flatMap(({ received }) => received.filter(({ method }) => method === 'sendTransaction'))
     .map((request) => sentTo(request).config);
-
-async function failureOf(promise: Promise<unknown>): Promise<Failure> {
-  const error = await promise.then(
-    () => null,
-    (reason: unknown) => reason,
-  );
-  expect(error).toBeInstanceOf(Failure);
-  return error as Failure;
-}
 
 describe('a transaction with preflight', () => {
   it('is looked at by one node, then reaches everybody once, each with the same bytes', async () => {

@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { encodeBase58 } from '../../src/ledger/base58.ts';
-import { Failure } from '../../src/protocol/errors.ts';
 import type { UpstreamLimits } from '../../src/upstream/limits.ts';
 import type { NodeConfig } from '../../src/upstream/node.ts';
 import { behind } from './mock/behind.ts';
 import { deadUrl } from './mock/dead.ts';
 import { dyingAfterRequest, dyingMidBody } from './mock/dying.ts';
 import { failing } from './mock/failing.ts';
+import { failureOf } from './mock/failure-of.ts';
 import { htmlBadGateway, truncated, wrongId } from './mock/garbage.ts';
 import { healthy } from './mock/healthy.ts';
 import { call, type Scene, stage, until } from './mock/pool.ts';
@@ -52,15 +52,6 @@ async function inOrder(
   const either: Behaviour = (request, reply, socket) =>
     (asked++ === 0 ? first : second)(request, reply, socket);
   return open([either, either], limits);
-}
-
-async function failureOf(promise: Promise<unknown>): Promise<Failure> {
-  const error = await promise.then(
-    () => null,
-    (reason: unknown) => reason,
-  );
-  expect(error).toBeInstanceOf(Failure);
-  return error as Failure;
 }
 
 const total = (method: string): number => scene.mocks.reduce((sum, mock) => sum + mock.count(method), 0);

@@ -1,22 +1,17 @@
-import { Redis, type RedisOptions } from 'ioredis';
+import { Redis } from 'ioredis';
+import { type RedisReach, redisOptions } from './redis-options.ts';
 
-export type RedisAnswersOptions = Readonly<{
-  /** `redis://` or `rediss://`; may hold a password. */
-  url: string;
-  /** Certificates of authorities, in PEM, for a server with one of its own. */
-  ca: string | null;
-  /** What names of keys begin with. */
-  prefix: string;
-  /** To be connected, and for one command. */
-  connectTimeoutMs: number;
-  commandTimeoutMs: number;
-  /** The longest pause between two tries to connect. */
-  reconnectMaxMs: number;
-  /** Bytes that may wait to be written to the server; beyond them nothing is stored. */
-  pendingMaxBytes: number;
-  /** Hears when the server is away, and with null when it is there. */
-  onState?: (error: unknown | null) => void;
-}>;
+export type RedisAnswersOptions = RedisReach &
+  Readonly<{
+    /** `redis://` or `rediss://`; may hold a password. */
+    url: string;
+    /** What names of keys begin with. */
+    prefix: string;
+    /** Bytes that may wait to be written to the server; beyond them nothing is stored. */
+    pendingMaxBytes: number;
+    /** Hears when the server is away, and with null when it is there. */
+    onState?: (error: unknown | null) => void;
+  }>;
 
 /**
  * Answers that several gateways keep together, in Redis or Valkey. Each has a time after which it is forgotten; how much
@@ -70,17 +65,4 @@ export class RedisAnswers {
     this.#isThere = isThere;
     this.#options.onState?.(error);
   }
-}
-
-function redisOptions({ connectTimeoutMs, commandTimeoutMs, reconnectMaxMs, ca }: RedisAnswersOptions) {
-  return {
-    connectTimeout: connectTimeoutMs,
-    commandTimeout: commandTimeoutMs,
-    retryStrategy: (tries: number) => Math.min(50 * tries, reconnectMaxMs),
-    // What cannot be said now is of no use later.
-    enableOfflineQueue: false,
-    autoResendUnfulfilledCommands: false,
-    maxRetriesPerRequest: 0,
-    ...(ca === null ? {} : { tls: { ca } }),
-  } satisfies RedisOptions;
 }

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Redis, type RedisOptions } from 'ioredis';
+import { Redis } from 'ioredis';
 import type { ConnectionLimit } from '../../access/connection-limit.ts';
 import type { QuotaLedger } from '../../access/quota.ts';
 import type { RateLimiter } from '../../access/rate-limit.ts';
 import type { WindowLimit } from '../../access/window-limit.ts';
 import { type Exchange, placesExchange, quotaExchange, ratesExchange, windowExchange } from './exchanges.ts';
+import { redisOptions } from './redis-options.ts';
 import { PRESENCE } from './scripts.ts';
 
 /** How limits are shared. Times in milliseconds. */
@@ -69,20 +70,6 @@ export class NotConnected extends Error {
 
 /** How often places are told of that did not change, within the time that they hold. */
 const PLACES_TOLD_PER_PRESENCE = 3;
-
-function redisOptions(options: SharedLimitsOptions) {
-  const { connectTimeoutMs, commandTimeoutMs, reconnectMaxMs, ca } = options;
-  return {
-    connectTimeout: connectTimeoutMs,
-    commandTimeout: commandTimeoutMs,
-    retryStrategy: (tries: number) => Math.min(50 * tries, reconnectMaxMs),
-    // What cannot be said now is of no use later.
-    enableOfflineQueue: false,
-    autoResendUnfulfilledCommands: false,
-    maxRetriesPerRequest: 0,
-    ...(ca === null ? {} : { tls: { ca } }),
-  } satisfies RedisOptions;
-}
 
 /**
  * Carries what this gateway took to Redis or Valkey, and brings back what all took. Decisions never wait for it: while

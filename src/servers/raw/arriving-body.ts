@@ -19,7 +19,7 @@ export class ArrivingBody {
   }
 
   /** Throws away what there is of it. @returns how far that goes. */
-  skip(at: number, end: number): number {
+  discard(at: number, end: number): number {
     const here = Math.min(this.missing, end - at);
     this.missing -= here;
     return at + here;

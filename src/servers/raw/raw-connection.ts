@@ -13,11 +13,11 @@ import type { OpenConnection, RawSurroundings } from './raw-surroundings.ts';
  *      ┌─────────────────────────────────────────────────────────────────────────┐
  *      ▼                                                                         │
  *    FREE ── head ──▶ BUSY ── answered ──▶ FLUSHING ── it has left ──────────────┤
- *      │              with a request               SKIPPING, when a body comes ──┘
+ *      │              with a request               DISCARDING, when a body comes ┘
  *      ▼                                           that nobody wants
  *    LEFT: handed over, or closing
  */
-const [FREE, BUSY, FLUSHING, SKIPPING, LEFT] = [0, 1, 2, 3, 4];
+const [FREE, BUSY, FLUSHING, DISCARDING, LEFT] = [0, 1, 2, 3, 4];
 
 /** A kept connection is closed so much later than its answers say, for a request that is on its way. As node:http does. */
 const KEEP_ALIVE_MARGIN_MS = 1_000;
@@ -55,7 +55,7 @@ export class RawConnection implements OpenConnection, SocketListener, Answering 
 
   /** Whether a message has begun that is not whole. */
   get #isHalf(): boolean {
-    return this.#state === SKIPPING || (this.#state === BUSY && !this.#request.isAsked);
+    return this.#state === DISCARDING || (this.#state === BUSY && !this.#request.isAsked);
   }
 
   read(bytes: Buffer, end: number): void {
@@ -70,7 +70,7 @@ export class RawConnection implements OpenConnection, SocketListener, Answering 
       while (at < end && (this.#state === FREE || this.#isHalf)) {
         if (this.#state === FREE) at = this.#readHead(bytes, at, end, isBehind || at > 0);
         else if (this.#state === BUSY) at = this.#readBody(bytes, at, end);
-        else at = this.#skipBody(at, end);
+        else at = this.#discardBody(at, end);
       }
     } catch (thrown) {
       this.#request.fail(thrown);
@@ -99,7 +99,7 @@ export class RawConnection implements OpenConnection, SocketListener, Answering 
     this.#request.begin();
     const refusal = this.#request.refusalOf(bytes);
     if (refusal !== null) {
-      const stop = this.#request.skip(headEnd, end);
+      const stop = this.#request.discard(headEnd, end);
       this.#request.refuse(refusal);
       return stop;
     }
@@ -122,8 +122,8 @@ export class RawConnection implements OpenConnection, SocketListener, Answering 
     return stop;
   }
 
-  #skipBody(at: number, end: number): number {
-    const stop = this.#request.skip(at, end);
+  #discardBody(at: number, end: number): number {
+    const stop = this.#request.discard(at, end);
     if (this.#request.missing === 0) this.#rest();
     return stop;
   }
@@ -183,7 +183,7 @@ export class RawConnection implements OpenConnection, SocketListener, Answering 
     this.#wasUsed = true;
     this.#request.settle();
     if (this.#request.missing > 0) {
-      this.#state = SKIPPING;
+      this.#state = DISCARDING;
       this.dueAt = this.#door.clock.dueIn(this.#door.options.requestTimeoutMs);
     } else {
       this.#rest();

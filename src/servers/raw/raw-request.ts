@@ -97,9 +97,9 @@ export class RawRequest implements Replier, LongReplier {
     return stop;
   }
 
-  /** Throws away what there is of its body. @returns how far that goes. */
-  skip(at: number, end: number): number {
-    return this.#body.skip(at, end);
+  /** Throws away what there is of the body of a request that was refused. @returns how far that goes. */
+  discard(at: number, end: number): number {
+    return this.#body.discard(at, end);
   }
 
   #ask(envelope: Envelope, caller: Caller, entered: Entered | null): void {

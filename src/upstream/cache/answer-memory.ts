@@ -3,10 +3,10 @@ import type { Slot } from '../../ledger/units.ts';
 import type { Answer, Call } from '../../protocol/call.ts';
 import type { Begun, SharedCallHearer } from '../coalesce/shared-calls.ts';
 import { type KnownSlots, nothingKnown } from '../known-slots.ts';
+import { toldSlot } from '../slots/told-slot.ts';
 import type { CallKey } from './call-key.ts';
 import { FinalizedRoots } from './finalized-roots.ts';
 import { type KeepTimes, keepTimeOf, keepTimes } from './keep-time.ts';
-import { toldSlot } from './told-slot.ts';
 
 export type MemoryLimits = Readonly<{
   entriesMax: number;

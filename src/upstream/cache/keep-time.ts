@@ -1,7 +1,7 @@
 import type { Slot } from '../../ledger/units.ts';
 import type { Answer } from '../../protocol/call.ts';
+import { newestSlotOf, slotOfResult } from '../slots/told-slot.ts';
 import type { CallKey } from './call-key.ts';
-import { newestSlotOf, slotOfResult } from './told-slot.ts';
 
 /** How long answers are kept, by the kind of what they say. Milliseconds. */
 export type KeepTimes = Readonly<{

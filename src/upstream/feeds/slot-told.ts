@@ -1,6 +1,6 @@
 import type { Slot } from '../../ledger/units.ts';
 import type { SubscriptionKind } from '../../protocol/subscriptions.ts';
-import { contextSlot } from './gap/context.ts';
+import { contextSlot } from '../slots/told-slot.ts';
 import { newer } from './gap/continuity.ts';
 import { readRoot } from './gap/root-gap.ts';
 import { readSlotInfo } from './slot-info.ts';

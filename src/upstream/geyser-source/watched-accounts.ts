@@ -11,8 +11,9 @@ import type { RawAccount } from '../../protocol/geyser/raw-update.ts';
 import type { AccountsFilter } from '../../protocol/geyser/subscribe-request.ts';
 import type { Subscription } from '../../protocol/subscriptions.ts';
 import type { Feed } from '../../streams/feed.ts';
-import { contextSlot, contextValue } from '../feeds/gap/context.ts';
+import { contextValue } from '../feeds/gap/context.ts';
 import { spreadPause } from '../retry-pause.ts';
+import { contextSlot } from '../slots/told-slot.ts';
 
 type WatchedAccountsOptions = Readonly<{
   feed: Feed;

@@ -7,7 +7,7 @@ import type { LongAsker } from '../../protocol/long-answer.ts';
 import type { SlotFloor } from '../../protocol/slot-floor.ts';
 import type { AnswerCounts } from '../cache/answer-counts.ts';
 import type { CallKeys } from '../cache/call-key.ts';
-import { tellsSlot, toldSlot } from '../cache/told-slot.ts';
+import { tellsSlot, toldSlot } from '../slots/told-slot.ts';
 import { withLeastSlot } from './least-slot.ts';
 
 export type FlooredCallsLimits = Readonly<{

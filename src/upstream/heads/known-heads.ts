@@ -6,9 +6,9 @@ import type { Failure } from '../../protocol/errors.ts';
 import { methods } from '../../protocol/methods.ts';
 import type { AnswerCounts } from '../cache/answer-counts.ts';
 import type { CallKey, CallKeys } from '../cache/call-key.ts';
-import { toldSlot } from '../cache/told-slot.ts';
 import type { KnownSlots } from '../known-slots.ts';
 import { nothingAsked } from '../nothing-asked.ts';
+import { toldSlot } from '../slots/told-slot.ts';
 
 export type KnownHeadsOptions = Readonly<{
   source: DirectSource;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Call } from '../../protocol/call.ts';
 import { methodRow } from '../../protocol/methods.ts';
-import { commitmentOf, contextSlot, firstSlotOf, minContextSlotOf } from './context-slot.ts';
+import { commitmentOf, firstSlotOf, leadingContextSlot, minContextSlotOf } from './context-slot.ts';
 
 const call = (method: string, params: string | null): Call => ({
   network: 'devnet',
@@ -21,7 +21,7 @@ describe('the slot that an answer stands on', () => {
     ['{"context":{"slot":-7},"value":1}', null],
     ['7', null],
   ])('of %s is %s', (result, slot) => {
-    expect(contextSlot(Buffer.from(result))).toBe(slot);
+    expect(leadingContextSlot(Buffer.from(result))).toBe(slot);
   });
 });
 

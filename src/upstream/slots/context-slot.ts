@@ -3,6 +3,7 @@ import type { Call } from '../../protocol/call.ts';
 import type { Commitment } from '../../protocol/commitment.ts';
 
 /** The context stands first in what Agave writes, with a version before the slot. */
+const HEAD = Buffer.from('{"context":{"slot":');
 const HEAD_BYTES = 128;
 const CONTEXT_SLOT = /^\{\s*"context"\s*:\s*\{[^{}]*"slot"\s*:\s*(\d{1,20})[\s,}]/;
 
@@ -22,8 +23,24 @@ function u64(digits: string | undefined): bigint | null {
   return isU64(value) ? value : null;
 }
 
+/** The same as most nodes write it, with the slot first: read without making a text of it. */
+function firstContextSlot(result: Buffer): Slot | null {
+  if (result.length < HEAD.length || result.compare(HEAD, 0, HEAD.length, 0, HEAD.length) !== 0) return null;
+  let value = 0;
+  let at = HEAD.length;
+  for (; at < HEAD.length + 15; at++) {
+    const digit = (result[at] ?? 0) - 0x30;
+    if (digit < 0 || digit > 9) break;
+    value = value * 10 + digit;
+  }
+  const next = result[at];
+  return at > HEAD.length && (next === 0x7d || next === 0x2c) ? slotOf(value) : null;
+}
+
 /** The slot of the context that a result begins with; null where it begins otherwise. */
-export function contextSlot(result: Buffer): Slot | null {
+export function leadingContextSlot(result: Buffer): Slot | null {
+  const first = firstContextSlot(result);
+  if (first !== null) return first;
   const value = u64(CONTEXT_SLOT.exec(result.toString('latin1', 0, HEAD_BYTES))?.[1]);
   return value === null ? null : slotOf(value);
 }

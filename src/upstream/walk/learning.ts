@@ -1,6 +1,6 @@
 import type { UpstreamNode } from '../node.ts';
 import { type Outcome, outcomeText } from '../outcome.ts';
-import { commitmentOf, contextSlot } from '../slots/context-slot.ts';
+import { commitmentOf, leadingContextSlot } from '../slots/context-slot.ts';
 import type { Walk } from './walk.ts';
 
 /** The slots of answers are read this often, of one node: more often they tell nothing. */
@@ -11,7 +11,7 @@ function learnSlot(walk: Walk, node: UpstreamNode, result: Buffer): void {
   const now = performance.now();
   if (now - node.slotsReadAt < SLOTS_READ_EVERY_MS) return;
   node.slotsReadAt = now;
-  const slot = contextSlot(result);
+  const slot = leadingContextSlot(result);
   if (slot === null) return;
   node.slots.told(commitmentOf(walk.call), slot, now);
   walk.group.toldSlots(now);

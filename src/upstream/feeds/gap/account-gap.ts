@@ -1,8 +1,9 @@
 import type { Slot } from '../../../ledger/units.ts';
 import type { SubscriptionOf } from '../../../protocol/subscriptions.ts';
+import { contextSlot } from '../../slots/told-slot.ts';
 import { type ReadAccount, readAccounts } from './account-reading.ts';
 import { canonicalJson } from './canonical-json.ts';
-import { contextSlot, contextValue } from './context.ts';
+import { contextValue } from './context.ts';
 import { type Continuity, type Gap, GapTooLong, gapWindow, newer, type Verdict } from './continuity.ts';
 import { touchedBy } from './touched.ts';
 

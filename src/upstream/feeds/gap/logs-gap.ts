@@ -5,7 +5,8 @@ import type { Slot } from '../../../ledger/units.ts';
 import type { SubscriptionOf } from '../../../protocol/subscriptions.ts';
 import { LogsWatchers } from '../../../streams/notifier/logs-watchers.ts';
 import { ToldTransaction } from '../../../streams/notifier/told-transaction.ts';
-import { contextSlot, contextValue, rawMembers } from './context.ts';
+import { contextSlot } from '../../slots/told-slot.ts';
+import { contextValue, rawMembers } from './context.ts';
 import { type Continuity, type Gap, gapWindow, newer, type Verdict } from './continuity.ts';
 import { Seen } from './seen.ts';
 

@@ -1,7 +1,7 @@
 import { kindOf, scanArray, scanObject, skipSpace } from '../../base/json-scan.ts';
-import { type Slot, slot } from '../../ledger/units.ts';
+import { type Slot, slot, U64_MAX } from '../../ledger/units.ts';
 import { type MethodRow, methods } from '../../protocol/methods.ts';
-import { contextSlot as slotAtHead } from '../slots/context-slot.ts';
+import { leadingContextSlot } from './context-slot.ts';
 
 /** Reads slots out of results, and nothing else of them. */
 
@@ -28,7 +28,9 @@ function find(bytes: Buffer, at: number, name: string): Wanted | null {
 
 function slotIn(bytes: Buffer, start: number, end: number): Slot | null {
   const text = bytes.toString('latin1', start, Math.min(end, start + 24));
-  return SLOT_TEXT.test(text) ? slot(BigInt(text)) : null;
+  if (!SLOT_TEXT.test(text)) return null;
+  const value = BigInt(text);
+  return value <= U64_MAX ? slot(value) : null;
 }
 
 /** The slot that a member of an object is; null when it is none. */
@@ -39,7 +41,7 @@ function slotMember(bytes: Buffer, at: number, name: string): Slot | null {
 
 /** `context.slot` of a result, wherever its context stands; null when it has none. */
 export function contextSlot(result: Buffer): Slot | null {
-  const atHead = slotAtHead(result);
+  const atHead = leadingContextSlot(result);
   if (atHead !== null || kindOf(result[0]) !== 'object') return atHead;
   const context = find(result, 0, 'context');
   return context === null ? null : slotMember(result, context.start, 'slot');

@@ -11,6 +11,7 @@ describe('the slot of a result', () => {
     ['{"context":{"apiVersion":"slot"},"value":1}', null],
     ['{"context":{"slot":"7"},"value":1}', null],
     ['{"context":{"slot":7.5},"value":1}', null],
+    ['{"value":1,"context":{"slot":18446744073709551616}}', null],
     ['{"context":[7]}', null],
     ['{"slot":7}', null],
     ['7', null],

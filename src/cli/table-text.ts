@@ -1,0 +1,11 @@
+/** A table for a terminal, its columns as wide as what stands in them. @param table - the head, and rows as long. */
+export function tableText(table: readonly (readonly string[])[]): string {
+  const [head = []] = table;
+  const widths = head.map((_, column) => Math.max(...table.map((row) => row[column]!.length)));
+  const line = (row: readonly string[]) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column]!))
+      .join('  ')
+      .trimEnd();
+  return `${table.map(line).join('\n')}\n`;
+}
