@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Logger } from '../base/log.ts';
 import { RedisAnswers } from '../control/shared/redis-answers.ts';
-import { sharingProblem } from '../control/shared/shared-limits.ts';
+import { sharingProblem } from '../control/shared/redis-problem.ts';
 import type { DirectSource } from '../protocol/call.ts';
 import { AnswerCounts } from '../upstream/cache/answer-counts.ts';
 import { AnswerMemory } from '../upstream/cache/answer-memory.ts';

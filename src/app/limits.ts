@@ -7,7 +7,9 @@ import type { Logger } from '../base/log.ts';
 import { withDefaults } from '../base/with-defaults.ts';
 import type { Store } from '../control/database/open.ts';
 import { QuotaReader } from '../control/shared/quota-reader.ts';
-import { SharedLimits, sharingProblem } from '../control/shared/shared-limits.ts';
+import { RedisExchange } from '../control/shared/redis-exchange.ts';
+import { sharingProblem } from '../control/shared/redis-problem.ts';
+import { SharedLimits } from '../control/shared/shared-limits.ts';
 import { restWindowOptions } from '../gateway/rest/rest-gate.ts';
 import type { Configuration } from './configuration.ts';
 import { problemText } from './problem-text.ts';
@@ -33,10 +35,10 @@ function share(
 ): SharedLimits | null {
   const { redisUrl, tlsCa, prefix, ...limits } = shared;
   if (redisUrl === null) return null;
+  const ca = tlsCa === null ? null : readFileSync(tlsCa, 'utf8');
   return new SharedLimits({
     ...limits,
-    url: redisUrl,
-    ca: tlsCa === null ? null : readFileSync(tlsCa, 'utf8'),
+    exchange: new RedisExchange({ ...limits, url: redisUrl, ca }),
     prefix,
     parts: { rates, windows: { rest: groups }, places: { ws: sockets, grpc: streams }, quota },
     onState: (error) => {
