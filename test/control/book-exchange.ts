@@ -3,6 +3,7 @@ import type { ExchangeStep, LimitExchange } from '../../src/control/shared/limit
 
 /** A book that is asked without a way in between. */
 export class BookExchange implements LimitExchange {
+  readonly problem = null;
   readonly #book: LimitBook;
 
   constructor(book: LimitBook) {

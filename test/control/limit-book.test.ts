@@ -30,8 +30,8 @@ const ofNames = <Values>(prefix: string, values: fc.Arbitrary<Values[]>) =>
   );
 
 /** Buckets that leak so slowly that the two clocks do not matter. */
-const rates = ofNames('r', fc.tuple(count, count, fc.constant(0.001), fc.constant(100))).map(([keys, values]) =>
-  step('rates', keys, 3, ...values.flat()),
+const rates = ofNames('r', fc.tuple(count, count, fc.constant(0.001), fc.constant(100))).map(
+  ([keys, values]) => step('rates', keys, 3, ...values.flat()),
 );
 const windows = fc
   .tuple(

@@ -3,7 +3,7 @@ import { LimitBook } from '../../src/control/shared/limit-book.ts';
 import { RedisExchange } from '../../src/control/shared/redis-exchange.ts';
 import { eventually } from '../service/eventually.ts';
 import { BookExchange } from './book-exchange.ts';
-import { type Gateway, Gateways, quotaKey, NOON, slow } from './limit-gateway.ts';
+import { type Gateway, Gateways, NOON, quotaKey, slow } from './limit-gateway.ts';
 import { type RedisServer, redisProgram, startRedis } from './redis-server.ts';
 
 /** What holds wherever limits are shared. */

@@ -89,8 +89,7 @@ export function windowExchange(window: WindowLimit, prefix: string, { gateway, n
         shift = null;
       }
       // The server's time is known after a first exchange, of nothing.
-      if (shift === null)
-        return { name: 'clock', keys: [], values: [], hear: (_, time) => follow(time) };
+      if (shift === null) return { name: 'clock', keys: [], values: [], hear: (_, time) => follow(time) };
       const counted = window.counted(namesMax);
       return counted.length === 0 ? null : said(counted, nowMs, shift);
     },

@@ -81,7 +81,11 @@ export class LimitBook {
       const known = alive(this.#buckets.get(key), now);
       const level = known === undefined ? mine : leaked(known, rate, now) + taken;
       const missing = Math.min(level, size * Number(buckets));
-      this.#buckets.set(key, { missing, atMs: now, endsAt: now + Math.ceil((missing / rate) * 1_000) + 1_000 });
+      this.#buckets.set(key, {
+        missing,
+        atMs: now,
+        endsAt: now + Math.ceil((missing / rate) * 1_000) + 1_000,
+      });
       return missing.toFixed(3);
     });
   }

@@ -19,12 +19,14 @@ export type ExchangeStep = Readonly<{
 
 /** Where gateways tell each other what they let through. */
 export interface LimitExchange {
+  /** Why nobody can be asked now; null: somebody can. What is told then is taken as heard, so nobody must be told. */
+  readonly problem: NotConnected | null;
   /** Waits until it can be asked, or as long as that may take. Never rejects. */
   start(): Promise<void>;
   /**
    * One exchange.
    * @returns an answer for each step, in their order.
-   * @throws NotConnected, or what its client throws; then it is not known which steps were done.
+   * @throws what its client throws; then it is not known which steps were done.
    */
   run(steps: readonly ExchangeStep[]): Promise<readonly unknown[]>;
   stop(): Promise<void>;

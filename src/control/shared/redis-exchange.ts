@@ -25,15 +25,18 @@ export class RedisExchange implements LimitExchange {
     });
   }
 
+  get problem(): NotConnected | null {
+    return this.#redis.status === 'ready' ? null : new NotConnected(this.#connectionError);
+  }
+
   async start(): Promise<void> {
-    if (this.#redis.status === 'ready') return;
+    if (this.problem === null) return;
     const ready = new Promise((resolve) => this.#redis.once('ready', resolve));
     await Promise.race([ready, delay(this.#connectTimeoutMs, undefined, { ref: false })]);
   }
 
   /** One pipeline there and back. */
   async run(steps: readonly ExchangeStep[]): Promise<readonly unknown[]> {
-    if (this.#redis.status !== 'ready') throw new NotConnected(this.#connectionError);
     const pipeline = this.#redis.pipeline();
     for (const { name, keys, values } of steps) {
       pipeline.eval(scripts[name], keys.length, ...keys, ...values);

@@ -150,9 +150,10 @@ export class SharedLimits {
     }
   }
 
-  /** There and back. @throws what the exchange throws. */
+  /** There and back. @throws NotConnected; what the exchange throws. */
   async #exchange(): Promise<void> {
     const { presenceMs, exchange } = this.#options;
+    if (exchange.problem !== null) throw exchange.problem;
     const nowMs = performance.now();
     const isRound = nowMs - this.#placesToldAt >= presenceMs / PLACES_TOLD_PER_PRESENCE;
     if (isRound) this.#placesToldAt = nowMs;
