@@ -9,7 +9,7 @@ import { PepperError } from '../control/pepper.ts';
 import { TokenListFault } from '../insight/token/token-list.ts';
 import { ArgumentsError } from './configuration-arguments.ts';
 import { ConfigurationError } from './configuration-errors.ts';
-import { showUrl } from './configuration-secrets.ts';
+import { SecretReferenceError, showUrl } from './configuration-secrets.ts';
 import { ListenError } from './listen-once.ts';
 import { EmbeddedLedgerError } from './localnet-process.ts';
 import { LogFileError } from './log-output.ts';
@@ -62,6 +62,7 @@ const ownErrors = [
   LogFileError,
   PepperError,
   SchemaTooNewError,
+  SecretReferenceError,
   TlsFileError,
   TokenListFault,
 ];
@@ -69,6 +70,8 @@ const ownErrors = [
 /** Whether the mistake stands on the command line itself, and not in what the program found. */
 export function isOfArguments(error: unknown): error is Error {
   if (error instanceof ArgumentsError) return true;
+  // Those of the configuration are told as its mistakes.
+  if (error instanceof SecretReferenceError) return true;
   if (error instanceof KeyRefusedError) return error.reason === 'invalid';
   // What is wrong with a node is no mistake of the command line.
   if (error instanceof ApiError) return error.status === 422 && error.code !== 'NODE_NOT_FIT';
