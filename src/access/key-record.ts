@@ -96,6 +96,8 @@ export type KeyRecord = Readonly<{
   /** Whether the request log keeps the start of parameters and results. */
   logsBodies: boolean;
   /** Grows with every change of any key; lets a late look-up lose against a newer change. */
+  /** Whether none of its reads may be of an older slot than the one before: all that it asks is one session. */
+  neverBack: boolean;
   version: number;
 }>;
 
@@ -107,3 +109,4 @@ export const houseKey = {
   addressPerSecond: null,
   logsBodies: false,
 } as const satisfies Partial<KeyRecord>;
+  neverBack: false,

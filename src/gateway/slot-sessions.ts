@@ -1,3 +1,4 @@
+import type { KeyRecord } from '../access/key-record.ts';
 import type { Network } from '../protocol/call.ts';
 import { SlotFloor } from '../protocol/slot-floor.ts';
 
@@ -16,6 +17,9 @@ export const slotSessionsOptions: SlotSessionsOptions = {
   idleMs: 600_000,
 };
 
+/** The session of a key whose reads never go back: no header names it. */
+const ALL_OF_THE_KEY = '';
+
 type Session = { readonly floor: SlotFloor; usedAt: number };
 
 /** What sessions were told of the chain, so that it never goes back for them. In the order of use, of keys and sessions. */
@@ -32,6 +36,20 @@ export class SlotSessions {
 
   get size(): number {
     return this.#sessions;
+  }
+
+  /**
+   * What a call must not be told less of; null: nothing. All that a key asks is one session where its rules say that its
+   * reads never go back, whatever session the call names.
+   * @param session - as the call names it; absent or null: none.
+   */
+  floorFor(
+    { familyId, neverBack }: Pick<KeyRecord, 'familyId' | 'neverBack'>,
+    network: Network,
+    session: string | null | undefined,
+  ): SlotFloor | null {
+    if (neverBack) return this.floorOf(familyId, network, ALL_OF_THE_KEY);
+    return session == null ? null : this.floorOf(familyId, network, session);
   }
 
   /**

@@ -249,4 +249,14 @@ export const migrations: readonly Migration[] = [
     name: 'an audit log that nothing takes the place of',
     up: (db) => makeIrreplaceable(db, 'audit'),
   },
+  {
+    number: 14,
+    name: 'where gateways answer',
+    up: (db) => addText(db, 'gateway', 'url', null),
+  },
+  {
+    number: 15,
+    name: 'keys whose reads never go back',
+    up: (db) => addNumber(db, 'api_key', 'never_back', 0),
+  },
 ];

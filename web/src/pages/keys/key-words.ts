@@ -33,10 +33,18 @@ export const isOver = (state: KeyState): boolean => state === 'expired' || state
 export function ruleFacts(
   key: Pick<
     KeyJson,
-    'networks' | 'cidrs' | 'origins' | 'methods' | 'rate' | 'addressPerSecond' | 'expiresAt' | 'logsBodies'
+    | 'networks'
+    | 'cidrs'
+    | 'origins'
+    | 'methods'
+    | 'rate'
+    | 'addressPerSecond'
+    | 'expiresAt'
+    | 'logsBodies'
+    | 'neverBack'
   >,
 ): readonly (readonly [name: string, value: string])[] {
-  const { networks, cidrs, origins, methods, rate, addressPerSecond, expiresAt, logsBodies } = key;
+  const { networks, cidrs, origins, methods, rate, addressPerSecond, expiresAt } = key;
   return [
     ['Networks', networks?.join(', ') ?? 'all'],
     ['Addresses', cidrs?.join(', ') ?? 'any'],
@@ -47,7 +55,8 @@ export function ruleFacts(
     ['Expires', expiresAt === null ? 'never' : `${formatTime(expiresAt)} UTC`],
     [
       'Request log',
-      logsBodies ? 'keeps the start of parameters and results' : 'keeps no parameters and results',
+      key.logsBodies ? 'keeps the start of parameters and results' : 'keeps no parameters and results',
     ],
+    ['Reads', key.neverBack ? 'never go back' : 'as the nodes have come'],
   ];
 }

@@ -14,6 +14,7 @@ export type RulesForm = Readonly<{
   /** As `<input type="datetime-local">` has it, read as UTC. */
   expiresAt: string;
   logsBodies: boolean;
+  neverBack: boolean;
 }>;
 
 export const noRules: RulesForm = {
@@ -26,6 +27,7 @@ export const noRules: RulesForm = {
   addressPerSecond: '',
   expiresAt: '',
   logsBodies: false,
+  neverBack: false,
 };
 
 const textOf = (value: number | null | undefined): string => (value == null ? '' : String(value));
@@ -40,12 +42,21 @@ export const rulesOf = (key: KeyJson): RulesForm => ({
   addressPerSecond: textOf(key.addressPerSecond),
   expiresAt: key.expiresAt === null ? '' : new Date(key.expiresAt).toISOString().slice(0, 16),
   logsBodies: key.logsBodies,
+  neverBack: key.neverBack,
 });
 
 type RulesBody = Required<
   Pick<
     Asked<'POST /customers/{customer}/keys'>['body'],
-    'networks' | 'cidrs' | 'origins' | 'methods' | 'rate' | 'addressPerSecond' | 'expiresAt' | 'logsBodies'
+    | 'networks'
+    | 'cidrs'
+    | 'origins'
+    | 'methods'
+    | 'rate'
+    | 'addressPerSecond'
+    | 'expiresAt'
+    | 'logsBodies'
+    | 'neverBack'
   >
 >;
 
@@ -70,6 +81,7 @@ export function rulesBody(form: RulesForm): RulesBody {
     addressPerSecond: numberOf(form.addressPerSecond),
     expiresAt: form.expiresAt === '' ? null : Date.parse(`${form.expiresAt}Z`),
     logsBodies: form.logsBodies,
+    neverBack: form.neverBack,
   };
 }
 
