@@ -10,7 +10,7 @@ import {
   updateNode,
 } from '../../nodes/added-nodes.ts';
 import type { GivenNode, NodeFacts, NodeReport } from '../../nodes/node-facts.ts';
-import type { AddedNode, NodeSettings } from '../../nodes/node-seal.ts';
+import type { AddedNode, NodeSeal, NodeSettings } from '../../nodes/node-seal.ts';
 import { readGateways } from '../../requests/read-gateways.ts';
 import { ApiError } from '../api-error.ts';
 import type { Given } from '../contract/contract.ts';
@@ -25,12 +25,13 @@ type Names =
   | 'PATCH /upstreams/{node}'
   | 'DELETE /upstreams/{node}';
 
-/** How an added node is shown: nothing of where it is. */
-export const addedNodeJson = (row: UpstreamNodeTable) => ({
+/** How an added node is shown: nothing of where it is. @param seal - null where none opens it here. */
+export const addedNodeJson = (row: UpstreamNodeTable, seal: NodeSeal | null) => ({
   name: row.name,
   network: row.network,
   hasWs: row.has_ws === 1,
   hasGrpc: row.has_grpc === 1,
+  options: seal?.open(row)?.settings.options ?? null,
   createdBy: row.created_by,
   createdAt: row.created_at,
 });
@@ -114,6 +115,7 @@ const taken = (
     network: node.network,
     hasWs: node.settings.ws !== null,
     hasGrpc: node.settings.grpc !== null,
+    options: node.settings.options,
     createdBy: by.created_by,
     createdAt: by.created_at,
   },

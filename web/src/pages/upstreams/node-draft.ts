@@ -9,6 +9,9 @@ export type NodeDraft = Readonly<{
   grpc: string;
   /** A line for each: `name: value`. */
   headers: string;
+  requestsPerSecond: string;
+  requestsBurst: string;
+  pipelining: string;
 }>;
 
 export const emptyDraft = (network: string): NodeDraft => ({
@@ -18,6 +21,9 @@ export const emptyDraft = (network: string): NodeDraft => ({
   ws: '',
   grpc: '',
   headers: '',
+  requestsPerSecond: '',
+  requestsBurst: '',
+  pipelining: '',
 });
 
 /** Networks as src/protocol/call.ts has them. */
@@ -34,15 +40,34 @@ export function headersIn(text: string): Record<string, string> {
   );
 }
 
-type Reached = Omit<Asked<'POST /upstreams/test'>['body'], 'options'>;
+/** Options of a node as the form has them, by their names in the configuration. */
+export const optionNames = {
+  requests_per_second: 'requestsPerSecond',
+  requests_burst: 'requestsBurst',
+  pipelining: 'pipelining',
+} as const;
+
+/** What is left empty is as the configuration has it; what is no number is refused by the service, in its words. */
+function optionsIn(draft: NodeDraft): Record<string, unknown> {
+  const written = Object.entries(optionNames).map(([name, field]) => [name, draft[field].trim()] as const);
+  return Object.fromEntries(
+    written.flatMap(([name, text]) =>
+      text === '' ? [] : [[name, /^\d{1,9}$/.test(text) ? Number(text) : text]],
+    ),
+  );
+}
+
+type Reached = Asked<'POST /upstreams/test'>['body'];
 
 /** What is asked of a draft; an address that is left empty is derived, or there is none. */
-export function reachedBy({ network, url, ws, grpc, headers }: NodeDraft): Reached {
+export function reachedBy(draft: NodeDraft): Reached {
+  const { network, url, ws, grpc, headers } = draft;
   return {
     network: network as Reached['network'],
     url: url.trim(),
     ...(ws.trim() !== '' && { ws: ws.trim() }),
     ...(grpc.trim() !== '' && { grpc: grpc.trim() }),
     headers: headersIn(headers),
+    options: optionsIn(draft),
   };
 }
