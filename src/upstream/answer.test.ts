@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { seeds, target } from '../../test/fuzz/answer.ts';
+import { fuzz, seeds } from '../../test/fuzz/answer.ts';
 import { locateAnswer } from './answer.ts';
 
 const locate = (text: string, id = 7): { body: string; errorCode: number } | null => {
@@ -133,7 +133,7 @@ describe('the answer in what a node sent', () => {
     const edit = fc.record({ at: fc.nat(120), drop: fc.nat(3), put: fc.uint8Array({ maxLength: 3 }) });
     fc.assert(
       fc.property(fc.constantFrom(...seeds), fc.array(edit, { maxLength: 4 }), (seed, edits) => {
-        target(
+        fuzz(
           edits.reduce<Uint8Array>(
             (bytes, { at, drop, put }) =>
               Buffer.concat([bytes.subarray(0, at), put, bytes.subarray(at + drop)]),

@@ -6,6 +6,9 @@ import { ProtobufWriter } from '../../src/protocol/geyser/protobuf-writer.ts';
 import { readDeshredUpdate } from '../../src/protocol/geyser/read-deshred-update.ts';
 import { decodeEntryMessage, encodeEntryMessage } from '../../src/protocol/shredstream/entries.ts';
 
+export const from = 'servers of deshredded transactions';
+export const covers = ['protocol/geyser/read-deshred-update.ts', 'protocol/shredstream/entries.ts'];
+
 const key = new Uint8Array(32).fill(7);
 const writer = (): ProtobufWriter => new ProtobufWriter();
 const message = writer().bytes(2, key).bytes(2, new Uint8Array(32)).bytes(3, key);

@@ -9,6 +9,9 @@ import { decodeMintScale } from '../../src/ledger/token/mint-scale.ts';
 import { lamports } from '../../src/ledger/units.ts';
 import { seeds as accounts } from './account-state.ts';
 
+export const from = "transactions and programs' accounts, through nodes";
+export const covers = ['ledger/parsed/', 'ledger/token/mint-scale.ts'];
+
 const keys = [...Object.values(programs), ...Object.values(sysvars)];
 const validatorInfo = address('Va1idator1nfo111111111111111111111111111111');
 const someone = address('Stake11111111111111111111111111111111111111');

@@ -11,6 +11,9 @@ import { recogniseSwaps } from '../../src/insight/transaction/swap/recognise-swa
 import type { Address } from '../../src/ledger/address.ts';
 import { nativeMint, programs } from '../../src/ledger/programs.ts';
 
+export const from = 'transactions, through nodes';
+export const covers = ['insight/borsh.ts', 'insight/transaction/events/', 'insight/transaction/swap/'];
+
 const known = [...dexPrograms.keys()];
 const keys: readonly Address[] = [...known, programs.token, programs.system, nativeMint];
 const readers = new Map(dexKnownPrograms);

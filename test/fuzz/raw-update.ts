@@ -2,6 +2,13 @@ import { InvalidProtobuf } from '../../src/protocol/geyser/protobuf.ts';
 import { readRawUpdate } from '../../src/protocol/geyser/read-raw-update.ts';
 import { seeds as updates } from './subscribe-update.ts';
 
+export const from = 'nodes';
+export const covers = [
+  'protocol/geyser/fields.ts',
+  'protocol/geyser/read-raw-transaction.ts',
+  'protocol/geyser/read-raw-update.ts',
+];
+
 /** An update of every kind. */
 export const seeds = updates;
 

@@ -1,5 +1,8 @@
 import { ResponseReader } from '../../src/upstream/http1/response-reader.ts';
 
+export const from = 'nodes';
+export const covers = ['http1/llhttp.ts', 'upstream/http1/response-reader.ts'];
+
 const ANSWER_MAX_BYTES = 64;
 
 /** How the responses in the bytes were read, up to the first that is not whole. */

@@ -3,6 +3,9 @@ import { join } from 'node:path';
 import { type JsonValue, parseJson } from '../../src/base/json.ts';
 import { RpcError } from '../../src/protocol/rpc-error.ts';
 
+export const from = 'clients';
+export const covers = ['ledger/address.ts', 'ledger/base58.ts', 'protocol/rpc/'];
+
 type Parse = (params: JsonValue | undefined) => unknown;
 
 const folder = join(import.meta.dirname, '..', '..', 'src', 'protocol', 'rpc');

@@ -5,6 +5,15 @@ import { faucetTransfer } from '../../src/localnet/faucet.ts';
 import { decodeRecord, encodeRecord } from '../../src/localnet/record-codec.ts';
 import { CorruptRecord } from '../../src/localnet/transaction-codec.ts';
 
+export const from = 'the disk';
+export const covers = [
+  'localnet/account-codec.ts',
+  'localnet/record-codec.ts',
+  'localnet/reward-codec.ts',
+  'localnet/slot-trace.ts',
+  'localnet/transaction-codec.ts',
+];
+
 const payer = Keypair.fromSeed(new Uint8Array(32).fill(1));
 const blockhash = blockhashFromBytes(new Uint8Array(32).fill(2));
 const header = {

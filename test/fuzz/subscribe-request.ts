@@ -9,6 +9,17 @@ import { decodeCommitmentRequest, decodeIsBlockhashValidRequest } from '../../sr
 import { answerReflection } from '../../src/protocol/grpc/reflection.ts';
 import { GrpcError } from '../../src/protocol/grpc/status.ts';
 
+export const from = 'clients';
+export const covers = [
+  'protocol/geyser/decode-subscribe-deshred-request.ts',
+  'protocol/geyser/decode-subscribe-request.ts',
+  'protocol/geyser/fields.ts',
+  'protocol/geyser/protobuf.ts',
+  'protocol/geyser/request/',
+  'protocol/geyser/unary.ts',
+  'protocol/grpc/reflection.ts',
+];
+
 const key = addressFromBytes(new Uint8Array(32).fill(7));
 const cuckoo = {
   data: new Uint8Array(16),

@@ -5,6 +5,16 @@ import { ProtobufWriter } from '../../src/protocol/geyser/protobuf-writer.ts';
 import { decodeConfirmedBlock } from '../../src/protocol/geyser/storage/confirmed-block.ts';
 import { decodeSubscribeUpdate } from '../../src/protocol/geyser/subscribe-update.ts';
 
+export const from = 'nodes';
+export const covers = [
+  'ledger/transaction/decode-transaction-error.ts',
+  'protocol/geyser/fields.ts',
+  'protocol/geyser/protobuf.ts',
+  'protocol/geyser/storage/',
+  'protocol/geyser/subscribe-update.ts',
+  'protocol/geyser/update/',
+];
+
 const writer = (): ProtobufWriter => new ProtobufWriter();
 const key = new Uint8Array(32).fill(7);
 const text = addressFromBytes(key);

@@ -4,6 +4,9 @@ import { topicKey, upstreamParams } from '../../src/protocol/pubsub/topic-key.ts
 import { RpcError } from '../../src/protocol/rpc-error.ts';
 import { type SubscriptionKind, subscriptions } from '../../src/protocol/subscriptions.ts';
 
+export const from = 'clients';
+export const covers = ['protocol/pubsub/'];
+
 const kinds = Object.keys(subscriptions) as SubscriptionKind[];
 
 const KEY = '"TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA"';
