@@ -1,0 +1,103 @@
+import { readdirSync } from 'node:fs';
+import { cpuMsOf } from '../../service/cpu-time.ts';
+import { median, residentMibOf } from '../geyser/gauge.ts';
+
+/** What only a process itself knows of its memory and its event loop. */
+export type Inside = Readonly<{ heapMib: number; externalMib: number; loopDelayMs: number }>;
+
+/** What a process took in a stretch of time; null where it does not say. */
+export type ProcessWindow = Readonly<{
+  /** When it began, in seconds. */
+  from: number;
+  /** Seconds of processor time for each second. */
+  cpuShare: number;
+  /** Medians. */
+  residentMib: number;
+  heapMib: number | null;
+  externalMib: number | null;
+  /** The greatest 99th percentile of how late its event loop was. */
+  loopDelayMs: number | null;
+  /** Open files and sockets. */
+  descriptors: number;
+}>;
+
+export type ProcessFigures = Readonly<{ name: string; windows: readonly ProcessWindow[] }>;
+
+export type ProcessOptions = Readonly<{
+  name: string;
+  /** null while it does not run. */
+  pid: () => number | null;
+  /** Asked once a second; null where it says nothing. */
+  inside: () => Inside | null;
+}>;
+
+type Sample = Readonly<{ residentMib: number; descriptors: number; inside: Inside | null }>;
+
+const SAMPLE_MS = 1_000;
+
+const insides = (samples: readonly Sample[], member: keyof Inside): number[] =>
+  samples.flatMap(({ inside }) => (inside === null ? [] : [inside[member]]));
+
+const medianOrNull = (numbers: readonly number[]): number | null =>
+  numbers.length === 0 ? null : median(numbers);
+
+/** Looks at a process once a second, and makes windows of what it sees. Linux only. */
+export class ProcessWatch {
+  readonly name: string;
+  readonly windows: ProcessWindow[] = [];
+  /** Seconds in which it was not there, or another process was in its place. */
+  readonly faults: string[] = [];
+  readonly #options: ProcessOptions;
+  readonly #timer: NodeJS.Timeout;
+  readonly #pid: number | null;
+  #samples: Sample[] = [];
+  #cpuMs: number;
+
+  constructor(options: ProcessOptions) {
+    this.name = options.name;
+    this.#options = options;
+    this.#pid = options.pid();
+    this.#cpuMs = this.#pid === null ? 0 : cpuMsOf(this.#pid);
+    this.#timer = setInterval(() => this.#look(), SAMPLE_MS);
+  }
+
+  endWindow(from: number, seconds: number): void {
+    const samples = this.#samples;
+    this.#samples = [];
+    if (samples.length === 0 || this.#pid === null || this.faults.length > 0) return;
+    const before = this.#cpuMs;
+    this.#cpuMs = cpuMsOf(this.#pid);
+    const delays = insides(samples, 'loopDelayMs');
+    this.windows.push({
+      from,
+      cpuShare: (this.#cpuMs - before) / (seconds * 1_000),
+      residentMib: median(samples.map(({ residentMib }) => residentMib)),
+      heapMib: medianOrNull(insides(samples, 'heapMib')),
+      externalMib: medianOrNull(insides(samples, 'externalMib')),
+      loopDelayMs: delays.length === 0 ? null : Math.max(...delays),
+      descriptors: median(samples.map(({ descriptors }) => descriptors)),
+    });
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  get figures(): ProcessFigures {
+    return { name: this.name, windows: this.windows };
+  }
+
+  #look(): void {
+    const pid = this.#options.pid();
+    if (pid === null || pid !== this.#pid) {
+      this.faults.push(`process ${this.#pid} is ${pid === null ? 'gone' : `now ${pid}`}`);
+      return;
+    }
+    try {
+      const descriptors = readdirSync(`/proc/${pid}/fd`).length;
+      this.#samples.push({ residentMib: residentMibOf(pid), descriptors, inside: this.#options.inside() });
+    } catch {
+      this.faults.push(`process ${pid} is gone`);
+    }
+  }
+}

@@ -1,0 +1,70 @@
+import type { ProcessFigures } from '../figures/process-watch.ts';
+import type { TallyFigures } from '../figures/tally.ts';
+import { growthOf } from '../geyser/gauge.ts';
+import { type Outcome, outcomeOf } from './outcome.ts';
+import type { Logged } from './soak-result.ts';
+
+/** What the later half may lie above the earlier half, of its own noise. */
+export const GROWTH_MAX = 1.15;
+/** Memory finds its size at the beginning: that much of the run, and no less, is not judged. */
+const SETTLING_SHARE = 0.2;
+const SETTLING_MIN_S = 60;
+const WINDOWS_MIN = 6;
+/** Descriptors come and go with connections: the later half may have that many more. */
+const DESCRIPTORS_MORE_MAX = 10;
+
+/** Windows in which memory should have found its size; none for a run that is too short. */
+function settled<Window extends { from: number }>(windows: readonly Window[], seconds: number): Window[] {
+  const from = Math.max(SETTLING_MIN_S, seconds * SETTLING_SHARE);
+  const judged = windows.filter((window) => window.from >= from);
+  return judged.length < WINDOWS_MIN ? [] : judged;
+}
+
+const tooShort = (promise: string): Outcome => ({
+  ...{ promise, isKept: null, found: 'not judged: the run was too short', faults: [] },
+});
+
+/** Whether the memory of a process stayed what it was. */
+export function memoryOutcome({ name, windows }: ProcessFigures, seconds: number): Outcome {
+  const promise = `The memory of the ${name} is flat: its later half at most ${GROWTH_MAX} times the earlier one`;
+  const mib = settled(windows, seconds).map(({ residentMib }) => residentMib);
+  if (mib.length === 0) return tooShort(promise);
+  const growth = growthOf(mib);
+  const found = `${growth.toFixed(3)} times; ${Math.round(Math.min(...mib))} to ${Math.round(Math.max(...mib))} MiB`;
+  return outcomeOf(promise, found, growth > GROWTH_MAX ? [`it grew by ${growth.toFixed(3)}`] : []);
+}
+
+/** Whether a process gave back what it opened. */
+export function descriptorsOutcome({ name, windows }: ProcessFigures, seconds: number): Outcome {
+  const promise = `The ${name} gives back the files and sockets that it opens`;
+  const open = settled(windows, seconds).map(({ descriptors }) => descriptors);
+  if (open.length === 0) return tooShort(promise);
+  const half = Math.floor(open.length / 2);
+  const more = Math.max(...open.slice(half)) - Math.max(...open.slice(0, half));
+  const found = `${Math.min(...open)} to ${Math.max(...open)} open`;
+  return outcomeOf(promise, found, more > DESCRIPTORS_MORE_MAX ? [`${more} more in the later half`] : []);
+}
+
+/** Whether everything that was asked of a surface was answered, and truly. */
+export function answersOutcome({ name, count, failed, refused, wrong, wrongTexts }: TallyFigures): Outcome {
+  const codes = Object.entries(failed);
+  const errors = codes.reduce((sum, [, times]) => sum + times, 0);
+  const right = Object.values(refused).reduce((sum, times) => sum + times, 0);
+  const faults = [...codes.map(([code, times]) => `${times} times ${code}`), ...wrongTexts];
+  return outcomeOf(
+    `${name}: everything is answered, and every answer is true`,
+    `${count} answers (${right} of them refusals that had to be), ${errors} errors, ${wrong} wrong`,
+    count === 0 ? [...faults, 'nothing was answered'] : faults,
+  );
+}
+
+/** Whether the service had nothing to complain of. */
+export function loggedOutcome(logged: readonly Logged[]): Outcome {
+  const errors = logged.filter(({ level }) => level !== 'warn');
+  const count = (of: readonly Logged[]): number => of.reduce((sum, { times }) => sum + times, 0);
+  return outcomeOf(
+    'The service logs no error',
+    `${count(errors)} errors, ${count(logged) - count(errors)} warnings`,
+    errors.map(({ message, times }) => `${times} times: ${message}`),
+  );
+}

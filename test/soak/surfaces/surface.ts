@@ -1,0 +1,21 @@
+import type { Tally } from '../figures/tally.ts';
+import type { Outcome } from '../report/outcome.ts';
+import type { Pace } from './pace.ts';
+
+/** What the ledger did while all was under load, for who holds against it what was told. */
+export type Stretch = Readonly<{
+  /** Slots: the first and the last of it. */
+  begun: number;
+  stopped: number;
+}>;
+
+/** A door of the service, or a kind of stream, with those who use it. */
+export interface Surface {
+  readonly tallies: readonly Tally[];
+  /** Begins what is asked again and again. */
+  begin(): readonly Pace[];
+  /** Holds what was told against the ledger, when nothing is asked any more. */
+  judge(stretch: Stretch): Promise<readonly Outcome[]>;
+  /** Ends whatever is open. */
+  close(): void;
+}
