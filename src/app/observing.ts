@@ -43,6 +43,8 @@ export type Observing = Readonly<{
   routes(doors: DoorFacts): HttpRoutes;
   /** Begins to write and to tell. */
   start(): Promise<void>;
+  /** The doors are open: the service answers there. */
+  reachedAt(url: string): void;
   /** Writes what is there; before the store is closed. */
   stop(): Promise<void>;
 }>;
@@ -203,6 +205,7 @@ export function openObserving(
       pages.push(page);
       return metricsRoutes({ token: metrics.token }, () => page.render());
     },
+    reachedAt: (url) => presence.reachedAt(url),
     async start() {
       writer.start();
       exporter?.start();

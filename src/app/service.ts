@@ -161,6 +161,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     stops.push(async () => endWatch());
     const urls = await openDoors(doors, configuration, stops);
     rest.reachedAt(urls.url);
+    observing.reachedAt(urls.url);
     reached = { ...reached, ...urls };
     const newKeys = await access.createFirstKeys();
     const setupUrl = await firstOperatorLink(configuration, access.store, urls.url);

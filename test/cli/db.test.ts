@@ -113,7 +113,7 @@ describe('solway db', () => {
 
   it('moves nothing while a gateway runs, and begins once it was silent for a while', async () => {
     const store = await openDatabase({ file: join(folder, 'solway-data/solway.db') });
-    const row = { id: 'g1', host: 'here', version: '1', started_at: 0, nodes: '[]' };
+    const row = { id: 'g1', host: 'here', version: '1', started_at: 0, nodes: '[]', url: null };
     const seen = (at: number) => store.db.updateTable('gateway').set({ seen_at: at }).execute();
     await store.db
       .insertInto('gateway')

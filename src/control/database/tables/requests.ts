@@ -78,6 +78,8 @@ export interface GatewayTable {
   seen_at: number;
   /** JSON array: its nodes, as it sees them. */
   nodes: string;
+  /** Where it answers, as its own machine reaches it; null while its doors are shut. */
+  url: string | null;
 }
 
 /** Open WebSockets and gRPC streams, as their gateway told last. */
