@@ -54,4 +54,6 @@ export interface Question extends ExchangeSink {
 export interface Posted {
   /** Ends it, if it has not ended: it came to `aborted`. */
   abort(): void;
+  /** Its time is up: it comes to a timeout soon, unless it is answered before. */
+  expire(): void;
 }

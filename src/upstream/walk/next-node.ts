@@ -5,6 +5,8 @@ import type { Walk } from './walk.ts';
 const NEVER = Number.POSITIVE_INFINITY;
 /** Nothing speaks against it. */
 const GOOD = 0;
+/** It gave no answers lately. */
+const FAILING = 3;
 
 /** Whether a node probably has what the call is about. What is not known does not speak against it. */
 function fits(walk: Walk, node: UpstreamNode, now: number): boolean {
@@ -29,9 +31,9 @@ const isFree = (node: UpstreamNode, now: number): boolean =>
 function rankOf(walk: Walk, node: UpstreamNode, now: number): number {
   if (!isFree(node, now) || walk.timesAsked(node) > 0) return NEVER;
   const isFit = fits(walk, node, now);
-  if (node.isFailing) return isFit ? 3 : 4;
+  if (node.isFailing) return isFit ? FAILING : FAILING + 1;
   if (node.isGood(now)) return isFit ? GOOD : 2;
-  return isFit ? 1 : 4;
+  return isFit ? 1 : FAILING + 1;
 }
 
 /** The node whose turn it is of those that were not asked yet; null when none is left. */
@@ -86,6 +88,11 @@ export function hedgeFor(walk: Walk, now: number): UpstreamNode | null {
 export function hasGoodNode(walk: Walk, asked: UpstreamNode | null): boolean {
   const now = performance.now();
   return walk.nodes.some((node) => node !== asked && rankOf(walk, node, now) === GOOD);
+}
+
+/** Whether there is a fresh node that gives answers, in place of one that gives none any more. */
+export function hasLivelierNode(walk: Walk, now: number): boolean {
+  return walk.nodes.some((node) => rankOf(walk, node, now) < FAILING);
 }
 
 /** The node whose budget allows a request soonest, of those that would be asked but for it; null when there is none. */

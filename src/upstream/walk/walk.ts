@@ -1,6 +1,7 @@
 import type { Answer, Call } from '../../protocol/call.ts';
 import type { Commitment } from '../../protocol/commitment.ts';
 import { type NatureRow, natures } from '../../protocol/methods.ts';
+import type { HedgeBudget } from '../hedge/hedge-budget.ts';
 import type { UpstreamLimits } from '../limits.ts';
 import type { UpstreamNode } from '../node.ts';
 import type { NodeGroup } from '../node-group.ts';
@@ -81,6 +82,13 @@ export class Walk {
   tell(step: Step): void {
     if (this.#story === null) this.#story = [step];
     else this.#story.push(step);
+  }
+
+  /** What second attempts beside a first are taken from; null where the call may be at one node at a time only. */
+  get hedgeBudget(): HedgeBudget | null {
+    const { hedged, takesAllTheTime, oneNode } = this.nature;
+    if (hedged) return this.group.hedgeBudget;
+    return takesAllTheTime && !oneNode ? this.group.scanBudget : null;
   }
 
   get isOutOfTime(): boolean {
