@@ -101,6 +101,33 @@ describe('a reader who was told of a slot', () => {
     expect(listener.ending).toBe('5');
   });
 
+  it('is told of no lower height of blocks, though heights say nothing of slots', () => {
+    const { source, put, answer } = stage();
+    const height = callOf('getBlockHeight');
+    put(height);
+    answer(resultOf('7'));
+    const again = put(height);
+    answer(resultOf('6'));
+    expect(again.listener.ending).toBeNull();
+    vi.advanceTimersByTime(50);
+    expect(source.reached).toHaveLength(3);
+    answer(resultOf('7'));
+    expect(again.listener.ending).toBe('7');
+  });
+
+  it('was told of the slot that the epoch is at', () => {
+    const { floor, put, answer } = stage();
+    const epoch = (slot: number): string => `{"absoluteSlot":${slot},"epoch":0}`;
+    put(callOf('getEpochInfo'));
+    answer(resultOf(epoch(12)));
+    expect(floor.at('finalized')).toBe(12n);
+    const { listener } = put(callOf('getEpochInfo'));
+    answer(resultOf(epoch(11)));
+    expect(listener.ending).toBeNull();
+    answer(resultOf(epoch(12)));
+    expect(listener.ending).toBe(epoch(12));
+  });
+
   it('may ask for what is settled more, which is older', () => {
     const { floor, put, answer } = stage();
     floor.raise('processed', slot(40n));

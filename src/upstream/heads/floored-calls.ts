@@ -7,7 +7,7 @@ import type { LongAsker } from '../../protocol/long-answer.ts';
 import type { SlotFloor } from '../../protocol/slot-floor.ts';
 import type { AnswerCounts } from '../cache/answer-counts.ts';
 import type { CallKeys } from '../cache/call-key.ts';
-import { tellsSlot, toldSlot } from '../slots/told-slot.ts';
+import { tellsSlot, toldHeight, toldSlot } from '../slots/told-slot.ts';
 import { withLeastSlot } from './least-slot.ts';
 
 export type FlooredCallsLimits = Readonly<{
@@ -28,12 +28,16 @@ export type FlooredCallsOptions = Readonly<{
 
 /** Agave's code and text. Source: rpc-client-api `custom_error.rs`. */
 const NOT_REACHED = -32016;
-const notReached = (slot: Slot): Answer => ({
-  body: Buffer.from(
-    `{"code":${NOT_REACHED},"message":"Minimum context slot has not been reached","data":{"contextSlot":${slot}}}`,
-  ),
-  errorCode: NOT_REACHED,
-});
+const TEXT = 'Minimum context slot has not been reached';
+
+/** @param slot - what the answer was of; null where it does not say. */
+function notReached(slot: Slot | null): Answer {
+  const data = slot === null ? '' : `,"data":{"contextSlot":${slot}}`;
+  return { body: Buffer.from(`{"code":${NOT_REACHED},"message":"${TEXT}"${data}}`), errorCode: NOT_REACHED };
+}
+
+const isBelow = (floor: SlotFloor['heights'], commitment: Commitment, told: Slot | null): boolean =>
+  told !== null && told < floor.at(commitment);
 
 const PAUSE_MAX_MS = 400;
 
@@ -104,13 +108,16 @@ class FlooredCall implements Asked, Asker {
       else this.#end(answer);
       return;
     }
-    const told = toldSlot(this.#call.row, answer.body);
-    if (told !== null && told < floor.at(commitment)) {
+    const { row } = this.#call;
+    const told = toldSlot(row, answer.body);
+    const height = toldHeight(row, answer.body);
+    if (isBelow(floor, commitment, told) || isBelow(floor.heights, commitment, height)) {
       this.#parts.counts.backward++;
       this.#askAgain(notReached(told));
       return;
     }
     if (told !== null) floor.raise(commitment, told);
+    if (height !== null) floor.heights.raise(commitment, height);
     this.#end(answer);
   }
 
