@@ -129,6 +129,12 @@ export const switchOrAuto = z.custom<boolean | 'auto'>(
   { error: ({ input }) => `${showValue(input)} is not true, false or "auto"` },
 );
 
+/** A whole number with its range, or "auto". */
+export const wholeOrAuto = (min: number, max: number) =>
+  z.custom<number | 'auto'>((value) => value === 'auto' || whole(min, max).safeParse(value).success, {
+    error: ({ input }) => `${showValue(input)} is not a whole number from ${min} to ${max} or "auto"`,
+  });
+
 const METHOD_NAME = /^[A-Za-z0-9_./-]{1,64}$/;
 
 /** Credits of single methods and endpoints, by name. */

@@ -57,7 +57,7 @@ function chooseFile(given: ConfigurationArguments, environment: Environment): st
 
 /** Numbers are text outside of files; what is no number stays text, for the schema to refuse. */
 function scalar(field: string, text: string): string | number {
-  return field.endsWith('.port') && /^\d{1,9}$/.test(text) ? Number(text) : text;
+  return /\.(port|workers)$/.test(field) && /^\d{1,9}$/.test(text) ? Number(text) : text;
 }
 
 type Sources = Map<string, string>;
@@ -87,6 +87,7 @@ function putArguments(raw: Table, given: ConfigurationArguments, sources: Source
   const fields = {
     'server.host': ['--host', given.host],
     'server.port': ['--port', given.port],
+    'server.workers': ['--workers', given.workers],
     'grpc.port': ['--grpc-port', given.grpcPort],
     data_dir: ['--data-dir', given.dataDir],
     'log.level': ['--log-level', given.logLevel],

@@ -43,6 +43,7 @@ import {
   text,
   url,
   whole,
+  wholeOrAuto,
   word,
 } from './configuration-fields.ts';
 import {
@@ -89,6 +90,9 @@ import { localnetDefaults, SLOTS_PER_EPOCH_MAX } from './localnet-defaults.ts';
  * config/solway.example.toml; a test keeps the two equal.
  */
 
+/** Processes that answer at one door. */
+export const WORKERS_MAX = 64;
+
 /** `[server.tls]`: without it the door speaks plain text. */
 const serverTls = section({
   cert_file: anything,
@@ -100,6 +104,7 @@ const serverTls = section({
 const server = section({
   host: text(...HOST).default('127.0.0.1'),
   port: whole(0, 65_535).default(8080),
+  workers: wholeOrAuto(1, WORKERS_MAX).default(1),
   body_max_bytes: whole(1_024, 256 * MIB).default(rpc.bodyMaxBytes),
   bodies_max_bytes: whole(MIB, 64 * 1_024 * MIB).default(rpc.bodiesMaxBytes),
   batch_calls_max: whole(1, 10_000).default(envelopeLimits.batchMax),

@@ -7,6 +7,8 @@ import { StoreReplacedError } from '../control/database/open.ts';
 import { KeyRefusedError } from '../control/keys/key-register.ts';
 import { PepperError } from '../control/pepper.ts';
 import { TokenListFault } from '../insight/token/token-list.ts';
+import { NoAnswer } from './cluster/no-answer.ts';
+import { WorkerStartError } from './cluster/worker-start-error.ts';
 import { ArgumentsError } from './configuration-arguments.ts';
 import { ConfigurationError } from './configuration-errors.ts';
 import { SecretReferenceError, showUrl } from './configuration-secrets.ts';
@@ -60,11 +62,13 @@ const ownErrors = [
   KeyRefusedError,
   ListenError,
   LogFileError,
+  NoAnswer,
   PepperError,
   SchemaTooNewError,
   SecretReferenceError,
   TlsFileError,
   TokenListFault,
+  WorkerStartError,
 ];
 
 /** Whether the mistake stands on the command line itself, and not in what the program found. */

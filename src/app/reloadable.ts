@@ -26,6 +26,7 @@ export const reloadable: { readonly [Section in keyof Configuration]: Rows<Confi
   server: {
     host: 'restart',
     port: 'restart',
+    workers: 'restart',
     tls: 'restart',
     bodyMaxBytes: 'restart',
     bodiesMaxBytes: 'restart',

@@ -17,6 +17,7 @@ import { DasClient } from '../upstream/das/das-client.ts';
 import { OffChainClient } from '../upstream/off-chain/off-chain-client.ts';
 import type { Access } from './access.ts';
 import type { Configuration } from './configuration.ts';
+import { offChainFolder } from './data-dir.ts';
 import { stopEach } from './stop-each.ts';
 
 /** What endpoints stand on besides the chain, as long as the service runs. */
@@ -38,9 +39,6 @@ export type RestServices = Readonly<{
 /** The folder of stored files in a data folder. */
 const filesFolder = (dataDir: string): string => join(dataDir, 'files');
 
-/** The folder of fetched documents in a data folder. */
-const offChainFolder = (dataDir: string): string => join(dataDir, 'off-chain');
-
 /** Reads the file of known tokens, if there is one. @throws TokenListFault */
 export async function openTokenList({ rest }: Pick<Configuration, 'rest'>): Promise<TokenList> {
   const { tokenList } = rest;
@@ -51,10 +49,10 @@ export async function openTokenList({ rest }: Pick<Configuration, 'rest'>): Prom
   return parseTokenList(text);
 }
 
-function openOffChain({ offChain, dataDir }: Configuration): Promise<OffChainClient> {
+function openOffChain({ offChain, dataDir }: Configuration, worker: number): Promise<OffChainClient> {
   const { allowNetworks, ports, ipfsGateways, arweaveGateways, ...limits } = offChain;
   const rules = { allowedNetworks: allowNetworks, ports, ipfsGateways, arweaveGateways };
-  return OffChainClient.open({ folder: offChainFolder(dataDir), rules, limits });
+  return OffChainClient.open({ folder: offChainFolder(dataDir, worker), rules, limits });
 }
 
 async function openStorage(
@@ -74,10 +72,15 @@ async function openStorage(
   return openPinnedStorage(options, { url, token, origins, limits: pinningLimits }, log);
 }
 
-/** Opens what endpoints stand on. @throws what its parts throw when they cannot start; none of them is left open. */
+/**
+ * Opens what endpoints stand on.
+ * @param worker - which of several workers of one service this is, from 1 on.
+ * @throws what its parts throw when they cannot start; none of them is left open.
+ */
 export async function openRestServices(
   configuration: Configuration,
   { store, peppers }: Access,
+  worker: number,
   log: Logger,
 ): Promise<RestServices> {
   const stops: (() => Promise<unknown>)[] = [];
@@ -87,7 +90,7 @@ export async function openRestServices(
     const semiWallets = await KeptSemiWallets.open({ store, peppers, limits: configuration.semiWallets });
     const das = new DasClient(configuration.das, configuration.dasPool, log);
     stops.push(() => das.close());
-    const offChain = await openOffChain(configuration);
+    const offChain = await openOffChain(configuration, worker);
     stops.push(() => offChain.close());
     const { files, kept, blocks, close } = await openStorage(configuration, () => `${reached}/ipfs/`, log);
     stops.push(close);

@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { Socket } from 'node:net';
+import { setConnectionsMax } from './connections-max.ts';
 import type { HttpOptions } from './http-options.ts';
 import type { HttpUpgrade } from './http-route.ts';
 
@@ -27,9 +28,7 @@ export function createListener(options: HttpOptions, upgrades: readonly HttpUpgr
     connectionsCheckingInterval: checkIntervalMs(options),
   });
   server.timeout = options.idleTimeoutMs;
-  server.maxConnections = options.connectionsMax;
-  // Else a primary offers one too many to its workers in turn, for ever, when all of them have as many as they may.
-  server.dropMaxConnection = true;
+  setConnectionsMax(server, options.connectionsMax);
   // By itself it leaves out headers beyond so many without a word; their bytes are bounded already.
   server.maxHeadersCount = 0;
   return server;
