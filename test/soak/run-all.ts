@@ -125,7 +125,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
   const tallies = surfaces.all.flatMap((surface) => surface.tallies.map(({ figures }) => figures));
   const ofService = processes.slice(0, 2);
   const outcomes = [
-    ...tallies.map(answersOutcome),
+    ...tallies.filter(({ counted }) => counted === 'answers').map(answersOutcome),
     ...told,
     ...ofService.map(({ figures }) => memoryOutcome(figures, seconds)),
     ...ofService.map(({ figures }) => descriptorsOutcome(figures, seconds)),

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { Refused, Tally, WrongAnswer } from './tally.ts';
 
-const answers = (): Tally => new Tally('answers', 'from a question to its answer');
+const answers = (): Tally => new Tally('a door', 'answers', 'from a question to its answer');
 
 it('a tally tells percentiles of each window and of all, at most a hundredth above the true ones', () => {
   const tally = answers();

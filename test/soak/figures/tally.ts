@@ -16,9 +16,13 @@ export type Window = Readonly<{
   times: Times | null;
 }>;
 
+/** What is counted: answers to what was asked, or messages of what is listened to. */
+export type Counted = 'answers' | 'messages';
+
 /** What came of a surface, whole. */
 export type TallyFigures = Readonly<{
   name: string;
+  counted: Counted;
   /** What its times are of. */
   timed: string;
   windows: readonly Window[];
@@ -73,6 +77,7 @@ function codeOf(fault: unknown): string {
 /** Counts and times what one surface does, in windows of time and in all. */
 export class Tally {
   readonly name: string;
+  readonly counted: Counted;
   readonly timed: string;
   readonly #windows: Window[] = [];
   readonly #histogram = createHistogram(BOUNDS);
@@ -87,8 +92,9 @@ export class Tally {
   #failures = 0;
 
   /** @param timed - what its times are of: `from sending a request to its answer`. */
-  constructor(name: string, timed: string) {
+  constructor(name: string, counted: Counted, timed: string) {
     this.name = name;
+    this.counted = counted;
     this.timed = timed;
   }
 
@@ -155,7 +161,8 @@ export class Tally {
 
   get figures(): TallyFigures {
     return {
-      ...{ name: this.name, timed: this.timed, windows: this.#windows, count: this.#wholeCount },
+      ...{ name: this.name, counted: this.counted, timed: this.timed },
+      ...{ windows: this.#windows, count: this.#wholeCount },
       ...{ times: timesOf(this.#wholeHistogram), wrong: this.#wrong, wrongTexts: this.#wrongTexts },
       failed: Object.fromEntries(this.#failed),
       refused: Object.fromEntries(this.#refused),

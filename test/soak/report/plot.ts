@@ -18,10 +18,10 @@ export type Plot = Readonly<{
 /** From a number to a place in the picture. */
 type Scale = Readonly<{ place: (value: number) => number; ticks: readonly number[] }>;
 
-const WIDTH = 720;
-const HEIGHT = 210;
-const LEFT = 56;
-const RIGHT = 12;
+const WIDTH = 560;
+const HEIGHT = 200;
+const LEFT = 48;
+const RIGHT = 20;
 const TOP = 20;
 const BOTTOM = 26;
 /** Colours that the page has. */

@@ -54,7 +54,8 @@ export function processesSection({ processes, gauges, seconds }: SoakResult): Ht
   const plot = (title: string, unit: string, series: readonly Series[]): Html =>
     plotOf({ title, unit, series, seconds });
   return html`<h2>Processes</h2>
-<p>Medians of looks once a second. The gateway tells its heap, its buffers and its event loop at <code>/metrics</code>; the
+<p>Medians of looks once a second. The gateway tells its heap, its buffers and its event loop at <code>/metrics</code>, where
+a loop that is never late shows the 20 ms between two looks; the
 ledger tells nothing of its inside. The clients keep what they heard until the end, so their memory grows and is not judged.</p>
 <div class="pair">
 ${processes.map((one) => memory(one, seconds))}

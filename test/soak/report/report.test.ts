@@ -54,10 +54,10 @@ describe('a plot', () => {
   it('puts known points in known places of the picture', () => {
     const series = [{ name: NASTY, points: [[0, 0] as const, [100, 10] as const] }];
     const { text } = plotOf({ title: 'rate', unit: 'a second', series, seconds: 100 });
-    expect(text).toContain('d="M56 184L708 20"');
+    expect(text).toContain('d="M48 174L540 20"');
     expect(text).toContain(`<title>${ESCAPED}</title>`);
     const log = plotOf({ title: 'times', unit: 'ms', series, seconds: 100, isLog: true });
-    expect(log.text).toContain('d="M56 184L708 20"');
+    expect(log.text).toContain('d="M48 174L540 20"');
   });
 });
 
@@ -83,7 +83,7 @@ describe('a verdict', () => {
   });
 
   it('is broken by an error, by an answer that is not true, and by silence', () => {
-    const [silent, wrong] = [new Tally('a', ''), new Tally('b', '')];
+    const [silent, wrong] = [new Tally('a', 'answers', ''), new Tally('b', 'answers', '')];
     wrong.took(1);
     expect(answersOutcome(wrong.figures).isKept).toBe(true);
     wrong.fail(new WrongAnswer('no'));
@@ -108,7 +108,7 @@ describe('a verdict', () => {
 });
 
 describe('the page', () => {
-  const tally = new Tally(NASTY, NASTY);
+  const tally = new Tally(NASTY, 'answers', NASTY);
   tally.took(1);
   tally.fail(new WrongAnswer(NASTY));
   tally.fail(Object.assign(new Error(), { code: NASTY }));

@@ -41,9 +41,22 @@ const seriesOf = (
   points: windows.map((window) => [middleOf(window), value(window)] as const),
 });
 
+const rateOf = ({ count, seconds }: Window): number => count / seconds;
+
+/** What is asked, at a glance: rates and 99th percentiles of all that answer. */
+function overview(tallies: readonly TallyFigures[], seconds: number): Html {
+  const asked = tallies.filter(({ counted }) => counted === 'answers');
+  const rates = asked.map(({ name, windows }) => seriesOf(name, windows, rateOf));
+  const late = asked.map(({ name, windows }) => seriesOf(name, windows, ({ times }) => times?.p99 ?? null));
+  return html`<div class="pair">
+${plotOf({ title: 'Answers of each surface', unit: 'a second', series: rates, seconds, isLog: true })}
+${plotOf({ title: '99th percentile of each surface', unit: 'milliseconds', series: late, seconds, isLog: true })}
+</div>`;
+}
+
 /** Rate and times of one surface over time, and the figures behind them. */
-function surface({ name, timed, windows }: TallyFigures, seconds: number): Html {
-  const rate = seriesOf('a second', windows, ({ count, seconds: length }) => count / length);
+function surface({ name, counted, timed, windows }: TallyFigures, seconds: number): Html {
+  const rate = seriesOf(counted, windows, rateOf);
   const times = percentiles.map((member) =>
     seriesOf(member, windows, (window) => window.times?.[member] ?? null),
   );
@@ -54,7 +67,7 @@ function surface({ name, timed, windows }: TallyFigures, seconds: number): Html 
     ...percentiles.map(time),
   ];
   return html`<h3>${name}</h3><div class="pair">
-${plotOf({ title: `${name}: how many`, unit: 'a second', series: [rate], seconds })}
+${plotOf({ title: `${name}: ${counted}`, unit: `${counted} a second`, series: [rate], seconds })}
 ${plotOf({ title: `${name}: ${timed}`, unit: 'milliseconds', series: times, seconds, isLog: true })}
 </div>${folded(`Figures of ${name}`, tableOf<Window>(columns, windows))}`;
 }
@@ -76,6 +89,7 @@ export const surfacesSection = ({ tallies, seconds }: SoakResult): Html => html`
 Requests leave on schedule, whether or not those before them were answered. Streams and notifications count every
 message, and time those that tell of a transaction which was sent here.</p>
 ${summary(tallies, seconds)}
+${overview(tallies, seconds)}
 ${tallies.map((tally) => surface(tally, seconds))}`;
 
 type Counted = Readonly<{ surface: string; code: string; times: number; what: string }>;
@@ -87,13 +101,8 @@ const countedOf = (surfaceName: string, counts: Readonly<Record<string, number>>
 export function errorsSection({ tallies, seconds }: SoakResult): Html {
   const failed = tallies.map(({ name, windows }) => seriesOf(name, windows, (window) => window.failed));
   const broken = failed.filter(({ points }) => points.some(([, count]) => (count ?? 0) > 0));
-  const all: Series = {
-    name: 'all surfaces',
-    points: (failed[0]?.points ?? []).map(
-      ([second], at) =>
-        [second, failed.reduce((count, { points }) => count + (points[at]?.[1] ?? 0), 0)] as const,
-    ),
-  };
+  /** One line at nothing says as much as one for each. */
+  const none = failed.slice(0, 1).map(({ points }) => ({ name: 'all surfaces', points }));
   const counted = tallies.flatMap(({ name, failed: errors, wrong, refused }) => [
     ...countedOf(name, errors, 'error'),
     ...countedOf(name, wrong === 0 ? {} : { 'not true': wrong }, 'wrong answer'),
@@ -106,6 +115,6 @@ export function errorsSection({ tallies, seconds }: SoakResult): Html {
     { head: 'Times', isNumber: true, cell: ({ times }: Counted) => numberText(times, 0) },
   ];
   return html`<h2>Errors</h2>
-${plotOf({ title: 'Errors and wrong answers', unit: 'in a window', series: broken.length === 0 ? [all] : broken, seconds })}
+${plotOf({ title: 'Errors and wrong answers', unit: 'in a window', series: broken.length === 0 ? none : broken, seconds })}
 ${tableOf<Counted>(columns, counted)}`;
 }

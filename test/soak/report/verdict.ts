@@ -13,6 +13,8 @@ const WINDOWS_MIN = 6;
 /** Descriptors come and go with connections: the later half may have that many more. */
 const DESCRIPTORS_MORE_MAX = 10;
 
+const number = (value: number): string => value.toLocaleString('en');
+
 /** Windows in which memory should have found its size; none for a run that is too short. */
 function settled<Window extends { from: number }>(windows: readonly Window[], seconds: number): Window[] {
   const from = Math.max(SETTLING_MIN_S, seconds * SETTLING_SHARE);
@@ -53,7 +55,7 @@ export function answersOutcome({ name, count, failed, refused, wrong, wrongTexts
   const faults = [...codes.map(([code, times]) => `${times} times ${code}`), ...wrongTexts];
   return outcomeOf(
     `${name}: everything is answered, and every answer is true`,
-    `${count} answers (${right} of them refusals that had to be), ${errors} errors, ${wrong} wrong`,
+    `${number(count)} answers (${number(right)} of them refusals that had to be), ${number(errors)} errors, ${number(wrong)} wrong`,
     count === 0 ? [...faults, 'nothing was answered'] : faults,
   );
 }

@@ -26,7 +26,7 @@ const pathOf = (name: ContractName): string =>
 
 /** The control API with a signed-in operator, and the pages of the dashboard. */
 export class ControlSurface implements Surface {
-  readonly #tally = new Tally('Control API and dashboard', 'from sending a request to its answer');
+  readonly #tally = new Tally('Control API and dashboard', 'answers', 'from sending a request to its answer');
   readonly tallies = [this.#tally];
   readonly #session: OperatorSession;
   readonly #perSecond: number;

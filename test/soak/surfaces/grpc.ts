@@ -30,8 +30,12 @@ export type GrpcOptions = Readonly<{
 
 /** Yellowstone gRPC: streams of everything at every commitment, one of whole blocks, one of a payer, and calls. */
 export class GrpcSurface implements Surface {
-  readonly #calls = new Tally('gRPC calls', 'from sending a call to its answer');
-  readonly #told = new Tally('gRPC stream', 'from sending a transaction to hearing of it at processed');
+  readonly #calls = new Tally('gRPC calls', 'answers', 'from sending a call to its answer');
+  readonly #told = new Tally(
+    'gRPC stream',
+    'messages',
+    'from sending a transaction to hearing of it at processed',
+  );
   readonly tallies = [this.#calls, this.#told];
   readonly #options: GrpcOptions;
   readonly #client: GrpcClient;

@@ -22,7 +22,7 @@ export type JsonRpcOptions = Readonly<{
 
 /** POST /v1/rpc, as ordinary calls that the raw door takes, and batches. */
 export class JsonRpcSurface implements Surface {
-  readonly #tally = new Tally('JSON-RPC over HTTP', 'from sending a request to its answer');
+  readonly #tally = new Tally('JSON-RPC over HTTP', 'answers', 'from sending a request to its answer');
   readonly tallies = [this.#tally];
   readonly #options: JsonRpcOptions;
   readonly #questions: readonly RpcQuestion[];

@@ -21,7 +21,7 @@ function sampleOf(families: Families, name: string, labels: Readonly<Record<stri
 
 /** GET /metrics, as Prometheus asks it; what it says of the process is shown beside what the system says. */
 export class MetricsSurface implements Surface {
-  readonly #tally = new Tally('Metrics', 'from sending a request to its answer');
+  readonly #tally = new Tally('Metrics', 'answers', 'from sending a request to its answer');
   readonly tallies = [this.#tally];
   /** What the service said last of its own process. */
   inside: Inside | null = null;

@@ -25,7 +25,7 @@ type Reply = Readonly<{ status: number; text: string }>;
 
 /** The REST interface, with the gateway to stored files. */
 export class RestSurface implements Surface {
-  readonly #tally = new Tally('REST', 'from sending a request to its answer');
+  readonly #tally = new Tally('REST', 'answers', 'from sending a request to its answer');
   readonly tallies = [this.#tally];
   readonly #options: RestOptions;
   readonly #questions: readonly RestQuestion[];

@@ -25,7 +25,11 @@ const signatureOf = (wire: string): string =>
 /** sendTransaction, one after the other from one payer; each is heard of again on every stream. */
 export class SentTransactions implements Surface {
   readonly traffic: Traffic;
-  readonly #tally = new Tally('Sending transactions', 'from sending a transaction to its being accepted');
+  readonly #tally = new Tally(
+    'Sending transactions',
+    'answers',
+    'from sending a transaction to its being accepted',
+  );
   readonly tallies = [this.#tally];
   /** When each was sent, by `performance.now()`. */
   readonly sentAt = new Map<string, number>();

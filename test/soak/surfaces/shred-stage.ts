@@ -24,9 +24,10 @@ const NOTHING = new Uint8Array();
 
 /** The shred stage in its three dialects. */
 export class ShredStageSurface implements Surface {
-  readonly #told = new Tally('Shred stage', 'from sending a transaction to hearing of it');
+  readonly #told = new Tally('Shred stage', 'messages', 'from sending a transaction to hearing of it');
   readonly #beside = new Tally(
     'Shred stage, deshred and entries',
+    'messages',
     'from sending a transaction to hearing of it',
   );
   readonly tallies = [this.#told, this.#beside];

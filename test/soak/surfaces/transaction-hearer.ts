@@ -1,6 +1,6 @@
-import { geyserLimits } from '../../../src/upstream/feeds/geyser/geyser-limits.ts';
 import { GrpcStream } from '../../../src/upstream/feeds/geyser/grpc-stream.ts';
 import type { Tally } from '../figures/tally.ts';
+import { patientLimits } from '../geyser/patient-limits.ts';
 
 export type TransactionHearerOptions = Readonly<{
   name: string;
@@ -34,7 +34,7 @@ export class TransactionHearer {
     this.#options = options;
     const { url, key, method, request } = options;
     this.#stream = new GrpcStream(
-      { ...geyserLimits, url, method, headers: { 'x-token': key } },
+      { ...patientLimits, url, method, headers: { 'x-token': key } },
       {
         opened: () => {},
         message: (bytes) => this.#take(bytes),

@@ -46,9 +46,10 @@ const wordsOf = ({ client, kind, missed, doubled, odd }: Verdict): string =>
 
 /** GET /v1/ws: published clients and a plain one that hear of everything, many that hear of slots, and calls. */
 export class WebSocketSurface implements Surface {
-  readonly #calls = new Tally('WebSocket calls', 'from sending a call to its answer');
+  readonly #calls = new Tally('WebSocket calls', 'answers', 'from sending a call to its answer');
   readonly #told = new Tally(
     'WebSocket notifications',
+    'messages',
     'from sending a transaction to hearing of its logs at processed',
   );
   readonly tallies = [this.#calls, this.#told];
