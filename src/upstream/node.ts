@@ -50,6 +50,7 @@ export class UpstreamNode extends NodeHealth {
   readonly #head: Buffer;
   readonly #secrets: readonly Buffer[];
 
+  /** @param limits - read at each use: they may change while it is asked. */
   constructor(config: NodeConfig, network: Network, limits: UpstreamLimits) {
     super({ name: config.name, network, budget: budgetOf(config) }, limits);
     const url = new URL(config.url);
@@ -57,11 +58,8 @@ export class UpstreamNode extends NodeHealth {
     const headers = { ...basicAuthorization(url), ...config.headers };
     this.#head = requestHead(url, headers);
     this.#secrets = secretsOf(url, config.headers ?? {});
-    this.#connections = new ConnectionPool(new Dialer(originOf(url, serverNameOf(url, headers))), {
-      ...limits,
-      longAnswersMax: Math.min(limits.longAnswersMax, Math.floor(limits.connectionsMax / 2)),
-      pipelining: config.pipelining ?? 1,
-    });
+    const dialer = new Dialer(originOf(url, serverNameOf(url, headers)));
+    this.#connections = new ConnectionPool(dialer, limits, config.pipelining);
   }
 
   /** The longest answer that it may give. */
@@ -81,7 +79,7 @@ export class UpstreamNode extends NodeHealth {
   }
 
   /** Closes every connection at once; what is under way fails. */
-  async close(): Promise<void> {
+  close(): void {
     this.#connections.close();
   }
 }

@@ -52,6 +52,6 @@ export async function probeSender(
     const latencyMs = isAnswered(last.outcome) ? last.elapsedMs : null;
     return { latencyMs, findings: findingsOf(last.outcome, config.url.startsWith('https:')) };
   } finally {
-    await node.close();
+    node.close();
   }
 }

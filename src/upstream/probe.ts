@@ -129,6 +129,6 @@ export async function probeNode(
       getFirstAvailableBlock: await next('getFirstAvailableBlock'),
     });
   } finally {
-    await node.close();
+    node.close();
   }
 }

@@ -7,7 +7,7 @@ const ANSWER_MAX_BYTES = 64;
 
 /** How the responses in the bytes were read, up to the first that is not whole. */
 function readIn(bytes: Uint8Array, sizeOf: (at: number) => number): string[] {
-  const reader = new ResponseReader(ANSWER_MAX_BYTES);
+  const reader = new ResponseReader({ answerMaxBytes: ANSWER_MAX_BYTES });
   const shared = Buffer.alloc(bytes.length);
   const told: string[] = [];
   try {

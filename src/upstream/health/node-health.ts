@@ -87,7 +87,7 @@ export class NodeHealth {
     this.budget = budget;
     this.circuit = new Circuit(limits);
     this.slots = new NodeSlots(limits);
-    this.recent = new RecentAnswers(limits.windowMs);
+    this.recent = new RecentAnswers(limits);
     this.latencies = new MethodLatencies(limits);
     this.abilities = new Abilities(limits);
     this.#limits = limits;

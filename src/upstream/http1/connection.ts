@@ -15,13 +15,13 @@ export type ConnectionLimits = LongLimits &
     connectTimeoutMs: number;
     idleTimeoutMs: number;
     answerMaxBytes: number;
-    /** Requests that may be under way on one connection. */
-    pipelining: number;
   }>;
 
 /** Whose connections they are. */
 export interface ConnectionHome extends HandoverHome {
   readonly limits: ConnectionLimits;
+  /** Requests that may be under way on one connection. */
+  readonly pipelining: number;
   /** It has come about, and may be used. */
   opened(connection: Connection): void;
   /** Another request may be sent over it. */
@@ -49,7 +49,7 @@ export class Connection implements SocketListener, PostHolder, HandoverOwner {
 
   constructor(home: ConnectionHome, dialer: Dialer, now: number) {
     this.#home = home;
-    this.#reader = new ResponseReader(home.limits.answerMaxBytes);
+    this.#reader = new ResponseReader(home.limits);
     this.#waitsUntil = now + home.limits.connectTimeoutMs;
     this.#socket = dialer.dial(this);
     this.#handover = new Handover(this, home, this.#reader, this.#socket);
@@ -82,7 +82,7 @@ export class Connection implements SocketListener, PostHolder, HandoverOwner {
     return (
       question.mayShare &&
       first.question.mayShare &&
-      length < this.#home.limits.pipelining &&
+      length < this.#home.pipelining &&
       !this.#handover.isUnderWay
     );
   }
@@ -90,7 +90,7 @@ export class Connection implements SocketListener, PostHolder, HandoverOwner {
   send(post: Post): void {
     post.holder = this;
     this.#inFlight.push(post);
-    if (this.#home.limits.pipelining > 1) this.#home.mustFlush(this);
+    if (this.#home.pipelining > 1) this.#home.mustFlush(this);
     else this.#write(post);
   }
 

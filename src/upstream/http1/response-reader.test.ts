@@ -8,7 +8,7 @@ afterEach(() => reader?.free());
 /** Feeds the pieces one after the other, as different reads of one buffer, and stops where the reader does. */
 function readIn(pieces: readonly Buffer[], answerMaxBytes = MAX): ResponseReader {
   reader?.free();
-  reader = new ResponseReader(answerMaxBytes);
+  reader = new ResponseReader({ answerMaxBytes });
   const shared = Buffer.alloc(Math.max(1, ...pieces.map(({ length }) => length)));
   for (const piece of pieces) {
     piece.copy(shared);

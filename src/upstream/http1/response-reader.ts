@@ -31,7 +31,7 @@ export class ResponseReader implements HttpSink {
   longFromBytes = Number.POSITIVE_INFINITY;
   readonly body = new GatheredBody();
   readonly #parser = new HttpParser('response', this);
-  readonly #answerMaxBytes: number;
+  readonly #limits: Readonly<{ answerMaxBytes: number }>;
   readonly #name = new FieldName();
   #field: KnownField | null = null;
   #isInName = false;
@@ -43,8 +43,8 @@ export class ResponseReader implements HttpSink {
   /** Bytes of the body that follow without any framing. */
   #plainLeft = 0;
 
-  constructor(answerMaxBytes: number) {
-    this.#answerMaxBytes = answerMaxBytes;
+  constructor(limits: Readonly<{ answerMaxBytes: number }>) {
+    this.#limits = limits;
   }
 
   /** The body is coming, and nobody knows a reason why not all of it should. */
@@ -127,7 +127,7 @@ export class ResponseReader implements HttpSink {
 
   onBody(bytes: Buffer, start: number, end: number): void {
     this.#bodyBytes += end - start;
-    if (this.#bodyBytes > this.#answerMaxBytes) this.reading = 'too-large';
+    if (this.#bodyBytes > this.#limits.answerMaxBytes) this.reading = 'too-large';
     else this.body.add(bytes, start, end);
   }
 
@@ -148,7 +148,7 @@ export class ResponseReader implements HttpSink {
       this.keepAlive &&= contentLength <= 0;
       return false;
     }
-    if (contentLength > this.#answerMaxBytes) {
+    if (contentLength > this.#limits.answerMaxBytes) {
       this.reading = 'too-large';
       return true;
     }

@@ -48,7 +48,7 @@ export class Senders {
   }
 
   /** Closes the connections to endpoints for sending alone. */
-  async close(): Promise<void> {
-    await Promise.all([...this.#sendOnly.values()].flat().map((node) => node.close()));
+  close(): void {
+    for (const node of [...this.#sendOnly.values()].flat()) node.close();
   }
 }

@@ -67,7 +67,7 @@ export class Sending implements DirectSource, TogetherOwner {
     if (transactions > 0) {
       this.#parts.log.warn({ transactions }, 'transactions that have not landed yet are left to the nodes');
     }
-    await this.#parts.senders.close();
+    this.#parts.senders.close();
   }
 
   ended({ key, request }: SentTogether, isAccepted: boolean): void {
