@@ -26,7 +26,8 @@ export function preflightFault(answer: Answer): PreflightFault | null {
   };
   const err = error.data?.err;
   if (typeof err === 'string') return FAULT_OF_ERR.get(err) ?? null;
-  const message = String(error.message);
+  const { message } = error;
+  if (typeof message !== 'string') return null;
   if (message.endsWith('Blockhash not found')) return 'blockhash-not-found';
   return message.endsWith('This transaction has already been processed') ? 'already-processed' : null;
 }

@@ -16,7 +16,7 @@ export const seeds: readonly Uint8Array[] = [Buffer.from(signature), Buffer.from
 export function fuzz(bytes: Uint8Array): boolean {
   const text = Buffer.from(bytes).toString('latin1');
   const isRight = Buffer.from(text, 'base64').equals(Buffer.from(signature, 'base64'));
-  if (scanners.verify(REPORT, 'k', text) !== isRight) throw new Error('another signature is believed');
+  if (scanners.verify(REPORT, 'k', text) && !isRight) throw new Error('another signature is believed');
   if (scanners.verify(bytes, 'k', signature) !== REPORT.equals(bytes))
     throw new Error('another report is believed');
   return readScannerKey(text) !== null;

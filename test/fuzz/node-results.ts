@@ -54,6 +54,7 @@ export const seeds: readonly Uint8Array[] = [
   `{"${KEY}":[0,1,2,3]}`,
   `[{"pubkey":"${KEY}","shredVersion":4},{"shredVersion":4},null]`,
   '{"code":-32002,"message":"Transaction simulation failed: Blockhash not found","data":{"err":"BlockhashNotFound"}}',
+  '{"code":-32002,"message":{"toString":1}}',
 ].map((text) => Buffer.from(text));
 
 /** As nodes give it: the error of a preflight that failed. */

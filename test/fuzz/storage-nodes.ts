@@ -2,7 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { createLogger } from '../../src/base/log.ts';
+import { blocksOf } from '../../src/control/storage/blocks.ts';
 import type { IncomingFile } from '../../src/control/storage/incoming.ts';
 import { KuboNode } from '../../src/control/storage/kubo-node.ts';
 import { PinningService } from '../../src/control/storage/pinning-service.ts';
@@ -13,6 +15,7 @@ import { scratchFolder } from './engine/scratch.ts';
 export const from = 'nodes of Kubo and pinning services';
 export const covers = ['control/storage/kubo-node.ts', 'control/storage/pinning-service.ts'];
 
+const CONTENT = Buffer.from('some bytes');
 const CID = 'bafkreifjjcie6lypi6ny7amxnfftagclbuxndqonfipmb64f2km2devei4';
 
 /** An answer; the first byte says with which status it comes. */
@@ -41,11 +44,9 @@ const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 const log = createLogger('silent', () => {});
 const limits = { answerMaxBytes: 4_096 };
 const path = join(scratchFolder('storage-nodes'), 'file');
-writeFileSync(path, 'some bytes');
-const file: IncomingFile = {
-  ...{ path, cid: CID, bytes: 10, type: null },
-  blocks: { root: CID, inner: [], leaves: [] } as unknown as IncomingFile['blocks'],
-};
+writeFileSync(path, CONTENT);
+const blocks = await blocksOf(Readable.from([CONTENT]));
+const file: IncomingFile = { path, cid: CID, bytes: CONTENT.length, type: null, blocks };
 const kubo = new KuboNode({ url, limits });
 const pinning = new PinningService({ url, token: 't', log, limits: { ...limits, watchedMax: 0 } as never });
 

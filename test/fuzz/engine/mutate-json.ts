@@ -3,7 +3,7 @@ const ODD: readonly string[] = [
   ...['null', 'true', 'false', '0', '-0', '1', '-1', '1.5', '1e3', '1e400', '4294967296'],
   ...['9007199254740993', '18446744073709551615', '18446744073709551616', '-9223372036854775809'],
   ...['""', '"0"', '"null"', '"\\u0000"', '"\\ud800"', '"11111111111111111111111111111111"'],
-  ...['[]', '{}', '[[]]', '[null]', '{"__proto__":null}', '{"length":-1}', '{"toJSON":1}'],
+  ...['[]', '{}', '[[]]', '[null]', '{"__proto__":null}', '{"length":-1}', '{"toString":1}'],
 ];
 
 /** Where the values of a text begin and end, strings and scalars and what is in brackets; roughly, as mutants are. */
