@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Gauge } from '../soak/geyser/gauge.ts';
+import { makeBoundKey } from './load/bound-key.ts';
 import { type Door, HttpDoor, SocketDoor } from './load/doors.ts';
 import { GatewayLog } from './load/gateway-log.ts';
 import { makeHistory } from './load/history.ts';
@@ -88,9 +89,13 @@ const reads = {
 }[values.door];
 if (reads === undefined) throw new Error(`there is no door ${values.door}: http, websocket or both`);
 const sends = new Sends({ door: http, scene, judge, chance: chanceOf(3), perSecond: Number(values.sends) });
-const sessions = new Sessions({
-  ...{ door: http, scene, judge, chance: chanceOf(4), count: Number(values.sessions) },
-});
+/** Sessions are named by a header, or all that a key asks is one, through whichever door. */
+const boundSocket = new SocketDoor(`${ready.wsUrl}?api-key=${await makeBoundKey(scene.gateway)}`);
+const ofHeader = { kind: 'session', door: http, count: Number(values.sessions), readers: 2 };
+const ofKey = { kind: 'bound-key', door: boundSocket, count: 1, readers: 4 };
+const sessions = [ofHeader, ofKey].map(
+  (one, nth) => new Sessions({ ...one, scene, judge, chance: chanceOf(4 + nth) }),
+);
 const gauge = new Gauge(gateway.pid ?? 0);
 const parts: Parts = { seed, minutes, judge, reads, sends, gauge };
 
@@ -114,7 +119,7 @@ const timer = setInterval(progress, PROGRESS_MS);
 await Promise.all([
   new Unrest(scene.nodes, ailments, seed).run(isOver),
   ...reads.map((one) => one.run(isOver)),
-  sessions.run(isOver),
+  ...sessions.map((one) => one.run(isOver)),
   sends.run(isOver),
   delay(minutes * 60_000).then(() => gauge.stop()),
 ]);
@@ -123,7 +128,7 @@ clearInterval(timer);
 const result = resultOf(parts);
 if (values.json) process.stdout.write(`${JSON.stringify(result)}\n`);
 say(summaryOf(parts));
-await socket.close();
+await Promise.all([socket, boundSocket].map((one) => one.close()));
 await http.close();
 await scene.stop();
 process.exit(result.broken.length === 0 ? 0 : 1);

@@ -6,8 +6,7 @@ import type { Door, Reply } from './doors.ts';
 import type { Judge } from './judge.ts';
 import { type Newest, ToldSoFar, wentBack } from './told-so-far.ts';
 
-/** Each session asks so many things at the same time, and rests for so long after each. */
-const READERS = 2;
+/** How long a reader rests after each request. */
 const PAUSE_MS = [20, 200] as const;
 const BATCH_SHARE = 0.1;
 
@@ -16,7 +15,11 @@ export type SessionsOptions = Readonly<{
   scene: Scene;
   judge: Judge;
   chance: Chance;
+  /** What its requests count as. */
+  kind: string;
   count: number;
+  /** Who asks at the same time in each session. */
+  readers: number;
 }>;
 
 /** A read of a session, and what its result says of how far the chain is. */
@@ -80,7 +83,7 @@ export class Sessions {
   async run(isOver: () => boolean): Promise<void> {
     const sessions = Array.from({ length: this.#options.count }, (_, at) => new Session(`session ${at + 1}`));
     const readers = sessions.flatMap((session) =>
-      Array.from({ length: READERS }, () => this.#reader(session, isOver)),
+      Array.from({ length: this.#options.readers }, () => this.#reader(session, isOver)),
     );
     await Promise.all(readers);
   }
@@ -114,7 +117,7 @@ export class Sessions {
     startedAt: number,
     endedAt: number,
   ): void {
-    const { judge } = this.#options;
+    const { judge, kind } = this.#options;
     const what = `${method} at ${commitment}, ${session.name}`;
     const told = reply.kind === 'result' ? read(reply.result as never) : null;
     const fault =
@@ -123,10 +126,10 @@ export class Sessions {
         : told === null
           ? (reply as { text: string }).text
           : `${told}`;
-    judge.note({ kind: 'session', what, startedAt, endedAt, fault });
+    judge.note({ kind, what, startedAt, endedAt, fault });
     if (told === null || fault !== null) return;
     const back = wentBack(before, commitment, told);
-    if (back !== null) judge.never(`${what} went back in its ${tells}: ${back}`, startedAt, endedAt);
+    if (back !== null) judge.never(`${kind} ${what} went back in its ${tells}: ${back}`, startedAt, endedAt);
     session.told[tells].told(commitment, told);
   }
 }
