@@ -303,6 +303,7 @@ const store = section({
   connections_max: whole(2, 1_000).default(database.connectionsMax),
   connect_timeout_ms: whole(50, 60_000).default(database.connectTimeoutMs),
   query_timeout_ms: whole(100, HOUR_MS).default(database.queryTimeoutMs),
+  hangs_after_ms: whole(50, 60_000).default(database.hangsAfterMs),
   lock_wait_ms: whole(50, 60_000).default(database.lockWaitMs),
   away_after_ms: whole(100, 60_000).default(keyFeedOptions.awayAfterMs),
 });
