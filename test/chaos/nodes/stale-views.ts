@@ -109,7 +109,7 @@ export class StuckView implements StaleView {
       const { text } = await ledger.post(writeJson({ jsonrpc: '2.0', id: 0, method, params }));
       known.set(
         nameOf(method, address, commitment),
-        text.slice('{"jsonrpc":"2.0","result":'.length, -',"id":0}'.length),
+        text.slice('{"jsonrpc":"2.0","result":'.length, -',"id":0}\n'.length),
       );
     };
     await Promise.all(
