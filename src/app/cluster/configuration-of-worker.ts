@@ -16,7 +16,7 @@ type Divided = {
  */
 export const dividedFields = {
   server: ['bodiesMaxBytes', 'connectionsMax', 'connectionsPerAddressMax', 'requestsInFlightMax'],
-  upstreamPool: ['connectionsMax', 'inFlightMax', 'longAnswersMax', 'copiesMax'],
+  upstreamPool: ['connectionsMax', 'inFlightMax', 'answersMaxBytes', 'longAnswersMax', 'copiesMax'],
   sending: ['rebroadcastsAtATime', 'pendingMax', 'pendingMaxBytes', 'callsAtATime', 'acceptedMax'],
   cache: ['maxBytes', 'entriesMax', 'keysMax', 'keysMaxBytes', 'callsMax', 'waitingMax'],
   sessions: ['sessionsMax'],

@@ -1,5 +1,4 @@
 import { rm } from 'node:fs/promises';
-import { availableParallelism } from 'node:os';
 import type { Logger } from '../../base/log.ts';
 import { MetricsText } from '../../base/metrics-text.ts';
 import { makeFirstKeys, type PreparedStore, prepareStore } from '../access.ts';
@@ -14,16 +13,13 @@ import { problemText } from '../problem-text.ts';
 import { Reload, type ReloadFollowers, type ReloadParts } from '../reload.ts';
 import { checkPorts, type Service, type ServiceOptions } from '../service.ts';
 import { stopEach } from '../stop-each.ts';
+import { workerCount } from '../worker-count.ts';
 import { configurationOfWorker } from './configuration-of-worker.ts';
 import { joinMetrics } from './join-metrics.ts';
 import { KeptLimits } from './kept-limits.ts';
 import type { GivenSeat } from './questions.ts';
 import { type ToldStage, tellStage } from './told-stage.ts';
 import { type WorkerLimits, WorkerProcesses } from './worker-processes.ts';
-
-/** How many workers a service has. */
-export const workersOf = ({ server: { workers } }: Configuration): number =>
-  workers === 'auto' ? Math.min(WORKERS_MAX, availableParallelism()) : workers;
 
 /** How long a worker may take to show its metrics; the page is told without it then. */
 const PAGE_MS = 2_000;
@@ -157,7 +153,7 @@ const nobodyInForce: ReloadParts['inForce'] = { addedNames: [], setFile: () => {
  */
 export async function startCluster(options: ServiceOptions): Promise<Service> {
   const { configuration, environment, program, log } = options;
-  const workers = workersOf(configuration);
+  const workers = workerCount(configuration);
   const stops: (() => Promise<unknown>)[] = [];
   const stop = () => stopEach(stops.splice(0).reverse());
   try {

@@ -15,6 +15,7 @@ import {
   wsUrl,
 } from '../../app/service.ts';
 import { wantsLocalnet } from '../../app/upstreams.ts';
+import { workerCount } from '../../app/worker-count.ts';
 import { type Command, exitCodes, type Terminal, UsageError } from '../command.ts';
 import { untilTold } from '../until-told.ts';
 
@@ -171,7 +172,7 @@ function checkNpm({ npm_lifecycle_event: script, ...environment }: Terminal['env
 
 /** Starts the service, in one process or, as `server.workers` says, in several. */
 async function start(options: ServiceOptions): Promise<Service> {
-  if (options.configuration.server.workers === 1) return startService(options);
+  if (workerCount(options.configuration) === 1) return startService(options);
   const { startCluster } = await import('../../app/cluster/primary.ts');
   return startCluster(options);
 }

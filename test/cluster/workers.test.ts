@@ -1,0 +1,176 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client } from 'undici';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openDatabase } from '../../src/control/database/open.ts';
+import { readMetrics } from '../observing/metrics-text.ts';
+import { eventually } from '../service/eventually.ts';
+import { type OperatorApi, operatorApi } from '../service/operator-token.ts';
+import { isRunning } from '../service/program.ts';
+import { type RunningService, startService } from '../service/start-service.ts';
+import { healthy } from '../upstream/mock/healthy.ts';
+import { type MockNode, startMock } from '../upstream/mock/server.ts';
+import { RequestLoad } from './request-load.ts';
+
+/** `solway up --workers 2`: calls at once and a second of the first key's plan. */
+const BURST = 40;
+const REVOKED_WITHIN_MS = 1_000;
+let mock: MockNode;
+let service: RunningService;
+let api: OperatorApi;
+let clients: Client[] = [];
+
+beforeAll(async () => {
+  mock = await startMock(healthy());
+  service = await startService({
+    arguments: ['--workers', '2'],
+    // Each call that is let in is to reach the node.
+    configuration: `
+      [cache]
+      enabled = false
+      coalesce = false
+      heads = false
+      [grpc]
+      enabled = false
+      [metrics]
+      open = true
+      [shared]
+      sync_interval_ms = 20
+      [plans.default]
+      rpc_per_second = 1
+      rpc_burst = ${BURST}
+      [plans.any]
+      rpc_per_second = 0
+      [[upstream]]
+      url = "${mock.url}"
+      ws = "off"
+    `,
+  });
+  api = await operatorApi(service.ready.url, service.dataDir);
+  // Connections go to one worker after the other.
+  clients = [1, 2].map(() => new Client(service.ready.url, { pipelining: 1 }));
+});
+afterAll(async () => {
+  await Promise.all(clients.map((client) => client.destroy()));
+  await service?.stop('SIGKILL');
+  await mock?.close();
+});
+
+/** Calls over one connection. @returns the status. */
+async function call(client: Client | undefined, key: string, method = 'getHealth'): Promise<number> {
+  if (client === undefined) throw new Error('there is no such connection');
+  const { statusCode, body } = await client.request({
+    method: 'POST',
+    path: '/v1/rpc',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method }),
+  });
+  await body.dump();
+  return statusCode;
+}
+
+async function makeKey(): Promise<Readonly<{ secret: string; key: Readonly<{ id: string }> }>> {
+  const made = await api.ask<Readonly<{ secret: string; key: Readonly<{ id: string }> }>>(
+    'POST',
+    '/customers/house/keys',
+    { product: 'rpc', name: 'of the test', planId: 'any' },
+  );
+  for (const client of clients)
+    await eventually(async () => (await call(client, made.secret)) === 200, 'it is let in');
+  return made;
+}
+
+/** A family of metrics, as one of the workers shows it. */
+async function metric(name: string): Promise<ReadonlyMap<string, number>> {
+  const page = await (await fetch(`${service.ready.url}/metrics`)).text();
+  const samples = readMetrics(page).get(name)?.samples ?? [];
+  return new Map(samples.map(({ labels, value }) => [Object.values(labels).join(' '), value]));
+}
+
+const processes = (): number[] => {
+  const { pid } = service.process;
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number);
+};
+
+async function requestsOf(keyId: string): Promise<number> {
+  const store = await openDatabase({ file: join(service.dataDir, 'solway.db') });
+  const { total } = await store.db
+    .selectFrom('usage_minute')
+    .select(({ fn }) => fn.sum<number>('requests').as('total'))
+    .where('key_id', '=', keyId)
+    .executeTakeFirstOrThrow();
+  await store.close();
+  return Number(total);
+}
+
+describe('a service of two workers', () => {
+  it('answers on one port with both, and counts what both answered', async () => {
+    const { secret, key } = await makeKey();
+    const before = await metric('solway_key_requests_total');
+    for (let i = 0; i < 10; i++) for (const client of clients) expect(await call(client, secret)).toBe(200);
+    const after = await metric('solway_key_requests_total');
+    const more = [1, 2].map((worker) => {
+      const name = `${worker} ${key.id} ok`;
+      return (after.get(name) ?? 0) - (before.get(name) ?? 0);
+    });
+    expect(more).toEqual([10, 10]);
+    const all = [1, 2].reduce((sum, worker) => sum + (after.get(`${worker} ${key.id} ok`) ?? 0), 0);
+    await eventually(async () => (await requestsOf(key.id)) === all, 'usage adds up');
+    expect(await metric('solway_workers_ready')).toEqual(new Map([['', 2]]));
+  });
+
+  it('lets a key call as often as its plan says, whichever worker it asks', async () => {
+    const [one, other] = clients;
+    for (let i = 0; i < BURST; i++) expect(await call(one, service.key)).toBe(200);
+    let passed = 0;
+    // By itself it would let in as many once more.
+    while ((await call(other, service.key)) === 200) passed++;
+    expect(passed).toBeLessThan(BURST);
+    expect(await call(one, service.key)).toBe(429);
+  });
+
+  it('refuses a key that is revoked with both', async () => {
+    const { secret, key } = await makeKey();
+    await api.ask('POST', `/customers/house/keys/${key.id}/revoke`);
+    const bound = { timeoutMs: REVOKED_WITHIN_MS };
+    for (const client of clients) {
+      await eventually(async () => (await call(client, secret)) === 403, 'it is refused', bound);
+    }
+  });
+
+  it('takes another configuration in both at once', async () => {
+    const changed = readFileSync(service.config, 'utf8').replace(
+      '[metrics]',
+      '[rest]\ntimeout_ms = 130000\n[metrics]',
+    );
+    writeFileSync(service.config, changed);
+    expect(await api.ask('POST', '/reload')).toEqual({ changed: ['rest.timeout_ms'], restart: [] });
+    writeFileSync(service.config, changed.replace('130000', '5'));
+    await expect(api.ask('POST', '/reload')).rejects.toThrow(/409.*rest\.timeout_ms/);
+  });
+
+  it('goes on when a worker is killed, and has it back', async () => {
+    const { secret } = await makeKey();
+    const load = new RequestLoad(service.ready.rpcUrl, secret);
+    await load.answered(50);
+    const before = processes();
+    process.kill(before.at(-1) ?? 0, 'SIGKILL');
+    await load.answered(50);
+    await eventually(
+      async () => (await metric('solway_workers_ready').catch(() => null))?.get('') === 2,
+      'it is back',
+    );
+    await load.answered(50);
+    const { failed } = await load.stop();
+    // Those under way on its connections.
+    expect(failed.length).toBeLessThanOrEqual(8);
+    expect(await metric('solway_worker_restarts_total')).toEqual(new Map([['', 1]]));
+    expect(processes()).toHaveLength(2);
+  });
+
+  it('leaves no process behind when it is told to stop', async () => {
+    const before = processes();
+    expect(await service.stop()).toBe(0);
+    expect(before.filter(isRunning)).toEqual([]);
+  });
+});
