@@ -3,6 +3,7 @@ import { openRelayedShreds } from '../../src/app/cluster/relayed-shreds.ts';
 import { openShredRelay, type ShredRelay } from '../../src/app/cluster/shred-relay.ts';
 import type { Shreds } from '../../src/app/shreds.ts';
 import { createLogger } from '../../src/base/log.ts';
+import type { Slot } from '../../src/ledger/units.ts';
 import { decodeEntryMessage } from '../../src/protocol/shredstream/entries.ts';
 import { DeshredHub } from '../../src/streams/deshred/deshred-hub.ts';
 import type { GeyserSink } from '../../src/streams/geyser/geyser-sink.ts';
@@ -33,7 +34,7 @@ it('a worker tells what the primary was told by the sources of the shred stage',
   const told = listen(worker.hub);
   await expect.poll(() => primary.size).toBe(2);
   const entries = Uint8Array.of(1, 0, 0, 0, 0, 0, 0, 0);
-  primary.batch({ slot: 7n, entries, firstShredIndex: 0, endShredIndex: 0, at: 0n });
+  primary.batch({ slot: 7n as Slot, entries, firstShredIndex: 0, endShredIndex: 0, at: 0n });
   await expect.poll(() => told.length).toBe(1);
   expect(decodeEntryMessage(Buffer.from(told[0] as Uint8Array))).toMatchObject({ slot: 7n });
   expect(lines).toEqual([]);
