@@ -69,6 +69,17 @@ async function call(client: Client | undefined, key: string, method = 'getHealth
   return statusCode;
 }
 
+/** What is in force, as each of the two workers says. */
+const timeouts = (): Promise<number[]> =>
+  Promise.all(
+    clients.map(async (client) => {
+      const headers = { authorization: `Bearer ${api.secret}` };
+      const { body } = await client.request({ method: 'GET', path: '/api/v1/settings', headers });
+      const shown = (await body.json()) as Readonly<{ configuration: { rest: { timeoutMs: number } } }>;
+      return shown.configuration.rest.timeoutMs;
+    }),
+  );
+
 async function makeKey(): Promise<Readonly<{ secret: string; key: Readonly<{ id: string }> }>> {
   const made = await api.ask<Readonly<{ secret: string; key: Readonly<{ id: string }> }>>(
     'POST',
@@ -145,8 +156,10 @@ describe('a service of two workers', () => {
     );
     writeFileSync(service.config, changed);
     expect(await api.ask('POST', '/reload')).toEqual({ changed: ['rest.timeout_ms'], restart: [] });
+    expect(await timeouts()).toEqual([130_000, 130_000]);
     writeFileSync(service.config, changed.replace('130000', '5'));
     await expect(api.ask('POST', '/reload')).rejects.toThrow(/409.*rest\.timeout_ms/);
+    expect(await timeouts()).toEqual([130_000, 130_000]);
   });
 
   it('goes on when a worker is killed, and has it back', async () => {
