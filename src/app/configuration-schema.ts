@@ -138,6 +138,7 @@ const upstreamPool = section({
   connections_max: whole(1, 100_000).default(upstream.connectionsMax),
   in_flight_max: whole(1, 1_000_000).default(upstream.inFlightMax),
   answer_max_bytes: whole(1_024, 2_047 * MIB).default(upstream.answerMaxBytes),
+  answers_max_bytes: whole(MIB, 64 * 1_024 * MIB).default(upstream.answersMaxBytes),
   long_answer_from_bytes: whole(64 * 1_024, 2_047 * MIB).default(upstream.longAnswerFromBytes),
   long_answer_stall_ms: whole(100, HOUR_MS).default(upstream.longAnswerStallMs),
   long_answers_max: whole(0, 100_000).default(upstream.longAnswersMax),

@@ -2,6 +2,8 @@
 export type Exchange = Readonly<
   | { kind: 'response'; status: number; retryAfter: string | null; body: Buffer }
   | { kind: 'too-large' }
+  /** There was no room for all of it beside the answers that are held already. */
+  | { kind: 'no-room' }
   | { kind: 'transport'; bytesLeft: boolean; timedOut: boolean; cause: unknown }
   | { kind: 'aborted'; bytesLeft: boolean }
 >;

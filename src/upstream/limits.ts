@@ -17,6 +17,8 @@ export type UpstreamLimits = Readonly<{
   inFlightMax: number;
   /** The longest answer that is passed on. */
   answerMaxBytes: number;
+  /** What answers of all nodes may take together while they come, but for those that are passed on as they do. */
+  answersMaxBytes: number;
   /** Answers from here on are passed on while they come, to callers who take them so; no other node can be asked then. */
   longAnswerFromBytes: number;
   /** How long such an answer may stand still, because of the node or of the caller. */
@@ -94,6 +96,7 @@ export const defaultUpstreamLimits: UpstreamLimits = {
   connectionsMax: 128,
   inFlightMax: 4_096,
   answerMaxBytes: 128 * 1024 * 1024,
+  answersMaxBytes: 1024 * 1024 * 1024,
   longAnswerFromBytes: 1024 * 1024,
   longAnswerStallMs: 30_000,
   longAnswersMax: 32,

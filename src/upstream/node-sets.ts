@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { ByteBudget } from '../base/byte-budget.ts';
 import type { Logger } from '../base/log.ts';
 import { type Network, networks } from '../protocol/call.ts';
 import { HealthWatch } from './health/watch.ts';
 import type { UpstreamLimits } from './limits.ts';
-import { type NodeConfig, UpstreamNode } from './node.ts';
+import { answerBudget, type NodeConfig, UpstreamNode } from './node.ts';
 import { NodeGroup } from './node-group.ts';
 
 /** The nodes of all networks, as they are to be. */
@@ -40,6 +41,8 @@ export class NodeSets {
   #drained: ReadonlySet<string> = new Set();
   readonly #leaving = new Map<UpstreamNode, NodeJS.Timeout>();
   readonly #limits: LiveLimits;
+  /** What the answers of all of them are gathered in. */
+  readonly #answers: ByteBudget;
   /** By then all calls are over that began under a longer time; `performance.now()`. */
   #longerCallsUntil = Number.NEGATIVE_INFINITY;
   #isStarted = false;
@@ -47,6 +50,7 @@ export class NodeSets {
 
   constructor(nodes: NodesByNetwork, limits: UpstreamLimits, log: Logger) {
     this.#limits = { ...limits };
+    this.#answers = answerBudget(this.#limits);
     this.#log = log;
     this.#put(nodes);
   }
@@ -127,7 +131,7 @@ export class NodeSets {
   #memberOf(config: NodeConfig, network: Network, before: NodeSet | undefined): Member {
     const known = before?.members.find((member) => isDeepStrictEqual(member.config, config));
     if (known !== undefined) return known;
-    const node = new UpstreamNode(config, network, this.#limits);
+    const node = new UpstreamNode(config, network, this.#limits, this.#answers);
     // What the operator said of it holds whatever its addresses are.
     node.cordon = this.find(network, config.name)?.cordon ?? null;
     return { node, config };

@@ -1,3 +1,4 @@
+import { ByteBudget } from '../base/byte-budget.ts';
 import type { Network } from '../protocol/call.ts';
 import type { Posted, Question } from './exchange.ts';
 import { NodeHealth } from './health/node-health.ts';
@@ -35,6 +36,10 @@ function basicAuthorization(url: URL): Record<string, string> {
   return { authorization: `Basic ${Buffer.from(text).toString('base64')}` };
 }
 
+/** What answers of nodes are gathered in: room for one of the longest at least. */
+export const answerBudget = (limits: UpstreamLimits): ByteBudget =>
+  new ByteBudget(() => Math.max(limits.answersMaxBytes, limits.answerMaxBytes));
+
 /** What a node may be asked a second; without a burst of its own as much at once as in a second. */
 function budgetOf({ requestsPerSecond, requestsBurst }: NodeConfig): RequestBudget | null {
   if (requestsPerSecond == null) return null;
@@ -50,8 +55,16 @@ export class UpstreamNode extends NodeHealth {
   readonly #head: Buffer;
   readonly #secrets: readonly Buffer[];
 
-  /** @param limits - read at each use: they may change while it is asked. */
-  constructor(config: NodeConfig, network: Network, limits: UpstreamLimits) {
+  /**
+   * @param limits - read at each use: they may change while it is asked.
+   * @param answers - what answers are gathered in; absent: in room of its own.
+   */
+  constructor(
+    config: NodeConfig,
+    network: Network,
+    limits: UpstreamLimits,
+    answers: ByteBudget = answerBudget(limits),
+  ) {
     super({ name: config.name, network, budget: budgetOf(config) }, limits);
     const url = new URL(config.url);
     this.#limits = limits;
@@ -59,7 +72,7 @@ export class UpstreamNode extends NodeHealth {
     this.#head = requestHead(url, headers);
     this.#secrets = secretsOf(url, config.headers ?? {});
     const dialer = new Dialer(originOf(url, serverNameOf(url, headers)));
-    this.#connections = new ConnectionPool(dialer, limits, config.pipelining);
+    this.#connections = new ConnectionPool(dialer, limits, answers, config.pipelining);
   }
 
   /** The longest answer that it may give. */

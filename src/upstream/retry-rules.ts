@@ -47,6 +47,7 @@ export function judge(nature: Nature, outcome: Outcome): Verdict {
       return judgeAnswer(nature, outcome);
     case 'aborted':
     case 'too-large':
+    case 'no-room':
       return 'fail';
     case 'transport':
       return outcome.bytesLeft && natures[nature].oneNode ? 'fail' : 'hop';
@@ -69,6 +70,7 @@ export function isAmbiguous(outcome: Outcome): boolean {
     case 'garbage':
     case 'withheld':
     case 'too-large':
+    case 'no-room':
       return true;
     case 'transport':
     case 'aborted':

@@ -1,3 +1,4 @@
+import { ByteBudget } from '../../base/byte-budget.ts';
 import { inOrder } from '../../base/in-order.ts';
 import { withDefaults } from '../../base/with-defaults.ts';
 import type { Asked } from '../../protocol/call.ts';
@@ -5,7 +6,7 @@ import { decodeEnvelope, type Envelope, type EnvelopeItem } from '../../protocol
 import { endSingle, joinBatch, pushAnswer, pushFailure } from '../../protocol/envelope-answer.ts';
 import { Failure } from '../../protocol/errors.ts';
 import type { Caller, Door, Entered, LimitFacts, Outcome, Replier, Request } from '../../protocol/serve.ts';
-import { BodyBudget, isJsonType } from '../request-body.ts';
+import { isJsonType } from '../request-body.ts';
 import { type Ending, sharedFailure } from './errors.ts';
 import { type RpcServerOptions, rpcServerOptions } from './options.ts';
 
@@ -21,12 +22,12 @@ export const noLimits: LimitFacts = { rateLimit: null };
 export class RpcCalls {
   readonly options: RpcServerOptions;
   /** Bodies that are held. */
-  readonly budget: BodyBudget;
+  readonly budget: ByteBudget;
   readonly #door: Door;
 
   constructor(door: Door, options: Partial<RpcServerOptions> = {}) {
     this.options = withDefaults(rpcServerOptions, options);
-    this.budget = new BodyBudget(this.options.bodiesMaxBytes);
+    this.budget = new ByteBudget(() => this.options.bodiesMaxBytes);
     this.#door = door;
   }
 

@@ -1,3 +1,4 @@
+import type { ByteBudget } from '../../base/byte-budget.ts';
 import type { Posted, Question } from '../exchange.ts';
 import { Connection, type ConnectionHome, type ConnectionLimits } from './connection.ts';
 import { abandoned, late, lost } from './outcomes.ts';
@@ -20,6 +21,7 @@ export type PoolLimits = ConnectionLimits &
  */
 export class ConnectionPool implements ConnectionHome, PostHolder {
   readonly limits: PoolLimits;
+  readonly answers: ByteBudget;
   readonly pipelining: number;
   longUnderWay = 0;
   readonly #dialer: Dialer;
@@ -35,11 +37,13 @@ export class ConnectionPool implements ConnectionHome, PostHolder {
 
   /**
    * @param limits - read at each use: they may change while requests are under way.
+   * @param answers - what answers are gathered in.
    * @param pipelining - requests that may be under way on one connection.
    */
-  constructor(dialer: Dialer, limits: PoolLimits, pipelining = 1) {
+  constructor(dialer: Dialer, limits: PoolLimits, answers: ByteBudget, pipelining = 1) {
     this.#dialer = dialer;
     this.limits = limits;
+    this.answers = answers;
     this.pipelining = pipelining;
   }
 

@@ -1,7 +1,8 @@
 import type { Socket } from 'node:net';
+import type { ByteBudget } from '../../base/byte-budget.ts';
 import type { BodySink, Exchange } from '../exchange.ts';
 import { Handover, type HandoverHome, type HandoverOwner, type LongLimits } from './handover.ts';
-import { abandoned, late, lost, tooLarge } from './outcomes.ts';
+import { abandoned, late, lost, noRoom, tooLarge } from './outcomes.ts';
 import type { Post, PostHolder } from './post.ts';
 import { PostQueue } from './post-queue.ts';
 import { ResponseReader } from './response-reader.ts';
@@ -22,6 +23,8 @@ export interface ConnectionHome extends HandoverHome {
   readonly limits: ConnectionLimits;
   /** Requests that may be under way on one connection. */
   readonly pipelining: number;
+  /** What answers are gathered in, on all connections to all nodes. */
+  readonly answers: ByteBudget;
   /** It has come about, and may be used. */
   opened(connection: Connection): void;
   /** Another request may be sent over it. */
@@ -49,7 +52,7 @@ export class Connection implements SocketListener, PostHolder, HandoverOwner {
 
   constructor(home: ConnectionHome, dialer: Dialer, now: number) {
     this.#home = home;
-    this.#reader = new ResponseReader(home.limits);
+    this.#reader = new ResponseReader(home.limits, home.answers);
     this.#waitsUntil = now + home.limits.connectTimeoutMs;
     this.#socket = dialer.dial(this);
     this.#handover = new Handover(this, home, this.#reader, this.#socket);
@@ -182,6 +185,7 @@ export class Connection implements SocketListener, PostHolder, HandoverOwner {
     const { reading } = this.#reader;
     if (reading === 'whole') this.#answered(post, moreFollows);
     else if (reading === 'too-large') this.#giveUp(post, tooLarge, true);
+    else if (reading === 'no-room') this.#giveUp(post, noRoom, true);
     else this.close(new Error('not the HTTP that was asked for'));
   }
 

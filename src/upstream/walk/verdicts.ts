@@ -124,6 +124,7 @@ export function failureOf(walk: Walk, outcome: Outcome | null): Failure {
     const { answerMaxBytes } = walk.limits;
     return new Failure('ANSWER_TOO_LARGE', { facts: { ...facts, answerMaxBytes }, cause });
   }
+  if (outcome?.kind === 'no-room') return new Failure('OVERLOADED', { facts, cause, retryAfter });
   const refusal = refusalOf(walk.story.map((step) => step.outcome));
   if (refusal !== null) return new Failure(refusal, { facts, cause });
   if (outcome?.kind === 'aborted') return new Failure('CLIENT_GONE', { facts, cause });
