@@ -187,6 +187,25 @@ describe('the same transaction once more', () => {
     expect(await put(sending, sendCall(wire))).toBe('-32002');
   });
 
+  it('is refused where too many are on their way, or wait for one, and taken when those have ended', async () => {
+    const limits = { underWayMax: 1, callersMax: 2 };
+    const held: (() => void)[] = [];
+    const holding: Behaviour = (...given) => void held.push(() => accepting()(...given));
+    const { sending, mocks } = await open([holding], [], { limits });
+    const { wire, signature } = signedTransaction();
+    const asked = sendCall(wire);
+    const answers = [put(sending, asked), put(sending, asked)];
+    await until(() => sentIn(mocks) === 1);
+    expect(await put(sending, sendCall(signedTransaction().wire))).toBe('OVERLOADED');
+    expect(await put(sending, asked)).toBe('OVERLOADED');
+    expect(sentIn(mocks)).toBe(1);
+    mocks[0]!.become(accepting());
+    for (const answer of held) answer();
+    expect(await Promise.all(answers)).toEqual([signature, signature]);
+    const next = signedTransaction();
+    expect(await put(sending, sendCall(next.wire))).toBe(next.signature);
+  });
+
   it('is another one where any of its bytes differs', async () => {
     const { sending } = await open([accepting()]);
     const { wire } = signedTransaction();

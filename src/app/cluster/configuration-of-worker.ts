@@ -17,7 +17,10 @@ type Divided = {
 export const dividedFields = {
   server: ['bodiesMaxBytes', 'connectionsMax', 'connectionsPerAddressMax', 'requestsInFlightMax'],
   upstreamPool: ['connectionsMax', 'inFlightMax', 'answersMaxBytes', 'longAnswersMax', 'copiesMax'],
-  sending: ['rebroadcastsAtATime', 'pendingMax', 'pendingMaxBytes', 'callsAtATime', 'acceptedMax'],
+  sending: [
+    ...(['underWayMax', 'callersMax', 'rebroadcastsAtATime', 'pendingMax', 'pendingMaxBytes'] as const),
+    ...(['callsAtATime', 'acceptedMax'] as const),
+  ],
   cache: ['maxBytes', 'entriesMax', 'keysMax', 'keysMaxBytes', 'callsMax', 'waitingMax'],
   sessions: ['sessionsMax'],
   websocket: [
