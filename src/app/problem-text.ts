@@ -4,6 +4,7 @@ import { ApiUnreachableError } from '../control/api/client.ts';
 import { BackupError } from '../control/database/backup/backup.ts';
 import { SchemaTooNewError } from '../control/database/migrate.ts';
 import { StoreReplacedError } from '../control/database/open.ts';
+import { StoreHangsError } from '../control/database/store-away.ts';
 import { KeyRefusedError } from '../control/keys/key-register.ts';
 import { PepperError } from '../control/pepper.ts';
 import { TokenListFault } from '../insight/token/token-list.ts';
@@ -57,6 +58,7 @@ const ownErrors = [
   ApiUnreachableError,
   BackupError,
   StoreReplacedError,
+  StoreHangsError,
   ConfigurationError,
   EmbeddedLedgerError,
   KeyRefusedError,
