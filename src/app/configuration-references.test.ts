@@ -49,6 +49,9 @@ it('are told by their fields where they lead nowhere', () => {
   expect(
     complaint(`[metrics]\ntoken = "env:NO"\n[[accounts.oidc]]\n${provider}client_secret = "file:none"`),
   ).toMatch(
-    /^solway\.toml: metrics\.token: "env:NO" names .*\nsolway\.toml: accounts\.oidc\[0\]\.client_secret: "file:none" cannot be read/,
+    new RegExp(
+      '^solway\\.toml: metrics\\.token: "env:NO" names .*\n' +
+        'solway\\.toml: accounts\\.oidc\\[0\\]\\.client_secret: "file:none" cannot be read',
+    ),
   );
 });
