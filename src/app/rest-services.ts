@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Logger } from '../base/log.ts';
 import { KeptSemiWallets } from '../control/semi-wallets/kept-semi-wallets.ts';
+import type { FileRoom } from '../control/storage/file-room.ts';
 import type { KeptBlocks } from '../control/storage/kept-blocks.ts';
 import type { KeptFiles } from '../control/storage/kept-files.ts';
 import {
@@ -17,7 +17,7 @@ import { DasClient } from '../upstream/das/das-client.ts';
 import { OffChainClient } from '../upstream/off-chain/off-chain-client.ts';
 import type { Access } from './access.ts';
 import type { Configuration } from './configuration.ts';
-import { offChainFolder } from './data-dir.ts';
+import { filesFolder, offChainFolder } from './data-dir.ts';
 import { stopEach } from './stop-each.ts';
 
 /** What endpoints stand on besides the chain, as long as the service runs. */
@@ -35,9 +35,6 @@ export type RestServices = Readonly<{
   reachedAt(url: string): void;
   stop(): Promise<void>;
 }>;
-
-/** The folder of stored files in a data folder. */
-const filesFolder = (dataDir: string): string => join(dataDir, 'files');
 
 /** Reads the file of known tokens, if there is one. @throws TokenListFault */
 export async function openTokenList({ rest }: Pick<Configuration, 'rest'>): Promise<TokenList> {
@@ -58,11 +55,12 @@ function openOffChain({ offChain, dataDir }: Configuration, worker: number): Pro
 async function openStorage(
   { kubo, pinning, storage, dataDir }: Configuration,
   ownPrefix: () => string,
+  room: FileRoom | undefined,
   log: Logger,
 ): Promise<Storage> {
   const { gateway, ...limits } = storage;
   const uriPrefix = () => gateway ?? ownPrefix();
-  const options: StorageOptions = { folder: filesFolder(dataDir), uriPrefix, limits };
+  const options: StorageOptions = { folder: filesFolder(dataDir), uriPrefix, limits, ...(room && { room }) };
   if (kubo.url !== null) {
     const { url, authorization, ...kuboLimits } = kubo;
     return openKuboStorage(options, { url, authorization, limits: kuboLimits });
@@ -74,13 +72,13 @@ async function openStorage(
 
 /**
  * Opens what endpoints stand on.
- * @param worker - which of several workers of one service this is, from 1 on.
+ * @param seat - where this is one of several workers of one service: which, and what room for files they have.
  * @throws what its parts throw when they cannot start; none of them is left open.
  */
 export async function openRestServices(
   configuration: Configuration,
   { store, peppers }: Access,
-  worker: number,
+  seat: Readonly<{ worker: number; room: FileRoom }> | undefined,
   log: Logger,
 ): Promise<RestServices> {
   const stops: (() => Promise<unknown>)[] = [];
@@ -90,9 +88,14 @@ export async function openRestServices(
     const semiWallets = await KeptSemiWallets.open({ store, peppers, limits: configuration.semiWallets });
     const das = new DasClient(configuration.das, configuration.dasPool, log);
     stops.push(() => das.close());
-    const offChain = await openOffChain(configuration, worker);
+    const offChain = await openOffChain(configuration, seat?.worker ?? 1);
     stops.push(() => offChain.close());
-    const { files, kept, blocks, close } = await openStorage(configuration, () => `${reached}/ipfs/`, log);
+    const { files, kept, blocks, close } = await openStorage(
+      configuration,
+      () => `${reached}/ipfs/`,
+      seat?.room,
+      log,
+    );
     stops.push(close);
     return {
       ...{ offChain, das, tokenList, files, kept, blocks, semiWallets },

@@ -185,7 +185,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const { inForce } = upstreams;
     added.follow(inForce);
     const reload = reloadingOf(options, live, inForce, access);
-    const rest = await openRestServices(configuration, access, seat?.worker ?? 1, log);
+    const rest = await openRestServices(configuration, access, seat, log);
     stops.push(rest.stop);
     let reached: ReachedAt = { url: '', grpcUrl: null, hasShredStage: shreds !== null };
     const mailer = openMailer(configuration);

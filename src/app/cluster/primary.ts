@@ -1,28 +1,27 @@
 import { rm } from 'node:fs/promises';
-import type { Logger } from '../../base/log.ts';
-import { MetricsText } from '../../base/metrics-text.ts';
+import { type CountedFiles, openCountedFiles } from '../../control/storage/open-storage.ts';
 import { makeFirstKeys, type PreparedStore, prepareStore } from '../access.ts';
 import type { Configuration } from '../configuration.ts';
 import { ConfigurationError } from '../configuration-errors.ts';
 import { WORKERS_MAX } from '../configuration-schema.ts';
-import { offChainFolder, openDataDir } from '../data-dir.ts';
+import { filesFolder, offChainFolder, openDataDir } from '../data-dir.ts';
 import { openGround } from '../ground.ts';
 import { LiveConfiguration } from '../live-configuration.ts';
 import { firstOperatorLink } from '../operator-commands.ts';
 import { problemText } from '../problem-text.ts';
-import { Reload, type ReloadFollowers, type ReloadParts } from '../reload.ts';
+import { Reload, type ReloadParts } from '../reload.ts';
 import { checkPorts, type Service, type ServiceOptions } from '../service.ts';
 import { stopEach } from '../stop-each.ts';
 import { workerCount } from '../worker-count.ts';
 import { configurationOfWorker } from './configuration-of-worker.ts';
-import { joinMetrics } from './join-metrics.ts';
+import { JoinedPage } from './joined-page.ts';
 import { KeptLimits } from './kept-limits.ts';
 import type { GivenSeat } from './questions.ts';
-import { type ToldStage, tellStage } from './told-stage.ts';
+import { SharedRoom } from './shared-room.ts';
+import { tellStage } from './told-stage.ts';
+import { workerFollowers } from './worker-followers.ts';
 import { type WorkerLimits, WorkerProcesses } from './worker-processes.ts';
 
-/** How long a worker may take to show its metrics; the page is told without it then. */
-const PAGE_MS = 2_000;
 /** What a worker may take beyond the drain: to write what is counted, and to close what it has. */
 const STOP_MARGIN_MS = 30_000;
 
@@ -41,90 +40,66 @@ async function forgetFolders({ dataDir }: Configuration, workers: number): Promi
   }
 }
 
-/** Has all workers check and take a configuration. */
-function followersOf(processes: WorkerProcesses, log: Logger): ReloadFollowers {
-  return {
-    async check(changes) {
-      const answers = await processes.askAll('check', {
-        configuration: changes.configuration,
-        restart: [...changes.restart],
-      });
-      return [...answers.values()].find(({ problems }) => problems.length > 0)?.problems ?? [];
-    },
-    async apply(configuration) {
-      const taken = await processes.askAll('apply', { configuration });
-      for (const worker of processes.readyWorkers) {
-        if (taken.has(worker)) continue;
-        log.error({ worker }, 'a worker did not take the configuration; it is started again');
-        processes.renew(worker);
-      }
-    },
-  };
+/** Counts the files that are stored on this machine. @returns null where another keeps them. */
+async function countFiles({ dataDir, kubo, storage }: Configuration): Promise<CountedFiles | null> {
+  if (kubo.url !== null) return null;
+  return openCountedFiles({ folder: filesFolder(dataDir), uriPrefix: () => '', limits: storage });
 }
 
-/** The page of metrics of all workers. */
-async function pageOf(
-  processes: WorkerProcesses,
-  workers: number,
-  leftOut: { pages: number },
-): Promise<string> {
-  const pages = await processes.askAll('page', null, PAGE_MS);
-  leftOut.pages += processes.readyWorkers.length - pages.size;
-  const { user, system } = process.cpuUsage();
-  const own = new MetricsText()
-    .single('solway_workers', 'gauge', 'Workers that there are to be.', workers)
-    .single('solway_workers_ready', 'gauge', 'Workers whose doors are open.', processes.readyWorkers.length)
-    .single(
-      'solway_worker_restarts_total',
-      'counter',
-      'Workers that died and were started again.',
-      processes.restarts,
-    )
-    .single(
-      'solway_worker_pages_missed_total',
-      'counter',
-      'Pages of metrics that came too late.',
-      leftOut.pages,
-    )
-    .single(
-      'solway_primary_cpu_seconds_total',
-      'counter',
-      'Processor time of the primary.',
-      (user + system) / 1e6,
-    )
-    .single(
-      'solway_primary_resident_memory_bytes',
-      'gauge',
-      'Memory of the primary.',
-      process.memoryUsage.rss(),
-    );
-  return joinMetrics(pages, own.toString());
-}
+type Stops = (() => Promise<unknown>)[];
 
-/** What workers are given, and what they ask. */
+/** What there is one of, for all workers. */
 type House = Readonly<{
   options: ServiceOptions;
   workers: number;
-  askers: number;
+  /** What all workers are given alike. */
+  place: Omit<GivenSeat, 'worker' | 'configuration'>;
   prepared: PreparedStore;
   live: LiveConfiguration;
-  place: Pick<GivenSeat, 'ledger' | 'shreds'>;
   inForce: ReloadParts['inForce'];
+  files: CountedFiles | null;
 }>;
 
-/** Builds what forks the workers and answers them, and what has the configuration read again. */
-function buildProcesses({ options, workers, askers, prepared, live, place, inForce }: House) {
+/** Opens what there is one of. @param stops - gets what ends it. */
+async function openHouse(options: ServiceOptions, workers: number, stops: Stops): Promise<House> {
+  const { configuration, environment, program, log } = options;
+  await checkPorts(configuration);
+  await openDataDir(configuration.dataDir);
+  await forgetFolders(configuration, workers);
+  const prepared = await prepareStore(configuration, environment, log);
+  stops.push(() => prepared.store.close());
+  const files = await countFiles(configuration);
+  if (files !== null) stops.push(files.close);
+  const { shreds, ledger } = await openGround(configuration, program, log, stops);
+  const askers = shreds === null ? workers : workers + 1;
+  const partOf = (whole: Configuration) => configurationOfWorker(whole, workers, askers);
+  const live = new LiveConfiguration(configuration, partOf);
+  const told = shreds === null ? null : await tellStage(live.view, shreds, ledger, prepared, log, stops);
+  const inForce = told?.inForce ?? { addedNames: [], setFile: () => {} };
+  const place = { workers, askers, ledger, shreds: told?.place ?? null };
+  return { options, workers, place, prepared, live, inForce, files };
+}
+
+type Workers = Readonly<{ processes: WorkerProcesses; reload: Reload | undefined }>;
+
+/** Builds what starts the workers and answers them, and what has the configuration read again. */
+function buildWorkers({ options, workers, place, prepared, live, inForce, files }: House): Workers {
   const { log, rereading } = options;
   const limits = new KeptLimits();
-  const leftOut = { pages: 0 };
-  const processes: WorkerProcesses = new WorkerProcesses({
+  const room = files === null ? null : new SharedRoom(files.kept);
+  const processes = new WorkerProcesses({
     workers,
     limits: workerLimits(live.current),
     configuration: () => live.current,
     answererOf: (worker) => ({
-      seat: () => ({ worker, workers, askers, configuration: live.current, ...place }),
+      seat: () => ({ ...place, worker, configuration: live.current }),
       limits: (steps) => limits.run(worker, steps),
-      metrics: () => pageOf(processes, workers, leftOut),
+      metrics: () => page.read(),
+      room: ({ cid, bytes }) => room === null || room.take(worker, cid, bytes),
+      settled({ cid, isKept }) {
+        room?.settle(worker, cid, isKept);
+        return null;
+      },
       async reload(by) {
         try {
           const { changed, restart } = (await reload?.inTurn(by)) ?? { changed: [], restart: [] };
@@ -135,16 +110,20 @@ function buildProcesses({ options, workers, askers, prepared, live, place, inFor
         }
       },
     }),
-    onLeft: (worker) => limits.left(worker),
+    onLeft(worker) {
+      limits.left(worker);
+      room?.left(worker).catch((error: unknown) => {
+        log.warn({ problem: problemText(error) }, 'what a worker was storing is not known');
+      });
+    },
     log,
   });
+  const page = new JoinedPage(processes, workers);
   const { store } = prepared;
-  const followers = followersOf(processes, log);
+  const followers = workerFollowers(processes, log);
   const reload = rereading && new Reload({ live, rereading, store, inForce, log, followers });
   return { processes, reload };
 }
-
-const nobodyInForce: ReloadParts['inForce'] = { addedNames: [], setFile: () => {} };
 
 /**
  * Starts a service of several processes: this one, the primary, serves nobody, and has what there is one of; the
@@ -152,39 +131,18 @@ const nobodyInForce: ReloadParts['inForce'] = { addedNames: [], setFile: () => {
  * @throws what `startService` throws; WorkerStartError.
  */
 export async function startCluster(options: ServiceOptions): Promise<Service> {
-  const { configuration, environment, program, log } = options;
-  const workers = workerCount(configuration);
-  const stops: (() => Promise<unknown>)[] = [];
+  const { configuration, log } = options;
+  const stops: Stops = [];
   const stop = () => stopEach(stops.splice(0).reverse());
   try {
-    await checkPorts(configuration);
-    await openDataDir(configuration.dataDir);
-    await forgetFolders(configuration, workers);
-    const prepared = await prepareStore(configuration, environment, log);
-    stops.push(() => prepared.store.close());
-    const { shreds, ledger } = await openGround(configuration, program, log, stops);
-    const askers = shreds === null ? workers : workers + 1;
-    const live = new LiveConfiguration(configuration, (whole) =>
-      configurationOfWorker(whole, workers, askers),
-    );
-    const told: ToldStage | null =
-      shreds === null ? null : await tellStage(live.view, shreds, ledger, prepared, log, stops);
-    const place = { ledger, shreds: told?.place ?? null };
-    const inForce = told?.inForce ?? nobodyInForce;
-    const { processes, reload } = buildProcesses({
-      options,
-      workers,
-      askers,
-      prepared,
-      live,
-      place,
-      inForce,
-    });
+    const house = await openHouse(options, workerCount(configuration), stops);
+    const { store } = house.prepared;
+    const { processes, reload } = buildWorkers(house);
     stops.push(() => processes.stop());
-    const reached = await processes.start();
-    const newKeys = await makeFirstKeys(prepared, configuration);
+    const reached = await processes.start(store.schemaFound === 0);
+    const newKeys = await makeFirstKeys(house.prepared, configuration);
     if (newKeys.length > 0) await processes.askAll('refresh', null);
-    const setupUrl = await firstOperatorLink(configuration, prepared.store, reached.url);
+    const setupUrl = await firstOperatorLink(configuration, store, reached.url);
     return {
       ...{ ...reached, newKeys, setupUrl, stop },
       async reload() {

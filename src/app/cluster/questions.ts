@@ -77,6 +77,10 @@ export const askedOfPrimary = {
   limits: { asked: steps, answered: z.array(z.unknown()) },
   /** The page of metrics of all workers. */
   metrics: { asked: nothing, answered: z.string() },
+  /** Room for a file that is to be kept; false: there is none. */
+  room: { asked: z.object({ cid: z.string(), bytes: z.int().min(0) }), answered: z.boolean() },
+  /** What became of it. */
+  settled: { asked: z.object({ cid: z.string(), isKept: z.boolean() }), answered: nothing },
   /** Somebody wants the configuration to be read again. */
   reload: { asked: by, answered: reloaded },
 } as const satisfies QuestionKinds;

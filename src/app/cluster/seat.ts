@@ -1,6 +1,7 @@
 import type { Logger } from '../../base/log.ts';
 import type { Reloaded, ReloadedBy } from '../../control/api/services.ts';
 import type { LimitExchange } from '../../control/shared/limit-exchange.ts';
+import type { FileRoom } from '../../control/storage/file-room.ts';
 import type { Configuration } from '../configuration.ts';
 import type { Problem } from '../configuration-errors.ts';
 import type { LocalnetPorts } from '../localnet-process.ts';
@@ -29,6 +30,8 @@ export type Seat = Readonly<{
   openShreds(log: Logger): Shreds | null;
   /** Where limits are shared with the other workers. */
   limits: LimitExchange;
+  /** Room for stored files, of all workers together. */
+  room: FileRoom;
   /** Says how this worker's own page of metrics is had. @returns how that of all workers is. */
   joinMetrics(own: () => string): () => Promise<string>;
   /** Has the configuration read again for all workers. @throws ConfigurationError, NoAnswer */

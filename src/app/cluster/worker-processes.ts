@@ -87,14 +87,16 @@ export class WorkerProcesses {
   }
 
   /**
-   * Starts all of them: the first alone, so that what a first start makes is made once.
+   * Starts all of them.
+   * @param isFirst - at the very first start one opens its doors before the others begin: what that makes is made once.
    * @returns where they are reached.
    * @throws WorkerStartError
    */
-  async start(): Promise<Reached> {
+  async start(isFirst: boolean): Promise<Reached> {
     const [first, ...others] = this.#places;
-    const reached = await this.#fork(first as Place);
-    await Promise.all(others.map((place) => this.#fork(place)));
+    const one = this.#fork(first as Place);
+    if (isFirst) await one;
+    const [reached] = await Promise.all([one, ...others.map((place) => this.#fork(place))]);
     return reached;
   }
 

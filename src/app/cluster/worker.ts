@@ -1,5 +1,7 @@
 import cluster from 'node:cluster';
 import type { Logger } from '../../base/log.ts';
+import type { FileRoom } from '../../control/storage/file-room.ts';
+import { Failure } from '../../protocol/errors.ts';
 import type { Configuration } from '../configuration.ts';
 import { ConfigurationError } from '../configuration-errors.ts';
 import type { Environment } from '../configuration-secrets.ts';
@@ -75,6 +77,15 @@ function openLine(answerer: Works): PrimaryLine {
   return line;
 }
 
+const roomOf = (line: PrimaryLine): FileRoom => ({
+  async take(cid, bytes) {
+    const isRoom = await line.ask('room', { cid, bytes }).catch(() => null);
+    if (isRoom === null) throw new Failure('STORAGE_UNAVAILABLE');
+    if (!isRoom) throw new Failure('STORAGE_FULL');
+  },
+  settle: (cid, isKept) => void line.ask('settled', { cid, isKept }).catch(() => {}),
+});
+
 function seatOf(given: GivenSeat, line: PrimaryLine, works: Works): Seat {
   const { worker, workers, askers, configuration, ledger, shreds } = given;
   const { commandTimeoutMs } = configuration.shared;
@@ -87,6 +98,7 @@ function seatOf(given: GivenSeat, line: PrimaryLine, works: Works): Seat {
       isThere: () => !line.isClosed,
       run: (steps) => line.ask('limits', steps, commandTimeoutMs),
     }),
+    room: roomOf(line),
     joinMetrics(own) {
       works.show(own);
       return () => line.ask('metrics', null);
