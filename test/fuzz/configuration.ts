@@ -5,7 +5,12 @@ import { ConfigurationError } from '../../src/app/configuration-errors.ts';
 import { scratchFolder } from './engine/scratch.ts';
 
 export const from = 'the operator';
-export const covers = ['app/configuration-fields.ts', 'app/configuration-layers.ts', 'app/configuration.ts'];
+export const covers = [
+  'app/configuration-fields.ts',
+  'app/configuration-layers.ts',
+  'app/configuration-rest.ts',
+  'app/configuration.ts',
+];
 
 const SECRET = 'vErYsEcReT';
 const example = `data_dir = "./data"
@@ -33,7 +38,7 @@ export const seeds: readonly Uint8Array[] = [
   Buffer.from('[[upstream]]\nurl = 5\n[server]\nport = "x"\nnone = 1979-05-27T07:32:00Z\n'),
   Buffer.from('[grpc]\nport = 0\n[shreds]\nenabled = true\n[[shreds.entries]]\nurl = "http://a.example"\n'),
   Buffer.from(
-    '[server.tls]\ncert_file = "a"\nkey_file = "b"\n[rest]\nenabled = true\n[accounts]\npublic_url = "http://x"\n',
+    '[server.tls]\ncert_file = "a"\nkey_file = "b"\n[rest]\nenabled = true\n[off_chain]\nipfs_gateways = ["https://a.example/"]\nallow_networks = ["10.0.0.0/8"]\n[accounts]\npublic_url = "http://x"\n',
   ),
   Buffer.of(0xff, ...Buffer.from('data\n127.0.0.1\n8899\n10000\ndevnet\ninfo\n\npostgres://x/y\nredis://x/')),
 ];

@@ -6,6 +6,7 @@ import type { RunInstruction } from '../../src/insight/transaction/instruction.t
 import type { RunTransaction } from '../../src/insight/transaction/run-transaction.ts';
 import { dexKnownPrograms } from '../../src/insight/transaction/swap/dex-known-programs.ts';
 import { dexPrograms } from '../../src/insight/transaction/swap/dex-programs.ts';
+import { readQuote } from '../../src/insight/transaction/swap/jupiter-route.ts';
 import { liquidityTables } from '../../src/insight/transaction/swap/liquidity-tables.ts';
 import { recogniseSwaps } from '../../src/insight/transaction/swap/recognise-swaps.ts';
 import type { Address } from '../../src/ledger/address.ts';
@@ -95,6 +96,7 @@ export function fuzz(input: Uint8Array): boolean {
   const events = readEvents(run);
   const swaps = recogniseSwaps(run, events);
   const actions = run.instructions.map((one) => readers.get(one.program)?.read(one, run) ?? null);
+  for (const { data } of run.instructions) readQuote(data);
   parseJson(writeJson({ events, swaps, actions }));
   for (const { in: given, out } of swaps) {
     if (given.raw <= 0n || out.raw <= 0n) throw new Error('a swap of nothing');

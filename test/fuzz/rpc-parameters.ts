@@ -39,6 +39,7 @@ export const seeds: readonly Uint8Array[] = [
   `[${KEY},{"transactionDetails":"full","limit":5,"paginationToken":"7:1","filters":{"slot":{"gte":5},"status":"failed"}}]`,
   '[{"identity":null,"range":{"firstSlot":1,"lastSlot":5}}]',
   '[18446744073709551615,5000]',
+  `[${KEY},5000,{"recentBlockhash":${KEY}}]`,
   '[1.5e300,{"identity":null}]',
   '[{"votePubkey":null,"keepUnstakedDelinquents":true,"delinquentSlotDistance":1}]',
 ].map((text) => Buffer.from(text));

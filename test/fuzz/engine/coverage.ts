@@ -22,10 +22,11 @@ type Stretch = readonly [from: number, to: number];
 export class Coverage {
   readonly #session = new Session();
 
-  constructor() {
+  /** @param isDetailed - tells of parts of functions, too. */
+  constructor(isDetailed = true) {
     this.#session.connect();
     this.#session.post('Profiler.enable');
-    this.#session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true });
+    this.#session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: isDetailed });
   }
 
   /** The functions that ran since this was asked last. */
