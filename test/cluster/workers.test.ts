@@ -169,15 +169,15 @@ describe('a service of two workers', () => {
     const before = processes();
     process.kill(before.at(-1) ?? 0, 'SIGKILL');
     await load.answered(50);
-    await eventually(
-      async () => (await metric('solway_workers_ready').catch(() => null))?.get('') === 2,
-      'it is back',
-    );
+    const restarts = () => metric('solway_worker_restarts_total').catch(() => null);
+    await eventually(async () => (await restarts())?.get('') === 1, 'it is started again');
+    const ready = () => metric('solway_workers_ready').catch(() => null);
+    await eventually(async () => (await ready())?.get('') === 2, 'it is back');
     await load.answered(50);
     const { failed } = await load.stop();
-    // Those under way on its connections.
-    expect(failed.length).toBeLessThanOrEqual(8);
-    expect(await metric('solway_worker_restarts_total')).toEqual(new Map([['', 1]]));
+    // What was under way with it was cut; nobody was told that anything is wrong.
+    const cut = /ECONNRESET|EPIPE|other side closed/;
+    expect(failed.filter((why) => !cut.test(why))).toEqual([]);
     expect(processes()).toHaveLength(2);
   });
 
