@@ -11,6 +11,17 @@ import type { Slot } from '../ledger/units.ts';
 export const sendFates = ['confirmed', 'failed', 'expired', 'unconfirmed', 'shed'] as const;
 export type SendFateName = (typeof sendFates)[number];
 
+/** That a node was handed a transaction again, as often as it came to the same. */
+export type RepeatedAttempt = Readonly<{
+  node: string;
+  /** As of a first attempt (protocol/call.ts). */
+  outcome: string;
+  times: number;
+  /** The last of them: when it began, in Unix milliseconds, and how long it took. */
+  at: number;
+  ms: number;
+}>;
+
 /** How following a transaction ended. */
 export type SendFate = Readonly<{
   name: SendFateName;
@@ -20,4 +31,6 @@ export type SendFate = Readonly<{
   err: string | null;
   /** How often all nodes were handed it again. */
   rebroadcasts: number;
+  /** What the nodes said to that. */
+  again: readonly RepeatedAttempt[];
 }>;

@@ -52,6 +52,9 @@ describe('a transaction that was accepted', () => {
     const [fate] = sent.trace.fates;
     expect(fate).toMatchObject({ name: 'confirmed', slot: 1001n, err: null });
     expect(fate!.rebroadcasts).toBeGreaterThanOrEqual(3);
+    const said = fate!.again.map(({ node, outcome }) => `${node} ${outcome}`).sort();
+    expect(said).toEqual(['node-1 ok', 'node-2 ok', 'sender-1 ok']);
+    expect(fate!.again.every(({ times }) => times >= 2)).toBe(true);
     // Attempts are those of the first time.
     expect(sent.trace.attempts).toHaveLength(3);
     // What was under way has arrived when another had its next turns.
@@ -71,7 +74,10 @@ describe('a transaction that was accepted', () => {
     chain.status = () => landed('finalized', '{"InstructionError":[0,{"Custom":1}]}');
     await until(isAtRest);
     expect(trace.fates).toEqual([
-      { name: 'failed', slot: 1001n, err: '{"InstructionError":[0,{"Custom":1}]}', rebroadcasts: 0 },
+      {
+        ...{ name: 'failed', slot: 1001n, err: '{"InstructionError":[0,{"Custom":1}]}' },
+        ...{ rebroadcasts: 0, again: [] },
+      },
     ]);
   });
 

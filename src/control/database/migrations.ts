@@ -259,4 +259,9 @@ export const migrations: readonly Migration[] = [
     name: 'keys whose reads never go back',
     up: (db) => addNumber(db, 'api_key', 'never_back', 0),
   },
+  {
+    number: 16,
+    name: 'what nodes said to rebroadcasts',
+    up: (db) => addText(db, 'submission', 'again', null),
+  },
 ];

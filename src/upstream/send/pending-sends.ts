@@ -15,7 +15,7 @@ const LOOKS = 20;
 /** What it is done with, and within which limits. */
 export type PendingParts = SubmissionParts & Readonly<{ limits: SendLimits }>;
 
-type Fate = Omit<SendFate, 'rebroadcasts'>;
+type Fate = Omit<SendFate, 'rebroadcasts' | 'again'>;
 
 /** The pace of asking, as it is set at the moment. */
 const roundLimits = (limits: SendLimits): StatusRoundLimits => ({
@@ -140,9 +140,9 @@ export class PendingSends {
 
   #rebroadcast(send: PendingSend): void {
     const { rebroadcastMs } = this.#parts.limits;
-    const rebroadcast = new Rebroadcast(() => this.#underWay--);
+    const rebroadcast = new Rebroadcast(send, () => this.#underWay--);
     this.#underWay++;
-    if (!rebroadcast.begin(send, this.#parts)) {
+    if (!rebroadcast.begin(this.#parts)) {
       this.#underWay--;
       send.delay(rebroadcastMs / LOOKS);
       return;
