@@ -22,7 +22,7 @@ export type CallKey = Readonly<{
   /** What remembering it takes. */
   weight: number;
 }> & {
-  /** How often it was looked up while it was remembered. */
+  /** How often it was asked for what is kept of it while it was remembered. */
   looks: number;
 };
 
@@ -63,7 +63,7 @@ function makeKey({ network, method, row, params }: Call, latin1: string): CallKe
     commitment: read === null ? null : commitmentOf(row, read.commitment),
     minContextSlot: read?.minContextSlot ?? NO_SLOT,
     isPlain: read?.isPlain ?? false,
-    looks: 1,
+    looks: 0,
     weight: KEY_BYTES + latin1.length + whole.length + text.length,
   };
 }
@@ -92,10 +92,7 @@ export class CallKeys {
     const latin1 = params === null ? '' : params.toString('latin1');
     const written = `${network}\n${method}\n${latin1}`;
     const known = this.#known.get(written);
-    if (known !== undefined) {
-      known.looks++;
-      return known;
-    }
+    if (known !== undefined) return known;
     const key = makeKey(call, latin1);
     this.#known.set(written, key);
     return key;
