@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'undici';
@@ -24,6 +25,7 @@ beforeAll(async () => {
   mock = await startMock(healthy());
   service = await startService({
     arguments: ['--workers', '2'],
+    ownGroup: true,
     // Each call that is let in is to reach the node.
     configuration: `
       [cache]
@@ -181,9 +183,12 @@ describe('a service of two workers', () => {
     expect(processes()).toHaveLength(2);
   });
 
-  it('leaves no process behind when it is told to stop', async () => {
+  it('leaves no process behind when a terminal tells all of them to stop, each of which finishes', async () => {
     const before = processes();
-    expect(await service.stop()).toBe(0);
+    const ended = once(service.process, 'close');
+    process.kill(-(service.process.pid ?? 0), 'SIGINT');
+    expect(await ended).toEqual([0, null]);
     expect(before.filter(isRunning)).toEqual([]);
+    expect(service.output().match(/"msg":"stopped"/g)).toHaveLength(3);
   });
 });

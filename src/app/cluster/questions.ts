@@ -98,6 +98,11 @@ export const askedOfWorkers = {
   },
   /** Puts it into force. */
   apply: { asked: z.object({ configuration }), answered: nothing },
+  /**
+   * Drains and ends. Not by a signal: it would be the second of whoever tells all processes at once, as a terminal does,
+   * and a second one ends a process without any draining.
+   */
+  stop: { asked: nothing, answered: nothing },
 } as const satisfies QuestionKinds;
 
 /** What is asked, and what is answered, by kind. */

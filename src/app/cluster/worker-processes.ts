@@ -124,7 +124,8 @@ export class WorkerProcesses {
 
   /** Has one that is not as the others are start again. */
   renew(worker: number): void {
-    this.#places[worker - 1]?.run?.process.process.kill('SIGTERM');
+    const run = this.#places[worker - 1]?.run ?? null;
+    if (run !== null) tellToStop(run, this.#options.limits.stopTimeoutMs);
   }
 
   /** Has all of them drain; whoever takes longer than `stopTimeoutMs` is killed. */
@@ -132,12 +133,8 @@ export class WorkerProcesses {
     this.#stopping = true;
     for (const { timer } of this.#places) if (timer !== null) clearTimeout(timer);
     const runs = this.#places.flatMap(({ run }) => (run === null ? [] : [run]));
-    const late = setTimeout(() => {
-      for (const { process } of runs) process.process.kill('SIGKILL');
-    }, this.#options.limits.stopTimeoutMs);
-    for (const { process } of runs) process.process.kill('SIGTERM');
+    for (const run of runs) tellToStop(run, this.#options.limits.stopTimeoutMs);
     await Promise.all(runs.map(({ ended }) => ended));
-    clearTimeout(late);
   }
 
   /** Starts the process of a place. @returns where it is reached. @throws WorkerStartError */
@@ -223,6 +220,13 @@ export class WorkerProcesses {
       (error: Error) => log.error({ worker, problem: error.message }, 'a worker did not come back'),
     );
   }
+}
+
+/** Has a worker drain and end; whoever takes longer is killed. */
+function tellToStop({ process, line, ended }: Run, timeoutMs: number): void {
+  line.ask('stop', null).catch(ignore);
+  const late = setTimeout(() => process.process.kill('SIGKILL'), timeoutMs);
+  void ended.then(() => clearTimeout(late));
 }
 
 /** What could not be sent is not waited for either: its time ends, or its process does. */

@@ -30,6 +30,7 @@ type PrimaryLine = Line<typeof askedOfPrimary, typeof askedOfWorkers>;
 class Works implements Answerer<typeof askedOfWorkers> {
   #works: SeatWorks | null = null;
   #page: (() => string) | null = null;
+  readonly #stopped = Promise.withResolvers<string>();
 
   serve(works: SeatWorks): void {
     this.#works = works;
@@ -39,6 +40,15 @@ class Works implements Answerer<typeof askedOfWorkers> {
     this.#page = page;
   }
 
+  /** Resolves when the primary tells this worker to end. */
+  get stopped(): Promise<string> {
+    return this.#stopped.promise;
+  }
+
+  readonly stop = (): null => {
+    this.#stopped.resolve('the primary says so');
+    return null;
+  };
   readonly refresh = async (): Promise<null> => {
     await this.#built.refresh();
     return null;
@@ -160,7 +170,7 @@ export async function runWorker(options: WorkerOptions): Promise<boolean> {
   const log = logOf(options, given);
   const service = await start(options, line, works, log, given);
   if (service === null) return false;
-  const why = await options.told;
+  const why = await Promise.race([options.told, works.stopped]);
   log.info({ why }, 'stopping');
   await service.stop();
   log.info('stopped');
