@@ -63,13 +63,12 @@ export function problemsOf(
   addedNames: readonly string[],
 ): Problem[] {
   const source = configuration.file ?? 'configuration';
-  const problems: Problem[] =
-    restart.length === 0
-      ? []
-      : crossCheck(configuration, (field) => ({ source, field })).map(({ message, ...where }) => ({
-          ...where,
-          message: `${message}, or restart, which ${restart.join(', ')} ${restart.length === 1 ? 'needs' : 'need'}`,
-        }));
+  const problems: Problem[] = [];
+  const found = restart.length === 0 ? [] : crossCheck(configuration, (field) => ({ source, field }));
+  const wait = `${restart.join(', ')} ${restart.length === 1 ? 'needs' : 'need'}`;
+  for (const { message, ...where } of found) {
+    problems.push({ ...where, message: `${message}, or restart, which ${wait}` });
+  }
   const added = new Set(addedNames);
   configuration.upstreams.forEach(({ name }, index) => {
     if (!added.has(name)) return;
