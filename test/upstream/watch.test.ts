@@ -93,6 +93,18 @@ describe('the watch over the nodes', () => {
     expect(scene.mocks[0]!.polls).toHaveLength(1);
   });
 
+  it('calls a node that throttles its polls resting, and never failing', async () => {
+    scene = await stage([throttling()], { restMs: 5, restMaxMs: 5, pollIntervalMs: 10 });
+    const { pool, mocks } = scene;
+    pool.start();
+    const states = new Set<string>();
+    await until(() => {
+      states.add(stateOf('node-1') ?? '');
+      return mocks[0]!.polls.length > 4;
+    });
+    expect([...states].toSorted()).toEqual(['resting', 'unknown']);
+  });
+
   it('lets a node rest that throttles in JSON-RPC', async () => {
     scene = await stage([failing(-32429, 'rate limited')], { restMs: 10_000 });
     const { pool, mocks } = scene;

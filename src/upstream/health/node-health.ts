@@ -176,7 +176,7 @@ export class NodeHealth {
    * one that answers again may be asked again.
    */
   learnFromPoll(outcome: Outcome, elapsedMs: number): void {
-    if (outcome.kind !== 'answer' && outcome.kind !== 'aborted') this.#failedPolls++;
+    if (isSilence(outcome)) this.#failedPolls++;
     if (outcome.kind !== 'answer' || this.circuit.tripped) this.#learn(outcome, elapsedMs);
     else this.#noteAnswer(performance.now(), elapsedMs);
   }
@@ -267,3 +267,9 @@ export class NodeHealth {
     this.restingUntil = Math.max(this.restingUntil, now + ms);
   }
 }
+
+/** Whether a poll was not answered. One that asks to be left alone is there: it rests, and does not fail. */
+const isSilence = (outcome: Outcome): boolean =>
+  outcome.kind !== 'answer' &&
+  outcome.kind !== 'aborted' &&
+  !(outcome.kind === 'status' && outcome.status === 429);
