@@ -174,6 +174,19 @@ describe('a kept answer', () => {
     expect(reaches(callOf('getBlock', [100]), resultOf('{}'))).toBe(true);
   });
 
+  it('stays when the chain of another network begins anew', () => {
+    const { slots, memory, reaches } = stage();
+    const block = callOf('getBlock', [100]);
+    slots.know('finalized', 10_000);
+    reaches(block, resultOf('{}'));
+    reaches({ ...block, network: 'testnet' }, resultOf('{}'));
+    const known = slots.slotAt('devnet', 'finalized');
+    const ofTestnet = { slot: slot(3n), atMs: 0 };
+    slots.slotAt = (network) => (network === 'testnet' ? ofTestnet : known);
+    expect(reaches({ ...block, network: 'testnet' }, resultOf('null'))).toBe(true);
+    expect([reaches(block, resultOf('{}')), memory.entries]).toEqual([false, 1]);
+  });
+
   it('is no hit for a reader who was told more, and remains one for others', () => {
     const { source, reaches, put } = stage();
     reaches(account, at(10));
