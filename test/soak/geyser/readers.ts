@@ -79,6 +79,7 @@ setInterval(() => {
   const reached = commitments.map((level) =>
     Math.min(...readers.filter(({ commitment }) => commitment === level).map((reader) => reader.reached)),
   );
-  process.send?.(findings.found(reached));
+  // Whoever listened may have gone a moment ago; then so does this process.
+  process.send?.(findings.found(reached), undefined, undefined, () => {});
 }, REPORT_MS);
 process.on('disconnect', () => process.exit());
