@@ -1,9 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
+import { type JsonValue, writeJson } from '../../src/base/json.ts';
 import { ApiError } from '../../src/control/api/api-error.ts';
-import { type ContractName, contract } from '../../src/control/api/contract/contract.ts';
+import { type ContractName, contract, routeOf } from '../../src/control/api/contract/contract.ts';
 import { cursorOf, readCursor } from '../../src/control/api/cursor.ts';
 import { type RawQuestion, readQuestion } from '../../src/control/api/server/question.ts';
 import { readBytes, readJson, readQuery } from '../../src/control/api/server/read-request.ts';
+import { type JsonSchema, jsonFor } from './engine/generate-json.ts';
+import type { Random } from './engine/mutate.ts';
 
 export const from = 'clients of the control API';
 export const covers = [
@@ -28,6 +32,26 @@ export const seeds: readonly Uint8Array[] = [
   ...names.map((_, at) => Buffer.from([at, 0, ...Buffer.from(query)])),
   ...names.map((_, at) => Buffer.from([at, 1, ...Buffer.from(bodies[at % bodies.length] ?? '')])),
 ];
+
+const schemas = names.map((name) => {
+  const { query: asked, body } = routeOf(name);
+  const schemaOf = (type: z.ZodType | undefined): JsonSchema | null =>
+    type === undefined ? null : (z.toJSONSchema(type, { io: 'input', unrepresentable: 'any' }) as JsonSchema);
+  return { query: schemaOf(asked), body: schemaOf(body) };
+});
+
+const asQuery = (value: JsonValue): string =>
+  new URLSearchParams(
+    Object.entries(value ?? {}).map(([name, one]): [string, string] => [name, String(one)]),
+  ).toString();
+
+/** Questions that are as the contract has them, or nearly. */
+export function generate(random: Random): Uint8Array {
+  const at = random() % names.length;
+  const { query: asked, body } = schemas[at] ?? { query: null, body: null };
+  if (body !== null) return Buffer.from([at, 1, ...Buffer.from(writeJson(jsonFor(body, random)))]);
+  return Buffer.from([at, 0, ...Buffer.from(asQuery(asked === null ? {} : jsonFor(asked, random)))]);
+}
 
 async function questionIn(bytes: Uint8Array): Promise<RawQuestion> {
   const rest = bytes.subarray(2);

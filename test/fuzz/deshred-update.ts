@@ -6,6 +6,8 @@ import { ProtobufWriter } from '../../src/protocol/geyser/protobuf-writer.ts';
 import { readDeshredUpdate } from '../../src/protocol/geyser/read-deshred-update.ts';
 import { decodeEntryMessage, encodeEntryMessage } from '../../src/protocol/shredstream/entries.ts';
 import { accepted } from './engine/accepted.ts';
+import { message as anyMessage } from './engine/generate-protobuf.ts';
+import type { Random } from './engine/mutate.ts';
 
 export const from = 'servers of deshredded transactions';
 export const covers = ['protocol/geyser/read-deshred-update.ts', 'protocol/shredstream/entries.ts'];
@@ -31,6 +33,9 @@ export const seeds: readonly Uint8Array[] = [
   writer().message(4, writer().uint32(1, 5)).finish(),
   encodeEntryMessage(slot(300), new Uint8Array(100).fill(3)),
 ];
+
+/** Messages whose fields are of any number and kind. */
+export const generate = (random: Random): Uint8Array => anyMessage(random);
 
 /** Whatever is read is read or refused; keys are always inside the message. */
 export function fuzz(input: Uint8Array): boolean {

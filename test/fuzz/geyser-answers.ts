@@ -18,6 +18,8 @@ import {
 } from '../../src/protocol/geyser/unary.ts';
 import { frameOf, GrpcFrames, InvalidGrpc } from '../../src/protocol/grpc/frames.ts';
 import { accepted } from './engine/accepted.ts';
+import { message as anyMessage } from './engine/generate-protobuf.ts';
+import type { Random } from './engine/mutate.ts';
 
 export const from = 'nodes';
 export const covers = ['protocol/geyser/unary.ts', 'protocol/grpc/frames.ts'];
@@ -55,6 +57,10 @@ export const seeds: readonly Uint8Array[] = [
   ...messages.map((message) => Buffer.of(2, 2, ...packed(zstdCompressSync(message)))),
   Buffer.of(1, 255, ...packed(gzipSync(new Uint8Array(MESSAGE_MAX_BYTES + 1)))),
 ];
+
+/** Messages whose fields are of any number and kind, in frames. */
+export const generate = (random: Random): Uint8Array =>
+  Buffer.of(0, random(), ...frameOf(anyMessage(random)), ...frameOf(anyMessage(random)));
 
 type Cut = { readonly messages: Buffer[]; isRefused: boolean };
 

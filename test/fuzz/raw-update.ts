@@ -5,6 +5,8 @@ import type { RawBlock, RawBlockMeta } from '../../src/protocol/geyser/raw-updat
 import { type RawMessage, readRawUpdate } from '../../src/protocol/geyser/read-raw-update.ts';
 import { TokenOwners } from '../../src/streams/geyser/filters/token-owners.ts';
 import { accepted } from './engine/accepted.ts';
+import { message as anyMessage } from './engine/generate-protobuf.ts';
+import type { Random } from './engine/mutate.ts';
 import { seeds as updates } from './subscribe-update.ts';
 
 export const from = 'nodes';
@@ -39,6 +41,9 @@ function toldOn(raw: RawMessage): void {
     if (offset + 32 > raw.keys.bytes.length) throw new RangeError('a key lies outside its bytes');
   for (const which of ['all', 'balanceChanged'] as const) owners.of(raw, which);
 }
+
+/** Messages whose fields are of any number and kind. */
+export const generate = (random: Random): Uint8Array => anyMessage(random);
 
 /** Whatever is read is read or refused. What is read has keys where it says, and can be told on. */
 export const fuzz = (input: Uint8Array): boolean =>

@@ -1,3 +1,5 @@
+import { z } from 'zod';
+import { writeJson } from '../../src/base/json.ts';
 import { endpoints } from '../../src/endpoints/registry.ts';
 import { routeOf } from '../../src/endpoints/routes.ts';
 import type { Services } from '../../src/endpoints/services.ts';
@@ -6,6 +8,8 @@ import { InvalidFields } from '../../src/protocol/rest/invalid-fields.ts';
 import type { RestCaller, RestInput } from '../../src/protocol/rest/route.ts';
 import { readJsonBody, readQuery } from '../../src/servers/rest/decode.ts';
 import { seeds as transactions } from './decode-transaction.ts';
+import { type JsonSchema, jsonFor } from './engine/generate-json.ts';
+import type { Random } from './engine/mutate.ts';
 
 export const from = 'clients';
 export const covers = [
@@ -53,6 +57,16 @@ export const seeds: readonly Uint8Array[] = routes.flatMap((_, at) => [
   Buffer.from([at, 0, ...Buffer.from(query)]),
   Buffer.from([at, 1, ...Buffer.from(JSON.stringify(everyField))]),
 ]);
+
+const schemas = endpoints.map(
+  ({ fields }) => z.toJSONSchema(fields, { io: 'input', unrepresentable: 'any' }) as JsonSchema,
+);
+
+/** Bodies that are as the endpoint has its fields, or nearly. */
+export function generate(random: Random): Uint8Array {
+  const at = random() % endpoints.length;
+  return Buffer.from([at, 1, ...Buffer.from(writeJson(jsonFor(schemas[at] ?? {}, random)))]);
+}
 
 function inputOf(bytes: Uint8Array): RestInput {
   const rest = Buffer.from(bytes.subarray(2));

@@ -15,6 +15,8 @@ import { answerReflection } from '../../src/protocol/grpc/reflection.ts';
 import { GrpcError } from '../../src/protocol/grpc/status.ts';
 import { checkHealth } from '../../src/servers/grpc/health-calls.ts';
 import { accepted } from './engine/accepted.ts';
+import { message as anyMessage } from './engine/generate-protobuf.ts';
+import type { Random } from './engine/mutate.ts';
 
 export const from = 'clients';
 export const covers = [
@@ -77,6 +79,9 @@ function readSubscribe(input: Uint8Array): void {
     if (cuckooAccounts) new CuckooFilter(cuckooAccounts).has(new Uint8Array(32), 0);
   }
 }
+
+/** Messages whose fields are of any number and kind. */
+export const generate = (random: Random): Uint8Array => anyMessage(random);
 
 /** Whatever is read is read or refused, as a request of every call. */
 export const fuzz = (input: Uint8Array): boolean =>

@@ -5,6 +5,8 @@ import { ProtobufWriter } from '../../src/protocol/geyser/protobuf-writer.ts';
 import { decodeConfirmedBlock } from '../../src/protocol/geyser/storage/confirmed-block.ts';
 import { decodeSubscribeUpdate } from '../../src/protocol/geyser/subscribe-update.ts';
 import { accepted } from './engine/accepted.ts';
+import { message as anyMessage } from './engine/generate-protobuf.ts';
+import type { Random } from './engine/mutate.ts';
 
 export const from = 'nodes';
 export const covers = [
@@ -87,6 +89,9 @@ export const seeds: readonly Uint8Array[] = [
     .message(4, writer().bytes(1, transactionBytes).bytes(2, metaBytes))
     .message(6, writer().uint64(1, 5n)),
 ].map((each) => each.finish());
+
+/** Messages whose fields are of any number and kind. */
+export const generate = (random: Random): Uint8Array => anyMessage(random);
 
 /** Whatever is read is read or refused, as an update and as a block. */
 export function fuzz(input: Uint8Array): boolean {
