@@ -27,6 +27,9 @@ export type ExploreOptions = Readonly<{
   first: readonly Uint8Array[];
 }>;
 
+/** What tells which functions ran since it was asked last. */
+type Ran = Pick<Coverage, 'take'>;
+
 /** Looking at what ran takes some milliseconds, so a batch of inputs should take longer. */
 const BATCH_LEAST_MS = 150;
 const BATCH_MAX = 8_192;
@@ -44,7 +47,7 @@ const cpuMsOfThread = (): number => {
  */
 export class Explorer {
   readonly #target: FuzzTarget;
-  readonly #coverage: Coverage;
+  readonly #coverage: Ran;
   readonly #reached: Reached;
   readonly #options: ExploreOptions;
   readonly #random: Random;
@@ -55,7 +58,7 @@ export class Explorer {
   #slowestMs = 0;
   #failure: Failure | null = null;
 
-  constructor(target: FuzzTarget, coverage: Coverage, reached: Reached, options: ExploreOptions) {
+  constructor(target: FuzzTarget, coverage: Ran, reached: Reached, options: ExploreOptions) {
     this.#target = target;
     this.#coverage = coverage;
     this.#reached = reached;
