@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { cpuMsOf } from '../../service/cpu-time.ts';
 import { median, residentMibOf } from '../geyser/gauge.ts';
+import { waitedForProcessorMs } from '../rest/pulse.ts';
 
 /** What only a process itself knows of its memory and its event loop. */
 export type Inside = Readonly<{ heapMib: number; externalMib: number; loopDelayMs: number }>;
@@ -11,6 +12,8 @@ export type ProcessWindow = Readonly<{
   from: number;
   /** Seconds of processor time for each second. */
   cpuShare: number;
+  /** Seconds in which it was ready to run and others had the processors, for each second. */
+  waitedShare: number;
   /** Medians. */
   residentMib: number;
   heapMib: number | null;
@@ -52,12 +55,14 @@ export class ProcessWatch {
   readonly #pid: number | null;
   #samples: Sample[] = [];
   #cpuMs: number;
+  #waitedMs: number;
 
   constructor(options: ProcessOptions) {
     this.name = options.name;
     this.#options = options;
     this.#pid = options.pid();
     this.#cpuMs = this.#pid === null ? 0 : cpuMsOf(this.#pid);
+    this.#waitedMs = this.#pid === null ? 0 : waitedForProcessorMs(this.#pid);
     this.#timer = setInterval(() => this.#look(), SAMPLE_MS);
   }
 
@@ -65,12 +70,14 @@ export class ProcessWatch {
     const samples = this.#samples;
     this.#samples = [];
     if (samples.length === 0 || this.#pid === null || this.faults.length > 0) return;
-    const before = this.#cpuMs;
+    const [cpuBefore, waitedBefore] = [this.#cpuMs, this.#waitedMs];
     this.#cpuMs = cpuMsOf(this.#pid);
+    this.#waitedMs = waitedForProcessorMs(this.#pid);
     const delays = insides(samples, 'loopDelayMs');
     this.windows.push({
       from,
-      cpuShare: (this.#cpuMs - before) / (seconds * 1_000),
+      cpuShare: (this.#cpuMs - cpuBefore) / (seconds * 1_000),
+      waitedShare: (this.#waitedMs - waitedBefore) / (seconds * 1_000),
       residentMib: median(samples.map(({ residentMib }) => residentMib)),
       heapMib: medianOrNull(insides(samples, 'heapMib')),
       externalMib: medianOrNull(insides(samples, 'externalMib')),

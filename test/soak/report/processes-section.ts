@@ -24,6 +24,7 @@ const columns: readonly Column<ProcessWindow>[] = [
   number('Heap MiB', ({ heapMib }) => heapMib),
   number('External MiB', ({ externalMib }) => externalMib),
   number('Processor %', ({ cpuShare }) => cpuShare * 100),
+  number('Waited for one %', ({ waitedShare }) => waitedShare * 100),
   number('Loop delay p99 ms', ({ loopDelayMs }) => loopDelayMs),
   number('Descriptors', ({ descriptors }) => descriptors),
 ];
@@ -55,14 +56,20 @@ export function processesSection({ processes, gauges, seconds }: SoakResult): Ht
     plotOf({ title, unit, series, seconds });
   return html`<h2>Processes</h2>
 <p>Medians of looks once a second. The gateway tells its heap, its buffers and its event loop at <code>/metrics</code>, where
-a loop that is never late shows the 20 ms between two looks; the
-ledger tells nothing of its inside. The clients keep what they heard until the end, so their memory grows and is not judged.</p>
+a loop that is never late shows the 20 ms between two looks; the ledger tells nothing of its inside. The clients keep what
+they heard until the end, so their memory grows and is not judged. Where processes waited for a processor, the machine had
+more to do than this, and times are longer than the service makes them.</p>
 <div class="pair">
 ${processes.map((one) => memory(one, seconds))}
 ${plot(
   'Processor time',
   '% of a core',
   ofAll(processes, ({ cpuShare }) => cpuShare * 100),
+)}
+${plot(
+  'Waiting for a processor that others had',
+  '% of the time',
+  ofAll(processes, ({ waitedShare }) => waitedShare * 100),
 )}
 ${plot(
   'Delay of the event loop, 99th percentile',

@@ -13,7 +13,15 @@ const ESCAPED = '&lt;/title&gt;&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;
 
 const windowsOf = (mib: readonly number[], descriptors: readonly number[] = []): ProcessWindow[] =>
   mib.map((residentMib, at) => ({
-    ...{ from: at * 10, cpuShare: 0.5, residentMib, heapMib: null, externalMib: null, loopDelayMs: 1 },
+    ...{
+      from: at * 10,
+      cpuShare: 0.5,
+      waitedShare: 0.1,
+      residentMib,
+      heapMib: null,
+      externalMib: null,
+      loopDelayMs: 1,
+    },
     descriptors: descriptors[at] ?? 20,
   }));
 
