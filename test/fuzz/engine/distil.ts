@@ -4,9 +4,9 @@ import { runInput } from './run-input.ts';
 import type { FuzzTarget } from './target.ts';
 
 /** How often an input may be tried smaller before it is kept as it is. */
-const TRIES_MAX = 40;
+const TRIES_MAX = 20;
 /** What is longer is tried smaller first. */
-const SHORT_BYTES = 24;
+const SHORT_BYTES = 40;
 
 /** Whether an input reaches what was not reached, and still ends well. */
 async function reachesNew(
@@ -15,7 +15,6 @@ async function reachesNew(
   reached: Reached,
   input: Uint8Array,
 ): Promise<boolean> {
-  coverage.take();
   const { failure } = await runInput(target.fuzz, input);
   return reached.isNew(coverage.take()) && failure === null;
 }
@@ -44,10 +43,6 @@ export async function distil(
     const small = input.length > SHORT_BYTES ? await minimise(input, isNew, TRIES_MAX) : input;
     await add(small);
     kept.push(small);
-    if (small !== input && (await isNew(input))) {
-      await add(input);
-      kept.push(input);
-    }
   }
   return kept;
 }

@@ -3,8 +3,8 @@ import type { Failure } from './explore.ts';
 import { SharedInput } from './shared-input.ts';
 import type { WorkerMessage, WorkerReport, WorkerTask } from './worker.ts';
 
-/** How long a target may work on one input, and how much memory it may hold. */
-const STUCK_MS = 5_000;
+/** How long a target may work on one input, which a busy machine makes longer, and how much memory it may hold. */
+const STUCK_MS = 15_000;
 const HEAP_MAX_MB = 768;
 
 /** What is told of a target whose thread never told of itself. */

@@ -71,7 +71,7 @@ async function explore({ name, seed, cpuMs, input, distils, memory }: WorkerTask
   const told = await new Explorer(target, coverage, reached, { seed, cpuMs, first }).run();
   if (told.failure !== null) tell({ kind: 'failed', failure: told.failure });
   const failure = told.failure && (await smaller(target, told.failure));
-  const inputs = [...corpus, ...first, ...told.found];
+  const inputs = [...corpus, ...(input === null ? [] : [input]), ...told.found];
   const kept = distils && failure === null ? fitting(await distil(target, coverage, inputs)) : null;
   return { ...told, failure, functions: reached.functions, corpus: kept };
 }
