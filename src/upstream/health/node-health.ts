@@ -1,5 +1,5 @@
 import type { Slot } from '../../ledger/units.ts';
-import type { Network } from '../../protocol/call.ts';
+import type { Answer, Network } from '../../protocol/call.ts';
 import type { MethodRow } from '../../protocol/methods.ts';
 import { nodeErrorRow } from '../../protocol/node-errors.ts';
 import { Abilities } from '../abilities.ts';
@@ -178,7 +178,7 @@ export class NodeHealth {
   learnFromPoll(outcome: Outcome, elapsedMs: number): void {
     if (isSilence(outcome)) this.#failedPolls++;
     if (outcome.kind !== 'answer' || this.circuit.tripped) this.#learn(outcome, elapsedMs);
-    else this.#noteAnswer(performance.now(), elapsedMs);
+    else this.#noteAnswer(outcome.answer, performance.now(), elapsedMs);
   }
 
   /**
@@ -221,8 +221,7 @@ export class NodeHealth {
     switch (outcome.kind) {
       case 'answer':
         this.circuit.succeeded();
-        this.#noteAnswer(now, elapsedMs);
-        if (nodeErrorRow(outcome.answer.errorCode).behind) this.cordonedUntil = now + this.#limits.cordonMs;
+        this.#noteAnswer(outcome.answer, now, elapsedMs);
         break;
       case 'status':
         this.#refused(outcome.status, outcome.restMs, now);
@@ -241,7 +240,8 @@ export class NodeHealth {
     }
   }
 
-  #noteAnswer(now: number, elapsedMs: number | null): void {
+  #noteAnswer({ errorCode }: Answer, now: number, elapsedMs: number | null): void {
+    if (nodeErrorRow(errorCode).behind) this.cordonedUntil = now + this.#limits.cordonMs;
     this.#throttledInRow = 0;
     this.#failedPolls = 0;
     this.lastAnswerAt = now;
