@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { accepting, sentTo } from './mock/accepting.ts';
-import { dyingAfterRequest } from './mock/dying.ts';
+import { dyingAfterRequest } from './mock/dying-after-request.ts';
 import { failing } from './mock/failing.ts';
 import { failureOf } from './mock/failure-of.ts';
-import { htmlBadGateway } from './mock/garbage.ts';
+import { htmlBadGateway } from './mock/html-bad-gateway.ts';
 import { call, until } from './mock/pool.ts';
 import {
   Followed,

@@ -1,10 +1,5 @@
 import type { Behaviour } from './server.ts';
 
-/** Reads the whole request, then drops the connection. */
-export const dyingAfterRequest: Behaviour = (_request, _reply, socket) => {
-  socket.destroy();
-};
-
 /** Promises a long answer, sends a piece, then drops the connection. */
 export const dyingMidBody: Behaviour = ({ id }, reply, socket) => {
   reply.writeHead(200, { 'content-type': 'application/json', 'content-length': '4096' });
