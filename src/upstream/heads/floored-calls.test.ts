@@ -84,6 +84,16 @@ describe('a reader who was told of a slot', () => {
     expect(source.reached.length).toBeLessThan(20);
   });
 
+  it('is asked for again though the answer that is too old took longer than that', () => {
+    const { source, put, answer } = stage();
+    const { listener } = put(balance);
+    vi.advanceTimersByTime(5_000);
+    answer(at(9));
+    expect([listener.ending, source.reached.length]).toEqual([null, 2]);
+    answer(at(10));
+    expect(listener.ending).toBe(text(at(10)));
+  });
+
   it('gets it too where nodes cannot be told what is wanted of them', () => {
     const { source, put } = stage();
     source.script = () => at(8);

@@ -56,7 +56,8 @@ class FlooredCall implements Asked, Asker {
   readonly #call: Call;
   readonly #terms: Terms;
   readonly #asker: Asker;
-  readonly #deadline: number;
+  /** Until when it is asked again: from the first answer on that is too old, however long that one took. */
+  #deadline = 0;
   #asked: Asked | null = null;
   #timer: NodeJS.Timeout | null = null;
   #asks = 0;
@@ -70,7 +71,6 @@ class FlooredCall implements Asked, Asker {
     this.#call = call;
     this.#terms = terms;
     this.#asker = asker;
-    this.#deadline = performance.now() + parts.limits.waitMs;
   }
 
   /** @param isGuarded - nodes that are behind are told to say so, where that can be said. */
@@ -135,6 +135,7 @@ class FlooredCall implements Asked, Asker {
   #askAgain(last: Answer): void {
     this.#asked = null;
     const { place } = this.#terms;
+    if (this.#deadline === 0) this.#deadline = performance.now() + this.#parts.limits.waitMs;
     if (this.#hasLeft || performance.now() >= this.#deadline) {
       this.#end(last);
       return;
