@@ -9,9 +9,9 @@ import { TcpProxy } from './tcp-proxy.ts';
 
 function scene(): Ailments {
   const ailments = new Ailments(['one', 'two']);
-  ailments.begin(0, 'killed', 1_000);
+  const killed = ailments.begin(0, 'killed', 1_000);
   ailments.begin(1, 'frozen', 5_000);
-  ailments.end(0, 3_000);
+  ailments.end(killed, 3_000);
   return ailments;
 }
 
@@ -48,12 +48,11 @@ describe('a read could have been answered', () => {
 describe('a transaction could have been sent again', () => {
   it('when a node was well for a while, between two illnesses too', () => {
     const ailments = new Ailments(['one']);
-    ailments.begin(0, 'killed', 0);
-    ailments.end(0, 1_000);
-    ailments.begin(0, 'slow', 6_000);
+    ailments.end(ailments.begin(0, 'killed', 0), 1_000);
+    const slow = ailments.begin(0, 'slow', 6_000);
     expect(ailments.hadWellNodeFor(4_000, 0, 20_000)).toBe(true);
     expect(ailments.hadWellNodeFor(5_000, 0, 20_000)).toBe(false);
-    ailments.end(0, 9_000);
+    ailments.end(slow, 9_000);
     expect(ailments.hadWellNodeFor(5_000, 0, 20_000)).toBe(true);
   });
 });

@@ -12,6 +12,7 @@ import { Sends } from './load/sends.ts';
 import { Sessions } from './load/sessions.ts';
 import { Ailments, GRACE_MS, PATIENCE_MS } from './nodes/ailments.ts';
 import { Chance } from './nodes/chance.ts';
+import { PROMPT_MS, watchPulse } from './nodes/pulse.ts';
 import { Scene } from './nodes/scene.ts';
 import { Unrest } from './nodes/unrest.ts';
 import { GROWTH_MAX, type Parts, resultOf, SUCCESS_MIN, summaryOf } from './report.ts';
@@ -24,6 +25,8 @@ or stuck at a slot. Meanwhile clients read through both doors, alone and in batc
 chain go back, and real transactions are sent and followed on the ledger itself.
 
 A read could have been answered when one node was well from ${GRACE_MS} ms before its beginning to its end, or for ${PATIENCE_MS / 1_000} s.
+A node to which nothing was done counts as starved, not as well, while it takes more than ${PROMPT_MS / 1_000} s to answer who asks it past
+the gateway: the machine is too busy.
 Ends with 1 when less than ${SUCCESS_MIN * 100} % of those were answered as they must be, when a session went back, when a
 transaction was lost or answered wrongly, or when memory of the second half is more than ${GROWTH_MAX} times that of the first.
 Long answers that break off once they have begun are counted apart: nobody can take them up again.
@@ -118,6 +121,7 @@ function progress(): void {
 const timer = setInterval(progress, PROGRESS_MS);
 await Promise.all([
   new Unrest(scene.nodes, ailments, seed).run(isOver),
+  ...scene.nodes.map((node, at) => watchPulse(node, at, ailments, isOver)),
   ...reads.map((one) => one.run(isOver)),
   ...sessions.map((one) => one.run(isOver)),
   sends.run(isOver),

@@ -1,16 +1,21 @@
-/** What can be wrong with a node. */
-export const illnesses = ['killed', 'frozen', 'slow', 'narrow', 'breaking-off', 'behind', 'stuck'] as const;
+/** What is done to nodes. */
+export const inflicted = ['killed', 'frozen', 'slow', 'narrow', 'breaking-off', 'behind', 'stuck'] as const;
+export type Inflicted = (typeof inflicted)[number];
+
+/** And what nobody did: on a machine that is too busy, a node that has nothing does not answer either. */
+const illnesses = [...inflicted, 'starved'] as const;
 export type Illness = (typeof illnesses)[number];
 
 /** One illness of one node, from when it was about to begin until it was over. Times are those of `performance.now()`. */
-export type Ailment = Readonly<{ node: number; illness: Illness; from: number; to: number }>;
+export type Ailment = { readonly node: number; readonly illness: Illness; readonly from: number; to: number };
 
 /** A node that was ill is called well after so long: what it held back has left, and it takes connections again. */
 export const GRACE_MS = 500;
 /** A node that was well for so long after a read began could have answered it, however long the read took. */
 export const PATIENCE_MS = 20_000;
 
-const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
+/** What lasts longer than anybody looks is not over. */
+const seconds = (ms: number): string => (Number.isFinite(ms) ? `${(ms / 1_000).toFixed(1)} s` : 'now');
 
 /** Which node was ill when: says of every read whether a node could have answered it. */
 export class Ailments {
@@ -23,18 +28,22 @@ export class Ailments {
     this.#names = names;
   }
 
-  begin(node: number, illness: Illness, at: number): void {
-    this.#ailments.push({ node, illness, from: at, to: Number.POSITIVE_INFINITY });
+  /** @returns what `end` wants. */
+  begin(node: number, illness: Illness, at: number): Ailment {
+    const ailment: Ailment = { node, illness, from: at, to: Number.POSITIVE_INFINITY };
+    this.#ailments.push(ailment);
+    return ailment;
   }
 
-  /** Whatever the node has is over. */
-  end(node: number, at: number): void {
-    this.#ailments = this.#ailments.map((one) => {
-      if (one.node !== node || one.to !== Number.POSITIVE_INFINITY) return one;
-      const total = this.#total.get(one.illness) ?? { count: 0, ms: 0 };
-      this.#total.set(one.illness, { count: total.count + 1, ms: total.ms + at - one.from });
-      return { ...one, to: at };
-    });
+  end(ailment: Ailment, at: number): void {
+    ailment.to = at;
+    const { count, ms } = this.#total.get(ailment.illness) ?? { count: 0, ms: 0 };
+    this.#total.set(ailment.illness, { count: count + 1, ms: ms + at - ailment.from });
+  }
+
+  /** Whether the node has anything just now. */
+  isIll(node: number): boolean {
+    return this.#ailments.some((one) => one.node === node && one.to === Number.POSITIVE_INFINITY);
   }
 
   /** Whether one node was well all the while, as long as anybody needs. */
@@ -87,6 +96,8 @@ export class Ailments {
 
   /** In the order in which they began. */
   #during(from: number, to: number): Ailment[] {
-    return this.#ailments.filter((one) => one.from < to && one.to > from);
+    return this.#ailments
+      .filter((one) => one.from < to && one.to > from)
+      .toSorted((one, other) => one.from - other.from);
   }
 }

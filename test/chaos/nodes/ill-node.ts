@@ -1,5 +1,5 @@
 import { TcpProxy } from '../tcp-proxy.ts';
-import type { Illness } from './ailments.ts';
+import type { Inflicted } from './ailments.ts';
 import { ChainNode } from './chain-node.ts';
 import type { Chance } from './chance.ts';
 import type { Direct } from './direct.ts';
@@ -53,7 +53,7 @@ export class IllNode {
   }
 
   /** Has this until `recover`. */
-  async fallIll(illness: Illness, chance: Chance): Promise<void> {
+  async fallIll(illness: Inflicted, chance: Chance): Promise<void> {
     const { ledger, moving } = this.#options;
     switch (illness) {
       case 'killed':

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Ailments, illnesses } from './ailments.ts';
+import { type Ailments, inflicted } from './ailments.ts';
 import { Chance } from './chance.ts';
 import type { IllNode } from './ill-node.ts';
 
@@ -12,7 +12,7 @@ const spans = {
   /** A round in which one node is spared, and one in which none is. */
   spared: [20_000, 60_000],
   nobody: [3_000, 12_000],
-  well: [500, 9_000],
+  well: [300, 5_000],
   ill: [500, 15_000],
 } as const;
 
@@ -55,13 +55,13 @@ export class Unrest {
       const isSpared = (): boolean => this.#spared === node;
       await waitUntil(() => isOver() || (performance.now() >= wellUntil && !isSpared()));
       if (isOver()) return;
-      const illness = chance.oneOf(illnesses);
+      const illness = chance.oneOf(inflicted);
       const illUntil = performance.now() + chance.between(...spans.ill);
-      this.#ailments.begin(at, illness, performance.now());
+      const ailment = this.#ailments.begin(at, illness, performance.now());
       await node.fallIll(illness, chance);
       await waitUntil(() => isOver() || isSpared() || performance.now() >= illUntil);
       await node.recover();
-      this.#ailments.end(at, performance.now());
+      this.#ailments.end(ailment, performance.now());
     }
   }
 }
