@@ -1,4 +1,7 @@
-import type { Asked } from '../../../../src/control/api/contract/contract.ts';
+import type { Answered, Asked } from '../../../../src/control/api/contract/contract.ts';
+
+/** A node that was added, as it may be shown. */
+export type AddedNodeJson = Answered<'GET /upstreams'>['added'][number];
 
 /** A node as its form has it: text all over. */
 export type NodeDraft = Readonly<{
@@ -68,6 +71,29 @@ export function reachedBy(draft: NodeDraft): Reached {
     ...(ws.trim() !== '' && { ws: ws.trim() }),
     ...(grpc.trim() !== '' && { grpc: grpc.trim() }),
     headers: headersIn(headers),
+    options: optionsIn(draft),
+  };
+}
+
+/** A draft of what an added node is now, as far as it may be shown. */
+export function draftOf({ network, name, options }: AddedNodeJson): NodeDraft {
+  const written = Object.entries(optionNames).map(([option, field]) => {
+    const value = options?.[option];
+    return [field, typeof value === 'number' ? String(value) : ''] as const;
+  });
+  return { ...emptyDraft(network), name, ...Object.fromEntries(written) };
+}
+
+type Changed = Omit<Asked<'PATCH /upstreams/{node}'>['body'], 'force'>;
+
+/** What is to be changed by a draft: addresses and headers that are left empty stay. */
+export function changedBy(draft: NodeDraft): Changed {
+  const [url, ws, grpc] = [draft.url.trim(), draft.ws.trim(), draft.grpc.trim()];
+  return {
+    ...(url !== '' && { url }),
+    ...(ws !== '' && { ws }),
+    ...(grpc !== '' && { grpc: grpc === 'off' ? null : grpc }),
+    ...(draft.headers.trim() !== '' && { headers: headersIn(draft.headers) }),
     options: optionsIn(draft),
   };
 }
