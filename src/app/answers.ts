@@ -11,6 +11,7 @@ import { StoredAnswers } from '../upstream/cache/stored-answers.ts';
 import { SharedCalls } from '../upstream/coalesce/shared-calls.ts';
 import { FlooredCalls } from '../upstream/heads/floored-calls.ts';
 import { KnownHeads } from '../upstream/heads/known-heads.ts';
+import { MetFloors } from '../upstream/heads/met-floors.ts';
 import type { KnownSlots } from '../upstream/known-slots.ts';
 import type { Configuration } from './configuration.ts';
 
@@ -93,8 +94,9 @@ export function openAnswers({ configuration, source, slots, isLedgerAlone, log }
   const freshMs = cache.headsFreshMs;
   const heads =
     cache.heads && !isLedgerAlone ? new KnownHeads({ source: kept, slots, keys, counts, freshMs }) : kept;
+  const floored = new FlooredCalls({ source: heads, keys, counts, limits: { waitMs: sessions.waitMs } });
   return {
-    source: new FlooredCalls({ source: heads, keys, counts, limits: { waitMs: sessions.waitMs } }),
+    source: new MetFloors(floored),
     answered: readingsOf(counts),
     held: {
       entries: () => memory.entries,

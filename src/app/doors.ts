@@ -153,7 +153,7 @@ export function buildDoors(
   const { server, networks } = configuration;
   const proxies = new TrustedProxies(() => server.trustedProxies);
   const entrance = buildEntrance(configuration, access, observing);
-  const sessions = new SlotSessions(configuration.sessions);
+  const sessions = new SlotSessions(configuration.sessions, access.limits.floors);
   const parts: PipelineParts = { ...entrance, source: upstreams.source, sessions, log };
   const gate = streamGate(configuration, parts, upstreams, access.limits);
   const sockets = webSocketDoor(configuration, gate, proxies, log);

@@ -10,8 +10,10 @@ import type { LimitExchange } from '../control/shared/limit-exchange.ts';
 import { QuotaReader } from '../control/shared/quota-reader.ts';
 import { RedisExchange } from '../control/shared/redis-exchange.ts';
 import { sharingProblem } from '../control/shared/redis-problem.ts';
+import { SharedFloors } from '../control/shared/shared-floors.ts';
 import { SharedLimits } from '../control/shared/shared-limits.ts';
 import { restWindowOptions } from '../gateway/rest/rest-gate.ts';
+import type { FloorExchange } from '../protocol/slot-floor.ts';
 import type { Configuration } from './configuration.ts';
 import { problemText } from './problem-text.ts';
 import { stopEach } from './stop-each.ts';
@@ -26,6 +28,8 @@ export type Limits = Readonly<{
   /** Of gRPC streams. */
   streams: ConnectionLimit;
   quota: QuotaLedger;
+  /** Where sessions are kept together with others; null: nowhere. */
+  floors: FloorExchange | null;
   stop(): Promise<void>;
 }>;
 
@@ -42,7 +46,7 @@ function redisSharing({ shared }: Configuration): Sharing | null {
 function share(
   { shared }: Configuration,
   { exchange, problemOf }: Sharing,
-  { rates, groups, sockets, streams, quota }: Omit<Limits, 'stop'>,
+  { rates, groups, sockets, streams, quota }: Omit<Limits, 'floors' | 'stop'>,
   log: Logger,
 ): SharedLimits {
   return new SharedLimits({
@@ -56,6 +60,9 @@ function share(
     },
   });
 }
+
+const sharedFloors = ({ shared, sessions }: Configuration, { exchange }: Sharing): SharedFloors =>
+  new SharedFloors({ exchange, prefix: `${shared.prefix}floor:`, keptMs: sessions.idleMs });
 
 /**
  * Builds the limits, learns what was used of this month, and begins to hear of the other gateways.
@@ -105,5 +112,6 @@ export async function openLimits(
   await reader.start();
   const sharing = over === null ? null : share(configuration, over, limits, log);
   await sharing?.start();
-  return { ...limits, stop: () => stopEach([() => reader.stop(), async () => sharing?.stop()]) };
+  const floors = over === null ? null : sharedFloors(configuration, over);
+  return { ...limits, floors, stop: () => stopEach([() => reader.stop(), async () => sharing?.stop()]) };
 }

@@ -32,7 +32,7 @@ describe('sessions that never see the chain go back', () => {
 
   it('are forgotten when nobody used them for long', () => {
     let now = 0;
-    const sessions = new SlotSessions({ idleMs: 100 }, () => now);
+    const sessions = new SlotSessions({ idleMs: 100 }, null, () => now);
     const floor = sessions.floorOf('key', 'devnet', 's');
     now = 100;
     expect(sessions.floorOf('key', 'devnet', 's')).toBe(floor);

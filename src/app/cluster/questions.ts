@@ -18,6 +18,7 @@ const words = z.array(z.string());
 
 const stepNames: Readonly<Record<StepName, true>> = {
   ...{ presence: true, leave: true, clock: true, rates: true, windows: true, places: true, quotas: true },
+  floors: true,
 };
 
 const isStep = (value: unknown): value is ExchangeStep =>

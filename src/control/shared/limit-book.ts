@@ -19,6 +19,9 @@ type Parts = Readonly<{ ofGateways: Map<string, Map<number, number>> }> & { ends
 
 type Places = Readonly<{ open: number; endsAt: number }>;
 
+/** What a session was told. */
+type Floor = Readonly<{ marks: readonly bigint[]; endsAt: number }>;
+
 /** Credits of each gateway. */
 type Spent = Readonly<{ ofGateways: Map<string, number> }> & { endsAt: number };
 
@@ -35,6 +38,7 @@ export class LimitBook {
   /** Of each gateway, by name. */
   readonly #places = new Map<string, Map<string, Places>>();
   readonly #spent: Lru<string, Spent>;
+  readonly #floors: Lru<string, Floor>;
   readonly #steps: Readonly<Record<StepName, (step: ExchangeStep) => unknown>> = {
     presence: (step) => this.#presence(step),
     leave: ({ values: [gateway] }) => this.leave(String(gateway)),
@@ -43,6 +47,7 @@ export class LimitBook {
     windows: (step) => this.#windowParts(step),
     places: (step) => this.#heldPlaces(step),
     quotas: (step) => this.#quotas(step),
+    floors: (step) => this.#sessionFloors(step),
   };
 
   constructor(options: Partial<LimitBookOptions> = {}) {
@@ -51,6 +56,7 @@ export class LimitBook {
     this.#buckets = new Lru(namesMax);
     this.#windows = new Lru(namesMax);
     this.#spent = new Lru(namesMax);
+    this.#floors = new Lru(namesMax);
   }
 
   /** One exchange of one gateway. @returns an answer for each step. */
@@ -139,6 +145,22 @@ export class LimitBook {
       return others.toFixed(0);
     });
   }
+
+  #sessionFloors({ keys, values: [lasts, ...values] }: ExchangeStep): string[][] {
+    const now = this.#now();
+    const count = values.length / keys.length;
+    return keys.map((key, index) => {
+      const told = values.slice(index * count, (index + 1) * count).map(BigInt);
+      const marks = highest(alive(this.#floors.get(key), now)?.marks ?? [], told);
+      this.#floors.set(key, { marks, endsAt: now + Number(lasts) });
+      return marks.map(String);
+    });
+  }
+}
+
+/** The highest of every mark of a session. */
+function highest(known: readonly bigint[], told: readonly bigint[]): bigint[] {
+  return told.map((mark, at) => (mark > (known[at] ?? 0n) ? mark : (known[at] ?? 0n)));
 }
 
 type Four = [number, number, number, number];

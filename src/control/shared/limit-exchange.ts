@@ -4,10 +4,11 @@
  * - `leave`: says that it is not any more.
  * - `clock`: nothing; for whoever waits for the time, which comes with the presence.
  * - `rates`, `windows`, `places`, `quotas`: tell what was let through here, and give what was elsewhere.
+ * - `floors`: tells what sessions were told here, and gives the most that they were told anywhere.
  *
  * `scripts.ts` says what keys and values of each are.
  */
-export type StepName = 'presence' | 'leave' | 'clock' | 'rates' | 'windows' | 'places' | 'quotas';
+export type StepName = 'presence' | 'leave' | 'clock' | 'rates' | 'windows' | 'places' | 'quotas' | 'floors';
 
 /** One step. */
 export type ExchangeStep = Readonly<{

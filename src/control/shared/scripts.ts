@@ -135,6 +135,31 @@ end
 return others
 `;
 
+/**
+ * Floors of sessions. KEYS: one for each. ARGV: milliseconds that one lasts without being told of again, then the marks
+ * of each. Gives for each the highest of every mark.
+ */
+const FLOORS = `
+local most = {}
+local marks = (#ARGV - 1) / #KEYS
+for i, key in ipairs(KEYS) do
+  local high = {}
+  for mark = 1, marks do
+    local told = ARGV[1 + (i - 1) * marks + mark]
+    local known = redis.call('HGET', key, mark)
+    if known and tonumber(known) >= tonumber(told) then
+      told = known
+    else
+      redis.call('HSET', key, mark, told)
+    end
+    high[mark] = told
+  end
+  redis.call('PEXPIRE', key, ARGV[1])
+  most[i] = high
+end
+return most
+`;
+
 /** Of each step. */
 export const scripts: Readonly<Record<StepName, string>> = {
   presence: PRESENCE,
@@ -144,4 +169,5 @@ export const scripts: Readonly<Record<StepName, string>> = {
   windows: WINDOWS,
   places: PLACES,
   quotas: QUOTAS,
+  floors: FLOORS,
 };
