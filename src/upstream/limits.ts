@@ -1,4 +1,7 @@
-/** Every limit of the upstream floor, in one place. Times in milliseconds, sizes in bytes. */
+/**
+ * The limits of the pool: its nodes, their connections, and the ways of calls among them. What stands in front of it has
+ * limits of its own, beside what they limit. Times in milliseconds, sizes in bytes.
+ */
 export type UpstreamLimits = Readonly<{
   /** How many times one call may be put to a node, the first included. */
   attemptsMax: number;
@@ -49,7 +52,7 @@ export type UpstreamLimits = Readonly<{
   stallMs: number;
   /** A node that comes ahead of all others by more slots a second is not believed. */
   slotsPerSecondMax: number;
-  /** How often a node is asked up to which slot it has shreds, and which commitments it has come to. */
+  /** How often a node is asked up to which slot it has shreds. */
   shredsIntervalMs: number;
   /** How often a node is asked for the first block that it has. */
   historyIntervalMs: number;

@@ -35,7 +35,7 @@ const slotAnswer = (slot: Slot): Answer => ({ body: Buffer.from(String(slot)), e
 /** The newest slot that getSlot was answered with at a commitment of a network, and that answer. */
 type Told = Readonly<{ slot: Slot; atMs: number; answer: Answer }>;
 
-/** What nodes answer to getSlot is newer, mostly, than what is known of them: what is told later is not older. */
+/** What nodes answer to getSlot is newer, mostly, than what is known of them: what is told from here next is not older. */
 class Forwarded implements Asker {
   readonly #heads: KnownHeads;
   readonly #call: Call;
@@ -65,8 +65,9 @@ class Forwarded implements Asker {
 const isWithoutParams = ({ params }: Call): boolean => params === null || params.toString('latin1') === '[]';
 
 /**
- * Answers getHealth and getSlot by what the nodes told a moment ago, and asks for the rest. What is told is never
- * older than what was told to anybody before, nor newer than what a node can answer for.
+ * Answers getHealth and getSlot by what the nodes told a moment ago, and asks for the rest. What is told from here is not
+ * older than what anybody was told in the last seconds, nor newer than what a node can answer for. A node that is asked
+ * is believed as it is: who must not see the chain go back has a floor for that (floored-calls.ts).
  */
 export class KnownHeads implements DirectSource {
   readonly #source: DirectSource;
