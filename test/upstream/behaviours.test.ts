@@ -47,6 +47,9 @@ const limits: Partial<UpstreamLimits> = {
   ...{ reconnectMaxMs: 50, restWaitMaxMs: 50, stallMs: 100, hedgeMaxMs: 300 },
 };
 
+/** For one that is slow, and only that, also where the machine is. */
+const patient: Partial<UpstreamLimits> = { attemptTimeoutMs: 4_500, timeoutMs: 4_500, pollTimeoutMs: 4_500 };
+
 const balance = call('getBalance', ['x', { commitment: 'processed' }]);
 const history = call('getTransaction', ['x']);
 const index = call('getTokenAccountsByOwner', ['x', { programId: 'y' }]);
@@ -59,6 +62,7 @@ type Row = Readonly<{
   /** What is told where it is the only one. */
   alone: string;
   asked?: Call;
+  limits?: Partial<UpstreamLimits>;
 }>;
 
 const half = await halfOpen();
@@ -73,7 +77,7 @@ const rows: readonly Row[] = [
   { name: 'dead', node: at(await deadUrl()), state: 'failing', alone: AWAY },
   { name: 'half-open', node: at(half.url), state: 'failing', alone: LATE },
   { name: 'silent', node: silent, state: 'failing', alone: LATE },
-  { name: 'slow', node: slow(400, good), state: 'healthy', alone: GOOD },
+  { name: 'slow', node: slow(400, good), state: 'healthy', alone: GOOD, limits: patient },
   { name: 'reset after the request', node: dyingAfterRequest, state: 'failing', alone: AWAY },
   { name: 'reset in the body', node: dyingMidBody, state: 'failing', alone: AWAY },
   { name: 'truncated JSON', node: truncated, state: 'failing', alone: AWAY },
@@ -104,8 +108,8 @@ const told = (scene: Scene, asked: Call): Promise<string> =>
 
 type Seen = Readonly<{ answers: readonly string[]; state: string; slowestMs: number }>;
 
-async function besideGood({ node, state, asked = balance }: Row): Promise<Seen> {
-  const scene = await stage([node, good], limits);
+async function besideGood({ node, state, asked = balance, limits: own }: Row): Promise<Seen> {
+  const scene = await stage([node, good], { ...limits, ...own });
   try {
     const { pool } = scene;
     pool.start();
@@ -124,8 +128,8 @@ async function besideGood({ node, state, asked = balance }: Row): Promise<Seen> 
   }
 }
 
-async function alone({ node, asked = balance }: Row): Promise<string> {
-  const scene = await stage([node], limits);
+async function alone({ node, asked = balance, limits: own }: Row): Promise<string> {
+  const scene = await stage([node], { ...limits, ...own });
   try {
     return await told(scene, asked);
   } finally {
