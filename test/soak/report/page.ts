@@ -64,11 +64,12 @@ ${loadTable(load)}`;
 const loggedSection = (logged: readonly Logged[]): Html =>
   html`<h2>What the service logged</h2>${
     logged.length === 0
-      ? html`<p>Nothing at <code>warn</code> or above.</p>`
+      ? html`<p>Nothing at <code>info</code> or above.</p>`
       : tableOf<Logged>(
           [
             { head: 'Level', cell: ({ level }) => level },
-            { head: 'Message', cell: ({ message }) => html`<code>${message}</code>` },
+            { head: 'Message', cell: ({ message }) => message },
+            { head: 'With it, the last time', cell: ({ last }) => html`<code>${last}</code>` },
             { head: 'Times', isNumber: true, cell: ({ times }) => times },
           ],
           logged,

@@ -75,6 +75,8 @@ describe('a verdict', () => {
     const grown = [...Array(13).fill(100), ...Array(5).fill(116)];
     expect(memoryOutcome({ name: 'gateway', windows: windowsOf(flat) }, 180).isKept).toBe(true);
     expect(memoryOutcome({ name: 'gateway', windows: windowsOf(grown) }, 180).isKept).toBe(false);
+    const starved = windowsOf(grown).map((window) => ({ ...window, waitedShare: 0.5 }));
+    expect(memoryOutcome({ name: 'gateway', windows: starved }, 180).isKept).toBe(null);
   });
 
   it('leaves out the beginning, and does not judge what is too short', () => {
@@ -100,7 +102,7 @@ describe('a verdict', () => {
   });
 
   it('lets a warning in the log pass, and no error', () => {
-    const warned = { level: 'warn', message: 'late', times: 2 };
+    const warned = { level: 'warn', message: 'late', times: 2, last: '{}' };
     expect(loggedOutcome([warned]).isKept).toBe(true);
     expect(loggedOutcome([warned, { ...warned, level: 'error' }]).isKept).toBe(false);
   });
@@ -132,7 +134,7 @@ describe('the page', () => {
   };
 
   it('holds no text that was not escaped, no script and nothing from elsewhere', () => {
-    const page = pageOf({ ...result, logged: [{ level: NASTY, message: NASTY, times: 1 }] });
+    const page = pageOf({ ...result, logged: [{ level: NASTY, message: NASTY, times: 1, last: NASTY }] });
     expect(page).not.toContain('<script');
     expect(page).not.toContain(NASTY);
     expect(page).toContain(ESCAPED);

@@ -7,8 +7,8 @@ import type { Outcome } from './outcome.ts';
 /** What is asked of a surface, a second. */
 export type Load = Readonly<{ name: string; perSecond: number; leftOut: number }>;
 
-/** What the service logged at `warn` and above: how often each thing was said. */
-export type Logged = Readonly<{ level: string; message: string; times: number }>;
+/** What the service logged at `info` and above: how often each thing was said, and what stood beside it last. */
+export type Logged = Readonly<{ level: string; message: string; times: number; last: string }>;
 
 /** Everything that a run found: what `--json` prints and the page shows. */
 export type SoakResult = Setting &

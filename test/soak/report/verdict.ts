@@ -1,6 +1,7 @@
 import type { ProcessFigures } from '../figures/process-watch.ts';
 import type { TallyFigures } from '../figures/tally.ts';
-import { growthOf } from '../geyser/gauge.ts';
+import { growthOf, median } from '../geyser/gauge.ts';
+import { countText } from './count-text.ts';
 import { type Outcome, outcomeOf } from './outcome.ts';
 import type { Logged } from './soak-result.ts';
 
@@ -10,10 +11,11 @@ export const GROWTH_MAX = 1.15;
 const SETTLING_SHARE = 0.2;
 const SETTLING_MIN_S = 60;
 const WINDOWS_MIN = 6;
+const TOO_SHORT = 'the run was too short';
+/** Who waits longer for a processor than this share of the time collects garbage late, and reads sockets late. */
+const STARVED_SHARE = 0.3;
 /** Descriptors come and go with connections: the later half may have that many more. */
 const DESCRIPTORS_MORE_MAX = 10;
-
-const number = (value: number): string => value.toLocaleString('en');
 
 /** Windows in which memory should have found its size; none for a run that is too short. */
 function settled<Window extends { from: number }>(windows: readonly Window[], seconds: number): Window[] {
@@ -22,16 +24,23 @@ function settled<Window extends { from: number }>(windows: readonly Window[], se
   return judged.length < WINDOWS_MIN ? [] : judged;
 }
 
-const tooShort = (promise: string): Outcome => ({
-  ...{ promise, isKept: null, found: 'not judged: the run was too short', faults: [] },
+const notJudged = (promise: string, why: string): Outcome => ({
+  ...{ promise, isKept: null, found: `not judged: ${why}`, faults: [] },
 });
 
+/** Whether a process mostly waited for processors that others had: then it tells of the machine, not of itself. */
+export const isStarved = ({ windows }: ProcessFigures): boolean =>
+  median(windows.map(({ waitedShare }) => waitedShare)) > STARVED_SHARE;
+
 /** Whether the memory of a process stayed what it was. */
-export function memoryOutcome({ name, windows }: ProcessFigures, seconds: number): Outcome {
+export function memoryOutcome(process: ProcessFigures, seconds: number): Outcome {
+  const { name, windows } = process;
   const promise = `The memory of the ${name} is flat: its later half at most ${GROWTH_MAX} times the earlier one`;
   const mib = settled(windows, seconds).map(({ residentMib }) => residentMib);
-  if (mib.length === 0) return tooShort(promise);
+  if (mib.length === 0) return notJudged(promise, TOO_SHORT);
   const growth = growthOf(mib);
+  if (growth > GROWTH_MAX && isStarved(process))
+    return notJudged(promise, `${growth.toFixed(3)} times, while it waited for a processor most of the time`);
   const found = `${growth.toFixed(3)} times; ${Math.round(Math.min(...mib))} to ${Math.round(Math.max(...mib))} MiB`;
   return outcomeOf(promise, found, growth > GROWTH_MAX ? [`it grew by ${growth.toFixed(3)}`] : []);
 }
@@ -40,7 +49,7 @@ export function memoryOutcome({ name, windows }: ProcessFigures, seconds: number
 export function descriptorsOutcome({ name, windows }: ProcessFigures, seconds: number): Outcome {
   const promise = `The ${name} gives back the files and sockets that it opens`;
   const open = settled(windows, seconds).map(({ descriptors }) => descriptors);
-  if (open.length === 0) return tooShort(promise);
+  if (open.length === 0) return notJudged(promise, TOO_SHORT);
   const half = Math.floor(open.length / 2);
   const more = Math.max(...open.slice(half)) - Math.max(...open.slice(0, half));
   const found = `${Math.min(...open)} to ${Math.max(...open)} open`;
@@ -52,21 +61,23 @@ export function answersOutcome({ name, count, failed, refused, wrong, wrongTexts
   const codes = Object.entries(failed);
   const errors = codes.reduce((sum, [, times]) => sum + times, 0);
   const right = Object.values(refused).reduce((sum, times) => sum + times, 0);
+  const besides = right === 0 ? '' : ` (${countText(right)} of them refusals that had to be)`;
   const faults = [...codes.map(([code, times]) => `${times} times ${code}`), ...wrongTexts];
   return outcomeOf(
     `${name}: everything is answered, and every answer is true`,
-    `${number(count)} answers (${number(right)} of them refusals that had to be), ${number(errors)} errors, ${number(wrong)} wrong`,
+    `${countText(count)} answers${besides}, ${countText(errors)} errors, ${countText(wrong)} wrong`,
     count === 0 ? [...faults, 'nothing was answered'] : faults,
   );
 }
 
 /** Whether the service had nothing to complain of. */
 export function loggedOutcome(logged: readonly Logged[]): Outcome {
-  const errors = logged.filter(({ level }) => level !== 'warn');
-  const count = (of: readonly Logged[]): number => of.reduce((sum, { times }) => sum + times, 0);
+  const of = (...levels: readonly string[]): Logged[] => logged.filter(({ level }) => levels.includes(level));
+  const errors = of('error', 'fatal');
+  const count = (lines: readonly Logged[]): number => lines.reduce((sum, { times }) => sum + times, 0);
   return outcomeOf(
     'The service logs no error',
-    `${count(errors)} errors, ${count(logged) - count(errors)} warnings`,
+    `${count(errors)} errors, ${count(of('warn'))} warnings`,
     errors.map(({ message, times }) => `${times} times: ${message}`),
   );
 }

@@ -6,6 +6,7 @@ import { Refused, Tally, WrongAnswer } from '../figures/tally.ts';
 import { LedgerHearer } from '../geyser/ledger-hearer.ts';
 import { judgeHearer, judgeTruth, untilFinal } from '../geyser/ledger-soak.ts';
 import type { Ask } from '../ledger-truth.ts';
+import { countText } from '../report/count-text.ts';
 import { type Outcome, outcomeOf } from '../report/outcome.ts';
 import { type GrpcQuestion, GrpcQuestions } from './grpc-questions.ts';
 import { Pace } from './pace.ts';
@@ -70,11 +71,6 @@ export class GrpcSurface implements Surface {
     return 'gRPC streams of everything at three commitments, one of whole blocks and one of a payer';
   }
 
-  /** When a transaction was first heard of here, by `performance.now()`. */
-  get firstAt(): ReadonlyMap<string, number> {
-    return this.#ofPayer.firstAt;
-  }
-
   /** Signatures of what is in the blocks of a stretch, block by block. */
   landed({ begun, stopped }: Stretch): string[] {
     return this.#slotsOf({ begun, stopped }).flatMap(
@@ -108,12 +104,12 @@ export class GrpcSurface implements Surface {
     return [
       outcomeOf(
         'gRPC streams at every commitment tell each slot, transaction, write and entry once, as the ledger has them',
-        `${slots.length} slots on ${all.length} streams, ${messages} messages, ${faults.length} faults`,
+        `${countText(slots.length)} slots on ${all.length} streams, ${countText(messages)} messages, ${faults.length} faults`,
         faults,
       ),
       outcomeOf(
         'A gRPC stream of one payer tells each of its transactions exactly once',
-        `${owed.length} transactions, ${ofPayer.length} faults`,
+        `${countText(owed.length)} transactions, ${ofPayer.length} faults`,
         ofPayer,
       ),
     ];

@@ -1,4 +1,5 @@
 import { address } from '../../../src/ledger/address.ts';
+import { udpDropsOf } from '../figures/udp-drops.ts';
 import type { Watched } from '../ledger-truth.ts';
 import { ControlSurface } from './control.ts';
 import { GrpcSurface } from './grpc.ts';
@@ -64,7 +65,12 @@ export async function openSurfaces(
   const grpc = new GrpcSurface({
     ...{ ...streams, key: keyOf('grpc'), askLedger, callsPerSecond: ordinary.grpcCalls * rate },
   });
-  const shreds = new ShredStageSurface({ ...streams, key: keyOf('fs'), standardAt: () => grpc.firstAt });
+  const shreds = await ShredStageSurface.open({
+    ...streams,
+    key: keyOf('fs'),
+    standardKey: keyOf('grpc'),
+    droppedPackets: () => udpDropsOf(running.process.pid ?? 0),
+  });
   const withKey = `?api-key=${key}`;
   const webSocket = await WebSocketSurface.open({
     ...{ url: wsUrl + withKey, rpcUrl: rpcUrl + withKey, askLedger, watched, wallets, sentAt: sent.sentAt },

@@ -1,6 +1,7 @@
 import { sentSignature } from '../../../src/upstream/sent-signature.ts';
 import { Refused, Tally } from '../figures/tally.ts';
 import type { Ask } from '../ledger-truth.ts';
+import { countText } from '../report/count-text.ts';
 import { type Outcome, outcomeOf } from '../report/outcome.ts';
 import { Traffic } from '../traffic.ts';
 import { Pace } from './pace.ts';
@@ -60,7 +61,7 @@ export class SentTransactions implements Surface {
     return [
       outcomeOf(
         'Every transaction that was accepted is in exactly one block',
-        `${this.#accepted.length} accepted, ${lost.length} lost, ${twice.length} twice`,
+        `${countText(this.#accepted.length)} accepted, ${lost.length} lost, ${twice.length} twice`,
         [...lost.map((one) => `lost: ${one}`), ...twice.map((one) => `twice: ${one}`)],
       ),
     ];

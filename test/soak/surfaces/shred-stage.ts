@@ -1,8 +1,10 @@
+import { ArrivalOrder, type Arrivals } from '../../../bench/shreds/arrivals.ts';
 import type { Address } from '../../../src/ledger/address.ts';
 import { encodeSubscribeDeshredRequest } from '../../../src/protocol/geyser/subscribe-deshred-request.ts';
 import { encodeSubscribeRequest } from '../../../src/protocol/geyser/subscribe-request.ts';
 import { Tally } from '../figures/tally.ts';
 import { median } from '../geyser/gauge.ts';
+import { countText } from '../report/count-text.ts';
 import { type Outcome, outcomeOf } from '../report/outcome.ts';
 import type { Pace } from './pace.ts';
 import type { Stretch, Surface } from './surface.ts';
@@ -16,8 +18,10 @@ export type ShredStageOptions = Readonly<{
   payer: Address;
   sentAt: ReadonlyMap<string, number>;
   owed: (stretch: Stretch) => readonly string[];
-  /** When the standard stream told of each. */
-  standardAt: () => ReadonlyMap<string, number>;
+  /** For the standard stream, which the shred stage is held against. */
+  standardKey: string;
+  /** Packets that the kernel dropped before the gateway read them. */
+  droppedPackets: () => number;
 }>;
 
 const NOTHING = new Uint8Array();
@@ -35,12 +39,24 @@ export class ShredStageSurface implements Surface {
   readonly #standard: TransactionHearer;
   readonly #deshred: TransactionHearer;
   readonly #entries: TransactionHearer;
+  /** Both stages over one connection, where what comes first was sent first. */
+  readonly #order: ArrivalOrder;
+  #early: Arrivals = new Map();
+  #late: Arrivals = new Map();
 
-  constructor(options: ShredStageOptions) {
+  static async open(options: ShredStageOptions): Promise<ShredStageSurface> {
+    const surface = new ShredStageSurface(options);
+    surface.#late = await surface.#order.open(options.standardKey, options.payer);
+    surface.#early = await surface.#order.open(options.key, options.payer);
+    return surface;
+  }
+
+  private constructor(options: ShredStageOptions) {
     this.#options = options;
     const { url, key, sentAt, payer } = options;
     const filter = new Map([['payer', { accountInclude: [payer] }]]);
     const common = { url, key, sentAt };
+    this.#order = new ArrivalOrder(url);
     this.#standard = new TransactionHearer({
       ...{ ...common, name: 'Subscribe', method: '/geyser.Geyser/Subscribe', tally: this.#told },
       request: encodeSubscribeRequest({ transactions: filter }),
@@ -64,7 +80,7 @@ export class ShredStageSurface implements Surface {
 
   /** What is open, in words. */
   get held(): string {
-    return 'the shred stage by Subscribe, SubscribeDeshred and SubscribeEntries';
+    return 'the shred stage by Subscribe, SubscribeDeshred and SubscribeEntries, and both stages over one connection';
   }
 
   begin(): readonly Pace[] {
@@ -79,10 +95,11 @@ export class ShredStageSurface implements Surface {
       // Whole batches, which name no transaction.
       ...this.#entries.faults([]),
     ];
+    const dropped = this.#options.droppedPackets();
     return [
       outcomeOf(
         'The shred stage tells each transaction exactly once, by Subscribe and by SubscribeDeshred',
-        `${owed.length} transactions, ${this.#entries.messages} batches of entries, ${faults.length} faults; ${this.#leadWords(owed)}`,
+        `${countText(owed.length)} transactions, ${countText(this.#entries.messages)} batches of entries, ${faults.length} faults, ${countText(dropped)} packets dropped by the kernel; ${this.#leadWords()}`,
         faults,
       ),
     ];
@@ -90,16 +107,17 @@ export class ShredStageSurface implements Surface {
 
   close(): void {
     for (const hearer of [this.#standard, this.#deshred, this.#entries]) hearer.close();
+    this.#order.close();
   }
 
-  /** How far ahead it was of the standard stream: no promise, since both are read by a busy client. */
-  #leadWords(owed: readonly string[]): string {
-    const standardAt = this.#options.standardAt();
-    const leads = owed.flatMap((signature) => {
-      const [early, late] = [this.#standard.firstAt.get(signature), standardAt.get(signature)];
-      return early === undefined || late === undefined ? [] : [late - early];
+  /** How far ahead it was of the standard stream: no promise, since a gateway without a processor hears both at once. */
+  #leadWords(): string {
+    const both = [...this.#late].flatMap(([signature, told]) => {
+      const before = this.#early.get(signature);
+      return before === undefined ? [] : [{ ms: told.at - before.at, isFirst: before.nth < told.nth }];
     });
-    const earlier = leads.filter((lead) => lead > 0).length;
-    return `${earlier} of ${leads.length} before the standard stream, by ${median(leads).toFixed(1)} ms (median)`;
+    const earlier = both.filter(({ isFirst }) => isFirst).length;
+    const lead = median(both.map(({ ms }) => ms)).toFixed(1);
+    return `${countText(earlier)} of ${countText(both.length)} before the standard stream, by ${lead} ms (median)`;
   }
 }

@@ -2,12 +2,8 @@ import type { Tally } from '../figures/tally.ts';
 import type { Outcome } from '../report/outcome.ts';
 import type { Pace } from './pace.ts';
 
-/** What the ledger did while all was under load, for who holds against it what was told. */
-export type Stretch = Readonly<{
-  /** Slots: the first and the last of it. */
-  begun: number;
-  stopped: number;
-}>;
+/** The slots in which all was under load, the first and the last, for who holds against them what was told. */
+export type Stretch = Readonly<{ begun: number; stopped: number }>;
 
 /** A door of the service, or a kind of stream, with those who use it. */
 export interface Surface {

@@ -20,9 +20,8 @@ export type TransactionHearerOptions = Readonly<{
 /** A gRPC stream that tells of transactions, and how often it told of each. */
 export class TransactionHearer {
   readonly name: string;
-  /** Times that each was told, and when first, by `performance.now()`. */
+  /** Times that each was told. */
   readonly told = new Map<string, number>();
-  readonly firstAt = new Map<string, number>();
   messages = 0;
   /** Why it ended, when it did. */
   ended: string | null = null;
@@ -70,8 +69,6 @@ export class TransactionHearer {
     const sent = signature === null ? undefined : sentAt.get(signature);
     if (sent === undefined) tally.came();
     else tally.took(performance.now() - sent);
-    if (signature === null) return;
-    this.told.set(signature, (this.told.get(signature) ?? 0) + 1);
-    if (!this.firstAt.has(signature)) this.firstAt.set(signature, performance.now());
+    if (signature !== null) this.told.set(signature, (this.told.get(signature) ?? 0) + 1);
   }
 }

@@ -4,6 +4,7 @@ import { SocketClient } from '../../service/socket-client.ts';
 import { Tally } from '../figures/tally.ts';
 import { KitClient } from '../kit-client.ts';
 import { type Ask, LedgerTruth, type Verdict, type Watched } from '../ledger-truth.ts';
+import { countText } from '../report/count-text.ts';
 import { type Outcome, outcomeOf } from '../report/outcome.ts';
 import { Web3jsClient } from '../web3js-client.ts';
 import { WireClient } from '../wire-client.ts';
@@ -158,7 +159,7 @@ export class WebSocketSurface implements Surface {
     const count = verdicts.reduce((all, verdict) => all + verdict.heard, 0);
     return outcomeOf(
       '@solana/kit, @solana/web3.js and a plain client miss nothing, hear nothing twice, and no slot goes back',
-      `${count} notifications of ${verdicts.length} subscriptions: ${sum('missed')} missed, ${sum('doubled')} twice, ${sum('odd')} odd`,
+      `${countText(count)} notifications of ${verdicts.length} subscriptions: ${sum('missed')} missed, ${sum('doubled')} twice, ${sum('odd')} odd`,
       verdicts.filter(faulty).map(wordsOf),
     );
   }
@@ -169,7 +170,7 @@ export class WebSocketSurface implements Surface {
     const heard = this.#listeners.reduce((sum, listener) => sum + listener.heard, 0);
     return outcomeOf(
       'Sockets stay open, and each hears of slot after slot',
-      `${this.#listeners.length} sockets, ${heard} slots, ${faults.length} faults`,
+      `${this.#listeners.length} sockets, ${countText(heard)} slots, ${faults.length} faults`,
       silent === 0 ? faults : [...faults, `${silent} sockets heard nothing`],
     );
   }
