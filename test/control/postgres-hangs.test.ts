@@ -2,10 +2,11 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openDatabase, type Store } from '../../src/control/database/open.ts';
 import { isStoreAway } from '../../src/control/database/store-away.ts';
 import { KeptSemiWallets } from '../../src/control/semi-wallets/kept-semi-wallets.ts';
+import { firstOperator, openHouse } from './accounts/house.ts';
 import { type PostgresServer, postgresPrograms, startPostgres } from './postgres-server.ts';
 import { testPeppers } from './register.ts';
 
@@ -99,6 +100,21 @@ describe.skipIf(postgresPrograms === null)(
       await expect(wallets.create('anna', 'secret')).rejects.toMatchObject({ code: 'STORAGE_UNAVAILABLE' });
       way.frozen = false;
       expect(await ask()).toEqual({ version: 0 });
+    });
+
+    it('is told of by the control API, to who signs in too, and in no words but those of the log', async () => {
+      const house = await openHouse(store);
+      const operator = await firstOperator(house);
+      using written = vi.spyOn(console, 'error');
+      way.frozen = true;
+      const answers = [await operator.get('/api/v1/customers'), await operator.signIn(house.email)];
+      way.frozen = false;
+      expect(answers.map(({ status, json }) => [status, json.error.code])).toEqual([
+        [503, 'STORE_AWAY'],
+        [503, 'STORE_AWAY'],
+      ]);
+      expect(written).not.toHaveBeenCalled();
+      expect((await operator.signIn(house.email)).status).toBe(200);
     });
   },
 );

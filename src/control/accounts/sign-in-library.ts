@@ -133,6 +133,8 @@ export function openSignInLibrary(parts: SignInParts, providers: readonly OidcPr
     database: signInStore(store, now),
     telemetry: { enabled: false },
     logger: loggerOf(log),
+    // What is no refusal goes to whoever asked; else the library writes it to the console and answers 500.
+    onAPIError: { throw: true },
     // The door in front of it counts, checks origins and bounds paths: sign-in-door.ts.
     rateLimit: { enabled: false },
     trustedOrigins: (request) => [request?.headers.get('origin') ?? baseURL],
