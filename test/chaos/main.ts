@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Gauge } from '../soak/geyser/gauge.ts';
+import { waitedForProcessorMs } from '../soak/rest/pulse.ts';
 import { makeBoundKey } from './load/bound-key.ts';
 import { type Door, HttpDoor, SocketDoor } from './load/doors.ts';
 import { GatewayLog } from './load/gateway-log.ts';
@@ -100,7 +101,8 @@ const sessions = [ofHeader, ofKey].map(
   (one, nth) => new Sessions({ ...one, scene, judge, chance: chanceOf(4 + nth) }),
 );
 const gauge = new Gauge(gateway.pid ?? 0);
-const parts: Parts = { seed, minutes, judge, reads, sends, gauge };
+const waitedMs = (): number => waitedForProcessorMs(gateway.pid ?? 0);
+const parts: Parts = { seed, minutes, judge, reads, sends, gauge, waitedMs };
 
 const beganAt = performance.now();
 const isOver = (): boolean => performance.now() - beganAt > minutes * 60_000;

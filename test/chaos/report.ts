@@ -18,6 +18,8 @@ export type Parts = Readonly<{
   reads: readonly Reads[];
   sends: Sends;
   gauge: Gauge;
+  /** How long the gateway was ready to run and others had the processors. */
+  waitedMs: () => number;
 }>;
 
 const percent = (share: number): string => `${(share * 100).toFixed(4)} %`;
@@ -55,6 +57,7 @@ export function resultOf(parts: Parts) {
     leftOut: reads.reduce((sum, one) => sum + one.leftOut, 0) + sends.leftOut,
     transactions: { ...fates, answers, turnedAway },
     memory: { mib: gauge.memoryMib.at(-1) ?? 0, growth: growthOf(gauge), cpuShare: gauge.cpuShare },
+    waitedSeconds: Math.round(parts.waitedMs() / 1_000),
     broken: brokenOf(parts),
   };
 }
@@ -85,6 +88,7 @@ export function summaryOf(parts: Parts): string {
       `${answers.taken} signatures, ${answers.refused} refusals (${turnedAway} for want of the blockhash), ` +
       `${answers.unknown} unknown, ${answers.silent} none`,
     `memory of the gateway ${sparkline(parts.gauge.memoryMib)} ${result.memory.mib} MiB; second half against the first: ${growth}`,
+    `the gateway took ${result.memory.cpuShare.toFixed(2)} of a processor, and waited ${result.waitedSeconds} s for one that others held`,
     ...(result.broken.length === 0
       ? ['Every promise was kept.']
       : result.broken.map((one) => `BROKEN ${one}`)),
