@@ -16,6 +16,8 @@ import { RequestLoad } from './request-load.ts';
 /** `solway up --workers 2`: calls at once and a second of the first key's plan. */
 const BURST = 40;
 const REVOKED_WITHIN_MS = 1_000;
+/** What several processes may take to start, on a machine that has other work too. */
+const START_MS = 120_000;
 let mock: MockNode;
 let service: RunningService;
 let api: OperatorApi;
@@ -26,6 +28,7 @@ beforeAll(async () => {
   service = await startService({
     arguments: ['--workers', '2'],
     ownGroup: true,
+    timeoutMs: START_MS,
     // Each call that is let in is to reach the node.
     configuration: `
       [cache]
@@ -51,7 +54,7 @@ beforeAll(async () => {
   api = await operatorApi(service.ready.url, service.dataDir);
   // Connections go to one worker after the other.
   clients = [1, 2].map(() => new Client(service.ready.url, { pipelining: 1 }));
-});
+}, START_MS);
 afterAll(async () => {
   await Promise.all(clients.map((client) => client.destroy()));
   await service?.stop('SIGKILL');
