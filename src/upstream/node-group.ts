@@ -123,7 +123,7 @@ export class NodeGroup {
   }
 
   #updateHeads(now: number): void {
-    this.#heads.update(this.#serving.filter((node) => !node.isFailing && node.isGood(now)));
+    this.#heads.update(this.#serving.filter((node) => node.isWell(now)));
   }
 }
 

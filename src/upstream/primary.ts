@@ -22,7 +22,7 @@ export class Primary {
 
   /** @param nodes - those that are asked. */
   review(nodes: readonly UpstreamNode[], now: number): void {
-    const good = nodes.filter((node) => node.isGood(now) && !node.isFailing);
+    const good = nodes.filter((node) => node.isWell(now));
     const current = this.#node;
     const best = good.reduce<UpstreamNode | null>(
       (quickest, node) => (quickest === null || isQuicker(node, quickest) ? node : quickest),

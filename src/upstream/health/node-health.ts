@@ -110,7 +110,20 @@ export class NodeHealth {
     this.inFlight--;
   }
 
-  /** Nothing speaks against asking it. What is not known does not speak against it. */
+  /** Nothing speaks against asking it, nor against waiting for it. */
+  isWell(now: number): boolean {
+    return this.isGood(now) && !this.isFailing;
+  }
+
+  /** It takes calls just now. */
+  isFree(now: number): boolean {
+    return !this.isFull() && !this.isResting(now) && !this.isSpent(now);
+  }
+
+  /**
+   * Nothing speaks against asking it: what is not known does not, and neither does that it failed some time ago. Whoever
+   * has nobody else to find out whether it is back goes by this.
+   */
   isGood(now: number): boolean {
     if (this.slotFault !== null || this.exclusion !== null || now < this.cordonedUntil) return false;
     return this.#failedPolls < FAILED_POLLS_MAX && !this.isResting(now) && !this.circuit.isOpen(now);

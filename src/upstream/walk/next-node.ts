@@ -20,16 +20,12 @@ function fits(walk: Walk, node: UpstreamNode, now: number): boolean {
   return !needsDepth || walk.group.isDeep(node);
 }
 
-/** Whether a node takes calls at all just now. */
-const isFree = (node: UpstreamNode, now: number): boolean =>
-  !node.isFull() && !node.isResting(now) && !node.isSpent(now);
-
 /**
  * How late a fresh node's turn is. One that lacks what the call is about comes after one that is merely passed over,
  * because its answer is known; and one that gives no answers comes late because it costs the most time.
  */
 function rankOf(walk: Walk, node: UpstreamNode, now: number): number {
-  if (!isFree(node, now) || walk.timesAsked(node) > 0) return NEVER;
+  if (!node.isFree(now) || walk.timesAsked(node) > 0) return NEVER;
   const isFit = fits(walk, node, now);
   if (node.isFailing) return isFit ? FAILING : FAILING + 1;
   if (node.isGood(now)) return isFit ? GOOD : 2;
@@ -54,7 +50,7 @@ function nodeAgain(walk: Walk, now: number): UpstreamNode | null {
   if (!walk.hasMute) return null;
   const { draw } = walk.group;
   for (const node of walk.nodes) {
-    if (!isFree(node, now) || !walk.isOpen(node) || node === walk.asking || node === walk.hedging) continue;
+    if (!node.isFree(now) || !walk.isOpen(node) || node === walk.asking || node === walk.hedging) continue;
     draw.offer(node, 2 * walk.timesAsked(node) + (node === walk.last ? 1 : 0));
   }
   return draw.take();
