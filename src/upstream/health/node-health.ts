@@ -10,16 +10,7 @@ import type { Outcome } from '../outcome.ts';
 import type { RequestBudget } from '../request-budget.ts';
 import { NodeSlots } from '../slots/node-slots.ts';
 import { attemptKindOf, isOwnFault } from './attempt-kind.ts';
-import {
-  type Exclusion,
-  type NodeState,
-  reasonOfExclusion,
-  reasonOfFailing,
-  reasonOfFault,
-  type SlotFault,
-  stateOfExclusion,
-  stateOfFault,
-} from './node-state.ts';
+import type { Exclusion, SlotFault } from './node-state.ts';
 import { RecentAnswers } from './recent-answers.ts';
 
 /** Weight of the newest sample in the moving average of a node's latency. */
@@ -150,38 +141,6 @@ export class NodeHealth {
   /** Its budget allows no request now. */
   isSpent(now: number): boolean {
     return this.budget !== null && !this.budget.has(now);
-  }
-
-  /** One word for logs and status pages. */
-  state(now: number): NodeState {
-    if (this.wrongChain) return 'wrong-chain';
-    if (this.cordon !== null) return 'cordoned';
-    return this.ownState(now);
-  }
-
-  /** The same, whatever the operator says of it. */
-  ownState(now: number): NodeState {
-    if (this.isResting(now)) return 'resting';
-    if (this.isFailing) return 'failing';
-    if (this.slotFault !== null) return stateOfFault[this.slotFault];
-    if (now < this.cordonedUntil) return 'behind';
-    if (this.exclusion !== null) return stateOfExclusion[this.exclusion];
-    return this.lastAnswerAt === null ? 'unknown' : 'healthy';
-  }
-
-  /** What stands behind the state, in words; null when nothing is to be said. */
-  reason(now: number): string | null {
-    if (this.wrongChain) return 'belongs to another chain than its network';
-    if (this.cordon !== null)
-      return this.cordon === '' ? 'taken out of service by the operator' : this.cordon;
-    if (this.isResting(now)) return 'asked to be left alone for a while';
-    if (this.isFailing) return reasonOfFailing(this.circuit.failuresInRow);
-    if (this.slotFault !== null) {
-      return reasonOfFault(this.slotFault, this.lagSlots, this.slots.unreplayed);
-    }
-    if (now < this.cordonedUntil) return 'says that it is behind';
-    if (this.exclusion !== null) return reasonOfExclusion[this.exclusion];
-    return this.isSpent(now) ? 'has had as many requests as it is to get for now' : null;
   }
 
   /**

@@ -5,6 +5,7 @@ import type { UpstreamNode } from '../node.ts';
 import type { NodeGroup } from '../node-group.ts';
 import { NodePolls } from './node-polls.ts';
 import type { NodeState } from './node-state.ts';
+import { reasonOf, stateOf } from './node-words.ts';
 
 /** Polls of several nodes drift apart by this share of the interval. */
 const JITTER = 0.2;
@@ -102,7 +103,7 @@ export class HealthWatch {
   #tell(watched: Watched): void {
     const { node, told: before } = watched;
     const now = performance.now();
-    const state = node.state(now);
+    const state = stateOf(node, now);
     if (state === before) return;
     watched.told = state;
     const facts = {
@@ -110,7 +111,7 @@ export class HealthWatch {
       network: node.network,
       state,
       before,
-      reason: node.reason(now),
+      reason: reasonOf(node, now),
       lagSlots: Number(node.lagSlots ?? 0),
     };
     if (state === 'wrong-chain') {
