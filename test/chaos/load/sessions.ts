@@ -29,11 +29,17 @@ type SessionRead = Readonly<{
   commitment: Commitment;
   /** Heights of blocks are a count of their own. */
   tells: 'slot' | 'height';
-  read: (result: never) => number;
+  read: (result: Told) => number;
 }>;
 
-const contextSlot = ({ context }: { context: { slot: number } }): number => context.slot;
-const itself = (slot: number): number => slot;
+/** What results say of slots and heights; not a number where one says nothing. */
+type Told = number | Readonly<{ absoluteSlot?: number; context?: Readonly<{ slot?: number }> }> | null;
+
+const contextSlot = (result: Told): number =>
+  (typeof result === 'number' ? null : result?.context?.slot) ?? Number.NaN;
+const absoluteSlot = (result: Told): number =>
+  (typeof result === 'number' ? null : result?.absoluteSlot) ?? Number.NaN;
+const itself = (result: Told): number => (typeof result === 'number' ? result : Number.NaN);
 
 function readsOf({ recipients, medium }: Scene): SessionRead[] {
   const address = recipients[0]?.address;
@@ -42,7 +48,7 @@ function readsOf({ recipients, medium }: Scene): SessionRead[] {
     const read = (
       method: string,
       params: readonly unknown[],
-      how: (result: never) => number,
+      how: (result: Told) => number,
     ): SessionRead => ({
       ...{ method, params, commitment, read: how },
       tells: method === 'getBlockHeight' ? 'height' : 'slot',
@@ -50,7 +56,7 @@ function readsOf({ recipients, medium }: Scene): SessionRead[] {
     return [
       read('getSlot', [at], itself),
       read('getBlockHeight', [at], itself),
-      read('getEpochInfo', [at], ({ absoluteSlot }: { absoluteSlot: number }) => absoluteSlot),
+      read('getEpochInfo', [at], absoluteSlot),
       read('getLatestBlockhash', [at], contextSlot),
       read('getBalance', [address, at], contextSlot),
       read('getAccountInfo', [medium.addresses[0], { ...at, encoding: 'base64' }], contextSlot),
@@ -119,15 +125,11 @@ export class Sessions {
   ): void {
     const { judge, kind } = this.#options;
     const what = `${method} at ${commitment}, ${session.name}`;
-    const told = reply.kind === 'result' ? read(reply.result as never) : null;
-    const fault =
-      told !== null && Number.isInteger(told)
-        ? null
-        : told === null
-          ? (reply as { text: string }).text
-          : `${told}`;
+    const told = reply.kind === 'result' ? read(reply.result as Told) : Number.NaN;
+    const said = reply.kind === 'result' ? `${JSON.stringify(reply.result)} says no ${tells}` : reply.text;
+    const fault = Number.isInteger(told) ? null : said;
     judge.note({ kind, what, startedAt, endedAt, fault });
-    if (told === null || fault !== null) return;
+    if (fault !== null) return;
     const back = wentBack(before, commitment, told);
     if (back !== null) judge.never(`${kind} ${what} went back in its ${tells}: ${back}`, startedAt, endedAt);
     session.told[tells].told(commitment, told);
