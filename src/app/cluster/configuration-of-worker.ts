@@ -21,7 +21,10 @@ export const dividedFields = {
     ...(['underWayMax', 'callersMax', 'rebroadcastsAtATime', 'pendingMax', 'pendingMaxBytes'] as const),
     ...(['callsAtATime', 'acceptedMax'] as const),
   ],
-  cache: ['maxBytes', 'entriesMax', 'keysMax', 'keysMaxBytes', 'callsMax', 'waitingMax'],
+  cache: [
+    ...(['maxBytes', 'entriesMax', 'keysMax', 'keysMaxBytes', 'callsMax', 'waitingMax'] as const),
+    'redisPendingMaxBytes',
+  ],
   sessions: ['sessionsMax'],
   websocket: [
     ...(['connectionsMax', 'allCallsInFlightMax', 'queuesMaxBytes'] as const),

@@ -117,9 +117,9 @@ export class WorkerProcesses {
     return new Map([...answers].sort(([one], [other]) => one - other));
   }
 
-  /** Tells each process. */
+  /** Tells each process that is built: before, it would end by it. */
   signal(signal: NodeJS.Signals): void {
-    for (const { run } of this.#places) run?.process.process.kill(signal);
+    for (const { run, isReady } of this.#places) if (isReady) run?.process.process.kill(signal);
   }
 
   /** Has one that is not as the others are start again. */
@@ -170,25 +170,16 @@ export class WorkerProcesses {
       },
     });
     process.on('message', (message: unknown) => line.take(message));
-    process.on('error', (error) =>
-      log.warn({ worker, problem: error.message }, 'a worker cannot be reached'),
-    );
     const late = setTimeout(() => process.process.kill('SIGKILL'), limits.readyTimeoutMs);
-    void promise.then(
-      () => clearTimeout(late),
-      () => clearTimeout(late),
-    );
-    const ended = new Promise<void>((resolveEnd) => {
-      process.once('exit', (code, signal) => {
-        reject(
-          new WorkerStartError(
-            `worker ${worker} ended with ${signal ?? `exit code ${code}`}; the log has its words`,
-          ),
-        );
-        resolveEnd();
-        this.#left(place, code, signal);
-      });
+    const ended = endOf(process, (problem) => {
+      log.warn({ worker, problem }, 'a worker cannot be reached');
+    }).then(({ code, signal }) => {
+      clearTimeout(late);
+      const how = signal ?? `exit code ${code}`;
+      reject(new WorkerStartError(`worker ${worker} ended with ${how}; the log has its words`));
+      this.#left(place, code, signal);
     });
+    promise.then(() => clearTimeout(late), ignore);
     place.run = { process, line, ended };
     return promise;
   }
@@ -220,6 +211,19 @@ export class WorkerProcesses {
       (error: Error) => log.error({ worker, problem: error.message }, 'a worker did not come back'),
     );
   }
+}
+
+type End = Readonly<{ code: number | null; signal: string | null }>;
+
+/** Resolves when a process has ended, or could not be begun: then it says neither that it ended nor how. */
+function endOf(worker: Worker, onProblem: (problem: string) => void): Promise<End> {
+  return new Promise((resolve) => {
+    worker.once('exit', (code, signal) => resolve({ code, signal }));
+    worker.on('error', ({ message }) => {
+      onProblem(message);
+      if (worker.process.pid === undefined) resolve({ code: null, signal: null });
+    });
+  });
 }
 
 /** Has a worker drain and end; whoever takes longer is killed. */
