@@ -118,6 +118,8 @@ const withoutTokens = async <Account>(account: Account) => ({
   },
 });
 
+type Reset = Readonly<{ user: Readonly<{ email: string }>; token: string }>;
+
 /** The sign-in library, set up for this service. It keeps everything in the store and asks nobody but the providers. */
 export function openSignInLibrary(parts: SignInParts, providers: readonly OidcProvider[]) {
   const { store, peppers, options, now, log, mailReset, hashing = libraryHashing } = parts;
@@ -167,10 +169,7 @@ export function openSignInLibrary(parts: SignInParts, providers: readonly OidcPr
         hash: (password) => turns.run(() => hashing.hash(password)).catch(refuse),
         verify: (given) => turns.run(() => hashing.verify(given)).catch(refuse),
       },
-      ...(mailReset && {
-        sendResetPassword: async ({ user, token }: { user: { email: string }; token: string }) =>
-          mailReset(user.email, token),
-      }),
+      ...(mailReset && { sendResetPassword: ({ user, token }: Reset) => mailReset(user.email, token) }),
     },
     plugins: [
       twoFactor({ issuer: 'Solway', schema: { twoFactor: { modelName: tables.twoFactor } } }),

@@ -17,7 +17,9 @@ const CAUSES_MAX = 5;
 /** The server takes connections and questions, and answers none. */
 export class StoreHangsError extends Error {
   constructor() {
-    super('PostgreSQL does not answer, not even something small: look whether it hangs, and at the way to it');
+    super(
+      'PostgreSQL does not answer, not even something small: look whether it hangs, and at the way to it',
+    );
     this.name = 'StoreHangsError';
   }
 }
