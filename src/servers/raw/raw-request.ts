@@ -44,7 +44,7 @@ export class RawRequest implements Replier, LongReplier {
   constructor(door: RawSurroundings, { socket }: RawSocket, answering: Answering) {
     this.#door = door;
     this.#answering = answering;
-    this.#callers = new CallerReader(socket, door.calls.options.proxies);
+    this.#callers = new CallerReader(socket, door.calls.options.proxies, door.credentials);
     this.#body = new ArrivingBody(door.calls.budget);
   }
 

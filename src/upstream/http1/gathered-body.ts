@@ -1,4 +1,5 @@
 import type { ByteBudget } from '../../base/byte-budget.ts';
+import { lentPieces } from '../../http1/lent-pieces.ts';
 
 const BLOCK_MIN_BYTES = 16 * 1024;
 const BLOCK_MAX_BYTES = 1024 * 1024;
@@ -75,6 +76,11 @@ export class GatheredBody {
     if (this.#announced > 0) return Buffer.from(this.#room.subarray(0, this.bytes));
     if (this.#seen !== NONE) return copyOf(this.#seen, this.#seenFrom, this.#seenTo);
     return this.#blocks === null ? NONE : Buffer.concat(this.#blocks, this.bytes);
+  }
+
+  /** What has come of one that is passed on, in memory that `lentPieces` takes back. */
+  piece(): Buffer {
+    return this.#seen === NONE ? this.copied() : lentPieces.copyOf(this.#seen, this.#seenFrom, this.#seenTo);
   }
 
   /** All of it in one piece; what follows is another body. */

@@ -110,7 +110,7 @@ export class Handover implements BodyFlow {
     post.isOffered = true;
     this.#post = post;
     this.pause();
-    const sink = post.question.began(body.copied(), contentLength < 0 ? null : contentLength, this);
+    const sink = post.question.began(body.piece(), contentLength < 0 ? null : contentLength, this);
     if (!this.#owner.isOpen) return;
     if (sink === null) {
       this.#post = null;
@@ -128,7 +128,9 @@ export class Handover implements BodyFlow {
     const { body } = this.#reader;
     if (body.bytes === 0) return;
     post.deadline = performance.now() + this.#home.limits.longAnswerStallMs;
-    sink.piece(body.take());
+    const piece = body.piece();
+    body.clear();
+    sink.piece(piece);
   }
 
   #restartStall(): void {
