@@ -32,6 +32,7 @@ export const cacheSection = section({
   redis_url: redisUrl.nullable().default(null),
   redis_wait_ms: whole(1, 1_000).default(stored.waitMs),
   redis_rest_ms: whole(1, HOUR_MS).default(stored.restMs),
+  redis_pending_max_bytes: whole(MIB, 64 * 1_024 * MIB).default(32 * MIB),
   redis_answer_max_bytes: whole(0, 128 * MIB).default(stored.answerMaxBytes),
 });
 

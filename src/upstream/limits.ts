@@ -61,6 +61,8 @@ export type UpstreamLimits = Readonly<{
   stickyMs: number;
   /** The last while: what became of a node's calls in it may take the node out of service. */
   windowMs: number;
+  /** With fewer calls in it nothing is held against a node. */
+  exclusionAttemptsMin: number;
   /** The share of failed calls, and of throttled ones, beyond which a node is passed over. */
   failedShareMax: number;
   throttledShareMax: number;
@@ -75,6 +77,10 @@ export type UpstreamLimits = Readonly<{
   readmitAnswersMin: number;
   /** The share of reads that may be put to a second node because the first is late. */
   hedgeShare: number;
+  /** How many such there may be in a row after a calm while. */
+  hedgeBurst: number;
+  /** The share of a node's answers that come sooner than the one that is waited for no longer. */
+  hedgeQuantile: number;
   /** The least and the longest that the first is waited for. */
   hedgeMinMs: number;
   hedgeMaxMs: number;
@@ -121,6 +127,7 @@ export const defaultUpstreamLimits: UpstreamLimits = {
   choice: 'spread',
   stickyMs: 30_000,
   windowMs: 30_000,
+  exclusionAttemptsMin: 11,
   failedShareMax: 0.7,
   throttledShareMax: 0.4,
   slowMs: 3_000,
@@ -129,6 +136,8 @@ export const defaultUpstreamLimits: UpstreamLimits = {
   copiesMax: 4,
   readmitAnswersMin: 10,
   hedgeShare: 0.05,
+  hedgeBurst: 10,
+  hedgeQuantile: 0.95,
   hedgeMinMs: 100,
   hedgeMaxMs: 2_000,
   capabilityMs: 60_000,
