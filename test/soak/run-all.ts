@@ -6,7 +6,13 @@ import { type Inside, ProcessWatch } from './figures/process-watch.ts';
 import { Windows } from './figures/windows.ts';
 import { type Outcome, outcomeOf } from './report/outcome.ts';
 import type { SoakResult } from './report/soak-result.ts';
-import { answersOutcome, descriptorsOutcome, loggedOutcome, memoryOutcome } from './report/verdict.ts';
+import {
+  answersOutcome,
+  descriptorsOutcome,
+  isStarved,
+  loggedOutcome,
+  memoryOutcome,
+} from './report/verdict.ts';
 import { makeKnownWallets } from './surfaces/known-wallets.ts';
 import { type OpenSurfaces, openSurfaces } from './surfaces/open-surfaces.ts';
 import { type SoakedService, startSoakedService } from './surfaces/soaked-service.ts';
@@ -22,6 +28,7 @@ export type SoakOptions = Readonly<{
   say: (text: string) => void;
 }>;
 
+const GATEWAY = 'gateway';
 const WALLETS = 10;
 /** Until all that clients subscribed to is told. web3.js does not say when it listens. */
 const SETTLED_MS = 3_000;
@@ -66,7 +73,7 @@ async function load(
   const inside = watchSelf();
   const processes = [
     new ProcessWatch({
-      ...{ name: 'gateway', pid: () => service.running.process.pid ?? null },
+      ...{ name: GATEWAY, pid: () => service.running.process.pid ?? null },
       inside: () => metrics.inside,
     }),
     new ProcessWatch({ name: 'ledger', pid: service.ledgerPid, inside: () => null }),
@@ -90,7 +97,10 @@ async function load(
   await Promise.all(paces.map((pace) => pace.stop()));
   const seconds = windows.stop();
   await sleep(LANDED_SLOTS * slotMs);
-  const stretch = { begun, stopped: await slotOf(service, 'processed') };
+  const stretch = {
+    ...{ begun, stopped: await slotOf(service, 'processed') },
+    wasStarved: processes.some(({ name, figures }) => name === GATEWAY && isStarved(figures)),
+  };
   return { seconds, stretch, processes, load: paces.map((pace) => pace.load), gauges: windows.gauges };
 }
 

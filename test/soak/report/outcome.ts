@@ -1,7 +1,7 @@
 /** A promise, and whether it was kept. */
 export type Outcome = Readonly<{
   promise: string;
-  /** null: the run was too short to tell. */
+  /** null: the run cannot tell. */
   isKept: boolean | null;
   /** What was found, in figures. */
   found: string;
@@ -18,6 +18,11 @@ export const outcomeOf = (promise: string, found: string, faults: readonly strin
     faults.length > FAULTS_SHOWN
       ? [...faults.slice(0, FAULTS_SHOWN), `and ${faults.length - FAULTS_SHOWN} more`]
       : faults,
+});
+
+/** A promise of which the run cannot tell whether it holds. */
+export const notJudged = (promise: string, why: string): Outcome => ({
+  ...{ promise, isKept: null, found: `not judged: ${why}`, faults: [] },
 });
 
 /** Whether every promise was kept, as far as the run could tell. */

@@ -37,7 +37,7 @@ function banner(outcomes: readonly Outcome[]): Html {
   const words = isWhole(outcomes)
     ? `All ${judged} promises that were judged were kept.`
     : `${broken} of ${judged} promises were broken.`;
-  const rest = open === 0 ? '' : ` ${open} could not be judged: the run was too short.`;
+  const rest = open === 0 ? '' : ` ${open} could not be judged.`;
   return html`<p class="banner ${isWhole(outcomes) ? 'kept' : 'broken'}"><strong>${words}</strong>${rest}</p>`;
 }
 

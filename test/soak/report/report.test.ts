@@ -75,7 +75,7 @@ describe('a verdict', () => {
     const grown = [...Array(13).fill(100), ...Array(5).fill(116)];
     expect(memoryOutcome({ name: 'gateway', windows: windowsOf(flat) }, 180).isKept).toBe(true);
     expect(memoryOutcome({ name: 'gateway', windows: windowsOf(grown) }, 180).isKept).toBe(false);
-    const starved = windowsOf(grown).map((window) => ({ ...window, waitedShare: 0.5 }));
+    const starved = windowsOf(grown).map((window) => ({ ...window, waitedShare: 0.6 }));
     expect(memoryOutcome({ name: 'gateway', windows: starved }, 180).isKept).toBe(null);
   });
 

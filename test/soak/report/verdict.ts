@@ -1,8 +1,8 @@
 import type { ProcessFigures } from '../figures/process-watch.ts';
 import type { TallyFigures } from '../figures/tally.ts';
-import { growthOf, median } from '../geyser/gauge.ts';
+import { growthOf } from '../geyser/gauge.ts';
 import { countText } from './count-text.ts';
-import { type Outcome, outcomeOf } from './outcome.ts';
+import { notJudged, type Outcome, outcomeOf } from './outcome.ts';
 import type { Logged } from './soak-result.ts';
 
 /** What the later half may lie above the earlier half, of its own noise. */
@@ -12,8 +12,8 @@ const SETTLING_SHARE = 0.2;
 const SETTLING_MIN_S = 60;
 const WINDOWS_MIN = 6;
 const TOO_SHORT = 'the run was too short';
-/** Who waits longer for a processor than this share of the time collects garbage late, and reads sockets late. */
-const STARVED_SHARE = 0.3;
+/** Who waits longer for a processor than this share of a window collects garbage late, and reads sockets late. */
+const STARVED_SHARE = 0.5;
 /** Descriptors come and go with connections: the later half may have that many more. */
 const DESCRIPTORS_MORE_MAX = 10;
 
@@ -24,13 +24,9 @@ function settled<Window extends { from: number }>(windows: readonly Window[], se
   return judged.length < WINDOWS_MIN ? [] : judged;
 }
 
-const notJudged = (promise: string, why: string): Outcome => ({
-  ...{ promise, isKept: null, found: `not judged: ${why}`, faults: [] },
-});
-
-/** Whether a process mostly waited for processors that others had: then it tells of the machine, not of itself. */
+/** Whether a process waited for processors that others had: then it tells of the machine, not of itself. */
 export const isStarved = ({ windows }: ProcessFigures): boolean =>
-  median(windows.map(({ waitedShare }) => waitedShare)) > STARVED_SHARE;
+  windows.some(({ waitedShare }) => waitedShare > STARVED_SHARE);
 
 /** Whether the memory of a process stayed what it was. */
 export function memoryOutcome(process: ProcessFigures, seconds: number): Outcome {
@@ -40,7 +36,7 @@ export function memoryOutcome(process: ProcessFigures, seconds: number): Outcome
   if (mib.length === 0) return notJudged(promise, TOO_SHORT);
   const growth = growthOf(mib);
   if (growth > GROWTH_MAX && isStarved(process))
-    return notJudged(promise, `${growth.toFixed(3)} times, while it waited for a processor most of the time`);
+    return notJudged(promise, `${growth.toFixed(3)} times, while it waited for processors that others had`);
   const found = `${growth.toFixed(3)} times; ${Math.round(Math.min(...mib))} to ${Math.round(Math.max(...mib))} MiB`;
   return outcomeOf(promise, found, growth > GROWTH_MAX ? [`it grew by ${growth.toFixed(3)}`] : []);
 }

@@ -72,10 +72,8 @@ export class GrpcSurface implements Surface {
   }
 
   /** Signatures of what is in the blocks of a stretch, block by block. */
-  landed({ begun, stopped }: Stretch): string[] {
-    return this.#slotsOf({ begun, stopped }).flatMap(
-      (slot) => this.#truth.slots.get(slot)?.transactions ?? [],
-    );
+  landed(stretch: Stretch): string[] {
+    return this.#slotsOf(stretch).flatMap((slot) => this.#truth.slots.get(slot)?.transactions ?? []);
   }
 
   begin(): readonly Pace[] {
@@ -100,7 +98,7 @@ export class GrpcSurface implements Surface {
     ];
     const messages = all.reduce((sum, { heard }) => sum + heard, 0);
     const owed = this.#options.owed(stretch);
-    const ofPayer = this.#ofPayer.faults(owed);
+    const ofPayer = [...this.#ofPayer.faults(), ...this.#ofPayer.missed(owed)];
     return [
       outcomeOf(
         'gRPC streams at every commitment tell each slot, transaction, write and entry once, as the ledger has them',

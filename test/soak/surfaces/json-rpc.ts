@@ -6,8 +6,8 @@ import { Pace } from './pace.ts';
 import { judgeRpc, type RpcAnswer, type RpcQuestion, rpcQuestions } from './rpc-questions.ts';
 import type { Surface } from './surface.ts';
 
-const CONNECTIONS = 16;
-const IN_FLIGHT_MAX = 256;
+/** Each has a connection of its own, so that nothing waits in the client. */
+const IN_FLIGHT_MAX = 64;
 /** Every so many requests one is a batch. */
 const BATCH_EACH = 10;
 const BATCH_CALLS = 5;
@@ -27,7 +27,7 @@ export class JsonRpcSurface implements Surface {
   readonly #options: JsonRpcOptions;
   readonly #questions: readonly RpcQuestion[];
   readonly #agent = new Agent({
-    ...{ connections: CONNECTIONS, pipelining: 1, headersTimeout: TIMEOUT_MS, bodyTimeout: TIMEOUT_MS },
+    ...{ connections: IN_FLIGHT_MAX, pipelining: 1, headersTimeout: TIMEOUT_MS, bodyTimeout: TIMEOUT_MS },
   });
   #asked = 0;
   #requests = 0;

@@ -6,7 +6,7 @@ import { Pace } from './pace.ts';
 import { type Envelope, type RestQuestion, restQuestions } from './rest-questions.ts';
 import type { Surface } from './surface.ts';
 
-const CONNECTIONS = 16;
+/** Each has a connection of its own, so that nothing waits in the client. */
 const IN_FLIGHT_MAX = 64;
 const TIMEOUT_MS = 60_000;
 /** Every so many requests a file is stored, always the same, and read again. */
@@ -30,7 +30,7 @@ export class RestSurface implements Surface {
   readonly #options: RestOptions;
   readonly #questions: readonly RestQuestion[];
   readonly #agent = new Agent({
-    ...{ connections: CONNECTIONS, pipelining: 1, headersTimeout: TIMEOUT_MS, bodyTimeout: TIMEOUT_MS },
+    ...{ connections: IN_FLIGHT_MAX, pipelining: 1, headersTimeout: TIMEOUT_MS, bodyTimeout: TIMEOUT_MS },
   });
   #requests = 0;
   /** Where the file is, once it was stored: the same bytes are always in the same place. */

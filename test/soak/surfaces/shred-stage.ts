@@ -5,7 +5,7 @@ import { encodeSubscribeRequest } from '../../../src/protocol/geyser/subscribe-r
 import { Tally } from '../figures/tally.ts';
 import { median } from '../geyser/gauge.ts';
 import { countText } from '../report/count-text.ts';
-import { type Outcome, outcomeOf } from '../report/outcome.ts';
+import { notJudged, type Outcome, outcomeOf } from '../report/outcome.ts';
 import type { Pace } from './pace.ts';
 import type { Stretch, Surface } from './surface.ts';
 import { TransactionHearer } from './transaction-hearer.ts';
@@ -89,20 +89,21 @@ export class ShredStageSurface implements Surface {
 
   async judge(stretch: Stretch): Promise<readonly Outcome[]> {
     const owed = this.#options.owed(stretch);
-    const faults = [
-      ...this.#standard.faults(owed),
-      ...this.#deshred.faults(owed),
-      // Whole batches, which name no transaction.
-      ...this.#entries.faults([]),
-    ];
+    // Of entries come whole batches, which name no transaction.
+    const faults = [this.#standard, this.#deshred, this.#entries].flatMap((hearer) => hearer.faults());
+    const missed = [this.#standard, this.#deshred].flatMap((hearer) => hearer.missed(owed));
     const dropped = this.#options.droppedPackets();
-    return [
-      outcomeOf(
-        'The shred stage tells each transaction exactly once, by Subscribe and by SubscribeDeshred',
-        `${countText(owed.length)} transactions, ${countText(this.#entries.messages)} batches of entries, ${faults.length} faults, ${countText(dropped)} packets dropped by the kernel; ${this.#leadWords()}`,
-        faults,
-      ),
-    ];
+    const promise =
+      'The shred stage tells each transaction exactly once, by Subscribe and by SubscribeDeshred';
+    const found = [
+      `${countText(owed.length)} transactions, ${countText(this.#entries.messages)} batches of entries`,
+      `${missed.length} missed, ${faults.length} other faults`,
+      `${countText(dropped)} packets dropped by the kernel; ${this.#leadWords()}`,
+    ].join(', ');
+    // Packets that nobody read in time are lost, and so are the transactions in them.
+    const isExcused = missed.length > 0 && faults.length === 0 && dropped > 0 && stretch.wasStarved;
+    if (isExcused) return [notJudged(promise, `no processor was free; ${found}`)];
+    return [outcomeOf(promise, found, [...faults, ...missed])];
   }
 
   close(): void {

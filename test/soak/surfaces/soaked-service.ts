@@ -9,6 +9,8 @@ import { type Ask, asking } from '../ledger-truth.ts';
 
 /** Slots that are held for streams that begin in the past: few, so that memory soon has its size. */
 const REPLAY_SLOTS = 60;
+/** On a machine with much to do. */
+const READY_MAX_MS = 120_000;
 const METRICS_TOKEN = 'soak-metrics-token';
 
 /** The real program with its embedded ledger and every door. */
@@ -66,7 +68,10 @@ token = "${METRICS_TOKEN}"
 export async function startSoakedService(slotMs: number): Promise<SoakedService> {
   await buildWhenNeeded();
   const rpcPort = await freePairOfPorts();
-  const running = await startService({ configuration: configurationWith(rpcPort, slotMs) });
+  const running = await startService({
+    configuration: configurationWith(rpcPort, slotMs),
+    timeoutMs: READY_MAX_MS,
+  });
   const { ready, key, dataDir } = running;
   return {
     running,

@@ -3,7 +3,12 @@ import type { Outcome } from '../report/outcome.ts';
 import type { Pace } from './pace.ts';
 
 /** The slots in which all was under load, the first and the last, for who holds against them what was told. */
-export type Stretch = Readonly<{ begun: number; stopped: number }>;
+export type Stretch = Readonly<{
+  begun: number;
+  stopped: number;
+  /** Whether the gateway waited for processors that others had. */
+  wasStarved: boolean;
+}>;
 
 /** A door of the service, or a kind of stream, with those who use it. */
 export interface Surface {

@@ -45,16 +45,20 @@ export class TransactionHearer {
     this.#stream.send(request);
   }
 
-  /** What is wrong with what it told, where each of these had to be told exactly once. */
-  faults(owed: readonly string[]): string[] {
-    const times = (signature: string): number => this.told.get(signature) ?? 0;
-    const missed = owed.filter((signature) => times(signature) === 0);
-    const twice = owed.filter((signature) => times(signature) > 1);
+  /** What it did not tell of what it had to tell. */
+  missed(owed: readonly string[]): string[] {
+    return owed
+      .filter((signature) => !this.told.has(signature))
+      .map((signature) => `${this.name} did not tell ${signature}`);
+  }
+
+  /** What is wrong with what it told. */
+  faults(): string[] {
+    const twice = [...this.told].filter(([, times]) => times > 1);
     return [
       ...(this.ended === null ? [] : [`${this.name} ended: ${this.ended}`]),
       ...(this.messages === 0 ? [`${this.name} told nothing`] : []),
-      ...missed.map((signature) => `${this.name} did not tell ${signature}`),
-      ...twice.map((signature) => `${this.name} told ${signature} ${times(signature)} times`),
+      ...twice.map(([signature, times]) => `${this.name} told ${signature} ${times} times`),
     ];
   }
 
