@@ -9,7 +9,7 @@ import { type CallKeyLimits, CallKeys } from '../upstream/cache/call-key.ts';
 import type { KeepTimes } from '../upstream/cache/keep-time.ts';
 import { KeptAnswers } from '../upstream/cache/kept-answers.ts';
 import { StoredAnswers, type StoredAnswersLimits } from '../upstream/cache/stored-answers.ts';
-import { SharedCalls, type SharingLimits } from '../upstream/coalesce/shared-calls.ts';
+import { SharedCalls, type SharedCallsLimits } from '../upstream/coalesce/shared-calls.ts';
 import {
   FlooredCalls,
   type FlooredCallsLimits,
@@ -86,7 +86,7 @@ const limitsOf = ({ cache, sessions }: Configuration) => ({
     callsMax: cache.callsMax,
     waitingMax: cache.coalesce ? cache.waitingMax : 0,
     joinMaxMs: cache.joinMaxMs,
-  } satisfies SharingLimits,
+  } satisfies SharedCallsLimits,
   floored: { ...flooredCallsLimits, waitMs: sessions.waitMs } satisfies FlooredCallsLimits,
 });
 

@@ -3,7 +3,7 @@ import { memoryLimits as memory } from '../upstream/cache/answer-memory.ts';
 import { callKeyLimits as keys } from '../upstream/cache/call-key.ts';
 import { keepTimes as times } from '../upstream/cache/keep-time.ts';
 import { storedAnswersLimits as stored } from '../upstream/cache/stored-answers.ts';
-import { sharingLimits as sharing } from '../upstream/coalesce/shared-calls.ts';
+import { sharedCallsLimits as sharing } from '../upstream/coalesce/shared-calls.ts';
 import { flooredCallsLimits as floored } from '../upstream/heads/floored-calls.ts';
 import { KNOWN_HEADS_FRESH_MS } from '../upstream/heads/known-heads.ts';
 import { HOUR_MS, MIB, onOff, section, whole } from './configuration-fields.ts';
