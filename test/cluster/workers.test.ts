@@ -8,6 +8,7 @@ import { readMetrics } from '../observing/metrics-text.ts';
 import { eventually } from '../service/eventually.ts';
 import { type OperatorApi, operatorApi } from '../service/operator-token.ts';
 import { isRunning } from '../service/program.ts';
+import { rawSocket } from '../service/raw-socket.ts';
 import { type RunningService, startService } from '../service/start-service.ts';
 import { healthy } from '../upstream/mock/healthy.ts';
 import { type MockNode, startMock } from '../upstream/mock/server.ts';
@@ -184,6 +185,24 @@ describe('a service of two workers', () => {
     const cut = /ECONNRESET|EPIPE|other side closed/;
     expect(failed.filter((why) => !cut.test(why))).toEqual([]);
     expect(processes()).toHaveLength(2);
+  });
+
+  it('leaves no client waiting whose connection was on its way to a worker that dies', async () => {
+    const [pid = 0] = processes();
+    const restarts = (await metric('solway_worker_restarts_total')).get('') ?? 0;
+    process.kill(pid, 'SIGSTOP');
+    const sockets = await Promise.all([1, 2].map(() => rawSocket(service.ready.url)));
+    for (const { write } of sockets) write('GET /health HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n');
+    const answers = sockets.map(({ closed }) => closed);
+    expect(await Promise.race(answers)).toContain('200 OK');
+    process.kill(pid, 'SIGKILL');
+    expect((await Promise.all(answers)).map((answer) => answer.split('\r\n')[0]).sort()).toEqual([
+      '',
+      'HTTP/1.1 200 OK',
+    ]);
+    const now = () => metric('solway_worker_restarts_total').catch(() => null);
+    const back = async () => (await now())?.get('') === restarts + 1;
+    await eventually(back, 'it is started again');
   });
 
   it('leaves no process behind when a terminal tells all of them to stop, each of which finishes', async () => {

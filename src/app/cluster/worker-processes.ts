@@ -1,6 +1,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import type { Logger } from '../../base/log.ts';
 import type { Configuration } from '../configuration.ts';
+import { endHandedConnections } from './handed-connections.ts';
 import { Line } from './line.ts';
 import {
   type Answerer,
@@ -144,6 +145,7 @@ export class WorkerProcesses {
     const { worker } = place;
     const given = configuration();
     const process = cluster.fork({ [WORKER_VARIABLE]: String(worker) });
+    endHandedConnections(process.process);
     const answerer: Answerer<typeof askedOfPrimary> = {
       ...this.#options.answererOf(worker),
       ready: (reached) => {
