@@ -1,4 +1,5 @@
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
+import { redact } from '../../../src/base/log.ts';
 
 /** How long something took, in milliseconds. */
 export type Times = Readonly<{ p50: number; p90: number; p99: number; max: number }>;
@@ -136,7 +137,8 @@ export class Tally {
       return;
     }
     this.#wrong++;
-    if (this.#wrongTexts.length < WRONG_TEXTS_MAX) this.#wrongTexts.push(fault.message.slice(0, TEXT_MAX));
+    if (this.#wrongTexts.length < WRONG_TEXTS_MAX)
+      this.#wrongTexts.push(redact(fault.message).slice(0, TEXT_MAX));
   }
 
   /** Ends a window and begins the next. */
