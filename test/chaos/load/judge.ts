@@ -16,7 +16,7 @@ export type Done = Readonly<{
   isBrokenOff?: boolean;
 }>;
 
-/** Faults that are told in full; the others are counted. */
+/** Faults of each sort that are told in full; the others are counted. */
 const TOLD_MAX = 100;
 /** What is over for so long is asked for no more: longer than any request and any transaction takes. */
 const KEPT_MS = 180_000;
@@ -33,7 +33,8 @@ export class Judge {
   readonly ailments: Ailments;
   readonly #log: GatewayLog;
   readonly #say: (text: string) => void;
-  #told = 0;
+  /** Requests that failed. */
+  #failed = 0;
 
   constructor(ailments: Ailments, log: GatewayLog, say: (text: string) => void) {
     this.ailments = ailments;
@@ -71,6 +72,7 @@ export class Judge {
     }
     for (const illness of this.ailments.kinds(startedAt, endedAt))
       this.faultsDuring.set(illness, (this.faultsDuring.get(illness) ?? 0) + 1);
+    if (++this.#failed > TOLD_MAX) return;
     this.#tell(
       `failed although a node could have answered: ${kind} ${done.what}: ${fault}`,
       startedAt,
@@ -80,8 +82,8 @@ export class Judge {
 
   /** Something that must never be. */
   never(what: string, from: number, to: number): void {
-    this.brokenCount++;
-    if (this.broken.length < TOLD_MAX) this.broken.push(what);
+    if (++this.brokenCount > TOLD_MAX) return;
+    this.broken.push(what);
     this.#tell(`MUST NOT BE: ${what}`, from, to);
   }
 
@@ -91,7 +93,6 @@ export class Judge {
   }
 
   #tell(text: string, from: number, to: number): void {
-    if (++this.#told > TOLD_MAX) return;
     const at = new Date(performance.timeOrigin + from).toISOString();
     this.#say(`${at} ${text}`);
     this.#say(`  after ${Math.round(to - from)} ms; ${this.ailments.toldOf(from, to)}`);
