@@ -91,9 +91,17 @@ function timeScale({ seconds }: Plot): Scale {
   return { ticks, place: (second) => LEFT + (second / seconds) * (WIDTH - LEFT - RIGHT) };
 }
 
+const SUFFIXES = [
+  [1e9, 'G'],
+  [1e6, 'M'],
+  [1e3, 'k'],
+] as const;
+
 /** A number as an axis has it. */
-export const axisText = (value: number): string =>
-  value >= 1_000 ? `${Number((value / 1_000).toPrecision(3))}k` : String(Number(value.toPrecision(3)));
+export function axisText(value: number): string {
+  const [unit, suffix] = SUFFIXES.find(([least]) => value >= least) ?? [1, ''];
+  return `${Number((value / unit).toPrecision(3))}${suffix}`;
+}
 
 /** Minutes and seconds. */
 export const timeText = (second: number): string =>

@@ -4,7 +4,7 @@ import { Tally, WrongAnswer } from '../figures/tally.ts';
 import { html } from './html.ts';
 import { isWhole, type Outcome, outcomeOf } from './outcome.ts';
 import { pageOf } from './page.ts';
-import { linearTicks, linePath, logTicks, plotOf } from './plot.ts';
+import { axisText, linearTicks, linePath, logTicks, plotOf } from './plot.ts';
 import type { SoakResult } from './soak-result.ts';
 import { answersOutcome, descriptorsOutcome, loggedOutcome, memoryOutcome } from './verdict.ts';
 
@@ -57,6 +57,7 @@ describe('a plot', () => {
     expect(logTicks(0.3, 42)).toEqual([0.1, 1, 10, 100]);
     expect(logTicks(5, 5)).toEqual([1, 10]);
     expect(logTicks(Number.POSITIVE_INFINITY, 0)).toEqual([1, 10]);
+    expect([0.25, 950, 1_500, 8e7].map(axisText)).toEqual(['0.25', '950', '1.5k', '80M']);
   });
 
   it('puts known points in known places of the picture', () => {

@@ -115,6 +115,6 @@ export function errorsSection({ tallies, seconds }: SoakResult): Html {
     { head: 'Times', isNumber: true, cell: ({ times }: Counted) => numberText(times, 0) },
   ];
   return html`<h2>Errors</h2>
-${plotOf({ title: 'Errors and wrong answers', unit: 'in a window', series: broken.length === 0 ? none : broken, seconds })}
-${tableOf<Counted>(columns, counted)}`;
+<div class="pair">${plotOf({ title: 'Errors and wrong answers', unit: 'in a window', series: broken.length === 0 ? none : broken, seconds })}
+${tableOf<Counted>(columns, counted)}</div>`;
 }
