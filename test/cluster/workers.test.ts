@@ -104,6 +104,14 @@ async function metric(name: string): Promise<ReadonlyMap<string, number>> {
   return new Map(samples.map(({ labels, value }) => [Object.values(labels).join(' '), value]));
 }
 
+/** Waits until workers were started again so often in all, and both answer. */
+async function restarted(times: number): Promise<void> {
+  const is = async (name: string, wanted: number): Promise<boolean> =>
+    (await metric(name).catch(() => null))?.get('') === wanted;
+  await eventually(() => is('solway_worker_restarts_total', times), 'a worker is started again');
+  await eventually(() => is('solway_workers_ready', 2), 'both answer');
+}
+
 const processes = (): number[] => {
   const { pid } = service.process;
   return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number);
@@ -175,10 +183,7 @@ describe('a service of two workers', () => {
     const before = processes();
     process.kill(before.at(-1) ?? 0, 'SIGKILL');
     await load.answered(50);
-    const restarts = () => metric('solway_worker_restarts_total').catch(() => null);
-    await eventually(async () => (await restarts())?.get('') === 1, 'it is started again');
-    const ready = () => metric('solway_workers_ready').catch(() => null);
-    await eventually(async () => (await ready())?.get('') === 2, 'it is back');
+    await restarted(1);
     await load.answered(50);
     const { failed } = await load.stop();
     // What was under way with it was cut; nobody was told that anything is wrong.
@@ -189,7 +194,6 @@ describe('a service of two workers', () => {
 
   it('leaves no client waiting whose connection was on its way to a worker that dies', async () => {
     const [pid = 0] = processes();
-    const restarts = (await metric('solway_worker_restarts_total')).get('') ?? 0;
     process.kill(pid, 'SIGSTOP');
     const sockets = await Promise.all([1, 2].map(() => rawSocket(service.ready.url)));
     for (const { write } of sockets) write('GET /health HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n');
@@ -200,9 +204,7 @@ describe('a service of two workers', () => {
       '',
       'HTTP/1.1 200 OK',
     ]);
-    const now = () => metric('solway_worker_restarts_total').catch(() => null);
-    const back = async () => (await now())?.get('') === restarts + 1;
-    await eventually(back, 'it is started again');
+    await restarted(2);
   });
 
   it('leaves no process behind when a terminal tells all of them to stop, each of which finishes', async () => {
