@@ -25,9 +25,9 @@ random: killed, frozen (half-open), slow, narrow, breaking off in the middle of 
 or stuck at a slot. Meanwhile clients read through both doors, alone and in batches, sessions read that may not see the
 chain go back, and real transactions are sent and followed on the ledger itself.
 
-A read could have been answered when one node was well from ${GRACE_MS} ms before its beginning to its end, or for ${PATIENCE_MS / 1_000} s.
-A node to which nothing was done counts as starved, not as well, while it takes more than ${PROMPT_MS / 1_000} s to answer who asks it past
-the gateway: the machine is too busy.
+A read could have been answered when one node was well from ${GRACE_MS} ms before its beginning to its end, or for
+${PATIENCE_MS / 1_000} s. A node to which nothing was done counts as starved, not as well, while it takes more than
+${PROMPT_MS / 1_000} s to answer who asks it past the gateway: the machine is too busy.
 Ends with 1 when less than ${SUCCESS_MIN * 100} % of those were answered as they must be, when a session went back, when a
 transaction was lost or answered wrongly, or when memory of the second half is more than ${GROWTH_MAX} times that of the first.
 Long answers that break off once they have begun are counted apart: nobody can take them up again.
