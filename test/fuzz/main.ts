@@ -4,6 +4,7 @@ import { join, relative } from 'node:path';
 import { writeCorpus } from './engine/corpus.ts';
 import type { Failure } from './engine/explore.ts';
 import { readOptions } from './engine/options.ts';
+import { removeScratch } from './engine/scratch.ts';
 import { inThread } from './engine/thread.ts';
 import type { WorkerReport } from './engine/worker.ts';
 
@@ -89,6 +90,7 @@ async function feedNext(): Promise<void> {
 const startedAt = performance.now();
 say(`${targets.length} targets, ${minutes} minutes of processor time together, seed ${seed}`);
 await Promise.all(Array.from({ length: options.atOnce }, feedNext));
+removeScratch();
 
 const sum = (of: (row: Row) => number): number => rows.reduce((total, row) => total + of(row), 0);
 const result = {

@@ -1,4 +1,4 @@
-import type { Coverage, Reached } from './coverage.ts';
+import type { Coverage, RanFunction, Reached } from './coverage.ts';
 import { createRandom, nextInput, type Random } from './mutate.ts';
 import { runInput } from './run-input.ts';
 import type { FuzzTarget } from './target.ts';
@@ -30,8 +30,8 @@ export type ExploreOptions = Readonly<{
 /** What tells which functions ran since it was asked last. */
 type Ran = Pick<Coverage, 'take'>;
 
-/** Looking at what ran takes some milliseconds, so a batch of inputs should take longer. */
-const BATCH_LEAST_MS = 150;
+/** A batch of inputs should take so many times as long as looking at what ran. */
+const LOOK_SHARE = 8;
 const BATCH_MAX = 8_192;
 /** An input is not mutated beyond this, so that inputs do not grow with every generation. */
 const INPUT_MAX_BYTES = 16 * 1024;
@@ -76,8 +76,10 @@ export class Explorer {
       const batch = Array.from({ length: size }, () => this.#next());
       const before = spent();
       await this.#feed(batch, () => spent() >= this.#options.cpuMs);
-      if (spent() - before < BATCH_LEAST_MS) size = Math.min(BATCH_MAX, size * 2);
-      await this.#keepNew(batch);
+      const fedMs = spent() - before;
+      const ran = this.#coverage.take();
+      if (fedMs < LOOK_SHARE * (spent() - before - fedMs)) size = Math.min(BATCH_MAX, size * 2);
+      await this.#keepNew(batch, ran);
     }
     return {
       runs: this.#runs,
@@ -108,8 +110,7 @@ export class Explorer {
   }
 
   /** Finds out which inputs of a batch it was that reached something new. */
-  async #keepNew(batch: readonly Uint8Array[]): Promise<void> {
-    const ran = this.#coverage.take();
+  async #keepNew(batch: readonly Uint8Array[], ran: readonly RanFunction[]): Promise<void> {
     if (this.#failure === null && this.#reached.isNew(ran)) await this.#search(batch);
     // What ran once and not again, such as a timer's work, is not looked for twice.
     this.#reached.add(ran);
