@@ -40,7 +40,8 @@ export const covers = [
 
 const KEY = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
 const CONTEXT = '{"apiVersion":"2.2.1","slot":300}';
-const ACCOUNT = `{"lamports":5,"data":["AAEC","base64"],"owner":"${KEY}","executable":false,"rentEpoch":18446744073709551615,"space":3}`;
+const STATE = '"executable":false,"rentEpoch":18446744073709551615,"space":3';
+const ACCOUNT = `{"lamports":5,"data":["AAEC","base64"],"owner":"${KEY}",${STATE}}`;
 
 /** Results as nodes write them, and errors. */
 export const seeds: readonly Uint8Array[] = [
