@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Client } from 'undici';
+import { Client, type Dispatcher } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/control/database/open.ts';
 import { readMetrics } from '../observing/metrics-text.ts';
@@ -11,7 +11,7 @@ import { isRunning } from '../service/program.ts';
 import { rawSocket } from '../service/raw-socket.ts';
 import { type RunningService, startService } from '../service/start-service.ts';
 import { healthy } from '../upstream/mock/healthy.ts';
-import { type MockNode, startMock } from '../upstream/mock/server.ts';
+import { type Behaviour, type MockNode, send, startMock } from '../upstream/mock/server.ts';
 import { RequestLoad } from './request-load.ts';
 
 /** `solway up --workers 2`: calls at once and a second of the first key's plan. */
@@ -62,15 +62,20 @@ afterAll(async () => {
   await mock?.close();
 });
 
-/** Calls over one connection. @returns the status. */
-async function call(client: Client | undefined, key: string, method = 'getHealth'): Promise<number> {
+/** Puts a call over one connection. */
+function post(client: Client | undefined, key: string, asked: object): Promise<Dispatcher.ResponseData> {
   if (client === undefined) throw new Error('there is no such connection');
-  const { statusCode, body } = await client.request({
+  return client.request({
     method: 'POST',
     path: '/v1/rpc',
     headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method }),
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, ...asked }),
   });
+}
+
+/** Calls over one connection. @returns the status. */
+async function call(client: Client | undefined, key: string, method = 'getHealth'): Promise<number> {
+  const { statusCode, body } = await post(client, key, { method });
   await body.dump();
   return statusCode;
 }
@@ -86,11 +91,27 @@ const timeouts = (): Promise<number[]> =>
     }),
   );
 
-async function makeKey(): Promise<Readonly<{ secret: string; key: Readonly<{ id: string }> }>> {
+/** The slot that a read over one connection is of. */
+async function slotOf(client: Client | undefined, key: string): Promise<number | undefined> {
+  const read = { method: 'getBalance', params: ['11111111111111111111111111111111'] };
+  const { body } = await post(client, key, read);
+  const { result } = (await body.json()) as { result?: { context: { slot: number } } };
+  return result?.context.slot;
+}
+
+/** Answers reads of these slots, one after the other. */
+const readsOf =
+  (slots: number[]): Behaviour =>
+  ({ id, method }, reply) => {
+    const result = method === 'getBalance' ? `{"context":{"slot":${slots.shift() ?? 0}},"value":1}` : '1000';
+    send(reply, `{"jsonrpc":"2.0","result":${result},"id":${id}}`);
+  };
+
+async function makeKey(more = {}): Promise<Readonly<{ secret: string; key: Readonly<{ id: string }> }>> {
   const made = await api.ask<Readonly<{ secret: string; key: Readonly<{ id: string }> }>>(
     'POST',
     '/customers/house/keys',
-    { product: 'rpc', name: 'of the test', planId: 'any' },
+    { product: 'rpc', name: 'of the test', planId: 'any', ...more },
   );
   for (const client of clients)
     await eventually(async () => (await call(client, made.secret)) === 200, 'it is let in');
@@ -142,6 +163,15 @@ describe('a service of two workers', () => {
     const all = [1, 2].reduce((sum, worker) => sum + (after.get(`${worker} ${key.id} ok`) ?? 0), 0);
     await eventually(async () => (await requestsOf(key.id)) === all, 'usage adds up');
     expect(await metric('solway_workers_ready')).toEqual(new Map([['', 2]]));
+  });
+
+  it('lets no read of a key go back behind what the other told, where its reads never go back', async () => {
+    const { secret } = await makeKey({ neverBack: true });
+    const slots = [1_105, 1_100, 1_106];
+    mock.become(readsOf(slots));
+    const [one, other] = clients;
+    expect([await slotOf(one, secret), await slotOf(other, secret), slots]).toEqual([1_105, 1_106, []]);
+    mock.become(healthy());
   });
 
   it('lets a key call as often as its plan says, whichever worker it asks', async () => {
