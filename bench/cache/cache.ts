@@ -3,30 +3,31 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { record } from '../results.ts';
 import { type Keys, makeKeys } from '../rpc/keys.ts';
-import { fullLoad } from '../rpc/phases.ts';
+import { fullLoad, warmUp } from '../rpc/phases.ts';
 import { endAll, residentMib } from '../rpc/processes.ts';
 import { rotated } from '../rpc/rounds.ts';
 import type { BenchOptions } from '../rpc/rpc.ts';
 import { type Server, startGateway, startNginx, startResponder } from '../rpc/servers.ts';
 import { needWrk, writeLoadScript } from '../rpc/wrk.ts';
 import { countHeadMethods, isOncePerSlot } from './head-methods.ts';
-import { NGINX, NGINX_CACHE, type Round, render, SOLWAY, summarize } from './report.ts';
+import { NGINX, NGINX_CACHE, NGINX_OPEN, type Round, render, SOLWAY, summarize } from './report.ts';
 
 const CONNECTIONS = 64;
-/** So long is everyone loaded before anything is measured, at most: compilers and caches settle. */
-const WARM_UP_SECONDS = 8;
+const OPEN_FILE_CACHE = 'open_file_cache max=4096 inactive=60s; open_file_cache_valid 60s;';
 /** Memory as a folder, where nginx keeps answers as quickly as it can. */
 const MEMORY_DIR = '/dev/shm';
 
 async function startAll(dir: string, keys: Keys): Promise<{ node: Server; servers: Server[] }> {
   const node = await startResponder();
   const place = (name: string) => ({ dir: join(dir, name), nodePort: node.port, keys });
+  const template = join(import.meta.dirname, 'nginx.conf');
   const servers = [
     await startGateway(SOLWAY, place('solway'), { spares: true }),
-    await startNginx(NGINX_CACHE, place('cached'), join(import.meta.dirname, 'nginx.conf')),
+    await startNginx(NGINX_CACHE, place('cached'), template, { OPEN_FILES: '' }),
+    await startNginx(NGINX_OPEN, place('open'), template, { OPEN_FILES: OPEN_FILE_CACHE }),
     await startNginx(NGINX, place('plain')),
   ].filter((server) => server !== null);
-  if (servers.length < 3) throw new Error('nginx is not installed: apt-get install -y nginx-light');
+  if (servers.length < 4) throw new Error('nginx is not installed: apt-get install -y nginx-light');
   return { node, servers };
 }
 
@@ -40,8 +41,7 @@ async function compare(
     '["So11111111111111111111111111111111111111112",{"encoding":"base64","commitment":"confirmed"}]';
   const asking = { file: join(dir, 'hot.lua'), keys: keys.secrets, method: 'getAccountInfo', params };
   const script = writeLoadScript(asking);
-  const warmUp = { script, connections: CONNECTIONS, seconds: Math.min(WARM_UP_SECONDS, 2 * seconds) };
-  for (const server of servers) await fullLoad(server, node, warmUp);
+  for (const server of servers) await warmUp(server, { script, connections: CONNECTIONS });
   const measured: Round[] = [];
   for (let round = 0; round < rounds; round++) {
     process.stderr.write(`round ${round + 1} of ${rounds}\n`);

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Keys } from '../rpc/keys.ts';
 import { type Server, startGateway } from '../rpc/servers.ts';
-import { load, writeLoadScript } from '../rpc/wrk.ts';
+import { type Asking, load, writeLoadScript } from '../rpc/wrk.ts';
 import { type CallsBySlot, SlotNode } from './slot-node.ts';
 
 /** Clients of the count, each on a connection of its own. */
@@ -24,7 +24,7 @@ export type Counted = Readonly<{
   requests: number;
   /** Slots of the node that began while they asked, and the one that they began in. */
   slots: number;
-  /** Those of the gateway's own looks at the node among them. */
+  /** Without the gateway's own looks at its node, which name a commitment. */
   calls: number;
   /** The most of one slot. */
   mostInOneSlot: number;
@@ -38,19 +38,19 @@ function since(calls: CallsBySlot, first: number): number[] {
 async function count(
   node: SlotNode,
   gateway: Server,
-  script: string,
-  method: string,
+  { file, method, params }: Omit<Asking, 'keys'>,
+  keys: Keys,
   seconds: number,
 ): Promise<Counted> {
-  const before = node.callsOf(method).get(node.slot) ?? 0;
+  const script = writeLoadScript({ file, keys: keys.secrets, method, params });
   const first = node.slot;
   const { requests } = await load(script, gateway, { connections: CLIENTS, seconds });
-  const counts = since(node.callsOf(method), first);
+  const counts = since(node.callsOf(method, params), first);
   return {
     method,
     requests,
     slots: node.slot - first + 1,
-    calls: counts.reduce((sum, one) => sum + one, 0) - before,
+    calls: counts.reduce((sum, one) => sum + one, 0),
     mostInOneSlot: Math.max(0, ...counts),
   };
 }
@@ -67,8 +67,7 @@ export async function countHeadMethods(dir: string, keys: Keys, seconds: number)
     const counted: Counted[] = [];
     for (const [method, params] of Object.entries(asked)) {
       const file = join(dir, `${method}.lua`);
-      const script = writeLoadScript({ file, keys: keys.secrets, method, params });
-      counted.push(await count(node, gateway, script, method, seconds));
+      counted.push(await count(node, gateway, { file, method, params }, keys, seconds));
     }
     return counted;
   } finally {

@@ -6,6 +6,8 @@ import { CLIENTS, type Counted, isOncePerSlot } from './head-methods.ts';
 
 export const SOLWAY = 'solway';
 export const NGINX_CACHE = 'nginx proxy_cache';
+/** The same with a directive that few know to belong to it. */
+export const NGINX_OPEN = 'nginx, open files';
 export const NGINX = 'nginx';
 
 /** What one round measured, by the names of servers. */
@@ -115,7 +117,7 @@ export function render(summary: Summary): string {
     'one account asked for again and again: requests per CPU second of the server',
     ...summary.lines.map((one) => rowOf(one, best)),
     '',
-    `${CLIENTS} clients ask the same: what reaches the node, the gateway's own looks at it included`,
+    `${CLIENTS} clients ask the same, one method after the other: calls of it that reach the node`,
     ...summary.counted.map(countedRow),
     '',
     goalsText(summary.goals),

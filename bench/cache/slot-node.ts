@@ -7,16 +7,18 @@ export type CallsBySlot = ReadonlyMap<number, number>;
 
 const NO_CALLS: CallsBySlot = new Map();
 
-/** A node whose slots go by the clock, and which counts what it is asked: by method, by slot. */
+type Asked = Readonly<{ id: number; method: string; params?: unknown }>;
+
+/** A node whose slots go by the clock, and which counts what it is asked: by method and params, by slot. */
 export class SlotNode {
   readonly #calls = new Map<string, Map<number, number>>();
   readonly #server: Server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
-      const { id, method } = JSON.parse(Buffer.concat(chunks).toString()) as { id: number; method: string };
+      const { id, method, params } = JSON.parse(Buffer.concat(chunks).toString()) as Asked;
       const slot = slotNow();
-      this.#count(method, slot);
+      this.#count(method, JSON.stringify(params ?? []), slot);
       const body = `{"jsonrpc":"2.0","result":${resultOf(method, slot)},"id":${id}}`;
       response
         .writeHead(200, { 'content-type': 'application/json', 'content-length': body.length })
@@ -28,9 +30,12 @@ export class SlotNode {
     return slotNow();
   }
 
-  /** Calls of a method so far. Whoever keeps it sees it grow. */
-  callsOf(method: string): CallsBySlot {
-    return this.#calls.get(method) ?? NO_CALLS;
+  /**
+   * Calls of a method so far. Whoever keeps it sees it grow.
+   * @param params - raw JSON without space: what clients ask differs by it from what a gateway asks for itself.
+   */
+  callsOf(method: string, params: string): CallsBySlot {
+    return this.#calls.get(method + params) ?? NO_CALLS;
   }
 
   async listen(): Promise<number> {
@@ -43,11 +48,11 @@ export class SlotNode {
     this.#server.closeAllConnections();
   }
 
-  #count(method: string, slot: number): void {
-    let calls = this.#calls.get(method);
+  #count(method: string, params: string, slot: number): void {
+    let calls = this.#calls.get(method + params);
     if (calls === undefined) {
       calls = new Map();
-      this.#calls.set(method, calls);
+      this.#calls.set(method + params, calls);
     }
     calls.set(slot, (calls.get(slot) ?? 0) + 1);
   }

@@ -17,7 +17,7 @@ import {
 } from './measured.ts';
 import { LONG_ADDRESS } from './node-answers.ts';
 import type { OpenLoopWord } from './open-loop-messages.ts';
-import { type FullLoad, fullLoad, openLoop } from './phases.ts';
+import { type FullLoad, fullLoad, openLoop, warmUp } from './phases.ts';
 import { bindsProcessors, endAll, forkOn, LOAD_CPU, residentMib } from './processes.ts';
 import { render } from './render.ts';
 import { summarize } from './report.ts';
@@ -31,8 +31,8 @@ const CONNECTIONS = 64;
 const LONG_CONNECTIONS = 16;
 /** A small part of what any of them can do: what is measured then is not a queue. */
 const RATE = 2_000;
-/** So long is everyone loaded before anything is measured, at most: compilers and caches settle. */
-const WARM_UP_SECONDS = 8;
+/** Long answers that are asked for before anything is measured. */
+const LONG_WARM_SECONDS = 2;
 /** Requests that one connection of a gateway to its node may have under way, where that is measured. */
 const PIPELINING = 4;
 
@@ -112,11 +112,10 @@ async function measureRound(stage: Stage, round: number): Promise<Round> {
   };
 }
 
-async function warmUp(stage: Stage): Promise<void> {
-  const { node, compared, apart, seconds } = stage;
-  const long = Math.min(WARM_UP_SECONDS, 2 * seconds);
-  await each([...compared, ...apart], (server) => loadShort(stage, server, long));
-  await each(compared, (server) => loadLong(stage, server, Math.ceil(long / 4)));
+async function warm(stage: Stage): Promise<void> {
+  const { node, compared, apart, short: script } = stage;
+  await each([...compared, ...apart], (server) => warmUp(server, { script, connections: CONNECTIONS }));
+  await each(compared, (server) => loadLong(stage, server, LONG_WARM_SECONDS));
   await each([...compared, node], (server) => time(stage, server, 1));
 }
 
@@ -154,7 +153,7 @@ export async function runRpcBench(options: BenchOptions): Promise<void> {
   const dir = mkdtempSync(join(tmpdir(), 'solway-bench-'));
   try {
     const stage = await openStage(dir, options.seconds);
-    await warmUp(stage);
+    await warm(stage);
     const start = memoryOf(stage);
     const rounds: Round[] = [];
     for (let round = 0; round < options.rounds; round++) {

@@ -2,7 +2,7 @@ import { type ChildProcess, execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { writeConfigFile } from './config-file.ts';
+import { type Blanks, writeConfigFile } from './config-file.ts';
 import { copyKeys, type Keys } from './keys.ts';
 import { NODE } from './measured.ts';
 import { findProgram, firstLine, freePort, LOAD_CPU, SERVER_CPU, spawnOn } from './processes.ts';
@@ -51,17 +51,23 @@ export async function startResponder(): Promise<Server> {
 /** Who runs this may be root: nginx's worker must read what was written here. */
 const nginxUser = (): string => (process.getuid?.() === 0 ? 'user root;' : '');
 
-/** nginx with a map of keys. @param template - its configuration. @returns null where it is not installed. */
+/**
+ * nginx with a map of keys.
+ * @param template - its configuration. @param blanks - what is to be filled in there besides.
+ * @returns null where it is not installed.
+ */
 export async function startNginx(
   name: string,
   { dir, nodePort, keys }: Place,
   template = join(here, 'nginx.conf'),
+  blanks: Blanks = {},
 ): Promise<Server | null> {
   const program = findProgram('nginx');
   if (program === null) return null;
   const port = await freePort();
   const file = writeConfigFile(template, dir, {
     ...{ DIR: dir, USER: nginxUser(), PORT: port, NODE_PORT: nodePort },
+    ...blanks,
   });
   writeLines(join(dir, 'nginx-keys.map'), keys, (key) => `"Bearer ${key}" 1;`);
   return listening({ name, port, process: spawnOn(SERVER_CPU, program, ['-p', dir, '-c', file]) });

@@ -24,6 +24,9 @@ export function needWrk(): void {
   if (findProgram('wrk') === null) throw new Error('wrk is not installed: apt-get install -y wrk');
 }
 
+/** A request that takes longer has failed. */
+const TIMEOUT_SECONDS = 10;
+
 /** Requests of a text that is the same each time may be answered from memory; of so many they may not. */
 export const MANY = 65_536;
 
@@ -52,6 +55,8 @@ done = function(summary, latency)
   local failed = errors.connect + errors.read + errors.write + errors.status + errors.timeout
   io.write(string.format("RESULT %d %d %d %d\\n", summary.requests, failed,
     latency:percentile(50), latency:percentile(99)))
+  io.write(string.format("FAILED connect %d, read %d, write %d, status %d, timeout %d\\n",
+    errors.connect, errors.read, errors.write, errors.status, errors.timeout))
 end
 `,
   );
@@ -67,12 +72,17 @@ export async function load(
   server: Readonly<{ name: string; port: number }>,
   { connections, seconds }: Readonly<{ connections: number; seconds: number }>,
 ): Promise<Load> {
-  const args = ['-t1', `-c${connections}`, `-d${seconds}s`, '-s', script, `http://127.0.0.1:${server.port}`];
+  const args = [
+    ...['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', `${TIMEOUT_SECONDS}s`],
+    ...['-s', script, `http://127.0.0.1:${server.port}`],
+  ];
   const { stdout } = await run(...boundTo(LOAD_CPU, 'wrk', args));
   const match = /RESULT (\d+) (\d+) (\d+) (\d+)/.exec(stdout);
   if (match === null) throw new Error(`wrk gave no result:\n${stdout}`);
   const [requests = 0, failures = 0, p50 = 0, p99 = 0] = match.slice(1).map(Number);
   if (failures > 0 || requests === 0)
-    throw new Error(`${server.name} failed ${failures} of ${requests} requests: nothing to compare`);
+    throw new Error(
+      `${server.name} failed ${failures} of ${requests} requests: nothing to compare\n${stdout.slice(stdout.indexOf('FAILED'))}`,
+    );
   return { requests, p50Ms: p50 / 1000, p99Ms: p99 / 1000 };
 }
