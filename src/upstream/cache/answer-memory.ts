@@ -39,7 +39,7 @@ type Kept = Readonly<{
   expiresAt: number;
   /** What the answer says that it is of; null when it says nothing. */
   told: Slot | null;
-  /** The newest slot that the chain is known to have had when it was true; null: nothing was known. */
+  /** The newest slot that the chain is known to have had when it was true; null: it holds for its time. */
   slot: Slot | null;
 }>;
 
@@ -125,7 +125,9 @@ export class AnswerMemory implements SharedCallHearer {
       weight: ENTRY_BYTES + key.text.length + answer.body.length,
       expiresAt,
       told,
-      slot: newer(slot, told),
+      // What says nothing of its slot may be of the newest: only time tells that it is over, or each look at the nodes
+      // would have it asked for anew within its slot.
+      slot: told === null ? null : newer(slot, told),
     });
   }
 

@@ -30,7 +30,7 @@ const kept: Readonly<Record<MethodName, Row>> = {
   // Takes no commitment.
   getBlockTime: [FOR_GOOD, NEVER, FOR_GOOD],
   getClusterNodes: always(NEVER),
-  getEpochInfo: always(NEVER),
+  getEpochInfo: always(SLOT),
   getEpochSchedule: always(FOR_GOOD),
   getFeeForMessage: always(NEVER),
   getFirstAvailableBlock: always(NEVER),
@@ -42,7 +42,7 @@ const kept: Readonly<Record<MethodName, Row>> = {
   getInflationRate: always(SHORTLY),
   getInflationReward: final,
   getLargestAccounts: always(NEVER),
-  getLatestBlockhash: always(NEVER),
+  getLatestBlockhash: always(SLOT),
   getLeaderSchedule: always(NEVER),
   getMaxRetransmitSlot: always(NEVER),
   getMaxShredInsertSlot: always(NEVER),
