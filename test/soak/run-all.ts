@@ -1,8 +1,10 @@
+import { once } from 'node:events';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { settingOf } from '../../bench/results.ts';
 import { loggedIn } from './figures/logged.ts';
 import { type Inside, ProcessWatch } from './figures/process-watch.ts';
+import type { Tally } from './figures/tally.ts';
 import { Windows } from './figures/windows.ts';
 import { type Outcome, outcomeOf } from './report/outcome.ts';
 import type { SoakResult } from './report/soak-result.ts';
@@ -16,7 +18,7 @@ import {
 import { makeKnownWallets } from './surfaces/known-wallets.ts';
 import { type OpenSurfaces, openSurfaces } from './surfaces/open-surfaces.ts';
 import { type SoakedService, startSoakedService } from './surfaces/soaked-service.ts';
-import type { Stretch } from './surfaces/surface.ts';
+import type { Stretch, Surface } from './surfaces/surface.ts';
 
 export type SoakOptions = Readonly<{
   minutes: number;
@@ -29,10 +31,11 @@ export type SoakOptions = Readonly<{
 }>;
 
 const GATEWAY = 'gateway';
+const CLIENTS = 'clients';
 const WALLETS = 10;
 /** Until all that clients subscribed to is told. web3.js does not say when it listens. */
 const SETTLED_MS = 3_000;
-/** Slots until what was accepted is in a block, and until a slot is finalized: 32, and some more. */
+/** Slots until what was accepted is in a block. */
 const LANDED_SLOTS = 4;
 const FINALIZED_MAX_MS = 120_000;
 const MIB = 1024 * 1024;
@@ -61,47 +64,73 @@ async function untilFinalized(service: SoakedService, slot: number): Promise<voi
   }
 }
 
-type Loaded = Pick<SoakResult, 'seconds' | 'load' | 'gauges'> &
-  Readonly<{ stretch: Stretch; processes: readonly ProcessWatch[] }>;
+const watchProcesses = ({ running, ledgerPid }: SoakedService, { metrics }: OpenSurfaces): ProcessWatch[] => [
+  new ProcessWatch({
+    ...{ name: GATEWAY, pid: () => running.process.pid ?? null },
+    inside: () => metrics.inside,
+  }),
+  new ProcessWatch({ name: 'ledger', pid: ledgerPid, inside: () => null }),
+  new ProcessWatch({ name: CLIENTS, pid: () => process.pid, inside: watchSelf() }),
+];
 
-/** Has everything asked for as long as it was said. */
+function progressOf(second: number, tallies: readonly Tally[], processes: readonly ProcessWatch[]): string {
+  const rate = tallies.reduce((sum, tally) => sum + tally.lastRate, 0);
+  const failed = tallies.reduce((sum, tally) => sum + tally.failures, 0);
+  const memory = processes.map(
+    ({ name, windows }) => `${name} ${Math.round(windows.at(-1)?.residentMib ?? 0)}`,
+  );
+  return `${Math.round(second)} s: ${Math.round(rate)} answers and messages a second, ${failed} failed so far; MiB: ${memory.join(', ')}`;
+}
+
+type Loaded = Pick<SoakResult, 'seconds' | 'load' | 'gauges'> &
+  Readonly<{ processes: readonly ProcessWatch[] }>;
+
+/** Has everything asked for as long as it was said, or until the gateway dies. */
 async function load(
   service: SoakedService,
-  { all, metrics }: OpenSurfaces,
-  { minutes, slotMs, say }: SoakOptions,
+  surfaces: OpenSurfaces,
+  { minutes, say }: SoakOptions,
 ): Promise<Loaded> {
-  const inside = watchSelf();
-  const processes = [
-    new ProcessWatch({
-      ...{ name: GATEWAY, pid: () => service.running.process.pid ?? null },
-      inside: () => metrics.inside,
-    }),
-    new ProcessWatch({ name: 'ledger', pid: service.ledgerPid, inside: () => null }),
-    new ProcessWatch({ name: 'clients', pid: () => process.pid, inside }),
-  ];
-  const begun = await slotOf(service, 'processed');
-  const paces = all.flatMap((surface) => surface.begin());
-  const tallies = all.flatMap((surface) => surface.tallies);
-  const ended = (second: number): void => {
-    const rate = tallies.reduce((sum, tally) => sum + tally.lastRate, 0);
-    const failed = tallies.reduce((sum, tally) => sum + tally.failures, 0);
-    const memory = processes.map(
-      ({ name, windows }) => `${name} ${Math.round(windows.at(-1)?.residentMib ?? 0)}`,
-    );
-    say(
-      `${Math.round(second)} s: ${Math.round(rate)} answers and messages a second, ${failed} failed so far; MiB: ${memory.join(', ')}`,
-    );
-  };
-  const windows = new Windows({ tallies, processes, gauges: (second) => metrics.gauges(second), ended });
-  await sleep(minutes * 60_000);
+  const processes = watchProcesses(service, surfaces);
+  const paces = surfaces.all.flatMap((surface) => surface.begin());
+  const tallies = surfaces.all.flatMap((surface) => surface.tallies);
+  const windows = new Windows({
+    ...{ tallies, processes },
+    gauges: (second) => surfaces.metrics.gauges(second),
+    ended: (second) => say(progressOf(second, tallies, processes)),
+  });
+  const isOver = new AbortController();
+  await Promise.race([
+    sleep(minutes * 60_000, undefined, { signal: isOver.signal }).catch(() => {}),
+    once(service.running.process, 'exit', { signal: isOver.signal }).catch(() => {}),
+  ]);
+  isOver.abort();
   await Promise.all(paces.map((pace) => pace.stop()));
   const seconds = windows.stop();
-  await sleep(LANDED_SLOTS * slotMs);
-  const stretch = {
-    ...{ begun, stopped: await slotOf(service, 'processed') },
-    wasStarved: processes.some(({ name, figures }) => name === GATEWAY && isStarved(figures)),
-  };
-  return { seconds, stretch, processes, load: paces.map((pace) => pace.load), gauges: windows.gauges };
+  return { seconds, processes, load: paces.map((pace) => pace.load), gauges: windows.gauges };
+}
+
+/** Holds what a surface said against the ledger; where that cannot be done, a promise is broken. */
+async function judge(surface: Surface, stretch: Stretch): Promise<readonly Outcome[]> {
+  const promise = `${surface.tallies.map(({ name }) => name).join(', ')}: what was told can be held against the ledger`;
+  try {
+    return await surface.judge(stretch);
+  } catch (fault) {
+    return [outcomeOf(promise, 'it cannot', [String(fault)])];
+  }
+}
+
+/** What was told while all was under load, held against the ledger. */
+async function judgeAll(
+  service: SoakedService,
+  surfaces: OpenSurfaces,
+  stretch: Stretch,
+): Promise<Outcome[]> {
+  await untilFinalized(service, stretch.stopped).catch(() => {});
+  const told: Outcome[] = [];
+  for (const surface of surfaces.all) told.push(...(await judge(surface, stretch)));
+  for (const surface of surfaces.all) surface.close();
+  return told;
 }
 
 /** Ends the service, and says whether it went as it should and what it logged. */
@@ -125,15 +154,18 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
   await sleep(SETTLED_MS);
   say(`under load for ${options.minutes} minutes`);
   const begunAt = new Date().toISOString();
-  const { seconds, stretch, processes, ...loaded } = await load(service, surfaces, options);
+  const begun = await slotOf(service, 'processed');
+  const { processes, ...loaded } = await load(service, surfaces, options);
   say('the load is over; what was told is held against the ledger');
-  await untilFinalized(service, stretch.stopped);
-  const told: Outcome[] = [];
-  for (const surface of surfaces.all) told.push(...(await surface.judge(stretch)));
-  for (const surface of surfaces.all) surface.close();
+  await sleep(LANDED_SLOTS * slotMs);
+  // A ledger that died with its gateway says nothing.
+  const stopped = await slotOf(service, 'processed').catch(() => begun);
+  const wasStarved = processes.some(({ name, figures }) => name === GATEWAY && isStarved(figures));
+  const told = await judgeAll(service, surfaces, { begun, stopped, wasStarved });
   const [ended, logged] = await stop(service);
   const tallies = surfaces.all.flatMap((surface) => surface.tallies.map(({ figures }) => figures));
-  const ofService = processes.slice(0, 2);
+  const ofService = processes.filter(({ name }) => name !== CLIENTS);
+  const { seconds } = loaded;
   const outcomes = [
     ...tallies.filter(({ counted }) => counted === 'answers').map(answersOutcome),
     ...told,
@@ -145,13 +177,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
     ...[loggedOutcome(logged), ended],
   ];
   return {
-    ...{
-      ...settingOf(command),
-      begunAt,
-      seconds,
-      slots: stretch.stopped - stretch.begun,
-      held: surfaces.held,
-    },
+    ...{ ...settingOf(command), begunAt, slots: stopped - begun, held: surfaces.held },
     ...{ ...loaded, outcomes, tallies, processes: processes.map(({ figures }) => figures), logged },
   };
 }

@@ -7,7 +7,7 @@ import type { Logged, SoakResult } from './soak-result.ts';
 import { errorsSection, loadTable, surfacesSection } from './surfaces-section.ts';
 import { tableOf } from './table.ts';
 
-/** A line of code put before the style would end it; ours has none, and this says so. */
+/** Written by us and by nobody else, so it is not escaped. */
 const style = new Html(`<style>${pageStyle}</style>`);
 
 function stateOf({ isKept }: Outcome): Html {
