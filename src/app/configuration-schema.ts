@@ -3,7 +3,6 @@ import { defaultPlanLimits as planLimits } from '../access/key-record.ts';
 import { messagePaceOptions } from '../access/message-pace.ts';
 import { usageMeterOptions } from '../access/usage.ts';
 import { wrongKeysOptions } from '../access/wrong-keys.ts';
-import { databaseOptions as database } from '../control/database/open.ts';
 import { keyFeedOptions } from '../control/keys/key-feed.ts';
 import { keyLimits } from '../control/keys/key-register.ts';
 import { OVERLAP_DEFAULT_MS, OVERLAP_MAX_MS } from '../control/keys/rotate-key.ts';
@@ -83,6 +82,7 @@ import {
   uploadsSection,
 } from './configuration-rest.ts';
 import { senders, sendingSection } from './configuration-sending.ts';
+import { storeSection } from './configuration-store.ts';
 import { localnetDefaults, SLOTS_PER_EPOCH_MAX } from './localnet-defaults.ts';
 
 /**
@@ -276,8 +276,6 @@ export const upstreamNode = section({
   pipelining: whole(1, 16).default(1),
 });
 
-const databaseUrl = url(['postgres:', 'postgresql:'], 'a PostgreSQL URL', 'postgres://user@host/database');
-
 const plan = section({
   name: text(/^\P{C}{1,64}$/u, '1 to 64 printable characters').optional(),
   rpc_per_second: whole(0, 10_000_000).default(planLimits.rpcPerSecond),
@@ -301,16 +299,6 @@ const plans = z
   .refine((table) => Object.keys(table).every((id) => /^[a-z0-9][a-z0-9-]{0,31}$/.test(id)), {
     error: 'a plan is named with 1 to 32 small letters, digits and dashes: [plans.my-plan]',
   });
-
-const store = section({
-  database_url: databaseUrl.nullable().default(null),
-  connections_max: whole(2, 1_000).default(database.connectionsMax),
-  connect_timeout_ms: whole(50, 60_000).default(database.connectTimeoutMs),
-  query_timeout_ms: whole(100, HOUR_MS).default(database.queryTimeoutMs),
-  hangs_after_ms: whole(50, 60_000).default(database.hangsAfterMs),
-  lock_wait_ms: whole(50, 60_000).default(database.lockWaitMs),
-  away_after_ms: whole(100, 60_000).default(keyFeedOptions.awayAfterMs),
-});
 
 const keys = section({
   // The first start makes a key of each product.
@@ -382,7 +370,7 @@ export const configurationSchema = section({
   pinning: optional(pinningSection),
   semi_wallets: optional(semiWalletsSection),
   localnet: optional(localnet),
-  store: optional(store),
+  store: optional(storeSection),
   keys: optional(keys),
   accounts: optional(accountsSection),
   control_api: optional(controlApiSection),
