@@ -29,10 +29,7 @@ function send(response: ServerResponse, status: number, type: string, body: stri
 }
 
 /** GET /metrics in the text format of Prometheus, version 0.0.4. */
-export function metricsRoutes(
-  { token }: MetricsAccess,
-  render: () => string | Promise<string>,
-): HttpRoutes {
+export function metricsRoutes({ token }: MetricsAccess, render: () => string | Promise<string>): HttpRoutes {
   const expected = token === null ? null : digest(token);
   const get: HttpHandler = async (request, response) => {
     if (expected !== null && !holdsToken(request, expected)) {
