@@ -160,7 +160,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
   await sleep(LANDED_SLOTS * slotMs);
   // A ledger that died with its gateway says nothing.
   const stopped = await slotOf(service, 'processed').catch(() => begun);
-  const wasStarved = processes.some(({ name, figures }) => name === GATEWAY && isStarved(figures));
+  const wasStarved = processes.some(({ figures }) => isStarved(figures));
   const told = await judgeAll(service, surfaces, { begun, stopped, wasStarved });
   const [ended, logged] = await stop(service);
   const tallies = surfaces.all.flatMap((surface) => surface.tallies.map(({ figures }) => figures));
@@ -169,7 +169,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
   const outcomes = [
     ...tallies.filter(({ counted }) => counted === 'answers').map(answersOutcome),
     ...told,
-    ...ofService.map(({ figures }) => memoryOutcome(figures, seconds)),
+    ...ofService.map(({ figures }) => memoryOutcome(figures, seconds, wasStarved)),
     ...ofService.map(({ figures }) => descriptorsOutcome(figures, seconds)),
     ...ofService.map(({ name, faults }) =>
       outcomeOf(`The ${name} runs all the time`, `${faults.length} faults`, faults),

@@ -6,7 +6,7 @@ import { isWhole, type Outcome, outcomeOf } from './outcome.ts';
 import { pageOf } from './page.ts';
 import { axisText, linearTicks, linePath, logTicks, plotOf } from './plot.ts';
 import type { SoakResult } from './soak-result.ts';
-import { answersOutcome, descriptorsOutcome, loggedOutcome, memoryOutcome } from './verdict.ts';
+import { answersOutcome, descriptorsOutcome, isStarved, loggedOutcome, memoryOutcome } from './verdict.ts';
 
 const NASTY = `</title><script>alert("1")</script>'&`;
 const ESCAPED = '&lt;/title&gt;&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;&#39;&amp;';
@@ -74,16 +74,21 @@ describe('a verdict', () => {
   it('says of memory that grew beyond the bound that the promise was broken, and of less that it was kept', () => {
     const flat = [...Array(8).fill(100), ...Array(5).fill(100), ...Array(5).fill(114)];
     const grown = [...Array(13).fill(100), ...Array(5).fill(116)];
-    expect(memoryOutcome({ name: 'gateway', windows: windowsOf(flat) }, 180).isKept).toBe(true);
-    expect(memoryOutcome({ name: 'gateway', windows: windowsOf(grown) }, 180).isKept).toBe(false);
-    const starved = windowsOf(grown).map((window) => ({ ...window, waitedShare: 0.6 }));
-    expect(memoryOutcome({ name: 'gateway', windows: starved }, 180).isKept).toBe(null);
+    expect(memoryOutcome({ name: 'gateway', windows: windowsOf(flat) }, 180, false).isKept).toBe(true);
+    expect(memoryOutcome({ name: 'gateway', windows: windowsOf(grown) }, 180, false).isKept).toBe(false);
+    expect(memoryOutcome({ name: 'gateway', windows: windowsOf(grown) }, 180, true).isKept).toBe(null);
+  });
+
+  it('sees a process that waited for processors in any window', () => {
+    const [first, ...others] = windowsOf([1, 1, 1]);
+    expect(isStarved({ name: 'gateway', windows: [first!, ...others] })).toBe(false);
+    expect(isStarved({ name: 'gateway', windows: [{ ...first!, waitedShare: 0.6 }, ...others] })).toBe(true);
   });
 
   it('leaves out the beginning, and does not judge what is too short', () => {
     const settling = [...Array(6).fill(10), ...Array(6).fill(100)];
-    expect(memoryOutcome({ name: 'gateway', windows: windowsOf(settling) }, 120).isKept).toBe(true);
-    const short = memoryOutcome({ name: 'gateway', windows: windowsOf([1, 2, 3]) }, 30);
+    expect(memoryOutcome({ name: 'gateway', windows: windowsOf(settling) }, 120, false).isKept).toBe(true);
+    const short = memoryOutcome({ name: 'gateway', windows: windowsOf([1, 2, 3]) }, 30, false);
     expect([short.isKept, isWhole([short])]).toEqual([null, true]);
   });
 

@@ -28,15 +28,24 @@ function settled<Window extends { from: number }>(windows: readonly Window[], se
 export const isStarved = ({ windows }: ProcessFigures): boolean =>
   windows.some(({ waitedShare }) => waitedShare > STARVED_SHARE);
 
-/** Whether the memory of a process stayed what it was. */
-export function memoryOutcome(process: ProcessFigures, seconds: number): Outcome {
-  const { name, windows } = process;
+/**
+ * Whether the memory of a process stayed what it was.
+ * @param wasStarved - whether any process was: what waits is held, and what is over is collected late.
+ */
+export function memoryOutcome(
+  { name, windows }: ProcessFigures,
+  seconds: number,
+  wasStarved: boolean,
+): Outcome {
   const promise = `The memory of the ${name} is flat: its later half at most ${GROWTH_MAX} times the earlier one`;
   const mib = settled(windows, seconds).map(({ residentMib }) => residentMib);
   if (mib.length === 0) return notJudged(promise, TOO_SHORT);
   const growth = growthOf(mib);
-  if (growth > GROWTH_MAX && isStarved(process))
-    return notJudged(promise, `${growth.toFixed(3)} times, while it waited for processors that others had`);
+  if (growth > GROWTH_MAX && wasStarved)
+    return notJudged(
+      promise,
+      `${growth.toFixed(3)} times, while processes waited for processors that others had`,
+    );
   const found = `${growth.toFixed(3)} times; ${Math.round(Math.min(...mib))} to ${Math.round(Math.max(...mib))} MiB`;
   return outcomeOf(promise, found, growth > GROWTH_MAX ? [`it grew by ${growth.toFixed(3)}`] : []);
 }

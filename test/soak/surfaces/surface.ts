@@ -6,7 +6,7 @@ import type { Pace } from './pace.ts';
 export type Stretch = Readonly<{
   begun: number;
   stopped: number;
-  /** Whether the gateway waited for processors that others had. */
+  /** Whether processes waited for processors that others had. */
   wasStarved: boolean;
 }>;
 
