@@ -114,7 +114,8 @@ export class AnswerMemory implements SharedCallHearer {
   answered({ call, key, startedAt, slot }: Begun, answer: Answer): void {
     if (key.rule.keep === 'never') return;
     const told = answer.errorCode === 0 ? toldSlot(call.row, answer.body) : null;
-    if (told !== null && key.commitment === 'finalized') this.roots.answered(call.network, told);
+    if (told !== null && key.commitment === 'finalized' && key.isPlain)
+      this.roots.answered(call.network, told);
     if (answer.body.length > this.#limits.answerMaxBytes || isRare(key)) return;
     const root = key.rule.keep === 'final' ? this.roots.rootOf(call.network) : null;
     const expiresAt = startedAt + keepTimeOf(key, answer, root, this.#times);

@@ -68,6 +68,19 @@ function makeKey({ network, method, row, params }: Call, latin1: string): CallKe
   };
 }
 
+/**
+ * What a call asks at for certain, by what its params mean and not by how they are written: what its answer says may
+ * then be held for what the node knows. Nothing is remembered of it.
+ * @returns null where a node may read the params in another way.
+ */
+export function certainCommitment({ method, row, params }: Call): Commitment | null {
+  if (row.commitment === null) return commitmentOf(row, null);
+  if (params !== null && params.length > callKeyLimits.paramsMaxBytes) return null;
+  const place = { index: row.config, kind: readingRule(method).config };
+  const read = canonicalParams(params, params?.toString('latin1') ?? '', place);
+  return read?.isPlain === true ? commitmentOf(row, read.commitment) : null;
+}
+
 /** Tells which calls ask the same. The same bytes are looked at once. */
 export class CallKeys {
   readonly #limits: CallKeyLimits;
