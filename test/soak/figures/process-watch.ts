@@ -48,7 +48,7 @@ const medianOrNull = (numbers: readonly number[]): number | null =>
 export class ProcessWatch {
   readonly name: string;
   readonly windows: ProcessWindow[] = [];
-  /** Seconds in which it was not there, or another process was in its place. */
+  /** That it was not there, or another process in its place. */
   readonly faults: string[] = [];
   readonly #options: ProcessOptions;
   readonly #timer: NodeJS.Timeout;
@@ -97,14 +97,20 @@ export class ProcessWatch {
   #look(): void {
     const pid = this.#options.pid();
     if (pid === null || pid !== this.#pid) {
-      this.faults.push(`process ${this.#pid} is ${pid === null ? 'gone' : `now ${pid}`}`);
+      this.#note(pid === null ? 'gone' : `now ${pid}`);
       return;
     }
     try {
       const descriptors = readdirSync(`/proc/${pid}/fd`).length;
       this.#samples.push({ residentMib: residentMibOf(pid), descriptors, inside: this.#options.inside() });
     } catch {
-      this.faults.push(`process ${pid} is gone`);
+      this.#note('gone');
     }
+  }
+
+  /** What goes on is told once. */
+  #note(what: string): void {
+    const fault = `process ${this.#pid} is ${what}`;
+    if (this.faults.at(-1) !== fault) this.faults.push(fault);
   }
 }
