@@ -53,8 +53,10 @@ function environmentIn(text: string): Record<string, string> {
   return Object.fromEntries([...named, ['TOKEN', SECRET]]);
 }
 
-/** Whether the secret stands nowhere but behind the beginning of a URL: of a host, a path or a plan nobody makes one. */
-const isHidden = (text: string): boolean => !text.replaceAll(/:\/\/[^\s"']*/g, '').includes(SECRET);
+/** Who is let in, and what stands behind the host: where URLs of providers hold their keys. */
+const KEPT_TO_ITSELF = /:\/\/(?:[^\s"'/@]*@|[^\s"'/?#]+[/?#][^\s"']*)/g;
+/** Whether the secret stands nowhere else: a host, a folder or a plan of its name may be told. */
+const isHidden = (text: string): boolean => !text.replaceAll(KEPT_TO_ITSELF, '').includes(SECRET);
 
 /** The configuration is complete, or each problem is told in words that hold no value of a secret. */
 export function fuzz(bytes: Uint8Array): boolean {
