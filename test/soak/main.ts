@@ -74,7 +74,8 @@ function summaryOf({ outcomes, tallies, seconds }: SoakResult): string {
       ...[took?.p50, took?.p99, took?.max].map((ms) => (ms === undefined ? '–' : ms.toFixed(1)).padStart(9)),
     ].join(' '),
   );
-  const head = `${'surface'.padEnd(34)} ${'a second'.padStart(8)} ${['p50 ms', 'p99 ms', 'max ms'].map((one) => one.padStart(9)).join(' ')}`;
+  const heads = ['p50 ms', 'p99 ms', 'max ms'].map((one) => one.padStart(9));
+  const head = ['surface'.padEnd(34), 'a second'.padStart(8), ...heads].join(' ');
   return ['', head, ...times, '', ...promises, ''].join('\n');
 }
 

@@ -114,7 +114,8 @@ export function errorsSection({ tallies, seconds }: SoakResult): Html {
     { head: 'What', cell: ({ what }: Counted) => what },
     { head: 'Times', isNumber: true, cell: ({ times }: Counted) => numberText(times, 0) },
   ];
+  const series = broken.length === 0 ? none : broken;
   return html`<h2>Errors</h2>
-<div class="pair">${plotOf({ title: 'Errors and wrong answers', unit: 'in a window', series: broken.length === 0 ? none : broken, seconds })}
+<div class="pair">${plotOf({ title: 'Errors and wrong answers', unit: 'in a window', series, seconds })}
 ${tableOf<Counted>(columns, counted)}</div>`;
 }

@@ -85,7 +85,8 @@ export class WebSocketSurface implements Surface {
 
   /** What is open, in words. */
   get held(): string {
-    return `@solana/kit, @solana/web3.js and a plain client with every subscription they offer, ${this.#listeners.length} sockets that hear of slots, one that hears logs and makes calls`;
+    const published = '@solana/kit, @solana/web3.js and a plain client with every subscription they offer';
+    return `${published}, ${this.#listeners.length} sockets that hear of slots, one that hears logs and makes calls`;
   }
 
   /** Lets every client wait for a transaction. */
