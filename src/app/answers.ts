@@ -121,7 +121,7 @@ export function openAnswers({ configuration, source, slots, isLedgerAlone, log }
   const freshMs = cache.headsFreshMs;
   const heads =
     cache.heads && !isLedgerAlone ? new KnownHeads({ source: kept, slots, keys, counts, freshMs }) : kept;
-  const floored = new FlooredCalls({ source: heads, keys, counts, limits: limits.floored });
+  const floored = new FlooredCalls({ source: heads, slots, keys, counts, limits: limits.floored });
   return {
     source: new MetFloors(floored),
     answered: readingsOf(counts),

@@ -4,6 +4,7 @@ import {
   callOf,
   Listener,
   resultOf,
+  ScriptedSlots,
   ScriptedSource,
 } from '../../../test/upstream/answers/scripted-source.ts';
 import { slot } from '../../ledger/units.ts';
@@ -26,7 +27,8 @@ const behind: Answer = {
 function stage(told = 10n) {
   const source = new ScriptedSource();
   const counts = new AnswerCounts();
-  const calls = new FlooredCalls({ source, keys: new CallKeys(), counts });
+  const slots = new ScriptedSlots();
+  const calls = new FlooredCalls({ source, slots, keys: new CallKeys(), counts });
   const floor = new SlotFloor();
   floor.raise('finalized', slot(told));
   const put = (call: Call) => {
@@ -36,7 +38,7 @@ function stage(told = 10n) {
   };
   /** Answers the call that was asked last. */
   const answer = (given: Answer): void => source.reached.at(-1)!.answer(given);
-  return { source, counts, floor, put, answer };
+  return { source, slots, counts, floor, put, answer };
 }
 
 const balance = callOf('getBalance', ['a']);
@@ -50,6 +52,19 @@ describe('a reader who was told of a slot', () => {
     expect(listener.ending).toBe(text(at(12)));
     expect(floor.at('finalized')).toBe(12n);
     expect(source.params).toEqual(['["a"]']);
+  });
+
+  it('is held to no slot or height that the chain cannot have come to, whatever one node told', () => {
+    const { slots, floor, put, answer } = stage();
+    slots.know('processed', 12);
+    put(balance);
+    answer(at(9_000_000));
+    put(callOf('getBlockHeight'));
+    answer(resultOf('9000000'));
+    expect([floor.at('finalized'), floor.heights.at('finalized')]).toEqual([10n, 0n]);
+    const { listener } = put(balance);
+    answer(at(76));
+    expect([listener.ending, floor.at('finalized')]).toEqual([text(at(76)), 76n]);
   });
 
   it('is not told of an older one: a node that is not behind is asked', () => {

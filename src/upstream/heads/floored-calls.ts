@@ -7,6 +7,7 @@ import type { LongAsker } from '../../protocol/long-answer.ts';
 import type { SlotFloor } from '../../protocol/slot-floor.ts';
 import type { AnswerCounts } from '../cache/answer-counts.ts';
 import type { CallKeys } from '../cache/call-key.ts';
+import { isCredible, type KnownSlots, nothingKnown } from '../known-slots.ts';
 import { tellsSlot, toldHeight, toldSlot } from '../slots/told-slot.ts';
 import { withLeastSlot } from './least-slot.ts';
 
@@ -23,6 +24,8 @@ export type FlooredCallsOptions = Readonly<{
   source: DirectSource;
   keys: CallKeys;
   counts: AnswerCounts;
+  /** What floors are measured against before they are raised. */
+  slots?: KnownSlots;
   limits?: Partial<FlooredCallsLimits>;
 }>;
 
@@ -45,7 +48,7 @@ const PAUSE_MAX_MS = 400;
 const placeOf = ({ row }: Call, kind: string | null): number | null =>
   kind === 'context' ? row.config : null;
 
-type Parts = FlooredCallsOptions & Readonly<{ limits: FlooredCallsLimits }>;
+type Parts = FlooredCallsOptions & Readonly<{ limits: FlooredCallsLimits; slots: KnownSlots }>;
 
 /** What a call of a reader with a floor asks at, and whether it can ask for a least slot. */
 type Terms = Readonly<{ floor: SlotFloor; commitment: Commitment; place: number | null }>;
@@ -116,14 +119,21 @@ class FlooredCall implements Asked, Asker {
       this.#askAgain(notReached(told));
       return;
     }
-    if (told !== null) floor.raise(commitment, told);
-    if (height !== null) floor.heights.raise(commitment, height);
+    if (told !== null && this.#isCredible(told)) floor.raise(commitment, told);
+    // No height is above its slot.
+    if (height !== null && this.#isCredible(height)) floor.heights.raise(commitment, height);
     this.#end(answer);
   }
 
   failed(failure: Failure): void {
     this.#isOver = true;
     this.#asker.failed(failure);
+  }
+
+  /** One lie of one node must not have its reader wait for what the chain does not come to. */
+  #isCredible(told: Slot): boolean {
+    // Only this head is always watched; no other commitment is ever beyond it.
+    return isCredible(told, this.#parts.slots.slotAt(this.#call.network, 'processed'));
   }
 
   #end(answer: Answer): void {
@@ -172,7 +182,8 @@ export class FlooredCalls implements DirectSource {
   readonly #parts: Parts;
 
   constructor(options: FlooredCallsOptions) {
-    this.#parts = { ...options, limits: { ...flooredCallsLimits, ...options.limits } };
+    const limits = { ...flooredCallsLimits, ...options.limits };
+    this.#parts = { slots: nothingKnown, ...options, limits };
   }
 
   ask(call: Call, signal?: AbortSignal): Promise<Answer> {

@@ -6,7 +6,7 @@ import type { Failure } from '../../protocol/errors.ts';
 import { methods } from '../../protocol/methods.ts';
 import type { AnswerCounts } from '../cache/answer-counts.ts';
 import type { CallKey, CallKeys } from '../cache/call-key.ts';
-import type { KnownSlots } from '../known-slots.ts';
+import { isCredible, type KnownSlots } from '../known-slots.ts';
 import { nothingAsked } from '../nothing-asked.ts';
 import { toldSlot } from '../slots/told-slot.ts';
 
@@ -23,8 +23,6 @@ export type KnownHeadsOptions = Readonly<{
 
 export const KNOWN_HEADS_FRESH_MS = 500;
 
-/** What one node tells may be so much newer than what is known of all, and no more. */
-const AHEAD_MAX_SLOTS = 64n;
 /** So long nobody is told less than somebody was told. */
 const TOLD_HOLDS_MS = 10_000;
 
@@ -102,8 +100,7 @@ export class KnownHeads implements DirectSource {
 
   /** getSlot is answered with this slot. */
   noteTold(network: Network, commitment: Commitment, slot: Slot, answer: Answer): void {
-    const known = this.#slots.slotAt(network, commitment);
-    if (known !== null && slot - known.slot > AHEAD_MAX_SLOTS) return;
+    if (!isCredible(slot, this.#slots.slotAt(network, commitment))) return;
     let ofNetwork = this.#told.get(network);
     if (ofNetwork === undefined) {
       ofNetwork = new Map();
@@ -128,7 +125,7 @@ export class KnownHeads implements DirectSource {
     if (known === null || !this.#isFresh(known.atMs)) return null;
     const told = this.#told.get(network)?.get(commitment);
     const isAhead = told !== undefined && told.slot > known.slot && this.#holds(told);
-    const isSame = told !== undefined && told.slot - known.slot <= AHEAD_MAX_SLOTS;
+    const isSame = told !== undefined && isCredible(told.slot, known);
     if (isAhead && isSame && !this.#isFresh(told.atMs)) return null;
     const head = isAhead && isSame ? told.slot : known.slot;
     if (head < key.minContextSlot || (floor != null && head < floor.at(commitment))) return null;
