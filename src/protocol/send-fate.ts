@@ -27,7 +27,7 @@ export type SendFate = Readonly<{
   name: SendFateName;
   /** Where it landed; null where it did not. */
   slot: Slot | null;
-  /** The chain's error of one that failed: its name, or JSON. */
+  /** The chain's error of one that failed: its name, or JSON. Null where a node told what can be none. */
   err: string | null;
   /** How often all nodes were handed it again. */
   rebroadcasts: number;

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { fuzz, seeds } from '../../test/fuzz/answer.ts';
 import { locateAnswer } from './answer.ts';
 
-const locate = (text: string, id = 7): { body: string; errorCode: number } | null => {
-  const answer = locateAnswer(Buffer.from(text), id);
+const locate = (text: string, id = 7, isForOne = false): { body: string; errorCode: number } | null => {
+  const answer = locateAnswer(Buffer.from(text), id, isForOne);
   return answer && { body: answer.body.toString('utf8'), errorCode: answer.errorCode };
 };
 
@@ -98,11 +98,24 @@ describe('the answer in what a node sent', () => {
     ['with a broken value and an error inside', `{"error":${long}]}`],
   ])('is not found in a large one %s', (_name, value) => {
     expect(locate(`{"jsonrpc":"2.0","result":${value},"id":7}`)).toBeNull();
+    expect(locate(`{"jsonrpc":"2.0","result":${value},"id":7}`, 7, true)).toBeNull();
+  });
+
+  it.each([
+    ['that comes twice', `{"a":${long}},"id":7}{"jsonrpc":"2.0","result":{}`],
+    ['that brings the answer to another', `{"a":${long}},"id":1},{"jsonrpc":"2.0","result":{"a":1}`],
+    ['that is broken inside', `{"a":${long},]}`],
+    ['that nests deeper than any', `[${long},${'['.repeat(300)}${']'.repeat(300)}]`],
+  ])('is not found in a large one %s', (_name, value) => {
+    expect(locate(`{"jsonrpc":"2.0","result":${value},"id":7}`)).toBeNull();
   });
 
   it('is found in a large one, also when it tells of an error inside', () => {
     for (const value of [long, `[${long}]`, `{"a":${long}}`, `{"value":{"error":"x","logs":[${long}]}}`]) {
-      expect(locate(`{"jsonrpc":"2.0","result":${value},"id":7}\n`)).toEqual({ body: value, errorCode: 0 });
+      for (const isForOne of [false, true]) {
+        const found = locate(`{"jsonrpc":"2.0","result":${value},"id":7}\n`, 7, isForOne);
+        expect(found).toEqual({ body: value, errorCode: 0 });
+      }
     }
   });
 

@@ -6,9 +6,10 @@ import { areEnds, endsWithin, RESULT_FIRST, startsWith, tailOf, tailStart } from
 
 /**
  * Finds the `result` or the `error` in what a node sent, as a view into its bytes: a result is never parsed, so
- * that u64 values survive. What is passed on is JSON: the whole text is scanned, which costs about a microsecond a
- * kilobyte. Only a large answer in the order in which Agave writes is recognised by its two ends and by what does
- * not stand between them: our id in the tail proves that nothing was cut off.
+ * that u64 values survive. What is kept, parsed or put beside other answers is JSON, and no deeper than any answer: the
+ * whole text is scanned, which costs about a microsecond and a half a kilobyte. Only a large answer in the order in which
+ * Agave writes, which goes as it came to one caller and to nobody else, is recognised by its two ends and by what does not
+ * stand between them: our id in the tail proves that nothing was cut off.
  */
 
 /** Answers up to this size are always scanned whole. */
@@ -97,10 +98,11 @@ function locateByScan(bytes: Buffer, id: number): Answer | null {
 
 /**
  * The answer to request `id` in the bytes a node sent with HTTP 200.
+ * @param isForOne - it goes as it came to one caller: nobody else has it, keeps it or reads it.
  * @returns null when they are not that: truncated, HTML, someone else's id, not UTF-8, neither result nor error.
  */
-export function locateAnswer(bytes: Buffer, id: number): Answer | null {
+export function locateAnswer(bytes: Buffer, id: number, isForOne = false): Answer | null {
   if (!isUtf8(bytes)) return null;
-  const large = bytes.length > SCAN_ALWAYS_MAX_BYTES;
-  return (large ? locateByEnds(bytes, id) : locateInPlace(bytes, id)) ?? locateByScan(bytes, id);
+  const byEnds = isForOne && bytes.length > SCAN_ALWAYS_MAX_BYTES;
+  return (byEnds ? locateByEnds(bytes, id) : locateInPlace(bytes, id)) ?? locateByScan(bytes, id);
 }

@@ -32,15 +32,13 @@ export function preflightFault(answer: Answer): PreflightFault | null {
   return message.endsWith('This transaction has already been processed') ? 'already-processed' : null;
 }
 
-function outcomeOfResponse(
-  node: UpstreamNode,
-  response: Extract<Exchange, { kind: 'response' }>,
-  id: number,
-): Outcome {
+type Response = Extract<Exchange, { kind: 'response' }>;
+
+function outcomeOfResponse(node: UpstreamNode, response: Response, id: number, isForOne: boolean): Outcome {
   const { status, body } = response;
   const restMs = retryAfterMs(response.retryAfter, Date.now());
   const mayCarry = status === 200 || carriesErrors(status);
-  const answer = mayCarry ? locateAnswer(body, id) : null;
+  const answer = mayCarry ? locateAnswer(body, id, isForOne) : null;
   const error = answer === null ? null : nodeErrorRow(answer.errorCode);
   if (status !== 200 && error?.standard !== true) {
     return { kind: 'status', status, restMs };
@@ -51,7 +49,7 @@ function outcomeOfResponse(
   return { kind: 'answer', answer, preflight: preflightFault(answer) };
 }
 
-function withoutCause(got: Exclude<Exchange, { kind: 'response' }>): Outcome {
+function withoutCause(got: Exclude<Exchange, Response>): Outcome {
   if (got.kind !== 'transport') return got;
   return { kind: 'transport', bytesLeft: got.bytesLeft, timedOut: got.timedOut };
 }
@@ -106,9 +104,18 @@ class Attempting implements Question, LongOwner {
 
   exchanged(got: Exchange): boolean {
     this.#node.ended();
-    const outcome = got.kind === 'response' ? outcomeOfResponse(this.#node, got, this.id) : withoutCause(got);
+    const outcome = got.kind === 'response' ? this.#outcomeOf(got) : withoutCause(got);
     this.#attempter.attempted(outcome, performance.now() - this.#startedAt);
     return outcome.kind !== 'garbage';
+  }
+
+  /** What cannot be read is no answer, whatever it is that broke over it. */
+  #outcomeOf(response: Response): Outcome {
+    try {
+      return outcomeOfResponse(this.#node, response, this.id, this.takesLong);
+    } catch {
+      return { kind: 'garbage' };
+    }
   }
 
   began(start: Buffer, bytes: number | null, flow: BodyFlow): BodySink | null {

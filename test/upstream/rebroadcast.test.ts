@@ -81,6 +81,19 @@ describe('a transaction that was accepted', () => {
     ]);
   });
 
+  it.each([
+    ['nests deeper than any answer', `${'['.repeat(20_000)}${']'.repeat(20_000)}`, []],
+    ['is longer than any', JSON.stringify('x'.repeat(5_000)), [{ name: 'failed', slot: 1001n, err: null }]],
+  ])('ends no process by an error that %s', async (_name, err, fates) => {
+    await open({ rebroadcastMs: 60_000 });
+    const { trace } = await sendOne();
+    chain.status = () => landed('finalized', err);
+    const asked = (): number =>
+      scene.mocks.reduce((sum, mock) => sum + mock.count('getSignatureStatuses'), 0);
+    await until(() => (fates.length > 0 ? isAtRest() : asked() > 3));
+    expect(trace.fates).toMatchObject(fates);
+  });
+
   it('has expired when its blockhash is over and no node knows it', async () => {
     await open({ rebroadcastMs: 60_000 });
     const { trace } = await sendOne();

@@ -75,10 +75,11 @@ export class StatusRounds {
     this.#isUnderWay = true;
     try {
       await this.#round();
-    } finally {
-      this.#isUnderWay = false;
-      this.#schedule();
+    } catch {
+      // What was to be learned is asked for again in the next.
     }
+    this.#isUnderWay = false;
+    this.#schedule();
   }
 
   async #round(): Promise<void> {

@@ -75,6 +75,17 @@ export class HealthWatch {
 
   /** Polls one node, then again after the interval, until stopped. */
   async #round(watched: Watched): Promise<void> {
+    try {
+      await this.#look(watched);
+    } catch (err) {
+      this.#log.error({ err, node: watched.node.name }, 'an upstream node could not be looked at');
+    }
+    if (watched.stop.signal.aborted) return;
+    const ms = this.#group.limits.pollIntervalMs * (1 + JITTER * (2 * Math.random() - 1));
+    watched.timer = setTimeout(() => void this.#round(watched), ms);
+  }
+
+  async #look(watched: Watched): Promise<void> {
     const { node, polls } = watched;
     const now = performance.now();
     const isLeftAlone = node.isResting(now) || node.circuit.isOpen(now);
@@ -83,8 +94,6 @@ export class HealthWatch {
     this.#tellChains(markChains(this.#nodes, node.network), node.network);
     this.#group.review(this.#nodes, performance.now());
     for (const one of this.#watched) this.#tell(one);
-    const ms = this.#group.limits.pollIntervalMs * (1 + JITTER * (2 * Math.random() - 1));
-    watched.timer = setTimeout(() => void this.#round(watched), ms);
   }
 
   /** One line when the nodes belong to different chains and no majority says which is right. */

@@ -1,12 +1,13 @@
 import type { Socket } from 'node:net';
 import type { ByteBudget } from '../../base/byte-budget.ts';
-import type { BodySink, Exchange } from '../exchange.ts';
+import type { Exchange } from '../exchange.ts';
 import { Handover, type HandoverHome, type HandoverOwner, type LongLimits } from './handover.ts';
 import { abandoned, late, lost, noRoom, tooLarge } from './outcomes.ts';
 import type { Post, PostHolder } from './post.ts';
 import { PostQueue } from './post-queue.ts';
 import { ResponseReader } from './response-reader.ts';
 import type { Dialer, SocketListener } from './socket.ts';
+import { endLong, tellFailed } from './told.ts';
 
 /** How long the answer to a light read is waited for that nobody wants any more, so that its connection can be used again. */
 const LINGER_MS = 500;
@@ -126,7 +127,7 @@ export class Connection implements SocketListener, PostHolder, HandoverOwner {
     this.#home.closed(this, wasOpen, cause);
     let sink = this.#handover.end();
     for (let post = this.#inFlight.shift(); post !== null; post = this.#inFlight.shift()) {
-      tell(post, sink, lost(post.hasLeft, cause));
+      tellFailed(post, sink, lost(post.hasLeft, cause));
       sink = null;
     }
   }
@@ -138,7 +139,34 @@ export class Connection implements SocketListener, PostHolder, HandoverOwner {
     this.#home.opened(this);
   }
 
+  /** What is thrown over the bytes of a node ends their connection, and nothing else. */
   received(bytes: Buffer, length: number): void {
+    try {
+      this.#read(bytes, length);
+    } catch (thrown) {
+      this.close(thrown);
+    }
+  }
+
+  finished(): void {
+    try {
+      this.#finish();
+    } catch (thrown) {
+      this.close(thrown);
+    }
+  }
+
+  closed(cause: unknown): void {
+    this.close(cause);
+  }
+
+  abandoned(post: Post): void {
+    post.deadline = Math.min(post.deadline, performance.now() + LINGER_MS);
+    if (this.#mayLinger(post)) post.settle(abandoned(true));
+    else this.#giveUp(post, abandoned(post.hasLeft));
+  }
+
+  #read(bytes: Buffer, length: number): void {
     let at = 0;
     while (at < length && this.#state === 'open') {
       const post = this.#inFlight.first;
@@ -157,22 +185,12 @@ export class Connection implements SocketListener, PostHolder, HandoverOwner {
     }
   }
 
-  finished(): void {
+  #finish(): void {
     if (this.#state !== 'open') return;
     this.#reader.finish();
     const post = this.#inFlight.first;
     if (post?.hasLeft === true && this.#reader.reading !== 'more') this.#end(post, false);
     this.close(new Error('closed by the node'));
-  }
-
-  closed(cause: unknown): void {
-    this.close(cause);
-  }
-
-  abandoned(post: Post): void {
-    post.deadline = Math.min(post.deadline, performance.now() + LINGER_MS);
-    if (this.#mayLinger(post)) post.settle(abandoned(true));
-    else this.#giveUp(post, abandoned(post.hasLeft));
   }
 
   #write(post: Post): void {
@@ -251,7 +269,7 @@ export class Connection implements SocketListener, PostHolder, HandoverOwner {
     const isInTheWay = mustClose || sink !== null || (post.hasLeft && !this.#hasWaiting(post));
     if (isInTheWay || !post.hasLeft) this.#letGo(post);
     if (isInTheWay) this.close(new Error('given up'));
-    tell(post, sink, exchange);
+    tellFailed(post, sink, exchange);
     if (this.#state === 'open' && this.#inFlight.first === null) this.#home.freed(this);
   }
 
@@ -272,19 +290,3 @@ export class Connection implements SocketListener, PostHolder, HandoverOwner {
 
 /** Holds requests that are about to be told what they came to. */
 const nobody: PostHolder = { abandoned: (post) => post.settle(abandoned(post.hasLeft)) };
-
-/** Tells whoever has to be told of a request that has failed. */
-function tell(post: Post, sink: BodySink | null, exchange: Exchange): void {
-  if (sink === null) {
-    post.settle(exchange);
-    return;
-  }
-  post.isSettled = true;
-  sink.failed(exchange);
-}
-
-function endLong(post: Post, sink: BodySink, rest: Buffer): boolean {
-  post.isSettled = true;
-  if (rest.length > 0) sink.piece(rest);
-  return sink.ended();
-}

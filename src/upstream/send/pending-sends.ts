@@ -1,4 +1,4 @@
-import { writeJson } from '../../base/json.ts';
+import { type JsonValue, writeJson } from '../../base/json.ts';
 import type { Network } from '../../protocol/call.ts';
 import type { SendFate } from '../../protocol/send-fate.ts';
 import { type StatusRoundLimits, StatusRounds } from '../confirmations/status-rounds.ts';
@@ -34,6 +34,15 @@ const roundLimits = (limits: SendLimits): StatusRoundLimits => ({
 });
 
 const nowhere = { slot: null, err: null } as const;
+
+/** Longer than any error of the chain. */
+const ERR_MAX_LENGTH = 1_024;
+
+/** As it is told; null for what is no error of the chain, whatever a node may say. */
+function errText(err: JsonValue): string | null {
+  const text = typeof err === 'string' ? err : writeJson(err);
+  return text.length > ERR_MAX_LENGTH ? null : text;
+}
 
 /**
  * Transactions that were accepted: each is rebroadcast to everybody until it is confirmed or its blockhash has
@@ -97,7 +106,9 @@ export class PendingSends {
     this.#bytes += send.bytes;
     this.#setOf(0).add(send);
     this.#roundsOf(send.network).add(send.watched);
-    void send.watched.outcome.then((confirmation) => this.#landed(send, confirmation));
+    void send.watched.outcome
+      .then((confirmation) => this.#landed(send, confirmation))
+      .catch(() => this.#end(send, { name: 'unconfirmed', ...nowhere }));
     this.#timer ??= setInterval(() => this.#look(), Math.max(1, this.#parts.limits.rebroadcastMs / LOOKS));
     return send;
   }
@@ -157,7 +168,7 @@ export class PendingSends {
     if (failure !== null) return;
     const { slot } = send.watched;
     if (err === null) this.#end(send, { name: 'confirmed', slot, err: null });
-    else this.#end(send, { name: 'failed', slot, err: typeof err === 'string' ? err : writeJson(err) });
+    else this.#end(send, { name: 'failed', slot, err: errText(err) });
   }
 
   #shedOne(): void {

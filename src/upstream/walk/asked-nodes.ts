@@ -142,19 +142,20 @@ export class AskedNodes implements Asked, Attempter, Hedgeable, HedgeOwner {
 
   #heard(node: UpstreamNode, outcome: Outcome, elapsedMs: number): void {
     const walk = this.#walk;
-    if (this.#isOver && !this.#hasLeft) {
+    const wasOver = this.#isOver;
+    if (wasOver && !this.#hasLeft) {
       tellOvertaken(walk, node, elapsedMs);
       return;
     }
-    tellAttempt(walk, node, outcome, elapsedMs);
-    learnFrom(walk, node, outcome, elapsedMs);
-    if (this.#isOver) return;
     try {
+      tellAttempt(walk, node, outcome, elapsedMs);
+      learnFrom(walk, node, outcome, elapsedMs);
+      if (wasOver) return;
       const answer = take(walk, node, outcome);
       if (answer !== null) this.#end(answer);
       else if (!walk.isAsking) this.next();
     } catch (thrown) {
-      this.#fail(thrown);
+      if (!wasOver) this.#fail(thrown);
     }
   }
 
