@@ -53,10 +53,10 @@ function environmentIn(text: string): Record<string, string> {
   return Object.fromEntries([...named, ['TOKEN', SECRET]]);
 }
 
-/** Who is let in, and what stands behind the host: where URLs of providers hold their keys. */
-const KEPT_TO_ITSELF = /:\/\/(?:[^\s"'/@]*@|[^\s"'/?#]+[/?#][^\s"']*)/g;
+/** A URL: who is let in, the host, and what stands behind it; in the first and the last providers have their keys. */
+const PARTS = /:\/\/(?:[^\s"'/?#]*@)?([^\s"'/?#]*)(?:[/?#][^\s"']*)?/g;
 /** Whether the secret stands nowhere else: a host, a folder or a plan of its name may be told. */
-const isHidden = (text: string): boolean => !text.replaceAll(KEPT_TO_ITSELF, '').includes(SECRET);
+const isHidden = (text: string): boolean => !text.replaceAll(PARTS, '$1').includes(SECRET);
 
 /** The configuration is complete, or each problem is told in words that hold no value of a secret. */
 export function fuzz(bytes: Uint8Array): boolean {
