@@ -169,6 +169,8 @@ describeOnBothStores('nodes that are added while the service runs', (stores) => 
       fields: { speed: expect.stringContaining('no such field') },
     });
     await expect(add(gateway, { name: 'x', url: 'env:HOME' })).rejects.toMatchObject({ status: 422 });
+    const unusable = { name: 'x', url: 'http://u:50%off@127.0.0.1:1/#x', force: true };
+    await expect(add(gateway, unusable)).rejects.toMatchObject({ status: 422 });
   });
 
   it('are the only ones that can be removed: the file has its own', async () => {
