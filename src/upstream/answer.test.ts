@@ -110,6 +110,13 @@ describe('the answer in what a node sent', () => {
     expect(locate(`{"jsonrpc":"2.0","result":${value},"id":7}`)).toBeNull();
   });
 
+  it('is not found in a large one for one caller in which another envelope stands', () => {
+    const text = `{"jsonrpc":"2.0","result":${long},"id":7}`;
+    expect(locate(text + text, 7, true)).toBeNull();
+    const inside = JSON.stringify([text, long]);
+    expect(locate(`{"jsonrpc":"2.0","result":${inside},"id":7}`, 7, true)?.body).toBe(inside);
+  });
+
   it('is found in a large one, also when it tells of an error inside', () => {
     for (const value of [long, `[${long}]`, `{"a":${long}}`, `{"value":{"error":"x","logs":[${long}]}}`]) {
       for (const isForOne of [false, true]) {

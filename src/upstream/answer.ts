@@ -18,6 +18,8 @@ const SCAN_ALWAYS_MAX_BYTES = 4096;
 const NULL = Buffer.from('null');
 /** An `error` member, here or deeper: whether it is the envelope's own only a scan can tell. */
 const ERROR_NAME = Buffer.from('"error"');
+/** A member of an envelope, which stands in no result: as words of a string its quote would be escaped. */
+const ENVELOPE_NAME = Buffer.from('jsonrpc":');
 /** Deeper than any answer of a node nests. */
 const DEPTH_MAX = 256;
 
@@ -52,8 +54,8 @@ function locateByEnds(bytes: Buffer, id: number): Answer | null {
     RESULT_FIRST.length,
     Math.max(RESULT_FIRST.length, tailStart(bytes, tailOf(id))),
   );
-  if (!areEnds(body[0], body[body.length - 1]) || body.includes(ERROR_NAME)) return null;
-  return { body, errorCode: 0 };
+  if (!areEnds(body[0], body[body.length - 1])) return null;
+  return body.includes(ERROR_NAME) || body.includes(ENVELOPE_NAME) ? null : { body, errorCode: 0 };
 }
 
 /** Where a member's value stands. */

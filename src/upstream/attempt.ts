@@ -3,6 +3,7 @@ import type { LongAnswer } from '../protocol/long-answer.ts';
 import { natures } from '../protocol/methods.ts';
 import { nodeErrorRow } from '../protocol/node-errors.ts';
 import { locateAnswer } from './answer.ts';
+import { readingRule } from './cache/reading-rules.ts';
 import type { BodyFlow, BodySink, Exchange, Posted, Question } from './exchange.ts';
 import type { UpstreamNode } from './node.ts';
 import type { Outcome, PreflightFault } from './outcome.ts';
@@ -109,10 +110,15 @@ class Attempting implements Question, LongOwner {
     return outcome.kind !== 'garbage';
   }
 
+  /** Its answer goes to one caller, as it comes: nobody else has it, and it is not kept. */
+  get #isForOne(): boolean {
+    return this.takesLong && readingRule(this.method).keep === 'never';
+  }
+
   /** What cannot be read is no answer, whatever it is that broke over it. */
   #outcomeOf(response: Response): Outcome {
     try {
-      return outcomeOfResponse(this.#node, response, this.id, this.takesLong);
+      return outcomeOfResponse(this.#node, response, this.id, this.#isForOne);
     } catch {
       return { kind: 'garbage' };
     }

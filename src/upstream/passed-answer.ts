@@ -23,7 +23,7 @@ export interface LongOwner {
 }
 
 /**
- * A long result on its way through. It is known by its two ends, as one that is held whole is known when it is large
+ * A long result on its way through. It is known by its two ends, as a large one is that is held whole for one caller alone
  * (upstream/answer.ts): what begins as Agave's results begin is passed on at once, but for its end; that says whether it was
  * the answer to our request, and nothing was cut off. Between them only the encoding is looked at.
  */

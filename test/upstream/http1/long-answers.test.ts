@@ -57,9 +57,9 @@ class Reading implements LongReader {
 }
 
 /** Puts a call of somebody who takes long answers. */
-function ask(pauseFrom?: number): Promise<Reading | Outcome> {
+function ask(pauseFrom?: number, method = 'getProgramAccounts'): Promise<Reading | Outcome> {
   return new Promise((resolve) => {
-    putTo(node, call('getProgramAccounts'), PATIENCE_MS, {
+    putTo(node, call(method), PATIENCE_MS, {
       takesLong: true,
       attempted: resolve,
       attemptedLong(answer) {
@@ -101,6 +101,13 @@ describe('a long answer', () => {
     }
     expect(raw.sockets).toHaveLength(1);
     expect(node.inFlight).toBe(0);
+  });
+
+  it('that is held whole is looked at whole where it may be kept', async () => {
+    const broken = `{"a":${long(10_000)},]}`;
+    await open(({ socket, id }) => socket.write(http(envelope(id, broken))));
+    expect(await ask(undefined, 'getProgramAccounts')).toMatchObject({ kind: 'answer' });
+    expect(await ask(undefined, 'getBlock')).toEqual({ kind: 'garbage' });
   });
 
   it('leaves its connection free however it was read', async () => {
