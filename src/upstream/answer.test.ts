@@ -126,6 +126,13 @@ describe('the answer in what a node sent', () => {
     }
   });
 
+  it('is no error that is longer than any', () => {
+    const sized = (data: string): string =>
+      `{"jsonrpc":"2.0","error":{"code":-32000,"message":"m","data":"${data}"},"id":7}`;
+    expect(locate(sized('x'.repeat(1_000_000)))?.errorCode).toBe(-32000);
+    expect(locate(sized('x'.repeat(1_100_000)))).toBeNull();
+  });
+
   it('is the error without an id by which a node says that it cannot read the request', () => {
     const text = '{"jsonrpc":"2.0","error":{"code":-32700,"message":"Parse error"},"id":null}\n';
     expect(locate(text)?.errorCode).toBe(-32700);

@@ -20,11 +20,14 @@ const NULL = Buffer.from('null');
 const ERROR_NAME = Buffer.from('"error"');
 /** A member of an envelope, which stands in no result: as words of a string its quote would be escaped. */
 const ENVELOPE_NAME = Buffer.from('jsonrpc":');
+/** Longer than any error of a node: unlike results errors are read, and that takes long. */
+const ERROR_MAX_BYTES = 1024 * 1024;
 /** Deeper than any answer of a node nests. */
 const DEPTH_MAX = 256;
 
-/** `code` of a raw `error` member; null when it is not an error object or its code is no error's. */
+/** `code` of a raw `error` member; null when it is not an error object, is longer than any, or its code is no error's. */
 export function errorCodeOf(error: Buffer): number | null {
+  if (error.length > ERROR_MAX_BYTES) return null;
   try {
     const code = (JSON.parse(error.toString('utf8')) as { code?: unknown } | null)?.code;
     return Number.isSafeInteger(code) && code !== 0 ? (code as number) : null;
