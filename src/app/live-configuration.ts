@@ -47,15 +47,38 @@ export class LiveConfiguration {
     return this.#current;
   }
 
-  /** Is told of what holds here at each change, within its one moment: must neither wait nor throw. */
+  /** Is told of what holds here at each change, within its one moment: must not wait. What it cannot take it throws at. */
   follow(told: (configuration: Configuration) => void): void {
     this.#told.push(told);
   }
 
-  /** Puts another one into force, at once for everybody. */
+  /**
+   * Puts another one into force, at once for everybody; where one of them cannot take it, all have the one before again.
+   * @throws what that one threw
+   */
   replace(configuration: Configuration): void {
+    const before = this.#current;
+    try {
+      this.#set(configuration);
+      for (const told of this.#told) told(this.#own);
+    } catch (fault) {
+      this.#set(before);
+      this.#tellAgain();
+      throw fault;
+    }
+  }
+
+  #set(configuration: Configuration): void {
     this.#current = configuration;
     this.#own = this.#ownOf(configuration);
-    for (const told of this.#told) told(this.#own);
+  }
+
+  /** Of what they had before; one that cannot take even that must not keep it from the others. */
+  #tellAgain(): void {
+    for (const told of this.#told) {
+      try {
+        told(this.#own);
+      } catch {}
+    }
   }
 }

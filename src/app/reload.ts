@@ -128,7 +128,7 @@ export class Reload {
       const changes = changesBetween(live.current, this.#parts.rereading.read());
       await this.#check(changes);
       await this.#record(changes, by);
-      live.replace(changes.configuration);
+      await this.#replace(changes, by);
       await followers?.apply(changes.configuration);
       this.#tell(changes);
       return { changed: changes.changed, restart: changes.restart };
@@ -139,7 +139,7 @@ export class Reload {
       } else
         log.error(
           { problem: problemText(error) },
-          'the configuration is as it was: it could not be read again',
+          'the configuration is as it was: another could not be put into force',
         );
       throw error;
     }
@@ -153,8 +153,32 @@ export class Reload {
     if (problems.length > 0) throw new ConfigurationError(problems);
   }
 
+  /** What the store was told is taken back where it turns out that the service cannot take the configuration. */
+  async #replace(changes: Changes, by: ReloadedBy): Promise<void> {
+    const { live, log } = this.#parts;
+    const before = live.current;
+    try {
+      live.replace(changes.configuration);
+    } catch (fault) {
+      await this.#record({ ...changes, configuration: before }, by, 'configuration.reload-undone').catch(
+        (error: unknown) => {
+          const problem = problemText(error);
+          log.error(
+            { problem },
+            'plans and audit log say that the configuration is another, which it is not',
+          );
+        },
+      );
+      throw fault;
+    }
+  }
+
   /** Plans are in the store, so they come into force with it; without it, all else still can by a signal. */
-  async #record({ configuration, changed, restart }: Changes, by: ReloadedBy): Promise<void> {
+  async #record(
+    { configuration, changed, restart }: Changes,
+    by: ReloadedBy,
+    action = 'configuration.reload',
+  ): Promise<void> {
     const { store, log } = this.#parts;
     const setsPlans = changed.includes('plans');
     try {
@@ -162,7 +186,7 @@ export class Reload {
       const detail = { changed: changed.join(', '), restart: restart.join(', ') };
       await inQuietChange(store, async (trx) => {
         const version = await nextVersion(trx);
-        const entry = { ...by, at: Date.now(), action: 'configuration.reload', keyId: null, detail };
+        const entry = { ...by, at: Date.now(), action, keyId: null, detail };
         await writeAudit(trx, version, entry);
       });
     } catch (error) {

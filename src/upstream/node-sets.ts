@@ -52,7 +52,7 @@ export class NodeSets {
     this.#limits = { ...limits };
     this.#answers = answerBudget(this.#limits);
     this.#log = log;
-    this.#put(nodes);
+    this.#put(this.#prepared(nodes));
   }
 
   /** What holds for calls that begin now. */
@@ -104,10 +104,11 @@ export class NodeSets {
   /** Makes the nodes exactly these: those that are as they were stay as they are, whatever their limits become. */
   change(nodes: NodesByNetwork, limits: UpstreamLimits): void {
     if (this.#isStopped) return;
+    const prepared = this.#prepared(nodes);
     const { timeoutMs } = this.#limits;
     if (limits.timeoutMs < timeoutMs) this.#longerCallsUntil = performance.now() + timeoutMs;
     Object.assign(this.#limits, limits);
-    this.#put(nodes);
+    this.#put(prepared);
   }
 
   /** Lets calls go to all but these. @param drained - as `network/name`. */
@@ -116,11 +117,18 @@ export class NodeSets {
     for (const { members, group } of this.#sets.values()) group.ask(this.#askedOf(members));
   }
 
-  #put(nodes: NodesByNetwork): void {
-    for (const network of networks) {
+  /** All that may fail, before anything is another. */
+  #prepared(nodes: NodesByNetwork): ReadonlyMap<Network, readonly Member[]> {
+    const membersOf = (network: Network): Member[] => {
       const before = this.#sets.get(network);
-      const configs = nodes[network] ?? [];
-      const members = configs.map((config) => this.#memberOf(config, network, before));
+      return (nodes[network] ?? []).map((config) => this.#memberOf(config, network, before));
+    };
+    return new Map(networks.map((network) => [network, membersOf(network)]));
+  }
+
+  #put(prepared: ReadonlyMap<Network, readonly Member[]>): void {
+    for (const [network, members] of prepared) {
+      const before = this.#sets.get(network);
       const isSame =
         members.length === before?.members.length &&
         members.every((member, at) => member === before.members[at]);

@@ -30,9 +30,18 @@ export type NodeConfig = Readonly<{
   pipelining?: number;
 }>;
 
+/** What is no escape stands for itself: an address that was kept before it was checked is no reason not to start. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 function basicAuthorization(url: URL): Record<string, string> {
   if (url.username === '' && url.password === '') return {};
-  const text = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+  const text = `${decoded(url.username)}:${decoded(url.password)}`;
   return { authorization: `Basic ${Buffer.from(text).toString('base64')}` };
 }
 

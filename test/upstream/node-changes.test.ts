@@ -56,6 +56,20 @@ describe('nodes of a pool that answers', () => {
     expect(scene.pool.status().map(({ name }) => name)).toEqual(['second']);
   });
 
+  it('stay as they are, all of them, where one of those that are to come cannot be made', async () => {
+    scene = await stage([healthy()], limits);
+    const second = configOf('second', await another(healthy()));
+    const broken: NodeConfig = { ...second, name: 'broken', headers: { x: 'a\nb' } };
+    expect(() => scene.pool.change({ devnet: [second], testnet: [broken] }, limits)).toThrow('one line');
+    expect(scene.pool.status().map(({ name }) => name)).toEqual(['node-1']);
+  });
+
+  it('with a percent sign in a password that begins no escape are as they are written', async () => {
+    scene = await stage([healthy()], limits);
+    nodesAre({ name: 'kept', url: 'http://u:50%off@127.0.0.1:1/' });
+    expect(scene.pool.status().map(({ name }) => name)).toEqual(['kept']);
+  });
+
   it('that are removed finish what is under way', async () => {
     const replies: (() => void)[] = [];
     const slow: Behaviour = (request, reply) => void replies.push(() => healthy('7')(request, reply, null!));
