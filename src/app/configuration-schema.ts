@@ -109,6 +109,8 @@ const server = section({
   bodies_max_bytes: whole(MIB, 64 * 1_024 * MIB).default(rpc.bodiesMaxBytes),
   batch_calls_max: whole(1, 10_000).default(envelopeLimits.batchMax),
   batch_concurrency: whole(1, 1_000).default(rpc.batchConcurrency),
+  batch_answers_max_bytes: whole(1_024, 64 * 1_024 * MIB).default(rpc.batchAnswersMaxBytes),
+  answers_max_bytes: whole(MIB, 64 * 1_024 * MIB).default(rpc.answersMaxBytes),
   connections_max: whole(1, 1_000_000).default(http.connectionsMax),
   connections_per_address_max: whole(1, 1_000_000).default(http.connectionsPerAddressMax),
   connections_exempt: list(cidr, 256, 'connections_exempt = ["127.0.0.0/8"]', http.connectionsExempt),

@@ -32,6 +32,8 @@ export const reloadable: { readonly [Section in keyof Configuration]: Rows<Confi
     bodiesMaxBytes: 'restart',
     batchCallsMax: 'restart',
     batchConcurrency: 'restart',
+    batchAnswersMaxBytes: 'restart',
+    answersMaxBytes: 'restart',
     connectionsMax: 'restart',
     connectionsPerAddressMax: 'restart',
     connectionsExempt: 'restart',

@@ -15,7 +15,10 @@ type Divided = {
  * what is shared (rates, windows, places, quotas), is the same in all.
  */
 export const dividedFields = {
-  server: ['bodiesMaxBytes', 'connectionsMax', 'connectionsPerAddressMax', 'requestsInFlightMax'],
+  server: [
+    ...(['bodiesMaxBytes', 'answersMaxBytes', 'connectionsMax', 'connectionsPerAddressMax'] as const),
+    'requestsInFlightMax',
+  ],
   upstreamPool: ['connectionsMax', 'inFlightMax', 'answersMaxBytes', 'longAnswersMax', 'copiesMax'],
   sending: [
     ...(['underWayMax', 'callersMax', 'rebroadcastsAtATime', 'pendingMax', 'pendingMaxBytes'] as const),
