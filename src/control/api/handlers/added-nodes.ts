@@ -17,6 +17,7 @@ import type { Given } from '../contract/contract.ts';
 import type { ApiContext, Handlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 import { audited } from './audited.ts';
+import { checkHeadersStay } from './kept-headers.ts';
 import { checkNotLast } from './last-node.ts';
 
 type Names =
@@ -185,6 +186,8 @@ async function change(
   if (before === null) throw lost(name);
   const { network } = row;
   const node: AddedNode = { name, network, settings: facts.read(merged(row, before.settings, body)) };
+  // Before it is asked who it is, for that is asked with them.
+  checkHeadersStay(before.settings, node.settings, body.headers !== undefined);
   const report = await probed(facts, node, body.force);
   await audited(services, context, async (trx, version) => {
     const now = await findNodeRow(trx, name);
