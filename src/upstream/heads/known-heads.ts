@@ -25,6 +25,8 @@ export const KNOWN_HEADS_FRESH_MS = 500;
 
 /** So long nobody is told less than somebody was told. */
 const TOLD_HOLDS_MS = 10_000;
+/** So long a node is believed that said that it is healthy, while it or another tells of its slots. */
+const HEALTHY_HOLDS_MS = 5_000;
 
 const HEALTHY: Answer = { body: Buffer.from('"ok"'), errorCode: 0 };
 
@@ -59,6 +61,29 @@ class Forwarded implements Asker {
   }
 }
 
+/** Only a node knows whether it is healthy: what it says itself holds for those who ask next. */
+class AskedHealth implements Asker {
+  readonly #heads: KnownHeads;
+  readonly #network: Network;
+  readonly #asker: Asker;
+
+  constructor(heads: KnownHeads, network: Network, asker: Asker) {
+    this.#heads = heads;
+    this.#network = network;
+    this.#asker = asker;
+  }
+
+  answered(answer: Answer): void {
+    this.#heads.noteHealth(this.#network, answer.errorCode === 0);
+    this.#asker.answered(answer);
+  }
+
+  failed(failure: Failure): void {
+    this.#heads.noteHealth(this.#network, false);
+    this.#asker.failed(failure);
+  }
+}
+
 /** What has a parameter that the method does not take is a node's to refuse. */
 const isWithoutParams = ({ params }: Call): boolean => params === null || params.toString('latin1') === '[]';
 
@@ -75,6 +100,8 @@ export class KnownHeads implements DirectSource {
   readonly #freshMs: number;
   readonly #now: () => number;
   readonly #told = new Map<Network, Map<Commitment, Told>>();
+  /** When a node last said that it is healthy, where none has said otherwise since. */
+  readonly #healthyAt = new Map<Network, number>();
 
   constructor({ source, slots, keys, counts, freshMs, now }: KnownHeadsOptions) {
     this.#source = source;
@@ -92,10 +119,22 @@ export class KnownHeads implements DirectSource {
   put(call: Call, asker: Asker): Asked {
     if (call.row === methods.getSlot) return this.#putSlot(call, asker);
     if (call.row !== methods.getHealth || !isWithoutParams(call)) return this.#source.put(call, asker);
-    const known = this.#slots.slotAt(call.network, 'processed');
-    return known !== null && this.#isFresh(known.atMs)
+    return this.#isHealthy(call.network)
       ? this.#answer(call, asker, HEALTHY)
-      : this.#source.put(call, asker);
+      : this.#source.put(call, new AskedHealth(this, call.network, asker));
+  }
+
+  /** A node was asked whether it is healthy. */
+  noteHealth(network: Network, isHealthy: boolean): void {
+    if (isHealthy) this.#healthyAt.set(network, this.#now());
+    else this.#healthyAt.delete(network);
+  }
+
+  #isHealthy(network: Network): boolean {
+    const known = this.#slots.slotAt(network, 'processed');
+    const saidAt = this.#healthyAt.get(network);
+    if (known === null || saidAt === undefined || !this.#isFresh(known.atMs)) return false;
+    return this.#now() - saidAt <= HEALTHY_HOLDS_MS;
   }
 
   /** getSlot is answered with this slot. */
