@@ -13,7 +13,7 @@ export type Outcome = Readonly<
   | { kind: 'garbage' }
   /** An error whose text names the node's host or a key of ours: the caller may not see it. */
   | { kind: 'withheld' }
-  /** Longer than we pass on. Another node would send the same. */
+  /** Longer than we pass on. Another node would send the same, unless this one does not tell the truth. */
   | { kind: 'too-large' }
   /** There was no room for it beside the answers that are held already. Another node's would find none either. */
   | { kind: 'no-room' }

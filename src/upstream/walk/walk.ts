@@ -111,6 +111,11 @@ export class Walk {
     return this.story.some((step) => step.node === node && (step.isMute || step.isBehind));
   }
 
+  /** A node answered at greater length than is passed on. */
+  get isTooLarge(): boolean {
+    return this.story.some(({ outcome }) => outcome.kind === 'too-large');
+  }
+
   get hasMute(): boolean {
     return this.story.some(({ isMute }) => isMute);
   }
