@@ -131,7 +131,7 @@ describe('a long answer', () => {
     raw.become(({ socket, id }) => socket.write(http(envelope(id, long(FROM - 200)))));
     expect(await ask()).toMatchObject({ kind: 'answer' });
     const error = (id: number): string =>
-      `{"jsonrpc":"2.0","error":{"code":-32602,"message":"${'x'.repeat(MIB)}"},"id":${id}}`;
+      `{"jsonrpc":"2.0","error":{"code":-32602,"message":"${'x'.repeat(2 * FROM)}"},"id":${id}}`;
     for (const framed of [http, chunked]) {
       raw.become(({ socket, id }) => socket.write(framed(error(id))));
       expect(await ask()).toMatchObject({ kind: 'answer', answer: { errorCode: -32602 } });
