@@ -1,5 +1,6 @@
-import { tableText } from './table-text.ts'; /** What the texts need of a node; the shape of app's list. */
+import { tableText } from './table-text.ts';
 
+/** What the texts need of a node; the shape of app's list. */
 type Node = Readonly<{
   name: string;
   network: string;
