@@ -81,6 +81,18 @@ describe('a transaction that was accepted', () => {
     ]);
   });
 
+  it('goes on while one node alone says that it landed', async () => {
+    chain = freshChain();
+    const lying = { ...freshChain(), status: () => landed('finalized') };
+    scene = await stageSending([accepting(lying), accepting(chain)], [], { limits: { rebroadcastMs: 20 } });
+    const sent = await sendOne();
+    await until(() => everybody().every((mock) => timesSent(sent, mock) >= 6));
+    expect(sent.trace.fates).toEqual([]);
+    chain.status = () => landed('confirmed');
+    await until(isAtRest);
+    expect(sent.trace.fates).toMatchObject([{ name: 'confirmed' }]);
+  });
+
   it.each([
     ['nests deeper than any answer', `${'['.repeat(20_000)}${']'.repeat(20_000)}`, []],
     ['is longer than any', JSON.stringify('x'.repeat(5_000)), [{ name: 'failed', slot: 1001n, err: null }]],

@@ -1,8 +1,10 @@
 import { type JsonValue, writeJson } from '../../base/json.ts';
-import type { Network } from '../../protocol/call.ts';
+import type { Answer, Call, Network } from '../../protocol/call.ts';
 import type { SendFate } from '../../protocol/send-fate.ts';
+import { attempt } from '../attempt.ts';
 import { type StatusRoundLimits, StatusRounds } from '../confirmations/status-rounds.ts';
 import type { Confirmation } from '../confirmations/watched-transaction.ts';
+import type { UpstreamNode } from '../node.ts';
 import type { SendLimits } from './limits.ts';
 import { type Joining, PendingSend } from './pending-send.ts';
 import { Rebroadcast } from './rebroadcast.ts';
@@ -34,6 +36,22 @@ const roundLimits = (limits: SendLimits): StatusRoundLimits => ({
 });
 
 const nowhere = { slot: null, err: null } as const;
+
+/** Of nodes that may be asked, any but one, until one answers. */
+async function askAnother(
+  nodes: readonly UpstreamNode[],
+  call: Call,
+  than: string,
+  timeoutMs: number,
+): Promise<Answer | null> {
+  for (const node of nodes) {
+    if (node.name === than) continue;
+    const { outcome, elapsedMs } = await attempt(node, call, timeoutMs);
+    node.learn(outcome, elapsedMs);
+    if (outcome.kind === 'answer' && outcome.answer.errorCode === 0) return outcome.answer;
+  }
+  return null;
+}
 
 /** Longer than any error of the chain. */
 const ERR_MAX_LENGTH = 1_024;
@@ -125,7 +143,10 @@ export class PendingSends {
   #roundsOf(network: Network): StatusRounds {
     let rounds = this.#rounds.get(network);
     if (rounds === undefined) {
-      rounds = new StatusRounds(network, this.#parts.source, roundLimits(this.#parts.limits));
+      const { limits, senders, source } = this.#parts;
+      rounds = new StatusRounds(network, source, roundLimits(limits), (call, than) =>
+        askAnother(senders.nodes(network), call, than, limits.attemptTimeoutMs),
+      );
       this.#rounds.set(network, rounds);
     }
     return rounds;
