@@ -40,14 +40,8 @@ export class JsonRpcSurface implements Surface {
   begin(): readonly Pace[] {
     const act = (): Promise<void> =>
       this.#tally.measure(() => (++this.#requests % BATCH_EACH === 0 ? this.#askBatch() : this.#askOne()));
-    return [
-      new Pace({
-        name: this.#tally.name,
-        perSecond: this.#options.perSecond,
-        inFlightMax: IN_FLIGHT_MAX,
-        act,
-      }),
-    ];
+    const { name } = this.#tally;
+    return [new Pace({ name, perSecond: this.#options.perSecond, inFlightMax: IN_FLIGHT_MAX, act })];
   }
 
   async judge(): Promise<readonly Outcome[]> {

@@ -46,14 +46,8 @@ export class RestSurface implements Surface {
       const number = this.#requests++;
       return this.#tally.measure(() => (number % FILE_EACH === 0 ? this.#storeFile() : this.#ask(number)));
     };
-    return [
-      new Pace({
-        name: this.#tally.name,
-        perSecond: this.#options.perSecond,
-        inFlightMax: IN_FLIGHT_MAX,
-        act,
-      }),
-    ];
+    const { name } = this.#tally;
+    return [new Pace({ name, perSecond: this.#options.perSecond, inFlightMax: IN_FLIGHT_MAX, act })];
   }
 
   async judge(): Promise<readonly Outcome[]> {

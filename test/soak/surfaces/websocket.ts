@@ -98,14 +98,8 @@ export class WebSocketSurface implements Surface {
 
   begin(): readonly Pace[] {
     const act = (): Promise<void> => this.#calls.measure(() => this.#call());
-    return [
-      new Pace({
-        name: this.#calls.name,
-        perSecond: this.#options.callsPerSecond,
-        inFlightMax: IN_FLIGHT_MAX,
-        act,
-      }),
-    ];
+    const { name } = this.#calls;
+    return [new Pace({ name, perSecond: this.#options.callsPerSecond, inFlightMax: IN_FLIGHT_MAX, act })];
   }
 
   async judge(stretch: Stretch): Promise<readonly Outcome[]> {

@@ -29,21 +29,20 @@ export const stateTones: Readonly<Record<KeyState, Tone>> = {
 
 export const isOver = (state: KeyState): boolean => state === 'expired' || state === 'revoked';
 
+/** What a key may be restricted by. */
+export type RuleName =
+  | 'networks'
+  | 'cidrs'
+  | 'origins'
+  | 'methods'
+  | 'rate'
+  | 'addressPerSecond'
+  | 'expiresAt'
+  | 'logsBodies'
+  | 'neverBack';
+
 /** Rules of a key as facts, each with what holds where nothing is said. */
-export function ruleFacts(
-  key: Pick<
-    KeyJson,
-    | 'networks'
-    | 'cidrs'
-    | 'origins'
-    | 'methods'
-    | 'rate'
-    | 'addressPerSecond'
-    | 'expiresAt'
-    | 'logsBodies'
-    | 'neverBack'
-  >,
-): readonly (readonly [name: string, value: string])[] {
+export function ruleFacts(key: Pick<KeyJson, RuleName>): readonly (readonly [name: string, value: string])[] {
   const { networks, cidrs, origins, methods, rate, addressPerSecond, expiresAt } = key;
   return [
     ['Networks', networks?.join(', ') ?? 'all'],

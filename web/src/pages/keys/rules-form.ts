@@ -1,6 +1,7 @@
 import type { Asked } from '../../../../src/control/api/contract/contract.ts';
 import type { KeyJson } from '../../../../src/control/api/contract/keys.ts';
 import { ApiProblem } from '../../api.ts';
+import type { RuleName } from './key-words.ts';
 
 /** The rules of a key as a form has them: all text, lists one line each, empty for no rule. */
 export type RulesForm = Readonly<{
@@ -45,20 +46,7 @@ export const rulesOf = (key: KeyJson): RulesForm => ({
   neverBack: key.neverBack,
 });
 
-type RulesBody = Required<
-  Pick<
-    Asked<'POST /customers/{customer}/keys'>['body'],
-    | 'networks'
-    | 'cidrs'
-    | 'origins'
-    | 'methods'
-    | 'rate'
-    | 'addressPerSecond'
-    | 'expiresAt'
-    | 'logsBodies'
-    | 'neverBack'
-  >
->;
+type RulesBody = Required<Pick<Asked<'POST /customers/{customer}/keys'>['body'], RuleName>>;
 
 const lines = (text: string): string[] | null => {
   const all = text
