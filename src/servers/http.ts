@@ -21,7 +21,7 @@ import { checkIntervalMs, createListener, takeOver } from './http-listener.ts';
 import { type HttpOptions, httpOptions } from './http-options.ts';
 import { type Refusals, refusalOf, refuse, refuseSocket } from './http-refuse.ts';
 import { type HttpRoutes, type HttpUpgrade, noSuchPath } from './http-route.ts';
-import { OpenRequests } from './open-requests.ts';
+import { type Begin, OpenRequests } from './open-requests.ts';
 import { faultOfHead } from './request-head.ts';
 import { splitUrl } from './request-target.ts';
 import { TlsEntry } from './tls-entry.ts';
@@ -78,9 +78,11 @@ export class HttpServer implements DoorBehind {
     this.#strictTransport = seconds === 0 ? null : `max-age=${seconds}`;
     const holders = { server: this.server, front, tls: this.#tls, upgrades };
     this.#drain = new HttpDrain({ ...holders, inFlight: () => this.inFlight });
-    this.server.on('request', (request, response) => this.#take(request, response));
-    this.server.on('checkContinue', (request, response) => this.#take(request, response));
-    this.server.on('checkExpectation', (request, response) => this.#take(request, response, false));
+    const understood: Begin = (request, response) => this.#answer(request, response, true);
+    const unknown: Begin = (request, response) => this.#answer(request, response, false);
+    this.server.on('request', (request, response) => this.#take(request, response, understood));
+    this.server.on('checkContinue', (request, response) => this.#take(request, response, understood));
+    this.server.on('checkExpectation', (request, response) => this.#take(request, response, unknown));
     this.server.on('upgrade', (request, socket, head) => this.#upgrade(request, socket as Socket, head));
     this.server.on('clientError', (fault: ClientFault, socket) => this.#refuseClient(fault, socket));
   }
@@ -166,11 +168,14 @@ export class HttpServer implements DoorBehind {
     );
   }
 
-  /** @param understood - false when the request expects what nobody here knows. */
-  #take(request: IncomingMessage, response: ServerResponse, understood = true): void {
+  /** A request that has come, to be answered in its turn. */
+  #take(request: IncomingMessage, response: ServerResponse, begin: Begin): void {
     // The parser reads on while a refusal leaves.
-    if (isSpoiled(request.socket)) return;
-    this.#open.note(request, response);
+    if (!isSpoiled(request.socket)) this.#open.take(request, response, begin);
+  }
+
+  /** @param understood - false when the request expects what nobody here knows. */
+  #answer(request: IncomingMessage, response: ServerResponse, understood: boolean): void {
     if (this.draining) response.setHeader('connection', 'close');
     if (this.#strictTransport !== null) response.setHeader(STRICT_TRANSPORT, this.#strictTransport);
     const { path, query } = splitUrl(request.url ?? '/');

@@ -53,5 +53,22 @@ describe.each([{ raw: true }, { raw: false }])(
       await expect.poll(answered, { timeout: 5_000 }).toBe(true);
       for (let i = 0; i < 2; i++) expect(await answered()).toBe(true);
     });
+
+    it('are one for a connection, however many requests were sent ahead', async () => {
+      door = await startDoor({ raw });
+      door.answer = async ({ params }) => (String(params) === '[0]' ? ofBytes(LONG_BYTES) : ofBytes(100));
+      const key = door.createKey();
+      const slow = door.connect();
+      slow.socket.pause();
+      slow.socket.write(Array.from({ length: 40 }, (_, id) => rawPost(key, call(id))).join(''));
+      await until(() => door.asked.length > 0);
+      // Whoever comes later is answered before any that waits behind the first.
+      expect(await (await door.post(call(50), key)).text()).toContain('"id":50');
+      expect(door.asked.map(({ call: { params } }) => String(params))).toEqual(['[0]', '[50]']);
+      slow.socket.resume();
+      await slow.until(/"id":39}/);
+      const numbers = [...slow.received.matchAll(/"id":(\d+)}/g)].map(([, id]) => Number(id));
+      expect(numbers).toEqual(Array.from({ length: 40 }, (_, id) => id));
+    });
   },
 );
