@@ -160,11 +160,16 @@ export class AskedNodes implements Asked, Attempter, Hedgeable, HedgeOwner {
   }
 
   #heardLong(node: UpstreamNode, answer: LongAnswer, elapsedMs: number): void {
-    tellAttempt(this.#walk, node, begun, elapsedMs);
-    learnFrom(this.#walk, node, begun, elapsedMs);
-    teach(this.#walk);
-    this.#stop();
-    this.#asker.long?.answeredLong(answer);
+    try {
+      tellAttempt(this.#walk, node, begun, elapsedMs);
+      learnFrom(this.#walk, node, begun, elapsedMs);
+      teach(this.#walk);
+      this.#stop();
+      this.#asker.long?.answeredLong(answer);
+    } catch (thrown) {
+      answer.leave();
+      this.#fail(thrown);
+    }
   }
 
   #askAgain(node: UpstreamNode): void {

@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Asker } from '../../../src/protocol/call.ts';
 import type { BodySink, Question } from '../../../src/upstream/exchange.ts';
 import type { UpstreamNode } from '../../../src/upstream/node.ts';
-import { until } from '../mock/pool.ts';
-import { nodeAt, PATIENCE_MS, told } from './node-rig.ts';
+import { stage, until } from '../mock/pool.ts';
+import { call, nodeAt, PATIENCE_MS, told } from './node-rig.ts';
 import { answering, envelope, http, type RawNode, startRaw } from './raw-node.ts';
 
 const LONG = JSON.stringify('x'.repeat(100_000));
@@ -44,5 +45,16 @@ describe('what is thrown over the bytes of a node', () => {
     await until(() => raw.sockets.length === 1 && raw.open() === 0);
     raw.become(answering);
     expect([await told(node), raw.sockets.length]).toEqual(['7', 2]);
+  });
+
+  it('fails the call of whoever takes a long answer and cannot', async () => {
+    const scene = await stage([{ name: 'raw', url: raw.url }], { longAnswerFromBytes: 1_000 });
+    const failure = await new Promise<unknown>((resolve) => {
+      const asker: Asker = { answered: resolve, failed: resolve, long: { answeredLong: breaks } };
+      scene.pool.put(call('getProgramAccounts'), asker);
+    });
+    expect(failure).toMatchObject({ code: 'INTERNAL' });
+    expect(scene.pool.status()[0]!.inFlight).toBe(0);
+    await scene.close();
   });
 });
