@@ -187,6 +187,7 @@ describe('the page for callers', () => {
     expect(told).toEqual({
       body: `${formatted(rpcServerOptions.bodyMaxBytes)} bytes`,
       'calls and notifications in a batch': `${envelopeLimits.batchMax}`,
+      'answers to a batch together': `${formatted(rpcServerOptions.batchAnswersMaxBytes)} bytes`,
       'calls of a batch under way at once': `${rpcServerOptions.batchConcurrency}`,
       id: `${envelopeLimits.idMaxBytes} bytes as written`,
       'nesting of the body': `${envelopeLimits.depthMax}`,

@@ -1,108 +1,126 @@
+import { atLeast, atMost, type Goal, goalsText } from '../goals.ts';
 import { type Setting, type Spread, settingOf, spread } from '../results.ts';
+import type { FullLoad } from '../rpc/phases.ts';
+import { bar, settingText, spreadText } from '../table-text.ts';
+import { CLIENTS, type Counted, isOncePerSlot } from './head-methods.ts';
 
-/** What one variant did in one round. */
-export type Measured = Readonly<{
-  variant: string;
-  requestsPerCpuSecond: number;
-  requestsPerSecond: number;
-  p50Ms: number;
-  p99Ms: number;
-  residentMib: number;
-}>;
+export const SOLWAY = 'solway';
+export const NGINX_CACHE = 'nginx proxy_cache';
+/** The same with a directive that few know to belong to it. */
+export const NGINX_OPEN = 'nginx, open files';
+export const NGINX = 'nginx';
 
-/** How many calls reached the node while many clients asked the same. */
-export type Counted = Readonly<{
-  clients: number;
-  seconds: number;
-  requests: number;
-  /** Slots of the node that began while they asked, and the one that they began in. */
-  slots: number;
-  upstreamCalls: number;
-}>;
+/** What one round measured, by the names of servers. */
+export type Round = Readonly<Record<string, FullLoad>>;
 
 export type Line = Readonly<{
-  variant: string;
+  server: string;
   requestsPerCpuSecond: Spread;
-  /** Of solway to this variant, round by round. */
+  /** Of solway to this one, round by round. */
   solwayRatio: Spread;
+  busy: number;
   p50Ms: number;
   p99Ms: number;
   residentMib: number;
 }>;
 
+type Setup = Readonly<{ seconds: number; connections: number }>;
+
 export type Summary = Setting &
+  Setup &
   Readonly<{
     rounds: number;
-    seconds: number;
-    connections: number;
     lines: readonly Line[];
-    counted: Counted;
+    counted: readonly Counted[];
+    goals: readonly Goal[];
   }>;
 
 const median = (values: readonly number[]): number => spread(values).median;
 
-function line(name: string, rounds: readonly (readonly Measured[])[]): Line {
-  const of = (round: readonly Measured[], variant: string) => round.find((one) => one.variant === variant)!;
-  const own = rounds.map((round) => of(round, name));
-  const ratios = rounds.map(
-    (round) => of(round, 'solway').requestsPerCpuSecond / of(round, name).requestsPerCpuSecond,
-  );
+function line(server: string, rounds: readonly Round[], residentMib: number): Line {
+  const seen = (name: string): FullLoad[] => rounds.flatMap((round) => round[name] ?? []);
+  const [own, solway] = [seen(server), seen(SOLWAY)];
+  const rates = own.map((one) => one.requestsPerCpuSecond);
   return {
-    variant: name,
-    requestsPerCpuSecond: spread(own.map((one) => one.requestsPerCpuSecond)),
-    solwayRatio: spread(ratios),
-    p50Ms: median(own.map((one) => one.p50Ms)),
-    p99Ms: median(own.map((one) => one.p99Ms)),
-    residentMib: median(own.map((one) => one.residentMib)),
+    server,
+    requestsPerCpuSecond: spread(rates),
+    solwayRatio: spread(solway.map((one, at) => one.requestsPerCpuSecond / (rates[at] ?? Number.NaN))),
+    busy: median(own.map(({ busy }) => busy)),
+    p50Ms: median(own.map(({ p50Ms }) => p50Ms)),
+    p99Ms: median(own.map(({ p99Ms }) => p99Ms)),
+    residentMib,
   };
+}
+
+function goalsOf(lines: readonly Line[], counted: readonly Counted[]): Goal[] {
+  const ratio = (server: string): number =>
+    lines.find((one) => one.server === server)?.solwayRatio.median ?? Number.NaN;
+  return [
+    atLeast('hits per CPU second, to hits of nginx proxy_cache', 1.5, ratio(NGINX_CACHE)),
+    atLeast('hits per CPU second, to nginx that passes through', 3, ratio(NGINX)),
+    ...counted.map(({ method, calls, slots }) =>
+      atMost(`calls of ${method} to the node in a slot, for ${CLIENTS} clients`, 1, calls / slots),
+    ),
+  ];
 }
 
 /** Medians over the rounds; ratios are taken round by round, then their median. */
 export function summarize(
-  rounds: readonly (readonly Measured[])[],
-  counted: Counted,
-  setup: Readonly<{ connections: number; seconds: number }>,
+  rounds: readonly Round[],
+  residentMib: Readonly<Record<string, number>>,
+  counted: readonly Counted[],
+  setup: Setup,
 ): Summary {
-  const names = rounds[0]?.map(({ variant }) => variant) ?? [];
+  const lines = Object.keys(residentMib).map((server) => line(server, rounds, residentMib[server] ?? 0));
   return {
     ...settingOf(`npm run bench -- cache --rounds ${rounds.length} --seconds ${setup.seconds}`),
-    rounds: rounds.length,
     ...setup,
-    lines: names.map((name) => line(name, rounds)),
+    rounds: rounds.length,
+    lines,
     counted,
+    goals: goalsOf(lines, counted),
   };
 }
 
-const BAR = 40;
+function rowOf(one: Line, best: number): string {
+  const rate = one.requestsPerCpuSecond.median;
+  return [
+    `  ${one.server.padEnd(18)}${bar(rate, best)}`,
+    String(Math.round(rate)).padStart(8),
+    `  solway to it ${spreadText(one.solwayRatio)}`.padEnd(36),
+    `busy ${Math.round(one.busy * 100)} %`.padStart(10),
+    `  p50 ${one.p50Ms.toFixed(2)} p99 ${one.p99Ms.toFixed(2)} ms`,
+    `${one.residentMib} MiB`.padStart(9),
+  ].join('');
+}
+
+function countedRow(one: Counted): string {
+  const { method, requests, slots, calls, mostInOneSlot } = one;
+  const verdict = isOncePerSlot(one) ? 'once a slot' : 'MORE THAN ONCE A SLOT';
+  return [
+    `  ${method.padEnd(20)}`,
+    `${requests} requests`.padStart(17),
+    `${slots} slots`.padStart(10),
+    `${calls} calls`.padStart(12),
+    `${mostInOneSlot} at most in one slot`.padStart(26),
+    `  ${verdict}`,
+  ].join('');
+}
 
 /** The summary as a person reads it. */
 export function render(summary: Summary): string {
   const best = Math.max(...summary.lines.map(({ requestsPerCpuSecond }) => requestsPerCpuSecond.median));
-  const rows = summary.lines.map((one) => {
-    const bar = '█'.repeat(Math.max(1, Math.round((one.requestsPerCpuSecond.median / best) * BAR)));
-    const { median: ratio, min, max } = one.solwayRatio;
-    return [
-      one.variant.padEnd(18),
-      bar.padEnd(BAR),
-      `${Math.round(one.requestsPerCpuSecond.median)}`.padStart(8),
-      `${ratio.toFixed(2)} [${min.toFixed(2)}-${max.toFixed(2)}]`.padStart(18),
-      `${one.p50Ms.toFixed(2)} / ${one.p99Ms.toFixed(2)}`.padStart(14),
-      `${one.residentMib} MiB`.padStart(9),
-    ].join(' ');
-  });
-  const head = [
-    'variant'.padEnd(18),
-    'requests per CPU second of the server'.padEnd(BAR + 9),
-    'solway to it'.padStart(18),
-    'ms p50/p99'.padStart(14),
-    'memory'.padStart(9),
-  ].join(' ');
-  const setup = [
-    `${summary.rounds} rounds of ${summary.seconds} s, ${summary.connections} connections`,
-    ...[summary.machine, summary.node, summary.commit],
-  ].join('; ');
-  const { clients, requests, slots, upstreamCalls } = summary.counted;
-  const asked = `${clients} clients asked ${requests} times for one account in ${slots} slots`;
-  const count = `${asked}: ${upstreamCalls} calls to the node`;
-  return `\n${setup}\n\n${head}\n${rows.join('\n')}\n\n${count}\n`;
+  return [
+    '',
+    settingText(summary, summary),
+    '',
+    'one account asked for again and again: requests per CPU second of the server',
+    ...summary.lines.map((one) => rowOf(one, best)),
+    '',
+    `${CLIENTS} clients ask the same, one method after the other: calls of it that reach the node`,
+    ...summary.counted.map(countedRow),
+    '',
+    goalsText(summary.goals),
+    '',
+  ].join('\n');
 }

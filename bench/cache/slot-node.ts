@@ -1,24 +1,25 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { resultOf, slotNow } from '../rpc/node-answers.ts';
 
-export const SLOT_MS = 400;
-const FIRST_SLOT = 300_000_000;
-const ACCOUNT = JSON.stringify({
-  ...{ data: ['', 'base64'], executable: false, lamports: 1 },
-  ...{ owner: '11111111111111111111111111111111', rentEpoch: 0, space: 0 },
-});
+/** How many calls of one method came in each slot. */
+export type CallsBySlot = ReadonlyMap<number, number>;
 
-/** A node whose slots go by the clock, and which counts what it is asked. */
+const NO_CALLS: CallsBySlot = new Map();
+
+type Asked = Readonly<{ id: number; method: string; params?: unknown }>;
+
+/** A node whose slots go by the clock, and which counts what it is asked: by method and params, by slot. */
 export class SlotNode {
-  readonly asked = new Map<string, number>();
-  readonly #startedAt = performance.now();
+  readonly #calls = new Map<string, Map<number, number>>();
   readonly #server: Server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
-      const { id, method } = JSON.parse(Buffer.concat(chunks).toString()) as { id: number; method: string };
-      this.asked.set(method, this.countOf(method) + 1);
-      const body = `{"jsonrpc":"2.0","result":${this.#resultOf(method)},"id":${id}}`;
+      const { id, method, params } = JSON.parse(Buffer.concat(chunks).toString()) as Asked;
+      const slot = slotNow();
+      this.#count(method, JSON.stringify(params ?? []), slot);
+      const body = `{"jsonrpc":"2.0","result":${resultOf(method, slot)},"id":${id}}`;
       response
         .writeHead(200, { 'content-type': 'application/json', 'content-length': body.length })
         .end(body);
@@ -26,11 +27,15 @@ export class SlotNode {
   });
 
   get slot(): number {
-    return FIRST_SLOT + Math.floor((performance.now() - this.#startedAt) / SLOT_MS);
+    return slotNow();
   }
 
-  countOf(method: string): number {
-    return this.asked.get(method) ?? 0;
+  /**
+   * Calls of a method so far. Whoever keeps it sees it grow.
+   * @param params - raw JSON without space: what clients ask differs by it from what a gateway asks for itself.
+   */
+  callsOf(method: string, params: string): CallsBySlot {
+    return this.#calls.get(method + params) ?? NO_CALLS;
   }
 
   async listen(): Promise<number> {
@@ -43,9 +48,12 @@ export class SlotNode {
     this.#server.closeAllConnections();
   }
 
-  #resultOf(method: string): string {
-    if (method === 'getSlot' || method === 'getMaxShredInsertSlot') return String(this.slot);
-    if (method === 'getHealth') return '"ok"';
-    return `{"context":{"apiVersion":"3.0.0","slot":${this.slot}},"value":${ACCOUNT}}`;
+  #count(method: string, params: string, slot: number): void {
+    let calls = this.#calls.get(method + params);
+    if (calls === undefined) {
+      calls = new Map();
+      this.#calls.set(method + params, calls);
+    }
+    calls.set(slot, (calls.get(slot) ?? 0) + 1);
   }
 }

@@ -34,7 +34,7 @@ function openOwn(url: string, way: Way): Opened {
       },
     });
   };
-  return { ask, close: () => node.close() };
+  return { ask, close: async () => node.close() };
 }
 
 /** As the gateway asked before it had connections of its own. */

@@ -1,7 +1,12 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { availableParallelism } from 'node:os';
 import { createInterface } from 'node:readline';
+
+/** Processors: what is measured gets one to itself; the load and the node share the other. */
+export const SERVER_CPU = 0;
+export const LOAD_CPU = 1;
 
 const TICKS_PER_SECOND = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
 
@@ -27,13 +32,26 @@ export function freePort(): Promise<number> {
   });
 }
 
+const taskset = findProgram('taskset');
+
+/** Whether processes can be bound to processors here, and there is one for each side. */
+export const bindsProcessors = taskset !== null && availableParallelism() > LOAD_CPU;
+
+/** A command that runs bound to one processor, where that can be done. */
+export const boundTo = (
+  cpu: number,
+  command: string,
+  args: readonly string[],
+): readonly [command: string, args: string[]] =>
+  taskset !== null && bindsProcessors
+    ? [taskset, ['-c', String(cpu), command, ...args]]
+    : [command, [...args]];
+
 const started = new Set<ChildProcess>();
 
 /** Starts a program bound to one processor; `endAll` ends it. */
 export function spawnOn(cpu: number, command: string, args: readonly string[]): ChildProcess {
-  const child = spawn('taskset', ['-c', String(cpu), command, ...args], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const child = spawn(...boundTo(cpu, command, args), { stdio: ['ignore', 'pipe', 'inherit'] });
   started.add(child);
   return child;
 }
@@ -45,7 +63,7 @@ export function forkOn(
   flags: readonly string[] = [],
   args: readonly string[] = [],
 ): ChildProcess {
-  const child = spawn('taskset', ['-c', String(cpu), process.execPath, ...flags, script, ...args], {
+  const child = spawn(...boundTo(cpu, process.execPath, [...flags, script, ...args]), {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   started.add(child);
@@ -69,27 +87,50 @@ export function firstLine<T>(child: ChildProcess, pick: (line: string) => T | nu
   });
 }
 
-function children(pid: number): number[] {
+/** A process and all that it has started. */
+function tree(pid: number): number[] {
   try {
     const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
-    return text === '' ? [] : text.split(' ').map(Number);
+    return [pid, ...(text === '' ? [] : text.split(' ').map(Number)).flatMap(tree)];
   } catch {
-    return [];
+    return [pid];
   }
 }
 
-/** CPU seconds (user and system) that a process and its children have used so far. */
-export function cpuSeconds(pid: number): number {
+function ownCpuSeconds(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  const own = (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
-  return children(pid).reduce((sum, child) => sum + cpuSeconds(child), own);
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
 }
 
-/** Resident memory of a process in MiB. */
-export function residentMib(pid: number): number {
+function ownResidentMib(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024);
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
+}
+
+const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0);
+
+/** CPU seconds (user and system) that a process and its children have used so far. */
+export const cpuSeconds = (pid: number): number => sum(tree(pid).map(ownCpuSeconds));
+
+/** Resident memory of a process and its children in MiB. */
+export const residentMib = (pid: number): number => Math.round(sum(tree(pid).map(ownResidentMib)));
+
+/** Time of a processor since the machine started, in ticks. */
+export type ProcessorTime = Readonly<{ idle: number; all: number }>;
+
+/** What a processor has done so far, for whomever. */
+export function processorTime(cpu: number): ProcessorTime {
+  const text = new RegExp(`^cpu${cpu} (.*)$`, 'm').exec(readFileSync('/proc/stat', 'utf8'))?.[1] ?? '';
+  // user, nice, system, idle, iowait, irq, softirq, steal; guests are in user already.
+  const times = text.split(' ').slice(0, 8).map(Number);
+  return { idle: (times[3] ?? 0) + (times[4] ?? 0), all: sum(times) };
+}
+
+/** The share of the time since then that a processor was not idle, 0 to 1. */
+export function busyShare(cpu: number, since: ProcessorTime): number {
+  const { idle, all } = processorTime(cpu);
+  return all === since.all ? 0 : 1 - (idle - since.idle) / (all - since.all);
 }
 
 /** Ends a child and waits until it is gone. */

@@ -1,128 +1,158 @@
+import { atLeast, atMost, type Goal } from '../goals.ts';
 import { type Setting, type Spread, settingOf, spread } from '../results.ts';
+import {
+  type ByServer,
+  HAPROXY,
+  type Memory,
+  NGINX,
+  NODE,
+  PIPELINED,
+  type Round,
+  type Setup,
+  SOLWAY,
+  SPARING,
+} from './measured.ts';
+import type { FullLoad } from './phases.ts';
 
-export type Latency = Readonly<{ p50Ms: number; p99Ms: number }>;
-
-/** What one variant did in one round. */
-export type Measured = Readonly<{
-  variant: string;
-  requestsPerCpuSecond: number;
-  requestsPerSecond: number;
-  /** Under full load: mostly the queue of the load generator's connections. */
-  loaded: Latency;
-  /** One request at a time: what the variant itself adds. */
-  single: Latency;
-  residentMib: number;
+/** Throughput of one server over all rounds. */
+export type Throughput = Readonly<{
+  requestsPerCpuSecond: Spread;
+  /** To nginx, round by round; null without nginx. */
+  toNginx: Spread | null;
+  /** Processors that it used. */
+  busy: number;
+  p50Ms: number;
+  p99Ms: number;
 }>;
 
-/** A variant over all rounds; ratios are to nginx, or to the direct upstream where there is no nginx. */
-export type Line = Readonly<{
-  variant: string;
-  requestsPerCpuSecond: Spread;
-  cpuRatio: Spread;
-  single: Latency;
-  /** Milliseconds added to the direct upstream, one request at a time. */
-  addedP50Ms: number;
-  addedP99Ms: number;
-  loaded: Latency;
-  residentMib: number;
+/** Latency at a fixed rate, over all rounds. */
+export type Latency = Readonly<{
+  p50Ms: number;
+  p99Ms: number;
+  /** To the node asked directly, round by round. */
+  addedP50Ms: Spread;
+  addedP99Ms: Spread;
+}>;
+
+/** What the node cost. */
+export type NodeCost = Readonly<{
+  microsecondsPerRequest: number;
+  /** Of the processor that it shares with the load, while each server was loaded. */
+  processorBusy: number;
+  /** How late the open loop was. */
+  lateP99Ms: number;
 }>;
 
 export type Summary = Setting &
+  Setup &
   Readonly<{
     rounds: number;
-    seconds: number;
-    connections: number;
-    comparedWith: string;
-    lines: readonly Line[];
-    /** Added latency of solway as a multiple of nginx's; null without nginx. */
-    addedLatencyRatio: Readonly<{ p50: number; p99: number }> | null;
+    short: ByServer<Throughput>;
+    /** Like the short ones, but not like for like. */
+    apart: ByServer<Throughput>;
+    long: ByServer<Throughput>;
+    latency: ByServer<Latency>;
+    /** Added p99 of solway less that of nginx, round by round; null without nginx. */
+    p99OverNginxMs: Spread | null;
+    memory: ByServer<Memory & Readonly<{ requests: number }>>;
+    nodeCost: NodeCost;
+    goals: readonly Goal[];
   }>;
+
+const COMPARED = [SOLWAY, NGINX, HAPROXY];
 
 const median = (values: readonly number[]): number => spread(values).median;
 
-function line(name: string, reference: string, rounds: readonly (readonly Measured[])[]): Line {
-  const of = (round: readonly Measured[], variant: string) => round.find((one) => one.variant === variant)!;
-  const own = rounds.map((round) => of(round, name));
-  const added = (pick: (latency: Latency) => number) =>
-    median(rounds.map((round) => pick(of(round, name).single) - pick(of(round, 'direct').single)));
+/** What each round says of a server, where it took part. */
+const seen = <Value>(rounds: readonly ByServer<Value>[], name: string): Value[] =>
+  rounds.flatMap((round) => round[name] ?? []);
+
+/** @param names - those that took part. */
+const byName = <Value>(names: readonly string[], value: (name: string) => Value): ByServer<Value> =>
+  Object.fromEntries(names.map((name) => [name, value(name)]));
+
+function throughput(rounds: readonly ByServer<FullLoad>[], name: string): Throughput {
+  const own = seen(rounds, name);
+  const nginx = seen(rounds, NGINX);
+  const ratios = own.map((one, at) => one.requestsPerCpuSecond / (nginx[at]?.requestsPerCpuSecond ?? 0));
   return {
-    variant: name,
     requestsPerCpuSecond: spread(own.map((one) => one.requestsPerCpuSecond)),
-    cpuRatio: spread(
-      rounds.map((round) => of(round, name).requestsPerCpuSecond / of(round, reference).requestsPerCpuSecond),
-    ),
-    single: {
-      p50Ms: median(own.map((one) => one.single.p50Ms)),
-      p99Ms: median(own.map((one) => one.single.p99Ms)),
-    },
-    addedP50Ms: added((latency) => latency.p50Ms),
-    addedP99Ms: added((latency) => latency.p99Ms),
-    loaded: {
-      p50Ms: median(own.map((one) => one.loaded.p50Ms)),
-      p99Ms: median(own.map((one) => one.loaded.p99Ms)),
-    },
-    residentMib: median(own.map((one) => one.residentMib)),
+    toNginx: nginx.length === 0 ? null : spread(ratios),
+    busy: median(own.map(({ busy }) => busy)),
+    p50Ms: median(own.map(({ p50Ms }) => p50Ms)),
+    p99Ms: median(own.map(({ p99Ms }) => p99Ms)),
   };
 }
 
-/** Medians and ratios over the rounds; ratios are taken round by round, then their median. */
-export function summarize(
-  rounds: readonly (readonly Measured[])[],
-  setup: Readonly<{ connections: number; seconds: number }>,
-): Summary {
-  const names = rounds[0]?.map(({ variant }) => variant) ?? [];
-  const comparedWith = names.includes('nginx') ? 'nginx' : 'direct';
-  const lines = names.map((name) => line(name, comparedWith, rounds));
-  const solway = lines.find(({ variant }) => variant === 'solway');
-  const nginx = lines.find(({ variant }) => variant === 'nginx');
+function latency(rounds: readonly Round['latency'][], name: string): Latency {
+  const [own, node] = [seen(rounds, name), seen(rounds, NODE)];
+  const added = (pick: (one: (typeof own)[number]) => number): Spread =>
+    spread(own.map((one, at) => pick(one) - pick(node[at] ?? one)));
   return {
-    ...settingOf(`npm run bench -- rpc --rounds ${rounds.length} --seconds ${setup.seconds}`),
-    rounds: rounds.length,
-    ...setup,
-    comparedWith,
-    lines,
-    addedLatencyRatio:
-      solway === undefined || nginx === undefined
-        ? null
-        : { p50: solway.addedP50Ms / nginx.addedP50Ms, p99: solway.addedP99Ms / nginx.addedP99Ms },
+    p50Ms: median(own.map(({ p50Ms }) => p50Ms)),
+    p99Ms: median(own.map(({ p99Ms }) => p99Ms)),
+    addedP50Ms: added(({ p50Ms }) => p50Ms),
+    addedP99Ms: added(({ p99Ms }) => p99Ms),
   };
 }
 
-const BAR = 40;
+function costOfNode(rounds: readonly Round[]): NodeCost {
+  const loads = rounds.flatMap(({ short }) => Object.values(short));
+  return {
+    microsecondsPerRequest: median(loads.map((one) => (one.nodeCpuSeconds * 1e6) / one.requests)),
+    processorBusy: median(loads.map(({ loadProcessorBusy }) => loadProcessorBusy)),
+    lateP99Ms: median(rounds.flatMap((one) => Object.values(one.latency).map(({ lateP99Ms }) => lateP99Ms))),
+  };
+}
 
-/** The summary as a person reads it: a bar for what is compared, the numbers beside it. */
-export function render(summary: Summary): string {
-  const best = Math.max(...summary.lines.map(({ requestsPerCpuSecond }) => requestsPerCpuSecond.median));
-  const rows = summary.lines.map((one) => {
-    const bar = '█'.repeat(Math.max(1, Math.round((one.requestsPerCpuSecond.median / best) * BAR)));
-    return [
-      one.variant.padEnd(8),
-      bar.padEnd(BAR),
-      `${Math.round(one.requestsPerCpuSecond.median)}`.padStart(8),
-      `${one.cpuRatio.median.toFixed(2)} [${one.cpuRatio.min.toFixed(2)}-${one.cpuRatio.max.toFixed(2)}]`.padStart(
-        18,
-      ),
-      `+${one.addedP50Ms.toFixed(3)} / +${one.addedP99Ms.toFixed(3)}`.padStart(18),
-      `${one.residentMib} MiB`.padStart(9),
-    ].join(' ');
-  });
-  const head = [
-    'variant'.padEnd(8),
-    'requests per CPU second of the server'.padEnd(BAR + 9),
-    `ratio to ${summary.comparedWith}`.padStart(18),
-    'added ms p50/p99'.padStart(18),
-    'memory'.padStart(9),
-  ].join(' ');
-  const setup = [
-    `${summary.rounds} rounds of ${summary.seconds} s, ${summary.connections} connections`,
-    summary.machine,
-    summary.node,
-    summary.commit,
-  ].join('; ');
-  const ratio = summary.addedLatencyRatio;
-  const latency =
-    ratio === null
-      ? ''
-      : `\nadded latency, solway : nginx = ${ratio.p50.toFixed(2)} at p50, ${ratio.p99.toFixed(2)} at p99\n`;
-  return `\n${setup}\n\n${head}\n${rows.join('\n')}\n${latency}`;
+function requestsOf(rounds: readonly Round[], name: string): number {
+  const all = rounds.flatMap(({ short, long, latency: timed }) => [short[name], long[name], timed[name]]);
+  return all.reduce((sum, one) => sum + (one?.requests ?? 0), 0);
+}
+
+/** Memory that a process may have taken and not given back since it was warm, when it is called flat. */
+const FLAT_RATIO = 1.1;
+
+function goalsOf(summary: Omit<Summary, 'goals'>): Goal[] {
+  const { short, long, p99OverNginxMs, memory } = summary;
+  const [own, longOwn, held] = [short[SOLWAY], long[SOLWAY], memory[SOLWAY]];
+  const goals: Goal[] = [];
+  if (own?.toNginx != null)
+    goals.push(atLeast('requests per CPU second, to nginx', 0.85, own.toNginx.median));
+  if (p99OverNginxMs !== null)
+    goals.push(atMost('added p99 less that of nginx, in ms', 0, p99OverNginxMs.median));
+  if (longOwn?.toNginx != null)
+    goals.push(atLeast('answers of 1 MiB per CPU second, to nginx', 1, longOwn.toNginx.median));
+  if (held !== undefined)
+    goals.push(atMost('memory at the end, to that at the start', FLAT_RATIO, held.endMib / held.startMib));
+  return goals;
+}
+
+/** Medians over the rounds; ratios and differences are taken round by round, then their median. */
+export function summarize(rounds: readonly Round[], memory: ByServer<Memory>, setup: Setup): Summary {
+  const [shorts, longs, timed] = [
+    rounds.map(({ short }) => short),
+    rounds.map(({ long }) => long),
+    rounds.map(({ latency: one }) => one),
+  ];
+  const there = (names: readonly string[]) => names.filter((name) => memory[name] !== undefined);
+  const compared = there(COMPARED);
+  const nginx = seen(timed, NGINX);
+  const over = seen(timed, SOLWAY).map((one, at) => one.p99Ms - (nginx[at]?.p99Ms ?? 0));
+  const summary = {
+    ...settingOf(`npm run bench -- rpc --rounds ${rounds.length} --seconds ${setup.seconds}`),
+    ...setup,
+    rounds: rounds.length,
+    short: byName(compared, (name) => throughput(shorts, name)),
+    apart: byName(there([PIPELINED, SPARING]), (name) => throughput(shorts, name)),
+    long: byName(compared, (name) => throughput(longs, name)),
+    latency: byName([...compared, NODE], (name) => latency(timed, name)),
+    p99OverNginxMs: nginx.length === 0 ? null : spread(over),
+    memory: byName(Object.keys(memory), (name) => ({
+      ...(memory[name] as Memory),
+      requests: requestsOf(rounds, name),
+    })),
+    nodeCost: costOfNode(rounds),
+  };
+  return { ...summary, goals: goalsOf(summary) };
 }

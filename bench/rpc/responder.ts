@@ -1,46 +1,83 @@
 import { createServer, type Socket } from 'node:net';
+import { account, inContext, LONG_ADDRESS, longAccount, resultOf, slotNow } from './node-answers.ts';
 
 /**
- * The cheapest upstream that is still honest: a raw socket that reads HTTP/1.1 requests with Content-Length and
- * answers each with the same account under the id it was asked with. Prints its port when it listens.
+ * The cheapest node that is still honest: a raw socket that reads HTTP/1.1 requests with Content-Length and answers each
+ * under the id it was asked with, its slots going by the clock. Prints its port when it listens.
  */
-const RESULT = JSON.stringify({
-  context: { apiVersion: '4.1.0', slot: 301_234_567 },
-  value: {
-    data: [Buffer.alloc(165, 7).toString('base64'), 'base64'],
-    executable: false,
-    lamports: 2_039_280,
-    owner: 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
-    rentEpoch: 0,
-    space: 165,
-  },
-});
-const HEAD = `{"jsonrpc":"2.0","result":${RESULT},"id":`;
 const CONTENT_LENGTH = /content-length: *(\d+)/i;
 const ID = /"id":(\d+)/;
+const METHOD = /"method":"(\w+)"/;
+const ACCOUNTS = '"method":"getAccountInfo"';
 
-function answer(body: string): string {
-  const json = `${HEAD}${ID.exec(body)?.[1] ?? 'null'}}`;
-  return `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${json.length}\r\n\r\n${json}`;
+const BEGIN = '{"jsonrpc":"2.0","result":';
+const head = (bytes: number): string =>
+  `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${bytes}\r\n\r\n`;
+const endOf = (body: string): string => `,"id":${ID.exec(body)?.[1] ?? 'null'}}`;
+
+/** What holds for as long as the slot does. */
+let slot = 0;
+let short = '';
+let long = Buffer.alloc(0);
+
+function renew(now: number): void {
+  slot = now;
+  short = BEGIN + inContext(slot, account);
+  long = Buffer.from(BEGIN + inContext(slot, longAccount));
+}
+
+/** What is written to one connection in one turn: short answers go in one piece. */
+class Answers {
+  readonly #socket: Socket;
+  #text = '';
+
+  constructor(socket: Socket) {
+    this.#socket = socket;
+  }
+
+  add(body: string): void {
+    const now = slotNow();
+    if (now !== slot) renew(now);
+    const end = endOf(body);
+    if (!body.includes(ACCOUNTS)) this.#addText(BEGIN + resultOf(METHOD.exec(body)?.[1] ?? '', slot) + end);
+    else if (!body.includes(LONG_ADDRESS)) this.#addText(short + end);
+    else this.#addLong(end);
+  }
+
+  flush(): void {
+    if (this.#text !== '') this.#socket.write(this.#text, 'latin1');
+    this.#text = '';
+  }
+
+  #addText(json: string): void {
+    this.#text += head(json.length) + json;
+  }
+
+  #addLong(end: string): void {
+    this.#text += head(long.length + end.length);
+    this.flush();
+    this.#socket.write(long);
+    this.#text = end;
+  }
 }
 
 function serve(socket: Socket): void {
+  const answers = new Answers(socket);
   let pending = '';
   socket.setNoDelay(true);
   socket.setEncoding('latin1');
   socket.on('error', () => socket.destroy());
   socket.on('data', (chunk: string) => {
     pending += chunk;
-    let out = '';
     for (;;) {
-      const end = pending.indexOf('\r\n\r\n');
-      if (end < 0) break;
-      const length = Number(CONTENT_LENGTH.exec(pending.slice(0, end))?.[1] ?? 0);
-      if (pending.length < end + 4 + length) break;
-      out += answer(pending.slice(end + 4, end + 4 + length));
-      pending = pending.slice(end + 4 + length);
+      const headEnd = pending.indexOf('\r\n\r\n');
+      if (headEnd < 0) break;
+      const length = Number(CONTENT_LENGTH.exec(pending.slice(0, headEnd))?.[1] ?? 0);
+      if (pending.length < headEnd + 4 + length) break;
+      answers.add(pending.slice(headEnd + 4, headEnd + 4 + length));
+      pending = pending.slice(headEnd + 4 + length);
     }
-    if (out !== '') socket.write(out, 'latin1');
+    answers.flush();
   });
 }
 

@@ -1,135 +1,166 @@
-import { type ChildProcess, execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import type { ChildProcess } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { record } from '../results.ts';
-import { writeNginxConfig } from './nginx.ts';
-import { cpuSeconds, endAll, findProgram, firstLine, freePort, residentMib, spawnOn } from './processes.ts';
-import { type Measured, render, summarize } from './report.ts';
-import { load, writeLoadScript } from './wrk.ts';
+import { type Keys, makeKeys } from './keys.ts';
+import {
+  type ByServer,
+  HAPROXY,
+  type Memory,
+  NGINX,
+  PIPELINED,
+  type Round,
+  type Setup,
+  SOLWAY,
+  SPARING,
+} from './measured.ts';
+import { LONG_ADDRESS } from './node-answers.ts';
+import type { OpenLoopWord } from './open-loop-messages.ts';
+import { type FullLoad, fullLoad, openLoop, warmUp } from './phases.ts';
+import { bindsProcessors, endAll, forkOn, LOAD_CPU, residentMib } from './processes.ts';
+import { render } from './render.ts';
+import { summarize } from './report.ts';
+import { rotated } from './rounds.ts';
+import { type Server, startGateway, startHaproxy, startNginx, startResponder, versionOf } from './servers.ts';
+import { MANY, needWrk, writeLoadScript } from './wrk.ts';
 
 export type BenchOptions = Readonly<{ rounds: number; seconds: number; record: boolean; json: boolean }>;
 
-/** Processors: what is measured gets one to itself; the load and the upstream share the other. */
-const SERVER_CPU = 0;
-const LOAD_CPU = 1;
 const CONNECTIONS = 64;
-/** So long is everyone loaded before anything is measured: compilers and caches settle. */
-const WARM_UP_SECONDS = 8;
-const KEYS = 8;
+const LONG_CONNECTIONS = 16;
+/** A small part of what any of them can do: what is measured then is not a queue. */
+const RATE = 2_000;
+/** Long answers that are asked for before anything is measured. */
+const LONG_WARM_SECONDS = 2;
+/** Requests that one connection of a gateway to its node may have under way, where that is measured. */
+const PIPELINING = 4;
 
-const here = import.meta.dirname;
-const main = join(here, '..', '..', 'src', 'cli', 'main.ts');
+const installs: Readonly<Record<string, string>> = {
+  [NGINX]: 'apt-get install -y nginx-light',
+  [HAPROXY]: 'apt-get install -y haproxy',
+};
 
-type Variant = Readonly<{ name: string; port: number; process: ChildProcess }>;
+/** Everything that takes part. */
+type Stage = Readonly<{
+  node: Server;
+  /** Who does the same. */
+  compared: readonly Server[];
+  /** Who does something else. */
+  apart: readonly Server[];
+  loop: ChildProcess;
+  keys: Keys;
+  short: string;
+  long: string;
+  seconds: number;
+}>;
 
-/** The gateway as the README starts it, in front of the responder, with no rate limit in the way. */
-async function startGateway(dir: string, upstreamPort: number): Promise<Variant & { keys: string[] }> {
-  const config = join(dir, 'solway.toml');
-  writeFileSync(
-    config,
-    `data_dir = "${join(dir, 'data')}"\n[plans.default]\nrpc_per_second = 0\n[log]\nlevel = "warn"\n[server]\nport = 0\n[grpc]\nport = 0\n`,
-  );
-  const child = spawnOn(SERVER_CPU, process.execPath, [
-    ...[main, 'up', '--json', '--config', config, '--upstream', `http://127.0.0.1:${upstreamPort}`],
-  ]);
-  const ready = await firstLine(child, (line) =>
-    line.startsWith('{"event":"ready"')
-      ? (JSON.parse(line) as { url: string; keys: { product: string; key: string }[] })
-      : null,
-  );
-  const keys = ready.keys.filter(({ product }) => product === 'rpc').map(({ key }) => key);
-  while (keys.length < KEYS) keys.push(createKey(config));
-  return { name: 'solway', port: Number(new URL(ready.url).port), process: child, keys };
-}
-
-function createKey(config: string): string {
-  const args = [main, 'keys', 'create', '--name', 'bench', '--product', 'rpc', '--json', '--config', config];
-  const made = JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' })) as { secret: string };
-  return made.secret;
-}
-
-async function startNginx(
-  dir: string,
-  upstreamPort: number,
-  keys: readonly string[],
-): Promise<Variant | null> {
-  const program = findProgram('nginx');
-  if (program === null) return null;
-  const port = await freePort();
-  const child = spawnOn(SERVER_CPU, program, [
-    '-p',
-    dir,
-    '-c',
-    writeNginxConfig(dir, port, upstreamPort, keys),
-  ]);
-  return { name: 'nginx', port, process: child };
-}
-
-async function startResponder(): Promise<Variant> {
-  const child = spawnOn(LOAD_CPU, process.execPath, [join(here, 'responder.ts')]);
-  const port = await firstLine(child, (line) => (/^\d+$/.test(line) ? Number(line) : null));
-  return { name: 'direct', port, process: child };
-}
-
-/** One round of one variant: full load for throughput per CPU second, then one connection for latency. */
-async function measure(variant: Variant, script: string, seconds: number): Promise<Measured> {
-  const pid = variant.process.pid ?? 0;
-  const before = cpuSeconds(pid);
-  const full = await load(script, { port: variant.port, connections: CONNECTIONS, seconds, cpu: LOAD_CPU });
-  const cpu = cpuSeconds(pid) - before;
-  const single = await load(script, {
-    port: variant.port,
-    connections: 1,
-    seconds: Math.max(1, Math.round(seconds / 2)),
-    cpu: LOAD_CPU,
-  });
-  if (full.failures + single.failures > 0) {
-    throw new Error(`${variant.name} failed ${full.failures + single.failures} requests: nothing to compare`);
-  }
+async function openStage(dir: string, seconds: number): Promise<Stage> {
+  const keys = await makeKeys(join(dir, 'keys'));
+  const node = await startResponder();
+  const place = (name: string) => ({ dir: join(dir, name), nodePort: node.port, keys });
+  const compared = [
+    await startGateway(SOLWAY, place('solway')),
+    await startNginx(NGINX, place('nginx')),
+    await startHaproxy(HAPROXY, place('haproxy')),
+  ].filter((server) => server !== null);
+  const apart = [
+    await startGateway(PIPELINED, place('pipelined'), { pipelining: PIPELINING }),
+    await startGateway(SPARING, place('sparing'), { spares: true }),
+  ];
+  const asking = { keys: keys.secrets, method: 'getAccountInfo' };
+  const options = '{"encoding":"base64","commitment":"confirmed"}';
   return {
-    variant: variant.name,
-    requestsPerCpuSecond: full.requests / cpu,
-    requestsPerSecond: full.requests / seconds,
-    loaded: { p50Ms: full.p50Ms, p99Ms: full.p99Ms },
-    single: { p50Ms: single.p50Ms, p99Ms: single.p99Ms },
-    residentMib: residentMib(pid),
+    ...{ node, compared, apart, keys, seconds },
+    loop: forkOn(LOAD_CPU, join(import.meta.dirname, 'open-loop.ts')),
+    short: writeLoadScript({
+      ...{ ...asking, file: join(dir, 'short.lua'), params: `["@",${options}]`, different: MANY },
+    }),
+    long: writeLoadScript({
+      ...{ ...asking, file: join(dir, 'long.lua'), params: `["${LONG_ADDRESS}",${options}]` },
+    }),
+  };
+}
+
+/** Measures one server after the other. */
+async function each<Value>(
+  servers: readonly Server[],
+  measure: (server: Server) => Promise<Value>,
+): Promise<ByServer<Value>> {
+  const found: Record<string, Value> = {};
+  for (const server of servers) found[server.name] = await measure(server);
+  return found;
+}
+
+const loadShort = ({ node, short: script }: Stage, server: Server, seconds: number): Promise<FullLoad> =>
+  fullLoad(server, node, { script, connections: CONNECTIONS, seconds });
+
+const loadLong = ({ node, long: script }: Stage, server: Server, seconds: number): Promise<FullLoad> =>
+  fullLoad(server, node, { script, connections: LONG_CONNECTIONS, seconds });
+
+const time = ({ loop, keys }: Stage, server: Server, seconds: number): Promise<OpenLoopWord> =>
+  openLoop(loop, server, { keys: keys.secrets, rate: RATE, seconds, connections: CONNECTIONS });
+
+/** Each kind of measuring by turns, so that what is compared was measured within seconds. */
+async function measureRound(stage: Stage, round: number): Promise<Round> {
+  const { node, compared, apart, seconds } = stage;
+  const half = Math.max(1, Math.round(seconds / 2));
+  return {
+    short: await each(rotated([...compared, ...apart], round), (server) => loadShort(stage, server, seconds)),
+    latency: await each(rotated([...compared, node], round), (server) => time(stage, server, seconds)),
+    long: await each(rotated(compared, round), (server) => loadLong(stage, server, half)),
+  };
+}
+
+async function warm(stage: Stage): Promise<void> {
+  const { node, compared, apart, short: script } = stage;
+  await each([...compared, ...apart], (server) => warmUp(server, { script, connections: CONNECTIONS }));
+  await each(compared, (server) => loadLong(stage, server, LONG_WARM_SECONDS));
+  await each([...compared, node], (server) => time(stage, server, 1));
+}
+
+const memoryOf = ({ compared, apart }: Stage): ByServer<number> =>
+  Object.fromEntries(
+    [...compared, ...apart].map(({ name, process }) => [name, residentMib(process.pid ?? 0)]),
+  );
+
+function growth(start: ByServer<number>, end: ByServer<number>): ByServer<Memory> {
+  return Object.fromEntries(
+    Object.entries(start).map(([name, startMib]) => [name, { startMib, endMib: end[name] ?? startMib }]),
+  );
+}
+
+function setupOf({ compared, seconds }: Stage): Setup {
+  const has = (name: string): boolean => compared.some((server) => server.name === name);
+  const names = Object.keys(installs);
+  return {
+    ...{ seconds, connections: CONNECTIONS, longConnections: LONG_CONNECTIONS, rate: RATE },
+    bound: bindsProcessors,
+    versions: Object.fromEntries(names.filter(has).map((name) => [name, versionOf(name) ?? 'unknown'])),
+    missing: Object.fromEntries(
+      names.filter((name) => !has(name)).map((name) => [name, installs[name] ?? '']),
+    ),
   };
 }
 
 /**
- * `npm run bench -- rpc`: the same call under rotating keys through the gateway, through nginx with a key map,
- * and straight to the upstream, in turn, several times. Ratios are taken round by round.
+ * `npm run bench -- rpc`: calls under many keys through the gateway, through nginx and through HAProxy with a map of keys,
+ * by turns, several times: requests per CPU second, answers of 1 MiB, latency at a fixed rate beside the node's own, and
+ * memory. Apart: the gateway with pipelining to its node, and with all that it does by default.
  */
 export async function runRpcBench(options: BenchOptions): Promise<void> {
-  if (findProgram('wrk') === null) throw new Error('wrk is not installed: apt-get install -y wrk');
+  needWrk();
   const dir = mkdtempSync(join(tmpdir(), 'solway-bench-'));
   try {
-    const direct = await startResponder();
-    const gateway = await startGateway(dir, direct.port);
-    const nginx = await startNginx(dir, direct.port, gateway.keys);
-    if (nginx === null) {
-      process.stderr.write('nginx is not installed: comparing with the direct upstream only\n');
+    const stage = await openStage(dir, options.seconds);
+    await warm(stage);
+    const start = memoryOf(stage);
+    const rounds: Round[] = [];
+    for (let round = 0; round < options.rounds; round++) {
+      process.stderr.write(`round ${round + 1} of ${options.rounds}\n`);
+      rounds.push(await measureRound(stage, round));
     }
-
-    const script = writeLoadScript(dir, '/v1/rpc', gateway.keys);
-    const variants = [gateway, ...(nginx === null ? [] : [nginx]), direct];
-    for (const variant of variants)
-      await load(script, {
-        port: variant.port,
-        connections: CONNECTIONS,
-        seconds: WARM_UP_SECONDS,
-        cpu: LOAD_CPU,
-      });
-
-    const measured: Measured[][] = [];
-    for (let round = 1; round <= options.rounds; round++) {
-      process.stderr.write(`round ${round} of ${options.rounds}\n`);
-      const results: Measured[] = [];
-      for (const variant of variants) results.push(await measure(variant, script, options.seconds));
-      measured.push(results);
-    }
-    const summary = summarize(measured, { connections: CONNECTIONS, seconds: options.seconds });
+    const summary = summarize(rounds, growth(start, memoryOf(stage)), setupOf(stage));
     process.stdout.write(options.json ? `${JSON.stringify(summary, null, 2)}\n` : render(summary));
     if (options.record) process.stderr.write(`recorded in ${record('rpc', summary)}\n`);
   } finally {

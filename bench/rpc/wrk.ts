@@ -1,26 +1,49 @@
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { boundTo, findProgram, LOAD_CPU } from './processes.ts';
 
 const run = promisify(execFile);
 
-export type Load = Readonly<{ requests: number; failures: number; p50Ms: number; p99Ms: number }>;
+/** What a load came to. */
+export type Load = Readonly<{ requests: number; p50Ms: number; p99Ms: number }>;
 
-const BODY =
-  '{"jsonrpc":"2.0","id":1,"method":"getAccountInfo","params":["So11111111111111111111111111111111111111112",{"encoding":"base64","commitment":"confirmed"}]}';
+/** What is asked, each under the next of the keys. */
+export type Asking = Readonly<{
+  /** The file that is written. */
+  file: string;
+  keys: readonly string[];
+  method: string;
+  /** Raw JSON; `@` stands for another address in each of so many requests that differ. */
+  params: string;
+  different?: number;
+}>;
 
-/** A wrk script that posts the same call under each of the keys in turn. */
-export function writeLoadScript(dir: string, path: string, keys: readonly string[]): string {
-  const file = join(dir, 'load.lua');
+/** Fails where there is nothing to load with. */
+export function needWrk(): void {
+  if (findProgram('wrk') === null) throw new Error('wrk is not installed: apt-get install -y wrk');
+}
+
+/** A request that takes longer has failed. */
+const TIMEOUT_SECONDS = 10;
+
+/** Requests of a text that is the same each time may be answered from memory; of so many they may not. */
+export const MANY = 65_536;
+
+/** A script for wrk that posts calls. @returns its file. */
+export function writeLoadScript({ file, keys, method, params, different = 1 }: Asking): string {
+  const requests = Math.max(different, keys.length);
   writeFileSync(
     file,
     `local keys = { ${keys.map((key) => `"${key}"`).join(', ')} }
+local body = '{"jsonrpc":"2.0","id":1,"method":"${method}","params":${params}}'
 local prepared, turn = {}, 0
 init = function()
-  for i, key in ipairs(keys) do
-    prepared[i] = wrk.format("POST", "${path}", {
-      ["Content-Type"] = "application/json", ["Authorization"] = "Bearer " .. key }, '${BODY}')
+  for i = 1, ${requests} do
+    local address = string.gsub(string.format("Account%037d", (i - 1) % ${different}), "0", "z")
+    prepared[i] = wrk.format("POST", "/v1/rpc", {
+      ["Content-Type"] = "application/json", ["Authorization"] = "Bearer " .. keys[(i - 1) % #keys + 1] },
+      (string.gsub(body, "@", address)))
   end
 end
 request = function()
@@ -32,23 +55,34 @@ done = function(summary, latency)
   local failed = errors.connect + errors.read + errors.write + errors.status + errors.timeout
   io.write(string.format("RESULT %d %d %d %d\\n", summary.requests, failed,
     latency:percentile(50), latency:percentile(99)))
+  io.write(string.format("FAILED connect %d, read %d, write %d, status %d, timeout %d\\n",
+    errors.connect, errors.read, errors.write, errors.status, errors.timeout))
 end
 `,
   );
   return file;
 }
 
-/** Loads a server for a while with one wrk thread. */
+/**
+ * Loads a server for a while with one thread of wrk, as much as it takes.
+ * @throws Error when a request failed: what was measured then compares with nothing.
+ */
 export async function load(
   script: string,
-  options: Readonly<{ port: number; connections: number; seconds: number; cpu: number }>,
+  server: Readonly<{ name: string; port: number }>,
+  { connections, seconds }: Readonly<{ connections: number; seconds: number }>,
 ): Promise<Load> {
-  const { stdout } = await run('taskset', [
-    ...['-c', String(options.cpu), 'wrk', '-t1', `-c${options.connections}`, `-d${options.seconds}s`],
-    ...['-s', script, `http://127.0.0.1:${options.port}`],
-  ]);
+  const args = [
+    ...['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', `${TIMEOUT_SECONDS}s`],
+    ...['-s', script, `http://127.0.0.1:${server.port}`],
+  ];
+  const { stdout } = await run(...boundTo(LOAD_CPU, 'wrk', args));
   const match = /RESULT (\d+) (\d+) (\d+) (\d+)/.exec(stdout);
   if (match === null) throw new Error(`wrk gave no result:\n${stdout}`);
   const [requests = 0, failures = 0, p50 = 0, p99 = 0] = match.slice(1).map(Number);
-  return { requests, failures, p50Ms: p50 / 1000, p99Ms: p99 / 1000 };
+  if (failures > 0 || requests === 0)
+    throw new Error(
+      `${server.name} failed ${failures} of ${requests} requests: nothing to compare\n${stdout.slice(stdout.indexOf('FAILED'))}`,
+    );
+  return { requests, p50Ms: p50 / 1000, p99Ms: p99 / 1000 };
 }

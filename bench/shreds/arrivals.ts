@@ -39,6 +39,8 @@ export class ArrivalOrder {
 
   constructor(url: string) {
     this.#session = connect(url);
+    // Its streams tell of it too.
+    this.#session.on('error', () => {});
   }
 
   /** Opens a stream with a key. @returns what it hears, once its request is in force. */

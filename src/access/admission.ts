@@ -106,7 +106,7 @@ export class Admission {
     if (key === null) return;
     const nowMs = performance.now();
     this.takeAddressRate(visit, calls);
-    this.#note(visit, this.#limiter.take(key.familyId, key.limits, nowMs, calls));
+    this.#note(visit, this.#limiter.take(key.familyId, key.limits, nowMs, calls, key.seat));
   }
 
   /** Where the caller stands, to be shown with the answer. */

@@ -11,6 +11,7 @@ import {
   type KeyRules,
   type PlanLimits,
 } from './key-record.ts';
+import { createSeat } from './key-seat.ts';
 import { KnownCredentials } from './known-credentials.ts';
 
 export type KeyDirectoryOptions = Readonly<{
@@ -43,7 +44,7 @@ type Held = { readonly record: KeyRecord; checked: string | null; isCurrent: boo
  * Who asks: every living key in memory, by its public id. The store's changes are put in with `apply`; a request
  * is answered from memory alone. A key that is revoked, disabled, expired or was never there gets the same answer
  * after the same work. Of revoked keys only id and version stay, of the last ones: while the store is away, one
- * that is forgotten gets KEYS_UNAVAILABLE as any unknown one does. A key takes about 600 bytes, so a million fit.
+ * that is forgotten gets KEYS_UNAVAILABLE as any unknown one does. A key takes about 900 bytes, so a million fit.
  */
 export class KeyDirectory {
   readonly #peppers: ReadonlyMap<number, Buffer>;
@@ -134,7 +135,7 @@ export class KeyDirectory {
       return false;
     }
     this.#letGo(record.id);
-    this.#held.set(record.id, { record: this.#withShared(record), checked: null, isCurrent: true });
+    this.#held.set(record.id, { record: this.#seated(record), checked: null, isCurrent: true });
     return true;
   }
 
@@ -146,13 +147,13 @@ export class KeyDirectory {
   }
 
   /** Most keys of a plan have the same limits, and most have no rules: they need not be there for each. */
-  #withShared(record: KeyRecord): KeyRecord {
+  #seated(record: KeyRecord): KeyRecord {
     const known = this.#limits.get(record.planId);
     const isKnown = known !== undefined && areSame(known, record.limits);
     if (!isKnown) this.#limits.set(record.planId, record.limits);
     const limits = isKnown ? known : record.limits;
     const rules = isAnyUse(record.rules) ? anyUse : record.rules;
-    return limits === record.limits && rules === record.rules ? record : { ...record, limits, rules };
+    return { ...record, limits, rules, seat: createSeat() };
   }
 
   #hasRoom(): boolean {

@@ -1,6 +1,7 @@
 import type { Brand } from '../base/brand.ts';
 import type { Network } from '../protocol/call.ts';
 import type { Product } from '../protocol/product.ts';
+import type { KeySeat } from './key-seat.ts';
 
 /** The public part of a key: 8 base58 characters. What logs, metrics and lists show. */
 export type KeyId = Brand<string, 'KeyId'>;
@@ -95,8 +96,12 @@ export type KeyRecord = Readonly<{
   addressPerSecond: number | null;
   /** Whether the request log keeps the start of parameters and results. */
   logsBodies: boolean;
+  /** Whether none of its reads may be of an older slot than the one before: all that it asks is one session. */
+  neverBack: boolean;
   /** Grows with every change of any key; lets a late look-up lose against a newer change. */
   version: number;
+  /** Given to it by the directory that holds it. */
+  seat?: KeySeat;
 }>;
 
 /** What a record says of a key that the house holds under the usual plan and without rules of its own. */
@@ -106,4 +111,5 @@ export const houseKey = {
   rules: anyUse,
   addressPerSecond: null,
   logsBodies: false,
+  neverBack: false,
 } as const satisfies Partial<KeyRecord>;

@@ -1,4 +1,5 @@
 import type { KeyId } from './key-record.ts';
+import type { KeySeat } from './key-seat.ts';
 
 /** When a key was used last, and from where. */
 export type LastUse = Readonly<{
@@ -9,7 +10,13 @@ export type LastUse = Readonly<{
   from: string | null;
 }>;
 
-type Use = { at: number; from: string | null; toldAt: number; toldFrom: string | null };
+type Use = {
+  owner: KeyUses | null;
+  at: number;
+  from: string | null;
+  toldAt: number;
+  toldFrom: string | null;
+};
 
 /** What holds when nothing else is said. */
 export const keyUsesOptions = { keysMax: 200_000, stepMs: 20_000 } as const;
@@ -38,15 +45,27 @@ export class KeyUses {
     return this.#uses.size;
   }
 
-  /** @param from - null: from where it was before. @param nowMs - Unix milliseconds. */
-  note(id: KeyId, from: string | null, nowMs: number): void {
-    const use = this.#uses.get(id);
-    if (use === undefined) {
-      if (this.#uses.size < this.#keysMax) this.#uses.set(id, { at: nowMs, from, toldAt: 0, toldFrom: null });
-      return;
-    }
+  /** @param from - null: from where it was before. @param nowMs - Unix milliseconds. @param seat - the key's. */
+  note(id: KeyId, from: string | null, nowMs: number, seat: KeySeat | null = null): void {
+    const seated = seat === null ? null : (seat.use as Use | null);
+    const use = seated !== null && seated.owner === this ? seated : this.#useOf(id, seat);
+    if (use === null) return;
     use.at = nowMs;
     if (from !== null) use.from = from;
+  }
+
+  /** null: there is no room for another. */
+  #useOf(id: KeyId, seat: KeySeat | null): Use | null {
+    const use = this.#uses.get(id) ?? this.#begin(id);
+    if (seat !== null) seat.use = use;
+    return use;
+  }
+
+  #begin(id: KeyId): Use | null {
+    if (this.#uses.size >= this.#keysMax) return null;
+    const use: Use = { owner: this, at: 0, from: null, toldAt: 0, toldFrom: null };
+    this.#uses.set(id, use);
+    return use;
   }
 
   /** What is to be told: uses from another address than was told, or a step later. */
@@ -70,8 +89,11 @@ export class KeyUses {
 
   /** Forgets keys whose last use is told, and which are idle. @param nowMs - Unix milliseconds. */
   forgetIdle(nowMs: number): void {
-    for (const [keyId, { at, from, toldAt, toldFrom }] of this.#uses) {
-      if (at === toldAt && from === toldFrom && nowMs - at > this.#stepMs) this.#uses.delete(keyId);
+    for (const [keyId, use] of this.#uses) {
+      const { at, from, toldAt, toldFrom } = use;
+      if (at !== toldAt || from !== toldFrom || nowMs - at <= this.#stepMs) continue;
+      use.owner = null;
+      this.#uses.delete(keyId);
     }
   }
 }

@@ -1,5 +1,5 @@
-/** How many are held, a power of two. A place takes about 200 bytes. */
-const PLACES = 4_096;
+/** How many are held, a power of two: more than keys are in use at once. A place that is taken costs about 200 bytes. */
+const PLACES = 65_536;
 
 /** The place of a credential: its last characters are a checksum of all, and so as good as chance. */
 function placeOf(credential: string): number {

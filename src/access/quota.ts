@@ -4,7 +4,7 @@ import type { KeyRecord } from './key-record.ts';
 import { STREAM_UNIT_BYTES } from './price.ts';
 
 /** What a quota needs to know of a key. */
-export type QuotaKey = Pick<KeyRecord, 'customerId' | 'planId' | 'limits'>;
+export type QuotaKey = Pick<KeyRecord, 'customerId' | 'planId' | 'limits' | 'seat'>;
 
 /** What the keys of a customer that have one plan used of a month. */
 export type QuotaAccount = Readonly<{
@@ -30,6 +30,8 @@ export type QuotaLedgerOptions = Readonly<{
 export const quotaLedgerOptions: QuotaLedgerOptions = { accountsMax: 1_000_000 };
 
 type Account = {
+  /** What is counted; with the month it ends. */
+  readonly month: Month;
   readonly customerId: string;
   readonly planId: string;
   /** As the plan had it when it was looked at last. */
@@ -231,13 +233,26 @@ export class QuotaLedger {
   }
 
   /** The account of a key that has a quota, or messages that cost something; null for others, or without room. */
-  #accountOf({ customerId, planId, limits }: QuotaKey, nowMs: number): Account | null {
+  #accountOf(key: QuotaKey, nowMs: number): Account | null {
+    const { limits } = key;
     if (limits.monthlyCredits <= 0 && limits.streamCredits <= 0) return null;
     this.#turn(nowMs);
-    const account = this.#find(customerId, planId);
+    const account = this.#seatedAccount(key) ?? this.#findFor(key);
     if (account === null) return null;
     account.limit = limits.monthlyCredits;
     if (this.#gateways > 1) account.share ??= this.#shareOf(account);
+    return account;
+  }
+
+  /** The account that was found last for the key, if it still is the one. A month is of one ledger alone. */
+  #seatedAccount({ seat }: QuotaKey): Account | null {
+    const account = seat === undefined ? null : (seat.account as Account | null);
+    return account !== null && account.month === this.#month ? account : null;
+  }
+
+  #findFor({ customerId, planId, seat }: QuotaKey): Account | null {
+    const account = this.#find(customerId, planId);
+    if (seat !== undefined) seat.account = account;
     return account;
   }
 
@@ -250,7 +265,7 @@ export class QuotaLedger {
       plans = new Map();
       this.#customers.set(customerId, plans);
     }
-    const account = createAccount(customerId, planId);
+    const account = createAccount(customerId, planId, this.#month);
     plans.set(planId, account);
     this.#size += 1;
     return account;
@@ -277,7 +292,8 @@ export class QuotaLedger {
   }
 }
 
-const createAccount = (customerId: string, planId: string): Account => ({
+const createAccount = (customerId: string, planId: string, month: Month): Account => ({
+  month,
   customerId,
   planId,
   limit: 0,

@@ -2,6 +2,7 @@ import { Lru } from '../base/lru.ts';
 import type { RateLimitState } from '../protocol/serve.ts';
 import { Followed } from './followed.ts';
 import type { PlanLimits } from './key-record.ts';
+import type { KeySeat } from './key-seat.ts';
 
 /** What a limit says about one call. */
 export type RateDecision = Readonly<{
@@ -27,6 +28,8 @@ export type TakenTokens = Readonly<{
 
 /** Tokens of one family. A token is one call. */
 type Bucket = {
+  /** Whose it is; null: it was forgotten. */
+  owner: RateLimiter | null;
   tokens: number;
   filledAtMs: number;
   /** As of the plan when it was asked last. */
@@ -57,18 +60,31 @@ export class RateLimiter {
   #gateways = 1;
 
   constructor({ familiesMax = 100_000, isShared = false }: RateLimiterOptions = {}) {
-    this.#buckets = new Lru(familiesMax);
+    this.#buckets = new Lru(familiesMax, undefined, (bucket) => {
+      bucket.owner = null;
+    });
     this.#asked = isShared ? new Followed(familiesMax) : null;
   }
 
   /**
    * Takes tokens of the family if there is one; what it has not is taken from those to come.
    * @param nowMs - milliseconds of a clock that does not run backwards.
+   * @param seat - of the key, where its family has one.
    * @returns null when the plan sets no limit.
    */
-  take(familyId: string, limits: RatePlan, nowMs: number, count = 1): RateDecision | null {
+  take(
+    familyId: string,
+    limits: RatePlan,
+    nowMs: number,
+    count = 1,
+    seat: KeySeat | null = null,
+  ): RateDecision | null {
     if (limits.rpcPerSecond <= 0) return null;
-    const bucket = this.#bucketOf(familyId, limits, nowMs);
+    const bucket = this.#seatedBucket(seat) ?? this.#bucketOf(familyId, nowMs, seat);
+    bucket.perSecond = limits.rpcPerSecond;
+    bucket.capacity = Math.max(1, limits.rpcBurst);
+    // A new one is full.
+    if (bucket.tokens === Number.POSITIVE_INFINITY) bucket.tokens = bucket.capacity;
     this.#fill(bucket, nowMs);
     const allowed = this.#left(bucket) >= 1;
     if (allowed) {
@@ -138,25 +154,31 @@ export class RateLimiter {
     return Math.max(1, capacity / this.#gateways);
   }
 
-  #bucketOf(familyId: string, { rpcPerSecond, rpcBurst }: RatePlan, nowMs: number): Bucket {
-    const capacity = Math.max(1, rpcBurst);
-    const known = this.#buckets.get(familyId);
-    if (known !== undefined) {
-      known.perSecond = rpcPerSecond;
-      known.capacity = capacity;
-      return known;
-    }
-    const fresh: Bucket = {
-      tokens: capacity,
+  /** The bucket that was found last for the key, if it still is in use here. */
+  #seatedBucket(seat: KeySeat | null): Bucket | null {
+    const bucket = seat === null ? null : (seat.bucket as Bucket | null);
+    return bucket !== null && bucket.owner === this ? bucket : null;
+  }
+
+  #bucketOf(familyId: string, nowMs: number, seat: KeySeat | null): Bucket {
+    const bucket = this.#buckets.get(familyId) ?? this.#open(familyId, nowMs);
+    if (seat !== null) seat.bucket = bucket;
+    return bucket;
+  }
+
+  #open(familyId: string, nowMs: number): Bucket {
+    const bucket: Bucket = {
+      owner: this,
+      tokens: Number.POSITIVE_INFINITY,
       filledAtMs: nowMs,
-      perSecond: rpcPerSecond,
-      capacity,
+      perSecond: 0,
+      capacity: 0,
       untold: 0,
       part: 0,
       gateways: 1,
     };
-    this.#buckets.set(familyId, fresh);
-    return fresh;
+    this.#buckets.set(familyId, bucket);
+    return bucket;
   }
 }
 

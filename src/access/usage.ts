@@ -5,6 +5,7 @@ import type { Product } from '../protocol/product.ts';
 import { endpointNames } from '../protocol/rest/endpoint-names.ts';
 import { subscriptions } from '../protocol/subscriptions.ts';
 import type { KeyId } from './key-record.ts';
+import type { KeySeat } from './key-seat.ts';
 
 /**
  * How a call ended: with a result, with a JSON-RPC error of the node's, refused by a limit, or with a failure
@@ -53,9 +54,12 @@ export type UsageRow = Readonly<{
   latency: Readonly<Uint32Array>;
 }>;
 
+/** What is counted of a key. */
+export type CountedKey = Readonly<{ id: KeyId; seat?: KeySeat }>;
+
 /** One call, as the pipeline saw it end. */
 export type UsedCall = Readonly<{
-  key: Readonly<{ id: KeyId }> | null;
+  key: CountedKey | null;
   product: Product;
   method: string;
   status: UsageStatus;
@@ -68,7 +72,7 @@ export type UsedCall = Readonly<{
 
 /** Messages that were handed to a socket since the last block. */
 export type SentMessages = Readonly<{
-  key: Readonly<{ id: KeyId }>;
+  key: CountedKey;
   product: Product;
   /** NOTIFICATIONS, or the call that opened the stream. */
   method: string;
@@ -84,6 +88,11 @@ type CountPlace = Pick<UsedCall, 'key' | 'product' | 'method' | 'status'>;
 type Count = { -readonly [Name in keyof UsageRow]: UsageRow[Name] } & {
   latency: Uint32Array;
   dirty: boolean;
+  readonly slot: number;
+  /** Where it may lie to be found. */
+  readonly seat: KeySeat | null;
+  /** Who counts with it; null: its minute is over. */
+  owner: UsageMeter | null;
 };
 
 const countedMethods: readonly string[] = [
@@ -183,6 +192,7 @@ export class UsageMeter {
 
   #turn(minute: number): void {
     const open = this.#counts();
+    for (const count of open) leaveSeat(count);
     const changed = open.filter(({ dirty }) => dirty);
     this.#closed.push(...changed);
     this.#rows -= open.length - changed.length;
@@ -199,6 +209,22 @@ export class UsageMeter {
   }
 
   #countOf(place: CountPlace): Count | null {
+    const slot = (methodSlots.get(place.method) ?? 0) + statusSlots[place.status];
+    const seat = place.key?.seat;
+    if (seat === undefined) return this.#findCount(place, slot);
+    const seated = seat.count as Count | null;
+    if (seated !== null && this.#isOf(seated, place, slot)) return seated;
+    const count = this.#findCount(place, slot);
+    seat.count = count;
+    return count;
+  }
+
+  /** Whether a count that lay in the seat of a key is where this is counted. */
+  #isOf({ owner, slot, product }: Count, place: CountPlace, wanted: number): boolean {
+    return owner === this && slot === wanted && product === place.product;
+  }
+
+  #findCount(place: CountPlace, slot: number): Count | null {
     const keys = this.#current[place.product];
     const keyId = place.key?.id ?? null;
     let counts = keys.get(keyId);
@@ -206,15 +232,20 @@ export class UsageMeter {
       counts = new Map();
       keys.set(keyId, counts);
     }
-    const slot = (methodSlots.get(place.method) ?? 0) + statusSlots[place.status];
-    let count = counts.get(slot);
-    if (count !== undefined) return count;
+    const known = counts.get(slot);
+    if (known !== undefined) return known;
     if (this.#rows >= this.#rowsMax) return null;
-    count = createCount(place, this.#minute);
+    const count = createCount(place, slot, this.#minute, this);
     counts.set(slot, count);
     this.#rows += 1;
     return count;
   }
+}
+
+/** The key may be idle for long: it must not keep what is over. */
+function leaveSeat(count: Count): void {
+  count.owner = null;
+  if (count.seat?.count === count) count.seat.count = null;
 }
 
 const emptyTables = (): Record<Product, Map<KeyId | null, Map<number, Count>>> => ({
@@ -223,7 +254,12 @@ const emptyTables = (): Record<Product, Map<KeyId | null, Map<number, Count>>> =
   fs: new Map(),
 });
 
-const createCount = ({ key, product, method, status }: CountPlace, minute: number): Count => ({
+const createCount = (
+  { key, product, method, status }: CountPlace,
+  slot: number,
+  minute: number,
+  owner: UsageMeter,
+): Count => ({
   keyId: key?.id ?? null,
   product,
   method: methodSlots.has(method) ? method : OTHER_METHOD,
@@ -236,8 +272,11 @@ const createCount = ({ key, product, method, status }: CountPlace, minute: numbe
   messages: 0,
   latency: createHistogram(),
   dirty: false,
+  slot,
+  seat: key?.seat ?? null,
+  owner,
 });
 
-function rowOf({ dirty: _, ...count }: Count): UsageRow {
+function rowOf({ dirty: _, slot: _slot, seat: _seat, owner: _owner, ...count }: Count): UsageRow {
   return { ...count, latency: count.latency.slice(0, BUCKET_COUNT) };
 }

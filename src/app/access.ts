@@ -10,6 +10,7 @@ import { KeyUseWriter } from '../control/keys/use-writer.ts';
 import type { Peppers } from '../control/pepper.ts';
 import { openPeppers } from '../control/pepper-proof.ts';
 import { syncPlans } from '../control/plans.ts';
+import type { LimitExchange } from '../control/shared/limit-exchange.ts';
 import type { Configuration } from './configuration.ts';
 import type { Environment } from './configuration-secrets.ts';
 import { type Limits, openLimits } from './limits.ts';
@@ -33,41 +34,73 @@ export type Access = Readonly<{
    * open: a start that fails must not make keys that nobody is shown.
    */
   createFirstKeys(): Promise<readonly NewKey[]>;
+  /** Takes in what has changed of keys until now. */
+  refreshKeys(): Promise<void>;
   /** Writes what is counted and closes the store. */
   stop(): Promise<void>;
 }>;
 
 const ACTOR = 'first start';
 
+/** The store with what its secrets are made under. */
+export type PreparedStore = Readonly<{ store: Store; peppers: Peppers }>;
+
 /**
- * Opens the store, loads the keys and begins to watch them.
+ * Opens the store, and brings schema, peppers and plans to what this program and its configuration have.
  * @throws what control throws: PepperError, SchemaTooNewError, or the driver's own error.
  */
-export async function openAccess(
+export async function prepareStore(
   configuration: Configuration,
   environment: Environment,
   log: Logger,
-): Promise<Access> {
+): Promise<PreparedStore> {
   const store = await openStore(configuration, (error) =>
     log.warn({ problem: problemText(error) }, 'a connection to the database broke'),
   );
   try {
-    return await watchStore(store, configuration, environment, log);
+    const peppers = await openPeppers(store, pepperSources(configuration, environment));
+    await syncPlans(store, configuration.plans, ACTOR);
+    return { store, peppers };
   } catch (error) {
     await store.close();
     throw error;
   }
 }
 
-async function watchStore(
-  store: Store,
+/** At the very first start, makes a key of each product; at every later one, none. */
+export const makeFirstKeys = (
+  { store, peppers }: PreparedStore,
+  { keys: { keysMax } }: Configuration,
+): Promise<NewKey[]> => createFirstKeys({ store, peppers, actor: ACTOR, keysMax, now: Date.now });
+
+/**
+ * Opens the store, loads the keys and begins to watch them.
+ * @param ofWorkers - as for `openLimits`.
+ * @throws what control throws: PepperError, SchemaTooNewError, or the driver's own error.
+ */
+export async function openAccess(
   configuration: Configuration,
   environment: Environment,
   log: Logger,
+  ofWorkers?: LimitExchange,
 ): Promise<Access> {
-  const { keys: limits, plans } = configuration;
-  const peppers = await openPeppers(store, pepperSources(configuration, environment));
-  await syncPlans(store, plans, ACTOR);
+  const prepared = await prepareStore(configuration, environment, log);
+  try {
+    return await watchStore(prepared, configuration, log, ofWorkers);
+  } catch (error) {
+    await prepared.store.close();
+    throw error;
+  }
+}
+
+async function watchStore(
+  prepared: PreparedStore,
+  configuration: Configuration,
+  log: Logger,
+  ofWorkers?: LimitExchange,
+): Promise<Access> {
+  const { store, peppers } = prepared;
+  const { keys: limits } = configuration;
   const keys = new KeyDirectory({
     peppers: peppers.secrets,
     // Keys that expired since the start take room here and none in the store; keys_max may have been lowered.
@@ -85,13 +118,12 @@ async function watchStore(
   });
   await feed.start();
   const usage = openUsage(store, configuration, log);
-  const sharing = await openLimits(configuration, store, usage.epoch, log);
+  const sharing = await openLimits(configuration, store, usage.epoch, log, ofWorkers);
   const uses = new KeyUses({ keysMax: limits.keysMax });
   const useWriter = new KeyUseWriter({ store, source: uses });
   useWriter.start();
-  const register = { store, peppers, actor: ACTOR, keysMax: limits.keysMax, now: Date.now };
-  const makeFirstKeys = async () => {
-    const made = await createFirstKeys(register);
+  const createAndTakeIn = async (): Promise<readonly NewKey[]> => {
+    const made = await makeFirstKeys(prepared, configuration);
     if (made.length > 0) await feed.refresh();
     return made;
   };
@@ -115,7 +147,8 @@ async function watchStore(
     uses,
     store,
     peppers,
-    createFirstKeys: makeFirstKeys,
+    createFirstKeys: createAndTakeIn,
+    refreshKeys: () => feed.refresh(),
     stop,
   };
 }

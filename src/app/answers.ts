@@ -1,21 +1,24 @@
 import { readFileSync } from 'node:fs';
 import type { Logger } from '../base/log.ts';
 import { RedisAnswers } from '../control/shared/redis-answers.ts';
-import { sharingProblem } from '../control/shared/shared-limits.ts';
+import { sharingProblem } from '../control/shared/redis-problem.ts';
 import type { DirectSource } from '../protocol/call.ts';
 import { AnswerCounts } from '../upstream/cache/answer-counts.ts';
-import { AnswerMemory } from '../upstream/cache/answer-memory.ts';
-import { CallKeys } from '../upstream/cache/call-key.ts';
+import { AnswerMemory, type MemoryLimits } from '../upstream/cache/answer-memory.ts';
+import { type CallKeyLimits, CallKeys } from '../upstream/cache/call-key.ts';
+import type { KeepTimes } from '../upstream/cache/keep-time.ts';
 import { KeptAnswers } from '../upstream/cache/kept-answers.ts';
-import { StoredAnswers } from '../upstream/cache/stored-answers.ts';
-import { SharedCalls } from '../upstream/coalesce/shared-calls.ts';
-import { FlooredCalls } from '../upstream/heads/floored-calls.ts';
+import { StoredAnswers, type StoredAnswersLimits } from '../upstream/cache/stored-answers.ts';
+import { SharedCalls, type SharedCallsLimits } from '../upstream/coalesce/shared-calls.ts';
+import {
+  FlooredCalls,
+  type FlooredCallsLimits,
+  flooredCallsLimits,
+} from '../upstream/heads/floored-calls.ts';
 import { KnownHeads } from '../upstream/heads/known-heads.ts';
+import { MetFloors } from '../upstream/heads/met-floors.ts';
 import type { KnownSlots } from '../upstream/known-slots.ts';
 import type { Configuration } from './configuration.ts';
-
-/** Bytes of answers on their way to Redis; one that does not keep up gets no more. */
-const PENDING_MAX_BYTES = 32 * 1024 * 1024;
 
 /** What is to be read of answers for which no node was asked, by name. */
 type Readings = Readonly<Record<string, () => number>>;
@@ -51,7 +54,7 @@ function openRedis({ cache, shared }: Configuration, log: Logger): RedisAnswers 
     connectTimeoutMs: shared.connectTimeoutMs,
     commandTimeoutMs: shared.commandTimeoutMs,
     reconnectMaxMs: shared.reconnectMaxMs,
-    pendingMaxBytes: PENDING_MAX_BYTES,
+    pendingMaxBytes: cache.redisPendingMaxBytes,
     onState: (error) => {
       if (error === null) log.info('answers are kept together with the other gateways');
       else log.warn({ problem: sharingProblem(error) }, 'answers that are kept together are away');
@@ -62,39 +65,65 @@ function openRedis({ cache, shared }: Configuration, log: Logger): RedisAnswers 
 const readingsOf = (counts: AnswerCounts): Readings =>
   Object.fromEntries(Object.keys(counts).map((name) => [name, () => counts[name as keyof AnswerCounts]]));
 
+/** What bounds each part: whole, so that a limit which the configuration lacks does not compile. */
+const limitsOf = ({ cache, sessions }: Configuration) => ({
+  keys: {
+    paramsMaxBytes: cache.paramsMaxBytes,
+    keysMax: cache.keysMax,
+    keysMaxBytes: cache.keysMaxBytes,
+  } satisfies CallKeyLimits,
+  memory: {
+    entriesMax: cache.entriesMax,
+    maxBytes: cache.maxBytes,
+    answerMaxBytes: cache.answerMaxBytes,
+  } satisfies MemoryLimits,
+  stored: {
+    waitMs: cache.redisWaitMs,
+    restMs: cache.redisRestMs,
+    answerMaxBytes: cache.redisAnswerMaxBytes,
+  } satisfies StoredAnswersLimits,
+  shared: {
+    callsMax: cache.callsMax,
+    waitingMax: cache.coalesce ? cache.waitingMax : 0,
+    joinMaxMs: cache.joinMaxMs,
+  } satisfies SharedCallsLimits,
+  floored: { ...flooredCallsLimits, waitMs: sessions.waitMs } satisfies FlooredCallsLimits,
+});
+
+/** In front of the embedded ledger alone, what moves is not kept. */
+const timesOf = ({ cache }: Configuration, isLedgerAlone: boolean): KeepTimes => ({
+  slotMs: isLedgerAlone ? 0 : cache.slotMs,
+  shortlyMs: isLedgerAlone ? 0 : cache.epochMs,
+  finalMs: cache.finalMs,
+});
+
 /**
  * Puts in front of a source what spares it calls, from the outside in: what is known of slots, what is kept in memory,
  * calls that are on their way, what several gateways keep together.
  */
 export function openAnswers({ configuration, source, slots, isLedgerAlone, log }: AnswersParts): Answers {
-  const { cache, sessions } = configuration;
+  const { cache } = configuration;
+  const limits = limitsOf(configuration);
+  const times = timesOf(configuration, isLedgerAlone);
   const counts = new AnswerCounts();
-  const keys = new CallKeys(cache);
-  const moving = isLedgerAlone
-    ? { slotMs: 0, shortlyMs: 0 }
-    : { slotMs: cache.slotMs, shortlyMs: cache.epochMs };
-  const times = { ...moving, finalMs: cache.finalMs };
-  const memory = new AnswerMemory({ slots, limits: { ...cache }, times });
+  const keys = new CallKeys(limits.keys);
+  const memory = new AnswerMemory({ slots, limits: limits.memory, times });
+  const { roots } = memory;
   const store = openRedis(configuration, log);
-  const limits = { waitMs: cache.redisWaitMs, restMs: cache.redisRestMs };
-  const answerMaxBytes = cache.redisAnswerMaxBytes;
   const below =
     store === null
       ? source
-      : new StoredAnswers({
-          ...{ source, store, keys, counts, roots: memory.roots, times },
-          limits: { ...limits, answerMaxBytes },
-        });
+      : new StoredAnswers({ source, store, keys, counts, roots, times, limits: limits.stored });
   const hearer = cache.enabled ? memory : null;
-  const waitingMax = cache.coalesce ? cache.waitingMax : 0;
-  const shared = new SharedCalls({ source: below, keys, counts, hearer, limits: { ...cache, waitingMax } });
+  const shared = new SharedCalls({ source: below, keys, counts, hearer, limits: limits.shared });
   const joined = cache.coalesce ? shared : below;
   const kept = cache.enabled ? new KeptAnswers({ shared, memory, keys, counts }) : joined;
   const freshMs = cache.headsFreshMs;
   const heads =
     cache.heads && !isLedgerAlone ? new KnownHeads({ source: kept, slots, keys, counts, freshMs }) : kept;
+  const floored = new FlooredCalls({ source: heads, slots, keys, counts, limits: limits.floored });
   return {
-    source: new FlooredCalls({ source: heads, keys, counts, limits: { waitMs: sessions.waitMs } }),
+    source: new MetFloors(floored),
     answered: readingsOf(counts),
     held: {
       entries: () => memory.entries,

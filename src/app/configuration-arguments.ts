@@ -9,6 +9,7 @@ export type ConfigurationArguments = Readonly<{
   config?: string | undefined;
   host?: string | undefined;
   port?: string | undefined;
+  workers?: string | undefined;
   grpcPort?: string | undefined;
   dataDir?: string | undefined;
   logLevel?: string | undefined;
@@ -29,6 +30,7 @@ export const configurationOptions = {
   config: { type: 'string' },
   host: { type: 'string' },
   port: { type: 'string' },
+  workers: { type: 'string' },
   'grpc-port': { type: 'string' },
   'data-dir': { type: 'string' },
   'log-level': { type: 'string' },
@@ -117,6 +119,7 @@ export function configurationArguments({ values, tokens }: ParsedArguments): Con
     config: text('config'),
     host: text('host'),
     port: text('port'),
+    workers: text('workers'),
     grpcPort: text('grpc-port'),
     dataDir: text('data-dir'),
     logLevel: text('log-level'),

@@ -3,7 +3,7 @@ import { memoryLimits as memory } from '../upstream/cache/answer-memory.ts';
 import { callKeyLimits as keys } from '../upstream/cache/call-key.ts';
 import { keepTimes as times } from '../upstream/cache/keep-time.ts';
 import { storedAnswersLimits as stored } from '../upstream/cache/stored-answers.ts';
-import { sharingLimits as sharing } from '../upstream/coalesce/shared-calls.ts';
+import { sharedCallsLimits as sharing } from '../upstream/coalesce/shared-calls.ts';
 import { flooredCallsLimits as floored } from '../upstream/heads/floored-calls.ts';
 import { KNOWN_HEADS_FRESH_MS } from '../upstream/heads/known-heads.ts';
 import { HOUR_MS, MIB, onOff, section, whole } from './configuration-fields.ts';
@@ -32,6 +32,7 @@ export const cacheSection = section({
   redis_url: redisUrl.nullable().default(null),
   redis_wait_ms: whole(1, 1_000).default(stored.waitMs),
   redis_rest_ms: whole(1, HOUR_MS).default(stored.restMs),
+  redis_pending_max_bytes: whole(MIB, 64 * 1_024 * MIB).default(32 * MIB),
   redis_answer_max_bytes: whole(0, 128 * MIB).default(stored.answerMaxBytes),
 });
 

@@ -51,11 +51,45 @@ export const nodeName = text(
 /** A path, or other text of one line. */
 export const anything = text(/^\P{Cc}{1,4096}$/u, 'text of 1 to 4096 characters');
 
-function isUrl(value: unknown, schemes: readonly string[], words: readonly string[]): boolean {
-  if (typeof value !== 'string') return false;
-  if (words.includes(value)) return true;
+/** Schemes of what requests are made of here. */
+const WEB = /^(?:http|ws)s?:$/;
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What no request can be made of though it parses as a URL; null: nothing. */
+function faultOfWebUrl({ protocol, username, password, href }: URL): string | null {
+  if (!WEB.test(protocol)) return null;
+  if (href.includes('#')) return 'has a fragment, which no server is told: leave out "#" and what follows it';
+  if (isDecodable(username) && isDecodable(password)) return null;
+  return 'has a "%" in its user name or password that begins no escape: write "%" itself as "%25"';
+}
+
+/** How errors call a URL, and one as it should be. */
+type UrlWords = Readonly<{ kind: string; example: string }>;
+
+/** What is wrong with it; null: nothing. */
+function faultOfUrl(
+  value: unknown,
+  {
+    schemes,
+    words,
+    kind,
+    example,
+  }: Readonly<{ schemes: readonly string[]; words: readonly string[] } & UrlWords>,
+): string | null {
+  const wrong = `is not ${kind}: write it as "${example}"`;
+  if (typeof value !== 'string') return wrong;
+  if (words.includes(value)) return null;
   const parsed = URL.parse(value);
-  return parsed !== null && schemes.includes(parsed.protocol) && parsed.hostname !== '';
+  if (parsed === null || !schemes.includes(parsed.protocol) || parsed.hostname === '') return wrong;
+  return faultOfWebUrl(parsed);
 }
 
 /**
@@ -68,8 +102,9 @@ export const url = (
   kind: string,
   example: string,
   words: readonly string[] = [],
-) =>
-  z.custom<string>((value) => isUrl(value, schemes, words), {
+) => {
+  const faultOf = (value: unknown): string | null => faultOfUrl(value, { schemes, words, kind, example });
+  return z.custom<string>((value) => faultOf(value) === null, {
     error: ({ input }) => {
       if (input === undefined) return `is missing: write it as "${example}"`;
       const shown =
@@ -78,21 +113,25 @@ export const url = (
             ? `"${showUrl(input)}"`
             : 'the value'
           : showValue(input);
-      return `${shown} is not ${kind}: write it as "${example}"`;
+      return `${shown} ${faultOf(input)}`;
     },
   });
+};
 
 /** A URL of http or https. */
 export const httpUrl = url(['http:', 'https:'], 'an http(s) URL', 'https://host/path');
 
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/;
 
+/** One line of Latin-1. */
+const HEADER_VALUE = /^[\x20-\x7e\xa0-\xff]{0,8192}$/;
+
 /** Header values are credentials more often than not, so they are never shown. */
 export const headers = z
   .record(
     z.string(),
-    z.custom<string>((value) => typeof value === 'string' && /^\P{Cc}{0,8192}$/u.test(value), {
-      error: 'the value is not text of one line',
+    z.custom<string>((value) => typeof value === 'string' && HEADER_VALUE.test(value), {
+      error: 'the value is not text of one line in Latin-1, as headers are: write other letters encoded',
     }),
     { error: 'is not a table: write it as headers = { "x-token" = "env:TOKEN" }' },
   )
@@ -128,6 +167,12 @@ export const switchOrAuto = z.custom<boolean | 'auto'>(
   (value) => typeof value === 'boolean' || value === 'auto',
   { error: ({ input }) => `${showValue(input)} is not true, false or "auto"` },
 );
+
+/** A whole number with its range, or "auto". */
+export const wholeOrAuto = (min: number, max: number) =>
+  z.custom<number | 'auto'>((value) => value === 'auto' || whole(min, max).safeParse(value).success, {
+    error: ({ input }) => `${showValue(input)} is not a whole number from ${min} to ${max} or "auto"`,
+  });
 
 const METHOD_NAME = /^[A-Za-z0-9_./-]{1,64}$/;
 

@@ -3,12 +3,11 @@ import { dirname, resolve } from 'node:path';
 import { parse, TomlError } from 'smol-toml';
 import type { ConfigurationArguments } from './configuration-arguments.ts';
 import { ConfigurationError, type Problem, type SourceOf } from './configuration-errors.ts';
+import { isTable, resolveReferences, type Table } from './configuration-references.ts';
 import { type Environment, resolveReference, SecretReferenceError } from './configuration-secrets.ts';
 
 const FILE_BYTES_MAX = 1024 * 1024;
 const DEFAULT_FILE = 'solway.toml';
-
-type Table = { [name: string]: unknown };
 
 /** The values as they were written, from all sources, and which source gave each. */
 export type Layers = Readonly<{ raw: Table; file: string | null; sourceOf: SourceOf }>;
@@ -25,9 +24,6 @@ export const environmentFields = {
   DATABASE_URL: 'store.database_url',
   REDIS_URL: 'shared.redis_url',
 } as const;
-
-const isTable = (value: unknown): value is Table =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function fail(source: string, message: string): never {
   throw new ConfigurationError([{ source, field: '', message }]);
@@ -61,7 +57,7 @@ function chooseFile(given: ConfigurationArguments, environment: Environment): st
 
 /** Numbers are text outside of files; what is no number stays text, for the schema to refuse. */
 function scalar(field: string, text: string): string | number {
-  return field.endsWith('.port') && /^\d{1,9}$/.test(text) ? Number(text) : text;
+  return /\.(port|workers)$/.test(field) && /^\d{1,9}$/.test(text) ? Number(text) : text;
 }
 
 type Sources = Map<string, string>;
@@ -91,6 +87,7 @@ function putArguments(raw: Table, given: ConfigurationArguments, sources: Source
   const fields = {
     'server.host': ['--host', given.host],
     'server.port': ['--port', given.port],
+    'server.workers': ['--workers', given.workers],
     'grpc.port': ['--grpc-port', given.grpcPort],
     data_dir: ['--data-dir', given.dataDir],
     'log.level': ['--log-level', given.logLevel],
@@ -106,70 +103,6 @@ function putArguments(raw: Table, given: ConfigurationArguments, sources: Source
       sources.set(`upstream[${index}].${name}`, `--${name === 'url' ? 'upstream' : name}${nth}`);
     }
   });
-}
-
-type Resolve = (value: unknown, field: string) => unknown;
-
-const resolveNodes = (nodes: unknown, field: string, resolveOne: Resolve): unknown =>
-  Array.isArray(nodes)
-    ? nodes.map((node, index) => resolveNode(node, `${field}[${index}]`, resolveOne))
-    : nodes;
-
-function resolveNode(node: unknown, field: string, resolveOne: Resolve): unknown {
-  if (!isTable(node)) return node;
-  const resolved: Table = { ...node };
-  for (const name of ['url', 'ws', 'grpc']) {
-    if (name in node) resolved[name] = resolveOne(node[name], `${field}.${name}`);
-  }
-  if (isTable(node.headers)) {
-    const entries = Object.entries(node.headers);
-    resolved.headers = Object.fromEntries(
-      entries.map(([name, value]) => [name, resolveOne(value, `${field}.headers.${name}`)]),
-    );
-  }
-  return resolved;
-}
-
-/** Fields that may hold a secret, by section, besides those of nodes. */
-const secretFields: Readonly<Record<string, readonly string[]>> = {
-  store: ['database_url'],
-  cache: ['redis_url'],
-  kubo: ['url', 'authorization'],
-  pinning: ['url', 'token'],
-};
-
-function resolveFields(
-  table: unknown,
-  section: string,
-  names: readonly string[],
-  resolveOne: Resolve,
-): unknown {
-  if (!isTable(table)) return table;
-  const resolved: Table = { ...table };
-  for (const name of names) {
-    if (name in table) resolved[name] = resolveOne(table[name], `${section}.${name}`);
-  }
-  return resolved;
-}
-
-/** Puts the values in place of `env:` and `file:` references, where a reference may stand. */
-function resolveReferences(raw: Table, resolveOne: Resolve): Table {
-  const resolved: Table = { ...raw };
-  for (const name of ['upstream', 'sender', 'das']) {
-    if (name in raw) resolved[name] = resolveNodes(raw[name], name, resolveOne);
-  }
-  for (const [section, names] of Object.entries(secretFields)) {
-    if (section in raw) resolved[section] = resolveFields(raw[section], section, names, resolveOne);
-  }
-  const { shreds } = raw;
-  if (isTable(shreds)) {
-    const servers: Table = {};
-    for (const name of ['entries', 'deshred']) {
-      if (name in shreds) servers[name] = resolveNodes(shreds[name], `shreds.${name}`, resolveOne);
-    }
-    resolved.shreds = { ...shreds, ...servers };
-  }
-  return resolved;
 }
 
 function sourceFinder(sources: Sources, fallback: string): SourceOf {

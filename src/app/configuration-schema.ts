@@ -3,7 +3,6 @@ import { defaultPlanLimits as planLimits } from '../access/key-record.ts';
 import { messagePaceOptions } from '../access/message-pace.ts';
 import { usageMeterOptions } from '../access/usage.ts';
 import { wrongKeysOptions } from '../access/wrong-keys.ts';
-import { databaseOptions as database } from '../control/database/open.ts';
 import { keyFeedOptions } from '../control/keys/key-feed.ts';
 import { keyLimits } from '../control/keys/key-register.ts';
 import { OVERLAP_DEFAULT_MS, OVERLAP_MAX_MS } from '../control/keys/rotate-key.ts';
@@ -43,6 +42,7 @@ import {
   text,
   url,
   whole,
+  wholeOrAuto,
   word,
 } from './configuration-fields.ts';
 import {
@@ -82,12 +82,16 @@ import {
   uploadsSection,
 } from './configuration-rest.ts';
 import { senders, sendingSection } from './configuration-sending.ts';
+import { storeSection } from './configuration-store.ts';
 import { localnetDefaults, SLOTS_PER_EPOCH_MAX } from './localnet-defaults.ts';
 
 /**
  * The fields of the configuration file with their ranges and defaults. What each is for stands in
  * config/solway.example.toml; a test keeps the two equal.
  */
+
+/** Processes that answer at one door. */
+export const WORKERS_MAX = 64;
 
 /** `[server.tls]`: without it the door speaks plain text. */
 const serverTls = section({
@@ -100,10 +104,13 @@ const serverTls = section({
 const server = section({
   host: text(...HOST).default('127.0.0.1'),
   port: whole(0, 65_535).default(8080),
+  workers: wholeOrAuto(1, WORKERS_MAX).default(1),
   body_max_bytes: whole(1_024, 256 * MIB).default(rpc.bodyMaxBytes),
   bodies_max_bytes: whole(MIB, 64 * 1_024 * MIB).default(rpc.bodiesMaxBytes),
   batch_calls_max: whole(1, 10_000).default(envelopeLimits.batchMax),
   batch_concurrency: whole(1, 1_000).default(rpc.batchConcurrency),
+  batch_answers_max_bytes: whole(1_024, 64 * 1_024 * MIB).default(rpc.batchAnswersMaxBytes),
+  answers_max_bytes: whole(MIB, 64 * 1_024 * MIB).default(rpc.answersMaxBytes),
   connections_max: whole(1, 1_000_000).default(http.connectionsMax),
   connections_per_address_max: whole(1, 1_000_000).default(http.connectionsPerAddressMax),
   connections_exempt: list(cidr, 256, 'connections_exempt = ["127.0.0.0/8"]', http.connectionsExempt),
@@ -133,6 +140,7 @@ const upstreamPool = section({
   connections_max: whole(1, 100_000).default(upstream.connectionsMax),
   in_flight_max: whole(1, 1_000_000).default(upstream.inFlightMax),
   answer_max_bytes: whole(1_024, 2_047 * MIB).default(upstream.answerMaxBytes),
+  answers_max_bytes: whole(MIB, 64 * 1_024 * MIB).default(upstream.answersMaxBytes),
   long_answer_from_bytes: whole(64 * 1_024, 2_047 * MIB).default(upstream.longAnswerFromBytes),
   long_answer_stall_ms: whole(100, HOUR_MS).default(upstream.longAnswerStallMs),
   long_answers_max: whole(0, 100_000).default(upstream.longAnswersMax),
@@ -154,6 +162,7 @@ const upstreamPool = section({
   choice: word(choices).default(upstream.choice),
   sticky_ms: whole(0, HOUR_MS).default(upstream.stickyMs),
   window_ms: whole(100, HOUR_MS).default(upstream.windowMs),
+  exclusion_attempts_min: whole(1, 1_000_000).default(upstream.exclusionAttemptsMin),
   failed_share_max: share.default(upstream.failedShareMax),
   throttled_share_max: share.default(upstream.throttledShareMax),
   slow_ms: whole(1, HOUR_MS).default(upstream.slowMs),
@@ -162,6 +171,8 @@ const upstreamPool = section({
   copies_max: whole(1, 10_000).default(upstream.copiesMax),
   readmit_answers_min: whole(1, 10_000).default(upstream.readmitAnswersMin),
   hedge_share: share.default(upstream.hedgeShare),
+  hedge_burst: whole(1, 100_000).default(upstream.hedgeBurst),
+  hedge_quantile: share.default(upstream.hedgeQuantile),
   hedge_min_ms: whole(1, HOUR_MS).default(upstream.hedgeMinMs),
   hedge_max_ms: whole(1, HOUR_MS).default(upstream.hedgeMaxMs),
   capability_ms: whole(100, 24 * HOUR_MS).default(upstream.capabilityMs),
@@ -267,8 +278,6 @@ export const upstreamNode = section({
   pipelining: whole(1, 16).default(1),
 });
 
-const databaseUrl = url(['postgres:', 'postgresql:'], 'a PostgreSQL URL', 'postgres://user@host/database');
-
 const plan = section({
   name: text(/^\P{C}{1,64}$/u, '1 to 64 printable characters').optional(),
   rpc_per_second: whole(0, 10_000_000).default(planLimits.rpcPerSecond),
@@ -292,15 +301,6 @@ const plans = z
   .refine((table) => Object.keys(table).every((id) => /^[a-z0-9][a-z0-9-]{0,31}$/.test(id)), {
     error: 'a plan is named with 1 to 32 small letters, digits and dashes: [plans.my-plan]',
   });
-
-const store = section({
-  database_url: databaseUrl.nullable().default(null),
-  connections_max: whole(2, 1_000).default(database.connectionsMax),
-  connect_timeout_ms: whole(50, 60_000).default(database.connectTimeoutMs),
-  query_timeout_ms: whole(100, HOUR_MS).default(database.queryTimeoutMs),
-  lock_wait_ms: whole(50, 60_000).default(database.lockWaitMs),
-  away_after_ms: whole(100, 60_000).default(keyFeedOptions.awayAfterMs),
-});
 
 const keys = section({
   // The first start makes a key of each product.
@@ -372,7 +372,7 @@ export const configurationSchema = section({
   pinning: optional(pinningSection),
   semi_wallets: optional(semiWalletsSection),
   localnet: optional(localnet),
-  store: optional(store),
+  store: optional(storeSection),
   keys: optional(keys),
   accounts: optional(accountsSection),
   control_api: optional(controlApiSection),

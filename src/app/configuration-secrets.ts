@@ -12,6 +12,8 @@ const SECRET_FILE_BYTES_MAX = 64 * 1024;
 export function showUrl(text: string): string {
   const match = /^([a-z][a-z0-9+.-]{0,20}:\/\/)(?:[^/?#]*@)?([^/?#]*)(.*)$/is.exec(text);
   if (match === null) return '[redacted]';
+  // Of a password that is not escaped the first part stands where the host should.
+  if (match[3]?.includes('@')) return `${match[1]}[redacted]`;
   const rest = match[3] === '' || match[3] === '/' ? match[3] : '/[redacted]';
   return `${match[1]}${match[2]}${rest}`.slice(0, 200);
 }

@@ -9,6 +9,8 @@ export const senders = namedServers('sender', 'endpoint');
 
 /** `[sending]`: rebroadcasts, and how what was sent is followed. */
 export const sendingSection = section({
+  under_way_max: whole(1, 10_000_000).default(send.underWayMax),
+  callers_max: whole(1, 10_000_000).default(send.callersMax),
   attempt_timeout_ms: whole(50, HOUR_MS).default(send.attemptTimeoutMs),
   rebroadcast_ms: whole(50, HOUR_MS).default(send.rebroadcastMs),
   rebroadcasts_at_a_time: whole(1, 100_000).default(send.rebroadcastsAtATime),

@@ -124,7 +124,27 @@ describe('a mistake in the configuration', () => {
     ],
     [
       `${NODE}headers = { "x-token" = 3 }`,
-      'solway.toml: upstream[0].headers.x-token: the value is not text of one line',
+      'solway.toml: upstream[0].headers.x-token: the value is not text of one line in Latin-1, as headers are: write other letters encoded',
+    ],
+    [
+      `${NODE}headers = { "x-token" = "\u0142" }`,
+      'solway.toml: upstream[0].headers.x-token: the value is not text of one line in Latin-1, as headers are: write other letters encoded',
+    ],
+    [
+      '[[upstream]]\nurl = "https://u:50%off@a/key"',
+      'solway.toml: upstream[0].url: "https://a/[redacted]" has a "%" in its user name or password that begins no escape: write "%" itself as "%25"',
+    ],
+    [
+      '[[upstream]]\nurl = "https://a/key#x"',
+      'solway.toml: upstream[0].url: "https://a/[redacted]" has a fragment, which no server is told: leave out "#" and what follows it',
+    ],
+    [
+      `${NODE}ws = "wss://a/key#"`,
+      'solway.toml: upstream[0].ws: "wss://a/[redacted]" has a fragment, which no server is told: leave out "#" and what follows it',
+    ],
+    [
+      `${NODE}grpc = "https://%ff:x@a"`,
+      'solway.toml: upstream[0].grpc: "https://a" has a "%" in its user name or password that begins no escape: write "%" itself as "%25"',
     ],
     [
       `${NODE}headers = { "x token" = "y" }`,
@@ -373,7 +393,6 @@ describe('secrets in the configuration', () => {
     `https://u:${SECRET}@h.example`,
     `https://h.example/${SECRET}/`,
     `https://h.example/?api-key=${SECRET}`,
-    `https://h.example#${SECRET}`,
   ])('are not shown of a node at %s', (url) => {
     const database = `postgres://u:${SECRET}@h/d?password=${SECRET}`;
     const node = `[[upstream]]\nurl = "${url}"\nheaders = { x = "${SECRET}" }\n`;
@@ -385,6 +404,8 @@ describe('secrets in the configuration', () => {
 
   it.each([
     `[[upstream]]\nurl = "htps://u:${SECRET}@h/${SECRET}?x=${SECRET}"`,
+    `[[upstream]]\nurl = "https://h.example#${SECRET}"`,
+    `[[upstream]]\nurl = "https://u:${SECRET}#@h.example"`,
     `[[upstream]]\nurl = "${SECRET}"`,
     `[[upstream]]\nurl = "//${SECRET}"`,
     `[[upstream]]\nurl = ["${SECRET}"]`,

@@ -9,6 +9,13 @@ export const databaseFile = (dataDir: string): string => join(dataDir, 'solway.d
 /** The embedded ledger's folder in a data folder. */
 export const ledgerFolder = (dataDir: string): string => join(dataDir, 'ledger');
 
+/** The folder of stored files in a data folder. */
+export const filesFolder = (dataDir: string): string => join(dataDir, 'files');
+
+/** The folder of fetched documents in a data folder; each worker of a service has its own. */
+export const offChainFolder = (dataDir: string, worker: number): string =>
+  join(dataDir, worker === 1 ? 'off-chain' : `off-chain-${worker}`);
+
 /** Makes the folder when absent, for its owner only, and checks that this user may write there. */
 export async function openDataDir(dataDir: string): Promise<void> {
   makeFolder(dataDir, 0o700);

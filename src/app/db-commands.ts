@@ -11,6 +11,7 @@ import { readBackupFile, writeBackupFile } from '../control/database/backup/back
 import { backupTables } from '../control/database/backup/tables.ts';
 import { openDatabase, type Store } from '../control/database/open.ts';
 import type { Configuration } from './configuration.ts';
+import { ArgumentsError } from './configuration-arguments.ts';
 import type { Environment } from './configuration-secrets.ts';
 import { resolveReference } from './configuration-secrets.ts';
 import { databaseFile } from './data-dir.ts';
@@ -92,22 +93,33 @@ async function checkNobodyWorks(store: Store): Promise<void> {
   );
 }
 
+/** @throws ArgumentsError, SecretReferenceError; neither holds the URL */
+function targetUrl(to: string, environment: Environment): string {
+  const url = resolveReference(to, environment, process.cwd());
+  if (/^postgres(?:ql)?:\/\//.test(url)) return url;
+  throw new ArgumentsError(
+    '--to names no PostgreSQL: write postgres://user@host/database, or env:NAME or file:PATH where that stands',
+  );
+}
+
 /**
  * Copies all of the database into another one, which nobody has used, and compares every row.
  * @param to - a PostgreSQL URL, or `env:NAME` or `file:PATH` where one stands.
  */
-export const moveDatabase = (
+export async function moveDatabase(
   configuration: Configuration,
   to: string,
   environment: Environment,
   onTable: TableProgress,
-): Promise<Readonly<{ place: string; counts: TableCount[] }>> =>
-  inStore(configuration, false, async (from) => {
+): Promise<Readonly<{ place: string; counts: TableCount[] }>> {
+  const url = targetUrl(to, environment);
+  return inStore(configuration, false, async (from) => {
     await checkNobodyWorks(from);
-    const target = await openDatabase({ url: resolveReference(to, environment, process.cwd()) });
+    const target = await openDatabase({ url });
     try {
       return { place: target.place, counts: await putBackup(target, takeBackup(from), onTable) };
     } finally {
       await target.close();
     }
   });
+}

@@ -12,6 +12,7 @@ import { openDataDir } from './data-dir.ts';
 import { checkAnyFeed, checkGeyser, checkPubsub, checkShreds } from './doctor-feeds.ts';
 import { checkLedger, checkLogFile, checkPorts, checkTls } from './doctor-places.ts';
 import { checkRest } from './doctor-rest.ts';
+import { checkSenders } from './doctor-senders.ts';
 import { type Finding, look } from './finding.ts';
 import { placedNode } from './nodes-in-force.ts';
 import { openStore, pepperSources } from './store.ts';
@@ -155,7 +156,7 @@ function checkChains(looked: readonly Looked[]): Finding[] {
 
 /**
  * Looks at everything the service stands on: data folder, log file, database and pepper, port, ledger, every
- * node. Makes what a start would make (folder, log file, database, pepper) and nothing else. Never rejects.
+ * node and endpoint. Makes what a start would make (folder, log file, database, pepper) and nothing else. Never rejects.
  */
 export async function examine(configuration: Configuration, environment: Environment): Promise<Finding[]> {
   const dataDir = await checkDataDir(configuration);
@@ -180,6 +181,7 @@ export async function examine(configuration: Configuration, environment: Environ
       configuration,
       nodes.flatMap(({ feeds }) => feeds),
     ),
+    ...(await checkSenders(configuration, attemptTimeoutMs)),
     ...(await checkShreds(configuration, attemptTimeoutMs)),
     ...(await checkRest(configuration, reachable, attemptTimeoutMs)),
   ];

@@ -48,7 +48,7 @@ export type Doors = Readonly<{
 }>;
 
 function rpcCalls(
-  { server, networks }: Configuration,
+  { server, networks, upstreamPool }: Configuration,
   parts: PipelineParts,
   proxies: TrustedProxies,
 ): RpcCalls {
@@ -56,6 +56,9 @@ function rpcCalls(
     network: networks.default,
     bodyMaxBytes: server.bodyMaxBytes,
     bodiesMaxBytes: server.bodiesMaxBytes,
+    // A part of a divided limit still holds the longest answer.
+    answersMaxBytes: Math.max(server.answersMaxBytes, upstreamPool.answerMaxBytes),
+    batchAnswersMaxBytes: server.batchAnswersMaxBytes,
     batchConcurrency: server.batchConcurrency,
     envelope: { ...envelopeLimits, batchMax: server.batchCallsMax },
     proxies,
@@ -153,7 +156,7 @@ export function buildDoors(
   const { server, networks } = configuration;
   const proxies = new TrustedProxies(() => server.trustedProxies);
   const entrance = buildEntrance(configuration, access, observing);
-  const sessions = new SlotSessions(configuration.sessions);
+  const sessions = new SlotSessions(configuration.sessions, access.limits.floors);
   const parts: PipelineParts = { ...entrance, source: upstreams.source, sessions, log };
   const gate = streamGate(configuration, parts, upstreams, access.limits);
   const sockets = webSocketDoor(configuration, gate, proxies, log);

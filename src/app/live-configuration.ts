@@ -19,35 +19,66 @@ function follower<Section extends object>(current: () => Section): Section {
  */
 export class LiveConfiguration {
   #current: Configuration;
+  /** As it holds for this process. */
+  #own: Configuration;
+  readonly #ownOf: (configuration: Configuration) => Configuration;
   readonly #told: ((configuration: Configuration) => void)[] = [];
-  /** Always says what is in force. */
+  /** Always says what is in force for this process. */
   readonly view: Configuration;
 
-  constructor(configuration: Configuration) {
+  /** @param ownOf - what of the configuration holds for this process, where it is one of several; absent: all of it. */
+  constructor(
+    configuration: Configuration,
+    ownOf: (configuration: Configuration) => Configuration = (whole) => whole,
+  ) {
+    this.#ownOf = ownOf;
     this.#current = configuration;
+    this.#own = ownOf(configuration);
     const names = Object.keys(configuration) as (keyof Configuration)[];
     const members = names.map((name) => {
-      const section = isSection(configuration[name])
-        ? follower(() => this.#current[name] as object)
-        : undefined;
-      return [name, { enumerable: true, get: () => section ?? this.#current[name] }];
+      const section = isSection(configuration[name]) ? follower(() => this.#own[name] as object) : undefined;
+      return [name, { enumerable: true, get: () => section ?? this.#own[name] }];
     });
     this.view = Object.defineProperties({}, Object.fromEntries(members)) as Configuration;
   }
 
-  /** What is in force now, which is never changed itself. */
+  /** What is in force now in all processes together, which is never changed itself. */
   get current(): Configuration {
     return this.#current;
   }
 
-  /** Is told of each change, within its one moment: must neither wait nor throw. */
+  /** Is told of what holds here at each change, within its one moment: must not wait. What it cannot take it throws at. */
   follow(told: (configuration: Configuration) => void): void {
     this.#told.push(told);
   }
 
-  /** Puts another one into force, at once for everybody. */
+  /**
+   * Puts another one into force, at once for everybody; where one of them cannot take it, all have the one before again.
+   * @throws what that one threw
+   */
   replace(configuration: Configuration): void {
+    const before = this.#current;
+    try {
+      this.#set(configuration);
+      for (const told of this.#told) told(this.#own);
+    } catch (fault) {
+      this.#set(before);
+      this.#tellAgain();
+      throw fault;
+    }
+  }
+
+  #set(configuration: Configuration): void {
     this.#current = configuration;
-    for (const told of this.#told) told(configuration);
+    this.#own = this.#ownOf(configuration);
+  }
+
+  /** Of what they had before; one that cannot take even that must not keep it from the others. */
+  #tellAgain(): void {
+    for (const told of this.#told) {
+      try {
+        told(this.#own);
+      } catch {}
+    }
   }
 }

@@ -43,6 +43,8 @@ export type Observing = Readonly<{
   routes(doors: DoorFacts): HttpRoutes;
   /** Begins to write and to tell. */
   start(): Promise<void>;
+  /** The doors are open: the service answers there. */
+  reachedAt(url: string): void;
   /** Writes what is there; before the store is closed. */
   stop(): Promise<void>;
 }>;
@@ -67,11 +69,23 @@ const shownNode = (node: NodeStatus, traits: NodeTraits): object => ({
   ...traits,
 });
 
+/** What differs where a process is one of several workers of one service. */
+export type WorkerObserving = Readonly<{
+  worker: number;
+  /** Says how this worker's own page of metrics is had. @returns how that of all workers is. */
+  joinMetrics(own: () => string): () => Promise<string>;
+}>;
+
+/** How operators are told this process from others. */
+const hostOf = (seat: WorkerObserving | null): string =>
+  seat === null ? hostname() : `${hostname()}#${seat.worker}`;
+
 function openPresence(
   { gateways }: Configuration,
   { store }: Access,
   { pool, inForce }: Pick<Upstreams, 'pool' | 'inForce'>,
   connections: LiveConnections,
+  seat: WorkerObserving | null,
   log: Logger,
 ): GatewayPresence {
   const { heartbeatMs, lookIntervalMs, goneAfterMs, connectionsShownMax } = gateways;
@@ -88,7 +102,7 @@ function openPresence(
     'this gateway tells of itself again',
   );
   const options = { heartbeatMs, lookIntervalMs, goneAfterMs, connectionsMax: connectionsShownMax, onState };
-  return new GatewayPresence(store, works, { host: hostname(), version: PROGRAM_VERSION }, options);
+  return new GatewayPresence(store, works, { host: hostOf(seat), version: PROGRAM_VERSION }, options);
 }
 
 function openWriter(
@@ -153,17 +167,21 @@ const lossesOf = (
   },
 ];
 
-/** Builds what the service tells of itself; nothing is told before `start`. */
+/**
+ * Builds what the service tells of itself; nothing is told before `start`.
+ * @param seat - null: this process is all of the service.
+ */
 export function openObserving(
   configuration: Configuration,
   access: Access,
   upstreams: Pick<Upstreams, 'pool' | 'inForce' | 'sending' | 'answers'>,
+  seat: WorkerObserving | null,
   log: Logger,
 ): Observing {
   const { requestLog, metrics, telemetry } = configuration;
   const connections = new LiveConnections();
   const { pool, sending, answers } = upstreams;
-  const presence = openPresence(configuration, access, upstreams, connections, log);
+  const presence = openPresence(configuration, access, upstreams, connections, seat, log);
   const exporter = openExporter(configuration, presence.id, log);
   const sampler = new TraceSampler(telemetry.share);
   const requests = new RequestLog(requestLog, exporter === null ? null : { sampler, sink: exporter });
@@ -201,8 +219,10 @@ export function openObserving(
         ...doors,
       });
       pages.push(page);
-      return metricsRoutes({ token: metrics.token }, () => page.render());
+      const own = () => page.render();
+      return metricsRoutes({ token: metrics.token }, seat?.joinMetrics(own) ?? own);
     },
+    reachedAt: (url) => presence.reachedAt(url),
     async start() {
       writer.start();
       exporter?.start();

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { createLogger } from '../base/log.ts';
 import {
   inviteFirstOperator,
@@ -13,15 +14,22 @@ import { email as emailSchema } from '../control/api/contract/values.ts';
 import type { Store } from '../control/database/open.ts';
 import type { Peppers } from '../control/pepper.ts';
 import { openPeppers } from '../control/pepper-proof.ts';
+import { readGatewayUrl } from '../control/requests/read-gateways.ts';
 import type { Configuration } from './configuration.ts';
 import type { Environment } from './configuration-secrets.ts';
 import { accountOptionsOf } from './control-services.ts';
 import { openStore, pepperSources } from './store.ts';
 
+/** What links begin with, and how it is known. */
+export type Pages = Readonly<{
+  url: string;
+  /** `running`: a service on this machine tells it. `assumed`: none does, and it is where one would listen. */
+  from: 'public_url' | 'command line' | 'running' | 'assumed';
+}>;
+
 /** What an operator does at the machine itself. Links are whole URLs. */
 export type OperatorCommands = Readonly<{
-  /** What links begin with is taken from the configuration; null where it says where people reach the pages. */
-  assumedUrl: string | null;
+  pages: Pages;
   list(): Promise<readonly Operator[]>;
   /** @param email - null: whoever has the link may take it. @throws ApiError 422 */
   invite(email: string | null): Promise<string>;
@@ -43,6 +51,17 @@ export function pagesUrl({ accounts, server }: Configuration): string {
   const anywhere = server.host === '0.0.0.0' || server.host === '::';
   const host = anywhere ? '127.0.0.1' : server.host.includes(':') ? `[${server.host}]` : server.host;
   return `${server.tls === null ? 'http' : 'https'}://${host}:${server.port}`;
+}
+
+/** A gateway that told nothing for so long has most likely ended. Each tells of itself every 2 s. */
+const RUNNING_MS = 10_000;
+
+async function findPages({ configuration, isPlaceGiven }: OperatorPlace, store: Store): Promise<Pages> {
+  const url = pagesUrl(configuration);
+  if (configuration.accounts.publicUrl !== null) return { url, from: 'public_url' };
+  if (isPlaceGiven) return { url, from: 'command line' };
+  const running = await readGatewayUrl(store, hostname(), Date.now() - RUNNING_MS);
+  return running === null ? { url, from: 'assumed' } : { url: running, from: 'running' };
 }
 
 /**
@@ -83,32 +102,40 @@ async function resetToken(
   throw new ApiError(404, 'NOT_FOUND', 'nobody here has this address: check its spelling');
 }
 
+export type OperatorPlace = Readonly<{
+  configuration: Configuration;
+  environment: Environment;
+  /** Who acts, for the audit log. */
+  who: string;
+  /** Whether the command line says where the service listens. */
+  isPlaceGiven: boolean;
+}>;
+
 /**
  * Opens the store, does `work` and closes it again.
  * @throws what control throws: ApiError, PepperError, SchemaTooNewError, or the driver's own error.
  */
 export async function withOperatorCommands<Result>(
-  configuration: Configuration,
-  environment: Environment,
-  who: string,
+  place: OperatorPlace,
   work: (commands: OperatorCommands) => Promise<Result>,
 ): Promise<Result> {
+  const { configuration, environment, who } = place;
   const store = await openStore(configuration);
   try {
     const peppers = await openPeppers(store, pepperSources(configuration, environment));
     const office = officeOf(configuration, store, `cli:${who}`);
-    const pages = pagesUrl(configuration);
+    const pages = await findPages(place, store);
     return await work({
-      assumedUrl: configuration.accounts.publicUrl === null ? pages : null,
+      pages,
       list: () => listOperators(store),
       async invite(email) {
         if (email !== null && !emailSchema.safeParse(email).success)
           throw new ApiError(422, 'INVALID_FIELDS', 'that is no address: write it as anna@example.com');
-        return `${pages}/${email === null ? 'setup' : 'invite'}#token=${await inviteOperator(office, email)}`;
+        return `${pages.url}/${email === null ? 'setup' : 'invite'}#token=${await inviteOperator(office, email)}`;
       },
       remove: (email) => removeOperator(office, email),
       passwordLink: async (email) =>
-        `${pages}/reset-password#token=${await resetToken(configuration, store, peppers, email)}`,
+        `${pages.url}/reset-password#token=${await resetToken(configuration, store, peppers, email)}`,
     });
   } finally {
     await store.close();

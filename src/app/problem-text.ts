@@ -4,12 +4,15 @@ import { ApiUnreachableError } from '../control/api/client.ts';
 import { BackupError } from '../control/database/backup/backup.ts';
 import { SchemaTooNewError } from '../control/database/migrate.ts';
 import { StoreReplacedError } from '../control/database/open.ts';
+import { StoreHangsError } from '../control/database/store-away.ts';
 import { KeyRefusedError } from '../control/keys/key-register.ts';
 import { PepperError } from '../control/pepper.ts';
 import { TokenListFault } from '../insight/token/token-list.ts';
+import { NoAnswer } from './cluster/no-answer.ts';
+import { WorkerStartError } from './cluster/worker-start-error.ts';
 import { ArgumentsError } from './configuration-arguments.ts';
 import { ConfigurationError } from './configuration-errors.ts';
-import { showUrl } from './configuration-secrets.ts';
+import { SecretReferenceError, showUrl } from './configuration-secrets.ts';
 import { ListenError } from './listen-once.ts';
 import { EmbeddedLedgerError } from './localnet-process.ts';
 import { LogFileError } from './log-output.ts';
@@ -55,20 +58,26 @@ const ownErrors = [
   ApiUnreachableError,
   BackupError,
   StoreReplacedError,
+  StoreHangsError,
   ConfigurationError,
   EmbeddedLedgerError,
   KeyRefusedError,
   ListenError,
   LogFileError,
+  NoAnswer,
   PepperError,
   SchemaTooNewError,
+  SecretReferenceError,
   TlsFileError,
   TokenListFault,
+  WorkerStartError,
 ];
 
 /** Whether the mistake stands on the command line itself, and not in what the program found. */
 export function isOfArguments(error: unknown): error is Error {
   if (error instanceof ArgumentsError) return true;
+  // Those of the configuration are told as its mistakes.
+  if (error instanceof SecretReferenceError) return true;
   if (error instanceof KeyRefusedError) return error.reason === 'invalid';
   // What is wrong with a node is no mistake of the command line.
   if (error instanceof ApiError) return error.status === 422 && error.code !== 'NODE_NOT_FIT';

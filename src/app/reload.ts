@@ -23,13 +23,73 @@ export type Rereading = Readonly<{
   logLevelOf: (log: Configuration['log']) => string;
 }>;
 
+/** Other processes of the same service, which are to have the same configuration. */
+export type ReloadFollowers = Readonly<{
+  /** What speaks against it there. Never rejects. */
+  check(changes: FollowedChanges): Promise<readonly Problem[]>;
+  /** Puts it into force there. Never rejects. */
+  apply(configuration: Configuration): Promise<void>;
+}>;
+
+/** What is to be in force, and which fields wait for a restart. */
+export type FollowedChanges = Pick<Changes, 'configuration' | 'restart'>;
+
 export type ReloadParts = Readonly<{
   live: LiveConfiguration;
   rereading: Rereading;
   store: Store;
-  inForce: NodesInForce;
+  inForce: Pick<NodesInForce, 'addedNames' | 'setFile'>;
   log: Logger;
+  /** Absent: this process is the service. */
+  followers?: ReloadFollowers;
 }>;
+
+/** Lets what changes by itself follow the configuration. */
+function followConfiguration({
+  live,
+  inForce,
+  log,
+  rereading,
+}: Pick<ReloadParts, 'live' | 'inForce' | 'log' | 'rereading'>): void {
+  live.follow(({ upstreams, upstreamPool }) => inForce.setFile(upstreams, upstreamPool));
+  live.follow((configuration) => {
+    log.level = rereading.logLevelOf(configuration.log);
+  });
+}
+
+/** What is in force beside what waits for a restart must hold together too. */
+export function problemsOf(
+  { configuration, restart }: FollowedChanges,
+  addedNames: readonly string[],
+): Problem[] {
+  const source = configuration.file ?? 'configuration';
+  const problems: Problem[] = [];
+  const found = restart.length === 0 ? [] : crossCheck(configuration, (field) => ({ source, field }));
+  const wait = `${restart.join(', ')} ${restart.length === 1 ? 'needs' : 'need'}`;
+  for (const { message, ...where } of found) {
+    problems.push({ ...where, message: `${message}, or restart, which ${wait}` });
+  }
+  const added = new Set(addedNames);
+  configuration.upstreams.forEach(({ name }, index) => {
+    if (!added.has(name)) return;
+    const message = `"${name}" is also the name of a node that was added while the service ran: give another`;
+    problems.push({ source, field: `upstream[${index}].name`, message });
+  });
+  return problems;
+}
+
+/** Tells a caller of the control API what is wrong, by field. @throws ApiError 409; the driver's error. */
+async function toldToCaller(reloading: Promise<Reloaded>): Promise<Reloaded> {
+  try {
+    return await reloading;
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error;
+    const fields = Object.fromEntries(
+      error.problems.map(({ source, field, message }) => [field || source, message]),
+    );
+    throw new ApiError(409, 'INVALID_CONFIGURATION', `nothing was changed: ${error.message}`, { fields });
+  }
+}
 
 /**
  * Reads the configuration again. All of it is checked first; then what can change while the service runs does, in one
@@ -42,44 +102,34 @@ export class Reload {
 
   constructor(parts: ReloadParts) {
     this.#parts = parts;
-    const { live, inForce, log, rereading } = parts;
-    live.follow(({ upstreams, upstreamPool }) => inForce.setFile(upstreams, upstreamPool));
-    live.follow((configuration) => {
-      log.level = rereading.logLevelOf(configuration.log);
-    });
+    followConfiguration(parts);
   }
 
   /** For whoever asks the control API. @throws ApiError 409 with what is wrong, by field; the driver's error. */
-  async forCaller(by: ReloadedBy): Promise<Reloaded> {
-    try {
-      return await this.#inTurn(by);
-    } catch (error) {
-      if (!(error instanceof ConfigurationError)) throw error;
-      const fields = Object.fromEntries(
-        error.problems.map(({ source, field, message }) => [field || source, message]),
-      );
-      throw new ApiError(409, 'INVALID_CONFIGURATION', `nothing was changed: ${error.message}`, { fields });
-    }
+  forCaller(by: ReloadedBy): Promise<Reloaded> {
+    return toldToCaller(this.inTurn(by));
   }
 
   /** For a signal. Never rejects: the log says what is wrong. */
   async forSignal(): Promise<void> {
-    await this.#inTurn(BY_SIGNAL).catch(() => {});
+    await this.inTurn(BY_SIGNAL).catch(() => {});
   }
 
-  #inTurn(by: ReloadedBy): Promise<Reloaded> {
+  /** After those that were asked for before. @throws ConfigurationError; the driver's error. */
+  inTurn(by: ReloadedBy): Promise<Reloaded> {
     const run = this.#last.then(() => this.#run(by));
     this.#last = run.catch(() => {});
     return run;
   }
 
   async #run(by: ReloadedBy): Promise<Reloaded> {
-    const { live, log } = this.#parts;
+    const { live, log, followers } = this.#parts;
     try {
       const changes = changesBetween(live.current, this.#parts.rereading.read());
-      this.#check(changes);
+      await this.#check(changes);
       await this.#record(changes, by);
-      live.replace(changes.configuration);
+      await this.#replace(changes, by);
+      await followers?.apply(changes.configuration);
       this.#tell(changes);
       return { changed: changes.changed, restart: changes.restart };
     } catch (error) {
@@ -89,33 +139,46 @@ export class Reload {
       } else
         log.error(
           { problem: problemText(error) },
-          'the configuration is as it was: it could not be read again',
+          'the configuration is as it was: another could not be put into force',
         );
       throw error;
     }
   }
 
-  /** What is in force beside what waits for a restart must hold together too. @throws ConfigurationError */
-  #check({ configuration, restart }: Changes): void {
-    const source = configuration.file ?? 'configuration';
-    const problems: Problem[] =
-      restart.length === 0
-        ? []
-        : crossCheck(configuration, (field) => ({ source, field })).map(({ message, ...where }) => ({
-            ...where,
-            message: `${message}, or restart, which ${restart.join(', ')} ${restart.length === 1 ? 'needs' : 'need'}`,
-          }));
-    const added = new Set(this.#parts.inForce.addedNames);
-    configuration.upstreams.forEach(({ name }, index) => {
-      if (!added.has(name)) return;
-      const message = `"${name}" is also the name of a node that was added while the service ran: give another`;
-      problems.push({ source, field: `upstream[${index}].name`, message });
-    });
+  /** @throws ConfigurationError */
+  async #check(changes: Changes): Promise<void> {
+    const { inForce, followers } = this.#parts;
+    const own = problemsOf(changes, inForce.addedNames);
+    const problems = own.length > 0 ? own : ((await followers?.check(changes)) ?? []);
     if (problems.length > 0) throw new ConfigurationError(problems);
   }
 
+  /** What the store was told is taken back where it turns out that the service cannot take the configuration. */
+  async #replace(changes: Changes, by: ReloadedBy): Promise<void> {
+    const { live, log } = this.#parts;
+    const before = live.current;
+    try {
+      live.replace(changes.configuration);
+    } catch (fault) {
+      await this.#record({ ...changes, configuration: before }, by, 'configuration.reload-undone').catch(
+        (error: unknown) => {
+          const problem = problemText(error);
+          log.error(
+            { problem },
+            'plans and audit log say that the configuration is another, which it is not',
+          );
+        },
+      );
+      throw fault;
+    }
+  }
+
   /** Plans are in the store, so they come into force with it; without it, all else still can by a signal. */
-  async #record({ configuration, changed, restart }: Changes, by: ReloadedBy): Promise<void> {
+  async #record(
+    { configuration, changed, restart }: Changes,
+    by: ReloadedBy,
+    action = 'configuration.reload',
+  ): Promise<void> {
     const { store, log } = this.#parts;
     const setsPlans = changed.includes('plans');
     try {
@@ -123,7 +186,7 @@ export class Reload {
       const detail = { changed: changed.join(', '), restart: restart.join(', ') };
       await inQuietChange(store, async (trx) => {
         const version = await nextVersion(trx);
-        const entry = { ...by, at: Date.now(), action: 'configuration.reload', keyId: null, detail };
+        const entry = { ...by, at: Date.now(), action, keyId: null, detail };
         await writeAudit(trx, version, entry);
       });
     } catch (error) {
@@ -145,15 +208,28 @@ export class Reload {
   }
 }
 
+/** What the rest of the house has of it. */
+export type Reloading = Readonly<{ services: Pick<ApiServices, 'reload'>; forSignal: () => Promise<void> }>;
+
 /**
  * Builds what reads the configuration again.
  * @param rereading - absent: it is not read again.
  */
-export function openReload(
-  parts: Omit<ReloadParts, 'rereading'>,
-  rereading?: Rereading,
-): Readonly<{ services: Pick<ApiServices, 'reload'>; forSignal: () => Promise<void> }> {
+export function openReload(parts: Omit<ReloadParts, 'rereading'>, rereading?: Rereading): Reloading {
   if (rereading === undefined) return { services: {}, forSignal: async () => {} };
   const reload = new Reload({ ...parts, rereading });
   return { services: { reload: (by) => reload.forCaller(by) }, forSignal: () => reload.forSignal() };
+}
+
+/**
+ * The same where another process reads it for several.
+ * @param ask - has it read. @throws ConfigurationError
+ */
+export function openFollowing(
+  parts: Pick<ReloadParts, 'live' | 'inForce' | 'log'>,
+  rereading: Rereading | undefined,
+  ask: (by: ReloadedBy) => Promise<Reloaded>,
+): Reloading {
+  if (rereading !== undefined) followConfiguration({ ...parts, rereading });
+  return { services: { reload: (by) => toldToCaller(ask(by)) }, forSignal: async () => {} };
 }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Logger } from '../base/log.ts';
 import { KeptSemiWallets } from '../control/semi-wallets/kept-semi-wallets.ts';
+import type { FileRoom } from '../control/storage/file-room.ts';
 import type { KeptBlocks } from '../control/storage/kept-blocks.ts';
 import type { KeptFiles } from '../control/storage/kept-files.ts';
 import {
@@ -17,6 +17,7 @@ import { DasClient } from '../upstream/das/das-client.ts';
 import { OffChainClient } from '../upstream/off-chain/off-chain-client.ts';
 import type { Access } from './access.ts';
 import type { Configuration } from './configuration.ts';
+import { filesFolder, offChainFolder } from './data-dir.ts';
 import { stopEach } from './stop-each.ts';
 
 /** What endpoints stand on besides the chain, as long as the service runs. */
@@ -35,12 +36,6 @@ export type RestServices = Readonly<{
   stop(): Promise<void>;
 }>;
 
-/** The folder of stored files in a data folder. */
-const filesFolder = (dataDir: string): string => join(dataDir, 'files');
-
-/** The folder of fetched documents in a data folder. */
-const offChainFolder = (dataDir: string): string => join(dataDir, 'off-chain');
-
 /** Reads the file of known tokens, if there is one. @throws TokenListFault */
 export async function openTokenList({ rest }: Pick<Configuration, 'rest'>): Promise<TokenList> {
   const { tokenList } = rest;
@@ -51,20 +46,21 @@ export async function openTokenList({ rest }: Pick<Configuration, 'rest'>): Prom
   return parseTokenList(text);
 }
 
-function openOffChain({ offChain, dataDir }: Configuration): Promise<OffChainClient> {
+function openOffChain({ offChain, dataDir }: Configuration, worker: number): Promise<OffChainClient> {
   const { allowNetworks, ports, ipfsGateways, arweaveGateways, ...limits } = offChain;
   const rules = { allowedNetworks: allowNetworks, ports, ipfsGateways, arweaveGateways };
-  return OffChainClient.open({ folder: offChainFolder(dataDir), rules, limits });
+  return OffChainClient.open({ folder: offChainFolder(dataDir, worker), rules, limits });
 }
 
 async function openStorage(
   { kubo, pinning, storage, dataDir }: Configuration,
   ownPrefix: () => string,
+  room: FileRoom | undefined,
   log: Logger,
 ): Promise<Storage> {
   const { gateway, ...limits } = storage;
   const uriPrefix = () => gateway ?? ownPrefix();
-  const options: StorageOptions = { folder: filesFolder(dataDir), uriPrefix, limits };
+  const options: StorageOptions = { folder: filesFolder(dataDir), uriPrefix, limits, ...(room && { room }) };
   if (kubo.url !== null) {
     const { url, authorization, ...kuboLimits } = kubo;
     return openKuboStorage(options, { url, authorization, limits: kuboLimits });
@@ -74,10 +70,15 @@ async function openStorage(
   return openPinnedStorage(options, { url, token, origins, limits: pinningLimits }, log);
 }
 
-/** Opens what endpoints stand on. @throws what its parts throw when they cannot start; none of them is left open. */
+/**
+ * Opens what endpoints stand on.
+ * @param seat - where this is one of several workers of one service: which, and what room for files they have.
+ * @throws what its parts throw when they cannot start; none of them is left open.
+ */
 export async function openRestServices(
   configuration: Configuration,
   { store, peppers }: Access,
+  seat: Readonly<{ worker: number; room: FileRoom }> | undefined,
   log: Logger,
 ): Promise<RestServices> {
   const stops: (() => Promise<unknown>)[] = [];
@@ -87,9 +88,14 @@ export async function openRestServices(
     const semiWallets = await KeptSemiWallets.open({ store, peppers, limits: configuration.semiWallets });
     const das = new DasClient(configuration.das, configuration.dasPool, log);
     stops.push(() => das.close());
-    const offChain = await openOffChain(configuration);
+    const offChain = await openOffChain(configuration, seat?.worker ?? 1);
     stops.push(() => offChain.close());
-    const { files, kept, blocks, close } = await openStorage(configuration, () => `${reached}/ipfs/`, log);
+    const { files, kept, blocks, close } = await openStorage(
+      configuration,
+      () => `${reached}/ipfs/`,
+      seat?.room,
+      log,
+    );
     stops.push(close);
     return {
       ...{ offChain, das, tokenList, files, kept, blocks, semiWallets },

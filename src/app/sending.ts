@@ -1,6 +1,5 @@
 import type { Logger } from '../base/log.ts';
 import type { Network } from '../protocol/call.ts';
-import { defaultUpstreamLimits } from '../upstream/limits.ts';
 import { UpstreamNode } from '../upstream/node.ts';
 import type { UpstreamPool } from '../upstream/pool.ts';
 import { Senders } from '../upstream/send/senders.ts';
@@ -8,8 +7,8 @@ import { Sending } from '../upstream/send/sending.ts';
 import type { Configuration } from './configuration.ts';
 
 function sendOnlyNodes({ senders, upstreamPool }: Configuration): ReadonlyMap<Network, UpstreamNode[]> {
-  const limits = { ...defaultUpstreamLimits, ...upstreamPool };
-  const nodes = senders.map((sender) => new UpstreamNode(sender, sender.network, limits));
+  // The section itself: nodes read their limits at each use, so that what is changed of them while the service runs holds.
+  const nodes = senders.map((sender) => new UpstreamNode(sender, sender.network, upstreamPool));
   return Map.groupBy(nodes, ({ network }) => network);
 }
 

@@ -4,30 +4,34 @@ import type { Logger } from '../base/log.ts';
 import type { NewKey } from '../control/keys/keys.ts';
 import { rpcServerOptions } from '../servers/rpc/options.ts';
 import { webSocketOptions } from '../servers/websocket/server.ts';
-import { openAccess } from './access.ts';
+import { type Access, openAccess } from './access.ts';
 import { openAddedNodes } from './added-nodes.ts';
+import type { Seat } from './cluster/seat.ts';
 import type { Configuration } from './configuration.ts';
 import type { Environment } from './configuration-secrets.ts';
+import { showConfiguration } from './configuration-view.ts';
 import { openControl } from './control.ts';
 import type { ReachedAt } from './control-services.ts';
 import { openDataDir } from './data-dir.ts';
 import { buildDoors, type Doors } from './doors.ts';
+import type { Program } from './embedded-ledger.ts';
 import { endpointFacts } from './endpoint-facts.ts';
+import { type Ground, openGround } from './ground.ts';
 import { checkPortFree, listeningAt } from './listen-once.ts';
 import { grpcPlace, httpPlace } from './listen-places.ts';
 import { LiveConfiguration } from './live-configuration.ts';
 import { openMailer } from './mail.ts';
+import type { NodesInForce } from './nodes-in-force.ts';
 import { openNotices } from './notices.ts';
 import { openObserving } from './observing.ts';
 import { firstOperatorLink } from './operator-commands.ts';
 import { problemText } from './problem-text.ts';
-import { openReload, type Rereading } from './reload.ts';
+import { openFollowing, openReload, problemsOf, type Reloading, type Rereading } from './reload.ts';
 import { openRestServices } from './rest-services.ts';
-import { openShreds } from './shreds.ts';
 import { stopEach } from './stop-each.ts';
 import { openStreams } from './streams.ts';
 import { keepCertificates } from './tls-reload.ts';
-import { openUpstreams, type Program } from './upstreams.ts';
+import { openUpstreams } from './upstreams.ts';
 
 /** The running service. */
 export type Service = Readonly<{
@@ -54,6 +58,8 @@ export type ServiceOptions = Readonly<{
   log: Logger;
   /** Absent: it is not read again. */
   rereading?: Rereading;
+  /** Where this process is one of several workers of one service; absent: it is all of it. */
+  seat?: Seat;
 }>;
 
 /** How long the first answer of a node is waited for before the service opens its door all the same. */
@@ -76,7 +82,7 @@ function urlOf({ address, port, family }: AddressInfo, scheme: 'http' | 'https')
 }
 
 /** Looks whether the ports can be had before anything slow is started. @throws ListenError */
-async function checkPorts(configuration: Configuration): Promise<void> {
+export async function checkPorts(configuration: Configuration): Promise<void> {
   await checkPortFree(httpPlace(configuration));
   if (configuration.grpc.enabled) await checkPortFree(grpcPlace(configuration));
 }
@@ -105,29 +111,71 @@ async function openDoors(
   return { url, grpcUrl: urlOf(grpcAddress, grpc.secure === null ? 'http' : 'https') };
 }
 
+type Stops = (() => Promise<unknown>)[];
+
+/** What there is one of: a worker has it from the primary. */
+async function groundOf(
+  { seat, program, log }: ServiceOptions,
+  configuration: Configuration,
+  stops: Stops,
+): Promise<Ground> {
+  if (seat === undefined) return openGround(configuration, program, log, stops);
+  const shreds = seat.openShreds(log);
+  if (shreds !== null) stops.push(shreds.stop);
+  return { shreds, ledger: seat.ledger };
+}
+
+/** How the configuration is read again: the primary does it for its workers. */
+function reloadingOf(
+  { seat, rereading, log }: ServiceOptions,
+  live: LiveConfiguration,
+  inForce: NodesInForce,
+  access: Access,
+): Reloading {
+  if (seat === undefined) return openReload({ live, inForce, store: access.store, log }, rereading);
+  seat.serve({
+    refresh: access.refreshKeys,
+    check: (changes) => problemsOf(changes, inForce.addedNames),
+    apply: (configuration) => live.replace(configuration),
+  });
+  return openFollowing({ live, inForce, log }, rereading, seat.reload);
+}
+
+/** Makes what the very first start makes, once the doors are open; for workers the primary does. */
+async function firstThings(
+  { seat }: ServiceOptions,
+  configuration: Configuration,
+  access: Access,
+  url: string,
+): Promise<Pick<Service, 'newKeys' | 'setupUrl'>> {
+  if (seat !== undefined) return { newKeys: [], setupUrl: null };
+  const newKeys = await access.createFirstKeys();
+  return { newKeys, setupUrl: await firstOperatorLink(configuration, access.store, url) };
+}
+
 /**
  * Builds the house and opens its doors.
  * @throws what its parts throw when they cannot start; whatever had started is stopped again.
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
-  const { environment, program, log } = options;
-  const live = new LiveConfiguration(options.configuration);
+  const { environment, log, seat } = options;
+  const live = new LiveConfiguration(options.configuration, seat?.partOf);
   const configuration = live.view;
-  const stops: (() => Promise<unknown>)[] = [];
+  const stops: Stops = [];
   const stopAll = () => stopEach(stops.splice(0).reverse());
   try {
-    await checkPorts(configuration);
+    // The primary has looked, and holds them.
+    if (seat === undefined) await checkPorts(configuration);
     await openDataDir(configuration.dataDir);
-    const access = await openAccess(configuration, environment, log);
+    const access = await openAccess(configuration, environment, log, seat?.limits);
     stops.push(access.stop);
-    const shreds = await openShreds(configuration, log);
-    if (shreds !== null) stops.push(shreds.stop);
+    const { shreds, ledger } = await groundOf(options, configuration, stops);
     const added = await openAddedNodes(access.store, access.peppers, log);
     stops.push(added.stop);
-    const upstreams = await openUpstreams(configuration, program, shreds?.udp ?? null, log, added.nodes);
+    const upstreams = openUpstreams(configuration, ledger, log, added.nodes);
     stops.push(upstreams.stop);
     shreds?.askFrom(upstreams.pool);
-    const observing = openObserving(configuration, access, upstreams, log);
+    const observing = openObserving(configuration, access, upstreams, seat ?? null, log);
     stops.push(observing.stop);
     await observing.start();
     await upstreams.pool.waitUntilReady(FIRST_ANSWER_TIMEOUT_MS);
@@ -136,8 +184,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     stops.push(async () => streams?.stop());
     const { inForce } = upstreams;
     added.follow(inForce);
-    const reload = openReload({ live, inForce, store: access.store, log }, options.rereading);
-    const rest = await openRestServices(configuration, access, log);
+    const reload = reloadingOf(options, live, inForce, access);
+    const rest = await openRestServices(configuration, access, seat, log);
     stops.push(rest.stop);
     let reached: ReachedAt = { url: '', grpcUrl: null, hasShredStage: shreds !== null };
     const mailer = openMailer(configuration);
@@ -151,7 +199,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       source: upstreams.pool,
       mailer,
       reachedAt: () => reached,
-      more: { ...notices.services, ...reload.services, nodes: added.facts(inForce), log: observing.log },
+      more: {
+        ...{ ...notices.services, ...reload.services, nodes: added.facts(inForce), log: observing.log },
+        configuration: () => showConfiguration(live.current),
+      },
       log,
     });
     stops.push(async () => control.stop());
@@ -161,10 +212,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     stops.push(async () => endWatch());
     const urls = await openDoors(doors, configuration, stops);
     rest.reachedAt(urls.url);
+    observing.reachedAt(urls.url);
     reached = { ...reached, ...urls };
-    const newKeys = await access.createFirstKeys();
-    const setupUrl = await firstOperatorLink(configuration, access.store, urls.url);
-    return { ...reached, newKeys, setupUrl, reload: reload.forSignal, stop: stopAll };
+    const first = await firstThings(options, configuration, access, urls.url);
+    return { ...reached, ...first, reload: reload.forSignal, stop: stopAll };
   } catch (error) {
     await stopAll().catch((failure: unknown) => {
       log.warn({ problem: problemText(failure) }, 'not everything could be stopped');

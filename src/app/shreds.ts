@@ -1,11 +1,12 @@
 import type { AddressInfo } from 'node:net';
 import type { Logger } from '../base/log.ts';
 import type { Source } from '../protocol/call.ts';
+import type { SubscribeRequest } from '../protocol/geyser/subscribe-request.ts';
 import { DeshredHub } from '../streams/deshred/deshred-hub.ts';
 import { ChainReader } from '../upstream/feeds/chain-reader.ts';
 import type { DeshredLimits } from '../upstream/shreds/deshred-limits.ts';
 import type { ShredLimits } from '../upstream/shreds/shred-limits.ts';
-import { ShredStage } from '../upstream/shreds/shred-stage.ts';
+import { ShredStage, standardRequest } from '../upstream/shreds/shred-stage.ts';
 import type { ShredsConfig } from '../upstream/shreds/shreds-config.ts';
 import type { Configuration } from './configuration.ts';
 import { geyserVersion } from './geyser-version.ts';
@@ -16,7 +17,10 @@ import { wantsLocalnet } from './upstreams.ts';
 /** The shred stage: its sources and the hub of its streams. */
 export type Shreds = Readonly<{
   hub: DeshredHub;
-  stage: ShredStage;
+  /** Follows the standard stage. */
+  stage: Pick<ShredStage, 'accepted' | 'tell'>;
+  /** What of the standard stage it wants to be told; null for nothing. */
+  wish: SubscribeRequest | null;
   /** Where shreds come in over UDP; null where they do not. */
   udp: AddressInfo | null;
   /** Names whom the leader schedule and lookup tables are asked for; until then the questions wait. */
@@ -78,5 +82,5 @@ export async function openShreds(configuration: Configuration, log: Logger): Pro
   await listeningAt(shredsPlace(configuration), () => stage.start());
   const udp = stage.udpAddress;
   if (udp !== null) log.info({ address: udp.address, port: udp.port }, 'shreds are heard over UDP');
-  return { hub, stage, udp, askFrom, stop: () => stage.close() };
+  return { hub, stage, wish: standardRequest, udp, askFrom, stop: () => stage.close() };
 }

@@ -7,7 +7,6 @@ import type { StreamOpener } from '../streams/geyser/stream-opener.ts';
 import { ChainReader } from '../upstream/feeds/chain-reader.ts';
 import { createGeyserSource } from '../upstream/geyser-source/create-geyser-source.ts';
 import type { GeyserSourceOptions } from '../upstream/geyser-source/geyser-source-options.ts';
-import { standardRequest } from '../upstream/shreds/shred-stage.ts';
 import type { Configuration } from './configuration.ts';
 import { geyserVersion } from './geyser-version.ts';
 import type { Shreds } from './shreds.ts';
@@ -72,7 +71,8 @@ export function openStreams(
   inForce.follow((now) => source.setNodes(streaming(now)));
   hub.feedFrom(source);
   // What stands in for Geyser would read every block for it.
-  const wish = shreds !== null && source.isGeyser ? source.want(standardRequest, null) : null;
+  const wanted = source.isGeyser ? (shreds?.wish ?? null) : null;
+  const wish = wanted === null ? null : source.want(wanted, null);
   const stop = (): void => {
     wish?.end();
     source.close();

@@ -26,12 +26,28 @@ export type WrittenNode = Readonly<{
   ws?: string | undefined;
   grpc?: string | undefined;
   headers: Readonly<Record<string, string>>;
+  /** What else the configuration says of nodes, by the names of the file. */
+  options: NodeOptions;
+}>;
+
+/** Options of a node by the names of the file; null: not limited. */
+export type NodeOptions = Readonly<Record<string, number | null>>;
+
+/** What a person changes of an added node; what is left out stays. */
+export type RewrittenNode = Readonly<{
+  url: string | undefined;
+  ws: string | undefined;
+  /** null: it has none any more. */
+  grpc: string | null | undefined;
+  headers: WrittenNode['headers'] | undefined;
+  options: NodeOptions | undefined;
 }>;
 
 /** The operations on nodes, as a person at the command line has them. */
 export type UpstreamOffice = Readonly<{
   list(): Promise<ListedUpstreams>;
   add(node: WrittenNode, force: boolean): Promise<TakenNode>;
+  change(name: string, node: RewrittenNode, force: boolean): Promise<TakenNode>;
   cordon(name: string, network: string | undefined, reason: string): Promise<void>;
   uncordon(name: string, network: string | undefined): Promise<void>;
   drain(name: string, network: string | undefined, reason: string, force: boolean): Promise<void>;
@@ -47,22 +63,41 @@ async function networkOf(api: ApiClient, name: string, given: string | undefined
   return found?.network ?? 'mainnet-beta';
 }
 
+/** The API takes options whole. */
+async function optionsNow(api: ApiClient, name: string): Promise<Readonly<Record<string, unknown>>> {
+  const { added } = await api.call('GET /upstreams', {});
+  return added.find((node) => node.name === name)?.options ?? {};
+}
+
 function officeOf(api: ApiClient, environment: Environment): UpstreamOffice {
   const value = (text: string): string => resolveReference(text, environment, process.cwd());
+  const headersOf = (headers: WrittenNode['headers']): Record<string, string> =>
+    Object.fromEntries(Object.entries(headers).map(([header, text]) => [header, value(text)]));
   return {
     list: async () => api.call('GET /upstreams', {}),
-    add: async ({ network, url, ws, grpc, headers, name }, force) => {
-      const named = Object.entries(headers).map(([header, text]) => [header, value(text)]);
+    add: async ({ network, url, ws, grpc, headers, name, options }, force) => {
       const body: Asked<'POST /upstreams'>['body'] = {
         network: network as Network,
         name,
         url: value(url),
         ...(ws !== undefined && { ws: value(ws) }),
         ...(grpc !== undefined && { grpc: value(grpc) }),
-        headers: Object.fromEntries(named),
+        headers: headersOf(headers),
+        options,
         force,
       };
       return api.call('POST /upstreams', { body });
+    },
+    change: async (node, { url, ws, grpc, headers, options }, force) => {
+      const body: Asked<'PATCH /upstreams/{node}'>['body'] = {
+        ...(url !== undefined && { url: value(url) }),
+        ...(ws !== undefined && { ws: value(ws) }),
+        ...(grpc !== undefined && { grpc: grpc === null ? null : value(grpc) }),
+        ...(headers !== undefined && { headers: headersOf(headers) }),
+        ...(options !== undefined && { options: { ...(await optionsNow(api, node)), ...options } }),
+        force,
+      };
+      return api.call('PATCH /upstreams/{node}', { path: { node }, body });
     },
     cordon: async (node, given, reason) => {
       const network = await networkOf(api, node, given);

@@ -9,7 +9,7 @@ async function toldOf(ws: string): Promise<string[]> {
   const node = { url: 'http://127.0.0.1:1', ws, network: 'devnet' };
   const configuration = loadConfiguration({ config: '/dev/null', upstreams: [node] }, {});
   const log = createLogger('warn', (line) => lines.push(line));
-  const upstreams = await openUpstreams(configuration, [process.execPath], null, log);
+  const upstreams = openUpstreams(configuration, null, log);
   await upstreams.stop();
   return lines.filter((line) => line.includes('run solway doctor'));
 }

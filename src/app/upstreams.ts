@@ -1,4 +1,3 @@
-import type { AddressInfo } from 'node:net';
 import type { Logger } from '../base/log.ts';
 import type { AddedNode } from '../control/nodes/node-seal.ts';
 import type { DirectSource } from '../protocol/call.ts';
@@ -8,9 +7,8 @@ import { createUpstreamPool, type UpstreamPool } from '../upstream/pool.ts';
 import type { Sending } from '../upstream/send/sending.ts';
 import { type Answers, openAnswers } from './answers.ts';
 import type { Configuration } from './configuration.ts';
-import { ledgerFolder } from './data-dir.ts';
 import { openFeed } from './feeds.ts';
-import { type LocalnetPorts, LocalnetProcess } from './localnet-process.ts';
+import type { LocalnetPorts } from './localnet-process.ts';
 import { NodesInForce, type PlacedNode } from './nodes-in-force.ts';
 import { openSending } from './sending.ts';
 import { stopEach } from './stop-each.ts';
@@ -36,45 +34,9 @@ export type Upstreams = Readonly<{
   stop(): Promise<void>;
 }>;
 
-/** How this very program is started again, ending before the sub-command. */
-export type Program = readonly [string, ...string[]];
-
-const READY_TIMEOUT_MS = 60_000;
-
 /** Whether the embedded ledger is wanted: by itself when there is no other node. */
 export const wantsLocalnet = ({ localnet, upstreams }: Configuration): boolean =>
   localnet.enabled === 'auto' ? upstreams.length === 0 : localnet.enabled;
-
-function localnetProcess(
-  { localnet, dataDir }: Configuration,
-  program: Program,
-  shredsTo: AddressInfo | null,
-  log: Logger,
-): LocalnetProcess {
-  return new LocalnetProcess({
-    program,
-    ledgerDir: ledgerFolder(dataDir),
-    rpcPort: localnet.rpcPort,
-    slotMs: localnet.slotMs,
-    slotsPerEpoch: localnet.slotsPerEpoch,
-    faucetSol: localnet.faucetSol,
-    historySlotsMax: localnet.historySlotsMax,
-    shredsTo: shredsTo === null ? null : reachable(shredsTo),
-    readyTimeoutMs: READY_TIMEOUT_MS,
-    restartDelayMinMs: 100,
-    restartDelayMaxMs: 5_000,
-    healthyAfterMs: 60_000,
-    stopTimeoutMs: 10_000,
-    log,
-  });
-}
-
-/** The address that a socket is reached at on this machine, as `host:port`. */
-function reachable({ address, port, family }: AddressInfo): string {
-  if (address === '0.0.0.0') return `127.0.0.1:${port}`;
-  if (address === '::') return `[::1]:${port}`;
-  return family === 'IPv6' ? `[${address}]:${port}` : `${address}:${port}`;
-}
 
 /** Whether a node has PubSub, or Geyser, as its configuration says. */
 export const feedsSubscriptions = ({ ws, grpc }: Pick<NodeConfig, 'ws' | 'grpc'>): boolean =>
@@ -97,22 +59,16 @@ const withLedgerGeyser = (nodes: readonly NodeConfig[], grpcPort: number | null)
       );
 
 /**
- * Starts the embedded ledger when it is wanted, and watches all nodes.
- * @param shredsTo - where it sends its shreds; null for nowhere.
+ * Watches all nodes.
+ * @param ports - where the embedded ledger answers; null where it is not wanted.
  * @param added - nodes that were added while the service ran.
- * @throws EmbeddedLedgerError
  */
-export async function openUpstreams(
+export function openUpstreams(
   configuration: Configuration,
-  program: Program,
-  shredsTo: AddressInfo | null,
+  ports: LocalnetPorts | null,
   log: Logger,
   added: readonly AddedNode[] = [],
-): Promise<Upstreams> {
-  const localnet = wantsLocalnet(configuration)
-    ? localnetProcess(configuration, program, shredsTo, log)
-    : null;
-  const ports = localnet === null ? null : await localnet.start();
+): Upstreams {
   const { default: network } = configuration.networks;
   const ledger = ports === null ? null : localnetNode(configuration, ports);
   const inForce = new NodesInForce({
@@ -141,7 +97,6 @@ export async function openUpstreams(
       async () => answers.stop(),
       () => sending.close(),
       async () => pool.stop(),
-      async () => localnet?.stop(),
     ]);
   const { source } = answers;
   const streaming = (nodes: readonly NodeConfig[]) => withLedgerGeyser(nodes, ports?.grpcPort ?? null);

@@ -19,15 +19,24 @@ export class Lru<Key, Value> {
   readonly #entriesMax: number;
   /** Entries put first since one was that need not be put there again. */
   readonly #near: number;
+  readonly #onForgotten: ((value: Value) => void) | null;
   #links = 0;
   #newest: Entry<Key, Value> | null = null;
   #oldest: Entry<Key, Value> | null = null;
 
-  /** @param near - entries among which the order is not kept; 0 for a map that may never be as full as it may. */
-  constructor(entriesMax: number, near: number = Math.floor(entriesMax / 4)) {
+  /**
+   * @param near - entries among which the order is not kept; 0 for a map that may never be as full as it may.
+   * @param onForgotten - hears of each value that makes room for another.
+   */
+  constructor(
+    entriesMax: number,
+    near: number = Math.floor(entriesMax / 4),
+    onForgotten: ((value: Value) => void) | null = null,
+  ) {
     if (!(entriesMax >= 1)) throw new RangeError('an Lru holds at least one entry');
     this.#entriesMax = entriesMax;
     this.#near = near;
+    this.#onForgotten = onForgotten;
   }
 
   get size(): number {
@@ -50,7 +59,7 @@ export class Lru<Key, Value> {
       this.#touch(held);
       return;
     }
-    if (this.#oldest !== null && this.#entries.size >= this.#entriesMax) this.delete(this.#oldest.key);
+    if (this.#entries.size >= this.#entriesMax) this.#makeRoom();
     const entry = { key, value, newer: null, older: null, linkedAt: 0 };
     this.#entries.set(key, entry);
     this.#link(entry);
@@ -69,6 +78,11 @@ export class Lru<Key, Value> {
     if (oldest === null) return undefined;
     this.delete(oldest.key);
     return oldest.value;
+  }
+
+  #makeRoom(): void {
+    const forgotten = this.deleteOldest();
+    if (forgotten !== undefined) this.#onForgotten?.(forgotten);
   }
 
   #touch(entry: Entry<Key, Value>): void {

@@ -11,6 +11,8 @@ export type Terminal = Readonly<{
 /** One command of the program: `solway <name> …`. */
 export type Command = Readonly<{
   help: string;
+  /** What fields of the control API are called on its command line. */
+  optionNames?: Readonly<Record<string, string>>;
   /** @returns the exit code. */
   run(args: readonly string[], terminal: Terminal): Promise<number>;
 }>;

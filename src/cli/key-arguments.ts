@@ -9,6 +9,7 @@ export type RuleValues = Readonly<{
   rate?: string;
   'address-rate'?: string;
   'log-bodies'?: string;
+  'never-back'?: string;
 }>;
 
 /** In place of a list: no such rule. */
@@ -43,10 +44,10 @@ function addressRateOf(value: string | undefined): number | null | undefined {
 }
 
 /** @throws UsageError */
-function switchOf(value: string | undefined): boolean | undefined {
+function switchOf(option: string, value: string | undefined): boolean | undefined {
   if (value === undefined) return undefined;
   if (value === 'yes' || value === 'no') return value === 'yes';
-  throw new UsageError('--log-bodies is yes or no');
+  throw new UsageError(`--${option} is yes or no`);
 }
 
 /** The rules that the command line gives; undefined for those it says nothing of. @throws UsageError */
@@ -57,5 +58,6 @@ export const rulesOf = (values: RuleValues) => ({
   methods: listOf('method', values.method),
   rate: rateOf(values.rate),
   addressPerSecond: addressRateOf(values['address-rate']),
-  logsBodies: switchOf(values['log-bodies']),
+  logsBodies: switchOf('log-bodies', values['log-bodies']),
+  neverBack: switchOf('never-back', values['never-back']),
 });

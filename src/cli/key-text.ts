@@ -1,5 +1,6 @@
-import { tableText } from './table-text.ts'; /** What the texts need of a key; the shape of app's key view. */
+import { tableText } from './table-text.ts';
 
+/** What the texts need of a key; the shape of app's key view. */
 type Key = Readonly<{
   id: string;
   start: string;

@@ -1,4 +1,5 @@
 import { nearestName } from '../app/configuration-names.ts';
+import { inOptionWords } from '../app/option-words.ts';
 import { isOfArguments, problemText } from '../app/problem-text.ts';
 import { PROGRAM_VERSION } from '../app/program-version.ts';
 import { type Command, exitCodes, type Terminal, UsageError } from './command.ts';
@@ -74,7 +75,9 @@ async function runCommand(name: string, args: readonly string[], terminal: Termi
     terminal.out(command.help);
     return exitCodes.ok;
   }
-  return command.run(args, terminal);
+  return command.run(args, terminal).catch((error: unknown) => {
+    throw inOptionWords(error, command.optionNames ?? {});
+  });
 }
 
 /** Does what `solway …` is asked for. Never rejects. @returns the exit code. */

@@ -1,5 +1,6 @@
-import { tableText } from './table-text.ts'; /** What the texts need of a node; the shape of app's list. */
+import { tableText } from './table-text.ts';
 
+/** What the texts need of a node; the shape of app's list. */
 type Node = Readonly<{
   name: string;
   network: string;
@@ -58,17 +59,27 @@ type Taken = Readonly<{
   notes: readonly string[];
 }>;
 
-/** What was found out about a node that was added, in words. */
-export function takenText({ node, report, notes }: Taken): string {
+/** What was found out about a node, in words. */
+function foundLines({ report, notes }: Taken): string[] {
   const said =
     report === null
       ? 'It was not asked.'
       : `It answers: version ${report.version ?? 'unknown'}, slot ${report.slot ?? 'unknown'}` +
         `${report.latencyMs === null ? '' : `, ${Math.round(report.latencyMs)} ms`}.`;
   const findings = (report?.findings ?? []).map(({ finding, remedy }) => `${finding} ${remedy}`);
-  const lines = [
-    `${node.name} of ${node.network} is added; every gateway takes it up within two seconds.`,
-    said,
-  ];
-  return `${[...lines, ...findings, ...notes].join('\n')}\n`;
+  return [said, ...findings, ...notes];
+}
+
+/** A node that was added, and what was found out about it. */
+export function takenText(taken: Taken): string {
+  const { name, network } = taken.node;
+  const first = `${name} of ${network} is added; every gateway takes it up within two seconds.`;
+  return `${[first, ...foundLines(taken)].join('\n')}\n`;
+}
+
+/** The same for one that was changed. */
+export function changedText(taken: Taken): string {
+  const { name, network } = taken.node;
+  const first = `${name} of ${network} is changed; every gateway follows within two seconds.`;
+  return `${[first, ...foundLines(taken)].join('\n')}\n`;
 }

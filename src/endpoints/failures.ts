@@ -1,12 +1,18 @@
 import type { FailureCode } from '../protocol/errors.ts';
 import type { Endpoint } from './endpoint.ts';
 
-/** What any endpoint may fail with: the key, the limits, the time of the request. */
+/** What any endpoint may fail with: the key and its rules, the limits, the time of the request. */
 const ofAll: readonly FailureCode[] = [
   'INVALID_FIELDS',
   'MISSING_KEY',
   'INVALID_KEY',
   'UNAUTHORIZED_PRODUCT',
+  'NETWORK_FORBIDDEN',
+  'ADDRESS_FORBIDDEN',
+  'ORIGIN_FORBIDDEN',
+  'METHOD_FORBIDDEN',
+  'TOO_MANY_WRONG_KEYS',
+  'QUOTA_EXCEEDED',
   'RATE_LIMITED',
   'KEYS_UNAVAILABLE',
   'OVERLOADED',

@@ -115,9 +115,9 @@ class Journey implements Asked, Asker, LongAsker, LongMeter {
   /** The call, with what its session was told before. */
   #floored(): Call {
     const { session, network } = this.#request;
-    const { sessions } = this.#way.parts;
-    if (session == null || sessions === undefined || this.#visit.key === null) return this.#call;
-    return { ...this.#call, floor: sessions.floorOf(this.#visit.key.familyId, network, session) };
+    const { key } = this.#visit;
+    const floor = key === null ? null : this.#way.parts.sessions?.floorFor(key, network, session);
+    return floor == null ? this.#call : { ...this.#call, floor };
   }
 
   leave(): void {

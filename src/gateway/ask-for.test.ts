@@ -46,7 +46,7 @@ it('keeps what becomes of a transaction after the answer, of which the request h
   asked.asker.answered({ body: Buffer.from('"x"'), errorCode: 0 });
   expect([answered, submissions.drain().map(({ fate }) => fate)]).toEqual([[0], [null]]);
   trace.attempted(attempt('b'));
-  const fate = { name: 'expired', slot: null, err: null, rebroadcasts: 5 } as const;
+  const fate = { name: 'expired', slot: null, err: null, rebroadcasts: 5, again: [] } as const;
   trace.followed!(fate);
   const [kept, ...more] = submissions.drain();
   expect([kept?.fate, kept?.attempts.map(({ node }) => node), more]).toEqual([fate, ['a', 'b'], []]);

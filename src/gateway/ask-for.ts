@@ -22,9 +22,14 @@ import type { Failure } from '../protocol/errors.ts';
 import { natures } from '../protocol/methods.ts';
 import type { SendFate } from '../protocol/send-fate.ts';
 import { sentSignature } from '../upstream/sent-signature.ts';
+import type { SlotSessions } from './slot-sessions.ts';
 
-/** What a call is asked of, and who keeps what became of transactions. */
-export type AskParts = Readonly<{ source: Source; submissions?: SubmissionLog | undefined }>;
+/** What a call is asked of, who keeps what became of transactions, and what sessions were told. */
+export type AskParts = Readonly<{
+  source: Source;
+  submissions?: SubmissionLog | undefined;
+  sessions?: SlotSessions | undefined;
+}>;
 
 /** Asks for whoever a visit is of. What becomes of a transaction that is handed over is kept. */
 export function putFor(

@@ -57,7 +57,8 @@ export class CallMeter {
     const latencyMicros = (endedAt - startedAt) * 1_000;
     usage.record({ key, product, method, status, bytesIn, bytesOut, credits, latencyMicros }, nowMs);
     if (key !== null) quota?.spend(key, credits, nowMs, visit.held);
-    if (key !== null && visit.authenticatedAt !== null) uses?.note(key.id, visit.client.address, nowMs);
+    if (key !== null && visit.authenticatedAt !== null)
+      uses?.note(key.id, visit.client.address, nowMs, key.seat);
     watch?.end(visit, ending, endedAt);
   }
 
@@ -67,7 +68,7 @@ export class CallMeter {
     const nowMs = Date.now();
     const credits = quota?.spendBytes(sent.key, sent.bytesOut, nowMs) ?? 0;
     usage.recordMessages({ ...sent, credits }, nowMs);
-    uses?.note(sent.key.id, null, nowMs);
+    uses?.note(sent.key.id, null, nowMs, sent.key.seat);
     watch?.sent(sent.key, sent.product, sent.messages, sent.bytesOut);
   }
 }

@@ -214,6 +214,14 @@ describe('the way of a request', () => {
     expect(asked[1]!.call.floor).toBe(asked[0]!.call.floor);
   });
 
+  it('of a key whose reads never go back says what the key was told, as soon as it is such a key', async () => {
+    keys.apply([{ ...record, neverBack: true, version: 2 }]);
+    await serve(request());
+    await serve(request({ session: 'order book' }));
+    expect(asked[0]!.call.floor).toBeInstanceOf(SlotFloor);
+    expect(asked[1]!.call.floor).toBe(asked[0]!.call.floor);
+  });
+
   it('of no session, or of another one, says nothing of it', async () => {
     await serve(request({ session: 'order book' }));
     await serve(request());

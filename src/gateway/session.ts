@@ -90,7 +90,7 @@ export class StreamGate implements StreamDoor {
       admission.permit(visit, null);
       admission.takeRate(visit);
       this.#takePlace(key);
-      return new GateSession(this.#shared, key, { client: caller.client, network }, onEnd);
+      return new GateSession(this.#shared, key, endsOf(caller, network), onEnd);
     } catch (thrown) {
       const failure = explain(thrown);
       if (failure.code === 'INTERNAL') log.error({ err: failure.cause }, 'a connection could not be begun');
@@ -118,8 +118,12 @@ export class StreamGate implements StreamDoor {
 /** A request to subscribe, for metering. */
 type SubscribeRequest = Readonly<{ method: string; params: Buffer | null; bytesIn: number; visit: Visit }>;
 
-/** Where a connection came from, and where its calls go. */
-type Ends = Readonly<{ client: Client; network: Network }>;
+/** Where a connection came from, where its calls go, and the session that they are of; null: none. */
+type Ends = Readonly<{ client: Client; network: Network; session: string | null }>;
+
+const endsOf = ({ client, session }: Caller, network: Network): Ends => ({
+  ...{ client, network, session: session ?? null },
+});
 
 class GateSession implements Session {
   readonly #shared: Shared;
@@ -156,8 +160,8 @@ class GateSession implements Session {
 
   call(method: string, params: Buffer | null, bytesIn: number, signal: AbortSignal): Promise<Outcome> {
     const { product } = this.#key;
-    const { client, network } = this.#ends;
-    const request = { product, network, method, params, bytesIn };
+    const { client, network, session } = this.#ends;
+    const request = { product, network, method, params, bytesIn, session };
     const { way, meter } = this.#shared;
     return way.answer(meter.begin(client), (visit) => this.#identify(visit), request, signal);
   }

@@ -18,9 +18,21 @@ describe('sessions that never see the chain go back', () => {
     expect(sessions.size).toBe(4);
   });
 
+  it('are those that calls name, or all that a key asks whose reads never go back', () => {
+    const sessions = new SlotSessions();
+    const key = { familyId: 'key-a', neverBack: false };
+    const bound = { familyId: 'key-b', neverBack: true };
+    expect(sessions.floorFor(key, 'devnet', null)).toBeNull();
+    expect(sessions.floorFor(key, 'devnet', 's')).toBe(sessions.floorOf('key-a', 'devnet', 's'));
+    const ofKey = sessions.floorFor(bound, 'devnet', null);
+    expect(ofKey).not.toBeNull();
+    expect(sessions.floorFor(bound, 'devnet', 's')).toBe(ofKey);
+    expect(sessions.floorFor(bound, 'testnet', null)).not.toBe(ofKey);
+  });
+
   it('are forgotten when nobody used them for long', () => {
     let now = 0;
-    const sessions = new SlotSessions({ idleMs: 100 }, () => now);
+    const sessions = new SlotSessions({ idleMs: 100 }, null, () => now);
     const floor = sessions.floorOf('key', 'devnet', 's');
     now = 100;
     expect(sessions.floorOf('key', 'devnet', 's')).toBe(floor);

@@ -102,11 +102,12 @@ let shift = 0;
 const llhttp = load();
 const room = llhttp.malloc(PIECE_BYTES);
 /** Anew when the memory has grown: what was seen of it before is gone then. */
-let view = new Uint8Array(llhttp.memory.buffer, room, PIECE_BYTES);
+let view = Buffer.from(llhttp.memory.buffer, room, PIECE_BYTES);
 
+/** As Buffer copies, so that no view into the bytes has to be made. A view of memory that is gone has no length. */
 function copyIn(bytes: Buffer, start: number, length: number): void {
-  if (view.buffer !== llhttp.memory.buffer) view = new Uint8Array(llhttp.memory.buffer, room, PIECE_BYTES);
-  view.set(length === bytes.length ? bytes : bytes.subarray(start, start + length));
+  if (view.length === 0) view = Buffer.from(llhttp.memory.buffer, room, PIECE_BYTES);
+  bytes.copy(view, 0, start, start + length);
 }
 
 /**

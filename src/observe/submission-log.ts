@@ -11,7 +11,7 @@ export type Submission = {
   readonly network: Network;
   /** `accepted`, or the failure in a few words. */
   readonly outcome: string;
-  /** Those that have ended. Rebroadcasts are counted in `fate`, and not here. */
+  /** Those that have ended, of the first time. Rebroadcasts are in `fate`. */
   readonly attempts: readonly SubmissionAttempt[];
   /** What became of one that was accepted; null until that is known, which for some it never is. */
   fate: SendFate | null;

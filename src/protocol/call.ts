@@ -51,7 +51,10 @@ export type Call = Readonly<{
 
 /** What came back, still as the bytes that were received. */
 export type Answer = Readonly<{
-  /** Raw JSON of the `result` or of the `error` member. A view into what was received. */
+  /**
+   * Raw JSON of the `result` or of the `error` member. A view into what was received, and read only: others may have the
+   * same bytes, now or later.
+   */
   body: Buffer;
   /** The JSON-RPC error code, or 0 when `body` is a result. */
   errorCode: number;
@@ -59,7 +62,6 @@ export type Answer = Readonly<{
 
 /** Hears what a call came to: one of the two, once; it may be before `put` has returned. Must not throw. */
 export interface Asker {
-  /** The body is whoever's heard it, until it lets go of it. */
   answered(answer: Answer): void;
   /** Nobody answered. */
   failed(failure: Failure): void;

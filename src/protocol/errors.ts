@@ -7,7 +7,6 @@ import { restFailures } from './rest/rest-failures.ts';
  * a customer sees; Agave's rpc-client-api `custom_error.rs` owns -32001 … -32021, which pass through untouched,
  * so ours stay in -32040 … -32099.
  */
-
 export const failures = {
   PARSE_ERROR: { owner: 'client', http: 200, rpc: -32700, grpc: 3, close: 1007, text: 'Parse error' },
   INVALID_REQUEST: { owner: 'client', http: 200, rpc: -32600, grpc: 3, close: 1007, text: 'Invalid request' },
@@ -132,6 +131,14 @@ export const failures = {
     grpc: 3,
     close: 1008,
     text: 'The batch has more calls than this service accepts: send fewer at once',
+  },
+  BATCH_ANSWER_TOO_LARGE: {
+    owner: 'client',
+    http: 200,
+    rpc: -32095,
+    grpc: 8,
+    close: 1009,
+    text: 'The answer has no room beside the others of its batch: send fewer calls at once, or this one by itself',
   },
   UNSUPPORTED_MEDIA_TYPE: {
     owner: 'client',

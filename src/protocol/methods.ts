@@ -7,7 +7,8 @@ import type { Commitment } from './commitment.ts';
  */
 
 /**
- * What kind of question a method asks; it decides retrying, caching, fan-out and comparison.
+ * What kind of question a method asks; it decides retrying, hedging, sharing, fan-out and comparison. What may be kept of
+ * its answers, and how long, is more than a nature can say: upstream/cache/reading-rules.ts has a row per method for that.
  * - `fixed`: the same for the life of a network.
  * - `epoch`: the same for an epoch.
  * - `head`: the moving state, at any commitment.

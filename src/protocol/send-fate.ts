@@ -11,13 +11,26 @@ import type { Slot } from '../ledger/units.ts';
 export const sendFates = ['confirmed', 'failed', 'expired', 'unconfirmed', 'shed'] as const;
 export type SendFateName = (typeof sendFates)[number];
 
+/** That a node was handed a transaction again, as often as it came to the same. */
+export type RepeatedAttempt = Readonly<{
+  node: string;
+  /** As of a first attempt (protocol/call.ts). */
+  outcome: string;
+  times: number;
+  /** The last of them: when it began, in Unix milliseconds, and how long it took. */
+  at: number;
+  ms: number;
+}>;
+
 /** How following a transaction ended. */
 export type SendFate = Readonly<{
   name: SendFateName;
   /** Where it landed; null where it did not. */
   slot: Slot | null;
-  /** The chain's error of one that failed: its name, or JSON. */
+  /** The chain's error of one that failed: its name, or JSON. Null where a node told what can be none. */
   err: string | null;
   /** How often all nodes were handed it again. */
   rebroadcasts: number;
+  /** What the nodes said to that. */
+  again: readonly RepeatedAttempt[];
 }>;

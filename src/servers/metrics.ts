@@ -29,15 +29,15 @@ function send(response: ServerResponse, status: number, type: string, body: stri
 }
 
 /** GET /metrics in the text format of Prometheus, version 0.0.4. */
-export function metricsRoutes({ token }: MetricsAccess, render: () => string): HttpRoutes {
+export function metricsRoutes({ token }: MetricsAccess, render: () => string | Promise<string>): HttpRoutes {
   const expected = token === null ? null : digest(token);
-  const get: HttpHandler = (request, response) => {
+  const get: HttpHandler = async (request, response) => {
     if (expected !== null && !holdsToken(request, expected)) {
       const text = 'Send the token of this service as a header: Authorization: Bearer <token>\n';
       send(response, 401, 'text/plain; charset=utf-8', text);
       return;
     }
-    send(response, 200, 'text/plain; version=0.0.4; charset=utf-8', render());
+    send(response, 200, 'text/plain; version=0.0.4; charset=utf-8', await render());
   };
   return new Map([[METRICS_PATH, new Map([['GET', get]])]]);
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ByteBudget } from '../base/byte-budget.ts';
 import { Failure } from '../protocol/errors.ts';
 
 const JSON_TYPE = /^application\/json *(?:;|$)/i;
@@ -6,31 +7,6 @@ const JSON_TYPE = /^application\/json *(?:;|$)/i;
 /** Whether the body says it is JSON, with whatever parameters. */
 export const isJsonType = (contentType: string | undefined): boolean =>
   contentType === 'application/json' || (contentType !== undefined && JSON_TYPE.test(contentType));
-
-/** Bytes of bodies that are held at a time, by all requests together. */
-export class BodyBudget {
-  readonly #heldMaxBytes: number;
-  #heldBytes = 0;
-
-  constructor(heldMaxBytes: number) {
-    this.#heldMaxBytes = heldMaxBytes;
-  }
-
-  get heldBytes(): number {
-    return this.#heldBytes;
-  }
-
-  /** Takes room for so many bytes if there is any. */
-  take(bytes: number): boolean {
-    if (this.#heldBytes + bytes > this.#heldMaxBytes) return false;
-    this.#heldBytes += bytes;
-    return true;
-  }
-
-  giveBack(bytes: number): void {
-    this.#heldBytes -= bytes;
-  }
-}
 
 const EMPTY = Buffer.alloc(0);
 
@@ -44,11 +20,11 @@ const ROOM_LEAST_BYTES = 16 * 1024;
  */
 export class GrowingBody {
   readonly #maxBytes: number;
-  readonly #budget: BodyBudget;
+  readonly #budget: ByteBudget;
   #buffer: Buffer = EMPTY;
   #bytes = 0;
 
-  constructor(maxBytes: number, budget: BodyBudget) {
+  constructor(maxBytes: number, budget: ByteBudget) {
     this.#maxBytes = maxBytes;
     this.#budget = budget;
   }
@@ -101,7 +77,7 @@ export function readBody(
   request: IncomingMessage,
   response: ServerResponse,
   bodyMaxBytes: number,
-  budget: BodyBudget,
+  budget: ByteBudget,
 ): Promise<Buffer | null> {
   const announced = Number(request.headers['content-length'] ?? bodyMaxBytes);
   if (announced > bodyMaxBytes) throw tooLarge(bodyMaxBytes);

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { seeds, target } from '../../test/fuzz/answer.ts';
+import { fuzz, seeds } from '../../test/fuzz/answer.ts';
 import { locateAnswer } from './answer.ts';
 
-const locate = (text: string, id = 7): { body: string; errorCode: number } | null => {
-  const answer = locateAnswer(Buffer.from(text), id);
+const locate = (text: string, id = 7, isForOne = false): { body: string; errorCode: number } | null => {
+  const answer = locateAnswer(Buffer.from(text), id, isForOne);
   return answer && { body: answer.body.toString('utf8'), errorCode: answer.errorCode };
 };
 
@@ -98,12 +98,39 @@ describe('the answer in what a node sent', () => {
     ['with a broken value and an error inside', `{"error":${long}]}`],
   ])('is not found in a large one %s', (_name, value) => {
     expect(locate(`{"jsonrpc":"2.0","result":${value},"id":7}`)).toBeNull();
+    expect(locate(`{"jsonrpc":"2.0","result":${value},"id":7}`, 7, true)).toBeNull();
+  });
+
+  it.each([
+    ['that comes twice', `{"a":${long}},"id":7}{"jsonrpc":"2.0","result":{}`],
+    ['that brings the answer to another', `{"a":${long}},"id":1},{"jsonrpc":"2.0","result":{"a":1}`],
+    ['that is broken inside', `{"a":${long},]}`],
+    ['that nests deeper than any', `[${long},${'['.repeat(300)}${']'.repeat(300)}]`],
+  ])('is not found in a large one %s', (_name, value) => {
+    expect(locate(`{"jsonrpc":"2.0","result":${value},"id":7}`)).toBeNull();
+  });
+
+  it('is not found in a large one for one caller in which another envelope stands', () => {
+    const text = `{"jsonrpc":"2.0","result":${long},"id":7}`;
+    expect(locate(text + text, 7, true)).toBeNull();
+    const inside = JSON.stringify([text, long]);
+    expect(locate(`{"jsonrpc":"2.0","result":${inside},"id":7}`, 7, true)?.body).toBe(inside);
   });
 
   it('is found in a large one, also when it tells of an error inside', () => {
     for (const value of [long, `[${long}]`, `{"a":${long}}`, `{"value":{"error":"x","logs":[${long}]}}`]) {
-      expect(locate(`{"jsonrpc":"2.0","result":${value},"id":7}\n`)).toEqual({ body: value, errorCode: 0 });
+      for (const isForOne of [false, true]) {
+        const found = locate(`{"jsonrpc":"2.0","result":${value},"id":7}\n`, 7, isForOne);
+        expect(found).toEqual({ body: value, errorCode: 0 });
+      }
     }
+  });
+
+  it('is no error that is longer than any', () => {
+    const sized = (data: string): string =>
+      `{"jsonrpc":"2.0","error":{"code":-32000,"message":"m","data":"${data}"},"id":7}`;
+    expect(locate(sized('x'.repeat(1_000_000)))?.errorCode).toBe(-32000);
+    expect(locate(sized('x'.repeat(1_100_000)))).toBeNull();
   });
 
   it('is the error without an id by which a node says that it cannot read the request', () => {
@@ -133,7 +160,7 @@ describe('the answer in what a node sent', () => {
     const edit = fc.record({ at: fc.nat(120), drop: fc.nat(3), put: fc.uint8Array({ maxLength: 3 }) });
     fc.assert(
       fc.property(fc.constantFrom(...seeds), fc.array(edit, { maxLength: 4 }), (seed, edits) => {
-        target(
+        fuzz(
           edits.reduce<Uint8Array>(
             (bytes, { at, drop, put }) =>
               Buffer.concat([bytes.subarray(0, at), put, bytes.subarray(at + drop)]),

@@ -6,9 +6,10 @@ import { areEnds, endsWithin, RESULT_FIRST, startsWith, tailOf, tailStart } from
 
 /**
  * Finds the `result` or the `error` in what a node sent, as a view into its bytes: a result is never parsed, so
- * that u64 values survive. What is passed on is JSON: the whole text is scanned, which costs about a microsecond a
- * kilobyte. Only a large answer in the order in which Agave writes is recognised by its two ends and by what does
- * not stand between them: our id in the tail proves that nothing was cut off.
+ * that u64 values survive. What is kept, parsed or put beside other answers is JSON, and no deeper than any answer: the
+ * whole text is scanned, which costs about a microsecond and a half a kilobyte. Only a large answer in the order in which
+ * Agave writes, which goes as it came to one caller and to nobody else, is recognised by its two ends and by what does not
+ * stand between them: our id in the tail proves that nothing was cut off.
  */
 
 /** Answers up to this size are always scanned whole. */
@@ -17,11 +18,16 @@ const SCAN_ALWAYS_MAX_BYTES = 4096;
 const NULL = Buffer.from('null');
 /** An `error` member, here or deeper: whether it is the envelope's own only a scan can tell. */
 const ERROR_NAME = Buffer.from('"error"');
+/** A member of an envelope, which stands in no result: as words of a string its quote would be escaped. */
+const ENVELOPE_NAME = Buffer.from('jsonrpc":');
+/** Longer than any error of a node: unlike results errors are read, and that takes long. */
+const ERROR_MAX_BYTES = 1024 * 1024;
 /** Deeper than any answer of a node nests. */
 const DEPTH_MAX = 256;
 
-/** `code` of a raw `error` member; null when it is not an error object or its code is no error's. */
+/** `code` of a raw `error` member; null when it is not an error object, is longer than any, or its code is no error's. */
 export function errorCodeOf(error: Buffer): number | null {
+  if (error.length > ERROR_MAX_BYTES) return null;
   try {
     const code = (JSON.parse(error.toString('utf8')) as { code?: unknown } | null)?.code;
     return Number.isSafeInteger(code) && code !== 0 ? (code as number) : null;
@@ -51,8 +57,8 @@ function locateByEnds(bytes: Buffer, id: number): Answer | null {
     RESULT_FIRST.length,
     Math.max(RESULT_FIRST.length, tailStart(bytes, tailOf(id))),
   );
-  if (!areEnds(body[0], body[body.length - 1]) || body.includes(ERROR_NAME)) return null;
-  return { body, errorCode: 0 };
+  if (!areEnds(body[0], body[body.length - 1])) return null;
+  return body.includes(ERROR_NAME) || body.includes(ENVELOPE_NAME) ? null : { body, errorCode: 0 };
 }
 
 /** Where a member's value stands. */
@@ -97,10 +103,11 @@ function locateByScan(bytes: Buffer, id: number): Answer | null {
 
 /**
  * The answer to request `id` in the bytes a node sent with HTTP 200.
+ * @param isForOne - it goes as it came to one caller: nobody else has it, keeps it or reads it.
  * @returns null when they are not that: truncated, HTML, someone else's id, not UTF-8, neither result nor error.
  */
-export function locateAnswer(bytes: Buffer, id: number): Answer | null {
+export function locateAnswer(bytes: Buffer, id: number, isForOne = false): Answer | null {
   if (!isUtf8(bytes)) return null;
-  const large = bytes.length > SCAN_ALWAYS_MAX_BYTES;
-  return (large ? locateByEnds(bytes, id) : locateInPlace(bytes, id)) ?? locateByScan(bytes, id);
+  const byEnds = isForOne && bytes.length > SCAN_ALWAYS_MAX_BYTES;
+  return (byEnds ? locateByEnds(bytes, id) : locateInPlace(bytes, id)) ?? locateByScan(bytes, id);
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { preflightFault } from './attempt.ts';
 import type { PreflightFault } from './outcome.ts';
 
-const fault = (message: string, data?: unknown, code = -32002): PreflightFault | null =>
+const fault = (message: unknown, data?: unknown, code = -32002): PreflightFault | null =>
   preflightFault({ body: Buffer.from(JSON.stringify({ code, message, data })), errorCode: code });
 
 describe('the fault that a preflight names', () => {
@@ -23,6 +23,7 @@ describe('the fault that a preflight names', () => {
   });
 
   it('is none of any other error', () => {
+    expect(fault({ toString: 1 })).toBeNull();
     expect(fault('Blockhash not found', undefined, -32603)).toBeNull();
   });
 });

@@ -3,6 +3,7 @@ import type { LongAnswer } from '../protocol/long-answer.ts';
 import { natures } from '../protocol/methods.ts';
 import { nodeErrorRow } from '../protocol/node-errors.ts';
 import { locateAnswer } from './answer.ts';
+import { readingRule } from './cache/reading-rules.ts';
 import type { BodyFlow, BodySink, Exchange, Posted, Question } from './exchange.ts';
 import type { UpstreamNode } from './node.ts';
 import type { Outcome, PreflightFault } from './outcome.ts';
@@ -26,20 +27,19 @@ export function preflightFault(answer: Answer): PreflightFault | null {
   };
   const err = error.data?.err;
   if (typeof err === 'string') return FAULT_OF_ERR.get(err) ?? null;
-  const message = String(error.message);
+  const { message } = error;
+  if (typeof message !== 'string') return null;
   if (message.endsWith('Blockhash not found')) return 'blockhash-not-found';
   return message.endsWith('This transaction has already been processed') ? 'already-processed' : null;
 }
 
-function outcomeOfResponse(
-  node: UpstreamNode,
-  response: Extract<Exchange, { kind: 'response' }>,
-  id: number,
-): Outcome {
+type Response = Extract<Exchange, { kind: 'response' }>;
+
+function outcomeOfResponse(node: UpstreamNode, response: Response, id: number, isForOne: boolean): Outcome {
   const { status, body } = response;
   const restMs = retryAfterMs(response.retryAfter, Date.now());
   const mayCarry = status === 200 || carriesErrors(status);
-  const answer = mayCarry ? locateAnswer(body, id) : null;
+  const answer = mayCarry ? locateAnswer(body, id, isForOne) : null;
   const error = answer === null ? null : nodeErrorRow(answer.errorCode);
   if (status !== 200 && error?.standard !== true) {
     return { kind: 'status', status, restMs };
@@ -50,7 +50,7 @@ function outcomeOfResponse(
   return { kind: 'answer', answer, preflight: preflightFault(answer) };
 }
 
-function withoutCause(got: Exclude<Exchange, { kind: 'response' }>): Outcome {
+function withoutCause(got: Exclude<Exchange, Response>): Outcome {
   if (got.kind !== 'transport') return got;
   return { kind: 'transport', bytesLeft: got.bytesLeft, timedOut: got.timedOut };
 }
@@ -105,9 +105,23 @@ class Attempting implements Question, LongOwner {
 
   exchanged(got: Exchange): boolean {
     this.#node.ended();
-    const outcome = got.kind === 'response' ? outcomeOfResponse(this.#node, got, this.id) : withoutCause(got);
+    const outcome = got.kind === 'response' ? this.#outcomeOf(got) : withoutCause(got);
     this.#attempter.attempted(outcome, performance.now() - this.#startedAt);
     return outcome.kind !== 'garbage';
+  }
+
+  /** Its answer goes to one caller, as it comes: nobody else has it, and it is not kept. */
+  get #isForOne(): boolean {
+    return this.takesLong && readingRule(this.method).keep === 'never';
+  }
+
+  /** What cannot be read is no answer, whatever it is that broke over it. */
+  #outcomeOf(response: Response): Outcome {
+    try {
+      return outcomeOfResponse(this.#node, response, this.id, this.#isForOne);
+    } catch {
+      return { kind: 'garbage' };
+    }
   }
 
   began(start: Buffer, bytes: number | null, flow: BodyFlow): BodySink | null {

@@ -1,4 +1,4 @@
-import type { Network } from '../protocol/call.ts';
+import type { Answer, Call, Network } from '../protocol/call.ts';
 import { methods } from '../protocol/methods.ts';
 import { attempt } from './attempt.ts';
 import type { UpstreamNode } from './node.ts';
@@ -11,6 +11,15 @@ export const genesisHashes: Readonly<Record<Network, string>> = {
 };
 
 const QUOTED_HASH = /^"([1-9A-HJ-NP-Za-km-z]{32,44})"$/;
+
+/** What asks which chain a network is. */
+export const genesisCall = (network: Network): Call => ({
+  ...{ network, method: 'getGenesisHash', row: methods.getGenesisHash, params: null },
+});
+
+/** The hash that an answer to it gives; null when it gives none. */
+export const genesisIn = ({ body, errorCode }: Answer): string | null =>
+  errorCode === 0 ? (QUOTED_HASH.exec(body.toString('latin1'))?.[1] ?? null) : null;
 
 /** What the nodes of a network that told their genesis agree on; null when that is nothing. */
 function agreedChain(hashes: readonly string[], known: string): string | null {
@@ -57,14 +66,11 @@ export function markChains(nodes: readonly UpstreamNode[], network: Network): Ma
  */
 export async function learnChain(node: UpstreamNode, timeoutMs: number, signal: AbortSignal): Promise<void> {
   if (node.genesisAsked) return;
-  const { network } = node;
-  const call = { network, method: 'getGenesisHash', row: methods.getGenesisHash, params: null };
-  const { outcome } = await attempt(node, call, timeoutMs, signal);
+  const { outcome } = await attempt(node, genesisCall(node.network), timeoutMs, signal);
   const throttled = outcome.kind === 'status' && outcome.status === 429;
   // Who does not offer this method, or not to us, may be a good node for all others.
   if (throttled) node.learn(outcome, null);
   else node.circuit.released();
   node.genesisAsked = !throttled && outcome.kind !== 'transport' && outcome.kind !== 'aborted';
-  if (outcome.kind !== 'answer') return;
-  node.genesisHash = QUOTED_HASH.exec(outcome.answer.body.toString('latin1'))?.[1] ?? null;
+  if (outcome.kind === 'answer') node.genesisHash = genesisIn(outcome.answer);
 }

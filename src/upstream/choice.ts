@@ -52,11 +52,6 @@ export class Draw {
     else this.#replace(node);
   }
 
-  /** The lowest rank that was offered; Infinity where nothing was. */
-  get rank(): number {
-    return this.#rank;
-  }
-
   /** The chosen one, null where none was offered; and begins anew. */
   take(): UpstreamNode | null {
     const one = this.#one;

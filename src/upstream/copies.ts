@@ -62,7 +62,7 @@ class Copy implements Attempter {
 }
 
 /** Whether calls go elsewhere as long as they can. */
-const isPassedOver = (node: UpstreamNode, now: number): boolean => node.isFailing || !node.isGood(now);
+const isPassedOver = (node: UpstreamNode, now: number): boolean => !node.isWell(now);
 
 const mayBeTried = (node: UpstreamNode, now: number): boolean =>
   !node.isResting(now) && !node.circuit.isOpen(now) && !node.isBusy && !node.isSpent(now);

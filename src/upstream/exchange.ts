@@ -2,6 +2,8 @@
 export type Exchange = Readonly<
   | { kind: 'response'; status: number; retryAfter: string | null; body: Buffer }
   | { kind: 'too-large' }
+  /** There was no room for all of it beside the answers that are held already. */
+  | { kind: 'no-room' }
   | { kind: 'transport'; bytesLeft: boolean; timedOut: boolean; cause: unknown }
   | { kind: 'aborted'; bytesLeft: boolean }
 >;
@@ -54,4 +56,6 @@ export interface Question extends ExchangeSink {
 export interface Posted {
   /** Ends it, if it has not ended: it came to `aborted`. */
   abort(): void;
+  /** Its time is up: it comes to a timeout soon, unless it is answered before. */
+  expire(): void;
 }

@@ -20,5 +20,12 @@ export interface KnownSlots {
   slotAt(network: Network, commitment: Commitment): KnownSlot | null;
 }
 
+/** What one answer says may be so much newer than what is known of all, and no more: about half a minute. */
+const AHEAD_MAX_SLOTS = 64n;
+
+/** Whether a chain that was known to be there can have come to this slot since; where nothing is known, it can. */
+export const isCredible = (slot: Slot, known: KnownSlot | null): boolean =>
+  known === null || slot - known.slot <= AHEAD_MAX_SLOTS;
+
 /** Nothing is known: every question is one for a node. */
 export const nothingKnown: KnownSlots = { slotAt: () => null };

@@ -1,4 +1,7 @@
-/** Every limit of the upstream floor, in one place. Times in milliseconds, sizes in bytes. */
+/**
+ * The limits of the pool: its nodes, their connections, and the ways of calls among them. What stands in front of it has
+ * limits of its own, beside what they limit. Times in milliseconds, sizes in bytes.
+ */
 export type UpstreamLimits = Readonly<{
   /** How many times one call may be put to a node, the first included. */
   attemptsMax: number;
@@ -17,6 +20,8 @@ export type UpstreamLimits = Readonly<{
   inFlightMax: number;
   /** The longest answer that is passed on. */
   answerMaxBytes: number;
+  /** What answers of all nodes may take together while they come, but for those that are passed on as they do. */
+  answersMaxBytes: number;
   /** Answers from here on are passed on while they come, to callers who take them so; no other node can be asked then. */
   longAnswerFromBytes: number;
   /** How long such an answer may stand still, because of the node or of the caller. */
@@ -47,7 +52,7 @@ export type UpstreamLimits = Readonly<{
   stallMs: number;
   /** A node that comes ahead of all others by more slots a second is not believed. */
   slotsPerSecondMax: number;
-  /** How often a node is asked up to which slot it has shreds, and which commitments it has come to. */
+  /** How often a node is asked up to which slot it has shreds. */
   shredsIntervalMs: number;
   /** How often a node is asked for the first block that it has. */
   historyIntervalMs: number;
@@ -56,6 +61,8 @@ export type UpstreamLimits = Readonly<{
   stickyMs: number;
   /** The last while: what became of a node's calls in it may take the node out of service. */
   windowMs: number;
+  /** With fewer calls in it nothing is held against a node. */
+  exclusionAttemptsMin: number;
   /** The share of failed calls, and of throttled ones, beyond which a node is passed over. */
   failedShareMax: number;
   throttledShareMax: number;
@@ -70,6 +77,10 @@ export type UpstreamLimits = Readonly<{
   readmitAnswersMin: number;
   /** The share of reads that may be put to a second node because the first is late. */
   hedgeShare: number;
+  /** How many such there may be in a row after a calm while. */
+  hedgeBurst: number;
+  /** The share of a node's answers that come sooner than the one that is waited for no longer. */
+  hedgeQuantile: number;
   /** The least and the longest that the first is waited for. */
   hedgeMinMs: number;
   hedgeMaxMs: number;
@@ -94,6 +105,7 @@ export const defaultUpstreamLimits: UpstreamLimits = {
   connectionsMax: 128,
   inFlightMax: 4_096,
   answerMaxBytes: 128 * 1024 * 1024,
+  answersMaxBytes: 1024 * 1024 * 1024,
   longAnswerFromBytes: 1024 * 1024,
   longAnswerStallMs: 30_000,
   longAnswersMax: 32,
@@ -115,6 +127,7 @@ export const defaultUpstreamLimits: UpstreamLimits = {
   choice: 'spread',
   stickyMs: 30_000,
   windowMs: 30_000,
+  exclusionAttemptsMin: 11,
   failedShareMax: 0.7,
   throttledShareMax: 0.4,
   slowMs: 3_000,
@@ -123,6 +136,8 @@ export const defaultUpstreamLimits: UpstreamLimits = {
   copiesMax: 4,
   readmitAnswersMin: 10,
   hedgeShare: 0.05,
+  hedgeBurst: 10,
+  hedgeQuantile: 0.95,
   hedgeMinMs: 100,
   hedgeMaxMs: 2_000,
   capabilityMs: 60_000,

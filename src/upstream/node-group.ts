@@ -27,6 +27,8 @@ export class NodeGroup {
   readonly draw = new Draw();
   readonly hedges = new HedgeRounds();
   readonly hedgeBudget: HedgeBudget;
+  /** The same of heavy reads, which light ones use up nothing of. */
+  readonly scanBudget: HedgeBudget;
   readonly #heads = new Heads();
   readonly #primary: Primary;
   readonly #copies: Copies;
@@ -36,11 +38,15 @@ export class NodeGroup {
   #deepest: Slot | null = null;
   #hasPatients = false;
 
-  /** @param asked - all that calls may be put to. */
+  /**
+   * @param asked - all that calls may be put to.
+   * @param limits - read at each use: they may change while calls are answered.
+   */
   constructor(asked: readonly UpstreamNode[], limits: UpstreamLimits) {
     this.limits = limits;
-    this.hedgeBudget = new HedgeBudget(limits.hedgeShare);
-    this.#primary = new Primary(limits.stickyMs);
+    this.hedgeBudget = new HedgeBudget(limits);
+    this.scanBudget = new HedgeBudget(limits);
+    this.#primary = new Primary(limits);
     this.#copies = new Copies(limits);
     this.#asked = asked;
     this.#serving = asked;
@@ -117,7 +123,7 @@ export class NodeGroup {
   }
 
   #updateHeads(now: number): void {
-    this.#heads.update(this.#serving.filter((node) => !node.isFailing && node.isGood(now)));
+    this.#heads.update(this.#serving.filter((node) => node.isWell(now)));
   }
 }
 

@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { ByteBudget } from '../base/byte-budget.ts';
 import type { Logger } from '../base/log.ts';
 import { type Network, networks } from '../protocol/call.ts';
 import { HealthWatch } from './health/watch.ts';
 import type { UpstreamLimits } from './limits.ts';
-import { type NodeConfig, UpstreamNode } from './node.ts';
+import { answerBudget, type NodeConfig, UpstreamNode } from './node.ts';
 import { NodeGroup } from './node-group.ts';
 
 /** The nodes of all networks, as they are to be. */
@@ -12,13 +13,19 @@ export type NodesByNetwork = Readonly<Partial<Record<Network, readonly NodeConfi
 /** A node and what it was made of. */
 type Member = Readonly<{ node: UpstreamNode; config: NodeConfig }>;
 
-/** The nodes of one network. Its lists are never changed, only replaced: a call goes on with those that it began with. */
-type NodeSet = Readonly<{
+/**
+ * The nodes of one network, and what calls to them share, which stays whatever nodes come and go. The list is never
+ * changed, only replaced: a call goes on with those that it began with.
+ */
+type NodeSet = {
   members: readonly Member[];
-  /** Those that calls are put to, all but the drained ones, and what those calls share. */
-  group: NodeGroup;
-  watch: HealthWatch;
-}>;
+  /** Those that calls are put to, all but the drained ones. */
+  readonly group: NodeGroup;
+  readonly watch: HealthWatch;
+};
+
+/** One object for good, so that all who hold it read what is in force. */
+type LiveLimits = { -readonly [Limit in keyof UpstreamLimits]: UpstreamLimits[Limit] };
 
 /** Beyond the longest time a call may take: one that began before a node left may still come to it. */
 const LEAVE_MARGIN_MS = 250;
@@ -33,14 +40,19 @@ export class NodeSets {
   /** Those that are drained, as `network/name`, whether they are there or not. */
   #drained: ReadonlySet<string> = new Set();
   readonly #leaving = new Map<UpstreamNode, NodeJS.Timeout>();
-  #limits: UpstreamLimits;
+  readonly #limits: LiveLimits;
+  /** What the answers of all of them are gathered in. */
+  readonly #answers: ByteBudget;
+  /** By then all calls are over that began under a longer time; `performance.now()`. */
+  #longerCallsUntil = Number.NEGATIVE_INFINITY;
   #isStarted = false;
   #isStopped = false;
 
   constructor(nodes: NodesByNetwork, limits: UpstreamLimits, log: Logger) {
-    this.#limits = limits;
+    this.#limits = { ...limits };
+    this.#answers = answerBudget(this.#limits);
     this.#log = log;
-    this.#put(nodes, false);
+    this.#put(this.#prepared(nodes));
   }
 
   /** What holds for calls that begin now. */
@@ -74,14 +86,14 @@ export class NodeSets {
   }
 
   /** Stops watching and closes every connection. What is under way fails. */
-  async stop(): Promise<void> {
+  stop(): void {
     this.#isStopped = true;
     const leaving = [...this.#leaving];
     this.#leaving.clear();
     for (const [, timer] of leaving) clearTimeout(timer);
     for (const { watch } of this.#sets.values()) watch.stop();
     const nodes = [...this.all().flat(), ...leaving.map(([node]) => node)];
-    await Promise.all(nodes.map((node) => node.close()));
+    for (const node of nodes) node.close();
   }
 
   /** Kept when every network with nodes has one that answered. */
@@ -89,15 +101,14 @@ export class NodeSets {
     await Promise.all([...this.#sets.values()].map(({ watch }) => watch.firstAnswer));
   }
 
-  /**
-   * Makes the nodes exactly these: those that are as they were stay as they are. With other limits all of them are made
-   * anew, for connections have some of them for life.
-   */
+  /** Makes the nodes exactly these: those that are as they were stay as they are, whatever their limits become. */
   change(nodes: NodesByNetwork, limits: UpstreamLimits): void {
     if (this.#isStopped) return;
-    const isAnew = !isDeepStrictEqual({ ...limits }, { ...this.#limits });
-    this.#limits = limits;
-    this.#put(nodes, isAnew);
+    const prepared = this.#prepared(nodes);
+    const { timeoutMs } = this.#limits;
+    if (limits.timeoutMs < timeoutMs) this.#longerCallsUntil = performance.now() + timeoutMs;
+    Object.assign(this.#limits, limits);
+    this.#put(prepared);
   }
 
   /** Lets calls go to all but these. @param drained - as `network/name`. */
@@ -106,11 +117,18 @@ export class NodeSets {
     for (const { members, group } of this.#sets.values()) group.ask(this.#askedOf(members));
   }
 
-  #put(nodes: NodesByNetwork, isAnew: boolean): void {
-    for (const network of networks) {
+  /** All that may fail, before anything is another. */
+  #prepared(nodes: NodesByNetwork): ReadonlyMap<Network, readonly Member[]> {
+    const membersOf = (network: Network): Member[] => {
       const before = this.#sets.get(network);
-      const configs = nodes[network] ?? [];
-      const members = configs.map((config) => this.#memberOf(config, network, isAnew ? undefined : before));
+      return (nodes[network] ?? []).map((config) => this.#memberOf(config, network, before));
+    };
+    return new Map(networks.map((network) => [network, membersOf(network)]));
+  }
+
+  #put(prepared: ReadonlyMap<Network, readonly Member[]>): void {
+    for (const [network, members] of prepared) {
+      const before = this.#sets.get(network);
       const isSame =
         members.length === before?.members.length &&
         members.every((member, at) => member === before.members[at]);
@@ -121,24 +139,31 @@ export class NodeSets {
   #memberOf(config: NodeConfig, network: Network, before: NodeSet | undefined): Member {
     const known = before?.members.find((member) => isDeepStrictEqual(member.config, config));
     if (known !== undefined) return known;
-    const node = new UpstreamNode(config, network, this.#limits);
+    const node = new UpstreamNode(config, network, this.#limits, this.#answers);
     // What the operator said of it holds whatever its addresses are.
     node.cordon = this.find(network, config.name)?.cordon ?? null;
     return { node, config };
   }
 
   #replace(network: Network, before: NodeSet | undefined, members: readonly Member[]): void {
-    before?.watch.stop();
     for (const member of before?.members ?? []) if (!members.includes(member)) this.#leave(member.node);
     if (members.length === 0) {
+      before?.watch.stop();
       this.#sets.delete(network);
       return;
     }
-    const nodes = members.map(({ node }) => node);
-    const group = new NodeGroup(this.#askedOf(members), this.#limits);
-    const watch = new HealthWatch(nodes, group, this.#log);
-    this.#sets.set(network, { members, group, watch });
-    if (this.#isStarted) watch.start();
+    const set = before ?? this.#begin(network);
+    set.members = members;
+    set.group.ask(this.#askedOf(members));
+    set.watch.watch(members.map(({ node }) => node));
+  }
+
+  #begin(network: Network): NodeSet {
+    const group = new NodeGroup([], this.#limits);
+    const set = { members: [], group, watch: new HealthWatch(group, this.#log) };
+    this.#sets.set(network, set);
+    if (this.#isStarted) set.watch.start();
+    return set;
   }
 
   #askedOf(members: readonly Member[]): readonly UpstreamNode[] {
@@ -147,14 +172,15 @@ export class NodeSets {
 
   /** Closes a node when nothing is under way there, nor can come there any more. */
   #leave(node: UpstreamNode): void {
+    const callsMs = Math.max(this.#limits.timeoutMs, this.#longerCallsUntil - performance.now());
     const close = (): void => {
       if (node.inFlight > 0) {
         this.#leaving.set(node, setTimeout(close, LEAVE_MARGIN_MS).unref());
         return;
       }
       this.#leaving.delete(node);
-      void node.close().catch(() => {});
+      node.close();
     };
-    this.#leaving.set(node, setTimeout(close, this.#limits.timeoutMs + LEAVE_MARGIN_MS).unref());
+    this.#leaving.set(node, setTimeout(close, callsMs + LEAVE_MARGIN_MS).unref());
   }
 }

@@ -1,6 +1,7 @@
 import type { Slot } from '../ledger/units.ts';
 import type { Network } from '../protocol/call.ts';
 import type { NodeState } from './health/node-state.ts';
+import { ownStateOf, reasonOf, stateOf } from './health/node-words.ts';
 import type { UpstreamNode } from './node.ts';
 
 /** What is known about a node right now. Holds no URL and no secret. */
@@ -58,15 +59,15 @@ function saidOf(
   isDrained: boolean,
 ): Pick<NodeStatus, 'state' | 'reason'> {
   const now = performance.now();
-  if (node.wrongChain) return { state: node.state(now), reason: node.reason(now) };
+  if (node.wrongChain) return { state: stateOf(node, now), reason: reasonOf(node, now) };
   if (isDrained) {
     const reason = node.cordon === null || node.cordon === '' ? 'drained by the operator' : node.cordon;
     return { state: node.inFlight > 0 ? 'draining' : 'drained', reason };
   }
   const isAsked =
     node.cordon !== null && ofNetwork.every((other) => other.cordon !== null || other.wrongChain);
-  if (isAsked) return { state: node.ownState(now), reason: ASKED_ALL_THE_SAME };
-  return { state: node.state(now), reason: node.reason(now) };
+  if (isAsked) return { state: ownStateOf(node, now), reason: ASKED_ALL_THE_SAME };
+  return { state: stateOf(node, now), reason: reasonOf(node, now) };
 }
 
 /** What is known of a node. @param ofNetwork - all nodes of its network. */

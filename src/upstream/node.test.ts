@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { stateOf } from './health/node-words.ts';
 import { defaultUpstreamLimits } from './limits.ts';
 import { UpstreamNode } from './node.ts';
 import type { Outcome } from './outcome.ts';
@@ -23,12 +24,12 @@ afterEach(() => node.close());
 describe('what a node is known for', () => {
   it('is good while nothing is known', () => {
     expect(node.isGood(performance.now())).toBe(true);
-    expect(node.state(performance.now())).toBe('unknown');
+    expect(stateOf(node, performance.now())).toBe('unknown');
   });
 
   it('is passed over for a while after it called itself unhealthy', () => {
     node.learn(unhealthy, 5);
-    expect(node.state(performance.now())).toBe('behind');
+    expect(stateOf(node, performance.now())).toBe('behind');
     expect(node.isGood(performance.now())).toBe(false);
     expect(node.isGood(performance.now() + limits.cordonMs)).toBe(true);
   });
@@ -84,9 +85,9 @@ describe('what a node is known for', () => {
     node.learnFromPoll(ok, 5);
     expect(node.circuit.failuresInRow).toBe(1);
     node.learn(broken, 5);
-    expect(node.state(performance.now())).toBe('failing');
+    expect(stateOf(node, performance.now())).toBe('failing');
     node.learnFromPoll(ok, 5);
-    expect(node.state(performance.now())).toBe('healthy');
+    expect(stateOf(node, performance.now())).toBe('healthy');
   });
 });
 

@@ -1,3 +1,4 @@
+import { ByteBudget } from '../base/byte-budget.ts';
 import type { Network } from '../protocol/call.ts';
 import type { Posted, Question } from './exchange.ts';
 import { NodeHealth } from './health/node-health.ts';
@@ -29,11 +30,24 @@ export type NodeConfig = Readonly<{
   pipelining?: number;
 }>;
 
+/** What is no escape stands for itself: an address that was kept before it was checked is no reason not to start. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 function basicAuthorization(url: URL): Record<string, string> {
   if (url.username === '' && url.password === '') return {};
-  const text = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+  const text = `${decoded(url.username)}:${decoded(url.password)}`;
   return { authorization: `Basic ${Buffer.from(text).toString('base64')}` };
 }
+
+/** What answers of nodes are gathered in: room for one of the longest at least. */
+export const answerBudget = (limits: UpstreamLimits): ByteBudget =>
+  new ByteBudget(() => Math.max(limits.answersMaxBytes, limits.answerMaxBytes));
 
 /** What a node may be asked a second; without a burst of its own as much at once as in a second. */
 function budgetOf({ requestsPerSecond, requestsBurst }: NodeConfig): RequestBudget | null {
@@ -50,18 +64,24 @@ export class UpstreamNode extends NodeHealth {
   readonly #head: Buffer;
   readonly #secrets: readonly Buffer[];
 
-  constructor(config: NodeConfig, network: Network, limits: UpstreamLimits) {
+  /**
+   * @param limits - read at each use: they may change while it is asked.
+   * @param answers - what answers are gathered in; absent: in room of its own.
+   */
+  constructor(
+    config: NodeConfig,
+    network: Network,
+    limits: UpstreamLimits,
+    answers: ByteBudget = answerBudget(limits),
+  ) {
     super({ name: config.name, network, budget: budgetOf(config) }, limits);
     const url = new URL(config.url);
     this.#limits = limits;
     const headers = { ...basicAuthorization(url), ...config.headers };
     this.#head = requestHead(url, headers);
     this.#secrets = secretsOf(url, config.headers ?? {});
-    this.#connections = new ConnectionPool(new Dialer(originOf(url, serverNameOf(url, headers))), {
-      ...limits,
-      longAnswersMax: Math.min(limits.longAnswersMax, Math.floor(limits.connectionsMax / 2)),
-      pipelining: config.pipelining ?? 1,
-    });
+    const dialer = new Dialer(originOf(url, serverNameOf(url, headers)));
+    this.#connections = new ConnectionPool(dialer, limits, answers, config.pipelining);
   }
 
   /** The longest answer that it may give. */
@@ -81,7 +101,7 @@ export class UpstreamNode extends NodeHealth {
   }
 
   /** Closes every connection at once; what is under way fails. */
-  async close(): Promise<void> {
+  close(): void {
     this.#connections.close();
   }
 }

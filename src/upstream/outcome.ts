@@ -13,8 +13,10 @@ export type Outcome = Readonly<
   | { kind: 'garbage' }
   /** An error whose text names the node's host or a key of ours: the caller may not see it. */
   | { kind: 'withheld' }
-  /** Longer than we pass on. Another node would send the same. */
+  /** Longer than we pass on. Another node would send the same, unless this one does not tell the truth. */
   | { kind: 'too-large' }
+  /** There was no room for it beside the answers that are held already. Another node's would find none either. */
+  | { kind: 'no-room' }
   /** No answer. `bytesLeft`: whether the node may have read the request. */
   | { kind: 'transport'; bytesLeft: boolean; timedOut: boolean }
   /** The caller went away. */
@@ -32,6 +34,8 @@ export function outcomeText(outcome: Outcome): string {
       return 'no JSON-RPC answer to our request';
     case 'withheld':
       return 'an error that shows a key or the host of the node';
+    case 'no-room':
+      return 'no room for the answer';
     case 'too-large':
       return 'answer too large';
     case 'aborted':

@@ -96,6 +96,10 @@ describe('a long answer on its way through', () => {
       Buffer.concat([body(RESULT).subarray(0, 200), Buffer.from([0xff]), body(RESULT).subarray(200)]),
     ],
     [
+      'that is no text from its beginning on',
+      Buffer.concat([body(RESULT).subarray(0, 50), Buffer.from([0xff]), body(RESULT).subarray(50)]),
+    ],
+    [
       'that ends within a character',
       Buffer.concat([body(RESULT).subarray(0, 300), Buffer.from(`\xe2,"id":${ID}}\n`, 'latin1')]),
     ],

@@ -23,7 +23,7 @@ export interface LongOwner {
 }
 
 /**
- * A long result on its way through. It is known by its two ends, as one that is held whole is known when it is large
+ * A long result on its way through. It is known by its two ends, as a large one is that is held whole for one caller alone
  * (upstream/answer.ts): what begins as Agave's results begin is passed on at once, but for its end; that says whether it was
  * the answer to our request, and nothing was cut off. Between them only the encoding is looked at.
  */
@@ -119,6 +119,7 @@ export class PassedAnswer implements LongAnswer, BodySink {
   failed(exchange: Exchange): void {
     if (this.#flow === null) return;
     if (exchange.kind === 'too-large') this.#fail('left', 'ANSWER_TOO_LARGE');
+    else if (exchange.kind === 'no-room') this.#fail('left', 'OVERLOADED');
     else if (exchange.kind === 'aborted') this.#fail('left', 'CLIENT_GONE');
     else if (exchange.kind === 'transport' && exchange.timedOut) this.#failLate();
     else this.#fail('lost', 'UPSTREAM_UNAVAILABLE');
@@ -146,7 +147,7 @@ export class PassedAnswer implements LongAnswer, BodySink {
 
   #fail(
     end: LongEnd,
-    code: 'UPSTREAM_UNAVAILABLE' | 'UPSTREAM_TIMEOUT' | 'ANSWER_TOO_LARGE' | 'CLIENT_GONE',
+    code: 'UPSTREAM_UNAVAILABLE' | 'UPSTREAM_TIMEOUT' | 'ANSWER_TOO_LARGE' | 'OVERLOADED' | 'CLIENT_GONE',
   ): void {
     const { network, answerMaxBytes } = this.#owner;
     const facts = code === 'ANSWER_TOO_LARGE' ? { network, answerMaxBytes } : { network };

@@ -9,6 +9,7 @@ import { defaultUpstreamLimits, type UpstreamLimits } from './limits.ts';
 import type { UpstreamNode } from './node.ts';
 import { NodeSets, type NodesByNetwork } from './node-sets.ts';
 import { type NodeStatus, statusOf } from './node-status.ts';
+import { nothingAsked } from './nothing-asked.ts';
 
 export type UpstreamPoolOptions = Readonly<{
   nodes: NodesByNetwork;
@@ -37,14 +38,11 @@ export type UpstreamPool = DirectSource &
     uncordon(network: Network, node: string): boolean;
     /** Lets calls go to all nodes but these, also where none is left. @param drained - as `network/name`. */
     drain(drained: ReadonlySet<string>): void;
-    /** Makes nodes and limits these. Calls under way go on with what they began with. */
+    /** Makes nodes and limits these. Calls under way go on with the nodes and the time that they began with. */
     change(nodes: NodesByNetwork, limits: Partial<UpstreamLimits>): void;
     /** Whether every network with nodes has one that answered, waiting for it at most so long. */
     waitUntilReady(timeoutMs: number): Promise<boolean>;
   }>;
-
-/** There is nothing that could be left. */
-const nothingAsked: Asked = { leave: () => {} };
 
 /**
  * The upstream pool: answers calls from whichever node of the call's network can.
@@ -72,7 +70,7 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
     ask: (call, signal) => askDirectly({ put }, call, signal),
     put,
     start: () => sets.start(),
-    stop: () => sets.stop(),
+    stop: async () => sets.stop(),
     status: () =>
       sets.all().flatMap((nodes) => nodes.map((node) => statusOf(node, nodes, sets.isDrained(node)))),
     slotAt: (network, commitment) => sets.groupOf(network)?.headAt(commitment) ?? null,

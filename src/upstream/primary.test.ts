@@ -17,7 +17,7 @@ function node(name: string, latencyMs: number): UpstreamNode {
 
 it('A sticky choice stays until another was clearly better for as long as was said', () => {
   const [a, b] = [node('a', 10), node('b', 12)];
-  const primary = new Primary(1_000);
+  const primary = new Primary({ stickyMs: 1_000 });
   primary.review([a, b], 0);
   expect(primary.node).toBe(a);
   b.latencyMs = 8;
@@ -38,7 +38,7 @@ it('A sticky choice stays until another was clearly better for as long as was sa
 
 it('A sticky choice moves at once from a node that is not good any more', () => {
   const [a, b] = [node('a', 10), node('b', 90)];
-  const primary = new Primary(1_000);
+  const primary = new Primary({ stickyMs: 1_000 });
   primary.review([a, b], 0);
   a.slotFault = 'behind';
   primary.review([a, b], 1);

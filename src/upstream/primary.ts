@@ -6,14 +6,14 @@ import type { UpstreamNode } from './node.ts';
  * time, or when this one is not good any more.
  */
 export class Primary {
-  readonly #stickyMs: number;
+  readonly #limits: Readonly<{ stickyMs: number }>;
   #node: UpstreamNode | null = null;
   #challenger: UpstreamNode | null = null;
   #since = 0;
 
-  /** @param stickyMs - how long another must be better. */
-  constructor(stickyMs: number) {
-    this.#stickyMs = stickyMs;
+  /** @param limits - of which `stickyMs` says how long another must be better. */
+  constructor(limits: Readonly<{ stickyMs: number }>) {
+    this.#limits = limits;
   }
 
   get node(): UpstreamNode | null {
@@ -22,7 +22,7 @@ export class Primary {
 
   /** @param nodes - those that are asked. */
   review(nodes: readonly UpstreamNode[], now: number): void {
-    const good = nodes.filter((node) => node.isGood(now) && !node.isFailing);
+    const good = nodes.filter((node) => node.isWell(now));
     const current = this.#node;
     const best = good.reduce<UpstreamNode | null>(
       (quickest, node) => (quickest === null || isQuicker(node, quickest) ? node : quickest),
@@ -37,7 +37,7 @@ export class Primary {
     if (this.#challenger !== node) {
       this.#challenger = node;
       this.#since = now;
-    } else if (now - this.#since >= this.#stickyMs) this.#move(node);
+    } else if (now - this.#since >= this.#limits.stickyMs) this.#move(node);
   }
 
   #move(node: UpstreamNode | null): void {

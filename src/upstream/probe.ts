@@ -6,14 +6,7 @@ import { genesisHashes } from './chain.ts';
 import { defaultUpstreamLimits } from './limits.ts';
 import { type NodeConfig, UpstreamNode } from './node.ts';
 import type { Outcome } from './outcome.ts';
-
-/** Something to mend, in words for the person who configures the node. Holds no URL and no secret. */
-export type ProbeFinding = Readonly<{
-  /** An `error` makes the node useless for its network; a `warning` limits it. */
-  severity: 'error' | 'warning';
-  finding: string;
-  remedy: string;
-}>;
+import { error, type ProbeFinding, unreachable, warning } from './probe-finding.ts';
 
 /** What a node said of itself. Null where it did not say. */
 export type ProbeReport = Readonly<{
@@ -38,9 +31,6 @@ type Questions = Readonly<
   Record<'getVersion' | 'getGenesisHash' | 'getHealth' | 'getSlot' | 'getFirstAvailableBlock', Question>
 >;
 
-const error = (finding: string, remedy: string): ProbeFinding => ({ severity: 'error', finding, remedy });
-const warning = (finding: string, remedy: string): ProbeFinding => ({ severity: 'warning', finding, remedy });
-
 /** The result's text when the question was answered with one. */
 function resultText({ outcome }: Question): string | null {
   if (outcome.kind !== 'answer' || outcome.answer.errorCode !== 0) return null;
@@ -59,44 +49,6 @@ function slotOf(question: Question): Slot | null {
 
 function versionOf(question: Question): string | null {
   return /"solana-core":"([^"\\]{1,100})"/.exec(resultText(question) ?? '')?.[1] ?? null;
-}
-
-const STATUS_REMEDY: Readonly<Record<number, string>> = {
-  401: 'Check the key in the URL or in the headers of this node.',
-  403: 'Check the key in the URL or in the headers of this node, and whether the provider limits it to certain addresses.',
-  404: 'Check the path of the URL.',
-  429: 'The provider limits the rate: wait, or ask for a larger plan.',
-};
-
-/** Why a node that gave no JSON-RPC answer did not. */
-function unreachable(outcome: Outcome, tls: boolean): ProbeFinding {
-  switch (outcome.kind) {
-    case 'status':
-      return error(
-        `It answers with HTTP status ${outcome.status}.`,
-        STATUS_REMEDY[outcome.status] ?? 'Check the URL, and ask whoever runs the node.',
-      );
-    case 'transport':
-      if (outcome.timedOut) {
-        return error(
-          'It does not answer in time.',
-          'Check that it runs and that no firewall stands between.',
-        );
-      }
-      return outcome.bytesLeft
-        ? error(
-            'It takes the request and drops the connection.',
-            'Check that the port speaks HTTP, and whether it wants https.',
-          )
-        : error(
-            'No connection can be made.',
-            tls
-              ? 'Check host and port of the URL, that the node runs, and its TLS and certificate: without TLS write http.'
-              : 'Check host and port of the URL, and that the node runs.',
-          );
-    default:
-      return error('What it answers is not JSON-RPC.', 'Check that the URL is that of the RPC port.');
-  }
 }
 
 function genesisFinding(hash: string | null, network: Network): readonly ProbeFinding[] {
@@ -177,6 +129,6 @@ export async function probeNode(
       getFirstAvailableBlock: await next('getFirstAvailableBlock'),
     });
   } finally {
-    await node.close();
+    node.close();
   }
 }

@@ -97,8 +97,14 @@ describe('the rules of repeating', () => {
     ]);
   });
 
-  it('end with an answer that is too large and with the caller’s leaving', () => {
-    expect(verdictsOf(repeatable, { kind: 'too-large' })).toEqual(['fail']);
+  it('believe an answer that is too large where a second one would cost much or do harm', () => {
+    expect(verdictsOf(['fixed', 'epoch', 'head', 'pinned', 'growing'], { kind: 'too-large' })).toEqual([
+      'hop-away',
+    ]);
+    expect(verdictsOf(['scan', 'simulate', 'send', ...single], { kind: 'too-large' })).toEqual(['fail']);
+  });
+
+  it('end with the caller’s leaving', () => {
     expect(verdictsOf(repeatable, { kind: 'aborted', bytesLeft: true })).toEqual(['fail']);
   });
 });

@@ -46,8 +46,11 @@ export function judge(nature: Nature, outcome: Outcome): Verdict {
     case 'answer':
       return judgeAnswer(nature, outcome);
     case 'aborted':
-    case 'too-large':
+    case 'no-room':
       return 'fail';
+    case 'too-large':
+      // A light read is seldom answered at such length: one node's word is not enough. Heavy work is not done twice.
+      return natures[nature].hedged ? 'hop-away' : 'fail';
     case 'transport':
       return outcome.bytesLeft && natures[nature].oneNode ? 'fail' : 'hop';
     case 'status':
@@ -69,6 +72,7 @@ export function isAmbiguous(outcome: Outcome): boolean {
     case 'garbage':
     case 'withheld':
     case 'too-large':
+    case 'no-room':
       return true;
     case 'transport':
     case 'aborted':

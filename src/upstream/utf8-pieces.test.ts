@@ -28,4 +28,10 @@ describe('text that comes in pieces', () => {
     const bytes = Buffer.from(codes);
     for (const pieces of [...cuts(bytes), single(bytes)]) expect(isText(pieces)).toBe(false);
   });
+
+  it('is none for good once a piece of it was none', () => {
+    const utf8 = new Utf8Pieces();
+    utf8.add(Buffer.from([0x80]));
+    expect([utf8.add(Buffer.from('a')), utf8.isWhole]).toEqual([false, false]);
+  });
 });

@@ -23,15 +23,21 @@ function cutFrom(bytes: Buffer, start: number): number {
 export class Utf8Pieces {
   /** The beginning of a character, at most three bytes. */
   #begun: Buffer = NONE;
+  #isBroken = false;
 
-  /** No character is left unfinished. */
+  /** All of it is UTF-8, and no character is left unfinished. */
   get isWhole(): boolean {
-    return this.#begun.length === 0;
+    return !this.#isBroken && this.#begun.length === 0;
   }
 
-  /** @returns whether it may be UTF-8 so far; once it is not, nothing that is said later counts. */
+  /** @returns whether it may be UTF-8 so far; once it is not, it never is again. */
   add(bytes: Buffer): boolean {
-    const needed = this.isWhole ? 0 : lengthFrom(this.#begun[0] as number) - this.#begun.length;
+    this.#isBroken ||= !this.#mayFollow(bytes);
+    return !this.#isBroken;
+  }
+
+  #mayFollow(bytes: Buffer): boolean {
+    const needed = this.#begun.length === 0 ? 0 : lengthFrom(this.#begun[0] as number) - this.#begun.length;
     if (bytes.length < needed) {
       this.#begun = Buffer.concat([this.#begun, bytes]);
       return true;

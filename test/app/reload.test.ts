@@ -62,6 +62,10 @@ const audited = async () => {
     .execute();
   return rows.map(({ actor, detail }) => ({ actor, detail: JSON.parse(detail) as unknown }));
 };
+const undone = async () =>
+  (await store.db.selectFrom('audit').selectAll().execute()).filter(
+    ({ action }) => action === 'configuration.reload-undone',
+  );
 
 describe('the configuration that is read again', () => {
   it('is in force at once where it can be, and names what needs a restart', async () => {
@@ -98,6 +102,21 @@ describe('the configuration that is read again', () => {
     expect(await audited()).toEqual([]);
     expect(lines.filter((line) => line.includes('it was: what was read is not good'))).toHaveLength(3);
     expect(lines.join('')).not.toContain('the-key-of-first');
+  });
+
+  it('leaves all as it was where one part of the service cannot take it, and says so everywhere', async () => {
+    live.follow(({ requestLog }) => {
+      if (requestLog.perSecond === 7) throw new Error('no such thing');
+    });
+    const more = '[[upstream]]\nname = "second"\nurl = "http://127.0.0.1:2/"\n[log]\nlevel = "debug"\n';
+    write(`${BEFORE.replace('20', '7').replace('= 5', '= 9')}${more}`);
+    await expect(reload.forCaller(by)).rejects.toThrow('no such thing');
+    expect([live.view.requestLog.perSecond, await perSecond(), log.level]).toEqual([20, 5, 'info']);
+    expect(inForce.fixed.map(({ name }) => name)).toEqual(['first']);
+    expect([(await audited()).length, (await undone()).length]).toEqual([1, 1]);
+    expect(lines.join('')).toContain('as it was: another could not be put into force');
+    write(BEFORE.replace('20', '8'));
+    expect(await reload.forCaller(by)).toMatchObject({ changed: ['request_log.per_second'] });
   });
 
   it('is refused when what is in force beside what waits for a restart would not hold together', async () => {

@@ -1,17 +1,17 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { Passage, type Weather } from './passage.ts';
 
-/** One connection through the proxy: the client's socket and the one to the target. */
-type Pair = Readonly<{ near: Socket; far: Socket }>;
+/** One connection through the proxy: the client's socket, the one to the target, and what passes between them. */
+type Pair = { readonly near: Socket; readonly far: Socket; passages: readonly Passage[] };
 
 /** A proxy on a loopback port that does to connections what networks do. */
 export class TcpProxy {
   readonly #targetPort: number;
   readonly #pairs = new Set<Pair>();
+  readonly #weather: Weather = { frozen: false, delayMs: 0, bytesPerSecond: null, breaksAt: null };
   #server: Server;
   #port = 0;
-  #frozen = false;
-  #delayMs = 0;
 
   private constructor(targetPort: number) {
     this.#targetPort = targetPort;
@@ -36,10 +36,7 @@ export class TcpProxy {
 
   /** Cuts every connection, at once and without a word of farewell. */
   cut(): void {
-    for (const { near, far } of this.#pairs) {
-      near.resetAndDestroy();
-      far.destroy();
-    }
+    for (const pair of this.#pairs) reset(pair);
   }
 
   /** Dies: cuts every connection and refuses new ones, until `revive`. */
@@ -52,36 +49,48 @@ export class TcpProxy {
 
   /** Listens again, on the same port. */
   async revive(): Promise<void> {
-    this.#frozen = false;
+    this.#change({ frozen: false });
     this.#server = this.#newServer();
     await this.#listen();
   }
 
   /** Passes nothing on and closes nothing, new connections included: half-open, as when a machine loses power. */
   freeze(): void {
-    this.#frozen = true;
-    for (const { near, far } of this.#pairs) {
-      near.pause();
-      far.pause();
-    }
+    this.#change({ frozen: true });
   }
 
   /** Goes on where it froze. */
   thaw(): void {
-    this.#frozen = false;
-    for (const { near, far } of this.#pairs) {
-      near.resume();
-      far.resume();
-    }
+    this.#change({ frozen: false });
   }
 
-  /** Passes everything on so much later from now on. */
+  /** Passes everything on so much later from now on. With 0, what it held back leaves at once. */
   delay(ms: number): void {
-    this.#delayMs = ms;
+    this.#change({ delayMs: ms });
+  }
+
+  /** Passes no more than this on from now on, over each connection in each direction. */
+  narrow(bytesPerSecond: number): void {
+    this.#change({ bytesPerSecond });
+  }
+
+  /** Breaks connections in the middle of an answer. @param breaksAt - asked at each piece of one. */
+  breakOff(breaksAt: () => boolean): void {
+    this.#change({ breaksAt });
+  }
+
+  /** Passes everything on as it comes, from now on. */
+  calm(): void {
+    this.#change({ frozen: false, delayMs: 0, bytesPerSecond: null, breaksAt: null });
   }
 
   async close(): Promise<void> {
     if (this.#server.listening) await this.kill();
+  }
+
+  #change(weather: Partial<Weather>): void {
+    Object.assign(this.#weather, weather);
+    for (const { passages } of this.#pairs) for (const passage of passages) passage.changed();
   }
 
   async #listen(): Promise<void> {
@@ -91,29 +100,26 @@ export class TcpProxy {
   }
 
   #newServer(): Server {
-    return createServer((near) => this.#join({ near, far: connect(this.#targetPort, '127.0.0.1') }));
+    return createServer((near) => this.#join(near, connect(this.#targetPort, '127.0.0.1')));
   }
 
-  #join(pair: Pair): void {
+  #join(near: Socket, far: Socket): void {
+    const pair: Pair = { near, far, passages: [] };
+    const requests = new Passage(near, far, this.#weather, null);
+    const answers = new Passage(far, near, this.#weather, () => reset(pair));
+    pair.passages = [requests, answers];
     this.#pairs.add(pair);
-    this.#pass(pair, pair.near, pair.far);
-    this.#pass(pair, pair.far, pair.near);
-    if (this.#frozen) {
-      pair.near.pause();
-      pair.far.pause();
-    }
+    near.on('close', (isBroken) => this.#closed(pair, requests, isBroken));
+    far.on('close', (isBroken) => this.#closed(pair, answers, isBroken));
   }
 
-  #pass(pair: Pair, from: Socket, to: Socket): void {
-    from.setNoDelay(true);
-    from.on('data', (bytes) => {
-      if (this.#delayMs === 0) to.write(bytes);
-      else setTimeout(() => to.write(bytes), this.#delayMs);
-    });
-    from.on('error', () => {});
-    from.on('close', () => {
-      this.#pairs.delete(pair);
-      to.destroy();
-    });
+  #closed(pair: Pair, passage: Passage, isBroken: boolean): void {
+    passage.end(isBroken);
+    if (pair.near.destroyed && pair.far.destroyed) this.#pairs.delete(pair);
   }
+}
+
+function reset({ near, far }: Pair): void {
+  near.resetAndDestroy();
+  far.destroy();
 }

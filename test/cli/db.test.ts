@@ -41,6 +41,14 @@ describe('solway db', () => {
     [['backup', 'a', '--to', 'b'], 'solway db backup takes no --to: see solway db --help'],
     [['move'], 'say where to: solway db move --to postgres://user@host/database'],
     [['backup', 'a', '--jsn'], 'there is no option --jsn: did you mean --json?'],
+    [
+      ['move', '--to', 'env:NOPE'],
+      '"env:NOPE" names an environment variable that is not set: set NOPE, or write the value here',
+    ],
+    [
+      ['move', '--to', 'other.db'],
+      '--to names no PostgreSQL: write postgres://user@host/database, or env:NAME or file:PATH where that stands',
+    ],
   ])('answers %j with exit code 2 and what to write, and does nothing', async (args, words) => {
     expect(await solway('db', ...args)).toEqual({ code: 2, out: '', err: `solway: ${words}\n` });
     expect(existsSync(join(folder, 'a'))).toBe(false);
@@ -105,7 +113,7 @@ describe('solway db', () => {
 
   it('moves nothing while a gateway runs, and begins once it was silent for a while', async () => {
     const store = await openDatabase({ file: join(folder, 'solway-data/solway.db') });
-    const row = { id: 'g1', host: 'here', version: '1', started_at: 0, nodes: '[]' };
+    const row = { id: 'g1', host: 'here', version: '1', started_at: 0, nodes: '[]', url: null };
     const seen = (at: number) => store.db.updateTable('gateway').set({ seen_at: at }).execute();
     await store.db
       .insertInto('gateway')

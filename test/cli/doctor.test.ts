@@ -156,6 +156,28 @@ describe('solway doctor', () => {
     expect(out).not.toContain(SECRET);
   });
 
+  it('asks endpoints for sending what they may refuse, and says what to mend where nobody takes it', async () => {
+    const [node, wary] = [await startNode(MAINNET, 'none'), await startNode(MAINNET, 'none', 'getHealth')];
+    const plain = createServer((_request, response) => response.writeHead(405).end());
+    servers.push(plain);
+    await new Promise<void>((resolve) => plain.listen(0, '127.0.0.1', resolve));
+    const ends = [wary, `http://127.0.0.1:${(plain.address() as AddressInfo).port}/${SECRET}`];
+    const sender = (url: string) => `[[sender]]\nurl = "${url}"\nheaders = { "x-token" = "${SECRET}" }\n`;
+    const all = [...ends, `http://127.0.0.1:1/${SECRET}`].map(sender).join('');
+    writeFileSync(join(folder, 'solway.toml'), `[[upstream]]\nurl = "${node}"\nws = "off"\n${all}`);
+    const { code, out, err } = await doctor();
+    const told = out.split('\n').filter((line) => line.includes('sender'));
+    expect([code, told]).toEqual([
+      1,
+      [
+        expect.stringMatching(/^ok +sender sender-1 \(mainnet-beta\): answers, \d+ ms$/),
+        expect.stringMatching(/^BAD +sender sender-2 \(mainnet-beta\): It answers with HTTP status 405\./),
+        expect.stringMatching(/^BAD +sender sender-3 \(mainnet-beta\): No connection can be made\./),
+      ],
+    ]);
+    expect(out + err).not.toContain(SECRET);
+  });
+
   it('tries the servers of the shred stage, and the certificate of the gRPC door', async () => {
     const [key, cert] = [join(folder, 'door.key'), join(folder, 'door.pem')];
     const made = ['-keyout', key, '-out', cert, '-days', '30', '-subj', '/CN=door'];

@@ -37,6 +37,18 @@ describe('solway keys', () => {
     expect(rest[2]!.out).toBe(`svc_rpc_live_${id}… is disabled.\n`);
   });
 
+  it('tells what the service refuses by the options of the command', async () => {
+    for (const [given, words] of [
+      [['--cidr', 'nowhere'], /^solway: --cidr: an address or a range such as /],
+      [['--rate', '999999', '--plan', 'default'], /^solway: --rate/],
+      [['--public'], /^solway: /],
+    ] as const) {
+      const { code, err } = await solway('keys', 'create', '--name', 'x', ...given);
+      expect([given, code, err]).toEqual([given, 2, expect.stringMatching(words)]);
+      expect(err).not.toMatch(/cidrs|origins|planId|isPublic|perSecond/);
+    }
+  });
+
   it('rotates, cuts the overlap short, disables, enables and revokes', async () => {
     const made = JSON.parse(
       (await solway('keys', 'create', '--product', 'grpc', '--name', 'x', '--json')).out,

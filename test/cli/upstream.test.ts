@@ -55,11 +55,36 @@ it('adds a node once it is forced, lists and removes it, and shows nothing of wh
   });
 });
 
+it('gives a node a budget as the configuration would, changes it, and lets what is left out be', async () => {
+  const optionsOf = async () => {
+    const { added } = JSON.parse((await upstream('list', '--json')).out) as { added: { options: object }[] };
+    return added.map(({ options }) => options);
+  };
+  const budget = ['--requests-per-second', '50', '--requests-burst', '80'];
+  await upstream('add', 'third', ...node, ...budget, '--pipelining', '4', '--force');
+  expect(await optionsOf()).toEqual([{ requests_per_second: 50, requests_burst: 80, pipelining: 4 }]);
+  expect(await upstream('change', 'third', '--requests-burst', 'none', '--force')).toMatchObject({
+    code: 0,
+    out: 'third of devnet is changed; every gateway follows within two seconds.\nIt was not asked.\n',
+  });
+  expect(await optionsOf()).toEqual([{ requests_per_second: 50, requests_burst: null, pipelining: 4 }]);
+  expect(await upstream('change', 'third', '--pipelining', '99', '--force')).toMatchObject({
+    code: 2,
+    err: 'solway: --pipelining: 99 is not a whole number from 1 to 16\n',
+  });
+  await upstream('remove', 'third');
+});
+
 it.each([
-  [['upstream', 'ad'], 'write: solway upstream list|add|cordon|uncordon|drain|remove'],
+  [['upstream', 'ad'], 'write: solway upstream list|add|change|cordon|uncordon|drain|remove'],
   [['upstream', 'drain'], 'name the node'],
   [['upstream', 'add', 'x', '--url', 'http://h'], 'needs --url and --network'],
   [['upstream', 'list', '--force'], 'takes no --force'],
+  [['upstream', 'change', 'x'], 'say what is to be changed'],
+  [
+    ['upstream', 'change', 'x', '--requests-burst', 'many'],
+    '--requests-burst is a whole number such as 10, or none',
+  ],
   [['upstream', 'add', 'x', ...node.slice(0, 4), '--header', SECRET], '--header is NAME=VALUE'],
   [['upstream', 'list', '--server', 'http://127.0.0.1:1'], 'SOLWAY_TOKEN'],
   [['reload'], 'SOLWAY_TOKEN'],

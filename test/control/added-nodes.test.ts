@@ -8,7 +8,7 @@ import type { ApiServices } from '../../src/control/api/services.ts';
 import type { Store } from '../../src/control/database/open.ts';
 import type { NodeFacts, NodeReport } from '../../src/control/nodes/node-facts.ts';
 import { NodeFeed, type NodesRead } from '../../src/control/nodes/node-feed.ts';
-import { NodeSeal } from '../../src/control/nodes/node-seal.ts';
+import { type AddedNode, NodeSeal } from '../../src/control/nodes/node-seal.ts';
 import type { Peppers } from '../../src/control/pepper.ts';
 import { GatewayPresence } from '../../src/control/requests/gateway-presence.ts';
 import { testPeppers } from './register.ts';
@@ -109,10 +109,10 @@ describeOnBothStores('nodes that are added while the service runs', (stores) => 
       ws: `wss://node.example.com/${SECRET}`,
       headers: { 'x-token': SECRET },
     });
-    await change(one, 'second', { url: 'https://elsewhere.example.com/' });
+    await change(one, 'second', { url: 'https://node.example.com/other' });
     await until(() => other.told.length === 2);
     expect(other.told[1]!.nodes[0]!.settings).toMatchObject({
-      ws: 'wss://elsewhere.example.com/',
+      ws: 'wss://node.example.com/other',
       headers: { 'x-token': SECRET },
     });
     expect((await gatewayOn(store).feed.start()).nodes).toHaveLength(1);
@@ -127,7 +127,7 @@ describeOnBothStores('nodes that are added while the service runs', (stores) => 
     await gateway.feed.start();
     const answers: unknown[] = [
       await add(gateway),
-      await change(gateway, 'second', { ws: `wss://x.example.com/${SECRET}` }),
+      await change(gateway, 'second', { ws: `wss://node.example.com/x/${SECRET}` }),
     ];
     const { handlers, asked } = gateway;
     answers.push(await handlers['GET /upstreams']({ path: {}, query: null, body: null } as never, asked));
@@ -140,6 +140,32 @@ describeOnBothStores('nodes that are added while the service runs', (stores) => 
     const audit = await store.db.selectFrom('audit').selectAll().execute();
     expect(audit.map(({ action }) => action)).toEqual(['node.add', 'node.change']);
     expect(JSON.stringify([...answers, refusal]) + (await dump(store))).not.toContain(SECRET);
+  });
+
+  it('have the headers that were kept sent to no other place than they were given for', async () => {
+    const asked: AddedNode[] = [];
+    const probe: NodeFacts['probe'] = async (node) => {
+      asked.push(node);
+      return fit;
+    };
+    const gateway = gatewayOn(await stores.open(), { probe });
+    await gateway.feed.start();
+    await add(gateway);
+    for (const given of [
+      { url: 'https://elsewhere.example.com/' },
+      { url: 'http://node.example.com/', force: true },
+      { ws: 'wss://elsewhere.example.com/' },
+      { grpc: 'https://node.example.com:9/' },
+    ])
+      await expect(change(gateway, 'second', given)).rejects.toMatchObject({
+        status: 422,
+        fields: { headers: expect.stringContaining('give them again') },
+      });
+    expect(asked).toHaveLength(1);
+    await change(gateway, 'second', { url: 'https://elsewhere.example.com/', headers: { 'x-token': 'new' } });
+    await change(gateway, 'second', { url: 'https://third.example.com/', headers: {} });
+    expect(asked.map(({ settings }) => settings.headers['x-token'])).toEqual([SECRET, 'new', undefined]);
+    await change(gateway, 'second', { url: 'https://fourth.example.com/' });
   });
 
   it('are asked first, and refused with what was found unless they are forced', async () => {
@@ -169,6 +195,8 @@ describeOnBothStores('nodes that are added while the service runs', (stores) => 
       fields: { speed: expect.stringContaining('no such field') },
     });
     await expect(add(gateway, { name: 'x', url: 'env:HOME' })).rejects.toMatchObject({ status: 422 });
+    const unusable = { name: 'x', url: 'http://u:50%off@127.0.0.1:1/#x', force: true };
+    await expect(add(gateway, unusable)).rejects.toMatchObject({ status: 422 });
   });
 
   it('are the only ones that can be removed: the file has its own', async () => {

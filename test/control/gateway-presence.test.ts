@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Store } from '../../src/control/database/open.ts';
 import { GatewayPresence, type PresenceOptions } from '../../src/control/requests/gateway-presence.ts';
+import { readGatewayUrl } from '../../src/control/requests/read-gateways.ts';
 import { LogTails } from '../../src/control/requests/tail-log.ts';
 import type { ConnectionFacts, LaggedMinute } from '../../src/observe/live-connections.ts';
 import { describeOnBothStores } from './stores.ts';
@@ -53,6 +54,18 @@ describeOnBothStores('a gateway that tells of itself', (stores) => {
     expect(await connections(store)).toHaveLength(199);
     const told = await store.db.selectFrom('connection').select('id').where('told_at', '>', 5).execute();
     expect(told).toEqual([{ id: 'c3' }]);
+  });
+
+  it('tells where it answers once its doors are open, for whoever makes links on its machine', async () => {
+    const store = await stores.open();
+    const { presence } = gatewayOn(store, { heartbeatMs: 60_000 });
+    await presence.refresh();
+    const urlSince = (host: string, since: number) => readGatewayUrl(store, host, since);
+    expect(await urlSince('box', 0)).toBeNull();
+    presence.reachedAt('http://127.0.0.1:9123');
+    await presence.refresh();
+    expect(await urlSince('box', Date.now() - 10_000)).toBe('http://127.0.0.1:9123');
+    expect([await urlSince('other', 0), await urlSince('box', Date.now() + 10_000)]).toEqual([null, null]);
   });
 
   it('tells all again when another took it for gone', async () => {

@@ -70,6 +70,7 @@ describeOnBothStores('what a key may be used for', ({ open }) => {
       rate: { perSecond: 10, burst: 20 },
       addressPerSecond: 5,
       logsBodies: true,
+      neverBack: true,
     });
     const rules = {
       networks: ['devnet'],
@@ -82,6 +83,7 @@ describeOnBothStores('what a key may be used for', ({ open }) => {
       rules,
       addressPerSecond: 5,
       logsBodies: true,
+      neverBack: true,
       limits: { rpcPerSecond: 10, rpcBurst: 20 },
     });
   });
@@ -127,6 +129,7 @@ describeOnBothStores('what a key may be used for', ({ open }) => {
     ]);
     expect((await create({ rate: { perSecond: 1, burst: 21 } }))[1]).toBe('rate.burst');
     expect((await create({ addressPerSecond: 11 }))[1]).toBe('addressPerSecond');
+    expect((await create({ product: 'grpc', neverBack: true }))[1]).toBe('neverBack');
     expect(await listKeys(register, { withRevoked: true })).toEqual([]);
   });
 
@@ -236,6 +239,7 @@ describeOnBothStores('a change of a key', ({ open }) => {
       rate: { perSecond: 7, burst: 8 },
       addressPerSecond: 3,
       logsBodies: true,
+      neverBack: true,
     } as const;
     const { key: old } = await createKey(register, given);
     const { key } = await rotateKey(register, old.id);

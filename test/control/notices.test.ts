@@ -16,7 +16,7 @@ import type { Notice } from '../../src/control/notices/notice.ts';
 import { type NoticeLimits, noticeLimits } from '../../src/control/notices/notice-limits.ts';
 import { Notifier } from '../../src/control/notices/notifier.ts';
 import { WebhookSeal } from '../../src/control/notices/sealed-webhook.ts';
-import { CheckedPost } from '../../src/upstream/off-chain/checked-post.ts';
+import { CheckedPost, postLimits } from '../../src/upstream/off-chain/checked-post.ts';
 import { SmtpServer } from './smtp-server.ts';
 import { describeOnBothStores } from './stores.ts';
 
@@ -258,8 +258,9 @@ describeOnBothStores('notices', ({ open, fresh, defer }) => {
   });
 
   it('never call an address that is not public', async () => {
-    webhooks = new CheckedPost({ allowedNetworks: [], ports: [port] });
-    const { target } = await add('webhook', `http://localhost:${port}/`);
+    const resolve = async () => ['127.0.0.1'];
+    webhooks = new CheckedPost({ allowedNetworks: [], ports: [port] }, postLimits, resolve);
+    const { target } = await add('webhook', `http://hooks.example.com:${port}/`);
     expect(
       await handlers()['POST /customers/{customer}/notices/{notice}/test'](about(target.id), context),
     ).toEqual({ delivered: false, problem: 'the host of the URL has no public address' });
@@ -272,6 +273,11 @@ describeOnBothStores('notices', ({ open, fresh, defer }) => {
       ['webhook', 'https://user:password@example.com/', 'without user and password'],
       ['webhook', 'https://example.com:22/', 'ports'],
       ['webhook', 'nonsense', 'is no URL'],
+      ['webhook', `http://10.0.0.1:${port}/`, 'to: has a host that is not public'],
+      ['webhook', `http://0x7f000002:${port}/`, 'to: has a host that is not public'],
+      ['webhook', `http://[::1]:${port}/`, 'to: has a host that is not public'],
+      ['webhook', `http://localhost:${port}/`, 'to: has a host that is not public'],
+      ['webhook', `http://127.0.0.1:${port}/#part`, 'to: has a fragment'],
       ['email', 'anna', 'is no e-mail address'],
       ['email', 'anna@example.com, bert@example.com', 'is no e-mail address'],
       ['email', 'anna@example.com\r\nBcc: bert@example.com', 'is no e-mail address'],

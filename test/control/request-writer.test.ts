@@ -107,7 +107,7 @@ describeOnBothStores('what is written of requests', (stores) => {
     const one: Submission = { ...submission };
     sent.push(one);
     await writer.flush();
-    one.fate = { name: 'expired', slot: null, err: null, rebroadcasts: 7 };
+    one.fate = { name: 'expired', slot: null, err: null, rebroadcasts: 7, again: [] };
     sent.push(one);
     isAway = false;
     await writer.flush();

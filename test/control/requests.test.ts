@@ -455,6 +455,7 @@ describeOnBothStores('transactions that were sent', (stores) => {
           ...{ signature: 'sig1', at: NOW, keyId: '7hQ2mKpZ', network: 'devnet', outcome: 'accepted' },
           attempts: [{ node: 'node-1', at: NOW, ms: 12.5, outcome: 'ok' }],
           rebroadcasts: 0,
+          again: [],
           fate: null,
           status: { slot: '9', confirmation: 'finalized', err: '{"InstructionError":[0,"Custom"]}' },
         },
@@ -471,14 +472,16 @@ describeOnBothStores('transactions that were sent', (stores) => {
     const one = submission();
     sent.push(one, submission({ signature: 'sig2' }));
     await writer.flush();
-    one.fate = { name: 'failed', slot: slot(2n ** 64n - 1n), err: 'AccountInUse', rebroadcasts: 3 };
+    const again = [{ node: 'node-1', outcome: 'ok', times: 3, at: NOW, ms: 2.5 }];
+    const slot64 = slot(2n ** 64n - 1n);
+    one.fate = { name: 'failed', slot: slot64, err: 'AccountInUse', rebroadcasts: 3, again };
     sent.push(one);
     await writer.flush();
     const { items } = await list(store, {});
     expect(items.map(({ signature }) => signature)).toEqual(['sig2', 'sig1']);
-    expect(items[0]).toMatchObject({ rebroadcasts: 0, fate: null });
+    expect(items[0]).toMatchObject({ rebroadcasts: 0, again: [], fate: null });
     const fate = { name: 'failed', slot: '18446744073709551615', err: 'AccountInUse' };
-    expect(items[1]).toMatchObject({ outcome: 'accepted', rebroadcasts: 3, fate });
+    expect(items[1]).toMatchObject({ outcome: 'accepted', rebroadcasts: 3, again, fate });
   });
 
   it('are shown all the same when the chain says nothing', async () => {

@@ -20,6 +20,17 @@ import { decodeMultisig } from '../../src/ledger/token/multisig.ts';
 import { decodeTokenAccount } from '../../src/ledger/token/token-account.ts';
 import { decodeVoteState, encodeVoteState, NO_PRIOR_VOTERS } from '../../src/ledger/vote-state.ts';
 
+export const from = "programs' accounts, through nodes";
+export const covers = [
+  'base/bytes.ts',
+  'ledger/address-lookup-table.ts',
+  'ledger/nonce.ts',
+  'ledger/stake-state.ts',
+  'ledger/sysvar/',
+  'ledger/token/',
+  'ledger/vote-state.ts',
+];
+
 const decoders: readonly ((data: Uint8Array) => unknown)[] = [
   decodeAddressLookupTable,
   decodeNonce,

@@ -1,5 +1,8 @@
 import { locateAnswer } from '../../src/upstream/answer.ts';
 
+export const from = 'nodes';
+export const covers = ['upstream/answer.ts'];
+
 const ID = 7;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -40,7 +43,7 @@ export const seeds: readonly Uint8Array[] = [
  * JSON.parse finds. Holds for answers up to a few kilobytes; large ones may be known by their ends.
  * @returns whether an answer was found.
  */
-export function target(bytes: Uint8Array): boolean {
+export function fuzz(bytes: Uint8Array): boolean {
   const answer = locateAnswer(Buffer.from(bytes), ID);
   if (answer === null) return false;
   const envelope = parse(bytes) as Envelope | undefined;

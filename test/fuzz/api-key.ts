@@ -1,6 +1,9 @@
 import { generateApiKey, parseApiKey } from '../../src/access/api-key.ts';
 import { products } from '../../src/protocol/product.ts';
 
+export const from = 'clients';
+export const covers = ['access/api-key.ts'];
+
 const GOOD = generateApiKey('rpc').text;
 
 export const seeds = [Buffer.from(GOOD), Buffer.from(generateApiKey('grpc').text)];

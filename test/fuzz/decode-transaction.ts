@@ -14,6 +14,16 @@ import { feeOf } from '../../src/ledger/transaction/fee.ts';
 import { memoOf } from '../../src/ledger/transaction/memo.ts';
 import { sanitizeTransaction } from '../../src/ledger/transaction/sanitize-transaction.ts';
 
+export const from = 'clients and nodes';
+export const covers = [
+  'ledger/message/decode-message.ts',
+  'ledger/nonce.ts',
+  'ledger/short-vec.ts',
+  'ledger/transaction/compute-budget.ts',
+  'ledger/transaction/decode-transaction.ts',
+  'ledger/transaction/memo.ts',
+];
+
 const payer = Keypair.fromSeed(new Uint8Array(32).fill(7));
 const other = Keypair.fromSeed(new Uint8Array(32).fill(8)).address;
 

@@ -5,6 +5,12 @@ import { InvalidProtobuf } from '../../src/protocol/geyser/protobuf.ts';
 import { ProtobufWriter } from '../../src/protocol/geyser/protobuf-writer.ts';
 import { readDeshredUpdate } from '../../src/protocol/geyser/read-deshred-update.ts';
 import { decodeEntryMessage, encodeEntryMessage } from '../../src/protocol/shredstream/entries.ts';
+import { accepted } from './engine/accepted.ts';
+import { message as anyMessage } from './engine/generate-protobuf.ts';
+import type { Random } from './engine/mutate.ts';
+
+export const from = 'servers of deshredded transactions';
+export const covers = ['protocol/geyser/read-deshred-update.ts', 'protocol/shredstream/entries.ts'];
 
 const key = new Uint8Array(32).fill(7);
 const writer = (): ProtobufWriter => new ProtobufWriter();
@@ -28,25 +34,18 @@ export const seeds: readonly Uint8Array[] = [
   encodeEntryMessage(slot(300), new Uint8Array(100).fill(3)),
 ];
 
-function accepted(read: () => unknown): boolean {
-  try {
-    read();
-    return true;
-  } catch (error) {
-    if (error instanceof InvalidProtobuf) return false;
-    throw error;
-  }
-}
+/** Messages whose fields are of any number and kind. */
+export const generate = (random: Random): Uint8Array => anyMessage(random);
 
 /** Whatever is read is read or refused; keys are always inside the message. */
 export function fuzz(input: Uint8Array): boolean {
-  const entries = accepted(() => decodeEntryMessage(input));
+  const entries = accepted(() => decodeEntryMessage(input), InvalidProtobuf);
   const update = accepted(() => {
     const read = readDeshredUpdate(input).update;
     if (read?.kind !== 'transaction') return;
     for (const at of read.keys.offsets) {
       if (at < 0 || at + 32 > input.length) throw new Error('a key lies outside its message');
     }
-  });
+  }, InvalidProtobuf);
   return entries || update;
 }

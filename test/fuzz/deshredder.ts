@@ -1,5 +1,8 @@
 import { deshredding, MADE_VERSION, madeLeaderKey, makeSlot } from '../shreds/deshred-run.ts';
 
+export const from = 'whoever sends packets';
+export const covers = ['ledger/shred/parse-shred.ts', 'upstream/shreds/fec-set.ts'];
+
 const made = makeSlot(9, [20_000, 500]);
 const batches = made.batches.map((entries) => Buffer.from(entries).toString('latin1'));
 

@@ -3,6 +3,9 @@ import { encodeEntries } from '../../src/ledger/entry/encode-entries.ts';
 import { measureEntries, readEntries, readTransactions } from '../../src/ledger/entry/read-entries.ts';
 import { decodeTransaction } from '../../src/ledger/transaction/decode-transaction.ts';
 
+export const from = 'leaders, through shreds';
+export const covers = ['ledger/entry/read-entries.ts', 'ledger/transaction/wire-transaction.ts'];
+
 const transaction = Uint8Array.from([
   1,
   ...Array(64).fill(7),

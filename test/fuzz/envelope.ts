@@ -1,6 +1,9 @@
 import { decodeEnvelope, type EnvelopeItem } from '../../src/protocol/envelope.ts';
 import { Failure } from '../../src/protocol/errors.ts';
 
+export const from = 'clients';
+export const covers = ['base/json-scan.ts', 'protocol/envelope.ts'];
+
 const ALLOWED = new Set(['PARSE_ERROR', 'BATCH_TOO_LARGE']);
 
 export const seeds = [

@@ -2,6 +2,9 @@ import { isIP } from 'node:net';
 import { CidrSet, parseCidr, parseIpAddress } from '../../src/base/ip-address.ts';
 import { TrustedProxies } from '../../src/servers/client-address.ts';
 
+export const from = 'clients and proxies';
+export const covers = ['base/ip-address.ts', 'servers/client-address.ts'];
+
 const PROXIES = ['10.0.0.0/8', '2001:db8:f::/48'];
 const proxies = new TrustedProxies(PROXIES);
 const ranges = new CidrSet(PROXIES);

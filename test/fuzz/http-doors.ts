@@ -8,6 +8,9 @@ import { RpcCalls } from '../../src/servers/rpc/calls.ts';
 import { rpcRoutes } from '../../src/servers/rpc/server.ts';
 import { answersIn, type HttpAnswer } from '../servers/answers-in.ts';
 
+export const from = 'clients';
+export const covers = ['http1/llhttp.ts', 'servers/credential.ts', 'servers/raw/', 'servers/request-body.ts'];
+
 /** Answers what it was asked at once; "good" is the only key. */
 const outcomeOf = ({ method, params, traceparent, client }: Request): Outcome => {
   const told = JSON.stringify([method, traceparent, client.origin]);

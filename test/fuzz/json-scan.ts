@@ -1,6 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { isJson } from '../../src/base/json-scan.ts';
 
+export const from = 'clients and nodes';
+export const covers = ['base/json-scan.ts'];
+
 const DEPTH = 200;
 
 export const seeds = [

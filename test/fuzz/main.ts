@@ -1,100 +1,110 @@
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { parseArgs } from 'node:util';
-import { Worker } from 'node:worker_threads';
-import type { WorkerReport, WorkerTask } from './engine/worker.ts';
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { writeCorpus } from './engine/corpus.ts';
+import type { Failure } from './engine/explore.ts';
+import { readOptions } from './engine/options.ts';
+import { removeScratch } from './engine/scratch.ts';
+import { inThread } from './engine/thread.ts';
+import type { WorkerReport } from './engine/worker.ts';
 
-/**
- * `npm run fuzz [-- name…] [--seconds N] [--seed N]`: feeds every target of this folder (or the named ones)
- * random bytes and mutated seeds for N seconds each. A target may only reject; one that throws, or that works on
- * one input for more than five seconds, is reported with that input, and the exit code is 1.
- */
-const STUCK_MS = 5_000;
-const INPUT_MAX_BYTES = 64 * 1024;
+/** `npm run fuzz`: feeds every target of this folder. What can be asked for: `npm run fuzz -- --help`. */
+const options = readOptions();
+const say = (line: string): void => {
+  // The result is alone on the standard output where programs read it.
+  if (options.asJson) console.error(line);
+  else console.log(line);
+};
 
-const known = readdirSync(import.meta.dirname)
-  .filter((file) => file.endsWith('.ts') && file !== 'main.ts' && !file.endsWith('.test.ts'))
-  .map((file) => file.slice(0, -3));
+/** One target's share, as it is told. */
+type Row = Readonly<{
+  target: string;
+  runs: number;
+  accepted: number;
+  cpuSeconds: number;
+  slowestMs: number;
+  functions: number;
+  found: number;
+  corpus: number | null;
+  finding: Readonly<{ text: string; input: string; repeat: string }> | null;
+}>;
 
-const USAGE = `Usage: npm run fuzz [-- NAME… --seconds N --seed N]
+const artefacts = join(import.meta.dirname, '..', '..', 'test-artefacts', 'fuzz');
+const rounded = (value: number): number => Math.round(value * 10) / 10;
 
-  --seconds N   how long each target is fed, default 2
-  --seed N      repeats an earlier run, default from the clock
-
-Targets: ${known.join(', ')}`;
-
-/** Ends the program with exit code 2. */
-function refuse(problem: string): never {
-  console.error(`${problem}\n\n${USAGE}`);
-  process.exit(2);
+/** Writes the input down. @returns the finding with the command that repeats it. */
+function keepFailure(target: string, { input, text }: Failure): NonNullable<Row['finding']> {
+  mkdirSync(artefacts, { recursive: true });
+  const digest = createHash('sha256').update(input).digest('hex').slice(0, 12);
+  const file = join(artefacts, `${target}-${digest}.bin`);
+  writeFileSync(file, input);
+  const shown = relative(process.cwd(), file);
+  return { text, input: shown, repeat: `npm run fuzz -- --target ${target} --input ${shown}` };
 }
 
-function readArguments() {
-  try {
-    return parseArgs({
-      allowPositionals: true,
-      options: {
-        help: { type: 'boolean', short: 'h', default: false },
-        seconds: { type: 'string', default: '2' },
-        seed: { type: 'string', default: String(Date.now() % 0xffff_ffff) },
-      },
+function rowOf(target: string, report: WorkerReport): Row {
+  const { runs, accepted, cpuMs, slowestMs, functions, found, corpus, failure } = report;
+  return {
+    ...{ target, runs, accepted, functions },
+    cpuSeconds: rounded(cpuMs / 1_000),
+    slowestMs: rounded(slowestMs),
+    found: found.length,
+    corpus: corpus?.length ?? null,
+    finding: failure === null ? null : keepFailure(target, failure),
+  };
+}
+
+function sayRow(row: Row, at: string): void {
+  const { target, runs, accepted, cpuSeconds, slowestMs, functions, found, corpus, finding } = row;
+  const share = runs === 0 ? 0 : Math.round((accepted / runs) * 100);
+  say(
+    `${finding === null ? 'ok  ' : 'FAIL'} ${at} ${target}: ${runs} inputs in ${cpuSeconds} s, ${share} % accepted, ` +
+      `${functions} functions reached, ${found} new, slowest ${slowestMs} ms` +
+      (corpus === null ? '' : `, corpus of ${corpus}`),
+  );
+  if (finding !== null) say(`${finding.text}\nto repeat: ${finding.repeat}`);
+}
+
+/** A target's own chance: what the others do does not change it. */
+const seedOf = (target: string): number =>
+  createHash('sha256').update(`${options.seed} ${target}`).digest().readUInt32LE();
+
+const { targets, minutes, seed, input, updates } = options;
+const rows: Row[] = [];
+const waiting = [...targets];
+
+async function feedNext(): Promise<void> {
+  for (let target = waiting.shift(); target !== undefined; target = waiting.shift()) {
+    const report = await inThread({
+      ...{ name: target, seed: seedOf(target), distils: updates },
+      cpuMs: input === null ? (minutes * 60_000) / targets.length : 0,
+      input: input === null ? null : readFileSync(input),
     });
-  } catch (error) {
-    return refuse((error as Error).message);
+    if (report.corpus !== null) writeCorpus(target, report.corpus);
+    const row = rowOf(target, report);
+    rows.push(row);
+    sayRow(row, `${rows.length}/${targets.length}`);
   }
 }
 
-const { values, positionals } = readArguments();
-if (values.help) {
-  console.log(USAGE);
-  process.exit(0);
-}
-for (const name of ['seconds', 'seed'] as const) {
-  if (!/^\d+(\.\d+)?$/.test(values[name])) refuse(`--${name} takes a number`);
-}
-const unknown = positionals.filter((name) => !known.includes(name));
-if (unknown.length > 0) refuse(`no such target: ${unknown.join(', ')}`);
+const startedAt = performance.now();
+say(`${targets.length} targets, ${minutes} minutes of processor time together, seed ${seed}`);
+await Promise.all(Array.from({ length: options.atOnce }, feedNext));
+removeScratch();
 
-type Outcome = WorkerReport & { input: Uint8Array };
-
-function inputIn(shared: SharedArrayBuffer): Uint8Array {
-  const length = Atomics.load(new Int32Array(shared, 0, 2), 1);
-  return Uint8Array.from(new Uint8Array(shared, 8, length));
-}
-
-/** Runs one target in a thread of its own, so that one that hangs can be stopped. */
-function runTarget(name: string): Promise<Outcome> {
-  const shared = new SharedArrayBuffer(8 + INPUT_MAX_BYTES);
-  const url = pathToFileURL(join(import.meta.dirname, `${name}.ts`)).href;
-  const workerData: WorkerTask = { url, seed: Number(values.seed), seconds: Number(values.seconds), shared };
-  const worker = new Worker(new URL('./engine/worker.ts', import.meta.url), { workerData });
-  return new Promise((resolve) => {
-    const finish = (report: WorkerReport): void => {
-      clearInterval(watch);
-      void worker.terminate();
-      resolve({ ...report, input: inputIn(shared) });
-    };
-    let seen = 0;
-    const watch = setInterval(() => {
-      const runs = Atomics.load(new Int32Array(shared, 0, 2), 0);
-      if (runs === seen && runs > 0)
-        finish({ runs, accepted: 0, failure: 'works on one input for too long' });
-      seen = runs;
-    }, STUCK_MS);
-    worker.once('message', finish);
-    worker.once('error', (error: Error) =>
-      finish({ runs: 0, accepted: 0, failure: error.stack ?? error.message }),
-    );
-  });
-}
-
-const targets = known.filter((name) => positionals.length === 0 || positionals.includes(name));
-console.log(`seed ${values.seed}, ${values.seconds} s each`);
-for (const name of targets) {
-  const { runs, accepted, failure, input } = await runTarget(name);
-  console.log(`${failure === null ? 'ok  ' : 'FAIL'} ${name}: ${runs} inputs, ${accepted} accepted`);
-  if (failure === null) continue;
-  process.exitCode = 1;
-  console.error(`${failure}\ninput (hex): ${Buffer.from(input).toString('hex')}`);
-}
+const sum = (of: (row: Row) => number): number => rows.reduce((total, row) => total + of(row), 0);
+const result = {
+  seed,
+  seconds: rounded((performance.now() - startedAt) / 1_000),
+  cpuSeconds: rounded(sum(({ cpuSeconds }) => cpuSeconds)),
+  runs: sum(({ runs }) => runs),
+  found: sum(({ found }) => found),
+  findings: rows.filter(({ finding }) => finding !== null).length,
+  targets: rows.toSorted((a, b) => (a.target < b.target ? -1 : 1)),
+};
+if (options.asJson) console.log(JSON.stringify(result, null, 2));
+say(
+  `${result.runs} inputs in ${result.cpuSeconds} s of processor time (${result.seconds} s), ${result.found} new, ` +
+    `${result.findings} findings`,
+);
+if (result.findings > 0) process.exitCode = 1;

@@ -4,6 +4,9 @@ import { Readable } from 'node:stream';
 import { Failure } from '../../src/protocol/errors.ts';
 import { readUpload } from '../../src/servers/rest/multipart.ts';
 
+export const from = 'clients';
+export const covers = ['servers/rest/multipart.ts'];
+
 const body = (...lines: readonly string[]): string => lines.join('\r\n');
 const disposition = 'content-disposition: form-data; name="file"';
 

@@ -1,5 +1,8 @@
 import { attributesFilter, hasAttributes, royaltyFilter } from '../../src/endpoints/nft/nft-filters.ts';
 
+export const from = 'clients';
+export const covers = ['endpoints/nft/nft-filters.ts'];
+
 const attributes = attributesFilter();
 const royalty = royaltyFilter();
 const values = { energy: '10', level: 7n, kind: 'even', shiny: true, none: null };

@@ -4,6 +4,9 @@ import { nftPrograms } from '../../src/insight/transaction/nft/nft-programs.ts';
 import type { RunTransaction } from '../../src/insight/transaction/run-transaction.ts';
 import { addressFromBytes } from '../../src/ledger/address.ts';
 
+export const from = 'transactions, through nodes';
+export const covers = ['insight/borsh.ts', 'insight/transaction/nft/'];
+
 /** Readers of what programs of NFTs do: whatever bytes and accounts they get, they only tell or do not know. */
 
 const programs = [...nftPrograms.entries()];

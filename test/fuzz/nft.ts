@@ -18,6 +18,9 @@ import {
 } from '../insight/nft/lay-out.ts';
 import { token2022Mint } from '../insight/nft/token-2022-mint.ts';
 
+export const from = "programs' accounts, DAS servers, and hosts of metadata";
+export const covers = ['insight/borsh.ts', 'insight/nft/'];
+
 const someone = 'SysvarC1ock11111111111111111111111111111111' as Address;
 
 const decoders: readonly ((data: Uint8Array) => unknown)[] = [

@@ -1,6 +1,9 @@
 import { documentIn, parseDocument } from '../../src/upstream/off-chain/document.ts';
 import { offChainLimits } from '../../src/upstream/off-chain/limits.ts';
 
+export const from = 'hosts of metadata';
+export const covers = ['upstream/off-chain/document.ts'];
+
 export const seeds = [
   '{"name":"n","symbol":"s","image":"https://a.example/i.png","attributes":[{"trait_type":"t","value":1.5e3}]}',
   '\ufeff{"a":[{},[],"\\u00e9\\"",null,true,false,-0,18446744073709551615]}',

@@ -1,6 +1,9 @@
 import { offChainLimits, offChainRules } from '../../src/upstream/off-chain/limits.ts';
 import { targetOf } from '../../src/upstream/off-chain/target.ts';
 
+export const from = 'whoever makes a token';
+export const covers = ['upstream/off-chain/target.ts'];
+
 export const seeds = [
   'https://a.example:443/x.json?y#z',
   'http://user:pass@[::ffff:10.0.0.1]:80/',

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { type JsonValue, parseJson, writeJson } from '../../src/base/json.ts';
 import { type Address, address, addressBytes } from '../../src/ledger/address.ts';
 import { encodeParsedInstruction } from '../../src/ledger/encoding/ui-instruction.ts';
@@ -9,6 +10,9 @@ import { decodeMintScale } from '../../src/ledger/token/mint-scale.ts';
 import { lamports } from '../../src/ledger/units.ts';
 import { seeds as accounts } from './account-state.ts';
 
+export const from = "transactions and programs' accounts, through nodes";
+export const covers = ['ledger/parsed/', 'ledger/token/mint-scale.ts'];
+
 const keys = [...Object.values(programs), ...Object.values(sysvars)];
 const validatorInfo = address('Va1idator1nfo111111111111111111111111111111');
 const someone = address('Stake11111111111111111111111111111111111111');
@@ -16,6 +20,9 @@ const owners = [...Object.values(programs), sysvarOwner];
 
 const onThree = (programId: Address, ...data: number[]): Uint8Array =>
   Uint8Array.of(3, keys.indexOf(programId), 1, 2, 3, ...data);
+
+/** What begins an instruction of an interface. */
+const markOf = (name: string): Uint8Array => createHash('sha256').update(name).digest().subarray(0, 8);
 
 /** A mint with one extension, all zeros. */
 function mintWith(type: number, length: number): Uint8Array {
@@ -35,6 +42,15 @@ export const seeds: readonly Uint8Array[] = [
   onThree(programs.token2022, 37, 2, 1, 0, ...new Uint8Array(36)),
   onThree(programs.token2022, 42, 1, ...new Uint8Array(33)),
   onThree(programs.token2022, 46, 3, ...new Uint8Array(167)),
+  onThree(programs.token2022, 33, 0, ...new Uint8Array(34)),
+  onThree(programs.token2022, 33, 1, 5, 0),
+  onThree(programs.token, 6, 2, 0),
+  onThree(programs.token2022, 21, 3, 0, 9, 0),
+  ...['metadata_interface:initialize_account', 'group_interface:initialize_token_group'].map((name) =>
+    onThree(programs.token2022, ...markOf(`spl_token_${name}`), ...new Uint8Array(40)),
+  ),
+  onThree(programs.bpfLoader2, 0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 8, 9),
+  onThree(programs.vote, 8, 0, 0, 0, ...new Uint8Array(60)),
   Uint8Array.of(1, ...addressBytes(validatorInfo), 0, 9, ...new Uint8Array(7), ...Buffer.from('{"a":[1]}')),
   mintWith(1, 108),
   mintWith(4, 65),

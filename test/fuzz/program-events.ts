@@ -6,10 +6,14 @@ import type { RunInstruction } from '../../src/insight/transaction/instruction.t
 import type { RunTransaction } from '../../src/insight/transaction/run-transaction.ts';
 import { dexKnownPrograms } from '../../src/insight/transaction/swap/dex-known-programs.ts';
 import { dexPrograms } from '../../src/insight/transaction/swap/dex-programs.ts';
+import { readQuote } from '../../src/insight/transaction/swap/jupiter-route.ts';
 import { liquidityTables } from '../../src/insight/transaction/swap/liquidity-tables.ts';
 import { recogniseSwaps } from '../../src/insight/transaction/swap/recognise-swaps.ts';
 import type { Address } from '../../src/ledger/address.ts';
 import { nativeMint, programs } from '../../src/ledger/programs.ts';
+
+export const from = 'transactions, through nodes';
+export const covers = ['insight/borsh.ts', 'insight/transaction/events/', 'insight/transaction/swap/'];
 
 const known = [...dexPrograms.keys()];
 const keys: readonly Address[] = [...known, programs.token, programs.system, nativeMint];
@@ -92,6 +96,7 @@ export function fuzz(input: Uint8Array): boolean {
   const events = readEvents(run);
   const swaps = recogniseSwaps(run, events);
   const actions = run.instructions.map((one) => readers.get(one.program)?.read(one, run) ?? null);
+  for (const { data } of run.instructions) readQuote(data);
   parseJson(writeJson({ events, swaps, actions }));
   for (const { in: given, out } of swaps) {
     if (given.raw <= 0n || out.raw <= 0n) throw new Error('a swap of nothing');

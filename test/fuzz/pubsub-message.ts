@@ -1,6 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { readNodeMessage } from '../../src/upstream/feeds/pubsub-message.ts';
 
+export const from = 'nodes';
+export const covers = ['upstream/feeds/pubsub-message.ts'];
+
 export const seeds = [
   '{"jsonrpc":"2.0","method":"slotNotification","params":{"result":{"slot":3,"parent":2,"root":0},"subscription":0}}',
   '{"params":{"subscription":4743323479349712,"result":[1.5e3,"\\u00e9",null]},"method":"x","jsonrpc":"2.0"}',

@@ -6,6 +6,9 @@ import { RequestBudget } from '../../src/servers/grpc/request-budget.ts';
 import { RequestFrames } from '../../src/servers/grpc/request-frames.ts';
 import { seeds as requests } from './subscribe-request.ts';
 
+export const from = 'clients';
+export const covers = ['protocol/grpc/frames.ts', 'servers/grpc/request-frames.ts'];
+
 const MESSAGE_MAX_BYTES = 4_096;
 /** Room for one message that has begun. */
 const BUDGET_BYTES = MESSAGE_MAX_BYTES + 1_024;

@@ -1,10 +1,15 @@
+import { ByteBudget } from '../../src/base/byte-budget.ts';
 import { ResponseReader } from '../../src/upstream/http1/response-reader.ts';
 
+export const from = 'nodes';
+export const covers = ['http1/llhttp.ts', 'upstream/http1/response-reader.ts'];
+
 const ANSWER_MAX_BYTES = 64;
+const budget = new ByteBudget(() => Number.POSITIVE_INFINITY);
 
 /** How the responses in the bytes were read, up to the first that is not whole. */
 function readIn(bytes: Uint8Array, sizeOf: (at: number) => number): string[] {
-  const reader = new ResponseReader(ANSWER_MAX_BYTES);
+  const reader = new ResponseReader({ answerMaxBytes: ANSWER_MAX_BYTES }, budget);
   const shared = Buffer.alloc(bytes.length);
   const told: string[] = [];
   try {

@@ -3,6 +3,9 @@ import { join } from 'node:path';
 import { type JsonValue, parseJson } from '../../src/base/json.ts';
 import { RpcError } from '../../src/protocol/rpc-error.ts';
 
+export const from = 'clients';
+export const covers = ['ledger/address.ts', 'ledger/base58.ts', 'protocol/rpc/'];
+
 type Parse = (params: JsonValue | undefined) => unknown;
 
 const folder = join(import.meta.dirname, '..', '..', 'src', 'protocol', 'rpc');
@@ -36,6 +39,7 @@ export const seeds: readonly Uint8Array[] = [
   `[${KEY},{"transactionDetails":"full","limit":5,"paginationToken":"7:1","filters":{"slot":{"gte":5},"status":"failed"}}]`,
   '[{"identity":null,"range":{"firstSlot":1,"lastSlot":5}}]',
   '[18446744073709551615,5000]',
+  `[${KEY},5000,{"recentBlockhash":${KEY}}]`,
   '[1.5e300,{"identity":null}]',
   '[{"votePubkey":null,"keepUnstakedDelinquents":true,"delinquentSlotDistance":1}]',
 ].map((text) => Buffer.from(text));

@@ -7,6 +7,13 @@ import type { Address } from '../../src/ledger/address.ts';
 import { encodeBase58 } from '../../src/ledger/base58.ts';
 import { nativeMint } from '../../src/ledger/programs.ts';
 
+export const from = 'nodes';
+export const covers = [
+  'insight/transaction/flatten-instructions.ts',
+  'insight/transaction/parse-transaction.ts',
+  'insight/transaction/read-run-transaction.ts',
+];
+
 /** Programs that are known, and a few keys that are none. */
 const keys: readonly string[] = [
   ...knownPrograms.keys(),

@@ -10,6 +10,9 @@ import type { Account } from '../../src/ledger/account/account.ts';
 import { programs } from '../../src/ledger/programs.ts';
 import { lamports } from '../../src/ledger/units.ts';
 
+export const from = "programs' accounts, through nodes";
+export const covers = ['insight/sns/name-account.ts', 'insight/sns/tokenized-domain.ts'];
+
 const owners = [snsPrograms.names, snsPrograms.offers, programs.token, metadataProgram];
 
 const header = Buffer.alloc(96, 1);

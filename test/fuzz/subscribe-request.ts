@@ -1,15 +1,37 @@
 import { addressFromBytes } from '../../src/ledger/address.ts';
+import { signatureFromBytes } from '../../src/ledger/signature.ts';
 import { CuckooFilter } from '../../src/protocol/geyser/cuckoo-filter.ts';
 import { decodeSubscribeDeshredRequest } from '../../src/protocol/geyser/decode-subscribe-deshred-request.ts';
 import { decodeSubscribeRequest } from '../../src/protocol/geyser/decode-subscribe-request.ts';
 import { InvalidProtobuf } from '../../src/protocol/geyser/protobuf.ts';
 import { encodeSubscribeDeshredRequest } from '../../src/protocol/geyser/subscribe-deshred-request.ts';
 import { encodeSubscribeRequest } from '../../src/protocol/geyser/subscribe-request.ts';
-import { decodeCommitmentRequest, decodeIsBlockhashValidRequest } from '../../src/protocol/geyser/unary.ts';
+import {
+  decodeCommitmentRequest,
+  decodeIsBlockhashValidRequest,
+  encodeIsBlockhashValidRequest,
+} from '../../src/protocol/geyser/unary.ts';
 import { answerReflection } from '../../src/protocol/grpc/reflection.ts';
 import { GrpcError } from '../../src/protocol/grpc/status.ts';
+import { checkHealth } from '../../src/servers/grpc/health-calls.ts';
+import { accepted } from './engine/accepted.ts';
+import { message as anyMessage } from './engine/generate-protobuf.ts';
+import type { Random } from './engine/mutate.ts';
+
+export const from = 'clients';
+export const covers = [
+  'protocol/geyser/decode-subscribe-deshred-request.ts',
+  'protocol/geyser/decode-subscribe-request.ts',
+  'protocol/geyser/fields.ts',
+  'protocol/geyser/protobuf.ts',
+  'protocol/geyser/request/',
+  'protocol/geyser/unary.ts',
+  'protocol/grpc/reflection.ts',
+  'servers/grpc/health-calls.ts',
+];
 
 const key = addressFromBytes(new Uint8Array(32).fill(7));
+const signature = signatureFromBytes(new Uint8Array(64).fill(3));
 const cuckoo = {
   data: new Uint8Array(16),
   bucketCount: 2,
@@ -41,23 +63,15 @@ export const seeds: readonly Uint8Array[] = [
   encodeSubscribeRequest({
     transactions: new Map([['t', { vote: false, accountInclude: [key], tokenAccounts: 'all' as const }]]),
     slots: new Map([['s', { interslotUpdates: true }]]),
+    blocks: new Map([['b', { accountInclude: [key], includeTransactions: true }]]),
     blocksMeta: ['m'],
     commitment: 'confirmed',
   }),
   encodeSubscribeDeshredRequest({ deshredTransactions: new Map([['d', { accountRequired: [key] }]]) }),
-  encodeSubscribeRequest({ ping: 5 }),
+  encodeSubscribeRequest({ transactions: new Map([['s', { signature }]]), ping: 5 }),
+  encodeIsBlockhashValidRequest({ blockhash: key, commitment: 'confirmed' }),
   Uint8Array.from([0x22, 13, ...Buffer.from('geyser.Geyser')]),
 ];
-
-function accepted(read: () => unknown): boolean {
-  try {
-    read();
-    return true;
-  } catch (error) {
-    if (error instanceof InvalidProtobuf || error instanceof GrpcError) return false;
-    throw error;
-  }
-}
 
 function readSubscribe(input: Uint8Array): void {
   const { accounts } = decodeSubscribeRequest(input);
@@ -65,6 +79,9 @@ function readSubscribe(input: Uint8Array): void {
     if (cuckooAccounts) new CuckooFilter(cuckooAccounts).has(new Uint8Array(32), 0);
   }
 }
+
+/** Messages whose fields are of any number and kind. */
+export const generate = (random: Random): Uint8Array => anyMessage(random);
 
 /** Whatever is read is read or refused, as a request of every call. */
 export const fuzz = (input: Uint8Array): boolean =>
@@ -74,6 +91,7 @@ export const fuzz = (input: Uint8Array): boolean =>
     decodeCommitmentRequest,
     decodeIsBlockhashValidRequest,
     answerReflection,
+    (request: Uint8Array) => checkHealth(request, () => true),
   ]
-    .map((read) => accepted(() => read(input)))
+    .map((read) => accepted(() => read(input), InvalidProtobuf, GrpcError))
     .includes(true);

@@ -4,6 +4,19 @@ import { InvalidProtobuf } from '../../src/protocol/geyser/protobuf.ts';
 import { ProtobufWriter } from '../../src/protocol/geyser/protobuf-writer.ts';
 import { decodeConfirmedBlock } from '../../src/protocol/geyser/storage/confirmed-block.ts';
 import { decodeSubscribeUpdate } from '../../src/protocol/geyser/subscribe-update.ts';
+import { accepted } from './engine/accepted.ts';
+import { message as anyMessage } from './engine/generate-protobuf.ts';
+import type { Random } from './engine/mutate.ts';
+
+export const from = 'nodes';
+export const covers = [
+  'ledger/transaction/decode-transaction-error.ts',
+  'protocol/geyser/fields.ts',
+  'protocol/geyser/protobuf.ts',
+  'protocol/geyser/storage/',
+  'protocol/geyser/subscribe-update.ts',
+  'protocol/geyser/update/',
+];
 
 const writer = (): ProtobufWriter => new ProtobufWriter();
 const key = new Uint8Array(32).fill(7);
@@ -57,7 +70,13 @@ export const seeds: readonly Uint8Array[] = [
   writer().message(4, writer().bytes(1, placed).uint64(2, 5n)),
   writer().message(
     5,
-    writer().uint64(1, 5n).string(2, text).bytes(6, placed).string(8, text).bytes(11, account),
+    writer()
+      .uint64(1, 5n)
+      .string(2, text)
+      .message(3, writer().message(1, writer().string(1, text).uint64(2, 5n)))
+      .bytes(6, placed)
+      .string(8, text)
+      .bytes(11, account),
   ),
   writer().message(6, writer()).string(1, 'name'),
   writer().message(7, writer().uint64(1, 5n).string(2, text).string(7, text)),
@@ -71,19 +90,12 @@ export const seeds: readonly Uint8Array[] = [
     .message(6, writer().uint64(1, 5n)),
 ].map((each) => each.finish());
 
-function accepted(read: () => unknown): boolean {
-  try {
-    read();
-    return true;
-  } catch (error) {
-    if (error instanceof InvalidProtobuf) return false;
-    throw error;
-  }
-}
+/** Messages whose fields are of any number and kind. */
+export const generate = (random: Random): Uint8Array => anyMessage(random);
 
 /** Whatever is read is read or refused, as an update and as a block. */
 export function fuzz(input: Uint8Array): boolean {
-  const update = accepted(() => decodeSubscribeUpdate(input));
-  const block = accepted(() => decodeConfirmedBlock(input, slot(1)));
+  const update = accepted(() => decodeSubscribeUpdate(input), InvalidProtobuf);
+  const block = accepted(() => decodeConfirmedBlock(input, slot(1)), InvalidProtobuf);
   return update || block;
 }

@@ -1,8 +1,13 @@
 import { parseJson } from '../../src/base/json.ts';
 import { parseSubscription } from '../../src/protocol/pubsub/parse-subscription.ts';
 import { topicKey, upstreamParams } from '../../src/protocol/pubsub/topic-key.ts';
+import { parseRawUnsubscribe } from '../../src/protocol/pubsub/unsubscribe.ts';
 import { RpcError } from '../../src/protocol/rpc-error.ts';
 import { type SubscriptionKind, subscriptions } from '../../src/protocol/subscriptions.ts';
+import { accepted } from './engine/accepted.ts';
+
+export const from = 'clients';
+export const covers = ['protocol/pubsub/'];
 
 const kinds = Object.keys(subscriptions) as SubscriptionKind[];
 
@@ -17,6 +22,7 @@ const VIEW =
 /** Parameters of several subscriptions. */
 export const seeds: readonly Uint8Array[] = [
   '[]',
+  '[18446744073709551615]',
   `[${KEY},{"encoding":"base64","commitment":"processed","dataSlice":{"offset":1,"length":2}}]`,
   `[${KEY},{"filters":${FILTERS},"withContext":true,"encoding":"jsonParsed"}]`,
   `[{"mentions":[${KEY}]},{"commitment":"confirmed"}]`,
@@ -42,5 +48,6 @@ function isAccepted(kind: SubscriptionKind, text: string): boolean {
 /** Whatever the parameters are, every kind takes them or refuses them with an error for the client. */
 export function fuzz(input: Uint8Array): boolean {
   const text = Buffer.from(input).toString('utf8');
-  return kinds.filter((kind) => isAccepted(kind, text)).length > 0;
+  const isEnd = accepted(() => parseRawUnsubscribe(Buffer.from(input)), RpcError, SyntaxError);
+  return kinds.filter((kind) => isAccepted(kind, text)).length > 0 || isEnd;
 }

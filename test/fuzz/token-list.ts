@@ -1,6 +1,9 @@
 import { parseTokenList, TokenListFault } from '../../src/insight/token/token-list.ts';
 import { nativeMint, programs } from '../../src/ledger/programs.ts';
 
+export const from = 'the operator';
+export const covers = ['insight/token/token-list.ts'];
+
 const entry = { address: nativeMint, name: 'Wrapped SOL', symbol: 'SOL', logoURI: 'https://a.example/i.png' };
 
 export const seeds = [

@@ -6,6 +6,9 @@ import { programs } from '../../src/ledger/programs.ts';
 import { lamports, U64_MAX } from '../../src/ledger/units.ts';
 import { seeds as accounts } from './parsed.ts';
 
+export const from = "programs' accounts, through nodes";
+export const covers = ['insight/token/mint-extensions.ts', 'insight/token/token-mint.ts'];
+
 const MINT = programs.vote;
 
 /** The accounts of the other target, which has mints with each extension. */

@@ -2,6 +2,13 @@ import { MalformedJson } from '../../src/ledger/encoding/read-json.ts';
 import { readBlock } from '../../src/ledger/encoding/read-ui-block.ts';
 import { slot } from '../../src/ledger/units.ts';
 
+export const from = 'nodes';
+export const covers = [
+  'ledger/encoding/read-json.ts',
+  'ledger/encoding/read-ui-block.ts',
+  'ledger/encoding/read-ui-meta.ts',
+];
+
 const KEY = 'So11111111111111111111111111111111111111112';
 const META = {
   err: { InstructionError: [0, { Custom: 1 }] },

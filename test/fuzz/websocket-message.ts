@@ -5,6 +5,9 @@ import { decodeMessage } from '../../src/servers/websocket/decode.ts';
 import type { Peer } from '../../src/servers/websocket/peer.ts';
 import type { OpenSubscription, Session } from '../../src/streams/session.ts';
 
+export const from = 'clients';
+export const covers = ['servers/websocket/decode.ts'];
+
 const call = (method: string, params: string): string =>
   `{"jsonrpc":"2.0","id":1,"method":"${method}","params":${params}}`;
 

@@ -2,6 +2,13 @@ import { decodeMessageText, decodeTransactionText } from '../../src/localnet/rpc
 import { RpcError } from '../../src/protocol/rpc-error.ts';
 import { seeds as transactions } from './decode-transaction.ts';
 
+export const from = 'clients';
+export const covers = [
+  'localnet/rpc/decode-wire.ts',
+  'protocol/rpc/base58-text.ts',
+  'protocol/rpc/base64-text.ts',
+];
+
 /** Transactions as texts. */
 export const seeds: readonly Uint8Array[] = transactions.map((wire) =>
   Buffer.from(Buffer.from(wire).toString('base64')),

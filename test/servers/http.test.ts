@@ -238,15 +238,12 @@ describe.each([{ raw: true }, { raw: false }])('with a raw door before it: $raw'
       const wire = door.connect();
       const key = door.createKey();
       wire.socket.write([1, 2, 3].map((id) => rawPost(key, call('getSlot', id))).join(''));
-      // The raw door takes the next when one is answered.
-      const asked = raw ? 1 : 3;
-      await expect.poll(() => door.asked.length).toBe(asked);
-      expect(door.http.inFlight).toBe(asked);
+      // The next is begun when one is answered.
+      await expect.poll(() => door.asked.length).toBe(1);
+      expect(door.http.inFlight).toBe(1);
       wire.socket.destroy();
       await expect.poll(() => door.http.inFlight).toBe(0);
-      await expect
-        .poll(() => door.asked.map(({ signal }) => signal?.aborted))
-        .toEqual(Array(asked).fill(true));
+      await expect.poll(() => door.asked.map(({ signal }) => signal?.aborted)).toEqual([true]);
     });
 
     it('that never finishes its request is answered with 408 and closed', async () => {

@@ -10,6 +10,7 @@ import { createLogger } from '../../src/base/log.ts';
 import { CallMeter } from '../../src/gateway/call-meter.ts';
 import { createPipeline } from '../../src/gateway/pipeline.ts';
 import { StreamGate, type StreamGateOptions } from '../../src/gateway/session.ts';
+import { SlotSessions } from '../../src/gateway/slot-sessions.ts';
 import { LiveConnections } from '../../src/observe/live-connections.ts';
 import type { Answer, Call, Source } from '../../src/protocol/call.ts';
 import type { Product } from '../../src/protocol/product.ts';
@@ -65,6 +66,7 @@ export class WebSocketDoor {
       source,
       meter: new CallMeter({ usage: this.usage }),
       connections: this.connections,
+      sessions: new SlotSessions(),
       log,
     };
     const refusal = () => null;

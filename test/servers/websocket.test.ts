@@ -355,6 +355,40 @@ describe('a message', () => {
     expect(door.usage.drain()).toMatchObject([met]);
   });
 
+  it('is of the session that its handshake names, the same as over HTTP, or of none', async () => {
+    const key = door.createKey();
+    const headers = { 'x-solway-session': 'order book' };
+    const named = await door.connect(key, { headers });
+    const unnamed = await door.connect(key);
+    await named.ask('getSlot');
+    await unnamed.ask('getSlot');
+    const body = '{"jsonrpc":"2.0","id":1,"method":"getSlot"}';
+    const authorization = `Bearer ${key}`;
+    const type = 'application/json';
+    await fetch(`http://127.0.0.1:${door.port}/v1/rpc`, {
+      method: 'POST',
+      headers: { ...headers, authorization, 'content-type': type },
+      body,
+    });
+    const [first, second, third] = door.asked.map(({ call }) => call.floor ?? null);
+    expect(first).not.toBeNull();
+    expect(second).toBeNull();
+    expect(third).toBe(first);
+  });
+
+  it('is of one session with all that its key asks, where the reads of the key never go back', async () => {
+    const key = door.createKey();
+    const [one, other] = [await door.connect(key), await door.connect(key)];
+    await one.ask('getSlot');
+    door.changeKey(key, { neverBack: true });
+    await one.ask('getSlot');
+    await other.ask('getSlot');
+    const [before, first, second] = door.asked.map(({ call }) => call.floor ?? null);
+    expect(before).toBeNull();
+    expect(first).not.toBeNull();
+    expect(second).toBe(first);
+  });
+
   it('may be binary when it holds UTF-8', async () => {
     const client = await door.connect();
     client.socket.send(Buffer.from('{"jsonrpc":"2.0","id":1,"method":"getSlot"}'), { binary: true });

@@ -9,7 +9,8 @@ import {
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { encodeBase58 } from '../../src/ledger/base58.ts';
 import { behind } from '../upstream/mock/behind.ts';
-import { dyingAfterRequest, dyingMidBody } from '../upstream/mock/dying.ts';
+import { dyingAfterRequest } from '../upstream/mock/dying-after-request.ts';
+import { dyingMidBody } from '../upstream/mock/dying-mid-body.ts';
 import { failing } from '../upstream/mock/failing.ts';
 import { type Behaviour, type MockNode, send, startMock } from '../upstream/mock/server.ts';
 import { type RpcDoor, rpcDoor } from './rpc-door.ts';

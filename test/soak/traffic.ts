@@ -34,8 +34,13 @@ export class Traffic {
 
   /** @param expect - hears of the signatures that are waited for, before they are sent. */
   async send(expect: Expect): Promise<void> {
+    await this.submit(await this.prepareNext(expect));
+  }
+
+  /** Signs the next transaction. @param expect - as for `send`. */
+  prepareNext(expect: Expect): Promise<string> {
     const isWaitedFor = this.#count % WAITED_FOR_EACH === 0;
-    await this.submit(await this.prepare(isWaitedFor ? expect : null));
+    return this.prepare(isWaitedFor ? expect : null);
   }
 
   /**

@@ -9,7 +9,7 @@ import { Traffic } from './traffic.ts';
 import { Web3jsClient } from './web3js-client.ts';
 import { WireClient } from './wire-client.ts';
 
-const USAGE = `Usage: npm run soak -- [options]
+const USAGE = `Usage: npm run soak:websocket -- [options]
 
 Runs the real program in front of two ways to one embedded ledger, with clients that subscribe to everything while
 transactions flow, kills one way after the other, now and then both, and compares what the clients heard with the

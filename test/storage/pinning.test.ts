@@ -292,6 +292,10 @@ describe('a pinning service', () => {
       (response: ServerResponse) => sendJson(response, 202, { requestid: '../x', status: 'queued' }),
     ],
     [
+      'names no status but an object',
+      (response: ServerResponse) => sendJson(response, 202, { requestid: 'x', status: { toString: 1 } }),
+    ],
+    [
       'fails at once',
       (response: ServerResponse) => sendJson(response, 202, { requestid: 'x', status: 'failed' }),
     ],

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { CallAttempt } from '../../src/protocol/call.ts';
-import { dyingAfterRequest } from './mock/dying.ts';
+import { dyingAfterRequest } from './mock/dying-after-request.ts';
 import { healthy } from './mock/healthy.ts';
 import { call, type Scene, stage } from './mock/pool.ts';
 

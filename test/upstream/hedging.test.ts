@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { CallAttempt } from '../../src/protocol/call.ts';
 import type { UpstreamLimits } from '../../src/upstream/limits.ts';
-import { dyingAfterRequest } from './mock/dying.ts';
+import { dyingAfterRequest } from './mock/dying-after-request.ts';
 import { healthy } from './mock/healthy.ts';
 import { inTurn } from './mock/in-turn.ts';
 import { call, type Scene, stage } from './mock/pool.ts';

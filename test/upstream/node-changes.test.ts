@@ -1,18 +1,26 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { createLogger } from '../../src/base/log.ts';
 import { Failure } from '../../src/protocol/errors.ts';
+import { attempt } from '../../src/upstream/attempt.ts';
+import { defaultUpstreamLimits, type UpstreamLimits } from '../../src/upstream/limits.ts';
 import type { NodeConfig } from '../../src/upstream/node.ts';
+import { NodeSets } from '../../src/upstream/node-sets.ts';
+import { deadUrl } from './mock/dead.ts';
 import { healthy } from './mock/healthy.ts';
 import { call, type Scene, stage, until } from './mock/pool.ts';
 import { type Behaviour, type MockNode, send, startMock } from './mock/server.ts';
+import { silent } from './mock/silent.ts';
+import { slow } from './mock/slow.ts';
 
 let scene: Scene;
 const others: MockNode[] = [];
 afterEach(async () => {
+  vi.useRealTimers();
   await scene.close();
   await Promise.all(others.splice(0).map((mock) => mock.close()));
 });
 
-/** Those of the stage: with others every node would be made anew. */
+/** Those of the stage. */
 const limits = {
   ...{ timeoutMs: 5_000, attemptTimeoutMs: 2_000, backoffMs: 5, restMs: 60 },
   ...{ pollIntervalMs: 30, pollTimeoutMs: 2_000 },
@@ -48,6 +56,20 @@ describe('nodes of a pool that answers', () => {
     expect(scene.pool.status().map(({ name }) => name)).toEqual(['second']);
   });
 
+  it('stay as they are, all of them, where one of those that are to come cannot be made', async () => {
+    scene = await stage([healthy()], limits);
+    const second = configOf('second', await another(healthy()));
+    const broken: NodeConfig = { ...second, name: 'broken', headers: { x: 'a\nb' } };
+    expect(() => scene.pool.change({ devnet: [second], testnet: [broken] }, limits)).toThrow('one line');
+    expect(scene.pool.status().map(({ name }) => name)).toEqual(['node-1']);
+  });
+
+  it('with a percent sign in a password that begins no escape are as they are written', async () => {
+    scene = await stage([healthy()], limits);
+    nodesAre({ name: 'kept', url: 'http://u:50%off@127.0.0.1:1/' });
+    expect(scene.pool.status().map(({ name }) => name)).toEqual(['kept']);
+  });
+
   it('that are removed finish what is under way', async () => {
     const replies: (() => void)[] = [];
     const slow: Behaviour = (request, reply) => void replies.push(() => healthy('7')(request, reply, null!));
@@ -68,6 +90,23 @@ describe('nodes of a pool that answers', () => {
     await askUntil(() => second.received.some(({ path }) => path === '/other'));
   });
 
+  it('stay what they are known for when limits change, which hold from then on', async () => {
+    const dead = { name: 'dead', url: await deadUrl() };
+    scene = await stage([dead, healthy()], { ...limits, pollIntervalMs: 10, circuitOpenMs: 60_000 });
+    scene.pool.start();
+    await until(() => scene.pool.status()[0]!.failuresInRow >= 5);
+    const nodes = { devnet: [dead, configOf('node-1', scene.mocks[0]!)] };
+    scene.pool.change(nodes, { ...limits, inFlightMax: 1 });
+    expect(scene.pool.status().map(({ state }) => state)).toEqual(['failing', 'healthy']);
+    scene.mocks[0]!.become(silent);
+    const underWay = scene.pool.ask(call('getBalance')).catch((thrown: Failure) => thrown.code);
+    await until(() => scene.mocks[0]!.count('getBalance') === 1);
+    scene.pool.change({ devnet: nodes.devnet.slice(1) }, { ...limits, inFlightMax: 1 });
+    await expect(scene.pool.ask(call('getBalance'))).rejects.toMatchObject({ code: 'OVERLOADED' });
+    await scene.pool.stop();
+    await underWay;
+  });
+
   it('stay out of service when their limits change', async () => {
     scene = await stage([healthy(), healthy()], limits);
     const [first, second] = scene.mocks as [MockNode, MockNode];
@@ -85,6 +124,63 @@ describe('nodes of a pool that answers', () => {
     nodesAre(configOf('node-1', scene.mocks[0]!));
     await askTimes(1);
   });
+});
+
+describe('what calls share while nodes come and go', () => {
+  const sticky = { ...limits, choice: 'sticky', stickyMs: 60_000, pollIntervalMs: 10 } as const;
+
+  it('is the node that they stay at, though another is quicker, and what was said of nodes already', async () => {
+    scene = await stage([slow(30, healthy()), healthy()], sticky);
+    const [first, second] = scene.mocks as [MockNode, MockNode];
+    scene.pool.start();
+    await until(() => scene.pool.status().every(({ state }) => state === 'healthy'));
+    await askTimes(3);
+    const nodes = [configOf('node-1', first), configOf('node-2', second)];
+    const third = await another(healthy());
+    const change = (changed: Partial<UpstreamLimits>) =>
+      scene.pool.change({ devnet: [...nodes, configOf('third', third)] }, { ...sticky, ...changed });
+    change({});
+    await until(() => scene.pool.status().every(({ state }) => state === 'healthy'));
+    await askTimes(3);
+    expect([first, second, third].map(({ received }) => received.length)).toEqual([6, 0, 0]);
+    const told = scene.logged.filter((line) => line.includes('"node-1"'));
+    expect(told).toHaveLength(1);
+    change({ stickyMs: 1 });
+    await askUntil(() => second.received.length + third.received.length > 0);
+  });
+
+  it('is the look at calls that are late: those are put to a second node that began before', async () => {
+    const late = { timeoutMs: 20_000, attemptTimeoutMs: 20_000, hedgeMinMs: 50, hedgeMaxMs: 50 };
+    const hedging = { ...sticky, ...late };
+    scene = await stage([silent, healthy('7')], hedging);
+    const [first, second] = scene.mocks as [MockNode, MockNode];
+    const answer = scene.pool.ask(call('getBalance'));
+    const third = configOf('third', await another(healthy()));
+    const nodes = [configOf('node-1', first), configOf('node-2', second), third];
+    scene.pool.change({ devnet: nodes }, hedging);
+    expect((await answer).body.toString()).toBe('7');
+    expect([first, second].map(({ received }) => received.length)).toEqual([1, 1]);
+  });
+});
+
+it('A node that leaves is there for calls that began under a longer time than calls have now', async () => {
+  scene = await stage([healthy(), healthy('7')], limits);
+  const [a, b] = scene.mocks.map((mock, at) => configOf(`node-${at}`, mock)) as [NodeConfig, NodeConfig];
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const before = { ...defaultUpstreamLimits, timeoutMs: 30_000 };
+  const sets = new NodeSets(
+    { devnet: [a, b] },
+    before,
+    createLogger('silent', () => {}),
+  );
+  const leaving = sets.find('devnet', 'node-1')!;
+  sets.change({ devnet: [a] }, { ...before, timeoutMs: 100 });
+  const kind = async () => (await attempt(leaving, call('getBalance'), 20_000)).outcome.kind;
+  vi.advanceTimersByTime(20_000);
+  expect(await kind()).toBe('answer');
+  vi.advanceTimersByTime(20_000);
+  expect(await kind()).toBe('transport');
+  sets.stop();
 });
 
 describe('a node that the operator drains', () => {

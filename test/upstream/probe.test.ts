@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { genesisHashes } from '../../src/upstream/chain.ts';
 import { probeNode } from '../../src/upstream/probe.ts';
 import { deadUrl } from './mock/dead.ts';
-import { htmlBadGateway } from './mock/garbage.ts';
+import { htmlBadGateway } from './mock/html-bad-gateway.ts';
 import { type Behaviour, type MockNode, send, sendError, startMock } from './mock/server.ts';
 import { silent } from './mock/silent.ts';
 import { throttling } from './mock/throttling.ts';

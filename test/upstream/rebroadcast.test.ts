@@ -52,6 +52,9 @@ describe('a transaction that was accepted', () => {
     const [fate] = sent.trace.fates;
     expect(fate).toMatchObject({ name: 'confirmed', slot: 1001n, err: null });
     expect(fate!.rebroadcasts).toBeGreaterThanOrEqual(3);
+    const said = fate!.again.map(({ node, outcome }) => `${node} ${outcome}`).sort();
+    expect(said).toEqual(['node-1 ok', 'node-2 ok', 'sender-1 ok']);
+    expect(fate!.again.every(({ times }) => times >= 2)).toBe(true);
     // Attempts are those of the first time.
     expect(sent.trace.attempts).toHaveLength(3);
     // What was under way has arrived when another had its next turns.
@@ -71,8 +74,36 @@ describe('a transaction that was accepted', () => {
     chain.status = () => landed('finalized', '{"InstructionError":[0,{"Custom":1}]}');
     await until(isAtRest);
     expect(trace.fates).toEqual([
-      { name: 'failed', slot: 1001n, err: '{"InstructionError":[0,{"Custom":1}]}', rebroadcasts: 0 },
+      {
+        ...{ name: 'failed', slot: 1001n, err: '{"InstructionError":[0,{"Custom":1}]}' },
+        ...{ rebroadcasts: 0, again: [] },
+      },
     ]);
+  });
+
+  it('goes on while one node alone says that it landed', async () => {
+    chain = freshChain();
+    const lying = { ...freshChain(), status: () => landed('finalized') };
+    scene = await stageSending([accepting(lying), accepting(chain)], [], { limits: { rebroadcastMs: 20 } });
+    const sent = await sendOne();
+    await until(() => everybody().every((mock) => timesSent(sent, mock) >= 6));
+    expect(sent.trace.fates).toEqual([]);
+    chain.status = () => landed('confirmed');
+    await until(isAtRest);
+    expect(sent.trace.fates).toMatchObject([{ name: 'confirmed' }]);
+  });
+
+  it.each([
+    ['nests deeper than any answer', `${'['.repeat(20_000)}${']'.repeat(20_000)}`, []],
+    ['is longer than any', JSON.stringify('x'.repeat(5_000)), [{ name: 'failed', slot: 1001n, err: null }]],
+  ])('ends no process by an error that %s', async (_name, err, fates) => {
+    await open({ rebroadcastMs: 60_000 });
+    const { trace } = await sendOne();
+    chain.status = () => landed('finalized', err);
+    const asked = (): number =>
+      scene.mocks.reduce((sum, mock) => sum + mock.count('getSignatureStatuses'), 0);
+    await until(() => (fates.length > 0 ? isAtRest() : asked() > 3));
+    expect(trace.fates).toMatchObject(fates);
   });
 
   it('has expired when its blockhash is over and no node knows it', async () => {

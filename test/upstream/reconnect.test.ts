@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { Failure } from '../../src/protocol/errors.ts';
 import { deadUrl } from './mock/dead.ts';
-import { dyingAfterRequest } from './mock/dying.ts';
+import { dyingAfterRequest } from './mock/dying-after-request.ts';
 import { healthy } from './mock/healthy.ts';
 import { call, type Scene, stage } from './mock/pool.ts';
 import { type MockNode, startMock } from './mock/server.ts';

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { Failure } from '../../src/protocol/errors.ts';
-import { dyingAfterRequest } from './mock/dying.ts';
+import { dyingAfterRequest } from './mock/dying-after-request.ts';
 import { failing } from './mock/failing.ts';
 import { healthy } from './mock/healthy.ts';
 import { call, type Scene, stage } from './mock/pool.ts';
@@ -12,6 +12,19 @@ const badRequest: Behaviour = (_request, reply) => send(reply, '<h1>Bad Request<
 
 let scene: Scene;
 afterEach(() => scene.close());
+
+it('An answer is refused for which there is no room beside others that come, and nothing is said against its node', async () => {
+  const half: Behaviour = ({ id }, reply) => {
+    const body = `{"jsonrpc":"2.0","result":"${'a'.repeat(150_000)}","id":${id}}`;
+    reply.writeHead(200, { 'content-length': body.length }).write(body.slice(0, 100_000));
+  };
+  const limits = { answerMaxBytes: 200_000, answersMaxBytes: 200_000 };
+  scene = await stage([half, half], limits);
+  const first = scene.pool.ask(call('getBalance')).catch((thrown: Failure) => thrown.code);
+  const second = scene.pool.ask(call('getBlock', [1])).catch((thrown: Failure) => thrown.code);
+  expect(await Promise.race([first, second])).toBe('OVERLOADED');
+  expect(scene.pool.status().map(({ failuresInRow }) => failuresInRow)).toEqual([0, 0]);
+});
 
 /** How asking for it ended: the text of the result, or the failure's code. */
 async function ended(method: string): Promise<string> {

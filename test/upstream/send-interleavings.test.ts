@@ -76,7 +76,7 @@ class ScriptedNode extends UpstreamNode {
     const [body, config] = JSON.parse(String(question.params)) as [string, { skipPreflight?: boolean }];
     this.bodies.push(body);
     this.#held.push({ node: this, question, isLook: config.skipPreflight !== true });
-    return { abort: () => {} };
+    return { abort: () => {}, expire: () => {} };
   }
 }
 

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { accepting, sentTo } from './mock/accepting.ts';
-import { dyingAfterRequest } from './mock/dying.ts';
+import { dyingAfterRequest } from './mock/dying-after-request.ts';
 import { failing } from './mock/failing.ts';
 import { failureOf } from './mock/failure-of.ts';
-import { htmlBadGateway } from './mock/garbage.ts';
+import { htmlBadGateway } from './mock/html-bad-gateway.ts';
 import { call, until } from './mock/pool.ts';
 import {
   Followed,
@@ -185,6 +185,25 @@ describe('the same transaction once more', () => {
     await put(sending, sendCall(wire, { skipPreflight: true }));
     scene.mocks[0]!.become(preflightFailure);
     expect(await put(sending, sendCall(wire))).toBe('-32002');
+  });
+
+  it('is refused where too many are on their way, or wait for one, and taken when those have ended', async () => {
+    const limits = { underWayMax: 1, callersMax: 2 };
+    const held: (() => void)[] = [];
+    const holding: Behaviour = (...given) => void held.push(() => accepting()(...given));
+    const { sending, mocks } = await open([holding], [], { limits });
+    const { wire, signature } = signedTransaction();
+    const asked = sendCall(wire);
+    const answers = [put(sending, asked), put(sending, asked)];
+    await until(() => sentIn(mocks) === 1);
+    expect(await put(sending, sendCall(signedTransaction().wire))).toBe('OVERLOADED');
+    expect(await put(sending, asked)).toBe('OVERLOADED');
+    expect(sentIn(mocks)).toBe(1);
+    mocks[0]!.become(accepting());
+    for (const answer of held) answer();
+    expect(await Promise.all(answers)).toEqual([signature, signature]);
+    const next = signedTransaction();
+    expect(await put(sending, sendCall(next.wire))).toBe(next.signature);
   });
 
   it('is another one where any of its bytes differs', async () => {

@@ -20,6 +20,18 @@ describe('the slots that live answers tell of', () => {
     expect(scene.pool.slotAt('testnet', 'confirmed')).toBeNull();
   });
 
+  it.each([
+    ['["x",{"commitmen\\u0074":"processed"}]', 4_321n],
+    ['["x",{"n":{"commitment":"finalized"},"commitment":"processed"}]', 4_321n],
+    ['["x",{"commitment":"finalized","commitment":"processed"}]', undefined],
+    ['["x",["processed"]]', undefined],
+  ])('are never held for another commitment because of how a call is written: %s', async (params, known) => {
+    scene = await stage([healthy('{"context":{"slot":4321},"value":1}')]);
+    await scene.pool.ask({ ...call('getBalance'), params: Buffer.from(params) });
+    expect(scene.pool.slotAt('devnet', 'processed')?.slot).toBe(known);
+    expect(scene.pool.slotAt('devnet', 'finalized')).toBeNull();
+  });
+
   it('spare a node its polls, four in a row at most', async () => {
     scene = await stage([healthy()]);
     const { mocks } = scene;

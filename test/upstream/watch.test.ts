@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Failure } from '../../src/protocol/errors.ts';
 import { deadUrl } from './mock/dead.ts';
-import { dyingAfterRequest } from './mock/dying.ts';
+import { dyingAfterRequest } from './mock/dying-after-request.ts';
 import { failing } from './mock/failing.ts';
 import { healthy } from './mock/healthy.ts';
 import { call, type Scene, stage, until } from './mock/pool.ts';
@@ -91,6 +91,18 @@ describe('the watch over the nodes', () => {
     await until(() => scene.mocks[1]!.polls.length > 3);
     expect(scene.mocks[0]!.received).toHaveLength(0);
     expect(scene.mocks[0]!.polls).toHaveLength(1);
+  });
+
+  it('calls a node that throttles its polls resting, and never failing', async () => {
+    scene = await stage([throttling()], { restMs: 5, restMaxMs: 5, pollIntervalMs: 10 });
+    const { pool, mocks } = scene;
+    pool.start();
+    const states = new Set<string>();
+    await until(() => {
+      states.add(stateOf('node-1') ?? '');
+      return mocks[0]!.polls.length > 4;
+    });
+    expect([...states].toSorted()).toEqual(['resting', 'unknown']);
   });
 
   it('lets a node rest that throttles in JSON-RPC', async () => {

@@ -4,15 +4,18 @@ import type { UpstreamLimits } from '../../src/upstream/limits.ts';
 import type { NodeConfig } from '../../src/upstream/node.ts';
 import { behind } from './mock/behind.ts';
 import { deadUrl } from './mock/dead.ts';
-import { dyingAfterRequest, dyingMidBody } from './mock/dying.ts';
+import { dyingAfterRequest } from './mock/dying-after-request.ts';
+import { dyingMidBody } from './mock/dying-mid-body.ts';
 import { failing } from './mock/failing.ts';
 import { failureOf } from './mock/failure-of.ts';
-import { htmlBadGateway, truncated, wrongId } from './mock/garbage.ts';
 import { healthy } from './mock/healthy.ts';
+import { htmlBadGateway } from './mock/html-bad-gateway.ts';
 import { call, type Scene, stage, until } from './mock/pool.ts';
 import type { Behaviour } from './mock/server.ts';
 import { silent } from './mock/silent.ts';
 import { throttling } from './mock/throttling.ts';
+import { truncated } from './mock/truncated.ts';
+import { wrongId } from './mock/wrong-id.ts';
 
 /** One signature, then what stands for a message: enough for a node that is not real. */
 const wire = Buffer.concat([Buffer.from([1]), Buffer.alloc(64, 7), Buffer.alloc(120, 3)]);

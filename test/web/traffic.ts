@@ -230,6 +230,14 @@ export function tellOfTraffic(signed: () => Signed): void {
       await dialog.getByRole('button', { name: 'Add the node' }).click();
       await dialog.getByRole('button', { name: 'Add it all the same' }).click();
       await page.getByRole('row', { name: /second devnet/ }).waitFor();
+      await page.getByRole('button', { name: 'Change second of devnet' }).click();
+      await dialog.getByLabel('Requests a second').fill('50');
+      await dialog.getByRole('button', { name: 'Change the node' }).click();
+      await dialog.getByRole('button', { name: 'Change it all the same' }).click();
+      await page.getByText('second is changed').waitFor();
+      await page.getByRole('button', { name: 'Change second of devnet' }).click();
+      await dialog.getByLabel('Requests a second').and(page.locator('[value="50"]')).waitFor();
+      await page.keyboard.press('Escape');
       await page.getByRole('button', { name: 'Drain second of devnet' }).click();
       await page.getByText('It is the last node of devnet').waitFor();
       await page.getByRole('button', { name: 'Drain', exact: true }).click();

@@ -12,9 +12,9 @@ import { type Command, exitCodes, type Terminal, UsageError } from '../command.t
 const help = `Usage: solway doctor [options]
 
 Checks the configuration, the data folder, the log file, the database, the pepper, the ports, the certificate,
-the embedded ledger, every upstream node with its PubSub and Geyser, the sources of the shred stage, and says
-what to mend. Makes the data folder, the log
-file, the database and the pepper when they are not there, as a start would.
+the embedded ledger, every upstream node with its PubSub and Geyser, every endpoint for sending, the sources of
+the shred stage, and says what to mend. Makes the data folder, the log file, the database and the pepper when
+they are not there, as a start would.
 
 Options:
   --config FILE     the configuration file

@@ -37,6 +37,8 @@ Actions:
     --address-rate N  calls a second from one address; any: no such limit
     --log-bodies yes|no
                       whether the request log keeps the start of parameters and results
+    --never-back yes|no
+                      whether no read may be of an older slot than the one before
   rotate KEY          make a new key in place of KEY, which goes on for a while; the new one is shown once
     --overlap HOURS   how long KEY goes on (default: keys.overlap_hours of the configuration; 0: not at all)
     --cut             KEY is already being replaced: end it now
@@ -85,6 +87,7 @@ const options = {
   rate: { type: 'string' },
   'address-rate': { type: 'string' },
   'log-bodies': { type: 'string' },
+  'never-back': { type: 'string' },
 } as const;
 
 type Values = RuleValues &
@@ -174,7 +177,16 @@ type Action = Readonly<{
   takes: readonly (keyof Values)[];
 }>;
 
-const rules = ['network', 'cidr', 'origin', 'method', 'rate', 'address-rate', 'log-bodies'] as const;
+const rules = [
+  'network',
+  'cidr',
+  'origin',
+  'method',
+  'rate',
+  'address-rate',
+  'log-bodies',
+  'never-back',
+] as const;
 
 const actions: Readonly<Record<string, Action>> = {
   create: {
@@ -257,4 +269,11 @@ async function run(args: readonly string[], terminal: Terminal): Promise<number>
   return exitCodes.ok;
 }
 
-export const command: Command = { help, run };
+const optionNames = {
+  ...{ product: '--product', name: '--name', planId: '--plan', expiresAt: '--expires', isPublic: '--public' },
+  ...{ networks: '--network', cidrs: '--cidr', origins: '--origin', methods: '--method', rate: '--rate' },
+  ...{ addressPerSecond: '--address-rate', logsBodies: '--log-bodies', neverBack: '--never-back' },
+  overlapMs: '--overlap',
+};
+
+export const command: Command = { help, optionNames, run };

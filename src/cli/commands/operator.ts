@@ -22,8 +22,8 @@ Actions:
 
 Options of all actions:
   --config FILE, --data-dir DIR    where the accounts are kept
-  --host HOST, --port PORT         those that the service was started with, for links, where the
-                                   configuration has neither them nor accounts.public_url
+  --host HOST, --port PORT         where the service listens, for links: where accounts.public_url does not say
+                                   it, and none runs on this machine that tells it
   --json                           write JSON
 
 Examples:
@@ -40,10 +40,12 @@ const options = {
 type Report = Readonly<{ text: string; json: unknown }>;
 
 /** A link that leads to a wrong port would hand its token to whoever listens there. */
-const assumption = ({ assumedUrl }: OperatorCommands): string =>
-  assumedUrl === null
-    ? ''
-    : `It is for a service at ${assumedUrl}: if yours is elsewhere, give its --host and --port, or set\naccounts.public_url.\n`;
+function placeText({ pages: { url, from } }: OperatorCommands): string {
+  if (from === 'running')
+    return `It leads to the service that runs here, at ${url}: for people who reach it elsewhere, set\naccounts.public_url.\n`;
+  if (from !== 'assumed') return '';
+  return `It is for a service at ${url}: if yours is elsewhere, give its --host and --port, or set\naccounts.public_url.\n`;
+}
 
 type Action = Readonly<{
   takesAddress: boolean;
@@ -56,7 +58,7 @@ const actions: Readonly<Record<string, Action>> = {
     async does(commands, _address, email) {
       const link = await commands.invite(email);
       return {
-        text: `${link}\n\nWhoever opens it becomes an operator. It is shown this once.\n${assumption(commands)}`,
+        text: `${link}\n\nWhoever opens it becomes an operator. It is shown this once.\n${placeText(commands)}`,
         json: { link },
       };
     },
@@ -83,7 +85,7 @@ const actions: Readonly<Record<string, Action>> = {
     takesAddress: true,
     async does(commands, address) {
       const link = await commands.passwordLink(address);
-      return { text: `${link}\n\n${assumption(commands)}`, json: { link } };
+      return { text: `${link}\n\n${placeText(commands)}`, json: { link } };
     },
   },
 };
@@ -112,7 +114,9 @@ async function run(args: readonly string[], terminal: Terminal): Promise<number>
   const action = chooseAction(parsed);
   const configuration = loadConfiguration(configurationArguments(parsed), terminal.environment);
   const { json, email } = parsed.values as { json?: boolean; email?: string };
-  const report = await withOperatorCommands(configuration, terminal.environment, whoActs(), (commands) =>
+  const isPlaceGiven = parsed.values.host !== undefined || parsed.values.port !== undefined;
+  const place = { configuration, environment: terminal.environment, who: whoActs(), isPlaceGiven };
+  const report = await withOperatorCommands(place, (commands) =>
     action.does(commands, parsed.positionals[1] ?? '', email ?? null),
   );
   terminal.out(json === true ? `${JSON.stringify(report.json)}\n` : report.text);

@@ -15,7 +15,8 @@ const help = `Usage: solway reload [options]
 Lets a running service read its configuration again: file, environment and command line, as it was
 started with them. All of it is checked before any of it is in force: a mistake changes nothing, and
 is told. What cannot change while the service runs is named, and waits for a restart. SIGHUP does the
-same, and says in the log what came of it.
+same, and says in the log what came of it; it also reads certificates again, which happens by itself
+where their files change.
 
 It needs an operator's token in SOLWAY_TOKEN.
 

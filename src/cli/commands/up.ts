@@ -1,3 +1,4 @@
+import { WORKER_VARIABLE } from '../../app/cluster/worker-variable.ts';
 import { type Configuration, loadConfiguration } from '../../app/configuration.ts';
 import {
   configurationArguments,
@@ -5,8 +6,16 @@ import {
   parseArguments,
 } from '../../app/configuration-arguments.ts';
 import { logLevelOf, openLog } from '../../app/log-output.ts';
-import { restUrl, rpcUrl, type Service, startService, wsUrl } from '../../app/service.ts';
+import {
+  restUrl,
+  rpcUrl,
+  type Service,
+  type ServiceOptions,
+  startService,
+  wsUrl,
+} from '../../app/service.ts';
 import { wantsLocalnet } from '../../app/upstreams.ts';
+import { workerCount } from '../../app/worker-count.ts';
 import { type Command, exitCodes, type Terminal, UsageError } from '../command.ts';
 import { untilTold } from '../until-told.ts';
 
@@ -24,6 +33,7 @@ Options:
     --network NAME     its network (default: the default network, which is that of all nodes if they name one)
   --host HOST          address to listen on (default 127.0.0.1)
   --port PORT          port to listen on (default 8080; 0 takes a free one)
+  --workers NUMBER     processes that answer (default 1), or auto for as many as there are processors
   --grpc-port PORT     port of the gRPC door (default 50051; 0 takes a free one)
   --data-dir DIR       where keys, usage and the embedded ledger are kept (default solway-data)
   --log-level LEVEL    trace, debug, info, warn, error, fatal or silent (default info; warn on a terminal)
@@ -160,7 +170,28 @@ function checkNpm({ npm_lifecycle_event: script, ...environment }: Terminal['env
   );
 }
 
+/** Starts the service, in one process or, as `server.workers` says, in several. */
+async function start(options: ServiceOptions): Promise<Service> {
+  if (workerCount(options.configuration) === 1) return startService(options);
+  const { startCluster } = await import('../../app/cluster/primary.ts');
+  return startCluster(options);
+}
+
+/** Runs this process as one of several that another has started. */
+async function work({ environment }: Terminal, json: boolean): Promise<number> {
+  const { runWorker } = await import('../../app/cluster/worker.ts');
+  const started = await runWorker({
+    environment,
+    told: untilTold(),
+    openLog: (section) => openLog(section, process.stderr, !json),
+    logLevelOf: (section) => logLevelOf(section, process.stderr, !json),
+  });
+  return started ? exitCodes.ok : exitCodes.problem;
+}
+
 async function run(args: readonly string[], terminal: Terminal): Promise<number> {
+  if (terminal.environment[WORKER_VARIABLE] !== undefined && process.connected)
+    return work(terminal, args.includes('--json'));
   checkNpm(terminal.environment);
   const parsed = parseArguments(args, options);
   if (parsed.positionals.length > 0)
@@ -170,7 +201,7 @@ async function run(args: readonly string[], terminal: Terminal): Promise<number>
   const json = parsed.values.json === true;
   const log = openLog(configuration.log, process.stderr, !json);
   const told = untilTold();
-  const service = await startService({
+  const service = await start({
     configuration,
     environment: terminal.environment,
     program: [process.execPath, process.argv[1] ?? ''],

@@ -7,12 +7,12 @@ import {
 import {
   remoteUpstreamOffice,
   type UpstreamOffice,
-  type WrittenNode,
   withUpstreamOffice,
 } from '../../app/upstream-commands.ts';
 import { type Command, exitCodes, type Terminal, UsageError } from '../command.ts';
+import { type NodeValues, rewrittenNode, writtenNode } from '../node-arguments.ts';
 import { tokenIn } from '../token-in.ts';
-import { takenText, upstreamTable } from '../upstream-text.ts';
+import { changedText, takenText, upstreamTable } from '../upstream-text.ts';
 import { whoActs } from '../who-acts.ts';
 
 const help = `Usage: solway upstream <action> [options]
@@ -26,7 +26,12 @@ Actions:
     --grpc URL        its Yellowstone gRPC address
     --header NAME=VALUE
                       sent with every request; as often as needed
+    --requests-per-second N, --requests-burst N
+                      what it may be asked a second, and at once (default: as much as there is to ask)
+    --pipelining N    reads that may be on their way over one connection (default: 1)
     --force           add it whatever is found
+  change NODE         change how a node that was added is reached and used, by the options of add; what is left
+                      out stays. Headers are given whole; --ws off, --grpc off: it has none; none: no such limit
   cordon NODE         let no call go to NODE while another of its network is in service
     --reason TEXT     shown beside the node, and in the audit log
   uncordon NODE       put NODE back into service, after cordon or drain
@@ -47,6 +52,7 @@ Options of all actions:
 Examples:
   solway upstream list
   solway upstream add second --network mainnet-beta --url env:SECOND_URL --header x-token=env:SECOND_TOKEN
+  solway upstream change second --requests-per-second 50 --requests-burst 100
   solway upstream drain second --reason "new disks"
   solway upstream uncordon second
   solway upstream remove second --server https://solway.example.com
@@ -62,51 +68,33 @@ const options = {
   ws: { type: 'string' },
   grpc: { type: 'string' },
   header: { type: 'string', multiple: true },
+  'requests-per-second': { type: 'string' },
+  'requests-burst': { type: 'string' },
+  pipelining: { type: 'string' },
   reason: { type: 'string' },
   force: { type: 'boolean' },
 } as const;
 
-type Values = Readonly<{
-  url?: string;
-  network?: string;
-  ws?: string;
-  grpc?: string;
-  header?: readonly string[];
-  reason?: string;
-  force?: boolean;
-}>;
+type Values = NodeValues & Readonly<{ reason?: string; force?: boolean }>;
 
 type Job = Readonly<{ office: UpstreamOffice; node: string; values: Values }>;
 
 /** What an action answers, for people and for programs. */
 type Report = Readonly<{ text: string; json: unknown }>;
 
-/** @throws UsageError, which does not hold the value */
-function headersOf(given: readonly string[] = []): Record<string, string> {
-  return Object.fromEntries(
-    given.map((text) => {
-      const at = text.indexOf('=');
-      if (at < 1) throw new UsageError('--header is NAME=VALUE such as x-token=env:TOKEN');
-      return [text.slice(0, at), text.slice(at + 1)];
-    }),
-  );
-}
-
 async function list({ office }: Job): Promise<Report> {
   const listed = await office.list();
   return { text: upstreamTable(listed.nodes, listed.added), json: listed };
 }
 
-/** A node as it was written. @throws UsageError */
-function writtenNode(name: string, { url, network, ws, grpc, header }: Values): WrittenNode {
-  if (url === undefined || network === undefined)
-    throw new UsageError('a node needs --url and --network: see solway upstream --help');
-  return { name, url, network, ws, grpc, headers: headersOf(header) };
-}
-
 async function add({ office, node, values }: Job): Promise<Report> {
   const taken = await office.add(writtenNode(node, values), values.force === true);
   return { text: takenText(taken), json: taken };
+}
+
+async function change({ office, node, values }: Job): Promise<Report> {
+  const taken = await office.change(node, rewrittenNode(values), values.force === true);
+  return { text: changedText(taken), json: taken };
 }
 
 const done = (text: string): Report => ({ text: `${text}\n`, json: { done: true } });
@@ -136,16 +124,23 @@ async function remove({ office, node, values: { force = false } }: Job): Promise
 
 type Action = Readonly<{ does: (job: Job) => Promise<Report>; takes: readonly (keyof Values)[] }>;
 
+/** What may be said of a node when it is added, and later. */
+const nodeNames = [
+  ...(['url', 'ws', 'grpc', 'header'] as const),
+  ...(['requests-per-second', 'requests-burst', 'pipelining'] as const),
+];
+
 const actions: Readonly<Record<string, Action>> = {
   list: { does: list, takes: [] },
-  add: { does: add, takes: ['url', 'network', 'ws', 'grpc', 'header', 'force'] },
+  add: { does: add, takes: ['network', ...nodeNames, 'force'] },
+  change: { does: change, takes: [...nodeNames, 'force'] },
   cordon: { does: cordon, takes: ['network', 'reason'] },
   uncordon: { does: uncordon, takes: ['network'] },
   drain: { does: drain, takes: ['network', 'reason', 'force'] },
   remove: { does: remove, takes: ['force'] },
 };
 
-const valueNames = ['url', 'network', 'ws', 'grpc', 'header', 'reason', 'force'] as const;
+const valueNames = ['network', ...nodeNames, 'reason', 'force'] as const;
 
 /** @throws UsageError */
 function chooseAction({ positionals, values }: ParsedArguments): Action {
@@ -174,6 +169,7 @@ async function act({ does }: Action, parsed: ParsedArguments, { environment }: T
   const { server } = parsed.values as { server?: string };
   // Before anything is opened: what is not understood is said in any case.
   if (does === add) writtenNode(node, values);
+  if (does === change) rewrittenNode(values);
   const work = (office: UpstreamOffice): Promise<Report> => does({ office, node, values });
   if (server !== undefined) return work(remoteUpstreamOffice(server, tokenIn(environment), environment));
   // --ws, --grpc and --network are those of the node here, and none of the configuration's.
@@ -188,4 +184,11 @@ async function run(args: readonly string[], terminal: Terminal): Promise<number>
   return exitCodes.ok;
 }
 
-export const command: Command = { help, run };
+/** Names of a node's options are those of the configuration. */
+const optionNames = {
+  ...{ name: 'NAME', network: '--network', url: '--url', ws: '--ws', grpc: '--grpc', headers: '--header' },
+  ...{ requests_per_second: '--requests-per-second', requests_burst: '--requests-burst' },
+  ...{ pipelining: '--pipelining', reason: '--reason' },
+};
+
+export const command: Command = { help, optionNames, run };

@@ -1,45 +1,7 @@
-import { type Kysely, sql, type Transaction } from 'kysely';
-import { type AuditEntry, nextVersions, writeAudits } from '../database/change.ts';
+import type { Transaction } from 'kysely';
 import type { Schema } from '../database/schema.ts';
-import { type MemberRole, roleAllows } from './roles.ts';
-
-/** Who changes somebody's rights, when and from where, for the audit log. */
-type ChangedBy = Pick<AuditEntry, 'at' | 'actor' | 'address' | 'userAgent' | 'requestId'>;
-
-type Grant = Readonly<{ customer: string | null; isOperator: boolean; role: MemberRole }>;
-
-/** The user as the audit log names them, the tokens that they made, those that these made, and so on. */
-const withLineage = (db: Kysely<Schema>, actor: string) =>
-  db.withRecursive('lineage(actor)', (made) =>
-    made
-      .selectNoFrom(sql<string>`cast(${actor} as text)`.as('actor'))
-      .union(
-        made
-          .selectFrom('admin_token')
-          .innerJoin('lineage', 'lineage.actor', 'admin_token.created_by')
-          .select(sql<string>`'token:' || admin_token.id`.as('actor')),
-      ),
-  );
-
-const livingTokens = (db: Kysely<Schema>, actor: string, now: number) =>
-  withLineage(db, actor)
-    .selectFrom('admin_token')
-    .innerJoin('lineage', 'lineage.actor', 'admin_token.created_by')
-    .select(['id', 'name', 'customer_id', 'role', 'created_by'])
-    .where('revoked_at', 'is', null)
-    .where((where) => where.or([where('expires_at', 'is', null), where('expires_at', '>', now)]))
-    .orderBy('id')
-    .execute();
-
-const openInvitations = (db: Kysely<Schema>, actor: string, now: number) =>
-  withLineage(db, actor)
-    .selectFrom('invitation')
-    .innerJoin('lineage', 'lineage.actor', 'invitation.created_by')
-    .select(['id', 'email', 'customer_id', 'role', 'is_operator', 'created_by'])
-    .where('accepted_at', 'is', null)
-    .where('expires_at', '>', now)
-    .orderBy('id')
-    .execute();
+import { type ChangedBy, endMadeGrants, type Grant } from './made-grants.ts';
+import { roleAllows } from './roles.ts';
 
 /** What somebody may still hand out who is no operator. */
 async function rightsOf(trx: Transaction<Schema>, userId: string): Promise<(grant: Grant) => boolean> {
@@ -67,25 +29,5 @@ export async function endOutgrownGrants(
 ): Promise<void> {
   const query = trx.selectFrom('auth_user').select('isOperator').where('id', '=', user.id);
   if ((await query.executeTakeFirst())?.isOperator === 1) return;
-  const may = await rightsOf(trx, user.id);
-  const actor = `user:${user.email}`;
-  const entries: Pick<AuditEntry, 'action' | 'customerId' | 'detail'>[] = [];
-  for (const { id, name, customer_id, role, created_by } of await livingTokens(trx, actor, by.at)) {
-    if (may({ customer: customer_id, isOperator: false, role })) continue;
-    await trx.updateTable('admin_token').set({ revoked_at: by.at }).where('id', '=', id).execute();
-    const detail = { token: id, name, role, created_by };
-    entries.push({ action: 'token.end', customerId: customer_id, detail });
-  }
-  for (const row of await openInvitations(trx, actor, by.at)) {
-    const { id, email, customer_id, role, is_operator, created_by } = row;
-    if (may({ customer: customer_id, isOperator: is_operator === 1, role })) continue;
-    await trx.deleteFrom('invitation').where('id', '=', id).execute();
-    const detail = { invitation: id, email, role, created_by };
-    entries.push({ action: 'invitation.delete', customerId: customer_id, detail });
-  }
-  if (entries.length === 0) return;
-  const version = await nextVersions(trx, entries.length);
-  const from = { at: by.at, actor: by.actor, address: by.address ?? null, userAgent: by.userAgent ?? null };
-  const all = entries.map((entry) => ({ ...entry, ...from, requestId: by.requestId ?? null, keyId: null }));
-  await writeAudits(trx, version, all);
+  await endMadeGrants(trx, `user:${user.email}`, by, await rightsOf(trx, user.id));
 }

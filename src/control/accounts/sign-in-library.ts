@@ -118,6 +118,8 @@ const withoutTokens = async <Account>(account: Account) => ({
   },
 });
 
+type Reset = Readonly<{ user: Readonly<{ email: string }>; token: string }>;
+
 /** The sign-in library, set up for this service. It keeps everything in the store and asks nobody but the providers. */
 export function openSignInLibrary(parts: SignInParts, providers: readonly OidcProvider[]) {
   const { store, peppers, options, now, log, mailReset, hashing = libraryHashing } = parts;
@@ -133,6 +135,8 @@ export function openSignInLibrary(parts: SignInParts, providers: readonly OidcPr
     database: signInStore(store, now),
     telemetry: { enabled: false },
     logger: loggerOf(log),
+    // What is no refusal goes to whoever asked; else the library writes it to the console and answers 500.
+    onAPIError: { throw: true },
     // The door in front of it counts, checks origins and bounds paths: sign-in-door.ts.
     rateLimit: { enabled: false },
     trustedOrigins: (request) => [request?.headers.get('origin') ?? baseURL],
@@ -165,10 +169,7 @@ export function openSignInLibrary(parts: SignInParts, providers: readonly OidcPr
         hash: (password) => turns.run(() => hashing.hash(password)).catch(refuse),
         verify: (given) => turns.run(() => hashing.verify(given)).catch(refuse),
       },
-      ...(mailReset && {
-        sendResetPassword: async ({ user, token }: { user: { email: string }; token: string }) =>
-          mailReset(user.email, token),
-      }),
+      ...(mailReset && { sendResetPassword: ({ user, token }: Reset) => mailReset(user.email, token) }),
     },
     plugins: [
       twoFactor({ issuer: 'Solway', schema: { twoFactor: { modelName: tables.twoFactor } } }),

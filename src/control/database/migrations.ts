@@ -249,4 +249,19 @@ export const migrations: readonly Migration[] = [
     name: 'an audit log that nothing takes the place of',
     up: (db) => makeIrreplaceable(db, 'audit'),
   },
+  {
+    number: 14,
+    name: 'where gateways answer',
+    up: (db) => addText(db, 'gateway', 'url', null),
+  },
+  {
+    number: 15,
+    name: 'keys whose reads never go back',
+    up: (db) => addNumber(db, 'api_key', 'never_back', 0),
+  },
+  {
+    number: 16,
+    name: 'what nodes said to rebroadcasts',
+    up: (db) => addText(db, 'submission', 'again', null),
+  },
 ];

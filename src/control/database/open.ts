@@ -51,6 +51,7 @@ export const databaseOptions = {
   connectionsMax: 8,
   connectTimeoutMs: 3_000,
   queryTimeoutMs: 10_000,
+  hangsAfterMs: 1_000,
   lockWaitMs: 5_000,
 } as const;
 

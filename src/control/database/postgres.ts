@@ -1,5 +1,14 @@
-import { type Dialect, PostgresDialect } from 'kysely';
+import {
+  type Dialect,
+  type PostgresCursor,
+  PostgresDialect,
+  type PostgresPool,
+  type PostgresPoolClient,
+  type PostgresQueryResult,
+} from 'kysely';
 import pg from 'pg';
+import { PostgresPulse } from './postgres-pulse.ts';
+import { StoreHangsError } from './store-away.ts';
 
 const INT8 = 20;
 const APPLICATION_NAME = 'solway';
@@ -9,6 +18,8 @@ export type PostgresOptions = Readonly<{
   connectionsMax: number;
   connectTimeoutMs: number;
   queryTimeoutMs: number;
+  /** After which of no answer the server is looked at, and how long that look may take until it counts as away. */
+  hangsAfterMs: number;
 }>;
 
 function integerFromText(text: string): number {
@@ -51,8 +62,60 @@ export function openPostgres(
   // A connection in use reports its end twice: to the query, which rejects, and as an event, which without a
   // listener would end the process.
   pool.on('connect', (client) => client.on('error', () => undefined));
-  return new PostgresDialect({ pool });
+  const look = (timeoutMs: number): pg.Client =>
+    new pg.Client({
+      ...clientConfig(url, { ...options, connectTimeoutMs: timeoutMs }),
+      query_timeout: timeoutMs,
+    });
+  return new PostgresDialect({ pool: watched(pool, new PostgresPulse(look, options.hangsAfterMs)) });
 }
+
+/** A connection of the pool that is given up when the server is found to hang under one of its queries. */
+class WatchedClient implements PostgresPoolClient {
+  readonly #client: pg.PoolClient;
+  readonly #pulse: PostgresPulse;
+  #isLost = false;
+
+  constructor(client: pg.PoolClient, pulse: PostgresPulse) {
+    this.#client = client;
+    this.#pulse = pulse;
+  }
+
+  query<Row>(text: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<Row>>;
+  query<Row>(cursor: PostgresCursor<Row>): PostgresCursor<Row>;
+  query<Row>(given: string | PostgresCursor<Row>, parameters: readonly unknown[] = []) {
+    const client: PostgresPoolClient = this.#client;
+    if (typeof given !== 'string') return client.query(given);
+    if (this.#isLost) return Promise.reject(new StoreHangsError());
+    return this.#pulse.during(client.query<Row>(given, parameters)).catch((error: unknown) => {
+      this.#isLost ||= error instanceof StoreHangsError;
+      throw error;
+    });
+  }
+
+  release(isDiscarded = false): void {
+    this.#client.release(isDiscarded || this.#isLost);
+  }
+}
+
+/** A pool whose queries end when the server is found to hang, and whose connection is given up then. */
+const watched = (pool: pg.Pool, pulse: PostgresPulse): PostgresPool => ({
+  options: pool.options,
+  async connect() {
+    const connecting = pool.connect();
+    const client = await pulse.during(connecting).catch((error: unknown) => {
+      // It may come after all, and would be nobody's.
+      if (error instanceof StoreHangsError)
+        connecting.then(
+          (late) => late.release(),
+          () => undefined,
+        );
+      throw error;
+    });
+    return new WatchedClient(client, pulse);
+  },
+  end: () => pool.end(),
+});
 
 /** A connection of its own, not yet connected, for LISTEN. */
 export function postgresListener(url: string, options: PostgresOptions): pg.Client {

@@ -89,6 +89,8 @@ export interface KeyTable {
   address_per_second: number | null;
   /** 1: the request log keeps the start of parameters and results. */
   logs_bodies: number;
+  /** 1: no read is of an older slot than the one before. */
+  never_back: number;
   /** When somebody reported the key as leaked. */
   leaked_at: number | null;
   version: number;

@@ -14,10 +14,21 @@ const driverTexts = [
 ] as const;
 const CAUSES_MAX = 5;
 
+/** The server takes connections and questions, and answers none. */
+export class StoreHangsError extends Error {
+  constructor() {
+    super(
+      'PostgreSQL does not answer, not even something small: look whether it hangs, and at the way to it',
+    );
+    this.name = 'StoreHangsError';
+  }
+}
+
 /** Whether an error says that the store cannot be reached, or does not answer in time. */
 export function isStoreAway(error: unknown): boolean {
   let at: unknown = error;
   for (let depth = 0; depth < CAUSES_MAX && at instanceof Error; depth++) {
+    if (at instanceof StoreHangsError) return true;
     const { code, syscall } = at as { code?: unknown; syscall?: unknown };
     if (typeof code === 'string' && (socketCodes.has(code) || SQL_STATE.test(code))) return true;
     // A socket of PostgreSQL on this machine that is gone.

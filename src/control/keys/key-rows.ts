@@ -74,6 +74,7 @@ function recordOf(row: Row): KeyRecord {
     rules: rulesOf(row),
     addressPerSecond: row.address_per_second,
     logsBodies: row.logs_bodies !== 0,
+    neverBack: row.never_back !== 0,
     version: Math.max(row.version, row.plan_version, row.customer_version),
   };
 }

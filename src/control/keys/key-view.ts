@@ -31,6 +31,7 @@ export type KeyView = {
   rate: { perSecond: number; burst: number } | null;
   addressPerSecond: number | null;
   logsBodies: boolean;
+  neverBack: boolean;
   /** When somebody reported it as leaked. */
   leakedAt: number | null;
 };
@@ -71,6 +72,7 @@ export function viewKey(row: KeyTable, now: number): KeyView {
     rate: rateOf(row),
     addressPerSecond: row.address_per_second,
     logsBodies: row.logs_bodies !== 0,
+    neverBack: row.never_back !== 0,
     leakedAt: row.leaked_at,
   };
 }

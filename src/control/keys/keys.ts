@@ -105,6 +105,7 @@ const columnsOf = (row: NewRow): NewRow => ({
   rate_burst: row.rate_burst,
   address_per_second: row.address_per_second,
   logs_bodies: row.logs_bodies,
+  never_back: row.never_back,
   family_id: row.family_id,
 });
 

@@ -23,6 +23,8 @@ export type GivenRules = Readonly<{
   /** Calls a second from one address; null: as many as the key. */
   addressPerSecond: number | null;
   logsBodies: boolean;
+  /** Whether no read may be of an older slot than the one before. */
+  neverBack: boolean;
 }>;
 
 /** The columns that `GivenRules` are kept in. */
@@ -36,6 +38,7 @@ export type RuleColumns = Pick<
   | 'rate_burst'
   | 'address_per_second'
   | 'logs_bodies'
+  | 'never_back'
 >;
 
 /** What the audit log says of the columns, by their names in the control API. */
@@ -48,6 +51,7 @@ export const detailOfRules = (row: RuleColumns) => ({
   rateBurst: row.rate_burst,
   addressPerSecond: row.address_per_second,
   logsBodies: row.logs_bodies !== 0,
+  neverBack: row.never_back !== 0,
 });
 
 /** What of a key decides which rules it may have. */
@@ -194,6 +198,11 @@ function checkOrigins(given: GivenRules['origins'], { product, isPublic }: Ruled
   return checkList('origins', given, keyLimits.originsMax, readOrigin);
 }
 
+function checkNeverBack(given: boolean, { product }: RuledKey): number {
+  if (!given || product === 'rpc') return given ? 1 : 0;
+  return refuseField('neverBack', `neverBack: keys of product ${product} make no reads: leave it out`);
+}
+
 /**
  * The rules of a key in their one form, as columns.
  * @throws KeyRefusedError invalid, naming the field
@@ -208,6 +217,7 @@ export function checkRules(use: GivenRules, key: RuledKey): RuleColumns {
     ...checkRate(use.rate, key),
     address_per_second: checkAddressRate(use.addressPerSecond, key),
     logs_bodies: use.logsBodies ? 1 : 0,
+    never_back: checkNeverBack(use.neverBack, key),
   };
 }
 
@@ -220,4 +230,5 @@ export const noRules: GivenRules = {
   rate: null,
   addressPerSecond: null,
   logsBodies: false,
+  neverBack: false,
 };

@@ -77,6 +77,7 @@ export class GatewayPresence {
   readonly #told = new Map<string, string | null>();
   readonly #laggedTold = new Map<string, number>();
   #toldAt = Number.NEGATIVE_INFINITY;
+  #url: string | null = null;
   #looking: Promise<void> | null = null;
   #timer: NodeJS.Timeout | null = null;
 
@@ -99,6 +100,12 @@ export class GatewayPresence {
   async start(): Promise<void> {
     await this.refresh();
     this.#timer ??= setInterval(() => void this.refresh(), this.#options.lookIntervalMs);
+  }
+
+  /** Its doors are open: it answers there, as this machine reaches it. Told at the next look. */
+  reachedAt(url: string): void {
+    this.#url = url;
+    this.#toldAt = Number.NEGATIVE_INFINITY;
   }
 
   /** Looks for what is to be done, and tells what is due. Never rejects. */
@@ -151,7 +158,7 @@ export class GatewayPresence {
 
   async #tell(now: number): Promise<void> {
     const { db } = this.#store;
-    const told = { seen_at: now, nodes: JSON.stringify(this.#works.nodes()) };
+    const told = { seen_at: now, nodes: JSON.stringify(this.#works.nodes()), url: this.#url };
     const { numUpdatedRows } = await db
       .updateTable('gateway')
       .set(told)

@@ -14,6 +14,24 @@ export type GatewayJson = Readonly<{
 const older = { drained: false, source: 'file', hasWs: false, hasGrpc: false } as const;
 type ToldNode = Omit<NodeJson, 'gateway' | keyof typeof older> & Partial<Pick<NodeJson, keyof typeof older>>;
 
+/**
+ * Where a gateway of a machine, or a worker of one, answers, as that machine reaches it; null where none told of itself
+ * since.
+ * @param since - Unix milliseconds.
+ */
+export async function readGatewayUrl({ db }: Store, host: string, since: number): Promise<string | null> {
+  const row = await db
+    .selectFrom('gateway')
+    .select('url')
+    .where((where) => where.or([where('host', '=', host), where('host', 'like', `${host}#%`)]))
+    .where('seen_at', '>=', since)
+    .where('url', 'is not', null)
+    .orderBy('started_at')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.url ?? null;
+}
+
 /** Gateways that told of themselves lately, and the nodes behind each. */
 export async function readGateways({ db }: Store): Promise<{ gateways: GatewayJson[]; nodes: NodeJson[] }> {
   const rows = await db

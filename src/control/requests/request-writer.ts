@@ -140,6 +140,7 @@ export class RequestWriter {
           conflict.column('id').doUpdateSet(({ ref }) => ({
             attempts: ref('excluded.attempts'),
             rebroadcasts: ref('excluded.rebroadcasts'),
+            again: ref('excluded.again'),
             fate: ref('excluded.fate'),
             fate_slot: ref('excluded.fate_slot'),
             fate_err: ref('excluded.fate_err'),
@@ -226,6 +227,7 @@ export class RequestWriter {
       key_id: keyId,
       attempts: JSON.stringify(attempts),
       rebroadcasts: fate?.rebroadcasts ?? 0,
+      again: fate === null || fate.again.length === 0 ? null : JSON.stringify(fate.again),
       fate: fate?.name ?? null,
       fate_slot: fate?.slot == null ? null : String(fate.slot),
       fate_err: fate?.err ?? null,

@@ -4,6 +4,7 @@ import { type Address, addressFromBytes } from '../../ledger/address.ts';
 import { decodeBase58 } from '../../ledger/base58.ts';
 import { Failure } from '../../protocol/errors.ts';
 import type { Store } from '../database/open.ts';
+import { isStoreAway } from '../database/store-away.ts';
 import type { Peppers } from '../pepper.ts';
 import { Derivation } from './derivation.ts';
 import { type Envelope, open, openNothing, seal } from './envelope.ts';
@@ -49,6 +50,12 @@ function newSecretKey(): Buffer {
   return secretKey;
 }
 
+/** What the store answers. @throws Failure STORAGE_UNAVAILABLE while it is away, and as it does */
+const fromStore = <Result>(work: Promise<Result>): Promise<Result> =>
+  work.catch((cause: unknown) => {
+    throw isStoreAway(cause) ? new Failure('STORAGE_UNAVAILABLE', { cause }) : cause;
+  });
+
 /**
  * Keypairs of which the secret half is kept under a password that is not kept: without the owner's password nobody has
  * it, the service included. Each belongs to one owner, and is not there for any other.
@@ -77,16 +84,17 @@ export class KeptSemiWallets {
     return wallets;
   }
 
-  /** @throws Failure WALLETS_FULL; OVERLOADED when too many passwords are being worked on. */
+  /** @throws Failure WALLETS_FULL, STORAGE_UNAVAILABLE; OVERLOADED when too many passwords are being worked on. */
   async create(ownerId: string, password: string): Promise<Address> {
     const { iterations, walletsMax } = this.#limits;
-    await checkRoom(this.#store.db, ownerId, walletsMax);
+    await fromStore(checkRoom(this.#store.db, ownerId, walletsMax));
     const secretKey = newSecretKey();
     try {
       const address = addressFromBytes(secretKey.subarray(SEED_BYTES));
       const envelope = await seal(secretKey, password, iterations, this.#derivation.of(ownerId));
       const name = { ownerId, address };
-      await insertWallet(this.#store, name, this.#wrap(name, envelope), walletsMax, this.#now());
+      const wrapped = this.#wrap(name, envelope);
+      await fromStore(insertWallet(this.#store, name, wrapped, walletsMax, this.#now()));
       return address;
     } finally {
       secretKey.fill(0);
@@ -119,7 +127,8 @@ export class KeptSemiWallets {
     const envelope = await this.#resealed(ownerId, opened.secretKey, to);
     const after = this.#wrap(name, envelope);
     // Somebody else was faster: then `from` is not the password any more.
-    const replaced = await replaceWallet(this.#store, name, opened.wrapped, after, this.#now());
+    const replacing = replaceWallet(this.#store, name, opened.wrapped, after, this.#now());
+    const replaced = await fromStore(replacing);
     if (!replaced) throw new Failure('WRONG_PASSWORD');
     return true;
   }
@@ -136,7 +145,7 @@ export class KeptSemiWallets {
 
   /** @throws Failure WRONG_PASSWORD, TOO_MANY_TRIES */
   async #open(name: WalletName, password: string): Promise<Opened | null> {
-    const wrapped = await findWallet(this.#store, name);
+    const wrapped = await fromStore(findWallet(this.#store, name));
     // Those that are not there count together: else asking for many of them would push others out of memory.
     const attempt = this.#tries.begin(`${name.ownerId} ${wrapped === null ? NO_WALLET : name.address}`);
     try {

@@ -2,7 +2,7 @@ import type { ConnectionLimit } from '../../access/connection-limit.ts';
 import type { QuotaAccount, QuotaLedger } from '../../access/quota.ts';
 import type { RateLimiter } from '../../access/rate-limit.ts';
 import type { CountedParts, WindowLimit } from '../../access/window-limit.ts';
-import { PLACES, QUOTAS, RATES, WINDOWS } from './scripts.ts';
+import type { ExchangeStep } from './limit-exchange.ts';
 
 /** When something is said. */
 export type SayTime = Readonly<{
@@ -17,13 +17,8 @@ export type SayTime = Readonly<{
 /** When an answer came, by this clock, and when it was given, by the server's (Unix milliseconds). */
 export type HearTime = Readonly<{ nowMs: number; serverMs: number }>;
 
-/** One run of a script, and what to do with its answer. */
-export type Said = Readonly<{
-  script: string;
-  keys: readonly string[];
-  values: readonly (string | number)[];
-  hear(answer: readonly unknown[], time: HearTime): void;
-}>;
+/** One step, and what to do with its answer. */
+export type Said = ExchangeStep & Readonly<{ hear(answer: readonly unknown[], time: HearTime): void }>;
 
 /** One kind of limit that is shared. */
 export interface Exchange {
@@ -46,7 +41,7 @@ export function ratesExchange(
       if (taken.length === 0) return null;
       const values = taken.flatMap((one) => [one.taken, one.missing.toFixed(3), one.perSecond, one.capacity]);
       return {
-        script: RATES,
+        name: 'rates',
         keys: taken.map(({ familyId }) => prefix + familyId),
         // More cannot be missing than each gateway has taken of a full bucket, and of what came in meanwhile.
         values: [gateways() + 1, ...values],
@@ -69,7 +64,7 @@ export function windowExchange(window: WindowLimit, prefix: string, { gateway, n
     if (shift === null || Math.abs(wanted - shift) > 1) shift = Math.round(wanted);
   };
   const said = (counted: readonly CountedParts[], nowMs: number, by: number): Said => ({
-    script: WINDOWS,
+    name: 'windows',
     keys: counted.map(({ name }) => prefix + name),
     values: [
       gateway,
@@ -94,8 +89,7 @@ export function windowExchange(window: WindowLimit, prefix: string, { gateway, n
         shift = null;
       }
       // The server's time is known after a first exchange, of nothing.
-      if (shift === null)
-        return { script: 'return {}', keys: [], values: [], hear: (_, time) => follow(time) };
+      if (shift === null) return { name: 'clock', keys: [], values: [], hear: (_, time) => follow(time) };
       const counted = window.counted(namesMax);
       return counted.length === 0 ? null : said(counted, nowMs, shift);
     },
@@ -119,7 +113,7 @@ export function placesExchange(
       const held = places.held(isRound || isAnew);
       if (held.length === 0) return null;
       return {
-        script: PLACES,
+        name: 'places',
         keys: held.map(({ name }) => prefix + name),
         values: [gateway, presenceMs, ...held.map(({ open }) => open)],
         hear(answer) {
@@ -236,7 +230,7 @@ export function quotaExchange(ledger: QuotaLedger, prefix: string, { gateway, na
       if (accounts.length === 0) return null;
       const name = new Date(monthStart).toISOString().slice(0, 7);
       return {
-        script: QUOTAS,
+        name: 'quotas',
         keys: accounts.map(({ customerId, planId }) => `${prefix}${name}:${customerId}:${planId}`),
         values: [gateway, monthStart + KEPT_AFTER_MS, ...accounts.map(({ own }) => own)],
         hear(answer) {

@@ -1,3 +1,5 @@
+import type { StepName } from './limit-exchange.ts';
+
 /**
  * What gateways do in Redis or Valkey, each as one step that nothing comes between. Time is the server's own, so that
  * clocks of gateways need not agree. Whatever is written is of no use a while later and goes away by itself.
@@ -13,11 +15,17 @@ local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
  * Who is there. KEYS: the sorted set. ARGV: this gateway, milliseconds after which one that is silent is gone.
  * Gives the time and how many there are.
  */
-export const PRESENCE = `${NOW}
+const PRESENCE = `${NOW}
 redis.call('ZADD', KEYS[1], now, ARGV[1])
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - tonumber(ARGV[2]))
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
 return { now, redis.call('ZCARD', KEYS[1]) }
+`;
+
+/** Who is not there any more. KEYS: the sorted set. ARGV: that gateway. */
+const LEAVE = `
+redis.call('ZREM', KEYS[1], ARGV[1])
+return {}
 `;
 
 /**
@@ -25,7 +33,7 @@ return { now, redis.call('ZCARD', KEYS[1]) }
  * taken, tokens missing at this gateway, tokens a second, and size of the bucket. What was lost is begun anew with
  * what this gateway knows. Gives the tokens that are missing, as text.
  */
-export const RATES = `${NOW}
+const RATES = `${NOW}
 local buckets = tonumber(ARGV[1])
 local missing = {}
 for i, key in ipairs(KEYS) do
@@ -51,7 +59,7 @@ return missing
  * that a window lasts, then for each name how many parts follow, and each with its requests in all. Gives for each name
  * the parts of the others with their requests.
  */
-export const WINDOWS = `
+const WINDOWS = `
 local gateway, oldest = ARGV[1], tonumber(ARGV[2])
 local at = 3
 local others = {}
@@ -82,7 +90,7 @@ return others
  * Places of long connections. KEYS: one for each name. ARGV: this gateway, milliseconds that places hold without being
  * told again, then for each name how many this gateway holds. Gives how many the others hold.
  */
-export const PLACES = `${NOW}
+const PLACES = `${NOW}
 local gateway, lasts = ARGV[1], tonumber(ARGV[2])
 local others = {}
 for i, key in ipairs(KEYS) do
@@ -112,7 +120,7 @@ return others
  * Credits of a month. KEYS: one for each customer and plan. ARGV: this run of this gateway, when the month is of no use
  * any more (Unix milliseconds), then for each what this run spent in all. Gives what other runs spent.
  */
-export const QUOTAS = `
+const QUOTAS = `
 local others = {}
 for i, key in ipairs(KEYS) do
   redis.call('HSET', key, ARGV[1], ARGV[i + 2])
@@ -126,3 +134,40 @@ for i, key in ipairs(KEYS) do
 end
 return others
 `;
+
+/**
+ * Floors of sessions. KEYS: one for each. ARGV: milliseconds that one lasts without being told of again, then the marks
+ * of each. Gives for each the highest of every mark.
+ */
+const FLOORS = `
+local most = {}
+local marks = (#ARGV - 1) / #KEYS
+for i, key in ipairs(KEYS) do
+  local high = {}
+  for mark = 1, marks do
+    local told = ARGV[1 + (i - 1) * marks + mark]
+    local known = redis.call('HGET', key, mark)
+    if known and tonumber(known) >= tonumber(told) then
+      told = known
+    else
+      redis.call('HSET', key, mark, told)
+    end
+    high[mark] = told
+  end
+  redis.call('PEXPIRE', key, ARGV[1])
+  most[i] = high
+end
+return most
+`;
+
+/** Of each step. */
+export const scripts: Readonly<Record<StepName, string>> = {
+  presence: PRESENCE,
+  leave: LEAVE,
+  clock: 'return {}',
+  rates: RATES,
+  windows: WINDOWS,
+  places: PLACES,
+  quotas: QUOTAS,
+  floors: FLOORS,
+};

@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Redis } from 'ioredis';
 import type { ConnectionLimit } from '../../access/connection-limit.ts';
 import type { QuotaLedger } from '../../access/quota.ts';
 import type { RateLimiter } from '../../access/rate-limit.ts';
 import type { WindowLimit } from '../../access/window-limit.ts';
 import { type Exchange, placesExchange, quotaExchange, ratesExchange, windowExchange } from './exchanges.ts';
-import { redisOptions } from './redis-options.ts';
-import { PRESENCE } from './scripts.ts';
+import type { ExchangeStep, LimitExchange } from './limit-exchange.ts';
 
 /** How limits are shared. Times in milliseconds. */
 export type SharingLimits = Readonly<{
@@ -49,53 +47,36 @@ export type LimitParts = Readonly<{
 
 export type SharedLimitsOptions = SharingLimits &
   Readonly<{
-    /** `redis://` or `rediss://`; may hold a password. */
-    url: string;
-    /** Certificates of authorities, in PEM, for a server with one of its own. */
-    ca: string | null;
+    /** Where it is shared. */
+    exchange: LimitExchange;
     /** What names of keys begin with. */
     prefix: string;
     parts: LimitParts;
-    /** Hears when the server is away, and with null when it is there. */
+    /** Hears when the exchange is away, and with null when it is there. */
     onState?: (error: unknown | null) => void;
   }>;
-
-/** The server is not connected; `cause` is the last error of a connection. */
-export class NotConnected extends Error {
-  constructor(cause: unknown) {
-    super('the server of shared limits is not connected', { cause });
-    this.name = 'NotConnected';
-  }
-}
 
 /** How often places are told of that did not change, within the time that they hold. */
 const PLACES_TOLD_PER_PRESENCE = 3;
 
 /**
- * Carries what this gateway took to Redis or Valkey, and brings back what all took. Decisions never wait for it: while
- * the server is away each gateway has its part of every limit.
+ * Carries what this gateway took to where it is shared, and brings back what all took. Decisions never wait for it:
+ * while that is away each gateway has its part of every limit.
  */
 export class SharedLimits {
   /** Names this run of this gateway. */
   readonly gateway: string = randomUUID();
   readonly #options: SharedLimitsOptions;
-  readonly #redis: Redis;
   readonly #exchanges: readonly Exchange[];
   readonly #stopped = new AbortController();
   #gateways: number;
   #isThere: boolean | null = null;
   #placesToldAt = Number.NEGATIVE_INFINITY;
-  #connectionError: unknown;
   #running: Promise<void> | null = null;
 
   constructor(options: SharedLimitsOptions) {
     this.#options = options;
     this.#gateways = options.gatewaysLeast;
-    this.#redis = new Redis(options.url, redisOptions(options));
-    // Said by the exchanges that fail.
-    this.#redis.on('error', (error) => {
-      this.#connectionError = error;
-    });
     const { parts, prefix, namesMax, presenceMs } = options;
     const common = { gateway: this.gateway, namesMax };
     this.#exchanges = [
@@ -122,10 +103,7 @@ export class SharedLimits {
 
   /** Begins to exchange, and waits for the first exchange or the time that a connection may take. Never rejects. */
   async start(): Promise<void> {
-    if (this.#redis.status !== 'ready') {
-      const ready = new Promise((resolve) => this.#redis.once('ready', resolve));
-      await Promise.race([ready, delay(this.#options.connectTimeoutMs, undefined, { ref: false })]);
-    }
+    await this.#options.exchange.start();
     await this.sync();
     this.#running = this.#run();
   }
@@ -144,12 +122,20 @@ export class SharedLimits {
   async stop(): Promise<void> {
     this.#stopped.abort();
     await this.#running;
-    if (this.#redis.status === 'ready') {
-      this.#placesToldAt = Number.NEGATIVE_INFINITY;
-      await this.sync();
-      await this.#redis.zrem(this.#presenceKey, this.gateway).catch(() => {});
-    }
-    this.#redis.disconnect();
+    const { exchange } = this.#options;
+    this.#placesToldAt = Number.NEGATIVE_INFINITY;
+    await this.sync();
+    if (this.isThere) await exchange.run([this.#leaving]).catch(() => {});
+    await exchange.stop();
+  }
+
+  get #present(): ExchangeStep {
+    const { presenceMs } = this.#options;
+    return { name: 'presence', keys: [this.#presenceKey], values: [this.gateway, presenceMs] };
+  }
+
+  get #leaving(): ExchangeStep {
+    return { name: 'leave', keys: [this.#presenceKey], values: [this.gateway] };
   }
 
   get #presenceKey(): string {
@@ -164,22 +150,16 @@ export class SharedLimits {
     }
   }
 
-  /** One pipeline there and back. @throws NotConnected, or what the client throws. */
+  /** There and back. @throws NotConnected; what the exchange throws. */
   async #exchange(): Promise<void> {
-    if (this.#redis.status !== 'ready') throw new NotConnected(this.#connectionError);
-    const { presenceMs } = this.#options;
+    const { presenceMs, exchange } = this.#options;
+    if (exchange.problem !== null) throw exchange.problem;
     const nowMs = performance.now();
     const isRound = nowMs - this.#placesToldAt >= presenceMs / PLACES_TOLD_PER_PRESENCE;
     if (isRound) this.#placesToldAt = nowMs;
-    const pipeline = this.#redis.pipeline();
-    pipeline.eval(PRESENCE, 1, this.#presenceKey, this.gateway, presenceMs);
-    const asked = this.#exchanges.flatMap((exchange) => {
-      const said = exchange.say({ nowMs, isRound, isAnew: this.#isThere !== true });
-      if (said === null) return [];
-      pipeline.eval(said.script, said.keys.length, ...said.keys, ...said.values);
-      return [said];
-    });
-    const [presence, ...answers] = answersOf(await pipeline.exec());
+    const time = { nowMs, isRound, isAnew: this.#isThere !== true };
+    const asked = this.#exchanges.map((one) => one.say(time)).filter((said) => said !== null);
+    const [presence, ...answers] = await exchange.run([this.#present, ...asked]);
     const [serverMs, gateways] = presence as [number, number];
     this.#gateways = Math.max(1, gateways);
     const heardMs = performance.now();
@@ -208,27 +188,4 @@ export class SharedLimits {
       part.divide(gateways);
     }
   }
-}
-
-/** Why the server is away, in words that hold no secret and name the remedy. */
-export function sharingProblem(error: unknown): string {
-  const { code, message = '' } = ((error instanceof NotConnected ? error.cause : error) ?? {}) as {
-    code?: string;
-    message?: string;
-  };
-  if (/^(WRONGPASS|NOAUTH|NOPERM)/.test(message))
-    return 'it does not take user and password: correct shared.redis_url';
-  if (/timed out/i.test(message)) return 'it does not answer in time';
-  if (code === 'ECONNREFUSED') return 'nothing listens there: check that it runs, and shared.redis_url';
-  if (code === 'ENOTFOUND') return 'its host is unknown: correct shared.redis_url';
-  return 'it is not connected: check that it runs, and shared.redis_url';
-}
-
-/** @throws the first error among the answers. */
-function answersOf(results: [Error | null, unknown][] | null): unknown[] {
-  if (results === null) throw new NotConnected(undefined);
-  return results.map(([error, answer]) => {
-    if (error !== null) throw error;
-    return answer;
-  });
 }

@@ -2,9 +2,9 @@ import type { FileHandle } from 'node:fs/promises';
 import { lstat, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder } from '../../base/make-folder.ts';
-import { Failure } from '../../protocol/errors.ts';
 import { type FileAbout, readAbout, writeAbout } from './about.ts';
 import { unlessMissing } from './fault.ts';
+import { CountedRoom, type FileRoom } from './file-room.ts';
 import type { Incoming, IncomingFile } from './incoming.ts';
 import type { Keeper } from './keeper.ts';
 import type { StorageLimits } from './limits.ts';
@@ -38,22 +38,33 @@ export type OpenFile = Readonly<
 export class KeptFiles implements Keeper {
   readonly #folder: string;
   readonly #incoming: Incoming;
-  readonly #limits: StorageLimits;
+  /** What this process knows of: what was there at the start, and what came here. */
+  readonly room: CountedRoom;
+  /** Where other processes keep files in the folder too: what all of them have room for. */
+  readonly #shared: FileRoom | null;
   /** The last of the tasks on a file, while there are any. */
   readonly #underWay = new Map<string, Promise<void>>();
-  #files = 0;
-  #bytes = 0;
 
-  private constructor(folder: string, incoming: Incoming, limits: StorageLimits) {
+  private constructor(folder: string, incoming: Incoming, limits: StorageLimits, shared: FileRoom | null) {
     this.#folder = folder;
     this.#incoming = incoming;
-    this.#limits = limits;
+    this.room = new CountedRoom(limits);
+    this.#shared = shared;
   }
 
-  /** @param folder - on the same file system as that of `incoming`. Looks at the names and sizes of all files. */
-  static async open(folder: string, incoming: Incoming, limits: StorageLimits): Promise<KeptFiles> {
+  /**
+   * Looks at the names and sizes of all files.
+   * @param folder - on the same file system as that of `incoming`.
+   * @param shared - what several processes have room for together; null: this one counts for itself.
+   */
+  static async open(
+    folder: string,
+    incoming: Incoming,
+    limits: StorageLimits,
+    shared: FileRoom | null = null,
+  ): Promise<KeptFiles> {
     makeFolder(folder, 0o700);
-    const kept = new KeptFiles(folder, incoming, limits);
+    const kept = new KeptFiles(folder, incoming, limits, shared);
     for (const entry of await readdir(folder, { withFileTypes: true })) {
       if (entry.isDirectory()) await kept.#count(join(folder, entry.name));
     }
@@ -62,19 +73,19 @@ export class KeptFiles implements Keeper {
 
   /** How many files there are, as far as this process knows. */
   get files(): number {
-    return this.#files;
+    return this.room.files;
   }
 
   /** Bytes of all those files. */
   get bytes(): number {
-    return this.#bytes;
+    return this.room.bytes;
   }
 
   /**
    * Keeps a file. One that is kept already stays as it is, with what was said of it first.
    * @param before - done first, once there is room for the file, and told whether it is kept already; when it fails,
    * the file is not kept, unless it was.
-   * @throws Failure STORAGE_FULL; errors of the file system; what `before` throws.
+   * @throws Failure STORAGE_FULL, STORAGE_UNAVAILABLE; errors of the file system; what `before` throws.
    */
   async keep(
     file: IncomingFile,
@@ -83,12 +94,13 @@ export class KeptFiles implements Keeper {
   ): Promise<void> {
     await this.#oneByOne(file.cid, async () => {
       const isKept = await this.has(file.cid);
-      if (!isKept) this.#take(file.bytes);
+      if (!isKept) await this.#take(file);
       try {
         await before?.(isKept);
         if (!isKept) await this.#move(file, about);
+        if (!isKept) this.#settle(file, true);
       } catch (thrown) {
-        if (!isKept) this.#giveBack(file.bytes);
+        if (!isKept) this.#settle(file, false);
         throw thrown;
       }
     });
@@ -139,8 +151,7 @@ export class KeptFiles implements Keeper {
     const names = await readdir(folder);
     const files = new Set(names.filter((name) => FILE_CID.test(name)));
     for (const name of files) {
-      this.#files++;
-      this.#bytes += (await lstat(join(folder, name))).size;
+      this.room.count((await lstat(join(folder, name))).size);
     }
     if (!this.#incoming.isAlone) return;
     for (const name of names) {
@@ -149,16 +160,15 @@ export class KeptFiles implements Keeper {
     }
   }
 
-  #take(bytes: number): void {
-    const { filesMax, totalMaxBytes } = this.#limits;
-    if (this.#files + 1 > filesMax || this.#bytes + bytes > totalMaxBytes) throw new Failure('STORAGE_FULL');
-    this.#files++;
-    this.#bytes += bytes;
+  /** @throws Failure STORAGE_FULL, STORAGE_UNAVAILABLE */
+  async #take({ cid, bytes }: IncomingFile): Promise<void> {
+    if (this.#shared === null) this.room.take(bytes);
+    else await this.#shared.take(cid, bytes);
   }
 
-  #giveBack(bytes: number): void {
-    this.#files--;
-    this.#bytes -= bytes;
+  #settle({ cid, bytes }: IncomingFile, isKept: boolean): void {
+    if (this.#shared !== null) this.#shared.settle(cid, isKept);
+    else if (!isKept) this.room.giveBack(bytes);
   }
 
   /** What is said of a file first, then the file: one that is there is complete. */

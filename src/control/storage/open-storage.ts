@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Logger } from '../../base/log.ts';
+import type { FileRoom } from './file-room.ts';
 import { Incoming } from './incoming.ts';
 import { KeptBlocks } from './kept-blocks.ts';
 import { KeptFiles } from './kept-files.ts';
@@ -16,6 +17,8 @@ export type StorageOptions = Readonly<{
   /** What stands before a CID in the URI of a file: `https://gateway.example/ipfs/`. */
   uriPrefix: () => string;
   limits?: Partial<StorageLimits>;
+  /** What several processes that share the folder have room for together; absent: this one counts for itself. */
+  room?: FileRoom;
 }>;
 
 /** Storage that is open. */
@@ -37,7 +40,10 @@ const openIncoming = (options: StorageOptions): Promise<Incoming> =>
   Incoming.open(join(options.folder, 'incoming'), limitsOf(options).fileMaxBytes);
 
 const openKept = (options: StorageOptions, incoming: Incoming): Promise<KeptFiles> =>
-  KeptFiles.open(join(options.folder, 'files'), incoming, limitsOf(options));
+  KeptFiles.open(join(options.folder, 'files'), incoming, limitsOf(options), options.room);
+
+const openBlocks = (options: StorageOptions, incoming: Incoming, kept: KeptFiles): Promise<KeptBlocks> =>
+  KeptBlocks.open(join(options.folder, 'blocks'), kept, incoming.isAlone);
 
 type Closing = Readonly<{ close(): Promise<void> }>;
 
@@ -59,6 +65,17 @@ export async function openEmbeddedStorage(options: StorageOptions): Promise<Embe
   return { files, kept, blocks: null, close: () => incoming.close() };
 }
 
+/** The kept files, for whoever counts them for several processes and keeps none. */
+export type CountedFiles = Readonly<{ kept: KeptFiles; close(): Promise<void> }>;
+
+/** Counts the files of a folder, and removes what a run that died has left. As `openEmbeddedStorage` otherwise. */
+export async function openCountedFiles(options: StorageOptions): Promise<CountedFiles> {
+  const incoming = await openIncoming(options);
+  const kept = await openKept(options, incoming);
+  await openBlocks(options, incoming, kept);
+  return { kept, close: () => incoming.close() };
+}
+
 /** Opens storage that gives files to a Kubo node, and keeps none itself. As `openEmbeddedStorage` otherwise. */
 export async function openKuboStorage(options: StorageOptions, node: KuboNodeOptions): Promise<Storage> {
   const incoming = await openIncoming(options);
@@ -78,7 +95,7 @@ export async function openPinnedStorage(
   const incoming = await openIncoming(options);
   const kept = await openKept(options, incoming);
   const pinning = new PinningService({ ...service, log });
-  const blocks = await KeptBlocks.open(join(options.folder, 'blocks'), kept, incoming.isAlone);
+  const blocks = await openBlocks(options, incoming, kept);
   const keeper = new PinnedFiles(kept, blocks, pinning, log);
   const { uriPrefix } = options;
   const files = new StoredFiles({ incoming, keeper, limits: limitsOf(options), uriPrefix });

@@ -44,7 +44,7 @@ export type PinningServiceOptions = Readonly<{
 }>;
 
 /** Source: IPFS Pinning Service API 1.0, PinStatus and Pin. */
-type PinStatus = Readonly<{ requestid: string; status: 'queued' | 'pinning' | 'pinned' | 'failed' }>;
+type PinStatus = Readonly<{ requestid: string; status: (typeof statuses)[number] }>;
 
 type Watched = {
   requestid: string;
@@ -56,7 +56,7 @@ type Watched = {
 
 /** An id that may stand in a path. */
 const REQUEST_ID = /^[\w.~-]{1,256}$/;
-const STATUSES = /^(queued|pinning|pinned|failed)$/;
+const statuses = ['queued', 'pinning', 'pinned', 'failed'] as const;
 
 /** Longest name of a pin; the same source. */
 const NAME_MAX = 255;
@@ -178,7 +178,8 @@ function objectOf({ status, text }: ServiceAnswer, expected: number): Record<str
 /** @throws Failure STORAGE_UNAVAILABLE for what is none. */
 function statusOf(value: unknown): PinStatus {
   const { requestid, status } = Object(value);
-  if (typeof requestid !== 'string' || !REQUEST_ID.test(requestid) || !STATUSES.test(String(status))) {
+  const isStatus = statuses.some((known) => known === status);
+  if (typeof requestid !== 'string' || !REQUEST_ID.test(requestid) || !isStatus) {
     throw unavailable('a pinning service answered with something else than the status of a pin');
   }
   return { requestid, status };

@@ -98,7 +98,10 @@ export class InnerCalls {
     this.#count++;
     this.#begun += row.cost;
     this.#hold(this.#begun);
-    const call = { network, method, row, params: Buffer.from(writeJson(params)), trace: this.#visit.trace };
+    const { key, trace } = this.#visit;
+    const floor = key === null ? null : this.#parts.sessions?.floorFor(key, network, null);
+    const asked = { network, method, row, params: Buffer.from(writeJson(params)), trace };
+    const call = floor == null ? asked : { ...asked, floor };
     const answer = await askFor(this.#parts, this.#visit, call, signal).catch(unlessOurs);
     this.#credits += row.cost;
     this.#weigh(answer);

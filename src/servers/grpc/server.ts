@@ -6,6 +6,7 @@ import type { Logger } from '../../base/log.ts';
 import { FlushTurn } from '../../streams/flush-turn.ts';
 import type { GeyserDoor } from '../../streams/geyser/geyser-door.ts';
 import { ConnectionCaps } from '../connection-caps.ts';
+import { setConnectionsMax } from '../connections-max.ts';
 import { TlsEntry } from '../tls-entry.ts';
 import type { TlsIdentity } from '../tls-identity.ts';
 import { Compressors } from './compressed-runs.ts';
@@ -62,7 +63,7 @@ export class GrpcServer {
     };
     this.#tls = this.#options.tls === null ? null : this.#openTls(this.#options.tls);
     this.#server = createServer({ noDelay: true }, (socket) => this.#take(socket));
-    this.#server.maxConnections = this.#options.connectionsMax;
+    setConnectionsMax(this.#server, this.#options.connectionsMax);
   }
 
   /** Streams that are open, but for those that need no key. */

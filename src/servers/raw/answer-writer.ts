@@ -3,9 +3,10 @@ import type { Socket } from 'node:net';
 import type { Failure } from '../../protocol/errors.ts';
 import type { LimitFacts } from '../../protocol/serve.ts';
 import { refusalHeaders } from '../http-refuse.ts';
-import { showsLimits, writePolicies, writeStandings } from '../limit-fields.ts';
+import { showsLimits } from '../limit-fields.ts';
 import { commonHeaders, JOIN_MAX_BYTES } from '../rpc/encode.ts';
 import { ByteText } from './byte-text.ts';
+import { LimitLines } from './limit-lines.ts';
 
 /** More than the longest head has. */
 const HEAD_MAX_BYTES = 4 * 1024;
@@ -18,6 +19,8 @@ export type HeadBegin = Buffer;
 type Ends = Readonly<{ kept: Buffer; closed: Buffer }>;
 
 const NOTHING = Buffer.alloc(0);
+const CHUNKED = Buffer.from('transfer-encoding: chunked');
+const CONTENT_LENGTH = Buffer.from('content-length: ');
 /** Fields that are different each time. */
 const CHANGING = ['content-length', 'retry-after'];
 
@@ -36,6 +39,7 @@ export class AnswerWriter {
   /** By status. */
   readonly #begins = new Map<number, HeadBegin>();
   readonly #refusals = new Map<number, HeadBegin>();
+  readonly #limits = new LimitLines();
   #text = new ByteText(HEAD_MAX_BYTES + JOIN_MAX_BYTES);
   /** Of this second; null: it is over. */
   #ends: Ends | null = null;
@@ -111,22 +115,16 @@ export class AnswerWriter {
     const text = this.#text;
     text.length = 0;
     text.copy(begin);
-    if (showsLimits(limits)) {
-      text.text('ratelimit-policy: ');
-      writePolicies(text, 'rpc', limits);
-      text.text('\r\nratelimit: ');
-      writeStandings(text, 'rpc', limits);
-      text.text('\r\n');
-    }
+    if (showsLimits(limits)) this.#limits.write(text, limits);
     if (retryAfter !== undefined) {
       text.text('retry-after: ');
       text.number(retryAfter);
       text.text('\r\n');
     }
     if (bytes === null) {
-      text.text('transfer-encoding: chunked');
+      text.copy(CHUNKED);
     } else {
-      text.text('content-length: ');
+      text.copy(CONTENT_LENGTH);
       text.number(bytes);
     }
     const { kept, closed } = this.#ends ?? this.#renewEnds();

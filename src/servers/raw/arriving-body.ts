@@ -1,16 +1,17 @@
+import type { ByteBudget } from '../../base/byte-budget.ts';
 import { Failure } from '../../protocol/errors.ts';
-import { type BodyBudget, GrowingBody } from '../request-body.ts';
+import { GrowingBody } from '../request-body.ts';
 
 /** The bodies of a connection, one after the other: each in one piece, as nearly all come, or in several. */
 export class ArrivingBody {
-  readonly #budget: BodyBudget;
+  readonly #budget: ByteBudget;
   /** Bytes of the budget that a body in one piece takes. */
   #heldBytes = 0;
   #growing: GrowingBody | null = null;
   /** Bytes that are still to come. */
   missing = 0;
 
-  constructor(budget: BodyBudget) {
+  constructor(budget: ByteBudget) {
     this.#budget = budget;
   }
 

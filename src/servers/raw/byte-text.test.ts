@@ -8,6 +8,7 @@ it('writes texts, numbers and bytes as they would be joined', () => {
     fc.string({ unit: 'binary-ascii', maxLength: 40 }),
     fc.nat(),
     fc.integer({ min: 0, max: 0xffff_ffff }),
+    fc.maxSafeNat(),
     fc.constantFrom(-1, 0.5, 1e21, 2 ** 32, 9, 10, 99, 100, 0xffff_ffff),
     fc.uint8Array({ maxLength: 100 }).map((bytes) => Buffer.from(bytes)),
   );

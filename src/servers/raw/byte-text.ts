@@ -1,4 +1,7 @@
 const ZERO = 0x30;
+/** Larger numbers are written in two parts, of which the low one has so many digits. */
+const LOW_DIGITS = 9;
+const LOW_BOUND = 10 ** LOW_DIGITS;
 /** Beyond so many bytes a native copy is the cheaper one. */
 const LOOP_MAX_BYTES = 24;
 
@@ -26,14 +29,23 @@ export class ByteText {
   /** Adds a number as JavaScript writes it. */
   number(value: number): void {
     const whole = value | 0;
-    if (whole !== value || whole < 0) {
+    if (whole === value && whole >= 0) {
+      let digits = 1;
+      for (let bound = 10; bound <= whole; bound *= 10) digits++;
+      this.#digits(whole, digits);
+    } else if (value > 0 && Number.isSafeInteger(value)) {
+      const high = Math.floor(value / LOW_BOUND);
+      this.number(high);
+      this.#digits(value - high * LOW_BOUND, LOW_DIGITS);
+    } else {
       this.text(String(value));
-      return;
     }
-    let digits = 1;
-    for (let bound = 10; bound <= whole; bound *= 10) digits++;
+  }
+
+  /** Adds the last so many digits of a number of 31 bits. */
+  #digits(whole: number, digits: number): void {
     const end = this.length + digits;
-    let rest = whole;
+    let rest = whole | 0;
     for (let at = end - 1; at >= this.length; at--) {
       const quotient = (rest / 10) | 0;
       this.bytes[at] = ZERO + rest - quotient * 10;

@@ -5,6 +5,7 @@ import { credentialIn } from '../credential.ts';
 import { sessionOf } from '../session-header.ts';
 import type { FastHead, Span } from './fast-head.ts';
 import { LastText } from './last-text.ts';
+import type { Shown, ShownCredentials } from './shown-credentials.ts';
 
 /**
  * Who asks on one connection. Most say the same with every request, so that what was made of the last one is used again:
@@ -13,7 +14,7 @@ import { LastText } from './last-text.ts';
 export class CallerReader {
   readonly #socket: Socket;
   readonly #proxies: TrustedProxies;
-  readonly #authorization = new LastText();
+  readonly #credentials: ShownCredentials;
   readonly #query = new LastText();
   readonly #origin = new LastText();
   readonly #forwarded = new LastText();
@@ -22,12 +23,13 @@ export class CallerReader {
     origin: undefined,
     'x-forwarded-for': undefined,
   };
-  #shown: string | undefined = undefined;
+  #shown: Shown | null = null;
   #asked = '';
   #caller: Caller;
 
-  constructor(socket: Socket, proxies: TrustedProxies) {
+  constructor(socket: Socket, proxies: TrustedProxies, credentials: ShownCredentials) {
     this.#socket = socket;
+    this.#credentials = credentials;
     this.#proxies = proxies;
     const client = proxies.clientOf(socket, this.#place);
     this.#caller = { credential: null, client, traceparent: null, session: null };
@@ -35,10 +37,13 @@ export class CallerReader {
 
   /** Whoever sent this head. */
   read(head: FastHead, bytes: Buffer): Caller {
-    const shown = textOf(this.#authorization, head.authorization, bytes);
+    const { isThere, start, end } = head.authorization;
+    const shown = isThere ? this.#credentials.of(bytes, start, end) : null;
     const asked = textOf(this.#query, head.query, bytes) ?? '';
     const isSame = shown === this.#shown && asked === this.#asked;
-    const credential = isSame ? this.#caller.credential : credentialIn(shown, asked);
+    const credential = isSame
+      ? this.#caller.credential
+      : (shown?.credential ?? credentialIn(undefined, asked));
     this.#shown = shown;
     this.#asked = asked;
     const client = this.#clientOf(head, bytes);

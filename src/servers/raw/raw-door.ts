@@ -12,6 +12,7 @@ import { RawConnection } from './raw-connection.ts';
 import { type RawDoorOptions, rawDoorOptions } from './raw-options.ts';
 import { RawSocket } from './raw-socket.ts';
 import type { OpenConnection, RawSurroundings } from './raw-surroundings.ts';
+import { ShownCredentials } from './shown-credentials.ts';
 import { TickClock } from './tick-clock.ts';
 
 /** How often connections are looked for that are overdue, as a share of the shortest timeout, and at least. */
@@ -53,6 +54,7 @@ export class RawDoor implements FrontDoor, RawSurroundings {
   readonly clock: TickClock;
   readonly head: FastHead;
   readonly hosts = new FitHosts();
+  readonly credentials = new ShownCredentials();
   readonly types = new LastText();
   readonly writer: AnswerWriter;
   readonly #connections: RawConnections;

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { lentPieces } from '../../http1/lent-pieces.ts';
 import { resultBegin, resultEnd } from '../../protocol/envelope-answer.ts';
 import type { LongAnswer, LongReader } from '../../protocol/long-answer.ts';
 
@@ -51,10 +52,14 @@ export class RawLongReply implements LongReader {
 
   #write(bytes: Buffer): boolean {
     const socket = this.#socket;
-    if (this.#answer.bytes !== null) return socket.write(bytes);
+    // What broke off may still be looked at.
+    const taken = (error?: Error | null): void => {
+      if (error == null) lentPieces.giveBack(bytes);
+    };
+    if (this.#answer.bytes !== null) return socket.write(bytes, taken);
     socket.cork();
     socket.write(`${bytes.length.toString(16)}\r\n`, 'latin1');
-    socket.write(bytes);
+    socket.write(bytes, taken);
     const goesOn = socket.write(LINE);
     socket.uncork();
     return goesOn;

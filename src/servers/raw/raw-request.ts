@@ -4,7 +4,15 @@ import { endSingle, NULL_ID, pushFailure } from '../../protocol/envelope-answer.
 import { Failure } from '../../protocol/errors.ts';
 import type { LongAnswer } from '../../protocol/long-answer.ts';
 import type { Caller, Entered, LimitFacts, LongReplier, Outcome, Replier } from '../../protocol/serve.ts';
-import { type EnvelopeCall, noLimits, pushOutcome, type Reply, replyAtOnce } from '../rpc/calls.ts';
+import type { AnswerRoom } from '../rpc/answer-room.ts';
+import {
+  type BatchReply,
+  type EnvelopeCall,
+  noLimits,
+  pushOutcome,
+  type Reply,
+  replyAlone,
+} from '../rpc/calls.ts';
 import { statusOfSingle } from '../rpc/errors.ts';
 import type { HeadBegin } from './answer-writer.ts';
 import { ArrivingBody } from './arriving-body.ts';
@@ -40,11 +48,13 @@ export class RawRequest implements Replier, LongReplier {
   #isCounted = false;
   #isAsked = false;
   #asked: Asked | null = null;
+  /** What its answer holds until it has left. */
+  #room: AnswerRoom | null = null;
 
   constructor(door: RawSurroundings, { socket }: RawSocket, answering: Answering) {
     this.#door = door;
     this.#answering = answering;
-    this.#callers = new CallerReader(socket, door.calls.options.proxies);
+    this.#callers = new CallerReader(socket, door.calls.options.proxies, door.credentials);
     this.#body = new ArrivingBody(door.calls.budget);
   }
 
@@ -107,7 +117,7 @@ export class RawRequest implements Replier, LongReplier {
     const item = envelope.items[0] as EnvelopeItem;
     if (envelope.batch) this.#askAll(envelope, caller);
     else if (item.kind === 'call') this.#askOne(item, caller, entered);
-    else this.#replyAtOnce(item);
+    else this.#reply(replyAlone(item));
   }
 
   #askOne(call: EnvelopeCall, caller: Caller, entered: Entered | null): void {
@@ -119,6 +129,16 @@ export class RawRequest implements Replier, LongReplier {
 
   replied(outcome: Outcome): void {
     if (!this.#isAsked) return;
+    const room = this.#door.calls.roomFor(outcome);
+    if (room instanceof Failure) {
+      this.#replyWith({ ...outcome, answer: null, failure: room });
+      return;
+    }
+    this.#room = room;
+    this.#replyWith(outcome);
+  }
+
+  #replyWith(outcome: Outcome): void {
     const { failure } = outcome;
     const pieces = this.#door.pieces();
     pushOutcome(pieces, outcome, this.#id);
@@ -142,15 +162,18 @@ export class RawRequest implements Replier, LongReplier {
     const leaving = new AbortController();
     this.#asked = { leave: () => leaving.abort() };
     this.#door.calls
-      .answer(envelope, caller, leaving.signal)
-      .then((reply) => this.#reply(reply))
+      .answerBatch(envelope, caller, leaving.signal)
+      .then((reply) => this.#replyAll(reply))
       .catch((thrown: unknown) => this.fail(thrown));
   }
 
-  #replyAtOnce(item: Exclude<EnvelopeItem, EnvelopeCall>): void {
-    const reply = replyAtOnce(item);
-    if (reply.pieces.length > 0) endSingle(reply.pieces);
-    this.#reply(reply);
+  #replyAll(reply: BatchReply): void {
+    if (this.#isAsked) {
+      this.#room = reply.room;
+      this.#reply(reply);
+    } else {
+      reply.room.giveBack();
+    }
   }
 
   #reply({ pieces, ending, limits }: Reply): void {
@@ -192,6 +215,8 @@ export class RawRequest implements Replier, LongReplier {
     this.#caller = null;
     this.#id = NULL_ID;
     this.#body.giveBack();
+    this.#room?.giveBack();
+    this.#room = null;
     if (this.#isCounted) this.#door.ended();
     this.#isCounted = false;
   }

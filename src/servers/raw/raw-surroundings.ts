@@ -6,6 +6,7 @@ import type { FastHead } from './fast-head.ts';
 import type { FitHosts } from './fit-hosts.ts';
 import type { LastText } from './last-text.ts';
 import type { RawDoorOptions } from './raw-options.ts';
+import type { ShownCredentials } from './shown-credentials.ts';
 import type { TickClock } from './tick-clock.ts';
 
 /** A connection, as its door looks after it. */
@@ -29,6 +30,7 @@ export interface RawSurroundings {
   /** Reads heads; what it found holds until the next is read. */
   readonly head: FastHead;
   readonly hosts: FitHosts;
+  readonly credentials: ShownCredentials;
   /** Content types. */
   readonly types: LastText;
   readonly writer: AnswerWriter;

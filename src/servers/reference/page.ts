@@ -1,3 +1,5 @@
+import { escapeHtml } from '../../base/escape-html.ts';
+
 /** What the page reads of an OpenAPI document. */
 type Schema = Readonly<{
   type?: string | readonly string[];
@@ -37,17 +39,6 @@ export type ApiDocument = Readonly<{
 
 /** A place in the document: path, verb and what is there. */
 type Place = Readonly<{ path: string; verb: string; operation: Operation }>;
-
-const ESCAPES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-const escapeHtml = (text: unknown): string =>
-  String(text).replace(/[&<>"']/g, (character) => ESCAPES[character] ?? '');
 
 /** Backticks are all of Markdown that descriptions use. */
 const prose = (text: string): string => escapeHtml(text).replace(/`([^`]+)`/g, '<code>$1</code>');

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { ByteBudget } from '../../base/byte-budget.ts';
 import { Failure } from '../../protocol/errors.ts';
 import {
   groupOfPath,
@@ -11,7 +12,7 @@ import { noProxies, type TrustedProxies } from '../client-address.ts';
 import { refuse } from '../http-refuse.ts';
 import type { HttpHandler, HttpRoutes } from '../http-route.ts';
 import { leavingSignal } from '../leaving.ts';
-import { BodyBudget, isJsonType, readBody } from '../request-body.ts';
+import { isJsonType, readBody } from '../request-body.ts';
 import { traceparentOf } from '../traceparent.ts';
 import { hasBody, readJsonBody, readQuery, restCredentialOf } from './decode.ts';
 import { answerHeaders, envelope, preflightHeaders, send } from './encode.ts';
@@ -79,12 +80,12 @@ function countBody(request: IncomingMessage, count: Count): void {
 class RestDialect {
   readonly #door: RestDoor;
   readonly #options: RestServerOptions;
-  readonly #budget: BodyBudget;
+  readonly #budget: ByteBudget;
 
   constructor(door: RestDoor, options: RestServerOptions) {
     this.#door = door;
     this.#options = options;
-    this.#budget = new BodyBudget(options.bodiesMaxBytes);
+    this.#budget = new ByteBudget(() => options.bodiesMaxBytes);
   }
 
   /** From the head of a request to the bytes of its answer. */

@@ -9,6 +9,10 @@ export type RpcServerOptions = Readonly<{
   bodyMaxBytes: number;
   /** Bytes of bodies that all requests together may hold; beyond them, requests get OVERLOADED. */
   bodiesMaxBytes: number;
+  /** Bytes of answers that are held for all callers together until they have taken them; beyond them calls get OVERLOADED. */
+  answersMaxBytes: number;
+  /** Those of one batch; its other calls get BATCH_ANSWER_TOO_LARGE. */
+  batchAnswersMaxBytes: number;
   /** Calls of one batch that are on their way at a time. */
   batchConcurrency: number;
   envelope: EnvelopeLimits;
@@ -20,6 +24,8 @@ export const rpcServerOptions: RpcServerOptions = {
   network: 'mainnet-beta',
   bodyMaxBytes: 1024 * 1024,
   bodiesMaxBytes: 256 * 1024 * 1024,
+  answersMaxBytes: 512 * 1024 * 1024,
+  batchAnswersMaxBytes: 128 * 1024 * 1024,
   batchConcurrency: 8,
   envelope: envelopeLimits,
   proxies: noProxies,

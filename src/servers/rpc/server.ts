@@ -9,7 +9,7 @@ import { leavingSignal } from '../leaving.ts';
 import { readBody } from '../request-body.ts';
 import { SESSION_HEADER, sessionOf } from '../session-header.ts';
 import { traceparentOf } from '../traceparent.ts';
-import type { EnvelopeCall, RpcCalls } from './calls.ts';
+import { type EnvelopeCall, type Reply, type RpcCalls, replyAlone } from './calls.ts';
 import { answerHeaders, preflightHeaders, send } from './encode.ts';
 import { statusOfSingle } from './errors.ts';
 import { OneReply } from './one-reply.ts';
@@ -42,17 +42,28 @@ async function answer(
   const envelope = await receive(calls, request, response, caller);
   if (envelope === null) return;
   const item = envelope.items[0] as EnvelopeItem;
-  if (!envelope.batch && item.kind === 'call') {
-    answerOne(calls, item, caller, response);
-    return;
-  }
-  const { pieces, ending, limits } = await calls.answer(envelope, caller, leavingSignal(request.socket));
-  if (response.destroyed) return;
+  if (envelope.batch) await answerBatch(calls, envelope, caller, response);
+  else if (item.kind === 'call') answerOne(calls, item, caller, response);
+  else write(response, replyAlone(item));
+}
+
+async function answerBatch(
+  calls: RpcCalls,
+  envelope: Envelope,
+  caller: Caller,
+  response: ServerResponse,
+): Promise<void> {
+  const reply = await calls.answerBatch(envelope, caller, leavingSignal(response.req.socket));
+  reply.room.giveBackAfter(response);
+  if (!response.destroyed) write(response, reply);
+}
+
+function write(response: ServerResponse, { pieces, ending, limits }: Reply): void {
   send(response, statusOfSingle(ending), answerHeaders(limits, ending?.retryAfter), pieces);
 }
 
 function answerOne(calls: RpcCalls, call: EnvelopeCall, caller: Caller, response: ServerResponse): void {
-  const asked = calls.put(call, caller, new OneReply(response, call.id));
+  const asked = calls.put(call, caller, new OneReply(calls, response, call.id));
   response.once('close', () => {
     if (!response.writableEnded) asked.leave();
   });

@@ -13,6 +13,7 @@ import { noProxies, type TrustedProxies } from '../client-address.ts';
 import { credentialOf } from '../credential.ts';
 import { refuse, refuseSocket } from '../http-refuse.ts';
 import type { HttpHandler, HttpRoutes, HttpUpgrade } from '../http-route.ts';
+import { SESSION_HEADER, sessionOf } from '../session-header.ts';
 import { traceparentOf } from '../traceparent.ts';
 import { CallPlaces } from './call-places.ts';
 import { ClientSocket } from './client-socket.ts';
@@ -128,7 +129,8 @@ export class WebSocketDialect implements HttpUpgrade {
   #callerOf(request: IncomingMessage, socket: Socket, query: string): Caller {
     const client = this.#options.proxies.clientOf(socket, request.headers);
     const traceparent = traceparentOf(request.headers);
-    return { credential: credentialOf(request, query), client, traceparent };
+    const session = sessionOf(request.headers[SESSION_HEADER]);
+    return { credential: credentialOf(request, query), client, traceparent, session };
   }
 
   /**

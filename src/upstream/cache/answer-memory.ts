@@ -1,6 +1,6 @@
 import { WeightedLru } from '../../base/weighted-lru.ts';
 import type { Slot } from '../../ledger/units.ts';
-import type { Answer, Call } from '../../protocol/call.ts';
+import type { Answer, Call, Network } from '../../protocol/call.ts';
 import type { Begun, SharedCallHearer } from '../coalesce/shared-calls.ts';
 import { type KnownSlots, nothingKnown } from '../known-slots.ts';
 import { toldSlot } from '../slots/told-slot.ts';
@@ -33,11 +33,13 @@ export type AnswerMemoryOptions = Readonly<{
 /** An answer that is kept. */
 type Kept = Readonly<{
   answer: Answer;
+  /** Which of the chains that its network has been since the start it is of. */
+  chain: number;
   weight: number;
   expiresAt: number;
   /** What the answer says that it is of; null when it says nothing. */
   told: Slot | null;
-  /** The newest slot that the chain is known to have had when it was true; null: nothing was known. */
+  /** The newest slot that the chain is known to have had when it was true; null: it holds for its time. */
   slot: Slot | null;
 }>;
 
@@ -65,16 +67,17 @@ export class AnswerMemory implements SharedCallHearer {
   readonly #times: KeepTimes;
   readonly #slots: KnownSlots;
   readonly #now: () => number;
-  #kept: WeightedLru<string, Kept>;
-  #evictions = 0;
+  readonly #kept: WeightedLru<string, Kept>;
+  /** How often networks began anew. What is of a chain before is forgotten when it is looked for, or makes room. */
+  readonly #chains = new Map<Network, number>();
 
   constructor({ slots = nothingKnown, limits, times, now }: AnswerMemoryOptions = {}) {
     this.#limits = { ...memoryLimits, ...limits };
     this.#times = { ...keepTimes, ...times };
     this.#slots = slots;
     this.#now = now ?? (() => performance.now());
-    this.#kept = this.#empty();
-    this.roots = new FinalizedRoots(slots, () => this.clear());
+    this.#kept = new WeightedLru(this.#limits.entriesMax, this.#limits.maxBytes);
+    this.roots = new FinalizedRoots(slots, (network) => this.#beginAnew(network));
   }
 
   get entries(): number {
@@ -87,17 +90,12 @@ export class AnswerMemory implements SharedCallHearer {
 
   /** Answers that were forgotten to make room. */
   get evictions(): number {
-    return this.#evictions + this.#kept.evictions;
-  }
-
-  clear(): void {
-    this.#evictions += this.#kept.evictions;
-    this.#kept = this.#empty();
+    return this.#kept.evictions;
   }
 
   /** What holds now for whoever asks; null: nothing does. */
   find(call: Call, key: CallKey): Answer | null {
-    // Forgets all of a chain that has begun anew.
+    // Notices a chain that has begun anew.
     if (key.rule.keep !== 'slot') this.roots.rootOf(call.network);
     const kept = this.#kept.get(key.text);
     if (kept === undefined) return null;
@@ -116,26 +114,35 @@ export class AnswerMemory implements SharedCallHearer {
   answered({ call, key, startedAt, slot }: Begun, answer: Answer): void {
     if (key.rule.keep === 'never') return;
     const told = answer.errorCode === 0 ? toldSlot(call.row, answer.body) : null;
-    if (told !== null && key.commitment === 'finalized') this.roots.answered(call.network, told);
+    if (told !== null && key.commitment === 'finalized' && key.isPlain)
+      this.roots.answered(call.network, told);
     if (answer.body.length > this.#limits.answerMaxBytes || isRare(key)) return;
     const root = key.rule.keep === 'final' ? this.roots.rootOf(call.network) : null;
     const expiresAt = startedAt + keepTimeOf(key, answer, root, this.#times);
     if (expiresAt <= this.#now()) return;
     this.#kept.set(key.text, {
       answer: compact(answer),
+      chain: this.#chainOf(call.network),
       weight: ENTRY_BYTES + key.text.length + answer.body.length,
       expiresAt,
       told,
-      slot: newer(slot, told),
+      // What says nothing of its slot may be of the newest: only time tells that it is over, or each look at the nodes
+      // would have it asked for anew within its slot.
+      slot: told === null ? null : newer(slot, told),
     });
   }
 
-  #empty(): WeightedLru<string, Kept> {
-    return new WeightedLru(this.#limits.entriesMax, this.#limits.maxBytes);
+  /** Which of the chains that the network has been it is now. */
+  #chainOf(network: Network): number {
+    return this.#chains.get(network) ?? 0;
+  }
+
+  #beginAnew(network: Network): void {
+    this.#chains.set(network, this.#chainOf(network) + 1);
   }
 
   #holds(kept: Kept, { network }: Call, { rule, commitment }: CallKey): boolean {
-    if (kept.expiresAt <= this.#now()) return false;
+    if (kept.expiresAt <= this.#now() || kept.chain !== this.#chainOf(network)) return false;
     if (rule.keep !== 'slot' || kept.slot === null || commitment === null) return true;
     const known = this.#slots.slotAt(network, commitment);
     return known === null || known.slot <= kept.slot;

@@ -22,7 +22,7 @@ export type CallKey = Readonly<{
   /** What remembering it takes. */
   weight: number;
 }> & {
-  /** How often it was looked up while it was remembered. */
+  /** How often it was asked for what is kept of it while it was remembered. */
   looks: number;
 };
 
@@ -63,9 +63,22 @@ function makeKey({ network, method, row, params }: Call, latin1: string): CallKe
     commitment: read === null ? null : commitmentOf(row, read.commitment),
     minContextSlot: read?.minContextSlot ?? NO_SLOT,
     isPlain: read?.isPlain ?? false,
-    looks: 1,
+    looks: 0,
     weight: KEY_BYTES + latin1.length + whole.length + text.length,
   };
+}
+
+/**
+ * What a call asks at for certain, by what its params mean and not by how they are written: what its answer says may
+ * then be held for what the node knows. Nothing is remembered of it.
+ * @returns null where a node may read the params in another way.
+ */
+export function certainCommitment({ method, row, params }: Call): Commitment | null {
+  if (row.commitment === null) return commitmentOf(row, null);
+  if (params !== null && params.length > callKeyLimits.paramsMaxBytes) return null;
+  const place = { index: row.config, kind: readingRule(method).config };
+  const read = canonicalParams(params, params?.toString('latin1') ?? '', place);
+  return read?.isPlain === true ? commitmentOf(row, read.commitment) : null;
 }
 
 /** Tells which calls ask the same. The same bytes are looked at once. */
@@ -92,10 +105,7 @@ export class CallKeys {
     const latin1 = params === null ? '' : params.toString('latin1');
     const written = `${network}\n${method}\n${latin1}`;
     const known = this.#known.get(written);
-    if (known !== undefined) {
-      known.looks++;
-      return known;
-    }
+    if (known !== undefined) return known;
     const key = makeKey(call, latin1);
     this.#known.set(written, key);
     return key;

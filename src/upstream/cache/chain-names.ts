@@ -1,13 +1,8 @@
-import type { Answer, Call, DirectSource, Network } from '../../protocol/call.ts';
-import { methods } from '../../protocol/methods.ts';
+import type { Answer, DirectSource, Network } from '../../protocol/call.ts';
+import { genesisCall, genesisIn } from '../chain.ts';
 
 /** How often a network is asked for its genesis again: one for tests may begin anew under its old name. */
 const LOOK_INTERVAL_MS = 60_000;
-const QUOTED_HASH = /^"([1-9A-HJ-NP-Za-km-z]{32,44})"$/;
-
-const genesisCall = (network: Network): Call => ({
-  ...{ network, method: 'getGenesisHash', row: methods.getGenesisHash, params: null },
-});
 
 /** Which chains the networks are, by the hashes of their genesis. */
 export class ChainNames {
@@ -37,9 +32,9 @@ export class ChainNames {
     });
   }
 
-  #learn(network: Network, { body, errorCode }: Answer): void {
-    const hash = errorCode === 0 ? QUOTED_HASH.exec(body.toString('latin1'))?.[1] : undefined;
-    if (hash === undefined) this.#names.delete(network);
+  #learn(network: Network, answer: Answer): void {
+    const hash = genesisIn(answer);
+    if (hash === null) this.#names.delete(network);
     else this.#names.set(network, hash);
   }
 }

@@ -8,12 +8,12 @@ const SAME_CHAIN_SLOTS = 500n;
 /** What is known of the finalized roots: what the nodes tell, and where they tell nothing, what answers said. */
 export class FinalizedRoots {
   readonly #slots: KnownSlots;
-  readonly #onOtherChain: () => void;
+  readonly #onOtherChain: (network: Network) => void;
   readonly #newest = new Map<Network, Slot>();
   readonly #answered = new Map<Network, Slot>();
 
   /** @param onOtherChain - hears when a network begins anew, as one for tests does: what was final is not any more. */
-  constructor(slots: KnownSlots, onOtherChain: () => void) {
+  constructor(slots: KnownSlots, onOtherChain: (network: Network) => void) {
     this.#slots = slots;
     this.#onOtherChain = onOtherChain;
   }
@@ -31,7 +31,7 @@ export class FinalizedRoots {
     if (newest === undefined || root > newest) this.#newest.set(network, root);
     else if (newest - root > SAME_CHAIN_SLOTS) {
       this.#newest.set(network, root);
-      this.#onOtherChain();
+      this.#onOtherChain(network);
     }
     return root;
   }

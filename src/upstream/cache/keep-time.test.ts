@@ -30,7 +30,7 @@ const kept: Readonly<Record<MethodName, Row>> = {
   // Takes no commitment.
   getBlockTime: [FOR_GOOD, NEVER, FOR_GOOD],
   getClusterNodes: always(NEVER),
-  getEpochInfo: always(NEVER),
+  getEpochInfo: always(SLOT),
   getEpochSchedule: always(FOR_GOOD),
   getFeeForMessage: always(NEVER),
   getFirstAvailableBlock: always(NEVER),
@@ -42,7 +42,7 @@ const kept: Readonly<Record<MethodName, Row>> = {
   getInflationRate: always(SHORTLY),
   getInflationReward: final,
   getLargestAccounts: always(NEVER),
-  getLatestBlockhash: always(NEVER),
+  getLatestBlockhash: always(SLOT),
   getLeaderSchedule: always(NEVER),
   getMaxRetransmitSlot: always(NEVER),
   getMaxShredInsertSlot: always(NEVER),
@@ -127,8 +127,10 @@ describe('an answer', () => {
   });
 
   it('about the epoch before this one is not kept: the next day it is about another', () => {
-    const key = keys.keyOf(callOf('getInflationReward', [['a']]))!;
-    expect(keepTimeOf(key, resultAt('getInflationReward', 5), ROOT, times)).toBe(NEVER);
+    for (const params of [[['a']], [['a'], { epoch: null }]]) {
+      const key = keys.keyOf(callOf('getInflationReward', params))!;
+      expect(keepTimeOf(key, resultAt('getInflationReward', 5), ROOT, times)).toBe(NEVER);
+    }
   });
 
   it('that rests on no slot that can be told is not final', () => {

@@ -47,10 +47,14 @@ export function pinnedSlot({ rule, params }: CallKey, result: Buffer): Slot | nu
   }
 }
 
+/** Whether params name it: what is null is left to the node, and changes. */
+const isNamed = (params: string, name: string): boolean =>
+  params.includes(`"${name}":`) && !params.includes(`"${name}":null`);
+
 function isFinal(key: CallKey, result: Buffer, root: Slot | null): boolean {
   const { named } = key.rule;
   if (root === null || key.commitment !== 'finalized') return false;
-  if (named !== null && !key.params.includes(`"${named}":`)) return false;
+  if (named !== null && !isNamed(key.params, named)) return false;
   const pinned = pinnedSlot(key, result);
   return pinned !== null && pinned <= root;
 }

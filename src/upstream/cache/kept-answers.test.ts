@@ -26,7 +26,7 @@ function stage(limits: Partial<MemoryLimits> = {}) {
   const slots = new ScriptedSlots();
   const counts = new AnswerCounts();
   const keys = new CallKeys();
-  keys.keyOf(account);
+  keys.keyOf(account)!.looks++;
   const memory = new AnswerMemory({ slots, limits, now });
   const shared = new SharedCalls({ source, keys, counts, hearer: memory, now });
   const kept = new KeptAnswers({ shared, memory, keys, counts });
@@ -42,7 +42,7 @@ function stage(limits: Partial<MemoryLimits> = {}) {
     put(call);
     return source.reached.length > before;
   };
-  return { source, clock, slots, counts, memory, put, reaches };
+  return { source, clock, slots, counts, keys, memory, put, reaches };
 }
 
 describe('the moving state', () => {
@@ -65,8 +65,10 @@ describe('the moving state', () => {
   });
 
   it('that one caller asks for is not worth keeping until it is asked for again', () => {
-    const { memory, reaches } = stage();
+    const { keys, memory, reaches } = stage();
     const rare = callOf('getAccountInfo', ['b', { commitment: 'confirmed' }]);
+    // Others on the way want to know what it asks too.
+    for (let other = 0; other < 3; other++) keys.keyOf(rare);
     expect([reaches(rare, at(10)), memory.entries]).toEqual([true, 0]);
     expect([reaches(rare, at(10)), memory.entries]).toEqual([true, 1]);
     expect(reaches(rare, at(10))).toBe(false);
@@ -170,6 +172,19 @@ describe('a kept answer', () => {
     expect(reaches(callOf('getBlock', [100]), resultOf('null'))).toBe(true);
     slots.know('finalized', 200);
     expect(reaches(callOf('getBlock', [100]), resultOf('{}'))).toBe(true);
+  });
+
+  it('stays when the chain of another network begins anew', () => {
+    const { slots, memory, reaches } = stage();
+    const block = callOf('getBlock', [100]);
+    slots.know('finalized', 10_000);
+    reaches(block, resultOf('{}'));
+    reaches({ ...block, network: 'testnet' }, resultOf('{}'));
+    const known = slots.slotAt('devnet', 'finalized');
+    const ofTestnet = { slot: slot(3n), atMs: 0 };
+    slots.slotAt = (network) => (network === 'testnet' ? ofTestnet : known);
+    expect(reaches({ ...block, network: 'testnet' }, resultOf('null'))).toBe(true);
+    expect([reaches(block, resultOf('{}')), memory.entries]).toEqual([false, 1]);
   });
 
   it('is no hit for a reader who was told more, and remains one for others', () => {

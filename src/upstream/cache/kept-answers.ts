@@ -30,6 +30,7 @@ export class KeptAnswers implements DirectSource {
     const { shared, memory, keys, counts } = this.#parts;
     const key = keys.keyOf(call);
     if (key === null || key.rule.keep === 'never') return shared.putAs(key, call, asker);
+    key.looks++;
     const answer = memory.find(call, key);
     if (answer === null) {
       counts.misses++;

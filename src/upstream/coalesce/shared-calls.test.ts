@@ -11,9 +11,9 @@ import type { LongAnswer } from '../../protocol/long-answer.ts';
 import { methods, natures } from '../../protocol/methods.ts';
 import { AnswerCounts } from '../cache/answer-counts.ts';
 import { CallKeys } from '../cache/call-key.ts';
-import { SharedCalls, type SharingLimits } from './shared-calls.ts';
+import { SharedCalls, type SharedCallsLimits } from './shared-calls.ts';
 
-function stage(limits: Partial<SharingLimits> = {}) {
+function stage(limits: Partial<SharedCallsLimits> = {}) {
   const source = new ScriptedSource();
   const clock = { now: 0 };
   const counts = new AnswerCounts();

@@ -6,7 +6,7 @@ import type { LongAnswer, LongAsker } from '../../protocol/long-answer.ts';
 import type { AnswerCounts } from '../cache/answer-counts.ts';
 import type { CallKey, CallKeys } from '../cache/call-key.ts';
 
-export type SharingLimits = Readonly<{
+export type SharedCallsLimits = Readonly<{
   /** Different calls on their way that others may join; beyond them each is asked for alone. */
   callsMax: number;
   /** Callers, of all those calls together, that wait for what somebody else asked; 0: nobody joins. */
@@ -15,7 +15,7 @@ export type SharingLimits = Readonly<{
   joinMaxMs: number;
 }>;
 
-export const sharingLimits: SharingLimits = { callsMax: 8_192, waitingMax: 65_536, joinMaxMs: 400 };
+export const sharedCallsLimits: SharedCallsLimits = { callsMax: 8_192, waitingMax: 65_536, joinMaxMs: 400 };
 
 /** A call that goes to the source, once for all who ask the same. */
 export type Begun = Readonly<{
@@ -39,7 +39,7 @@ export type SharedCallsOptions = Readonly<{
   keys: CallKeys;
   counts: AnswerCounts;
   hearer: SharedCallHearer | null;
-  limits?: Partial<SharingLimits>;
+  limits?: Partial<SharedCallsLimits>;
   /** Milliseconds, of a clock that never goes back. */
   now?: () => number;
 }>;
@@ -177,7 +177,7 @@ export class SharedCalls implements DirectSource {
   readonly #keys: CallKeys;
   readonly #counts: AnswerCounts;
   readonly #hearer: SharedCallHearer | null;
-  readonly #limits: SharingLimits;
+  readonly #limits: SharedCallsLimits;
   readonly #now: () => number;
   /** By the texts of their keys. */
   readonly #flights = new Map<string, Flight>();
@@ -188,7 +188,7 @@ export class SharedCalls implements DirectSource {
     this.#keys = keys;
     this.#counts = counts;
     this.#hearer = hearer;
-    this.#limits = { ...sharingLimits, ...limits };
+    this.#limits = { ...sharedCallsLimits, ...limits };
     this.#now = now ?? (() => performance.now());
   }
 

@@ -5,10 +5,11 @@ import type { Blockhash } from '../../ledger/blockhash.ts';
 import { objectOf, u64Of } from '../../ledger/encoding/read-json.ts';
 import type { Signature } from '../../ledger/signature.ts';
 import { type Slot, slot as slotOf } from '../../ledger/units.ts';
-import type { Network, Source } from '../../protocol/call.ts';
+import type { Call, CallTrace, Network, Source } from '../../protocol/call.ts';
 import { type MethodName, methods } from '../../protocol/methods.ts';
 import { STATUSES_MAX } from '../../protocol/rpc/getSignatureStatuses.ts';
-import { readSignatureStatuses } from '../feeds/signature-statuses.ts';
+import { type LandedStatus, readSignatureStatuses } from '../feeds/signature-statuses.ts';
+import { type AskAnother, confirmed, Teller } from './second-look.ts';
 import type { Tip, WatchedTransaction } from './watched-transaction.ts';
 
 /** How often nodes are asked. */
@@ -39,13 +40,21 @@ export class StatusRounds {
   readonly #network: Network;
   readonly #source: Source;
   readonly #limits: StatusRoundLimits;
+  readonly #askAnother: AskAnother | null;
   readonly #watched = new Set<WatchedTransaction>();
   #timer: NodeJS.Timeout | null = null;
   #isUnderWay = false;
   #tip: Tip | null = null;
   #tipDueAt = 0;
 
-  constructor(network: Network, source: Source, limits: StatusRoundLimits) {
+  /** @param askAnother - has what one node says landed confirmed by another; null: one is believed. */
+  constructor(
+    network: Network,
+    source: Source,
+    limits: StatusRoundLimits,
+    askAnother: AskAnother | null = null,
+  ) {
+    this.#askAnother = askAnother;
     this.#network = network;
     this.#source = source;
     this.#limits = limits;
@@ -75,10 +84,11 @@ export class StatusRounds {
     this.#isUnderWay = true;
     try {
       await this.#round();
-    } finally {
-      this.#isUnderWay = false;
-      this.#schedule();
+    } catch {
+      // What was to be learned is asked for again in the next.
     }
+    this.#isUnderWay = false;
+    this.#schedule();
   }
 
   async #round(): Promise<void> {
@@ -100,17 +110,41 @@ export class StatusRounds {
     watchedOf: ReadonlyMap<Signature, readonly WatchedTransaction[]>,
     { tip, expired }: Sight,
   ): Promise<void> {
-    const read = await this.#read('getSignatureStatuses', [signatures], readSignatureStatuses);
+    const teller = this.#askAnother === null ? null : new Teller();
+    const read = await this.#read('getSignatureStatuses', [signatures], readSignatureStatuses, teller);
     if (read?.statuses.length !== signatures.length) return;
+    const statuses = await this.#confirmed(signatures, read.statuses, teller?.node ?? null);
     const sawTip = tip !== null && read.slot >= tip.slot;
     for (const [at, signature] of signatures.entries()) {
-      const status = read.statuses[at] ?? null;
+      const isUnknown = read.statuses[at] == null;
       for (const watched of watchedOf.get(signature) ?? []) {
-        watched.learn(status);
+        watched.learn(statuses[at] ?? null);
         const isExpired = watched.lifetime !== null && expired.has(watched.lifetime.blockhash);
-        if (status === null && sawTip && isExpired) watched.expire();
+        if (isUnknown && sawTip && isExpired) watched.expire();
       }
     }
+  }
+
+  /** The same, where another node than the teller agrees. */
+  async #confirmed(
+    signatures: readonly Signature[],
+    told: readonly (LandedStatus | null)[],
+    teller: string | null,
+  ): Promise<readonly (LandedStatus | null)[]> {
+    const askAnother = this.#askAnother;
+    if (askAnother === null || teller === null) return told;
+    const callFor = (landed: readonly Signature[]): Call => this.#call('getSignatureStatuses', [landed]);
+    try {
+      return await confirmed(signatures, told, callFor, (call) => askAnother(call, teller));
+    } catch {
+      // What the other said is no answer: it says nothing against the first.
+      return told;
+    }
+  }
+
+  #call(method: MethodName, params: readonly WritableJson[]): Call {
+    const call = { network: this.#network, method, row: methods[method] };
+    return { ...call, params: Buffer.from(writeJson(params)) };
   }
 
   /** Which blockhashes are over: those whose height has come are asked for. */
@@ -150,10 +184,10 @@ export class StatusRounds {
     method: MethodName,
     params: readonly WritableJson[],
     read: (body: Buffer) => T,
+    trace: CallTrace | null = null,
   ): Promise<T | null> {
-    const call = { network: this.#network, method, row: methods[method] };
     try {
-      const { body, errorCode } = await this.#source.ask({ ...call, params: Buffer.from(writeJson(params)) });
+      const { body, errorCode } = await this.#source.ask({ ...this.#call(method, params), trace });
       return errorCode === 0 ? read(body) : null;
     } catch {
       return null;

@@ -116,7 +116,7 @@ export class DasClient {
 
   /** Ends every connection. */
   async close(): Promise<void> {
-    await Promise.all(this.#servers.map((server) => server.close()));
+    for (const server of this.#servers) server.close();
   }
 
   /** Those that nothing speaks against, in their order; where something does against all, all that take questions. */

@@ -214,9 +214,14 @@ export class PubsubConnection {
 
   #received(data: Buffer, isBinary: boolean): void {
     this.#heardAt = performance.now();
-    const message = isBinary ? null : readNodeMessage(data);
-    if (message === null) this.end('no PubSub message');
-    else if (this.#end === null) this.#subscriptions.take(message);
+    try {
+      const message = isBinary ? null : readNodeMessage(data);
+      if (message === null) this.end('no PubSub message');
+      else if (this.#end === null) this.#subscriptions.take(message);
+    } catch {
+      // What breaks whoever reads it ends the connection that it came over, and nothing else.
+      this.end('no PubSub message');
+    }
   }
 
   /** One absurd slot, once believed, would silence all that follows: whoever tells it is left. */

@@ -111,10 +111,15 @@ export class PubsubNodes {
     sink: UpstreamSink,
     passed: ReadonlySet<string>,
   ): Promise<Placed | null> {
+    let left = passed;
     for (;;) {
-      const place = this.#choose(passed);
-      const connection = place === null ? null : this.#connectionOf(place);
-      if (place === null || connection === null) return null;
+      const place = this.#choose(left);
+      if (place === null) return null;
+      const connection = this.#connectionOf(place);
+      if (connection === null) {
+        left = new Set([...left, place.node.name]);
+        continue;
+      }
       if (!(await connection.ready)) return { node: place.node.name, connection, answer: { kind: 'gone' } };
       // Others may have taken the last room while this one waited.
       if (connection.load >= this.#options.limits.connectionSubscriptionsMax) continue;
@@ -234,7 +239,7 @@ export class PubsubNodes {
     return [...connections].some(({ load }) => load < connectionSubscriptionsMax);
   }
 
-  /** One with room; else a new one; null when the node is full. */
+  /** One with room; else a new one; null when the node is full, or there is no connecting to it. */
   #connectionOf(place: Place): PubsubConnection | null {
     const { connectionSubscriptionsMax, nodeConnectionsMax } = this.#options.limits;
     for (const connection of place.connections) {
@@ -243,14 +248,10 @@ export class PubsubNodes {
     return place.connections.size < nodeConnectionsMax ? this.#connect(place) : null;
   }
 
-  #connect(place: Place): PubsubConnection {
-    const { limits } = this.#options;
-    const connection = new PubsubConnection({
-      node: place.node,
-      limits,
-      newestCredible: () => this.#newestCredible(place, connection),
-      onEnd: (end, detail) => this.#ended(place, connection, { end, detail }),
-    });
+  /** @returns null where its address or headers are none that a handshake can be made of: that is a failed try. */
+  #connect(place: Place): PubsubConnection | null {
+    const connection = this.#dialed(place);
+    if (connection === null) return null;
     this.#slotAtOpen.set(connection, this.networkSlot());
     place.connections.add(connection);
     void connection.ready.then((ready) => {
@@ -259,6 +260,28 @@ export class PubsubNodes {
       this.#options.log.info(this.#facts(place), 'connected to the PubSub of an upstream node');
     });
     return connection;
+  }
+
+  #dialed(place: Place): PubsubConnection | null {
+    const { limits, log } = this.#options;
+    try {
+      const connection: PubsubConnection = new PubsubConnection({
+        node: place.node,
+        limits,
+        newestCredible: () => this.#newestCredible(place, connection),
+        onEnd: (end, detail) => this.#ended(place, connection, { end, detail }),
+      });
+      return connection;
+    } catch {
+      // What was caught may name the address.
+      log.warn(
+        this.#facts(place),
+        'the PubSub of an upstream node has an address or a header that is not valid',
+      );
+      place.refuses = true;
+      this.#rest(place);
+      return null;
+    }
   }
 
   #ended(

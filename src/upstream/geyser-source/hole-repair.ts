@@ -42,10 +42,16 @@ export class HoleRepair {
     const hole = this.#options.merge.hole(performance.now());
     if (hole === null) return;
     this.#isBusy = true;
-    void this.#repair(hole).finally(() => {
-      this.#isBusy = false;
-      this.look();
-    });
+    void this.#repair(hole)
+      .catch((error: unknown) => {
+        const reason = error instanceof Error ? error.name : 'unknown';
+        this.#options.log.warn({ ...shown(hole), reason }, 'missing slots are given up');
+        this.#options.merge.giveUp(hole);
+      })
+      .finally(() => {
+        this.#isBusy = false;
+        this.look();
+      });
   }
 
   close(): void {

@@ -4,6 +4,7 @@ import {
   callOf,
   Listener,
   resultOf,
+  ScriptedSlots,
   ScriptedSource,
 } from '../../../test/upstream/answers/scripted-source.ts';
 import { slot } from '../../ledger/units.ts';
@@ -26,7 +27,8 @@ const behind: Answer = {
 function stage(told = 10n) {
   const source = new ScriptedSource();
   const counts = new AnswerCounts();
-  const calls = new FlooredCalls({ source, keys: new CallKeys(), counts });
+  const slots = new ScriptedSlots();
+  const calls = new FlooredCalls({ source, slots, keys: new CallKeys(), counts });
   const floor = new SlotFloor();
   floor.raise('finalized', slot(told));
   const put = (call: Call) => {
@@ -36,7 +38,7 @@ function stage(told = 10n) {
   };
   /** Answers the call that was asked last. */
   const answer = (given: Answer): void => source.reached.at(-1)!.answer(given);
-  return { source, counts, floor, put, answer };
+  return { source, slots, counts, floor, put, answer };
 }
 
 const balance = callOf('getBalance', ['a']);
@@ -50,6 +52,19 @@ describe('a reader who was told of a slot', () => {
     expect(listener.ending).toBe(text(at(12)));
     expect(floor.at('finalized')).toBe(12n);
     expect(source.params).toEqual(['["a"]']);
+  });
+
+  it('is held to no slot or height that the chain cannot have come to, whatever one node told', () => {
+    const { slots, floor, put, answer } = stage();
+    slots.know('processed', 12);
+    put(balance);
+    answer(at(9_000_000));
+    put(callOf('getBlockHeight'));
+    answer(resultOf('9000000'));
+    expect([floor.at('finalized'), floor.heights.at('finalized')]).toEqual([10n, 0n]);
+    const { listener } = put(balance);
+    answer(at(76));
+    expect([listener.ending, floor.at('finalized')]).toEqual([text(at(76)), 76n]);
   });
 
   it('is not told of an older one: a node that is not behind is asked', () => {
@@ -84,6 +99,16 @@ describe('a reader who was told of a slot', () => {
     expect(source.reached.length).toBeLessThan(20);
   });
 
+  it('is asked for again though the answer that is too old took longer than that', () => {
+    const { source, put, answer } = stage();
+    const { listener } = put(balance);
+    vi.advanceTimersByTime(5_000);
+    answer(at(9));
+    expect([listener.ending, source.reached.length]).toEqual([null, 2]);
+    answer(at(10));
+    expect(listener.ending).toBe(text(at(10)));
+  });
+
   it('gets it too where nodes cannot be told what is wanted of them', () => {
     const { source, put } = stage();
     source.script = () => at(8);
@@ -99,6 +124,33 @@ describe('a reader who was told of a slot', () => {
     expect(source.params).toEqual(['[{"minContextSlot":10,"commitment":"confirmed"}]']);
     answer(resultOf('5'));
     expect(listener.ending).toBe('5');
+  });
+
+  it('is told of no lower height of blocks, though heights say nothing of slots', () => {
+    const { source, put, answer } = stage();
+    const height = callOf('getBlockHeight');
+    put(height);
+    answer(resultOf('7'));
+    const again = put(height);
+    answer(resultOf('6'));
+    expect(again.listener.ending).toBeNull();
+    vi.advanceTimersByTime(50);
+    expect(source.reached).toHaveLength(3);
+    answer(resultOf('7'));
+    expect(again.listener.ending).toBe('7');
+  });
+
+  it('was told of the slot that the epoch is at', () => {
+    const { floor, put, answer } = stage();
+    const epoch = (slot: number): string => `{"absoluteSlot":${slot},"epoch":0}`;
+    put(callOf('getEpochInfo'));
+    answer(resultOf(epoch(12)));
+    expect(floor.at('finalized')).toBe(12n);
+    const { listener } = put(callOf('getEpochInfo'));
+    answer(resultOf(epoch(11)));
+    expect(listener.ending).toBeNull();
+    answer(resultOf(epoch(12)));
+    expect(listener.ending).toBe(epoch(12));
   });
 
   it('may ask for what is settled more, which is older', () => {

@@ -7,7 +7,8 @@ import type { LongAsker } from '../../protocol/long-answer.ts';
 import type { SlotFloor } from '../../protocol/slot-floor.ts';
 import type { AnswerCounts } from '../cache/answer-counts.ts';
 import type { CallKeys } from '../cache/call-key.ts';
-import { tellsSlot, toldSlot } from '../slots/told-slot.ts';
+import { isCredible, type KnownSlots, nothingKnown } from '../known-slots.ts';
+import { tellsSlot, toldHeight, toldSlot } from '../slots/told-slot.ts';
 import { withLeastSlot } from './least-slot.ts';
 
 export type FlooredCallsLimits = Readonly<{
@@ -23,17 +24,23 @@ export type FlooredCallsOptions = Readonly<{
   source: DirectSource;
   keys: CallKeys;
   counts: AnswerCounts;
+  /** What floors are measured against before they are raised. */
+  slots?: KnownSlots;
   limits?: Partial<FlooredCallsLimits>;
 }>;
 
 /** Agave's code and text. Source: rpc-client-api `custom_error.rs`. */
 const NOT_REACHED = -32016;
-const notReached = (slot: Slot): Answer => ({
-  body: Buffer.from(
-    `{"code":${NOT_REACHED},"message":"Minimum context slot has not been reached","data":{"contextSlot":${slot}}}`,
-  ),
-  errorCode: NOT_REACHED,
-});
+const TEXT = 'Minimum context slot has not been reached';
+
+/** @param slot - what the answer was of; null where it does not say. */
+function notReached(slot: Slot | null): Answer {
+  const data = slot === null ? '' : `,"data":{"contextSlot":${slot}}`;
+  return { body: Buffer.from(`{"code":${NOT_REACHED},"message":"${TEXT}"${data}}`), errorCode: NOT_REACHED };
+}
+
+const isBelow = (floor: SlotFloor['heights'], commitment: Commitment, told: Slot | null): boolean =>
+  told !== null && told < floor.at(commitment);
 
 const PAUSE_MAX_MS = 400;
 
@@ -41,7 +48,7 @@ const PAUSE_MAX_MS = 400;
 const placeOf = ({ row }: Call, kind: string | null): number | null =>
   kind === 'context' ? row.config : null;
 
-type Parts = FlooredCallsOptions & Readonly<{ limits: FlooredCallsLimits }>;
+type Parts = FlooredCallsOptions & Readonly<{ limits: FlooredCallsLimits; slots: KnownSlots }>;
 
 /** What a call of a reader with a floor asks at, and whether it can ask for a least slot. */
 type Terms = Readonly<{ floor: SlotFloor; commitment: Commitment; place: number | null }>;
@@ -52,7 +59,8 @@ class FlooredCall implements Asked, Asker {
   readonly #call: Call;
   readonly #terms: Terms;
   readonly #asker: Asker;
-  readonly #deadline: number;
+  /** Until when it is asked again: from the first answer on that is too old, however long that one took. */
+  #deadline = 0;
   #asked: Asked | null = null;
   #timer: NodeJS.Timeout | null = null;
   #asks = 0;
@@ -66,7 +74,6 @@ class FlooredCall implements Asked, Asker {
     this.#call = call;
     this.#terms = terms;
     this.#asker = asker;
-    this.#deadline = performance.now() + parts.limits.waitMs;
   }
 
   /** @param isGuarded - nodes that are behind are told to say so, where that can be said. */
@@ -104,19 +111,29 @@ class FlooredCall implements Asked, Asker {
       else this.#end(answer);
       return;
     }
-    const told = toldSlot(this.#call.row, answer.body);
-    if (told !== null && told < floor.at(commitment)) {
+    const { row } = this.#call;
+    const told = toldSlot(row, answer.body);
+    const height = toldHeight(row, answer.body);
+    if (isBelow(floor, commitment, told) || isBelow(floor.heights, commitment, height)) {
       this.#parts.counts.backward++;
       this.#askAgain(notReached(told));
       return;
     }
-    if (told !== null) floor.raise(commitment, told);
+    if (told !== null && this.#isCredible(told)) floor.raise(commitment, told);
+    // No height is above its slot.
+    if (height !== null && this.#isCredible(height)) floor.heights.raise(commitment, height);
     this.#end(answer);
   }
 
   failed(failure: Failure): void {
     this.#isOver = true;
     this.#asker.failed(failure);
+  }
+
+  /** One lie of one node must not have its reader wait for what the chain does not come to. */
+  #isCredible(told: Slot): boolean {
+    // Only this head is always watched; no other commitment is ever beyond it.
+    return isCredible(told, this.#parts.slots.slotAt(this.#call.network, 'processed'));
   }
 
   #end(answer: Answer): void {
@@ -128,6 +145,7 @@ class FlooredCall implements Asked, Asker {
   #askAgain(last: Answer): void {
     this.#asked = null;
     const { place } = this.#terms;
+    if (this.#deadline === 0) this.#deadline = performance.now() + this.#parts.limits.waitMs;
     if (this.#hasLeft || performance.now() >= this.#deadline) {
       this.#end(last);
       return;
@@ -164,7 +182,8 @@ export class FlooredCalls implements DirectSource {
   readonly #parts: Parts;
 
   constructor(options: FlooredCallsOptions) {
-    this.#parts = { ...options, limits: { ...flooredCallsLimits, ...options.limits } };
+    const limits = { ...flooredCallsLimits, ...options.limits };
+    this.#parts = { slots: nothingKnown, ...options, limits };
   }
 
   ask(call: Call, signal?: AbortSignal): Promise<Answer> {

@@ -7,7 +7,7 @@ import {
   ScriptedSource,
 } from '../../../test/upstream/answers/scripted-source.ts';
 import { slot } from '../../ledger/units.ts';
-import type { Call } from '../../protocol/call.ts';
+import type { Answer, Call } from '../../protocol/call.ts';
 import { SlotFloor } from '../../protocol/slot-floor.ts';
 import { AnswerCounts } from '../cache/answer-counts.ts';
 import { CallKeys } from '../cache/call-key.ts';
@@ -101,13 +101,30 @@ describe('getSlot', () => {
 });
 
 describe('getHealth', () => {
-  it('is ok while a healthy node told of its slot a moment ago', () => {
-    const { slots, clock, put } = stage();
-    expect(put(callOf('getHealth'))).toBe('"asked"');
+  it('is ok while a node that said so a while ago, or another, told of its slot a moment ago', () => {
+    const { source, slots, clock, counts, put } = stage();
     slots.know('processed', 33, 0);
-    expect(put(callOf('getHealth', []))).toBe('"ok"');
+    expect(put(callOf('getHealth'))).toBe('"asked"');
+    expect([put(callOf('getHealth', [])), counts.heads]).toEqual(['"ok"', 1]);
     clock.now = 501;
     expect(put(callOf('getHealth'))).toBe('"asked"');
+    clock.now = 5_502;
+    slots.know('processed', 45, 5_500);
+    expect(put(callOf('getHealth'))).toBe('"asked"');
+    expect(source.reached).toHaveLength(3);
+  });
+
+  it('is asked of a node again and again while none says that it is healthy, whatever slots they tell', () => {
+    const { source, slots, put } = stage();
+    slots.know('processed', 33, 0);
+    put(callOf('getHealth'));
+    const isBehind: Answer = { body: Buffer.from('{"code":-32005}'), errorCode: -32005 };
+    source.script = () => isBehind;
+    expect(put(callOf('getHealth'))).toBe('"ok"');
+    slots.know('processed', 34, -600);
+    expect(put(callOf('getHealth'))).toBe('{"code":-32005}');
+    slots.know('processed', 35, 0);
+    expect([put(callOf('getHealth')), put(callOf('getHealth'))]).toEqual(Array(2).fill('{"code":-32005}'));
   });
 });
 

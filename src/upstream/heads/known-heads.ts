@@ -6,7 +6,7 @@ import type { Failure } from '../../protocol/errors.ts';
 import { methods } from '../../protocol/methods.ts';
 import type { AnswerCounts } from '../cache/answer-counts.ts';
 import type { CallKey, CallKeys } from '../cache/call-key.ts';
-import type { KnownSlots } from '../known-slots.ts';
+import { isCredible, type KnownSlots } from '../known-slots.ts';
 import { nothingAsked } from '../nothing-asked.ts';
 import { toldSlot } from '../slots/told-slot.ts';
 
@@ -23,10 +23,10 @@ export type KnownHeadsOptions = Readonly<{
 
 export const KNOWN_HEADS_FRESH_MS = 500;
 
-/** What one node tells may be so much newer than what is known of all, and no more. */
-const AHEAD_MAX_SLOTS = 64n;
 /** So long nobody is told less than somebody was told. */
 const TOLD_HOLDS_MS = 10_000;
+/** So long a node is believed that said that it is healthy, while it or another tells of its slots. */
+const HEALTHY_HOLDS_MS = 5_000;
 
 const HEALTHY: Answer = { body: Buffer.from('"ok"'), errorCode: 0 };
 
@@ -35,7 +35,7 @@ const slotAnswer = (slot: Slot): Answer => ({ body: Buffer.from(String(slot)), e
 /** The newest slot that getSlot was answered with at a commitment of a network, and that answer. */
 type Told = Readonly<{ slot: Slot; atMs: number; answer: Answer }>;
 
-/** What nodes answer to getSlot is newer, mostly, than what is known of them: what is told later is not older. */
+/** What nodes answer to getSlot is newer, mostly, than what is known of them: what is told from here next is not older. */
 class Forwarded implements Asker {
   readonly #heads: KnownHeads;
   readonly #call: Call;
@@ -61,12 +61,36 @@ class Forwarded implements Asker {
   }
 }
 
+/** Only a node knows whether it is healthy: what it says itself holds for those who ask next. */
+class AskedHealth implements Asker {
+  readonly #heads: KnownHeads;
+  readonly #network: Network;
+  readonly #asker: Asker;
+
+  constructor(heads: KnownHeads, network: Network, asker: Asker) {
+    this.#heads = heads;
+    this.#network = network;
+    this.#asker = asker;
+  }
+
+  answered(answer: Answer): void {
+    this.#heads.noteHealth(this.#network, answer.errorCode === 0);
+    this.#asker.answered(answer);
+  }
+
+  failed(failure: Failure): void {
+    this.#heads.noteHealth(this.#network, false);
+    this.#asker.failed(failure);
+  }
+}
+
 /** What has a parameter that the method does not take is a node's to refuse. */
 const isWithoutParams = ({ params }: Call): boolean => params === null || params.toString('latin1') === '[]';
 
 /**
- * Answers getHealth and getSlot by what the nodes told a moment ago, and asks for the rest. What is told is never
- * older than what was told to anybody before, nor newer than what a node can answer for.
+ * Answers getHealth and getSlot by what the nodes told a moment ago, and asks for the rest. What is told from here is not
+ * older than what anybody was told in the last seconds, nor newer than what a node can answer for. A node that is asked
+ * is believed as it is: who must not see the chain go back has a floor for that (floored-calls.ts).
  */
 export class KnownHeads implements DirectSource {
   readonly #source: DirectSource;
@@ -76,6 +100,8 @@ export class KnownHeads implements DirectSource {
   readonly #freshMs: number;
   readonly #now: () => number;
   readonly #told = new Map<Network, Map<Commitment, Told>>();
+  /** When a node last said that it is healthy, where none has said otherwise since. */
+  readonly #healthyAt = new Map<Network, number>();
 
   constructor({ source, slots, keys, counts, freshMs, now }: KnownHeadsOptions) {
     this.#source = source;
@@ -93,16 +119,27 @@ export class KnownHeads implements DirectSource {
   put(call: Call, asker: Asker): Asked {
     if (call.row === methods.getSlot) return this.#putSlot(call, asker);
     if (call.row !== methods.getHealth || !isWithoutParams(call)) return this.#source.put(call, asker);
-    const known = this.#slots.slotAt(call.network, 'processed');
-    return known !== null && this.#isFresh(known.atMs)
+    return this.#isHealthy(call.network)
       ? this.#answer(call, asker, HEALTHY)
-      : this.#source.put(call, asker);
+      : this.#source.put(call, new AskedHealth(this, call.network, asker));
+  }
+
+  /** A node was asked whether it is healthy. */
+  noteHealth(network: Network, isHealthy: boolean): void {
+    if (isHealthy) this.#healthyAt.set(network, this.#now());
+    else this.#healthyAt.delete(network);
+  }
+
+  #isHealthy(network: Network): boolean {
+    const known = this.#slots.slotAt(network, 'processed');
+    const saidAt = this.#healthyAt.get(network);
+    if (known === null || saidAt === undefined || !this.#isFresh(known.atMs)) return false;
+    return this.#now() - saidAt <= HEALTHY_HOLDS_MS;
   }
 
   /** getSlot is answered with this slot. */
   noteTold(network: Network, commitment: Commitment, slot: Slot, answer: Answer): void {
-    const known = this.#slots.slotAt(network, commitment);
-    if (known !== null && slot - known.slot > AHEAD_MAX_SLOTS) return;
+    if (!isCredible(slot, this.#slots.slotAt(network, commitment))) return;
     let ofNetwork = this.#told.get(network);
     if (ofNetwork === undefined) {
       ofNetwork = new Map();
@@ -127,7 +164,7 @@ export class KnownHeads implements DirectSource {
     if (known === null || !this.#isFresh(known.atMs)) return null;
     const told = this.#told.get(network)?.get(commitment);
     const isAhead = told !== undefined && told.slot > known.slot && this.#holds(told);
-    const isSame = told !== undefined && told.slot - known.slot <= AHEAD_MAX_SLOTS;
+    const isSame = told !== undefined && isCredible(told.slot, known);
     if (isAhead && isSame && !this.#isFresh(told.atMs)) return null;
     const head = isAhead && isSame ? told.slot : known.slot;
     if (head < key.minContextSlot || (floor != null && head < floor.at(commitment))) return null;

@@ -3,6 +3,7 @@ import type { Exclusion } from './node-state.ts';
 
 /** What decides whether a node is passed over for what became of its calls. */
 export type ExclusionLimits = Readonly<{
+  exclusionAttemptsMin: number;
   failedShareMax: number;
   throttledShareMax: number;
   slowMs: number;
@@ -10,24 +11,28 @@ export type ExclusionLimits = Readonly<{
   readmitAnswersMin: number;
 }>;
 
-/** With fewer attempts than this in the last while nothing is held against a node. */
-const ATTEMPTS_MIN = 10;
 /** The share of answers whose slowest is looked at. */
 const LATENCY_SHARE = 0.7;
 /** Slower than the others is who takes so many times as long. */
 const SLOWER = 3;
 
-const hasEnough = (node: NodeHealth, now: number): boolean => node.recent.attempts(now) > ATTEMPTS_MIN;
+const hasEnough = (node: NodeHealth, { exclusionAttemptsMin }: ExclusionLimits, now: number): boolean =>
+  node.recent.attempts(now) >= exclusionAttemptsMin;
 
 /** The latency of a node's calls; null where too few are known. */
-const pace = (node: NodeHealth, now: number): number | null =>
-  hasEnough(node, now) ? node.recent.latencyMs(LATENCY_SHARE, now) : null;
+const pace = (node: NodeHealth, limits: ExclusionLimits, now: number): number | null =>
+  hasEnough(node, limits, now) ? node.recent.latencyMs(LATENCY_SHARE, now) : null;
 
 /** The middle one of the others' latencies; null where none is known. */
-function paceOfOthers(nodes: readonly NodeHealth[], one: NodeHealth, now: number): number | null {
+function paceOfOthers(
+  nodes: readonly NodeHealth[],
+  one: NodeHealth,
+  limits: ExclusionLimits,
+  now: number,
+): number | null {
   const paces = nodes
     .filter((node) => node !== one)
-    .map((node) => pace(node, now))
+    .map((node) => pace(node, limits, now))
     .filter((ms) => ms !== null)
     .sort((a, b) => a - b);
   return paces[Math.floor((paces.length - 1) / 2)] ?? null;
@@ -39,12 +44,12 @@ function reasonAgainst(
   limits: ExclusionLimits,
   now: number,
 ): Exclusion | null {
-  if (!hasEnough(node, now)) return null;
+  if (!hasEnough(node, limits, now)) return null;
   if ((node.recent.failedShare(now) ?? 0) > limits.failedShareMax) return 'failing';
   if ((node.recent.throttledShare(now) ?? 0) > limits.throttledShareMax) return 'throttling';
-  const own = pace(node, now);
+  const own = pace(node, limits, now);
   if (own === null || own <= limits.slowMs) return null;
-  const others = paceOfOthers(nodes, node, now);
+  const others = paceOfOthers(nodes, node, limits, now);
   return others !== null && own > SLOWER * others ? 'slow' : null;
 }
 

@@ -1,5 +1,5 @@
 import type { Slot } from '../../ledger/units.ts';
-import type { Network } from '../../protocol/call.ts';
+import type { Answer, Network } from '../../protocol/call.ts';
 import type { MethodRow } from '../../protocol/methods.ts';
 import { nodeErrorRow } from '../../protocol/node-errors.ts';
 import { Abilities } from '../abilities.ts';
@@ -10,16 +10,7 @@ import type { Outcome } from '../outcome.ts';
 import type { RequestBudget } from '../request-budget.ts';
 import { NodeSlots } from '../slots/node-slots.ts';
 import { attemptKindOf, isOwnFault } from './attempt-kind.ts';
-import {
-  type Exclusion,
-  type NodeState,
-  reasonOfExclusion,
-  reasonOfFailing,
-  reasonOfFault,
-  type SlotFault,
-  stateOfExclusion,
-  stateOfFault,
-} from './node-state.ts';
+import type { Exclusion, SlotFault } from './node-state.ts';
 import { RecentAnswers } from './recent-answers.ts';
 
 /** Weight of the newest sample in the moving average of a node's latency. */
@@ -87,7 +78,7 @@ export class NodeHealth {
     this.budget = budget;
     this.circuit = new Circuit(limits);
     this.slots = new NodeSlots(limits);
-    this.recent = new RecentAnswers(limits.windowMs);
+    this.recent = new RecentAnswers(limits);
     this.latencies = new MethodLatencies(limits);
     this.abilities = new Abilities(limits);
     this.#limits = limits;
@@ -110,7 +101,20 @@ export class NodeHealth {
     this.inFlight--;
   }
 
-  /** Nothing speaks against asking it. What is not known does not speak against it. */
+  /** Nothing speaks against asking it, nor against waiting for it. */
+  isWell(now: number): boolean {
+    return this.isGood(now) && !this.isFailing;
+  }
+
+  /** It takes calls just now. */
+  isFree(now: number): boolean {
+    return !this.isFull() && !this.isResting(now) && !this.isSpent(now);
+  }
+
+  /**
+   * Nothing speaks against asking it: what is not known does not, and neither does that it failed some time ago. Whoever
+   * has nobody else to find out whether it is back goes by this.
+   */
   isGood(now: number): boolean {
     if (this.slotFault !== null || this.exclusion !== null || now < this.cordonedUntil) return false;
     return this.#failedPolls < FAILED_POLLS_MAX && !this.isResting(now) && !this.circuit.isOpen(now);
@@ -139,46 +143,14 @@ export class NodeHealth {
     return this.budget !== null && !this.budget.has(now);
   }
 
-  /** One word for logs and status pages. */
-  state(now: number): NodeState {
-    if (this.wrongChain) return 'wrong-chain';
-    if (this.cordon !== null) return 'cordoned';
-    return this.ownState(now);
-  }
-
-  /** The same, whatever the operator says of it. */
-  ownState(now: number): NodeState {
-    if (this.isResting(now)) return 'resting';
-    if (this.isFailing) return 'failing';
-    if (this.slotFault !== null) return stateOfFault[this.slotFault];
-    if (now < this.cordonedUntil) return 'behind';
-    if (this.exclusion !== null) return stateOfExclusion[this.exclusion];
-    return this.lastAnswerAt === null ? 'unknown' : 'healthy';
-  }
-
-  /** What stands behind the state, in words; null when nothing is to be said. */
-  reason(now: number): string | null {
-    if (this.wrongChain) return 'belongs to another chain than its network';
-    if (this.cordon !== null)
-      return this.cordon === '' ? 'taken out of service by the operator' : this.cordon;
-    if (this.isResting(now)) return 'asked to be left alone for a while';
-    if (this.isFailing) return reasonOfFailing(this.circuit.failuresInRow);
-    if (this.slotFault !== null) {
-      return reasonOfFault(this.slotFault, this.lagSlots, this.slots.unreplayed);
-    }
-    if (now < this.cordonedUntil) return 'says that it is behind';
-    if (this.exclusion !== null) return reasonOfExclusion[this.exclusion];
-    return this.isSpent(now) ? 'has had as many requests as it is to get for now' : null;
-  }
-
   /**
    * Learns from a poll. Most of them say nothing that calls do not; but a node that answers no poll is failing, and
    * one that answers again may be asked again.
    */
   learnFromPoll(outcome: Outcome, elapsedMs: number): void {
-    if (outcome.kind !== 'answer' && outcome.kind !== 'aborted') this.#failedPolls++;
+    if (isSilence(outcome)) this.#failedPolls++;
     if (outcome.kind !== 'answer' || this.circuit.tripped) this.#learn(outcome, elapsedMs);
-    else this.#noteAnswer(performance.now(), elapsedMs);
+    else this.#noteAnswer(outcome.answer, performance.now(), elapsedMs);
   }
 
   /**
@@ -221,8 +193,7 @@ export class NodeHealth {
     switch (outcome.kind) {
       case 'answer':
         this.circuit.succeeded();
-        this.#noteAnswer(now, elapsedMs);
-        if (nodeErrorRow(outcome.answer.errorCode).behind) this.cordonedUntil = now + this.#limits.cordonMs;
+        this.#noteAnswer(outcome.answer, now, elapsedMs);
         break;
       case 'status':
         this.#refused(outcome.status, outcome.restMs, now);
@@ -241,7 +212,8 @@ export class NodeHealth {
     }
   }
 
-  #noteAnswer(now: number, elapsedMs: number | null): void {
+  #noteAnswer({ errorCode }: Answer, now: number, elapsedMs: number | null): void {
+    if (nodeErrorRow(errorCode).behind) this.cordonedUntil = now + this.#limits.cordonMs;
     this.#throttledInRow = 0;
     this.#failedPolls = 0;
     this.lastAnswerAt = now;
@@ -267,3 +239,9 @@ export class NodeHealth {
     this.restingUntil = Math.max(this.restingUntil, now + ms);
   }
 }
+
+/** Whether a poll was not answered. One that asks to be left alone is there: it rests, and does not fail. */
+const isSilence = (outcome: Outcome): boolean =>
+  outcome.kind !== 'answer' &&
+  outcome.kind !== 'aborted' &&
+  !(outcome.kind === 'status' && outcome.status === 429);

@@ -3,12 +3,12 @@ import { RecentAnswers } from './recent-answers.ts';
 
 describe('what became of the calls of the last while', () => {
   it('is nothing where nobody asked', () => {
-    const recent = new RecentAnswers(1_000);
+    const recent = new RecentAnswers({ windowMs: 1_000 });
     expect([recent.attempts(0), recent.failedShare(0), recent.latencyMs(0.7, 0)]).toEqual([0, null, null]);
   });
 
   it('is told in shares', () => {
-    const recent = new RecentAnswers(1_000);
+    const recent = new RecentAnswers({ windowMs: 1_000 });
     for (let i = 0; i < 6; i++) recent.note('answered', 600);
     for (let i = 0; i < 3; i++) recent.note('failed', 600);
     recent.note('throttled', 600);
@@ -18,7 +18,7 @@ describe('what became of the calls of the last while', () => {
   });
 
   it('is forgotten a half of the window at a time', () => {
-    const recent = new RecentAnswers(1_000);
+    const recent = new RecentAnswers({ windowMs: 1_000 });
     recent.note('failed', 600);
     expect(recent.attempts(1_100)).toBe(1);
     expect(recent.attempts(1_600)).toBe(0);
@@ -27,7 +27,7 @@ describe('what became of the calls of the last while', () => {
   });
 
   it('is how long answers took', () => {
-    const recent = new RecentAnswers(1_000);
+    const recent = new RecentAnswers({ windowMs: 1_000 });
     for (let i = 0; i < 8; i++) recent.noteLatency(10);
     for (let i = 0; i < 2; i++) recent.noteLatency(4_000);
     expect(recent.latencyMs(0.7, 0)).toBeLessThan(13);

@@ -20,14 +20,14 @@ class Half {
 
 /** What became of the calls that a node was asked in the last while, in two halves that take turns. */
 export class RecentAnswers {
-  readonly #halfMs: number;
+  readonly #limits: Readonly<{ windowMs: number }>;
   #current = new Half();
   #before = new Half();
   #turnedAt = 0;
 
-  /** @param windowMs - what is looked back on: between a half of it and all. */
-  constructor(windowMs: number) {
-    this.#halfMs = windowMs / 2;
+  /** @param limits - of which `windowMs` is what is looked back on: between a half of it and all. */
+  constructor(limits: Readonly<{ windowMs: number }>) {
+    this.#limits = limits;
   }
 
   note(kind: AttemptKind, now: number): void {
@@ -77,14 +77,15 @@ export class RecentAnswers {
   }
 
   #turn(now: number): void {
+    const halfMs = this.#limits.windowMs / 2;
     const since = now - this.#turnedAt;
-    if (since < this.#halfMs) return;
+    if (since < halfMs) return;
     const emptied = this.#before;
     this.#before = this.#current;
     this.#current = emptied;
     emptied.clear();
     // Nobody asked for longer than a window: neither half is of the last while.
-    if (since >= 2 * this.#halfMs) this.#before.clear();
+    if (since >= 2 * halfMs) this.#before.clear();
     this.#turnedAt = now;
   }
 }

@@ -5,40 +5,34 @@ import type { UpstreamNode } from '../node.ts';
 import type { NodeGroup } from '../node-group.ts';
 import { NodePolls } from './node-polls.ts';
 import type { NodeState } from './node-state.ts';
+import { reasonOf, stateOf } from './node-words.ts';
 
 /** Polls of several nodes drift apart by this share of the interval. */
 const JITTER = 0.2;
 
-/** A node that is watched, its next poll, and the state in which it was last spoken of. */
+/** A node that is watched, what ends that, its next poll, and the state in which it was last spoken of. */
 type Watched = {
   readonly node: UpstreamNode;
   readonly polls: NodePolls;
+  readonly stop: AbortController;
   timer: NodeJS.Timeout | null;
   told: NodeState;
 };
 
 /** Watches the nodes of one network: polls them, has their group look at what is known of them, logs what changes. */
 export class HealthWatch {
-  readonly #nodes: readonly UpstreamNode[];
   readonly #group: NodeGroup;
-  readonly #watched: readonly Watched[];
   readonly #log: Logger;
+  #nodes: readonly UpstreamNode[] = [];
+  #watched: readonly Watched[] = [];
+  #isStarted = false;
   /** The chains of which was last said that nobody can tell which of them is right. */
   #toldChains = '';
   readonly #firstAnswer = Promise.withResolvers<void>();
-  readonly #stop = new AbortController();
 
-  /** @param nodes - those of the group, and those that are not asked at the moment. */
-  constructor(nodes: readonly UpstreamNode[], group: NodeGroup, log: Logger) {
-    this.#nodes = nodes;
+  constructor(group: NodeGroup, log: Logger) {
     this.#group = group;
     this.#log = log;
-    this.#watched = nodes.map((node) => ({
-      node,
-      polls: new NodePolls(node, group, this.#stop.signal),
-      timer: null,
-      told: 'unknown',
-    }));
   }
 
   /** Resolves when the first of the nodes has told its slot. */
@@ -46,28 +40,60 @@ export class HealthWatch {
     return this.#firstAnswer.promise;
   }
 
+  /**
+   * Watches exactly these: one that was watched before is watched on as if nothing had happened.
+   * @param nodes - those of the group, and those that are not asked at the moment.
+   */
+  watch(nodes: readonly UpstreamNode[]): void {
+    const before = this.#watched;
+    const fresh: Watched[] = [];
+    this.#nodes = nodes;
+    this.#watched = nodes.map((node) => {
+      const known = before.find((watched) => watched.node === node);
+      const watched = known ?? this.#watchedOf(node);
+      if (known === undefined) fresh.push(watched);
+      return watched;
+    });
+    for (const watched of before) if (!this.#watched.includes(watched)) end(watched);
+    if (this.#isStarted) for (const watched of fresh) void this.#round(watched);
+  }
+
   start(): void {
+    this.#isStarted = true;
     for (const watched of this.#watched) void this.#round(watched);
   }
 
   stop(): void {
-    this.#stop.abort();
-    for (const { timer } of this.#watched) if (timer !== null) clearTimeout(timer);
+    for (const watched of this.#watched) end(watched);
     this.#group.stop();
+  }
+
+  #watchedOf(node: UpstreamNode): Watched {
+    const stop = new AbortController();
+    return { node, polls: new NodePolls(node, this.#group, stop.signal), stop, timer: null, told: 'unknown' };
   }
 
   /** Polls one node, then again after the interval, until stopped. */
   async #round(watched: Watched): Promise<void> {
+    try {
+      await this.#look(watched);
+    } catch (err) {
+      this.#log.error({ err, node: watched.node.name }, 'an upstream node could not be looked at');
+    }
+    if (watched.stop.signal.aborted) return;
+    const ms = this.#group.limits.pollIntervalMs * (1 + JITTER * (2 * Math.random() - 1));
+    watched.timer = setTimeout(() => void this.#round(watched), ms);
+  }
+
+  async #look(watched: Watched): Promise<void> {
     const { node, polls } = watched;
     const now = performance.now();
     const isLeftAlone = node.isResting(now) || node.circuit.isOpen(now);
     if (!isLeftAlone && (await polls.poll())) this.#firstAnswer.resolve();
-    if (this.#stop.signal.aborted) return;
+    if (watched.stop.signal.aborted) return;
     this.#tellChains(markChains(this.#nodes, node.network), node.network);
     this.#group.review(this.#nodes, performance.now());
     for (const one of this.#watched) this.#tell(one);
-    const ms = this.#group.limits.pollIntervalMs * (1 + JITTER * (2 * Math.random() - 1));
-    watched.timer = setTimeout(() => void this.#round(watched), ms);
   }
 
   /** One line when the nodes belong to different chains and no majority says which is right. */
@@ -86,7 +112,7 @@ export class HealthWatch {
   #tell(watched: Watched): void {
     const { node, told: before } = watched;
     const now = performance.now();
-    const state = node.state(now);
+    const state = stateOf(node, now);
     if (state === before) return;
     watched.told = state;
     const facts = {
@@ -94,7 +120,7 @@ export class HealthWatch {
       network: node.network,
       state,
       before,
-      reason: node.reason(now),
+      reason: reasonOf(node, now),
       lagSlots: Number(node.lagSlots ?? 0),
     };
     if (state === 'wrong-chain') {
@@ -106,4 +132,9 @@ export class HealthWatch {
     } else if (state === 'healthy') this.#log.info(facts, 'upstream node is healthy');
     else this.#log.warn(facts, `upstream node is ${state}`);
   }
+}
+
+function end({ stop, timer }: Watched): void {
+  stop.abort();
+  if (timer !== null) clearTimeout(timer);
 }

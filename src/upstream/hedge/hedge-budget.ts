@@ -1,24 +1,25 @@
-/** How many hedges may be made in a row after a calm while. */
-const BURST = 10;
+/** The share of calls that may be hedged, and how many may be in a row after a calm while. */
+export type HedgeLimits = Readonly<{ hedgeShare: number; hedgeBurst: number }>;
 
 /** Bounds hedges to a share of the calls that might be hedged. */
 export class HedgeBudget {
-  readonly #share: number;
+  readonly #limits: HedgeLimits;
   #left: number;
 
-  constructor(share: number) {
-    this.#share = share;
-    this.#left = share > 0 ? BURST : 0;
+  /** @param limits - read at each use: they may change. */
+  constructor(limits: HedgeLimits) {
+    this.#limits = limits;
+    this.#left = limits.hedgeBurst;
   }
 
   /** A call begins that might be hedged. */
   earn(): void {
-    this.#left = Math.min(BURST, this.#left + this.#share);
+    this.#left = Math.min(this.#limits.hedgeBurst, this.#left + this.#limits.hedgeShare);
   }
 
   /** @returns whether a hedge may be made. */
   spend(): boolean {
-    if (this.#left < 1) return false;
+    if (this.#limits.hedgeShare <= 0 || this.#left < 1) return false;
     this.#left -= 1;
     return true;
   }

@@ -12,7 +12,7 @@ const ROUND_MS = 20;
 const IDLE_ROUNDS_MAX = 50;
 
 /**
- * Looks at all calls that are under way, all together and a few times a second: a timer for each would cost every
+ * Looks at all calls that are under way, all together and fifty times a second: a timer for each would cost every
  * call what only few need.
  */
 export class HedgeRounds {

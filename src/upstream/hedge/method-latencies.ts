@@ -1,8 +1,6 @@
 import { bucketOf, createHistogram, quantile } from '../../base/histogram.ts';
 import type { MethodRow } from '../../protocol/methods.ts';
 
-/** The share of answers that come sooner than the one that is waited for no longer. */
-const HEDGE_QUANTILE = 0.95;
 /** With fewer answers than this nothing is known of a method at a node. */
 const COUNTED_MIN = 20;
 /** The quantile is read anew after so many answers. */
@@ -21,17 +19,18 @@ class MethodLatency {
     return this.#quantileMs;
   }
 
-  note(elapsedMs: number): void {
+  /** @param share - of answers that come sooner than the one that is waited for no longer. */
+  note(elapsedMs: number, share: number): void {
     const bucket = bucketOf(elapsedMs * 1_000);
     this.#counts[bucket] = (this.#counts[bucket] ?? 0) + 1;
     this.#counted++;
-    if (++this.#sinceRead >= READ_EVERY || this.#counted === COUNTED_MIN) this.#read();
+    if (++this.#sinceRead >= READ_EVERY || this.#counted === COUNTED_MIN) this.#read(share);
   }
 
-  #read(): void {
+  #read(share: number): void {
     this.#sinceRead = 0;
     if (this.#counted < COUNTED_MIN) return;
-    const microseconds = quantile(this.#counts, HEDGE_QUANTILE);
+    const microseconds = quantile(this.#counts, share);
     this.#quantileMs = microseconds === null ? null : microseconds / 1_000;
     if (this.#counted >= COUNTED_MAX) this.#halve();
   }
@@ -47,8 +46,8 @@ class MethodLatency {
   }
 }
 
-/** Bounds of the time after which a call is put to a second node. */
-export type HedgeDelays = Readonly<{ hedgeMinMs: number; hedgeMaxMs: number }>;
+/** What decides after which time a call is put to a second node. */
+export type HedgeDelays = Readonly<{ hedgeQuantile: number; hedgeMinMs: number; hedgeMaxMs: number }>;
 
 /** How long the answers of one node took, by method. As many as there are rows in the table of methods. */
 export class MethodLatencies {
@@ -66,7 +65,7 @@ export class MethodLatencies {
       latency = new MethodLatency();
       this.#ofMethod.set(row, latency);
     }
-    latency.note(elapsedMs);
+    latency.note(elapsedMs, this.#delays.hedgeQuantile);
   }
 
   /** How long an answer to this method is waited for before another node is asked too. */

@@ -1,3 +1,4 @@
+import type { ByteBudget } from '../../base/byte-budget.ts';
 import type { Posted, Question } from '../exchange.ts';
 import { Connection, type ConnectionHome, type ConnectionLimits } from './connection.ts';
 import { abandoned, late, lost } from './outcomes.ts';
@@ -6,7 +7,12 @@ import { PostQueue } from './post-queue.ts';
 import type { Dialer } from './socket.ts';
 import { Sweeper } from './sweeper.ts';
 
-export type PoolLimits = ConnectionLimits & Readonly<{ connectionsMax: number }>;
+export type PoolLimits = ConnectionLimits &
+  Readonly<{
+    connectionsMax: number;
+    /** Long answers that may be passed on at a time; half of the connections are left to others. */
+    longAnswersMax: number;
+  }>;
 
 /**
  * The connections to one node. A request goes out on the one that was used last, so that the others grow old and are
@@ -15,6 +21,8 @@ export type PoolLimits = ConnectionLimits & Readonly<{ connectionsMax: number }>
  */
 export class ConnectionPool implements ConnectionHome, PostHolder {
   readonly limits: PoolLimits;
+  readonly answers: ByteBudget;
+  readonly pipelining: number;
   longUnderWay = 0;
   readonly #dialer: Dialer;
   readonly #connections: Connection[] = [];
@@ -27,9 +35,21 @@ export class ConnectionPool implements ConnectionHome, PostHolder {
   #connecting = 0;
   #isClosed = false;
 
-  constructor(dialer: Dialer, limits: PoolLimits) {
+  /**
+   * @param limits - read at each use: they may change while requests are under way.
+   * @param answers - what answers are gathered in.
+   * @param pipelining - requests that may be under way on one connection.
+   */
+  constructor(dialer: Dialer, limits: PoolLimits, answers: ByteBudget, pipelining = 1) {
     this.#dialer = dialer;
     this.limits = limits;
+    this.answers = answers;
+    this.pipelining = pipelining;
+  }
+
+  get hasLongPlace(): boolean {
+    const { longAnswersMax, connectionsMax } = this.limits;
+    return this.longUnderWay < Math.min(longAnswersMax, Math.floor(connectionsMax / 2));
   }
 
   get hasRoom(): boolean {
@@ -102,7 +122,7 @@ export class ConnectionPool implements ConnectionHome, PostHolder {
 
   #connectionFor(post: Post): Connection | null {
     const now = performance.now();
-    const shares = this.limits.pipelining > 1 && post.question.mayShare;
+    const shares = this.pipelining > 1 && post.question.mayShare;
     const joined = shares ? this.#unflushed.at(-1) : undefined;
     if (joined !== undefined && joined.inFlight > 0 && joined.takes(post, now)) return joined;
     for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {

@@ -1,11 +1,13 @@
 import type { Socket } from 'node:net';
-import type { BodySink, Exchange } from '../exchange.ts';
+import type { ByteBudget } from '../../base/byte-budget.ts';
+import type { Exchange } from '../exchange.ts';
 import { Handover, type HandoverHome, type HandoverOwner, type LongLimits } from './handover.ts';
-import { abandoned, late, lost, tooLarge } from './outcomes.ts';
+import { abandoned, late, lost, noRoom, tooLarge } from './outcomes.ts';
 import type { Post, PostHolder } from './post.ts';
 import { PostQueue } from './post-queue.ts';
 import { ResponseReader } from './response-reader.ts';
 import type { Dialer, SocketListener } from './socket.ts';
+import { endLong, tellFailed } from './told.ts';
 
 /** How long the answer to a light read is waited for that nobody wants any more, so that its connection can be used again. */
 const LINGER_MS = 500;
@@ -15,13 +17,15 @@ export type ConnectionLimits = LongLimits &
     connectTimeoutMs: number;
     idleTimeoutMs: number;
     answerMaxBytes: number;
-    /** Requests that may be under way on one connection. */
-    pipelining: number;
   }>;
 
 /** Whose connections they are. */
 export interface ConnectionHome extends HandoverHome {
   readonly limits: ConnectionLimits;
+  /** Requests that may be under way on one connection. */
+  readonly pipelining: number;
+  /** What answers are gathered in, on all connections to all nodes. */
+  readonly answers: ByteBudget;
   /** It has come about, and may be used. */
   opened(connection: Connection): void;
   /** Another request may be sent over it. */
@@ -49,7 +53,7 @@ export class Connection implements SocketListener, PostHolder, HandoverOwner {
 
   constructor(home: ConnectionHome, dialer: Dialer, now: number) {
     this.#home = home;
-    this.#reader = new ResponseReader(home.limits.answerMaxBytes);
+    this.#reader = new ResponseReader(home.limits, home.answers);
     this.#waitsUntil = now + home.limits.connectTimeoutMs;
     this.#socket = dialer.dial(this);
     this.#handover = new Handover(this, home, this.#reader, this.#socket);
@@ -82,7 +86,7 @@ export class Connection implements SocketListener, PostHolder, HandoverOwner {
     return (
       question.mayShare &&
       first.question.mayShare &&
-      length < this.#home.limits.pipelining &&
+      length < this.#home.pipelining &&
       !this.#handover.isUnderWay
     );
   }
@@ -90,7 +94,7 @@ export class Connection implements SocketListener, PostHolder, HandoverOwner {
   send(post: Post): void {
     post.holder = this;
     this.#inFlight.push(post);
-    if (this.#home.limits.pipelining > 1) this.#home.mustFlush(this);
+    if (this.#home.pipelining > 1) this.#home.mustFlush(this);
     else this.#write(post);
   }
 
@@ -123,7 +127,7 @@ export class Connection implements SocketListener, PostHolder, HandoverOwner {
     this.#home.closed(this, wasOpen, cause);
     let sink = this.#handover.end();
     for (let post = this.#inFlight.shift(); post !== null; post = this.#inFlight.shift()) {
-      tell(post, sink, lost(post.hasLeft, cause));
+      tellFailed(post, sink, lost(post.hasLeft, cause));
       sink = null;
     }
   }
@@ -135,7 +139,34 @@ export class Connection implements SocketListener, PostHolder, HandoverOwner {
     this.#home.opened(this);
   }
 
+  /** What is thrown over the bytes of a node ends their connection, and nothing else. */
   received(bytes: Buffer, length: number): void {
+    try {
+      this.#read(bytes, length);
+    } catch (thrown) {
+      this.close(thrown);
+    }
+  }
+
+  finished(): void {
+    try {
+      this.#finish();
+    } catch (thrown) {
+      this.close(thrown);
+    }
+  }
+
+  closed(cause: unknown): void {
+    this.close(cause);
+  }
+
+  abandoned(post: Post): void {
+    post.deadline = Math.min(post.deadline, performance.now() + LINGER_MS);
+    if (this.#mayLinger(post)) post.settle(abandoned(true));
+    else this.#giveUp(post, abandoned(post.hasLeft));
+  }
+
+  #read(bytes: Buffer, length: number): void {
     let at = 0;
     while (at < length && this.#state === 'open') {
       const post = this.#inFlight.first;
@@ -154,22 +185,12 @@ export class Connection implements SocketListener, PostHolder, HandoverOwner {
     }
   }
 
-  finished(): void {
+  #finish(): void {
     if (this.#state !== 'open') return;
     this.#reader.finish();
     const post = this.#inFlight.first;
     if (post?.hasLeft === true && this.#reader.reading !== 'more') this.#end(post, false);
     this.close(new Error('closed by the node'));
-  }
-
-  closed(cause: unknown): void {
-    this.close(cause);
-  }
-
-  abandoned(post: Post): void {
-    post.deadline = Math.min(post.deadline, performance.now() + LINGER_MS);
-    if (this.#mayLinger(post)) post.settle(abandoned(true));
-    else this.#giveUp(post, abandoned(post.hasLeft));
   }
 
   #write(post: Post): void {
@@ -182,6 +203,7 @@ export class Connection implements SocketListener, PostHolder, HandoverOwner {
     const { reading } = this.#reader;
     if (reading === 'whole') this.#answered(post, moreFollows);
     else if (reading === 'too-large') this.#giveUp(post, tooLarge, true);
+    else if (reading === 'no-room') this.#giveUp(post, noRoom, true);
     else this.close(new Error('not the HTTP that was asked for'));
   }
 
@@ -247,7 +269,7 @@ export class Connection implements SocketListener, PostHolder, HandoverOwner {
     const isInTheWay = mustClose || sink !== null || (post.hasLeft && !this.#hasWaiting(post));
     if (isInTheWay || !post.hasLeft) this.#letGo(post);
     if (isInTheWay) this.close(new Error('given up'));
-    tell(post, sink, exchange);
+    tellFailed(post, sink, exchange);
     if (this.#state === 'open' && this.#inFlight.first === null) this.#home.freed(this);
   }
 
@@ -268,19 +290,3 @@ export class Connection implements SocketListener, PostHolder, HandoverOwner {
 
 /** Holds requests that are about to be told what they came to. */
 const nobody: PostHolder = { abandoned: (post) => post.settle(abandoned(post.hasLeft)) };
-
-/** Tells whoever has to be told of a request that has failed. */
-function tell(post: Post, sink: BodySink | null, exchange: Exchange): void {
-  if (sink === null) {
-    post.settle(exchange);
-    return;
-  }
-  post.isSettled = true;
-  sink.failed(exchange);
-}
-
-function endLong(post: Post, sink: BodySink, rest: Buffer): boolean {
-  post.isSettled = true;
-  if (rest.length > 0) sink.piece(rest);
-  return sink.ended();
-}

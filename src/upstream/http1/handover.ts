@@ -11,8 +11,6 @@ export type LongLimits = Readonly<{
   longAnswerFromBytes: number;
   /** How long such an answer may stand still, because of the node or of whoever gets it. */
   longAnswerStallMs: number;
-  /** How many of them may be under way. */
-  longAnswersMax: number;
 }>;
 
 /** What all connections to a node share. */
@@ -20,6 +18,8 @@ export interface HandoverHome {
   readonly limits: LongLimits;
   /** Long answers that are being passed on, on all of them. */
   longUnderWay: number;
+  /** Whether another may be. */
+  readonly hasLongPlace: boolean;
 }
 
 /** The connection that bodies come over. */
@@ -53,9 +53,8 @@ export class Handover implements BodyFlow {
 
   /** From how many bytes on the body may be handed over. */
   fromBytes({ question, isSettled }: Post): number {
-    const { limits, longUnderWay } = this.#home;
-    const mayBe = question.takesLong && !isSettled && longUnderWay < limits.longAnswersMax;
-    return mayBe ? limits.longAnswerFromBytes : Number.POSITIVE_INFINITY;
+    const mayBe = question.takesLong && !isSettled && this.#home.hasLongPlace;
+    return mayBe ? this.#home.limits.longAnswerFromBytes : Number.POSITIVE_INFINITY;
   }
 
   /** Takes what has come of a body that goes on. */
@@ -111,7 +110,7 @@ export class Handover implements BodyFlow {
     post.isOffered = true;
     this.#post = post;
     this.pause();
-    const sink = post.question.began(body.copied(), contentLength < 0 ? null : contentLength, this);
+    const sink = post.question.began(body.piece(), contentLength < 0 ? null : contentLength, this);
     if (!this.#owner.isOpen) return;
     if (sink === null) {
       this.#post = null;
@@ -129,7 +128,9 @@ export class Handover implements BodyFlow {
     const { body } = this.#reader;
     if (body.bytes === 0) return;
     post.deadline = performance.now() + this.#home.limits.longAnswerStallMs;
-    sink.piece(body.take());
+    const piece = body.piece();
+    body.clear();
+    sink.piece(piece);
   }
 
   #restartStall(): void {

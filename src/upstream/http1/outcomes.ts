@@ -8,6 +8,7 @@ export const abandoned = (bytesLeft: boolean): Exchange => (bytesLeft ? ABANDONE
 export const late = (bytesLeft: boolean): Exchange => (bytesLeft ? LATE_SENT : LATE_UNSENT);
 
 export const tooLarge: Exchange = { kind: 'too-large' };
+export const noRoom: Exchange = { kind: 'no-room' };
 
 export const lost = (bytesLeft: boolean, cause: unknown): Exchange => ({
   kind: 'transport',

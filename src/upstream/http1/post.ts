@@ -35,6 +35,10 @@ export class Post implements Posted {
     if (!this.isSettled) this.holder.abandoned(this);
   }
 
+  expire(): void {
+    this.deadline = Math.min(this.deadline, performance.now());
+  }
+
   /**
    * Tells whoever asked, unless it was told already.
    * @returns whether what came may be believed to be the answer.

@@ -1,14 +1,17 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { ByteBudget } from '../../base/byte-budget.ts';
 import { ResponseReader } from './response-reader.ts';
 
 const MAX = 100_000;
+const ROOM = 1_000_000;
+const budget = new ByteBudget(() => ROOM);
 let reader: ResponseReader | null = null;
 afterEach(() => reader?.free());
 
 /** Feeds the pieces one after the other, as different reads of one buffer, and stops where the reader does. */
 function readIn(pieces: readonly Buffer[], answerMaxBytes = MAX): ResponseReader {
   reader?.free();
-  reader = new ResponseReader(answerMaxBytes);
+  reader = new ResponseReader({ answerMaxBytes }, budget);
   const shared = Buffer.alloc(Math.max(1, ...pieces.map(({ length }) => length)));
   for (const piece of pieces) {
     piece.copy(shared);
@@ -28,6 +31,42 @@ function splits(bytes: Buffer): Buffer[][] {
   const halves = Array.from(bytes, (_, at) => [bytes.subarray(0, at), bytes.subarray(at)]);
   return [...halves, Array.from(bytes, (byte) => Buffer.from([byte]))];
 }
+
+describe('the room that a response takes', () => {
+  const LONG = 100_000_000;
+  const head = text(['HTTP/1.1 200 OK', `content-length: ${LONG}`], '{"jsonrpc"');
+  const piece = Buffer.alloc(60_000, 0x61);
+  const chunk = Buffer.concat([Buffer.from('ea60\r\n'), piece, Buffer.from('\r\n')]);
+
+  it('is hardly any as long as its length is only announced, and none when it is over', () => {
+    expect(readIn([head], LONG).reading).toBe('more');
+    expect(budget.heldBytes).toBeLessThanOrEqual(65_536);
+    reader?.free();
+    expect(budget.heldBytes).toBe(0);
+  });
+
+  it.each([
+    ['of known length', [head, ...Array<Buffer>(30).fill(piece)]],
+    [
+      'in chunks',
+      [text(['HTTP/1.1 200 OK', 'transfer-encoding: chunked']), ...Array<Buffer>(30).fill(chunk)],
+    ],
+  ])('is no more than there is: %s it is given up', (_name, pieces) => {
+    expect(readIn(pieces, LONG).reading).toBe('no-room');
+    expect(budget.heldBytes).toBeLessThanOrEqual(ROOM);
+    reader?.free();
+    expect(budget.heldBytes).toBe(0);
+  });
+
+  it('is as much as it has, and no more, when it is whole', () => {
+    const bytes = Buffer.from(Array.from({ length: 90_000 }, (_, at) => at % 251));
+    const whole = Buffer.concat([text(['HTTP/1.1 200 OK', 'content-length: 90000']), bytes]);
+    const cuts = Array.from({ length: 13 }, (_, at) => whole.subarray(at * 7_000, (at + 1) * 7_000));
+    const body = readIn(cuts).body.take();
+    expect([body.equals(bytes), body.buffer.byteLength - body.length < 8_192]).toEqual([true, true]);
+    expect(budget.heldBytes).toBe(0);
+  });
+});
 
 describe('a response', () => {
   it.each([

@@ -1,3 +1,4 @@
+import type { ByteBudget } from '../../base/byte-budget.ts';
 import { HttpParser, type HttpSink } from '../../http1/llhttp.ts';
 import { FieldName, type KnownField } from './field-name.ts';
 import { GatheredBody } from './gathered-body.ts';
@@ -10,8 +11,10 @@ const VALUE_MAX_BYTES = 128;
 /** Bodies from here on whose length is known need no parser. */
 const PLAIN_FROM_BYTES = 16 * 1024;
 
-/** How far a response has come. `faulty`: it is no HTTP, or none that we asked for. */
-export type Reading = 'more' | 'whole' | 'too-large' | 'faulty';
+/**
+ * How far a response has come. `no-room`: nowhere to put all of it. `faulty`: it is no HTTP, or none that we asked for.
+ */
+export type Reading = 'more' | 'whole' | 'too-large' | 'no-room' | 'faulty';
 
 /**
  * Reads the responses of one connection, one after the other. It stops behind each; whoever has it takes the response
@@ -29,9 +32,9 @@ export class ResponseReader implements HttpSink {
   contentLength = -1;
   /** A body that is longer than this is not given its place at once: it may be handed over while it comes. */
   longFromBytes = Number.POSITIVE_INFINITY;
-  readonly body = new GatheredBody();
+  readonly body: GatheredBody;
   readonly #parser = new HttpParser('response', this);
-  readonly #answerMaxBytes: number;
+  readonly #limits: Readonly<{ answerMaxBytes: number }>;
   readonly #name = new FieldName();
   #field: KnownField | null = null;
   #isInName = false;
@@ -43,8 +46,10 @@ export class ResponseReader implements HttpSink {
   /** Bytes of the body that follow without any framing. */
   #plainLeft = 0;
 
-  constructor(answerMaxBytes: number) {
-    this.#answerMaxBytes = answerMaxBytes;
+  /** @param budget - what bodies are gathered in, of all connections together. */
+  constructor(limits: Readonly<{ answerMaxBytes: number }>, budget: ByteBudget) {
+    this.body = new GatheredBody(budget);
+    this.#limits = limits;
   }
 
   /** The body is coming, and nobody knows a reason why not all of it should. */
@@ -127,8 +132,8 @@ export class ResponseReader implements HttpSink {
 
   onBody(bytes: Buffer, start: number, end: number): void {
     this.#bodyBytes += end - start;
-    if (this.#bodyBytes > this.#answerMaxBytes) this.reading = 'too-large';
-    else this.body.add(bytes, start, end);
+    if (this.#bodyBytes > this.#limits.answerMaxBytes) this.reading = 'too-large';
+    else this.#gather(bytes, start, end);
   }
 
   onEnd(): boolean {
@@ -136,7 +141,7 @@ export class ResponseReader implements HttpSink {
       this.#beginHead();
       return false;
     }
-    if (this.reading === 'more') this.reading = 'whole';
+    if (this.reading === 'more') this.reading = this.body.isRefused ? 'no-room' : 'whole';
     return true;
   }
 
@@ -148,7 +153,7 @@ export class ResponseReader implements HttpSink {
       this.keepAlive &&= contentLength <= 0;
       return false;
     }
-    if (contentLength > this.#answerMaxBytes) {
+    if (contentLength > this.#limits.answerMaxBytes) {
       this.reading = 'too-large';
       return true;
     }
@@ -160,13 +165,18 @@ export class ResponseReader implements HttpSink {
 
   #readPlain(bytes: Buffer, start: number, end: number): number {
     const stop = Math.min(end, start + this.#plainLeft);
-    if (stop > start) this.body.add(bytes, start, stop);
+    if (stop > start) this.#gather(bytes, start, stop);
     this.#plainLeft -= stop - start;
-    if (this.#plainLeft === 0) {
+    if (this.#plainLeft === 0 && this.reading === 'more') {
       this.#parser.reset();
       this.reading = 'whole';
     }
     return stop;
+  }
+
+  #gather(bytes: Buffer, start: number, end: number): void {
+    this.body.add(bytes, start, end);
+    if (this.body.isRefused) this.reading = 'no-room';
   }
 
   #countHead(bytes: number): void {

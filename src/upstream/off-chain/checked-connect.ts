@@ -17,6 +17,15 @@ export class RefusedAddress extends Error {
 const LOOPBACK = ['127.0.0.1', '::1'] as const;
 const isLocalhost = (host: string): boolean => /(?:^|\.)localhost\.?$/i.test(host);
 
+const withoutBrackets = (host: string): string => host.replace(/^\[|\]$/g, '');
+
+/** The IP addresses that a host says itself, as URLs have it; none where its name is looked up. */
+export function ownAddresses(hostname: string): readonly string[] {
+  const host = withoutBrackets(hostname);
+  if (isLocalhost(host)) return LOOPBACK;
+  return isIP(host) === 0 ? [] : [host];
+}
+
 /**
  * Asks name servers, both for IPv4 and IPv6. Not getaddrinfo: that would wait for slow name servers in the few threads
  * in which files are read too.
@@ -45,8 +54,6 @@ function checkedLookup(resolve: Resolve, rules: AddressRules): LookupFunction {
     resolve(host).then(found, (error: Error) => done(error, '', 0));
   };
 }
-
-const withoutBrackets = (host: string): string => host.replace(/^\[|\]$/g, '');
 
 /** How hosts are found, and which of them may be connected to. */
 export type ConnectOptions = Readonly<{

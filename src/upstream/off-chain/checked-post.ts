@@ -1,7 +1,13 @@
 import { Agent } from 'undici';
 import { unlessAborted } from '../../base/unless-aborted.ts';
 import { AddressRules } from './address-rules.ts';
-import { checkedConnector, createResolve, RefusedAddress, type Resolve } from './checked-connect.ts';
+import {
+  checkedConnector,
+  createResolve,
+  ownAddresses,
+  RefusedAddress,
+  type Resolve,
+} from './checked-connect.ts';
 import { webUrl } from './target.ts';
 
 /** What one call may take. Times in milliseconds. */
@@ -42,16 +48,18 @@ const HEADERS_MAX_BYTES = 16 * 1024;
 export class CheckedPost {
   readonly #agent: Agent;
   readonly #rules: PostRules;
+  readonly #addresses: AddressRules;
   readonly #limits: PostLimits;
 
   /** @throws RangeError when a network of the rules is none. */
   constructor(rules: PostRules, limits: PostLimits = postLimits, resolve?: Resolve) {
     this.#rules = rules;
+    this.#addresses = new AddressRules(rules.allowedNetworks);
     this.#limits = limits;
     this.#agent = new Agent({
       connect: checkedConnector({
         resolve: resolve ?? createResolve(limits.resolveTimeoutMs),
-        rules: new AddressRules(rules.allowedNetworks),
+        rules: this.#addresses,
         connectTimeoutMs: limits.connectTimeoutMs,
       }),
       pipelining: 1,
@@ -66,9 +74,11 @@ export class CheckedPost {
   refusal(text: string): string | null {
     if (text.length > this.#limits.urlMaxLength)
       return `is longer than ${this.#limits.urlMaxLength} characters`;
-    if (webUrl(text, this.#rules.ports) !== null) return null;
+    const url = webUrl(text, this.#rules.ports);
     const ports = this.#rules.ports.join(', ');
-    return `is not http(s) without user and password on one of the ports ${ports}`;
+    if (url === null) return `is not http(s) without user and password on one of the ports ${ports}`;
+    const mayBeAsked = ownAddresses(url.hostname).every((address) => this.#addresses.allows(address));
+    return mayBeAsked ? null : 'has a host that is not public';
   }
 
   /** Calls once. Never rejects. @param signal - ends it. */

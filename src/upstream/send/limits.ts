@@ -1,5 +1,9 @@
 /** Every limit of sending. Times in milliseconds, sizes in bytes. */
 export type SendLimits = Readonly<{
+  /** Different transactions that are on their way to an answer at a time; beyond them another is refused. */
+  underWayMax: number;
+  /** Who waits for those answers, of all of them together: they may outlive the requests that they came with. */
+  callersMax: number;
   /** How long one who is handed a transaction may take to answer, where nobody waits behind it for its turn. */
   attemptTimeoutMs: number;
   /** Between two rebroadcasts of one transaction, give or take a quarter. */
@@ -24,6 +28,8 @@ export type SendLimits = Readonly<{
 
 /** Limits that suit a few thousand transactions a second. */
 export const sendLimits: SendLimits = {
+  underWayMax: 10_000,
+  callersMax: 50_000,
   attemptTimeoutMs: 5_000,
   rebroadcastMs: 2_000,
   rebroadcastsAtATime: 64,

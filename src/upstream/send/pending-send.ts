@@ -1,5 +1,5 @@
-import type { CallTrace, Network } from '../../protocol/call.ts';
-import type { SendFate } from '../../protocol/send-fate.ts';
+import type { CallAttempt, CallTrace, Network } from '../../protocol/call.ts';
+import type { RepeatedAttempt, SendFate } from '../../protocol/send-fate.ts';
 import { WatchedTransaction } from '../confirmations/watched-transaction.ts';
 import { spreadPause } from '../retry-pause.ts';
 import type { SendLimits } from './limits.ts';
@@ -7,6 +7,8 @@ import type { SendRequest } from './send-request.ts';
 
 /** Of those who sent the same transaction so many are told what became of it. */
 const TRACES_MAX = 100;
+/** So many pairs of a node and what it said are kept of the rebroadcasts of one transaction. */
+const AGAIN_MAX = 100;
 
 /** Somebody who sent a transaction, as far as what follows concerns them. */
 export type Joining = Readonly<{ trace: CallTrace | null; rebroadcastsMax: number }>;
@@ -26,6 +28,8 @@ export class PendingSend {
   readonly endsAt: number;
   #rebroadcastsMax: number;
   readonly #traces: CallTrace[] = [];
+  /** By node and outcome; made with the first rebroadcast. */
+  #again: Map<string, RepeatedAttempt> | null = null;
 
   constructor(network: Network, key: string, request: SendRequest, limits: SendLimits) {
     const { blockhash, signature, plain, rebroadcastsMax } = request;
@@ -60,8 +64,21 @@ export class PendingSend {
     this.dueAt = performance.now() + spreadPause(ms);
   }
 
+  /** A node was handed it again. */
+  repeated({ node, outcome, startedAt, endedAt }: CallAttempt): void {
+    this.#again ??= new Map();
+    const name = `${node} ${outcome}`;
+    const times = (this.#again.get(name)?.times ?? 0) + 1;
+    if (times === 1 && this.#again.size >= AGAIN_MAX) return;
+    const at = Math.round(Date.now() - (performance.now() - startedAt));
+    const ms = Math.round((endedAt - startedAt) * 1_000) / 1_000;
+    this.#again.set(name, { node, outcome, times, at, ms });
+  }
+
   /** Tells all who sent it. */
-  tell(fate: Omit<SendFate, 'rebroadcasts'>): void {
-    for (const trace of this.#traces) trace.followed?.({ ...fate, rebroadcasts: this.rebroadcasts });
+  tell(fate: Omit<SendFate, 'rebroadcasts' | 'again'>): void {
+    const { rebroadcasts } = this;
+    const again = [...(this.#again?.values() ?? [])];
+    for (const trace of this.#traces) trace.followed?.({ ...fate, rebroadcasts, again });
   }
 }

@@ -1,8 +1,10 @@
-import { writeJson } from '../../base/json.ts';
-import type { Network } from '../../protocol/call.ts';
+import { type JsonValue, writeJson } from '../../base/json.ts';
+import type { Answer, Call, Network } from '../../protocol/call.ts';
 import type { SendFate } from '../../protocol/send-fate.ts';
+import { attempt } from '../attempt.ts';
 import { type StatusRoundLimits, StatusRounds } from '../confirmations/status-rounds.ts';
 import type { Confirmation } from '../confirmations/watched-transaction.ts';
+import type { UpstreamNode } from '../node.ts';
 import type { SendLimits } from './limits.ts';
 import { type Joining, PendingSend } from './pending-send.ts';
 import { Rebroadcast } from './rebroadcast.ts';
@@ -15,7 +17,7 @@ const LOOKS = 20;
 /** What it is done with, and within which limits. */
 export type PendingParts = SubmissionParts & Readonly<{ limits: SendLimits }>;
 
-type Fate = Omit<SendFate, 'rebroadcasts'>;
+type Fate = Omit<SendFate, 'rebroadcasts' | 'again'>;
 
 /** The pace of asking, as it is set at the moment. */
 const roundLimits = (limits: SendLimits): StatusRoundLimits => ({
@@ -34,6 +36,31 @@ const roundLimits = (limits: SendLimits): StatusRoundLimits => ({
 });
 
 const nowhere = { slot: null, err: null } as const;
+
+/** Of nodes that may be asked, any but one, until one answers. */
+async function askAnother(
+  nodes: readonly UpstreamNode[],
+  call: Call,
+  than: string,
+  timeoutMs: number,
+): Promise<Answer | null> {
+  for (const node of nodes) {
+    if (node.name === than) continue;
+    const { outcome, elapsedMs } = await attempt(node, call, timeoutMs);
+    node.learn(outcome, elapsedMs);
+    if (outcome.kind === 'answer' && outcome.answer.errorCode === 0) return outcome.answer;
+  }
+  return null;
+}
+
+/** Longer than any error of the chain. */
+const ERR_MAX_LENGTH = 1_024;
+
+/** As it is told; null for what is no error of the chain, whatever a node may say. */
+function errText(err: JsonValue): string | null {
+  const text = typeof err === 'string' ? err : writeJson(err);
+  return text.length > ERR_MAX_LENGTH ? null : text;
+}
 
 /**
  * Transactions that were accepted: each is rebroadcast to everybody until it is confirmed or its blockhash has
@@ -97,7 +124,9 @@ export class PendingSends {
     this.#bytes += send.bytes;
     this.#setOf(0).add(send);
     this.#roundsOf(send.network).add(send.watched);
-    void send.watched.outcome.then((confirmation) => this.#landed(send, confirmation));
+    void send.watched.outcome
+      .then((confirmation) => this.#landed(send, confirmation))
+      .catch(() => this.#end(send, { name: 'unconfirmed', ...nowhere }));
     this.#timer ??= setInterval(() => this.#look(), Math.max(1, this.#parts.limits.rebroadcastMs / LOOKS));
     return send;
   }
@@ -114,7 +143,10 @@ export class PendingSends {
   #roundsOf(network: Network): StatusRounds {
     let rounds = this.#rounds.get(network);
     if (rounds === undefined) {
-      rounds = new StatusRounds(network, this.#parts.source, roundLimits(this.#parts.limits));
+      const { limits, senders, source } = this.#parts;
+      rounds = new StatusRounds(network, source, roundLimits(limits), (call, than) =>
+        askAnother(senders.nodes(network), call, than, limits.attemptTimeoutMs),
+      );
       this.#rounds.set(network, rounds);
     }
     return rounds;
@@ -140,9 +172,9 @@ export class PendingSends {
 
   #rebroadcast(send: PendingSend): void {
     const { rebroadcastMs } = this.#parts.limits;
-    const rebroadcast = new Rebroadcast(() => this.#underWay--);
+    const rebroadcast = new Rebroadcast(send, () => this.#underWay--);
     this.#underWay++;
-    if (!rebroadcast.begin(send, this.#parts)) {
+    if (!rebroadcast.begin(this.#parts)) {
       this.#underWay--;
       send.delay(rebroadcastMs / LOOKS);
       return;
@@ -157,7 +189,7 @@ export class PendingSends {
     if (failure !== null) return;
     const { slot } = send.watched;
     if (err === null) this.#end(send, { name: 'confirmed', slot, err: null });
-    else this.#end(send, { name: 'failed', slot, err: typeof err === 'string' ? err : writeJson(err) });
+    else this.#end(send, { name: 'failed', slot, err: errText(err) });
   }
 
   #shedOne(): void {

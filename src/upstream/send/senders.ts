@@ -4,12 +4,20 @@ import type { UpstreamNode } from '../node.ts';
 import type { UpstreamPool } from '../pool.ts';
 
 /** Those of the list that may be asked now: the good ones, or any where none is good. */
-function readyOf(list: readonly UpstreamNode[]): readonly UpstreamNode[] {
+function readyOf(
+  list: readonly UpstreamNode[],
+  isGood: (node: UpstreamNode, now: number) => boolean,
+): readonly UpstreamNode[] {
   const now = performance.now();
-  const free = list.filter((node) => !node.isFull() && !node.isResting(now) && !node.isSpent(now));
-  const good = free.filter((node) => node.isGood(now) && !node.isFailing);
+  const free = list.filter((node) => node.isFree(now));
+  const good = free.filter((node) => isGood(node, now));
   return good.length > 0 ? good : free;
 }
+
+/** Polls find out when it is back. */
+const isWell = (node: UpstreamNode, now: number): boolean => node.isWell(now);
+/** Nothing but a transaction finds out whether it is back. */
+const isGood = (node: UpstreamNode, now: number): boolean => node.isGood(now);
 
 /** The same with one in front that is not busy. */
 function firstInFront(list: readonly UpstreamNode[], draw: Draw): readonly UpstreamNode[] {
@@ -35,12 +43,12 @@ export class Senders {
 
   /** Nodes that may be asked now, in front the one to ask first. */
   nodes(network: Network): readonly UpstreamNode[] {
-    return firstInFront(readyOf(this.#pool.nodesOf(network)), this.#draw);
+    return firstInFront(readyOf(this.#pool.nodesOf(network), isWell), this.#draw);
   }
 
   /** Endpoints for sending alone that may be asked now. */
   sendOnly(network: Network): readonly UpstreamNode[] {
-    return readyOf(this.#sendOnly.get(network) ?? []);
+    return readyOf(this.#sendOnly.get(network) ?? [], isGood);
   }
 
   isSendOnly(node: UpstreamNode): boolean {
@@ -48,7 +56,7 @@ export class Senders {
   }
 
   /** Closes the connections to endpoints for sending alone. */
-  async close(): Promise<void> {
-    await Promise.all([...this.#sendOnly.values()].flat().map((node) => node.close()));
+  close(): void {
+    for (const node of [...this.#sendOnly.values()].flat()) node.close();
   }
 }

@@ -1,6 +1,7 @@
 import type { Logger } from '../../base/log.ts';
 import type { Answer, Asked, Asker, Call, DirectSource } from '../../protocol/call.ts';
 import { askDirectly } from '../../protocol/direct-source.ts';
+import { Failure } from '../../protocol/errors.ts';
 import { natures } from '../../protocol/methods.ts';
 import { AcceptedSends } from './accepted-sends.ts';
 import { type PendingParts, PendingSends } from './pending-sends.ts';
@@ -28,6 +29,8 @@ export class Sending implements DirectSource, TogetherOwner {
   readonly #parts: SendingParts;
   readonly #pending: PendingSends;
   readonly #underWay = new Map<string, SentTogether>();
+  /** Who waits for the answers of those. */
+  #callers = 0;
   readonly #accepted: AcceptedSends;
 
   constructor(parts: SendingParts) {
@@ -67,12 +70,13 @@ export class Sending implements DirectSource, TogetherOwner {
     if (transactions > 0) {
       this.#parts.log.warn({ transactions }, 'transactions that have not landed yet are left to the nodes');
     }
-    await this.#parts.senders.close();
+    this.#parts.senders.close();
   }
 
-  ended({ key, request }: SentTogether, isAccepted: boolean): void {
+  ended({ key, request, senders }: SentTogether, isAccepted: boolean): void {
     const name = nameOf(key, request);
     this.#underWay.delete(name);
+    this.#callers -= senders.length;
     if (isAccepted) this.#accepted.add(name);
   }
 
@@ -89,6 +93,11 @@ export class Sending implements DirectSource, TogetherOwner {
       return;
     }
     const known = this.#underWay.get(name);
+    if (!this.#hasPlace(known === undefined)) {
+      sender.asker.failed(new Failure('OVERLOADED', { facts: { network: call.network } }));
+      return;
+    }
+    this.#callers++;
     if (known !== undefined) {
       known.senders.push(sender);
       return;
@@ -96,6 +105,11 @@ export class Sending implements DirectSource, TogetherOwner {
     const together = new SentTogether(call.network, key, request, sender, this);
     this.#underWay.set(name, together);
     new Submission(this.#parts, call, request, together).begin();
+  }
+
+  #hasPlace(isNew: boolean): boolean {
+    const { underWayMax, callersMax } = this.#parts.limits;
+    return this.#callers < callersMax && !(isNew && this.#underWay.size >= underWayMax);
   }
 }
 

@@ -48,10 +48,9 @@ export class SentTogether implements SubmissionOwner {
     this.#owner.accepted(this);
   }
 
-  refused({ body, errorCode }: Answer): void {
+  refused(answer: Answer): void {
     this.#owner.ended(this, false);
-    // A body is whoever's heard it: each has their own.
-    for (const { asker } of this.senders) asker.answered({ body: Buffer.from(body), errorCode });
+    for (const { asker } of this.senders) asker.answered(answer);
   }
 
   failed(failure: Failure): void {

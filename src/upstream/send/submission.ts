@@ -163,8 +163,8 @@ export class Submission implements Asker, CallTrace, Hearer {
     if (failure.facts?.outcome === 'unknown') return failure;
     const { signature } = this.#request;
     const facts = { network: this.#call.network, ...failure.facts, outcome: 'unknown', signature };
-    const isOurs = failure.row.owner === 'upstream';
-    return new Failure(isOurs ? failure.code : 'UPSTREAM_UNAVAILABLE', { facts, cause: failure });
+    const isOfNodes = failure.row.owner === 'upstream';
+    return new Failure(isOfNodes ? failure.code : 'UPSTREAM_UNAVAILABLE', { facts, cause: failure });
   }
 }
 

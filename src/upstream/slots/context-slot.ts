@@ -53,7 +53,10 @@ function behind(params: Buffer, name: Buffer): string | null {
   return params.toString('latin1', from, from + VALUE_BYTES);
 }
 
-/** The commitment that a call asks for: `finalized` where it names none, as nodes take it. */
+/**
+ * The commitment that a call asks for, as most are written: `finalized` where it names none, as nodes take it. Only to
+ * choose by who answers this call: what is learned for others goes by what the params mean (`certainCommitment`).
+ */
 export function commitmentOf({ row, params }: Call): Commitment {
   // What takes no commitment is answered from the newest state there is.
   if (row.commitment === null) return 'processed';

@@ -22,6 +22,19 @@ it('A head is what two nodes that are near each other have come to, and else the
   expect(heads.at('finalized')).toBeNull();
 });
 
+it('A head is none that one node is alone with, or came to faster than any chain goes', () => {
+  const heads = new Heads();
+  const liar = nodeAt(9_000);
+  heads.update([liar, nodeAt(1_001), nodeAt(1_000)]);
+  expect(heads.at('processed')?.slot).toBe(1_000n);
+  const leaping = nodeAt(1_000);
+  leaping.slots.polled('processed', slot(9_000), 1);
+  heads.update([leaping, nodeAt(1_001)]);
+  expect(heads.at('processed')?.slot).toBe(1_001n);
+  heads.update([leaping]);
+  expect(heads.at('processed')?.slot).toBe(9_000n);
+});
+
 it('A head of what is final is none that its node has not replayed', () => {
   const heads = new Heads();
   const node = nodeAt(1_000);

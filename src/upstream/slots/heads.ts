@@ -2,6 +2,7 @@ import type { Slot } from '../../ledger/units.ts';
 import type { Commitment } from '../../protocol/commitment.ts';
 import type { NodeHealth } from '../health/node-health.ts';
 import type { KnownSlot } from '../known-slots.ts';
+import { OUTVOTE_MIN } from './reference-slot.ts';
 
 /** Two nodes that are at the head are hardly ever further from each other. */
 const NEAR_SLOTS = 8n;
@@ -13,9 +14,35 @@ function slotAt({ slots }: NodeHealth, commitment: Commitment): Slot | null {
   return slot > slots.processed ? slots.processed : slot;
 }
 
+/** Without the one node that is ahead of two or more others that tell where they are; all where none is alone. */
+function withoutLoneAhead(nodes: readonly NodeHealth[]): readonly NodeHealth[] {
+  let first: NodeHealth | null = null;
+  let second: Slot | null = null;
+  let telling = 0;
+  for (const node of nodes) {
+    const { processed } = node.slots;
+    if (processed === null) continue;
+    telling++;
+    const top: Slot | null = first === null ? null : first.slots.processed;
+    if (top === null || processed > top) {
+      second = top;
+      first = node;
+    } else if (second === null || processed > second) second = processed;
+  }
+  if (telling < OUTVOTE_MIN || second === null) return nodes;
+  const top = first?.slots.processed ?? second;
+  return top - second > NEAR_SLOTS ? nodes.filter((node) => node !== first) : nodes;
+}
+
+/** Those that are believed: not one that came ahead faster than any chain goes, nor one that is alone so far ahead. */
+function believedOf(nodes: readonly NodeHealth[]): readonly NodeHealth[] {
+  const steady = nodes.filter(({ slots }) => !slots.leapt);
+  return withoutLoneAhead(steady.length === 0 ? nodes : steady);
+}
+
 /**
  * The newest slot that the nodes can answer for: of two that are near each other what both have come to, so that it is
- * not one that a single node is alone with.
+ * not one that a single node is alone with, unless nobody can tell which of two is right.
  */
 function headOf(nodes: readonly NodeHealth[], commitment: Commitment): KnownSlot | null {
   let first: KnownSlot | null = null;
@@ -58,8 +85,9 @@ export class Heads {
 
   /** @param nodes - those that are healthy and asked. */
   update(nodes: readonly NodeHealth[]): void {
-    this.#heads.processed = headOf(nodes, 'processed');
-    this.#heads.confirmed = headOf(nodes, 'confirmed');
-    this.#heads.finalized = headOf(nodes, 'finalized');
+    const believed = believedOf(nodes);
+    this.#heads.processed = headOf(believed, 'processed');
+    this.#heads.confirmed = headOf(believed, 'confirmed');
+    this.#heads.finalized = headOf(believed, 'finalized');
   }
 }

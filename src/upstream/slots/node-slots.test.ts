@@ -45,6 +45,13 @@ describe('what a node told of its slots', () => {
     expect(slots.leapt).toBe(true);
   });
 
+  it('is no leap of an answer: whether it leapt a poll says', () => {
+    const slots = fresh();
+    slots.polled('processed', slot(1_000), 0);
+    slots.told('finalized', slot(9_000), 1_000);
+    expect([slots.processed, slots.finalized, slots.leapt]).toEqual([1_000n, null, false]);
+  });
+
   it('tells how much it has received and not replayed', () => {
     const slots = fresh();
     expect(slots.unreplayed).toBeNull();

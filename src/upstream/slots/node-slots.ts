@@ -1,4 +1,4 @@
-import { type Slot, slot as slotOf } from '../../ledger/units.ts';
+import type { Slot } from '../../ledger/units.ts';
 import type { Commitment } from '../../protocol/commitment.ts';
 
 /** How far ahead of itself a node may be from one word to the next. */
@@ -29,8 +29,12 @@ export class NodeSlots {
     this.#pace = pace;
   }
 
-  /** An answer stood on this slot. What is older than what is known is no news. */
+  /**
+   * An answer stood on this slot. What is older than what is known is no news, and what no chain comes to so fast is
+   * for a poll to say: one glitch of one answer must not pass for where the node is.
+   */
   told(commitment: Commitment, slot: Slot, now: number): void {
+    if (this.#isLeap(slot, now)) return;
     const known = this[commitment];
     if (known === null || slot >= known) this.#take(commitment, slot, now);
     // What is confirmed was processed before.
@@ -73,14 +77,15 @@ export class NodeSlots {
 
   #move(slot: Slot, now: number): void {
     if (this.processed === slot) return;
-    if (this.processed !== null && slot > this.#most(this.processed, now)) this.leapt = true;
+    if (this.#isLeap(slot, now)) this.leapt = true;
     this.movedAt = now;
   }
 
-  /** The newest slot that it can have come to since it last told. */
-  #most(before: Slot, now: number): Slot {
+  /** Whether it is beyond the newest slot that it can have come to since it last told. */
+  #isLeap(slot: Slot, now: number): boolean {
+    if (this.processed === null) return false;
     const { lagMaxSlots, slotsPerSecondMax } = this.#pace;
     const since = Math.ceil(((now - this.#heardAt.processed) / 1_000) * slotsPerSecondMax);
-    return slotOf(before + BigInt(lagMaxSlots) + BigInt(since));
+    return slot > this.processed + BigInt(lagMaxSlots) + BigInt(since);
   }
 }

@@ -1,7 +1,7 @@
 import type { Slot } from '../../ledger/units.ts';
 
 /** Fewer nodes than this cannot outvote one that is ahead of all. */
-const OUTVOTE_MIN = 3;
+export const OUTVOTE_MIN = 3;
 
 /**
  * The slot against which nodes are measured: the newest, unless a single node of three or more is ahead of all

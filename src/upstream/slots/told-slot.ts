@@ -48,13 +48,19 @@ export function contextSlot(result: Buffer): Slot | null {
 }
 
 /** Whether results of a method say which slot they are of. */
-export const tellsSlot = (row: MethodRow): boolean => row.context || row === methods.getSlot;
+export const tellsSlot = (row: MethodRow): boolean =>
+  row.context || row === methods.getSlot || row === methods.getEpochInfo;
 
 /** The slot that a result says it is of; null when it says none. */
 export function toldSlot(row: MethodRow, result: Buffer): Slot | null {
   if (row.context) return contextSlot(result);
+  if (row === methods.getEpochInfo) return slotOfResult(result, 'absoluteSlot');
   return row === methods.getSlot ? slotIn(result, 0, result.length) : null;
 }
+
+/** The height that a result is; null when it is none. It grows with slots, and is the only one to say so little of them. */
+export const toldHeight = (row: MethodRow, result: Buffer): Slot | null =>
+  row === methods.getBlockHeight ? slotIn(result, 0, result.length) : null;
 
 /** The member `slot` of a result, such as that of a transaction. */
 export const slotOfResult = (result: Buffer, name: string): Slot | null =>

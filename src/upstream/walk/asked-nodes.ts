@@ -8,8 +8,8 @@ import type { UpstreamNode } from '../node.ts';
 import type { Outcome } from '../outcome.ts';
 import { HedgeAttempt, type HedgeOwner } from './hedge-attempt.ts';
 import { learnFrom, tellAttempt, tellOvertaken } from './learning.ts';
-import { hedgeFor, nodeFor, soonestNode } from './next-node.ts';
-import { restPauseMs, roundPauseMs, timeoutOf } from './pauses.ts';
+import { hasLivelierNode, hedgeFor, nodeFor, soonestNode } from './next-node.ts';
+import { hedgeAfterMs, restPauseMs, roundPauseMs, timeoutOf } from './pauses.ts';
 import { conclude, failureOf, mayAskMore, take, teach } from './verdicts.ts';
 import type { Walk } from './walk.ts';
 
@@ -46,8 +46,8 @@ export class AskedNodes implements Asked, Attempter, Hedgeable, HedgeOwner {
   constructor(walk: Walk, asker: Asker) {
     this.#walk = walk;
     this.#asker = asker;
-    if (!walk.nature.hedged || walk.nodes.length < 2) return;
-    walk.group.hedgeBudget.earn();
+    if (walk.hedgeBudget === null || walk.nodes.length < 2) return;
+    walk.hedgeBudget.earn();
     walk.group.hedges.add(this);
   }
 
@@ -117,42 +117,59 @@ export class AskedNodes implements Asked, Attempter, Hedgeable, HedgeOwner {
 
   look(now: number): void {
     const walk = this.#walk;
+    this.#leaveFailing(now);
     const slow = walk.asking ?? walk.hedging;
     if (slow === null || (walk.asking !== null && walk.hedging !== null)) return;
-    if (now - this.#askedAt < slow.latencies.hedgeAfterMs(walk.call.row)) return;
+    if (now - this.#askedAt < hedgeAfterMs(walk, slow)) return;
     // Whether or not there is another: it is looked for as often as one would be asked.
     this.#askedAt = now;
     const node = hedgeFor(walk, now);
-    if (node === null || walk.isOutOfTime || !walk.group.hedgeBudget.spend()) return;
+    if (node === null || walk.isOutOfTime || walk.hedgeBudget?.spend() !== true) return;
     node.hedges++;
     if (walk.asking === null) this.#ask(node);
     else this.#askBesides(node);
   }
 
+  /** One that gives no answers any more, to nobody, is not waited for while another may be asked. */
+  #leaveFailing(now: number): void {
+    const { asking, hedging } = this.#walk;
+    const isAskingInVain = asking?.isFailing === true;
+    const isHedgingInVain = hedging?.isFailing === true;
+    if (!(isAskingInVain || isHedgingInVain) || !hasLivelierNode(this.#walk, now)) return;
+    if (isAskingInVain) this.#posted?.expire();
+    if (isHedgingInVain) this.#hedge?.expire();
+  }
+
   #heard(node: UpstreamNode, outcome: Outcome, elapsedMs: number): void {
     const walk = this.#walk;
-    if (this.#isOver && !this.#hasLeft) {
+    const wasOver = this.#isOver;
+    if (wasOver && !this.#hasLeft) {
       tellOvertaken(walk, node, elapsedMs);
       return;
     }
-    tellAttempt(walk, node, outcome, elapsedMs);
-    learnFrom(walk, node, outcome, elapsedMs);
-    if (this.#isOver) return;
     try {
+      tellAttempt(walk, node, outcome, elapsedMs);
+      learnFrom(walk, node, outcome, elapsedMs);
+      if (wasOver) return;
       const answer = take(walk, node, outcome);
       if (answer !== null) this.#end(answer);
       else if (!walk.isAsking) this.next();
     } catch (thrown) {
-      this.#fail(thrown);
+      if (!wasOver) this.#fail(thrown);
     }
   }
 
   #heardLong(node: UpstreamNode, answer: LongAnswer, elapsedMs: number): void {
-    tellAttempt(this.#walk, node, begun, elapsedMs);
-    learnFrom(this.#walk, node, begun, elapsedMs);
-    teach(this.#walk);
-    this.#stop();
-    this.#asker.long?.answeredLong(answer);
+    try {
+      tellAttempt(this.#walk, node, begun, elapsedMs);
+      learnFrom(this.#walk, node, begun, elapsedMs);
+      teach(this.#walk);
+      this.#stop();
+      this.#asker.long?.answeredLong(answer);
+    } catch (thrown) {
+      answer.leave();
+      this.#fail(thrown);
+    }
   }
 
   #askAgain(node: UpstreamNode): void {
@@ -240,7 +257,7 @@ export class AskedNodes implements Asked, Attempter, Hedgeable, HedgeOwner {
   /** Ends what is still under way, which is heard of at once. */
   #stop(): void {
     this.#isOver = true;
-    if (this.#walk.nature.hedged) this.#walk.group.hedges.remove(this);
+    if (this.#walk.hedgeBudget !== null) this.#walk.group.hedges.remove(this);
     this.#posted?.abort();
     this.#hedge?.abort();
   }

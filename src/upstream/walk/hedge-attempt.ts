@@ -45,4 +45,8 @@ export class HedgeAttempt implements Attempter {
   abort(): void {
     this.#posted?.abort();
   }
+
+  expire(): void {
+    this.#posted?.expire();
+  }
 }

@@ -1,6 +1,7 @@
+import { certainCommitment } from '../cache/call-key.ts';
 import type { UpstreamNode } from '../node.ts';
 import { type Outcome, outcomeText } from '../outcome.ts';
-import { commitmentOf, leadingContextSlot } from '../slots/context-slot.ts';
+import { leadingContextSlot } from '../slots/context-slot.ts';
 import type { Walk } from './walk.ts';
 
 /** The slots of answers are read this often, of one node: more often they tell nothing. */
@@ -13,7 +14,10 @@ function learnSlot(walk: Walk, node: UpstreamNode, result: Buffer): void {
   node.slotsReadAt = now;
   const slot = leadingContextSlot(result);
   if (slot === null) return;
-  node.slots.told(commitmentOf(walk.call), slot, now);
+  // Everybody is told of it: what a caller writes in a way of its own must not pass for another commitment.
+  const commitment = certainCommitment(walk.call);
+  if (commitment === null) return;
+  node.slots.told(commitment, slot, now);
   walk.group.toldSlots(now);
 }
 

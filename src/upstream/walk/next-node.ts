@@ -5,6 +5,8 @@ import type { Walk } from './walk.ts';
 const NEVER = Number.POSITIVE_INFINITY;
 /** Nothing speaks against it. */
 const GOOD = 0;
+/** It gave no answers lately. */
+const FAILING = 3;
 
 /** Whether a node probably has what the call is about. What is not known does not speak against it. */
 function fits(walk: Walk, node: UpstreamNode, now: number): boolean {
@@ -18,20 +20,16 @@ function fits(walk: Walk, node: UpstreamNode, now: number): boolean {
   return !needsDepth || walk.group.isDeep(node);
 }
 
-/** Whether a node takes calls at all just now. */
-const isFree = (node: UpstreamNode, now: number): boolean =>
-  !node.isFull() && !node.isResting(now) && !node.isSpent(now);
-
 /**
  * How late a fresh node's turn is. One that lacks what the call is about comes after one that is merely passed over,
  * because its answer is known; and one that gives no answers comes late because it costs the most time.
  */
 function rankOf(walk: Walk, node: UpstreamNode, now: number): number {
-  if (!isFree(node, now) || walk.timesAsked(node) > 0) return NEVER;
+  if (!node.isFree(now) || walk.timesAsked(node) > 0) return NEVER;
   const isFit = fits(walk, node, now);
-  if (node.isFailing) return isFit ? 3 : 4;
+  if (node.isFailing) return isFit ? FAILING : FAILING + 1;
   if (node.isGood(now)) return isFit ? GOOD : 2;
-  return isFit ? 1 : 4;
+  return isFit ? 1 : FAILING + 1;
 }
 
 /** The node whose turn it is of those that were not asked yet; null when none is left. */
@@ -52,7 +50,7 @@ function nodeAgain(walk: Walk, now: number): UpstreamNode | null {
   if (!walk.hasMute) return null;
   const { draw } = walk.group;
   for (const node of walk.nodes) {
-    if (!isFree(node, now) || !walk.isOpen(node) || node === walk.asking || node === walk.hedging) continue;
+    if (!node.isFree(now) || !walk.isOpen(node) || node === walk.asking || node === walk.hedging) continue;
     draw.offer(node, 2 * walk.timesAsked(node) + (node === walk.last ? 1 : 0));
   }
   return draw.take();
@@ -86,6 +84,11 @@ export function hedgeFor(walk: Walk, now: number): UpstreamNode | null {
 export function hasGoodNode(walk: Walk, asked: UpstreamNode | null): boolean {
   const now = performance.now();
   return walk.nodes.some((node) => node !== asked && rankOf(walk, node, now) === GOOD);
+}
+
+/** Whether there is a fresh node that gives answers, in place of one that gives none any more. */
+export function hasLivelierNode(walk: Walk, now: number): boolean {
+  return walk.nodes.some((node) => rankOf(walk, node, now) < FAILING);
 }
 
 /** The node whose budget allows a request soonest, of those that would be asked but for it; null when there is none. */

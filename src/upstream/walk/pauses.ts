@@ -33,6 +33,11 @@ export function restPauseMs(walk: Walk): number | null {
   return rest + 1 + Math.random() * walk.limits.backoffMs;
 }
 
+/** How long a node is waited for before a second one is asked besides: for honest heavy work as long as a light read may take. */
+export function hedgeAfterMs({ nature, limits, call }: Walk, node: UpstreamNode): number {
+  return nature.hedged ? node.latencies.hedgeAfterMs(call.row) : limits.attemptTimeoutMs;
+}
+
 /** How long one attempt may take. */
 export function timeoutOf({ deadline, nature, limits, best }: Walk): number {
   const left = deadline - performance.now();

@@ -51,11 +51,15 @@ function settleSend(walk: Walk, outcome: Extract<Outcome, { kind: 'answer' }>): 
   return signature === null ? outcome.answer : { body: Buffer.from(JSON.stringify(signature)), errorCode: 0 };
 }
 
-/** A node had what others said they have not: from now on they are asked for the like after it. */
+/**
+ * A node had what others said they have not: from now on they are asked for the like after it. And whoever sent more than
+ * is passed on, where this one did not, did not tell the truth: that was no answer.
+ */
 export function teach(walk: Walk): void {
   if (walk.story.length === 0) return;
   const now = performance.now();
   for (const { node, outcome } of walk.story) {
+    if (outcome.kind === 'too-large') node.learn({ kind: 'garbage' }, null);
     if (outcome.kind !== 'answer') continue;
     const { lack } = nodeErrorRow(outcome.answer.errorCode);
     if (lack !== null) node.abilities.teach(lack, walk.call.method, walk.slot, now);
@@ -120,10 +124,11 @@ export function failureOf(walk: Walk, outcome: Outcome | null): Failure {
   const retryAfter = retryAfterOf(walk, facts);
   const story = walk.story.map((step) => `${step.node.name}: ${outcomeText(step.outcome)}`);
   const cause = new Error(story.join('; ') || 'no node could be asked');
-  if (outcome?.kind === 'too-large') {
+  if (walk.isTooLarge && outcome?.kind !== 'aborted') {
     const { answerMaxBytes } = walk.limits;
     return new Failure('ANSWER_TOO_LARGE', { facts: { ...facts, answerMaxBytes }, cause });
   }
+  if (outcome?.kind === 'no-room') return new Failure('OVERLOADED', { facts, cause, retryAfter });
   const refusal = refusalOf(walk.story.map((step) => step.outcome));
   if (refusal !== null) return new Failure(refusal, { facts, cause });
   if (outcome?.kind === 'aborted') return new Failure('CLIENT_GONE', { facts, cause });
@@ -152,11 +157,11 @@ export function conclude(walk: Walk): Answer {
 
 /**
  * Where nothing was sent the time decides, once every node had its two turns; elsewhere the number of attempts. Once
- * one said that there is nothing, only those are asked against whom nothing speaks.
+ * one said that there is nothing, or more than is passed on, only those are asked against whom nothing speaks.
  */
 export function mayAskMore(walk: Walk): boolean {
   const { refused, sent, story, nodes, limits, reconnectUntil } = walk;
-  if (walk.best?.errorCode === 0 && !hasGoodNode(walk, null)) return false;
+  if ((walk.best?.errorCode === 0 || walk.isTooLarge) && !hasGoodNode(walk, null)) return false;
   if (!refused) return sent < limits.attemptsMax;
   return performance.now() < reconnectUntil || story.length < Math.min(limits.attemptsMax, 2 * nodes.length);
 }

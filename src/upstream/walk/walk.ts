@@ -1,6 +1,7 @@
 import type { Answer, Call } from '../../protocol/call.ts';
 import type { Commitment } from '../../protocol/commitment.ts';
 import { type NatureRow, natures } from '../../protocol/methods.ts';
+import type { HedgeBudget } from '../hedge/hedge-budget.ts';
 import type { UpstreamLimits } from '../limits.ts';
 import type { UpstreamNode } from '../node.ts';
 import type { NodeGroup } from '../node-group.ts';
@@ -83,6 +84,13 @@ export class Walk {
     else this.#story.push(step);
   }
 
+  /** What second attempts beside a first are taken from; null where the call may be at one node at a time only. */
+  get hedgeBudget(): HedgeBudget | null {
+    const { hedged, takesAllTheTime, oneNode } = this.nature;
+    if (hedged) return this.group.hedgeBudget;
+    return takesAllTheTime && !oneNode ? this.group.scanBudget : null;
+  }
+
   get isOutOfTime(): boolean {
     return performance.now() > this.deadline - ATTEMPT_LEAST_MS;
   }
@@ -101,6 +109,11 @@ export class Walk {
   /** Whether a node was asked and has not said what another try would only repeat. */
   isOpen(node: UpstreamNode): boolean {
     return this.story.some((step) => step.node === node && (step.isMute || step.isBehind));
+  }
+
+  /** A node answered at greater length than is passed on. */
+  get isTooLarge(): boolean {
+    return this.story.some(({ outcome }) => outcome.kind === 'too-large');
   }
 
   get hasMute(): boolean {

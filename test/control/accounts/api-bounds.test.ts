@@ -45,7 +45,7 @@ describeOnBothStores('the control API', ({ open }) => {
 
 /** A database on a port where nobody is. */
 function openAway() {
-  const options = { connectionsMax: 1, connectTimeoutMs: 500, queryTimeoutMs: 500 };
+  const options = { connectionsMax: 1, connectTimeoutMs: 500, queryTimeoutMs: 500, hangsAfterMs: 500 };
   const dialect = openPostgres('postgres://a:b@127.0.0.1:1/none', options, () => undefined);
   return new Kysely<Schema>({ dialect });
 }

@@ -139,6 +139,7 @@ type Field =
       | 'mailed'
       | 'members'
       | 'message'
+      | 'name'
       | 'needsSetup'
     )
   | (

@@ -314,6 +314,41 @@ describeOnBothStores('a team', ({ open, fresh }) => {
     expect(await lines()).toEqual(whole);
   });
 
+  it('ends with a token what was made with it, and what that made, where that is wanted', async () => {
+    const asToken = (secret: string) => ({ headers: { authorization: `Bearer ${secret}` } });
+    const make = async (secret: string | null, label: string): Promise<Loose> => {
+      const body = { name: label, role: 'admin' };
+      if (secret === null) return (await operator.post(at('/tokens'), body)).json;
+      return (await house.browser().send('POST', at('/tokens'), { body, ...asToken(secret) })).json;
+    };
+    const end = (id: string, query: string) => operator.send('DELETE', at(`/tokens/${id}${query}`));
+    const alive = async (): Promise<string[]> =>
+      (await operator.get(at('/tokens'))).json.tokens.map((token: Loose) => token.name).toSorted();
+    const first = await make(null, 'first');
+    const child = await make(first.secret, 'child');
+    await make(child.secret, 'grandchild');
+    const other = await make(null, 'other');
+    await make(other.secret, 'left');
+    const invitation = { email: 'guest@example.com', role: 'viewer' };
+    const { link } = (
+      await house.browser().send('POST', at('/invitations'), { body: invitation, ...asToken(child.secret) })
+    ).json;
+    expect((await end(other.token.id, '')).json).toEqual({ done: true, made: 0 });
+    expect(await alive()).toEqual(['child', 'first', 'grandchild', 'left']);
+    expect((await end(first.token.id, '?withMade=true')).json).toEqual({ done: true, made: 3 });
+    expect(await alive()).toEqual(['left']);
+    expect((await house.browser().post('/api/v1/invitations/look', { token: tokenIn(link) })).status).toBe(
+      404,
+    );
+    const told = (await lines()).filter(({ action }) => /^(token|invitation)\.(end|delete)$/.test(action));
+    expect(
+      told
+        .map(({ detail }) => detail.name ?? detail.email)
+        .slice(0, 4)
+        .toSorted(),
+    ).toEqual([...['child', 'first', 'grandchild', 'guest@example.com']]);
+  });
+
   it('of operators keeps one, and takes rights away at once', async () => {
     const second = await firstOperator(house, `second-${house.email}`);
     expect((await second.get('/api/v1/customers')).status).toBe(200);

@@ -48,7 +48,7 @@ async function csvOf(store: Store, query: Readonly<Record<string, string | numbe
 
 const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);
 
-it.each(['=', '+', '-', '@', '\t', '\r'])(
+it.each(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'])(
   'a table of usage holds text that begins with %j as text',
   (sign) => {
     expect(csvLine([`${sign}SUM(A1)`, 1]).replaceAll('"', '')).toBe(`'${sign}SUM(A1),1`);

@@ -74,6 +74,7 @@ export async function addKeys(
       rate_burst: null,
       address_per_second: null,
       logs_bodies: 0,
+      never_back: 0,
       leaked_at: null,
       version,
     };

@@ -1,3 +1,5 @@
+import { looksLikeJson, mutateJson } from './mutate-json.ts';
+
 /** A stream of 32-bit numbers that is the same for the same seed. */
 export type Random = () => number;
 
@@ -52,9 +54,21 @@ export function mutate(seed: Uint8Array, random: Random): Uint8Array {
   return bytes;
 }
 
-/** Random bytes one time in four, else a mutated seed. */
+/** The head of one seed and the tail of another. */
+function cross(seed: Uint8Array, other: Uint8Array, random: Random): Uint8Array {
+  const tail = other.subarray(random() % (other.length + 1));
+  return Uint8Array.from([...seed.subarray(0, random() % (seed.length + 1)), ...tail]);
+}
+
+const anyOf = (seeds: readonly Uint8Array[], random: Random): Uint8Array =>
+  seeds[random() % seeds.length] as Uint8Array;
+
+/** Random bytes one time in eight, else a mutated seed; of seeds that are JSON mostly their values change. */
 export function nextInput(seeds: readonly Uint8Array[], random: Random): Uint8Array {
-  const seed = seeds.length === 0 ? undefined : seeds[random() % seeds.length];
-  if (seed === undefined || random() % 4 === 0) return randomBytes(random, random() % 300);
+  const dice = random() % 8;
+  if (seeds.length === 0 || dice === 0) return randomBytes(random, random() % 300);
+  const seed = anyOf(seeds, random);
+  if (dice === 1) return cross(seed, anyOf(seeds, random), random);
+  if (dice < 6 && looksLikeJson(seed)) return mutateJson(seed, random);
   return mutate(seed, random);
 }

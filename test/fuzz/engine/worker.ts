@@ -1,37 +1,79 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { createRandom, nextInput } from './mutate.ts';
-import { targetOf } from './target.ts';
+import { fitting, readCorpus } from './corpus.ts';
+import { Coverage, Reached } from './coverage.ts';
+import { distil } from './distil.ts';
+import { type Exploration, Explorer, type Failure } from './explore.ts';
+import { minimise } from './minimise.ts';
+import { kindOf, runInput } from './run-input.ts';
+import { SharedInput } from './shared-input.ts';
+import type { Fuzz, FuzzTarget } from './target.ts';
+import { loadTarget } from './target-files.ts';
 
-/** What the runner hands over. `shared` holds: runs, length of the input, then the input. */
-export type WorkerTask = Readonly<{ url: string; seed: number; seconds: number; shared: SharedArrayBuffer }>;
+/** What a thread is given to do. */
+export type WorkerTask = Readonly<{
+  name: string;
+  seed: number;
+  /** Processor time to spend. */
+  cpuMs: number;
+  /** Fed alone where there is one. */
+  input: Uint8Array | null;
+  /** Says at the end what the corpus should hold. */
+  distils: boolean;
+  /** A `SharedInput`. */
+  memory: SharedArrayBuffer;
+}>;
 
-export type WorkerReport = Readonly<{ runs: number; accepted: number; failure: string | null }>;
+/** `functions`: how many of src/ ran. `corpus`: null where it was not asked for. */
+export type WorkerReport = Exploration &
+  Readonly<{ functions: number; corpus: readonly Uint8Array[] | null }>;
 
-const HEAD_BYTES = 8;
+/** What a thread tells: a failure as soon as it is found, then the report, where its input is smaller. */
+export type WorkerMessage =
+  | Readonly<{ kind: 'failed'; failure: Failure }>
+  | Readonly<{ kind: 'done'; report: WorkerReport }>;
 
-async function run(task: WorkerTask): Promise<WorkerReport> {
-  const { fuzz, seeds } = targetOf(await import(task.url));
-  const random = createRandom(task.seed);
-  const [head, held] = [new Int32Array(task.shared, 0, 2), new Uint8Array(task.shared, HEAD_BYTES)];
-  const until = Date.now() + task.seconds * 1000;
-  let accepted = 0;
-  let runs = 0;
-  while (Date.now() < until) {
-    const input = runs < seeds.length ? (seeds[runs] ?? new Uint8Array()) : nextInput(seeds, random);
-    held.set(input.subarray(0, held.length));
-    Atomics.store(head, 1, Math.min(input.length, held.length));
-    Atomics.store(head, 0, ++runs);
-    try {
-      if ((await fuzz(input)) === true) accepted++;
-    } catch (error) {
-      return {
-        runs,
-        accepted,
-        failure: error instanceof Error ? (error.stack ?? error.message) : String(error),
-      };
-    }
-  }
-  return { runs, accepted, failure: null };
+const MINIMISE_TRIES_MAX = 2_000;
+const MINIMISE_MS = 10_000;
+
+const tell = (message: WorkerMessage): void => parentPort?.postMessage(message);
+
+/** The target, with each input put where it is seen from outside before it is fed. */
+function seen(target: FuzzTarget, shared: SharedInput): FuzzTarget {
+  const fuzz: Fuzz = (input) => {
+    shared.put(input);
+    return target.fuzz(input);
+  };
+  return { ...target, fuzz };
 }
 
-parentPort?.postMessage(await run(workerData as WorkerTask));
+/** The failure with a smaller input, where the target fails again and in the same way. */
+async function smaller({ fuzz }: FuzzTarget, failure: Failure): Promise<Failure> {
+  const until = Date.now() + MINIMISE_MS;
+  let { text } = failure;
+  const fails = async (input: Uint8Array): Promise<boolean> => {
+    if (Date.now() > until) return false;
+    const ran = await runInput(fuzz, input);
+    if (ran.failure === null || kindOf(ran.failure) !== kindOf(failure.text)) return false;
+    text = ran.failure;
+    return true;
+  };
+  return { input: await minimise(failure.input, fails, MINIMISE_TRIES_MAX), text };
+}
+
+async function explore({ name, seed, cpuMs, input, distils, memory }: WorkerTask): Promise<WorkerReport> {
+  const coverage = new Coverage();
+  const target = seen(await loadTarget(name), new SharedInput(memory));
+  // What ran while the files were loaded is nobody's.
+  coverage.take();
+  const reached = new Reached();
+  const corpus = readCorpus(name);
+  const first = input === null ? [...target.seeds, ...corpus] : [input];
+  const told = await new Explorer(target, coverage, reached, { seed, cpuMs, first }).run();
+  if (told.failure !== null) tell({ kind: 'failed', failure: told.failure });
+  const failure = told.failure && (await smaller(target, told.failure));
+  const inputs = [...corpus, ...(input === null ? [] : [input]), ...told.found];
+  const kept = distils && failure === null ? fitting(await distil(target, coverage, inputs)) : null;
+  return { ...told, failure, functions: reached.functions, corpus: kept };
+}
+
+tell({ kind: 'done', report: await explore(workerData as WorkerTask) });

@@ -16,6 +16,18 @@ export function sparkline(numbers: readonly number[], width = 60): string {
   return means.map((value) => '▁▂▃▄▅▆▇█'[Math.min(7, Math.floor((value / top) * 8))]).join('');
 }
 
+/** What the later half of numbers lies above the earlier half, as a factor; NaN for fewer than two. */
+export function growthOf(numbers: readonly number[]): number {
+  const half = Math.floor(numbers.length / 2);
+  return half === 0 ? Number.NaN : median(numbers.slice(half)) / median(numbers.slice(0, half));
+}
+
+/** The memory that a process has. Linux only. */
+export function residentMibOf(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
+}
+
 /** Looks at the memory and the processor time of a process, once a second. Linux only. */
 export class Gauge {
   /** Resident, of each second. */
@@ -28,7 +40,7 @@ export class Gauge {
   constructor(pid: number) {
     this.#pid = pid;
     this.#cpuBefore = this.#cpuSeconds();
-    this.#timer = setInterval(() => this.memoryMib.push(Math.round(this.#residentMib())), 1_000);
+    this.#timer = setInterval(() => this.memoryMib.push(Math.round(residentMibOf(pid))), 1_000);
   }
 
   /** Seconds of processor time for each second that went by. */
@@ -38,18 +50,11 @@ export class Gauge {
 
   /** What the later part of the seconds from one on lies above the earlier part, as a factor. */
   growth(from: number): number {
-    const settled = this.memoryMib.slice(from);
-    const half = Math.floor(settled.length / 2);
-    return median(settled.slice(half)) / median(settled.slice(0, half));
+    return growthOf(this.memoryMib.slice(from));
   }
 
   stop(): void {
     clearInterval(this.#timer);
-  }
-
-  #residentMib(): number {
-    const status = readFileSync(`/proc/${this.#pid}/status`, 'utf8');
-    return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
   }
 
   #cpuSeconds(): number {

@@ -4,8 +4,8 @@ import { encodeSubscribeRequest } from '../../../src/protocol/geyser/subscribe-r
 import { decodeSubscribeUpdate, type Update } from '../../../src/protocol/geyser/subscribe-update.ts';
 import type { AccountWrite } from '../../../src/protocol/geyser/update/account.ts';
 import type { SlotStatus } from '../../../src/protocol/geyser/update/slot.ts';
-import { geyserLimits } from '../../../src/upstream/feeds/geyser/geyser-limits.ts';
 import { GrpcStream } from '../../../src/upstream/feeds/geyser/grpc-stream.ts';
+import { patientLimits } from './patient-limits.ts';
 
 /** What was heard of one slot, in order. */
 export type HeardSlot = Readonly<{
@@ -59,7 +59,7 @@ export class LedgerHearer {
     this.name = name;
     this.commitment = commitment;
     this.#stream = new GrpcStream(
-      { ...geyserLimits, url, headers, method: '/geyser.Geyser/Subscribe' },
+      { ...patientLimits, url, headers, method: '/geyser.Geyser/Subscribe' },
       {
         opened: () => {},
         message: (bytes) => this.#take(decodeSubscribeUpdate(bytes).update),

@@ -94,7 +94,7 @@ function flow(traffic: Traffic, { perSecond, say }: LedgerSoakOptions): () => vo
 }
 
 /** Whether the undisturbed stream itself is what the ledger says of its blocks. */
-async function judgeTruth(truth: LedgerHearer, slots: readonly number[], ask: Ask): Promise<string[]> {
+export async function judgeTruth(truth: LedgerHearer, slots: readonly number[], ask: Ask): Promise<string[]> {
   const wrong: string[] = [];
   const blocks = (await ask('getBlocks', [slots[0], slots.at(-1)])) as number[];
   if (String(blocks) !== String(slots)) wrong.push('the ledger has other blocks than its own Geyser tells');
@@ -109,7 +109,8 @@ async function judgeTruth(truth: LedgerHearer, slots: readonly number[], ask: As
   return wrong;
 }
 
-function judge(hearer: LedgerHearer, truth: LedgerHearer, slots: readonly number[]): string[] {
+/** Holds what a stream told against what an undisturbed one did, in a stretch of slots. */
+export function judgeHearer(hearer: LedgerHearer, truth: LedgerHearer, slots: readonly number[]): string[] {
   const wrong = hearer.ended === null ? [] : [`${hearer.name} ended: ${hearer.ended}`];
   const isIn = (slot: number): boolean => slot >= slots[0]! && slot <= slots.at(-1)!;
   if (String(hearer.order.filter(isIn)) !== String(slots)) {
@@ -127,7 +128,7 @@ function judge(hearer: LedgerHearer, truth: LedgerHearer, slots: readonly number
 }
 
 /** Waits until all have heard that the slot is finalized, or for as long as they may need. */
-async function untilFinal(hearers: readonly LedgerHearer[], slot: number): Promise<void> {
+export async function untilFinal(hearers: readonly LedgerHearer[], slot: number): Promise<void> {
   const has = ({ slots }: LedgerHearer): boolean => slots.get(slot)?.statuses.includes('finalized') === true;
   for (const until = performance.now() + QUIET_MS; performance.now() < until && !hearers.every(has); ) {
     await sleep(100);
@@ -173,7 +174,7 @@ export async function soakLedger(options: LedgerSoakOptions): Promise<string[]> 
   const slots = truth.order.filter((slot) => slot >= begun && slot <= stopped);
   const wrong = [
     ...(await judgeTruth(truth, slots, ask)),
-    ...hearers.flatMap((hearer) => judge(hearer, truth, slots)),
+    ...hearers.flatMap((hearer) => judgeHearer(hearer, truth, slots)),
   ];
   tell(options, { kills, slots: slots.length, truth, hearers, gauge });
   for (const text of wrong.slice(0, SHOWN_MAX)) options.say(text);

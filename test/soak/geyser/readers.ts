@@ -1,10 +1,10 @@
 import { commitments } from '../../../src/protocol/commitment.ts';
 import { encodeSubscribeRequest } from '../../../src/protocol/geyser/subscribe-request.ts';
-import { geyserLimits } from '../../../src/upstream/feeds/geyser/geyser-limits.ts';
 import { GrpcStream } from '../../../src/upstream/feeds/geyser/grpc-stream.ts';
 import { type Drawing, DrawnLedger } from './drawn-ledger.ts';
 import { DrawnReader } from './drawn-reader.ts';
 import { Findings } from './findings.ts';
+import { patientLimits } from './patient-limits.ts';
 
 /**
  * Readers of the gateway's gRPC door, in a process of their own: each hears of one owner and holds what it heard
@@ -24,12 +24,10 @@ const DEAF_MS = 5_000;
 const LOOK_MS = 1_500;
 /** What it takes ahead, so that the gateway soon knows. */
 const DEAF_WINDOW_BYTES = 64 * 1024;
-/** On a machine with much to do, silence says nothing. */
-const patient = { ...geyserLimits, connectTimeoutMs: 60_000, pongTimeoutMs: 60_000 };
 
 type Listener = ConstructorParameters<typeof GrpcStream>[1];
 
-function open(request: Uint8Array, listener: Omit<Listener, 'opened'>, limits = patient): GrpcStream {
+function open(request: Uint8Array, listener: Omit<Listener, 'opened'>, limits = patientLimits): GrpcStream {
   const options = {
     ...limits,
     url,
@@ -52,7 +50,7 @@ function lag(): void {
     findings.lagged.push(`${code} ${message}`);
     lag();
   };
-  const limits = { ...patient, windowBytes: DEAF_WINDOW_BYTES };
+  const limits = { ...patientLimits, windowBytes: DEAF_WINDOW_BYTES };
   const stream = open(request, { message: () => {}, ended }, limits);
   const deaf = (): void => {
     stream.pause();
@@ -81,6 +79,7 @@ setInterval(() => {
   const reached = commitments.map((level) =>
     Math.min(...readers.filter(({ commitment }) => commitment === level).map((reader) => reader.reached)),
   );
-  process.send?.(findings.found(reached));
+  // Whoever listened may have gone a moment ago; then so does this process.
+  process.send?.(findings.found(reached), undefined, undefined, () => {});
 }, REPORT_MS);
 process.on('disconnect', () => process.exit());

@@ -5,10 +5,10 @@ import type { NftDas } from '../../../src/insight/nft/found-nft.ts';
 import { Failure } from '../../../src/protocol/errors.ts';
 import { NodeRefusal } from '../../../src/protocol/rest/node-refusal.ts';
 import { DasClient, type DasLimits } from '../../../src/upstream/das/das-client.ts';
-import { dyingAfterRequest as dead } from '../mock/dying.ts';
-import { truncated as garbage } from '../mock/garbage.ts';
+import { dyingAfterRequest as dead } from '../mock/dying-after-request.ts';
 import { type Behaviour, type MockNode, send, sendError, startMock } from '../mock/server.ts';
 import { silent } from '../mock/silent.ts';
+import { truncated as garbage } from '../mock/truncated.ts';
 
 const never = new AbortController().signal;
 const SECRET = 'sk-4f9d0b7c2a';

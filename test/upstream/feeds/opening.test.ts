@@ -72,13 +72,17 @@ class Door {
   }
 }
 
-function feedOf(urls: readonly string[], limits: Partial<FeedLimits> = {}): NetworkFeed {
+function feedOf(
+  urls: readonly string[],
+  limits: Partial<FeedLimits> = {},
+  lines: string[] = [],
+): NetworkFeed {
   const feed = createFeed({
     network: 'devnet',
     pool: { ask: () => Promise.reject(new Error('nobody answers')), status: () => [] },
     nodes: urls.map((ws, index) => ({ name: `node-${index}`, url: 'http://127.0.0.1:1/', ws })),
     limits: { ...testLimits, ...limits },
-    log: createLogger('debug', () => {}),
+    log: createLogger('debug', (line) => lines.push(line)),
   });
   ends.push(() => feed.close());
   return feed;
@@ -92,6 +96,17 @@ describe('the opening of a subscription', () => {
     const feed = feedOf([door.url, good.url], { handshakeTimeoutMs: 200 });
     await feed.open(vote, new Recorder());
     expect([door.connections, good.count('voteSubscribe')]).toEqual([1, 1]);
+  });
+
+  it('goes to another node when one has an address that nobody can connect to, which is told without it', async () => {
+    const good = await node(obliging);
+    const lines: string[] = [];
+    await feedOf(['ws://127.0.0.1:1/geheim#x', good.url], {}, lines).open(vote, new Recorder());
+    expect(good.count('voteSubscribe')).toBe(1);
+    expect(lines.filter((line) => line.includes('not valid') && line.includes('node-0'))).toHaveLength(1);
+    expect(lines.join()).not.toContain('geheim');
+    const none = feedOf(['ws://127.0.0.1:1/#x'], { openTimeoutMs: 60_000 }).open(vote, new Recorder());
+    await expect(none).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
   });
 
   it('is refused for a long while where no node has a feed at all, and costs no call', async () => {

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { attempt } from '../../../src/upstream/attempt.ts';
-import type { UpstreamLimits } from '../../../src/upstream/limits.ts';
-import type { NodeConfig, UpstreamNode } from '../../../src/upstream/node.ts';
+import { defaultUpstreamLimits, type UpstreamLimits } from '../../../src/upstream/limits.ts';
+import { type NodeConfig, UpstreamNode } from '../../../src/upstream/node.ts';
 import { deadUrl } from '../mock/dead.ts';
 import { until } from '../mock/pool.ts';
 import { call, nodeAt, put, told } from './node-rig.ts';
@@ -44,6 +44,21 @@ describe('the connections to a node', () => {
     expect(raw.sockets).toHaveLength(2);
     const ids = raw.requests.map(({ id }) => id);
     expect(ids).toEqual(ids.toSorted((a, b) => a - b));
+  });
+
+  it('that are open already keep to limits that change', async () => {
+    const limits = { ...defaultUpstreamLimits, connectionsMax: 1 };
+    raw = await startRaw(answering);
+    node = new UpstreamNode({ name: 'raw', url: raw.url }, 'devnet', limits);
+    expect(await told(node)).toBe('7');
+    limits.answerMaxBytes = 10;
+    expect([await told(node), raw.sockets.length]).toEqual(['too-large', 1]);
+    Object.assign(limits, { answerMaxBytes: 1_000, connectionsMax: 3 });
+    raw.become(mute);
+    const asked = calls(3);
+    await until(() => raw.requests.length === 5);
+    for (const request of raw.requests.slice(2)) answering(request);
+    expect(await Promise.all(asked)).toEqual(['7', '7', '7']);
   });
 
   it('carry each request in one piece, with its length', async () => {

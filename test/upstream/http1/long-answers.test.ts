@@ -57,9 +57,9 @@ class Reading implements LongReader {
 }
 
 /** Puts a call of somebody who takes long answers. */
-function ask(pauseFrom?: number): Promise<Reading | Outcome> {
+function ask(pauseFrom?: number, method = 'getProgramAccounts'): Promise<Reading | Outcome> {
   return new Promise((resolve) => {
-    putTo(node, call('getProgramAccounts'), PATIENCE_MS, {
+    putTo(node, call(method), PATIENCE_MS, {
       takesLong: true,
       attempted: resolve,
       attemptedLong(answer) {
@@ -103,6 +103,13 @@ describe('a long answer', () => {
     expect(node.inFlight).toBe(0);
   });
 
+  it('that is held whole is looked at whole where it may be kept', async () => {
+    const broken = `{"a":${long(10_000)},]}`;
+    await open(({ socket, id }) => socket.write(http(envelope(id, broken))));
+    expect(await ask(undefined, 'getProgramAccounts')).toMatchObject({ kind: 'answer' });
+    expect(await ask(undefined, 'getBlock')).toEqual({ kind: 'garbage' });
+  });
+
   it('leaves its connection free however it was read', async () => {
     const result = long(MIB);
     await open(({ socket, id }) => socket.write(http(envelope(id, result))));
@@ -124,7 +131,7 @@ describe('a long answer', () => {
     raw.become(({ socket, id }) => socket.write(http(envelope(id, long(FROM - 200)))));
     expect(await ask()).toMatchObject({ kind: 'answer' });
     const error = (id: number): string =>
-      `{"jsonrpc":"2.0","error":{"code":-32602,"message":"${'x'.repeat(MIB)}"},"id":${id}}`;
+      `{"jsonrpc":"2.0","error":{"code":-32602,"message":"${'x'.repeat(2 * FROM)}"},"id":${id}}`;
     for (const framed of [http, chunked]) {
       raw.become(({ socket, id }) => socket.write(framed(error(id))));
       expect(await ask()).toMatchObject({ kind: 'answer', answer: { errorCode: -32602 } });

@@ -2,6 +2,13 @@ import type { Exchange, Posted, Question } from '../../../src/upstream/exchange.
 import type { UpstreamLimits } from '../../../src/upstream/limits.ts';
 import { UpstreamNode } from '../../../src/upstream/node.ts';
 
+const late: Exchange = {
+  kind: 'transport',
+  bytesLeft: true,
+  timedOut: true,
+  cause: new Error('no answer in time'),
+};
+
 /** A node without connections: what it is asked is held until it is told how that ends. */
 export class HeldNode extends UpstreamNode {
   /** What it is being asked. */
@@ -16,7 +23,10 @@ export class HeldNode extends UpstreamNode {
   override post(question: Question): Posted {
     this.asked++;
     this.held.push(question);
-    return { abort: () => this.end(question, { kind: 'aborted', bytesLeft: true }) };
+    return {
+      abort: () => this.end(question, { kind: 'aborted', bytesLeft: true }),
+      expire: () => this.end(question, late),
+    };
   }
 
   /** Ends a question, if it has not ended. */

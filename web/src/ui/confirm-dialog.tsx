@@ -8,6 +8,7 @@ export const ConfirmDialog = ({
   title,
   action,
   children,
+  choice = null,
   problem,
   isBusy,
   onClose,
@@ -17,6 +18,8 @@ export const ConfirmDialog = ({
   /** What the button says. */
   action: string;
   children: ReactNode;
+  /** What is chosen on the way. */
+  choice?: ReactNode;
   problem: unknown;
   isBusy: boolean;
   onClose: () => void;
@@ -25,6 +28,7 @@ export const ConfirmDialog = ({
   <Dialog title={title} size="s" onClose={onClose}>
     <div className="stack">
       <p>{children}</p>
+      {choice}
       <Fault problem={problem} />
       <DialogActions>
         <Button onClick={onClose}>Cancel</Button>

@@ -1,5 +1,5 @@
-/** A spreadsheet takes these at the start of a cell for a formula. */
-const FORMULA = /^[=+\-@\t\r]/;
+/** A spreadsheet takes these at the start of a cell for a formula, in full width too. */
+const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
 
 function cell(value: number | string | null): string {
   if (value === null) return '';

@@ -6,12 +6,14 @@ import {
   auditLine,
   done,
   email,
+  endedToken,
   name,
   pageOf,
   pageQuery,
   rangeQuery,
   role,
   time,
+  withMade,
 } from './values.ts';
 
 const customer = z.object({
@@ -181,8 +183,10 @@ export const accountRoutes = {
   },
   'DELETE /customers/{customer}/tokens/{token}': {
     access: 'admin',
-    summary: 'Ends a token',
-    result: done,
+    summary:
+      'Ends a token; `withMade` also ends what was made with it: tokens, those that these made, invitations',
+    query: withMade,
+    result: endedToken,
   },
   'GET /customers/{customer}/notices': {
     access: 'viewer',

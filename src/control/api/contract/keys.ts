@@ -55,6 +55,8 @@ export const keyView = z.object({
   /** Calls a second from one address; public keys have it. */
   addressPerSecond: count.nullable(),
   logsBodies: z.boolean(),
+  /** Whether no read may be of an older slot than the one before. */
+  neverBack: z.boolean(),
   leakedAt: time.nullable(),
 });
 export type KeyJson = z.infer<typeof keyView>;
@@ -85,6 +87,7 @@ const createKey = z.object({
   rate: rate.default(null),
   addressPerSecond: z.number().int().min(1).max(1_000_000).nullable().default(null),
   logsBodies: z.boolean().default(false),
+  neverBack: z.boolean().default(false),
 });
 
 /** What may be changed later; it holds for all keys of the family. */
@@ -99,6 +102,7 @@ const changeKey = z
     rate,
     addressPerSecond: z.number().int().min(1).max(1_000_000).nullable(),
     logsBodies: z.boolean(),
+    neverBack: z.boolean(),
   })
   .partial();
 

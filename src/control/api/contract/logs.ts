@@ -101,6 +101,8 @@ const submission = z.object({
   attempts: z.array(attempt),
   /** How often it was sent to all nodes again after that; known when it is followed no more. */
   rebroadcasts: count,
+  /** What each node said to that, how often, and time and length of the last. */
+  again: z.array(attempt.extend({ times: count })),
   /** What became of one that was accepted, as it was followed; null: it still is, or was not to its end. */
   fate: z
     .object({

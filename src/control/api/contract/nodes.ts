@@ -19,7 +19,7 @@ const reached = {
   ws: address.nullable().optional(),
   grpc: address.nullable().optional(),
   headers: z.record(z.string().max(128), z.string().max(8_192)).optional(),
-  /** What else [[upstream]] of the configuration says, by the names it has there. */
+  /** What else [[upstream]] of the configuration says, by the names it has there: `requests_per_second`, … */
   options: z.record(z.string().max(64), z.unknown()).optional(),
 };
 const force = z.boolean().default(false);
@@ -45,6 +45,8 @@ export const addedNodeView = z.object({
   network,
   hasWs: z.boolean(),
   hasGrpc: z.boolean(),
+  /** What else the configuration says of nodes, complete; null where it cannot be read with the pepper of today. */
+  options: z.record(z.string(), z.unknown()).nullable(),
   createdBy: z.string(),
   createdAt: count,
 });

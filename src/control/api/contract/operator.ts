@@ -7,12 +7,14 @@ import {
   auditLine,
   count,
   done,
+  endedToken,
   name,
   network,
   pageOf,
   pageQuery,
   rangeQuery,
   time,
+  withMade,
 } from './values.ts';
 
 /** A node as one gateway sees it. Holds no URL and no secret. */
@@ -165,8 +167,9 @@ export const operatorRoutes = {
   },
   'DELETE /tokens/{token}': {
     access: 'operator',
-    summary: "Ends an operator's token",
-    result: done,
+    summary: "Ends an operator's token; `withMade` as with a customer's",
+    query: withMade,
+    result: endedToken,
   },
   'GET /methods': {
     access: 'anybody',

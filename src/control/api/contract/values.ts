@@ -65,3 +65,10 @@ export const adminToken = z.object({
   expiresAt: time.nullable(),
   lastUsedAt: time.nullable(),
 });
+
+/** Whether what was made with a token ends with it. */
+export const withMade = z.object({ withMade: z.stringbool().default(false) });
+export const endedToken = done.extend({
+  /** Tokens and open invitations that ended with it. */
+  made: count,
+});

@@ -10,13 +10,14 @@ import {
   updateNode,
 } from '../../nodes/added-nodes.ts';
 import type { GivenNode, NodeFacts, NodeReport } from '../../nodes/node-facts.ts';
-import type { AddedNode, NodeSettings } from '../../nodes/node-seal.ts';
+import type { AddedNode, NodeSeal, NodeSettings } from '../../nodes/node-seal.ts';
 import { readGateways } from '../../requests/read-gateways.ts';
 import { ApiError } from '../api-error.ts';
 import type { Given } from '../contract/contract.ts';
 import type { ApiContext, Handlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 import { audited } from './audited.ts';
+import { checkHeadersStay } from './kept-headers.ts';
 import { checkNotLast } from './last-node.ts';
 
 type Names =
@@ -25,12 +26,13 @@ type Names =
   | 'PATCH /upstreams/{node}'
   | 'DELETE /upstreams/{node}';
 
-/** How an added node is shown: nothing of where it is. */
-export const addedNodeJson = (row: UpstreamNodeTable) => ({
+/** How an added node is shown: nothing of where it is. @param seal - null where none opens it here. */
+export const addedNodeJson = (row: UpstreamNodeTable, seal: NodeSeal | null) => ({
   name: row.name,
   network: row.network,
   hasWs: row.has_ws === 1,
   hasGrpc: row.has_grpc === 1,
+  options: seal?.open(row)?.settings.options ?? null,
   createdBy: row.created_by,
   createdAt: row.created_at,
 });
@@ -114,6 +116,7 @@ const taken = (
     network: node.network,
     hasWs: node.settings.ws !== null,
     hasGrpc: node.settings.grpc !== null,
+    options: node.settings.options,
     createdBy: by.created_by,
     createdAt: by.created_at,
   },
@@ -183,6 +186,8 @@ async function change(
   if (before === null) throw lost(name);
   const { network } = row;
   const node: AddedNode = { name, network, settings: facts.read(merged(row, before.settings, body)) };
+  // Before it is asked who it is, for that is asked with them.
+  checkHeadersStay(before.settings, node.settings, body.headers !== undefined);
   const report = await probed(facts, node, body.force);
   await audited(services, context, async (trx, version) => {
     const now = await findNodeRow(trx, name);

@@ -1,5 +1,5 @@
-/** What spreadsheets take for the start of a formula. Source: OWASP, "CSV Injection". */
-const FORMULA = /^[=+\-@\t\r]/;
+/** What spreadsheets take for the start of a formula, in full width too. Source: OWASP, "CSV Injection". */
+const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
 /** What a field cannot hold without quotes. Source: RFC 4180. */
 const SPECIAL = /[",\r\n]/;
 

@@ -88,10 +88,12 @@ async function listTransactions(
   return pageOfRows(
     rows,
     limit,
-    ({ signature, at, key_id, network, outcome, attempts, rebroadcasts, fate, fate_slot, fate_err }) => ({
-      ...{ signature, at, network, outcome, rebroadcasts },
+    ({ signature, at, key_id, network, outcome, attempts, again, fate, fate_slot, fate_err, ...row }) => ({
+      ...{ signature, at, network, outcome },
       keyId: key_id,
       attempts: JSON.parse(attempts),
+      rebroadcasts: row.rebroadcasts,
+      again: again === null ? [] : JSON.parse(again),
       fate: fate === null ? null : { name: fate, slot: fate_slot, err: fate_err },
       status: statuses.get(signature) ?? null,
     }),

@@ -47,6 +47,8 @@ function checkedTo({ notices }: ApiServices, { kind, to }: Wanted): string {
   if (!httpUrl.safeParse(to).success) throw refused('is no URL: write it as https://host/path');
   const refusal = notices?.webhooks?.refusal(to) ?? null;
   if (refusal !== null) throw refused(refusal);
+  if (to.includes('#'))
+    throw refused('has a fragment, of which no server hears: leave out # and what follows');
   return new URL(to).href;
 }
 

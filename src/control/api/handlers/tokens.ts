@@ -1,4 +1,5 @@
 import { ADMIN_TOKEN_PREFIX, addAdminToken, listAdminTokens } from '../../accounts/admin-tokens.ts';
+import { endMadeGrants } from '../../accounts/made-grants.ts';
 import type { MemberRole } from '../../accounts/roles.ts';
 import type { AdminTokenTable } from '../../database/tables/accounts.ts';
 import { ApiError } from '../api-error.ts';
@@ -59,16 +60,27 @@ function createToken(services: ApiServices, customerId: string | null, wanted: W
   });
 }
 
-function endToken(services: ApiServices, customerId: string | null, id: string, context: ApiContext) {
+/** @param withMade - whether what was made with it ends too. */
+function endToken(
+  services: ApiServices,
+  customerId: string | null,
+  { id, withMade }: Readonly<{ id: string; withMade: boolean }>,
+  context: ApiContext,
+) {
   return audited(services, context, async (trx) => {
     const rows = await listAdminTokens(trx, customerId, services.now());
     const row = rows.find((one) => one.id === id);
     if (row === undefined)
       throw new ApiError(404, 'NOT_FOUND', 'there is no such token: see the list of tokens for the ids');
     checkMayGrant(context, row.role);
-    await trx.updateTable('admin_token').set({ revoked_at: services.now() }).where('id', '=', id).execute();
-    const detail = { token: id, name: row.name, role: row.role };
-    return [{ done: true as const }, { action: 'token.end', customerId, detail }];
+    const at = services.now();
+    await trx.updateTable('admin_token').set({ revoked_at: at }).where('id', '=', id).execute();
+    const made = withMade ? await endMadeGrants(trx, `token:${id}`, { ...context, at }, () => false) : 0;
+    const detail = { token: id, name: row.name, role: row.role, made };
+    return [
+      { done: true as const, made },
+      { action: 'token.end', customerId, detail },
+    ];
   });
 }
 
@@ -80,10 +92,11 @@ export const tokenHandlers = (services: ApiServices): Handlers<Names> => ({
   'GET /customers/{customer}/tokens': ({ path }) => list(services, path.customer),
   'POST /customers/{customer}/tokens': async ({ path, body }, context) =>
     createToken(services, path.customer, body, context),
-  'DELETE /customers/{customer}/tokens/{token}': ({ path }, context) =>
-    endToken(services, path.customer, path.token, context),
+  'DELETE /customers/{customer}/tokens/{token}': ({ path, query }, context) =>
+    endToken(services, path.customer, { id: path.token, ...query }, context),
   'GET /tokens': () => list(services, null),
   'POST /tokens': async ({ body }, context) =>
     createToken(services, null, { ...body, role: 'owner' }, context),
-  'DELETE /tokens/{token}': ({ path }, context) => endToken(services, null, path.token, context),
+  'DELETE /tokens/{token}': ({ path, query }, context) =>
+    endToken(services, null, { id: path.token, ...query }, context),
 });

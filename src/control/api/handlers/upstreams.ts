@@ -29,7 +29,7 @@ async function checkThere({ store }: ApiServices, node: string, network: Network
 export const upstreamHandlers = (services: ApiServices): Handlers<Names> => ({
   async 'GET /upstreams'() {
     const [told, rows] = await Promise.all([readGateways(services.store), readNodeRows(services.store.db)]);
-    return { ...told, added: rows.map(addedNodeJson) };
+    return { ...told, added: rows.map((row) => addedNodeJson(row, services.nodes?.seal ?? null)) };
   },
   async 'POST /upstreams/{node}/cordon'({ path: { node }, body: { network, reason } }, context) {
     await checkThere(services, node, network);

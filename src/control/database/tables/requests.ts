@@ -61,6 +61,8 @@ export interface SubmissionTable {
   attempts: string;
   /** How often it was sent to the nodes again after it had been accepted. */
   rebroadcasts: number;
+  /** JSON array of what nodes said to that: node, outcome, how often, and time and milliseconds of the last; null: nothing. */
+  again: string | null;
   /** What became of it then; null: not known. */
   fate: SendFateName | null;
   /** Where it landed: digits, since a u64 is more than databases hold. */
@@ -78,6 +80,8 @@ export interface GatewayTable {
   seen_at: number;
   /** JSON array: its nodes, as it sees them. */
   nodes: string;
+  /** Where it answers, as its own machine reaches it; null while its doors are shut. */
+  url: string | null;
 }
 
 /** Open WebSockets and gRPC streams, as their gateway told last. */

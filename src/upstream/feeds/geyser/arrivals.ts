@@ -13,7 +13,7 @@ type ArrivalsOptions = Readonly<{
   gapBefore: (update: DecisiveUpdate) => Promise<void> | null;
   /** Holds the stream back, or no longer. */
   hold: (isHeld: boolean) => void;
-  /** A new stream tells of everything but slots. */
+  /** A new stream tells of everything but slots, or of what cannot be heard. */
   overflow: () => void;
 }>;
 
@@ -117,11 +117,15 @@ export class Arrivals {
   #wait(fetched: Promise<void>, arrived: Arrived | null): void {
     const run = this.#run;
     this.#busy = true;
-    void fetched.then(() => {
+    const goOn = (): void => {
       if (run !== this.#run) return;
       this.#busy = false;
       if (arrived !== null) this.#options.tell(arrived);
       if (run === this.#run) this.#drain();
+    };
+    // What breaks whoever hears it is given up with all that waits behind it.
+    void fetched.then(goOn).catch(() => {
+      if (run === this.#run) this.#options.overflow();
     });
   }
 }

@@ -136,8 +136,9 @@ export class GrpcStream {
         if (!this.#ended) this.#listener.message(message);
       });
     } catch (error) {
-      if (!(error instanceof InvalidGrpc)) throw error;
-      this.#end({ code: 'INTERNAL', message: error.message });
+      // What breaks whoever reads it ends the stream that it came over, and nothing else.
+      const message = error instanceof InvalidGrpc ? error.message : 'a message that cannot be read';
+      this.#end({ code: 'INTERNAL', message });
     }
   }
 

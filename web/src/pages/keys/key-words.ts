@@ -29,14 +29,21 @@ export const stateTones: Readonly<Record<KeyState, Tone>> = {
 
 export const isOver = (state: KeyState): boolean => state === 'expired' || state === 'revoked';
 
+/** What a key may be restricted by. */
+export type RuleName =
+  | 'networks'
+  | 'cidrs'
+  | 'origins'
+  | 'methods'
+  | 'rate'
+  | 'addressPerSecond'
+  | 'expiresAt'
+  | 'logsBodies'
+  | 'neverBack';
+
 /** Rules of a key as facts, each with what holds where nothing is said. */
-export function ruleFacts(
-  key: Pick<
-    KeyJson,
-    'networks' | 'cidrs' | 'origins' | 'methods' | 'rate' | 'addressPerSecond' | 'expiresAt' | 'logsBodies'
-  >,
-): readonly (readonly [name: string, value: string])[] {
-  const { networks, cidrs, origins, methods, rate, addressPerSecond, expiresAt, logsBodies } = key;
+export function ruleFacts(key: Pick<KeyJson, RuleName>): readonly (readonly [name: string, value: string])[] {
+  const { networks, cidrs, origins, methods, rate, addressPerSecond, expiresAt } = key;
   return [
     ['Networks', networks?.join(', ') ?? 'all'],
     ['Addresses', cidrs?.join(', ') ?? 'any'],
@@ -47,7 +54,8 @@ export function ruleFacts(
     ['Expires', expiresAt === null ? 'never' : `${formatTime(expiresAt)} UTC`],
     [
       'Request log',
-      logsBodies ? 'keeps the start of parameters and results' : 'keeps no parameters and results',
+      key.logsBodies ? 'keeps the start of parameters and results' : 'keeps no parameters and results',
     ],
+    ['Reads', key.neverBack ? 'never go back' : 'as the nodes have come'],
   ];
 }

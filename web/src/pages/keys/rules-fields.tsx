@@ -56,6 +56,15 @@ export function RulesFields(props: Props) {
       >
         Keep parameters and results in the request log
       </Tick>
+      {product === 'rpc' ? (
+        <Tick
+          checked={form.neverBack}
+          onChange={(neverBack) => onChange({ neverBack })}
+          hint="No read is of an older slot than the one before, whichever node answers. One that waits for that longer than a moment is refused."
+        >
+          Reads never go back
+        </Tick>
+      ) : null}
     </div>
   );
 }

@@ -1,6 +1,7 @@
 import type { Asked } from '../../../../src/control/api/contract/contract.ts';
 import type { KeyJson } from '../../../../src/control/api/contract/keys.ts';
 import { ApiProblem } from '../../api.ts';
+import type { RuleName } from './key-words.ts';
 
 /** The rules of a key as a form has them: all text, lists one line each, empty for no rule. */
 export type RulesForm = Readonly<{
@@ -14,6 +15,7 @@ export type RulesForm = Readonly<{
   /** As `<input type="datetime-local">` has it, read as UTC. */
   expiresAt: string;
   logsBodies: boolean;
+  neverBack: boolean;
 }>;
 
 export const noRules: RulesForm = {
@@ -26,6 +28,7 @@ export const noRules: RulesForm = {
   addressPerSecond: '',
   expiresAt: '',
   logsBodies: false,
+  neverBack: false,
 };
 
 const textOf = (value: number | null | undefined): string => (value == null ? '' : String(value));
@@ -40,14 +43,10 @@ export const rulesOf = (key: KeyJson): RulesForm => ({
   addressPerSecond: textOf(key.addressPerSecond),
   expiresAt: key.expiresAt === null ? '' : new Date(key.expiresAt).toISOString().slice(0, 16),
   logsBodies: key.logsBodies,
+  neverBack: key.neverBack,
 });
 
-type RulesBody = Required<
-  Pick<
-    Asked<'POST /customers/{customer}/keys'>['body'],
-    'networks' | 'cidrs' | 'origins' | 'methods' | 'rate' | 'addressPerSecond' | 'expiresAt' | 'logsBodies'
-  >
->;
+type RulesBody = Required<Pick<Asked<'POST /customers/{customer}/keys'>['body'], RuleName>>;
 
 const lines = (text: string): string[] | null => {
   const all = text
@@ -70,6 +69,7 @@ export function rulesBody(form: RulesForm): RulesBody {
     addressPerSecond: numberOf(form.addressPerSecond),
     expiresAt: form.expiresAt === '' ? null : Date.parse(`${form.expiresAt}Z`),
     logsBodies: form.logsBodies,
+    neverBack: form.neverBack,
   };
 }
 

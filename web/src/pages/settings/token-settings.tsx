@@ -1,10 +1,8 @@
 import { type FormEvent, useState } from 'react';
 import type { MemberRole } from '../../../../src/control/accounts/roles.ts';
-import type { Answered } from '../../../../src/control/api/contract/contract.ts';
 import { useCall, useChange } from '../../queries.ts';
 import { roleAllows, useSession } from '../../shell/session.tsx';
 import { Button } from '../../ui/button.tsx';
-import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Fault, Field } from '../../ui/field.tsx';
@@ -14,8 +12,7 @@ import { Table } from '../../ui/table.tsx';
 import { Ago, Time } from '../../ui/time.tsx';
 import { TextInput } from '../sign-in/text-input.tsx';
 import { roles } from '../team/role-words.ts';
-
-type Token = Answered<'GET /customers/{customer}/tokens'>['tokens'][number];
+import { EndToken, type Token } from './end-token.tsx';
 
 /** Tokens with which programs use the control API for this customer. */
 export function CustomerTokens() {
@@ -33,8 +30,8 @@ export function CustomerTokens() {
       onMake={async ({ name, role, expiresAt }) =>
         (await make.mutateAsync({ path: { customer: customer.id }, body: { name, role, expiresAt } })).secret
       }
-      onEnd={async (token) => {
-        await end.mutateAsync({ path: { customer: customer.id, token } });
+      onEnd={async (token, withMade) => {
+        await end.mutateAsync({ path: { customer: customer.id, token }, query: queryOf(withMade) });
       }}
     />
   );
@@ -52,12 +49,14 @@ export function OperatorTokens() {
       problem={tokens.error ?? make.error}
       isBusy={make.isPending}
       onMake={async ({ name, expiresAt }) => (await make.mutateAsync({ body: { name, expiresAt } })).secret}
-      onEnd={async (token) => {
-        await end.mutateAsync({ path: { token } });
+      onEnd={async (token, withMade) => {
+        await end.mutateAsync({ path: { token }, query: queryOf(withMade) });
       }}
     />
   );
 }
+
+const queryOf = (withMade: boolean) => (withMade ? { withMade: 'true' as const } : {});
 
 type NewToken = Readonly<{ name: string; role: MemberRole; expiresAt: number | null }>;
 
@@ -76,7 +75,7 @@ function Tokens({
   isBusy: boolean;
   withRole?: boolean;
   onMake: (token: NewToken) => Promise<string>;
-  onEnd: (id: string) => Promise<void>;
+  onEnd: (id: string, withMade: boolean) => Promise<void>;
 }) {
   const [secret, setSecret] = useState<string | null>(null);
   const [ending, setEnding] = useState<Token | null>(null);
@@ -96,7 +95,11 @@ function Tokens({
       />
       {secret === null ? null : <TokenSecret secret={secret} onClose={() => setSecret(null)} />}
       {ending === null ? null : (
-        <EndToken token={ending} onEnd={() => onEnd(ending.id)} onClose={() => setEnding(null)} />
+        <EndToken
+          token={ending}
+          onEnd={(withMade) => onEnd(ending.id, withMade)}
+          onClose={() => setEnding(null)}
+        />
       )}
     </div>
   );
@@ -265,33 +268,3 @@ const TokenSecret = ({ secret, onClose }: { secret: string; onClose: () => void 
     </div>
   </Dialog>
 );
-
-function EndToken({
-  token,
-  onEnd,
-  onClose,
-}: {
-  token: Token;
-  onEnd: () => Promise<void>;
-  onClose: () => void;
-}) {
-  const [problem, setProblem] = useState<unknown>(null);
-  const [isBusy, setIsBusy] = useState(false);
-  return (
-    <ConfirmDialog
-      title={`End the token “${token.name}”`}
-      action="End it"
-      problem={problem}
-      isBusy={isBusy}
-      onClose={onClose}
-      onConfirm={() => {
-        setIsBusy(true);
-        onEnd()
-          .then(onClose, setProblem)
-          .finally(() => setIsBusy(false));
-      }}
-    >
-      Programs that use it are refused from then on.
-    </ConfirmDialog>
-  );
-}

@@ -8,18 +8,31 @@ import { Time } from '../../ui/time.tsx';
 import { fateWords, landingOf, placeOf, type Submission } from './landing.ts';
 
 type Attempt = Submission['attempts'][number];
+type Repeated = Submission['again'][number];
 
-const columns: Column<Attempt>[] = [
+const columns = <Row extends Attempt>(): Column<Row>[] => [
   { id: 'node', title: 'Node', cell: ({ node }) => node, sortBy: ({ node }) => node },
   { id: 'at', title: 'At, UTC', cell: ({ at }) => <Time at={at} withMs />, sortBy: ({ at }) => at },
   { id: 'ms', title: 'Took', align: 'end', cell: ({ ms }) => formatMs(ms), sortBy: ({ ms }) => ms },
   { id: 'outcome', title: 'Outcome', cell: ({ outcome }) => outcome, sortBy: ({ outcome }) => outcome },
 ];
 
+const attemptColumns = columns<Attempt>();
+const repeatedColumns: Column<Repeated>[] = [
+  ...columns<Repeated>(),
+  {
+    id: 'times',
+    title: 'Times',
+    align: 'end',
+    cell: ({ times }) => formatCount(times),
+    sortBy: ({ times }) => times,
+  },
+];
+
 /** One transaction with each time that it was handed to a node. */
 export function SubmissionDrawer({ submission, onClose }: { submission: Submission; onClose: () => void }) {
   const nameOf = useKeyNames();
-  const { signature, at, outcome, network, keyId, attempts, rebroadcasts, fate } = submission;
+  const { signature, at, outcome, network, keyId, attempts, rebroadcasts, again, fate } = submission;
   const { slot, err } = placeOf(submission);
   const { word, tone } = landingOf(submission, Date.now());
   return (
@@ -60,7 +73,7 @@ export function SubmissionDrawer({ submission, onClose }: { submission: Submissi
         <Table
           caption="Attempts"
           showCaption
-          columns={columns}
+          columns={attemptColumns}
           rows={attempts}
           rowKey={({ node, at: attemptAt }) => `${node} ${attemptAt}`}
           empty={
@@ -69,6 +82,16 @@ export function SubmissionDrawer({ submission, onClose }: { submission: Submissi
             </p>
           }
         />
+        {again.length === 0 ? null : (
+          <Table
+            caption="Rebroadcasts, the last of each kind"
+            showCaption
+            columns={repeatedColumns}
+            rows={again}
+            rowKey={({ node, outcome: said }) => `${node} ${said}`}
+            empty={null}
+          />
+        )}
       </div>
     </Dialog>
   );

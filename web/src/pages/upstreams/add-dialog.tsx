@@ -1,5 +1,4 @@
 import { type FormEvent, useState } from 'react';
-import { ApiProblem } from '../../api.ts';
 import { useChange } from '../../queries.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -7,10 +6,9 @@ import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { Fault, Field } from '../../ui/field.tsx';
 import { useToast } from '../../ui/toast.tsx';
 import { emptyDraft, type NodeDraft, networks, reachedBy } from './node-draft.ts';
+import { type DraftProps, HeadersField, limits, places, TextFields } from './node-fields.tsx';
 import { NodeReport } from './node-report.tsx';
-
-const isNotFit = (problem: unknown): boolean =>
-  problem instanceof ApiProblem && problem.code === 'NODE_NOT_FIT';
+import { isNotFit } from './not-fit.ts';
 
 /** Adds a node to every gateway; it is tested before, and taken all the same on purpose only. */
 export function AddDialog({ onDone }: { onDone: () => void }) {
@@ -70,33 +68,7 @@ export function AddDialog({ onDone }: { onDone: () => void }) {
   );
 }
 
-type TextName = 'name' | 'url' | 'ws' | 'grpc';
-
-const texts: readonly Readonly<{ name: TextName; label: string; hint: string; optional?: boolean }>[] = [
-  { name: 'name', label: 'Name', hint: 'What logs and pages call it. Public.' },
-  {
-    name: 'url',
-    label: 'JSON-RPC',
-    hint: 'http or https. Kept under a key of the server, and never shown again.',
-  },
-  {
-    name: 'ws',
-    label: 'PubSub',
-    hint: 'ws or wss; left empty it is derived as clients do. Write off if it has none.',
-    optional: true,
-  },
-  { name: 'grpc', label: 'Geyser gRPC', hint: 'http or https; left empty it has none.', optional: true },
-];
-
-function DraftFields({
-  draft,
-  onChange,
-  problem,
-}: {
-  draft: NodeDraft;
-  onChange: (change: Partial<NodeDraft>) => void;
-  problem: unknown;
-}) {
+function DraftFields({ draft, onChange, problem }: DraftProps) {
   return (
     <>
       <Field label="Network" name="network" problem={problem}>
@@ -113,40 +85,9 @@ function DraftFields({
           </select>
         )}
       </Field>
-      {texts.map(({ name, label, hint, optional = false }) => (
-        <Field key={name} label={label} name={name} hint={hint} optional={optional} problem={problem}>
-          {(field) => (
-            <input
-              {...field}
-              className="input"
-              required={!optional}
-              autoComplete="off"
-              spellCheck={false}
-              value={draft[name]}
-              onChange={(event) => onChange({ [name]: event.target.value })}
-            />
-          )}
-        </Field>
-      ))}
-      <Field
-        label="Headers"
-        name="headers"
-        hint="One on each line, as in x-token: secret. Kept as the addresses are."
-        optional
-        problem={problem}
-      >
-        {(field) => (
-          <textarea
-            {...field}
-            className="input"
-            rows={2}
-            autoComplete="off"
-            spellCheck={false}
-            value={draft.headers}
-            onChange={(event) => onChange({ headers: event.target.value })}
-          />
-        )}
-      </Field>
+      <TextFields fields={places} draft={draft} onChange={onChange} problem={problem} />
+      <HeadersField draft={draft} onChange={onChange} problem={problem} />
+      <TextFields fields={limits} draft={draft} onChange={onChange} problem={problem} />
     </>
   );
 }

@@ -1,4 +1,7 @@
-import type { Asked } from '../../../../src/control/api/contract/contract.ts';
+import type { Answered, Asked } from '../../../../src/control/api/contract/contract.ts';
+
+/** A node that was added, as it may be shown. */
+export type AddedNodeJson = Answered<'GET /upstreams'>['added'][number];
 
 /** A node as its form has it: text all over. */
 export type NodeDraft = Readonly<{
@@ -9,6 +12,9 @@ export type NodeDraft = Readonly<{
   grpc: string;
   /** A line for each: `name: value`. */
   headers: string;
+  requestsPerSecond: string;
+  requestsBurst: string;
+  pipelining: string;
 }>;
 
 export const emptyDraft = (network: string): NodeDraft => ({
@@ -18,6 +24,9 @@ export const emptyDraft = (network: string): NodeDraft => ({
   ws: '',
   grpc: '',
   headers: '',
+  requestsPerSecond: '',
+  requestsBurst: '',
+  pipelining: '',
 });
 
 /** Networks as src/protocol/call.ts has them. */
@@ -34,15 +43,57 @@ export function headersIn(text: string): Record<string, string> {
   );
 }
 
-type Reached = Omit<Asked<'POST /upstreams/test'>['body'], 'options'>;
+/** Options of a node as the form has them, by their names in the configuration. */
+export const optionNames = {
+  requests_per_second: 'requestsPerSecond',
+  requests_burst: 'requestsBurst',
+  pipelining: 'pipelining',
+} as const;
+
+/** What is left empty is as the configuration has it; what is no number is refused by the service, in its words. */
+function optionsIn(draft: NodeDraft): Record<string, unknown> {
+  const written = Object.entries(optionNames).map(([name, field]) => [name, draft[field].trim()] as const);
+  return Object.fromEntries(
+    written.flatMap(([name, text]) =>
+      text === '' ? [] : [[name, /^\d{1,9}$/.test(text) ? Number(text) : text]],
+    ),
+  );
+}
+
+type Reached = Asked<'POST /upstreams/test'>['body'];
 
 /** What is asked of a draft; an address that is left empty is derived, or there is none. */
-export function reachedBy({ network, url, ws, grpc, headers }: NodeDraft): Reached {
+export function reachedBy(draft: NodeDraft): Reached {
+  const { network, url, ws, grpc, headers } = draft;
   return {
     network: network as Reached['network'],
     url: url.trim(),
     ...(ws.trim() !== '' && { ws: ws.trim() }),
     ...(grpc.trim() !== '' && { grpc: grpc.trim() }),
     headers: headersIn(headers),
+    options: optionsIn(draft),
+  };
+}
+
+/** A draft of what an added node is now, as far as it may be shown. */
+export function draftOf({ network, name, options }: AddedNodeJson): NodeDraft {
+  const written = Object.entries(optionNames).map(([option, field]) => {
+    const value = options?.[option];
+    return [field, typeof value === 'number' ? String(value) : ''] as const;
+  });
+  return { ...emptyDraft(network), name, ...Object.fromEntries(written) };
+}
+
+type Changed = Omit<Asked<'PATCH /upstreams/{node}'>['body'], 'force'>;
+
+/** What is to be changed by a draft: addresses and headers that are left empty stay. */
+export function changedBy(draft: NodeDraft): Changed {
+  const [url, ws, grpc] = [draft.url.trim(), draft.ws.trim(), draft.grpc.trim()];
+  return {
+    ...(url !== '' && { url }),
+    ...(ws !== '' && { ws }),
+    ...(grpc !== '' && { grpc: grpc === 'off' ? null : grpc }),
+    ...(draft.headers.trim() !== '' && { headers: headersIn(draft.headers) }),
+    options: optionsIn(draft),
   };
 }

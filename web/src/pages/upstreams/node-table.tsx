@@ -133,17 +133,20 @@ export function NodeTable({
   nodes,
   hasGateways,
   onChange,
+  onEdit,
   onLeave,
 }: {
   nodes: readonly NodeJson[];
   hasGateways: boolean;
   /** To be cordoned, or put back into service. */
   onChange: (node: NodeJson) => void;
+  /** One that was added: to be reached or used in another way. */
+  onEdit: (node: NodeJson) => void;
   onLeave: (node: NodeJson, leaving: Leaving) => void;
 }) {
   const all = useMemo<Column<NodeJson>[]>(
-    () => [...columns, ...(hasGateways ? [gatewayColumn] : []), actionsColumn(onChange, onLeave)],
-    [hasGateways, onChange, onLeave],
+    () => [...columns, ...(hasGateways ? [gatewayColumn] : []), actionsColumn(onChange, onEdit, onLeave)],
+    [hasGateways, onChange, onEdit, onLeave],
   );
   return (
     <Table
@@ -167,6 +170,7 @@ export function NodeTable({
 
 const actionsColumn = (
   onChange: (node: NodeJson) => void,
+  onEdit: (node: NodeJson) => void,
   onLeave: (node: NodeJson, leaving: Leaving) => void,
 ): Column<NodeJson> => ({
   id: 'actions',
@@ -188,10 +192,16 @@ const actionsColumn = (
           </Button>
         )}
         {node.source === 'added' ? (
-          <Button size="s" onClick={() => onLeave(node, 'remove')}>
-            Remove
-            <NameOf node={node} />
-          </Button>
+          <>
+            <Button size="s" onClick={() => onEdit(node)}>
+              Change
+              <NameOf node={node} />
+            </Button>
+            <Button size="s" onClick={() => onLeave(node, 'remove')}>
+              Remove
+              <NameOf node={node} />
+            </Button>
+          </>
         ) : null}
       </span>
     );

@@ -10,6 +10,7 @@ import { Panel } from '../../ui/panel.tsx';
 import { Pending } from '../../ui/pending.tsx';
 import { Tile } from '../../ui/tile.tsx';
 import { AddDialog } from './add-dialog.tsx';
+import { ChangeDialog } from './change-dialog.tsx';
 import { CordonDialog } from './cordon-dialog.tsx';
 import { GatewayTable } from './gateway-table.tsx';
 import { LeaveDialog, type Leaving } from './leave-dialog.tsx';
@@ -24,6 +25,9 @@ export function UpstreamsPage() {
   const upstreams = useCall('GET /upstreams', {}, { refetchMs: REFETCH_MS, enabled: user.isOperator });
   const [chosen, setChosen] = useState<NodeJson | null>(null);
   const [isAdding, setIsAdding] = useState(false);
+  const [edited, setEdited] = useState<string | null>(null);
+  const onEdit = useCallback(({ name }: NodeJson) => setEdited(name), []);
+  const toEdit = upstreams.data?.added.find(({ name }) => name === edited);
   const [leaver, setLeaver] = useState<Leaver | null>(null);
   const onLeave = useCallback((node: NodeJson, leaving: Leaving) => setLeaver({ node, leaving }), []);
 
@@ -55,6 +59,7 @@ export function UpstreamsPage() {
                 nodes={nodes}
                 hasGateways={gateways.length > 1}
                 onChange={setChosen}
+                onEdit={onEdit}
                 onLeave={onLeave}
               />
             </Panel>
@@ -65,6 +70,7 @@ export function UpstreamsPage() {
         )}
       </Pending>
       {isAdding ? <AddDialog onDone={() => setIsAdding(false)} /> : null}
+      {toEdit === undefined ? null : <ChangeDialog node={toEdit} onDone={() => setEdited(null)} />}
       {leaver === null ? null : (
         <LeaveDialog
           {...leaver}

@@ -1,0 +1,164 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import type { OpenLoopOrder, OpenLoopWord } from './open-loop-messages.ts';
+
+/**
+ * A process that asks at a fixed rate, whether it is answered or not: a server that stands still is asked all the same, and
+ * what waits meanwhile counts as waiting. A loop that waits for answers would leave out the very requests that fared worst.
+ * Time counts from the turn in which a request was due; how late that turn was is told apart.
+ */
+const TURN_MS = 1;
+/** So long is waited for the last answers. */
+const LAST_ANSWERS_MS = 5_000;
+const CONTENT_LENGTH = /content-length: *(\d+)/i;
+const MISSING = '-------';
+
+const requestOf = (key: string): string => {
+  const params =
+    '["So11111111111111111111111111111111111111112",{"encoding":"base64","commitment":"confirmed"}]';
+  const body = `{"jsonrpc":"2.0","id":1,"method":"getAccountInfo","params":${params}}`;
+  return (
+    `POST /v1/rpc HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n` +
+    `Authorization: Bearer ${key}\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+  );
+};
+
+/** A connection that is asked one thing at a time. */
+class Line {
+  readonly #socket: Socket;
+  readonly #loop: OpenLoop;
+  #pending = '';
+  #dueAt = 0;
+
+  constructor(socket: Socket, loop: OpenLoop) {
+    this.#socket = socket;
+    this.#loop = loop;
+    socket.on('data', (chunk: string) => this.#read(chunk));
+    socket.on('error', () => loop.failed());
+  }
+
+  ask(request: string, dueAt: number): void {
+    this.#dueAt = dueAt;
+    this.#socket.write(request, 'latin1');
+  }
+
+  end(): void {
+    this.#socket.destroy();
+  }
+
+  #read(chunk: string): void {
+    this.#pending += chunk;
+    const headEnd = this.#pending.indexOf('\r\n\r\n');
+    if (headEnd < 0) return;
+    const length = Number(CONTENT_LENGTH.exec(this.#pending.slice(0, headEnd))?.[1] ?? MISSING);
+    if (this.#pending.length < headEnd + 4 + length) return;
+    const isGood = this.#pending.startsWith('HTTP/1.1 200') && this.#pending.length === headEnd + 4 + length;
+    this.#pending = '';
+    this.#loop.answered(this, this.#dueAt, isGood);
+  }
+}
+
+class OpenLoop {
+  readonly #order: OpenLoopOrder;
+  readonly #requests: readonly string[];
+  readonly #times: number[] = [];
+  readonly #lateness: number[] = [];
+  /** Lines that are free, the one that was free longest first. */
+  readonly #free: Line[] = [];
+  readonly #lines: Line[] = [];
+  /** When requests were due that wait for a line. */
+  readonly #waiting: number[] = [];
+  #asked = 0;
+  #failures = 0;
+  #startedAt = 0;
+
+  constructor(order: OpenLoopOrder) {
+    this.#order = order;
+    this.#requests = order.keys.map(requestOf);
+  }
+
+  async open(): Promise<void> {
+    for (let n = 0; n < this.#order.connections; n++) {
+      const socket = connect(this.#order.port, '127.0.0.1').setNoDelay().setEncoding('latin1');
+      await once(socket, 'connect');
+      this.#lines.push(new Line(socket, this));
+    }
+    this.#free.push(...this.#lines);
+  }
+
+  /** Asks until the time is over. */
+  async run(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#startedAt = performance.now();
+    const timer = setInterval(() => {
+      if (this.#turn()) return;
+      clearInterval(timer);
+      resolve();
+    }, TURN_MS);
+    await promise;
+    const until = performance.now() + LAST_ANSWERS_MS;
+    while (this.#times.length + this.#failures < this.#asked && performance.now() < until)
+      await new Promise((next) => setTimeout(next, 10));
+  }
+
+  close(): OpenLoopWord {
+    for (const line of this.#lines) line.end();
+    const unanswered = this.#asked - this.#times.length - this.#failures;
+    return {
+      requests: this.#asked,
+      failures: this.#failures + unanswered,
+      p50Ms: shareOf(this.#times, 0.5),
+      p99Ms: shareOf(this.#times, 0.99),
+      lateP99Ms: shareOf(this.#lateness, 0.99),
+    };
+  }
+
+  answered(line: Line, dueAt: number, isGood: boolean): void {
+    if (isGood) this.#times.push(performance.now() - dueAt);
+    else this.#failures++;
+    const waiting = this.#waiting.shift();
+    if (waiting === undefined) this.#free.push(line);
+    else this.#ask(line, waiting);
+  }
+
+  /** Of a line that is lost; what is under way on it stays unanswered. */
+  failed(): void {
+    this.#failures++;
+  }
+
+  /** Puts what is due by now. @returns whether more will be. */
+  #turn(): boolean {
+    const { rate, seconds } = this.#order;
+    const now = performance.now();
+    const due = Math.min(Math.floor(((now - this.#startedAt) / 1_000) * rate), rate * seconds);
+    while (this.#asked < due) {
+      this.#lateness.push(now - this.#startedAt - (this.#asked / rate) * 1_000);
+      this.#asked++;
+      const line = this.#free.shift();
+      if (line === undefined) this.#waiting.push(now);
+      else this.#ask(line, now);
+    }
+    return this.#asked < rate * seconds;
+  }
+
+  #ask(line: Line, dueAt: number): void {
+    line.ask(this.#requests[this.#asked % this.#requests.length] as string, dueAt);
+  }
+}
+
+/** The value below which a share of them lies. */
+function shareOf(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}
+
+async function ask(order: OpenLoopOrder): Promise<OpenLoopWord> {
+  const loop = new OpenLoop(order);
+  await loop.open();
+  await loop.run();
+  return loop.close();
+}
+
+process.on('message', (order: OpenLoopOrder) => {
+  void ask(order).then((word) => process.send?.(word));
+});

@@ -1,0 +1,6 @@
+/**
+ * The same things, beginning with another in each round: what goes on beside the measuring, or lingers from what was
+ * measured before, meets each of them alike.
+ */
+export const rotated = <Item>(items: readonly Item[], round: number): Item[] =>
+  items.map((_, place) => items[(place + round) % items.length] as Item);

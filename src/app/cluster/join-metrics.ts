@@ -1,0 +1,39 @@
+/** Pages of metrics of several workers made one: the text format of Prometheus, version 0.0.4. */
+
+/** A family with what was said of it, and its samples. */
+type Family = { readonly head: readonly string[]; readonly samples: string[] };
+
+const SAMPLE = /^([A-Za-z_:][A-Za-z0-9_:]*)(\{)?/;
+
+/** The sample with one label more, which comes first. */
+function labelled(sample: string, worker: number): string {
+  return sample.replace(SAMPLE, (_, name: string, brace?: string) =>
+    brace === undefined ? `${name}{worker="${worker}"}` : `${name}{worker="${worker}",`,
+  );
+}
+
+/** @param families - gets what the page has, in its order. */
+function readPage(page: string, worker: number, families: Map<string, Family>): void {
+  let head: string[] = [];
+  let family: Family = { head: [], samples: [] };
+  for (const line of page.split('\n')) {
+    if (line.startsWith('# HELP ')) head = [line];
+    else if (line.startsWith('# TYPE ')) {
+      const name = line.split(' ')[2] ?? '';
+      family = families.get(name) ?? { head: [...head, line], samples: [] };
+      families.set(name, family);
+    } else if (line !== '') family.samples.push(labelled(line, worker));
+  }
+}
+
+/**
+ * Joins pages: each family is there once, and each of its samples names the worker that told it.
+ * @param pages - by the number of the worker.
+ * @param own - families of the whole, which name no worker.
+ */
+export function joinMetrics(pages: ReadonlyMap<number, string>, own: string): string {
+  const families = new Map<string, Family>();
+  for (const [worker, page] of pages) readPage(page, worker, families);
+  const lines = [...families.values()].flatMap(({ head, samples }) => [...head, ...samples]);
+  return `${lines.join('\n')}\n${own}`;
+}

@@ -1,0 +1,71 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { Logger } from '../../base/log.ts';
+import { Failure } from '../../protocol/errors.ts';
+import { requestBounds } from '../../protocol/geyser/request/request-bounds.ts';
+import type { Caller } from '../../protocol/serve.ts';
+import { GrpcServer } from '../../servers/grpc/server.ts';
+import type { GeyserDoor, GeyserStream, StreamRpc } from '../../streams/geyser/geyser-door.ts';
+import type { GeyserSink } from '../../streams/geyser/geyser-sink.ts';
+import type { StreamOpener } from '../../streams/geyser/stream-opener.ts';
+
+/** Where workers hear the shred stage. The token is a secret of this run. */
+export type RelayPlace = Readonly<{ url: string; token: string }>;
+
+/** The shred stage, as the primary gives it on. */
+export type ShredRelay = Readonly<{ place: RelayPlace; stop(): Promise<void> }>;
+
+const HOST = '127.0.0.1';
+
+/** Each worker has two, and two more while the old ones of a worker that died are not gone. */
+const CONNECTIONS_MAX = 256;
+
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+/** Streams for who has the token, and nothing else. */
+class RelayDoor implements GeyserDoor {
+  readonly #hub: StreamOpener;
+  readonly #token: Buffer;
+
+  constructor(hub: StreamOpener, token: string) {
+    this.#hub = hub;
+    this.#token = digest(token);
+  }
+
+  open(caller: Caller, rpc: StreamRpc, sink: GeyserSink): GeyserStream {
+    this.#identify(caller);
+    const opened = this.#hub.open(rpc, sink);
+    return {
+      isUrgent: true,
+      bounds: requestBounds,
+      request: (request) => opened.request(request),
+      sent: () => {},
+      received: () => 0,
+      close: () => opened.close(),
+    };
+  }
+
+  admit(caller: Caller): void {
+    this.#identify(caller);
+    throw new Failure('UNAUTHORIZED_PRODUCT');
+  }
+
+  async unary(caller: Caller): Promise<Uint8Array> {
+    this.admit(caller);
+    throw new Failure('UNAUTHORIZED_PRODUCT');
+  }
+
+  /** @throws Failure INVALID_KEY */
+  #identify({ credential }: Caller): void {
+    // Digests have one length, and comparing them takes a time that tells nothing.
+    if (!timingSafeEqual(digest(credential ?? ''), this.#token)) throw new Failure('INVALID_KEY');
+  }
+}
+
+/** Gives the shred stage on to the workers, on a port of this machine that nobody else can use. */
+export async function openShredRelay(hub: StreamOpener, log: Logger): Promise<ShredRelay> {
+  const token = randomBytes(32).toString('base64url');
+  const parts = { door: new RelayDoor(hub, token), health: () => true, log };
+  const server = new GrpcServer(parts, { host: HOST, connectionsMax: CONNECTIONS_MAX, compression: 'never' });
+  const { port } = await server.listen();
+  return { place: { url: `http://${HOST}:${port}`, token }, stop: () => server.close() };
+}

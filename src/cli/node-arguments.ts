@@ -1,0 +1,80 @@
+import type { NodeOptions, RewrittenNode, WrittenNode } from '../app/upstream-commands.ts';
+import { UsageError } from './command.ts';
+
+/** What the command line says of a node. */
+export type NodeValues = Readonly<{
+  url?: string;
+  network?: string;
+  ws?: string;
+  grpc?: string;
+  header?: readonly string[];
+  'requests-per-second'?: string;
+  'requests-burst'?: string;
+  pipelining?: string;
+}>;
+
+/** In place of a number: no such limit. */
+const NONE = 'none';
+/** In place of an address: the node has none. */
+const OFF = 'off';
+
+/** Options that are numbers, and their names in the file. */
+const numbers = {
+  'requests-per-second': 'requests_per_second',
+  'requests-burst': 'requests_burst',
+  pipelining: 'pipelining',
+} as const;
+
+/** @throws UsageError, which does not hold the value */
+function headersOf(given: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    given.map((text) => {
+      const at = text.indexOf('=');
+      if (at < 1) throw new UsageError('--header is NAME=VALUE such as x-token=env:TOKEN');
+      return [text.slice(0, at), text.slice(at + 1)];
+    }),
+  );
+}
+
+/** @throws UsageError */
+function numberOf(option: keyof typeof numbers, text: string): number | null {
+  if (text === NONE && option !== 'pipelining') return null;
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new UsageError(
+    `--${option} is a whole number such as 10${option === 'pipelining' ? '' : ', or none'}`,
+  );
+}
+
+function optionsOf(values: NodeValues): NodeOptions {
+  const given = Object.entries(numbers) as [keyof typeof numbers, string][];
+  return Object.fromEntries(
+    given.flatMap(([option, name]) => {
+      const text = values[option];
+      return text === undefined ? [] : [[name, numberOf(option, text)]];
+    }),
+  );
+}
+
+/** A node as it was written. @throws UsageError */
+export function writtenNode(name: string, values: NodeValues): WrittenNode {
+  const { url, network, ws, grpc, header = [] } = values;
+  if (url === undefined || network === undefined)
+    throw new UsageError('a node needs --url and --network: see solway upstream --help');
+  return { name, url, network, ws, grpc, headers: headersOf(header), options: optionsOf(values) };
+}
+
+/** What is to be changed of a node. @throws UsageError */
+export function rewrittenNode(values: NodeValues): RewrittenNode {
+  const { url, ws, grpc, header } = values;
+  const options = optionsOf(values);
+  const isSaid = [url, ws, grpc, header].some((value) => value !== undefined);
+  if (!isSaid && Object.keys(options).length === 0)
+    throw new UsageError('say what is to be changed: solway upstream change NODE --requests-per-second 50');
+  return {
+    url,
+    ws,
+    grpc: grpc === OFF ? null : grpc,
+    headers: header === undefined ? undefined : headersOf(header),
+    options: Object.keys(options).length === 0 ? undefined : options,
+  };
+}

@@ -1,0 +1,72 @@
+import type pg from 'pg';
+import { StoreHangsError } from './store-away.ts';
+
+/** A connection of its own that has so long to be made, and so long to answer. */
+export type Connect = (timeoutMs: number) => pg.Client;
+
+/** What a server says of itself has a code of five characters. Source: PostgreSQL, Appendix A. */
+const isOfServer = (error: unknown): boolean =>
+  /^[0-9A-Z]{5}$/.test(String((error as { code?: unknown } | null)?.code));
+
+/**
+ * Tells a PostgreSQL server that hangs from one that is busy with what it was asked: work that takes long makes it look
+ * whether a small question on a connection of its own is answered. Work of a busy server goes on.
+ */
+export class PostgresPulse {
+  readonly #connect: Connect;
+  readonly #hangsAfterMs: number;
+  #look: Promise<boolean> | null = null;
+  /** Whether the last look found that it hangs: the next work is not given the time that was waited already. */
+  #isHanging = false;
+
+  /** @param hangsAfterMs - after which it is looked, and which the look may take. */
+  constructor(connect: Connect, hangsAfterMs: number) {
+    this.#connect = connect;
+    this.#hangsAfterMs = hangsAfterMs;
+  }
+
+  /** Waits for work of the server. @throws StoreHangsError while it hangs; what the work throws. */
+  during<Result>(work: Promise<Result>): Promise<Result> {
+    const { promise, resolve, reject } = Promise.withResolvers<Result>();
+    let timer: NodeJS.Timeout | null = null;
+    const lookAfter = (ms: number): void => {
+      timer = setTimeout(() => {
+        void this.#hangs().then((hangs) => {
+          if (hangs) reject(new StoreHangsError());
+          else if (timer !== null) lookAfter(this.#hangsAfterMs);
+        });
+      }, ms);
+    };
+    lookAfter(this.#isHanging ? 0 : this.#hangsAfterMs);
+    const end = (): void => {
+      if (timer !== null) clearTimeout(timer);
+      timer = null;
+    };
+    work.then(resolve, reject).finally(end);
+    return promise.finally(end);
+  }
+
+  /** One look for all that wait. */
+  #hangs(): Promise<boolean> {
+    this.#look ??= this.#ask().then((hangs) => {
+      this.#look = null;
+      this.#isHanging = hangs;
+      return hangs;
+    });
+    return this.#look;
+  }
+
+  async #ask(): Promise<boolean> {
+    const client = this.#connect(this.#hangsAfterMs);
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      await client.query('select 1');
+      return false;
+    } catch (error) {
+      return !isOfServer(error);
+    } finally {
+      client.end().catch(() => undefined);
+    }
+  }
+}

@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { LentPieces } from './lent-pieces.ts';
+
+const source = Buffer.alloc(64 * 1024, 'abc');
+
+describe('memory for pieces that are passed on', () => {
+  it('is used again once it was given back, and not before', () => {
+    const pieces = new LentPieces();
+    const first = pieces.copyOf(source, 0, 40_000);
+    const second = pieces.copyOf(source, 1, 40_001);
+    expect(first.equals(source.subarray(0, 40_000))).toBe(true);
+    expect(second.buffer).not.toBe(first.buffer);
+    pieces.giveBack(first);
+    const third = pieces.copyOf(source, 2, 50_000);
+    expect(third.buffer).toBe(first.buffer);
+    expect(third.equals(source.subarray(2, 50_000))).toBe(true);
+  });
+
+  it('is given back once, also by a part of it, and only where it was lent', () => {
+    const pieces = new LentPieces();
+    const piece = pieces.copyOf(source, 0, 40_000);
+    pieces.giveBack(piece.subarray(30, 60));
+    pieces.giveBack(piece);
+    pieces.giveBack(pieces.copyOf(source, 0, 10));
+    pieces.giveBack(Buffer.alloc(64 * 1024));
+    expect(pieces.ready).toBe(1);
+  });
+});

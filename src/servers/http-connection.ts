@@ -1,0 +1,60 @@
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+
+/** What is known of a connection in HTTP beside what node:http knows, and kept on it. */
+
+/** The responses under way on a connection, in the order of their requests. */
+const underWay = Symbol('responses under way');
+/** Whether the first bytes of a connection came while a door in front answered what stood before them. */
+const behindAnswer = Symbol('behind an answer');
+/** A request on it was refused for what it is: whatever is read behind it may be anything. */
+const spoiled = Symbol('spoiled');
+type Connection = Duplex & {
+  [underWay]?: Set<ServerResponse>;
+  [behindAnswer]?: boolean;
+  [spoiled]?: boolean;
+};
+
+/** The responses under way, to add to and to take from. A connection that was asked for them counts as one in use. */
+export function openResponses(socket: Duplex): Set<ServerResponse> {
+  const connection = socket as Connection;
+  connection[underWay] ??= new Set();
+  return connection[underWay];
+}
+
+/** The same to look at. */
+export const responsesOn = (socket: Duplex): readonly ServerResponse[] => [
+  ...((socket as Connection)[underWay] ?? []),
+];
+
+/** Whether an answer is still to come on it. */
+export const isAnswering = (socket: Duplex): boolean => ((socket as Connection)[underWay]?.size ?? 0) > 0;
+
+/** Says that its first bytes came while a door in front answered what stood before them, or after. */
+export function setBehindAnswer(socket: Duplex, isBehind: boolean): void {
+  (socket as Connection)[behindAnswer] = isBehind;
+}
+
+/** Whether nothing was asked of it yet but what came while a door in front answered what stood before it. */
+export function isBehindAnswer(socket: Duplex): boolean {
+  const connection = socket as Connection;
+  return connection[underWay] === undefined && connection[behindAnswer] === true;
+}
+
+/** Says that a request on it was refused for what it is: what is read behind it is nothing to answer. */
+export function spoil(socket: Duplex): void {
+  (socket as Connection)[spoiled] = true;
+}
+
+/** Whether `spoil` was said of it. */
+export const isSpoiled = (socket: Duplex): boolean => (socket as Connection)[spoiled] === true;
+
+/** Closes a connection once its whole requests are answered. @returns whether there are any. */
+export function finishAnswers(socket: Duplex): boolean {
+  const last = responsesOn(socket).findLast(({ req }) => req.complete);
+  if (last === undefined || socket.destroyed) return false;
+  if (!last.headersSent) last.setHeader('connection', 'close');
+  last.once('finish', () => (socket as Socket).destroySoon());
+  return true;
+}

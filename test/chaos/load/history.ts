@@ -1,0 +1,27 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { sign, transfer } from '../../localnet/signed-transactions.ts';
+import type { Scene } from '../nodes/scene.ts';
+
+const TRANSACTIONS = 8;
+const LAMPORTS = 5_000_000n;
+/** Slots after which something is finalized, and some more, so that there are blocks to ask for. */
+const FINALIZED_AFTER = 36;
+
+/** Gives the recipients something, the last of them nothing after that, and waits until it is finalized. */
+export async function makeHistory({ ledger, payer, recipients }: Scene): Promise<void> {
+  const at = { commitment: 'confirmed' };
+  const { value } = await ledger.result<{ value: { blockhash: string } }>('getLatestBlockhash', [at]);
+  for (let count = 0; count < TRANSACTIONS; count++) {
+    const instructions = recipients.map(({ address }) =>
+      transfer(payer.address, address, LAMPORTS + BigInt(count)),
+    );
+    const { base64 } = sign(payer, instructions, value.blockhash);
+    await ledger.result('sendTransaction', [
+      base64,
+      { encoding: 'base64', preflightCommitment: 'confirmed' },
+    ]);
+  }
+  const sentAt = await ledger.result<number>('getSlot', [{ commitment: 'processed' }]);
+  const finalized = (): Promise<number> => ledger.result('getSlot', [{ commitment: 'finalized' }]);
+  while ((await finalized()) < sentAt + FINALIZED_AFTER) await delay(200);
+}

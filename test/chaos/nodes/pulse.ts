@@ -1,0 +1,40 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Ailments } from './ailments.ts';
+import { Direct } from './direct.ts';
+import type { IllNode } from './ill-node.ts';
+
+/** How often a node is asked, past the gateway, and how long one may take that is well. */
+const EVERY_MS = 250;
+export const PROMPT_MS = 1_000;
+
+/**
+ * Asks a node that has nothing, on the way on which the gateway asks it, whether it answers: on a machine that is too busy
+ * it may not, and then no gateway could have got an answer of it.
+ */
+export async function watchPulse(
+  node: IllNode,
+  at: number,
+  ailments: Ailments,
+  isOver: () => boolean,
+): Promise<void> {
+  const direct = new Direct(node.url);
+  while (!isOver()) {
+    await delay(EVERY_MS);
+    if (!ailments.isIll(at)) await beat(direct, at, ailments);
+  }
+  await direct.close();
+}
+
+/** What comes too late counts as an illness from when it was asked for. */
+async function beat(direct: Direct, at: number, ailments: Ailments): Promise<void> {
+  const askedAt = performance.now();
+  let end = (): void => {};
+  const timer = setTimeout(() => {
+    const ailment = ailments.begin(at, 'starved', askedAt);
+    end = () => ailments.end(ailment, performance.now());
+  }, PROMPT_MS);
+  // It may have been killed meanwhile.
+  await direct.result('getSlot', [{ commitment: 'processed' }]).catch(() => {});
+  clearTimeout(timer);
+  end();
+}

@@ -1,0 +1,36 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { openDatabase } from '../../src/control/database/open.ts';
+import { runHere } from './run-solway.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'solway-operator-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const invite = async (...args: string[]): Promise<string> =>
+  (await runHere(folder, ['operator', 'invite', ...args])).out;
+
+/** A gateway of this machine that told of itself just now. */
+async function runsAt(url: string): Promise<void> {
+  const store = await openDatabase({ file: join(folder, 'solway-data/solway.db') });
+  const now = Date.now();
+  const row = { id: 'g1', host: hostname(), version: '1', started_at: now, seen_at: now, nodes: '[]', url };
+  await store.db.insertInto('gateway').values(row).execute();
+  await store.close();
+}
+
+it('solway operator invite leads to where the service is, however it was started', async () => {
+  const assumed = await invite();
+  expect(assumed).toMatch(/^http:\/\/127\.0\.0\.1:8080\/setup#token=\S+\n/);
+  expect(assumed).toContain('It is for a service at http://127.0.0.1:8080: if yours is elsewhere');
+  await runsAt('http://127.0.0.1:9123');
+  const running = await invite();
+  expect(running).toMatch(/^http:\/\/127\.0\.0\.1:9123\/setup#token=\S+\n/);
+  expect(running).toContain('It leads to the service that runs here, at http://127.0.0.1:9123');
+  expect(await invite('--port', '9000')).toMatch(/^http:\/\/127\.0\.0\.1:9000\/setup#/);
+  writeFileSync(join(folder, 'public.toml'), '[accounts]\npublic_url = "https://solway.example.com"\n');
+  const configured = await invite('--config', 'public.toml');
+  expect(configured).toMatch(/^https:\/\/solway\.example\.com\/setup#token=\S+\n/);
+  expect(configured).not.toContain('127.0.0.1');
+});

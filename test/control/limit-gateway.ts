@@ -1,0 +1,119 @@
+import { expect } from 'vitest';
+import { ConnectionLimit } from '../../src/access/connection-limit.ts';
+import { defaultPlanLimits } from '../../src/access/key-record.ts';
+import { QuotaLedger } from '../../src/access/quota.ts';
+import { RateLimiter } from '../../src/access/rate-limit.ts';
+import { WindowLimit } from '../../src/access/window-limit.ts';
+import type { LimitExchange } from '../../src/control/shared/limit-exchange.ts';
+import { SharedLimits, type SharingLimits, sharingLimits } from '../../src/control/shared/shared-limits.ts';
+
+const today = new Date();
+/** Of this month, since what was spent in one that is long over is forgotten. */
+export const NOON = Date.UTC(today.getUTCFullYear(), today.getUTCMonth(), 15, 12);
+export const quotaKey = {
+  customerId: 'anna',
+  planId: 'small',
+  limits: { ...defaultPlanLimits, monthlyCredits: 1_000 },
+};
+
+/** Tokens come in so slowly that no test waits for one. */
+export const slow = { rpcPerSecond: 0.001, rpcBurst: 100 };
+
+/** What one gateway decides with. Nothing is exchanged but when a test says so. */
+export class Gateway {
+  readonly rates = new RateLimiter({ isShared: true });
+  readonly groups = new WindowLimit({ requestsMax: 60, windowMs: 600_000, namesMax: 100, isShared: true });
+  readonly places = new ConnectionLimit({ isShared: true });
+  readonly quota = new QuotaLedger();
+  readonly states: boolean[] = [];
+  readonly shared: SharedLimits;
+
+  constructor(exchange: LimitExchange, limits: Partial<SharingLimits> = {}) {
+    const parts = {
+      rates: this.rates,
+      windows: { rest: this.groups },
+      places: { ws: this.places },
+      quota: this.quota,
+    };
+    this.shared = new SharedLimits({
+      ...sharingLimits,
+      syncIntervalMs: 60_000,
+      ...limits,
+      exchange,
+      prefix: 'test:',
+      parts,
+      onState: (error) => this.states.push(error === null),
+    });
+  }
+
+  /** Takes as many as there are. */
+  takeAll(family = 'f', limits = slow): number {
+    let taken = 0;
+    while (this.rates.take(family, limits, performance.now())?.allowed) taken += 1;
+    return taken;
+  }
+
+  take(count: number): void {
+    for (let i = 0; i < count; i++) {
+      expect(this.rates.take('f', slow, performance.now())?.allowed).toBe(true);
+    }
+  }
+
+  askAll(name = 'wallet f'): number {
+    let let_ = 0;
+    while (this.groups.take(name, performance.now()).allowed) let_ += 1;
+    return let_;
+  }
+
+  ask(count: number): void {
+    for (let i = 0; i < count; i++) this.groups.take('wallet f', performance.now());
+  }
+
+  connectAll(max: number): number {
+    let open = 0;
+    while (this.places.take('f', max)) open += 1;
+    return open;
+  }
+
+  spend(credits: number): void {
+    this.quota.spend(quotaKey, credits, NOON);
+  }
+
+  get left(): number {
+    return this.quota.standing(quotaKey, NOON)?.remaining ?? Number.NaN;
+  }
+}
+
+/** Gateways that share their limits. */
+export class Gateways {
+  readonly #open: (limits: SharingLimits) => LimitExchange;
+  all: Gateway[] = [];
+
+  /** @param open - the exchange of one of them. */
+  constructor(open: (limits: SharingLimits) => LimitExchange) {
+    this.#open = open;
+  }
+
+  add(limits: Partial<SharingLimits> = {}): Gateway {
+    const gateway = new Gateway(this.#open({ ...sharingLimits, ...limits }), limits);
+    this.all.push(gateway);
+    return gateway;
+  }
+
+  async start(count: number, limits: Partial<SharingLimits> = {}): Promise<Gateway[]> {
+    for (let made = 0; made < count; made++) this.add(limits);
+    for (const { shared } of this.all) await shared.start();
+    await this.sync();
+    return this.all;
+  }
+
+  /** Every gateway hears what all took before. */
+  async sync(times = 2): Promise<void> {
+    for (let round = 0; round < times; round++) for (const { shared } of this.all) await shared.sync();
+  }
+
+  async stop(): Promise<void> {
+    for (const { shared } of this.all) await shared.stop();
+    this.all = [];
+  }
+}

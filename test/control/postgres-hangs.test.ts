@@ -1,0 +1,120 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { openDatabase, type Store } from '../../src/control/database/open.ts';
+import { isStoreAway } from '../../src/control/database/store-away.ts';
+import { KeptSemiWallets } from '../../src/control/semi-wallets/kept-semi-wallets.ts';
+import { firstOperator, openHouse } from './accounts/house.ts';
+import { type PostgresServer, postgresPrograms, startPostgres } from './postgres-server.ts';
+import { testPeppers } from './register.ts';
+
+/** Stands before the socket of a server, and can leave everybody waiting who is connected or comes. */
+class Standstill {
+  readonly #sockets = new Set<Socket>();
+  readonly #server;
+  #isFrozen = false;
+
+  constructor(socketPath: string) {
+    this.#server = createServer((near) => {
+      const far = connect(socketPath);
+      for (const [from, to] of [
+        [near, far],
+        [far, near],
+      ] as const) {
+        this.#sockets.add(from);
+        from.on('data', (bytes) => to.write(bytes));
+        from.on('error', () => undefined);
+        from.on('close', () => {
+          this.#sockets.delete(from);
+          to.destroy();
+        });
+        if (this.#isFrozen) from.pause();
+      }
+    });
+  }
+
+  async listen(): Promise<number> {
+    await once(this.#server.listen(0, '127.0.0.1'), 'listening');
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  set frozen(isFrozen: boolean) {
+    this.#isFrozen = isFrozen;
+    for (const socket of this.#sockets) isFrozen ? socket.pause() : socket.resume();
+  }
+
+  close(): void {
+    this.#server.close();
+    for (const socket of this.#sockets) socket.destroy();
+  }
+}
+
+describe.skipIf(postgresPrograms === null)(
+  'a PostgreSQL server that does not answer (skipped where it is not installed)',
+  () => {
+    let server: PostgresServer;
+    let way: Standstill;
+    let store: Store;
+    const ask = () => store.db.selectFrom('change_counter').select('version').executeTakeFirstOrThrow();
+
+    beforeAll(async () => {
+      server = await startPostgres(postgresPrograms!);
+      const url = new URL(await server.createDatabase());
+      way = new Standstill(join(url.searchParams.get('host')!, '.s.PGSQL.5432'));
+      const place = `postgres://solway@127.0.0.1:${await way.listen()}${url.pathname}`;
+      // What the other limits would end is not what is looked at here.
+      const never = { connectTimeoutMs: 3_600_000, queryTimeoutMs: 3_600_000 };
+      store = await openDatabase({ url: place, ...never, hangsAfterMs: 150, connectionsMax: 2 });
+    });
+    afterAll(async () => {
+      way.frozen = false;
+      await store.close();
+      way.close();
+      await server.destroy();
+    });
+
+    it('is waited for while it answers others', async () => {
+      const { rows } = await sql<{ done: string }>`select pg_sleep(0.6), 'yes' as done`.execute(store.db);
+      expect(rows[0]?.done).toBe('yes');
+    });
+
+    it('is away for whoever asks, in a query or in the midst of a change, and back when it answers', async () => {
+      const wallets = await KeptSemiWallets.open({ store, peppers: testPeppers, limits: { iterations: 1 } });
+      const changing = Promise.withResolvers<void>();
+      const frozen = Promise.withResolvers<void>();
+      const change = store.db.transaction().execute(async (trx) => {
+        changing.resolve();
+        await frozen.promise;
+        await trx.updateTable('change_counter').set({ version: 7 }).execute();
+      });
+      await changing.promise;
+      way.frozen = true;
+      frozen.resolve();
+      // More than there are connections: some wait for one.
+      const asked = await Promise.allSettled([change, ask(), ask(), ask()]);
+      expect(asked.map((one) => one.status === 'rejected' && isStoreAway(one.reason))).toEqual(
+        Array(4).fill(true),
+      );
+      await expect(wallets.create('anna', 'secret')).rejects.toMatchObject({ code: 'STORAGE_UNAVAILABLE' });
+      way.frozen = false;
+      expect(await ask()).toEqual({ version: 0 });
+    });
+
+    it('is told of by the control API, to who signs in too, and in no words but those of the log', async () => {
+      const house = await openHouse(store);
+      const operator = await firstOperator(house);
+      using written = vi.spyOn(console, 'error');
+      way.frozen = true;
+      const answers = [await operator.get('/api/v1/customers'), await operator.signIn(house.email)];
+      way.frozen = false;
+      expect(answers.map(({ status, json }) => [status, json.error.code])).toEqual([
+        [503, 'STORE_AWAY'],
+        [503, 'STORE_AWAY'],
+      ]);
+      expect(written).not.toHaveBeenCalled();
+      expect((await operator.signIn(house.email)).status).toBe(200);
+    });
+  },
+);

@@ -1,0 +1,22 @@
+import { cacheFile, keptInFile } from '../../src/upstream/off-chain/cache-file.ts';
+
+export const from = 'the disk';
+export const covers = ['upstream/off-chain/cache-file.ts'];
+
+const URI = 'https://a.example/é.json';
+
+export const seeds: readonly Uint8Array[] = [
+  cacheFile(URI, { document: Buffer.from('{"a":1}'), until: 1_700_000_000_000 }),
+  cacheFile(URI, { document: null, until: 5 }),
+  cacheFile('https://b.example/', { document: Buffer.from('x\ny'), until: 5 }),
+];
+
+/** A file keeps what was written into it, whole, or nothing: one that is read is the one that would be written. */
+export function fuzz(bytes: Uint8Array): boolean {
+  const kept = keptInFile(Buffer.from(bytes), URI);
+  if (kept === null) return false;
+  const again = keptInFile(cacheFile(URI, kept), URI);
+  const isSame = again?.until === kept.until && again.document?.toString() === kept.document?.toString();
+  if (!isSame) throw new Error('a document changes when it is written again');
+  return true;
+}

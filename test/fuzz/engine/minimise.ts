@@ -1,0 +1,34 @@
+/** What is tried for bytes that must stand, so that those which matter are seen. */
+const PLAIN = 0x30;
+
+/**
+ * A shorter and plainer input that still does what the given one does: cuts out ever smaller pieces, then puts the same
+ * byte wherever it may stand.
+ * @param still - whether an input does it.
+ * @param triesMax - how often that is asked.
+ */
+export async function minimise(
+  input: Uint8Array,
+  still: (input: Uint8Array) => Promise<boolean>,
+  triesMax: number,
+): Promise<Uint8Array> {
+  let least = input;
+  let tries = 0;
+  const take = async (candidate: Uint8Array): Promise<boolean> => {
+    if (tries++ >= triesMax || !(await still(candidate))) return false;
+    least = candidate;
+    return true;
+  };
+  for (let piece = Math.ceil(input.length / 2); piece >= 1; piece = piece === 1 ? 0 : Math.ceil(piece / 2)) {
+    for (let at = 0; at < least.length && tries < triesMax; ) {
+      if (!(await take(without(least, at, piece)))) at += piece;
+    }
+  }
+  for (let at = 0; at < least.length && tries < triesMax; at++) {
+    if (least[at] !== PLAIN) await take(least.with(at, PLAIN));
+  }
+  return least;
+}
+
+const without = (bytes: Uint8Array, at: number, length: number): Uint8Array =>
+  Uint8Array.from([...bytes.subarray(0, at), ...bytes.subarray(at + length)]);

@@ -1,0 +1,47 @@
+import { Worker } from 'node:worker_threads';
+import type { Failure } from './explore.ts';
+import { SharedInput } from './shared-input.ts';
+import type { WorkerMessage, WorkerReport, WorkerTask } from './worker.ts';
+
+/** How long a target may work on one input, which a busy machine makes longer, and how much memory it may hold. */
+const STUCK_MS = 15_000;
+const HEAP_MAX_MB = 768;
+
+/** What is told of a target whose thread never told of itself. */
+const nothingTold = {
+  ...{ accepted: 0, cpuMs: 0, slowestMs: 0, functions: 0, found: [], corpus: null },
+} as const;
+
+/**
+ * Does a task in a thread of its own, so that a target that hangs can be stopped, and one that fills the memory breaks
+ * alone.
+ */
+export function inThread(task: Omit<WorkerTask, 'memory'>): Promise<WorkerReport> {
+  const shared = new SharedInput();
+  const worker = new Worker(new URL('./worker.ts', import.meta.url), {
+    workerData: { ...task, memory: shared.memory } satisfies WorkerTask,
+    resourceLimits: { maxOldGenerationSizeMb: HEAP_MAX_MB },
+  });
+  return new Promise((resolve) => {
+    let failed: Failure | null = null;
+    const finish = (report: WorkerReport): void => {
+      clearInterval(watch);
+      void worker.terminate();
+      resolve(report);
+    };
+    const breakOff = (text: string): void => {
+      const failure = failed ?? { input: shared.get(), text };
+      finish({ ...nothingTold, runs: shared.count, failure });
+    };
+    let seen = 0;
+    const watch = setInterval(() => {
+      if (shared.count === seen && seen > 0) breakOff(`works on one input for more than ${STUCK_MS} ms`);
+      seen = shared.count;
+    }, STUCK_MS);
+    worker.on('message', (message: WorkerMessage) => {
+      if (message.kind === 'failed') failed = message.failure;
+      else finish(message.report);
+    });
+    worker.once('error', (error: Error) => breakOff(error.stack ?? error.message));
+  });
+}

@@ -1,0 +1,95 @@
+import { gzipSync, zstdCompressSync } from 'node:zlib';
+import { slot } from '../../src/ledger/units.ts';
+import { InvalidProtobuf } from '../../src/protocol/geyser/protobuf.ts';
+import {
+  decodeGetBlockHeightResponse,
+  decodeGetLatestBlockhashResponse,
+  decodeGetSlotResponse,
+  decodeGetVersionResponse,
+  decodeIsBlockhashValidResponse,
+  decodePongResponse,
+  decodeSubscribeReplayInfoResponse,
+  encodeGetBlockHeightResponse,
+  encodeGetLatestBlockhashResponse,
+  encodeGetSlotResponse,
+  encodeGetVersionResponse,
+  encodeIsBlockhashValidResponse,
+  encodeSubscribeReplayInfoResponse,
+} from '../../src/protocol/geyser/unary.ts';
+import { frameOf, GrpcFrames, InvalidGrpc } from '../../src/protocol/grpc/frames.ts';
+import { accepted } from './engine/accepted.ts';
+import { message as anyMessage } from './engine/generate-protobuf.ts';
+import type { Random } from './engine/mutate.ts';
+
+export const from = 'nodes';
+export const covers = ['protocol/geyser/unary.ts', 'protocol/grpc/frames.ts'];
+
+const MESSAGE_MAX_BYTES = 4_096;
+
+/** Each answer's decoder, before its encoder where that writes what was read. */
+const answers: readonly ((bytes: Uint8Array) => unknown)[] = [
+  decodePongResponse,
+  (bytes) => encodeSubscribeReplayInfoResponse(decodeSubscribeReplayInfoResponse(bytes)),
+  (bytes) => encodeGetSlotResponse(decodeGetSlotResponse(bytes)),
+  (bytes) => encodeGetBlockHeightResponse(decodeGetBlockHeightResponse(bytes)),
+  (bytes) => encodeGetVersionResponse(decodeGetVersionResponse(bytes)),
+  (bytes) => encodeGetLatestBlockhashResponse(decodeGetLatestBlockhashResponse(bytes)),
+  (bytes) => encodeIsBlockhashValidResponse(decodeIsBlockhashValidResponse(bytes)),
+];
+
+const messages = [
+  encodeGetSlotResponse(slot(300)),
+  encodeGetVersionResponse('{"version":"12.1.0"}'),
+  encodeGetLatestBlockhashResponse({ slot: slot(5), blockhash: 'x', lastValidBlockHeight: 155n }),
+  encodeIsBlockhashValidResponse({ slot: slot(5), valid: true }),
+];
+
+function packed(message: Uint8Array): Buffer {
+  const frame = frameOf(message);
+  frame[0] = 1;
+  return frame;
+}
+
+/** Answers in frames. The first byte says how they are compressed, the second the length of the pieces they come in. */
+export const seeds: readonly Uint8Array[] = [
+  ...messages.map((message, at) => Buffer.of(0, at * 3, ...frameOf(message), ...frameOf(message))),
+  ...messages.map((message) => Buffer.of(1, 9, ...packed(gzipSync(message)), ...frameOf(message))),
+  ...messages.map((message) => Buffer.of(2, 2, ...packed(zstdCompressSync(message)))),
+  Buffer.of(1, 255, ...packed(gzipSync(new Uint8Array(MESSAGE_MAX_BYTES + 1)))),
+];
+
+/** Messages whose fields are of any number and kind, in frames. */
+export const generate = (random: Random): Uint8Array =>
+  Buffer.of(0, random(), ...frameOf(anyMessage(random)), ...frameOf(anyMessage(random)));
+
+type Cut = { readonly messages: Buffer[]; isRefused: boolean };
+
+function cut(bytes: Uint8Array, encoding: string, length: number): Cut {
+  const frames = new GrpcFrames(MESSAGE_MAX_BYTES);
+  frames.encoding = encoding;
+  const outcome: Cut = { messages: [], isRefused: false };
+  const push = (at: number) => () =>
+    frames.push(Buffer.from(bytes.subarray(at, at + length)), (message) => outcome.messages.push(message));
+  for (let at = 0; at < bytes.length && !outcome.isRefused; at += length)
+    outcome.isRefused = !accepted(push(at), InvalidGrpc);
+  return outcome;
+}
+
+/** The same messages come out, wherever the pieces begin and end, and each is an answer or refused as one. */
+export function fuzz(input: Uint8Array): boolean {
+  const [which = 0, length = 0] = input;
+  const encoding = ['identity', 'gzip', 'zstd'][which % 3] as string;
+  const bytes = input.subarray(2);
+  const [single, pieces] = [cut(bytes, encoding, 1), cut(bytes, encoding, length + 1)];
+  const isSame =
+    single.isRefused === pieces.isRefused &&
+    single.messages.length === pieces.messages.length &&
+    single.messages.every((message, at) => message.equals(pieces.messages[at] as Buffer));
+  if (!isSame) throw new Error('pieces change what comes out');
+  if (single.messages.some((message) => message.length > MESSAGE_MAX_BYTES))
+    throw new Error('a message is larger than is taken');
+  const read = single.messages.flatMap((message) =>
+    answers.map((answer) => accepted(() => answer(message), InvalidProtobuf)),
+  );
+  return read.includes(true);
+}

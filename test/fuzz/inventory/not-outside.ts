@@ -1,0 +1,93 @@
+/** Why files that have the signs of a decoder have no target, in groups that share the reason. */
+const reasons = [
+  {
+    because: 'reads what the operator writes on the command line or puts beside the program',
+    files: [
+      'app/configuration-arguments.ts',
+      'app/genesis-files.ts',
+      'app/operator-commands.ts',
+      'app/tls-files.ts',
+      'cli/read-secret.ts',
+      'cli/time-arguments.ts',
+      'control/database/open.ts',
+      'control/pepper.ts',
+    ],
+  },
+  {
+    because: 'reads what this program has written itself: a copy of an object, its own version, its own lock',
+    files: [
+      'app/doctor-places.ts',
+      'app/endpoint-facts.ts',
+      'app/keys-commands.ts',
+      'app/program-version.ts',
+      'control/api/client.ts',
+      'control/api/server/control-api.ts',
+      'protocol/grpc/schema/schema.ts',
+      'servers/dashboard/files.ts',
+    ],
+  },
+  {
+    because: 'goes between processes of this program that trust each other',
+    files: ['app/cluster/line.ts'],
+  },
+  {
+    because: 'reads rows of the own database, whose columns only this program writes',
+    files: [
+      'app/added-nodes.ts: readAddedNodes',
+      'control/api/handlers/audit.ts',
+      'control/api/handlers/logs.ts',
+      'control/api/handlers/usage-quota.ts',
+      'control/database/backup/rows.ts',
+      'control/keys/list-keys.ts',
+      'control/nodes/added-nodes.ts',
+      'control/notices/notifier.ts',
+      'control/plans.ts',
+      'control/requests/node-cordons.ts',
+      'control/requests/read-connections.ts',
+      'control/requests/read-gateways.ts',
+      'control/requests/read-log.ts',
+      'control/requests/read-submissions.ts',
+      'control/shared/quota-reader.ts',
+      'control/usage/usage-rows.ts',
+      'localnet/history-index.ts',
+    ],
+  },
+  {
+    because: 'opens what was sealed under a key of this program: nobody else can have written it',
+    files: [
+      'control/nodes/node-seal.ts',
+      'control/notices/sealed-webhook.ts',
+      'control/semi-wallets/envelope.ts',
+      'control/semi-wallets/kept-semi-wallets.ts',
+    ],
+  },
+  {
+    because: 'hands on what a file with a target has read or will read, and looks at none of it itself',
+    files: [
+      'endpoints/openapi.ts',
+      'gateway/rest/inner-calls.ts',
+      'gateway/session.ts',
+      'insight/nft/nft-draft.ts',
+      'insight/nft/read-nfts.ts',
+      'insight/token/read-mints.ts',
+      'localnet/http/body.ts',
+      'servers/ipfs/server.ts',
+      'upstream/das/das-client.ts',
+      'upstream/geyser-source/watched-accounts.ts',
+    ],
+  },
+  {
+    because:
+      'asks a schema or the readers of ledger/encoding/read-json.ts, which node-results feeds, for a field or two',
+    files: [
+      'control/api/handlers/notices.ts',
+      'upstream/confirmations/status-rounds.ts',
+      'upstream/feeds/node-subscriptions.ts',
+    ],
+  },
+] as const;
+
+/** Files below src/ that decode something and have no target, or functions of files that have one; each with the reason. */
+export const notOutside: Readonly<Record<string, string>> = Object.fromEntries(
+  reasons.flatMap(({ because, files }) => files.map((file) => [file, because])),
+);

@@ -1,0 +1,39 @@
+import { parentPort } from 'node:worker_threads';
+import { readCorpus } from '../engine/corpus.ts';
+import { Coverage } from '../engine/coverage.ts';
+import { runInput } from '../engine/run-input.ts';
+import { loadTarget, targetNames } from '../engine/target-files.ts';
+
+/** What a target did with its seeds and its corpus. */
+export type Replayed = Readonly<{
+  name: string;
+  from: string;
+  covers: readonly string[];
+  /** Functions of src/ that ran, by file. */
+  ran: ReadonlyMap<string, ReadonlySet<string>>;
+  inputs: number;
+  ms: number;
+  failures: readonly string[];
+}>;
+
+async function replay(name: string, coverage: Coverage): Promise<Replayed> {
+  const { fuzz, seeds, from, covers } = await loadTarget(name);
+  // What ran while the file was loaded shows nothing.
+  coverage.take();
+  const startedAt = performance.now();
+  const inputs = [...seeds, ...readCorpus(name)];
+  const failures: string[] = [];
+  for (const input of inputs) {
+    const { failure } = await runInput(fuzz, input);
+    if (failure !== null) failures.push(`${Buffer.from(input).toString('base64')}: ${failure}`);
+  }
+  const ms = performance.now() - startedAt;
+  const ran = new Map<string, Set<string>>();
+  for (const one of coverage.take()) ran.set(one.file, (ran.get(one.file) ?? new Set()).add(one.name));
+  return { name, from, covers, ran, inputs: inputs.length, ms, failures };
+}
+
+const coverage = new Coverage(false);
+const replayed: Replayed[] = [];
+for (const name of targetNames) replayed.push(await replay(name, coverage));
+parentPort?.postMessage(replayed);

@@ -1,0 +1,43 @@
+import { createLogger } from '../../src/base/log.ts';
+import { programs } from '../../src/ledger/programs.ts';
+import { shredLimits } from '../../src/upstream/shreds/shred-limits.ts';
+import { TableReads } from '../../src/upstream/shreds/table-reads.ts';
+
+export const from = 'nodes';
+export const covers = ['upstream/shreds/table-reads.ts'];
+
+const TABLE = `{"owner":"${programs.addressLookupTable}","data":["AQAAAA==","base64"],"lamports":1}`;
+
+/** Answers to a question for two lookup tables. */
+export const seeds: readonly Uint8Array[] = [
+  `{"context":{"slot":5},"value":[${TABLE},null]}`,
+  `{"context":{"slot":5},"value":[{"owner":"x","data":["",1]},${TABLE}]}`,
+  '{"context":{"slot":5},"value":[]}',
+  'null',
+].map((text) => Buffer.from(text));
+
+const log = createLogger('silent', () => {});
+const limits = { ...shredLimits, tablesGatherMs: 0 };
+const keys = [1, 2].map((fill) => Buffer.alloc(32, fill).toString('latin1'));
+
+/** Whatever a node answers, tables that were wanted are told, or none is, and nothing breaks. */
+export function fuzz(bytes: Uint8Array): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    let told = 0;
+    const found = (key: string, data: Uint8Array, slot: bigint): void => {
+      told++;
+      if (!keys.includes(key) || !(data instanceof Uint8Array) || slot < 0n)
+        reject(new Error('told what nobody asked for'));
+    };
+    const ask = async (): Promise<Buffer> => {
+      // The answer is read in the turns after this one.
+      setImmediate(() => {
+        reads.close();
+        resolve(told > 0);
+      });
+      return Buffer.from(bytes);
+    };
+    const reads = new TableReads({ reader: { ask }, limits, log, found });
+    for (const key of keys) reads.want(key);
+  });
+}

@@ -1,0 +1,116 @@
+import { readdirSync } from 'node:fs';
+import { cpuMsOf } from '../../service/cpu-time.ts';
+import { median, residentMibOf } from '../geyser/gauge.ts';
+import { waitedForProcessorMs } from '../rest/pulse.ts';
+
+/** What only a process itself knows of its memory and its event loop. */
+export type Inside = Readonly<{ heapMib: number; externalMib: number; loopDelayMs: number }>;
+
+/** What a process took in a stretch of time; null where it does not say. */
+export type ProcessWindow = Readonly<{
+  /** When it began, in seconds. */
+  from: number;
+  /** Seconds of processor time for each second. */
+  cpuShare: number;
+  /** Seconds in which it was ready to run and others had the processors, for each second. */
+  waitedShare: number;
+  /** Medians. */
+  residentMib: number;
+  heapMib: number | null;
+  externalMib: number | null;
+  /** The greatest 99th percentile of how late its event loop was. */
+  loopDelayMs: number | null;
+  /** Open files and sockets. */
+  descriptors: number;
+}>;
+
+export type ProcessFigures = Readonly<{ name: string; windows: readonly ProcessWindow[] }>;
+
+export type ProcessOptions = Readonly<{
+  name: string;
+  /** null while it does not run. */
+  pid: () => number | null;
+  /** Asked once a second; null where it says nothing. */
+  inside: () => Inside | null;
+}>;
+
+type Sample = Readonly<{ residentMib: number; descriptors: number; inside: Inside | null }>;
+
+const SAMPLE_MS = 1_000;
+
+const insides = (samples: readonly Sample[], member: keyof Inside): number[] =>
+  samples.flatMap(({ inside }) => (inside === null ? [] : [inside[member]]));
+
+const medianOrNull = (numbers: readonly number[]): number | null =>
+  numbers.length === 0 ? null : median(numbers);
+
+/** Looks at a process once a second, and makes windows of what it sees. Linux only. */
+export class ProcessWatch {
+  readonly name: string;
+  readonly windows: ProcessWindow[] = [];
+  /** That it was not there, or another process in its place. */
+  readonly faults: string[] = [];
+  readonly #options: ProcessOptions;
+  readonly #timer: NodeJS.Timeout;
+  readonly #pid: number | null;
+  #samples: Sample[] = [];
+  #cpuMs: number;
+  #waitedMs: number;
+
+  constructor(options: ProcessOptions) {
+    this.name = options.name;
+    this.#options = options;
+    this.#pid = options.pid();
+    this.#cpuMs = this.#pid === null ? 0 : cpuMsOf(this.#pid);
+    this.#waitedMs = this.#pid === null ? 0 : waitedForProcessorMs(this.#pid);
+    this.#timer = setInterval(() => this.#look(), SAMPLE_MS);
+  }
+
+  endWindow(from: number, seconds: number): void {
+    const samples = this.#samples;
+    this.#samples = [];
+    if (samples.length === 0 || this.#pid === null || this.faults.length > 0) return;
+    const [cpuBefore, waitedBefore] = [this.#cpuMs, this.#waitedMs];
+    this.#cpuMs = cpuMsOf(this.#pid);
+    this.#waitedMs = waitedForProcessorMs(this.#pid);
+    const delays = insides(samples, 'loopDelayMs');
+    this.windows.push({
+      from,
+      cpuShare: (this.#cpuMs - cpuBefore) / (seconds * 1_000),
+      waitedShare: (this.#waitedMs - waitedBefore) / (seconds * 1_000),
+      residentMib: median(samples.map(({ residentMib }) => residentMib)),
+      heapMib: medianOrNull(insides(samples, 'heapMib')),
+      externalMib: medianOrNull(insides(samples, 'externalMib')),
+      loopDelayMs: delays.length === 0 ? null : Math.max(...delays),
+      descriptors: median(samples.map(({ descriptors }) => descriptors)),
+    });
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  get figures(): ProcessFigures {
+    return { name: this.name, windows: this.windows };
+  }
+
+  #look(): void {
+    const pid = this.#options.pid();
+    if (pid === null || pid !== this.#pid) {
+      this.#note(pid === null ? 'gone' : `now ${pid}`);
+      return;
+    }
+    try {
+      const descriptors = readdirSync(`/proc/${pid}/fd`).length;
+      this.#samples.push({ residentMib: residentMibOf(pid), descriptors, inside: this.#options.inside() });
+    } catch {
+      this.#note('gone');
+    }
+  }
+
+  /** What goes on is told once. */
+  #note(what: string): void {
+    const fault = `process ${this.#pid} is ${what}`;
+    if (this.faults.at(-1) !== fault) this.faults.push(fault);
+  }
+}

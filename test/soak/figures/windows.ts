@@ -1,0 +1,50 @@
+import type { ProcessWatch } from './process-watch.ts';
+import type { ServiceGauges } from './service-gauges.ts';
+import type { Tally } from './tally.ts';
+
+export type WindowsOptions = Readonly<{
+  tallies: readonly Tally[];
+  processes: readonly ProcessWatch[];
+  /** What the service says of itself, at the end of a window. */
+  gauges: (second: number) => ServiceGauges;
+  /** Told of each window that ended. */
+  ended: (second: number) => void;
+}>;
+
+const WINDOW_MS = 10_000;
+/** What is shorter at the end says little, and is joined to nothing. */
+const LAST_MIN_MS = 3_000;
+
+/** Ends a window of every tally and every process each ten seconds. */
+export class Windows {
+  readonly gauges: ServiceGauges[] = [];
+  readonly #options: WindowsOptions;
+  readonly #timer: NodeJS.Timeout;
+  readonly #begunAt = performance.now();
+  #from = performance.now();
+
+  constructor(options: WindowsOptions) {
+    this.#options = options;
+    this.#timer = setInterval(() => this.#end(), WINDOW_MS);
+  }
+
+  /** @returns how many seconds all windows are. */
+  stop(): number {
+    clearInterval(this.#timer);
+    if (performance.now() - this.#from >= LAST_MIN_MS) this.#end();
+    for (const process of this.#options.processes) process.stop();
+    return (performance.now() - this.#begunAt) / 1_000;
+  }
+
+  #end(): void {
+    const { tallies, processes, gauges, ended } = this.#options;
+    const now = performance.now();
+    const from = (this.#from - this.#begunAt) / 1_000;
+    const seconds = (now - this.#from) / 1_000;
+    this.#from = now;
+    for (const tally of tallies) tally.endWindow(from, seconds);
+    for (const process of processes) process.endWindow(from, seconds);
+    this.gauges.push(gauges(from));
+    ended(from + seconds);
+  }
+}

@@ -1,0 +1,88 @@
+import type { ProcessFigures } from '../figures/process-watch.ts';
+import type { TallyFigures } from '../figures/tally.ts';
+import { growthOf } from '../geyser/gauge.ts';
+import { countText } from './count-text.ts';
+import { notJudged, type Outcome, outcomeOf } from './outcome.ts';
+import type { Logged } from './soak-result.ts';
+
+/** What the later half may lie above the earlier half, of its own noise. */
+export const GROWTH_MAX = 1.15;
+/** Memory finds its size at the beginning: that much of the run, and no less, is not judged. */
+const SETTLING_SHARE = 0.2;
+const SETTLING_MIN_S = 60;
+const WINDOWS_MIN = 6;
+const TOO_SHORT = 'the run was too short';
+/** Who waits longer for a processor than this share of a window collects garbage late, and reads sockets late. */
+const STARVED_SHARE = 0.5;
+/** Descriptors come and go with connections: the later half may have that many more. */
+const DESCRIPTORS_MORE_MAX = 10;
+
+/** Windows in which memory should have found its size; none for a run that is too short. */
+function settled<Window extends { from: number }>(windows: readonly Window[], seconds: number): Window[] {
+  const from = Math.max(SETTLING_MIN_S, seconds * SETTLING_SHARE);
+  const judged = windows.filter((window) => window.from >= from);
+  return judged.length < WINDOWS_MIN ? [] : judged;
+}
+
+/** Whether a process waited for processors that others had: then it tells of the machine, not of itself. */
+export const isStarved = ({ windows }: ProcessFigures): boolean =>
+  windows.some(({ waitedShare }) => waitedShare > STARVED_SHARE);
+
+/**
+ * Whether the memory of a process stayed what it was.
+ * @param wasStarved - whether any process was: what waits is held, and what is over is collected late.
+ */
+export function memoryOutcome(
+  { name, windows }: ProcessFigures,
+  seconds: number,
+  wasStarved: boolean,
+): Outcome {
+  const promise = `The memory of the ${name} is flat: its later half at most ${GROWTH_MAX} times the earlier one`;
+  const mib = settled(windows, seconds).map(({ residentMib }) => residentMib);
+  if (mib.length === 0) return notJudged(promise, TOO_SHORT);
+  const growth = growthOf(mib);
+  if (growth > GROWTH_MAX && wasStarved)
+    return notJudged(
+      promise,
+      `${growth.toFixed(3)} times, while processes waited for processors that others had`,
+    );
+  const found = `${growth.toFixed(3)} times; ${Math.round(Math.min(...mib))} to ${Math.round(Math.max(...mib))} MiB`;
+  return outcomeOf(promise, found, growth > GROWTH_MAX ? [`it grew by ${growth.toFixed(3)}`] : []);
+}
+
+/** Whether a process gave back what it opened. */
+export function descriptorsOutcome({ name, windows }: ProcessFigures, seconds: number): Outcome {
+  const promise = `The ${name} gives back the files and sockets that it opens`;
+  const open = settled(windows, seconds).map(({ descriptors }) => descriptors);
+  if (open.length === 0) return notJudged(promise, TOO_SHORT);
+  const half = Math.floor(open.length / 2);
+  const more = Math.max(...open.slice(half)) - Math.max(...open.slice(0, half));
+  const found = `${Math.min(...open)} to ${Math.max(...open)} open`;
+  return outcomeOf(promise, found, more > DESCRIPTORS_MORE_MAX ? [`${more} more in the later half`] : []);
+}
+
+/** Whether everything that was asked of a surface was answered, and truly. */
+export function answersOutcome({ name, count, failed, refused, wrong, wrongTexts }: TallyFigures): Outcome {
+  const codes = Object.entries(failed);
+  const errors = codes.reduce((sum, [, times]) => sum + times, 0);
+  const right = Object.values(refused).reduce((sum, times) => sum + times, 0);
+  const besides = right === 0 ? '' : ` (${countText(right)} of them refusals that had to be)`;
+  const faults = [...codes.map(([code, times]) => `${times} times ${code}`), ...wrongTexts];
+  return outcomeOf(
+    `${name}: everything is answered, and every answer is true`,
+    `${countText(count)} answers${besides}, ${countText(errors)} errors, ${countText(wrong)} wrong`,
+    count === 0 ? [...faults, 'nothing was answered'] : faults,
+  );
+}
+
+/** Whether the service had nothing to complain of. */
+export function loggedOutcome(logged: readonly Logged[]): Outcome {
+  const of = (...levels: readonly string[]): Logged[] => logged.filter(({ level }) => levels.includes(level));
+  const errors = of('error', 'fatal');
+  const count = (lines: readonly Logged[]): number => lines.reduce((sum, { times }) => sum + times, 0);
+  return outcomeOf(
+    'The service logs no error',
+    `${count(errors)} errors, ${count(of('warn'))} warnings`,
+    errors.map(({ message, times }) => `${times} times: ${message}`),
+  );
+}

@@ -1,0 +1,95 @@
+import { type ContractName, contract, routeOf } from '../../../src/control/api/contract/contract.ts';
+import { Refused, Tally, WrongAnswer } from '../figures/tally.ts';
+import type { Outcome } from '../report/outcome.ts';
+import type { OperatorSession, SessionAnswer } from './operator-session.ts';
+import { Pace } from './pace.ts';
+import type { Surface } from './surface.ts';
+
+const IN_FLIGHT_MAX = 16;
+const CUSTOMER = 'house';
+/** Pages of the dashboard: each is the same document, which then asks the API. */
+const PAGES = ['/', '/keys', '/usage', '/logs', '/streams', '/upstreams'];
+/** Every so many requests a key is made and revoked. */
+const KEY_EACH = 100;
+
+/** What can be read of one customer, or of all, with nothing else to name: what the dashboard's pages ask. */
+function readableRoutes(): ContractName[] {
+  return (Object.keys(contract) as ContractName[]).filter((name) => {
+    const parameters = [...name.matchAll(/\{(\w+)\}/g)].map(([, parameter]) => parameter);
+    const isJson = routeOf(name).result !== undefined;
+    return name.startsWith('GET ') && isJson && parameters.every((one) => one === 'customer');
+  });
+}
+
+const pathOf = (name: ContractName): string =>
+  `/api/v1${name.slice(name.indexOf(' ') + 1).replace('{customer}', CUSTOMER)}`;
+
+/** The control API with a signed-in operator, and the pages of the dashboard. */
+export class ControlSurface implements Surface {
+  readonly #tally = new Tally('Control API and dashboard', 'answers', 'from sending a request to its answer');
+  readonly tallies = [this.#tally];
+  readonly #session: OperatorSession;
+  readonly #perSecond: number;
+  readonly #routes = readableRoutes();
+  #asked = 0;
+
+  constructor(session: OperatorSession, perSecond: number) {
+    this.#session = session;
+    this.#perSecond = perSecond;
+  }
+
+  begin(): readonly Pace[] {
+    const act = (): Promise<void> => this.#tally.measure(() => this.#ask(this.#asked++));
+    return [
+      new Pace({ name: this.#tally.name, perSecond: this.#perSecond, inFlightMax: IN_FLIGHT_MAX, act }),
+    ];
+  }
+
+  async judge(): Promise<readonly Outcome[]> {
+    return [];
+  }
+
+  close(): void {
+    this.#session.close();
+  }
+
+  #ask(number: number): Promise<void> {
+    if (number % KEY_EACH === KEY_EACH - 1) return this.#makeAndRevokeKey();
+    const turn = number % (this.#routes.length + PAGES.length);
+    const route = this.#routes[turn];
+    return route === undefined ? this.#open(PAGES[turn - this.#routes.length]!) : this.#read(route);
+  }
+
+  async #read(name: ContractName): Promise<void> {
+    this.#judge(name, name, await this.#session.send('GET', pathOf(name)));
+  }
+
+  async #open(path: string): Promise<void> {
+    const { status, text } = await this.#session.send('GET', path);
+    if (status !== 200) throw new Refused(`HTTP ${status}`);
+    if (!text.startsWith('<!doctype html>')) throw new WrongAnswer(`${path} got ${text}`);
+  }
+
+  async #makeAndRevokeKey(): Promise<void> {
+    const name = 'POST /customers/{customer}/keys';
+    const body = { product: 'rpc', name: 'soak' };
+    const made = this.#judge(name, name, await this.#session.send('POST', pathOf(name), body)) as {
+      key: { id: string };
+    };
+    const { id } = made.key;
+    const path = `/api/v1/customers/${CUSTOMER}/keys/${id}/revoke`;
+    const revoked = await this.#session.send('POST', path);
+    const key = this.#judge('POST /customers/{customer}/keys/{key}/revoke', path, revoked) as {
+      state: string;
+    };
+    if (key.state !== 'revoked') throw new WrongAnswer(`${path} left the key ${key.state}`);
+  }
+
+  /** @returns what was answered, of the shape that the contract has for it. */
+  #judge(name: ContractName, what: string, { status, text }: SessionAnswer): unknown {
+    if (status !== 200) throw new Refused(`HTTP ${status} of ${name}`);
+    const answer = routeOf(name).result?.safeParse(JSON.parse(text));
+    if (answer?.success !== true) throw new WrongAnswer(`${what} got ${text}`);
+    return answer.data;
+  }
+}

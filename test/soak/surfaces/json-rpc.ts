@@ -1,0 +1,87 @@
+import { Agent, request } from 'undici';
+import { Refused, Tally, WrongAnswer } from '../figures/tally.ts';
+import type { Outcome } from '../report/outcome.ts';
+import type { KnownWallet } from './known-wallets.ts';
+import { Pace } from './pace.ts';
+import { judgeRpc, type RpcAnswer, type RpcQuestion, rpcQuestions } from './rpc-questions.ts';
+import type { Surface } from './surface.ts';
+
+/** Each has a connection of its own, so that nothing waits in the client. */
+const IN_FLIGHT_MAX = 64;
+/** Every so many requests one is a batch. */
+const BATCH_EACH = 10;
+const BATCH_CALLS = 5;
+const TIMEOUT_MS = 30_000;
+
+export type JsonRpcOptions = Readonly<{
+  url: string;
+  key: string;
+  wallets: readonly KnownWallet[];
+  perSecond: number;
+}>;
+
+/** POST /v1/rpc, as ordinary calls that the raw door takes, and batches. */
+export class JsonRpcSurface implements Surface {
+  readonly #tally = new Tally('JSON-RPC over HTTP', 'answers', 'from sending a request to its answer');
+  readonly tallies = [this.#tally];
+  readonly #options: JsonRpcOptions;
+  readonly #questions: readonly RpcQuestion[];
+  readonly #agent = new Agent({
+    ...{ connections: IN_FLIGHT_MAX, pipelining: 1, headersTimeout: TIMEOUT_MS, bodyTimeout: TIMEOUT_MS },
+  });
+  #asked = 0;
+  #requests = 0;
+
+  constructor(options: JsonRpcOptions) {
+    this.#options = options;
+    this.#questions = rpcQuestions(options.wallets);
+  }
+
+  begin(): readonly Pace[] {
+    const act = (): Promise<void> =>
+      this.#tally.measure(() => (++this.#requests % BATCH_EACH === 0 ? this.#askBatch() : this.#askOne()));
+    const { name } = this.#tally;
+    return [new Pace({ name, perSecond: this.#options.perSecond, inFlightMax: IN_FLIGHT_MAX, act })];
+  }
+
+  async judge(): Promise<readonly Outcome[]> {
+    return [];
+  }
+
+  close(): void {
+    void this.#agent.destroy();
+  }
+
+  /** The next call, under an id that is a number or text. */
+  #next() {
+    const number = this.#asked++;
+    const question = this.#questions[number % this.#questions.length]!;
+    const id = number % 2 === 0 ? number : `call "${number}"`;
+    return { question, id, call: { jsonrpc: '2.0', id, method: question.method, params: question.params } };
+  }
+
+  async #askOne(): Promise<void> {
+    const { question, id, call } = this.#next();
+    judgeRpc(question, (await this.#post(call)) as RpcAnswer, id, this.#tally);
+  }
+
+  async #askBatch(): Promise<void> {
+    const asked = Array.from({ length: BATCH_CALLS }, () => this.#next());
+    const answers = (await this.#post(asked.map(({ call }) => call))) as readonly RpcAnswer[];
+    if (!Array.isArray(answers) || answers.length !== BATCH_CALLS) {
+      throw new WrongAnswer(`a batch of ${BATCH_CALLS} got ${JSON.stringify(answers)}`);
+    }
+    for (const [at, { question, id }] of asked.entries()) judgeRpc(question, answers[at]!, id, this.#tally);
+  }
+
+  async #post(body: unknown): Promise<unknown> {
+    const { url, key } = this.#options;
+    const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` };
+    const answer = await request(url, {
+      ...{ method: 'POST', headers, body: JSON.stringify(body), dispatcher: this.#agent },
+    });
+    const text = await answer.body.text();
+    if (answer.statusCode !== 200) throw new Refused(`HTTP ${answer.statusCode}`);
+    return JSON.parse(text);
+  }
+}

@@ -1,0 +1,92 @@
+import { Agent, request } from 'undici';
+import { type Family, readMetrics } from '../../observing/metrics-text.ts';
+import type { Inside } from '../figures/process-watch.ts';
+import type { ServiceGauges } from '../figures/service-gauges.ts';
+import { Refused, Tally } from '../figures/tally.ts';
+import { type Outcome, outcomeOf } from '../report/outcome.ts';
+import { Pace } from './pace.ts';
+import type { Surface } from './surface.ts';
+
+const MIB = 1024 * 1024;
+const TIMEOUT_MS = 30_000;
+
+type Families = ReadonlyMap<string, Family>;
+
+function sampleOf(families: Families, name: string, labels: Readonly<Record<string, string>> = {}): number {
+  const samples = families.get(name)?.samples ?? [];
+  const isAsked = (sample: Family['samples'][number]): boolean =>
+    Object.entries(labels).every(([label, value]) => sample.labels[label] === value);
+  return samples.filter(isAsked).reduce((sum, { value }) => sum + value, 0);
+}
+
+/** GET /metrics, as Prometheus asks it; what it says of the process is shown beside what the system says. */
+export class MetricsSurface implements Surface {
+  readonly #tally = new Tally('Metrics', 'answers', 'from sending a request to its answer');
+  readonly tallies = [this.#tally];
+  /** What the service said last of its own process. */
+  inside: Inside | null = null;
+  #families: Families = new Map();
+  readonly #url: string;
+  readonly #headers: Readonly<Record<string, string>>;
+  readonly #perSecond: number;
+  readonly #agent = new Agent({ connections: 1, headersTimeout: TIMEOUT_MS, bodyTimeout: TIMEOUT_MS });
+
+  constructor(url: string, token: string, perSecond: number) {
+    this.#url = `${url}/metrics`;
+    this.#headers = { authorization: `Bearer ${token}` };
+    this.#perSecond = perSecond;
+  }
+
+  begin(): readonly Pace[] {
+    const act = (): Promise<void> => this.#tally.measure(() => this.#ask());
+    return [new Pace({ name: this.#tally.name, perSecond: this.#perSecond, inFlightMax: 1, act })];
+  }
+
+  /** What the service said last of connections and queues. */
+  gauges(second: number): ServiceGauges {
+    const of = (name: string, kind: string): number => sampleOf(this.#families, name, { kind });
+    return {
+      second,
+      websockets: of('solway_connections', 'websocket'),
+      streams: of('solway_connections', 'grpc'),
+      queuedBytes: sampleOf(this.#families, 'solway_queued_bytes'),
+    };
+  }
+
+  async judge(): Promise<readonly Outcome[]> {
+    const of = (name: string): number => sampleOf(this.#families, name);
+    const counts = {
+      'connections were cut because their clients read too slowly': of('solway_connections_lagged_total'),
+      'connections were refused': of('solway_connections_refused_total'),
+      'things were dropped for want of room': of('solway_dropped_total'),
+    };
+    const faults = Object.entries(counts).flatMap(([what, count]) =>
+      count === 0 ? [] : [`${count} ${what}`],
+    );
+    return [
+      outcomeOf(
+        'The service cuts, refuses and drops nothing',
+        `${faults.length} counters of those moved`,
+        faults,
+      ),
+    ];
+  }
+
+  close(): void {
+    void this.#agent.destroy();
+  }
+
+  async #ask(): Promise<void> {
+    const answer = await request(this.#url, { headers: this.#headers, dispatcher: this.#agent });
+    const text = await answer.body.text();
+    if (answer.statusCode !== 200) throw new Refused(`HTTP ${answer.statusCode}`);
+    // Throws for whatever the format does not allow.
+    this.#families = readMetrics(text);
+    const of = (name: string): number => sampleOf(this.#families, name);
+    this.inside = {
+      heapMib: of('solway_heap_used_bytes') / MIB,
+      externalMib: of('solway_external_bytes') / MIB,
+      loopDelayMs: of('solway_event_loop_delay_seconds') * 1_000,
+    };
+  }
+}

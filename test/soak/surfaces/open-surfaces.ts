@@ -1,0 +1,92 @@
+import { address } from '../../../src/ledger/address.ts';
+import { udpDropsOf } from '../figures/udp-drops.ts';
+import type { Watched } from '../ledger-truth.ts';
+import { ControlSurface } from './control.ts';
+import { GrpcSurface } from './grpc.ts';
+import { JsonRpcSurface } from './json-rpc.ts';
+import type { KnownWallet } from './known-wallets.ts';
+import { MetricsSurface } from './metrics.ts';
+import { OperatorSession } from './operator-session.ts';
+import { RestSurface } from './rest.ts';
+import { SentTransactions } from './sent-transactions.ts';
+import { ShredStageSurface } from './shred-stage.ts';
+import type { SoakedService } from './soaked-service.ts';
+import type { Stretch, Surface } from './surface.ts';
+import { WebSocketSurface } from './websocket.ts';
+
+/** What is asked a second, and sockets that listen, where the rate is 1. */
+const ordinary = {
+  jsonRpc: 60,
+  transactions: 10,
+  webSocketCalls: 20,
+  listeners: 20,
+  rest: 10,
+  grpcCalls: 10,
+  control: 2,
+} as const;
+/** Not more with a greater rate: the service is looked at with it. */
+const METRICS_PER_SECOND = 1;
+const SYSTEM = '11111111111111111111111111111111';
+
+export type OpenSurfaces = Readonly<{
+  all: readonly Surface[];
+  metrics: MetricsSurface;
+  /** What is open beside what is asked, in words. */
+  held: string;
+}>;
+
+/**
+ * Opens every door of the service with clients that only listen so far.
+ * @param rate - how many times the ordinary load.
+ */
+export async function openSurfaces(
+  service: SoakedService,
+  wallets: readonly KnownWallet[],
+  rate: number,
+): Promise<OpenSurfaces> {
+  const { running, ask, askLedger, keyOf } = service;
+  const { url, rpcUrl, wsUrl, grpcUrl } = running.ready;
+  const key = keyOf('rpc');
+  const sent = new SentTransactions({
+    ...{ ask, perSecond: ordinary.transactions * rate },
+    expect: (signature) => webSocket.expect(signature),
+    landed: (stretch) => grpc.landed(stretch),
+  });
+  await sent.traffic.fund();
+  const { payer, recipients } = sent.traffic;
+  const watched: Watched = {
+    account: payer.publicKey.toBase58(),
+    mentioned: recipients[0]!.publicKey.toBase58(),
+    program: SYSTEM,
+  };
+  const owed = (stretch: Stretch): string[] =>
+    grpc.landed(stretch).filter((signature) => sent.sentAt.has(signature));
+  const streams = { url: grpcUrl, payer: address(watched.account), sentAt: sent.sentAt, owed };
+  const grpc = new GrpcSurface({
+    ...{ ...streams, key: keyOf('grpc'), askLedger, callsPerSecond: ordinary.grpcCalls * rate },
+  });
+  const shreds = await ShredStageSurface.open({
+    ...streams,
+    key: keyOf('fs'),
+    standardKey: keyOf('grpc'),
+    droppedPackets: () => udpDropsOf(running.process.pid ?? 0),
+  });
+  const withKey = `?api-key=${key}`;
+  const webSocket = await WebSocketSurface.open({
+    ...{ url: wsUrl + withKey, rpcUrl: rpcUrl + withKey, askLedger, watched, wallets, sentAt: sent.sentAt },
+    ...{ waitedFor: sent.traffic.waitedFor, states: () => sent.traffic.states() },
+    callsPerSecond: ordinary.webSocketCalls * rate,
+    listeners: Math.max(1, Math.round(ordinary.listeners * rate)),
+  });
+  const session = await OperatorSession.open(url, service.setupUrl);
+  const metrics = new MetricsSurface(url, service.metricsToken, METRICS_PER_SECOND);
+  const all = [
+    new JsonRpcSurface({ url: rpcUrl, key, wallets, perSecond: ordinary.jsonRpc * rate }),
+    ...[sent, webSocket],
+    new RestSurface({ url, key, wallets, perSecond: ordinary.rest * rate }),
+    ...[grpc, shreds],
+    new ControlSurface(session, ordinary.control * rate),
+    metrics,
+  ];
+  return { all, metrics, held: `${webSocket.held}; ${grpc.held}; ${shreds.held}` };
+}

@@ -1,0 +1,57 @@
+import type { Load } from '../report/soak-result.ts';
+
+const TICK_MS = 10;
+
+export type PaceOptions = Readonly<{
+  /** Of what is asked. */
+  name: string;
+  perSecond: number;
+  /** What may be under way at a time: beyond it, what is due is left out. */
+  inFlightMax: number;
+  /** Never rejects. */
+  act: () => Promise<void>;
+}>;
+
+/**
+ * Does something so many times a second, whether or not what was begun before is done: who waits for an answer before
+ * asking again asks less of a slow service, and so finds it quick.
+ */
+export class Pace {
+  readonly #options: PaceOptions;
+  readonly #underWay = new Set<Promise<void>>();
+  readonly #timer: NodeJS.Timeout;
+  readonly #begunAt = performance.now();
+  #begun = 0;
+  /** What was due and not begun. */
+  #leftOut = 0;
+
+  constructor(options: PaceOptions) {
+    this.#options = options;
+    this.#timer = setInterval(() => this.#beginWhatIsDue(), TICK_MS);
+  }
+
+  get load(): Load {
+    const { name, perSecond } = this.#options;
+    return { name, perSecond, leftOut: this.#leftOut };
+  }
+
+  /** Begins no more, and waits for what is under way. */
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await Promise.all(this.#underWay);
+  }
+
+  #beginWhatIsDue(): void {
+    const { perSecond, inFlightMax, act } = this.#options;
+    const due = Math.floor(((performance.now() - this.#begunAt) / 1_000) * perSecond);
+    for (; this.#begun < due; this.#begun++) {
+      if (this.#underWay.size >= inFlightMax) {
+        this.#leftOut++;
+        continue;
+      }
+      const done = act();
+      this.#underWay.add(done);
+      void done.then(() => this.#underWay.delete(done));
+    }
+  }
+}

@@ -1,0 +1,124 @@
+import { ArrivalOrder, type Arrivals } from '../../../bench/shreds/arrivals.ts';
+import type { Address } from '../../../src/ledger/address.ts';
+import { encodeSubscribeDeshredRequest } from '../../../src/protocol/geyser/subscribe-deshred-request.ts';
+import { encodeSubscribeRequest } from '../../../src/protocol/geyser/subscribe-request.ts';
+import { Tally } from '../figures/tally.ts';
+import { median } from '../geyser/gauge.ts';
+import { countText } from '../report/count-text.ts';
+import { notJudged, type Outcome, outcomeOf } from '../report/outcome.ts';
+import type { Pace } from './pace.ts';
+import type { Stretch, Surface } from './surface.ts';
+import { TransactionHearer } from './transaction-hearer.ts';
+import { deshredSignature, updateSignature } from './update-signature.ts';
+
+export type ShredStageOptions = Readonly<{
+  /** Of the gRPC door. */
+  url: string;
+  key: string;
+  payer: Address;
+  sentAt: ReadonlyMap<string, number>;
+  owed: (stretch: Stretch) => readonly string[];
+  /** For the standard stream, which the shred stage is held against. */
+  standardKey: string;
+  /** Packets that the kernel dropped before the gateway read them. */
+  droppedPackets: () => number;
+}>;
+
+const NOTHING = new Uint8Array();
+
+/** The shred stage in its three dialects. */
+export class ShredStageSurface implements Surface {
+  readonly #told = new Tally('Shred stage', 'messages', 'from sending a transaction to hearing of it');
+  readonly #beside = new Tally(
+    'Shred stage, deshred and entries',
+    'messages',
+    'from sending a transaction to hearing of it',
+  );
+  readonly tallies = [this.#told, this.#beside];
+  readonly #options: ShredStageOptions;
+  readonly #standard: TransactionHearer;
+  readonly #deshred: TransactionHearer;
+  readonly #entries: TransactionHearer;
+  /** Both stages over one connection, where what comes first was sent first. */
+  readonly #order: ArrivalOrder;
+  #early: Arrivals = new Map();
+  #late: Arrivals = new Map();
+
+  static async open(options: ShredStageOptions): Promise<ShredStageSurface> {
+    const surface = new ShredStageSurface(options);
+    surface.#late = await surface.#order.open(options.standardKey, options.payer);
+    surface.#early = await surface.#order.open(options.key, options.payer);
+    return surface;
+  }
+
+  private constructor(options: ShredStageOptions) {
+    this.#options = options;
+    const { url, key, sentAt, payer } = options;
+    const filter = new Map([['payer', { accountInclude: [payer] }]]);
+    const common = { url, key, sentAt };
+    this.#order = new ArrivalOrder(url);
+    this.#standard = new TransactionHearer({
+      ...{ ...common, name: 'Subscribe', method: '/geyser.Geyser/Subscribe', tally: this.#told },
+      request: encodeSubscribeRequest({ transactions: filter }),
+      signatureIn: updateSignature,
+    });
+    this.#deshred = new TransactionHearer({
+      ...{
+        ...common,
+        name: 'SubscribeDeshred',
+        method: '/geyser.Geyser/SubscribeDeshred',
+        tally: this.#beside,
+      },
+      request: encodeSubscribeDeshredRequest({ deshredTransactions: filter }),
+      signatureIn: deshredSignature,
+    });
+    this.#entries = new TransactionHearer({
+      ...{ ...common, name: 'SubscribeEntries', method: '/shredstream.ShredstreamProxy/SubscribeEntries' },
+      ...{ request: NOTHING, signatureIn: () => null, tally: this.#beside },
+    });
+  }
+
+  /** What is open, in words. */
+  get held(): string {
+    return 'the shred stage by Subscribe, SubscribeDeshred and SubscribeEntries, and both stages over one connection';
+  }
+
+  begin(): readonly Pace[] {
+    return [];
+  }
+
+  async judge(stretch: Stretch): Promise<readonly Outcome[]> {
+    const owed = this.#options.owed(stretch);
+    // Of entries come whole batches, which name no transaction.
+    const faults = [this.#standard, this.#deshred, this.#entries].flatMap((hearer) => hearer.faults());
+    const missed = [this.#standard, this.#deshred].flatMap((hearer) => hearer.missed(owed));
+    const dropped = this.#options.droppedPackets();
+    const promise =
+      'The shred stage tells each transaction exactly once, by Subscribe and by SubscribeDeshred';
+    const found = [
+      `${countText(owed.length)} transactions, ${countText(this.#entries.messages)} batches of entries`,
+      `${missed.length} missed, ${faults.length} other faults`,
+      `${countText(dropped)} packets dropped by the kernel; ${this.#leadWords()}`,
+    ].join(', ');
+    // Packets that nobody read in time are lost, and so are the transactions in them.
+    const isExcused = missed.length > 0 && faults.length === 0 && dropped > 0 && stretch.wasStarved;
+    if (isExcused) return [notJudged(promise, `no processor was free; ${found}`)];
+    return [outcomeOf(promise, found, [...faults, ...missed])];
+  }
+
+  close(): void {
+    for (const hearer of [this.#standard, this.#deshred, this.#entries]) hearer.close();
+    this.#order.close();
+  }
+
+  /** How far ahead it was of the standard stream: no promise, since a gateway without a processor hears both at once. */
+  #leadWords(): string {
+    const both = [...this.#late].flatMap(([signature, told]) => {
+      const before = this.#early.get(signature);
+      return before === undefined ? [] : [{ ms: told.at - before.at, isFirst: before.nth < told.nth }];
+    });
+    const earlier = both.filter(({ isFirst }) => isFirst).length;
+    const lead = median(both.map(({ ms }) => ms)).toFixed(1);
+    return `${countText(earlier)} of ${countText(both.length)} before the standard stream, by ${lead} ms (median)`;
+  }
+}

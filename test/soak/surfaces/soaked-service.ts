@@ -1,0 +1,85 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { openFreePair } from '../../../src/app/free-pair.ts';
+import type { Product } from '../../../src/protocol/product.ts';
+import { buildWhenNeeded } from '../../../web/build.ts';
+import { ledgerPid } from '../../service/program.ts';
+import { type RunningService, startService } from '../../service/start-service.ts';
+import { type Ask, asking } from '../ledger-truth.ts';
+
+/** Slots that are held for streams that begin in the past: few, so that memory soon has its size. */
+const REPLAY_SLOTS = 60;
+/** On a machine with much to do. */
+const READY_MAX_MS = 120_000;
+const METRICS_TOKEN = 'soak-metrics-token';
+
+/** The real program with its embedded ledger and every door. */
+export type SoakedService = Readonly<{
+  running: RunningService;
+  keyOf: (product: Product) => string;
+  /** Where the operator's account is made. */
+  setupUrl: string;
+  metricsToken: string;
+  /** JSON-RPC through the service. */
+  ask: Ask;
+  /** JSON-RPC of the ledger itself, past the service. */
+  askLedger: Ask;
+  ledgerPid: () => number | null;
+}>;
+
+async function listening(port: number) {
+  const server = createServer().listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  const close = async (): Promise<void> => {
+    server.close();
+    await once(server, 'close');
+  };
+  return { port: (server.address() as AddressInfo).port, close };
+}
+
+/** A port that is free beside another free one, as the ledger wants them. */
+async function freePairOfPorts(): Promise<number> {
+  const pair = await openFreePair(listening, listening);
+  for (const { close } of pair) await close();
+  return pair[0].port;
+}
+
+const configurationWith = (rpcPort: number, slotMs: number): string => `
+[localnet]
+rpc_port = ${rpcPort}
+slot_ms = ${slotMs}
+
+[replay]
+slots = ${REPLAY_SLOTS}
+
+[rest]
+requests_per_minute = 1_000_000
+
+[plans.default]
+name = "default"
+rpc_per_second = 100_000
+rpc_burst = 100_000
+
+[metrics]
+token = "${METRICS_TOKEN}"
+`;
+
+/** Starts it, with the limits of a plan beyond what the soak asks. */
+export async function startSoakedService(slotMs: number): Promise<SoakedService> {
+  await buildWhenNeeded();
+  const rpcPort = await freePairOfPorts();
+  const running = await startService({
+    configuration: configurationWith(rpcPort, slotMs),
+    timeoutMs: READY_MAX_MS,
+  });
+  const { ready, key, dataDir } = running;
+  return {
+    running,
+    keyOf: (product) => ready.keys.find((one) => one.product === product)?.key ?? '',
+    setupUrl: (ready as typeof ready & { setupUrl: string }).setupUrl,
+    metricsToken: METRICS_TOKEN,
+    ask: asking(`${ready.rpcUrl}?api-key=${key}`),
+    askLedger: asking(`http://127.0.0.1:${rpcPort}/`),
+    ledgerPid: () => ledgerPid(dataDir),
+  };
+}

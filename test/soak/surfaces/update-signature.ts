@@ -1,0 +1,15 @@
+import { signatureFromBytes } from '../../../src/ledger/signature.ts';
+import { readDeshredUpdate } from '../../../src/protocol/geyser/read-deshred-update.ts';
+import { readRawUpdate } from '../../../src/protocol/geyser/read-raw-update.ts';
+
+/** The signature of the transaction in a message of `Subscribe`; null where it is something else. */
+export function updateSignature(message: Buffer): string | null {
+  const update = readRawUpdate(message, Date.now());
+  return update?.kind === 'transaction' ? signatureFromBytes(update.signature) : null;
+}
+
+/** The same of `SubscribeDeshred`. */
+export function deshredSignature(message: Buffer): string | null {
+  const { update } = readDeshredUpdate(message);
+  return update?.kind === 'transaction' ? signatureFromBytes(update.signature) : null;
+}

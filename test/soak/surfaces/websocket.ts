@@ -1,0 +1,172 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { unlessAborted } from '../../../src/base/unless-aborted.ts';
+import { SocketClient } from '../../service/socket-client.ts';
+import { Tally } from '../figures/tally.ts';
+import { KitClient } from '../kit-client.ts';
+import { type Ask, LedgerTruth, type Verdict, type Watched } from '../ledger-truth.ts';
+import { countText } from '../report/count-text.ts';
+import { type Outcome, outcomeOf } from '../report/outcome.ts';
+import { Web3jsClient } from '../web3js-client.ts';
+import { WireClient } from '../wire-client.ts';
+import type { KnownWallet } from './known-wallets.ts';
+import { Pace } from './pace.ts';
+import { judgeRpc, type RpcAnswer, type RpcQuestion, rpcQuestions } from './rpc-questions.ts';
+import { SlotListener } from './slot-listener.ts';
+import type { Stretch, Surface } from './surface.ts';
+
+const IN_FLIGHT_MAX = 64;
+const CALL_MAX_MS = 30_000;
+/** How long clients may still hear when nothing happens any more. */
+const QUIET_MS = 30_000;
+
+export type WebSocketOptions = Readonly<{
+  /** With the key. */
+  url: string;
+  rpcUrl: string;
+  /** Past the service. */
+  askLedger: Ask;
+  watched: Watched;
+  wallets: readonly KnownWallet[];
+  /** Sockets that hear of every slot. */
+  listeners: number;
+  callsPerSecond: number;
+  /** When a transaction was sent. */
+  sentAt: ReadonlyMap<string, number>;
+  /** What was waited for, and what is in accounts in the end. */
+  waitedFor: readonly string[];
+  states: () => Promise<ReadonlyMap<string, string>>;
+}>;
+
+type Clients = Readonly<{ wire: WireClient; kit: KitClient; web3js: Web3jsClient }>;
+
+const faulty = ({ missed, doubled, odd }: Verdict): boolean =>
+  missed.length + doubled.length + odd.length > 0;
+
+const wordsOf = ({ client, kind, missed, doubled, odd }: Verdict): string =>
+  `${client} ${kind}: ${JSON.stringify({ missed: missed.slice(0, 3), doubled: doubled.slice(0, 3), odd: odd.slice(0, 3) })}`;
+
+/** GET /v1/ws: published clients and a plain one that hear of everything, many that hear of slots, and calls. */
+export class WebSocketSurface implements Surface {
+  readonly #calls = new Tally('WebSocket calls', 'answers', 'from sending a call to its answer');
+  readonly #told = new Tally(
+    'WebSocket notifications',
+    'messages',
+    'from sending a transaction to hearing of its logs at processed',
+  );
+  readonly tallies = [this.#calls, this.#told];
+  readonly #options: WebSocketOptions;
+  readonly #clients: Clients;
+  readonly #socket: SocketClient;
+  readonly #questions: readonly RpcQuestion[];
+  readonly #listeners: SlotListener[] = [];
+  #asked = 0;
+
+  static async open(options: WebSocketOptions): Promise<WebSocketSurface> {
+    const { url, rpcUrl, watched, listeners } = options;
+    const clients = {
+      wire: await WireClient.open(url, watched),
+      kit: await KitClient.open(url, watched),
+      web3js: new Web3jsClient(rpcUrl, url, watched),
+    };
+    const surface = new WebSocketSurface(options, clients, await SocketClient.open(url));
+    for (let number = 1; number <= listeners; number++) {
+      surface.#listeners.push(await SlotListener.open(`listener ${number}`, url, () => surface.#told.came()));
+    }
+    await surface.#hearLogs();
+    return surface;
+  }
+
+  private constructor(options: WebSocketOptions, clients: Clients, socket: SocketClient) {
+    this.#options = options;
+    this.#clients = clients;
+    this.#socket = socket;
+    this.#questions = rpcQuestions(options.wallets);
+  }
+
+  /** What is open, in words. */
+  get held(): string {
+    const published = '@solana/kit, @solana/web3.js and a plain client with every subscription they offer';
+    return `${published}, ${this.#listeners.length} sockets that hear of slots, one that hears logs and makes calls`;
+  }
+
+  /** Lets every client wait for a transaction. */
+  async expect(signature: string): Promise<void> {
+    const { wire, kit, web3js } = this.#clients;
+    web3js.expect(signature);
+    await Promise.all([wire.expect(signature), kit.expect(signature)]);
+  }
+
+  begin(): readonly Pace[] {
+    const act = (): Promise<void> => this.#calls.measure(() => this.#call());
+    const { name } = this.#calls;
+    return [new Pace({ name, perSecond: this.#options.callsPerSecond, inFlightMax: IN_FLIGHT_MAX, act })];
+  }
+
+  async judge(stretch: Stretch): Promise<readonly Outcome[]> {
+    return [await this.#judgeClients(stretch), this.#judgeListeners()];
+  }
+
+  close(): void {
+    for (const client of Object.values(this.#clients)) client.close();
+    for (const listener of this.#listeners) listener.close();
+    this.#socket.socket.terminate();
+  }
+
+  async #call(): Promise<void> {
+    const id = `call ${this.#asked}`;
+    const question = this.#questions[this.#asked++ % this.#questions.length]!;
+    const answer = this.#socket.call(question.method, question.params);
+    const { id: _number, ...rest } = await unlessAborted(answer, AbortSignal.timeout(CALL_MAX_MS));
+    // The client has matched the id.
+    judgeRpc(question, { ...rest, id } as RpcAnswer, id, this.#calls);
+  }
+
+  async #hearLogs(): Promise<void> {
+    const { account } = this.#options.watched;
+    const filter = [{ mentions: [account] }, { commitment: 'processed' }];
+    const id = await this.#socket.result<number>('logsSubscribe', filter);
+    void this.#followLogs(id);
+  }
+
+  async #followLogs(id: number): Promise<never> {
+    for (;;) {
+      const { result } = await this.#socket.next<{ value: { signature: string } }>(id);
+      const sentAt = this.#options.sentAt.get(result.value.signature);
+      if (sentAt === undefined) this.#told.came();
+      else this.#told.took(performance.now() - sentAt);
+    }
+  }
+
+  async #judgeClients({ begun, stopped }: Stretch): Promise<Outcome> {
+    const { askLedger, watched, waitedFor } = this.#options;
+    const truth = new LedgerTruth(askLedger, watched);
+    await truth.read(begun, stopped);
+    const states = await this.#options.states();
+    const heard = Object.values(this.#clients).flatMap((client) => client.heard);
+    const judged = (): Verdict[] => heard.map((one) => truth.judge(one, waitedFor, states));
+    let verdicts = judged();
+    for (const until = performance.now() + QUIET_MS; performance.now() < until && verdicts.some(faulty); ) {
+      await sleep(500);
+      verdicts = judged();
+    }
+    const sum = (member: 'missed' | 'doubled' | 'odd'): number =>
+      verdicts.reduce((all, verdict) => all + verdict[member].length, 0);
+    const count = verdicts.reduce((all, verdict) => all + verdict.heard, 0);
+    return outcomeOf(
+      '@solana/kit, @solana/web3.js and a plain client miss nothing, hear nothing twice, and no slot goes back',
+      `${countText(count)} notifications of ${verdicts.length} subscriptions: ${sum('missed')} missed, ${sum('doubled')} twice, ${sum('odd')} odd`,
+      verdicts.filter(faulty).map(wordsOf),
+    );
+  }
+
+  #judgeListeners(): Outcome {
+    const faults = this.#listeners.flatMap((listener) => listener.faults);
+    const silent = this.#listeners.filter(({ heard }) => heard === 0).length;
+    const heard = this.#listeners.reduce((sum, listener) => sum + listener.heard, 0);
+    return outcomeOf(
+      'Sockets stay open, and each hears of slot after slot',
+      `${this.#listeners.length} sockets, ${countText(heard)} slots, ${faults.length} faults`,
+      silent === 0 ? faults : [...faults, `${silent} sockets heard nothing`],
+    );
+  }
+}

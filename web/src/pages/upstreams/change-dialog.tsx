@@ -1,0 +1,71 @@
+import { type FormEvent, useState } from 'react';
+import { useChange } from '../../queries.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog, DialogActions } from '../../ui/dialog.tsx';
+import { Fault } from '../../ui/field.tsx';
+import { useToast } from '../../ui/toast.tsx';
+import { type AddedNodeJson, changedBy, draftOf, type NodeDraft } from './node-draft.ts';
+import { HeadersField, limits, places, type TextField, TextFields } from './node-fields.tsx';
+import { isNotFit } from './not-fit.ts';
+
+const hints: Readonly<Record<string, string>> = {
+  url: 'Left empty it stays.',
+  ws: 'Left empty it stays. Write off if it has none.',
+  grpc: 'Left empty it stays. Write off if it has none.',
+};
+
+/** Addresses are shown to nobody, so none is there to be changed: what is left empty stays. */
+const kept: readonly TextField[] = places
+  .filter(({ name }) => Object.hasOwn(hints, name))
+  .map((field) => ({ ...field, hint: hints[field.name] ?? field.hint, optional: true }));
+
+/** Changes how an added node is reached and used; it is tested before, and taken all the same on purpose only. */
+export function ChangeDialog({ node, onDone }: { node: AddedNodeJson; onDone: () => void }) {
+  const { name, network } = node;
+  const say = useToast();
+  const [draft, setDraft] = useState<NodeDraft>(() => draftOf(node));
+  const change = useChange('PATCH /upstreams/{node}');
+
+  const edit = (more: Partial<NodeDraft>): void => {
+    setDraft({ ...draft, ...more });
+    change.reset();
+  };
+  const changeIt = (force: boolean): void =>
+    change.mutate(
+      { path: { node: name }, body: { ...changedBy(draft), force } },
+      {
+        onSuccess: ({ notes }) => {
+          say([`${name} is changed: every gateway follows within two seconds.`, ...notes].join(' '));
+          onDone();
+        },
+      },
+    );
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    changeIt(false);
+  };
+  const fields = { draft, onChange: edit, problem: change.error };
+
+  return (
+    <Dialog title={`Change ${name} of ${network}`} onClose={onDone}>
+      <form className="stack" onSubmit={submit}>
+        <TextFields fields={kept} {...fields} />
+        <HeadersField {...fields} hint="All of them, one on each line; left empty they stay." />
+        <TextFields fields={limits} {...fields} />
+        <Fault problem={change.error} />
+        <DialogActions>
+          <Button onClick={onDone}>Cancel</Button>
+          {isNotFit(change.error) ? (
+            <Button kind="danger" busy={change.isPending} onClick={() => changeIt(true)}>
+              Change it all the same
+            </Button>
+          ) : (
+            <Button kind="primary" type="submit" busy={change.isPending}>
+              Change the node
+            </Button>
+          )}
+        </DialogActions>
+      </form>
+    </Dialog>
+  );
+}
