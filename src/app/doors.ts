@@ -96,6 +96,7 @@ function streamGate(
 function webSocketDoor(
   { server, networks, websocket }: Configuration,
   gate: StreamGate,
+  { answers, options: { batchAnswersMaxBytes } }: RpcCalls,
   proxies: TrustedProxies,
   log: Logger,
 ) {
@@ -111,6 +112,8 @@ function webSocketDoor(
     callsWaitingMaxBytes: websocket.callsWaitingMaxBytes,
     allCallsInFlightMax: websocket.allCallsInFlightMax,
     batchConcurrency: server.batchConcurrency,
+    answers,
+    batchAnswersMaxBytes,
     queueMaxBytes: websocket.queueMaxBytes,
     queuesMaxBytes: websocket.queuesMaxBytes,
     pingIntervalMs: websocket.pingIntervalMs,
@@ -159,10 +162,10 @@ export function buildDoors(
   const sessions = new SlotSessions(configuration.sessions, access.limits.floors);
   const parts: PipelineParts = { ...entrance, source: upstreams.source, sessions, log };
   const gate = streamGate(configuration, parts, upstreams, access.limits);
-  const sockets = webSocketDoor(configuration, gate, proxies, log);
+  const calls = rpcCalls(configuration, parts, proxies);
+  const sockets = webSocketDoor(configuration, gate, calls, proxies, log);
   const facts = (): ReadinessFacts => readiness(http, access, upstreams, networks.default);
   const restInterface = restDoor(configuration, parts, upstreams, rest, proxies, access.limits);
-  const calls = rpcCalls(configuration, parts, proxies);
   const routes = joinRoutes(
     rpcRoutes(calls),
     sockets.routes,

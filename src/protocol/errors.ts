@@ -138,7 +138,7 @@ export const failures = {
     rpc: -32095,
     grpc: 8,
     close: 1009,
-    text: 'The answer has no room beside the others of its batch: send fewer calls at once, or this one by itself',
+    text: 'No room beside the other answers of the batch: send fewer calls at once, or this one by itself',
   },
   UNSUPPORTED_MEDIA_TYPE: {
     owner: 'client',

@@ -5,7 +5,7 @@ import type { Slot } from '../ledger/units.ts';
  * - `confirmed`: it landed.
  * - `failed`: it landed, and failed on chain.
  * - `expired`: its blockhash is over, and no node knows it.
- * - `unconfirmed`: it was followed for as long as any is.
+ * - `unconfirmed`: it was followed for as long as any is, or until it was seen that its signatures are not of its bytes.
  * - `shed`: it was given up to make room for others.
  */
 export const sendFates = ['confirmed', 'failed', 'expired', 'unconfirmed', 'shed'] as const;

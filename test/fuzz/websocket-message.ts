@@ -1,3 +1,4 @@
+import { ByteBudget } from '../../src/base/byte-budget.ts';
 import { envelopeLimits } from '../../src/protocol/envelope.ts';
 import { CallPlaces } from '../../src/servers/websocket/call-places.ts';
 import { Conversation } from '../../src/servers/websocket/conversation.ts';
@@ -69,6 +70,8 @@ const options = {
   callsWaitingMax: 100,
   callsWaitingMaxBytes: 10_000,
   batchConcurrency: 8,
+  answers: new ByteBudget(() => 1_000_000),
+  batchAnswersMaxBytes: 1_000_000,
   envelope: envelopeLimits,
 };
 const conversation = new Conversation(session, peer, options, new CallPlaces(1_000_000));

@@ -584,6 +584,21 @@ describe('a batch', () => {
     expect(told).toMatchObject([{ params: { subscription: 1 } }, { params: { subscription: 2 } }]);
   });
 
+  it('has answers that are together no longer than one may have', async () => {
+    await restart({ webSocket: { batchAnswersMaxBytes: 200, batchConcurrency: 1 } });
+    door.answer = async () => result(`"${'x'.repeat(88)}"`);
+    const client = await door.connect();
+    for (let i = 1; i <= 2; i++) {
+      client.socket.send(JSON.stringify(Array.from({ length: 5 }, (_, id) => item('getSlot', id))));
+      const data = { code: 'BATCH_ANSWER_TOO_LARGE', answersMaxBytes: 200 };
+      const refused = { error: { data } };
+      const told = { result: 'x'.repeat(88) };
+      expect(await client.nextJson()).toMatchObject([told, told, refused, refused, refused]);
+      // What cannot be held is not asked for.
+      expect(door.asked).toHaveLength(3 * i);
+    }
+  });
+
   it('of nothing, or of nothing that wants an answer, has none', async () => {
     const client = await door.connect();
     client.socket.send('[]');

@@ -164,6 +164,19 @@ describe('a transaction that was accepted', () => {
     expect([never.trace.fates, last.trace.fates, scene.sending.shed]).toEqual([[], [], 1]);
   });
 
+  it('is sent to nobody again when its signature is not of its bytes', async () => {
+    await open();
+    const forged = signedTransaction();
+    forged.wire[forged.wire.length - 1]! ^= 1;
+    const trace = new Followed();
+    await put(scene.sending, sendCall(forged.wire, { skipPreflight: true }, trace));
+    const good = await sendOne();
+    await until(() => everybody().every((mock) => timesSent(good, mock) >= 3));
+    expect(trace.fates).toMatchObject([{ name: 'unconfirmed', rebroadcasts: 0 }]);
+    expect(everybody().map((mock) => timesSent({ ...forged, trace }, mock))).toEqual([1, 1, 1]);
+    expect(scene.sending.pending).toBe(1);
+  });
+
   it('makes room for others when there is no more memory', async () => {
     await open({ pendingMaxBytes: 1_500, rebroadcastMs: 60_000 });
     const traces = [(await sendOne()).trace, (await sendOne()).trace, (await sendOne()).trace];

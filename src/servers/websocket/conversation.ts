@@ -1,3 +1,4 @@
+import type { ByteBudget } from '../../base/byte-budget.ts';
 import { inOrder } from '../../base/in-order.ts';
 import type { Envelope, EnvelopeItem, EnvelopeLimits } from '../../protocol/envelope.ts';
 import { NULL_ID, pushAnswer, pushFailure } from '../../protocol/envelope-answer.ts';
@@ -7,6 +8,7 @@ import { RpcError } from '../../protocol/rpc-error.ts';
 import type { SubscriptionKind } from '../../protocol/subscriptions.ts';
 import type { OpenSubscription, Session } from '../../streams/session.ts';
 import { textFrame } from '../../streams/text-frame.ts';
+import { AnswerRoom } from '../rpc/answer-room.ts';
 import { CallLine, type CallLineOptions } from './call-line.ts';
 import type { CallPlaces } from './call-places.ts';
 import { ClientSubscriptions } from './client-subscriptions.ts';
@@ -19,6 +21,10 @@ export type ConversationOptions = CallLineOptions &
   Readonly<{
     /** Calls of one batch that are on their way at a time. */
     batchConcurrency: number;
+    /** What the answers to batches are held in until the last of a batch is there, with those of other doors. */
+    answers: ByteBudget;
+    /** Those of one batch; its other calls get BATCH_ANSWER_TOO_LARGE. */
+    batchAnswersMaxBytes: number;
     envelope: EnvelopeLimits;
   }>;
 
@@ -114,7 +120,16 @@ export class Conversation {
   }
 
   async #answerBatch(items: readonly EnvelopeItem[]): Promise<void> {
-    const replies = await inOrder(items, this.#options.batchConcurrency, (item) => this.#reply(item));
+    const { answers: budget, batchAnswersMaxBytes, batchConcurrency } = this.#options;
+    const room = new AnswerRoom(budget, batchAnswersMaxBytes);
+    try {
+      this.#sendBatch(await inOrder(items, batchConcurrency, (item) => this.#reply(item, room)));
+    } finally {
+      room.giveBack();
+    }
+  }
+
+  #sendBatch(replies: readonly Reply[]): void {
     const answers = replies.map(({ pieces }) => pieces).filter(({ length }) => length > 0);
     const asked = replies.some((reply) => reply.asked);
     if (answers.length > 0) this.#send(batchFrame(answers), asked);
@@ -137,17 +152,19 @@ export class Conversation {
     else this.#peer.send(frame);
   }
 
-  async #reply(item: EnvelopeItem): Promise<Reply> {
+  /** @param room - that of its batch; null for one by itself. */
+  async #reply(item: EnvelopeItem, room: AnswerRoom | null = null): Promise<Reply> {
     if (item.kind === 'notification' || !this.#peer.open) return silence;
     if (item.kind === 'fault') return refusal(new Failure(item.code), item.id);
     const method = subscriptionMethodOf(item);
     if (method?.action === 'unsubscribe') return this.#unsubscribe(item, method.kind);
     // Bounded by the subscriptions that the plan allows: a client that comes back asks for all of them at once.
     if (method !== undefined) return this.#subscribe(item, method.kind);
-    return this.#call(item);
+    return this.#call(item, room);
   }
 
-  async #call(call: ClientCall): Promise<Reply> {
+  async #call(call: ClientCall, room: AnswerRoom | null): Promise<Reply> {
+    if (room?.isFull === true) return refusal(room.refusal(), call.id);
     if (this.#peer.full) return refusal(new Failure('OVERLOADED'), call.id);
     this.#line ??= new CallLine(this.#options);
     const line = this.#line;
@@ -156,19 +173,21 @@ export class Conversation {
     const hasPlace = typeof entered === 'boolean' ? entered : await entered;
     if (!hasPlace) return refusal(new Failure('OVERLOADED'), call.id);
     try {
-      return await this.#ask(call);
+      return await this.#ask(call, room);
     } finally {
       line.leave();
     }
   }
 
-  async #ask({ method, params, id, bytes }: ClientCall): Promise<Reply> {
+  async #ask({ method, params, id, bytes }: ClientCall, room: AnswerRoom | null): Promise<Reply> {
     if (!this.#places.take()) return refusal(new Failure('OVERLOADED'), id);
     this.#leaving ??= new AbortController();
     const { answer, failure } = await this.#session
       .call(method, params, bytes, this.#leaving.signal)
       .finally(() => this.#places.giveBack());
     if (failure !== null) return refusal(failure, id);
+    const noRoom = room?.take(answer.body.length) ?? null;
+    if (noRoom !== null) return refusal(noRoom, id);
     const pieces: Buffer[] = [];
     pushAnswer(pieces, answer, id);
     return { pieces, asked: true, opened: null };

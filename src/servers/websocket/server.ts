@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Server, WebSocketServer } from 'ws';
+import { ByteBudget } from '../../base/byte-budget.ts';
 import type { Logger } from '../../base/log.ts';
 import { withDefaults } from '../../base/with-defaults.ts';
 import type { Network } from '../../protocol/call.ts';
@@ -13,6 +14,7 @@ import { noProxies, type TrustedProxies } from '../client-address.ts';
 import { credentialOf } from '../credential.ts';
 import { refuse, refuseSocket } from '../http-refuse.ts';
 import type { HttpHandler, HttpRoutes, HttpUpgrade } from '../http-route.ts';
+import { rpcServerOptions } from '../rpc/options.ts';
 import { SESSION_HEADER, sessionOf } from '../session-header.ts';
 import { traceparentOf } from '../traceparent.ts';
 import { CallPlaces } from './call-places.ts';
@@ -44,7 +46,9 @@ export const webSocketOptions: WebSocketOptions = {
   callsWaitingMax: 1_000,
   callsWaitingMaxBytes: 2 * 1024 * 1024,
   allCallsInFlightMax: 5_000,
-  batchConcurrency: 8,
+  batchConcurrency: rpcServerOptions.batchConcurrency,
+  answers: new ByteBudget(() => rpcServerOptions.answersMaxBytes),
+  batchAnswersMaxBytes: rpcServerOptions.batchAnswersMaxBytes,
   ...outboxDefaults,
   queuesMaxBytes: 512 * 1024 * 1024,
   pingIntervalMs: 30_000,

@@ -1,3 +1,5 @@
+import { verifyTransaction } from '../../ledger/ed25519.ts';
+import { decodeTransaction } from '../../ledger/transaction/decode-transaction.ts';
 import type { CallAttempt, CallTrace, Network } from '../../protocol/call.ts';
 import type { RepeatedAttempt, SendFate } from '../../protocol/send-fate.ts';
 import { WatchedTransaction } from '../confirmations/watched-transaction.ts';
@@ -46,6 +48,15 @@ export class PendingSend {
   /** What it takes: its bytes stand here and in its name. */
   get bytes(): number {
     return this.key.length + this.params.length;
+  }
+
+  /**
+   * Whether its signatures are those of what it says, as far as we read its version: what was accepted without preflight may
+   * be anything, and without them it can never land. Looked at each time, and so before the first rebroadcast only.
+   */
+  isSigned(): boolean {
+    const decoded = decodeTransaction(Buffer.from(this.key.slice(this.network.length + 1), 'base64'));
+    return 'fault' in decoded || verifyTransaction(decoded.transaction);
   }
 
   /** Somebody else sent it too: it is rebroadcast as often as the more patient of them wants it. */

@@ -164,9 +164,12 @@ export class PendingSends {
       }
     }
     for (const send of over) this.#end(send, { name: 'unconfirmed', ...nowhere });
-    for (const send of due) {
-      if (this.#underWay >= this.#parts.limits.rebroadcastsAtATime) break;
-      this.#rebroadcast(send);
+    const { rebroadcastsAtATime } = this.#parts.limits;
+    // Each look verifies no more signatures than that.
+    for (const send of due.slice(0, rebroadcastsAtATime)) {
+      if (this.#underWay >= rebroadcastsAtATime) break;
+      if (send.rebroadcasts === 0 && !send.isSigned()) this.#end(send, { name: 'unconfirmed', ...nowhere });
+      else this.#rebroadcast(send);
     }
   }
 
