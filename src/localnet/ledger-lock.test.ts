@@ -35,6 +35,8 @@ function writeLock(pid: number, parent?: { pid: number; started: string }, file 
 async function startChild(command: string): Promise<number> {
   child = spawn('sh', ['-c', `${command} & echo $!; exec sleep 30`], { stdio: ['ignore', 'pipe', 'ignore'] });
   const [line] = await once(child.stdout!, 'data');
+  // As long as it is a shell, it asks.
+  await expect.poll(() => readFileSync(`/proc/${child?.pid}/comm`, 'utf8').trim()).toBe('sleep');
   return Number(String(line));
 }
 
