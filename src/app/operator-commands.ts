@@ -15,6 +15,7 @@ import type { Store } from '../control/database/open.ts';
 import type { Peppers } from '../control/pepper.ts';
 import { openPeppers } from '../control/pepper-proof.ts';
 import { readGatewayUrl } from '../control/requests/read-gateways.ts';
+import { callableHost } from './callable-host.ts';
 import type { Configuration } from './configuration.ts';
 import type { Environment } from './configuration-secrets.ts';
 import { accountOptionsOf } from './control-services.ts';
@@ -48,9 +49,7 @@ const officeOf = (configuration: Configuration, store: Store, actor: string): Op
 /** Where pages stand, as well as it is known without the service. */
 export function pagesUrl({ accounts, server }: Configuration): string {
   if (accounts.publicUrl !== null) return new URL(accounts.publicUrl).origin;
-  const anywhere = server.host === '0.0.0.0' || server.host === '::';
-  const host = anywhere ? '127.0.0.1' : server.host.includes(':') ? `[${server.host}]` : server.host;
-  return `${server.tls === null ? 'http' : 'https'}://${host}:${server.port}`;
+  return `${server.tls === null ? 'http' : 'https'}://${callableHost(server.host)}:${server.port}`;
 }
 
 /** A gateway that told nothing for so long has most likely ended. Each tells of itself every 2 s. */

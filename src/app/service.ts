@@ -6,6 +6,7 @@ import { rpcServerOptions } from '../servers/rpc/options.ts';
 import { webSocketOptions } from '../servers/websocket/server.ts';
 import { type Access, openAccess } from './access.ts';
 import { openAddedNodes } from './added-nodes.ts';
+import { callableHost } from './callable-host.ts';
 import type { Seat } from './cluster/seat.ts';
 import type { Configuration } from './configuration.ts';
 import type { Environment } from './configuration-secrets.ts';
@@ -75,11 +76,8 @@ export const wsUrl = ({ url }: Pick<Service, 'url'>): string =>
 /** What paths of the REST interface stand behind. */
 export const restUrl = ({ url }: Pick<Service, 'url'>): string => `${url}/sol/v1`;
 
-function urlOf({ address, port, family }: AddressInfo, scheme: 'http' | 'https'): string {
-  const anywhere = address === '0.0.0.0' || address === '::';
-  const host = anywhere ? '127.0.0.1' : family === 'IPv6' ? `[${address}]` : address;
-  return `${scheme}://${host}:${port}`;
-}
+const urlOf = ({ address, port }: AddressInfo, scheme: 'http' | 'https'): string =>
+  `${scheme}://${callableHost(address)}:${port}`;
 
 /** Looks whether the ports can be had before anything slow is started. @throws ListenError */
 export async function checkPorts(configuration: Configuration): Promise<void> {
