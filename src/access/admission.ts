@@ -105,8 +105,8 @@ export class Admission {
     const { key } = visit;
     if (key === null) return;
     const nowMs = performance.now();
-    this.takeAddressRate(visit, calls);
-    this.#note(visit, this.#limiter.take(key.familyId, key.limits, nowMs, calls, key.seat));
+    this.takeAddressRate(visit, calls, nowMs);
+    this.#note(visit, this.#limiter.take(key.familyId, key.limits, nowMs, calls, key.seat), nowMs);
   }
 
   /** Where the caller stands, to be shown with the answer. */
@@ -118,18 +118,18 @@ export class Admission {
   }
 
   /** Takes calls from the rate of the address alone, where the key has such. @throws Failure RATE_LIMITED. */
-  takeAddressRate(visit: Visit, calls = 1): void {
+  takeAddressRate(visit: Visit, calls = 1, nowMs = performance.now()): void {
     const { key, client } = visit;
     if (key === null || key.addressPerSecond === null) return;
     const place = `${key.familyId} ${client.ip?.site ?? ''}`;
     const rate = { rpcPerSecond: key.addressPerSecond, rpcBurst: key.addressPerSecond };
-    this.#note(visit, this.#addressLimiter.take(place, rate, performance.now(), calls));
+    this.#note(visit, this.#addressLimiter.take(place, rate, nowMs, calls), nowMs);
   }
 
-  #note(visit: Visit, decision: RateDecision | null): void {
+  #note(visit: Visit, decision: RateDecision | null, nowMs: number): void {
     visit.rate = decision;
     if (decision !== null && !decision.allowed) throw limited(decision);
-    visit.limitedAt = performance.now();
+    visit.limitedAt = nowMs;
   }
 
   #keyOf({ credential, client }: Caller, nowMs: number): KeyRecord {

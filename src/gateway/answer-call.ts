@@ -140,7 +140,8 @@ class Journey implements Asked, Asker, LongAsker, LongMeter {
 
   answered(answer: Answer): void {
     this.#end(answer, null);
-    this.#replier.replied({ answer, failure: null, ...this.#shown() });
+    const { rateLimit, quota = null } = this.#shown();
+    this.#replier.replied({ answer, failure: null, rateLimit, quota });
   }
 
   failed(failure: Failure): void {
@@ -149,7 +150,8 @@ class Journey implements Asked, Asker, LongAsker, LongMeter {
       this.#way.parts.log.error({ err: failure.cause, keyId: key?.id }, 'a call went wrong');
     }
     this.#end(null, failure);
-    this.#replier.replied({ answer: null, failure, ...this.#shown() });
+    const { rateLimit, quota = null } = this.#shown();
+    this.#replier.replied({ answer: null, failure, rateLimit, quota });
   }
 
   #end(answer: Answer | null, failure: Failure | null): void {

@@ -1,9 +1,12 @@
+import { areDigits, digitCount } from '../base/digits.ts';
+
 /** How Agave writes a result: `{"jsonrpc":"2.0","result":…,"id":N}`, and perhaps a newline. A large one is known by it. */
 
 /** What stands before the result. */
 export const RESULT_FIRST = Buffer.from('{"jsonrpc":"2.0","result":');
 
-const NEWLINE = 0x0a;
+const BEFORE_ID = Buffer.from(',"id":');
+const [NEWLINE, CLOSE] = [0x0a, 0x7d];
 
 /** What stands behind the result. Our id proves that nothing was cut off, and that it is the answer to our request. */
 export const tailOf = (id: number): string => `,"id":${id}}`;
@@ -13,11 +16,14 @@ export function startsWith(bytes: Buffer, prefix: Buffer): boolean {
   return true;
 }
 
-/** Whether the tail, and at most a newline, is all that follows. */
-export function endsWithin(bytes: Buffer, start: number, tail: string): boolean {
-  const end = start + tail.length;
-  for (let at = start; at < end; at++) if (bytes[at] !== tail.charCodeAt(at - start)) return false;
-  return bytes.length === end || (bytes.length === end + 1 && bytes[end] === NEWLINE);
+/** Whether that, and at most a newline, is all that follows. No text is made of the id to see it. */
+export function endsWithin(bytes: Buffer, start: number, id: number): boolean {
+  for (let i = 0; i < BEFORE_ID.length; i++) if (bytes[start + i] !== BEFORE_ID[i]) return false;
+  const digits = digitCount(id);
+  const idAt = start + BEFORE_ID.length;
+  const end = idAt + digits;
+  if (!areDigits(bytes, idAt, id, digits) || bytes[end] !== CLOSE) return false;
+  return bytes.length === end + 1 || (bytes.length === end + 2 && bytes[end + 1] === NEWLINE);
 }
 
 /**

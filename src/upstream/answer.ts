@@ -46,7 +46,7 @@ function locateInPlace(bytes: Buffer, id: number): Answer | null {
   if (!startsWith(bytes, RESULT_FIRST)) return null;
   const start = RESULT_FIRST.length;
   const end = skipValue(bytes, start, DEPTH_MAX - 1);
-  if (end === MALFORMED || !endsWithin(bytes, end, tailOf(id))) return null;
+  if (end === MALFORMED || !endsWithin(bytes, end, id)) return null;
   return { body: bytes.subarray(start, end), errorCode: 0 };
 }
 

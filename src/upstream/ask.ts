@@ -11,7 +11,8 @@ import { Walk } from './walk/walk.ts';
  */
 export function askNodes(group: NodeGroup, call: Call, asker: Asker): Asked {
   group.begins(call);
-  const asked = new AskedNodes(new Walk(call, group), asker);
-  asked.next();
+  const walk = new Walk(call, group);
+  const asked = new AskedNodes(walk, asker);
+  asked.next(walk.beganAt);
   return asked;
 }

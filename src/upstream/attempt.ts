@@ -75,15 +75,16 @@ class Attempting implements Question, LongOwner {
   readonly mayShare: boolean;
   readonly #node: UpstreamNode;
   readonly #attempter: Attempter;
-  readonly #startedAt = performance.now();
+  readonly #startedAt: number;
 
-  constructor(node: UpstreamNode, { method, params, row }: Call, attempter: Attempter) {
+  constructor(node: UpstreamNode, { method, params, row }: Call, attempter: Attempter, now: number) {
     const { hasEffect, takesAllTheTime } = natures[row.nature];
     this.method = method;
     this.params = params;
     this.mayShare = !hasEffect && !takesAllTheTime;
     this.#node = node;
     this.#attempter = attempter;
+    this.#startedAt = now;
   }
 
   get takesLong(): boolean {
@@ -100,7 +101,7 @@ class Attempting implements Question, LongOwner {
 
   put(timeoutMs: number): Posted {
     this.#node.started();
-    return this.#node.post(this, this.#startedAt + timeoutMs);
+    return this.#node.post(this, this.#startedAt + timeoutMs, this.#startedAt);
   }
 
   exchanged(got: Exchange): boolean {
@@ -139,9 +140,14 @@ class Attempting implements Question, LongOwner {
   }
 }
 
-/** Puts the call to one node, once, and leaves the learning to whoever hears of it. */
-export const putTo = (node: UpstreamNode, call: Call, timeoutMs: number, attempter: Attempter): Posted =>
-  new Attempting(node, call, attempter).put(timeoutMs);
+/** Puts the call to one node, once, and leaves the learning to whoever hears of it. @param now - `performance.now()`. */
+export const putTo = (
+  node: UpstreamNode,
+  call: Call,
+  timeoutMs: number,
+  attempter: Attempter,
+  now = performance.now(),
+): Posted => new Attempting(node, call, attempter, now).put(timeoutMs);
 
 /** The same as a promise, which never rejects. */
 export function attempt(

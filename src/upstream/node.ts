@@ -89,10 +89,10 @@ export class UpstreamNode extends NodeHealth {
     return this.#limits.answerMaxBytes;
   }
 
-  /** Sends one request. @param deadline - when it is given up, as `performance.now()`. */
-  post(question: Question, deadline: number): Posted {
+  /** Sends one request. @param deadline - when it is given up, as `performance.now()`, which is `now`. */
+  post(question: Question, deadline: number, now: number): Posted {
     const { id, method, params } = question;
-    return this.#connections.post(requestBytes(this.#head, id, method, params), deadline, question);
+    return this.#connections.post(requestBytes(this.#head, id, method, params), deadline, question, now);
   }
 
   /** Whether the bytes name this node's host or a key of its, escaped or not: such an error text is not passed on. */

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { DIGITS_NUMBER_MAX } from '../base/digits.ts';
 import { nextRequestId, requestBody, requestBytes } from './request-body.ts';
 
 const HEAD = Buffer.from('POST / HTTP/1.1\r\ncontent-length: ');
@@ -25,6 +26,22 @@ describe('the request to a node', () => {
     );
   });
 
+  it('is the same for methods of the table and for all others', () => {
+    for (const method of ['getBalance', 'nobodyKnows']) {
+      expect(bodyOf(method, Buffer.from('[1]'))).toBe(
+        `{"jsonrpc":"2.0","id":5,"method":"${method}","params":[1]}`,
+      );
+    }
+  });
+
+  it('says any id as it is', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: DIGITS_NUMBER_MAX }), (id) => {
+        expect(JSON.parse(requestBody(id, 'getSlot', null).toString())).toMatchObject({ id });
+      }),
+    );
+  });
+
   it('leaves absent params out', () => {
     expect(bodyOf('getSlot', null)).toBe('{"jsonrpc":"2.0","id":5,"method":"getSlot"}');
   });
@@ -32,6 +49,6 @@ describe('the request to a node', () => {
   it('has an id that no other one has', () => {
     const ids = Array.from({ length: 100 }, nextRequestId);
     expect(new Set(ids).size).toBe(100);
-    expect(ids.every(Number.isSafeInteger)).toBe(true);
+    expect(ids.every((id) => Number.isInteger(id) && id > 0 && id <= DIGITS_NUMBER_MAX)).toBe(true);
   });
 });

@@ -1,4 +1,5 @@
-const ZERO = 0x30;
+import { digitCount, writeDigits } from '../../base/digits.ts';
+
 /** Larger numbers are written in two parts, of which the low one has so many digits. */
 const LOW_DIGITS = 9;
 const LOW_BOUND = 10 ** LOW_DIGITS;
@@ -30,28 +31,14 @@ export class ByteText {
   number(value: number): void {
     const whole = value | 0;
     if (whole === value && whole >= 0) {
-      let digits = 1;
-      for (let bound = 10; bound <= whole; bound *= 10) digits++;
-      this.#digits(whole, digits);
+      this.length = writeDigits(this.bytes, this.length, whole, digitCount(whole));
     } else if (value > 0 && Number.isSafeInteger(value)) {
       const high = Math.floor(value / LOW_BOUND);
       this.number(high);
-      this.#digits(value - high * LOW_BOUND, LOW_DIGITS);
+      this.length = writeDigits(this.bytes, this.length, value - high * LOW_BOUND, LOW_DIGITS);
     } else {
       this.text(String(value));
     }
-  }
-
-  /** Adds the last so many digits of a number of 31 bits. */
-  #digits(whole: number, digits: number): void {
-    const end = this.length + digits;
-    let rest = whole | 0;
-    for (let at = end - 1; at >= this.length; at--) {
-      const quotient = (rest / 10) | 0;
-      this.bytes[at] = ZERO + rest - quotient * 10;
-      rest = quotient;
-    }
-    this.length = end;
   }
 
   /** Adds bytes. */

@@ -149,8 +149,9 @@ export class NodeHealth {
    */
   learnFromPoll(outcome: Outcome, elapsedMs: number): void {
     if (isSilence(outcome)) this.#failedPolls++;
-    if (outcome.kind !== 'answer' || this.circuit.tripped) this.#learn(outcome, elapsedMs);
-    else this.#noteAnswer(outcome.answer, performance.now(), elapsedMs);
+    const now = performance.now();
+    if (outcome.kind !== 'answer' || this.circuit.tripped) this.#learn(outcome, elapsedMs, now);
+    else this.#noteAnswer(outcome.answer, now, elapsedMs);
   }
 
   /**
@@ -158,8 +159,9 @@ export class NodeHealth {
    * @param elapsedMs - null when the time it took, or that it took too long, does not speak about the node.
    */
   learn(outcome: Outcome, elapsedMs: number | null): void {
-    this.#count(outcome, elapsedMs);
-    this.#learn(outcome, elapsedMs);
+    const now = performance.now();
+    this.#count(outcome, elapsedMs, now);
+    this.#learn(outcome, elapsedMs, now);
   }
 
   /** Another node answered first: all that is known of this one is that it took at least so long. */
@@ -178,18 +180,17 @@ export class NodeHealth {
   }
 
   /** For the shares of the last while. */
-  #count(outcome: Outcome, elapsedMs: number | null): void {
+  #count(outcome: Outcome, elapsedMs: number | null, now: number): void {
     const kind = attemptKindOf(outcome, elapsedMs);
     if (kind === null) return;
-    this.recent.note(kind, performance.now());
+    this.recent.note(kind, now);
     const isTimed = kind === 'answered' || (outcome.kind === 'transport' && outcome.timedOut);
     if (isTimed && elapsedMs !== null) this.recent.noteLatency(elapsedMs);
     const isGood = kind === 'answered' && (elapsedMs ?? 0) <= this.#limits.slowMs;
     this.goodAnswers = isGood ? this.goodAnswers + 1 : 0;
   }
 
-  #learn(outcome: Outcome, elapsedMs: number | null): void {
-    const now = performance.now();
+  #learn(outcome: Outcome, elapsedMs: number | null, now: number): void {
     switch (outcome.kind) {
       case 'answer':
         this.circuit.succeeded();

@@ -58,16 +58,16 @@ export class ConnectionPool implements ConnectionHome, PostHolder {
 
   /**
    * Sends one request.
-   * @param deadline - when it is given up, as `performance.now()`; up to 20 ms later, never earlier.
+   * @param deadline - when it is given up, as `performance.now()`, which is `now`; up to 20 ms later, never earlier.
    */
-  post(bytes: Buffer, deadline: number, question: Question): Posted {
+  post(bytes: Buffer, deadline: number, question: Question, now = performance.now()): Posted {
     const post = new Post(bytes, deadline, question, this);
     if (this.#isClosed) {
       post.settle(lost(false, new Error('the connections to the node are closed')));
       return post;
     }
     this.#sweeper.hurry();
-    const connection = this.#waiting.first === null ? this.#connectionFor(post) : null;
+    const connection = this.#waiting.first === null ? this.#connectionFor(post, now) : null;
     if (connection === null) this.#wait(post);
     else connection.send(post);
     return post;
@@ -87,13 +87,12 @@ export class ConnectionPool implements ConnectionHome, PostHolder {
     post.settle(abandoned(false));
   }
 
-  opened(connection: Connection): void {
+  opened(connection: Connection, now: number): void {
     this.#connecting--;
-    this.freed(connection);
+    this.freed(connection, now);
   }
 
-  freed(connection: Connection): void {
-    const now = performance.now();
+  freed(connection: Connection, now: number): void {
     let next = this.#waiting.first;
     while (next !== null && connection.takes(next, now)) {
       this.#waiting.remove(next);
@@ -120,8 +119,7 @@ export class ConnectionPool implements ConnectionHome, PostHolder {
     this.#connect();
   }
 
-  #connectionFor(post: Post): Connection | null {
-    const now = performance.now();
+  #connectionFor(post: Post, now: number): Connection | null {
     const shares = this.pipelining > 1 && post.question.mayShare;
     const joined = shares ? this.#unflushed.at(-1) : undefined;
     if (joined !== undefined && joined.inFlight > 0 && joined.takes(post, now)) return joined;

@@ -27,9 +27,9 @@ export interface ConnectionHome extends HandoverHome {
   /** What answers are gathered in, on all connections to all nodes. */
   readonly answers: ByteBudget;
   /** It has come about, and may be used. */
-  opened(connection: Connection): void;
+  opened(connection: Connection, now: number): void;
   /** Another request may be sent over it. */
-  freed(connection: Connection): void;
+  freed(connection: Connection, now: number): void;
   /** Requests were given to it that have not left: it wants to `flush` when others have come along. */
   mustFlush(connection: Connection): void;
   /** Told once. @param wasOpen - false when it never came about. */
@@ -135,8 +135,9 @@ export class Connection implements SocketListener, PostHolder, HandoverOwner {
   opened(): void {
     if (this.#state !== 'connecting') return;
     this.#state = 'open';
-    this.#waitsUntil = performance.now() + this.#home.limits.idleTimeoutMs;
-    this.#home.opened(this);
+    const now = performance.now();
+    this.#waitsUntil = now + this.#home.limits.idleTimeoutMs;
+    this.#home.opened(this, now);
   }
 
   /** What is thrown over the bytes of a node ends their connection, and nothing else. */
@@ -228,9 +229,10 @@ export class Connection implements SocketListener, PostHolder, HandoverOwner {
   #free(keepAliveMs: number | null): void {
     const { idleTimeoutMs } = this.#home.limits;
     const idleMs = keepAliveMs === null ? idleTimeoutMs : Math.min(idleTimeoutMs, keepAliveMs);
-    this.#waitsUntil = performance.now() + idleMs;
+    const now = performance.now();
+    this.#waitsUntil = now + idleMs;
     if (idleMs <= 0 && this.#inFlight.first === null) this.close(new Error('used up'));
-    else this.#home.freed(this);
+    else this.#home.freed(this, now);
   }
 
   /** A connection is worth more than the little that a light read costs its node. */
@@ -270,7 +272,7 @@ export class Connection implements SocketListener, PostHolder, HandoverOwner {
     if (isInTheWay || !post.hasLeft) this.#letGo(post);
     if (isInTheWay) this.close(new Error('given up'));
     tellFailed(post, sink, exchange);
-    if (this.#state === 'open' && this.#inFlight.first === null) this.#home.freed(this);
+    if (this.#state === 'open' && this.#inFlight.first === null) this.#home.freed(this, performance.now());
   }
 
   /** It is not this connection's any more: what it came to is told next, when others have heard. */

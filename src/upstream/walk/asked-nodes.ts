@@ -102,17 +102,17 @@ export class AskedNodes implements Asked, Attempter, Hedgeable, HedgeOwner {
   }
 
   /** Asks the next node, now or after a pause. */
-  next(): void {
+  next(now = performance.now()): void {
     const walk = this.#walk;
     if (!mayAskMore(walk)) {
       this.#conclude();
       return;
     }
     // Chosen and counted as in flight within one tick, so that a burst of calls sees its own weight.
-    const node = nodeFor(walk);
-    if (node !== null && walk.timesAsked(node) === 0) this.#ask(node);
-    else if (node !== null) this.#askAgain(node);
-    else this.#askLater();
+    const node = nodeFor(walk, now);
+    if (node !== null && walk.timesAsked(node) === 0) this.#ask(node, now);
+    else if (node !== null) this.#askAgain(node, now);
+    else this.#askLater(now);
   }
 
   look(now: number): void {
@@ -124,10 +124,10 @@ export class AskedNodes implements Asked, Attempter, Hedgeable, HedgeOwner {
     // Whether or not there is another: it is looked for as often as one would be asked.
     this.#askedAt = now;
     const node = hedgeFor(walk, now);
-    if (node === null || walk.isOutOfTime || walk.hedgeBudget?.spend() !== true) return;
+    if (node === null || walk.isOutOfTime(now) || walk.hedgeBudget?.spend() !== true) return;
     node.hedges++;
-    if (walk.asking === null) this.#ask(node);
-    else this.#askBesides(node);
+    if (walk.asking === null) this.#ask(node, now);
+    else this.#askBesides(node, now);
   }
 
   /** One that gives no answers any more, to nobody, is not waited for while another may be asked. */
@@ -172,16 +172,15 @@ export class AskedNodes implements Asked, Attempter, Hedgeable, HedgeOwner {
     }
   }
 
-  #askAgain(node: UpstreamNode): void {
+  #askAgain(node: UpstreamNode, now: number): void {
     const ms = roundPauseMs(this.#walk, node);
-    if (ms === 0) this.#ask(node);
+    if (ms === 0) this.#ask(node, now);
     else this.#pause(ms);
   }
 
   /** After a pause, because all rest or have had what they are to get for now. */
-  #askLater(): void {
+  #askLater(now: number): void {
     const walk = this.#walk;
-    const now = performance.now();
     const restMs = restPauseMs(walk);
     const soonest = walk.best === null ? soonestNode(walk, now) : null;
     const waitMs = soonest?.budget?.waitMs(now) ?? Number.POSITIVE_INFINITY;
@@ -202,7 +201,8 @@ export class AskedNodes implements Asked, Attempter, Hedgeable, HedgeOwner {
     this.#timer = null;
     const reserved = this.#reserved;
     this.#giveBack();
-    this.#ask(reserved ?? nodeFor(this.#walk));
+    const now = performance.now();
+    this.#ask(reserved ?? nodeFor(this.#walk, now), now);
   }
 
   #giveBack(): void {
@@ -210,17 +210,17 @@ export class AskedNodes implements Asked, Attempter, Hedgeable, HedgeOwner {
     this.#reserved = null;
   }
 
-  #ask(node: UpstreamNode | null): void {
+  #ask(node: UpstreamNode | null, now: number): void {
     const walk = this.#walk;
-    if (node === null || walk.isOutOfTime) {
+    if (node === null || walk.isOutOfTime(now)) {
       this.#conclude();
       return;
     }
     const attempt = ++this.#attempts;
     walk.asking = node;
     walk.last = node;
-    this.#askedAt = performance.now();
-    const posted = putTo(node, walk.call, timeoutOf(walk), this);
+    this.#askedAt = now;
+    const posted = putTo(node, walk.call, timeoutOf(walk, now), this, now);
     // It may have ended already, and the next attempt have begun.
     if (this.#isOver || this.#attempts !== attempt || walk.asking === null) return;
     this.#posted = posted;
@@ -228,12 +228,12 @@ export class AskedNodes implements Asked, Attempter, Hedgeable, HedgeOwner {
   }
 
   /** Puts the call to a second node, while the first goes on. */
-  #askBesides(node: UpstreamNode): void {
+  #askBesides(node: UpstreamNode, now: number): void {
     const walk = this.#walk;
     const hedge = new HedgeAttempt(this);
     this.#hedge = hedge;
     walk.hedging = node;
-    hedge.put(walk.call, node, timeoutOf(walk));
+    hedge.put(walk.call, node, timeoutOf(walk, now), now);
   }
 
   #conclude(): void {

@@ -23,8 +23,8 @@ export class HedgeAttempt implements Attempter {
     this.#owner = owner;
   }
 
-  put(call: Call, node: UpstreamNode, timeoutMs: number): void {
-    const posted = putTo(node, call, timeoutMs, this);
+  put(call: Call, node: UpstreamNode, timeoutMs: number, now: number): void {
+    const posted = putTo(node, call, timeoutMs, this, now);
     if (!this.#hasEnded) this.#posted = posted;
   }
 

@@ -57,8 +57,7 @@ function nodeAgain(walk: Walk, now: number): UpstreamNode | null {
 }
 
 /** A node that may be asked now: fresh and good ones first, then any fresh one, then those asked before. */
-export function nodeFor(walk: Walk): UpstreamNode | null {
-  const now = performance.now();
+export function nodeFor(walk: Walk, now: number): UpstreamNode | null {
   return freshNode(walk, now) ?? nodeAgain(walk, now);
 }
 

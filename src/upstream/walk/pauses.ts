@@ -39,8 +39,8 @@ export function hedgeAfterMs({ nature, limits, call }: Walk, node: UpstreamNode)
 }
 
 /** How long one attempt may take. */
-export function timeoutOf({ deadline, nature, limits, best }: Walk): number {
-  const left = deadline - performance.now();
+export function timeoutOf({ deadline, nature, limits, best }: Walk, now: number): number {
+  const left = deadline - now;
   const { attemptTimeoutMs, sendAttemptTimeoutMs, hedgeMaxMs } = limits;
   let most = nature.signed ? Math.min(attemptTimeoutMs, sendAttemptTimeoutMs) : attemptTimeoutMs;
   // Somebody said that there is nothing: that is not held back for long.

@@ -132,7 +132,7 @@ export function failureOf(walk: Walk, outcome: Outcome | null): Failure {
   const refusal = refusalOf(walk.story.map((step) => step.outcome));
   if (refusal !== null) return new Failure(refusal, { facts, cause });
   if (outcome?.kind === 'aborted') return new Failure('CLIENT_GONE', { facts, cause });
-  if (walk.timedOut || walk.isOutOfTime) {
+  if (walk.timedOut || walk.isOutOfTime(performance.now())) {
     return new Failure('UPSTREAM_TIMEOUT', { facts, cause, retryAfter });
   }
   return overload(walk, facts, cause) ?? new Failure('UPSTREAM_UNAVAILABLE', { facts, cause, retryAfter });

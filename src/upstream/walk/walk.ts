@@ -30,6 +30,7 @@ export class Walk {
   readonly nodes: readonly UpstreamNode[];
   readonly limits: UpstreamLimits;
   readonly nature: NatureRow;
+  readonly beganAt = performance.now();
   readonly deadline: number;
   /** Until then attempts that found no connection are not counted. */
   readonly reconnectUntil: number;
@@ -59,14 +60,13 @@ export class Walk {
   #story: Step[] | null = null;
 
   constructor(call: Call, group: NodeGroup) {
-    const now = performance.now();
     this.call = call;
     this.group = group;
     this.nodes = group.serving;
     this.limits = group.limits;
     this.nature = natures[call.row.nature];
-    this.deadline = now + this.limits.timeoutMs;
-    this.reconnectUntil = now + this.limits.reconnectMaxMs;
+    this.deadline = this.beganAt + this.limits.timeoutMs;
+    this.reconnectUntil = this.beganAt + this.limits.reconnectMaxMs;
     // Where there is no choice, nothing that a choice depends on need be known.
     const hasChoice = this.nodes.length > 1;
     this.slot = hasChoice && call.row.history === 'slot' ? firstSlotOf(call.params) : null;
@@ -91,8 +91,8 @@ export class Walk {
     return takesAllTheTime && !oneNode ? this.group.scanBudget : null;
   }
 
-  get isOutOfTime(): boolean {
-    return performance.now() > this.deadline - ATTEMPT_LEAST_MS;
+  isOutOfTime(now: number): boolean {
+    return now > this.deadline - ATTEMPT_LEAST_MS;
   }
 
   get isAsking(): boolean {

@@ -26,7 +26,8 @@ afterEach(async () => {
 function ask(broken: Partial<Question>): void {
   const same = { id: 1, method: 'getBlock', params: null, mayShare: false, takesLong: false };
   const question = { ...same, exchanged: () => true, began: () => null, ...broken };
-  node.post(question, performance.now() + PATIENCE_MS);
+  const now = performance.now();
+  node.post(question, now + PATIENCE_MS, now);
 }
 
 const sink: BodySink = { piece: breaks, ended: breaks, failed: breaks };

@@ -1,0 +1,41 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { areDigits, DIGITS_NUMBER_MAX, digitCount, writeDigits } from './digits.ts';
+
+const number = fc.integer({ min: 0, max: DIGITS_NUMBER_MAX });
+
+function written(whole: number, digits: number): string {
+  const bytes = Buffer.alloc(digits + 2, '-');
+  expect(writeDigits(bytes, 1, whole, digits)).toBe(digits + 1);
+  expect(areDigits(bytes, 1, whole, digits)).toBe(true);
+  return bytes.toString('latin1');
+}
+
+describe('digits in bytes', () => {
+  it('are those that JavaScript writes', () => {
+    fc.assert(
+      fc.property(number, (whole) => {
+        expect(written(whole, digitCount(whole))).toBe(`-${whole}-`);
+      }),
+    );
+    for (const whole of [0, 9, 10, 99, 100, 999_999_999, 1_000_000_000, DIGITS_NUMBER_MAX]) {
+      expect(written(whole, digitCount(whole))).toBe(`-${whole}-`);
+    }
+  });
+
+  it('have zeros before them where more are wanted', () => {
+    expect(written(42, 9)).toBe('-000000042-');
+  });
+
+  it('are told from those of every other number', () => {
+    fc.assert(
+      fc.property(number, number, (one, other) => {
+        const digits = digitCount(one);
+        const isOther = Buffer.from(`${one}`).equals(
+          Buffer.from(`${other}`.slice(-digits).padStart(digits, '0')),
+        );
+        expect(areDigits(Buffer.from(`${one}`), 0, other, digits)).toBe(isOther);
+      }),
+    );
+  });
+});
