@@ -23,6 +23,7 @@ export class Lru<Key, Value> {
   #links = 0;
   #newest: Entry<Key, Value> | null = null;
   #oldest: Entry<Key, Value> | null = null;
+  #turn: Iterator<Entry<Key, Value>> | null = null;
 
   /**
    * @param near - entries among which the order is not kept; 0 for a map that may never be as full as it may.
@@ -78,6 +79,19 @@ export class Lru<Key, Value> {
     if (oldest === null) return undefined;
     this.delete(oldest.key);
     return oldest.value;
+  }
+
+  /**
+   * Its entries one after the other, and from the first again after the last, whatever comes and goes meanwhile. To look
+   * at one does not count as asking for it.
+   * @returns null when there is none, or when it begins again.
+   */
+  next(): Readonly<{ key: Key; value: Value }> | null {
+    this.#turn ??= this.#entries.values();
+    const { value, done } = this.#turn.next();
+    if (done !== true) return value;
+    this.#turn = null;
+    return null;
   }
 
   #makeRoom(): void {

@@ -34,6 +34,21 @@ describe('a map bounded by weight', () => {
     expect([map.get('a'), map.size, map.weight]).toEqual([undefined, 0, 0]);
   });
 
+  it('forgets what is over by and by, a few at a time, and nothing else', () => {
+    const map = new WeightedLru<number, { weight: number; isOver: boolean }>(1_000, 1_000);
+    for (let i = 0; i < 100; i++) map.set(i, { weight: 1, isOver: i % 2 === 0 });
+    map.sweep(10, ({ isOver }) => isOver);
+    expect(map.size).toBe(95);
+    // Once round, and what came meanwhile; the turn that ends a round looks at none.
+    for (let i = 100; i < 150; i++) {
+      map.set(i, { weight: 1, isOver: false });
+      map.sweep(3, ({ isOver }) => isOver);
+    }
+    const left = Array.from({ length: 150 }, (_, i) => i).filter((i) => map.get(i) !== undefined);
+    expect(left).toEqual(Array.from({ length: 150 }, (_, i) => i).filter((i) => i % 2 === 1 || i >= 100));
+    expect([map.size, map.weight, map.evictions]).toEqual([100, 100, 0]);
+  });
+
   it('weighs what replaces another once', () => {
     const map = new WeightedLru<string, { weight: number }>(3, 100);
     map.set('a', of(40));

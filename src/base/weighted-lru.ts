@@ -52,6 +52,14 @@ export class WeightedLru<Key, Value extends Weighted> {
     return this.#entries.delete(key);
   }
 
+  /** Looks at so many entries in turn, at all of them by and by, and forgets those that are over. */
+  sweep(looks: number, isOver: (value: Value) => boolean): void {
+    for (let look = 0; look < looks; look++) {
+      const entry = this.#entries.next();
+      if (entry !== null && isOver(entry.value)) this.delete(entry.key);
+    }
+  }
+
   #deleteOldest(): void {
     const oldest = this.#entries.deleteOldest();
     this.#weight -= oldest?.weight ?? 0;

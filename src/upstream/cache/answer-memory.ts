@@ -48,6 +48,9 @@ const ENTRY_BYTES = 400;
 /** Memory beside an answer's own that may be held with it. */
 const SPARE_MAX_BYTES = 1_024;
 
+/** Entries that are looked at with each that is kept: what is over, and nobody asks for again, makes room so. */
+const SWEPT_AT_A_TIME = 2;
+
 const newer = (a: Slot | null, b: Slot | null): Slot | null => (a === null || (b !== null && b > a) ? b : a);
 
 /** The answer in memory of its own: what came may be a view into far more. */
@@ -130,7 +133,10 @@ export class AnswerMemory implements SharedCallHearer {
       // would have it asked for anew within its slot.
       slot: told === null ? null : newer(slot, told),
     });
+    this.#kept.sweep(SWEPT_AT_A_TIME, this.#isOver);
   }
+
+  readonly #isOver = ({ expiresAt }: Kept): boolean => expiresAt <= this.#now();
 
   /** Which of the chains that the network has been it is now. */
   #chainOf(network: Network): number {

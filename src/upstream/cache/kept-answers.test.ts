@@ -74,6 +74,19 @@ describe('the moving state', () => {
     expect(reaches(rare, at(10))).toBe(false);
   });
 
+  it('that is over holds no room, though nobody asks for it again', () => {
+    const { clock, keys, memory, reaches } = stage();
+    for (let n = 0; n < 2_000; n++) {
+      clock.now += 10;
+      const call = callOf('getAccountInfo', ['a', { commitment: 'confirmed', minContextSlot: n }]);
+      keys.keyOf(call)!.looks++;
+      expect(reaches(call, at(10))).toBe(true);
+    }
+    // 40 to 50 of them are of the last slot.
+    expect(memory.entries).toBeGreaterThan(30);
+    expect(memory.entries).toBeLessThan(150);
+  });
+
   it('is asked for anew as soon as the chain is known to be further', () => {
     const { slots, reaches } = stage();
     slots.know('confirmed', 10);
