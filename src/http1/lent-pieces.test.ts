@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { LentPieces } from './lent-pieces.ts';
 
-const source = Buffer.alloc(64 * 1024, 'abc');
+const source = Buffer.alloc(300 * 1024, 'abc');
 
 describe('memory for pieces that are passed on', () => {
   it('is used again once it was given back, and not before', () => {
@@ -23,6 +23,29 @@ describe('memory for pieces that are passed on', () => {
     pieces.giveBack(piece);
     pieces.giveBack(pieces.copyOf(source, 0, 10));
     pieces.giveBack(Buffer.alloc(64 * 1024));
-    expect(pieces.ready).toBe(1);
+    expect(pieces.readyBytes).toBe(64 * 1024);
+  });
+
+  it('is as large as the piece needs, and new for one that no room holds', () => {
+    const pieces = new LentPieces();
+    for (const [length, room] of [
+      [64 * 1024, 64 * 1024],
+      [64 * 1024 + 1, 256 * 1024],
+      [256 * 1024, 256 * 1024],
+      [256 * 1024 + 1, 256 * 1024 + 1],
+    ] as const) {
+      const piece = pieces.copyOf(source, 5, 5 + length);
+      expect(piece.equals(source.subarray(5, 5 + length))).toBe(true);
+      expect(piece.buffer.byteLength).toBe(room);
+    }
+  });
+
+  it('that lies ready is bounded', () => {
+    const pieces = new LentPieces();
+    const lent = [40_000, 200_000].flatMap((length) =>
+      Array.from({ length: 100 }, () => pieces.copyOf(source, 0, length)),
+    );
+    for (const piece of lent) pieces.giveBack(piece);
+    expect(pieces.readyBytes).toBe(64 * 64 * 1024 + 16 * 256 * 1024);
   });
 });

@@ -1,9 +1,14 @@
-/** As much as is read from a connection at a time. */
-const ROOM_BYTES = 64 * 1024;
 /** Shorter pieces have memory of their own: a room would mostly be empty. */
 const LENT_FROM_BYTES = 16 * 1024;
-/** Rooms that lie ready, for all connections together. */
-const READY_MAX = 64;
+
+/** Rooms of one size that lie ready, for all connections together. */
+type Rooms = Readonly<{ bytes: number; readyMax: number; ready: Buffer[] }>;
+
+/** By size. The largest holds as much as is read from a connection at a time. */
+const rooms = (): readonly Rooms[] => [
+  { bytes: 64 * 1024, readyMax: 64, ready: [] },
+  { bytes: 256 * 1024, readyMax: 16, ready: [] },
+];
 
 /**
  * Memory for the pieces of long bodies that are passed on while they come. Memory that is new for each piece is paid for
@@ -11,32 +16,36 @@ const READY_MAX = 64;
  * more than the copy. Whoever has written a piece gives it back; one that nobody gives back is the collector's.
  */
 export class LentPieces {
-  readonly #ready: Buffer[] = [];
-  readonly #lent = new WeakSet<ArrayBufferLike>();
+  readonly #rooms = rooms();
+  readonly #lent = new WeakMap<ArrayBufferLike, Rooms>();
 
-  /** Rooms that lie ready. */
-  get ready(): number {
-    return this.#ready.length;
+  /** Bytes of rooms that lie ready. */
+  get readyBytes(): number {
+    return this.#rooms.reduce((sum, { bytes, ready }) => sum + bytes * ready.length, 0);
   }
 
   /** A copy of these bytes, which is its reader's until that gives it back. */
   copyOf(bytes: Buffer, start: number, end: number): Buffer {
     const length = end - start;
-    const isLent = length >= LENT_FROM_BYTES && length <= ROOM_BYTES;
-    const room = isLent ? this.#room() : Buffer.allocUnsafe(length);
-    bytes.copy(room, 0, start, end);
-    return room.length === length ? room : room.subarray(0, length);
+    const piece = this.#roomFor(length) ?? Buffer.allocUnsafe(length);
+    bytes.copy(piece, 0, start, end);
+    return piece.length === length ? piece : piece.subarray(0, length);
   }
 
   /** Nobody looks at a piece, or at a part of one, any more. Of memory that was not lent here nothing becomes. */
   giveBack({ buffer }: Buffer): void {
-    if (!this.#lent.delete(buffer) || this.#ready.length >= READY_MAX) return;
-    this.#ready.push(Buffer.from(buffer, 0, ROOM_BYTES));
+    const rooms = this.#lent.get(buffer);
+    if (rooms === undefined) return;
+    this.#lent.delete(buffer);
+    if (rooms.ready.length < rooms.readyMax) rooms.ready.push(Buffer.from(buffer, 0, rooms.bytes));
   }
 
-  #room(): Buffer {
-    const room = this.#ready.pop() ?? Buffer.allocUnsafeSlow(ROOM_BYTES);
-    this.#lent.add(room.buffer);
+  #roomFor(length: number): Buffer | null {
+    if (length < LENT_FROM_BYTES) return null;
+    const rooms = this.#rooms.find(({ bytes }) => length <= bytes);
+    if (rooms === undefined) return null;
+    const room = rooms.ready.pop() ?? Buffer.allocUnsafeSlow(rooms.bytes);
+    this.#lent.set(room.buffer, rooms);
     return room;
   }
 }

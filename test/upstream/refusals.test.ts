@@ -16,7 +16,7 @@ afterEach(() => scene.close());
 it('An answer is refused for which there is no room beside others that come, and nothing is said against its node', async () => {
   const half: Behaviour = ({ id }, reply) => {
     const body = `{"jsonrpc":"2.0","result":"${'a'.repeat(150_000)}","id":${id}}`;
-    reply.writeHead(200, { 'content-length': body.length }).write(body.slice(0, 100_000));
+    reply.writeHead(200, { 'content-length': body.length }).write(body.slice(0, 120_000));
   };
   const limits = { answerMaxBytes: 200_000, answersMaxBytes: 200_000 };
   scene = await stage([half, half], limits);

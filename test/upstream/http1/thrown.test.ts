@@ -6,7 +6,7 @@ import { stage, until } from '../mock/pool.ts';
 import { call, nodeAt, PATIENCE_MS, told } from './node-rig.ts';
 import { answering, envelope, http, type RawNode, startRaw } from './raw-node.ts';
 
-const LONG = JSON.stringify('x'.repeat(100_000));
+const LONG = JSON.stringify('x'.repeat(1_000_000));
 const breaks = (): never => {
   throw new RangeError('Maximum call stack size exceeded');
 };
