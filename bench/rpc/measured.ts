@@ -9,6 +9,8 @@ export const HAPROXY = 'haproxy';
 export const NODE = 'node';
 /** Reported apart: they do what the others do not. */
 export const PIPELINED = 'solway, 4 requests under way on a connection to the node';
+/** The least that a program on Node.js costs. */
+export const UNREAD = 'node:net alone, bytes passed on unread';
 export const SPARING = 'solway, keeping and sharing answers as by default, no call twice';
 
 /** By the names of servers. */

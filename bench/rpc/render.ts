@@ -90,7 +90,7 @@ export function render(summary: Summary): string {
     'resident memory, once warm and at the end',
     ...memoryLines(summary),
     '',
-    'apart, because nginx and haproxy do not do it: the same requests',
+    'apart, because it is not like for like: the same requests',
     ...apartLines(summary),
     '',
     'the node',

@@ -11,6 +11,7 @@ import {
   type Setup,
   SOLWAY,
   SPARING,
+  UNREAD,
 } from './measured.ts';
 import type { FullLoad } from './phases.ts';
 
@@ -144,7 +145,7 @@ export function summarize(rounds: readonly Round[], memory: ByServer<Memory>, se
     ...setup,
     rounds: rounds.length,
     short: byName(compared, (name) => throughput(shorts, name)),
-    apart: byName(there([PIPELINED, SPARING]), (name) => throughput(shorts, name)),
+    apart: byName(there([PIPELINED, SPARING, UNREAD]), (name) => throughput(shorts, name)),
     long: byName(compared, (name) => throughput(longs, name)),
     latency: byName([...compared, NODE], (name) => latency(timed, name)),
     p99OverNginxMs: nginx.length === 0 ? null : spread(over),

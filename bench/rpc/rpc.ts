@@ -14,6 +14,7 @@ import {
   type Setup,
   SOLWAY,
   SPARING,
+  UNREAD,
 } from './measured.ts';
 import { LONG_ADDRESS } from './node-answers.ts';
 import type { OpenLoopWord } from './open-loop-messages.ts';
@@ -22,7 +23,15 @@ import { bindsProcessors, endAll, forkOn, LOAD_CPU, residentMib } from './proces
 import { render } from './render.ts';
 import { summarize } from './report.ts';
 import { rotated } from './rounds.ts';
-import { type Server, startGateway, startHaproxy, startNginx, startResponder, versionOf } from './servers.ts';
+import {
+  type Server,
+  startGateway,
+  startHaproxy,
+  startNginx,
+  startResponder,
+  startUnread,
+  versionOf,
+} from './servers.ts';
 import { MANY, needWrk, writeLoadScript } from './wrk.ts';
 
 export type BenchOptions = Readonly<{ rounds: number; seconds: number; record: boolean; json: boolean }>;
@@ -67,6 +76,7 @@ async function openStage(dir: string, seconds: number): Promise<Stage> {
   const apart = [
     await startGateway(PIPELINED, place('pipelined'), { pipelining: PIPELINING }),
     await startGateway(SPARING, place('sparing'), { spares: true }),
+    await startUnread(UNREAD, node),
   ];
   const asking = { keys: keys.secrets, method: 'getAccountInfo' };
   const options = '{"encoding":"base64","commitment":"confirmed"}';
@@ -146,7 +156,8 @@ function setupOf({ compared, seconds }: Stage): Setup {
 /**
  * `npm run bench -- rpc`: calls under many keys through the gateway, through nginx and through HAProxy with a map of keys,
  * by turns, several times: requests per CPU second, answers of 1 MiB, latency at a fixed rate beside the node's own, and
- * memory. Apart: the gateway with pipelining to its node, and with all that it does by default.
+ * memory. Apart: the gateway with pipelining to its node, and with all that it does by default;
+ * and the least that a program on Node.js costs.
  */
 export async function runRpcBench(options: BenchOptions): Promise<void> {
   needWrk();

@@ -48,6 +48,13 @@ export async function startResponder(): Promise<Server> {
   return { name: NODE, port, process: child };
 }
 
+/** Passes bytes on, and knows nothing of them. */
+export async function startUnread(name: string, { port: nodePort }: Server): Promise<Server> {
+  const child = spawnOn(SERVER_CPU, process.execPath, [join(here, 'unread.ts'), String(nodePort)]);
+  const port = await firstLine(child, (line) => (/^\d+$/.test(line) ? Number(line) : null));
+  return { name, port, process: child };
+}
+
 /** Who runs this may be root: nginx's worker must read what was written here. */
 const nginxUser = (): string => (process.getuid?.() === 0 ? 'user root;' : '');
 

@@ -4,13 +4,26 @@ import type { Configuration } from './configuration.ts';
 export const isSection = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** An object whose members are, at each reading, those of what `current` gives then. */
-function follower<Section extends object>(current: () => Section): Section {
-  const members = Object.keys(current()).map((name) => [
-    name,
-    { enumerable: true, get: () => current()[name as keyof Section] },
-  ]);
-  return Object.defineProperties({}, Object.fromEntries(members)) as Section;
+/** What a member of a section is now. One for each, so that a reading is a load from a known place, and no look by name. */
+type Cell = { value: unknown };
+
+/** An object whose members are, at each reading, those of the section that was set last. */
+class LiveSection {
+  readonly view: object;
+  readonly #cells: ReadonlyMap<string, Cell>;
+
+  constructor(section: object) {
+    this.#cells = new Map(Object.entries(section).map(([name, value]) => [name, { value }]));
+    const members = [...this.#cells].map(([name, cell]) => [
+      name,
+      { enumerable: true, get: () => cell.value },
+    ]);
+    this.view = Object.defineProperties({}, Object.fromEntries(members)) as object;
+  }
+
+  set(section: Readonly<Record<string, unknown>>): void {
+    for (const [name, cell] of this.#cells) cell.value = section[name];
+  }
 }
 
 /**
@@ -23,6 +36,7 @@ export class LiveConfiguration {
   #own: Configuration;
   readonly #ownOf: (configuration: Configuration) => Configuration;
   readonly #told: ((configuration: Configuration) => void)[] = [];
+  readonly #sections = new Map<keyof Configuration, LiveSection>();
   /** Always says what is in force for this process. */
   readonly view: Configuration;
 
@@ -35,10 +49,14 @@ export class LiveConfiguration {
     this.#current = configuration;
     this.#own = ownOf(configuration);
     const names = Object.keys(configuration) as (keyof Configuration)[];
-    const members = names.map((name) => {
-      const section = isSection(configuration[name]) ? follower(() => this.#own[name] as object) : undefined;
-      return [name, { enumerable: true, get: () => section ?? this.#own[name] }];
-    });
+    for (const name of names) {
+      const section = this.#own[name];
+      if (isSection(section)) this.#sections.set(name, new LiveSection(section));
+    }
+    const members = names.map((name) => [
+      name,
+      { enumerable: true, get: () => this.#sections.get(name)?.view ?? this.#own[name] },
+    ]);
     this.view = Object.defineProperties({}, Object.fromEntries(members)) as Configuration;
   }
 
@@ -71,6 +89,8 @@ export class LiveConfiguration {
   #set(configuration: Configuration): void {
     this.#current = configuration;
     this.#own = this.#ownOf(configuration);
+    for (const [name, section] of this.#sections)
+      section.set(this.#own[name] as unknown as Readonly<Record<string, unknown>>);
   }
 
   /** Of what they had before; one that cannot take even that must not keep it from the others. */

@@ -11,6 +11,7 @@ import { isUtf8 } from 'node:buffer';
 import { decodeString, kindOf, MALFORMED, scanArray, scanObject, skipSpace } from '../base/json-scan.ts';
 import { NULL_ID } from './envelope-answer.ts';
 import { Failure, type FailureCode } from './errors.ts';
+import { methodNameAt } from './method-names.ts';
 import { methodRow, unknownMethod } from './methods.ts';
 
 export type EnvelopeLimits = Readonly<{
@@ -189,7 +190,9 @@ function judge(draft: Draft, bytes: number): EnvelopeItem {
 
 /** Named params are for methods the table does not know; Solana's own take an array. */
 function callOf(draft: Draft, id: Buffer, params: ParamsKind, bytes: number): EnvelopeItem {
-  const method = decodeString(draft.body, draft.methodStart + 1, draft.methodEnd - 1);
+  const start = draft.methodStart + 1;
+  const end = draft.methodEnd - 1;
+  const method = methodNameAt(draft.body, start, end) ?? decodeString(draft.body, start, end);
   if (params === 'object' && methodRow(method) !== unknownMethod) return fault(id, 'PARAMS_NOT_ARRAY');
   const raw = params === 'none' ? null : draft.body.subarray(draft.paramsStart, draft.paramsEnd);
   return { kind: 'call', id, method, params: raw, bytes };

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FastHead, NOT_FAST, type Span } from './fast-head.ts';
 
@@ -82,5 +83,86 @@ describe('a head for the fast way', () => {
     const bytes = request(usual);
     for (let end = 0; end < bytes.length; end++) expect(head.read(bytes, 0, end)).toBe(NOT_FAST);
     expect(head.read(bytes, 0, bytes.length)).toBe(bytes.length);
+  });
+});
+
+describe('an ordinary head', () => {
+  const byParser = new FastHead(PATH, 1_024, false);
+  const found = (reader: FastHead, bytes: Buffer) => {
+    const stop = reader.read(bytes, 0, bytes.length);
+    const { query, host, origin, contentType, authorization, forwarded, traceparent, session } = reader;
+    const spans = [query, host, origin, contentType, authorization, forwarded, traceparent, session];
+    if (stop === NOT_FAST) return null;
+    return [stop, reader.contentLength, reader.keepAlive, ...spans.map((each) => textOf(bytes, each))];
+  };
+  const name = fc.constantFrom(
+    ...[
+      'Host',
+      'content-length',
+      'Content-Type',
+      'authorization',
+      'connection',
+      'Proxy-Connection',
+      'origin',
+    ],
+    ...[
+      'transfer-encoding',
+      'upgrade',
+      'x-forwarded-for',
+      'traceparent',
+      'x-other',
+      'expect',
+      'bad name',
+      'b\xe9d',
+    ],
+  );
+  const value = fc.constantFrom(
+    ...[
+      '12',
+      '0',
+      'close',
+      'Keep-Alive',
+      'close, x',
+      'upgrade',
+      'chunked',
+      'Bearer abc',
+      '',
+      ' x\t',
+      '12 ',
+      '+1',
+    ],
+    ...['\xe9', '\x00', 'a\r\n b', '1.2.3.4', '"q"'],
+  );
+  const line = fc
+    .tuple(name, fc.constantFrom(': ', ':', ' : ', ':\t '), value)
+    .map((parts) => parts.join(''));
+  const target = fc.constantFrom(
+    PATH,
+    `${PATH}?api-key=x`,
+    `${PATH}?a=%20&b`,
+    `${PATH}?a b`,
+    `${PATH}?"`,
+    `${PATH}#x`,
+  );
+  const version = fc.constantFrom('HTTP/1.1', 'HTTP/1.1', 'HTTP/1.1', 'HTTP/1.0', 'HTTP/2.0', ' HTTP/1.1');
+
+  it('is read as the parser reads it, whether or not it is asked', () => {
+    let fast = 0;
+    fc.assert(
+      fc.property(
+        fc.array(line, { maxLength: 4 }),
+        target,
+        version,
+        fc.boolean(),
+        (lines, to, of, isUsual) => {
+          const bytes = request(isUsual ? [...usual, ...lines] : lines, to, of);
+          const plainly = found(head, bytes);
+          if (plainly !== null) fast++;
+          expect(plainly).toEqual(found(byParser, bytes));
+        },
+      ),
+      { numRuns: 20_000 },
+    );
+    expect(fast).toBeGreaterThan(1_000);
   });
 });

@@ -1,4 +1,14 @@
 import { HttpParser, type HttpSink } from '../../http1/llhttp.ts';
+import {
+  bytesOf,
+  isPlainWord,
+  NOT_PLAIN,
+  type PlainFieldSink,
+  plainNumber,
+  readPlainFields,
+  skip,
+  standsAt,
+} from '../../http1/plain-fields.ts';
 import { SESSION_HEADER } from '../session-header.ts';
 
 /** Where the value of a field stands in the bytes that were read. */
@@ -11,25 +21,26 @@ type Field = Readonly<{ name: Buffer; span: Span | null }>;
 
 /** Heads with more fields go the long way. */
 const FIELDS_MAX = 64;
-const [SPACE, TAB, QUESTION, ZERO, NINE] = [0x20, 0x09, 0x3f, 0x30, 0x39];
+const [SPACE, TAB, QUESTION] = [0x20, 0x09, 0x3f];
+const VERSION = Buffer.from(' HTTP/1.1\r\n');
+/** In a query that needs no parser. */
+const inQuery = bytesOf((text) => /[A-Za-z0-9._~=&%+-]/.test(text));
+/** Fields that say how a connection goes on, and what is understood of the first without a parser. */
+const CONNECTION = Buffer.from('connection');
+const PROXY_CONNECTION = Buffer.from('proxy-connection');
+const [CLOSE, KEEP_ALIVE] = [Buffer.from('close'), Buffer.from('keep-alive')];
 /** Digits of a length that is a number without doubt. */
 const LENGTH_MAX_DIGITS = 9;
 
 /** What `read` says of a message that is not read here. */
 export const NOT_FAST = -1;
 
-/** Whether a name stands there, in letters of any case: no other character of a name becomes one by that bit. */
-function isName(bytes: Buffer, start: number, name: Buffer): boolean {
-  for (let i = 0; i < name.length; i++) if (((bytes[start + i] as number) | 0x20) !== name[i]) return false;
-  return true;
-}
-
 /**
  * Reads heads of requests for the fast way: `POST` of one path over HTTP/1.1, whole in the bytes that are there, with
  * a length and nothing odd. Everything else, what llhttp refuses among it, is left to whoever reads the long way: so
  * nothing is refused here, and nothing has to be understood that is rare. What it found holds until it reads again.
  */
-export class FastHead implements HttpSink {
+export class FastHead implements HttpSink, PlainFieldSink {
   /** What stands in the head, as places in the bytes that were given to `read`. */
   readonly query = span();
   readonly host = span();
@@ -58,7 +69,11 @@ export class FastHead implements HttpSink {
   #isOdd = false;
   #isWhole = false;
 
-  constructor(path: string, headMaxBytes: number) {
+  readonly #readsPlain: boolean;
+
+  /** @param readsPlain - whether ordinary heads are read without the parser: the same comes of it, sooner. */
+  constructor(path: string, headMaxBytes: number, readsPlain = true) {
+    this.#readsPlain = readsPlain;
     this.#start = Buffer.from(`POST ${path}`);
     this.#headMaxBytes = headMaxBytes;
     const fields: Record<string, Span | null> = {
@@ -82,12 +97,53 @@ export class FastHead implements HttpSink {
   /** @returns where the head ends; NOT_FAST when the message is not one that is read here. */
   read(bytes: Buffer, start: number, end: number): number {
     if (!this.#beginsWell(bytes, start, end)) return NOT_FAST;
+    const limit = Math.min(end, start + this.#headMaxBytes);
+    let stop = this.#readsPlain ? this.#readPlain(bytes, start, limit) : NOT_PLAIN;
+    if (stop === NOT_PLAIN) stop = this.#readByParser(bytes, start, limit);
+    if (stop === NOT_FAST || !this.host.isThere || !this.#readLength(bytes)) return NOT_FAST;
+    return stop;
+  }
+
+  /** @returns where the head ends; NOT_PLAIN when the parser has to read it. */
+  #readPlain(bytes: Buffer, start: number, end: number): number {
     this.#clear();
-    const stop = this.#parser.read(bytes, start, Math.min(end, start + this.#headMaxBytes));
+    let at = start + this.#start.length;
+    if (bytes[at] === QUESTION) {
+      this.query.isThere = true;
+      this.query.start = at + 1;
+      at = skip(bytes, at + 1, end, inQuery);
+      this.query.end = at;
+    }
+    if (!standsAt(bytes, at, end, VERSION)) return NOT_PLAIN;
+    this.keepAlive = true;
+    return readPlainFields(bytes, at + VERSION.length, end, this);
+  }
+
+  plainField(bytes: Buffer, nameStart: number, nameEnd: number, start: number, end: number): boolean {
+    const field = this.#fieldAt(bytes, nameStart, nameEnd - nameStart);
+    if (++this.#fields > FIELDS_MAX || this.#isOdd || field.isThere) return false;
+    if (field === this.#other) return this.#mayBeOther(bytes, nameStart, nameEnd, start, end);
+    field.isThere = true;
+    field.start = start;
+    field.end = end;
+    return true;
+  }
+
+  /** Whether a field that is not looked at need not be looked at by the parser. */
+  #mayBeOther(bytes: Buffer, nameStart: number, nameEnd: number, start: number, end: number): boolean {
+    if (isPlainWord(bytes, nameStart, nameEnd, PROXY_CONNECTION)) return false;
+    if (!isPlainWord(bytes, nameStart, nameEnd, CONNECTION)) return true;
+    if (!isPlainWord(bytes, start, end, CLOSE)) return isPlainWord(bytes, start, end, KEEP_ALIVE);
+    this.keepAlive = false;
+    return true;
+  }
+
+  #readByParser(bytes: Buffer, start: number, end: number): number {
+    this.#clear();
+    const stop = this.#parser.read(bytes, start, end);
     const isFast = this.#isWhole && !this.#isOdd && this.#parser.minorVersion === 1;
     this.#parser.reset();
-    if (!isFast || !this.host.isThere || !this.#readLength(bytes)) return NOT_FAST;
-    return stop;
+    return isFast ? stop : NOT_FAST;
   }
 
   /** Method and path, with a space or a query behind them. */
@@ -109,15 +165,9 @@ export class FastHead implements HttpSink {
 
   #readLength(bytes: Buffer): boolean {
     const { start, end, isThere } = this.#length;
-    if (!isThere || end === start || end - start > LENGTH_MAX_DIGITS) return false;
-    let length = 0;
-    for (let at = start; at < end; at++) {
-      const digit = bytes[at] as number;
-      if (digit < ZERO || digit > NINE) return false;
-      length = length * 10 + digit - ZERO;
-    }
-    this.contentLength = length;
-    return true;
+    if (!isThere) return false;
+    this.contentLength = plainNumber(bytes, start, end, LENGTH_MAX_DIGITS);
+    return this.contentLength >= 0;
   }
 
   onUrl(bytes: Buffer, start: number, end: number): void {
@@ -144,7 +194,7 @@ export class FastHead implements HttpSink {
     const known = this.#known[length];
     if (known === undefined) return this.#other;
     for (const field of known) {
-      if (!isName(bytes, start, field.name)) continue;
+      if (!isPlainWord(bytes, start, start + length, field.name)) continue;
       if (field.span === null) this.#isOdd = true;
       return field.span ?? this.#other;
     }

@@ -116,10 +116,12 @@ export class AnswerMemory implements SharedCallHearer {
 
   answered({ call, key, startedAt, slot }: Begun, answer: Answer): void {
     if (key.rule.keep === 'never') return;
+    const tellsRoot = key.commitment === 'finalized' && key.isPlain;
+    const isKept = answer.body.length <= this.#limits.answerMaxBytes && !isRare(key);
+    if (!tellsRoot && !isKept) return;
     const told = answer.errorCode === 0 ? toldSlot(call.row, answer.body) : null;
-    if (told !== null && key.commitment === 'finalized' && key.isPlain)
-      this.roots.answered(call.network, told);
-    if (answer.body.length > this.#limits.answerMaxBytes || isRare(key)) return;
+    if (told !== null && tellsRoot) this.roots.answered(call.network, told);
+    if (!isKept) return;
     const root = key.rule.keep === 'final' ? this.roots.rootOf(call.network) : null;
     const expiresAt = startedAt + keepTimeOf(key, answer, root, this.#times);
     if (expiresAt <= this.#now()) return;

@@ -1,5 +1,13 @@
 import type { ByteBudget } from '../../base/byte-budget.ts';
 import { HttpParser, type HttpSink } from '../../http1/llhttp.ts';
+import {
+  isPlainWord,
+  NOT_PLAIN,
+  type PlainFieldSink,
+  plainNumber,
+  readPlainFields,
+  standsAt,
+} from '../../http1/plain-fields.ts';
 import { FieldName, type KnownField } from './field-name.ts';
 import { GatheredBody } from './gathered-body.ts';
 import { keepAliveMsOf } from './keep-alive.ts';
@@ -8,6 +16,15 @@ import { keepAliveMsOf } from './keep-alive.ts';
 const HEAD_MAX_BYTES = 16 * 1024;
 /** Longer values of the fields that are read are cut off. */
 const VALUE_MAX_BYTES = 128;
+/** How an answer begins that may be read without the parser, and digits of a length that is a number without doubt. */
+const GOOD_LINE = Buffer.from('HTTP/1.1 200 OK\r\n');
+const LENGTH_MAX_DIGITS = 9;
+const bytesOf = (name: string): Buffer => Buffer.from(name);
+const [CONTENT_LENGTH, CONNECTION, KEEP_ALIVE] = ['content-length', 'connection', 'keep-alive'].map(
+  bytesOf,
+) as [Buffer, Buffer, Buffer];
+/** Fields that only the parser understands. */
+const NOT_PLAIN_FIELDS = ['proxy-connection', 'retry-after', 'transfer-encoding', 'upgrade'].map(bytesOf);
 /** Bodies from here on whose length is known need no parser. */
 const PLAIN_FROM_BYTES = 16 * 1024;
 
@@ -20,7 +37,7 @@ export type Reading = 'more' | 'whole' | 'too-large' | 'no-room' | 'faulty';
  * Reads the responses of one connection, one after the other. It stops behind each; whoever has it takes the response
  * and says `next`.
  */
-export class ResponseReader implements HttpSink {
+export class ResponseReader implements HttpSink, PlainFieldSink {
   reading: Reading = 'more';
   status = 0;
   retryAfter: string | null = null;
@@ -65,12 +82,58 @@ export class ResponseReader implements HttpSink {
   read(bytes: Buffer, start: number, end: number): number {
     let at = start;
     if (this.#plainLeft === 0) {
-      const wasInHead = this.#isInHead;
-      at = this.#parser.read(bytes, start, end);
-      if (this.#parser.isFaulty && this.reading === 'more') this.reading = 'faulty';
-      if (wasInHead) this.#countHead(at - start);
+      const isAtHead = this.#isInHead && this.#headBytes === 0;
+      const bodyAt = isAtHead ? this.#readPlainHead(bytes, start, end) : NOT_PLAIN;
+      at = bodyAt === NOT_PLAIN ? this.#parse(bytes, start, end) : bodyAt;
     }
     if (this.#plainLeft > 0 && this.reading === 'more') at = this.#readPlain(bytes, at, end);
+    return at;
+  }
+
+  /** An ordinary head that is there as a whole. @returns where its body begins; NOT_PLAIN: it is left to the parser. */
+  #readPlainHead(bytes: Buffer, start: number, end: number): number {
+    if (!standsAt(bytes, start, end, GOOD_LINE)) return NOT_PLAIN;
+    const limit = Math.min(end, start + HEAD_MAX_BYTES);
+    const bodyAt = readPlainFields(bytes, start + GOOD_LINE.length, limit, this);
+    if (bodyAt === NOT_PLAIN || this.contentLength <= 0) {
+      this.contentLength = -1;
+      this.keepAliveMs = null;
+      return NOT_PLAIN;
+    }
+    this.#headBytes = bodyAt - start;
+    this.#isInHead = false;
+    this.status = 200;
+    this.keepAlive = true;
+    this.#beginBody();
+    if (this.reading === 'more') this.#plainLeft = this.contentLength;
+    return bodyAt;
+  }
+
+  plainField(bytes: Buffer, nameStart: number, nameEnd: number, start: number, end: number): boolean {
+    const is = (word: Buffer): boolean => isPlainWord(bytes, nameStart, nameEnd, word);
+    if (is(CONTENT_LENGTH)) return this.#readPlainLength(bytes, start, end);
+    if (is(CONNECTION)) return isPlainWord(bytes, start, end, KEEP_ALIVE);
+    if (is(KEEP_ALIVE)) {
+      const text = bytes.toString('latin1', start, Math.min(end, start + VALUE_MAX_BYTES));
+      this.keepAliveMs = keepAliveMsOf(text);
+      return true;
+    }
+    for (const word of NOT_PLAIN_FIELDS) if (is(word)) return false;
+    return true;
+  }
+
+  #readPlainLength(bytes: Buffer, start: number, end: number): boolean {
+    // A second one may be understood in two ways.
+    if (this.contentLength >= 0) return false;
+    this.contentLength = plainNumber(bytes, start, end, LENGTH_MAX_DIGITS);
+    return this.contentLength >= 0;
+  }
+
+  #parse(bytes: Buffer, start: number, end: number): number {
+    const wasInHead = this.#isInHead;
+    const at = this.#parser.read(bytes, start, end);
+    if (this.#parser.isFaulty && this.reading === 'more') this.reading = 'faulty';
+    if (wasInHead) this.#countHead(at - start);
     return at;
   }
 

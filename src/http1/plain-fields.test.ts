@@ -1,0 +1,131 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { HttpParser, type HttpSink } from './llhttp.ts';
+import { isPlainWord, NOT_PLAIN, plainNumber, readPlainFields } from './plain-fields.ts';
+
+/** The fields of a head as they are told, and where it ends; null: it is left to the parser. */
+function plain(text: string): { fields: [string, string][]; end: number } | null {
+  const bytes = Buffer.from(text, 'latin1');
+  const fields: [string, string][] = [];
+  const end = readPlainFields(bytes, 0, bytes.length, {
+    plainField(from, nameStart, nameEnd, start, stop) {
+      fields.push([from.toString('latin1', nameStart, nameEnd), from.toString('latin1', start, stop)]);
+      return true;
+    },
+  });
+  return end === NOT_PLAIN ? null : { fields, end };
+}
+
+const LINE = 'HTTP/1.1 200 OK\r\n';
+
+/** The same as llhttp reads it, behind a good line. */
+function parsed(text: string): { fields: [string, string][]; end: number } | null {
+  const fields: [string, string][] = [];
+  let inName = false;
+  let isWhole = false;
+  const sink: HttpSink = {
+    onUrl: () => {},
+    onField(bytes, start, end) {
+      const piece = bytes.toString('latin1', start, end);
+      if (inName) fields.at(-1)![0] += piece;
+      else fields.push([piece, '']);
+      inName = true;
+    },
+    onValue(bytes, start, end) {
+      fields.at(-1)![1] += bytes.toString('latin1', start, end);
+      inName = false;
+    },
+    onHead() {
+      isWhole = true;
+      return true;
+    },
+    onBody: () => {},
+    onEnd: () => true,
+  };
+  const parser = new HttpParser('response', sink);
+  const end = parser.read(Buffer.from(LINE + text, 'latin1'));
+  parser.free();
+  const trimmed = fields.map(([name, value]): [string, string] => [name, value.replace(/[ \t]+$/, '')]);
+  return isWhole ? { fields: trimmed, end: end - LINE.length } : null;
+}
+
+describe('the fields of an ordinary head', () => {
+  it('are told with their places, values without the blanks around them', () => {
+    expect(plain('Content-Length: 12\r\nx-a:\t b c \t\r\nempty:\r\n\r\nbody')).toEqual({
+      fields: [
+        ['Content-Length', '12'],
+        ['x-a', 'b c'],
+        ['empty', ''],
+      ],
+      end: 43,
+    });
+    expect(plain('\r\n')).toEqual({ fields: [], end: 2 });
+  });
+
+  it.each([
+    ['that is not whole', 'a: b\r\n'],
+    ['that ends within a line end', 'a: b\r\n\r'],
+    ['with a line that goes on', 'a: b\r\n c\r\n\r\n'],
+    ['with a blank before a colon', 'a : b\r\n\r\n'],
+    ['with a field without a name', ': b\r\n\r\n'],
+    ['with a line without a colon', 'a\r\n\r\n'],
+    ['with line feeds alone', 'a: b\n\n'],
+    ['with returns alone', 'a: b\rc: d\r\n\r\n'],
+    ['with a byte that is no text', 'a: b\0\r\n\r\n'],
+    ['with letters beyond ASCII', 'a: \xe9\r\n\r\n'],
+    ['with nothing', ''],
+  ])('are left to the parser in one %s', (_what, text) => {
+    expect(plain(text)).toBeNull();
+  });
+
+  const odd = fc.constantFrom(
+    '\r',
+    '\n',
+    '\r\n',
+    ' ',
+    '\t',
+    ':',
+    '\0',
+    '\x7f',
+    '\xe9',
+    '"',
+    '(',
+    'é'.slice(0, 1),
+  );
+  const part = fc.oneof(
+    { weight: 6, arbitrary: fc.constantFrom('a', 'Content', '-', 'x1', '12', 'b c', '~', ': ', ':', '\r\n') },
+    { weight: 1, arbitrary: odd },
+  );
+
+  it('are those that llhttp finds, wherever they are read at all', () => {
+    let read = 0;
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 24 }), (parts) => {
+        const text = `${parts.join('')}\r\n\r\n`;
+        const found = plain(text);
+        if (found === null) return;
+        read++;
+        expect(found).toEqual(parsed(text));
+      }),
+      { numRuns: 20_000 },
+    );
+    expect(read).toBeGreaterThan(500);
+  });
+});
+
+describe('what stands in a field', () => {
+  it('is a word in letters of any case', () => {
+    const word = Buffer.from('keep-alive');
+    const is = (text: string) => isPlainWord(Buffer.from(text), 0, text.length, word);
+    expect([is('Keep-Alive'), is('keep-alive'), is('keep-alive,'), is('keep_alive'), is('close')]).toEqual([
+      ...[true, true],
+      ...[false, false, false],
+    ]);
+  });
+
+  it('is a number of digits and nothing else', () => {
+    const of = (text: string) => plainNumber(Buffer.from(text), 0, text.length, 9);
+    expect(['0', '17', '007', '999999999'].map(of)).toEqual([0, 17, 7, 999_999_999]);
+    expect(['', '1000000000', '-1', '+1', '1 ', '0x1', '1,1'].map(of)).toEqual(Array(7).fill(-1));
+  });
+});
