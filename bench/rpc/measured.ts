@@ -9,9 +9,9 @@ export const HAPROXY = 'haproxy';
 export const NODE = 'node';
 /** Reported apart: they do what the others do not. */
 export const PIPELINED = 'solway, 4 requests under way on a connection to the node';
-/** The least that a program on Node.js costs. */
-export const UNREAD = 'node:net alone, bytes passed on unread';
 export const SPARING = 'solway, keeping and sharing answers as by default, no call twice';
+/** Reported apart: it does less than the others. */
+export const UNREAD = 'node:net alone, bytes passed on unread';
 
 /** By the names of servers. */
 export type ByServer<Value> = Readonly<Record<string, Value>>;

@@ -55,7 +55,7 @@ type Stage = Readonly<{
   node: Server;
   /** Who does the same. */
   compared: readonly Server[];
-  /** Who does something else. */
+  /** Who does more, or less. */
   apart: readonly Server[];
   loop: ChildProcess;
   keys: Keys;
@@ -157,7 +157,7 @@ function setupOf({ compared, seconds }: Stage): Setup {
  * `npm run bench -- rpc`: calls under many keys through the gateway, through nginx and through HAProxy with a map of keys,
  * by turns, several times: requests per CPU second, answers of 1 MiB, latency at a fixed rate beside the node's own, and
  * memory. Apart: the gateway with pipelining to its node, and with all that it does by default;
- * and the least that a program on Node.js costs.
+ * and what node:net alone costs.
  */
 export async function runRpcBench(options: BenchOptions): Promise<void> {
   needWrk();

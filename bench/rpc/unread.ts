@@ -1,10 +1,10 @@
+/**
+ * Passes bytes on unread, each connection of a client over one of its own to the node: what node:net alone costs for one call
+ * at a time over one connection. Takes the port of the node, prints its own.
+ */
 import { createServer, Socket } from 'node:net';
 
-/**
- * The least that it costs a program on node:net to stand in between: each connection of a client has one of its own to the
- * node, and what comes over one goes out over the other, unread. Says what any gateway on Node.js could reach at best. Takes
- * the port of the node, prints its own when it listens.
- */
+/** What a socket has behind it. */
 type Inside = { _handle: object | null };
 
 const nodePort = Number(process.argv[2]);

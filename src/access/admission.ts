@@ -117,7 +117,11 @@ export class Admission {
     };
   }
 
-  /** Takes calls from the rate of the address alone, where the key has such. @throws Failure RATE_LIMITED. */
+  /**
+   * Takes calls from the rate of the address alone, where the key has such.
+   * @param nowMs - `performance.now()`.
+   * @throws Failure RATE_LIMITED
+   */
   takeAddressRate(visit: Visit, calls = 1, nowMs = performance.now()): void {
     const { key, client } = visit;
     if (key === null || key.addressPerSecond === null) return;

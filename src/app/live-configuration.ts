@@ -4,7 +4,7 @@ import type { Configuration } from './configuration.ts';
 export const isSection = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What a member of a section is now. One for each, so that a reading is a load from a known place, and no look by name. */
+/** What a member of a section is now. One for each, so that reading one of a section that is held is no look-up by name. */
 type Cell = { value: unknown };
 
 /** An object whose members are, at each reading, those of the section that was set last. */

@@ -8,7 +8,6 @@ import { type Access, openAccess } from './access.ts';
 import { openAddedNodes } from './added-nodes.ts';
 import { callableHost } from './callable-host.ts';
 import type { Seat } from './cluster/seat.ts';
-import { inlineMore } from './compiler.ts';
 import type { Configuration } from './configuration.ts';
 import type { Environment } from './configuration-secrets.ts';
 import { showConfiguration } from './configuration-view.ts';
@@ -157,7 +156,6 @@ async function firstThings(
  * @throws what its parts throw when they cannot start; whatever had started is stopped again.
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
-  inlineMore();
   const { environment, log, seat } = options;
   const live = new LiveConfiguration(options.configuration, seat?.partOf);
   const configuration = live.view;

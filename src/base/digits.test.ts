@@ -27,6 +27,17 @@ describe('digits in bytes', () => {
     expect(written(42, 9)).toBe('-000000042-');
   });
 
+  it('are those of no number that differs in any of them', () => {
+    fc.assert(
+      fc.property(number, fc.nat(), fc.integer({ min: 1, max: 9 }), (whole, place, more) => {
+        const bytes = Buffer.from(`${whole}`);
+        const at = place % bytes.length;
+        bytes[at] = 0x30 + (((bytes[at] as number) - 0x30 + more) % 10);
+        expect(areDigits(bytes, 0, whole, bytes.length)).toBe(false);
+      }),
+    );
+  });
+
   it('are told from those of every other number', () => {
     fc.assert(
       fc.property(number, number, (one, other) => {

@@ -44,6 +44,17 @@ describe('an Lru', () => {
     expect(lru.get('a')).toBeUndefined();
   });
 
+  it('tells its entries in turn, round after round, whatever comes and goes meanwhile', () => {
+    const lru = new Lru<string, number>(10);
+    expect(lru.next()).toBeNull();
+    for (const [at, name] of ['a', 'b', 'c'].entries()) lru.set(name, at);
+    expect(lru.next()).toMatchObject({ key: 'a', value: 0 });
+    lru.delete('b');
+    lru.set('d', 3);
+    expect([lru.next()?.key, lru.next()?.key, lru.next()]).toEqual(['c', 'd', null]);
+    expect([lru.next()?.key, lru.next()?.key]).toEqual(['a', 'c']);
+  });
+
   it('refuses to hold nothing', () => {
     expect(() => new Lru(0)).toThrow(RangeError);
   });

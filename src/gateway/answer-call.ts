@@ -140,6 +140,7 @@ class Journey implements Asked, Asker, LongAsker, LongMeter {
 
   answered(answer: Answer): void {
     this.#end(answer, null);
+    // Named one by one: a spread looks for members by their names, with every call.
     const { rateLimit, quota = null } = this.#shown();
     this.#replier.replied({ answer, failure: null, rateLimit, quota });
   }
@@ -150,8 +151,7 @@ class Journey implements Asked, Asker, LongAsker, LongMeter {
       this.#way.parts.log.error({ err: failure.cause, keyId: key?.id }, 'a call went wrong');
     }
     this.#end(null, failure);
-    const { rateLimit, quota = null } = this.#shown();
-    this.#replier.replied({ answer: null, failure, rateLimit, quota });
+    this.#replier.replied({ answer: null, failure, ...this.#shown() });
   }
 
   #end(answer: Answer | null, failure: Failure | null): void {

@@ -1,13 +1,15 @@
+/** As much as is read from a connection to a node at a time: so much that how often counts little for answers of 1 MiB. */
+export const READ_MAX_BYTES = 256 * 1024;
 /** Shorter pieces have memory of their own: a room would mostly be empty. */
 const LENT_FROM_BYTES = 16 * 1024;
 
 /** Rooms of one size that lie ready, for all connections together. */
 type Rooms = Readonly<{ bytes: number; readyMax: number; ready: Buffer[] }>;
 
-/** By size. The largest holds as much as is read from a connection at a time. */
+/** By size; 8 MiB in all. */
 const rooms = (): readonly Rooms[] => [
   { bytes: 64 * 1024, readyMax: 64, ready: [] },
-  { bytes: 256 * 1024, readyMax: 16, ready: [] },
+  { bytes: READ_MAX_BYTES, readyMax: 16, ready: [] },
 ];
 
 /**

@@ -1,22 +1,12 @@
+import { byLength } from '../base/short-bytes.ts';
 import { methods } from './methods.ts';
 
-type Name = Readonly<{ text: string; bytes: Buffer }>;
-
 /** The names of the table by how long they are. */
-const namesByLength: readonly (readonly Name[] | undefined)[] = byLength(Object.keys(methods));
-
-function byLength(texts: readonly string[]): Name[][] {
-  const names: Name[][] = [];
-  for (const text of texts) {
-    names[text.length] ??= [];
-    names[text.length]?.push({ text, bytes: Buffer.from(text) });
-  }
-  return names;
-}
+const namesByLength = byLength(Object.keys(methods).map((text) => ({ text, name: Buffer.from(text) })));
 
 /** From the end, because most begin alike. */
-function stands(body: Buffer, start: number, bytes: Buffer): boolean {
-  for (let i = bytes.length - 1; i >= 0; i--) if (body[start + i] !== bytes[i]) return false;
+function endsAlike(body: Buffer, start: number, name: Buffer): boolean {
+  for (let i = name.length - 1; i >= 0; i--) if (body[start + i] !== name[i]) return false;
   return true;
 }
 
@@ -28,6 +18,6 @@ function stands(body: Buffer, start: number, bytes: Buffer): boolean {
 export function methodNameAt(body: Buffer, start: number, end: number): string | null {
   const names = namesByLength[end - start];
   if (names === undefined) return null;
-  for (const { text, bytes } of names) if (stands(body, start, bytes)) return text;
+  for (const { text, name } of names) if (endsAlike(body, start, name)) return text;
   return null;
 }

@@ -1,3 +1,4 @@
+import { digitCount } from '../base/digits.ts';
 import { frameBytes, writeFrameHead } from './text-frame.ts';
 
 /** What stands before the result, by the method of the notification: there are as many as kinds. */
@@ -15,12 +16,6 @@ function headOf(method: string): Buffer {
 const MIDDLE = Buffer.from(',"subscription":');
 const ZERO = 0x30;
 const BRACE = 0x7d;
-
-function digitsOf(id: number): number {
-  let digits = 1;
-  for (let rest = id; rest >= 10; rest = Math.floor(rest / 10)) digits += 1;
-  return digits;
-}
 
 /**
  * One notification for all who subscribed to the same: its result is written once and only the subscription's id
@@ -65,7 +60,7 @@ export class NotificationFrame {
     this.id = id;
     this.#head = head;
     this.#result = result;
-    this.#digits = digitsOf(id);
+    this.#digits = digitCount(id);
     this.length = frameBytes(this.#textBytes);
   }
 

@@ -1,4 +1,5 @@
 import { areDigits, digitCount } from '../base/digits.ts';
+import { standsAt } from '../base/short-bytes.ts';
 
 /** How Agave writes a result: `{"jsonrpc":"2.0","result":…,"id":N}`, and perhaps a newline. A large one is known by it. */
 
@@ -11,14 +12,9 @@ const [NEWLINE, CLOSE] = [0x0a, 0x7d];
 /** What stands behind the result. Our id proves that nothing was cut off, and that it is the answer to our request. */
 export const tailOf = (id: number): string => `,"id":${id}}`;
 
-export function startsWith(bytes: Buffer, prefix: Buffer): boolean {
-  for (let at = 0; at < prefix.length; at++) if (bytes[at] !== prefix[at]) return false;
-  return true;
-}
-
 /** Whether that, and at most a newline, is all that follows. No text is made of the id to see it. */
 export function endsWithin(bytes: Buffer, start: number, id: number): boolean {
-  for (let i = 0; i < BEFORE_ID.length; i++) if (bytes[start + i] !== BEFORE_ID[i]) return false;
+  if (!standsAt(bytes, start, BEFORE_ID)) return false;
   const digits = digitCount(id);
   const idAt = start + BEFORE_ID.length;
   const end = idAt + digits;

@@ -1,8 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { MALFORMED, scanObject, skipSpace, skipValue } from '../base/json-scan.ts';
+import { standsAt } from '../base/short-bytes.ts';
 import type { Answer } from '../protocol/call.ts';
 import { nodeErrorRow } from '../protocol/node-errors.ts';
-import { areEnds, endsWithin, RESULT_FIRST, startsWith, tailOf, tailStart } from './answer-ends.ts';
+import { areEnds, endsWithin, RESULT_FIRST, tailOf, tailStart } from './answer-ends.ts';
 
 /**
  * Finds the `result` or the `error` in what a node sent, as a view into its bytes: a result is never parsed, so
@@ -43,7 +44,7 @@ function errorAnswer(body: Buffer): Answer | null {
 
 /** A `{"jsonrpc":"2.0","result":…,"id":N}` in the order and the spacing of Agave, checked whole; null when it is not. */
 function locateInPlace(bytes: Buffer, id: number): Answer | null {
-  if (!startsWith(bytes, RESULT_FIRST)) return null;
+  if (!standsAt(bytes, 0, RESULT_FIRST)) return null;
   const start = RESULT_FIRST.length;
   const end = skipValue(bytes, start, DEPTH_MAX - 1);
   if (end === MALFORMED || !endsWithin(bytes, end, id)) return null;
@@ -52,7 +53,7 @@ function locateInPlace(bytes: Buffer, id: number): Answer | null {
 
 /** A large `{"jsonrpc":"2.0","result":…,"id":N}`, the order in which Agave writes; null when in doubt. */
 function locateByEnds(bytes: Buffer, id: number): Answer | null {
-  if (!startsWith(bytes, RESULT_FIRST)) return null;
+  if (!standsAt(bytes, 0, RESULT_FIRST)) return null;
   const body = bytes.subarray(
     RESULT_FIRST.length,
     Math.max(RESULT_FIRST.length, tailStart(bytes, tailOf(id))),

@@ -140,7 +140,10 @@ class Attempting implements Question, LongOwner {
   }
 }
 
-/** Puts the call to one node, once, and leaves the learning to whoever hears of it. @param now - `performance.now()`. */
+/**
+ * Puts the call to one node, once, and leaves the learning to whoever hears of it.
+ * @param now - `performance.now()`, in this turn of the event loop.
+ */
 export const putTo = (
   node: UpstreamNode,
   call: Call,

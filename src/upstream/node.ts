@@ -89,7 +89,11 @@ export class UpstreamNode extends NodeHealth {
     return this.#limits.answerMaxBytes;
   }
 
-  /** Sends one request. @param deadline - when it is given up, as `performance.now()`, which is `now`. */
+  /**
+   * Sends one request.
+   * @param deadline - when it is given up, as `performance.now()`.
+   * @param now - what that clock showed in this turn of the event loop.
+   */
   post(question: Question, deadline: number, now: number): Posted {
     const { id, method, params } = question;
     return this.#connections.post(requestBytes(this.#head, id, method, params), deadline, question, now);

@@ -1,7 +1,8 @@
+import { standsAt } from '../base/short-bytes.ts';
 import type { Network } from '../protocol/call.ts';
 import { Failure } from '../protocol/errors.ts';
 import type { LongAnswer, LongReader } from '../protocol/long-answer.ts';
-import { areEnds, RESULT_FIRST, startsWith, tailOf, tailStart } from './answer-ends.ts';
+import { areEnds, RESULT_FIRST, tailOf, tailStart } from './answer-ends.ts';
 import type { BodyFlow, BodySink, Exchange } from './exchange.ts';
 import { Utf8Pieces } from './utf8-pieces.ts';
 
@@ -55,7 +56,8 @@ export class PassedAnswer implements LongAnswer, BodySink {
 
   /** Whether a body that begins like this may be passed on while it comes. */
   static mayBegin(start: Buffer): boolean {
-    if (start.length < RESULT_FIRST.length + HELD_MIN_BYTES || !startsWith(start, RESULT_FIRST)) return false;
+    if (start.length < RESULT_FIRST.length + HELD_MIN_BYTES || !standsAt(start, 0, RESULT_FIRST))
+      return false;
     const first = start[RESULT_FIRST.length];
     return first === 0x7b || first === 0x5b || first === 0x22;
   }

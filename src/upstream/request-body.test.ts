@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DIGITS_NUMBER_MAX } from '../base/digits.ts';
-import { nextRequestId, requestBody, requestBytes } from './request-body.ts';
+import { idAfter, nextRequestId, requestBody, requestBytes } from './request-body.ts';
 
 const HEAD = Buffer.from('POST / HTTP/1.1\r\ncontent-length: ');
 
@@ -49,6 +49,11 @@ describe('the request to a node', () => {
   it('has an id that no other one has', () => {
     const ids = Array.from({ length: 100 }, nextRequestId);
     expect(new Set(ids).size).toBe(100);
+    expect([idAfter(1), idAfter(DIGITS_NUMBER_MAX - 1), idAfter(DIGITS_NUMBER_MAX)]).toEqual([
+      2,
+      DIGITS_NUMBER_MAX,
+      1,
+    ]);
     expect(ids.every((id) => Number.isInteger(id) && id > 0 && id <= DIGITS_NUMBER_MAX)).toBe(true);
   });
 });

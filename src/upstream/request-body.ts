@@ -1,19 +1,22 @@
 import { randomInt } from 'node:crypto';
 import { DIGITS_NUMBER_MAX, digitCount, writeDigits } from '../base/digits.ts';
+import { copyTo } from '../base/short-bytes.ts';
 import { methods } from '../protocol/methods.ts';
+
+/** The id behind another: whole numbers of up to 31 bits, from 1 on and round. */
+export const idAfter = (id: number): number => (id === DIGITS_NUMBER_MAX ? 1 : id + 1);
 
 let lastId = randomInt(DIGITS_NUMBER_MAX);
 
 /**
- * An id that no other request has which is under way: a whole number of up to 31 bits. They begin anywhere and count up,
- * so that an answer to somebody else's is told apart.
+ * An id that no other request has which is under way. They begin anywhere and count up, so that an answer to somebody
+ * else's is told apart.
  */
 export function nextRequestId(): number {
-  lastId = lastId === DIGITS_NUMBER_MAX ? 1 : lastId + 1;
+  lastId = idAfter(lastId);
   return lastId;
 }
 
-const NONE = Buffer.alloc(0);
 const HEAD_END = Buffer.from('\r\n\r\n');
 const BEFORE_ID = Buffer.from('{"jsonrpc":"2.0","id":');
 /** The closing brace. */
@@ -30,36 +33,23 @@ function restOf(method: string): Rest {
 /** Of the methods of the table, which are nearly all that is asked. */
 const rests: ReadonlyMap<string, Rest> = new Map(Object.keys(methods).map((name) => [name, restOf(name)]));
 
-/** A loop, because a native copy of so few bytes costs more. */
-function writeShort(bytes: Buffer, start: number, piece: Buffer): number {
-  for (let i = 0; i < piece.length; i++) bytes[start + i] = piece[i] as number;
-  return start + piece.length;
+/** What stands behind the id. */
+function restFor(method: string, params: Buffer | null): Buffer {
+  const rest = rests.get(method) ?? restOf(method);
+  return params === null ? rest.alone : rest.withParams;
 }
 
-/** Written into place: joining buffers, or making a text of it, would make several more for every request. */
+const bodyLength = (id: number, rest: Buffer, params: Buffer | null): number =>
+  BEFORE_ID.length + digitCount(id) + rest.length + (params === null ? 0 : params.length + 1);
+
+/** Written into place, up to the end: joining buffers, or making a text of it, would make several more for every request. */
 function writeBody(bytes: Buffer, start: number, id: number, rest: Buffer, params: Buffer | null): void {
-  const idAt = writeShort(bytes, start, BEFORE_ID);
+  const idAt = copyTo(bytes, start, BEFORE_ID);
   const restAt = writeDigits(bytes, idAt, id, digitCount(id));
-  bytes.set(rest, restAt);
+  const paramsAt = copyTo(bytes, restAt, rest);
   if (params === null) return;
-  bytes.set(params, restAt + rest.length);
+  bytes.set(params, paramsAt);
   bytes[bytes.length - 1] = CLOSE;
-}
-
-/** Room for head and body, with the body in its end. @param head - ends where the number of bytes of the body belongs. */
-function written(head: Buffer, id: number, method: string, params: Buffer | null): Buffer {
-  const { withParams, alone } = rests.get(method) ?? restOf(method);
-  const rest = params === null ? alone : withParams;
-  const paramsBytes = params === null ? 0 : params.length + 1;
-  const bodyBytes = BEFORE_ID.length + digitCount(id) + rest.length + paramsBytes;
-  const headBytes = head === NONE ? 0 : head.length + digitCount(bodyBytes) + HEAD_END.length;
-  const bytes = Buffer.allocUnsafe(headBytes + bodyBytes);
-  if (head !== NONE) {
-    bytes.set(head);
-    writeShort(bytes, writeDigits(bytes, head.length, bodyBytes, digitCount(bodyBytes)), HEAD_END);
-  }
-  writeBody(bytes, headBytes, id, rest, params);
-  return bytes;
 }
 
 /**
@@ -67,12 +57,24 @@ function written(head: Buffer, id: number, method: string, params: Buffer | null
  * @param id - as `nextRequestId` gives them.
  * @param params - raw JSON text; null leaves the member out.
  */
-export const requestBody = (id: number, method: string, params: Buffer | null): Buffer =>
-  written(NONE, id, method, params);
+export function requestBody(id: number, method: string, params: Buffer | null): Buffer {
+  const rest = restFor(method, params);
+  const bytes = Buffer.allocUnsafe(bodyLength(id, rest, params));
+  writeBody(bytes, 0, id, rest, params);
+  return bytes;
+}
 
 /**
  * The same with the HTTP that it goes in.
  * @param head - ends where the number of bytes of the body belongs.
  */
-export const requestBytes = (head: Buffer, id: number, method: string, params: Buffer | null): Buffer =>
-  written(head, id, method, params);
+export function requestBytes(head: Buffer, id: number, method: string, params: Buffer | null): Buffer {
+  const rest = restFor(method, params);
+  const length = bodyLength(id, rest, params);
+  const digits = digitCount(length);
+  const bytes = Buffer.allocUnsafe(head.length + digits + HEAD_END.length + length);
+  const lengthAt = copyTo(bytes, 0, head);
+  const bodyAt = copyTo(bytes, writeDigits(bytes, lengthAt, length, digits), HEAD_END);
+  writeBody(bytes, bodyAt, id, rest, params);
+  return bytes;
+}

@@ -9,7 +9,13 @@ import { rpcRoutes } from '../../src/servers/rpc/server.ts';
 import { answersIn, type HttpAnswer } from '../servers/answers-in.ts';
 
 export const from = 'clients';
-export const covers = ['http1/llhttp.ts', 'servers/credential.ts', 'servers/raw/', 'servers/request-body.ts'];
+export const covers = [
+  'http1/llhttp.ts',
+  'http1/plain-fields.ts',
+  'servers/credential.ts',
+  'servers/raw/',
+  'servers/request-body.ts',
+];
 
 /** Answers what it was asked at once; "good" is the only key. */
 const outcomeOf = ({ method, params, traceparent, client }: Request): Outcome => {

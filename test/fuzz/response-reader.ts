@@ -2,7 +2,7 @@ import { ByteBudget } from '../../src/base/byte-budget.ts';
 import { ResponseReader } from '../../src/upstream/http1/response-reader.ts';
 
 export const from = 'nodes';
-export const covers = ['http1/llhttp.ts', 'upstream/http1/response-reader.ts'];
+export const covers = ['http1/llhttp.ts', 'http1/plain-fields.ts', 'upstream/http1/response-reader.ts'];
 
 const ANSWER_MAX_BYTES = 64;
 const budget = new ByteBudget(() => Number.POSITIVE_INFINITY);
@@ -51,6 +51,7 @@ function tell(reader: ResponseReader): string {
 /** Answers to mutate. */
 export const seeds: readonly Uint8Array[] = [
   'HTTP/1.1 200 OK\r\nContent-Length: 7\r\nKeep-Alive: timeout=5\r\n\r\n{"a":1}',
+  'HTTP/1.1 200 OK\r\nContent-Length: 7\t\r\nConnection: keep-alive\r\n\r\n{"a":1}HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n',
   'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3;x="y"\r\n{"a\r\n4\r\n":1}\r\n0\r\ntrailer: z\r\n\r\n',
   'HTTP/1.1 429 Too Many\r\nretry-after: 17\r\ncontent-length: 0\r\n\r\nHTTP/1.1 204 x\r\n\r\n',
   'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Hints\r\nlink: x\r\n\r\nHTTP/1.1 200 OK\r\nConnection: close\r\n\r\nuntil the end',

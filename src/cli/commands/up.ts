@@ -15,6 +15,7 @@ import {
   wsUrl,
 } from '../../app/service.ts';
 import { wantsLocalnet } from '../../app/upstreams.ts';
+import { raiseInliningLimit } from '../../app/v8-flags.ts';
 import { workerCount } from '../../app/worker-count.ts';
 import { type Command, exitCodes, type Terminal, UsageError } from '../command.ts';
 import { untilTold } from '../until-told.ts';
@@ -172,6 +173,7 @@ function checkNpm({ npm_lifecycle_event: script, ...environment }: Terminal['env
 
 /** Starts the service, in one process or, as `server.workers` says, in several. */
 async function start(options: ServiceOptions): Promise<Service> {
+  raiseInliningLimit();
   if (workerCount(options.configuration) === 1) return startService(options);
   const { startCluster } = await import('../../app/cluster/primary.ts');
   return startCluster(options);
@@ -179,6 +181,7 @@ async function start(options: ServiceOptions): Promise<Service> {
 
 /** Runs this process as one of several that another has started. */
 async function work({ environment }: Terminal, json: boolean): Promise<number> {
+  raiseInliningLimit();
   const { runWorker } = await import('../../app/cluster/worker.ts');
   const started = await runWorker({
     environment,

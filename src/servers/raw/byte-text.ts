@@ -1,10 +1,9 @@
 import { digitCount, writeDigits } from '../../base/digits.ts';
+import { copyTo } from '../../base/short-bytes.ts';
 
 /** Larger numbers are written in two parts, of which the low one has so many digits. */
 const LOW_DIGITS = 9;
 const LOW_BOUND = 10 ** LOW_DIGITS;
-/** Beyond so many bytes a native copy is the cheaper one. */
-const LOOP_MAX_BYTES = 24;
 
 /**
  * Text that grows in bytes which are used again and again, so that nothing is made for it. Whoever writes knows that
@@ -43,10 +42,6 @@ export class ByteText {
 
   /** Adds bytes. */
   copy(piece: Buffer): void {
-    const { bytes } = this;
-    const at = this.length;
-    if (piece.length > LOOP_MAX_BYTES) bytes.set(piece, at);
-    else for (let i = 0; i < piece.length; i++) bytes[at + i] = piece[i] as number;
-    this.length = at + piece.length;
+    this.length = copyTo(this.bytes, this.length, piece);
   }
 }

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { HttpParser } from '../../http1/llhttp.ts';
 import { FastHead, NOT_FAST, type Span } from './fast-head.ts';
 
 const PATH = '/v1/rpc';
@@ -87,14 +88,27 @@ describe('a head for the fast way', () => {
 });
 
 describe('an ordinary head', () => {
-  const byParser = new FastHead(PATH, 1_024, false);
-  const found = (reader: FastHead, bytes: Buffer) => {
-    const stop = reader.read(bytes, 0, bytes.length);
-    const { query, host, origin, contentType, authorization, forwarded, traceparent, session } = reader;
+  /** No head with it is read without the parser. */
+  const BEYOND_ASCII = 'x: \xe9';
+  const found = (lines: readonly string[], to: string, of: string) => {
+    const bytes = request(lines, to, of);
+    if (head.read(bytes, 0, bytes.length) === NOT_FAST) return null;
+    const { query, host, origin, contentType, authorization, forwarded, traceparent, session } = head;
     const spans = [query, host, origin, contentType, authorization, forwarded, traceparent, session];
-    if (stop === NOT_FAST) return null;
-    return [stop, reader.contentLength, reader.keepAlive, ...spans.map((each) => textOf(bytes, each))];
+    return [head.contentLength, head.keepAlive, ...spans.map((each) => textOf(bytes, each))];
   };
+
+  it('is read without the parser', () => {
+    const parse = vi.spyOn(HttpParser.prototype, 'read');
+    const bytes = request([...usual, 'authorization: Bearer abc', 'connection: close'], `${PATH}?api-key=x`);
+    expect(head.read(bytes, 0, bytes.length)).toBe(bytes.length);
+    expect([textOf(bytes, head.authorization), head.keepAlive]).toEqual(['Bearer abc', false]);
+    expect(parse).not.toHaveBeenCalled();
+    expect(found([...usual, BEYOND_ASCII], PATH, 'HTTP/1.1')).not.toBeNull();
+    expect(parse).toHaveBeenCalledOnce();
+    parse.mockRestore();
+  });
+
   const name = fc.constantFrom(
     ...[
       'Host',
@@ -146,7 +160,7 @@ describe('an ordinary head', () => {
   );
   const version = fc.constantFrom('HTTP/1.1', 'HTTP/1.1', 'HTTP/1.1', 'HTTP/1.0', 'HTTP/2.0', ' HTTP/1.1');
 
-  it('is read as the parser reads it, whether or not it is asked', () => {
+  it('is read as the parser reads it', () => {
     let fast = 0;
     fc.assert(
       fc.property(
@@ -155,10 +169,10 @@ describe('an ordinary head', () => {
         version,
         fc.boolean(),
         (lines, to, of, isUsual) => {
-          const bytes = request(isUsual ? [...usual, ...lines] : lines, to, of);
-          const plainly = found(head, bytes);
+          const all = isUsual ? [...usual, ...lines] : lines;
+          const plainly = found(all, to, of);
           if (plainly !== null) fast++;
-          expect(plainly).toEqual(found(byParser, bytes));
+          expect(plainly).toEqual(found([BEYOND_ASCII, ...all], to, of));
         },
       ),
       { numRuns: 20_000 },

@@ -1,13 +1,11 @@
+import { byLength, byteTable, isWord, skipWhile, standsAt } from '../../base/short-bytes.ts';
 import { HttpParser, type HttpSink } from '../../http1/llhttp.ts';
 import {
-  bytesOf,
-  isPlainWord,
+  connectionWord,
   NOT_PLAIN,
   type PlainFieldSink,
-  plainNumber,
+  plainLength,
   readPlainFields,
-  skip,
-  standsAt,
 } from '../../http1/plain-fields.ts';
 import { SESSION_HEADER } from '../session-header.ts';
 
@@ -24,13 +22,7 @@ const FIELDS_MAX = 64;
 const [SPACE, TAB, QUESTION] = [0x20, 0x09, 0x3f];
 const VERSION = Buffer.from(' HTTP/1.1\r\n');
 /** In a query that needs no parser. */
-const inQuery = bytesOf((text) => /[A-Za-z0-9._~=&%+-]/.test(text));
-/** Fields that say how a connection goes on, and what is understood of the first without a parser. */
-const CONNECTION = Buffer.from('connection');
-const PROXY_CONNECTION = Buffer.from('proxy-connection');
-const [CLOSE, KEEP_ALIVE] = [Buffer.from('close'), Buffer.from('keep-alive')];
-/** Digits of a length that is a number without doubt. */
-const LENGTH_MAX_DIGITS = 9;
+const inQuery = byteTable((text) => /[A-Za-z0-9._~=&%+-]/.test(text));
 
 /** What `read` says of a message that is not read here. */
 export const NOT_FAST = -1;
@@ -62,18 +54,14 @@ export class FastHead implements HttpSink, PlainFieldSink {
   /** Takes what is of no interest. */
   readonly #other = span();
   /** Fields by the length of their names. */
-  readonly #known: Field[][];
+  readonly #known: readonly (readonly Field[] | undefined)[];
   readonly #spans: readonly Span[];
   #field: Span = this.#other;
   #fields = 0;
   #isOdd = false;
   #isWhole = false;
 
-  readonly #readsPlain: boolean;
-
-  /** @param readsPlain - whether ordinary heads are read without the parser: the same comes of it, sooner. */
-  constructor(path: string, headMaxBytes: number, readsPlain = true) {
-    this.#readsPlain = readsPlain;
+  constructor(path: string, headMaxBytes: number) {
     this.#start = Buffer.from(`POST ${path}`);
     this.#headMaxBytes = headMaxBytes;
     const fields: Record<string, Span | null> = {
@@ -91,14 +79,16 @@ export class FastHead implements HttpSink, PlainFieldSink {
       'transfer-encoding': null,
     };
     this.#spans = [this.query, ...Object.values(fields).filter((each) => each !== null)];
-    this.#known = byLength(fields);
+    this.#known = byLength(
+      Object.entries(fields).map(([name, value]) => ({ name: Buffer.from(name), span: value })),
+    );
   }
 
   /** @returns where the head ends; NOT_FAST when the message is not one that is read here. */
   read(bytes: Buffer, start: number, end: number): number {
     if (!this.#beginsWell(bytes, start, end)) return NOT_FAST;
     const limit = Math.min(end, start + this.#headMaxBytes);
-    let stop = this.#readsPlain ? this.#readPlain(bytes, start, limit) : NOT_PLAIN;
+    let stop = this.#readPlain(bytes, start, limit);
     if (stop === NOT_PLAIN) stop = this.#readByParser(bytes, start, limit);
     if (stop === NOT_FAST || !this.host.isThere || !this.#readLength(bytes)) return NOT_FAST;
     return stop;
@@ -111,10 +101,10 @@ export class FastHead implements HttpSink, PlainFieldSink {
     if (bytes[at] === QUESTION) {
       this.query.isThere = true;
       this.query.start = at + 1;
-      at = skip(bytes, at + 1, end, inQuery);
+      at = skipWhile(bytes, at + 1, end, inQuery);
       this.query.end = at;
     }
-    if (!standsAt(bytes, at, end, VERSION)) return NOT_PLAIN;
+    if (!standsAt(bytes, at, VERSION, end)) return NOT_PLAIN;
     this.keepAlive = true;
     return readPlainFields(bytes, at + VERSION.length, end, this);
   }
@@ -131,11 +121,9 @@ export class FastHead implements HttpSink, PlainFieldSink {
 
   /** Whether a field that is not looked at need not be looked at by the parser. */
   #mayBeOther(bytes: Buffer, nameStart: number, nameEnd: number, start: number, end: number): boolean {
-    if (isPlainWord(bytes, nameStart, nameEnd, PROXY_CONNECTION)) return false;
-    if (!isPlainWord(bytes, nameStart, nameEnd, CONNECTION)) return true;
-    if (!isPlainWord(bytes, start, end, CLOSE)) return isPlainWord(bytes, start, end, KEEP_ALIVE);
-    this.keepAlive = false;
-    return true;
+    const word = connectionWord(bytes, nameStart, nameEnd, start, end);
+    if (word === 'close') this.keepAlive = false;
+    return word !== 'odd';
   }
 
   #readByParser(bytes: Buffer, start: number, end: number): number {
@@ -148,10 +136,9 @@ export class FastHead implements HttpSink, PlainFieldSink {
 
   /** Method and path, with a space or a query behind them. */
   #beginsWell(bytes: Buffer, start: number, end: number): boolean {
-    const begin = this.#start;
-    if (end - start <= begin.length) return false;
-    for (let i = 0; i < begin.length; i++) if (bytes[start + i] !== begin[i]) return false;
-    const next = bytes[start + begin.length];
+    // Within the bytes: what is behind them is of the message before.
+    if (!standsAt(bytes, start, this.#start, end - 1)) return false;
+    const next = bytes[start + this.#start.length];
     return next === SPACE || next === QUESTION;
   }
 
@@ -166,7 +153,7 @@ export class FastHead implements HttpSink, PlainFieldSink {
   #readLength(bytes: Buffer): boolean {
     const { start, end, isThere } = this.#length;
     if (!isThere) return false;
-    this.contentLength = plainNumber(bytes, start, end, LENGTH_MAX_DIGITS);
+    this.contentLength = plainLength(bytes, start, end);
     return this.contentLength >= 0;
   }
 
@@ -194,7 +181,7 @@ export class FastHead implements HttpSink, PlainFieldSink {
     const known = this.#known[length];
     if (known === undefined) return this.#other;
     for (const field of known) {
-      if (!isPlainWord(bytes, start, start + length, field.name)) continue;
+      if (!isWord(bytes, start, start + length, field.name)) continue;
       if (field.span === null) this.#isOdd = true;
       return field.span ?? this.#other;
     }
@@ -224,13 +211,4 @@ export class FastHead implements HttpSink, PlainFieldSink {
   onEnd(): boolean {
     return true;
   }
-}
-
-function byLength(fields: Readonly<Record<string, Span | null>>): Field[][] {
-  const known: Field[][] = [];
-  for (const [name, value] of Object.entries(fields)) {
-    known[name.length] ??= [];
-    known[name.length]?.push({ name: Buffer.from(name), span: value });
-  }
-  return known;
 }

@@ -58,7 +58,8 @@ export class ConnectionPool implements ConnectionHome, PostHolder {
 
   /**
    * Sends one request.
-   * @param deadline - when it is given up, as `performance.now()`, which is `now`; up to 20 ms later, never earlier.
+   * @param deadline - when it is given up, as `performance.now()`; up to 20 ms later, never earlier.
+   * @param now - what that clock showed in this turn of the event loop.
    */
   post(bytes: Buffer, deadline: number, question: Question, now = performance.now()): Posted {
     const post = new Post(bytes, deadline, question, this);

@@ -26,7 +26,7 @@ export interface ConnectionHome extends HandoverHome {
   readonly pipelining: number;
   /** What answers are gathered in, on all connections to all nodes. */
   readonly answers: ByteBudget;
-  /** It has come about, and may be used. */
+  /** It has come about, and may be used. @param now - `performance.now()`, here and below. */
   opened(connection: Connection, now: number): void;
   /** Another request may be sent over it. */
   freed(connection: Connection, now: number): void;

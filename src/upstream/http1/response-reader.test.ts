@@ -1,5 +1,6 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ByteBudget } from '../../base/byte-budget.ts';
+import { HttpParser } from '../../http1/llhttp.ts';
 import { ResponseReader } from './response-reader.ts';
 
 const MAX = 100_000;
@@ -225,5 +226,41 @@ describe('what is not taken for a response', () => {
     expect(readIn([text(['HTTP/1.1 200 OK', 'content-length: 5'], '12345')], 5).reading).toBe('whole');
     const chunked = text(['HTTP/1.1 200 OK', 'transfer-encoding: chunked'], '6\r\nabcdef\r\n');
     for (const pieces of splits(chunked)) expect(readIn(pieces, 5).reading).toBe('too-large');
+  });
+});
+
+describe('an ordinary response', () => {
+  const of = (...fields: string[]) => text(['HTTP/1.1 200 OK', ...fields], '{"a":1}');
+  const facts = (bytes: Buffer) => {
+    const { reading, status, keepAlive, keepAliveMs, contentLength, body } = whole(bytes);
+    return [reading, status, keepAlive, keepAliveMs, contentLength, body.copied().toString()];
+  };
+
+  it.each([
+    [['content-length: 7']],
+    [['Content-Type: application/json', 'Content-Length: 7', 'date: now']],
+    [['content-length: 7', 'Connection: keep-alive', 'Keep-Alive: timeout=5']],
+  ])('is read without the parser, and as the parser reads it: %j', (fields) => {
+    const parse = vi.spyOn(HttpParser.prototype, 'read');
+    const plainly = facts(of(...fields));
+    expect(parse).not.toHaveBeenCalled();
+    // No head with it is read without the parser.
+    expect(facts(of(...fields, 'x: \xe9'))).toEqual(plainly);
+    expect(parse).toHaveBeenCalled();
+    parse.mockRestore();
+  });
+
+  it.each([
+    [['content-length: 7', 'connection: close']],
+    [['content-length: 7', 'content-length: 7']],
+    [['content-length: 7', 'transfer-encoding: chunked']],
+    [['content-length: 7\t']],
+    [['content-length: 0']],
+    [['date: now']],
+  ])('is left to the parser where there is any doubt: %j', (fields) => {
+    const parse = vi.spyOn(HttpParser.prototype, 'read');
+    whole(of(...fields));
+    expect(parse).toHaveBeenCalled();
+    parse.mockRestore();
   });
 });

@@ -1,12 +1,12 @@
 import type { ByteBudget } from '../../base/byte-budget.ts';
+import { byLength, isWord, standsAt } from '../../base/short-bytes.ts';
 import { HttpParser, type HttpSink } from '../../http1/llhttp.ts';
 import {
-  isPlainWord,
+  connectionWord,
   NOT_PLAIN,
   type PlainFieldSink,
-  plainNumber,
+  plainLength,
   readPlainFields,
-  standsAt,
 } from '../../http1/plain-fields.ts';
 import { FieldName, type KnownField } from './field-name.ts';
 import { GatheredBody } from './gathered-body.ts';
@@ -16,16 +16,21 @@ import { keepAliveMsOf } from './keep-alive.ts';
 const HEAD_MAX_BYTES = 16 * 1024;
 /** Longer values of the fields that are read are cut off. */
 const VALUE_MAX_BYTES = 128;
-/** How an answer begins that may be read without the parser, and digits of a length that is a number without doubt. */
+/** How an answer begins that may be read without the parser. */
 const GOOD_LINE = Buffer.from('HTTP/1.1 200 OK\r\n');
-const LENGTH_MAX_DIGITS = 9;
-const bytesOf = (name: string): Buffer => Buffer.from(name);
-const [CONTENT_LENGTH, CONNECTION, KEEP_ALIVE] = ['content-length', 'connection', 'keep-alive'].map(
-  bytesOf,
-) as [Buffer, Buffer, Buffer];
-/** Fields that only the parser understands. */
-const NOT_PLAIN_FIELDS = ['proxy-connection', 'retry-after', 'transfer-encoding', 'upgrade'].map(bytesOf);
-/** Bodies from here on whose length is known need no parser. */
+/** What becomes of a field of such a head; others are passed over. `odd`: only the parser understands it. */
+const plainFields = byLength(
+  (
+    [
+      ['content-length', 'length'],
+      ['keep-alive', 'keep-alive'],
+      ['retry-after', 'odd'],
+      ['transfer-encoding', 'odd'],
+      ['upgrade', 'odd'],
+    ] as const
+  ).map(([name, kind]) => ({ name: Buffer.from(name), kind })),
+);
+/** Behind a head that the parser has read: bodies of known length from here on are taken without it. */
 const PLAIN_FROM_BYTES = 16 * 1024;
 
 /**
@@ -60,6 +65,8 @@ export class ResponseReader implements HttpSink, PlainFieldSink {
   #headBytes = 0;
   /** Bytes of the body so far; more than were gathered when some were handed over. */
   #bodyBytes = 0;
+  /** Whether the parser has seen anything of this response. */
+  #isParsed = false;
   /** Bytes of the body that follow without any framing. */
   #plainLeft = 0;
 
@@ -92,7 +99,7 @@ export class ResponseReader implements HttpSink, PlainFieldSink {
 
   /** An ordinary head that is there as a whole. @returns where its body begins; NOT_PLAIN: it is left to the parser. */
   #readPlainHead(bytes: Buffer, start: number, end: number): number {
-    if (!standsAt(bytes, start, end, GOOD_LINE)) return NOT_PLAIN;
+    if (!standsAt(bytes, start, GOOD_LINE, end)) return NOT_PLAIN;
     const limit = Math.min(end, start + HEAD_MAX_BYTES);
     const bodyAt = readPlainFields(bytes, start + GOOD_LINE.length, limit, this);
     if (bodyAt === NOT_PLAIN || this.contentLength <= 0) {
@@ -104,33 +111,35 @@ export class ResponseReader implements HttpSink, PlainFieldSink {
     this.#isInHead = false;
     this.status = 200;
     this.keepAlive = true;
-    this.#beginBody();
-    if (this.reading === 'more') this.#plainLeft = this.contentLength;
+    this.#beginBody(1);
     return bodyAt;
   }
 
   plainField(bytes: Buffer, nameStart: number, nameEnd: number, start: number, end: number): boolean {
-    const is = (word: Buffer): boolean => isPlainWord(bytes, nameStart, nameEnd, word);
-    if (is(CONTENT_LENGTH)) return this.#readPlainLength(bytes, start, end);
-    if (is(CONNECTION)) return isPlainWord(bytes, start, end, KEEP_ALIVE);
-    if (is(KEEP_ALIVE)) {
-      const text = bytes.toString('latin1', start, Math.min(end, start + VALUE_MAX_BYTES));
-      this.keepAliveMs = keepAliveMsOf(text);
+    const known = plainFields[nameEnd - nameStart] ?? [];
+    for (const { name, kind } of known) {
+      if (!isWord(bytes, nameStart, nameEnd, name)) continue;
+      if (kind === 'length') return this.#readPlainLength(bytes, start, end);
+      if (kind === 'odd') return false;
+      this.keepAliveMs = keepAliveMsOf(
+        bytes.toString('latin1', start, Math.min(end, start + VALUE_MAX_BYTES)),
+      );
       return true;
     }
-    for (const word of NOT_PLAIN_FIELDS) if (is(word)) return false;
-    return true;
+    const word = connectionWord(bytes, nameStart, nameEnd, start, end);
+    return word === 'nothing' || word === 'keep-alive';
   }
 
   #readPlainLength(bytes: Buffer, start: number, end: number): boolean {
     // A second one may be understood in two ways.
     if (this.contentLength >= 0) return false;
-    this.contentLength = plainNumber(bytes, start, end, LENGTH_MAX_DIGITS);
+    this.contentLength = plainLength(bytes, start, end);
     return this.contentLength >= 0;
   }
 
   #parse(bytes: Buffer, start: number, end: number): number {
     const wasInHead = this.#isInHead;
+    this.#isParsed = true;
     const at = this.#parser.read(bytes, start, end);
     if (this.#parser.isFaulty && this.reading === 'more') this.reading = 'faulty';
     if (wasInHead) this.#countHead(at - start);
@@ -151,6 +160,7 @@ export class ResponseReader implements HttpSink, PlainFieldSink {
     this.keepAliveMs = null;
     this.#isInHead = true;
     this.#headBytes = 0;
+    this.#isParsed = false;
     this.#bodyBytes = 0;
     this.body.clear();
   }
@@ -190,7 +200,7 @@ export class ResponseReader implements HttpSink, PlainFieldSink {
     if (upgrade || status === 101) this.reading = 'faulty';
     if (status < 200) return this.reading === 'faulty';
     this.#isInHead = false;
-    return this.#beginBody();
+    return this.#beginBody(PLAIN_FROM_BYTES);
   }
 
   onBody(bytes: Buffer, start: number, end: number): void {
@@ -208,8 +218,12 @@ export class ResponseReader implements HttpSink, PlainFieldSink {
     return true;
   }
 
-  /** Says how the body will come. Returns whether it comes without the parser, or is not wanted. */
-  #beginBody(): boolean {
+  /**
+   * Says how the body will come.
+   * @param plainFrom - one of known length is taken without the parser if it is as long as this.
+   * @returns whether it is, or is not wanted.
+   */
+  #beginBody(plainFrom: number): boolean {
     const { contentLength, status } = this;
     if (status === 204 || status === 304) {
       // What a node may send there all the same would be taken for the next answer.
@@ -221,7 +235,7 @@ export class ResponseReader implements HttpSink, PlainFieldSink {
       return true;
     }
     if (contentLength > 0 && contentLength < this.longFromBytes) this.body.expect(contentLength);
-    if (contentLength < PLAIN_FROM_BYTES) return false;
+    if (contentLength < plainFrom) return false;
     this.#plainLeft = contentLength;
     return true;
   }
@@ -231,7 +245,7 @@ export class ResponseReader implements HttpSink, PlainFieldSink {
     if (stop > start) this.#gather(bytes, start, stop);
     this.#plainLeft -= stop - start;
     if (this.#plainLeft === 0 && this.reading === 'more') {
-      this.#parser.reset();
+      if (this.#isParsed) this.#parser.reset();
       this.reading = 'whole';
     }
     return stop;

@@ -1,5 +1,6 @@
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
+import { READ_MAX_BYTES } from '../../http1/lent-pieces.ts';
 
 /** What happens on a connection. */
 export interface SocketListener {
@@ -22,12 +23,10 @@ export type Origin = Readonly<{
   serverName: string;
 }>;
 
-/** Of long bodies so much at a time that it counts little how often; no more than a cache of the processor holds. */
-const READ_BYTES = 256 * 1024;
 const TCP_KEEP_ALIVE_MS = 60_000;
 
 /** All plain connections read into it, one at a time: what is to last is copied out before the next is read. */
-const shared = Buffer.allocUnsafeSlow(READ_BYTES);
+const shared = Buffer.allocUnsafeSlow(READ_MAX_BYTES);
 
 /** @param url - http or https. */
 export function originOf(url: URL, serverName: string): Origin {

@@ -101,7 +101,7 @@ export class AskedNodes implements Asked, Attempter, Hedgeable, HedgeOwner {
     this.#heardLong(node, answer, elapsedMs);
   }
 
-  /** Asks the next node, now or after a pause. */
+  /** Asks the next node, now or after a pause. @param now - `performance.now()`, in this turn of the event loop. */
   next(now = performance.now()): void {
     const walk = this.#walk;
     if (!mayAskMore(walk)) {

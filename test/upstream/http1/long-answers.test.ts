@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { READ_MAX_BYTES } from '../../../src/http1/lent-pieces.ts';
 import type { Failure } from '../../../src/protocol/errors.ts';
 import type { LongAnswer, LongReader } from '../../../src/protocol/long-answer.ts';
 import { putTo } from '../../../src/upstream/attempt.ts';
@@ -11,8 +12,6 @@ import { answering, envelope, http, type RawNode, type RawScript, startRaw } fro
 
 const FROM = 100_000;
 const MIB = 1024 * 1024;
-/** As much as may come at a time. */
-const READ_MAX = 256 * 1024;
 
 let raw: RawNode;
 let node: UpstreamNode;
@@ -98,7 +97,7 @@ describe('a long answer', () => {
       await until(() => got.end !== null);
       expect(got.end).toBe('whole');
       expect(got.text.trimEnd() === result).toBe(true);
-      expect(Math.max(...got.pieces.map(({ length }) => length))).toBeLessThan(FROM + READ_MAX + 1_000);
+      expect(Math.max(...got.pieces.map(({ length }) => length))).toBeLessThan(FROM + READ_MAX_BYTES + 1_000);
       if (got.answer.bytes !== null) expect(got.bytes).toBe(got.answer.bytes);
     }
     expect(raw.sockets).toHaveLength(1);
