@@ -85,6 +85,17 @@ describe('a long answer on its way through', () => {
     },
   );
 
+  it.each([1, 64, 100_000])(
+    'breaks off where more comes than was announced, in pieces of %i bytes',
+    (size) => {
+      const bytes = body(RESULT, `,"id":${ID}}`);
+      const { answer, reader, ends } = pass(bytes, size, bytes.length - 200);
+      expect((reader.end as Failure).code).toBe('UPSTREAM_UNAVAILABLE');
+      expect(ends).toEqual(['garbage']);
+      expect(Buffer.byteLength(reader.text)).toBeLessThanOrEqual(answer.bytes as number);
+    },
+  );
+
   it.each([
     ['of somebody else', body(RESULT, `,"id":${ID + 1}}\n`)],
     ['without an end', body(RESULT, '')],

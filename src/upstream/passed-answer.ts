@@ -34,6 +34,8 @@ export class PassedAnswer implements LongAnswer, BodySink {
   readonly #owner: LongOwner;
   readonly #utf8 = new Utf8Pieces();
   readonly #first: number | undefined;
+  /** Bytes of the body that are still to come; more than that would be read as the next answer. */
+  #missing: number;
   /** Null once it is over. */
   #flow: BodyFlow | null;
   #reader: LongReader | null = null;
@@ -52,6 +54,7 @@ export class PassedAnswer implements LongAnswer, BodySink {
     this.#first = this.#held[0];
     this.bytes = bytes === null ? null : bytes - RESULT_FIRST.length - this.#tail.length;
     this.#utf8.add(start);
+    this.#missing = bytes === null ? Number.POSITIVE_INFINITY : bytes - start.length;
   }
 
   /** Whether a body that begins like this may be passed on while it comes. */
@@ -87,7 +90,8 @@ export class PassedAnswer implements LongAnswer, BodySink {
 
   piece(bytes: Buffer): void {
     if (this.#flow === null) return;
-    if (!this.#utf8.add(bytes)) {
+    this.#missing -= bytes.length;
+    if (this.#missing < 0 || !this.#utf8.add(bytes)) {
       this.#breakOff();
       return;
     }
@@ -140,7 +144,7 @@ export class PassedAnswer implements LongAnswer, BodySink {
     this.#reader?.piece(bytes.subarray(0, bytes.length - HELD_MIN_BYTES));
   }
 
-  /** What comes is no text: nothing more of it is wanted. */
+  /** What comes is no text, or more than was announced: nothing more of it is wanted. */
   #breakOff(): void {
     const flow = this.#flow;
     this.#fail('garbage', 'UPSTREAM_UNAVAILABLE');

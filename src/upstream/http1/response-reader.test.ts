@@ -264,3 +264,34 @@ describe('an ordinary response', () => {
     parse.mockRestore();
   });
 });
+
+describe('what a node sends to have it read in two ways', () => {
+  const next = text(['HTTP/1.1 200 OK', 'content-length: 7'], '{"a":1}');
+  const announcing = (status: string) =>
+    Buffer.concat([text([`HTTP/1.1 ${status} X`, 'content-length: 4'], 'more'), next]);
+  const zeros = '0'.repeat(126);
+  const wide = Array.from({ length: 17 }, (_, n) => `x-${n}: ${'y'.repeat(1_000)}`);
+
+  it.each([
+    ...['104', '150', '199', '099'].map((status) => [
+      `an announcement ${status} with a body`,
+      announcing(status),
+    ]),
+    [
+      'a length that is longer than what is kept of it',
+      text(['HTTP/1.1 200 OK', `content-length: ${zeros}512`], next.toString()),
+    ],
+    ['a head that is too long', text(['HTTP/1.1 200 OK', ...wide, 'content-length: 7'], '{"a":1}')],
+  ] as [string, Buffer][])('is no answer: %s, however it is cut', (_name, bytes) => {
+    expect(whole(bytes).reading).toBe('faulty');
+    const halves = [1, 20, 40, 60, 200].map((at) => [bytes.subarray(0, at), bytes.subarray(at)]);
+    for (const pieces of halves) expect(readIn(pieces).reading).toBe('faulty');
+  });
+
+  it('is one all the same behind announcements that have none', () => {
+    for (const status of ['100', '102', '103']) {
+      const bytes = Buffer.concat([text([`HTTP/1.1 ${status} X`, 'link: x']), next]);
+      for (const pieces of splits(bytes)) expect(readIn(pieces).reading).toBe('whole');
+    }
+  });
+});

@@ -14,6 +14,8 @@ import { keepAliveMsOf } from './keep-alive.ts';
 
 /** The head of an answer and those that announce it. */
 const HEAD_MAX_BYTES = 16 * 1024;
+/** More than the longest answer that may be had needs, with zeros before it. */
+const LENGTH_MAX_DIGITS = 15;
 /** Longer values of the fields that are read are cut off. */
 const VALUE_MAX_BYTES = 128;
 /** How an answer begins that may be read without the parser. */
@@ -63,6 +65,8 @@ export class ResponseReader implements HttpSink, PlainFieldSink {
   #value = '';
   #isInHead = true;
   #headBytes = 0;
+  /** Bytes of the fields so far, of the head and of those that announce it: the same however they come. */
+  #fieldBytes = 0;
   /** Bytes of the body so far; more than were gathered when some were handed over. */
   #bodyBytes = 0;
   /** Whether the parser has seen anything of this response. */
@@ -89,7 +93,7 @@ export class ResponseReader implements HttpSink, PlainFieldSink {
   read(bytes: Buffer, start: number, end: number): number {
     let at = start;
     if (this.#plainLeft === 0) {
-      const isAtHead = this.#isInHead && this.#headBytes === 0;
+      const isAtHead = this.#isInHead && !this.#isParsed;
       const bodyAt = isAtHead ? this.#readPlainHead(bytes, start, end) : NOT_PLAIN;
       at = bodyAt === NOT_PLAIN ? this.#parse(bytes, start, end) : bodyAt;
     }
@@ -107,7 +111,6 @@ export class ResponseReader implements HttpSink, PlainFieldSink {
       this.keepAliveMs = null;
       return NOT_PLAIN;
     }
-    this.#headBytes = bodyAt - start;
     this.#isInHead = false;
     this.status = 200;
     this.keepAlive = true;
@@ -160,6 +163,7 @@ export class ResponseReader implements HttpSink, PlainFieldSink {
     this.keepAliveMs = null;
     this.#isInHead = true;
     this.#headBytes = 0;
+    this.#fieldBytes = 0;
     this.#isParsed = false;
     this.#bodyBytes = 0;
     this.body.clear();
@@ -180,6 +184,7 @@ export class ResponseReader implements HttpSink, PlainFieldSink {
       this.#isInName = true;
     }
     this.#name.add(bytes, start, end);
+    if (this.#isInHead) this.#fieldBytes += end - start;
   }
 
   onValue(bytes: Buffer, start: number, end: number): void {
@@ -188,6 +193,7 @@ export class ResponseReader implements HttpSink, PlainFieldSink {
       // What stands behind a body has no say.
       this.#field = this.#isInHead ? this.#name.known : null;
     }
+    if (this.#isInHead) this.#fieldBytes += end - start;
     if (this.#field !== null && this.#value.length < VALUE_MAX_BYTES) {
       this.#value += bytes.toString('latin1', start, Math.min(end, start + VALUE_MAX_BYTES));
     }
@@ -197,13 +203,18 @@ export class ResponseReader implements HttpSink, PlainFieldSink {
     this.#endValue();
     this.status = status;
     this.keepAlive = keepAlive;
-    if (upgrade || status === 101) this.reading = 'faulty';
+    if (upgrade || status === 101 || this.#fieldBytes > HEAD_MAX_BYTES) this.reading = 'faulty';
     if (status < 200) return this.reading === 'faulty';
     this.#isInHead = false;
     return this.#beginBody(PLAIN_FROM_BYTES);
   }
 
   onBody(bytes: Buffer, start: number, end: number): void {
+    // llhttp gives a body to announcements that nobody knows: it would stand before that of the answer.
+    if (this.#isInHead) {
+      this.reading = 'faulty';
+      return;
+    }
     this.#bodyBytes += end - start;
     if (this.#bodyBytes > this.#limits.answerMaxBytes) this.reading = 'too-large';
     else this.#gather(bytes, start, end);
@@ -269,14 +280,20 @@ export class ResponseReader implements HttpSink, PlainFieldSink {
     this.contentLength = -1;
   }
 
+  /** The parser has made sure that it is a number, and the only one; but it may be longer than what was kept of it. */
+  #takeLength(value: string): void {
+    const digits = value.trim();
+    if (digits.length > LENGTH_MAX_DIGITS) this.reading = 'faulty';
+    else this.contentLength = Number(digits);
+  }
+
   #endValue(): void {
     const field = this.#field;
     if (field === null) return;
     const value = this.#value;
     this.#field = null;
     this.#value = '';
-    // The parser has made sure that it is a number, and the only one.
-    if (field === 'content-length') this.contentLength = Number(value);
+    if (field === 'content-length') this.#takeLength(value);
     else if (field === 'keep-alive') this.keepAliveMs = keepAliveMsOf(value);
     else this.retryAfter = this.retryAfter === null ? value.trim() : null;
   }
